@@ -1,0 +1,98 @@
+//! The element types that the built-in semirings know.
+
+use core::{fmt, str::FromStr};
+use half::{bf16, f16};
+
+use crate::error::{Error, ErrorKind};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A built-in element type, known at compile time.
+pub trait Element:
+    sealed::Sealed + Copy + Send + Sync + PartialEq + fmt::Debug + fmt::Display + 'static
+{
+    /// The same type, known at run time.
+    const DTYPE: DType;
+    /// An element that is all zero bytes.
+    const DEFAULT: Self;
+}
+
+macro_rules! dtypes {
+    ($($variant:ident $type:ty, $name:literal, $default:expr, $doc:literal;)*) => {
+        /// A built-in element type, known at run time.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum DType { $(#[doc = $doc] $variant,)* }
+
+        impl DType {
+            /// Every element type.
+            pub const ALL: &[DType] = &[$(DType::$variant,)*];
+            /// The lower-case name: `f32`, `bf16`, `bool`.
+            pub const fn name(self) -> &'static str { match self { $(DType::$variant => $name,)* } }
+            /// Bytes per element.
+            pub const fn size(self) -> usize { match self { $(DType::$variant => size_of::<$type>(),)* } }
+        }
+
+        $(impl sealed::Sealed for $type {}
+        impl Element for $type {
+            const DTYPE: DType = DType::$variant;
+            const DEFAULT: Self = $default;
+        })*
+    };
+}
+
+dtypes! {
+    F16 f16, "f16", f16::ZERO, "IEEE binary16";
+    Bf16 bf16, "bf16", bf16::ZERO, "bfloat16";
+    F32 f32, "f32", 0.0, "IEEE binary32";
+    F64 f64, "f64", 0.0, "IEEE binary64";
+    I8 i8, "i8", 0, "8-bit signed integer";
+    I16 i16, "i16", 0, "16-bit signed integer";
+    I32 i32, "i32", 0, "32-bit signed integer";
+    I64 i64, "i64", 0, "64-bit signed integer";
+    Bool bool, "bool", false, "a byte that is 0 or 1";
+}
+
+impl DType {
+    /// True for f16, bf16, f32 and f64.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for DType {
+    type Err = Error;
+
+    fn from_str(s: &str) -> Result<Self, Error> {
+        DType::ALL.iter().copied().find(|d| d.name() == s).ok_or_else(|| {
+            let known = DType::ALL.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
+            ErrorKind::Unsupported {
+                what: format!("element type '{s}'"),
+                why: String::new(),
+                hint: format!("one of {known}"),
+            }
+            .into()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for &d in DType::ALL {
+            assert_eq!(d.name().parse::<DType>().unwrap(), d);
+        }
+        assert_eq!("f33".parse::<DType>().unwrap_err().code(), "unsupported");
+    }
+}

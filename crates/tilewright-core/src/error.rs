@@ -1,0 +1,153 @@
+//! The one error type, with codes that stay stable across releases.
+
+use crate::{dtype::DType, layout::Layout};
+use std::path::PathBuf;
+
+/// Everything that can go wrong, as one small value.
+///
+/// [`Error::code`] is stable and meant for programs; the text is meant for people.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Box<ErrorKind>);
+
+impl Error {
+    /// What happened, with its data.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// A stable identifier such as `shape-mismatch`.
+    pub fn code(&self) -> &'static str {
+        self.0.code()
+    }
+
+    /// True when a library, driver or device is missing rather than something being wrong.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(*self.0, ErrorKind::Unavailable { .. })
+    }
+
+    /// What the user can do about it, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        self.0.hint()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // The fields are what the messages name.
+pub enum ErrorKind {
+    #[error("{what} is not available: {why}")]
+    Unavailable { what: &'static str, why: String, hint: String },
+
+    #[error("A is {m}x{k} but B is {bk}x{n}: the inner dimensions differ")]
+    InnerMismatch { m: usize, k: usize, bk: usize, n: usize },
+
+    #[error("{what} is {rows}x{cols} but the product is {m}x{n}")]
+    ResultMismatch { what: &'static str, rows: usize, cols: usize, m: usize, n: usize },
+
+    #[error("batch counts differ: A has {a}, B has {b}, C has {c}")]
+    BatchMismatch { a: usize, b: usize, c: usize },
+
+    #[error("{what} has element type {found}, but {expected} is needed")]
+    DTypeMismatch { what: &'static str, expected: DType, found: DType },
+
+    #[error("{what} is not supported{}", reason(why))]
+    Unsupported { what: String, why: String, hint: String },
+
+    #[error("{}x{} matrix with strides ({}, {}): element offsets exceed the address space", layout.rows, layout.cols, layout.row_stride, layout.col_stride)]
+    LayoutOverflow { layout: Layout },
+
+    #[error("{}x{} matrix with strides ({}, {}) from element {origin} reaches outside its {len} elements", layout.rows, layout.cols, layout.row_stride, layout.col_stride)]
+    OutOfBounds { layout: Layout, origin: usize, len: usize },
+
+    #[error("{}x{} matrix with strides ({}, {}) cannot be written: two indices address one element", layout.rows, layout.cols, layout.row_stride, layout.col_stride)]
+    Aliased { layout: Layout },
+
+    #[error("window of {rows}x{cols} at ({row}, {col}) reaches outside the {}x{} matrix", layout.rows, layout.cols)]
+    WindowOutOfBounds { layout: Layout, row: usize, col: usize, rows: usize, cols: usize },
+
+    #[error("{operand}[{row}, {col}] = {value} is outside what {semiring} accepts ({accepts})")]
+    OutsideDomain {
+        operand: &'static str,
+        row: usize,
+        col: usize,
+        value: String,
+        semiring: &'static str,
+        accepts: &'static str,
+    },
+
+    #[error("element [{row}, {col}] = {value} cannot be represented as {to}")]
+    Conversion { row: usize, col: usize, value: String, to: DType },
+
+    #[error("{bytes} bytes could not be allocated for {what}")]
+    OutOfMemory { what: &'static str, bytes: u64 },
+
+    #[error("{name}={value} is not valid: {expected}")]
+    Environment { name: &'static str, value: String, expected: String },
+
+    #[error("{}: {source}", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+
+    #[error("{}: {problem}", path.display())]
+    BadFile { path: PathBuf, problem: String, hint: Option<String> },
+}
+
+fn reason(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(": {why}") }
+}
+
+impl ErrorKind {
+    /// The stable identifier of this kind.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unavailable { .. } => "unavailable",
+            Self::InnerMismatch { .. } => "inner-mismatch",
+            Self::ResultMismatch { .. } => "result-mismatch",
+            Self::BatchMismatch { .. } => "batch-mismatch",
+            Self::DTypeMismatch { .. } => "dtype-mismatch",
+            Self::Unsupported { .. } => "unsupported",
+            Self::LayoutOverflow { .. } => "layout-overflow",
+            Self::OutOfBounds { .. } => "out-of-bounds",
+            Self::Aliased { .. } => "aliased",
+            Self::WindowOutOfBounds { .. } => "window-out-of-bounds",
+            Self::OutsideDomain { .. } => "outside-domain",
+            Self::Conversion { .. } => "conversion",
+            Self::OutOfMemory { .. } => "out-of-memory",
+            Self::Environment { .. } => "environment",
+            Self::Io { .. } => "io",
+            Self::BadFile { .. } => "bad-file",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unavailable { hint, .. } | Self::Unsupported { hint, .. } if !hint.is_empty() => {
+                Some(hint.clone())
+            }
+            Self::BadFile { hint, .. } => hint.clone(),
+            Self::InnerMismatch { m, k, bk, n } if m == bk || k == n => {
+                Some("the columns of A must equal the rows of B; is a transposition missing?".into())
+            }
+            Self::InnerMismatch { .. } => Some("the columns of A must equal the rows of B".into()),
+            Self::Aliased { .. } => {
+                Some("write to a matrix whose strides are not zero and do not overlap".into())
+            }
+            Self::OutsideDomain { .. } => {
+                Some("use a wider element type, or scale or clean the data first".into())
+            }
+            Self::Conversion { .. } => Some("choose a wider element type".into()),
+            _ => None,
+        }
+    }
+}

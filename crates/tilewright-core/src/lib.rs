@@ -1,0 +1,34 @@
+//! What a matrix product over a semiring is.
+//!
+//! `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, for matrices of any size and stride ([`Layout`], [`MatRef`], [`MatMut`])
+//! over any [`Semiring`]. This crate holds the vocabulary and the definition of the right answer
+//! ([`reference`]); other crates compute it fast and are compared with it.
+
+pub mod domain;
+pub mod reference;
+pub mod semiring;
+
+mod batch;
+mod dtype;
+mod dynamic;
+mod error;
+mod layout;
+mod matrix;
+mod problem;
+mod update;
+mod view;
+
+pub use batch::{BatchMut, BatchRef};
+pub use dtype::{DType, Element};
+pub use dynamic::{DynMatrix, DynRef, Extremes, Value, ValueElement};
+pub use error::{Error, ErrorKind};
+pub use half::{bf16, f16};
+pub use layout::Layout;
+pub use matrix::Matrix;
+pub use problem::Problem;
+pub use reference::NO_ARG;
+pub use semiring::{
+    Laws, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Ring, Semiring, SemiringId,
+};
+pub use update::{Scale, Update};
+pub use view::{MatMut, MatRef};

@@ -1,0 +1,116 @@
+//! An owned matrix.
+
+use crate::{
+    error::{Error, ErrorKind},
+    layout::Layout,
+    view::{MatMut, MatRef},
+};
+
+/// A matrix that owns its elements, in row-major order unless made from a layout.
+///
+/// ```
+/// use tilewright_core::Matrix;
+/// let a = Matrix::from_fn(2, 2, |i, j| (i * 2 + j) as f32)?;
+/// assert_eq!(a.as_ref().t().get(0, 1), Some(2.0));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Matrix<T> {
+    data: Vec<T>,
+    layout: Layout,
+}
+
+impl<T: Copy> Matrix<T> {
+    /// Takes `data` as a matrix of this layout.
+    ///
+    /// # Errors
+    /// `out-of-bounds`, `layout-overflow` or `aliased` when the layout does not fit the data.
+    pub fn from_vec(data: Vec<T>, layout: Layout) -> Result<Self, Error> {
+        layout.check_bounds(data.len(), 0)?;
+        layout.check_unaliased()?;
+        Ok(Self { data, layout })
+    }
+
+    /// A row-major matrix with every element equal to `value`.
+    ///
+    /// # Errors
+    /// `out-of-memory` when it cannot be allocated.
+    pub fn filled(rows: usize, cols: usize, value: T) -> Result<Self, Error> {
+        let mut data = reserve(rows, cols)?;
+        data.resize(rows * cols, value);
+        Ok(Self { data, layout: Layout::row_major(rows, cols) })
+    }
+
+    /// A row-major matrix whose element `(i, j)` is `f(i, j)`.
+    ///
+    /// # Errors
+    /// `out-of-memory` when it cannot be allocated.
+    pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Result<Self, Error> {
+        let mut data = reserve(rows, cols)?;
+        data.extend((0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| f(i, j)));
+        Ok(Self { data, layout: Layout::row_major(rows, cols) })
+    }
+
+    /// Shape and strides.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.layout.rows
+    }
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.layout.cols
+    }
+    /// The elements in memory order.
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
+    /// The elements in memory order, giving up the shape.
+    pub fn into_vec(self) -> Vec<T> {
+        self.data
+    }
+
+    /// A view to read.
+    pub fn as_ref(&self) -> MatRef<'_, T> {
+        // SAFETY: every constructor checked that the layout fits the data from element 0.
+        unsafe { MatRef::from_raw_parts(std::ptr::NonNull::from(self.data.as_slice()).cast(), self.layout) }
+    }
+
+    /// A view to write.
+    pub fn as_mut(&mut self) -> MatMut<'_, T> {
+        // SAFETY: as in `as_ref`; the layout was checked to be free of aliases.
+        unsafe {
+            MatMut::from_raw_parts(std::ptr::NonNull::from(self.data.as_mut_slice()).cast(), self.layout)
+        }
+    }
+}
+
+fn reserve<T>(rows: usize, cols: usize) -> Result<Vec<T>, Error> {
+    let mut data = Vec::new();
+    let reserved = rows.checked_mul(cols).map(|len| data.try_reserve_exact(len));
+    if let Some(Ok(())) = reserved {
+        return Ok(data);
+    }
+    let bytes = (rows as u64).saturating_mul(cols as u64).saturating_mul(size_of::<T>() as u64);
+    Err(ErrorKind::OutOfMemory { what: "a matrix", bytes }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        assert_eq!(Matrix::filled(usize::MAX, 2, 0u8).unwrap_err().code(), "out-of-memory");
+        assert_eq!(Matrix::filled(1 << 31, 1 << 31, 0f64).unwrap_err().code(), "out-of-memory");
+    }
+
+    #[test]
+    fn layouts_of_owned_matrices_are_checked() {
+        assert!(Matrix::from_vec(vec![1, 2, 3, 4, 5, 6], Layout::col_major(2, 3)).is_ok());
+        assert_eq!(Matrix::from_vec(vec![1], Layout::strided(2, 2, 0, 0)).unwrap_err().code(), "aliased");
+        assert_eq!(Matrix::from_vec(vec![1], Layout::row_major(2, 2)).unwrap_err().code(), "out-of-bounds");
+    }
+}
