@@ -1,0 +1,102 @@
+//! Where a product is computed.
+
+use core::{fmt, str::FromStr};
+use tilewright_core::{Error, ErrorKind};
+
+/// Where a product is computed.
+///
+/// ```
+/// use tilewright::Backend;
+/// assert_eq!("auto".parse::<Backend>()?.resolve()?, Backend::Cpu);
+/// assert!(Backend::Cuda.resolve().unwrap_err().is_unavailable());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// The fastest one that can do it here: today always [`Backend::Cpu`].
+    #[default]
+    Auto,
+    /// This processor: packed panels, vector instructions, threads.
+    Cpu,
+    /// An NVIDIA GPU. Not in this release.
+    Cuda,
+    /// The GPU kernels, executed on this processor. Not in this release.
+    Emulator,
+    /// The definition of the right answer, one term at a time.
+    Reference,
+}
+
+impl Backend {
+    /// Every backend that can be asked for.
+    pub const ALL: &[Self] = &[Self::Auto, Self::Cpu, Self::Cuda, Self::Emulator, Self::Reference];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
+            Self::Emulator => "emulator",
+            Self::Reference => "reference",
+        }
+    }
+
+    /// The backend that will do the work: never [`Backend::Auto`].
+    ///
+    /// # Errors
+    /// `unavailable` when this release or this machine has no such backend.
+    pub fn resolve(self) -> Result<Self, Error> {
+        let what = match self {
+            Self::Auto | Self::Cpu => return Ok(Self::Cpu),
+            Self::Reference => return Ok(Self::Reference),
+            Self::Cuda => "the cuda backend",
+            Self::Emulator => "the emulator backend",
+        };
+        Err(ErrorKind::Unavailable {
+            what,
+            why: "this release computes on the processor only".into(),
+            hint: "choose the backend cpu or auto".into(),
+        }
+        .into())
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = Error;
+
+    fn from_str(s: &str) -> Result<Self, Error> {
+        Self::ALL.iter().copied().find(|b| b.name() == s).ok_or_else(|| {
+            let known = Self::ALL.iter().map(|b| b.name()).collect::<Vec<_>>().join(", ");
+            ErrorKind::Unsupported {
+                what: format!("backend '{s}'"),
+                why: String::new(),
+                hint: format!("one of {known}"),
+            }
+            .into()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_every_backend_resolves_or_says_what_to_do() {
+        for &b in Backend::ALL {
+            assert_eq!(b.name().parse::<Backend>().unwrap(), b);
+            match b.resolve() {
+                Ok(r) => assert_ne!(r, Backend::Auto),
+                Err(e) => assert!(e.is_unavailable() && e.hint().is_some()),
+            }
+        }
+        assert_eq!("gpu".parse::<Backend>().unwrap_err().code(), "unsupported");
+    }
+}

@@ -1,0 +1,133 @@
+//! Many products of one shape.
+
+use crate::{
+    backend::Backend,
+    options::{Options, Report},
+    product::Product,
+};
+use std::time::Instant;
+use tilewright_core::{
+    BatchMut, BatchRef, Error, ErrorKind, Layout, MatRef, Problem, Ring, Semiring, Update, domain,
+};
+
+/// The products `C_t = A_t ⊗ B_t` of equally many, equally shaped matrices over the semiring `S`.
+///
+/// ```
+/// use tilewright::{BatchMut, BatchProduct, BatchRef, Layout, MaxPlus};
+/// let l = Layout::row_major(1, 1);
+/// let (a, b) = ([1, 2, 3], [10]);
+/// let mut c = [0; 3];
+/// let a = BatchRef::new(&a, l, 3, 1)?;
+/// let b = BatchRef::new(&b, l, 3, 0)?; // one matrix, three times
+/// BatchProduct::<MaxPlus<i32>>::new(a, b)?.write_to(&mut BatchMut::new(&mut c, l, 3, 1)?)?;
+/// assert_eq!(c, [11, 12, 13]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub struct BatchProduct<'a, S: Semiring> {
+    a: BatchRef<'a, S::Elem>,
+    b: BatchRef<'a, S::Elem>,
+    options: Options<'a>,
+}
+
+impl<'a, S: Semiring> BatchProduct<'a, S> {
+    /// The products of m x k and k x n matrices.
+    ///
+    /// # Errors
+    /// `inner-mismatch` when an A has not as many columns as a B has rows.
+    pub fn new(a: BatchRef<'a, S::Elem>, b: BatchRef<'a, S::Elem>) -> Result<Self, Error> {
+        let c = Layout::row_major(a.layout().rows, b.layout().cols);
+        Problem::new(a.layout(), b.layout(), c)?;
+        Ok(Self { a, b, options: Options::default() })
+    }
+
+    /// Replaces the choices of backend, threads and progress.
+    #[must_use]
+    pub fn options(mut self, options: Options<'a>) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// `C_t = A_t ⊗ B_t`.
+    ///
+    /// # Errors
+    /// As [`Product::write_to`]; `batch-mismatch` when A, B and C are not equally many.
+    pub fn write_to(&self, c: &mut BatchMut<'_, S::Out>) -> Result<Report, Error> {
+        self.run(c, &Update::Replace)
+    }
+
+    /// `C_t = C_t ⊕ A_t ⊗ B_t`.
+    ///
+    /// # Errors
+    /// As [`BatchProduct::write_to`].
+    pub fn accumulate_into(&self, c: &mut BatchMut<'_, S::Out>) -> Result<Report, Error> {
+        self.run(c, &Update::Accumulate)
+    }
+
+    fn run(&self, c: &mut BatchMut<'_, S::Out>, update: &Update<S>) -> Result<Report, Error> {
+        let counts = (self.a.count(), self.b.count(), c.count());
+        if counts.0 != counts.1 || counts.1 != counts.2 {
+            return Err(ErrorKind::BatchMismatch { a: counts.0, b: counts.1, c: counts.2 }.into());
+        }
+        Problem::new(self.a.layout(), self.b.layout(), c.layout())?;
+        let backend = self.options.backend.resolve()?;
+        let start = Instant::now();
+        let (kernel, threads) = match backend {
+            Backend::Reference => {
+                // As on the CPU: all is well, or nothing is written.
+                each(self.a).try_for_each(|a| domain::check_operand::<S>("A", a))?;
+                each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;
+                for ((a, b), c) in each(self.a).zip(each(self.b)).zip(c.iter_mut()) {
+                    Product::<S>::new(a, b)?.options(self.options).run(c, None, update)?;
+                }
+                ("reference".to_owned(), 1)
+            }
+            _ => {
+                let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &self.options.cpu())?;
+                (report.kernel, report.threads)
+            }
+        };
+        Ok(Report { backend, kernel, threads, seconds: start.elapsed().as_secs_f64(), transfer_seconds: 0.0 })
+    }
+}
+
+impl<S: Ring> BatchProduct<'_, S> {
+    /// `C_t = alpha A_t B_t + beta C_t`.
+    ///
+    /// # Errors
+    /// As [`BatchProduct::write_to`].
+    pub fn scale_into(
+        &self,
+        alpha: S::Acc,
+        beta: S::Acc,
+        c: &mut BatchMut<'_, S::Out>,
+    ) -> Result<Report, Error> {
+        self.run(c, &Update::scale(alpha, beta))
+    }
+}
+
+fn each<T>(batch: BatchRef<'_, T>) -> impl Iterator<Item = MatRef<'_, T>> {
+    (0..batch.count()).filter_map(move |t| batch.get(t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::PlusTimes;
+
+    #[test]
+    fn backends_agree_and_counts_are_checked() {
+        let data: Vec<i32> = (0..24).collect();
+        let l = Layout::row_major(2, 2);
+        let (a, b) = (BatchRef::new(&data, l, 6, 4).unwrap(), BatchRef::new(&data, l.t(), 6, 4).unwrap());
+        let product = BatchProduct::<PlusTimes<i32>>::new(a, b).unwrap();
+        let mut fast = [7; 24];
+        product.scale_into(2, 3, &mut BatchMut::new(&mut fast, l, 6, 4).unwrap()).unwrap();
+        let mut slow = [7; 24];
+        let options = Options { backend: Backend::Reference, ..Options::default() };
+        let product = product.options(options);
+        product.scale_into(2, 3, &mut BatchMut::new(&mut slow, l, 6, 4).unwrap()).unwrap();
+        assert_eq!(fast, slow);
+        let wrong = product.write_to(&mut BatchMut::new(&mut fast, l, 5, 4).unwrap());
+        assert_eq!(wrong.unwrap_err().code(), "batch-mismatch");
+    }
+}

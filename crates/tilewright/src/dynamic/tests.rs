@@ -1,0 +1,101 @@
+use super::*;
+use crate::{Backend, Extremes, Value};
+
+fn matrix(dtype: DType, rows: usize, cols: usize) -> DynMatrix {
+    let m = Matrix::from_fn(rows, cols, |i, j| ((i * 5 + j * 3) % 7) as i64).unwrap();
+    let m = if dtype == DType::Bool {
+        DynMatrix::from(Matrix::from_fn(rows, cols, |i, j| ((i * 5 + j * 3) % 7 < 2) as i64).unwrap())
+    } else {
+        m.into()
+    };
+    m.as_ref().convert(dtype, Extremes::Refuse).unwrap()
+}
+
+#[test]
+fn every_semiring_on_every_type_agrees_with_the_reference() {
+    for &semiring in SemiringId::ALL {
+        for &dtype in semiring.dtypes() {
+            let (a, b) = (matrix(dtype, 9, 6), matrix(dtype, 6, 5));
+            let out = DynProduct::output_dtype(semiring, dtype).unwrap();
+            let c0 = matrix(out, 9, 5);
+            let product = DynProduct::new(semiring, a.as_ref(), b.as_ref()).unwrap();
+            let accumulate = product.update(DynUpdate::Accumulate(c0.as_ref())).unwrap();
+            for p in [product, accumulate] {
+                let outcome = p.compute().unwrap();
+                assert_eq!(outcome.c.dtype(), out);
+                assert!(outcome.arg.is_none());
+                let v = p.verify(outcome.c.as_ref(), None).unwrap();
+                assert!(v.passed && v.rows_checked == 9, "{semiring} {dtype}: {v:?}");
+                if semiring != SemiringId::PlusTimes {
+                    let with_arg = p.compute_with_arg().unwrap();
+                    let arg = with_arg.arg.as_ref().map(Matrix::as_ref);
+                    assert!(p.verify(with_arg.c.as_ref(), arg).unwrap().passed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn factors_work_on_every_number_and_nothing_else() {
+    for &dtype in SemiringId::PlusTimes.dtypes() {
+        let (a, b) = (matrix(dtype, 3, 4), matrix(dtype, 4, 5));
+        let out = DynProduct::output_dtype(SemiringId::PlusTimes, dtype).unwrap();
+        let c0 = matrix(out, 3, 5);
+        let update = DynUpdate::Scale { alpha: 2.0, old: Some((-3.0, c0.as_ref())) };
+        let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
+        let plain = p.compute().unwrap();
+        let p = p.update(update).unwrap();
+        let scaled = p.compute().unwrap();
+        assert!(p.verify(scaled.c.as_ref(), None).unwrap().passed, "{dtype}");
+        let number = |m: &DynMatrix| match m.as_ref().get(2, 4).unwrap() {
+            Value::Float(x) => x,
+            Value::Int(x) => x as f64,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(number(&scaled.c), 2.0 * number(&plain.c) - 3.0 * number(&c0));
+    }
+    let a = matrix(DType::F32, 2, 2);
+    let p = DynProduct::new(SemiringId::MinPlus, a.as_ref(), a.as_ref()).unwrap();
+    let refused = p.update(DynUpdate::Scale { alpha: 2.0, old: None });
+    assert_eq!(refused.unwrap_err().code(), "unsupported");
+}
+
+#[test]
+fn factors_that_do_not_fit_are_refused() {
+    let refused = |dtype, alpha| {
+        let a = matrix(dtype, 2, 2);
+        let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), a.as_ref()).unwrap();
+        p.update(DynUpdate::Scale { alpha, old: None }).is_err()
+    };
+    assert!(refused(DType::I32, 0.5) && refused(DType::I32, 1e10) && refused(DType::I32, f64::INFINITY));
+    assert!(!refused(DType::I64, 1e10) && !refused(DType::I8, -1.0));
+    assert!(refused(DType::F32, 1e300) && refused(DType::F64, f64::NAN));
+    assert!(!refused(DType::F32, 0.1) && !refused(DType::F64, 1e300));
+}
+
+#[test]
+fn operands_that_do_not_fit_are_refused() {
+    let code = |r: Result<DynProduct<'_>, Error>| r.unwrap_err().code();
+    let (f, g, i) = (matrix(DType::F32, 2, 3), matrix(DType::F64, 3, 2), matrix(DType::I16, 3, 3));
+    assert_eq!(code(DynProduct::new(SemiringId::MinPlus, f.as_ref(), g.as_ref())), "dtype-mismatch");
+    assert_eq!(code(DynProduct::new(SemiringId::MinPlus, f.as_ref(), f.as_ref())), "inner-mismatch");
+    assert_eq!(code(DynProduct::new(SemiringId::MaxTimes, i.as_ref(), i.as_ref())), "unsupported");
+    let p = DynProduct::new(SemiringId::MinPlus, f.as_ref(), f.as_ref().t()).unwrap();
+    assert_eq!(code(p.update(DynUpdate::Accumulate(g.as_ref()))), "dtype-mismatch");
+    assert_eq!(code(p.update(DynUpdate::Accumulate(f.as_ref()))), "result-mismatch");
+}
+
+#[test]
+fn progress_adds_up_on_the_reference() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let done = AtomicU64::new(0);
+    let count = |n| {
+        done.fetch_add(n, Ordering::Relaxed);
+    };
+    let a = matrix(DType::I32, 3, 3);
+    let options = Options { backend: Backend::Reference, progress: Some(&count), ..Options::default() };
+    let p = DynProduct::new(SemiringId::MinPlus, a.as_ref(), a.as_ref()).unwrap().options(options);
+    assert_eq!(p.compute().unwrap().report.kernel, "reference");
+    assert_eq!(done.load(Ordering::Relaxed), 27);
+}

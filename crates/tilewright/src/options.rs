@@ -1,0 +1,50 @@
+//! What a caller may choose about the computation, and what was done.
+
+use crate::backend::Backend;
+use core::fmt;
+use tilewright_cpu::Isa;
+
+/// How to compute a product; never what it is. The default chooses everything itself.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Where to compute.
+    pub backend: Backend,
+    /// Threads to use at most; 0 takes as many as the product can occupy.
+    pub threads: usize,
+    /// The instruction set of the CPU backend; `None` takes `TILEWRIGHT_FORCE_ISA` or the best there is.
+    pub isa: Option<Isa>,
+    /// Called, possibly from several threads, with the number of terms (`m n k` in all) just finished.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+impl<'a> Options<'a> {
+    pub(crate) fn cpu(&self) -> tilewright_cpu::Options<'a> {
+        tilewright_cpu::Options { threads: self.threads, isa: self.isa, progress: self.progress }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("backend", &self.backend)
+            .field("threads", &self.threads)
+            .field("isa", &self.isa)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a product was computed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The backend that did the work.
+    pub backend: Backend,
+    /// The kernel that it ran.
+    pub kernel: String,
+    /// Threads that took part.
+    pub threads: usize,
+    /// Wall time of the product alone, without files and transfers.
+    pub seconds: f64,
+    /// Wall time of moving matrices to and from a device; 0 on this processor.
+    pub transfer_seconds: f64,
+}

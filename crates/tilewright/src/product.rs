@@ -1,0 +1,291 @@
+//! Products of matrices whose element type is known at compile time.
+
+use crate::{
+    backend::Backend,
+    options::{Options, Report},
+};
+use core::fmt;
+use std::time::Instant;
+use tilewright_core::{Error, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, reference};
+
+/// The product `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` of an m x k and a k x n matrix over the semiring `S`.
+///
+/// Nothing is computed until one of the finishing methods is called, and each may be called repeatedly.
+///
+/// ```
+/// use tilewright::{Layout, MatRef, PlusTimes, Product};
+/// let a = [1.0, 2.0, 3.0, 4.0];
+/// let a = MatRef::new(&a, Layout::row_major(2, 2))?;
+/// let c = Product::<PlusTimes<f64>>::new(a, a.t())?.threads(1).compute()?;
+/// assert_eq!(c.as_slice(), [5.0, 11.0, 11.0, 25.0]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+///
+/// Any [`Semiring`] will do, the user's own included:
+///
+/// ```
+/// use tilewright::{Matrix, Product, Semiring};
+/// #[derive(Clone, Copy)]
+/// struct Modulo7;
+/// impl Semiring for Modulo7 {
+///     type Elem = u8;
+///     type Acc = u8;
+///     type Out = u8;
+///     const NAME: &'static str = "modulo-7";
+///     const ZERO: u8 = 0;
+///     const ONE: u8 = 1;
+///     fn add(x: u8, y: u8) -> u8 { (x + y) % 7 }
+///     fn mul_add(acc: u8, a: u8, b: u8) -> u8 { (acc + a * b) % 7 }
+///     fn finish(acc: u8) -> u8 { acc }
+///     fn resume(out: u8) -> u8 { out }
+/// }
+/// let a = Matrix::from_fn(3, 3, |i, j| (i + j) as u8)?;
+/// let c = Product::<Modulo7>::new(a.as_ref(), a.as_ref())?.compute()?;
+/// assert_eq!(c.as_slice(), [5, 1, 4, 1, 0, 6, 4, 6, 1]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub struct Product<'a, S: Semiring> {
+    a: MatRef<'a, S::Elem>,
+    b: MatRef<'a, S::Elem>,
+    options: Options<'a>,
+}
+
+impl<S: Semiring> Clone for Product<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: Semiring> Copy for Product<'_, S> {}
+
+impl<'a, S: Semiring> Product<'a, S> {
+    /// The product of A (m x k) and B (k x n), any strides.
+    ///
+    /// # Errors
+    /// `inner-mismatch` when A has not as many columns as B has rows.
+    pub fn new(a: MatRef<'a, S::Elem>, b: MatRef<'a, S::Elem>) -> Result<Self, Error> {
+        let c = tilewright_core::Layout::row_major(a.rows(), b.cols());
+        Problem::new(a.layout(), b.layout(), c)?;
+        Ok(Self { a, b, options: Options::default() })
+    }
+
+    /// Computes on this backend; [`Backend::Auto`] unless called.
+    #[must_use]
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.options.backend = backend;
+        self
+    }
+
+    /// Uses at most this many threads; 0, the default, takes as many as the product can occupy.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = threads;
+        self
+    }
+
+    /// Replaces all choices at once.
+    #[must_use]
+    pub fn options(mut self, options: Options<'a>) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// `A ⊗ B` as a new row-major m x n matrix. With `k = 0` every element is the semiring's zero.
+    ///
+    /// # Errors
+    /// `outside-domain` for an element that `S` does not admit, `unavailable` when the backend is missing,
+    /// `environment` when a variable such as `TILEWRIGHT_FORCE_ISA` is wrong, `out-of-memory`.
+    pub fn compute(&self) -> Result<Matrix<S::Out>, Error> {
+        let mut c = self.zeros()?;
+        self.write_to(c.as_mut())?;
+        Ok(c)
+    }
+
+    /// `A ⊗ B`, and for each element the smallest `k` whose term it is, or [`NO_ARG`] when no term is better
+    /// than the semiring's zero.
+    ///
+    /// ```
+    /// use tilewright::{Layout, MatRef, MaxPlus, Product};
+    /// let a = MatRef::new(&[1, 5, 2], Layout::row_major(1, 3))?;
+    /// let b = MatRef::new(&[4, 1, 4], Layout::row_major(3, 1))?;
+    /// let (c, arg) = Product::<MaxPlus<i32>>::new(a, b)?.compute_with_arg()?;
+    /// assert_eq!((c.as_slice(), arg.as_slice()), (&[6][..], &[1][..]));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Product::compute`]; `unsupported` when ⊕ is not selective or `k >= u32::MAX`.
+    pub fn compute_with_arg(&self) -> Result<(Matrix<S::Out>, Matrix<u32>), Error> {
+        let mut c = self.zeros()?;
+        let mut arg = Matrix::filled(self.a.rows(), self.b.cols(), NO_ARG)?;
+        self.run(c.as_mut(), Some(arg.as_mut()), &Update::Replace)?;
+        Ok((c, arg))
+    }
+
+    /// `C = A ⊗ B` into an m x n matrix of any strides; what C held is not read.
+    ///
+    /// ```
+    /// use tilewright::{Layout, MatMut, MatRef, PlusTimes, Product};
+    /// let a = MatRef::new(&[1, 2, 3, 4], Layout::row_major(2, 2))?;
+    /// let mut c = [0; 4];
+    /// let transposed = MatMut::new(&mut c, Layout::col_major(2, 2))?;
+    /// Product::<PlusTimes<i32>>::new(a, a)?.write_to(transposed)?;
+    /// assert_eq!(c, [7, 15, 10, 22]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Product::compute`]; `result-mismatch` when C is not m x n. C is untouched on error.
+    pub fn write_to(&self, c: MatMut<'_, S::Out>) -> Result<Report, Error> {
+        self.run(c, None, &Update::Replace)
+    }
+
+    /// `C = C ⊕ A ⊗ B`.
+    ///
+    /// ```
+    /// use tilewright::{Layout, MatRef, Matrix, MinPlus, Product};
+    /// let a = MatRef::new(&[2.0, 9.0], Layout::row_major(2, 1))?;
+    /// let mut c = Matrix::filled(2, 2, 12.0)?;
+    /// Product::<MinPlus<f64>>::new(a, a.t())?.accumulate_into(c.as_mut())?;
+    /// assert_eq!(c.as_slice(), [4.0, 11.0, 11.0, 12.0]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Product::write_to`].
+    pub fn accumulate_into(&self, c: MatMut<'_, S::Out>) -> Result<Report, Error> {
+        self.run(c, None, &Update::Accumulate)
+    }
+
+    /// The general form: C, and the arg result where one is wanted, for any [`Update`].
+    ///
+    /// With [`Update::Accumulate`] the arg result is [`NO_ARG`] where the old element of C stays.
+    ///
+    /// # Errors
+    /// As [`Product::write_to`] and [`Product::compute_with_arg`]; an [`Update::Scale`] has no arg result.
+    pub fn run(
+        &self,
+        c: MatMut<'_, S::Out>,
+        arg: Option<MatMut<'_, u32>>,
+        update: &Update<S>,
+    ) -> Result<Report, Error> {
+        let (a, b) = (self.a, self.b);
+        let backend = self.options.backend.resolve()?;
+        let start = Instant::now();
+        let (kernel, threads) = match backend {
+            Backend::Reference => {
+                match arg {
+                    None => reference::multiply(c, a, b, update)?,
+                    Some(arg) => reference::multiply_arg(c, arg, a, b, update)?,
+                }
+                if let Some(progress) = self.options.progress {
+                    progress(
+                        (a.rows() as u64).saturating_mul(a.cols() as u64).saturating_mul(b.cols() as u64),
+                    );
+                }
+                ("reference".to_owned(), 1)
+            }
+            _ => {
+                let options = self.options.cpu();
+                let report = match arg {
+                    None => tilewright_cpu::multiply(c, a, b, update, &options)?,
+                    Some(arg) => tilewright_cpu::multiply_arg(c, arg, a, b, update, &options)?,
+                };
+                (report.kernel, report.threads)
+            }
+        };
+        Ok(Report { backend, kernel, threads, seconds: start.elapsed().as_secs_f64(), transfer_seconds: 0.0 })
+    }
+
+    pub(crate) fn zeros(&self) -> Result<Matrix<S::Out>, Error> {
+        Matrix::filled(self.a.rows(), self.b.cols(), S::finish(S::ZERO))
+    }
+}
+
+impl<S: Ring> Product<'_, S> {
+    /// `C = alpha A B + beta C`. With `beta = 0` the old C is not read, whatever it holds.
+    ///
+    /// ```
+    /// use tilewright::{Layout, MatRef, Matrix, PlusTimes, Product};
+    /// let a = MatRef::new(&[1.0f32, 2.0], Layout::row_major(1, 2))?;
+    /// let mut c = Matrix::filled(1, 1, 100.0)?;
+    /// Product::<PlusTimes<f32>>::new(a, a.t())?.scale_into(2.0, 0.5, c.as_mut())?;
+    /// assert_eq!(c.as_slice(), [60.0]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Product::write_to`].
+    pub fn scale_into(&self, alpha: S::Acc, beta: S::Acc, c: MatMut<'_, S::Out>) -> Result<Report, Error> {
+        self.run(c, None, &Update::scale(alpha, beta))
+    }
+}
+
+impl<S: Semiring> fmt::Debug for Product<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Product")
+            .field("semiring", &S::NAME)
+            .field("a", &self.a.layout())
+            .field("b", &self.b.layout())
+            .field("options", &self.options)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::{Layout, MinPlus, PlusTimes};
+
+    fn matrix(rows: usize, cols: usize) -> Matrix<f32> {
+        Matrix::from_fn(rows, cols, |i, j| ((i * 7 + j * 3) % 11) as f32 - 4.0).unwrap()
+    }
+
+    #[test]
+    fn backends_agree() {
+        let (a, b) = (matrix(13, 7), matrix(7, 9));
+        let product = Product::<MinPlus<f32>>::new(a.as_ref(), b.as_ref()).unwrap();
+        let (c, arg) = product.compute_with_arg().unwrap();
+        let (rc, rarg) = product.backend(Backend::Reference).compute_with_arg().unwrap();
+        assert_eq!(c.as_ref(), rc.as_ref());
+        assert_eq!(arg.as_ref(), rarg.as_ref());
+    }
+
+    #[test]
+    fn shapes_are_refused_before_and_at_the_result() {
+        let (a, b) = (matrix(2, 3), matrix(2, 3));
+        assert_eq!(
+            Product::<MinPlus<f32>>::new(a.as_ref(), b.as_ref()).unwrap_err().code(),
+            "inner-mismatch"
+        );
+        let product = Product::<MinPlus<f32>>::new(a.as_ref(), b.as_ref().t()).unwrap();
+        let mut c = matrix(3, 2);
+        assert_eq!(product.write_to(c.as_mut()).unwrap_err().code(), "result-mismatch");
+    }
+
+    #[test]
+    fn beta_zero_does_not_read_c() {
+        let a = matrix(2, 2);
+        let mut c = Matrix::filled(2, 2, f32::NAN).unwrap();
+        let product = Product::<PlusTimes<f32>>::new(a.as_ref(), a.as_ref()).unwrap();
+        product.scale_into(2.0, 0.0, c.as_mut()).unwrap();
+        assert!(c.as_slice().iter().all(|x| x.is_finite()));
+    }
+
+    #[test]
+    fn an_empty_sum_is_the_zero_and_a_plus_has_no_arg() {
+        let a = MatRef::<f32>::new(&[], Layout::row_major(2, 0)).unwrap();
+        let c = Product::<MinPlus<f32>>::new(a, a.t()).unwrap().compute().unwrap();
+        assert_eq!(c.as_slice(), [f32::INFINITY; 4]);
+        let refused = Product::<PlusTimes<f32>>::new(a, a.t()).unwrap().compute_with_arg();
+        assert_eq!(refused.unwrap_err().code(), "unsupported");
+    }
+
+    #[test]
+    fn a_missing_backend_leaves_c_alone() {
+        let a = matrix(2, 2);
+        let mut c = matrix(2, 2);
+        let product = Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap().backend(Backend::Cuda);
+        assert!(product.write_to(c.as_mut()).unwrap_err().is_unavailable());
+        assert_eq!(c.as_ref(), a.as_ref());
+    }
+}

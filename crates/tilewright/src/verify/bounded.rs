@@ -1,0 +1,150 @@
+//! Floating-point sums, which must stay within their error bound.
+
+use super::{
+    Mismatch, Verification,
+    float::{Float, REFERENCE, round},
+};
+use crate::dynamic::{DynUpdate, typed};
+use tilewright_core::{DynRef, Error, MatRef, Value};
+
+/// Rows that are summed together, so that B is read once for all of them.
+const GROUP: usize = 16;
+/// Rows of B that are widened to f64 together.
+const PANEL: usize = 32;
+
+/// The product whose result is compared.
+pub(super) struct Sums<'p> {
+    pub a: DynRef<'p>,
+    pub b: DynRef<'p>,
+    pub update: DynUpdate<'p>,
+    pub c: DynRef<'p>,
+}
+
+/// The right result, nearly, and what its error is measured by.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    value: f64,
+    /// The sum of the magnitudes of the terms.
+    magnitude: f64,
+}
+
+impl Sums<'_> {
+    pub fn verify<T: Float>(&self, rows: &[usize]) -> Result<Verification, Error> {
+        let (a, b, c) = (typed::<T>("A", self.a)?, typed::<T>("B", self.b)?, typed::<T>("C", self.c)?);
+        let (alpha, beta) = match self.update {
+            DynUpdate::Replace => (1.0, 0.0),
+            DynUpdate::Accumulate(_) => (1.0, 1.0),
+            DynUpdate::Scale { alpha, old } => (alpha, old.map_or(0.0, |(beta, _)| beta)),
+        };
+        let (alpha, beta) = (round::<T::Acc>(alpha), round::<T::Acc>(beta));
+        let old = match self.update.old() {
+            // With beta = 0 the old C takes no part, whatever it holds.
+            Some(c0) if beta != 0.0 => Some(typed::<T>("C0", c0)?),
+            _ => None,
+        };
+
+        let (n, k) = (b.cols(), b.rows());
+        let roundings = k as f64 + 4.0;
+        let bound = roundings * (T::SUM.roundoff + REFERENCE) + T::NARROWING;
+        let slack = T::ELEMENT.tiny + roundings * T::SUM.tiny * alpha.abs().max(1.0);
+        let mut verdict = Verification::of(rows.len(), bound);
+        let mut sums = vec![Sum::default(); GROUP.min(rows.len()) * n];
+        for group in rows.chunks(GROUP) {
+            sums.fill(Sum::default());
+            add_rows(&mut sums, a, b, group);
+            for (&row, sums) in group.iter().zip(sums.chunks_exact(n.max(1))) {
+                for (col, &sum) in sums.iter().enumerate() {
+                    let old = old.and_then(|c0| c0.get(row, col)).map(|x| beta * x.into());
+                    let right = Sum {
+                        value: alpha * sum.value + old.unwrap_or(0.0),
+                        magnitude: alpha.abs() * sum.magnitude + old.unwrap_or(0.0).abs(),
+                    };
+                    let reach = right.magnitude.max(sum.magnitude);
+                    let Some(found) = c.get(row, col).map(Into::into) else { continue };
+                    let error = match kind(found, right.value) {
+                        Kind::Same => continue,
+                        Kind::Finite => {
+                            let error = (found - right.value).abs() - slack;
+                            if error <= 0.0 { continue } else { error / right.magnitude }
+                        }
+                        // Partial sums may overflow on the way to a finite result, and a result when rounded.
+                        Kind::Overflow if reach * (1.0 + bound) >= T::SUM.max => continue,
+                        Kind::Overflow
+                            if found.is_infinite()
+                                && right.value.abs() + bound * right.magnitude >= T::ELEMENT.max =>
+                        {
+                            continue;
+                        }
+                        Kind::Undecided if finite_operands(a, b, row, col) => continue,
+                        Kind::Overflow | Kind::Undecided => f64::INFINITY,
+                    };
+                    verdict.max_error = verdict.max_error.max(error);
+                    if error > bound {
+                        let (found, expected) = (Value::Float(found), Value::Float(round::<T>(right.value)));
+                        verdict.fail(Mismatch { matrix: "C", row, col, found, expected });
+                    }
+                }
+            }
+        }
+        Ok(verdict)
+    }
+}
+
+/// How a result and the reference can be compared.
+enum Kind {
+    /// Equal, or both NaN.
+    Same,
+    /// Both are finite.
+    Finite,
+    /// Only the reference is finite.
+    Overflow,
+    /// The reference is not finite, and the result is something else.
+    Undecided,
+}
+
+fn kind(found: f64, right: f64) -> Kind {
+    match (found, right) {
+        _ if found == right || (found.is_nan() && right.is_nan()) => Kind::Same,
+        _ if !right.is_finite() => Kind::Undecided,
+        _ if !found.is_finite() => Kind::Overflow,
+        _ => Kind::Finite,
+    }
+}
+
+/// True when the reference itself must have overflowed: infinite operands would have decided the result in
+/// any order of summation, an overflow decides nothing.
+fn finite_operands<T: Float>(a: MatRef<'_, T>, b: MatRef<'_, T>, row: usize, col: usize) -> bool {
+    let finite = |x: Option<T>| x.is_some_and(|x| Into::<f64>::into(x).is_finite());
+    (0..b.rows()).all(|p| finite(a.get(row, p)) && finite(b.get(p, col)))
+}
+
+/// Adds the terms of the rows `group` of A times B to `sums`, a row of B at a time.
+fn add_rows<T: Float>(sums: &mut [Sum], a: MatRef<'_, T>, b: MatRef<'_, T>, group: &[usize]) {
+    let (k, n) = (b.rows(), b.cols().max(1));
+    let mut panel = vec![0.0; PANEL * b.cols()];
+    for first in (0..k).step_by(PANEL) {
+        let depth = PANEL.min(k - first);
+        widen(b, first, depth, &mut panel);
+        for (&row, sums) in group.iter().zip(sums.chunks_exact_mut(n)) {
+            for (p, b) in panel.chunks_exact(n).take(depth).enumerate() {
+                let a: f64 = a.get(row, first + p).map_or(f64::NAN, Into::into);
+                for (sum, &b) in sums.iter_mut().zip(b) {
+                    sum.value += a * b;
+                    sum.magnitude += (a * b).abs();
+                }
+            }
+        }
+    }
+}
+
+/// Rows `first .. first + depth` of B as f64, one after another.
+fn widen<T: Float>(b: MatRef<'_, T>, first: usize, depth: usize, panel: &mut [f64]) {
+    let n = b.cols();
+    let mut set = |p: usize, j: usize| panel[p * n + j] = b.get(first + p, j).map_or(f64::NAN, Into::into);
+    // Along the shorter stride.
+    if b.layout().row_stride.unsigned_abs() < b.layout().col_stride.unsigned_abs() {
+        (0..n).for_each(|j| (0..depth).for_each(|p| set(p, j)));
+    } else {
+        (0..depth).for_each(|p| (0..n).for_each(|j| set(p, j)));
+    }
+}

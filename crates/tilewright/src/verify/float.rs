@@ -1,0 +1,79 @@
+//! What the error bound needs to know of floating-point types.
+
+use tilewright_core::{DType, Extremes, Value, ValueElement, bf16, f16, semiring::Arithmetic};
+
+/// A floating-point format.
+#[derive(Clone, Copy)]
+pub(super) struct Format {
+    /// Half the distance from 1 to the next number.
+    pub roundoff: f64,
+    /// The largest finite number.
+    pub max: f64,
+    /// The smallest positive number, below which rounding errors are absolute.
+    pub tiny: f64,
+}
+
+const F16: Format = Format { roundoff: power(-11), max: 65504.0, tiny: power(-24) };
+const BF16: Format = Format { roundoff: power(-8), max: 255.0 * power(120), tiny: power(-133) };
+const F32: Format = Format { roundoff: power(-24), max: f32::MAX as f64, tiny: power(-149) };
+const F64: Format = Format { roundoff: power(-53), max: f64::MAX, tiny: 5e-324 };
+
+/// `2^e` for normal exponents.
+const fn power(e: i64) -> f64 {
+    f64::from_bits(((1023 + e) as u64) << 52)
+}
+
+/// The unit roundoff of the reference sums.
+pub(super) const REFERENCE: f64 = F64.roundoff;
+
+/// A floating-point element type of plus-times.
+pub(super) trait Float: Arithmetic<Acc: ValueElement> + ValueElement + Into<f64> {
+    /// The format of the elements, and of the results.
+    const ELEMENT: Format = format(Self::DTYPE);
+    /// The format of the sums.
+    const SUM: Format = format(<Self::Acc as tilewright_core::Element>::DTYPE);
+    /// The unit roundoff of rounding a sum to a result: 0 when they are of one format.
+    const NARROWING: f64 =
+        if Self::ELEMENT.roundoff > Self::SUM.roundoff { Self::ELEMENT.roundoff } else { 0.0 };
+}
+
+const fn format(dtype: DType) -> Format {
+    match dtype {
+        DType::F16 => F16,
+        DType::Bf16 => BF16,
+        DType::F32 => F32,
+        _ => F64,
+    }
+}
+
+impl Float for f16 {}
+impl Float for bf16 {}
+impl Float for f32 {}
+impl Float for f64 {}
+
+/// The number of type `T` nearest to `x`.
+pub(super) fn round<T: ValueElement>(x: f64) -> f64 {
+    match T::from_value(Value::Float(x), Extremes::Refuse).map(T::to_value) {
+        Some(Value::Float(x)) => x,
+        _ => f64::NAN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_those_of_the_types() {
+        fn check<T: Float>(max: f64, epsilon: f64) {
+            assert_eq!((T::ELEMENT.max, 2.0 * T::ELEMENT.roundoff), (max, epsilon));
+            assert_eq!(round::<T>(T::ELEMENT.tiny), T::ELEMENT.tiny);
+            assert_eq!(round::<T>(T::ELEMENT.tiny / 2.0), 0.0);
+        }
+        check::<f16>(f16::MAX.into(), f16::EPSILON.into());
+        check::<bf16>(bf16::MAX.into(), bf16::EPSILON.into());
+        check::<f32>(f32::MAX.into(), f32::EPSILON.into());
+        check::<f64>(f64::MAX, f64::EPSILON);
+        assert_eq!((f16::NARROWING, f32::NARROWING), (power(-11), 0.0));
+    }
+}

@@ -1,0 +1,93 @@
+//! Comparing a result with the definition.
+
+mod bounded;
+mod exact;
+mod float;
+mod rows;
+
+use crate::dynamic::{DynProduct, dispatch};
+use tilewright_core::{
+    DType, DynRef, Error, ErrorKind, Layout, MatRef, Problem, SemiringId, Value, bf16, f16,
+};
+
+/// How far a result is from the definition; see [`DynProduct::verify`] for the bound.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Verification {
+    /// The largest error found: `|C - ref| / S` for floating-point plus-times, otherwise `|C - ref|`.
+    /// Infinite where one of the two is and the other is not.
+    pub max_error: f64,
+    /// What `max_error` may be: 0 where results must agree bit for bit.
+    pub bound: f64,
+    /// Number of rows that were compared, all of their columns each.
+    pub rows_checked: usize,
+    /// True when every element compared, of C and of the arg result, is right.
+    pub passed: bool,
+    /// The first wrong element.
+    pub mismatch: Option<Mismatch>,
+}
+
+/// An element that is not what the definition gives.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// Which matrix: `C` or `the arg result`.
+    pub matrix: &'static str,
+    /// Its row.
+    pub row: usize,
+    /// Its column.
+    pub col: usize,
+    /// What it is.
+    pub found: Value,
+    /// What the definition gives.
+    pub expected: Value,
+}
+
+impl Verification {
+    fn of(rows_checked: usize, bound: f64) -> Self {
+        Self { max_error: 0.0, bound, rows_checked, passed: true, mismatch: None }
+    }
+
+    fn fail(&mut self, mismatch: Mismatch) {
+        self.passed = false;
+        self.mismatch.get_or_insert(mismatch);
+    }
+}
+
+pub(crate) fn verify(
+    product: &DynProduct<'_>,
+    c: DynRef<'_>,
+    arg: Option<MatRef<'_, u32>>,
+) -> Result<Verification, Error> {
+    let (semiring, a, b, update) = product.parts();
+    let (expected, found) = (DynProduct::output_dtype(semiring, a.dtype())?, c.dtype());
+    if expected != found {
+        return Err(ErrorKind::DTypeMismatch { what: "C", expected, found }.into());
+    }
+    let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+    let arg_layout = arg.map_or(c.layout(), |arg| arg.layout());
+    check_shape("the arg result", arg_layout, &problem)?;
+
+    let rows = rows::sample(problem.m(), problem.n(), problem.k());
+    if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
+        let sums = bounded::Sums { a, b, update, c };
+        return match a.dtype() {
+            DType::F16 => sums.verify::<f16>(&rows),
+            DType::Bf16 => sums.verify::<bf16>(&rows),
+            DType::F32 => sums.verify::<f32>(&rows),
+            _ => sums.verify::<f64>(&rows),
+        };
+    }
+    dispatch(semiring, a.dtype(), &update, exact::Exact { a, b, old: update.old(), c, arg, rows: &rows })
+}
+
+fn check_shape(what: &'static str, l: Layout, problem: &Problem) -> Result<(), Error> {
+    let (m, n) = (problem.m(), problem.n());
+    if (l.rows, l.cols) == (m, n) {
+        return Ok(());
+    }
+    Err(ErrorKind::ResultMismatch { what, rows: l.rows, cols: l.cols, m, n }.into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+use super::*;
+use crate::{DynMatrix, DynUpdate, Extremes, Matrix};
+
+fn random(rows: usize, cols: usize, dtype: DType) -> DynMatrix {
+    let mut state = (rows * 31 + cols) as u64;
+    let m = Matrix::from_fn(rows, cols, |_, _| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if dtype.is_float() { (state >> 40) as f64 / 1e6 - 8.0 } else { (state >> 60) as f64 }
+    });
+    DynMatrix::from(m.unwrap()).as_ref().convert(dtype, Extremes::Refuse).unwrap()
+}
+
+fn corrupted(c: &DynMatrix, row: usize, col: usize, change: f64) -> DynMatrix {
+    let c = c.as_ref();
+    let wide = Matrix::from_fn(c.layout().rows, c.layout().cols, |i, j| {
+        let x = match c.get(i, j).unwrap() {
+            Value::Float(x) => x,
+            Value::Int(x) => x as f64,
+            other => panic!("{other:?}"),
+        };
+        if (i, j) == (row, col) { x + change } else { x }
+    });
+    DynMatrix::from(wide.unwrap()).as_ref().convert(c.dtype(), Extremes::Refuse).unwrap()
+}
+
+#[test]
+fn one_wrong_element_fails_in_every_arithmetic() {
+    let cases = [
+        (SemiringId::PlusTimes, DType::F16, 40.0),
+        (SemiringId::PlusTimes, DType::Bf16, 200.0),
+        (SemiringId::PlusTimes, DType::F32, 1e-1),
+        (SemiringId::PlusTimes, DType::F64, 1e-8),
+        (SemiringId::PlusTimes, DType::I32, 1.0),
+        (SemiringId::MinPlus, DType::F32, 1e-3),
+        (SemiringId::MaxPlus, DType::I16, -1.0),
+    ];
+    for (semiring, dtype, change) in cases {
+        let (a, b) = (random(20, 150, dtype), random(150, 17, dtype));
+        let p = DynProduct::new(semiring, a.as_ref(), b.as_ref()).unwrap();
+        let c = p.compute().unwrap().c;
+        let right = p.verify(c.as_ref(), None).unwrap();
+        assert!(right.passed && right.max_error <= right.bound, "{semiring} {dtype}: {right:?}");
+        let wrong = p.verify(corrupted(&c, 19, 16, change).as_ref(), None).unwrap();
+        assert!(!wrong.passed && wrong.max_error > wrong.bound, "{semiring} {dtype}: {wrong:?}");
+        let mismatch = wrong.mismatch.unwrap();
+        assert_eq!((mismatch.matrix, mismatch.row, mismatch.col), ("C", 19, 16));
+    }
+}
+
+#[test]
+fn errors_of_the_size_of_the_bound_are_told_from_rounding() {
+    // All terms are positive: the result is as large as what the bound is measured by.
+    let a: DynMatrix = Matrix::filled(2, 1000, 1.5f32).unwrap().into();
+    let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), a.as_ref().t()).unwrap();
+    let c = p.compute().unwrap().c;
+    let bound = p.verify(c.as_ref(), None).unwrap().bound;
+    assert!((5.9e-5..6.1e-5).contains(&bound), "{bound}");
+    assert!(p.verify(corrupted(&c, 1, 1, 0.5 * bound * 2250.0).as_ref(), None).unwrap().passed);
+    assert!(!p.verify(corrupted(&c, 1, 1, 1.5 * bound * 2250.0).as_ref(), None).unwrap().passed);
+}
+
+#[test]
+fn a_wrong_arg_fails_although_c_is_right() {
+    let (a, b) = (random(6, 8, DType::F32), random(8, 5, DType::F32));
+    let p = DynProduct::new(SemiringId::MinPlus, a.as_ref(), b.as_ref()).unwrap();
+    let outcome = p.compute_with_arg().unwrap();
+    let mut arg = outcome.arg.unwrap();
+    assert!(p.verify(outcome.c.as_ref(), Some(arg.as_ref())).unwrap().passed);
+    *arg.as_mut().get_mut(3, 2).unwrap() ^= 1;
+    let wrong = p.verify(outcome.c.as_ref(), Some(arg.as_ref())).unwrap();
+    assert!(!wrong.passed);
+    assert_eq!(wrong.mismatch.unwrap().matrix, "the arg result");
+}
+
+#[test]
+fn factors_and_old_elements_take_part() {
+    for dtype in [DType::F16, DType::F32, DType::F64, DType::I64] {
+        let (a, b, c0) = (random(5, 6, dtype), random(6, 7, dtype), random(5, 7, dtype));
+        let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
+        let alpha = if dtype.is_float() { 0.1 } else { 3.0 };
+        let scaled = p.update(DynUpdate::Scale { alpha, old: Some((-7.0, c0.as_ref())) }).unwrap();
+        let c = scaled.compute().unwrap().c;
+        assert!(scaled.verify(c.as_ref(), None).unwrap().passed, "{dtype}");
+        assert!(!p.verify(c.as_ref(), None).unwrap().passed, "{dtype}");
+    }
+}
+
+#[test]
+fn infinities_and_overflow_are_judged_by_what_they_are() {
+    let verify = |a: &[f32], b: &[f32], c: f32| {
+        let l = Layout::row_major(1, a.len());
+        let (a, b) = (MatRef::new(a, l).unwrap(), MatRef::new(b, l).unwrap().t());
+        let p = DynProduct::new(SemiringId::PlusTimes, a.into(), b.into()).unwrap();
+        let c = [c];
+        p.verify(MatRef::new(&c, Layout::row_major(1, 1)).unwrap().into(), None).unwrap().passed
+    };
+    let inf = f32::INFINITY;
+    assert!(verify(&[inf, 1.0], &[1.0, 1.0], inf));
+    assert!(!verify(&[inf, 1.0], &[1.0, 1.0], -inf));
+    assert!(!verify(&[inf, 1.0], &[1.0, 1.0], 2.0));
+    assert!(verify(&[inf, inf], &[1.0, -1.0], f32::NAN));
+    assert!(!verify(&[1.0, 1.0], &[1.0, 1.0], f32::NAN));
+    assert!(!verify(&[1.0, 1.0], &[1.0, 1.0], inf));
+    // 3e38 + 3e38 - 3e38 overflows in one order of summation and not in another.
+    assert!(verify(&[3e38, 3e38, 3e38], &[1.0, 1.0, -1.0], inf));
+    assert!(verify(&[3e38, 3e38, 3e38], &[1.0, 1.0, -1.0], 3e38));
+    assert!(!verify(&[3e38, 3e38, 3e38], &[1.0, 1.0, -1.0], 2e38));
+    // Underflow: 2^-150 rounds to 0 or to the smallest number.
+    assert!(verify(&[3e-23], &[3e-23], 0.0));
+}
+
+#[test]
+fn a_half_that_overflows_is_infinite() {
+    let a: DynMatrix = Matrix::filled(1, 1, f16::from_f32(300.0)).unwrap().into();
+    let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), a.as_ref()).unwrap();
+    let c = p.compute().unwrap().c;
+    assert_eq!(c.as_ref().get(0, 0), Some(Value::Float(f64::INFINITY)));
+    assert!(p.verify(c.as_ref(), None).unwrap().passed);
+}
+
+#[test]
+fn results_of_another_shape_or_type_are_errors() {
+    let (a, b) = (random(5, 6, DType::I32), random(6, 7, DType::I32));
+    let p = DynProduct::new(SemiringId::MinPlus, a.as_ref(), b.as_ref()).unwrap();
+    assert_eq!(p.verify(a.as_ref(), None).unwrap_err().code(), "result-mismatch");
+    assert_eq!(p.verify(random(5, 7, DType::I64).as_ref(), None).unwrap_err().code(), "dtype-mismatch");
+}
+
+#[test]
+fn empty_products_pass() {
+    for (m, n, k) in [(0, 3, 2), (3, 0, 2), (3, 2, 0), (0, 0, 0)] {
+        for semiring in [SemiringId::PlusTimes, SemiringId::MinPlus] {
+            let (a, b) = (random(m, k, DType::F32), random(k, n, DType::F32));
+            let p = DynProduct::new(semiring, a.as_ref(), b.as_ref()).unwrap();
+            let c = p.compute().unwrap().c;
+            assert!(p.verify(c.as_ref(), None).unwrap().passed);
+        }
+    }
+}
