@@ -38,18 +38,18 @@ impl Task for Exact<'_> {
         let expected: DynRef<'_> = c.as_ref().into();
         for (i, &row) in self.rows.iter().enumerate() {
             for col in 0..n {
-                if let (Some(found), Some(expected)) = (self.c.get(row, col), expected.get(i, col)) {
-                    if !same(found, expected) {
-                        verdict.max_error = verdict.max_error.max(distance(found, expected));
-                        verdict.fail(Mismatch { matrix: "C", row, col, found, expected });
-                    }
+                if let (Some(found), Some(expected)) = (self.c.get(row, col), expected.get(i, col))
+                    && !same(found, expected)
+                {
+                    verdict.max_error = verdict.max_error.max(distance(found, expected));
+                    verdict.fail(Mismatch { matrix: "C", row, col, found, expected });
                 }
                 let found = self.arg.and_then(|arg| arg.get(row, col));
-                if let (Some(found), Some(expected)) = (found, arg.as_ref().get(i, col)) {
-                    if found != expected {
-                        let (found, expected) = (Value::Int(found.into()), Value::Int(expected.into()));
-                        verdict.fail(Mismatch { matrix: "the arg result", row, col, found, expected });
-                    }
+                if let (Some(found), Some(expected)) = (found, arg.as_ref().get(i, col))
+                    && found != expected
+                {
+                    let (found, expected) = (Value::Int(found.into()), Value::Int(expected.into()));
+                    verdict.fail(Mismatch { matrix: "the arg result", row, col, found, expected });
                 }
             }
         }
