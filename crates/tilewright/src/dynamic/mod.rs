@@ -130,6 +130,11 @@ impl<'a> DynProduct<'a> {
         self
     }
 
+    /// The number of terms: `m n k`, as a float because it may exceed 2^64.
+    pub fn pair_ops(&self) -> f64 {
+        self.a.layout().rows as f64 * self.a.layout().cols as f64 * self.b.layout().cols as f64
+    }
+
     /// Computes the product.
     ///
     /// # Errors

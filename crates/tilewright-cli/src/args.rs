@@ -1,0 +1,209 @@
+//! What can be said on the command line.
+
+use clap::{
+    Args, Parser, Subcommand, ValueEnum, ValueHint,
+    builder::{PossibleValuesParser, TypedValueParser, ValueParser},
+};
+use std::{ffi::OsString, path::PathBuf};
+use tilewright::{Backend, DType, Isa, SemiringId};
+
+/// Multiplies dense matrices over any semiring.
+///
+/// C[i,j] = sum over k of A[i,k] x B[k,j], where "sum" and "x" are those of the semiring: plus and times,
+/// min and plus for shortest paths, and so on.
+#[derive(Debug, Parser)]
+#[command(name = "tilewright", version, max_term_width = 100, after_help = CONVENTIONS)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+const CONVENTIONS: &str = "\
+Exit codes: 0 done, 1 ran and a check failed, 2 usage, 3 bad file or data in it, 4 backend or device not \
+available, 5 device failure or out of memory, 130 interrupted.
+
+Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and --threads of `mul`; \
+TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; NO_COLOR and \
+CLICOLOR_FORCE are obeyed.";
+
+/// Options of every command.
+#[derive(Args, Debug)]
+pub struct Common {
+    /// How to print results on stdout
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "Output")]
+    pub format: Format,
+    /// Print nothing on stderr but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Output")]
+    pub quiet: bool,
+    /// Say on stderr what is being done
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub verbose: bool,
+    /// Colour the output
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Table,
+    /// One JSON object, SI units
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Even into a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Multiply two matrices in files
+    Mul(Box<Mul>),
+    /// Show what this machine can do, and check that it does it right
+    Doctor,
+    /// Print a shell's completion script
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands to a directory
+    Man {
+        /// Write tilewright.1, tilewright-mul.1 and so on here
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        dir: Option<PathBuf>,
+    },
+}
+
+const MUL_DETAILS: &str = "\
+Files: .npy, .npz (FILE.npz:MEMBER), .csv, .mtx (Matrix Market), .safetensors (FILE.safetensors:TENSOR). Entries \
+that a sparse .mtx file leaves out are the semiring's zero: infinity for min-plus, 0 for plus-times; entries \
+without a value are 1. In integers, infinity is the extreme value of the type, which min-plus and max-plus \
+read as \"no path\".
+
+Types: a stored type is kept; numbers in text files (.csv, .mtx) take the type of the other operand, or i64 \
+when all are whole and the semiring knows i64, otherwise f64 (bool for or-and). i8 products are summed \
+in i32, f16 and bf16 products in f32.
+
+Arg results: --arg-out gives for each element the smallest k whose term was selected, as i64; -1 where no \
+term was.
+
+With --verify, a result that fails the check is not written.
+
+Examples:
+  tilewright mul a.npy b.npy -o c.npy
+  tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
+  tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json";
+
+/// Multiply two matrices in files: C = A x B
+///
+/// Prints shape, time and a corner of C, or writes C with -o.
+#[derive(Args, Debug)]
+#[command(after_help = MUL_DETAILS)]
+pub struct Mul {
+    /// The left matrix, m x k
+    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
+    pub a: OsString,
+    /// The right matrix, k x n
+    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
+    pub b: OsString,
+    /// Write C to this file; `-` writes CSV to stdout
+    #[arg(short, long, value_name = "C", value_hint = ValueHint::FilePath)]
+    pub output: Option<OsString>,
+
+    /// What add and multiply mean
+    #[arg(short, long, default_value = "plus-times", value_parser = semirings(), help_heading = "Product")]
+    pub semiring: SemiringId,
+    /// Use the transpose of A
+    #[arg(long, help_heading = "Product")]
+    pub transpose_a: bool,
+    /// Use the transpose of B
+    #[arg(long, help_heading = "Product")]
+    pub transpose_b: bool,
+    /// Convert both matrices to this element type
+    #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
+    pub dtype: Option<DType>,
+    /// Join the product with this matrix: C = C0 + A x B
+    #[arg(long, value_name = "C0", value_hint = ValueHint::FilePath, help_heading = "Product")]
+    pub accumulate: Option<OsString>,
+    /// Multiply the product by this number (plus-times)
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Product")]
+    pub alpha: Option<f64>,
+    /// Multiply C0 by this number (plus-times)
+    #[arg(
+        long,
+        value_name = "Y",
+        allow_negative_numbers = true,
+        requires = "accumulate",
+        help_heading = "Product"
+    )]
+    pub beta: Option<f64>,
+    /// Write which k each element came from (selective semirings)
+    #[arg(long, value_name = "K", value_hint = ValueHint::FilePath, help_heading = "Product")]
+    pub arg_out: Option<OsString>,
+
+    /// Where to compute
+    #[arg(
+        long,
+        default_value = "auto",
+        env = "TILEWRIGHT_BACKEND",
+        value_parser = backends(),
+        help_heading = "Computation"
+    )]
+    pub backend: Backend,
+    /// The instruction set of the CPU backend; the best there is unless given
+    #[arg(long, value_name = "NAME", value_parser = kernels(), help_heading = "Computation")]
+    pub kernel: Option<Isa>,
+    /// Use at most N threads; 0 takes as many as the product can occupy
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        env = "TILEWRIGHT_THREADS",
+        help_heading = "Computation"
+    )]
+    pub threads: usize,
+    /// Compare the result with the definition, in a sample of rows when it is large
+    #[arg(long, help_heading = "Computation")]
+    pub verify: bool,
+}
+
+/// The names are listed in help and completions, and the library turns them into values.
+fn named<T>(names: Vec<&'static str>) -> ValueParser
+where
+    T: std::str::FromStr<Err = tilewright::Error> + Clone + Send + Sync + 'static,
+{
+    ValueParser::new(PossibleValuesParser::new(names).try_map(|name| name.parse::<T>()))
+}
+
+fn semirings() -> ValueParser {
+    named::<SemiringId>(SemiringId::ALL.iter().map(|s| s.name()).collect())
+}
+fn dtypes() -> ValueParser {
+    named::<DType>(DType::ALL.iter().map(|d| d.name()).collect())
+}
+fn backends() -> ValueParser {
+    named::<Backend>(Backend::ALL.iter().map(|b| b.name()).collect())
+}
+fn kernels() -> ValueParser {
+    named::<Isa>(Isa::ALL.iter().rev().map(|i| i.name()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,23 @@
+//! `tilewright doctor`: what this machine can do, and whether it does it right.
+
+mod check;
+mod cpu;
+mod report;
+
+use crate::{
+    args::{Common, Format},
+    failure::Failure,
+};
+use report::Report;
+
+pub fn run(common: &Common) -> Result<(), Failure> {
+    let report = Report::gather();
+    match common.format {
+        Format::Json => report.print_json()?,
+        Format::Table => report.print_table()?,
+    }
+    match report.complaint() {
+        None => Ok(()),
+        Some((what, hint)) => Err(Failure::Check { what, hint }),
+    }
+}

@@ -1,0 +1,135 @@
+//! The matrices to multiply, in one element type.
+
+use super::types::{self, Found};
+use crate::{
+    args::Mul,
+    failure::Failure,
+    terminal::{self, Style},
+};
+use std::time::Instant;
+use tilewright::{
+    DType, DynProduct, DynRef, DynUpdate, Extremes, Layout, SemiringId, Value,
+    files::{self, Format, Input, ReadOptions, Spec},
+};
+
+/// Both operands, and C0 where one is given.
+pub struct Inputs {
+    a: Input,
+    b: Input,
+    c0: Option<Input>,
+    transposed: [bool; 2],
+    found: [Found; 2],
+    /// The element type of both operands.
+    pub dtype: DType,
+    /// Wall time of reading and converting.
+    pub seconds: f64,
+}
+
+impl Inputs {
+    pub fn read(args: &Mul) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let (a_spec, b_spec) = (Spec::parse(&args.a)?, Spec::parse(&args.b)?);
+        let c0_spec = args.accumulate.as_ref().map(Spec::parse).transpose()?;
+        let read = |spec: &Spec, dtype| files::read(spec, &options(args.semiring, dtype));
+
+        let (mut a, mut b) = (read(&a_spec, args.dtype)?, read(&b_spec, args.dtype)?);
+        let found = [found(&a_spec, &a), found(&b_spec, &b)];
+        let dtype = match args.dtype {
+            Some(dtype) => dtype,
+            None => types::common(args.semiring, found[0], found[1])?,
+        };
+        // Text is read again rather than converted: what it leaves out depends on the type.
+        for (spec, input) in [(&a_spec, &mut a), (&b_spec, &mut b)] {
+            if input.as_ref().dtype() != dtype {
+                *input = read(spec, Some(dtype))?;
+            }
+        }
+        let c0 = match &c0_spec {
+            Some(spec) => Some(read_c0(spec, args, DynProduct::output_dtype(args.semiring, dtype)?)?),
+            None => None,
+        };
+        let transposed = [args.transpose_a, args.transpose_b];
+        Ok(Self { a, b, c0, transposed, found, dtype, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// A, transposed when that is asked for.
+    fn a(&self) -> DynRef<'_> {
+        oriented(self.a.as_ref(), self.transposed[0])
+    }
+
+    fn b(&self) -> DynRef<'_> {
+        oriented(self.b.as_ref(), self.transposed[1])
+    }
+
+    /// The shapes of A and B as they are multiplied.
+    pub fn layouts(&self) -> (Layout, Layout) {
+        (self.a().layout(), self.b().layout())
+    }
+
+    pub fn product(&self, args: &Mul) -> Result<DynProduct<'_>, Failure> {
+        Ok(DynProduct::new(args.semiring, self.a(), self.b())?.update(self.update(args))?)
+    }
+
+    /// What the options ask for besides the product.
+    pub fn update(&self, args: &Mul) -> DynUpdate<'_> {
+        match (args.alpha, args.beta, self.c0.as_ref().map(Input::as_ref)) {
+            (None, None, None) => DynUpdate::Replace,
+            (None, None, Some(c0)) => DynUpdate::Accumulate(c0),
+            (alpha, beta, c0) => {
+                DynUpdate::Scale { alpha: alpha.unwrap_or(1.0), old: c0.map(|c0| (beta.unwrap_or(1.0), c0)) }
+            }
+        }
+    }
+
+    /// Says on stderr what was read.
+    pub fn describe(&self) {
+        for (name, found, layout) in
+            [("A", self.found[0], self.layouts().0), ("B", self.found[1], self.layouts().1)]
+        {
+            let source = match found {
+                Found::Stored(_) => "stored as",
+                Found::Text(_) => "text read as",
+            };
+            let (rows, cols) = (layout.rows, layout.cols);
+            let text = format!("{rows}x{cols}, {source} {}, multiplied as {}", found.dtype(), self.dtype);
+            terminal::say(Style::Note, name, &text);
+        }
+    }
+}
+
+fn oriented(m: DynRef<'_>, transposed: bool) -> DynRef<'_> {
+    if transposed { m.t() } else { m }
+}
+
+fn found(spec: &Spec, input: &Input) -> Found {
+    let dtype = input.as_ref().dtype();
+    match spec.format() {
+        Format::Csv | Format::Mtx => Found::Text(dtype),
+        _ => Found::Stored(dtype),
+    }
+}
+
+/// C0 has the type of the result; a stored type is converted only when `--dtype` asks for conversions.
+fn read_c0(spec: &Spec, args: &Mul, dtype: DType) -> Result<Input, Failure> {
+    let is_text = matches!(spec.format(), Format::Csv | Format::Mtx);
+    let asked = (is_text || args.dtype.is_some()).then_some(dtype);
+    let c0 = files::read(spec, &options(args.semiring, asked))?;
+    let stored = c0.as_ref().dtype();
+    if stored != dtype {
+        let what = format!("C0 holds {stored}, but the product is {dtype}");
+        return Err(Failure::usage(what, "convert all matrices with --dtype"));
+    }
+    Ok(c0)
+}
+
+fn options(semiring: SemiringId, dtype: Option<DType>) -> ReadOptions {
+    let (fill, extremes) = match semiring {
+        SemiringId::PlusTimes => (Value::Int(0), Extremes::Refuse),
+        SemiringId::OrAnd => (Value::Bool(false), Extremes::Refuse),
+        SemiringId::MaxTimes => (Value::Int(0), Extremes::Refuse),
+        // The extreme integers are the zero and the one of max-min and min-max too.
+        SemiringId::MaxPlus | SemiringId::MaxMin => (Value::Float(f64::NEG_INFINITY), Extremes::Absent),
+        _ => (Value::Float(f64::INFINITY), Extremes::Absent),
+    };
+    ReadOptions { dtype, extremes, fill, pattern: Value::Int(1), ..ReadOptions::default() }
+}

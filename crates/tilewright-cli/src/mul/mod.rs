@@ -1,0 +1,113 @@
+//! `tilewright mul`: read, multiply, verify, write, report.
+
+mod inputs;
+mod outputs;
+mod preview;
+mod report;
+mod types;
+
+use crate::{
+    args::{Common, Format, Mul},
+    failure::Failure,
+    interrupt,
+    progress::Progress,
+    terminal::{self, Style},
+};
+use inputs::Inputs;
+use outputs::Outputs;
+use tilewright::{Backend, DynProduct, Isa, Matrix, Options, Outcome, SemiringId, Verification};
+
+pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
+    // Everything that can be refused without reading a file is.
+    check(args)?;
+    let outputs = Outputs::parse(args, common)?;
+    interrupt::watch();
+
+    let inputs = Inputs::read(args)?;
+    if common.verbose {
+        inputs.describe();
+    }
+    let product = inputs.product(args)?;
+    let result_type = DynProduct::output_dtype(args.semiring, inputs.dtype)?;
+    outputs.check_writable(result_type)?;
+
+    let outcome = compute(&product, args, common)?;
+    let verified = match args.verify {
+        true => Some(product.verify(outcome.c.as_ref(), outcome.arg.as_ref().map(Matrix::as_ref))?),
+        false => None,
+    };
+    let failed = verified.as_ref().filter(|v| !v.passed);
+    // A result that failed its check replaces nothing.
+    let write_seconds = if failed.is_none() { outputs.write(&outcome, args.semiring)? } else { 0.0 };
+
+    let summary = report::Summary::new(args, &inputs, &outcome, verified.as_ref(), write_seconds, &outputs);
+    match common.format {
+        Format::Json => summary.print_json()?,
+        Format::Table if outputs.is_empty() => {
+            summary.print_table()?;
+            preview::print(outcome.c.as_ref(), args.semiring)?;
+        }
+        Format::Table if common.quiet => {}
+        Format::Table => terminal::say(Style::Note, "done", &summary.line()),
+    }
+    failed.map_or(Ok(()), |v| Err(disagreement(v, &outputs)))
+}
+
+/// What the parser of the command line cannot know.
+fn check(args: &Mul) -> Result<(), Failure> {
+    let backend = args.backend.resolve()?;
+    if args.semiring != SemiringId::PlusTimes {
+        for (option, given) in [("--alpha", args.alpha), ("--beta", args.beta)] {
+            if given.is_some() {
+                let what = format!("{option} is not defined for {}", args.semiring);
+                return Err(Failure::usage(what, "only plus-times has factors; leave it out"));
+            }
+        }
+    } else if args.arg_out.is_some() {
+        let what = "--arg-out is not defined for plus-times: no single k wins a sum";
+        return Err(Failure::usage(what, "choose a selective semiring, such as --semiring min-plus"));
+    }
+    if let Some(dtype) = args.dtype {
+        types::check_supported(args.semiring, dtype)?;
+    }
+    match (backend, args.kernel) {
+        (Backend::Reference, Some(kernel)) => Err(Failure::usage(
+            format!("--kernel {kernel} is an instruction set of the CPU backend, not of the reference"),
+            "leave out --kernel, or choose --backend cpu",
+        )),
+        (Backend::Reference, None) => Ok(()),
+        (_, kernel) => {
+            Isa::choose(kernel)?;
+            Ok(())
+        }
+    }
+}
+
+fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outcome, Failure> {
+    let total = product.pair_ops().min(u64::MAX as f64) as u64;
+    let progress = Progress::new(total);
+    let count = |terms| progress.add(terms);
+    let options = Options {
+        backend: args.backend,
+        threads: args.threads,
+        isa: args.kernel,
+        progress: if common.quiet { None } else { Some(&count) },
+    };
+    let product = product.options(options);
+    let outcome = if args.arg_out.is_some() { product.compute_with_arg() } else { product.compute() };
+    progress.finish();
+    Ok(outcome?)
+}
+
+fn disagreement(v: &Verification, outputs: &Outputs) -> Failure {
+    let what = match &v.mismatch {
+        Some(m) => {
+            let (matrix, row, col) = (m.matrix, m.row, m.col);
+            format!("{matrix}[{row}, {col}] is {} but the definition gives {}", m.found, m.expected)
+        }
+        None => "the result differs from the definition".into(),
+    };
+    let fate = if outputs.is_empty() { "" } else { "; nothing was written" };
+    let hint = format!("this is a fault of Tilewright or of the machine: see `tilewright doctor`{fate}");
+    Failure::Check { what, hint }
+}

@@ -1,0 +1,106 @@
+//! Where the result goes.
+
+use crate::{
+    args::{Common, Format, Mul},
+    failure::Failure,
+};
+use std::{
+    ffi::OsStr,
+    io::{self, BufWriter},
+    time::Instant,
+};
+use tilewright::{
+    DType, DynMatrix, Error, Extremes, Matrix, NO_ARG, Outcome, SemiringId,
+    files::{self, Spec, WriteOptions},
+};
+
+/// The files to write.
+pub struct Outputs {
+    c: Option<Target>,
+    arg: Option<Spec>,
+}
+
+enum Target {
+    File(Spec),
+    /// CSV on stdout, asked for by `-`.
+    Stdout,
+}
+
+impl Outputs {
+    pub fn parse(args: &Mul, common: &Common) -> Result<Self, Failure> {
+        let c = match args.output.as_deref() {
+            None => None,
+            Some(name) if name == OsStr::new("-") => Some(Target::Stdout),
+            Some(name) => Some(Target::File(Spec::parse(name)?)),
+        };
+        let arg = args.arg_out.as_ref().map(Spec::parse).transpose()?;
+        if matches!(c, Some(Target::Stdout)) && common.format == Format::Json {
+            let what = "`-o -` and `--format json` both write to stdout";
+            return Err(Failure::usage(what, "write the matrix to a file"));
+        }
+        if let (Some(Target::File(c)), Some(arg)) = (&c, &arg)
+            && c.path() == arg.path()
+        {
+            let what = format!("-o and --arg-out both write to {}", c.path().display());
+            return Err(Failure::usage(what, "choose two files"));
+        }
+        Ok(Self { c, arg })
+    }
+
+    /// True when the result is only shown.
+    pub fn is_empty(&self) -> bool {
+        self.c.is_none() && self.arg.is_none()
+    }
+
+    /// The file that C goes to.
+    pub fn c(&self) -> Option<String> {
+        match self.c.as_ref()? {
+            Target::File(spec) => Some(spec.to_string()),
+            Target::Stdout => Some("-".into()),
+        }
+    }
+
+    /// The file that the arg result goes to.
+    pub fn arg(&self) -> Option<String> {
+        self.arg.as_ref().map(Spec::to_string)
+    }
+
+    /// Refuses, before any work is done, what could not be written afterwards.
+    pub fn check_writable(&self, dtype: DType) -> Result<(), Error> {
+        if let Some(Target::File(spec)) = &self.c {
+            files::check_writable(spec, dtype)?;
+        }
+        if let Some(spec) = &self.arg {
+            files::check_writable(spec, DType::I64)?;
+        }
+        Ok(())
+    }
+
+    /// Writes everything; gives the seconds it took.
+    pub fn write(&self, outcome: &Outcome, semiring: SemiringId) -> Result<f64, Error> {
+        let start = Instant::now();
+        // Text shows "absent" as the infinity it stands for.
+        let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
+        let options = WriteOptions { extremes };
+        match &self.c {
+            Some(Target::File(spec)) => files::write(spec, outcome.c.as_ref(), &options)?,
+            Some(Target::Stdout) => {
+                let spec = Spec::new("stdout", files::Format::Csv, None);
+                files::write_to(&spec, BufWriter::new(io::stdout().lock()), outcome.c.as_ref(), &options)?;
+            }
+            None => {}
+        }
+        if let (Some(spec), Some(arg)) = (&self.arg, &outcome.arg) {
+            files::write(spec, winners(arg)?.as_ref(), &WriteOptions::default())?;
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// The arg result as signed numbers, -1 for none: files have no 32-bit unsigned type of ours.
+fn winners(arg: &Matrix<u32>) -> Result<DynMatrix, Error> {
+    let view = arg.as_ref();
+    let signed = |k| if k == NO_ARG { -1 } else { i64::from(k) };
+    let m = Matrix::from_fn(arg.rows(), arg.cols(), |i, j| view.get(i, j).map_or(-1, signed))?;
+    Ok(m.into())
+}

@@ -1,0 +1,91 @@
+//! A corner of the result, for the eye.
+
+use crate::failure::Failure;
+use std::io::Write;
+use tilewright::{DType, DynRef, SemiringId, Value};
+
+/// Rows and columns shown at most.
+const CORNER: usize = 8;
+
+pub fn print(c: DynRef<'_>, semiring: SemiringId) -> Result<(), Failure> {
+    Ok(anstream::stdout().lock().write_all(render(c, semiring).as_bytes())?)
+}
+
+/// The corner with aligned columns, and dots where the matrix goes on.
+fn render(c: DynRef<'_>, semiring: SemiringId) -> String {
+    let (rows, cols) = (c.layout().rows, c.layout().cols);
+    let shown = |i, j| c.get(i, j).map_or_else(String::new, |v| number(v, c.dtype(), semiring));
+    let mut lines: Vec<Vec<String>> = (0..rows.min(CORNER))
+        .map(|i| {
+            let mut line: Vec<String> = (0..cols.min(CORNER)).map(|j| shown(i, j)).collect();
+            line.extend((cols > CORNER).then(|| "...".into()));
+            line
+        })
+        .collect();
+    if rows > CORNER {
+        lines.push(vec!["...".into(); lines.first().map_or(0, Vec::len)]);
+    }
+    let width = |j: usize| lines.iter().map(|line| line[j].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).map(width).collect();
+    let mut text = String::from("\n");
+    for line in &lines {
+        for (cell, width) in line.iter().zip(&widths) {
+            text += &format!("  {cell:>width$}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Up to six digits; an integer that stands for "absent" is shown as the infinity it is.
+fn number(value: Value, dtype: DType, semiring: SemiringId) -> String {
+    let extremes = match dtype {
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        _ => (i64::MIN, i64::MAX),
+    };
+    match value {
+        Value::Int(x) if semiring.has_absent_integers() && x == extremes.1 => "inf".into(),
+        Value::Int(x) if semiring.has_absent_integers() && x == extremes.0 => "-inf".into(),
+        Value::Bool(x) => u8::from(x).to_string(),
+        Value::Float(x) if x != 0.0 && x.is_finite() && !(1e-4..1e6).contains(&x.abs()) => format!("{x:.3e}"),
+        Value::Float(x) => {
+            let digits = 5 - (x.abs().max(1.0).log10() as i32).clamp(0, 5);
+            let text = format!("{x:.*}", digits as usize);
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text,
+            }
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright::{DynMatrix, Matrix};
+
+    #[test]
+    fn small_matrices_are_shown_whole_and_large_ones_by_a_corner() {
+        let m: DynMatrix =
+            Matrix::from_fn(2, 2, |i, j| if i == j { f32::INFINITY } else { 0.25 }).unwrap().into();
+        assert_eq!(render(m.as_ref(), SemiringId::MinPlus), "\n   inf  0.25\n  0.25   inf\n");
+        let m: DynMatrix = Matrix::filled(20, 30, 7i32).unwrap().into();
+        let text = render(m.as_ref(), SemiringId::PlusTimes);
+        assert_eq!(text.lines().count(), 1 + CORNER + 1);
+        assert!(text.lines().nth(1).unwrap().ends_with("7  ..."), "{text}");
+        let m: DynMatrix = Matrix::filled(0, 3, 7i32).unwrap().into();
+        assert_eq!(render(m.as_ref(), SemiringId::PlusTimes), "\n");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let show = |x: f64| number(Value::Float(x), DType::F64, SemiringId::PlusTimes);
+        let shown = [0.0, -1.5, 1.0 / 3.0, 123456.7, 1e-9, 2.5e12, f64::NAN, f64::NEG_INFINITY].map(show);
+        assert_eq!(shown, ["0", "-1.5", "0.33333", "123457", "1.000e-9", "2.500e12", "NaN", "-inf"]);
+        let int = |x: i64, s| number(Value::Int(x), DType::I32, s);
+        assert_eq!(int(i32::MAX.into(), SemiringId::MinPlus), "inf");
+        assert_eq!(int(i32::MAX.into(), SemiringId::PlusTimes), "2147483647");
+    }
+}

@@ -1,0 +1,166 @@
+//! What is said about a product.
+
+use super::{inputs::Inputs, outputs::Outputs};
+use crate::{args::Mul, failure::Failure, terminal};
+use serde::Serialize;
+use std::io::Write;
+use tilewright::{DynUpdate, Outcome, SemiringId, Verification};
+
+/// The JSON object of `mul`; the fields are its keys.
+#[derive(Serialize)]
+pub struct Summary {
+    schema: u32,
+    semiring: &'static str,
+    dtype: &'static str,
+    m: usize,
+    n: usize,
+    k: usize,
+    backend: &'static str,
+    kernel: String,
+    threads: usize,
+    seconds: f64,
+    read_seconds: f64,
+    write_seconds: f64,
+    transfer_seconds: f64,
+    pair_ops_per_second: f64,
+    verified: Option<Verified>,
+    output: Option<String>,
+    arg_output: Option<String>,
+    #[serde(skip)]
+    is_number_product: bool,
+    #[serde(skip)]
+    formula: &'static str,
+}
+
+/// JSON has no infinity: a `max_error` that is infinite becomes null.
+#[derive(Serialize)]
+struct Verified {
+    max_error: f64,
+    bound: f64,
+    rows_checked: usize,
+    passed: bool,
+}
+
+impl Summary {
+    pub fn new(
+        args: &Mul,
+        inputs: &Inputs,
+        outcome: &Outcome,
+        verified: Option<&Verification>,
+        write_seconds: f64,
+        outputs: &Outputs,
+    ) -> Self {
+        let (a, b) = inputs.layouts();
+        let report = &outcome.report;
+        let pair_ops = a.rows as f64 * b.cols as f64 * a.cols as f64;
+        Self {
+            schema: 1,
+            semiring: args.semiring.name(),
+            dtype: inputs.dtype.name(),
+            m: a.rows,
+            n: b.cols,
+            k: a.cols,
+            backend: report.backend.name(),
+            kernel: report.kernel.clone(),
+            threads: report.threads,
+            seconds: report.seconds,
+            read_seconds: inputs.seconds,
+            write_seconds,
+            transfer_seconds: report.transfer_seconds,
+            pair_ops_per_second: if report.seconds > 0.0 { pair_ops / report.seconds } else { 0.0 },
+            verified: verified.map(|v| Verified {
+                max_error: v.max_error,
+                bound: v.bound,
+                rows_checked: v.rows_checked,
+                passed: v.passed,
+            }),
+            output: outputs.c(),
+            arg_output: outputs.arg(),
+            is_number_product: args.semiring == SemiringId::PlusTimes,
+            formula: match inputs.update(args) {
+                DynUpdate::Replace => "A x B",
+                DynUpdate::Accumulate(_) => "C0 + A x B",
+                DynUpdate::Scale { old: None, .. } => "alpha A x B",
+                DynUpdate::Scale { old: Some(_), .. } => "alpha A x B + beta C0",
+            },
+        }
+    }
+
+    pub fn print_json(&self) -> Result<(), Failure> {
+        let mut json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)?;
+        json.push('\n');
+        Ok(std::io::stdout().lock().write_all(json.as_bytes())?)
+    }
+
+    pub fn print_table(&self) -> Result<(), Failure> {
+        let mut out = anstream::stdout().lock();
+        let bold = terminal::label();
+        for (name, text) in self.rows() {
+            writeln!(out, "{bold}{name:<10}{bold:#} {text}")?;
+        }
+        Ok(())
+    }
+
+    /// The whole in one line.
+    pub fn line(&self) -> String {
+        let rows = self.rows();
+        rows.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("; ")
+    }
+
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let Self { m, n, k, semiring, dtype, kernel, threads, .. } = self;
+        let plural = if *threads == 1 { "" } else { "s" };
+        let mut rows = vec![
+            ("product", format!("C {m}x{n} = {}, k = {k}, {semiring} on {dtype}", self.formula)),
+            ("backend", format!("{} ({kernel}), {threads} thread{plural}", self.backend)),
+            ("time", self.times()),
+            ("rate", self.rate()),
+        ];
+        if let Some(v) = &self.verified {
+            let verdict = if v.passed { "passed" } else { "FAILED" };
+            let size = match v.bound {
+                0.0 => "exact".to_owned(),
+                bound => format!("error {:.2e}, bound {bound:.2e}", v.max_error),
+            };
+            rows.push(("verified", format!("{verdict}: {size}, {} of {m} rows", v.rows_checked)));
+        }
+        let written = |name, file: &Option<String>| file.as_ref().map(|f| (name, format!("wrote {f}")));
+        if self.verified.as_ref().is_none_or(|v| v.passed) {
+            rows.extend(written("output", &self.output).into_iter().chain(written("arg", &self.arg_output)));
+        }
+        rows
+    }
+
+    fn times(&self) -> String {
+        let mut text = format!("{} (read {}", time(self.seconds), time(self.read_seconds));
+        if self.output.is_some() || self.arg_output.is_some() {
+            text += &format!(", write {}", time(self.write_seconds));
+        }
+        text + ")"
+    }
+
+    fn rate(&self) -> String {
+        let giga = self.pair_ops_per_second / 1e9;
+        let flops =
+            if self.is_number_product { format!(", {:.3} GFLOP/s", 2.0 * giga) } else { String::new() };
+        format!("{giga:.3} G pair-ops/s{flops}")
+    }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.3} s"),
+        s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),
+        s => format!("{:.1} us", s * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    #[test]
+    fn times_have_readable_units() {
+        assert_eq!([time(2.5), time(0.0123), time(4e-6)], ["2.500 s", "12.300 ms", "4.0 us"]);
+    }
+}
