@@ -65,7 +65,6 @@ pub enum Color {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Multiply two matrices in files
     Mul(Box<Mul>),
     /// Show what this machine can do, and check that it does it right
     Doctor,
@@ -155,6 +154,7 @@ pub struct Mul {
         long,
         default_value = "auto",
         env = "TILEWRIGHT_BACKEND",
+        hide_env_values = true,
         value_parser = backends(),
         help_heading = "Computation"
     )]
@@ -168,6 +168,7 @@ pub struct Mul {
         value_name = "N",
         default_value_t = 0,
         env = "TILEWRIGHT_THREADS",
+        hide_env_values = true,
         help_heading = "Computation"
     )]
     pub threads: usize,

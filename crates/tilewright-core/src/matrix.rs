@@ -47,7 +47,9 @@ impl<T: Copy> Matrix<T> {
     /// `out-of-memory` when it cannot be allocated.
     pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Result<Self, Error> {
         let mut data = reserve(rows, cols)?;
-        data.extend((0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| f(i, j)));
+        // Without columns there is nothing to visit, however many rows there are.
+        let visited = if cols == 0 { 0 } else { rows };
+        data.extend((0..visited).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| f(i, j)));
         Ok(Self { data, layout: Layout::row_major(rows, cols) })
     }
 

@@ -145,6 +145,8 @@ impl<'a, T> MatRef<'a, T> {
         T: Copy,
     {
         let Layout { rows, cols, .. } = self.layout;
+        // Without columns there is nothing to visit, however many rows there are.
+        let rows = if cols == 0 { 0 } else { rows };
         // SAFETY: both indices run inside the layout.
         (0..rows).flat_map(move |i| (0..cols).map(move |j| unsafe { self.get_unchecked(i, j) }))
     }

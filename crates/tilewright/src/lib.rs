@@ -3,7 +3,8 @@
 //! [`Product`] multiplies matrices whose element type is known at compile time, over a built-in
 //! [`Semiring`] or the user's own; [`BatchProduct`] many of them at once. [`DynProduct`] does the same for
 //! matrices that came from files, with the semiring and the element type chosen at run time, and can compare
-//! its result with the definition. [`Backend`] says where the work is done.
+//! its result with the definition. [`files`] reads and writes such matrices, and [`Backend`] says where the
+//! work is done.
 //!
 //! ```
 //! use tilewright::{Layout, MatRef, MinPlus, Product};
@@ -16,6 +17,9 @@
 //! assert_eq!(via.as_ref().get(0, 2), Some(1));
 //! # Ok::<(), tilewright::Error>(())
 //! ```
+
+#[cfg(feature = "files")]
+pub mod files;
 
 mod backend;
 mod batch;

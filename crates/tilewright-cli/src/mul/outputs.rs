@@ -56,7 +56,7 @@ impl Outputs {
     pub fn c(&self) -> Option<String> {
         match self.c.as_ref()? {
             Target::File(spec) => Some(spec.to_string()),
-            Target::Stdout => Some("-".into()),
+            Target::Stdout => None,
         }
     }
 

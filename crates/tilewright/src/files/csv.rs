@@ -1,0 +1,227 @@
+//! Comma-separated numbers, one row per line.
+//!
+//! Blank lines and lines that start with `#` are skipped. Cells are numbers, `inf`, `nan`, `true` or `false`,
+//! with or without quotes and white space around them. A quoted cell with a comma inside can never be a number,
+//! so splitting at commas is all the parsing there is, and every error names its line exactly.
+
+use super::{
+    ReadOptions, WriteOptions,
+    elements::{self, push, with_dtype},
+    fault::{Fault, bad},
+    text::{self, Lines, Text},
+};
+use crate::{DynMatrix, DynRef, Layout, Matrix, Value};
+use std::io::{BufRead, Write};
+
+pub(super) fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<DynMatrix, Fault> {
+    match options.dtype {
+        Some(dtype) => with_dtype!(dtype, T => {
+            let mut data = Vec::<T>::new();
+            let layout = rows(input, |place, cell| {
+                let x = T::parse(cell, options.extremes).ok_or_else(|| text::refuse::<T>(place, cell))?;
+                push(&mut data, x)
+            })?;
+            Ok(Matrix::from_vec(data, layout)?.into())
+        }),
+        None => {
+            let mut cells = Guess::Bool(Vec::new());
+            let layout = rows(input, |place, cell| cells.add(place, cell))?;
+            Ok(match cells {
+                Guess::Bool(data) => Matrix::from_vec(data, layout)?.into(),
+                Guess::Int(data) => Matrix::from_vec(data, layout)?.into(),
+                Guess::Float(data) => Matrix::from_vec(data, layout)?.into(),
+            })
+        }
+    }
+}
+
+/// Where a cell stands, for messages.
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Calls `cell` for every cell, row by row, and gives the shape.
+fn rows(
+    input: &mut dyn BufRead,
+    mut cell: impl FnMut(&Place, &str) -> Result<(), Fault>,
+) -> Result<Layout, Fault> {
+    let mut lines = Lines::new(input);
+    // Rows so far, and the line and length of the first.
+    let (mut rows, mut first) = (0, None);
+    while let Some((line, content)) = lines.content(b'#')? {
+        let mut place = Place { line, column: 0 };
+        for text in content.split(',') {
+            place.column += 1;
+            let text = unquote(text.trim());
+            cell(&place, text).map_err(|fault| match fault {
+                Fault::Bad { problem, hint: None } if rows == 0 && text::value(text).is_none() => {
+                    Fault::Bad { problem, hint: None }
+                        .hint("if the first line holds column names, remove it or start it with #")
+                }
+                other => other,
+            })?;
+        }
+        let (first_line, cols) = *first.get_or_insert((line, place.column));
+        if cols != place.column {
+            let found = place.column;
+            return Err(bad!("line {line} has {found} cells, but line {first_line} has {cols}"));
+        }
+        rows += 1;
+    }
+    match first {
+        Some((_, cols)) => Ok(Layout::row_major(rows, cols)),
+        None => Err(bad!("the file has no rows")),
+    }
+}
+
+fn unquote(text: &str) -> &str {
+    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        Some(inner) => inner.trim(),
+        None => text,
+    }
+}
+
+/// The narrowest of bool, i64 and f64 that holds every cell so far.
+enum Guess {
+    Bool(Vec<bool>),
+    Int(Vec<i64>),
+    Float(Vec<f64>),
+}
+
+impl Guess {
+    fn add(&mut self, place: &Place, cell: &str) -> Result<(), Fault> {
+        let refused = || text::refuse::<f64>(place, cell);
+        let value = match text::value(cell).ok_or_else(refused)? {
+            // An integer has no negative zero.
+            Value::Int(0) if cell.starts_with('-') => Value::Float(-0.0),
+            value => value,
+        };
+        // An i64 becomes the nearest f64, just as its digits would when read as one.
+        match (&*self, value) {
+            (Self::Bool(old), Value::Int(_)) => *self = Self::Int(widen(old, i64::from)?),
+            (Self::Bool(old), Value::Float(_)) => *self = Self::Float(widen(old, |x| f64::from(u8::from(x)))?),
+            (Self::Int(old), Value::Float(_)) => *self = Self::Float(widen(old, |x| x as f64)?),
+            _ => {}
+        }
+        match (self, value) {
+            (Self::Bool(data), Value::Bool(x)) => push(data, x),
+            (Self::Int(data), Value::Int(x)) => push(data, x),
+            (Self::Int(data), Value::Bool(x)) => push(data, x.into()),
+            (Self::Float(data), _) => {
+                push(data, f64::parse(cell, crate::Extremes::Refuse).ok_or_else(refused)?)
+            }
+            _ => Err(refused()),
+        }
+    }
+}
+
+fn widen<T: Copy, U>(old: &[T], convert: impl Fn(T) -> U) -> Result<Vec<U>, Fault> {
+    let mut new = elements::reserve(old.len())?;
+    new.extend(old.iter().map(|&x| convert(x)));
+    Ok(new)
+}
+
+/// Writes row by row, whatever the strides.
+pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, options: &WriteOptions) -> Result<(), Fault> {
+    let Layout { rows, cols, .. } = m.layout();
+    if m.layout().is_empty() {
+        return Err(bad!("a {rows}x{cols} matrix has no rows or columns to write as text")
+            .hint("write .npy or .safetensors, which keep the shape"));
+    }
+    with_dtype!(m.dtype(), T => {
+        let m = elements::typed::<T>(m);
+        for i in 0..rows {
+            for (j, x) in m.window(i, 0, 1, cols)?.iter().enumerate() {
+                if j > 0 {
+                    out.write_all(b",")?;
+                }
+                x.print(options.extremes, out)?;
+            }
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DType, Extremes};
+
+    fn read_text(text: &str, options: &ReadOptions) -> Result<DynMatrix, String> {
+        read(&mut text.as_bytes(), options).map_err(|fault| match fault {
+            Fault::Bad { problem, hint } => format!("{problem} | {}", hint.unwrap_or_default()),
+            other => format!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn the_element_type_is_the_narrowest_that_holds_every_cell() {
+        let default = ReadOptions::default();
+        for (text, dtype) in [
+            ("1,2\n3,-4", DType::I64),
+            ("1,2.0\n", DType::F64),
+            ("9223372036854775808", DType::F64),
+            ("1,inf", DType::F64),
+            ("true,False", DType::Bool),
+            ("true,2", DType::I64),
+            ("true,2.5", DType::F64),
+            ("-0", DType::F64),
+        ] {
+            assert_eq!(read_text(text, &default).unwrap().dtype(), dtype, "{text}");
+        }
+        let m = read_text("true,9007199254740993,2.5\n", &default).unwrap().into_typed::<f64>().unwrap();
+        assert_eq!(m.as_slice(), [1.0, 9_007_199_254_740_992.0, 2.5]);
+    }
+
+    #[test]
+    fn marks_comments_blanks_quotes_and_line_ends_are_tolerated() {
+        let text = "\u{feff}# distances\r\n\r\n \"1\" ,\t2\r\n\r\n3,  4";
+        let m = read_text(text, &ReadOptions::default()).unwrap().into_typed::<i64>().unwrap();
+        assert_eq!((m.rows(), m.as_slice()), (2, &[1, 2, 3, 4][..]));
+    }
+
+    #[test]
+    fn infinities_can_stand_for_absent_integers() {
+        let options = ReadOptions { dtype: Some(DType::I32), extremes: Extremes::Absent, ..Default::default() };
+        let m = read_text("1,inf\n-inf,2", &options).unwrap().into_typed::<i32>().unwrap();
+        assert_eq!(m.as_slice(), [1, i32::MAX, i32::MIN, 2]);
+        let mut out = Vec::new();
+        let options = WriteOptions { extremes: Extremes::Absent };
+        write(&mut out, m.as_ref().into(), &options).unwrap();
+        assert_eq!(out, b"1,inf\n-inf,2\n");
+    }
+
+    #[test]
+    fn errors_name_line_column_and_text() {
+        let i32s = ReadOptions { dtype: Some(DType::I32), ..Default::default() };
+        for (text, options, expected) in [
+            ("", &ReadOptions::default(), "no rows"),
+            ("# nothing\n\n", &ReadOptions::default(), "no rows"),
+            ("1,2\n3", &ReadOptions::default(), "line 2 has 1 cells, but line 1 has 2"),
+            ("\n1,2\n# c\n3,4,5", &ReadOptions::default(), "line 4 has 3 cells, but line 2 has 2"),
+            ("1,2\n3,x", &ReadOptions::default(), "line 2, column 2: 'x' is not a number"),
+            ("1,\n", &ReadOptions::default(), "line 1, column 2: the cell is empty | write inf"),
+            ("from,to\n1,2", &ReadOptions::default(), "'from' is not a number | if the first line holds"),
+            ("1;2\n", &ReadOptions::default(), "separate cells with commas"),
+            ("1 2\n", &i32s, "separate cells with commas"),
+            ("1,2\n3,3.5", &i32s, "line 2, column 2: 3.5 cannot be represented as i32"),
+            ("1,inf", &i32s, "line 1, column 2: inf cannot be represented as i32"),
+            ("1e999", &ReadOptions::default(), "1e999 cannot be represented as f64"),
+            ("\u{1}", &ReadOptions::default(), r"'\u{1}' is not a number"),
+        ] {
+            let message = read_text(text, options).unwrap_err();
+            assert!(message.contains(expected), "{text:?}: {message}");
+        }
+        let mut latin: &[u8] = b"1,2\n\xE9,3";
+        let fault = read(&mut latin, &ReadOptions::default()).unwrap_err();
+        assert!(format!("{fault:?}").contains("line 2 is not UTF-8"));
+    }
+}

@@ -1,0 +1,98 @@
+//! Matrices in files: `.npy`, `.npz`, `.csv`, `.mtx` (Matrix Market) and `.safetensors`.
+//!
+//! A [`Spec`] names one matrix in one file. [`read`] gives an [`Input`], which lends a view of any layout;
+//! [`write()`] takes a view of any layout and replaces the file as a whole or not at all.
+//!
+//! | format | read | written |
+//! |---|---|---|
+//! | `.npy` | every number type, either order and byte order, versions 1 to 3 | version 1, row-major; no bf16 |
+//! | `.npz` | one member | no |
+//! | `.csv` | numbers, `inf`, `nan`, `true`, `false` | the same |
+//! | `.mtx` | `array` and `coordinate`; real, integer, pattern; general, symmetric, skew-symmetric | `array`; booleans as `pattern` |
+//! | `.safetensors` | one tensor, bf16 included | one tensor |
+//!
+//! Unsigned integers are read as the next wider signed type. Text remembers no width: floats are read as f64
+//! and integers as i64 unless [`ReadOptions::dtype`] asks for another type, which is then parsed directly.
+//!
+//! ```
+//! use tilewright::{Matrix, files::{ReadOptions, Spec, WriteOptions, read, write}};
+//! # let directory = tempfile::tempdir().unwrap();
+//! let spec = Spec::parse(directory.path().join("a.npy"))?;
+//! let a = Matrix::from_fn(2, 3, |i, j| (i + j) as f32)?;
+//! write(&spec, a.as_ref().t().into(), &WriteOptions::default())?;
+//! let back = read(&spec, &ReadOptions::default())?;
+//! assert_eq!(back.as_ref().typed::<f32>(), Some(a.as_ref().t()));
+//! # Ok::<(), tilewright::Error>(())
+//! ```
+
+mod csv;
+mod elements;
+mod fault;
+mod input;
+mod mtx;
+mod npy;
+mod npz;
+mod output;
+mod safetensors;
+mod spec;
+mod text;
+
+pub use input::{Input, read, read_bytes};
+pub use output::{check_writable, remove_temporaries, write, write_to};
+pub use spec::{Format, Spec};
+
+use crate::{DType, Extremes, Value};
+
+/// How to read a matrix.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The element type of the result; by default what the file holds.
+    pub dtype: Option<DType>,
+    /// What an infinity becomes on the way to an integer type.
+    pub extremes: Extremes,
+    /// Where a Matrix Market coordinate file has no entry: the zero of the semiring.
+    pub fill: Value,
+    /// Where a Matrix Market pattern has an entry.
+    pub pattern: Value,
+    /// The largest dense matrix, in bytes, that a coordinate file may become.
+    pub max_bytes: u64,
+}
+
+impl Default for ReadOptions {
+    /// The file's own type, infinities refused as integers, 0 where there is no entry, `true` where a pattern has
+    /// one, and at most 64 GiB.
+    fn default() -> Self {
+        Self {
+            dtype: None,
+            extremes: Extremes::Refuse,
+            fill: Value::Int(0),
+            pattern: Value::Bool(true),
+            max_bytes: 1 << 36,
+        }
+    }
+}
+
+/// How to write a matrix.
+#[derive(Clone, Debug)]
+pub struct WriteOptions {
+    /// Whether `.csv` shows the extreme integers, which min-plus and max-plus read as "absent", as infinities.
+    pub extremes: Extremes,
+}
+
+impl Default for WriteOptions {
+    /// Integers as they are.
+    fn default() -> Self {
+        Self { extremes: Extremes::Refuse }
+    }
+}
+
+/// What an archive holds, for hints; cut short when that is much.
+fn listing(entries: impl ExactSizeIterator<Item = String>) -> String {
+    const MOST: usize = 20;
+    let count = entries.len();
+    if count == 0 {
+        return "it is empty".into();
+    }
+    let shown = entries.take(MOST).collect::<Vec<_>>().join(", ");
+    if count > MOST { format!("it holds {shown} and {} more", count - MOST) } else { format!("it holds {shown}") }
+}

@@ -1,0 +1,210 @@
+//! Writing: to a temporary file beside the target, which then takes the target's place.
+//!
+//! A run that fails or is killed leaves the old file whole. What is no regular file (`/dev/stdout`, a pipe) is
+//! written directly.
+
+use super::{Format, Spec, WriteOptions, csv, fault::Fault, fault::bad, mtx, npy, safetensors};
+use crate::{DType, DynRef, Error};
+use std::{
+    fs::{self, File, OpenOptions, Permissions},
+    io::{self, BufWriter, ErrorKind, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tempfile::TempPath;
+
+/// The temporary files that exist now.
+static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
+    // A list of paths is never left half changed.
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files of writes that are under way.
+///
+/// For a program that is about to end on ctrl-c: call it from the thread that waits for the signal (not from
+/// inside a signal handler, where locks and allocation are forbidden). A write that goes on afterwards fails
+/// with an `io` error and leaves the old file whole.
+pub fn remove_temporaries() {
+    for path in temporaries().drain(..) {
+        // Nobody is left to tell, and the file may be gone already.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Writes `matrix` to a file, replacing what is there only when everything was written.
+///
+/// The file keeps its permissions; a symbolic link keeps pointing where it did, and its target is replaced.
+///
+/// # Errors
+/// `io` when the file cannot be written, `bad-file` when the format cannot hold the matrix. The old file is
+/// whole then, and no temporary file remains.
+pub fn write(spec: &Spec, matrix: DynRef<'_>, options: &WriteOptions) -> Result<(), Error> {
+    let write = || {
+        check_format(spec, matrix.dtype())?;
+        match Target::find(spec.path())? {
+            Target::File { path, permissions } => {
+                let temporary = Temporary::beside(&path)?;
+                encode(spec, &temporary.file, matrix, options)?;
+                temporary.replace(&path, permissions)
+            }
+            Target::Stream => {
+                encode(spec, &OpenOptions::new().write(true).open(spec.path())?, matrix, options)
+            }
+        }
+    };
+    write().map_err(|fault| fault.at(spec.path()))
+}
+
+/// Writes `matrix` in the format of `spec`, whose path serves for errors only, to any destination.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_to(
+    spec: &Spec,
+    mut out: impl Write,
+    matrix: DynRef<'_>,
+    options: &WriteOptions,
+) -> Result<(), Error> {
+    let mut write = || {
+        check_format(spec, matrix.dtype())?;
+        encode_into(spec, &mut out, matrix, options)?;
+        Ok(out.flush()?)
+    };
+    write().map_err(|fault: Fault| fault.at(spec.path()))
+}
+
+/// Checks, before a long computation, that a matrix of `dtype` could be written: the format holds the type, and
+/// a file can be created where it should be.
+///
+/// # Errors
+/// As [`write()`].
+pub fn check_writable(spec: &Spec, dtype: DType) -> Result<(), Error> {
+    let check = || {
+        check_format(spec, dtype)?;
+        match Target::find(spec.path())? {
+            Target::File { path, .. } => Temporary::beside(&path).map(drop),
+            // Opening a pipe would wait for its reader.
+            Target::Stream => Ok(()),
+        }
+    };
+    check().map_err(|fault| fault.at(spec.path()))
+}
+
+fn check_format(spec: &Spec, dtype: DType) -> Result<(), Fault> {
+    match spec.format() {
+        Format::Npz => Err(bad!(".npz files are read, not written").hint("write .npy or .safetensors")),
+        Format::Npy => npy::check_dtype(dtype),
+        Format::Csv | Format::Mtx | Format::Safetensors => Ok(()),
+    }
+}
+
+fn encode(spec: &Spec, file: &File, matrix: DynRef<'_>, options: &WriteOptions) -> Result<(), Fault> {
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    encode_into(spec, &mut out, matrix, options)?;
+    // Dropping the buffer would swallow the error of a full disk.
+    Ok(out.flush()?)
+}
+
+fn encode_into(
+    spec: &Spec,
+    out: &mut dyn Write,
+    matrix: DynRef<'_>,
+    options: &WriteOptions,
+) -> Result<(), Fault> {
+    match spec.format() {
+        Format::Npy => npy::write(out, matrix),
+        Format::Csv => csv::write(out, matrix, options),
+        Format::Mtx => mtx::write(out, matrix),
+        Format::Safetensors => safetensors::write(out, matrix, spec.member()),
+        Format::Npz => check_format(spec, matrix.dtype()),
+    }
+}
+
+/// What a path stands for.
+enum Target {
+    /// A regular file or none yet, links followed; the permissions of the file that is there.
+    File { path: PathBuf, permissions: Option<Permissions> },
+    /// A device or pipe.
+    Stream,
+}
+
+impl Target {
+    fn find(path: &Path) -> Result<Self, Fault> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory).into()),
+            Ok(found) if found.is_file() => {
+                // Renaming would replace even a file that may not be written to.
+                OpenOptions::new().write(true).open(path)?;
+                Ok(Self::File { path: fs::canonicalize(path)?, permissions: Some(found.permissions()) })
+            }
+            Ok(_) => Ok(Self::Stream),
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                Ok(Self::File { path: follow(path.to_path_buf())?, permissions: None })
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+/// Where a chain of links ends, when no file is there.
+fn follow(mut path: PathBuf) -> io::Result<PathBuf> {
+    // A loop of links never gets here: the system reports it as an error of its own.
+    while let Ok(next) = fs::read_link(&path) {
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Ok(path)
+}
+
+/// A file that is removed unless it takes its target's place.
+struct Temporary {
+    file: File,
+    path: TempPath,
+}
+
+impl Temporary {
+    fn beside(target: &Path) -> Result<Self, Fault> {
+        let directory = match target.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".tilewright-").suffix(".tmp");
+        #[cfg(unix)]
+        {
+            // As for any new file, the user's mask takes away what others should not have.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(Permissions::from_mode(0o666));
+        }
+        // Held while creating, so that a file is never there without being listed.
+        let mut list = temporaries();
+        let created = builder.tempfile_in(directory).map_err(|e| {
+            // The system's error would speak of a file whose name means nothing to the user.
+            let directory = directory.display();
+            io::Error::new(e.kind(), format!("no file can be created in {directory}: {}", e.kind()))
+        })?;
+        let (file, path) = created.into_parts();
+        list.push(path.to_path_buf());
+        Ok(Self { file, path })
+    }
+
+    fn replace(self, target: &Path, permissions: Option<Permissions>) -> Result<(), Fault> {
+        if let Some(permissions) = permissions {
+            self.file.set_permissions(permissions)?;
+        }
+        // Before the new name is on disk, the new contents must be.
+        self.file.sync_all()?;
+        fs::rename(&self.path, target)?;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let mut list = temporaries();
+        // After a rename there is nothing under this name. Unlisted only when gone.
+        let _ = fs::remove_file(&self.path);
+        list.retain(|path| *path != *self.path);
+    }
+}

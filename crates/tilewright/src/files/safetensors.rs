@@ -1,0 +1,116 @@
+//! `.safetensors`: the length of a JSON header, the header, then the tensors, little-endian.
+
+use super::{
+    elements::{self, Endian, Raw, Stored, with_dtype},
+    fault::{Fault, bad, excerpt},
+    npy::wrong_rank,
+};
+use crate::{DType, DynRef, Layout};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use std::{io::Write, ops::Range};
+
+/// The name of the tensor that is written when none is given.
+const DEFAULT_NAME: &str = "matrix";
+
+/// Finds the named tensor, or the only matrix, and the bytes of its elements.
+pub(super) fn locate(bytes: &[u8], member: Option<&str>) -> Result<(Raw, Range<usize>), Fault> {
+    let file = SafeTensors::deserialize(bytes).map_err(|e| bad!("not a .safetensors file: {e}"))?;
+    let (name, tensor) = match member {
+        Some(name) => match file.tensor(name) {
+            Ok(tensor) => (name.to_string(), tensor),
+            Err(_) => return Err(bad!("there is no tensor '{}'", excerpt(name)).hint(listing(&file))),
+        },
+        None => only_matrix(&file)?,
+    };
+    let raw = describe(&tensor).map_err(|fault| fault.within(&format!("tensor '{}'", excerpt(&name))))?;
+    // The data is a part of `bytes`; its place there is what can be kept beside a memory map.
+    let start = tensor.data().as_ptr().addr() - bytes.as_ptr().addr();
+    Ok((raw, start..start + tensor.data().len()))
+}
+
+fn describe(tensor: &TensorView<'_>) -> Result<Raw, Fault> {
+    let &[rows, cols] = tensor.shape() else { return Err(wrong_rank(tensor.shape())) };
+    let stored = match tensor.dtype() {
+        Dtype::BOOL => Stored::Bool,
+        Dtype::F16 => Stored::F16,
+        Dtype::BF16 => Stored::Bf16,
+        Dtype::F32 => Stored::F32,
+        Dtype::F64 => Stored::F64,
+        Dtype::I8 => Stored::I8,
+        Dtype::I16 => Stored::I16,
+        Dtype::I32 => Stored::I32,
+        Dtype::I64 => Stored::I64,
+        Dtype::U8 => Stored::U8,
+        Dtype::U16 => Stored::U16,
+        Dtype::U32 => Stored::U32,
+        Dtype::U64 => Stored::U64,
+        other => {
+            return Err(bad!("element type {other} cannot be read").hint("convert the tensor to F16, BF16 or F32"));
+        }
+    };
+    Ok(Raw { stored, endian: Endian::Little, layout: Layout::row_major(rows, cols) })
+}
+
+fn only_matrix<'a>(file: &SafeTensors<'a>) -> Result<(String, TensorView<'a>), Fault> {
+    let mut matrices: Vec<_> = file.tensors().into_iter().filter(|(_, t)| t.shape().len() == 2).collect();
+    match (matrices.pop(), matrices.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (None, _) => Err(bad!("the file holds no matrix").hint(listing(file))),
+        (Some(_), false) => {
+            Err(bad!("the file holds several matrices").hint(format!("name one as FILE:NAME; {}", listing(file))))
+        }
+    }
+}
+
+fn listing(file: &SafeTensors<'_>) -> String {
+    let mut tensors = file.tensors();
+    tensors.sort_by(|a, b| a.0.cmp(&b.0));
+    super::listing(tensors.iter().map(|(name, tensor)| {
+        let shape = tensor.shape().iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+        format!("{} ({shape} {})", excerpt(name), tensor.dtype())
+    }))
+}
+
+/// Writes one tensor, its data aligned so that readers can map it.
+pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, member: Option<&str>) -> Result<(), Fault> {
+    let name = member.unwrap_or(DEFAULT_NAME);
+    if name == "__metadata__" {
+        return Err(bad!("a tensor cannot be called {name}").hint("the format uses that name for itself"));
+    }
+    let dtype = match m.dtype() {
+        DType::F16 => "F16",
+        DType::Bf16 => "BF16",
+        DType::F32 => "F32",
+        DType::F64 => "F64",
+        DType::I8 => "I8",
+        DType::I16 => "I16",
+        DType::I32 => "I32",
+        DType::I64 => "I64",
+        DType::Bool => "BOOL",
+        other => return Err(elements::unknown(other).into()),
+    };
+    let Layout { rows, cols, .. } = m.layout();
+    let bytes = m.layout().len().and_then(|len| len.checked_mul(m.dtype().size()));
+    let bytes = bytes.ok_or_else(|| bad!("a {rows}x{cols} matrix exceeds the address space"))?;
+    let mut header = format!(
+        "{{\"{}\":{{\"dtype\":\"{dtype}\",\"shape\":[{rows},{cols}],\"data_offsets\":[0,{bytes}]}}}}",
+        json_string(name)
+    );
+    let padded = (8 + header.len()).next_multiple_of(64) - 8;
+    header.extend(std::iter::repeat_n(' ', padded - header.len()));
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    with_dtype!(m.dtype(), T => Ok(elements::write_rows(out, elements::typed::<T>(m))?))
+}
+
+fn json_string(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => escaped.extend(['\\', c]),
+            c if c < ' ' => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
