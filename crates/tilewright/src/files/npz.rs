@@ -28,7 +28,11 @@ fn read_member<R: Read>(file: &mut ZipFile<'_, R>) -> Result<DynMatrix, Fault> {
     // in proportion to the file.
     let most = file.compressed_size().saturating_mul(1032).saturating_add(64);
     if file.size() > most {
-        return Err(bad!("{} bytes cannot hold the {} that are promised", file.compressed_size(), file.size()));
+        return Err(bad!(
+            "{} bytes cannot hold the {} that are promised",
+            file.compressed_size(),
+            file.size()
+        ));
     }
     let matrix = raw.decode(file).map_err(unpacking)?;
     // Reading to the end has the checksum verified, and shows whether anything trails.
@@ -55,7 +59,7 @@ fn from_zip(error: ZipError, what: &str) -> Fault {
 
 /// The member's name without `.npy`, as NumPy shows it.
 fn member_name<R: Read>(file: &ZipFile<'_, R>) -> String {
-    let name = file.name().map_or_else(|_| String::from_utf8_lossy(file.name_raw()), |name| name);
+    let name = file.name().unwrap_or_else(|_| String::from_utf8_lossy(file.name_raw()));
     name.strip_suffix(".npy").unwrap_or(&name).to_string()
 }
 
@@ -101,9 +105,8 @@ fn only_matrix<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<usize, Fau
     match (matrices.next(), matrices.next()) {
         (Some(only), None) => Ok(only.index),
         (None, _) => Err(bad!("the archive holds no matrix").hint(listing(&members))),
-        (Some(_), Some(_)) => {
-            Err(bad!("the archive holds several matrices").hint(format!("name one as FILE:NAME; {}", listing(&members))))
-        }
+        (Some(_), Some(_)) => Err(bad!("the archive holds several matrices")
+            .hint(format!("name one as FILE:NAME; {}", listing(&members)))),
     }
 }
 

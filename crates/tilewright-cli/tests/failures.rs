@@ -1,0 +1,112 @@
+//! Requests that fail: what is said, and with which code.
+
+mod support;
+
+use support::Desk;
+
+/// Runs; checks the code, the two parts of the message, and that nothing was written.
+fn refused(desk: &Desk, line: &str, code: i32, error: &str, hint: &str) {
+    let before = desk.list().len();
+    let run = desk.run(line);
+    assert_eq!(run.code, Some(code), "{line}: {}", run.err);
+    assert!(run.err.starts_with("error: ") && run.err.contains(error), "{line}: {}", run.err);
+    assert!(hint.is_empty() || run.err.contains(&format!("hint: {hint}")), "{line}: {}", run.err);
+    assert_eq!(run.out, "", "{line}");
+    assert_eq!(desk.list().len(), before, "{line}: {:?}", desk.list());
+}
+
+#[test]
+fn usage_is_2() {
+    let desk = Desk::new();
+    desk.run("mul whole.csv whole.csv --dtype f32 -o f32.npy");
+    desk.run("mul whole.csv whole.csv --dtype f64 -o f64.npy");
+    desk.run("mul whole.csv whole.csv --dtype i64 -o i64.npy");
+    let w = "mul whole.csv whole.csv";
+    for (line, error, hint) in [
+        ("".into(), "", ""),
+        ("mul whole.csv".into(), "required", ""),
+        ("multiply".into(), "multiply", ""),
+        (format!("{w} --semiring plus"), "possible values: plus-times, min-plus", ""),
+        (format!("{w} --dtype f33"), "possible values: f16", ""),
+        (format!("{w} --backend gpu"), "possible values: auto", ""),
+        (format!("{w} --kernel sse"), "possible values: avx512", ""),
+        (format!("{w} --threads -1"), "", ""),
+        (format!("{w} --alpha two"), "two", ""),
+        (format!("{w} --beta 2"), "--accumulate", ""),
+        (format!("{w} -q -v"), "cannot be used with", ""),
+        ("mul whole.csv wide.csv --transpose-b".into(), "A is 2x2 but B is 3x2", "the columns of A"),
+        ("mul f32.npy f64.npy".into(), "A holds f32 and B holds f64", "convert both with --dtype"),
+        ("mul i64.npy i64.npy -s max-times".into(), "not defined on i64", "convert with --dtype f64"),
+        (format!("{w} --dtype i16"), "plus-times is not defined on i16", "convert with --dtype i32"),
+        (format!("{w} -s min-plus --alpha 2"), "--alpha is not defined for min-plus", "only plus-times"),
+        (format!("{w} -s min-plus --beta 2 --accumulate whole.csv"), "--beta is not defined", ""),
+        (format!("{w} --alpha 0.5"), "alpha = 0.5", "choose an element type"),
+        (format!("{w} --arg-out k.npy"), "--arg-out is not defined for plus-times", "choose a selective"),
+        (format!("{w} --accumulate wide.csv"), "C0 is 2x3 but the product is 2x2", ""),
+        (
+            "mul f32.npy f32.npy --accumulate f64.npy".into(),
+            "C0 holds f64, but the product is f32",
+            "convert",
+        ),
+        (format!("{w} --backend reference --kernel portable"), "--kernel portable", "leave out --kernel"),
+        (format!("{w} -o - --format json"), "both write to stdout", ""),
+        (format!("{w} -s min-plus -o c.npy --arg-out c.npy"), "both write to c.npy", "choose two files"),
+    ] {
+        let run = desk.run(&line);
+        assert_eq!(run.code, Some(2), "{line}: {}", run.err);
+        if !line.is_empty() {
+            refused(&desk, &line, 2, error, hint);
+        }
+    }
+    let run = desk.command(w).env("TILEWRIGHT_FORCE_ISA", "sse").output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+}
+
+#[test]
+fn bad_files_are_3() {
+    let desk = Desk::new();
+    desk.put("ragged.csv", "1,2\n3\n");
+    desk.put("word.csv", "1,two\n");
+    desk.put("short.npy", "\u{1}NUMPY");
+    desk.put("negative.csv", "-1\n");
+    desk.put("huge.csv", "300000000\n");
+    desk.put("text.txt", "1\n");
+    for (line, error, hint) in [
+        ("mul none.csv whole.csv", "none.csv: ", ""),
+        ("mul ragged.csv whole.csv", "ragged.csv: line 2", ""),
+        ("mul word.csv whole.csv", "word.csv: line 1, column 2", ""),
+        ("mul short.npy whole.csv", "short.npy: ", ""),
+        ("mul text.txt whole.csv", "unknown file type '.txt'", "known are .npy"),
+        ("mul whole.csv whole.csv --accumulate none.npy", "none.npy", ""),
+        ("mul real.csv real.csv --dtype i32", "real.csv: line 1, column 1: 0.5", "choose a wider"),
+        ("mul negative.csv negative.csv -s max-times", "A[0, 0] = -1 is outside what max-times", ""),
+        ("mul huge.csv huge.csv -s min-plus --dtype i32", "A[0, 0] = 300000000 is outside", ""),
+        ("mul whole.csv whole.csv -o none/c.npy", "none/c.npy", ""),
+        ("mul whole.csv whole.csv -o c.npz", "c.npz", "write .npy"),
+        ("mul real.csv real.csv --dtype bf16 -o c.npy", "c.npy", ""),
+        ("mul whole.csv whole.csv -s min-plus --arg-out none/k.npy -o c.npy", "none/k.npy", ""),
+    ] {
+        refused(&desk, line, 3, error, hint);
+    }
+}
+
+#[test]
+fn missing_backends_are_4() {
+    let desk = Desk::new();
+    for backend in ["cuda", "emulator"] {
+        // Found before any file is read.
+        let line = format!("mul none.csv none.csv --backend {backend}");
+        refused(
+            &desk,
+            &line,
+            4,
+            &format!("the {backend} backend is not available"),
+            "choose the backend cpu",
+        );
+    }
+    let foreign = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    let line = format!("mul whole.csv whole.csv --kernel {foreign}");
+    refused(&desk, &line, 4, &format!("{foreign} is not available: this processor lacks it"), "");
+    let run = desk.command("mul whole.csv whole.csv").env("TILEWRIGHT_FORCE_ISA", foreign).output().unwrap();
+    assert_eq!(run.status.code(), Some(4));
+}

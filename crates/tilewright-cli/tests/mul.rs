@@ -1,0 +1,203 @@
+//! Products that work: every option, every way in and out.
+
+mod support;
+
+use support::{DISTANCES, Desk, keys};
+
+#[test]
+fn without_output_a_summary_and_a_corner_are_printed() {
+    let run = Desk::new().run("mul roads.csv roads.csv -s min-plus");
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    for part in ["C 3x3 = A x B, k = 3, min-plus on f64", "backend", "time", "G pair-ops/s", "  0  3  7\n"] {
+        assert!(run.out.contains(part), "{}", run.out);
+    }
+    assert!(!run.out.contains("FLOP"));
+    assert!(Desk::new().ok("mul whole.csv whole.csv").contains("GFLOP/s"));
+}
+
+#[test]
+fn results_go_to_files_of_every_format_and_come_back() {
+    let desk = Desk::new();
+    for file in ["c.npy", "c.csv", "c.mtx", "c.safetensors"] {
+        let run = desk.run(&format!("mul roads.csv roads.csv --semiring min-plus -o {file}"));
+        assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{}", run.err);
+        assert!(run.err.contains(&format!("wrote {file}")), "{}", run.err);
+        // The distances between towns in a line are their own square.
+        assert_eq!(desk.ok(&format!("mul {file} {file} -s min-plus -o -")), DISTANCES);
+    }
+    assert!(desk.list().iter().all(|name| !name.starts_with('.')), "{:?}", desk.list());
+}
+
+#[test]
+fn quiet_says_nothing_and_verbose_says_more() {
+    let desk = Desk::new();
+    let run = desk.run("mul whole.csv whole.csv -o c.npy -q");
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "", ""));
+    let run = desk.run("mul whole.csv c.npy -v");
+    assert!(run.err.contains("A: 2x2, text read as i64, multiplied as i64"), "{}", run.err);
+    assert!(run.err.contains("B: 2x2, stored as i64"), "{}", run.err);
+}
+
+#[test]
+fn transposed_operands() {
+    let desk = Desk::new();
+    assert_eq!(desk.ok("mul wide.csv wide.csv --transpose-b -o - -q"), "14,32\n32,77\n");
+    assert_eq!(desk.ok("mul wide.csv wide.csv --transpose-a -o - -q"), "17,22,27\n22,29,36\n27,36,45\n");
+}
+
+#[test]
+fn factors_and_accumulation() {
+    let desk = Desk::new();
+    let product = "mul whole.csv whole.csv -o - -q --verify";
+    assert_eq!(desk.ok(product), "7,10\n15,22\n");
+    assert_eq!(desk.ok(&format!("{product} --alpha -2")), "-14,-20\n-30,-44\n");
+    assert_eq!(desk.ok(&format!("{product} --accumulate whole.csv")), "8,12\n18,26\n");
+    assert_eq!(desk.ok(&format!("{product} --accumulate whole.csv --beta -1")), "6,8\n12,18\n");
+    assert_eq!(desk.ok(&format!("{product} --accumulate whole.csv --beta 0 --alpha 2")), "14,20\n30,44\n");
+    desk.put("near.csv", "9,1,9\n9,9,9\n9,9,9\n");
+    let line = "mul roads.csv roads.csv -s min-plus --accumulate near.csv --verify -o - -q";
+    assert_eq!(desk.ok(line), "0.0,1.0,7.0\n3.0,0.0,4.0\n7.0,4.0,0.0\n");
+}
+
+#[test]
+fn types_of_text_files_are_found() {
+    let desk = Desk::new();
+    let dtype = |line: &str| desk.json(line)["dtype"].as_str().unwrap().to_owned();
+    assert_eq!(dtype("mul whole.csv whole.csv"), "i64");
+    assert_eq!(dtype("mul whole.csv real.csv"), "f64");
+    assert_eq!(dtype("mul whole.csv whole.csv -s max-times"), "f64");
+    desk.put("reach.csv", "0,1\n1,0\n");
+    assert_eq!(dtype("mul reach.csv reach.csv -s or-and"), "bool");
+    desk.ok("mul whole.csv whole.csv --dtype f32 -o c.npy");
+    assert_eq!(dtype("mul whole.csv c.npy"), "f32");
+    assert_eq!(dtype("mul c.npy whole.csv --dtype bf16"), "bf16");
+}
+
+#[test]
+fn bytes_are_summed_in_32_bits() {
+    let desk = Desk::new();
+    desk.put("big.csv", "100,100\n100,100\n");
+    assert_eq!(desk.ok("mul big.csv big.csv --dtype i8 -o - -q"), "20000,20000\n20000,20000\n");
+    assert_eq!(
+        desk.ok("mul big.csv big.csv --dtype i8 --accumulate big.csv -o - -q"),
+        "20100,20100\n20100,20100\n"
+    );
+}
+
+#[test]
+fn infinite_weights_are_absent_in_integers() {
+    let desk = Desk::new();
+    desk.put("split.csv", "0,inf\ninf,0\n");
+    for dtype in ["i16", "i32", "i64"] {
+        let line = format!("mul split.csv split.csv -s min-plus --dtype {dtype}");
+        assert_eq!(desk.ok(&format!("{line} -o - -q --verify")), "0,inf\ninf,0\n");
+        assert!(desk.ok(&line).contains("\n    0  inf\n  inf    0\n"));
+    }
+    assert_eq!(desk.run("mul split.csv split.csv --dtype i32").code, Some(3));
+}
+
+#[test]
+fn entries_that_a_sparse_file_leaves_out_are_the_zero() {
+    let desk = Desk::new();
+    let header = "%%MatrixMarket matrix coordinate";
+    desk.put("edges.mtx", &format!("{header} integer general\n3 3 2\n1 2 5\n2 3 6\n"));
+    let line = "mul edges.mtx edges.mtx -o - -q -s";
+    assert_eq!(desk.ok(&format!("{line} min-plus")), "inf,inf,11\ninf,inf,inf\ninf,inf,inf\n");
+    assert_eq!(
+        desk.ok(&format!("{line} max-plus --dtype f32")),
+        "-inf,-inf,11.0\n-inf,-inf,-inf\n-inf,-inf,-inf\n"
+    );
+    assert_eq!(desk.ok(&format!("{line} plus-times")), "0,0,30\n0,0,0\n0,0,0\n");
+    assert_eq!(desk.ok(&format!("{line} max-times")), "0.0,0.0,30.0\n0.0,0.0,0.0\n0.0,0.0,0.0\n");
+    desk.put("graph.mtx", &format!("{header} pattern general\n3 3 2\n1 2\n2 3\n"));
+    let hops = desk.ok("mul graph.mtx graph.mtx -s min-plus -o - -q");
+    assert_eq!(hops, "inf,inf,2\ninf,inf,inf\ninf,inf,inf\n");
+    let json = desk.json("mul graph.mtx graph.mtx -s or-and --verify");
+    assert_eq!((&json["dtype"], &json["verified"]["passed"]), (&"bool".into(), &true.into()));
+    assert_eq!(desk.json("mul edges.mtx edges.mtx -s max-min --dtype i32")["dtype"], "i32");
+}
+
+#[test]
+fn arg_results_are_signed_numbers() {
+    let desk = Desk::new();
+    desk.put("split.csv", "0,inf\n1,0\n");
+    let json = desk.json("mul split.csv split.csv -s min-plus --arg-out via.csv -o c.npy --verify");
+    assert_eq!(desk.get("via.csv"), "0,-1\n0,1\n");
+    assert_eq!((&json["output"], &json["arg_output"]), (&"c.npy".into(), &"via.csv".into()));
+    assert_eq!(json["verified"]["passed"], true);
+    desk.ok("mul split.csv split.csv -s min-plus --arg-out via.npy -q");
+    assert_eq!(desk.ok("mul via.npy via.npy -o - -q"), "0,-1\n0,1\n"); // [[0, -1], [0, 1]] squared
+}
+
+#[test]
+fn json_has_exactly_its_keys() {
+    let desk = Desk::new();
+    let json = desk.json("mul wide.csv wide.csv --transpose-b --verify");
+    let mut expected = [
+        "schema",
+        "semiring",
+        "dtype",
+        "m",
+        "n",
+        "k",
+        "backend",
+        "kernel",
+        "threads",
+        "seconds",
+        "read_seconds",
+        "write_seconds",
+        "transfer_seconds",
+        "pair_ops_per_second",
+        "verified",
+        "output",
+        "arg_output",
+    ];
+    expected.sort_unstable();
+    assert_eq!(keys(&json), expected);
+    assert_eq!(keys(&json["verified"]), ["bound", "max_error", "passed", "rows_checked"]);
+    assert_eq!((json["schema"].as_u64(), json["m"].as_u64()), (Some(1), Some(2)));
+    assert_eq!((json["n"].as_u64(), json["k"].as_u64()), (Some(2), Some(3)));
+    assert!(desk.json("mul wide.csv wide.csv --transpose-a")["verified"].is_null());
+}
+
+#[test]
+fn backends_kernels_and_threads_can_be_chosen() {
+    let desk = Desk::new();
+    let json = desk.json("mul roads.csv roads.csv -s max-min --backend reference --verify");
+    assert_eq!((&json["backend"], &json["kernel"]), (&"reference".into(), &"reference".into()));
+    let json = desk.json("mul roads.csv roads.csv -s max-min --kernel portable --threads 1 --verify");
+    assert_eq!((&json["backend"], &json["threads"]), (&"cpu".into(), &1.into()));
+    let mut command = desk.command("mul roads.csv roads.csv -s max-min --format json");
+    let output =
+        command.env("TILEWRIGHT_BACKEND", "reference").env("TILEWRIGHT_THREADS", "1").output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["backend"], "reference");
+}
+
+#[test]
+fn an_input_can_be_replaced_by_the_result() {
+    let desk = Desk::new();
+    desk.ok("mul whole.csv whole.csv -o c.npy");
+    desk.ok("mul c.npy c.npy -o c.npy");
+    assert_eq!(desk.ok("mul c.npy c.npy -o - -q"), "165751,241570\n362355,528106\n");
+}
+
+#[test]
+fn matrices_without_elements_are_multiplied() {
+    let desk = Desk::new();
+    let none = "\u{93}NUMPY\u{1}\0";
+    let npy = |name: &str, shape: &str| {
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+        let header = format!("{header:<117}\n");
+        let mut bytes: Vec<u8> = none.chars().map(|c| c as u8).collect();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.bytes());
+        std::fs::write(desk.file(name), bytes).unwrap();
+    };
+    npy("tall.npy", "(2, 0)");
+    npy("flat.npy", "(0, 3)");
+    let out = desk.ok("mul tall.npy flat.npy -s min-plus --verify -o - -q");
+    assert_eq!(out, "inf,inf,inf\ninf,inf,inf\n");
+    let json = desk.json("mul flat.npy tall.npy --transpose-a --transpose-b --verify");
+    assert_eq!((json["m"].as_u64(), json["k"].as_u64()), (Some(3), Some(0)));
+}

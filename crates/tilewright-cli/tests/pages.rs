@@ -1,0 +1,93 @@
+//! Help, completions, manual pages and `doctor`.
+
+mod support;
+
+use support::{Desk, keys};
+
+/// Compares with `tests/help/NAME`; `UPDATE_HELP=1 cargo test` writes it.
+fn matches_file(name: &str, text: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help").join(name);
+    // Blank lines are indented in the original.
+    let text = text.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
+    if std::env::var_os("UPDATE_HELP").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+    assert!(text == expected, "help differs from tests/help/{name}; UPDATE_HELP=1 renews it:\n{text}");
+}
+
+#[test]
+fn help_is_as_recorded() {
+    let desk = Desk::new();
+    matches_file("tilewright.txt", &desk.ok("--help"));
+    matches_file("mul.txt", &desk.ok("mul --help"));
+    matches_file("doctor.txt", &desk.ok("doctor --help"));
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    assert_eq!(Desk::new().ok("--version"), format!("tilewright {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn every_shell_has_completions() {
+    let desk = Desk::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = desk.ok(&format!("completions {shell}"));
+        assert!(script.contains("transpose-a"), "{shell}: {script}");
+        // The other two complete no values.
+        let knows_values = script.contains("min-plus") && script.contains("bf16");
+        assert!(knows_values || ["powershell", "elvish"].contains(&shell), "{shell}: {script}");
+    }
+    assert_eq!(desk.run("completions csh").code, Some(2));
+}
+
+#[test]
+fn manual_pages_are_printed_and_written() {
+    let desk = Desk::new();
+    assert!(desk.ok("man").contains(".TH tilewright 1"));
+    desk.ok("man --dir pages/man1");
+    for page in ["tilewright.1", "tilewright-mul.1", "tilewright-doctor.1"] {
+        assert!(desk.get(&format!("pages/man1/{page}")).contains(".SH NAME"), "{page}");
+    }
+    desk.put("file", "");
+    let run = desk.run("man --dir file");
+    assert_eq!((run.code, run.err.starts_with("error: file: ")), (Some(3), true), "{}", run.err);
+}
+
+#[test]
+fn doctor_finds_this_machine_well() {
+    let desk = Desk::new();
+    let text = desk.ok("doctor");
+    for part in ["processor", "portable     ok", "in use", "cuda         not available: "] {
+        assert!(text.contains(part), "{text}");
+    }
+    let json = desk.json("doctor");
+    assert_eq!(
+        keys(&json),
+        [
+            "backends",
+            "chosen",
+            "chosen_because",
+            "cpu",
+            "environment",
+            "instruction_sets",
+            "passed",
+            "schema",
+            "version"
+        ]
+    );
+    assert_eq!((&json["schema"], &json["passed"]), (&1.into(), &true.into()));
+}
+
+#[test]
+fn doctor_says_which_rule_chose_and_what_is_wrong_with_it() {
+    let desk = Desk::new();
+    let output = desk.command("doctor").env("TILEWRIGHT_FORCE_ISA", "portable").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("in use       portable: TILEWRIGHT_FORCE_ISA says so"), "{text}");
+    let output = desk.command("doctor").env("TILEWRIGHT_FORCE_ISA", "sse").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("TILEWRIGHT_FORCE_ISA=sse is not valid") && err.contains("hint: unset"), "{err}");
+}

@@ -1,0 +1,125 @@
+//! The command as a process: signals, pipes, colours.
+
+mod support;
+
+use std::{
+    io::Read,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+use support::{Desk, Run};
+
+const RED: &str = "\u{1b}[";
+
+#[test]
+fn colour_is_for_terminals_and_for_those_who_ask() {
+    let desk = Desk::new();
+    let err = |line: &str, variable: Option<&str>| {
+        let mut command = desk.command(line);
+        variable.map(|name| command.env(name, "1"));
+        Run::of(command.output().unwrap()).err
+    };
+    let wrong = "mul none.csv none.csv";
+    assert!(!err(wrong, None).contains(RED));
+    assert!(err(wrong, Some("CLICOLOR_FORCE")).contains(RED));
+    assert!(err(&format!("{wrong} --color always"), None).contains(RED));
+    assert!(!err(&format!("{wrong} --color never"), Some("CLICOLOR_FORCE")).contains(RED));
+    let mut both = desk.command(wrong);
+    both.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+    assert!(!Run::of(both.output().unwrap()).err.contains(RED));
+    let table = desk.ok("mul whole.csv whole.csv --color always");
+    assert!(table.contains(RED), "{table}");
+}
+
+/// Runs with a stdout whose reader is gone before a byte is written.
+#[cfg(unix)]
+fn run_into_a_broken_pipe(desk: &Desk, line: &str) -> Run {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    Run::of(
+        desk.command(line).stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap(),
+    )
+}
+
+#[cfg(unix)]
+#[test]
+fn a_broken_pipe_is_no_failure() {
+    let desk = Desk::new();
+    for line in [
+        "mul whole.csv whole.csv",
+        "mul whole.csv whole.csv --format json",
+        "mul whole.csv whole.csv -o -",
+        "doctor",
+        "doctor --format json",
+        "completions bash",
+        "man",
+        "--help",
+        "--version",
+    ] {
+        let run = run_into_a_broken_pipe(&desk, line);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{line}");
+    }
+}
+
+/// Starts the command, waits until it is writing its output, and stops it.
+#[cfg(unix)]
+fn interrupt_while_writing(desk: &Desk, line: &str) -> (Child, String) {
+    let mut child = desk.command(line).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while !desk.list().iter().any(|name| name.starts_with(".tilewright-") && size(desk, name) > 0) {
+        assert!(start.elapsed() < Duration::from_secs(60), "no temporary file appeared");
+        assert!(child.try_wait().unwrap().is_none(), "the command ended before it could be interrupted");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    child.wait().unwrap();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    (child, err)
+}
+
+#[cfg(unix)]
+fn size(desk: &Desk, name: &str) -> u64 {
+    std::fs::metadata(desk.file(name)).map_or(0, |m| m.len())
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_writing_leaves_the_old_file_whole() {
+    let desk = Desk::new();
+    // Long to write, quick to read and to compute: an outer product.
+    let column: String = (0..2500).map(|i| format!("{}.125\n", i % 89)).collect();
+    desk.put("column.csv", &column);
+    desk.put("c.csv", "the old file\n");
+    let (mut child, err) = interrupt_while_writing(&desk, "mul column.csv column.csv --transpose-b -o c.csv");
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{err}");
+    assert_eq!(desk.get("c.csv"), "the old file\n");
+    assert!(desk.list().iter().all(|name| !name.starts_with(".tilewright-")), "{:?}", desk.list());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_computing_ends_at_once() {
+    let desk = Desk::new();
+    let row = (0..2000).map(|j| (j % 7).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    desk.put("square.csv", &row.repeat(2000));
+    let mut child = desk
+        .command("mul square.csv square.csv --backend reference -o c.npy -v")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The second note says that reading is over; the reference takes seconds from here.
+    let mut err = child.stderr.take().unwrap();
+    let mut text = Vec::new();
+    while text.iter().filter(|&&b| b == b'\n').count() < 2 {
+        let mut byte = [0];
+        assert_eq!(err.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&text));
+        text.push(byte[0]);
+    }
+    let start = Instant::now();
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(3));
+    assert!(!desk.list().contains(&"c.npy".into()));
+}
