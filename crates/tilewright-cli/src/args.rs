@@ -7,18 +7,21 @@ use clap::{
 use std::{ffi::OsString, path::PathBuf};
 use tilewright::{Backend, DType, Isa, SemiringId};
 
-/// Multiplies dense matrices over any semiring.
-///
-/// C[i,j] = sum over k of A[i,k] x B[k,j], where "sum" and "x" are those of the semiring: plus and times,
-/// min and plus for shortest paths, and so on.
+/// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
-#[command(name = "tilewright", version, max_term_width = 100, after_help = CONVENTIONS)]
+#[command(name = "tilewright", version, max_term_width = 100, long_about = FORMULA, after_help = CONVENTIONS)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
     #[command(flatten)]
     pub common: Common,
 }
+
+const FORMULA: &str = "\
+Multiplies dense matrices over any semiring.
+
+C[i,j] = sum over k of A[i,k] x B[k,j], where \"sum\" and \"x\" are those of the semiring: plus and times, min \
+and plus for shortest paths, and so on.";
 
 const CONVENTIONS: &str = "\
 Exit codes: 0 done, 1 ran and a check failed, 2 usage, 3 bad file or data in it, 4 backend or device not \

@@ -1,4 +1,5 @@
 //! Requests that fail: what is said, and with which code.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Products that work: every option, every way in and out.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

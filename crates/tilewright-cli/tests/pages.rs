@@ -1,4 +1,5 @@
 //! Help, completions, manual pages and `doctor`.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The command as a process: signals, pipes, colours.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

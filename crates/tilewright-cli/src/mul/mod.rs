@@ -15,6 +15,7 @@ use crate::{
 };
 use inputs::Inputs;
 use outputs::Outputs;
+use report::Summary;
 use tilewright::{Backend, DynProduct, Isa, Matrix, Options, Outcome, SemiringId, Verification};
 
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
@@ -32,15 +33,27 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     outputs.check_writable(result_type)?;
 
     let outcome = compute(&product, args, common)?;
+    conclude(args, common, &inputs, &product, &outcome, &outputs)
+}
+
+/// Verifies, writes and reports what was computed.
+fn conclude(
+    args: &Mul,
+    common: &Common,
+    inputs: &Inputs,
+    product: &DynProduct<'_>,
+    outcome: &Outcome,
+    outputs: &Outputs,
+) -> Result<(), Failure> {
     let verified = match args.verify {
         true => Some(product.verify(outcome.c.as_ref(), outcome.arg.as_ref().map(Matrix::as_ref))?),
         false => None,
     };
     let failed = verified.as_ref().filter(|v| !v.passed);
     // A result that failed its check replaces nothing.
-    let write_seconds = if failed.is_none() { outputs.write(&outcome, args.semiring)? } else { 0.0 };
+    let write_seconds = if failed.is_none() { outputs.write(outcome, args.semiring)? } else { 0.0 };
 
-    let summary = report::Summary::new(args, &inputs, &outcome, verified.as_ref(), write_seconds, &outputs);
+    let summary = Summary::new(args, inputs, outcome, verified.as_ref(), write_seconds, outputs);
     match common.format {
         Format::Json => summary.print_json()?,
         Format::Table if outputs.is_empty() => {
@@ -50,7 +63,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
         Format::Table if common.quiet => {}
         Format::Table => terminal::say(Style::Note, "done", &summary.line()),
     }
-    failed.map_or(Ok(()), |v| Err(disagreement(v, &outputs)))
+    failed.map_or(Ok(()), |v| Err(disagreement(v, outputs)))
 }
 
 /// What the parser of the command line cannot know.
@@ -110,4 +123,36 @@ fn disagreement(v: &Verification, outputs: &Outputs) -> Failure {
     let fate = if outputs.is_empty() { "" } else { "; nothing was written" };
     let hint = format!("this is a fault of Tilewright or of the machine: see `tilewright doctor`{fate}");
     Failure::Check { what, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn a_wrong_result_is_reported_and_not_written() {
+        let desk = tempfile::tempdir().unwrap();
+        let file = |name: &str| desk.path().join(name).to_string_lossy().into_owned();
+        std::fs::write(file("a.csv"), "1,2\n3,4\n").unwrap();
+        std::fs::write(file("c.csv"), "old\n").unwrap();
+        let words = ["tilewright", "mul", &file("a.csv"), &file("a.csv"), "-o", &file("c.csv"), "--verify"];
+        let cli = Cli::try_parse_from(words).unwrap();
+        let Command::Mul(args) = cli.command else { panic!("{:?}", cli.command) };
+
+        let inputs = Inputs::read(&args).unwrap();
+        let product = inputs.product(&args).unwrap();
+        let outputs = Outputs::parse(&args, &cli.common).unwrap();
+        let mut outcome = product.compute().unwrap();
+        outcome.c = Matrix::filled(2, 2, 7i64).unwrap().into();
+        match conclude(&args, &cli.common, &inputs, &product, &outcome, &outputs) {
+            Err(Failure::Check { what, hint }) => {
+                assert_eq!(what, "C[0, 1] is 7 but the definition gives 10");
+                assert!(hint.contains("nothing was written"));
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(std::fs::read_to_string(file("c.csv")).unwrap(), "old\n");
+    }
 }

@@ -119,7 +119,8 @@ impl Summary {
         if let Some(v) = &self.verified {
             let verdict = if v.passed { "passed" } else { "FAILED" };
             let size = match v.bound {
-                0.0 => "exact".to_owned(),
+                0.0 if v.passed => "exact".to_owned(),
+                0.0 => "not exact".to_owned(),
                 bound => format!("error {:.2e}, bound {bound:.2e}", v.max_error),
             };
             rows.push(("verified", format!("{verdict}: {size}, {} of {m} rows", v.rows_checked)));
