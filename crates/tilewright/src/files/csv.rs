@@ -106,7 +106,9 @@ impl Guess {
         // An i64 becomes the nearest f64, just as its digits would when read as one.
         match (&*self, value) {
             (Self::Bool(old), Value::Int(_)) => *self = Self::Int(widen(old, i64::from)?),
-            (Self::Bool(old), Value::Float(_)) => *self = Self::Float(widen(old, |x| f64::from(u8::from(x)))?),
+            (Self::Bool(old), Value::Float(_)) => {
+                *self = Self::Float(widen(old, |x| f64::from(u8::from(x)))?)
+            }
             (Self::Int(old), Value::Float(_)) => *self = Self::Float(widen(old, |x| x as f64)?),
             _ => {}
         }
@@ -190,7 +192,8 @@ mod tests {
 
     #[test]
     fn infinities_can_stand_for_absent_integers() {
-        let options = ReadOptions { dtype: Some(DType::I32), extremes: Extremes::Absent, ..Default::default() };
+        let options =
+            ReadOptions { dtype: Some(DType::I32), extremes: Extremes::Absent, ..Default::default() };
         let m = read_text("1,inf\n-inf,2", &options).unwrap().into_typed::<i32>().unwrap();
         assert_eq!(m.as_slice(), [1, i32::MAX, i32::MIN, 2]);
         let mut out = Vec::new();

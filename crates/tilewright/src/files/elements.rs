@@ -27,7 +27,8 @@ macro_rules! with_dtype {
 pub(super) use with_dtype;
 
 pub(super) fn unknown(dtype: DType) -> crate::Error {
-    ErrorKind::Unsupported { what: format!("{dtype} in files"), why: String::new(), hint: String::new() }.into()
+    ErrorKind::Unsupported { what: format!("{dtype} in files"), why: String::new(), hint: String::new() }
+        .into()
 }
 
 /// An element type on disk: more than [`DType`] has, since files may hold unsigned integers.
@@ -143,8 +144,11 @@ impl Raw {
     /// Names the element at `position` in memory, whose little-endian `bytes` are no valid `dtype`.
     fn refuse(&self, position: usize, bytes: &[u8], dtype: DType) -> Fault {
         let Layout { rows, cols, col_stride, .. } = self.layout;
-        let (row, col) =
-            if col_stride == 1 { (position / cols, position % cols) } else { (position % rows, position / rows) };
+        let (row, col) = if col_stride == 1 {
+            (position / cols, position % cols)
+        } else {
+            (position % rows, position / rows)
+        };
         let value = bytes.iter().rev().fold(0, |sum, &b| sum << 8 | u64::from(b));
         let fault = bad!("element [{row}, {col}] = {value} cannot be represented as {dtype}");
         match self.stored {

@@ -36,7 +36,9 @@ impl Input {
     pub fn as_ref(&self) -> DynRef<'_> {
         match &self.0 {
             Storage::Owned(m) => m.as_ref(),
-            Storage::Mapped { map, data, dtype, layout } => elements::view(&map[data.clone()], *dtype, *layout),
+            Storage::Mapped { map, data, dtype, layout } => {
+                elements::view(&map[data.clone()], *dtype, *layout)
+            }
         }
     }
     /// Shape and strides.

@@ -94,5 +94,9 @@ fn listing(entries: impl ExactSizeIterator<Item = String>) -> String {
         return "it is empty".into();
     }
     let shown = entries.take(MOST).collect::<Vec<_>>().join(", ");
-    if count > MOST { format!("it holds {shown} and {} more", count - MOST) } else { format!("it holds {shown}") }
+    if count > MOST {
+        format!("it holds {shown} and {} more", count - MOST)
+    } else {
+        format!("it holds {shown}")
+    }
 }

@@ -101,7 +101,9 @@ impl Banner {
         let fill_fits = self.storage == Storage::Array || fits(options.fill);
         match (self.field, options.pattern) {
             (Field::Real, _) | (Field::Pattern, Value::Float(_)) => DType::F64,
-            (Field::Pattern, Value::Bool(_)) if bool::from_value(options.fill, options.extremes).is_some() => {
+            (Field::Pattern, Value::Bool(_))
+                if bool::from_value(options.fill, options.extremes).is_some() =>
+            {
                 DType::Bool
             }
             _ if fill_fits => DType::I64,
@@ -220,8 +222,12 @@ fn coordinate<T: Text>(
     let bytes = shape.len().and_then(|len| len.checked_mul(size_of::<T>()));
     if bytes.is_none_or(|bytes| bytes as u64 > options.max_bytes) {
         let size = rows as f64 * cols as f64 * size_of::<T>() as f64;
-        return Err(bad!("{rows}x{cols} as a dense {} matrix takes {:.1} GiB", T::DTYPE, size / (1u64 << 30) as f64)
-            .hint("only dense matrices are multiplied here; a narrower element type takes less"));
+        return Err(bad!(
+            "{rows}x{cols} as a dense {} matrix takes {:.1} GiB",
+            T::DTYPE,
+            size / (1u64 << 30) as f64
+        )
+        .hint("only dense matrices are multiplied here; a narrower element type takes less"));
     }
     let fill = T::from_value(options.fill, options.extremes);
     let pattern = T::from_value(options.pattern, options.extremes);
@@ -293,7 +299,9 @@ fn index<'w>(
     let word = words.next().ok_or_else(|| bad!("line {line}: the {what} is missing"))?;
     match word.parse::<usize>() {
         Ok(index @ 1..) if index <= size => Ok(index - 1),
-        Ok(0) => Err(bad!("line {line}: {what} 0 is outside the matrix").hint("rows and columns count from 1")),
+        Ok(0) => {
+            Err(bad!("line {line}: {what} 0 is outside the matrix").hint("rows and columns count from 1"))
+        }
         Ok(index) => Err(bad!("line {line}: {what} {index} is outside the {size} of the matrix")),
         Err(_) => Err(bad!("line {line}: '{}' is not a {what} number", excerpt(word))),
     }
@@ -389,10 +397,16 @@ mod tests {
             (banner("matrix coordinate pattern skew-symmetric"), "a pattern has no signs"),
             (banner("matrix coordinate pattern general"), "line 3: a pattern has no value '1'"),
             (coordinate("% only comments\n"), "ends before the size line"),
-            (coordinate("2 2\n"), "line 2: '2 2' is not a size line | a size line reads ROWS COLUMNS ENTRIES"),
+            (
+                coordinate("2 2\n"),
+                "line 2: '2 2' is not a size line | a size line reads ROWS COLUMNS ENTRIES",
+            ),
             (array("2 -2\n"), "line 2: '2 -2' is not a size line"),
             (coordinate("2 2 1\n3 1 5\n"), "line 3: row 3 is outside the 2"),
-            (coordinate("2 2 1\n1 0 5\n"), "line 3: column 0 is outside the matrix | rows and columns count from 1"),
+            (
+                coordinate("2 2 1\n1 0 5\n"),
+                "line 3: column 0 is outside the matrix | rows and columns count from 1",
+            ),
             (coordinate("2 2 1\nx 1 5\n"), "line 3: 'x' is not a row number"),
             (coordinate("2 2 1\n1 1\n"), "line 3: the value is missing"),
             (coordinate("2 2 1\n1 1 z\n"), "line 3: 'z' is not a number"),

@@ -14,8 +14,8 @@ use std::io::{ErrorKind::UnexpectedEof, Read, Write};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// NumPy itself refuses longer headers (its limit is 10,000 bytes); structured types can be long.
-const LONGEST_HEADER: u32 = 1 << 20;
+/// The longest that version 1 can have. Only structured types need more, and NumPy itself stops at 10,000.
+const LONGEST_HEADER: u32 = u16::MAX as u32;
 
 /// What the header says.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,10 @@ impl Header {
         let mut start = [0; 8];
         take(input, &mut start, "start")?;
         if &start[..6] != MAGIC {
-            return Err(bad!("not a .npy file: it starts with {}, not \\x93NUMPY", start[..6].escape_ascii()));
+            return Err(bad!(
+                "not a .npy file: it starts with {}, not \\x93NUMPY",
+                start[..6].escape_ascii()
+            ));
         }
         let length = match start[6] {
             1 => {
@@ -47,7 +50,9 @@ impl Header {
                 take(input, &mut length, "header length")?;
                 u32::from_le_bytes(length)
             }
-            other => return Err(bad!(".npy version {other}.{} is unknown; versions 1 to 3 are read", start[7])),
+            other => {
+                return Err(bad!(".npy version {other}.{} is unknown; versions 1 to 3 are read", start[7]));
+            }
         };
         if length > LONGEST_HEADER {
             return Err(bad!("a header of {length} bytes is beyond the {LONGEST_HEADER} that are read"));
@@ -55,7 +60,10 @@ impl Header {
         let mut header = Vec::new();
         input.take(length.into()).read_to_end(&mut header)?;
         if header.len() < length as usize {
-            return Err(bad!("the file ends inside the header: {length} bytes promised, {} found", header.len()));
+            return Err(bad!(
+                "the file ends inside the header: {length} bytes promised, {} found",
+                header.len()
+            ));
         }
         // Versions 1 and 2 are Latin-1, version 3 is UTF-8. What we accept is ASCII, the same in both.
         let text = String::from_utf8_lossy(&header);
@@ -84,7 +92,9 @@ pub(super) fn wrong_rank(shape: &[usize]) -> Fault {
     match shape {
         [n] => bad!("the array has one dimension ({n}), but a matrix has two")
             .hint(format!("reshape it to ({n}, 1) for a column or (1, {n}) for a row")),
-        [] => bad!("the array is a single number, but a matrix has two dimensions").hint("reshape it to (1, 1)"),
+        [] => {
+            bad!("the array is a single number, but a matrix has two dimensions").hint("reshape it to (1, 1)")
+        }
         _ => bad!("the array has {} dimensions ({sizes}), but a matrix has two", shape.len())
             .hint("save one matrix of it, or reshape it"),
     }
@@ -239,7 +249,8 @@ impl Parser<'_> {
             if number.is_empty() {
                 return Err(self.unexpected("a size"));
             }
-            let size = number.parse().map_err(|_| bad!("the size {} exceeds the address space", excerpt(number)))?;
+            let size =
+                number.parse().map_err(|_| bad!("the size {} exceeds the address space", excerpt(number)))?;
             sizes.push(size);
             self.rest = rest.strip_prefix('L').unwrap_or(rest);
             if !self.accept(',') {
@@ -274,7 +285,8 @@ impl Parser<'_> {
 pub(super) fn check_dtype(dtype: DType) -> Result<(), Fault> {
     match dtype {
         DType::Bf16 => {
-            Err(bad!("NumPy has no bf16, so .npy cannot hold it").hint("write .safetensors, or convert to f32"))
+            Err(bad!("NumPy has no bf16, so .npy cannot hold it")
+                .hint("write .safetensors, or convert to f32"))
         }
         _ => with_dtype!(dtype, _T => Ok(())),
     }

@@ -28,7 +28,11 @@ fn read_member<R: Read>(file: &mut ZipFile<'_, R>) -> Result<DynMatrix, Fault> {
     // in proportion to the file.
     let most = file.compressed_size().saturating_mul(1032).saturating_add(64);
     if file.size() > most {
-        return Err(bad!("{} bytes cannot hold the {} that are promised", file.compressed_size(), file.size()));
+        return Err(bad!(
+            "{} bytes cannot hold the {} that are promised",
+            file.compressed_size(),
+            file.size()
+        ));
     }
     let matrix = raw.decode(file).map_err(unpacking)?;
     // Reading to the end has the checksum verified, and shows whether anything trails.
@@ -55,7 +59,7 @@ fn from_zip(error: ZipError, what: &str) -> Fault {
 
 /// The member's name without `.npy`, as NumPy shows it.
 fn member_name<R: Read>(file: &ZipFile<'_, R>) -> String {
-    let name = file.name().map_or_else(|_| String::from_utf8_lossy(file.name_raw()), |name| name);
+    let name = file.name().unwrap_or_else(|_| String::from_utf8_lossy(file.name_raw()));
     name.strip_suffix(".npy").unwrap_or(&name).to_string()
 }
 
@@ -64,7 +68,7 @@ fn find<R: Read + Seek>(archive: &mut ZipArchive<R>, name: &str) -> Result<usize
     match exact {
         Some(index) => Ok(index),
         None => {
-            let members = survey(archive)?;
+            let members = survey(archive);
             Err(bad!("there is no member '{}'", excerpt(name)).hint(listing(&members)))
         }
     }
@@ -78,10 +82,11 @@ struct Member {
     is_matrix: bool,
 }
 
-fn survey<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Vec<Member>, Fault> {
+fn survey<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Vec<Member> {
     let mut members = Vec::new();
     for index in 0..archive.len() {
-        let mut file = archive.by_index(index).map_err(|e| from_zip(e, "member cannot be opened"))?;
+        // One member that cannot be unpacked does not keep the others from being read.
+        let Ok(mut file) = archive.by_index(index) else { continue };
         let (description, is_matrix) = match npy::Header::read(&mut file) {
             Ok(header) => {
                 let shape = header.shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
@@ -92,18 +97,17 @@ fn survey<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Vec<Member>, Fa
         };
         members.push(Member { index, name: member_name(&file), description, is_matrix });
     }
-    Ok(members)
+    members
 }
 
 fn only_matrix<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<usize, Fault> {
-    let members = survey(archive)?;
+    let members = survey(archive);
     let mut matrices = members.iter().filter(|m| m.is_matrix);
     match (matrices.next(), matrices.next()) {
         (Some(only), None) => Ok(only.index),
         (None, _) => Err(bad!("the archive holds no matrix").hint(listing(&members))),
-        (Some(_), Some(_)) => {
-            Err(bad!("the archive holds several matrices").hint(format!("name one as FILE:NAME; {}", listing(&members))))
-        }
+        (Some(_), Some(_)) => Err(bad!("the archive holds several matrices")
+            .hint(format!("name one as FILE:NAME; {}", listing(&members)))),
     }
 }
 

@@ -45,7 +45,9 @@ fn describe(tensor: &TensorView<'_>) -> Result<Raw, Fault> {
         Dtype::U32 => Stored::U32,
         Dtype::U64 => Stored::U64,
         other => {
-            return Err(bad!("element type {other} cannot be read").hint("convert the tensor to F16, BF16 or F32"));
+            return Err(
+                bad!("element type {other} cannot be read").hint("convert the tensor to F16, BF16 or F32")
+            );
         }
     };
     Ok(Raw { stored, endian: Endian::Little, layout: Layout::row_major(rows, cols) })
@@ -57,7 +59,8 @@ fn only_matrix<'a>(file: &SafeTensors<'a>) -> Result<(String, TensorView<'a>), F
         (Some(only), true) => Ok(only),
         (None, _) => Err(bad!("the file holds no matrix").hint(listing(file))),
         (Some(_), false) => {
-            Err(bad!("the file holds several matrices").hint(format!("name one as FILE:NAME; {}", listing(file))))
+            Err(bad!("the file holds several matrices")
+                .hint(format!("name one as FILE:NAME; {}", listing(file))))
         }
     }
 }

@@ -89,9 +89,7 @@ impl Spec {
         }
         let extension = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
         match Format::ALL.iter().copied().find(|f| extension.eq_ignore_ascii_case(f.extension())) {
-            Some(format) => {
-                Ok(Self { path: path.to_path_buf(), member: member.map(str::to_string), format })
-            }
+            Some(format) => Ok(Self { path: path.to_path_buf(), member: member.map(str::to_string), format }),
             None => {
                 let known = Format::ALL.iter().map(Format::to_string).collect::<Vec<_>>().join(", ");
                 let base = extension.split(':').next().unwrap_or_default();
