@@ -69,6 +69,12 @@ impl From<Error> for Fault {
 /// Text from a file, made fit for a message: short, and without control characters.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
-    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() { format!("{shown}...") } else { shown }
+    let mut shown = String::new();
+    for c in text.chars().take(LONGEST) {
+        match c {
+            '\'' | '"' | '\\' => shown.push(c),
+            _ => shown.extend(c.escape_debug()),
+        }
+    }
+    if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
 }

@@ -114,7 +114,7 @@ fn use_in_place(map: Mmap, spec: &Spec, options: &ReadOptions) -> Result<Input, 
 /// use tilewright::files::{ReadOptions, Spec, read_bytes};
 /// let spec: Spec = "upload.csv".parse()?;
 /// let m = read_bytes(&spec, b"1,2\n3,4\n", &ReadOptions::default())?;
-/// assert_eq!(m.into_typed::<i64>().map(|m| m.into_vec()), Ok(vec![1, 2, 3, 4]));
+/// assert_eq!(m.as_ref().get(1, 0), Some(tilewright::Value::Int(3)));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 ///

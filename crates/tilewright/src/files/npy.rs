@@ -14,8 +14,8 @@ use std::io::{ErrorKind::UnexpectedEof, Read, Write};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// NumPy itself refuses longer headers (its limit is 10,000 bytes); structured types can be long.
-const LONGEST_HEADER: u32 = 1 << 20;
+/// The longest that version 1 can have. Only structured types need more, and NumPy itself stops at 10,000.
+const LONGEST_HEADER: u32 = u16::MAX as u32;
 
 /// What the header says.
 #[derive(Clone, Debug, PartialEq)]

@@ -68,7 +68,7 @@ fn find<R: Read + Seek>(archive: &mut ZipArchive<R>, name: &str) -> Result<usize
     match exact {
         Some(index) => Ok(index),
         None => {
-            let members = survey(archive)?;
+            let members = survey(archive);
             Err(bad!("there is no member '{}'", excerpt(name)).hint(listing(&members)))
         }
     }
@@ -82,10 +82,11 @@ struct Member {
     is_matrix: bool,
 }
 
-fn survey<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Vec<Member>, Fault> {
+fn survey<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Vec<Member> {
     let mut members = Vec::new();
     for index in 0..archive.len() {
-        let mut file = archive.by_index(index).map_err(|e| from_zip(e, "member cannot be opened"))?;
+        // One member that cannot be unpacked does not keep the others from being read.
+        let Ok(mut file) = archive.by_index(index) else { continue };
         let (description, is_matrix) = match npy::Header::read(&mut file) {
             Ok(header) => {
                 let shape = header.shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
@@ -96,11 +97,11 @@ fn survey<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Vec<Member>, Fa
         };
         members.push(Member { index, name: member_name(&file), description, is_matrix });
     }
-    Ok(members)
+    members
 }
 
 fn only_matrix<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<usize, Fault> {
-    let members = survey(archive)?;
+    let members = survey(archive);
     let mut matrices = members.iter().filter(|m| m.is_matrix);
     match (matrices.next(), matrices.next()) {
         (Some(only), None) => Ok(only.index),

@@ -208,3 +208,25 @@ impl Drop for Temporary {
         list.retain(|path| *path != *self.path);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_files_go_when_dropped_and_when_the_program_is_told_to_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let count = || fs::read_dir(directory.path()).unwrap().count();
+        let target = directory.path().join("a.npy");
+        let dropped = Temporary::beside(&target).unwrap();
+        assert_eq!(count(), 1);
+        drop(dropped);
+        assert_eq!(count(), 0);
+
+        let interrupted = Temporary::beside(&target).unwrap();
+        remove_temporaries();
+        assert_eq!(count(), 0);
+        assert!(interrupted.replace(&target, None).is_err());
+        assert_eq!(count(), 0);
+    }
+}
