@@ -28,7 +28,8 @@ fn the_journeys_of_the_readme_are_right() {
     let mut journey = Matrix::filled(AIRPORTS, AIRPORTS, 0.0).unwrap();
     let mut change = Matrix::filled(AIRPORTS, AIRPORTS, 0).unwrap();
     let w = nonstop.as_ref();
-    reference::multiply_arg::<MinPlus<f32>>(journey.as_mut(), change.as_mut(), w, w, &Update::Replace).unwrap();
+    reference::multiply_arg::<MinPlus<f32>>(journey.as_mut(), change.as_mut(), w, w, &Update::Replace)
+        .unwrap();
 
     let index = |code: &str| codes.iter().position(|c| c == code).unwrap();
     let check = |from: &str, to: &str, direct: f32, km: f32, at: &str| {
