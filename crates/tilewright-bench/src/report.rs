@@ -184,7 +184,7 @@ fn short(rate: f64) -> String {
 }
 
 fn ratio(value: Option<f64>) -> String {
-    value.map_or("".into(), |v| format!("{v:.2}"))
+    value.map_or("–".into(), |v| format!("{v:.2}"))
 }
 
 fn line(out: &mut String, text: &str) {

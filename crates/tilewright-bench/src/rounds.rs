@@ -4,7 +4,10 @@ use crate::{
     Result, case::Case, contender::Contender, field::Field, libraries::Check, matrices::Operands,
     statistics::Summary,
 };
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +22,8 @@ pub struct Effort {
     pub contender: Duration,
     /// A sample repeats the product until it takes about this long.
     pub sample: Duration,
+    /// Rest before each turn, in which the threads of the one before stop waiting for work.
+    pub rest: Duration,
 }
 
 impl Effort {
@@ -29,6 +34,7 @@ impl Effort {
         row: Duration::from_secs(4),
         contender: Duration::from_secs(30),
         sample: Duration::from_millis(4),
+        rest: Duration::ZERO,
     };
     /// For a first look.
     pub const QUICK: Self = Self {
@@ -37,7 +43,18 @@ impl Effort {
         row: Duration::from_millis(500),
         contender: Duration::from_secs(3),
         sample: Duration::from_millis(1),
+        rest: Duration::ZERO,
     };
+
+    /// The same for contenders with this many threads.
+    ///
+    /// Some pools wait actively for more work, OpenBLAS's for some 25 ms: on the processors that the next
+    /// contender needs.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        let rest = if threads > 1 { Duration::from_millis(30) } else { Duration::ZERO };
+        Self { rest, ..self }
+    }
 }
 
 const FEWEST: usize = 3;
@@ -75,6 +92,10 @@ pub fn measure<'a>(
         for turn in &mut turns {
             if round >= FEWEST && turn.used > effort.contender.as_secs_f64() {
                 continue;
+            }
+            thread::sleep(effort.rest);
+            if turn.repetitions > 1 {
+                turn.contender.run(1)?;
             }
             let seconds = turn.contender.run(turn.repetitions)?;
             turn.used += seconds * f64::from(turn.repetitions);

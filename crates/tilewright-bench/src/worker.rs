@@ -89,6 +89,7 @@ impl Drop for Worker {
 /// # Errors
 /// When the parent is gone.
 pub fn serve(threads: usize, effort: Effort) -> Result<()> {
+    let effort = effort.with_threads(threads);
     let mut numpy = NumPy::start(threads);
     println!("{}", numpy.as_ref().map_or("none", |n| &n.version));
     for line in io::stdin().lines() {
