@@ -7,19 +7,20 @@ const AIRPORTS: usize = 60;
 
 fn read(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/flights").join(name);
-    std::fs::read_to_string(path).unwrap()
+    std::fs::read_to_string(path).expect("a file of data/flights")
 }
 
 fn nonstop_km() -> Matrix<f32> {
     let text = read("nonstop_km.csv");
-    let cells: Vec<f32> = text.lines().flat_map(|line| line.split(',')).map(|c| c.parse().unwrap()).collect();
+    let cells: Vec<f32> =
+        text.lines().flat_map(|line| line.split(',')).map(|cell| cell.parse().expect("a number")).collect();
     assert_eq!(cells.len(), AIRPORTS * AIRPORTS);
-    Matrix::from_fn(AIRPORTS, AIRPORTS, |i, j| cells[i * AIRPORTS + j]).unwrap()
+    Matrix::from_fn(AIRPORTS, AIRPORTS, |i, j| cells[i * AIRPORTS + j]).expect("memory")
 }
 
 fn codes() -> Vec<String> {
     let text = read("airports.csv");
-    text.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
+    text.lines().skip(1).map(|line| line.split(',').nth(1).expect("a code").to_owned()).collect()
 }
 
 #[test]
