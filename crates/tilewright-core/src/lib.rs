@@ -2,7 +2,7 @@
 //!
 //! `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, for matrices of any size and stride ([`Layout`], [`MatRef`], [`MatMut`])
 //! over any [`Semiring`]. This crate holds the vocabulary and the definition of the right answer
-//! ([`reference`]); other crates compute it fast and are compared with it.
+//! ([`mod@reference`]); other crates compute it fast and are compared with it.
 
 pub mod domain;
 pub mod reference;

@@ -1,61 +1,37 @@
 //! Matrix products over any semiring on this processor.
+//!
+//! `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` for any [`Semiring`], any strides, joined with the old C by an [`Update`].
+//! The built-in semirings run on vector instructions chosen at run time ([`Isa`]); a user's semiring runs
+//! through the same loops, one element at a time. Operands are packed block by block, never copied whole.
+//!
+//! ```
+//! use tilewright_core::{Layout, MatMut, MatRef, MinPlus, Update};
+//! use tilewright_cpu::{Options, multiply};
+//! let inf = f32::INFINITY;
+//! let w = [0.0, 3.0, inf, /**/ inf, 0.0, 4.0, /**/ 1.0, inf, 0.0];
+//! let w = MatRef::new(&w, Layout::row_major(3, 3))?;
+//! let mut two = [0.0; 9];
+//! let c = MatMut::new(&mut two, Layout::row_major(3, 3))?;
+//! multiply::<MinPlus<f32>>(c, w, w, &Update::Replace, &Options::default())?;
+//! assert_eq!(two[2], 7.0); // 0 -> 1 -> 2
+//! # Ok::<(), tilewright_core::Error>(())
+//! ```
 
+mod blocking;
+mod compute;
+mod driver;
 mod isa;
+mod kernel;
+mod lanes;
+mod op;
 mod options;
+mod pack;
+mod product;
+mod tile;
+#[cfg(target_arch = "x86_64")]
+mod transpose;
+mod workspace;
 
-pub use isa::Isa;
+pub use isa::{FORCE_ISA, Isa};
 pub use options::{Options, Report};
-
-use tilewright_core::{BatchMut, BatchRef, Error, MatMut, MatRef, Semiring, Update, reference};
-
-/// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, joined with the old C as `update` says.
-///
-/// # Errors
-/// `inner-mismatch`, `result-mismatch`, `outside-domain`; C is untouched on error. `environment` or
-/// `unavailable` when `TILEWRIGHT_FORCE_ISA` or [`Options::isa`] names a path that cannot run here.
-pub fn multiply<S: Semiring>(
-    c: MatMut<'_, S::Out>,
-    a: MatRef<'_, S::Elem>,
-    b: MatRef<'_, S::Elem>,
-    update: &Update<S>,
-    _options: &Options<'_>,
-) -> Result<Report, Error> {
-    reference::multiply(c, a, b, update)?;
-    Ok(Report { isa: Isa::Portable, kernel: "stub".into(), threads: 1 })
-}
-
-/// As [`multiply`], and `arg[i,j]` is the smallest `k` whose term is the result.
-///
-/// # Errors
-/// As [`multiply`], and `unsupported` as in [`reference::multiply_arg`].
-pub fn multiply_arg<S: Semiring>(
-    c: MatMut<'_, S::Out>,
-    arg: MatMut<'_, u32>,
-    a: MatRef<'_, S::Elem>,
-    b: MatRef<'_, S::Elem>,
-    update: &Update<S>,
-    _options: &Options<'_>,
-) -> Result<Report, Error> {
-    reference::multiply_arg(c, arg, a, b, update)?;
-    Ok(Report { isa: Isa::Portable, kernel: "stub".into(), threads: 1 })
-}
-
-/// As [`multiply`], for every matrix of a batch.
-///
-/// # Errors
-/// As [`multiply`], and `batch-mismatch` when the counts differ.
-pub fn multiply_batch<S: Semiring>(
-    c: &mut BatchMut<'_, S::Out>,
-    a: BatchRef<'_, S::Elem>,
-    b: BatchRef<'_, S::Elem>,
-    update: &Update<S>,
-    options: &Options<'_>,
-) -> Result<Report, Error> {
-    let mut report = Report { isa: Isa::Portable, kernel: "stub".into(), threads: 1 };
-    for (i, c) in c.iter_mut().enumerate() {
-        if let (Some(a), Some(b)) = (a.get(i), b.get(i)) {
-            report = multiply(c, a, b, update, options)?;
-        }
-    }
-    Ok(report)
-}
+pub use product::{multiply, multiply_arg, multiply_batch};

@@ -14,6 +14,23 @@ pub struct Options<'a> {
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
+/// Terms (`m n k`) below which another thread costs more than it brings.
+const TERMS_PER_THREAD: f64 = 1e6;
+
+impl Options<'_> {
+    /// How many threads to occupy with so many terms.
+    pub(crate) fn threads_for(&self, terms: f64) -> usize {
+        if self.threads == 1 {
+            return 1;
+        }
+        let allowed = match self.threads {
+            0 => rayon::current_num_threads(),
+            threads => threads,
+        };
+        allowed.min((terms / TERMS_PER_THREAD) as usize).max(1)
+    }
+}
+
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

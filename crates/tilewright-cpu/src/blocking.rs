@@ -1,0 +1,78 @@
+//! How a product is cut to fit the caches. Pure functions.
+
+use core::ops::Range;
+
+/// Block sizes, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocking {
+    /// Terms per block.
+    pub kc: usize,
+    /// Columns per block; `kc x nc` elements of B stay in the second-level cache.
+    pub nc: usize,
+}
+
+/// Bytes of one strip of B, `kc` terms by `nr` columns: with a tile of A, less than a first-level cache.
+const STRIP_OF_B: usize = 32 << 10;
+/// Bytes of a block of B: half of a second-level cache of 1 MiB.
+const BLOCK_OF_B: usize = 512 << 10;
+
+impl Blocking {
+    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes.
+    pub fn new(n: usize, k: usize, nr: usize, size: usize) -> Self {
+        let kc = even(k, STRIP_OF_B / (nr * size), 1);
+        let nc = even(n, BLOCK_OF_B / (kc * size), nr);
+        Self { kc, nc }
+    }
+}
+
+/// The length of equal parts of `total` that are at most about `limit` and a multiple of `unit`.
+fn even(total: usize, limit: usize, unit: usize) -> usize {
+    let parts = total.div_ceil(limit.max(unit)).max(1);
+    total.div_ceil(parts).next_multiple_of(unit).max(unit)
+}
+
+/// Consecutive parts of `range` of `step` each, the last one shorter.
+pub fn parts(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(step).map(move |start| start..range.end.min(start + step))
+}
+
+/// `range` cut into `count` parts whose lengths are multiples of `unit`, except for the last.
+pub fn cut(range: Range<usize>, count: usize, unit: usize) -> impl Iterator<Item = Range<usize>> {
+    let units = range.len().div_ceil(unit);
+    (0..count).map(move |i| {
+        let at = |i: usize| range.end.min(range.start + units * i / count * unit);
+        at(i)..at(i + 1)
+    })
+}
+
+/// Row tiles of at most `mr` rows whose heights differ by at most one.
+pub fn row_tiles(range: Range<usize>, mr: usize) -> impl Iterator<Item = Range<usize>> {
+    cut(range.clone(), range.len().div_ceil(mr), 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_fit_their_budgets() {
+        for n in [1, 31, 128, 1000, 4096, 100_000] {
+            let b = Blocking::new(n, n, 32, 4);
+            assert!(b.kc * 32 * 4 <= STRIP_OF_B && b.nc % 32 == 0, "{b:?}");
+            assert!(b.kc * b.nc * 4 <= BLOCK_OF_B + 32 * b.kc * 4, "{b:?}");
+        }
+    }
+
+    #[test]
+    fn cuts_cover_the_range() {
+        for len in 0..70 {
+            for count in 1..9 {
+                let cut: Vec<_> = cut(3..3 + len, count, 8).collect();
+                assert_eq!(cut.first().map(|r| r.start), Some(3));
+                assert_eq!(cut.last().map(|r| r.end), Some(3 + len));
+                assert!(cut.windows(2).all(|w| w[0].end == w[1].start));
+            }
+            assert!(row_tiles(5..5 + len, 12).all(|r| !r.is_empty() && r.len() <= 12));
+        }
+    }
+}

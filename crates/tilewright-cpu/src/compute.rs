@@ -1,0 +1,230 @@
+//! From a checked product to a job for the driver: which kernel, and what happens to C.
+
+use crate::{
+    blocking::cut,
+    driver::{Job, Store, Target, in_parallel},
+    isa::Isa,
+    kernel::{self, Kernel, Vectorised},
+    op::Scalar,
+    options::{Options, Report},
+    tile::Start,
+};
+use core::{any::type_name, ptr::NonNull};
+use tilewright_core::{Error, Layout, MatMut, MatRef, NO_ARG, Semiring, Update};
+
+/// A checked product.
+pub struct Call<'a, S: Semiring> {
+    pub c: MatMut<'a, S::Out>,
+    pub arg: Option<MatMut<'a, u32>>,
+    pub a: MatRef<'a, S::Elem>,
+    pub b: MatRef<'a, S::Elem>,
+    pub update: &'a Update<S>,
+    pub options: &'a Options<'a>,
+    pub isa: Isa,
+}
+
+/// A way to compute products over `S`.
+pub trait Compute<S: Semiring>: Sync {
+    fn compute(&self, call: Call<'_, S>) -> Result<Report, Error>;
+}
+
+/// The built-in semirings, on vectors.
+pub struct OnVectors;
+
+/// Any semiring, one element at a time.
+pub struct OneByOne;
+
+impl<S: Vectorised> Compute<S> for OnVectors {
+    fn compute(&self, call: Call<'_, S>) -> Result<Report, Error> {
+        let call = call.along_rows();
+        let isa = call.isa;
+        if call.arg.is_some() {
+            return match S::arg_kernel(isa) {
+                Some(kernel) => call.through(&kernel, S::sum, isa),
+                None => OneByOne.compute(call),
+            };
+        }
+        let kernel = S::kernel(isa);
+        match call.start_in_c() {
+            Some(start) => call.in_c(&kernel, start),
+            None => call.through(&kernel, S::sum, isa),
+        }
+    }
+}
+
+impl<S: Semiring> Compute<S> for OneByOne {
+    fn compute(&self, call: Call<'_, S>) -> Result<Report, Error> {
+        if call.arg.is_some() {
+            return call.winners_one_by_one();
+        }
+        call.through(&kernel::generic::<S>(), |sum| sum, Isa::Portable)
+    }
+}
+
+impl<'a, S: Semiring> Call<'a, S> {
+    /// The same product with C written along its rows where that is possible: `C^T = B^T A^T`.
+    fn along_rows(self) -> Self {
+        let c = self.c.layout();
+        if c.row_stride != 1 || c.col_stride == 1 || !S::laws().commutative_mul {
+            return self;
+        }
+        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), ..self }
+    }
+
+    /// Where sums may start in C itself, or `None` when they need a buffer.
+    fn start_in_c(&self) -> Option<Start>
+    where
+        S: Vectorised,
+    {
+        match self.update {
+            _ if !S::IN_C => None,
+            Update::Replace => Some(Start::Zero),
+            // An integer C may hold values outside the range that sums with "absent" are computed in.
+            Update::Accumulate if !S::Lane::HAS_LIMITS => Some(Start::Resume),
+            _ => None,
+        }
+    }
+
+    /// Computes in C itself.
+    fn in_c(self, kernel: &Kernel<S::Elem, S::Lane, S::Lane>, start: Start) -> Result<Report, Error>
+    where
+        S: Vectorised,
+    {
+        let Self { mut c, a, b, options, isa, .. } = self;
+        let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
+        let threads = Job { kernel, a, b, target: Target::InPlace { c, layout, start }, options }.run()?;
+        Ok(report::<S, _, _>(kernel, isa, threads))
+    }
+
+    /// Computes into a buffer and joins the sums with C from there.
+    fn through<P: Copy, A: Copy + Send>(
+        self,
+        kernel: &Kernel<S::Elem, P, A>,
+        to_sum: fn(A) -> S::Acc,
+        isa: Isa,
+    ) -> Result<Report, Error> {
+        let Self { mut c, arg, a, b, update, options, .. } = self;
+        let c = Shared::new(&mut c);
+        let without = move |i, j, sums: &[A], _: &[u32]| {
+            for (j, &sum) in (j..).zip(sums) {
+                // SAFETY: the driver names every element of C once.
+                unsafe { c.set(i, j, update.apply(to_sum(sum), || c.get(i, j))) }
+            }
+        };
+        let mut arg = arg;
+        let store: &Store<'_, A> = match &mut arg {
+            None => &without,
+            Some(arg) => {
+                let arg = Shared::new(arg);
+                &move |i, j, sums: &[A], winners: &[u32]| {
+                    for ((j, &sum), &winner) in (j..).zip(sums).zip(winners) {
+                        // SAFETY: as above; the arg result has the shape of C.
+                        unsafe {
+                            let start = start(update, || c.get(i, j));
+                            let best = S::add(start, to_sum(sum));
+                            c.set(i, j, S::finish(best));
+                            arg.set(i, j, if best == start { NO_ARG } else { winner });
+                        }
+                    }
+                }
+            }
+        };
+        let threads = Job { kernel, a, b, target: Target::Through(store), options }.run()?;
+        Ok(report::<S, _, _>(kernel, isa, threads))
+    }
+
+    /// An arg result by the definition, rows shared among threads.
+    fn winners_one_by_one(self) -> Result<Report, Error> {
+        let Self { mut c, arg, a, b, update, options, .. } = self;
+        let (n, k) = (b.cols(), a.cols());
+        let c = Shared::new(&mut c);
+        let mut arg = arg;
+        let arg = arg.as_mut().map(Shared::new);
+        let row = |i: usize| {
+            for j in 0..n {
+                // SAFETY: the shapes were checked, and every row is computed once.
+                unsafe {
+                    let (mut best, mut winner) = (start(update, || c.get(i, j)), NO_ARG);
+                    for p in 0..k {
+                        let next = S::mul_add(best, a.get_unchecked(i, p), b.get_unchecked(p, j));
+                        if next != best {
+                            (best, winner) = (next, p as u32);
+                        }
+                    }
+                    c.set(i, j, S::finish(best));
+                    if let Some(arg) = arg {
+                        arg.set(i, j, winner);
+                    }
+                }
+            }
+            if let Some(progress) = options.progress {
+                progress((n * k) as u64);
+            }
+        };
+        let threads = options.threads_for(a.rows() as f64 * n as f64 * k as f64 * SLOWER).min(a.rows().max(1));
+        let parts: Vec<_> = cut(0..a.rows(), threads, 1).collect();
+        in_parallel(&parts, &|rows| {
+            rows.clone().for_each(row);
+            Ok(())
+        })?;
+        Ok(Report { isa: Isa::Portable, kernel: format!("{} {} one by one", S::NAME, dtype::<S>()), threads })
+    }
+}
+
+/// How much longer a term takes one by one than on vectors, roughly.
+const SLOWER: f64 = 30.0;
+
+/// What sums are joined with when ⊕ selects.
+#[inline(always)]
+fn start<S: Semiring>(update: &Update<S>, old: impl FnOnce() -> S::Out) -> S::Acc {
+    if update.reads_c() { S::add(S::ZERO, S::resume(old())) } else { S::ZERO }
+}
+
+/// A matrix that threads write to, each its own elements.
+struct Shared<T> {
+    ptr: NonNull<T>,
+    layout: Layout,
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Shared<T> {}
+// SAFETY: the users of `get` and `set` keep threads apart.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T: Copy> Shared<T> {
+    fn new(matrix: &mut MatMut<'_, T>) -> Self {
+        let ptr = NonNull::new(matrix.as_mut_ptr()).unwrap_or(NonNull::dangling());
+        Self { ptr, layout: matrix.layout() }
+    }
+    /// # Safety
+    /// The element must exist, and no other thread may use it.
+    #[inline(always)]
+    unsafe fn get(self, i: usize, j: usize) -> T {
+        // SAFETY: as the caller guarantees.
+        unsafe { self.ptr.offset(self.layout.offset(i, j)).read() }
+    }
+    /// # Safety
+    /// As [`Shared::get`].
+    #[inline(always)]
+    unsafe fn set(self, i: usize, j: usize, value: T) {
+        // SAFETY: as the caller guarantees.
+        unsafe { self.ptr.offset(self.layout.offset(i, j)).write(value) }
+    }
+}
+
+fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {
+    let arg = if kernel.arg.is_some() { "+arg" } else { "" };
+    let kernel = format!("{}{arg} {} {isa} {}x{}", S::NAME, dtype::<S>(), kernel.mr(), kernel.nr());
+    Report { isa, kernel, threads }
+}
+
+/// The last word of the element type's name.
+fn dtype<S: Semiring>() -> &'static str {
+    type_name::<S::Elem>().rsplit("::").next().unwrap_or("?")
+}

@@ -1,0 +1,248 @@
+//! What to call for a semiring, an element type and an instruction set.
+
+use crate::{
+    compute::{Compute, OnVectors},
+    isa::Isa,
+    lanes::{self, Lanes},
+    op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
+    pack::{self, Absent, NoNan, PackFn, Same, Widen},
+    tile::{self, InPlace, Packed, TileFn},
+};
+use core::{
+    any::{Any, TypeId},
+    convert::identity,
+};
+use half::{bf16, f16};
+use tilewright_core::{
+    MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring,
+};
+
+/// Micro-kernels: `tiles[v - 1][r - 1]` computes `r` rows by `v` vectors.
+pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
+
+/// Everything the driver needs to compute in one semiring on one instruction set.
+///
+/// `E` are the elements of A and B, `P` packed elements, `A` partial sums.
+pub struct Kernel<E: 'static, P: 'static, A: 'static> {
+    /// Elements in a vector.
+    pub lanes: usize,
+    /// For packed operands.
+    pub packed: Tiles<P, A>,
+    /// For A in place, where elements need no change to be computed with.
+    pub in_place: Option<Tiles<P, A>>,
+    /// Packs either operand.
+    pub pack: PackFn<E, P>,
+    /// For tiles that tell which term won: the term number in an element of [`tile::Tile::arg`].
+    pub arg: Option<fn(A) -> Option<u32>>,
+}
+
+impl<E, P, A> Kernel<E, P, A> {
+    /// Rows of the largest tile.
+    pub fn mr(&self) -> usize {
+        self.packed[0].len()
+    }
+    /// Columns of the largest tile.
+    pub fn nr(&self) -> usize {
+        self.packed.len() * self.lanes
+    }
+}
+
+/// A built-in semiring that is computed on vectors.
+pub trait Vectorised: Semiring {
+    /// Elements of the vectors.
+    type Lane: Scalar + PartialEq + Send + Sync;
+    /// Whether a finished sum has the bits of an element of C, so that C can hold it.
+    const IN_C: bool;
+    /// The sum that a finished lane stands for.
+    fn sum(lane: Self::Lane) -> Self::Acc;
+    /// The kernel for a supported instruction set.
+    fn kernel(isa: Isa) -> Kernel<Self::Elem, Self::Lane, Self::Lane>;
+    /// What computes the semiring. Never inlined, as the kernels, so that they are compiled here and not
+    /// again in every crate that multiplies.
+    fn engine() -> &'static dyn Compute<Self>;
+    /// The kernel that also tells which term won, where ⊕ selects and term numbers fit a lane.
+    fn arg_kernel(isa: Isa) -> Option<Kernel<Self::Elem, Self::Lane, Self::Lane>>;
+}
+
+/// Tables of every register tile of an instruction set, as `{vectors: rows rows ...}`. The largest is the one
+/// whose accumulators leave room for a row of B and an element of A.
+macro_rules! tables {
+    ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
+        mod $tile {
+            use super::{Lanes, Op, Scalar, SelectOp, TileFn, Tiles, tile};
+
+            pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
+                const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
+            }
+
+            pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
+                const { &[$(&[$(tile::$arg::<V, O, $ar, $av> as TileFn<V::T, V::T>),*]),*] }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+tables!(avx512, avx512_arg, {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
+    arg {1: 1 2 3 4 5 6 7 8});
+#[cfg(target_arch = "x86_64")]
+tables!(avx2, avx2_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6}, arg {1: 1 2 3} );
+#[cfg(target_arch = "aarch64")]
+tables!(neon, neon_arg, {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4});
+tables!(portable, portable_arg, {1: 1 2 3 4}, arg {1: 1 2});
+
+/// The kernel of a semiring on one instruction set: its vectors, operation and packing.
+macro_rules! on {
+    ($isa:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        Kernel {
+            lanes: V::LEN,
+            packed: $isa::tiles::<V, $op<V $(, $max)?>, Packed<P>>(),
+            in_place: None,
+            pack: pack::$isa::<Self::Elem, P, $load>,
+            arg: None,
+        }
+    }};
+}
+
+/// As [`on`], with tiles for A in place as well. They pay where arithmetic is cheapest and matrices are small.
+macro_rules! on_in_place {
+    ($isa:ident, $lane:ident, $op:ident, $load:ty) => {
+        Kernel {
+            in_place: Some($isa::tiles::<lanes::$isa::$lane, $op<lanes::$isa::$lane>, InPlace<_>>()),
+            ..on!($isa, $lane, $op, $load)
+        }
+    };
+}
+
+/// As [`on`], telling which term won.
+macro_rules! arg_on {
+    ($isa:ident, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        Some(Kernel {
+            lanes: V::LEN,
+            packed: $isa::arg_tiles::<V, $op<V, $max>>(),
+            in_place: None,
+            pack: pack::$isa::<Self::Elem, P, $load>,
+            arg: Some(P::term),
+        })
+    }};
+}
+
+/// One of the above for whichever instruction set `$at` is.
+macro_rules! dispatch {
+    ($at:expr, $on:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {
+        match $at {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => $on!(avx512, $lane, $op $(<$max>)?, $load),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => $on!(avx2, $lane, $op $(<$max>)?, $load),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => $on!(neon, $lane, $op $(<$max>)?, $load),
+            _ => $on!(portable, $lane, $op $(<$max>)?, $load),
+        }
+    };
+}
+
+macro_rules! vectorised {
+    ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident;)*) => {
+        $(impl Vectorised for $s {
+            type Lane = $t;
+            const IN_C: bool = matches!(Sums::$place, Sums::InC);
+            #[inline(always)]
+            fn sum(lane: $t) -> Self::Acc { $sum(lane) }
+            #[inline(never)]
+            fn kernel(isa: Isa) -> Kernel<Self::Elem, $t, $t> {
+                dispatch!(isa, $on, $lane, $op $(<$max>)?, $load)
+            }
+            #[inline(never)]
+            fn arg_kernel(isa: Isa) -> Option<Kernel<Self::Elem, $t, $t>> {
+                $args!(isa, $lane, $op $(<$max>)?, $load)
+            }
+            #[inline(never)]
+            fn engine() -> &'static dyn Compute<Self> {
+                &OnVectors
+            }
+        })*
+
+        /// What computes `S` on vectors, when `S` is one of the built-in semirings.
+        pub fn find<S: Semiring>() -> Option<&'static dyn Compute<S>> {
+            $(if TypeId::of::<S>() == TypeId::of::<$s>() {
+                let engine: &dyn Any = &<$s>::engine();
+                return engine.downcast_ref::<&'static dyn Compute<S>>().copied();
+            })*
+            None
+        }
+    };
+}
+
+/// Where partial sums can be kept.
+enum Sums {
+    /// In C: they have the size and, when finished, the bits of its elements.
+    InC,
+    /// In a buffer: they are of another type.
+    Apart,
+}
+
+macro_rules! winners {
+    ($isa:expr, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {
+        dispatch!($isa, arg_on, $lane, $op $(<$max>)?, $load)
+    };
+}
+macro_rules! no_winners {
+    ($isa:expr, $($rest:tt)*) => {{
+        let _ = $isa;
+        None
+    }};
+}
+
+// On the halves of min-plus and max-plus: terms are sums in f32, which round to the same half-precision value
+// as the exact ones, f32 having more than twice the digits. Rounding is monotonic, so the best rounded term is
+// the rounded best one. Which term won is another matter, and is left to the generic kernel.
+vectorised! {
+    PlusTimes<f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
+    PlusTimes<bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
+    PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_in_place, no_winners;
+    PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_in_place, no_winners;
+    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
+    PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, no_winners;
+    PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
+    MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
+    MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on, winners;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on, winners;
+    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners;
+    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners;
+    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners;
+    MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
+    MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on, winners;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on, winners;
+    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners;
+    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners;
+    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners;
+    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on, winners;
+    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on, winners;
+    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on, winners;
+    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on, winners;
+    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
+    MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
+    MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, winners;
+    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
+    MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
+    MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, winners;
+    OrAnd: Bits of u8, Sum, Same, InC, |x| x != 0, on, no_winners;
+}
+
+/// The kernel of any semiring, one element at a time.
+pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
+    Kernel {
+        lanes: tile::GENERIC_LANES,
+        packed: const { &[&[tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>, tile::generic::<S, 2>, tile::generic::<S, 3>, tile::generic::<S, 4>]] },
+        in_place: None,
+        pack: pack::portable::<S::Elem, S::Elem, Same>,
+        arg: None,
+    }
+}

@@ -1,0 +1,49 @@
+//! What the x86-64 vector types have in common.
+
+/// Defines a vector type by its intrinsics. `$t` is the element, `$v` the register.
+macro_rules! lanes {
+    ($name:ident, $t:ty, $v:ty, $len:literal, $splat:expr, $load:expr, $store:expr, $add:expr, $mul:expr,
+     $mul_add:expr, $min:expr, $max:expr, $lt:expr, $blend:expr $(, add_with: $add_with:expr)?) => {
+        #[derive(Clone, Copy)]
+        pub struct $name($v);
+        // SAFETY (all blocks): the caller guarantees the instruction set, and the memory where one is named.
+        impl Lanes for $name {
+            type T = $t;
+            const LEN: usize = $len;
+            #[inline(always)]
+            unsafe fn splat(x: $t) -> Self { Self(unsafe { $splat(x) }) }
+            #[inline(always)]
+            unsafe fn load(p: *const $t) -> Self { Self(unsafe { $load(p.cast()) }) }
+            #[inline(always)]
+            unsafe fn store(self, p: *mut $t) { unsafe { $store(p.cast(), self.0) } }
+            #[inline(always)]
+            fn prefetch_to_write(p: *const $t) { unsafe { _mm_prefetch::<_MM_HINT_ET0>(p.cast()) } }
+            #[inline(always)]
+            unsafe fn add(self, o: Self) -> Self { Self(unsafe { $add(self.0, o.0) }) }
+            #[inline(always)]
+            unsafe fn mul(self, o: Self) -> Self { Self(unsafe { $mul(self.0, o.0) }) }
+            #[inline(always)]
+            unsafe fn mul_add(self, o: Self, acc: Self) -> Self { Self(unsafe { $mul_add(self.0, o.0, acc.0) }) }
+            #[inline(always)]
+            unsafe fn min(self, acc: Self) -> Self { Self(unsafe { $min(self.0, acc.0) }) }
+            #[inline(always)]
+            unsafe fn max(self, acc: Self) -> Self { Self(unsafe { $max(self.0, acc.0) }) }
+            #[inline(always)]
+            unsafe fn replace_above(self, limit: Self, then: Self) -> Self {
+                Self(unsafe { $blend($lt(limit.0, self.0), self.0, then.0) })
+            }
+            #[inline(always)]
+            unsafe fn replace_below(self, limit: Self, then: Self) -> Self {
+                Self(unsafe { $blend($lt(self.0, limit.0), self.0, then.0) })
+            }
+            #[inline(always)]
+            unsafe fn where_better(self, max: bool, new: Self, old: Self, then: Self) -> Self {
+                let mask = unsafe { if max { $lt(old.0, new.0) } else { $lt(new.0, old.0) } };
+                Self(unsafe { $blend(mask, self.0, then.0) })
+            }
+            $(#[inline(always)]
+            unsafe fn add_with(self, o: Self, one: Self) -> Self { Self(unsafe { $add_with(self.0, one.0, o.0) }) })?
+        }
+    };
+}
+pub(super) use lanes;

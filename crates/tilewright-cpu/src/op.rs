@@ -1,0 +1,247 @@
+//! The semirings on vectors.
+
+use crate::lanes::Lanes;
+use core::marker::PhantomData;
+
+/// ⊕ and ⊗ on vectors, with the constants that a loop keeps in registers.
+pub trait Op<V: Lanes>: Copy {
+    /// # Safety
+    /// The instruction set of `V` must be available, here and in every method.
+    unsafe fn new() -> Self;
+    /// The identity of ⊕.
+    /// # Safety
+    /// As [`Op::new`].
+    unsafe fn zero(self) -> V;
+    /// `a ⊗ b`.
+    /// # Safety
+    /// As [`Op::new`].
+    unsafe fn mul(self, a: V, b: V) -> V;
+    /// `acc ⊕ term`.
+    /// # Safety
+    /// As [`Op::new`].
+    unsafe fn add(self, acc: V, term: V) -> V;
+    /// `acc ⊕ (a ⊗ b)`.
+    /// # Safety
+    /// As [`Op::new`].
+    #[inline(always)]
+    unsafe fn mul_add(self, acc: V, a: V, b: V) -> V {
+        // SAFETY: as the caller guarantees.
+        unsafe { self.add(acc, self.mul(a, b)) }
+    }
+    /// The partial sum that elements of an old C stand for.
+    /// # Safety
+    /// As [`Op::new`].
+    #[inline(always)]
+    unsafe fn resume(self, old: V) -> V {
+        // SAFETY: as the caller guarantees.
+        unsafe { self.add(self.zero(), old) }
+    }
+    /// The elements of C that complete sums stand for.
+    /// # Safety
+    /// As [`Op::new`].
+    unsafe fn finish(self, sum: V) -> V;
+}
+
+/// An operation whose ⊕ selects, so that one can ask which term it selected.
+pub trait SelectOp<V: Lanes>: Op<V> {
+    /// Whether the larger value wins.
+    const MAX: bool;
+}
+
+/// The constants that the operations need of an element.
+pub trait Scalar: Copy + 'static {
+    /// 0, and false.
+    const NIL: Self;
+    /// 1, and true.
+    const ONE: Self;
+    /// The largest and smallest values that a matrix can hold: infinities for floats.
+    const TOP: Self;
+    /// See [`Scalar::TOP`].
+    const BOTTOM: Self;
+    /// The "absent" that min-plus computes with: it can be added to itself without overflow.
+    const INF: Self;
+    /// The "absent" that max-plus computes with.
+    const NEG_INF: Self;
+    /// For integers, what separates finite sums from those with an absent element, for min-plus and for
+    /// max-plus. Admitted finite elements are below a quarter of `INF`, so a finite sum is at most half of
+    /// it and an absent one at least three quarters.
+    const LIMITS: Option<(Self, Self)>;
+    /// Whether there are such limits.
+    const HAS_LIMITS: bool = Self::LIMITS.is_some();
+    /// What stands for "no term yet" in a vector of term numbers: -1.
+    const NONE: Self;
+    /// A term number, or `NONE`, from a vector of them.
+    fn term(self) -> Option<u32>;
+}
+
+macro_rules! scalars {
+    ($($t:ident, $nil:expr, $one:expr, $top:expr, $bottom:expr, $inf:expr, $limits:expr, $none:expr;)*) => {$(
+        impl Scalar for $t {
+            const NIL: Self = $nil;
+            const ONE: Self = $one;
+            const TOP: Self = $top;
+            const BOTTOM: Self = $bottom;
+            const INF: Self = $inf;
+            const NEG_INF: Self = $nil - $inf;
+            const LIMITS: Option<(Self, Self)> = $limits;
+            const NONE: Self = $none;
+            fn term(self) -> Option<u32> { (self != $none).then_some(self as u32) }
+        }
+    )*};
+}
+scalars! {
+    f32, 0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, None, -1.0;
+    f64, 0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, None, -1.0;
+    i16, 0, 1, i16::MAX, i16::MIN, 0x3fff, Some((0x1fff, -0x1fff)), -1;
+    i32, 0, 1, i32::MAX, i32::MIN, 0x3fff_ffff, Some((0x1fff_ffff, -0x1fff_ffff)), -1;
+    i64, 0, 1, i64::MAX, i64::MIN, 1 << 61, Some((1 << 60, -(1 << 60))), -1;
+    u8, 0, 1, 1, 0, 0, None, u8::MAX;
+}
+
+/// `acc + a b`; on bytes, `acc or (a and b)`.
+#[derive(Clone, Copy)]
+pub struct Sum<V>(PhantomData<V>);
+
+// SAFETY (all blocks below): the callers of these methods guarantee the instruction set.
+impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
+    #[inline(always)]
+    unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+    #[inline(always)]
+    unsafe fn zero(self) -> V {
+        unsafe { V::splat(V::T::NIL) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, a: V, b: V) -> V {
+        unsafe { a.mul(b) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, acc: V, term: V) -> V {
+        unsafe { acc.add(term) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, acc: V, a: V, b: V) -> V {
+        unsafe { a.mul_add(b, acc) }
+    }
+    #[inline(always)]
+    unsafe fn resume(self, old: V) -> V {
+        old
+    }
+    #[inline(always)]
+    unsafe fn finish(self, sum: V) -> V {
+        sum
+    }
+}
+
+#[inline(always)]
+unsafe fn select<V: Lanes, const MAX: bool>(acc: V, term: V) -> V {
+    unsafe { if MAX { term.max(acc) } else { term.min(acc) } }
+}
+
+/// Zero results are `+0`, whichever zero came first.
+#[inline(always)]
+unsafe fn canonical<V: Lanes<T: Scalar>>(sum: V) -> V {
+    unsafe { sum.add(V::splat(V::T::NIL)) }
+}
+
+/// The smaller (`MAX`: larger) of `acc` and `a + b`.
+#[derive(Clone, Copy)]
+pub struct SelectSum<V, const MAX: bool> {
+    one: V,
+}
+
+impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectSum<V, MAX> {
+    #[inline(always)]
+    unsafe fn new() -> Self {
+        // Opaque, because the compiler would turn `a * 1 + b` back into `a + b`; see `Lanes::add_with`.
+        Self { one: unsafe { V::splat(core::hint::black_box(V::T::ONE)) } }
+    }
+    #[inline(always)]
+    unsafe fn zero(self) -> V {
+        unsafe { V::splat(if MAX { V::T::NEG_INF } else { V::T::INF }) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, a: V, b: V) -> V {
+        unsafe { a.add_with(b, self.one) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, acc: V, term: V) -> V {
+        unsafe { select::<V, MAX>(acc, term) }
+    }
+    #[inline(always)]
+    unsafe fn finish(self, sum: V) -> V {
+        match V::T::LIMITS {
+            None => unsafe { canonical(sum) },
+            Some((_, limit)) if MAX => unsafe { sum.replace_below(V::splat(limit), V::splat(V::T::BOTTOM)) },
+            Some((limit, _)) => unsafe { sum.replace_above(V::splat(limit), V::splat(V::T::TOP)) },
+        }
+    }
+}
+
+/// The smaller (`MAX`: larger) of `acc` and `a b`, on elements that are not negative.
+#[derive(Clone, Copy)]
+pub struct SelectProduct<V, const MAX: bool>(PhantomData<V>);
+
+impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectProduct<V, MAX> {
+    #[inline(always)]
+    unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+    #[inline(always)]
+    unsafe fn zero(self) -> V {
+        unsafe { V::splat(if MAX { V::T::NIL } else { V::T::TOP }) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, a: V, b: V) -> V {
+        unsafe { a.mul(b) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, acc: V, term: V) -> V {
+        unsafe { select::<V, MAX>(acc, term) }
+    }
+    #[inline(always)]
+    unsafe fn finish(self, sum: V) -> V {
+        unsafe { canonical(sum) }
+    }
+}
+
+/// The smaller (`MAX`: larger) of `acc` and the larger (`MAX`: smaller) of `a` and `b`. NaN must have been
+/// replaced by the identity of ⊕ while packing.
+#[derive(Clone, Copy)]
+pub struct SelectBottleneck<V, const MAX: bool>(PhantomData<V>);
+
+impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectBottleneck<V, MAX> {
+    #[inline(always)]
+    unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+    #[inline(always)]
+    unsafe fn zero(self) -> V {
+        unsafe { V::splat(if MAX { V::T::BOTTOM } else { V::T::TOP }) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, a: V, b: V) -> V {
+        unsafe { if MAX { a.min(b) } else { a.max(b) } }
+    }
+    #[inline(always)]
+    unsafe fn add(self, acc: V, term: V) -> V {
+        unsafe { select::<V, MAX>(acc, term) }
+    }
+    #[inline(always)]
+    unsafe fn finish(self, sum: V) -> V {
+        unsafe { canonical(sum) }
+    }
+}
+
+impl<V: Lanes<T: Scalar>, const MAX: bool> SelectOp<V> for SelectSum<V, MAX> {
+    const MAX: bool = MAX;
+}
+
+impl<V: Lanes<T: Scalar>, const MAX: bool> SelectOp<V> for SelectProduct<V, MAX> {
+    const MAX: bool = MAX;
+}
+
+impl<V: Lanes<T: Scalar>, const MAX: bool> SelectOp<V> for SelectBottleneck<V, MAX> {
+    const MAX: bool = MAX;
+}

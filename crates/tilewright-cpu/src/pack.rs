@@ -1,0 +1,267 @@
+//! Copies blocks of A and B into the order in which the micro-kernel reads them.
+
+use crate::op::Scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::transpose;
+use half::{bf16, f16};
+
+/// Lines (rows of A, columns of B) of an operand to pack. Strides are in elements.
+#[derive(Clone, Copy)]
+pub struct Lines<E> {
+    /// Line 0, term 0.
+    pub first: *const E,
+    /// From a line to the next.
+    pub line: isize,
+    /// From a term to the next.
+    pub term: isize,
+    /// How many lines.
+    pub count: usize,
+    /// How many terms of each.
+    pub k: usize,
+}
+
+/// How packed lines are arranged: strips of `width` lines, each padded to a multiple of `unit`.
+///
+/// Term `p` of line `i` goes to `strip * width * k + p * padded + i % width`, where `strip = i / width` and
+/// `padded` is the number of lines in that strip, rounded up.
+#[derive(Clone, Copy)]
+pub struct Strips {
+    pub width: usize,
+    pub unit: usize,
+}
+
+/// Packs lines into strips; the padding is filled with something harmless.
+///
+/// # Safety
+/// Every element must be readable, `k * count` elements, `count` rounded up to `unit`, writable at `to`, and
+/// the instruction set available.
+pub type PackFn<E, P> = unsafe fn(&Lines<E>, Strips, to: *mut P);
+
+/// What packing does to an element.
+pub trait Load<E, P> {
+    /// True when a packed element has the bits of the original, so that it may be read in place.
+    const IDENTITY: bool;
+    /// The packed element.
+    fn load(x: E) -> P;
+}
+
+/// Elements stay as they are.
+pub struct Same;
+/// Elements are widened to the type that is computed in.
+pub struct Widen;
+/// Integer `MAX` (`MAX_PLUS`: `MIN`) becomes the internal "absent".
+pub struct Absent<const MAX_PLUS: bool>;
+/// NaN becomes the identity of ⊕, which is `TOP` or, for `MAX`, `BOTTOM`.
+pub struct NoNan<const MAX: bool>;
+
+impl<T: Copy> Load<T, T> for Same {
+    const IDENTITY: bool = true;
+    #[inline(always)]
+    fn load(x: T) -> T {
+        x
+    }
+}
+impl Load<bool, u8> for Same {
+    const IDENTITY: bool = true;
+    #[inline(always)]
+    fn load(x: bool) -> u8 {
+        u8::from(x)
+    }
+}
+impl Load<i8, i32> for Widen {
+    const IDENTITY: bool = false;
+    #[inline(always)]
+    fn load(x: i8) -> i32 {
+        i32::from(x)
+    }
+}
+impl Load<bf16, f32> for Widen {
+    const IDENTITY: bool = false;
+    #[inline(always)]
+    fn load(x: bf16) -> f32 {
+        f32::from_bits(u32::from(x.to_bits()) << 16)
+    }
+}
+impl Load<f16, f32> for Widen {
+    const IDENTITY: bool = false;
+    /// Moves the exponent and fraction into place and multiplies by 2^112, the difference of the exponent
+    /// biases, which also normalises subnormals. Branch-free, so that it vectorises.
+    #[inline(always)]
+    fn load(x: f16) -> f32 {
+        let bits = u32::from(x.to_bits());
+        let magnitude = (bits & 0x7fff) << 13;
+        let scaled = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
+        let special = if bits & 0x7c00 == 0x7c00 { 0x7f80_0000 } else { 0 };
+        f32::from_bits(scaled.to_bits() | special | (bits & 0x8000) << 16)
+    }
+}
+impl<T: Scalar + PartialEq, const MAX_PLUS: bool> Load<T, T> for Absent<MAX_PLUS> {
+    const IDENTITY: bool = false;
+    #[inline(always)]
+    fn load(x: T) -> T {
+        let (absent, internal) = if MAX_PLUS { (T::BOTTOM, T::NEG_INF) } else { (T::TOP, T::INF) };
+        if x == absent { internal } else { x }
+    }
+}
+#[allow(clippy::eq_op)] // NaN is what differs from itself.
+impl<T: Scalar + PartialEq, const MAX: bool> Load<T, T> for NoNan<MAX> {
+    const IDENTITY: bool = false;
+    #[inline(always)]
+    fn load(x: T) -> T {
+        if x == x { x } else if MAX { T::BOTTOM } else { T::TOP }
+    }
+}
+
+/// The portable [`PackFn`].
+///
+/// # Safety
+/// As [`PackFn`].
+pub unsafe fn portable<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
+    // SAFETY: as the caller guarantees.
+    unsafe { pack::<E, P, L>(s, strips, to, |_, _, _| 0) }
+}
+
+/// The [`PackFn`] of AVX2 and AVX-512, which differ only in what the compiler makes of it.
+///
+/// # Safety
+/// As [`PackFn`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn x86<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
+    // SAFETY: as the caller guarantees; equal sizes make the pointer casts right.
+    unsafe {
+        pack::<E, P, L>(s, strips, to, |s, padded, to| {
+            if !L::IDENTITY {
+                return 0;
+            }
+            transpose::squares(size_of::<E>(), s.first.cast(), s.line, s.count, s.k, to.cast(), padded)
+        });
+    }
+}
+
+/// `transpose(lines, padded, to)` may move some leading terms of lines whose terms are side by side, and
+/// returns how many.
+#[inline(always)]
+unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>>(
+    s: &Lines<E>,
+    strips: Strips,
+    to: *mut P,
+    transpose: impl Fn(&Lines<E>, usize, *mut P) -> usize,
+) {
+    // Lines that are side by side are read along all strips, a few terms at a time, which hardware
+    // prefetchers follow; other lines are read one strip at a time.
+    const TERMS: usize = 4;
+    let step = if s.line == 1 { TERMS } else { s.k.max(1) };
+    for p in (0..s.k).step_by(step) {
+        for i in (0..s.count).step_by(strips.width) {
+            // SAFETY: the part lies inside the lines, and its place inside the strips.
+            unsafe {
+                let part = Lines {
+                    first: s.first.offset(i as isize * s.line + p as isize * s.term),
+                    count: strips.width.min(s.count - i),
+                    k: step.min(s.k - p),
+                    ..*s
+                };
+                let padded = part.count.next_multiple_of(strips.unit);
+                let to = to.add(i * s.k + p * padded);
+                if s.line == 1 {
+                    rows::<E, P, L>(&part, padded, to);
+                } else {
+                    let moved = if s.term == 1 { transpose(&part, padded, to) } else { 0 };
+                    columns::<E, P, L>(&part, moved, padded, to);
+                }
+                pad(&part, padded, to);
+            }
+        }
+    }
+}
+
+/// One strip whose lines are side by side.
+#[inline(always)]
+unsafe fn rows<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to: *mut P) {
+    const CHUNK: usize = 16;
+    let chunks = s.count / CHUNK;
+    for p in 0..s.k {
+        // SAFETY: the indices stay inside the strip.
+        unsafe {
+            let from = s.first.offset(p as isize * s.term);
+            let to = to.add(p * padded);
+            for c in 0..chunks {
+                let chunk = from.cast::<[E; CHUNK]>().add(c).read_unaligned();
+                to.cast::<[P; CHUNK]>().add(c).write_unaligned(chunk.map(L::load));
+            }
+            for i in chunks * CHUNK..s.count {
+                to.add(i).write(L::load(*from.add(i)));
+            }
+        }
+    }
+}
+
+/// One strip, line after line, from term `begin` on.
+#[inline(always)]
+unsafe fn columns<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, begin: usize, padded: usize, to: *mut P) {
+    // Terms at a time: a cache line of the source is used up before it is evicted.
+    const BLOCK: usize = 16;
+    for block in (begin..s.k).step_by(BLOCK) {
+        for i in 0..s.count {
+            for p in block..s.k.min(block + BLOCK) {
+                // SAFETY: the indices stay inside the strip.
+                unsafe {
+                    let from = s.first.offset(i as isize * s.line + p as isize * s.term);
+                    to.add(p * padded + i).write(L::load(*from));
+                }
+            }
+        }
+    }
+}
+
+/// Fills the padding by repeating the last line, which keeps it free of overflow, denormals and undefined
+/// memory.
+#[inline(always)]
+unsafe fn pad<E, P: Copy>(s: &Lines<E>, padded: usize, to: *mut P) {
+    if s.count == padded || s.count == 0 {
+        return;
+    }
+    for p in 0..s.k {
+        // SAFETY: the strip has `k * padded` elements, of which the first `count` of every term are written.
+        unsafe {
+            let last = *to.add(p * padded + s.count - 1);
+            for i in s.count..padded {
+                to.add(p * padded + i).write(last);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`PackFn`], on a processor with AVX-512 F, BW, DQ and VL.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+pub unsafe fn avx512<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
+    // SAFETY: as the caller guarantees.
+    unsafe { x86::<E, P, L>(s, strips, to) }
+}
+
+/// # Safety
+/// As [`PackFn`], on a processor with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+pub unsafe fn avx2<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
+    // SAFETY: as the caller guarantees.
+    unsafe { x86::<E, P, L>(s, strips, to) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_widens_exactly() {
+        for bits in 0..=u16::MAX {
+            let (h, b) = (f16::from_bits(bits), bf16::from_bits(bits));
+            let (wide, wide_b) = (<Widen as Load<_, f32>>::load(h), <Widen as Load<_, f32>>::load(b));
+            assert!(h.is_nan() && wide.is_nan() || wide.to_bits() == h.to_f32().to_bits(), "{bits:x}");
+            assert!(b.is_nan() && wide_b.is_nan() || wide_b.to_bits() == b.to_f32().to_bits(), "{bits:x}");
+        }
+    }
+}

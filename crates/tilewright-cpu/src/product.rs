@@ -1,0 +1,83 @@
+//! The public functions: checks, the choice of a kernel, and what happens to C.
+
+use crate::{
+    compute::{Call, Compute, OneByOne},
+    isa::Isa,
+    kernel,
+    options::{Options, Report},
+};
+use tilewright_core::{
+    BatchMut, BatchRef, Error, ErrorKind, MatMut, MatRef, Problem, Semiring, Update, domain,
+};
+
+/// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, joined with the old C as `update` says.
+///
+/// # Errors
+/// `inner-mismatch`, `result-mismatch`, `outside-domain`; C is untouched then. `environment` or
+/// `unavailable` when `TILEWRIGHT_FORCE_ISA` or [`Options::isa`] names a path that cannot run here.
+/// `out-of-memory` for packed blocks, which leaves C undefined.
+pub fn multiply<S: Semiring>(
+    c: MatMut<'_, S::Out>,
+    a: MatRef<'_, S::Elem>,
+    b: MatRef<'_, S::Elem>,
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Report, Error> {
+    Problem::new(a.layout(), b.layout(), c.layout())?;
+    let isa = Isa::choose(options.isa)?;
+    domain::check::<S>(a, b)?;
+    choose::<S>().compute(Call { c, arg: None, a, b, update, options, isa })
+}
+
+/// As [`multiply`], and `arg[i,j]` is the smallest `k` whose term is the result.
+///
+/// It is [`NO_ARG`] when no term is strictly better than the semiring's zero or, with
+/// [`Update::Accumulate`], than the old element.
+///
+/// # Errors
+/// As [`multiply`]; `unsupported` when ⊕ is not selective, `k >= u32::MAX`, or the update scales.
+pub fn multiply_arg<S: Semiring>(
+    c: MatMut<'_, S::Out>,
+    arg: MatMut<'_, u32>,
+    a: MatRef<'_, S::Elem>,
+    b: MatRef<'_, S::Elem>,
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Report, Error> {
+    Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
+    let isa = Isa::choose(options.isa)?;
+    domain::check::<S>(a, b)?;
+    choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa })
+}
+
+/// As [`multiply`], for every matrix of a batch: `C_i = A_i ⊗ B_i`.
+///
+/// # Errors
+/// As [`multiply`], and `batch-mismatch` when the counts differ. No C is touched unless all are valid.
+pub fn multiply_batch<S: Semiring>(
+    c: &mut BatchMut<'_, S::Out>,
+    a: BatchRef<'_, S::Elem>,
+    b: BatchRef<'_, S::Elem>,
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Report, Error> {
+    if a.count() != c.count() || b.count() != c.count() {
+        return Err(ErrorKind::BatchMismatch { a: a.count(), b: b.count(), c: c.count() }.into());
+    }
+    Problem::new(a.layout(), b.layout(), c.layout())?;
+    let isa = Isa::choose(options.isa)?;
+    let items: Vec<_> = (0..a.count()).filter_map(|i| a.get(i).zip(b.get(i))).collect();
+    for &(a, b) in &items {
+        domain::check::<S>(a, b)?;
+    }
+    let compute = choose::<S>();
+    let mut report = None;
+    for (c, (a, b)) in c.iter_mut().zip(items) {
+        report = Some(compute.compute(Call { c, arg: None, a, b, update, options, isa })?);
+    }
+    Ok(report.unwrap_or(Report { isa, kernel: "none: the batch is empty".into(), threads: 0 }))
+}
+
+fn choose<S: Semiring>() -> &'static dyn Compute<S> {
+    kernel::find::<S>().unwrap_or(&OneByOne)
+}

@@ -1,0 +1,312 @@
+//! The micro-kernel: one register tile of C, all of one block of k.
+
+use crate::{
+    lanes::Lanes,
+    op::{Op, Scalar, SelectOp},
+};
+use tilewright_core::Semiring;
+use core::hint::black_box;
+
+/// Where the accumulators start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At the identity of ⊕; C is not read.
+    Zero,
+    /// At partial sums that an earlier block of k left in C.
+    Partial,
+    /// At the elements of the user's C.
+    Resume,
+}
+
+/// Whether the sums are complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// More blocks of k follow: leave partial sums.
+    Partial,
+    /// Leave elements of C.
+    Complete,
+}
+
+/// The operands of one tile. Strides are in elements.
+pub struct Tile<P, A> {
+    /// Terms per element.
+    pub k: usize,
+    /// A: packed, or row `i`, term `p` at `a + i * a_row + p`.
+    pub a: *const P,
+    pub a_row: isize,
+    /// B: term `p`, columns side by side from `b + p * b_k`.
+    pub b: *const P,
+    pub b_k: isize,
+    /// C: row `i`, columns side by side from `c + i * c_row`.
+    pub c: *mut A,
+    pub c_row: isize,
+    pub start: Start,
+    pub finish: Finish,
+    /// For tiles that also tell which term won: row `i` from `arg + i * width of the tile`, as term numbers
+    /// within this block, or `NONE` where no term was better than what C held.
+    pub arg: *mut A,
+}
+
+/// Computes a tile whose height and width are part of the function.
+///
+/// # Safety
+/// All elements named by the tile must be readable, those of C writable, and the instruction set available.
+pub type TileFn<P, A> = unsafe fn(&Tile<P, A>);
+
+/// Where the micro-kernel finds A, as part of the function so that addresses are constants.
+pub trait FindA<P>: Copy {
+    /// For a tile of `MR` rows.
+    fn new<A, const MR: usize>(t: &Tile<P, A>) -> Self;
+    /// Row `i`, term `p` after the current one.
+    fn at<const MR: usize>(&self, i: usize, p: usize) -> *const P;
+    /// Moves on by `terms`.
+    fn advance<const MR: usize>(&mut self, terms: usize);
+}
+
+/// Packed: the rows of each term side by side.
+#[derive(Clone, Copy)]
+pub struct Packed<P>(*const P);
+
+impl<P: Copy> FindA<P> for Packed<P> {
+    #[inline(always)]
+    fn new<A, const MR: usize>(t: &Tile<P, A>) -> Self {
+        Self(t.a)
+    }
+    #[inline(always)]
+    fn at<const MR: usize>(&self, i: usize, p: usize) -> *const P {
+        self.0.wrapping_add(p * MR + i)
+    }
+    #[inline(always)]
+    fn advance<const MR: usize>(&mut self, terms: usize) {
+        self.0 = self.0.wrapping_add(terms * MR);
+    }
+}
+
+/// In place: the terms of each row side by side, rows at any distance.
+///
+/// Holds every fourth row and the distances to the three after it. Left to itself the compiler walks from row
+/// to row by repeated addition, a chain of dependent instructions as long as the tile's arithmetic; opaque
+/// distances make every address a sum of two registers.
+#[derive(Clone, Copy)]
+pub struct InPlace<P> {
+    quads: [*const P; 3],
+    within: [isize; 4],
+}
+
+impl<P: Copy> FindA<P> for InPlace<P> {
+    #[inline(always)]
+    fn new<A, const MR: usize>(t: &Tile<P, A>) -> Self {
+        const { assert!(MR <= 12) };
+        let quad = |q: usize| if 4 * q < MR { t.a.wrapping_offset(4 * q as isize * t.a_row) } else { t.a };
+        Self {
+            quads: [t.a, black_box(quad(1)), black_box(quad(2))],
+            within: [0, black_box(t.a_row), black_box(2 * t.a_row), black_box(3 * t.a_row)],
+        }
+    }
+    #[inline(always)]
+    fn at<const MR: usize>(&self, i: usize, p: usize) -> *const P {
+        self.quads[i / 4].wrapping_offset(self.within[i % 4]).wrapping_add(p)
+    }
+    #[inline(always)]
+    fn advance<const MR: usize>(&mut self, terms: usize) {
+        for quad in &mut self.quads {
+            *quad = quad.wrapping_add(terms);
+        }
+    }
+}
+
+/// Adds one term: row `i`, `p` terms on, times the columns at `b`.
+#[inline(always)]
+unsafe fn term<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
+    op: O,
+    acc: &mut [[V; NV]; MR],
+    a: &F,
+    p: usize,
+    b: *const V::T,
+) {
+    // SAFETY: as the caller of the tile guarantees.
+    unsafe {
+        let mut row = [op.zero(); NV];
+        for j in 0..NV {
+            row[j] = V::load(b.add(j * V::LEN));
+        }
+        for i in 0..MR {
+            let x = V::splat(*a.at::<MR>(i, p));
+            for j in 0..NV {
+                acc[i][j] = op.mul_add(acc[i][j], x, row[j]);
+            }
+        }
+    }
+}
+
+/// Terms per turn of the loop, which spreads the cost of counting.
+const UNROLL: usize = 4;
+
+/// `MR` rows by `NV` vectors of C, in registers.
+///
+/// # Safety
+/// As [`TileFn`].
+#[inline(always)]
+pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+    // SAFETY: the caller guarantees all that is read, written and executed here.
+    unsafe {
+        let op = O::new();
+        let at = |i: usize, j: usize| t.c.offset(i as isize * t.c_row).add(j * V::LEN);
+        let mut acc = [[op.zero(); NV]; MR];
+        for i in 0..MR {
+            for j in 0..NV {
+                V::prefetch_to_write(at(i, j));
+            }
+        }
+        let (mut a, mut b) = (F::new::<_, MR>(t), t.b);
+        let b_k = [0, t.b_k, black_box(2 * t.b_k), black_box(3 * t.b_k)];
+        for _ in 0..t.k / UNROLL {
+            for p in 0..UNROLL {
+                term::<V, O, F, MR, NV>(op, &mut acc, &a, p, b.offset(b_k[p]));
+            }
+            a.advance::<MR>(UNROLL);
+            b = b.offset(UNROLL as isize * t.b_k);
+        }
+        for _ in 0..t.k % UNROLL {
+            term::<V, O, F, MR, NV>(op, &mut acc, &a, 0, b);
+            a.advance::<MR>(1);
+            b = b.offset(t.b_k);
+        }
+        for i in 0..MR {
+            for j in 0..NV {
+                let mut sum = acc[i][j];
+                if t.start != Start::Zero {
+                    let old = V::load(at(i, j));
+                    sum = op.add(if t.start == Start::Resume { op.resume(old) } else { old }, sum);
+                }
+                if t.finish == Finish::Complete {
+                    sum = op.finish(sum);
+                }
+                sum.store(at(i, j));
+            }
+        }
+    }
+}
+
+/// As [`compute`] with A packed, and tells which term won.
+///
+/// # Safety
+/// As [`TileFn`].
+#[inline(always)]
+pub unsafe fn compute_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
+    t: &Tile<V::T, V::T>,
+) {
+    // SAFETY: the caller guarantees all that is read, written and executed here.
+    unsafe {
+        let op = O::new();
+        let none = V::splat(V::T::NONE);
+        let one = V::splat(V::T::ONE);
+        let mut number = V::splat(V::T::NIL);
+        let mut best = [[op.zero(); NV]; MR];
+        let mut winner = [[none; NV]; MR];
+        let (mut a, mut b) = (t.a, t.b);
+        for _ in 0..t.k {
+            for j in 0..NV {
+                let column = V::load(b.add(j * V::LEN));
+                for i in 0..MR {
+                    let term = op.mul(V::splat(*a.add(i)), column);
+                    winner[i][j] = winner[i][j].where_better(O::MAX, term, best[i][j], number);
+                    best[i][j] = op.add(best[i][j], term);
+                }
+            }
+            number = number.add(one);
+            a = a.add(MR);
+            b = b.offset(t.b_k);
+        }
+        for i in 0..MR {
+            for j in 0..NV {
+                let c = t.c.offset(i as isize * t.c_row).add(j * V::LEN);
+                let (mut sum, mut term) = (best[i][j], winner[i][j]);
+                if t.start != Start::Zero {
+                    let old = V::load(c);
+                    term = none.where_better(O::MAX, sum, old, term);
+                    sum = op.add(old, sum);
+                }
+                let sum = if t.finish == Finish::Complete { op.finish(sum) } else { sum };
+                sum.store(c);
+                term.store(t.arg.add((i * NV + j) * V::LEN));
+            }
+        }
+    }
+}
+
+/// Columns of a "vector" of [`generic`].
+pub const GENERIC_LANES: usize = 4;
+
+/// Any semiring, one element at a time.
+///
+/// # Safety
+/// As [`TileFn`].
+pub unsafe fn generic<S: Semiring, const MR: usize>(t: &Tile<S::Elem, S::Acc>) {
+    // SAFETY: the caller guarantees all that is read and written here.
+    unsafe {
+        let mut acc = [[S::ZERO; GENERIC_LANES]; MR];
+        for p in 0..t.k {
+            for (i, row) in acc.iter_mut().enumerate() {
+                let a = *t.a.add(p * MR + i);
+                for (j, sum) in row.iter_mut().enumerate() {
+                    *sum = S::mul_add(*sum, a, *t.b.offset(p as isize * t.b_k).add(j));
+                }
+            }
+        }
+        for (i, row) in acc.iter().enumerate() {
+            for (j, &sum) in row.iter().enumerate() {
+                let c = t.c.offset(i as isize * t.c_row).add(j);
+                c.write(if t.start == Start::Zero { sum } else { S::add(*c, sum) });
+            }
+        }
+    }
+}
+
+/// [`compute`] as it is, for vectors that need no instruction set.
+///
+/// # Safety
+/// As [`TileFn`].
+pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+    // SAFETY: as the caller guarantees.
+    unsafe { compute::<V, O, F, MR, NV>(t) }
+}
+
+/// [`compute_arg`] as it is.
+///
+/// # Safety
+/// As [`TileFn`].
+pub unsafe fn portable_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+    // SAFETY: as the caller guarantees.
+    unsafe { compute_arg::<V, O, MR, NV>(t) }
+}
+
+/// The functions that enable an instruction set around [`compute`] and [`compute_arg`].
+macro_rules! with_features {
+    ($arch:literal, $features:literal, $compute:ident, $arg:ident) => {
+        /// # Safety
+        /// As [`TileFn`], on a processor with these features.
+        #[cfg(target_arch = $arch)]
+        #[target_feature(enable = $features)]
+        pub unsafe fn $compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
+            t: &Tile<V::T, V::T>,
+        ) {
+            // SAFETY: as the caller guarantees.
+            unsafe { compute::<V, O, F, MR, NV>(t) }
+        }
+
+        /// # Safety
+        /// As [`TileFn`], on a processor with these features.
+        #[cfg(target_arch = $arch)]
+        #[target_feature(enable = $features)]
+        pub unsafe fn $arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
+            t: &Tile<V::T, V::T>,
+        ) {
+            // SAFETY: as the caller guarantees.
+            unsafe { compute_arg::<V, O, MR, NV>(t) }
+        }
+    };
+}
+with_features!("x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma", avx512, avx512_arg);
+with_features!("x86_64", "avx2,fma", avx2, avx2_arg);
+with_features!("aarch64", "neon", neon, neon_arg);

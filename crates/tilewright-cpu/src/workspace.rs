@@ -1,0 +1,55 @@
+//! Memory for packed operands, kept by each thread from product to product.
+
+use core::mem::MaybeUninit;
+use std::cell::Cell;
+use tilewright_core::{Error, ErrorKind};
+
+/// One cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line(#[allow(dead_code)] [MaybeUninit<u8>; 64]);
+
+/// Uninitialised memory that grows on demand.
+#[derive(Default)]
+pub struct Workspace(Vec<Line>);
+
+thread_local! {
+    static KEPT: Cell<Workspace> = const { Cell::new(Workspace(Vec::new())) };
+}
+
+/// A thread keeps at most this much between products.
+const KEEP: usize = 16 << 20;
+
+impl Workspace {
+    /// Calls `f` with this thread's workspace. A nested call gets a fresh one.
+    pub fn with<R>(f: impl FnOnce(&mut Self) -> R) -> R {
+        let mut workspace = KEPT.take();
+        let result = f(&mut workspace);
+        if workspace.0.capacity() * size_of::<Line>() <= KEEP {
+            KEPT.set(workspace);
+        }
+        result
+    }
+
+    /// Addresses of `counts[i]` elements of `sizes[i]` bytes each, on cache lines of their own, valid until
+    /// the next call.
+    ///
+    /// # Errors
+    /// `out-of-memory`.
+    pub fn reserve<const N: usize>(&mut self, bytes: [usize; N]) -> Result<[*mut u8; N], Error> {
+        let lines = bytes.map(|b| b.div_ceil(size_of::<Line>()) + 1);
+        let total = lines.iter().sum::<usize>();
+        self.0.clear();
+        if self.0.try_reserve(total).is_err() {
+            let bytes = (total * size_of::<Line>()) as u64;
+            return Err(ErrorKind::OutOfMemory { what: "packed operands", bytes }.into());
+        }
+        let mut next = self.0.as_mut_ptr();
+        Ok(lines.map(|count| {
+            let this = next;
+            // SAFETY: the counts add up to the reserved total.
+            next = unsafe { next.add(count) };
+            this.cast()
+        }))
+    }
+}
