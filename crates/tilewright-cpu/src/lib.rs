@@ -33,5 +33,5 @@ mod transpose;
 mod workspace;
 
 pub use isa::{FORCE_ISA, Isa};
-pub use options::{Options, Report};
+pub use options::{KernelName, Options, Report};
 pub use product::{multiply, multiply_arg, multiply_batch};
