@@ -221,7 +221,7 @@ impl<T: Copy> Shared<T> {
 }
 
 fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {
-    let (tile, arg) = ((kernel.mr(), kernel.nr()), kernel.arg.is_some());
+    let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
     Report { isa, kernel: KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg }, threads }
 }
 
