@@ -49,17 +49,25 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
             // In place, a last strip of less than whole vectors is packed all the same.
             self.pack_b(if self.pack_b { cols.clone() } else { cols.end - ragged..cols.end });
             let first = self.job.b.as_ptr().offset(layout.offset(self.terms.start, cols.start));
-            for tile in row_tiles(self.rows.clone(), self.tiles[0].len()) {
-                let a = self.a(&tile);
-                for strip in parts(cols.clone(), self.nr()) {
-                    let (offset, padded) = (strip.start - cols.start, self.padded(&strip));
-                    let b = match self.pack_b {
-                        true => (to.add(offset * k).cast_const(), padded as isize),
-                        false if strip.len() == padded => (first.cast::<P>().add(offset), layout.row_stride),
-                        false => (to.cast_const(), padded as isize),
-                    };
-                    self.tile(&tile, &strip, a, b);
+            let b = |strip: &Range<usize>| {
+                let (offset, padded) = (strip.start - cols.start, self.padded(strip));
+                match self.pack_b {
+                    true => (to.add(offset * k).cast_const(), padded as isize),
+                    false if strip.len() == padded => (first.cast::<P>().add(offset), layout.row_stride),
+                    false => (to.cast_const(), padded as isize),
                 }
+            };
+            let tiles = || row_tiles(self.rows.clone(), self.tiles[0].len());
+            if !self.pack_a && !self.pack_b {
+                // B comes from memory: all rows use a strip while it is near.
+                for strip in parts(cols.clone(), self.nr()) {
+                    tiles().for_each(|tile| self.tile(&tile, &strip, self.a(&tile), b(&strip)));
+                }
+                return;
+            }
+            for tile in tiles() {
+                let a = self.a(&tile);
+                parts(cols.clone(), self.nr()).for_each(|strip| self.tile(&tile, &strip, a, b(&strip)));
             }
         }
     }

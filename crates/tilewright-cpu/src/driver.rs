@@ -40,6 +40,10 @@ unsafe impl<E: Sync, P, A: Send> Sync for Job<'_, E, P, A> {}
 /// Bytes of B that the first-level cache holds well enough to read it in place, whatever its strides.
 const SMALL_B: usize = 128 << 10;
 
+/// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
+/// follow.
+const STREAMS: usize = 32;
+
 impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Computes the product and returns the number of threads that took part.
     pub fn run(&self) -> Result<usize, Error> {
@@ -59,9 +63,10 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Computes the part `rows` x `cols` of C on this thread.
     fn region(&self, workspace: &mut Workspace, rows: Range<usize>, cols: Range<usize>) -> Result<(), Error> {
         let (kernel, k) = (self.kernel, self.a.cols());
-        let Choice { tiles, pack_a, pack_b } = self.choose(rows.len(), cols.len());
+        let Choice { tiles, pack_a, pack_b, terms } = self.choose(rows.len(), cols.len());
         let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
         let Blocking { kc, nc } = Blocking::new(cols.len(), k, nr, size_of::<P>(), second_level());
+        let kc = kc.min(terms);
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
         let [a, b, edge, arg, sums, winners] = workspace.reserve([
@@ -117,17 +122,19 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Which tiles to use for so many rows and columns, and what to pack for them.
     fn choose(&self, m: usize, n: usize) -> Choice<P, A> {
         let (kernel, k) = (self.kernel, self.a.cols());
-        let packed = Choice { tiles: kernel.packed, pack_a: true, pack_b: true };
+        let packed = Choice { tiles: kernel.packed, pack_a: true, pack_b: true, terms: usize::MAX };
         let Some(in_place) = &kernel.in_place else { return packed };
         if self.a.layout().col_stride != 1 {
             return packed;
         }
-        let few_rows = m <= 2 * in_place.both[0].len();
-        let small = n.saturating_mul(k).saturating_mul(size_of::<E>()) <= SMALL_B;
-        if self.b.layout().col_stride == 1 && (few_rows || small) {
-            return Choice { tiles: in_place.both, pack_a: false, pack_b: false };
+        let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
+        let tall = m.div_ceil(in_place.both[0].len());
+        let near = bytes <= SMALL_B || (tall <= 12 && bytes <= second_level() / 2);
+        if self.b.layout().col_stride == 1 && (near || tall <= 2) {
+            let terms = if near { usize::MAX } else { STREAMS };
+            return Choice { tiles: in_place.both, pack_a: false, pack_b: false, terms };
         }
-        Choice { tiles: in_place.a, pack_a: false, pack_b: true }
+        Choice { tiles: in_place.a, pack_a: false, pack_b: true, terms: usize::MAX }
     }
 }
 
@@ -136,6 +143,8 @@ struct Choice<P: 'static, A: 'static> {
     tiles: Tiles<P, A>,
     pack_a: bool,
     pack_b: bool,
+    /// Terms in a block at most.
+    terms: usize,
 }
 
 /// Regions down and across for `threads` threads: as square as they can be, because each packs its own

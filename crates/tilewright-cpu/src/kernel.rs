@@ -118,6 +118,17 @@ macro_rules! on {
     }};
 }
 
+/// As [`on`], with operands in place where they need no change: thin products read them once.
+macro_rules! on_in_place {
+    ($isa:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        let tiles = $isa::tiles::<V, $op<V $(, $max)?>, InPlace<P>>();
+        let in_place = Some(InPlaceTiles { a: tiles, both: tiles });
+        Kernel { in_place, ..on!($isa, $lane, $op $(<$max>)?, $load) }
+    }};
+}
+
 /// As [`on`], for ordinary multiplication of floats, which is so cheap that loads count: tiles are wide, which
 /// take fewer of them, and small operands are read in place.
 macro_rules! on_wide {
@@ -230,22 +241,22 @@ vectorised! {
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on, winners;
-    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on, winners;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners;
     MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners;
     MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners;
     MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners;
     MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
     MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on, winners;
-    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on, winners;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners;
     MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners;
     MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners;
     MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners;
-    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on, winners;
-    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on, winners;
-    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on, winners;
-    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on, winners;
+    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
+    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
+    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
+    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
     MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
     MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
     MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, winners;
