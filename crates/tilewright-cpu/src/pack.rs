@@ -40,6 +40,7 @@ pub type PackFn<E, P> = unsafe fn(&Lines<E>, Strips, to: *mut P);
 /// What packing does to an element.
 pub trait Load<E, P> {
     /// True when a packed element has the bits of the original, so that it may be read in place.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // Only x86-64 has transpositions.
     const IDENTITY: bool;
     /// The packed element.
     fn load(x: E) -> P;
@@ -258,6 +259,15 @@ pub unsafe fn avx512<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Stri
 pub unsafe fn avx2<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
     // SAFETY: as the caller guarantees.
     unsafe { pack::<E, P, L, true>(s, strips, to) }
+}
+
+/// # Safety
+/// As [`PackFn`], on a processor with NEON.
+#[cfg(target_arch = "aarch64")]
+#[target_feature(enable = "neon")]
+pub unsafe fn neon<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
+    // SAFETY: as the caller guarantees.
+    unsafe { pack::<E, P, L, false>(s, strips, to) }
 }
 
 #[cfg(test)]
