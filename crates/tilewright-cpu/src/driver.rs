@@ -158,15 +158,19 @@ fn grid(m: usize, n: usize, threads: usize, mr: usize, nr: usize) -> (usize, usi
         .unwrap_or_else(|| (tall.min(threads), (threads / tall.min(threads)).clamp(1, wide)))
 }
 
-/// Calls `f` for every item, on the thread pool, and returns the first error.
+/// Calls `f` for every item, the first on this thread and the others on the thread pool, and returns the first
+/// error.
 pub fn in_parallel<T: Sync>(items: &[T], f: &(dyn Fn(&T) -> Result<(), Error> + Sync)) -> Result<(), Error> {
-    match items {
-        [] => Ok(()),
-        [one] => f(one),
-        _ => {
-            let (left, right) = items.split_at(items.len() / 2);
-            let (l, r) = rayon::join(|| in_parallel(left, f), || in_parallel(right, f));
-            l.and(r)
-        }
+    let Some((first, others)) = items.split_first() else { return Ok(()) };
+    if others.is_empty() {
+        return f(first);
     }
+    let mut results: Vec<_> = others.iter().map(|_| Ok(())).collect();
+    let mine = rayon::in_place_scope(|scope| {
+        for (item, result) in others.iter().zip(&mut results) {
+            scope.spawn(move |_| *result = f(item));
+        }
+        f(first)
+    });
+    results.into_iter().fold(mine, Result::and)
 }
