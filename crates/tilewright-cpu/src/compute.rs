@@ -161,7 +161,8 @@ impl<'a, S: Semiring> Call<'a, S> {
                 progress((n * k) as u64);
             }
         };
-        let threads = options.threads_for(a.rows() as f64 * n as f64 * k as f64 * SLOWER).min(a.rows().max(1));
+        let threads =
+            options.threads_for(a.rows() as f64 * n as f64 * k as f64 * SLOWER).min(a.rows().max(1));
         let parts: Vec<_> = cut(0..a.rows(), threads, 1).collect();
         in_parallel(&parts, &|rows| {
             rows.clone().for_each(row);

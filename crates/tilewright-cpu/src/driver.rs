@@ -78,7 +78,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             winners.saturating_mul(size_of::<u32>()),
         ])?;
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
-        let buffers = Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
+        let buffers =
+            Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
         for jc in parts(cols.clone(), nc) {
             let c = match self.target {
                 Target::InPlace { c, layout, .. } => Window { origin: c, layout, row: 0, col: 0 },
@@ -97,7 +98,20 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 let finish = if pc.end == k { Finish::Complete } else { Finish::Partial };
                 let terms = (rows.len() * jc.len() * pc.len()) as u64;
                 let (rows, cols) = (rows.clone(), jc.clone());
-                let block = Block { job: self, tiles, rows, cols, terms: pc, pack_a, pack_b, start, finish, c, winners, buffers };
+                let block = Block {
+                    job: self,
+                    tiles,
+                    rows,
+                    cols,
+                    terms: pc,
+                    pack_a,
+                    pack_b,
+                    start,
+                    finish,
+                    c,
+                    winners,
+                    buffers,
+                };
                 // SAFETY: all ranges lie inside the operands and C, and the buffers were sized for them.
                 unsafe { block.compute() };
                 if let Some(progress) = self.options.progress {
@@ -110,7 +124,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                     // SAFETY: the blocks above have written these sums and winners.
                     unsafe {
                         let won = if kernel.arg.is_some() { jc.len() } else { 0 };
-                        let winners = core::slice::from_raw_parts(winners.add(if won > 0 { first } else { 0 }), won);
+                        let winners =
+                            core::slice::from_raw_parts(winners.add(if won > 0 { first } else { 0 }), won);
                         store(i, jc.start, core::slice::from_raw_parts(sums.add(first), jc.len()), winners);
                     }
                 }
@@ -129,7 +144,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         }
         let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
         let tall = m.div_ceil(in_place.both[0].len());
-        let near = bytes <= SMALL_B || (tall <= 12 && bytes <= second_level() / 2);
+        let near = bytes <= SMALL_B;
         if self.b.layout().col_stride == 1 && (near || tall <= 2) {
             let terms = if near { usize::MAX } else { STREAMS };
             return Choice { tiles: in_place.both, pack_a: false, pack_b: false, terms };
