@@ -19,6 +19,7 @@ const BLOCK_OF_B: usize = 512 << 10;
 impl Blocking {
     /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes.
     pub fn new(n: usize, k: usize, nr: usize, size: usize) -> Self {
+        let size = size.max(1);
         let kc = even(k, STRIP_OF_B / (nr * size), 1);
         let nc = even(n, BLOCK_OF_B / (kc * size), nr);
         Self { kc, nc }
