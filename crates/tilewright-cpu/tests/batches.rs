@@ -1,5 +1,7 @@
 //! Batches: as one by one.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use common::{Random, Sample, admitted, isas, on};

@@ -1,5 +1,7 @@
 //! Every remainder around every edge: of tiles, of the unrolled loop, of blocks, of matrices without elements.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use common::{Case, Form, Join, Palette, Subject, check, isas};

@@ -1,5 +1,7 @@
 //! `TILEWRIGHT_FORCE_ISA`, in processes of their own because the environment is shared by all threads.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use std::process::Command;

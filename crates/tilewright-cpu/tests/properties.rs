@@ -1,5 +1,7 @@
 //! A thousand random problems for every built-in semiring and element type.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use common::{case, check, config};

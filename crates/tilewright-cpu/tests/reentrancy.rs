@@ -1,5 +1,7 @@
 //! Progress, threads, and products inside of products.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use common::{Random, Sample, admitted, isas, rows, rows_mut};

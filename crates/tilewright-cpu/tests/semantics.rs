@@ -1,5 +1,7 @@
 //! Infinities, NaN, zeros, ties and the edges of ranges, against answers given by hand.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use common::{Random, Sample, isas, rows, rows_mut, sum, sum_arg};

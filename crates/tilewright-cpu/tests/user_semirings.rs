@@ -1,5 +1,7 @@
 //! Semirings that only their users know: not commutative, of odd sizes, of several types.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use common::{Form, Placed, Random, isas};

@@ -1,5 +1,7 @@
 //! Layouts that no ordinary matrix has: offsets beyond 2^31, strides of lines that do not exist, shared memory.
 
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
 mod common;
 
 use common::{isas, on, rows, rows_mut};

@@ -1,7 +1,7 @@
 //! What the tests of the engine share: problems that are computed twice, by the engine and by the definition.
 
 #![allow(dead_code)] // Every test program uses its own part.
-#![allow(unused_imports)]
+#![allow(unused_imports, clippy::unwrap_used)]
 
 mod bound;
 mod case;
