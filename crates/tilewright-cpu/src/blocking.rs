@@ -18,6 +18,7 @@ impl Blocking {
     /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes
     /// and a second-level cache of `cache` bytes, of which a block of B takes half.
     pub fn new(n: usize, k: usize, nr: usize, size: usize, cache: usize) -> Self {
+        let size = size.max(1);
         let kc = even(k, (ROW_OF_A / size).max(1), 1);
         let nc = even(n, cache / 2 / (kc * size), nr);
         Self { kc, nc }
@@ -57,7 +58,7 @@ mod tests {
     fn blocks_fit_their_budgets() {
         for n in [1, 31, 128, 1000, 4096, 100_000] {
             let b = Blocking::new(n, n, 32, 4, 1 << 20);
-            assert!(b.kc * 4 <= ROW_OF_A && b.nc % 32 == 0, "{b:?}");
+            assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
             assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
         }
     }

@@ -48,6 +48,9 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Computes the product and returns the number of threads that took part.
     pub fn run(&self) -> Result<usize, Error> {
         let (m, n, k) = (self.a.rows(), self.b.cols(), self.a.cols());
+        if m == 0 || n == 0 {
+            return Ok(0);
+        }
         let (mr, nr) = self.kernel.tile();
         let (down, across) = grid(m, n, self.options.threads_for(m as f64 * n as f64 * k as f64), mr, nr);
         let regions: Vec<_> = cut(0..m, down, mr)
@@ -69,14 +72,16 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let kc = kc.min(terms);
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
-        let [a, b, edge, arg, sums, winners] = workspace.reserve([
+        let bytes = [
             mr * kc * size_of::<P>(),
             kc * if pack_b { nc } else { nr } * size_of::<P>(),
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
             sums.saturating_mul(size_of::<A>()),
             winners.saturating_mul(size_of::<u32>()),
-        ])?;
+        ];
+        let align = align_of::<P>().max(align_of::<A>());
+        let [a, b, edge, arg, sums, winners] = workspace.reserve(bytes, align)?;
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
         let buffers =
             Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
@@ -167,7 +172,7 @@ struct Choice<P: 'static, A: 'static> {
 fn grid(m: usize, n: usize, threads: usize, mr: usize, nr: usize) -> (usize, usize) {
     let (tall, wide) = (m.div_ceil(mr).max(1), n.div_ceil(nr).max(1));
     (1..=threads)
-        .filter(|down| threads % down == 0 && *down <= tall && threads / down <= wide)
+        .filter(|down| threads.is_multiple_of(*down) && *down <= tall && threads / down <= wide)
         .map(|down| (down, threads / down))
         .min_by_key(|&(down, across)| tall.div_ceil(down) * mr + wide.div_ceil(across) * nr)
         .unwrap_or_else(|| (tall.min(threads), (threads / tall.min(threads)).clamp(1, wide)))
