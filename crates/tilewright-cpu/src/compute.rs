@@ -6,7 +6,7 @@ use crate::{
     isa::Isa,
     kernel::{self, Kernel, Vectorised},
     op::Scalar,
-    options::{Options, Report},
+    options::{KernelName, Options, Report},
     tile::Start,
 };
 use core::{any::type_name, ptr::NonNull};
@@ -169,7 +169,9 @@ impl<'a, S: Semiring> Call<'a, S> {
             rows.clone().for_each(row);
             Ok(())
         })?;
-        Ok(Report { isa: Isa::Portable, kernel: format!("{} {} one by one", S::NAME, dtype::<S>()), threads })
+        let isa = Isa::Portable;
+        let kernel = KernelName { semiring: S::NAME, element: element::<S>(), isa, tile: (1, 1), arg: true };
+        Ok(Report { isa, kernel, threads })
     }
 }
 
@@ -221,12 +223,11 @@ impl<T: Copy> Shared<T> {
 }
 
 fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {
-    let arg = if kernel.arg.is_some() { "+arg" } else { "" };
-    let kernel = format!("{}{arg} {} {isa} {}x{}", S::NAME, dtype::<S>(), kernel.mr(), kernel.nr());
-    Report { isa, kernel, threads }
+    let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
+    Report { isa, kernel: KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg }, threads }
 }
 
 /// The last word of the element type's name.
-fn dtype<S: Semiring>() -> &'static str {
+fn element<S: Semiring>() -> &'static str {
     type_name::<S::Elem>().rsplit("::").next().unwrap_or("?")
 }

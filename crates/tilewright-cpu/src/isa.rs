@@ -1,6 +1,7 @@
 //! Which vector instructions this processor has.
 
 use core::{fmt, str::FromStr};
+use std::sync::LazyLock;
 use tilewright_core::{Error, ErrorKind};
 
 /// An instruction-set path of the engine.
@@ -17,7 +18,7 @@ pub enum Isa {
     Avx512,
 }
 
-/// The environment variable that forces a path.
+/// The environment variable that forces a path; read once per process.
 pub const FORCE_ISA: &str = "TILEWRIGHT_FORCE_ISA";
 
 impl Isa {
@@ -69,15 +70,17 @@ impl Isa {
     /// # Errors
     /// `environment` when the variable is not a path's name, `unavailable` when the processor lacks it.
     pub fn choose(requested: Option<Self>) -> Result<Self, Error> {
-        let isa = match (requested, std::env::var(FORCE_ISA)) {
-            (Some(isa), _) => isa,
-            (None, Ok(value)) if !value.is_empty() => value.parse()?,
+        // Read once: a product of small matrices takes less time than a look at the environment.
+        static FORCED: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(FORCE_ISA).ok());
+        let (isa, by) = match (requested, FORCED.as_deref()) {
+            (Some(isa), _) => (isa, "ask for"),
+            (None, Some(value)) if !value.is_empty() => (value.parse()?, "unset TILEWRIGHT_FORCE_ISA, or set it to"),
             _ => return Ok(Self::best()),
         };
         if isa.is_supported() {
             return Ok(isa);
         }
-        let hint = format!("unset {FORCE_ISA}, or use {}", Self::best());
+        let hint = format!("{by} {}", Self::best());
         Err(ErrorKind::Unavailable { what: isa.name(), why: "this processor lacks it".into(), hint }.into())
     }
 }

@@ -17,7 +17,9 @@
 //! # Ok::<(), tilewright_core::Error>(())
 //! ```
 
+mod block;
 mod blocking;
+mod cache;
 mod compute;
 mod driver;
 mod isa;
@@ -33,5 +35,5 @@ mod transpose;
 mod workspace;
 
 pub use isa::{FORCE_ISA, Isa};
-pub use options::{Options, Report};
+pub use options::{KernelName, Options, Report};
 pub use product::{multiply, multiply_arg, multiply_batch};

@@ -1,5 +1,7 @@
 //! The semirings on vectors.
 
+#![allow(clippy::undocumented_unsafe_blocks)] // The methods of operations share one reason, which is given once.
+
 use crate::lanes::Lanes;
 use core::marker::PhantomData;
 

@@ -46,8 +46,33 @@ impl fmt::Debug for Options<'_> {
 pub struct Report {
     /// The instruction set used.
     pub isa: Isa,
-    /// The micro-kernel: semiring, element type, instruction set and register tile.
-    pub kernel: String,
+    /// The micro-kernel.
+    pub kernel: KernelName,
     /// Threads that took part.
     pub threads: usize,
+}
+
+/// The name of a micro-kernel: semiring, element type, instruction set and register tile, as in
+/// `min-plus f32 avx512 12x32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelName {
+    /// [`tilewright_core::Semiring::NAME`].
+    pub semiring: &'static str,
+    /// The type of A's and B's elements.
+    pub element: &'static str,
+    /// The instruction set.
+    pub isa: Isa,
+    /// Rows and columns of the register tile.
+    pub tile: (usize, usize),
+    /// Whether it also tells which term won.
+    pub arg: bool,
+}
+
+impl fmt::Display for KernelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { semiring, element, isa, tile: (rows, cols), arg } = self;
+        let arg = if *arg { "+arg" } else { "" };
+        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}")
+    }
 }

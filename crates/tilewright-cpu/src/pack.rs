@@ -40,6 +40,7 @@ pub type PackFn<E, P> = unsafe fn(&Lines<E>, Strips, to: *mut P);
 /// What packing does to an element.
 pub trait Load<E, P> {
     /// True when a packed element has the bits of the original, so that it may be read in place.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // Only x86-64 has transpositions.
     const IDENTITY: bool;
     /// The packed element.
     fn load(x: E) -> P;
@@ -112,42 +113,14 @@ impl<T: Scalar + PartialEq, const MAX: bool> Load<T, T> for NoNan<MAX> {
     }
 }
 
-/// The portable [`PackFn`].
+/// The body of every [`PackFn`]. `AVX2` lets it transpose in registers.
+///
+/// Nothing here is a closure: those are not reliably inlined into the function that enables the instructions.
 ///
 /// # Safety
 /// As [`PackFn`].
-pub unsafe fn portable<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
-    // SAFETY: as the caller guarantees.
-    unsafe { pack::<E, P, L>(s, strips, to, |_, _, _| 0) }
-}
-
-/// The [`PackFn`] of AVX2 and AVX-512, which differ only in what the compiler makes of it.
-///
-/// # Safety
-/// As [`PackFn`].
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn x86<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
-    // SAFETY: as the caller guarantees; equal sizes make the pointer casts right.
-    unsafe {
-        pack::<E, P, L>(s, strips, to, |s, padded, to| {
-            if !L::IDENTITY {
-                return 0;
-            }
-            transpose::squares(size_of::<E>(), s.first.cast(), s.line, s.count, s.k, to.cast(), padded)
-        });
-    }
-}
-
-/// `transpose(lines, padded, to)` may move some leading terms of lines whose terms are side by side, and
-/// returns how many.
-#[inline(always)]
-unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>>(
-    s: &Lines<E>,
-    strips: Strips,
-    to: *mut P,
-    transpose: impl Fn(&Lines<E>, usize, *mut P) -> usize,
-) {
+unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *mut P) {
     // Lines that are side by side are read along all strips, a few terms at a time, which hardware
     // prefetchers follow; other lines are read one strip at a time.
     const TERMS: usize = 4;
@@ -167,12 +140,39 @@ unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>>(
                 if s.line == 1 {
                     rows::<E, P, L>(&part, padded, to);
                 } else {
-                    let moved = if s.term == 1 { transpose(&part, padded, to) } else { 0 };
+                    #[allow(unused_mut)] // Only x86-64 has transpositions.
+                    let mut moved = 0;
+                    #[cfg(target_arch = "x86_64")]
+                    if AVX2 && s.term == 1 && size_of::<E>() == size_of::<P>() {
+                        moved = transposed::<E, P, L>(&part, padded, to);
+                    }
                     columns::<E, P, L>(&part, moved, padded, to);
                 }
                 pad(&part, padded, to);
             }
         }
+    }
+}
+
+/// One strip whose terms are side by side, as far as transposition in registers goes. Returns how many terms
+/// were packed.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn transposed<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to: *mut P) -> usize {
+    // SAFETY: the elements lie inside the strip; originals and packed elements are of one size, and every
+    // original is read before its place is written.
+    unsafe {
+        let size = size_of::<E>();
+        let moved = transpose::squares(size, s.first.cast(), s.line, s.count, s.k, to.cast(), padded);
+        if !L::IDENTITY {
+            for p in 0..moved {
+                let line = to.add(p * padded);
+                for i in 0..s.count {
+                    line.add(i).write(L::load(line.add(i).cast::<E>().read()));
+                }
+            }
+        }
+        moved
     }
 }
 
@@ -187,8 +187,11 @@ unsafe fn rows<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to:
             let from = s.first.offset(p as isize * s.term);
             let to = to.add(p * padded);
             for c in 0..chunks {
+                // Read before written: the compiler need not fear that they overlap.
                 let chunk = from.cast::<[E; CHUNK]>().add(c).read_unaligned();
-                to.cast::<[P; CHUNK]>().add(c).write_unaligned(chunk.map(L::load));
+                for (i, x) in chunk.into_iter().enumerate() {
+                    to.add(c * CHUNK + i).write(L::load(x));
+                }
             }
             for i in chunks * CHUNK..s.count {
                 to.add(i).write(L::load(*from.add(i)));
@@ -234,12 +237,19 @@ unsafe fn pad<E, P: Copy>(s: &Lines<E>, padded: usize, to: *mut P) {
 }
 
 /// # Safety
+/// As [`PackFn`].
+pub unsafe fn portable<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
+    // SAFETY: as the caller guarantees.
+    unsafe { pack::<E, P, L, false>(s, strips, to) }
+}
+
+/// # Safety
 /// As [`PackFn`], on a processor with AVX-512 F, BW, DQ and VL.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 pub unsafe fn avx512<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
     // SAFETY: as the caller guarantees.
-    unsafe { x86::<E, P, L>(s, strips, to) }
+    unsafe { pack::<E, P, L, true>(s, strips, to) }
 }
 
 /// # Safety
@@ -248,7 +258,16 @@ pub unsafe fn avx512<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Stri
 #[target_feature(enable = "avx2,fma")]
 pub unsafe fn avx2<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
     // SAFETY: as the caller guarantees.
-    unsafe { x86::<E, P, L>(s, strips, to) }
+    unsafe { pack::<E, P, L, true>(s, strips, to) }
+}
+
+/// # Safety
+/// As [`PackFn`], on a processor with NEON.
+#[cfg(target_arch = "aarch64")]
+#[target_feature(enable = "neon")]
+pub unsafe fn neon<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, strips: Strips, to: *mut P) {
+    // SAFETY: as the caller guarantees.
+    unsafe { pack::<E, P, L, false>(s, strips, to) }
 }
 
 #[cfg(test)]

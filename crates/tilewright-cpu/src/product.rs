@@ -6,6 +6,7 @@ use crate::{
     kernel,
     options::{Options, Report},
 };
+use rayon::prelude::*;
 use tilewright_core::{
     BatchMut, BatchRef, Error, ErrorKind, MatMut, MatRef, Problem, Semiring, Update, domain,
 };
@@ -25,7 +26,7 @@ pub fn multiply<S: Semiring>(
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
-    domain::check::<S>(a, b)?;
+    check::<S>(a, b, isa)?;
     choose::<S>().compute(Call { c, arg: None, a, b, update, options, isa })
 }
 
@@ -46,7 +47,7 @@ pub fn multiply_arg<S: Semiring>(
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
     let isa = Isa::choose(options.isa)?;
-    domain::check::<S>(a, b)?;
+    check::<S>(a, b, isa)?;
     choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa })
 }
 
@@ -54,30 +55,81 @@ pub fn multiply_arg<S: Semiring>(
 ///
 /// # Errors
 /// As [`multiply`], and `batch-mismatch` when the counts differ. No C is touched unless all are valid.
+///
+/// Small products share the threads, one each. The report is that of one product, `None` for an empty batch.
 pub fn multiply_batch<S: Semiring>(
     c: &mut BatchMut<'_, S::Out>,
     a: BatchRef<'_, S::Elem>,
     b: BatchRef<'_, S::Elem>,
     update: &Update<S>,
     options: &Options<'_>,
-) -> Result<Report, Error> {
+) -> Result<Option<Report>, Error> {
     if a.count() != c.count() || b.count() != c.count() {
         return Err(ErrorKind::BatchMismatch { a: a.count(), b: b.count(), c: c.count() }.into());
     }
-    Problem::new(a.layout(), b.layout(), c.layout())?;
+    let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
     let items: Vec<_> = (0..a.count()).filter_map(|i| a.get(i).zip(b.get(i))).collect();
     for &(a, b) in &items {
-        domain::check::<S>(a, b)?;
+        check::<S>(a, b, isa)?;
     }
     let compute = choose::<S>();
-    let mut report = None;
-    for (c, (a, b)) in c.iter_mut().zip(items) {
-        report = Some(compute.compute(Call { c, arg: None, a, b, update, options, isa })?);
+    let one = |(c, (a, b)): (MatMut<'_, S::Out>, _), options| {
+        compute.compute(Call { c, arg: None, a, b, update, options, isa }).map(Some)
+    };
+    let terms = problem.pair_ops();
+    let threads = options.threads_for(terms * items.len() as f64);
+    let batch: Vec<_> = c.iter_mut().zip(items).collect();
+    if threads == 1 || options.threads_for(terms) > 1 {
+        // Each product occupies the threads by itself.
+        return batch.into_iter().map(|item| one(item, options)).try_fold(None, |_, report| report);
     }
-    Ok(report.unwrap_or(Report { isa, kernel: "none: the batch is empty".into(), threads: 0 }))
+    let single = Options { threads: 1, ..*options };
+    let share = batch.len().div_ceil(threads);
+    let report = batch
+        .into_par_iter()
+        .with_min_len(share)
+        .map(|item| one(item, &single))
+        .try_reduce(|| None, |x, y| Ok(x.or(y)))?;
+    Ok(report.map(|report| Report { threads, ..report }))
 }
 
 fn choose<S: Semiring>() -> &'static dyn Compute<S> {
     kernel::find::<S>().unwrap_or(&OneByOne)
+}
+
+/// Refuses elements outside the domain of `S`, scanning with this processor's instructions.
+fn check<S: Semiring>(a: MatRef<'_, S::Elem>, b: MatRef<'_, S::Elem>, isa: Isa) -> Result<(), Error> {
+    if S::ACCEPTS.is_none() {
+        return Ok(());
+    }
+    for (operand, x) in [("A", a), ("B", b)] {
+        let found = match isa {
+            // SAFETY: the instruction set was checked to be supported when it was chosen.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { find_outside_avx512::<S>(x) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { find_outside_avx2::<S>(x) },
+            _ => domain::find_outside::<S>(x),
+        };
+        domain::refuse::<S>(operand, x, found)?;
+    }
+    Ok(())
+}
+
+/// # Safety
+/// On a processor with AVX-512 F, BW, DQ and VL.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn find_outside_avx512<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
+    domain::find_outside::<S>(x)
+}
+
+/// # Safety
+/// On a processor with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn find_outside_avx2<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
+    domain::find_outside::<S>(x)
 }

@@ -1,5 +1,7 @@
 //! The micro-kernel: one register tile of C, all of one block of k.
 
+#![allow(clippy::needless_range_loop)] // Rows and vectors of a tile count in several places at once.
+
 use crate::{
     lanes::Lanes,
     op::{Op, Scalar, SelectOp},

@@ -2,6 +2,25 @@
 
 use core::arch::x86_64::*;
 
+/// Columns 0 to 3 of four lines in the low halves, columns 4 to 7 in the high halves.
+///
+/// # Safety
+/// On a processor with AVX2.
+#[inline(always)]
+unsafe fn four_columns(r: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let (a, b) = (_mm256_unpacklo_ps(r[0], r[1]), _mm256_unpackhi_ps(r[0], r[1]));
+        let (c, d) = (_mm256_unpacklo_ps(r[2], r[3]), _mm256_unpackhi_ps(r[2], r[3]));
+        [
+            _mm256_shuffle_ps::<0x44>(a, c),
+            _mm256_shuffle_ps::<0xee>(a, c),
+            _mm256_shuffle_ps::<0x44>(b, d),
+            _mm256_shuffle_ps::<0xee>(b, d),
+        ]
+    }
+}
+
 /// `to[p * padded + i] = from[i * line + p]` for 8 lines of 8 four-byte elements.
 ///
 /// # Safety
@@ -10,19 +29,11 @@ use core::arch::x86_64::*;
 unsafe fn eight_by_eight(from: *const f32, line: isize, to: *mut f32, padded: usize) {
     // SAFETY: as the caller guarantees.
     unsafe {
-        let r: [__m256; 8] = core::array::from_fn(|i| _mm256_loadu_ps(from.offset(i as isize * line)));
-        // Pairs of lines, then quadruples, then halves.
-        let pair = |i: usize| (_mm256_unpacklo_ps(r[i], r[i + 1]), _mm256_unpackhi_ps(r[i], r[i + 1]));
-        let quad = |i: usize| {
-            let ((a, b), (c, d)) = (pair(i), pair(i + 2));
-            [
-                _mm256_shuffle_ps::<0x44>(a, c),
-                _mm256_shuffle_ps::<0xee>(a, c),
-                _mm256_shuffle_ps::<0x44>(b, d),
-                _mm256_shuffle_ps::<0xee>(b, d),
-            ]
-        };
-        let (upper, lower) = (quad(0), quad(4));
+        let mut r = [_mm256_setzero_ps(); 8];
+        for (i, r) in r.iter_mut().enumerate() {
+            *r = _mm256_loadu_ps(from.offset(i as isize * line));
+        }
+        let (upper, lower) = (four_columns([r[0], r[1], r[2], r[3]]), four_columns([r[4], r[5], r[6], r[7]]));
         for p in 0..4 {
             let low = _mm256_permute2f128_ps::<0x20>(upper[p], lower[p]);
             let high = _mm256_permute2f128_ps::<0x31>(upper[p], lower[p]);
@@ -40,7 +51,10 @@ unsafe fn eight_by_eight(from: *const f32, line: isize, to: *mut f32, padded: us
 unsafe fn four_by_four(from: *const f64, line: isize, to: *mut f64, padded: usize) {
     // SAFETY: as the caller guarantees.
     unsafe {
-        let r: [__m256d; 4] = core::array::from_fn(|i| _mm256_loadu_pd(from.offset(i as isize * line)));
+        let mut r = [_mm256_setzero_pd(); 4];
+        for (i, r) in r.iter_mut().enumerate() {
+            *r = _mm256_loadu_pd(from.offset(i as isize * line));
+        }
         let (a, b) = (_mm256_unpacklo_pd(r[0], r[1]), _mm256_unpackhi_pd(r[0], r[1]));
         let (c, d) = (_mm256_unpacklo_pd(r[2], r[3]), _mm256_unpackhi_pd(r[2], r[3]));
         _mm256_storeu_pd(to, _mm256_permute2f128_pd::<0x20>(a, c));

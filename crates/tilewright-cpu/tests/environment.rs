@@ -19,7 +19,8 @@ fn probe() {
     let (update, options) = (Update::<MinPlus<i32>>::Replace, Options::default());
     let mut batch = BatchMut::new(&mut c, Layout::row_major(1, 1), 1, 1).unwrap();
     let batched =
-        multiply_batch(&mut batch, BatchRef::repeat(a, 1), BatchRef::repeat(a, 1), &update, &options);
+        multiply_batch(&mut batch, BatchRef::repeat(a, 1), BatchRef::repeat(a, 1), &update, &options)
+            .map(|report| report.unwrap());
     let untouched = c;
     let plain = multiply(common::rows_mut(&mut c, 1, 1), a, a, &update, &options);
     let with_arg = multiply_arg(

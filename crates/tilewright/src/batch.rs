@@ -83,7 +83,10 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
             }
             _ => {
                 let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &self.options.cpu())?;
-                (report.kernel, report.threads)
+                report.map_or_else(
+                    || ("none: an empty batch".to_owned(), 0),
+                    |r| (r.kernel.to_string(), r.threads),
+                )
             }
         };
         Ok(Report { backend, kernel, threads, seconds: start.elapsed().as_secs_f64(), transfer_seconds: 0.0 })

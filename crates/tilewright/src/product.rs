@@ -190,7 +190,7 @@ impl<'a, S: Semiring> Product<'a, S> {
                     None => tilewright_cpu::multiply(c, a, b, update, &options)?,
                     Some(arg) => tilewright_cpu::multiply_arg(c, arg, a, b, update, &options)?,
                 };
-                (report.kernel, report.threads)
+                (report.kernel.to_string(), report.threads)
             }
         };
         Ok(Report { backend, kernel, threads, seconds: start.elapsed().as_secs_f64(), transfer_seconds: 0.0 })

@@ -1,24 +1,38 @@
 //! 512-bit vectors (AVX-512 F, BW, DQ, VL).
 
-use super::{Lanes, x86::lanes};
+use super::{Lanes, intrinsics::lanes};
 use core::arch::x86_64::*;
 
 // vminps and vmaxps return their second operand when the operands are unordered or equal, hence (new, acc).
 // `a * 1 + b` runs on the two multiply-add ports; Zen 5 has fewer for plain addition, and it is never slower.
-lanes!(F32, f32, __m512, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps, _mm512_mul_ps,
-    _mm512_fmadd_ps, _mm512_min_ps, _mm512_max_ps, _mm512_cmp_ps_mask::<_CMP_LT_OQ>, _mm512_mask_blend_ps, add_with: _mm512_fmadd_ps);
-lanes!(F64, f64, __m512d, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd, _mm512_mul_pd,
-    _mm512_fmadd_pd, _mm512_min_pd, _mm512_max_pd, _mm512_cmp_pd_mask::<_CMP_LT_OQ>, _mm512_mask_blend_pd, add_with: _mm512_fmadd_pd);
-lanes!(I16, i16, __m512i, 32, _mm512_set1_epi16, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi16,
-    _mm512_mullo_epi16, |a, b, c| _mm512_add_epi16(_mm512_mullo_epi16(a, b), c), _mm512_min_epi16, _mm512_max_epi16,
-    _mm512_cmplt_epi16_mask, _mm512_mask_blend_epi16);
-lanes!(I32, i32, __m512i, 16, _mm512_set1_epi32, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi32,
-    _mm512_mullo_epi32, |a, b, c| _mm512_add_epi32(_mm512_mullo_epi32(a, b), c), _mm512_min_epi32, _mm512_max_epi32,
-    _mm512_cmplt_epi32_mask, _mm512_mask_blend_epi32);
-lanes!(I64, i64, __m512i, 8, _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi64,
-    _mm512_mullo_epi64, |a, b, c| _mm512_add_epi64(_mm512_mullo_epi64(a, b), c), _mm512_min_epi64, _mm512_max_epi64,
-    _mm512_cmplt_epi64_mask, _mm512_mask_blend_epi64);
+lanes! {
+    F32, f32, __m512, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps, _mm512_mul_ps,
+    _mm512_fmadd_ps, _mm512_min_ps, _mm512_max_ps, _mm512_cmp_ps_mask::<_CMP_LT_OQ>, _mm512_mask_blend_ps,
+    add_with: _mm512_fmadd_ps
+}
+lanes! {
+    F64, f64, __m512d, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd, _mm512_mul_pd,
+    _mm512_fmadd_pd, _mm512_min_pd, _mm512_max_pd, _mm512_cmp_pd_mask::<_CMP_LT_OQ>, _mm512_mask_blend_pd,
+    add_with: _mm512_fmadd_pd
+}
+lanes! {
+    I16, i16, __m512i, 32, _mm512_set1_epi16, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi16,
+    _mm512_mullo_epi16, |a, b, c| _mm512_add_epi16(_mm512_mullo_epi16(a, b), c), _mm512_min_epi16,
+    _mm512_max_epi16, _mm512_cmplt_epi16_mask, _mm512_mask_blend_epi16
+}
+lanes! {
+    I32, i32, __m512i, 16, _mm512_set1_epi32, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi32,
+    _mm512_mullo_epi32, |a, b, c| _mm512_add_epi32(_mm512_mullo_epi32(a, b), c), _mm512_min_epi32,
+    _mm512_max_epi32, _mm512_cmplt_epi32_mask, _mm512_mask_blend_epi32
+}
+lanes! {
+    I64, i64, __m512i, 8, _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi64,
+    _mm512_mullo_epi64, |a, b, c| _mm512_add_epi64(_mm512_mullo_epi64(a, b), c), _mm512_min_epi64,
+    _mm512_max_epi64, _mm512_cmplt_epi64_mask, _mm512_mask_blend_epi64
+}
 // 0xf8 is the truth table of c | (a & b) with inputs (c, a, b).
-lanes!(Bits, u8, __m512i, 64, |x: u8| _mm512_set1_epi8(x as i8), _mm512_loadu_si512, _mm512_storeu_si512,
-    _mm512_or_si512, _mm512_and_si512, |a, b, c| _mm512_ternarylogic_epi32::<0xf8>(c, a, b),
-    _mm512_min_epu8, _mm512_max_epu8, _mm512_cmplt_epu8_mask, _mm512_mask_blend_epi8);
+lanes! {
+    Bits, u8, __m512i, 64, |x: u8| _mm512_set1_epi8(x as i8), _mm512_loadu_si512, _mm512_storeu_si512,
+    _mm512_or_si512, _mm512_and_si512, |a, b, c| _mm512_ternarylogic_epi32::<0xf8>(c, a, b), _mm512_min_epu8,
+    _mm512_max_epu8, _mm512_cmplt_epu8_mask, _mm512_mask_blend_epi8
+}

@@ -4,11 +4,11 @@
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+mod intrinsics;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 pub mod portable;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 /// A vector of `LEN` elements of type `T`.
 ///
@@ -42,11 +42,12 @@ pub trait Lanes: Copy {
     /// # Safety
     /// The instruction set must be available.
     unsafe fn mul(self, other: Self) -> Self;
-    /// `if self < acc { self } else { acc }`: `acc` when either is NaN.
+    /// `if self < acc { self } else { acc }`: `acc` when `self` is NaN. Of two zeros it may be either, and what
+    /// comes of a NaN in `acc` or of a signalling one is not specified.
     /// # Safety
     /// The instruction set must be available.
     unsafe fn min(self, acc: Self) -> Self;
-    /// `if self > acc { self } else { acc }`: `acc` when either is NaN.
+    /// `if self > acc { self } else { acc }`, with the same reservations.
     /// # Safety
     /// The instruction set must be available.
     unsafe fn max(self, acc: Self) -> Self;
@@ -70,5 +71,75 @@ pub trait Lanes: Copy {
     unsafe fn add_with(self, other: Self, _one: Self) -> Self {
         // SAFETY: as the caller guarantees.
         unsafe { self.add(other) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Isa;
+
+    /// Every method on every pair of values. Accumulators are none of the last value, which may be NaN.
+    fn results<V: Lanes>(values: [V::T; 8]) -> Vec<V::T> {
+        let column = |f: fn(usize) -> usize| (0..64).map(|i| values[f(i)]).collect::<Vec<_>>();
+        let columns = [column(|i| i / 8), column(|i| i % 8), column(|i| (i / 8 + i) % 8), column(|i| i % 7)];
+        let mut out = vec![values[0]; 9 * 64];
+        for i in (0..64).step_by(V::LEN) {
+            // SAFETY: `LEN` divides 64, and the caller has the instruction set.
+            unsafe {
+                let [x, y, z, acc] = columns.each_ref().map(|c| V::load(c[i..].as_ptr()));
+                let results = [
+                    x.add(y),
+                    x.mul(y),
+                    x.mul_add(y, z),
+                    x.min(acc),
+                    x.max(acc),
+                    x.replace_above(y, z),
+                    x.replace_below(y, z),
+                    x.where_better(false, y, z, acc),
+                    x.where_better(true, y, z, acc),
+                ];
+                for (r, result) in results.into_iter().enumerate() {
+                    result.store(out[r * 64 + i..].as_mut_ptr());
+                }
+            }
+        }
+        out
+    }
+
+    #[allow(clippy::eq_op)] // NaN is what differs from itself.
+    fn check<V: Lanes<T: PartialEq + core::fmt::Debug>, P: Lanes<T = V::T>>(values: [V::T; 8]) {
+        for (i, (x, y)) in results::<V>(values).into_iter().zip(results::<P>(values)).enumerate() {
+            assert!(x == y || x != x && y != y, "method {}, pair {}: {x:?}, not {y:?}", i / 64, i % 64);
+        }
+    }
+
+    macro_rules! check {
+        ($isa:ident) => {{
+            let floats = [1.0, -2.5, 0.0, -0.0, 3.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+            check::<$isa::F32, portable::F32>(floats);
+            check::<$isa::F64, portable::F64>(floats.map(f64::from));
+            check::<$isa::I16, portable::I16>([0, 1, -1, 300, -12345, 0x55aa, i16::MAX, i16::MIN]);
+            let int = 0x1234_5678;
+            check::<$isa::I32, portable::I32>([0, 1, -1, 70_000, int, -int, i32::MAX, i32::MIN]);
+            let long = 0x1234_5678_9abc_def0;
+            check::<$isa::I64, portable::I64>([0, 1, -1, 5 << 32, long, -long, i64::MAX, i64::MIN]);
+            check::<$isa::Bits, portable::Bits>([0, 1, 1, 0, 1, 0, 0, 1]);
+        }};
+    }
+
+    #[test]
+    fn vectors_agree_with_arrays() {
+        for isa in Isa::ALL.iter().filter(|isa| isa.is_supported()) {
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => check!(avx2),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => check!(avx512),
+                #[cfg(target_arch = "aarch64")]
+                Isa::Neon => check!(neon),
+                _ => {}
+            }
+        }
     }
 }

@@ -18,6 +18,7 @@ pub type Bits = Array<u8>;
 macro_rules! array {
     ($($t:ty, $add:expr, $mul:expr, $mul_add:expr;)*) => {$(
         // SAFETY (all blocks): the caller guarantees the memory; no instruction set is needed.
+        #[allow(clippy::undocumented_unsafe_blocks)]
         impl Lanes for Array<$t> {
             type T = $t;
             const LEN: usize = LEN;

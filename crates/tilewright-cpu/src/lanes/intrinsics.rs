@@ -1,4 +1,4 @@
-//! What the x86-64 vector types have in common.
+//! What the vector types made of intrinsics have in common.
 
 /// Defines a vector type by its intrinsics. `$t` is the element, `$v` the register.
 macro_rules! lanes {
@@ -7,6 +7,7 @@ macro_rules! lanes {
         #[derive(Clone, Copy)]
         pub struct $name($v);
         // SAFETY (all blocks): the caller guarantees the instruction set, and the memory where one is named.
+        #[allow(clippy::undocumented_unsafe_blocks)]
         impl Lanes for $name {
             type T = $t;
             const LEN: usize = $len;
@@ -16,6 +17,7 @@ macro_rules! lanes {
             unsafe fn load(p: *const $t) -> Self { Self(unsafe { $load(p.cast()) }) }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) { unsafe { $store(p.cast(), self.0) } }
+            #[cfg(target_arch = "x86_64")]
             #[inline(always)]
             fn prefetch_to_write(p: *const $t) { unsafe { _mm_prefetch::<_MM_HINT_ET0>(p.cast()) } }
             #[inline(always)]
