@@ -52,10 +52,8 @@ pub fn find_outside<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize
     }
     // Walk along the shorter stride.
     if layout.row_stride.unsigned_abs() < layout.col_stride.unsigned_abs() {
-        return match find_outside_rows::<S>(x.t()) {
-            Some((j, i)) => Some((i, j)),
-            None => None,
-        };
+        let found = find_outside_rows::<S>(x.t());
+        return found.map(|(j, i)| (i, j));
     }
     find_outside_rows::<S>(x)
 }

@@ -90,7 +90,11 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         unsafe {
             let first = self.job.b.as_ptr().offset(layout.offset(self.terms.start, cols.start));
             let (line, term) = (layout.col_stride, layout.row_stride);
-            (kernel.pack)(&Lines { first, line, term, count: cols.len(), k: self.terms.len() }, strips, self.buffers.b);
+            (kernel.pack)(
+                &Lines { first, line, term, count: cols.len(), k: self.terms.len() },
+                strips,
+                self.buffers.b,
+            );
         }
     }
 
@@ -215,4 +219,3 @@ impl<A> Window<A> {
         unsafe { self.origin.offset(self.layout.offset(i - self.row, j - self.col)) }
     }
 }
-

@@ -58,7 +58,7 @@ mod tests {
     fn blocks_fit_their_budgets() {
         for n in [1, 31, 128, 1000, 4096, 100_000] {
             let b = Blocking::new(n, n, 32, 4, 1 << 20);
-            assert!(b.kc * 4 <= ROW_OF_A && b.nc % 32 == 0, "{b:?}");
+            assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
             assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
         }
     }

@@ -80,10 +80,11 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             sums.saturating_mul(size_of::<A>()),
             winners.saturating_mul(size_of::<u32>()),
         ];
-        let [a, b, edge, arg, sums, winners] =
-            workspace.reserve(bytes, align_of::<P>().max(align_of::<A>()))?;
+        let align = align_of::<P>().max(align_of::<A>());
+        let [a, b, edge, arg, sums, winners] = workspace.reserve(bytes, align)?;
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
-        let buffers = Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
+        let buffers =
+            Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
         for jc in parts(cols.clone(), nc) {
             let c = match self.target {
                 Target::InPlace { c, layout, .. } => Window { origin: c, layout, row: 0, col: 0 },
@@ -102,7 +103,20 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 let finish = if pc.end == k { Finish::Complete } else { Finish::Partial };
                 let terms = (rows.len() * jc.len() * pc.len()) as u64;
                 let (rows, cols) = (rows.clone(), jc.clone());
-                let block = Block { job: self, tiles, rows, cols, terms: pc, pack_a, pack_b, start, finish, c, winners, buffers };
+                let block = Block {
+                    job: self,
+                    tiles,
+                    rows,
+                    cols,
+                    terms: pc,
+                    pack_a,
+                    pack_b,
+                    start,
+                    finish,
+                    c,
+                    winners,
+                    buffers,
+                };
                 // SAFETY: all ranges lie inside the operands and C, and the buffers were sized for them.
                 unsafe { block.compute() };
                 if let Some(progress) = self.options.progress {
@@ -115,7 +129,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                     // SAFETY: the blocks above have written these sums and winners.
                     unsafe {
                         let won = if kernel.arg.is_some() { jc.len() } else { 0 };
-                        let winners = core::slice::from_raw_parts(winners.add(if won > 0 { first } else { 0 }), won);
+                        let winners =
+                            core::slice::from_raw_parts(winners.add(if won > 0 { first } else { 0 }), won);
                         store(i, jc.start, core::slice::from_raw_parts(sums.add(first), jc.len()), winners);
                     }
                 }
@@ -134,7 +149,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         }
         let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
         let tall = m.div_ceil(in_place.both[0].len());
-        let near = bytes <= SMALL_B || (tall <= 12 && bytes <= second_level() / 2);
+        let near = bytes <= SMALL_B;
         if self.b.layout().col_stride == 1 && (near || tall <= 2) {
             let terms = if near { usize::MAX } else { STREAMS };
             return Choice { tiles: in_place.both, pack_a: false, pack_b: false, terms };
@@ -157,21 +172,25 @@ struct Choice<P: 'static, A: 'static> {
 fn grid(m: usize, n: usize, threads: usize, mr: usize, nr: usize) -> (usize, usize) {
     let (tall, wide) = (m.div_ceil(mr).max(1), n.div_ceil(nr).max(1));
     (1..=threads)
-        .filter(|down| threads % down == 0 && *down <= tall && threads / down <= wide)
+        .filter(|down| threads.is_multiple_of(*down) && *down <= tall && threads / down <= wide)
         .map(|down| (down, threads / down))
         .min_by_key(|&(down, across)| tall.div_ceil(down) * mr + wide.div_ceil(across) * nr)
         .unwrap_or_else(|| (tall.min(threads), (threads / tall.min(threads)).clamp(1, wide)))
 }
 
-/// Calls `f` for every item, on the thread pool, and returns the first error.
+/// Calls `f` for every item, the first on this thread and the others on the thread pool, and returns the first
+/// error.
 pub fn in_parallel<T: Sync>(items: &[T], f: &(dyn Fn(&T) -> Result<(), Error> + Sync)) -> Result<(), Error> {
-    match items {
-        [] => Ok(()),
-        [one] => f(one),
-        _ => {
-            let (left, right) = items.split_at(items.len() / 2);
-            let (l, r) = rayon::join(|| in_parallel(left, f), || in_parallel(right, f));
-            l.and(r)
-        }
+    let Some((first, others)) = items.split_first() else { return Ok(()) };
+    if others.is_empty() {
+        return f(first);
     }
+    let mut results: Vec<_> = others.iter().map(|_| Ok(())).collect();
+    let mine = rayon::in_place_scope(|scope| {
+        for (item, result) in others.iter().zip(&mut results) {
+            scope.spawn(move |_| *result = f(item));
+        }
+        f(first)
+    });
+    results.into_iter().fold(mine, Result::and)
 }

@@ -13,9 +13,7 @@ use core::{
     convert::identity,
 };
 use half::{bf16, f16};
-use tilewright_core::{
-    MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring,
-};
+use tilewright_core::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
 
 /// Micro-kernels: `tiles[v - 1][r - 1]` computes `r` rows by `v` vectors, up to the largest.
 pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
@@ -273,7 +271,14 @@ vectorised! {
 pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
     Kernel {
         lanes: tile::GENERIC_LANES,
-        packed: const { &[&[tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>, tile::generic::<S, 2>, tile::generic::<S, 3>, tile::generic::<S, 4>]] },
+        packed: const {
+            &[&[
+                tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>,
+                tile::generic::<S, 2>,
+                tile::generic::<S, 3>,
+                tile::generic::<S, 4>,
+            ]]
+        },
         in_place: None,
         pack: pack::portable::<S::Elem, S::Elem, Same>,
         arg: None,

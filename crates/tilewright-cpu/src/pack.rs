@@ -109,7 +109,13 @@ impl<T: Scalar + PartialEq, const MAX: bool> Load<T, T> for NoNan<MAX> {
     const IDENTITY: bool = false;
     #[inline(always)]
     fn load(x: T) -> T {
-        if x == x { x } else if MAX { T::BOTTOM } else { T::TOP }
+        if x == x {
+            x
+        } else if MAX {
+            T::BOTTOM
+        } else {
+            T::TOP
+        }
     }
 }
 

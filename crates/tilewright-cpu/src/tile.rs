@@ -6,8 +6,8 @@ use crate::{
     lanes::Lanes,
     op::{Op, Scalar, SelectOp},
 };
-use tilewright_core::Semiring;
 use core::hint::black_box;
+use tilewright_core::Semiring;
 
 /// Where the accumulators start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,9 @@ const UNROLL: usize = 4;
 /// # Safety
 /// As [`TileFn`].
 #[inline(always)]
-pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
+    t: &Tile<V::T, V::T>,
+) {
     // SAFETY: the caller guarantees all that is read, written and executed here.
     unsafe {
         let op = O::new();
@@ -276,7 +278,9 @@ pub unsafe fn generic<S: Semiring, const MR: usize>(t: &Tile<S::Elem, S::Acc>) {
 ///
 /// # Safety
 /// As [`TileFn`].
-pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
+    t: &Tile<V::T, V::T>,
+) {
     // SAFETY: as the caller guarantees.
     unsafe { compute::<V, O, F, MR, NV>(t) }
 }
@@ -285,7 +289,9 @@ pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, cons
 ///
 /// # Safety
 /// As [`TileFn`].
-pub unsafe fn portable_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+pub unsafe fn portable_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
+    t: &Tile<V::T, V::T>,
+) {
     // SAFETY: as the caller guarantees.
     unsafe { compute_arg::<V, O, MR, NV>(t) }
 }

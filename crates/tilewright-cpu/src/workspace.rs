@@ -36,7 +36,11 @@ impl Workspace {
     ///
     /// # Errors
     /// `out-of-memory`.
-    pub fn reserve<const N: usize>(&mut self, bytes: [usize; N], align: usize) -> Result<[*mut u8; N], Error> {
+    pub fn reserve<const N: usize>(
+        &mut self,
+        bytes: [usize; N],
+        align: usize,
+    ) -> Result<[*mut u8; N], Error> {
         // Elements may be aligned beyond a cache line; both sizes are powers of two.
         let unit = align.div_ceil(size_of::<Line>());
         let lines = bytes.map(|b| (b.div_ceil(size_of::<Line>()) + 1).next_multiple_of(unit));

@@ -19,8 +19,7 @@ fn probe() {
     let (update, options) = (Update::<MinPlus<i32>>::Replace, Options::default());
     let mut batch = BatchMut::new(&mut c, Layout::row_major(1, 1), 1, 1).unwrap();
     let batched =
-        multiply_batch(&mut batch, BatchRef::repeat(a, 1), BatchRef::repeat(a, 1), &update, &options)
-            .map(|report| report.unwrap());
+        multiply_batch(&mut batch, BatchRef::repeat(a, 1), BatchRef::repeat(a, 1), &update, &options);
     let untouched = c;
     let plain = multiply(common::rows_mut(&mut c, 1, 1), a, a, &update, &options);
     let with_arg = multiply_arg(
@@ -31,7 +30,7 @@ fn probe() {
         &update,
         &options,
     );
-    for outcome in [batched, plain, with_arg] {
+    for outcome in [batched.map(|report| report.expect("the batch is not empty")), plain, with_arg] {
         match outcome {
             Ok(report) => println!("probe: {} {}", report.isa, c[0]),
             Err(error) => println!("probe: {} {} {error}; {:?}", error.code(), untouched[0], error.hint()),
