@@ -132,6 +132,20 @@ fn thresholds_of_packing() {
     }
 }
 
+/// Where B becomes too large to be read in place, for few rows and for many.
+#[test]
+fn thresholds_of_large_operands() {
+    for isa in isas() {
+        for (n, k) in [(256, 128), (257, 128), (512, 256), (513, 257)] {
+            for m in [3, 13, 25, 37] {
+                let case = Case { palette: Palette::Whole, ..Case::new(isa, m, n, k) };
+                check::<PlusTimes<f32>>(&case);
+                check::<PlusTimes<f64>>(&Case { join: Join::Accumulate, b: Form::REVERSED, ..case });
+            }
+        }
+    }
+}
+
 /// One sum of no terms is the identity; accumulating none leaves C alone, scaling scales it.
 #[test]
 fn no_terms() {

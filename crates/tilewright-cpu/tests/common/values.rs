@@ -1,6 +1,6 @@
 //! Elements to multiply: ordinary, equal to many others, and nasty.
 
-use tilewright_core::{Element, Semiring, bf16, f16};
+use tilewright_core::{Element, Extremes, Semiring, Value, ValueElement, bf16, f16};
 
 /// A small generator (splitmix64): a problem's contents follow from one number.
 pub struct Random(u64);
@@ -55,13 +55,13 @@ pub fn admitted<S: Semiring<Elem: Sample>>(r: &mut Random, palette: Palette) -> 
 }
 
 macro_rules! floats {
-    ($($t:ident, $sum:ident, $wide:expr, $nearest:expr, $tiny:expr;)*) => {$(
+    ($($t:ident, $sum:ident, $tiny:expr;)*) => {$(
         impl Sample for $t {
             const POISON: Self = $t::NAN;
             const SUM_EPSILON: f64 = $sum::EPSILON as f64;
             fn bits(self) -> u64 { self.to_bits().into() }
-            fn wide(self) -> f64 { $wide(self) }
-            fn nearest(x: f64) -> Self { $nearest(x) }
+            fn wide(self) -> f64 { self.into() }
+            fn nearest(x: f64) -> Self { Self::from_value(Value::Float(x), Extremes::Refuse).unwrap() }
             fn draw(r: &mut Random, palette: Palette) -> Self {
                 let whole = r.below(17) as f64 - 8.0;
                 match palette {
@@ -82,10 +82,10 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f16, f32, f16::to_f64, f16::from_f64, f16::from_bits(1);
-    bf16, f32, bf16::to_f64, bf16::from_f64, bf16::from_bits(1);
-    f32, f32, f64::from, |x| x as f32, f32::from_bits(1);
-    f64, f64, |x| x, |x| x, f64::from_bits(1);
+    f16, f32, f16::from_bits(1);
+    bf16, f32, bf16::from_bits(1);
+    f32, f32, f32::from_bits(1);
+    f64, f64, f64::from_bits(1);
 }
 
 macro_rules! integers {
