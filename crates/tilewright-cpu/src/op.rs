@@ -35,8 +35,9 @@ pub trait Op<V: Lanes>: Copy {
     /// As [`Op::new`].
     #[inline(always)]
     unsafe fn resume(self, old: V) -> V {
+        // Finishing adds zero to floats, which makes a signalling NaN quiet; see `Lanes::min`.
         // SAFETY: as the caller guarantees.
-        unsafe { self.add(self.zero(), old) }
+        unsafe { self.add(self.zero(), self.finish(old)) }
     }
     /// The elements of C that complete sums stand for.
     /// # Safety

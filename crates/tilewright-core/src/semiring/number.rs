@@ -24,6 +24,11 @@ pub trait Number: Element + PartialOrd {
     fn times(self, other: Self) -> Self;
     /// `self`, with a negative zero made positive.
     fn canonical(self) -> Self;
+    /// `self`, with a signalling NaN made quiet and perhaps a negative zero positive. Compilers for AArch64 may
+    /// select between a value and a constant with an instruction that drops quiet NaN only.
+    fn quiet(self) -> Self {
+        self.canonical()
+    }
     /// True for NaN.
     fn is_unordered(self) -> bool;
 }

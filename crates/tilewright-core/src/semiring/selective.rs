@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 pub trait Order: Copy + Send + Sync + 'static {
     /// The order that prefers what this one avoids.
     type Opposite: Order;
-    /// True when `candidate` is strictly better; false for NaN.
+    /// True when `candidate` is strictly better; false for NaN, which must be quiet: see [`Number::quiet`].
     fn better<T: Number>(candidate: T, current: T) -> bool;
     /// The value that nothing is worse than.
     fn worst<T: Number>() -> T;
@@ -119,7 +119,7 @@ macro_rules! bottleneck {
             #[inline(always)]
             fn multiply(a: T, b: T) -> T {
                 // NaN on either side makes the term NaN, hence absent.
-                if a.is_unordered() || <$order as Order>::Opposite::better(a, b) { a } else { b }
+                if a.is_unordered() || <$order as Order>::Opposite::better(a, b) { a.quiet() } else { b.quiet() }
             }
         }
     )*};
@@ -169,7 +169,7 @@ impl<O: Order, M: Multiply<O, T>, T: Number> Semiring for Selective<O, M, T> {
     }
     #[inline(always)]
     fn resume(out: T) -> T {
-        out
+        out.quiet()
     }
     #[inline(always)]
     fn admits(element: T) -> bool {

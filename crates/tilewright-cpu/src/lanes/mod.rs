@@ -42,12 +42,12 @@ pub trait Lanes: Copy {
     /// # Safety
     /// The instruction set must be available.
     unsafe fn mul(self, other: Self) -> Self;
-    /// `if self < acc { self } else { acc }`: `acc` when `self` is NaN. Of two zeros it may be either, and what
-    /// comes of a NaN in `acc` or of a signalling one is not specified.
+    /// `if self < acc { self } else { acc }`: `acc` when `self` is a quiet NaN. Neither may be a signalling NaN,
+    /// nor `acc` any NaN. Of two zeros it may be either.
     /// # Safety
     /// The instruction set must be available.
     unsafe fn min(self, acc: Self) -> Self;
-    /// `if self > acc { self } else { acc }`, with the same reservations.
+    /// `if self > acc { self } else { acc }`, on the same conditions as [`Lanes::min`].
     /// # Safety
     /// The instruction set must be available.
     unsafe fn max(self, acc: Self) -> Self;

@@ -16,9 +16,8 @@ unsafe fn mul_s64(a: int64x2_t, b: int64x2_t) -> int64x2_t {
 }
 
 // FMINNM and FMAXNM return the number where the other operand is a quiet NaN, so `acc` where the new term is NaN:
-// terms are results of arithmetic, whose NaN are quiet, or were cleared of NaN while packing. Accumulators start
-// at a number and so stay numbers. A NaN in an old C yields to the sum that it is joined with. Comparing and
-// selecting would take one instruction more of three.
+// terms are results of arithmetic, whose NaN are quiet, or were cleared of NaN while packing, and accumulators
+// start at a number and so stay numbers. Comparing and selecting would take one instruction more.
 lanes! {
     F32, f32, float32x4_t, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vmulq_f32,
     |a, b, c| vfmaq_f32(c, a, b), vminnmq_f32, vmaxnmq_f32, vcltq_f32, |m, a, b| vbslq_f32(m, b, a)
