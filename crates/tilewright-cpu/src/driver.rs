@@ -40,6 +40,9 @@ unsafe impl<E: Sync, P, A: Send> Sync for Job<'_, E, P, A> {}
 /// Bytes of B that the first-level cache holds well enough to read it in place, whatever its strides.
 const SMALL_B: usize = 128 << 10;
 
+/// Rows of C whose sums are buffered at a time, where they cannot be kept in C.
+const BUFFERED_ROWS: usize = 4096;
+
 /// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
 /// follow.
 const STREAMS: usize = 32;
@@ -58,7 +61,13 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
         in_parallel(&regions, &|(rows, cols)| {
-            Workspace::with(|workspace| self.region(workspace, rows.clone(), cols.clone()))
+            let height = match self.target {
+                Target::InPlace { .. } => rows.len(),
+                Target::Through(_) => BUFFERED_ROWS,
+            };
+            Workspace::with(|workspace| {
+                parts(rows.clone(), height).try_for_each(|rows| self.region(workspace, rows, cols.clone()))
+            })
         })?;
         Ok(regions.len())
     }

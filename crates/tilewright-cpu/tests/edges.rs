@@ -244,3 +244,14 @@ fn mismatched_shapes() {
     );
     assert_eq!((c, arg), ([7.0; 12], [7; 12]));
 }
+
+#[test]
+fn more_rows_than_are_buffered() {
+    for isa in isas() {
+        for m in [4095, 4096, 4097, 9000] {
+            check::<PlusTimes<f16>>(&Case { join: Join::Accumulate, ..Case::new(isa, m, 3, 4) });
+            check::<MinPlus<i32>>(&Case { join: Join::Accumulate, ..Case::new(isa, m, 3, 4) });
+            check::<MinPlus<f32>>(&Case { arg: Some(Form::PLAIN), ..Case::new(isa, m, 3, 4) });
+        }
+    }
+}
