@@ -1,6 +1,8 @@
 //! Matrix products over any semiring on this processor.
 //!
-//! `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` for any [`Semiring`], any strides, joined with the old C by an [`Update`].
+//! `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` for any
+//! [`Semiring`](tilewright_core::Semiring), any strides, joined with the old C by an
+//! [`Update`](tilewright_core::Update).
 //! The built-in semirings run on vector instructions chosen at run time ([`Isa`]); a user's semiring runs
 //! through the same loops, one element at a time. Operands are packed block by block, never copied whole.
 //!

@@ -32,7 +32,7 @@ pub fn multiply<S: Semiring>(
 
 /// As [`multiply`], and `arg[i,j]` is the smallest `k` whose term is the result.
 ///
-/// It is [`NO_ARG`] when no term is strictly better than the semiring's zero or, with
+/// It is [`NO_ARG`](tilewright_core::NO_ARG) when no term is strictly better than the semiring's zero or, with
 /// [`Update::Accumulate`], than the old element.
 ///
 /// # Errors
