@@ -20,43 +20,71 @@ pub fn check<S: Semiring>(a: MatRef<'_, S::Elem>, b: MatRef<'_, S::Elem>) -> Res
 /// # Errors
 /// `outside-domain`, naming an offending element.
 pub fn check_operand<S: Semiring>(operand: &'static str, x: MatRef<'_, S::Elem>) -> Result<(), Error> {
-    let Some(accepts) = S::ACCEPTS else { return Ok(()) };
-    let Some((row, col)) = find_outside::<S>(x) else { return Ok(()) };
-    // SAFETY: `find_outside` returns indices of the matrix.
-    let value = describe(unsafe { x.get_unchecked(row, col) });
+    if S::ACCEPTS.is_none() {
+        return Ok(());
+    }
+    refuse::<S>(operand, x, find_outside::<S>(x))
+}
+
+/// The error that names an element found by [`find_outside`], if one was found.
+///
+/// # Errors
+/// `outside-domain`.
+pub fn refuse<S: Semiring>(
+    operand: &'static str,
+    x: MatRef<'_, S::Elem>,
+    found: Option<(usize, usize)>,
+) -> Result<(), Error> {
+    let Some((row, col)) = found else { return Ok(()) };
+    let value = x.get(row, col).map(describe).unwrap_or_default();
+    let accepts = S::ACCEPTS.unwrap_or("nothing that says so");
     Err(ErrorKind::OutsideDomain { operand, row, col, value, semiring: S::NAME, accepts }.into())
 }
 
-/// An element that `S` does not admit.
+/// The indices of an element that `S` does not admit.
+///
+/// Always inlined, and free of closures, so that a caller's instruction set applies to the scan.
+#[inline(always)]
 pub fn find_outside<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
     let layout = x.layout();
     if layout.is_empty() {
         return None;
     }
-    // Walk along the shorter stride; repeated (zero-stride) lines need one look.
+    // Walk along the shorter stride.
     if layout.row_stride.unsigned_abs() < layout.col_stride.unsigned_abs() {
-        return find_outside_rows::<S>(x.t()).map(|(j, i)| (i, j));
+        let found = find_outside_rows::<S>(x.t());
+        return found.map(|(j, i)| (i, j));
     }
     find_outside_rows::<S>(x)
 }
 
+#[inline(always)]
 fn find_outside_rows<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
-    let rows = if x.layout().row_stride == 0 { 1 } else { x.rows() };
-    let cols = if x.layout().col_stride == 0 { 1 } else { x.cols() };
-    (0..rows).find_map(|i| {
-        // SAFETY: the indices run inside the layout.
-        let at = |j| unsafe { x.get_unchecked(i, j) };
-        let admitted = if x.layout().col_stride == 1 {
+    let layout = x.layout();
+    // Repeated (zero-stride) lines need one look.
+    let rows = if layout.row_stride == 0 { 1 } else { layout.rows };
+    let cols = if layout.col_stride == 0 { 1 } else { layout.cols };
+    for i in 0..rows {
+        let mut admitted = true;
+        // No early exit within a row, so that the scan vectorises.
+        if layout.col_stride == 1 {
             // SAFETY: a row with unit stride is a slice.
-            let row =
-                unsafe { core::slice::from_raw_parts(x.as_ptr().offset(x.layout().offset(i, 0)), cols) };
-            // No early exit, so that the check vectorises.
-            row.iter().fold(true, |ok, &e| ok & S::admits(e))
+            let row = unsafe { core::slice::from_raw_parts(x.as_ptr().offset(layout.offset(i, 0)), cols) };
+            for &element in row {
+                admitted &= S::admits(element);
+            }
         } else {
-            (0..cols).all(|j| S::admits(at(j)))
-        };
-        if admitted { None } else { (0..cols).find(|&j| !S::admits(at(j))).map(|j| (i, j)) }
-    })
+            for j in 0..cols {
+                // SAFETY: the indices run inside the layout.
+                admitted &= S::admits(unsafe { x.get_unchecked(i, j) });
+            }
+        }
+        if !admitted {
+            // SAFETY: as above.
+            return (0..cols).find(|&j| !S::admits(unsafe { x.get_unchecked(i, j) })).map(|j| (i, j));
+        }
+    }
+    None
 }
 
 /// The value in words, for the built-in element types.

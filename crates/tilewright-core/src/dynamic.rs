@@ -136,13 +136,13 @@ pub trait ValueElement: Element {
 }
 
 macro_rules! float_values {
-    ($($t:ty, $to:expr, $from:expr;)*) => {$(
+    ($($t:ty, $to:expr, $from:expr, $from_int:expr;)*) => {$(
         impl ValueElement for $t {
             fn to_value(self) -> Value { Value::Float($to(self)) }
             fn from_value(value: Value, _: Extremes) -> Option<Self> {
                 Some(match value {
                     Value::Float(x) => $from(x),
-                    Value::Int(x) => $from(x as f64),
+                    Value::Int(x) => $from_int(x),
                     Value::Bool(x) => $from(f64::from(u8::from(x))),
                 })
             }
@@ -150,10 +150,34 @@ macro_rules! float_values {
     )*};
 }
 float_values! {
-    f16, f64::from, f16::from_f64;
-    bf16, f64::from, bf16::from_f64;
-    f32, f64::from, |x: f64| x as f32;
-    f64, f64::from, f64::from;
+    f16, f64::from, |x| f16::from_f32(f32_to_odd(x)), |x| f16::from_f32(f32_to_odd(f64_to_odd(x)));
+    bf16, f64::from, |x| bf16::from_f32(f32_to_odd(x)), |x| bf16::from_f32(f32_to_odd(f64_to_odd(x)));
+    f32, f64::from, |x: f64| x as f32, |x: i64| x as f32;
+    f64, f64::from, f64::from, |x: i64| x as f64;
+}
+
+/// `x` as f64; where that is not exact, the neighbour whose last bit is odd.
+///
+/// A number rounded to odd still says on which side of every tie of a narrower type it lies, so that rounding
+/// it again, to that type, gives what rounding once would have given (Boldo and Melquiond, "Emulation of FMA
+/// and correctly rounded sums", 2008).
+fn f64_to_odd(x: i64) -> f64 {
+    const LOST: u32 = i64::BITS - f64::MANTISSA_DIGITS;
+    match x.unsigned_abs() >> f64::MANTISSA_DIGITS {
+        0 => x as f64,
+        _ => (x >> LOST | i64::from(x & ((1 << LOST) - 1) != 0)) as f64 * (1u64 << LOST) as f64,
+    }
+}
+
+/// As [`f64_to_odd`], from f64 to f32.
+fn f32_to_odd(x: f64) -> f32 {
+    let nearest = x as f32;
+    let wide = f64::from(nearest);
+    if wide == x || x.is_nan() {
+        return nearest;
+    }
+    let towards_zero = nearest.to_bits() - u32::from(wide.abs() > x.abs());
+    f32::from_bits(towards_zero | 1)
 }
 
 macro_rules! int_values {

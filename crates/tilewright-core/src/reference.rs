@@ -89,6 +89,9 @@ pub fn multiply_arg<S: Semiring>(
 /// Sets every element `(i, j)` of `c` to `f(i, j, old)`.
 fn each<T: Copy>(c: &mut MatMut<'_, T>, mut f: impl FnMut(usize, usize, &dyn Fn() -> T) -> T) {
     let (layout, ptr) = (c.layout(), c.as_mut_ptr());
+    if layout.is_empty() {
+        return;
+    }
     for i in 0..layout.rows {
         for j in 0..layout.cols {
             // SAFETY: the indices run inside the layout, and `c` is borrowed exclusively.

@@ -245,7 +245,9 @@ impl<'a, T> MatMut<'a, T> {
     where
         T: Copy,
     {
-        for i in 0..self.rows() {
+        // Without columns there is nothing to visit, however many rows there are.
+        let rows = if self.cols() == 0 { 0 } else { self.rows() };
+        for i in 0..rows {
             for j in 0..self.cols() {
                 // SAFETY: both indices run inside the layout, and `self` is borrowed exclusively.
                 unsafe { self.ptr.as_ptr().offset(self.layout.offset(i, j)).write(f(i, j)) }

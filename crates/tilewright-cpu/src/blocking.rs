@@ -11,16 +11,16 @@ pub struct Blocking {
     pub nc: usize,
 }
 
-/// Bytes of one strip of B, `kc` terms by `nr` columns: with a tile of A, less than a first-level cache.
-const STRIP_OF_B: usize = 32 << 10;
-/// Bytes of a block of B: half of a second-level cache of 1 MiB.
-const BLOCK_OF_B: usize = 512 << 10;
+/// Bytes of one row of a tile of A, `kc` terms: a tile of twelve takes half of a first-level cache of 48 KiB.
+const ROW_OF_A: usize = 2 << 10;
 
 impl Blocking {
-    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes.
-    pub fn new(n: usize, k: usize, nr: usize, size: usize) -> Self {
-        let kc = even(k, STRIP_OF_B / (nr * size), 1);
-        let nc = even(n, BLOCK_OF_B / (kc * size), nr);
+    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes
+    /// and a second-level cache of `cache` bytes, of which a block of B takes half.
+    pub fn new(n: usize, k: usize, nr: usize, size: usize, cache: usize) -> Self {
+        let size = size.max(1);
+        let kc = even(k, (ROW_OF_A / size).max(1), 1);
+        let nc = even(n, cache / 2 / (kc * size), nr);
         Self { kc, nc }
     }
 }
@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn blocks_fit_their_budgets() {
         for n in [1, 31, 128, 1000, 4096, 100_000] {
-            let b = Blocking::new(n, n, 32, 4);
-            assert!(b.kc * 32 * 4 <= STRIP_OF_B && b.nc % 32 == 0, "{b:?}");
-            assert!(b.kc * b.nc * 4 <= BLOCK_OF_B + 32 * b.kc * 4, "{b:?}");
+            let b = Blocking::new(n, n, 32, 4, 1 << 20);
+            assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
+            assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
         }
     }
 

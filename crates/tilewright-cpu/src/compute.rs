@@ -137,6 +137,8 @@ impl<'a, S: Semiring> Call<'a, S> {
     fn winners_one_by_one(self) -> Result<Report, Error> {
         let Self { mut c, arg, a, b, update, options, .. } = self;
         let (n, k) = (b.cols(), a.cols());
+        // Without columns there is nothing to visit, however many rows there are.
+        let m = if n == 0 { 0 } else { a.rows() };
         let c = Shared::new(&mut c);
         let mut arg = arg;
         let arg = arg.as_mut().map(Shared::new);
@@ -161,8 +163,8 @@ impl<'a, S: Semiring> Call<'a, S> {
                 progress((n * k) as u64);
             }
         };
-        let threads = options.threads_for(a.rows() as f64 * n as f64 * k as f64 * SLOWER).min(a.rows().max(1));
-        let parts: Vec<_> = cut(0..a.rows(), threads, 1).collect();
+        let threads = options.threads_for(m as f64 * n as f64 * k as f64 * SLOWER).min(m.max(1));
+        let parts: Vec<_> = cut(0..m, threads, 1).collect();
         in_parallel(&parts, &|rows| {
             rows.clone().for_each(row);
             Ok(())
@@ -221,7 +223,7 @@ impl<T: Copy> Shared<T> {
 }
 
 fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {
-    let (tile, arg) = ((kernel.mr(), kernel.nr()), kernel.arg.is_some());
+    let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
     Report { isa, kernel: KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg }, threads }
 }
 

@@ -74,7 +74,9 @@ impl Isa {
         static FORCED: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(FORCE_ISA).ok());
         let (isa, by) = match (requested, FORCED.as_deref()) {
             (Some(isa), _) => (isa, "ask for"),
-            (None, Some(value)) if !value.is_empty() => (value.parse()?, "unset TILEWRIGHT_FORCE_ISA, or set it to"),
+            (None, Some(value)) if !value.is_empty() => {
+                (value.parse()?, "unset TILEWRIGHT_FORCE_ISA, or set it to")
+            }
             _ => return Ok(Self::best()),
         };
         if isa.is_supported() {

@@ -13,11 +13,9 @@ use core::{
     convert::identity,
 };
 use half::{bf16, f16};
-use tilewright_core::{
-    MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring,
-};
+use tilewright_core::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
 
-/// Micro-kernels: `tiles[v - 1][r - 1]` computes `r` rows by `v` vectors.
+/// Micro-kernels: `tiles[v - 1][r - 1]` computes `r` rows by `v` vectors, up to the largest.
 pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
 
 /// Everything the driver needs to compute in one semiring on one instruction set.
@@ -28,8 +26,8 @@ pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     pub lanes: usize,
     /// For packed operands.
     pub packed: Tiles<P, A>,
-    /// For A in place, where elements need no change to be computed with.
-    pub in_place: Option<Tiles<P, A>>,
+    /// For operands in place, where elements need no change to be computed with.
+    pub in_place: Option<InPlaceTiles<P, A>>,
     /// Packs either operand.
     pub pack: PackFn<E, P>,
     /// For tiles that tell which term won: the term number in an element of [`tile::Tile::arg`].
@@ -37,14 +35,18 @@ pub struct Kernel<E: 'static, P: 'static, A: 'static> {
 }
 
 impl<E, P, A> Kernel<E, P, A> {
-    /// Rows of the largest tile.
-    pub fn mr(&self) -> usize {
-        self.packed[0].len()
+    /// Rows and columns of the largest tile for packed operands.
+    pub fn tile(&self) -> (usize, usize) {
+        (self.packed[0].len(), self.packed.len() * self.lanes)
     }
-    /// Columns of the largest tile.
-    pub fn nr(&self) -> usize {
-        self.packed.len() * self.lanes
-    }
+}
+
+/// Tiles for operands that are not packed.
+pub struct InPlaceTiles<P: 'static, A: 'static> {
+    /// A in place, B packed.
+    pub a: Tiles<P, A>,
+    /// Both in place.
+    pub both: Tiles<P, A>,
 }
 
 /// A built-in semiring that is computed on vectors.
@@ -65,14 +67,20 @@ pub trait Vectorised: Semiring {
 }
 
 /// Tables of every register tile of an instruction set, as `{vectors: rows rows ...}`. The largest is the one
-/// whose accumulators leave room for a row of B and an element of A.
+/// whose accumulators leave room for a row of B and an element of A;
+/// wide tiles have fewer rows of more vectors.
 macro_rules! tables {
-    ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
+    ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*,
+        wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
         mod $tile {
             use super::{Lanes, Op, Scalar, SelectOp, TileFn, Tiles, tile};
 
             pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
                 const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
+            }
+
+            pub fn wide_tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
+                const { &[$(&[$(tile::$tile::<V, O, F, $wr, $wv> as TileFn<V::T, V::T>),*]),*] }
             }
 
             pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
@@ -84,15 +92,17 @@ macro_rules! tables {
 
 #[cfg(target_arch = "x86_64")]
 tables!(avx512, avx512_arg, {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
-    arg {1: 1 2 3 4 5 6 7 8});
+    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 7 8});
 #[cfg(target_arch = "x86_64")]
-tables!(avx2, avx2_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6}, arg {1: 1 2 3} );
+tables!(avx2, avx2_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
+    wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3});
 // 18 sums keep four pipelines busy for the four cycles of a multiply-add. With more of them the compiler moves
 // so many terms ahead of the selections that sums leave the 32 registers. Three vectors share each element of A,
 // because spreading it over a vector costs as much as an operation on it.
 #[cfg(target_arch = "aarch64")]
-tables!(neon, neon_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6}, arg {1: 1 2 3 4} {2: 1 2 3 4});
-tables!(portable, portable_arg, {1: 1 2 3 4}, arg {1: 1 2});
+tables!(neon, neon_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
+    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6}, arg {1: 1 2 3 4} {2: 1 2 3 4});
+tables!(portable, portable_arg, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2});
 
 /// The kernel of a semiring on one instruction set: its vectors, operation and packing.
 macro_rules! on {
@@ -109,14 +119,32 @@ macro_rules! on {
     }};
 }
 
-/// As [`on`], with tiles for A in place as well. They pay where arithmetic is cheapest and matrices are small.
+/// As [`on`], with operands in place where they need no change: thin products read them once.
 macro_rules! on_in_place {
-    ($isa:ident, $lane:ident, $op:ident, $load:ty) => {
+    ($isa:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        let tiles = $isa::tiles::<V, $op<V $(, $max)?>, InPlace<P>>();
+        let in_place = Some(InPlaceTiles { a: tiles, both: tiles });
+        Kernel { in_place, ..on!($isa, $lane, $op $(<$max>)?, $load) }
+    }};
+}
+
+/// As [`on`], for ordinary multiplication of floats, which is so cheap that loads count: tiles are wide, which
+/// take fewer of them, and small operands are read in place.
+macro_rules! on_wide {
+    ($isa:ident, $lane:ident, $op:ident, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
         Kernel {
-            in_place: Some($isa::tiles::<lanes::$isa::$lane, $op<lanes::$isa::$lane>, InPlace<_>>()),
+            packed: $isa::wide_tiles::<V, $op<V>, Packed<P>>(),
+            in_place: Some(InPlaceTiles {
+                a: $isa::wide_tiles::<V, $op<V>, InPlace<P>>(),
+                both: $isa::tiles::<V, $op<V>, InPlace<P>>(),
+            }),
             ..on!($isa, $lane, $op, $load)
         }
-    };
+    }};
 }
 
 /// As [`on`], telling which term won.
@@ -207,29 +235,29 @@ macro_rules! no_winners {
 vectorised! {
     PlusTimes<f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
     PlusTimes<bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
-    PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_in_place, no_winners;
-    PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_in_place, no_winners;
+    PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, no_winners;
+    PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, no_winners;
     PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
     PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, no_winners;
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on, winners;
-    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on, winners;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners;
     MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners;
     MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners;
     MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners;
     MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
     MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on, winners;
-    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on, winners;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners;
     MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners;
     MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners;
     MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners;
-    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on, winners;
-    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on, winners;
-    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on, winners;
-    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on, winners;
+    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
+    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
+    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
+    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
     MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
     MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
     MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, winners;
@@ -243,7 +271,14 @@ vectorised! {
 pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
     Kernel {
         lanes: tile::GENERIC_LANES,
-        packed: const { &[&[tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>, tile::generic::<S, 2>, tile::generic::<S, 3>, tile::generic::<S, 4>]] },
+        packed: const {
+            &[&[
+                tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>,
+                tile::generic::<S, 2>,
+                tile::generic::<S, 3>,
+                tile::generic::<S, 4>,
+            ]]
+        },
         in_place: None,
         pack: pack::portable::<S::Elem, S::Elem, Same>,
         arg: None,

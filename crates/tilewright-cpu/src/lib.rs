@@ -17,7 +17,9 @@
 //! # Ok::<(), tilewright_core::Error>(())
 //! ```
 
+mod block;
 mod blocking;
+mod cache;
 mod compute;
 mod driver;
 mod isa;

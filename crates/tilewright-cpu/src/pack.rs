@@ -109,7 +109,13 @@ impl<T: Scalar + PartialEq, const MAX: bool> Load<T, T> for NoNan<MAX> {
     const IDENTITY: bool = false;
     #[inline(always)]
     fn load(x: T) -> T {
-        if x == x { x } else if MAX { T::BOTTOM } else { T::TOP }
+        if x == x {
+            x
+        } else if MAX {
+            T::BOTTOM
+        } else {
+            T::TOP
+        }
     }
 }
 
@@ -143,15 +149,36 @@ unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(s: &Lines<E>, 
                     #[allow(unused_mut)] // Only x86-64 has transpositions.
                     let mut moved = 0;
                     #[cfg(target_arch = "x86_64")]
-                    if AVX2 && L::IDENTITY && s.term == 1 {
-                        let (from, to) = (part.first.cast(), to.cast());
-                        moved = transpose::squares(size_of::<E>(), from, part.line, part.count, part.k, to, padded);
+                    if AVX2 && s.term == 1 && size_of::<E>() == size_of::<P>() {
+                        moved = transposed::<E, P, L>(&part, padded, to);
                     }
                     columns::<E, P, L>(&part, moved, padded, to);
                 }
                 pad(&part, padded, to);
             }
         }
+    }
+}
+
+/// One strip whose terms are side by side, as far as transposition in registers goes. Returns how many terms
+/// were packed.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn transposed<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to: *mut P) -> usize {
+    // SAFETY: the elements lie inside the strip; originals and packed elements are of one size, and every
+    // original is read before its place is written.
+    unsafe {
+        let size = size_of::<E>();
+        let moved = transpose::squares(size, s.first.cast(), s.line, s.count, s.k, to.cast(), padded);
+        if !L::IDENTITY {
+            for p in 0..moved {
+                let line = to.add(p * padded);
+                for i in 0..s.count {
+                    line.add(i).write(L::load(line.add(i).cast::<E>().read()));
+                }
+            }
+        }
+        moved
     }
 }
 

@@ -26,7 +26,7 @@ pub fn multiply<S: Semiring>(
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
-    domain::check::<S>(a, b)?;
+    check::<S>(a, b, isa)?;
     choose::<S>().compute(Call { c, arg: None, a, b, update, options, isa })
 }
 
@@ -47,7 +47,7 @@ pub fn multiply_arg<S: Semiring>(
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
     let isa = Isa::choose(options.isa)?;
-    domain::check::<S>(a, b)?;
+    check::<S>(a, b, isa)?;
     choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa })
 }
 
@@ -71,7 +71,7 @@ pub fn multiply_batch<S: Semiring>(
     let isa = Isa::choose(options.isa)?;
     let items: Vec<_> = (0..a.count()).filter_map(|i| a.get(i).zip(b.get(i))).collect();
     for &(a, b) in &items {
-        domain::check::<S>(a, b)?;
+        check::<S>(a, b, isa)?;
     }
     let compute = choose::<S>();
     let one = |(c, (a, b)): (MatMut<'_, S::Out>, _), options| {
@@ -96,4 +96,40 @@ pub fn multiply_batch<S: Semiring>(
 
 fn choose<S: Semiring>() -> &'static dyn Compute<S> {
     kernel::find::<S>().unwrap_or(&OneByOne)
+}
+
+/// Refuses elements outside the domain of `S`, scanning with this processor's instructions.
+fn check<S: Semiring>(a: MatRef<'_, S::Elem>, b: MatRef<'_, S::Elem>, isa: Isa) -> Result<(), Error> {
+    if S::ACCEPTS.is_none() {
+        return Ok(());
+    }
+    for (operand, x) in [("A", a), ("B", b)] {
+        let found = match isa {
+            // SAFETY: the instruction set was checked to be supported when it was chosen.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { find_outside_avx512::<S>(x) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { find_outside_avx2::<S>(x) },
+            _ => domain::find_outside::<S>(x),
+        };
+        domain::refuse::<S>(operand, x, found)?;
+    }
+    Ok(())
+}
+
+/// # Safety
+/// On a processor with AVX-512 F, BW, DQ and VL.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn find_outside_avx512<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
+    domain::find_outside::<S>(x)
+}
+
+/// # Safety
+/// On a processor with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn find_outside_avx2<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
+    domain::find_outside::<S>(x)
 }

@@ -6,8 +6,8 @@ use crate::{
     lanes::Lanes,
     op::{Op, Scalar, SelectOp},
 };
-use tilewright_core::Semiring;
 use core::hint::black_box;
+use tilewright_core::Semiring;
 
 /// Where the accumulators start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,13 @@ impl<P: Copy> FindA<P> for InPlace<P> {
         let quad = |q: usize| if 4 * q < MR { t.a.wrapping_offset(4 * q as isize * t.a_row) } else { t.a };
         Self {
             quads: [t.a, black_box(quad(1)), black_box(quad(2))],
-            within: [0, black_box(t.a_row), black_box(2 * t.a_row), black_box(3 * t.a_row)],
+            // A row that is alone may have any stride, which is then never followed.
+            within: [
+                0,
+                black_box(t.a_row),
+                black_box(t.a_row.wrapping_mul(2)),
+                black_box(t.a_row.wrapping_mul(3)),
+            ],
         }
     }
     #[inline(always)]
@@ -149,7 +155,9 @@ const UNROLL: usize = 4;
 /// # Safety
 /// As [`TileFn`].
 #[inline(always)]
-pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
+    t: &Tile<V::T, V::T>,
+) {
     // SAFETY: the caller guarantees all that is read, written and executed here.
     unsafe {
         let op = O::new();
@@ -161,18 +169,19 @@ pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const
             }
         }
         let (mut a, mut b) = (F::new::<_, MR>(t), t.b);
-        let b_k = [0, t.b_k, black_box(2 * t.b_k), black_box(3 * t.b_k)];
+        // A term that is alone may have any stride, which is then never followed.
+        let b_k = [0, t.b_k, black_box(t.b_k.wrapping_mul(2)), black_box(t.b_k.wrapping_mul(3))];
         for _ in 0..t.k / UNROLL {
             for p in 0..UNROLL {
                 term::<V, O, F, MR, NV>(op, &mut acc, &a, p, b.offset(b_k[p]));
             }
             a.advance::<MR>(UNROLL);
-            b = b.offset(UNROLL as isize * t.b_k);
+            b = b.wrapping_offset(UNROLL as isize * t.b_k);
         }
         for _ in 0..t.k % UNROLL {
             term::<V, O, F, MR, NV>(op, &mut acc, &a, 0, b);
             a.advance::<MR>(1);
-            b = b.offset(t.b_k);
+            b = b.wrapping_offset(t.b_k);
         }
         for i in 0..MR {
             for j in 0..NV {
@@ -269,7 +278,9 @@ pub unsafe fn generic<S: Semiring, const MR: usize>(t: &Tile<S::Elem, S::Acc>) {
 ///
 /// # Safety
 /// As [`TileFn`].
-pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
+    t: &Tile<V::T, V::T>,
+) {
     // SAFETY: as the caller guarantees.
     unsafe { compute::<V, O, F, MR, NV>(t) }
 }
@@ -278,7 +289,9 @@ pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, cons
 ///
 /// # Safety
 /// As [`TileFn`].
-pub unsafe fn portable_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(t: &Tile<V::T, V::T>) {
+pub unsafe fn portable_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
+    t: &Tile<V::T, V::T>,
+) {
     // SAFETY: as the caller guarantees.
     unsafe { compute_arg::<V, O, MR, NV>(t) }
 }

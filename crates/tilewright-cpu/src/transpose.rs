@@ -70,7 +70,15 @@ unsafe fn four_by_four(from: *const f64, line: isize, to: *mut f64, padded: usiz
 /// # Safety
 /// As [`crate::pack::PackFn`], with both element types `size` bytes long, on a processor with AVX2.
 #[inline(always)]
-pub unsafe fn squares(size: usize, from: *const u8, line: isize, width: usize, k: usize, to: *mut u8, padded: usize) -> usize {
+pub unsafe fn squares(
+    size: usize,
+    from: *const u8,
+    line: isize,
+    width: usize,
+    k: usize,
+    to: *mut u8,
+    padded: usize,
+) -> usize {
     let side = match size {
         4 => 8,
         8 => 4,

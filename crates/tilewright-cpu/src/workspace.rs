@@ -31,20 +31,29 @@ impl Workspace {
         result
     }
 
-    /// Addresses of `counts[i]` elements of `sizes[i]` bytes each, on cache lines of their own, valid until
-    /// the next call.
+    /// Addresses of `bytes[i]` bytes each, on cache lines of their own and aligned to `align`, valid until the
+    /// next call.
     ///
     /// # Errors
     /// `out-of-memory`.
-    pub fn reserve<const N: usize>(&mut self, bytes: [usize; N]) -> Result<[*mut u8; N], Error> {
-        let lines = bytes.map(|b| b.div_ceil(size_of::<Line>()) + 1);
-        let total = lines.iter().sum::<usize>();
+    pub fn reserve<const N: usize>(
+        &mut self,
+        bytes: [usize; N],
+        align: usize,
+    ) -> Result<[*mut u8; N], Error> {
+        // Elements may be aligned beyond a cache line; both sizes are powers of two.
+        let unit = align.div_ceil(size_of::<Line>());
+        let lines = bytes.map(|b| (b.div_ceil(size_of::<Line>()) + 1).next_multiple_of(unit));
+        let total = lines.iter().sum::<usize>() + unit - 1;
         self.0.clear();
         if self.0.try_reserve(total).is_err() {
             let bytes = (total * size_of::<Line>()) as u64;
             return Err(ErrorKind::OutOfMemory { what: "packed operands", bytes }.into());
         }
-        let mut next = self.0.as_mut_ptr();
+        let first = self.0.as_mut_ptr();
+        let skipped = first.addr().next_multiple_of(unit * size_of::<Line>()) - first.addr();
+        // SAFETY: fewer than `unit` lines are skipped, which the total includes.
+        let mut next = unsafe { first.add(skipped / size_of::<Line>()) };
         Ok(lines.map(|count| {
             let this = next;
             // SAFETY: the counts add up to the reserved total.

@@ -1,0 +1,246 @@
+//! Every remainder around every edge: of tiles, of the unrolled loop, of blocks, of matrices without elements.
+
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
+mod common;
+
+use common::{Case, Form, Join, Palette, Subject, check, isas};
+use tilewright_core::*;
+use tilewright_cpu::{Options, multiply, multiply_arg};
+
+/// More rows than the tallest tile and more columns than twice the widest vector of bytes.
+const MAX_M: usize = 13;
+const MAX_N: usize = 129;
+
+/// Every shape up to one more than any tile, into C by rows, by columns, with gaps and reversed.
+fn every_tile<S: Subject>(arg: Option<Form>) {
+    for isa in isas() {
+        for m in 1..=MAX_M {
+            for n in 1..=MAX_N {
+                let forms = [Form::PLAIN, Form::SPREAD, Form::BY_COLUMNS, Form::REVERSED];
+                let c = forms[(m + n) % 4];
+                let join = [Join::Replace, Join::Accumulate][n / 2 % 2];
+                check::<S>(&Case { c, arg, join, ..Case::new(isa, m, n, 5) });
+            }
+        }
+    }
+}
+
+macro_rules! every_tile {
+    ($($name:ident: $semiring:ty, $arg:expr;)*) => {
+        mod every_tile {
+            use super::*;
+            $(#[test]
+            fn $name() {
+                super::every_tile::<$semiring>($arg);
+            })*
+        }
+    };
+}
+every_tile! {
+    plus_times_f16: PlusTimes<f16>, None;
+    plus_times_f32: PlusTimes<f32>, None;
+    plus_times_f64: PlusTimes<f64>, None;
+    plus_times_i8: PlusTimes<i8>, None;
+    min_plus_i16: MinPlus<i16>, None;
+    max_plus_f32: MaxPlus<f32>, None;
+    max_min_f64: MaxMin<f64>, None;
+    or_and: OrAnd, None;
+    min_plus_f32_arg: MinPlus<f32>, Some(Form::SPREAD);
+    max_plus_i64_arg: MaxPlus<i64>, Some(Form::PLAIN);
+    min_plus_i16_arg: MinPlus<i16>, Some(Form::BY_COLUMNS);
+    or_and_arg: OrAnd, Some(Form::PLAIN);
+}
+
+/// Lengths around multiples of the unrolled loop and of every block of terms in use.
+fn every_length<S: Subject>(arg: bool) {
+    let blocks = [128, 170, 205, 256, 342, 512, 1024, 2048, 4096];
+    let lengths = (0..20).chain(blocks.iter().flat_map(|k| k - 2..k + 3));
+    for (isa, k) in lengths.flat_map(|k| isas().into_iter().map(move |isa| (isa, k))) {
+        for (a, b) in [(Form::PLAIN, Form::PLAIN), (Form::BY_COLUMNS, Form::BY_COLUMNS)] {
+            let join = [Join::Replace, Join::Accumulate][k % 2];
+            let case = Case { a, b, join, ..Case::new(isa, 3, 18, k) };
+            check::<S>(&Case { arg: arg.then_some(Form::PLAIN), ..case });
+            // Ties in every block, and winners in the last one.
+            check::<S>(&Case { arg: arg.then_some(Form::PLAIN), palette: Palette::Few, ..case });
+            check::<S>(&Case { arg: arg.then_some(Form::PLAIN), palette: Palette::Spread, ..case });
+        }
+    }
+}
+
+#[test]
+fn every_length_in_c() {
+    every_length::<PlusTimes<f32>>(false);
+    every_length::<PlusTimes<i64>>(false);
+    every_length::<MinPlus<i32>>(false);
+    every_length::<MaxTimes<f64>>(false);
+    every_length::<OrAnd>(false);
+}
+
+#[test]
+fn every_length_through_a_buffer() {
+    every_length::<PlusTimes<bf16>>(false);
+    every_length::<MinPlus<f16>>(false);
+}
+
+#[test]
+fn every_length_with_arg() {
+    every_length::<MinPlus<f32>>(true);
+    every_length::<MaxPlus<i16>>(true);
+    every_length::<MaxMin<i32>>(true);
+    every_length::<MinMax<f64>>(true);
+    every_length::<OrAnd>(true);
+}
+
+/// Widths around the blocks of columns, whose size depends on the length of sums.
+#[test]
+fn every_block_of_columns() {
+    let edges = [128, 256, 512, 655, 1024, 2048];
+    for (isa, n) in
+        edges.iter().flat_map(|n| n - 1..n + 2).flat_map(|n| isas().into_iter().map(move |i| (i, n)))
+    {
+        for k in [200, 257] {
+            for join in [Join::Replace, Join::Accumulate] {
+                let case = Case { join, ..Case::new(isa, 2, n, k) };
+                check::<PlusTimes<f64>>(&case);
+                check::<MinPlus<i16>>(&case);
+                check::<OrAnd>(&case);
+                check::<MaxPlus<f16>>(&case);
+                check::<MinPlus<f64>>(&Case { arg: Some(Form::PLAIN), ..case });
+            }
+        }
+    }
+}
+
+/// Where operands begin to be packed instead of being read in place.
+#[test]
+fn thresholds_of_packing() {
+    for isa in isas() {
+        for m in [1, 2, 7, 8, 9, 12, 13, 24, 25, 37] {
+            for n in (63..67).chain(127..131).chain(255..259) {
+                let case = Case::new(isa, m, n, 9);
+                check::<PlusTimes<f32>>(&Case { join: Join::Accumulate, ..case });
+                check::<PlusTimes<f32>>(&Case { a: Form::BY_COLUMNS, ..case });
+                check::<PlusTimes<f64>>(&Case { b: Form::BY_COLUMNS, ..case });
+                check::<PlusTimes<f64>>(&Case {
+                    a: Form::REVERSED,
+                    b: Form { gap: 3, ..Form::PLAIN },
+                    ..case
+                });
+            }
+        }
+    }
+}
+
+/// Where B becomes too large to be read in place, for few rows and for many.
+#[test]
+fn thresholds_of_large_operands() {
+    for isa in isas() {
+        for (n, k) in [(256, 128), (257, 128), (512, 256), (513, 257)] {
+            for m in [3, 13, 25, 37] {
+                let case = Case { palette: Palette::Whole, ..Case::new(isa, m, n, k) };
+                check::<PlusTimes<f32>>(&case);
+                check::<PlusTimes<f64>>(&Case { join: Join::Accumulate, b: Form::REVERSED, ..case });
+            }
+        }
+    }
+}
+
+/// One sum of no terms is the identity; accumulating none leaves C alone, scaling scales it.
+#[test]
+fn no_terms() {
+    for isa in isas() {
+        let options = common::on(isa);
+        let (a, b) = (common::rows::<f32>(&[], 2, 0), common::rows::<f32>(&[], 0, 3));
+        let run = |update: &Update<MinPlus<f32>>| {
+            let mut c = [1.0, -0.0, f32::NAN, f32::INFINITY, -7.5, f32::NEG_INFINITY];
+            let mut arg = [7; 6];
+            multiply::<MinPlus<f32>>(common::rows_mut(&mut c, 2, 3), a, b, update, &options).unwrap();
+            let mut again = c;
+            let (to, to_arg) = (common::rows_mut(&mut again, 2, 3), common::rows_mut(&mut arg, 2, 3));
+            multiply_arg::<MinPlus<f32>>(to, to_arg, a, b, update, &options).unwrap();
+            assert_eq!(arg, [NO_ARG; 6]);
+            assert_eq!(c.map(f32::to_bits), again.map(f32::to_bits));
+            c.map(f32::to_bits)
+        };
+        let inf = f32::INFINITY;
+        assert_eq!(run(&Update::Replace), [inf; 6].map(f32::to_bits));
+        // NaN is absent, and zeros are positive.
+        assert_eq!(run(&Update::Accumulate), [1.0, 0.0, inf, inf, -7.5, -inf].map(f32::to_bits));
+
+        let mut c = [1.0, 2.0, 3.0, 4.0, -5.0, f32::INFINITY];
+        let half = Update::scale(9.0, 0.5);
+        multiply::<PlusTimes<f32>>(common::rows_mut(&mut c, 2, 3), a, b, &half, &options).unwrap();
+        assert_eq!(c, [0.5, 1.0, 1.5, 2.0, -2.5, f32::INFINITY]);
+        let nothing = Update::scale(9.0, 0.0);
+        multiply::<PlusTimes<f32>>(common::rows_mut(&mut c, 2, 3), a, b, &nothing, &options).unwrap();
+        assert_eq!(c, [0.0; 6]);
+    }
+}
+
+/// Matrices without rows or without columns, however many of the other there are.
+#[test]
+fn no_elements() {
+    for isa in isas() {
+        let huge = isize::MAX as usize;
+        for (m, n) in [(0, 0), (0, 5), (5, 0), (0, huge), (huge, 0)] {
+            for k in [0, 3] {
+                let options = Options { threads: 4, isa: Some(isa), ..Options::default() };
+                let one = [1.0f32];
+                let a = MatRef::new(&one, Layout::strided(m, k, 0, 0)).unwrap();
+                let b = MatRef::new(&one, Layout::strided(k, n, 0, 0)).unwrap();
+                let c = || MatMut::<f32>::new(&mut [], Layout::strided(m, n, 1, 1)).unwrap();
+                let arg = || MatMut::<u32>::new(&mut [], Layout::strided(m, n, 1, 1)).unwrap();
+                multiply::<PlusTimes<f32>>(c(), a, b, &Update::Replace, &options).unwrap();
+                multiply::<MinPlus<f32>>(c(), a, b, &Update::Accumulate, &options).unwrap();
+                multiply_arg::<MinPlus<f32>>(c(), arg(), a, b, &Update::Replace, &options).unwrap();
+                multiply::<PlusTimes<f32>>(c(), a, b, &Update::scale(2.0, 3.0), &options).unwrap();
+                reference::multiply::<MinPlus<f32>>(c(), a, b, &Update::Replace).unwrap();
+
+                let halves = [f16::ONE];
+                let a = MatRef::new(&halves, Layout::strided(m, k, 0, 0)).unwrap();
+                let b = MatRef::new(&halves, Layout::strided(k, n, 0, 0)).unwrap();
+                let c = MatMut::<f16>::new(&mut [], Layout::strided(m, n, 1, 1)).unwrap();
+                multiply_arg::<MinPlus<f16>>(c, arg(), a, b, &Update::Replace, &options).unwrap();
+            }
+        }
+    }
+}
+
+/// Shapes that do not fit are refused before anything happens.
+#[test]
+fn mismatched_shapes() {
+    let data = [1.0f32; 12];
+    let x = |rows, cols| common::rows(&data[..rows * cols], rows, cols);
+    let mut c = [7.0f32; 12];
+    let mut arg = [7; 12];
+    let options = Options::default();
+    let refused = |r: Result<_, Error>| r.err().unwrap().code();
+    let replace = Update::<MinPlus<f32>>::Replace;
+    fn two_by_two<T>(data: &mut [T]) -> MatMut<'_, T> {
+        common::rows_mut(&mut data[..4], 2, 2)
+    }
+    assert_eq!(refused(multiply(two_by_two(&mut c), x(2, 3), x(2, 2), &replace, &options)), "inner-mismatch");
+    assert_eq!(
+        refused(multiply(two_by_two(&mut c), x(2, 3), x(3, 3), &replace, &options)),
+        "result-mismatch"
+    );
+    assert_eq!(
+        refused(multiply(two_by_two(&mut c), x(3, 3), x(3, 2), &replace, &options)),
+        "result-mismatch"
+    );
+    let arg3x2 = common::rows_mut(&mut arg[..6], 3, 2);
+    let wrong_arg = multiply_arg(two_by_two(&mut c), arg3x2, x(2, 3), x(3, 2), &replace, &options);
+    assert_eq!(refused(wrong_arg), "result-mismatch");
+
+    let sums = Update::<PlusTimes<f32>>::Replace;
+    let no_winner = multiply_arg(two_by_two(&mut c), two_by_two(&mut arg), x(2, 3), x(3, 2), &sums, &options);
+    assert_eq!(refused(no_winner), "unsupported");
+    let long = Layout::strided(2, u32::MAX as usize, 0, 0);
+    let (a, b) = (MatRef::new(&data, long).unwrap(), MatRef::new(&data, long.t()).unwrap());
+    assert_eq!(
+        refused(multiply_arg(two_by_two(&mut c), two_by_two(&mut arg), a, b, &replace, &options)),
+        "unsupported"
+    );
+    assert_eq!((c, arg), ([7.0; 12], [7; 12]));
+}

@@ -1,0 +1,67 @@
+//! A thousand random problems for every built-in semiring and element type.
+
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
+mod common;
+
+use common::{case, check, config};
+use proptest::prelude::*;
+use tilewright_core::*;
+
+macro_rules! properties {
+    ($($name:ident: $semiring:ty;)*) => {
+        proptest! {
+            #![proptest_config(config())]
+            $(#[test]
+            fn $name(case in case()) {
+                check::<$semiring>(&case);
+            })*
+        }
+
+        /// No built-in semiring is forgotten above.
+        #[test]
+        fn all_are_listed() {
+            let listed = [$((<$semiring>::NAME, <<$semiring as Semiring>::Elem as Element>::DTYPE)),*];
+            for id in SemiringId::ALL {
+                for dtype in id.dtypes() {
+                    assert!(listed.contains(&(id.name(), *dtype)), "{id} on {dtype}");
+                }
+            }
+        }
+    };
+}
+
+properties! {
+    plus_times_f16: PlusTimes<f16>;
+    plus_times_bf16: PlusTimes<bf16>;
+    plus_times_f32: PlusTimes<f32>;
+    plus_times_f64: PlusTimes<f64>;
+    plus_times_i8: PlusTimes<i8>;
+    plus_times_i32: PlusTimes<i32>;
+    plus_times_i64: PlusTimes<i64>;
+    min_plus_f16: MinPlus<f16>;
+    min_plus_bf16: MinPlus<bf16>;
+    min_plus_f32: MinPlus<f32>;
+    min_plus_f64: MinPlus<f64>;
+    min_plus_i16: MinPlus<i16>;
+    min_plus_i32: MinPlus<i32>;
+    min_plus_i64: MinPlus<i64>;
+    max_plus_f16: MaxPlus<f16>;
+    max_plus_bf16: MaxPlus<bf16>;
+    max_plus_f32: MaxPlus<f32>;
+    max_plus_f64: MaxPlus<f64>;
+    max_plus_i16: MaxPlus<i16>;
+    max_plus_i32: MaxPlus<i32>;
+    max_plus_i64: MaxPlus<i64>;
+    max_times_f32: MaxTimes<f32>;
+    max_times_f64: MaxTimes<f64>;
+    min_times_f32: MinTimes<f32>;
+    min_times_f64: MinTimes<f64>;
+    max_min_f32: MaxMin<f32>;
+    max_min_f64: MaxMin<f64>;
+    max_min_i32: MaxMin<i32>;
+    min_max_f32: MinMax<f32>;
+    min_max_f64: MinMax<f64>;
+    min_max_i32: MinMax<i32>;
+    or_and: OrAnd;
+}
