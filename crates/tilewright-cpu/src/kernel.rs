@@ -98,10 +98,11 @@ tables!(avx2, avx2_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
     wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3});
 // 18 sums keep four pipelines busy for the four cycles of a multiply-add. With more of them the compiler moves
 // so many terms ahead of the selections that sums leave the 32 registers. Three vectors share each element of A,
-// because spreading it over a vector costs as much as an operation on it.
+// because spreading it over a vector costs as much as an operation on it. Multiply-add takes an element of A
+// without spreading it, has nothing to move ahead, and leaves room for more rows.
 #[cfg(target_arch = "aarch64")]
 tables!(neon, neon_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
-    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6}, arg {1: 1 2 3 4} {2: 1 2 3 4});
+    wide {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4} {2: 1 2 3 4});
 tables!(portable, portable_arg, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2});
 
 /// The kernel of a semiring on one instruction set: its vectors, operation and packing.

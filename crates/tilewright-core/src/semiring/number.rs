@@ -26,6 +26,7 @@ pub trait Number: Element + PartialOrd {
     fn canonical(self) -> Self;
     /// `self`, with a signalling NaN made quiet and perhaps a negative zero positive. Compilers for AArch64 may
     /// select between a value and a constant with an instruction that drops quiet NaN only.
+    #[inline(always)]
     fn quiet(self) -> Self {
         self.canonical()
     }
