@@ -43,12 +43,12 @@ fn check<S: Semiring<Elem = T, Out = T>, T: Element + PartialEq>(quiet: T, signa
     for &isa in Isa::ALL.iter().filter(|isa| isa.is_supported()) {
         let options = Options { isa: Some(isa), ..Options::default() };
         same(
-            &|c, _, a, b, u| drop(multiply(c, a, b, u, &options).unwrap()),
+            &|c, _, a, b, u| _ = multiply(c, a, b, u, &options).unwrap(),
             &plain_expected,
             &format!("on {isa}"),
         );
         same(
-            &|c, arg, a, b, u| drop(multiply_arg(c, arg, a, b, u, &options).unwrap()),
+            &|c, arg, a, b, u| _ = multiply_arg(c, arg, a, b, u, &options).unwrap(),
             &winners_expected,
             &format!("on {isa}, with winners"),
         );
