@@ -1,0 +1,1 @@
+//! Executes PTX on the CPU, counts what the hardware counts, and finds what it hides.
