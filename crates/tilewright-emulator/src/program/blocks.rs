@@ -65,12 +65,12 @@ fn leaves(op: Op) -> bool {
     matches!(op, Op::Branch | Op::BranchIndexed | Op::Return | Op::Exit | Op::Trap | Op::Unsupported)
 }
 
-/// The marker at the start of block `number`.
-pub fn enter(number: u32) -> Inst {
+/// The marker at the start of block `number` of `length` instructions; the length is in the place of the destination.
+pub fn enter(number: u32, length: u32) -> Inst {
     Inst {
         op: Op::Enter,
         aux: number,
-        dst: Place::NONE,
+        dst: Place(length as i32),
         a: Place::NONE,
         b: Place::NONE,
         c: Place::NONE,

@@ -76,8 +76,6 @@ pub struct BlockInfo {
     pub start: u32,
     /// Behind its last instruction.
     pub end: u32,
-    /// Where lanes that part at its end meet again.
-    pub reconvergence: u32,
 }
 
 /// A PTX module, ready to be executed.
@@ -261,13 +259,18 @@ impl Builder {
             pc_of(cut.partition_point(|block| block.start <= index).saturating_sub(1))
         };
         for (number, block) in cut.iter().enumerate() {
-            let marker = (first_block + number) as u32;
-            self.push(blocks::enter(marker), lowered.origins[block.start], "");
+            let meeting = meet[number].map_or(NO_RECONVERGENCE, |block| pc_of(block as usize));
+            let marker = blocks::enter((first_block + number) as u32, (block.end - block.start) as u32);
+            self.push(marker, lowered.origins[block.start], "");
             for index in block.start..block.end {
                 let mut inst = lowered.code[index];
                 match inst.op {
-                    Op::Branch => inst.aux = pc_of_label(inst.aux),
+                    Op::Branch => {
+                        inst.aux = pc_of_label(inst.aux);
+                        inst.c = Place(meeting as i32);
+                    }
                     Op::BranchIndexed => {
+                        inst.c = Place(meeting as i32);
                         let table = &mut self.sites.tables[inst.aux as usize];
                         table.iter_mut().for_each(|label| *label = pc_of_label(*label));
                     }
@@ -282,7 +285,6 @@ impl Builder {
             self.blocks.push(BlockInfo {
                 start: pc_of(number),
                 end: self.code.len() as u32,
-                reconvergence: meet[number].map_or(NO_RECONVERGENCE, |block| pc_of(block as usize)),
             });
         }
         frame.bytes

@@ -313,15 +313,6 @@ pub enum Space {
     Texture,
 }
 
-/// What a load or store does to the bits between memory and register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extend {
-    /// Zeros above.
-    Zero,
-    /// The sign above.
-    Sign,
-}
-
 /// How an access orders with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -342,8 +333,6 @@ pub struct MemorySite {
     pub bytes: u32,
     /// Elements per lane.
     pub elements: u32,
-    /// Sign or zero extension.
-    pub extend: Extend,
     /// Order.
     pub order: Order,
     /// Whether the access also releases what came before (`st.release`, `atom.acq_rel`).
@@ -551,8 +540,6 @@ pub struct RowsSite {
     pub offset: u32,
     /// Bytes of the value.
     pub bytes: u32,
-    /// Sign or zero extension when read.
-    pub extend: Extend,
     /// The register.
     pub value: Slot,
 }

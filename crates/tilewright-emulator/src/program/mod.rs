@@ -20,5 +20,7 @@ pub use layout::{Parameter, Symbol};
 pub use lines::SourceLine;
 
 pub(crate) use blocks::NO_RECONVERGENCE;
+pub(crate) use constants::Line;
 pub(crate) use decode::{Function, Sites};
-pub(crate) use layout::{SharedVariable, Variable, address};
+pub(crate) use layout::{Constancy, SharedVariable, address};
+pub(crate) use lines::Origin;

@@ -2,7 +2,7 @@
 
 use super::{Lowerer, Lowering, operands::Target, unsupported, width_of};
 use crate::alu;
-use crate::isa::{Kind, Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
+use crate::isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, layout::address, opcode::Split};
 
@@ -88,7 +88,6 @@ impl<'a> Lowerer<'a, '_> {
             space,
             bytes: ty.bytes(),
             elements,
-            extend: if ty.kind() == Kind::Signed { Extend::Sign } else { Extend::Zero },
             order,
             releases: if releases { Releases::Yes } else { Releases::No },
             base: address.base,
@@ -244,9 +243,10 @@ impl<'a> Lowerer<'a, '_> {
             return Ok(());
         }
         if split.has(Modifier::WaitGroup) || split.has(Modifier::WaitAll) {
+            // `wait_all` waits for copies that no group holds too.
             let open = match operands.first() {
                 Some(Operand::Immediate(crate::parse::ast::Immediate::Int(open))) => *open as u32,
-                _ => 0,
+                _ => u32::MAX,
             };
             self.push(Op::WaitGroup, open);
             return Ok(());

@@ -38,7 +38,7 @@ const REGISTERS: usize = 1 << 24;
 pub struct Lowered<'a> {
     pub code: Vec<Inst>,
     pub origins: Vec<Origin>,
-    /// PTX opcode of each instruction.
+    /// PTX opcode of each instruction; empty for all but the first that a PTX instruction becomes.
     pub opcodes: Vec<&'a str>,
     /// The instruction that each label stands before.
     pub labels: Vec<usize>,
@@ -193,7 +193,11 @@ impl<'a> Lowerer<'a, '_> {
                     self.statement(instruction)?;
                     let origin = Origin { ptx_line: instruction.line, file: location.0, line: location.1 };
                     origins.resize(self.out.len(), origin);
-                    opcodes.resize(self.out.len(), instruction.opcode);
+                    // One instruction of PTX may take several of ours: the first one counts.
+                    if opcodes.len() < self.out.len() {
+                        opcodes.push(instruction.opcode);
+                    }
+                    opcodes.resize(self.out.len(), "");
                 }
             }
         }
@@ -209,7 +213,7 @@ impl<'a> Lowerer<'a, '_> {
         self.push(if self.kind == FunctionKind::Entry { Op::Exit } else { Op::Return }, 0);
         let last = origins.last().copied().unwrap_or(Origin { ptx_line: self.line, file: 0, line: 0 });
         origins.push(last);
-        opcodes.push("ret");
+        opcodes.push("");
         Ok(self.done(origins, opcodes, label_at))
     }
 

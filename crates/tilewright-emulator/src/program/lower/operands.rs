@@ -13,7 +13,8 @@ use crate::program::{
 pub struct Destination {
     /// Where the instruction writes.
     pub slot: Slot,
-    after: Option<(Op, Slot)>,
+    after: Vec<Op>,
+    register: Slot,
 }
 
 /// A resolved memory address.
@@ -204,30 +205,41 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// A named register as the destination of a result of type `ty`.
+    ///
+    /// A register may be wider than the type. Signed results are then extended with their sign, all others with zeros.
     pub fn destination_register(&mut self, register: Register, ty: Type) -> Lowering<Destination> {
         let width = width_of(ty)?;
         let Register { slot, bits } = register;
-        let signed = ty.kind() == Kind::Signed;
-        let after = match (width, slot.width) {
-            (Width::Word, Width::Double) if signed && ty.bits() == 32 => Op::ExtendS32,
-            (Width::Word, Width::Double) => Op::ExtendU32,
-            (Width::Double, Width::Word) => Op::Truncate,
-            (Width::Word, Width::Word) if signed && ty.bits() == 8 && bits == 32 => Op::LowS8,
-            (Width::Word, Width::Word) if signed && ty.bits() == 8 && bits == 16 => Op::LowS8,
-            (Width::Word, Width::Word) if signed && ty.bits() == 16 && bits == 32 => Op::LowS16,
-            (Width::Word, Width::Word) if ty.bits() > bits && bits == 16 => Op::Low16,
-            (a, b) if a == b => return Ok(Destination { slot, after: None }),
-            _ => return unsupported("a predicate and a number are not the same"),
-        };
-        let temporary = self.temporary(width);
-        Ok(Destination { slot: temporary, after: Some((after, slot)) })
+        if (width == Width::Predicate) != (slot.width == Width::Predicate) {
+            return unsupported("a predicate and a number are not the same");
+        }
+        let signed = ty.kind() == Kind::Signed && ty.bits() < bits;
+        let mut after = Vec::new();
+        match ty.bits() {
+            8 if signed => after.push(Op::LowS8),
+            16 if signed => after.push(Op::LowS16),
+            _ => {}
+        }
+        match (width, slot.width) {
+            (Width::Word, Width::Double) => after.push(if signed { Op::ExtendS32 } else { Op::ExtendU32 }),
+            (Width::Double, Width::Word) => after.push(Op::Truncate),
+            (Width::Word, Width::Word) if bits == 16 && (signed || ty.bits() > 16) => after.push(Op::Low16),
+            _ => {}
+        }
+        let direct = if after.is_empty() { slot } else { self.temporary(width) };
+        Ok(Destination { slot: direct, after, register: slot })
     }
 
     /// Finishes a destination behind the instruction that wrote it.
     pub fn deliver(&mut self, destination: Option<&Destination>) {
-        if let Some(Destination { slot, after: Some((op, to)) }) = destination {
-            let inst = self.push(*op, 0);
-            (inst.dst, inst.a) = (to.place, slot.place);
+        let Some(Destination { slot, after, register }) = destination else { return };
+        let mut from = *slot;
+        for (index, &op) in after.iter().enumerate() {
+            let last = index + 1 == after.len();
+            let to = if last { *register } else { self.temporary(Width::Word) };
+            let inst = self.push(op, 0);
+            (inst.dst, inst.a) = (to.place, from.place);
+            from = to;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parameters of functions and calls: words in the frame.
 
 use super::{Lowerer, Lowering, unsupported};
-use crate::isa::{Kind, Type};
+use crate::isa::Type;
 use crate::parse::ast::Operand;
 use crate::program::instruction::*;
 
@@ -11,13 +11,12 @@ impl<'a> Lowerer<'a, '_> {
         for (index, part) in self.parts(to).iter().enumerate() {
             let destination = self.destination(part, ty)?;
             let Some(destination) = destination else { continue };
-            let extend = if ty.kind() == Kind::Signed { Extend::Sign } else { Extend::Zero };
             let offset = offset + index as u32 * ty.bytes();
             self.sites.rows.push(RowsSite {
                 first,
                 offset,
                 bytes: ty.bytes(),
-                extend,
+               
                 value: destination.slot,
             });
             self.push(Op::ReadRows, self.sites.rows.len() as u32 - 1);
@@ -34,7 +33,7 @@ impl<'a> Lowerer<'a, '_> {
                 return unsupported("a predicate is no parameter");
             }
             let offset = offset + index as u32 * ty.bytes();
-            self.sites.rows.push(RowsSite { first, offset, bytes: ty.bytes(), extend: Extend::Zero, value });
+            self.sites.rows.push(RowsSite { first, offset, bytes: ty.bytes(), value });
             self.push(Op::WriteRows, self.sites.rows.len() as u32 - 1);
         }
         Ok(())
