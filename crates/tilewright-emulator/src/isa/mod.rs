@@ -7,5 +7,5 @@ mod types;
 
 pub use matrix::{Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Overflow};
 pub use modifiers::{Modifier, Modifiers};
-pub use scalar::{Opcode, Scalar, ScalarOp, Selector};
+pub use scalar::{Opcode, ScalarOp, Selector};
 pub use types::{Kind, Type};

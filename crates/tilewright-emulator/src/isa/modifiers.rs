@@ -25,7 +25,7 @@ modifiers! {
     Subnormal "subnormal",
     // Shifts, bit fields, permutations.
     Clamp "clamp", Wrap "wrap", Left "l", Right "r", ShiftAmt "shiftamt", F4e "f4e", B4e "b4e", Rc8 "rc8",
-    Ecl "ecl", Ecr "ecr", Rc16 "rc16", Shr7 "shr7", Shr15 "shr15", Po "po",
+    Ecl "ecl", Ecr "ecr", Rc16 "rc16", Shr7 "shr7", Shr15 "shr15", Po "po", Pack "pack",
     // Operations of atomics, reductions, shuffles and votes.
     Add "add", Min "min", Max "max", Inc "inc", Dec "dec", Exch "exch", Cas "cas", Up "up", Down "down",
     Bfly "bfly", Idx "idx", All "all", Any "any", Uni "uni", Ballot "ballot", Arrive "arrive", Red "red",
@@ -78,6 +78,11 @@ impl Modifiers {
     /// Puts `modifier` into the set.
     pub fn insert(&mut self, modifier: Modifier) {
         self.0[modifier as usize / 64] |= 1 << (modifier as usize % 64);
+    }
+
+    /// Takes `modifier` out of the set.
+    pub fn remove(&mut self, modifier: Modifier) {
+        self.0[modifier as usize / 64] &= !(1 << (modifier as usize % 64));
     }
 
     /// Whether `modifier` is in the set.

@@ -123,6 +123,3 @@ pub struct ScalarOp {
     /// Selectors of the destination and of the first three sources (video instructions only).
     pub selectors: [Selector; 4],
 }
-
-/// The semantics of one instruction: sources in PTX order, the destination's bits out.
-pub type Scalar = fn(&ScalarOp, [u64; 4]) -> u64;
