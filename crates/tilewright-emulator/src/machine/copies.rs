@@ -1,5 +1,9 @@
 //! Asynchronous copies (`cp.async`): what was read is written to shared memory when its group is waited for.
 
+use std::collections::VecDeque;
+
+use crate::memory::lanes;
+
 /// One lane's copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
@@ -15,42 +19,48 @@ pub struct Copy {
     pub pc: u32,
 }
 
-/// The copies of a warp in flight.
+/// The copies of a lane in flight.
 #[derive(Clone, Debug, Default)]
-pub struct Copies {
+struct Lane {
     open: Vec<Copy>,
-    groups: Vec<std::collections::VecDeque<Vec<Copy>>>,
+    groups: VecDeque<Vec<Copy>>,
 }
 
+/// The copies of a warp in flight: groups belong to the thread that closes them.
+#[derive(Clone, Debug, Default)]
+pub struct Copies(Vec<Lane>);
+
 impl Copies {
+    fn lane(&mut self, lane: usize) -> &mut Lane {
+        self.0.resize_with(32, Lane::default);
+        &mut self.0[lane]
+    }
+
     /// A copy is issued.
     pub fn issue(&mut self, copy: Copy) {
-        self.open.push(copy);
+        self.lane(copy.lane.into()).open.push(copy);
     }
 
     /// The lanes of `mask` close their group.
     pub fn commit(&mut self, mask: u32) {
-        self.groups.resize_with(32, Default::default);
-        for lane in crate::memory::lanes(mask) {
-            let (group, rest) = self.open.drain(..).partition(|copy| usize::from(copy.lane) == lane);
-            self.open = rest;
-            self.groups[lane].push_back(group);
+        for lane in lanes(mask) {
+            let lane = self.lane(lane);
+            let group = std::mem::take(&mut lane.open);
+            lane.groups.push_back(group);
         }
     }
 
-    /// The lanes of `mask` wait until at most `keep` groups are in flight; `None`: for everything, committed or not.
+    /// The lanes of `mask` wait until at most `keep` groups are in flight; `None`: for everything, in a group or not.
     pub fn wait(&mut self, mask: u32, keep: Option<u32>) -> Vec<Copy> {
-        self.groups.resize_with(32, Default::default);
         let mut done = Vec::new();
-        for lane in crate::memory::lanes(mask) {
-            while self.groups[lane].len() > keep.unwrap_or(0) as usize {
-                done.extend(self.groups[lane].pop_front().into_iter().flatten());
+        for lane in lanes(mask) {
+            let lane = self.lane(lane);
+            while lane.groups.len() > keep.unwrap_or(0) as usize {
+                done.extend(lane.groups.pop_front().into_iter().flatten());
             }
-        }
-        if keep.is_none() {
-            let (waited, rest) = self.open.drain(..).partition(|copy| mask >> copy.lane & 1 == 1);
-            self.open = rest;
-            done.extend::<Vec<Copy>>(waited);
+            if keep.is_none() {
+                done.append(&mut lane.open);
+            }
         }
         done
     }
