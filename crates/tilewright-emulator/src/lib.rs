@@ -2,3 +2,7 @@
 
 pub mod alu;
 pub mod isa;
+pub mod parse;
+mod program;
+
+pub use program::{Parameter, Program, ProgramError, SourceLine, Symbol};

@@ -8,17 +8,17 @@ const NAN32: u64 = 0x7fff_ffff;
 fn between_integers() {
     check(&[
         ("cvt.u32.u16", [0xffff_ffff], 0xffff),
-        ("cvt.s32.s16", [0xffff], s64(-1)),
+        ("cvt.s32.s16", [0xffff], s32(-1)),
         ("cvt.s64.s32", [0xffff_ffff], s64(-1)),
         ("cvt.u64.u32", [0xdead_ffff_ffff], 0xffff_ffff),
         ("cvt.u32.u64", [0xdead_1234_5678], 0x1234_5678),
-        ("cvt.s8.s32", [0x80], s64(-128)),
+        ("cvt.s8.s32", [0x80], 0x80),
         ("cvt.u8.s32", [s32(-1)], 0xff),
         ("cvt.u64.s32", [s32(-1)], u64::MAX),
         ("cvt.sat.u8.s32", [s32(-5)], 0),
         ("cvt.sat.u8.s32", [300], 255),
         ("cvt.sat.s8.s32", [300], 127),
-        ("cvt.sat.s16.s64", [s64(-40000)], s64(-32768)),
+        ("cvt.sat.s16.s64", [s64(-40000)], s16(-32768)),
         ("cvt.sat.s32.u32", [0xffff_ffff], 0x7fff_ffff),
     ]);
 }
@@ -28,8 +28,8 @@ fn floats_to_integers() {
     check(&[
         ("cvt.rni.s32.f32", [f(2.5)], 2),
         ("cvt.rni.s32.f32", [f(3.5)], 4),
-        ("cvt.rzi.s32.f32", [f(-2.9)], s64(-2)),
-        ("cvt.rmi.s32.f32", [f(-2.1)], s64(-3)),
+        ("cvt.rzi.s32.f32", [f(-2.9)], s32(-2)),
+        ("cvt.rmi.s32.f32", [f(-2.1)], s32(-3)),
         ("cvt.rpi.s32.f32", [f(2.1)], 3),
         ("cvt.rzi.u32.f32", [f(-5.0)], 0),
         ("cvt.rzi.u32.f32", [f(5e9)], 0xffff_ffff),
@@ -37,13 +37,13 @@ fn floats_to_integers() {
         ("cvt.rzi.s32.f32", [NAN32], 0),
         ("cvt.rzi.s64.f32", [NAN32], 1 << 63),
         ("cvt.rzi.u64.f32", [NAN32], 1 << 63),
-        ("cvt.rzi.s32.f64", [d(f64::NAN)], s64(i32::MIN.into())),
+        ("cvt.rzi.s32.f64", [d(f64::NAN)], s32(i32::MIN)),
         ("cvt.rzi.u32.f64", [d(f64::NAN)], 1 << 31),
         ("cvt.rzi.s64.f64", [d(-1e300)], 1 << 63),
         ("cvt.rzi.u64.f64", [d(1e300)], u64::MAX),
         ("cvt.rni.s16.f16", [0x7bff], 32767),
         ("cvt.rzi.u8.f32", [f(255.9)], 255),
-        ("cvt.rzi.s8.f32", [f(-200.0)], s64(-128)),
+        ("cvt.rzi.s8.f32", [f(-200.0)], 0x80),
         ("cvt.rpi.ftz.s32.f32", [1], 0),
         ("cvt.rpi.s32.f32", [1], 1),
         ("cvt.rpi.s8.bf16", [0x3f81], 2),
@@ -196,6 +196,6 @@ proptest! {
             prop_assert_eq!(eval("cvt.rzi.s64.f64", [word]) as i64, x as i64);
         }
         prop_assert_eq!(eval("cvt.rzi.u32.f32", [word]), u64::from(y as u32));
-        prop_assert_eq!(eval("cvt.rni.s32.f32", [word]), y.round_ties_even() as i32 as u64);
+        prop_assert_eq!(eval("cvt.rni.s32.f32", [word]), y.round_ties_even() as i32 as u32 as u64);
     }
 }

@@ -88,7 +88,7 @@ fn two_and_four_lanes() {
         ("vadd4.u32.u32.u32", [Byte(0), Whole, Whole, Whole], [1, 2, 0xaabb_ccdd], 0xaabb_cc03),
         (
             "vadd4.u32.u32.u32",
-            [Bytes(0b1010), Whole, Whole, Whole],
+            [Bytes(0x31), Whole, Whole, Whole],
             [0x0101_0101, 0, 0xaabb_ccdd],
             0x01bb_01dd,
         ),
