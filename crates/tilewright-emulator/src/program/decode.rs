@@ -282,10 +282,7 @@ impl Builder {
                 }
                 self.push(inst, lowered.origins[index], lowered.opcodes[index]);
             }
-            self.blocks.push(BlockInfo {
-                start: pc_of(number),
-                end: self.code.len() as u32,
-            });
+            self.blocks.push(BlockInfo { start: pc_of(number), end: self.code.len() as u32 });
         }
         frame.bytes
     }

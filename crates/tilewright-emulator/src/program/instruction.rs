@@ -1,6 +1,7 @@
 //! The decoded instruction: small, flat, with every name resolved.
 
-use crate::isa::{Kind, MatrixOp, Scalar, ScalarOp, Type};
+use crate::alu::Operation;
+use crate::isa::{Kind, MatrixOp, Type};
 
 /// Where an operand lies: a byte offset into the frame of the executing function if not negative, else into the program's constants
 /// (`-1 - offset`). Registers are rows of 32 lanes, predicates are masks of 32 bits.
@@ -278,12 +279,10 @@ pub enum Op {
 }
 
 /// An instruction of the scalar semantics.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ScalarSite {
-    /// Description for `eval`.
-    pub op: ScalarOp,
     /// The evaluation.
-    pub eval: Scalar,
+    pub eval: Operation,
     /// Destination; a second one for `p|q`.
     pub dst: [Option<Slot>; 2],
     /// Sources, and whether a predicate source is inverted.
@@ -384,7 +383,7 @@ pub struct AtomicSite {
     /// Operands: the value, or compare and swap.
     pub operands: [Option<Slot>; 2],
     /// Semantics of floating-point additions, minima and maxima, from the scalar semantics.
-    pub eval: Option<(ScalarOp, Scalar)>,
+    pub eval: Option<Operation>,
 }
 
 /// A barrier of the block.
@@ -451,7 +450,7 @@ pub enum VoteMode {
 }
 
 /// `shfl`, `vote`, `match`, `redux`: lanes exchange values.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct WarpSite {
     /// The result.
     pub dst: Option<Slot>,
@@ -472,7 +471,7 @@ pub struct WarpSite {
 }
 
 /// What the lanes compute together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum WarpMode {
     /// `shfl`.
     Shuffle(ShuffleMode),
@@ -485,7 +484,7 @@ pub enum WarpMode {
     /// `redux` of integers.
     Reduce(AtomicOp, Type),
     /// `redux` of f32, with the two-operand semantics.
-    ReduceFloat(ScalarOp, Scalar),
+    ReduceFloat(Operation),
 }
 
 /// A call.

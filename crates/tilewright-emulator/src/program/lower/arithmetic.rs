@@ -82,7 +82,7 @@ impl<'a> Lowerer<'a, '_> {
             single => (self.destination(single, ty)?, None),
         };
         let dst = [first.as_ref().map(|d| d.slot), second.as_ref().map(|d| d.slot)];
-        self.sites.scalars.push(ScalarSite { op, eval, dst, src, flip, mask });
+        self.sites.scalars.push(ScalarSite { eval, dst, src, flip, mask });
         self.push(Op::Scalar, self.sites.scalars.len() as u32 - 1);
         self.deliver(first.as_ref());
         Ok(())

@@ -181,7 +181,7 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn float_semantics(&self, op: AtomicOp, ty: Type) -> Lowering<Option<(ScalarOp, crate::isa::Scalar)>> {
+    fn float_semantics(&self, op: AtomicOp, ty: Type) -> Lowering<Option<alu::Operation>> {
         let opcode = match op {
             AtomicOp::Add => Opcode::Add,
             AtomicOp::Min => Opcode::Min,
@@ -194,7 +194,7 @@ impl<'a> Lowerer<'a, '_> {
         let rounding = (opcode == Opcode::Add).then_some(Modifier::Rn);
         let op = two_operands(opcode, ty, rounding.into_iter().collect());
         match alu::prepare(&op) {
-            Some(eval) => Ok(Some((op, eval))),
+            Some(eval) => Ok(Some(eval)),
             None => unsupported("this type is not supported in atomics"),
         }
     }

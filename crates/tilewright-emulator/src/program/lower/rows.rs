@@ -12,13 +12,7 @@ impl<'a> Lowerer<'a, '_> {
             let destination = self.destination(part, ty)?;
             let Some(destination) = destination else { continue };
             let offset = offset + index as u32 * ty.bytes();
-            self.sites.rows.push(RowsSite {
-                first,
-                offset,
-                bytes: ty.bytes(),
-               
-                value: destination.slot,
-            });
+            self.sites.rows.push(RowsSite { first, offset, bytes: ty.bytes(), value: destination.slot });
             self.push(Op::ReadRows, self.sites.rows.len() as u32 - 1);
             self.deliver(Some(&destination));
         }

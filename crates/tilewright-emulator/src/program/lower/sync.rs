@@ -220,7 +220,7 @@ impl<'a> Lowerer<'a, '_> {
             let kept = [Modifier::Nan, Modifier::Abs].into_iter().filter(|&modifier| split.has(modifier));
             let semantics = two_operands(opcode, ty, kept.collect::<Modifiers>());
             match alu::prepare(&semantics) {
-                Some(eval) => WarpMode::ReduceFloat(semantics, eval),
+                Some(eval) => WarpMode::ReduceFloat(eval),
                 None => return unsupported("this reduction is not supported"),
             }
         } else {
