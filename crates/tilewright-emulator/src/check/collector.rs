@@ -91,7 +91,12 @@ fn split(number: u32, extent: [u32; 3]) -> [u32; 3] {
 
 impl Collector {
     /// Takes an event; sentences are only made for a new one.
-    pub fn report(&mut self, naming: Naming<'_>, key: (FindingKind, Option<u32>, Option<u32>), event: impl FnOnce() -> Event) {
+    pub fn report(
+        &mut self,
+        naming: Naming<'_>,
+        key: (FindingKind, Option<u32>, Option<u32>),
+        event: impl FnOnce() -> Event,
+    ) {
         for severity in [Severity::Error, Severity::Warning] {
             if let Some(found) = self.found.get_mut(&(key.0, severity, key.1, key.2)) {
                 found.count += 1;

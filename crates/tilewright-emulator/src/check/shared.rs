@@ -179,7 +179,14 @@ impl SharedShadow {
         self.read[granule] = entry.0;
     }
 
-    fn one(&mut self, order: &Order, actor: Actor, mode: Mode, granule: usize, lane: u32) -> Option<Conflict> {
+    fn one(
+        &mut self,
+        order: &Order,
+        actor: Actor,
+        mode: Mode,
+        granule: usize,
+        lane: u32,
+    ) -> Option<Conflict> {
         let Some(&write) = self.write.get(granule) else { return None };
         let (write, read, other) = (Entry(write), Entry(self.read[granule]), Entry(self.other_read[granule]));
         let entry = Entry::new(order.now, actor.warp, lane, actor.pc, actor.strength);

@@ -221,7 +221,17 @@ impl Worker<'_> {
                     let shape = self.count(site, &addresses, Space::Shared, Mode::Read);
                     let offsets = addresses.at.map(|at| at - object.start);
                     if team.shadow.is_some() {
-                        self.shadow_shared(site, warp, team, &addresses, &object, shape, Mode::Read, frame, pc);
+                        self.shadow_shared(
+                            site,
+                            warp,
+                            team,
+                            &addresses,
+                            &object,
+                            shape,
+                            Mode::Read,
+                            frame,
+                            pc,
+                        );
                     }
                     // SAFETY: all lanes are inside the object.
                     unsafe { fetch_all::<Plain>(site, object.data, &offsets, shape, mask, frame) };
@@ -262,7 +272,17 @@ impl Worker<'_> {
                     let shape = self.count(site, &addresses, Space::Shared, Mode::Write);
                     let offsets = addresses.at.map(|at| at - object.start);
                     if team.shadow.is_some() {
-                        self.shadow_shared(site, warp, team, &addresses, &object, shape, Mode::Write, frame, pc);
+                        self.shadow_shared(
+                            site,
+                            warp,
+                            team,
+                            &addresses,
+                            &object,
+                            shape,
+                            Mode::Write,
+                            frame,
+                            pc,
+                        );
                     }
                     // SAFETY: all lanes are inside the object.
                     unsafe { spill_all::<Plain>(site, object.data, &offsets, mask, frame) };
@@ -274,7 +294,9 @@ impl Worker<'_> {
                 let memory = self.launch.memory;
                 if let Some(object) = memory.object(addresses.at[0])
                     && all_inside(&addresses, &object, size, size)
-                    && memory.region(addresses.at[0]).is_some_and(|r| r.access == crate::memory::Access::ReadWrite)
+                    && memory
+                        .region(addresses.at[0])
+                        .is_some_and(|r| r.access == crate::memory::Access::ReadWrite)
                 {
                     self.count(site, &addresses, Space::Global, Mode::Write);
                     let offsets = addresses.at.map(|at| at - object.start);
@@ -293,7 +315,15 @@ impl Worker<'_> {
 
     /// `ld.param` of an entry.
     #[inline(never)]
-    pub fn load_param(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    pub fn load_param(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
         let site = &self.program.sites.memories[index as usize];
         if site.base.is_some() {
             let addresses = gather(site, frame, mask);
@@ -446,7 +476,8 @@ impl Worker<'_> {
                 count.bytes += lanes * u64::from(site.bytes * site.elements);
                 count.sectors += u64::from(sectors);
                 let bytes = site.bytes * site.elements;
-                count.ideal_sectors += u64::from(tilewright_arch::memory::global::ideal_sectors(addresses.mask, bytes));
+                count.ideal_sectors +=
+                    u64::from(tilewright_arch::memory::global::ideal_sectors(addresses.mask, bytes));
                 self.counts.spaces[site.counter as usize] |= 1 << Space::Local as u8;
             }
             Space::Const | Space::Param => {

@@ -80,7 +80,8 @@ impl Worker<'_> {
             group.mask = lanes(rest)
                 .filter(|&lane| addresses.at[lane].wrapping_sub(object.start) < object.bytes)
                 .fold(0, |mask, lane| mask | 1 << lane);
-            group.at = std::array::from_fn(|lane| if group.mask >> lane & 1 == 1 { group.at[lane] } else { first });
+            group.at =
+                std::array::from_fn(|lane| if group.mask >> lane & 1 == 1 { group.at[lane] } else { first });
             rest &= !group.mask;
             let mode = Mode::Update;
             if space == Space::Shared && team.shadow.is_some() {

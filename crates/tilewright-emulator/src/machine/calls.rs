@@ -36,7 +36,8 @@ impl Warp {
             let (old, new) = (self.local_bytes / 8, bytes.next_multiple_of(16) / 8);
             let mut grown = vec![0u64; 32 * new];
             for lane in 0..32 {
-                grown[lane * new..lane * new + old].copy_from_slice(&self.local[lane * old..(lane + 1) * old]);
+                grown[lane * new..lane * new + old]
+                    .copy_from_slice(&self.local[lane * old..(lane + 1) * old]);
             }
             self.local = grown;
             self.local_bytes = new * 8;
@@ -60,10 +61,12 @@ impl Worker<'_> {
     ) -> bool {
         let site = &self.program.sites.calls[index as usize];
         match site.target {
-            CallTarget::System(system) => self.system_call(system, warp, team, frame, site, mask, path.pc - 1),
+            CallTarget::System(system) => {
+                self.system_call(system, warp, team, frame, site, mask, path.pc - 1)
+            }
             CallTarget::Function(function) => {
                 let join = self.join_of(warp, path, mask);
-                self.enter(warp, team, frame, path, mask, function, site, join)
+                self.enter(warp, frame, path, mask, function, site, join)
             }
             CallTarget::Indirect(slot) => {
                 let join = self.join_of(warp, path, mask);
@@ -71,11 +74,12 @@ impl Worker<'_> {
                 let mut rest = mask;
                 while rest != 0 {
                     let target = targets[rest.trailing_zeros() as usize];
-                    let group = lanes(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);
+                    let group =
+                        lanes(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);
                     rest &= !group;
                     let number = target.wrapping_sub(address::CODE_WINDOW) / 16;
                     let mut callee = *path;
-                    if !self.enter(warp, team, frame, &mut callee, group, number as u32, site, join) {
+                    if !self.enter(warp, frame, &mut callee, group, number as u32, site, join) {
                         return false;
                     }
                     if rest == 0 {
@@ -106,7 +110,6 @@ impl Worker<'_> {
     fn enter(
         &mut self,
         warp: &mut Warp,
-        _team: &mut Team,
         frame: Frame,
         path: &mut Path,
         mask: u32,
@@ -122,17 +125,21 @@ impl Worker<'_> {
             self.error = Some(LaunchError::UndefinedFunction { name, line });
             return false;
         };
-        // A call of a function that lies before the caller or is it may be a recursion: it gets the next level.
-        let own = path.frame - path.level * program.frame_bytes;
-        let level = path.level + u32::from(callee.frame_offset >= own || program.recursive);
+        // Functions have frames of their own; only a function that may be active twice needs another level of them.
+        let level = path.level + u32::from(program.recursive);
         if level >= LEVELS {
             self.error = Some(LaunchError::StackOverflow { levels: LEVELS });
             return false;
         }
-        let values: Vec<[u32; 32]> = site.arguments.iter().flat_map(|&(first, words)| rows(first, words)).map(|place| {
-            // SAFETY: parameter rows are rows of 32-bit values.
-            unsafe { *frame.source::<[u32; 32]>(place) }
-        }).collect();
+        let values: Vec<[u32; 32]> = site
+            .arguments
+            .iter()
+            .flat_map(|&(first, words)| rows(first, words))
+            .map(|place| {
+                // SAFETY: parameter rows are rows of 32-bit values.
+                unsafe { *frame.source::<[u32; 32]>(place) }
+            })
+            .collect();
         warp.reserve(level, program);
         let offset = level * program.frame_bytes + callee.frame_offset;
         // SAFETY: `reserve` has made room for all frames of this level.
@@ -152,9 +159,11 @@ impl Worker<'_> {
         let Join { pc, frame, .. } = *warp.join(join);
         let call = &program.code[pc as usize - 1];
         let site = &program.sites.calls[call.aux as usize];
-        let callee = program.functions.iter().rev().find(|function| {
-            function.start.is_some_and(|start| start <= path.pc)
-        });
+        let callee = program
+            .functions
+            .iter()
+            .rev()
+            .find(|function| function.start.is_some_and(|start| start <= path.pc));
         let Some(callee) = callee else { return };
         // SAFETY: both frames are in use.
         let (inner, outer) = unsafe {
@@ -201,14 +210,16 @@ impl Worker<'_> {
                     0
                 }
                 System::AssertFail => {
-                    let [message, file, line, function] =
-                        [0, 1, 2, 3].map(|index| argument(index, lane));
+                    let [message, file, line, function] = [0, 1, 2, 3].map(|index| argument(index, lane));
                     let [message, file, function] =
                         [message, file, function].map(|at| self.text(warp, team, lane, at));
                     let side = self.side(warp, team, pc, 1 << lane);
                     let line = line as u32;
                     self.report(FindingKind::Assertion, Severity::Error, side, || {
-                        (format!("{file}:{line}: {function}: assertion `{message}` failed"), "see the assertion".into())
+                        (
+                            format!("{file}:{line}: {function}: assertion `{message}` failed"),
+                            "see the assertion".into(),
+                        )
                     });
                     self.error = Some(LaunchError::Assertion { message, file, line });
                     return false;
@@ -240,7 +251,14 @@ impl Worker<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn printed_text(&mut self, warp: &mut Warp, team: &mut Team, lane: usize, format: u64, list: u64) -> String {
+    fn printed_text(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        lane: usize,
+        format: u64,
+        list: u64,
+    ) -> String {
         let format = self.text(warp, team, lane, format);
         let mut at = list;
         printf::format(&format, &mut |request| {

@@ -9,7 +9,9 @@ use super::{
 };
 use crate::check::{FindingKind, Severity};
 use crate::memory::lanes;
-use crate::program::instruction::{AtomicOp, Inst, Op, ShuffleMode, Slot, VoteMode, WarpMode, WarpSite, Width};
+use crate::program::instruction::{
+    AtomicOp, Inst, Op, ShuffleMode, Slot, VoteMode, WarpMode, WarpSite, Width,
+};
 
 impl Worker<'_> {
     /// Executes a warp instruction if all its members are here, and returns whether the path can go on.

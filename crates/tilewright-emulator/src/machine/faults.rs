@@ -89,7 +89,10 @@ impl Worker<'_> {
 fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (String, String) {
     match fault {
         Fault::NoObject { space } => (
-            format!("{verb} {bytes} bytes at {} address {at:#x}, where nothing is allocated", space_name(space)),
+            format!(
+                "{verb} {bytes} bytes at {} address {at:#x}, where nothing is allocated",
+                space_name(space)
+            ),
             "check that the pointer is passed and the allocation is still alive".into(),
         ),
         Fault::Outside { offset, bytes: size, space } => {
@@ -99,7 +102,10 @@ fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (St
                 format!("{} bytes behind the end", (offset as u64).saturating_sub(size))
             };
             (
-                format!("{verb} {bytes} bytes {place} of `{object}` ({size} bytes of {} memory)", space_name(space)),
+                format!(
+                    "{verb} {bytes} bytes {place} of `{object}` ({size} bytes of {} memory)",
+                    space_name(space)
+                ),
                 "guard the access with the size of the array, or allocate enough".into(),
             )
         }
@@ -108,7 +114,10 @@ fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (St
             format!("align the pointer and the index to {bytes} bytes, or use narrower accesses"),
         ),
         Fault::ReadOnly { space } => (
-            format!("{verb} {bytes} bytes of `{object}` in {} memory, which kernels may not write", space_name(space)),
+            format!(
+                "{verb} {bytes} bytes of `{object}` in {} memory, which kernels may not write",
+                space_name(space)
+            ),
             "write to global memory".into(),
         ),
     }

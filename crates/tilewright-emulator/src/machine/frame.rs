@@ -116,7 +116,9 @@ impl Frame {
         unsafe {
             match slot.width {
                 Width::Double => vector::map1(self.target(slot.place), values.as_ptr(), mask, |v: u64| v),
-                Width::Word => vector::map1(self.target(slot.place), values.as_ptr(), mask, |v: u64| v as u32),
+                Width::Word => {
+                    vector::map1(self.target(slot.place), values.as_ptr(), mask, |v: u64| v as u32)
+                }
                 Width::Predicate => lanes(mask).for_each(|lane| self.set_lane(slot, lane, values[lane])),
             }
         }

@@ -181,7 +181,8 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
             if inst.guard.place != Place::NONE {
                 mask &= guard(frame, inst.guard);
                 if inst.op != Op::Branch {
-                    worker.counts.guarded_out[path.pc as usize] += u64::from((path.mask & !mask).count_ones());
+                    worker.counts.guarded_out[path.pc as usize] +=
+                        u64::from((path.mask & !mask).count_ones());
                     if mask == 0 {
                         path.pc += 1;
                         continue;
@@ -193,7 +194,12 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     let f = $f;
                     // SAFETY: places are rows of the width that the operation has.
                     unsafe {
-                        vector::map1(frame.target::<$r>(inst.dst), frame.source::<$a>(inst.a), mask, |a: $a| f(a))
+                        vector::map1(
+                            frame.target::<$r>(inst.dst),
+                            frame.source::<$a>(inst.a),
+                            mask,
+                            |a: $a| f(a),
+                        )
                     }
                 }};
             }
@@ -231,9 +237,8 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
             macro_rules! setp {
                 ($t:ty, $compare:expr) => {{
                     // SAFETY: places are rows of the width that the operation has.
-                    let holds = unsafe {
-                        compared($compare, frame.source::<$t>(inst.a), frame.source::<$t>(inst.b))
-                    };
+                    let holds =
+                        unsafe { compared($compare, frame.source::<$t>(inst.a), frame.source::<$t>(inst.b)) };
                     frame.set_predicate(inst.dst, holds, mask)
                 }};
             }
@@ -423,7 +428,10 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                 Op::Return => {
                     let join = warp.returning(path.join, mask);
                     let rest = path.mask & !mask;
-                    let together = join.and_then(|join| warp.arrive(join, mask));
+                    let together = join.and_then(|join| {
+                        worker.hand_back(warp, &path, join, mask);
+                        warp.arrive(join, mask)
+                    });
                     if rest != 0 {
                         path.mask = rest;
                         path.pc += 1;

@@ -113,7 +113,9 @@ fn convert(out: &mut String, how: &Conversion, kind: char, next: &mut dyn FnMut(
         _ => Request::Int,
     };
     let (sign, digits) = match next(request) {
-        Argument::Text(text) => (String::new(), text.chars().take(how.precision.unwrap_or(LONGEST)).collect()),
+        Argument::Text(text) => {
+            (String::new(), text.chars().take(how.precision.unwrap_or(LONGEST)).collect())
+        }
         Argument::Bits(bits) => match kind {
             'd' | 'i' => {
                 let value = if how.long { bits as i64 } else { i64::from(bits as i32) };
@@ -224,7 +226,10 @@ mod tests {
         assert_eq!(print("%x %#X %o %c %%", &[255, 255, 8, 65]), "ff 0XFF 10 A %");
         let pi = std::f64::consts::PI.to_bits();
         assert_eq!(print("%f %.2f %8.3f|%e|%g", &[pi; 5]), "3.141593 3.14    3.142|3.141593e+00|3.14159");
-        assert_eq!(print("%g %g %g", &[1e10f64.to_bits(), 1e-5f64.to_bits(), 100f64.to_bits()]), "1e+10 1e-05 100");
+        assert_eq!(
+            print("%g %g %g", &[1e10f64.to_bits(), 1e-5f64.to_bits(), 100f64.to_bits()]),
+            "1e+10 1e-05 100"
+        );
         assert_eq!(print("%f %F", &[f64::NAN.to_bits(), f64::NEG_INFINITY.to_bits()]), "nan -INF");
     }
 }

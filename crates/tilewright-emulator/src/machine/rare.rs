@@ -13,7 +13,15 @@ use crate::program::instruction::{Inst, Op};
 impl Worker<'_> {
     /// Executes what the loop does not know.
     #[inline(never)]
-    pub fn rare(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, inst: &Inst, mask: u32, path: &Path) {
+    pub fn rare(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        inst: &Inst,
+        mask: u32,
+        path: &Path,
+    ) {
         let sites = &self.program.sites;
         let index = inst.aux as usize;
         let pc = path.pc;
@@ -49,7 +57,8 @@ impl Worker<'_> {
             }
             Op::Elect => {
                 // SAFETY: the mask is a row of 32-bit values.
-                let members = unsafe { *frame.source::<u32>(inst.a).add(mask.trailing_zeros() as usize) } & mask;
+                let members =
+                    unsafe { *frame.source::<u32>(inst.a).add(mask.trailing_zeros() as usize) } & mask;
                 let leader = members.trailing_zeros().min(31);
                 if inst.aux == 0 {
                     frame.set_predicate(inst.dst, 1 << leader, mask);

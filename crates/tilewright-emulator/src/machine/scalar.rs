@@ -2,7 +2,9 @@
 
 use super::frame::Frame;
 use crate::memory::lanes;
-use crate::program::instruction::{CarrySite, CarrySum, CarryUse, PackSite, RowsSite, ScalarSite, Signed, Width};
+use crate::program::instruction::{
+    CarrySite, CarrySum, CarryUse, PackSite, RowsSite, ScalarSite, Signed, Width,
+};
 
 /// Evaluates `site` in the lanes of `mask`.
 pub fn execute(site: &ScalarSite, frame: Frame, mask: u32) {

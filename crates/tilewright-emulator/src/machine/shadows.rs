@@ -1,12 +1,6 @@
 //! Accesses as the race checks see them.
 
-use super::{
-    access::read,
-    frame::Frame,
-    team::Team,
-    warp::Warp,
-    worker::Worker,
-};
+use super::{access::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
 use crate::check::{Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side};
 use crate::memory::{Addresses, Object, Shape};
 use crate::program::{
@@ -40,16 +34,32 @@ impl Worker<'_> {
         let bytes = site.bytes * site.elements;
         let Some(mut shadow) = team.shadow.take() else { return };
         let mut conflicts = Vec::new();
-        shadow.access(&team.order, actor, mode, &offsets, bytes, addresses.mask, shape, &mut |lane, conflict| {
-            conflicts.push((lane, conflict));
-        });
+        shadow.access(
+            &team.order,
+            actor,
+            mode,
+            &offsets,
+            bytes,
+            addresses.mask,
+            shape,
+            &mut |lane, conflict| {
+                conflicts.push((lane, conflict));
+            },
+        );
         team.shadow = Some(shadow);
         if !conflicts.is_empty() {
             self.shared_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
         }
     }
 
-    fn order_shared(&self, site: &MemorySite, warp: &Warp, team: &mut Team, addresses: &Addresses, mode: Mode) {
+    fn order_shared(
+        &self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        mode: Mode,
+    ) {
         if !team.order.publishes() && site.releases == Releases::No {
             return;
         }
@@ -83,12 +93,15 @@ impl Worker<'_> {
             let at = self.side(warp, team, pc, 1 << lane);
             let offset = addresses.at[lane as usize] - object.start;
             match conflict {
-                Conflict::Uninitialised => self.report(FindingKind::UninitialisedShared, Severity::Error, at, || {
-                    (
-                        format!("reads byte {offset} of `{name}`, which no thread has written"),
-                        "write the element first, and put a barrier between the store and the load".into(),
-                    )
-                }),
+                Conflict::Uninitialised => {
+                    self.report(FindingKind::UninitialisedShared, Severity::Error, at, || {
+                        (
+                            format!("reads byte {offset} of `{name}`, which no thread has written"),
+                            "write the element first, and put a barrier between the store and the load"
+                                .into(),
+                        )
+                    })
+                }
                 Conflict::Race { earlier, earlier_mode, lost_update } => {
                     let same_warp = earlier.warp() == warp.index;
                     let with = Side {
@@ -99,7 +112,15 @@ impl Worker<'_> {
                     };
                     let benign = mode == Mode::Write
                         && earlier_mode == Mode::Write
-                        && self.same_value(site, addresses, object, frame, lane, earlier.pc() == Some(pc) && same_warp, with.lanes);
+                        && self.same_value(
+                            site,
+                            addresses,
+                            object,
+                            frame,
+                            lane,
+                            earlier.pc() == Some(pc) && same_warp,
+                            with.lanes,
+                        );
                     let kind = match (lost_update, same_warp) {
                         (true, _) => FindingKind::LostUpdate,
                         (false, true) => FindingKind::WarpRace,
@@ -183,15 +204,31 @@ impl Worker<'_> {
             blocks: &self.launch.blocks,
         };
         let mut conflicts = Vec::new();
-        shadow.access(present, actor, mode, region, &offsets, bytes, addresses.mask, &mut |lane, conflict| {
-            conflicts.push((lane, conflict));
-        });
+        shadow.access(
+            present,
+            actor,
+            mode,
+            region,
+            &offsets,
+            bytes,
+            addresses.mask,
+            &mut |lane, conflict| {
+                conflicts.push((lane, conflict));
+            },
+        );
         if !conflicts.is_empty() {
             self.global_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
         }
     }
 
-    fn order_global(&self, site: &MemorySite, warp: &Warp, team: &mut Team, addresses: &Addresses, mode: Mode) {
+    fn order_global(
+        &self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        mode: Mode,
+    ) {
         let releases = site.releases == Releases::Yes;
         if releases && mode != Mode::Read {
             team.order.now += 1;
@@ -228,7 +265,8 @@ impl Worker<'_> {
         pc: u32,
         conflicts: &[(u32, GlobalConflict)],
     ) {
-        let name = self.launch.memory.region(addresses.at[0]).map_or(String::new(), |region| region.name.clone());
+        let name =
+            self.launch.memory.region(addresses.at[0]).map_or(String::new(), |region| region.name.clone());
         for &(lane, conflict) in conflicts {
             let GlobalConflict { earlier, block, earlier_mode, lost_update } = conflict;
             let at = self.side(warp, team, pc, 1 << lane);
@@ -255,13 +293,16 @@ impl Worker<'_> {
             let naming = self.naming();
             self.findings.report(naming, (kind, Some(pc), earlier.pc()), || {
                 let (was, is) = (did(earlier_mode), does(mode));
-                let whom = if same_block { "another thread of the block" } else { "a thread of another block" };
+                let whom =
+                    if same_block { "another thread of the block" } else { "a thread of another block" };
                 Event {
                     kind,
                     severity,
                     at,
                     with: Some(with),
-                    message: format!("{is} byte {offset} of `{name}`, which {whom} {was}, and nothing orders the two"),
+                    message: format!(
+                        "{is} byte {offset} of `{name}`, which {whom} {was}, and nothing orders the two"
+                    ),
                     fix: fix(kind, mode, benign),
                 }
             });

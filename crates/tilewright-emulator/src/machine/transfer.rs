@@ -17,13 +17,22 @@ use crate::program::instruction::{MemorySite, Space, Transpose, Width};
 
 impl Worker<'_> {
     /// `cp.async`: data are read now and arrive when their group is waited for.
-    pub fn copy_async(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    pub fn copy_async(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
         let site = &self.program.sites.copies[index as usize];
         let bytes = site.to.bytes;
         let mut reads = 0u32;
         let mut lengths = [bytes; 32];
         for lane in lanes(mask) {
-            let ignored = site.ignore.is_some_and(|(slot, flip)| frame.lane(slot, lane) ^ u64::from(flip & 1) == 1);
+            let ignored =
+                site.ignore.is_some_and(|(slot, flip)| frame.lane(slot, lane) ^ u64::from(flip & 1) == 1);
             let length = match site.source_bytes {
                 Some(slot) => (frame.lane(slot, lane) as u32).min(bytes),
                 None => bytes,
@@ -42,7 +51,16 @@ impl Worker<'_> {
             let mut data = [0; 16];
             let length = lengths[lane];
             if length > 0 {
-                match self.lane_data(Space::Global, warp, team, from.at[lane], lane, length, bytes, Mode::Read) {
+                match self.lane_data(
+                    Space::Global,
+                    warp,
+                    team,
+                    from.at[lane],
+                    lane,
+                    length,
+                    bytes,
+                    Mode::Read,
+                ) {
                     Ok(source) => {
                         for (byte, to) in data.iter_mut().take(length as usize).enumerate() {
                             // SAFETY: `lane_data` has checked `length` bytes.
@@ -102,20 +120,37 @@ impl Worker<'_> {
         let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
         let mut found = None;
         let shape = Shape::Scattered;
-        shadow.access(&team.order, actor, mode, &[offset; 32], bytes, 1 << lane, shape, &mut |_, conflict| {
-            found = Some(conflict);
-        });
+        shadow.access(
+            &team.order,
+            actor,
+            mode,
+            &[offset; 32],
+            bytes,
+            1 << lane,
+            shape,
+            &mut |_, conflict| {
+                found = Some(conflict);
+            },
+        );
         team.shadow = Some(shadow);
         let side = self.side(warp, team, pc, 1 << lane);
         let name = self.launch.shared.name(at).to_string();
         match found {
             None => {}
-            Some(Conflict::Uninitialised) => self.report(FindingKind::UninitialisedShared, Severity::Error, side, || {
-                (format!("reads `{name}`, which no thread has written"), "wait for the copy, then synchronise".into())
-            }),
+            Some(Conflict::Uninitialised) => {
+                self.report(FindingKind::UninitialisedShared, Severity::Error, side, || {
+                    (
+                        format!("reads `{name}`, which no thread has written"),
+                        "wait for the copy, then synchronise".into(),
+                    )
+                })
+            }
             Some(Conflict::Race { earlier, .. }) => {
-                let kind =
-                    if earlier.warp() == warp.index { FindingKind::WarpRace } else { FindingKind::SharedRace };
+                let kind = if earlier.warp() == warp.index {
+                    FindingKind::WarpRace
+                } else {
+                    FindingKind::SharedRace
+                };
                 let with = crate::check::Side {
                     pc: earlier.pc(),
                     block: team.number,
@@ -164,7 +199,15 @@ impl Worker<'_> {
     }
 
     /// `ldmatrix`: lanes 8 i to 8 i + 7 hold the addresses of the rows of matrix i.
-    pub fn load_matrix(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    pub fn load_matrix(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
         let site = &self.program.sites.matrices[index as usize];
         let matrices = site.memory.values.len();
         let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices, Mode::Read);
@@ -173,8 +216,17 @@ impl Worker<'_> {
             let mut rows = [[0u16; 8]; 8];
             for (row, values) in rows.iter_mut().enumerate() {
                 let lane = 8 * matrix + row;
-                let data =
-                    self.element(space, warp, team, addresses.at[lane], lane, 16, Mode::Read, &mut faults, pc);
+                let data = self.element(
+                    space,
+                    warp,
+                    team,
+                    addresses.at[lane],
+                    lane,
+                    16,
+                    Mode::Read,
+                    &mut faults,
+                    pc,
+                );
                 let Some(data) = data else { continue };
                 for (column, value) in values.iter_mut().enumerate() {
                     // SAFETY: 16 bytes were checked.
@@ -195,7 +247,15 @@ impl Worker<'_> {
     }
 
     /// `stmatrix`.
-    pub fn store_matrix(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    pub fn store_matrix(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
         let site = &self.program.sites.matrices[index as usize];
         let matrices = site.memory.values.len();
         let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices, Mode::Write);
@@ -205,8 +265,17 @@ impl Worker<'_> {
             let values = frame.row(slot);
             for row in 0..8 {
                 let lane = 8 * matrix + row;
-                let data =
-                    self.element(space, warp, team, addresses.at[lane], lane, 16, Mode::Write, &mut faults, pc);
+                let data = self.element(
+                    space,
+                    warp,
+                    team,
+                    addresses.at[lane],
+                    lane,
+                    16,
+                    Mode::Write,
+                    &mut faults,
+                    pc,
+                );
                 let Some(data) = data else { continue };
                 for column in 0..8 {
                     let (holder, half) = match site.transpose {
@@ -264,12 +333,28 @@ impl Worker<'_> {
     }
 
     /// `wmma.load`.
-    pub fn wmma_load(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    pub fn wmma_load(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
         self.wmma(warp, team, frame, index, mask, pc, Mode::Read);
     }
 
     /// `wmma.store`.
-    pub fn wmma_store(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    pub fn wmma_store(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
         self.wmma(warp, team, frame, index, mask, pc, Mode::Write);
     }
 
@@ -297,7 +382,8 @@ impl Worker<'_> {
         let bits = u64::from(site.ty.bits());
         let mut faults = Faults::default();
         let mut sub = site.memory.clone();
-        let per_register = |width: Width| (if width == Width::Double { 64 } else { 32 } / bits).max(1) as usize;
+        let per_register =
+            |width: Width| (if width == Width::Double { 64 } else { 32 } / bits).max(1) as usize;
         for (register, slot) in site.memory.values.iter().enumerate() {
             let Some(slot) = *slot else { continue };
             let elements = per_register(slot.width);

@@ -10,7 +10,7 @@ use super::{
     vector,
     warp::{Path, Warp},
 };
-use crate::check::{BlockOrder, Collector, FindingKind, Event, GlobalShadow, Naming, Severity, Side};
+use crate::check::{BlockOrder, Collector, Event, FindingKind, GlobalShadow, Naming, Severity, Side};
 use crate::count::RawCounts;
 use crate::memory::{GlobalMemory, Pattern, SharedLayout};
 use crate::program::{
@@ -38,7 +38,6 @@ pub struct Launch<'a> {
     pub blocks: BlockOrder,
     pub multiprocessors: u32,
     pub step_limit: u64,
-    pub memory_limit: u64,
     /// Instructions executed by all workers.
     pub steps: AtomicU64,
     /// Set when the launch has failed.
@@ -143,16 +142,9 @@ impl<'a> Worker<'a> {
         unsafe { vector::map1(frame.target::<u32>(dst), values.as_ptr(), mask, |value| value) }
     }
 
-    /// The local address of a variable in the function of `path`.
+    /// The local address of a variable at `offset` of a level.
     pub fn local_address(&self, offset: u32, path: &Path) -> u64 {
-        let function = self
-            .program
-            .functions
-            .iter()
-            .rev()
-            .find(|function| function.start.is_some_and(|start| start <= path.pc));
-        let base = function.map_or(0, |function| function.local_offset);
-        u64::from(path.level) * u64::from(self.program.local_bytes) + u64::from(base) + u64::from(offset)
+        u64::from(path.level) * u64::from(self.program.local_bytes) + u64::from(offset)
     }
 
     /// An instruction ends the launch: `trap`, or one that is not supported.
@@ -161,7 +153,10 @@ impl<'a> Worker<'a> {
         let line = self.program.origins[pc as usize].ptx_line;
         if inst.op == Op::Trap {
             self.report(FindingKind::Trap, Severity::Error, side, || {
-                ("the kernel executed `trap`".into(), "look for the check in the kernel that calls `__trap()`".into())
+                (
+                    "the kernel executed `trap`".into(),
+                    "look for the check in the kernel that calls `__trap()`".into(),
+                )
             });
             self.error = Some(LaunchError::Trap { line });
             return;

@@ -103,6 +103,8 @@ pub struct Program {
     /// Bytes of all frames of one level of recursion.
     pub(crate) frame_bytes: u32,
     pub(crate) local_bytes: u32,
+    /// Whether a function may be active twice in a thread.
+    pub(crate) recursive: bool,
     /// Counted memory accesses: the instruction of each.
     pub(crate) accesses: Vec<u32>,
     pub(crate) files: Vec<(u32, String)>,
@@ -269,6 +271,7 @@ impl Builder {
                         inst.aux = pc_of_label(inst.aux);
                         inst.c = Place(meeting as i32);
                     }
+                    Op::LocalAddress => inst.aux = inst.aux.wrapping_add(self.local_bytes),
                     Op::BranchIndexed => {
                         inst.c = Place(meeting as i32);
                         let table = &mut self.sites.tables[inst.aux as usize];
@@ -323,20 +326,41 @@ impl Builder {
             origins: self.origins,
             opcodes: self.opcodes,
             names: self.names,
-            sites: self.sites,
             blocks: self.blocks,
             constants: self.constants.lines().to_vec(),
-            functions: self.functions,
             variables: self.layout.variables,
             shared: self.layout.shared,
             frame_bytes: self.frame_bytes,
             local_bytes: self.local_bytes,
+            recursive: is_recursive(&self.functions, &self.sites),
+            functions: self.functions,
+            sites: self.sites,
             accesses: self.accesses,
             files: module.files.iter().map(|&(index, path)| (index, path.into())).collect(),
             target: module.target.first().copied().unwrap_or_default().into(),
             symbols,
         }
     }
+}
+
+/// Whether the call graph has a circle, or calls that it does not show.
+fn is_recursive(functions: &[Function], sites: &Sites) -> bool {
+    if sites.calls.iter().any(|site| matches!(site.target, CallTarget::Indirect(_))) {
+        return true;
+    }
+    // Functions whose callees are all done are done; what is left lies on a circle or above one.
+    let mut done = vec![false; functions.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (index, function) in functions.iter().enumerate() {
+            if !done[index] && function.callees.iter().all(|&callee| done[callee as usize]) {
+                done[index] = true;
+                changed = true;
+            }
+        }
+    }
+    done.contains(&false)
 }
 
 /// The counter rows of an instruction that accesses memory: a copy has one for each side.

@@ -86,12 +86,7 @@ fn two_and_four_lanes() {
         ("vabsdiff4.u32.u32.u32.add", [Whole; 4], [0x0102_0304, 0x0403_0201, 10], 3 + 1 + 1 + 3 + 10),
         ("vmax4.s32.s32.s32", [Whole; 4], [0xff01_8002, 0x0203_8004, 0], 0x0203_8004),
         ("vadd4.u32.u32.u32", [Byte(0), Whole, Whole, Whole], [1, 2, 0xaabb_ccdd], 0xaabb_cc03),
-        (
-            "vadd4.u32.u32.u32",
-            [Bytes(0x31), Whole, Whole, Whole],
-            [0x0101_0101, 0, 0xaabb_ccdd],
-            0x01bb_01dd,
-        ),
+        ("vadd4.u32.u32.u32", [Bytes(0x31), Whole, Whole, Whole], [0x0101_0101, 0, 0xaabb_ccdd], 0x01bb_01dd),
         ("vsub4.u32.u32.u32", [Whole, Bytes(0x7654), Bytes(0x0000), Whole], [1, 0x0403_0201, 0], 0x0302_0100),
         ("vset4.s32.s32.ge.add", [Whole; 4], [0xff01_8002, 0x0203_8001, 5], 5 + 2),
     ]);
