@@ -149,8 +149,8 @@ impl Worker<'_> {
                 let sum = lanes(mask).map(|lane| values[lane]).reduce(fold).or(start).unwrap_or(0);
                 set(frame, site.dst, &[sum; 32], mask);
             }
-            WarpMode::ReduceFloat(op, eval) => {
-                let fold = |a: u64, b: u64| eval(&op, [a, b, 0, 0]);
+            WarpMode::ReduceFloat(ref eval) => {
+                let fold = |a: u64, b: u64| eval.lane([a, b, 0, 0, 0]);
                 let result = lanes(mask).map(|lane| values[lane]).reduce(fold).unwrap_or(0);
                 set(frame, site.dst, &[result; 32], mask);
             }
