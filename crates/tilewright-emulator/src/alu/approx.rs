@@ -49,6 +49,9 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
             let function = function?;
             Some(unary(move |a: f64| upper_word(function, a)))
         }
+        Type::F64 if op.opcode == Opcode::Rsqrt => {
+            Some(unary(|a: f64| reciprocal_square_root(a).or_nan_of([a])))
+        }
         Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => {
             let half = Half::of(ty)?;
             // `ex2` of bf16 exists with `.ftz` alone, of f16 without it.

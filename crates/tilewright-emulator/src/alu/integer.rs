@@ -71,7 +71,6 @@ fn halves<T: Int>(opcode: Opcode, clamp_negative: bool) -> Option<Operation> {
     }
     Some(match (opcode, clamp_negative) {
         (Opcode::Add, false) => each(|a: T, b: T| T::wrap(a.wide() + b.wide())),
-        (Opcode::Sub, false) => each(|a: T, b: T| T::wrap(a.wide() - b.wide())),
         (Opcode::Min, false) => each(|a: T, b: T| a.min(b)),
         (Opcode::Max, false) => each(|a: T, b: T| a.max(b)),
         (Opcode::Min, true) => each(|a: T, b: T| relu(a.min(b))),

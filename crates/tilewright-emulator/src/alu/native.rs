@@ -172,11 +172,12 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
     let flush = op.take(Modifier::Ftz);
     let saturate = op.take(Modifier::Sat);
     match op.take_type()? {
+        _ if full && (op.opcode != Opcode::Div || rounding.is_some() || saturate) => None,
         Type::F64 if flush || saturate || full => None,
         Type::F64 => arithmetic::<f64>(op.opcode, rounding, Modes { flush, saturate, ..Modes::PLAIN }),
-        Type::F32 if full => (op.opcode == Opcode::Div && rounding.is_none()).then(|| {
-            Modes { flush, ..Modes::PLAIN }.bind(|[a, b]: [f32; 2]| a / b, |[a, b], _| float::divide(a, b))
-        }),
+        Type::F32 if full => Some(
+            Modes { flush, ..Modes::PLAIN }.bind(|[a, b]: [f32; 2]| a / b, |[a, b], _| float::divide(a, b)),
+        ),
         Type::F32 => arithmetic::<f32>(op.opcode, rounding, Modes { flush, saturate, ..Modes::PLAIN }),
         Type::F32x2 if !saturate => packed(op.opcode, rounding, flush),
         _ => None,

@@ -26,11 +26,16 @@ pub(super) fn is_packed(ty: Type) -> bool {
 pub(super) fn resolve(to: Type, from: Type, narrow: Narrow) -> Option<Operation> {
     let to_pitch = pitch(to)?;
     let small = to_pitch < 16;
-    // Only the 16-bit formats have infinities to round to, and only they round otherwise than to nearest.
-    let allowed = if small {
-        (narrow.rounding, narrow.limit) == (Rounding::NearestEven, Limit::Finite)
-    } else {
-        matches!(narrow.rounding, Rounding::NearestEven | Rounding::TowardZero) && narrow.limit != Limit::Unit
+    let allowed = match (small, from) {
+        // The small formats are rounded to nearest, and as they lack infinity, limited.
+        (true, _) => (narrow.rounding, narrow.limit) == (Rounding::NearestEven, Limit::Finite),
+        (false, Type::F32) => {
+            matches!(narrow.rounding, Rounding::NearestEven | Rounding::TowardZero)
+                && narrow.limit != Limit::Unit
+        }
+        (false, _) => {
+            to == Type::F16x2 && (narrow.rounding, narrow.limit) == (Rounding::NearestEven, Limit::None)
+        }
     };
     if !allowed || narrow.flush {
         return None;

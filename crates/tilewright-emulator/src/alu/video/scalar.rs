@@ -86,6 +86,9 @@ enum Destination {
 /// Select, operate, saturate to the part that is written, then the secondary operation or the merge with c.
 fn combine(op: &mut Form, primary: Primary, destination: Destination) -> Option<Operation> {
     let saturate = op.take(Modifier::Sat);
+    if saturate && op.opcode == Opcode::Vset {
+        return None;
+    }
     let secondary = op.take_from(SECONDARIES);
     let d_signed = match destination {
         Destination::Typed => signedness(op.take_type()?)?,
@@ -93,6 +96,9 @@ fn combine(op: &mut Form, primary: Primary, destination: Destination) -> Option<
     };
     let a_signed = signedness(op.take_type()?)?;
     let b_signed = signedness(op.take_type()?)?;
+    if b_signed && matches!(op.opcode, Opcode::Vshl | Opcode::Vshr) {
+        return None;
+    }
     let (d, a_part, b_part) = (op.selector(0), Part::of(op.selector(1))?, Part::of(op.selector(2))?);
     let merges = d != Selector::Whole;
     let d_part = Part::of(d)?;
