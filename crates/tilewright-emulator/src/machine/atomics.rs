@@ -133,8 +133,8 @@ fn update(site: &AtomicSite, data: *mut u8, operands: [u64; 2]) -> u64 {
 
 /// The new value.
 fn next(site: &AtomicSite, old: u64, [a, b]: [u64; 2]) -> u64 {
-    if let Some((op, eval)) = &site.eval {
-        return eval(op, [old, a, 0, 0]);
+    if let Some(eval) = &site.eval {
+        return eval.lane([old, a, 0, 0, 0]);
     }
     integer(site.op, old, a, b, site.ty.bits(), site.ty.is_signed())
 }

@@ -1,6 +1,7 @@
 //! Instructions without an operation of their own: the scalar semantics, lane by lane.
 
 use super::frame::Frame;
+use crate::alu::MAX_SOURCES;
 use crate::memory::lanes;
 use crate::program::instruction::{
     CarrySite, CarrySum, CarryUse, PackSite, RowsSite, ScalarSite, Signed, Width,
@@ -8,18 +9,17 @@ use crate::program::instruction::{
 
 /// Evaluates `site` in the lanes of `mask`.
 pub fn execute(site: &ScalarSite, frame: Frame, mask: u32) {
-    // A predicate's source bits are all in one word, so results are collected before they are written.
-    let mut results = [0u64; 32];
-    let rows = site.src.map(|slot| slot.map(|slot| frame.row(slot)));
-    for lane in lanes(mask) {
-        let mut sources = [0; 4];
-        for ((source, row), flip) in sources.iter_mut().zip(&rows).zip(site.flip) {
-            if let Some(row) = row {
-                *source = row[lane] ^ flip;
+    let mut rows = [[0u64; 32]; MAX_SOURCES];
+    for ((row, slot), flip) in rows.iter_mut().zip(&site.src).zip(&site.flip) {
+        if let Some(slot) = slot {
+            *row = frame.row(*slot);
+            if *flip != 0 {
+                row.iter_mut().for_each(|value| *value ^= flip);
             }
         }
-        results[lane] = (site.eval)(&site.op, sources);
     }
+    let mut results = [0u64; 32];
+    site.eval.warp(rows.each_ref(), &mut results);
     if let Some(second) = site.dst[1] {
         let results = results.map(|result| result >> 1);
         frame.set_row(second, &results, mask);
