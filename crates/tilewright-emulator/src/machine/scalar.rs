@@ -19,7 +19,13 @@ pub fn execute(site: &ScalarSite, frame: Frame, mask: u32) {
         }
     }
     let mut results = [0u64; 32];
-    site.eval.warp(rows.each_ref(), &mut results);
+    if mask.count_ones() > 8 {
+        site.eval.warp(rows.each_ref(), &mut results);
+    } else {
+        for lane in lanes(mask) {
+            results[lane] = site.eval.lane(rows.each_ref().map(|row| row[lane]));
+        }
+    }
     if let Some(second) = site.dst[1] {
         let results = results.map(|result| result >> 1);
         frame.set_row(second, &results, mask);

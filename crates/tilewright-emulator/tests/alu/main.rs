@@ -8,5 +8,6 @@ mod compare;
 mod convert;
 mod coverage;
 mod integer;
+mod matrix;
 mod ptx;
 mod video;
