@@ -2,6 +2,7 @@
 
 use super::float::{self, Format, Number, Rounding};
 use super::form::Form;
+use super::half::Half;
 use super::operation::{Operation, binary, ternary, unary, words};
 use super::value::Value;
 use crate::isa::{Modifier, Opcode, Type};
@@ -178,7 +179,14 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
         Type::F32 if full => Some(
             Modes { flush, ..Modes::PLAIN }.bind(|[a, b]: [f32; 2]| a / b, |[a, b], _| float::divide(a, b)),
         ),
-        Type::F32 => arithmetic::<f32>(op.opcode, rounding, Modes { flush, saturate, ..Modes::PLAIN }),
+        Type::F32 => {
+            let operation =
+                arithmetic::<f32>(op.opcode, rounding, Modes { flush, saturate, ..Modes::PLAIN })?;
+            match op.take_type() {
+                None => Some(operation),
+                Some(ty) => mixed(op.opcode, operation, ty).filter(|_| !flush),
+            }
+        }
         Type::F32x2 if !saturate => packed(op.opcode, rounding, flush),
         _ => None,
     }
@@ -232,6 +240,24 @@ fn copy_sign<F: Float>() -> Operation {
     binary(|a: F, b: F| {
         let sign = sign_mask::<F>();
         F::from_word(a.word() & sign | b.word() & !sign)
+    })
+}
+
+/// `add.f32.f16`, `fma.rn.f32.bf16`: the last source is an `f32`, the ones before have a 16-bit format.
+fn mixed(opcode: Opcode, operation: Operation, ty: Type) -> Option<Operation> {
+    let half = match ty {
+        Type::F16 => Half::F16,
+        Type::Bf16 => Half::Bf16,
+        _ => return None,
+    };
+    Some(match opcode {
+        Opcode::Add | Opcode::Sub => {
+            binary(move |a: u16, b: u32| operation.lane([half.widen(a).word(), b.into(), 0, 0, 0]))
+        }
+        Opcode::Fma => ternary(move |a: u16, b: u16, c: u32| {
+            operation.lane([half.widen(a).word(), half.widen(b).word(), c.into(), 0, 0])
+        }),
+        _ => return None,
     })
 }
 

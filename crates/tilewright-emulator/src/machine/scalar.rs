@@ -27,7 +27,7 @@ pub fn execute(site: &ScalarSite, frame: Frame, mask: u32) {
         }
     }
     if let Some(second) = site.dst[1] {
-        let results = results.map(|result| result >> 1);
+        let results = results.map(|result| result >> site.second_bit);
         frame.set_row(second, &results, mask);
     }
     if let Some(first) = site.dst[0] {

@@ -9,6 +9,49 @@ use crate::ptx::parse;
 /// Threads, and values tried for each source.
 const VALUES: usize = 256;
 
+/// What compilers rarely write.
+const RARE: &[&str] = &[
+    "cvt.pack.sat.s16.s32",
+    "cvt.pack.sat.u8.s32.b32",
+    "cvt.s8.s32",
+    "cvt.sat.u8.s16",
+    "cvt.rn.satfinite.e4m3x2.f32",
+    "cvt.rn.f16x2.e5m2x2",
+    "cvt.rna.tf32.f32",
+    "set.lt.s16.f16",
+    "set.lt.u32.bf16x2",
+    "set.eq.and.f32.s64",
+    "setp.lt.f16x2",
+    "setp.hi.or.u16",
+    "vadd.s32.u32.s32.sat",
+    "vset4.u32.s32.lt",
+    "vmad.s32.s32.u32.sat.shr7",
+    "mad.wide.s16",
+    "mad24.hi.u32",
+    "mul.hi.s64",
+    "mad.hi.sat.s32",
+    "add.u16x2",
+    "min.relu.s16x2",
+    "sad.s16",
+    "bfe.s64",
+    "szext.wrap.s32",
+    "fns.b32",
+    "dp2a.hi.s32.u32",
+    "slct.f64.f32",
+    "testp.subnormal.f64",
+    "fma.rp.ftz.sat.f32",
+    "add.rz.f32x2",
+    "div.rm.f64",
+    "min.xorsign.abs.bf16x2",
+    "max.NaN.f16",
+    "prmt.b32.ecl",
+    "cnot.b16",
+    "xor.pred",
+    "add.rz.f32.f16",
+    "fma.rn.sat.f32.bf16",
+    "tanh.approx.bf16x2",
+];
+
 /// Register width of a type: 1 for predicates, 16 for bytes too.
 fn width(ty: Type) -> u32 {
     match ty.bits() {
@@ -21,6 +64,7 @@ fn destination_width(op: &ScalarOp) -> u32 {
     match op.opcode {
         Opcode::Setp | Opcode::Testp => 1,
         Opcode::Popc | Opcode::Clz | Opcode::Bfind => 32,
+        Opcode::Cvt if op.modifiers.has(Modifier::Pack) => 32,
         Opcode::Mul | Opcode::Mad if op.modifiers.has(Modifier::Wide) => 2 * width(op.types[0]),
         _ => width(op.types[0]),
     }
@@ -34,6 +78,10 @@ fn source_width(op: &ScalarOp, index: usize) -> u32 {
             32
         }
         (Opcode::Mad, 2) if op.modifiers.has(Modifier::Wide) => 2 * width(op.types[0]),
+        // Mixed precision: all but the last source have the second type.
+        (Opcode::Add | Opcode::Fma, _) if op.written_types == 2 && index + 1 < op.sources.into() => {
+            width(op.types[1])
+        }
         _ => width(op.types[0]),
     }
 }
@@ -128,7 +176,7 @@ fn words(seed: u64) -> Vec<u64> {
 fn the_machine_gives_what_the_semantics_give() {
     let sources: Vec<Vec<u64>> = (1..=4).map(words).collect();
     let mut tried = 0;
-    for opcode in arithmetic_opcodes() {
+    for opcode in arithmetic_opcodes().chain(RARE.iter().copied()) {
         // Two-operand minima before three-operand ones, and so on: the fewest sources that exist.
         let op = (1..=4)
             .filter_map(|n| parse(opcode, n, [Selector::Whole; 4]))
@@ -160,4 +208,51 @@ fn the_machine_gives_what_the_semantics_give() {
         tried += 1;
     }
     assert!(tried > 250, "only {tried}");
+}
+
+/// Instructions that a table of opcodes cannot write: two destinations, immediates, parts of registers.
+#[test]
+fn special_operands() {
+    // Body, and %r0 after it. %r1 = 0x0a0b0c0d, %r2 = 0xf0f0f0f0, %r3 = 7; %p1 is true, %p2 false.
+    let rows = [
+        ("lop3.or.b32 %r4|%p3, %r1, %r2, %r3, 0x00, %p1; selp.b32 %r0, 1, 2, %p3;", 1),
+        ("lop3.or.b32 %r4|%p3, %r1, %r2, %r3, 0x00, %p2; selp.b32 %r0, 1, 2, %p3;", 2),
+        ("lop3.and.b32 %r0|%p3, %r1, %r2, %r3, 0x80, !%p2; @!%p3 mov.u32 %r0, 99;", 99),
+        ("lop3.b32 %r0, %r1, %r2, %r3, 0x96;", 0x0a0b_0c0d ^ 0xf0f0_f0f0 ^ 7),
+        ("setp.lt.and.s32 %p3|%p4, %r3, 8, !%p2; selp.b32 %r0, 1, 2, %p3; @%p4 mov.u32 %r0, 99;", 1),
+        ("vadd.u32.u32.u32 %r0, %r1.b3, %r1.h0;", 0x0a + 0x0c0d),
+        ("vadd.u32.u32.u32.sat %r0.b1, %r2, %r2, %r1;", 0x0a0b_ff0d),
+        ("vadd4.u32.u32.u32 %r0.b20, %r1.b3210, %r1.b3210, %r2;", 0xf016_f01a),
+        ("vsub2.s32.s32.s32 %r0.h1, %r1.h10, %r2.h32, %r3;", 0x191b_0007),
+    ];
+    for (body, expected) in rows {
+        let program = Program::new(&format!(
+            ".version 9.0 .target sm_80 .address_size 64
+            .visible .entry k(.param .u64 out) {{
+            .reg .pred %p<5>; .reg .b32 %r<5>; .reg .b64 %d<2>;
+            mov.u32 %r1, 0x0a0b0c0d; mov.u32 %r2, 0xf0f0f0f0; mov.u32 %r3, 7;
+            setp.eq.u32 %p1, %r3, 7; setp.ne.u32 %p2, %r3, 7;
+            {body}
+            ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r0; ret; }}"
+        ))
+        .unwrap();
+        let mut machine = Machine::new(program);
+        let out = machine.allocate(4).unwrap();
+        let report = machine.launch("k", &Launch::new([1; 3], [1; 3]).arg(out)).unwrap();
+        assert!(report.is_clean(), "{body}: {:?}", report.error);
+        let result = machine.download::<u32>(out, 1).unwrap()[0];
+        assert_eq!(result, expected, "{body}: {result:#x}");
+    }
+}
+
+/// A form that is not supported is refused by name when it is executed, and not before.
+#[test]
+fn negated_operands_parse() {
+    let program = Program::new(
+        ".version 9.0 .target sm_80 .address_size 64
+        .visible .entry k() { .reg .b32 %r<4>; vmad.s32.s32.u32.sat %r0, %r1, %r2, -%r3; ret; }",
+    )
+    .unwrap();
+    let report = Machine::new(program).launch("k", &Launch::new([1; 3], [1; 3])).unwrap();
+    assert!(report.error.unwrap().to_string().contains("vmad.s32.s32.u32.sat"));
 }
