@@ -1,4 +1,8 @@
 //! GPUs by name: what the data sheets say.
+//!
+//! Clocks, multiprocessors, memory and L2 are those of NVIDIA's whitepapers, data sheets and product pages
+//! ([`Device::source`] names the document). Peaks are derived from them by [`Device::peak`], so that every type has one;
+//! [`Device::published`] keeps the peaks that NVIDIA prints, and a test holds the derived ones to within 3 % of them.
 
 mod lookup;
 mod tables;
@@ -111,7 +115,7 @@ impl Device {
     /// The limits of its multiprocessors.
     ///
     /// # Errors
-    /// None for the devices of the table.
+    /// Never for a device of the table.
     pub fn limits(&self) -> Result<&'static Limits, crate::UnknownComputeCapability> {
         Limits::of(self.compute_capability)
     }

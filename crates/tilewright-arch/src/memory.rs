@@ -86,7 +86,8 @@ impl Pieces {
         if active == 0 {
             return None;
         }
-        let first = addresses[active.trailing_zeros() as usize] >> shift;
+        let (first_lane, count) = (active.trailing_zeros(), active.count_ones());
+        let first = addresses[first_lane as usize] >> shift;
         let mut values = [0; WARP_SIZE];
         values[0] = first;
         let (mut last, mut previous, mut descents) = (0, first, 0);
@@ -98,8 +99,9 @@ impl Pieces {
             descents |= u32::from(piece < previous);
             previous = piece;
         };
-        if active == u32::MAX {
-            addresses[1..].iter().for_each(|&address| push(address));
+        if active >> first_lane == u32::MAX >> (u32::BITS - count) {
+            // A whole warp, a group of it or the start of a row: no gaps.
+            addresses[first_lane as usize..][1..count as usize].iter().for_each(|&address| push(address));
         } else {
             lanes(active).skip(1).for_each(|lane| push(addresses[lane]));
         }
