@@ -1,0 +1,2 @@
+// The few PTX instructions that C++ has no name for.
+#pragma once
