@@ -1,9 +1,7 @@
 // The semirings: what "plus" and "times" mean in C[i,j] = plus_k times(A[i,k], B[k,j]).
 #pragma once
 
-template <class T> constexpr T INFINITY_OF = T(__builtin_huge_val());
-// Integers that stand for "absent" keep a distance from the end of their range, so that a sum of two cannot wrap.
-template <> constexpr int INFINITY_OF<int> = 0x3fffffff;
+template <class T> __device__ T infinity() { return T(__longlong_as_double(0x7ff0000000000000)); }
 
 template <class T> struct PlusTimes {
     static __device__ T zero() { return T(0); }
@@ -21,7 +19,7 @@ template <> struct PlusTimes<int> {
 };
 
 template <class T> struct MinPlus {
-    static __device__ T zero() { return INFINITY_OF<T>; }
+    static __device__ T zero() { return infinity<T>(); }
     static __device__ T multiply(T a, T b) { return a + b; }
     static __device__ T add(T x, T y) { return min(x, y); }
     static __device__ T multiply_add(T a, T b, T sum) { return add(sum, multiply(a, b)); }
