@@ -1,9 +1,6 @@
 //! All kernels, by name.
 
-use crate::{
-    kernel::Kernel,
-    ladder::{COALESCED, NAIVE, SHARED_TILE},
-};
+use crate::{kernel::Kernel, ladder::*};
 use tilewright_core::{Error, ErrorKind};
 
 /// Every kernel: the ladder from naive to fast, the gallery, the production kernels.
@@ -11,7 +8,20 @@ pub fn kernels() -> &'static [Kernel] {
     KERNELS
 }
 
-static KERNELS: &[Kernel] = &[NAIVE, COALESCED, SHARED_TILE];
+static KERNELS: &[Kernel] = &[
+    NAIVE,
+    COALESCED,
+    SINGLE_BLOCK,
+    SHARED_TILE,
+    SHARED_TILE_RAGGED,
+    SHARED_TILE_DYNAMIC,
+    REGISTER_TILE,
+    SHARED_REGISTER_TILE,
+    BLOCK_TILE_1D,
+    BLOCK_TILE_2D,
+    VECTORIZED,
+    WARP_TILE,
+];
 
 /// The kernel with this name.
 ///

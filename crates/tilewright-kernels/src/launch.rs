@@ -68,6 +68,28 @@ pub struct Launch {
     pub local_memory: LocalMemory,
 }
 
+impl Launch {
+    /// A launch without dynamic shared memory, symbols or local memory.
+    pub(crate) fn new(
+        program: Program,
+        entry: &'static str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        arguments: Vec<Argument>,
+    ) -> Self {
+        Self {
+            program,
+            entry,
+            grid,
+            block,
+            dynamic_shared_memory: 0,
+            arguments,
+            symbols: Vec::new(),
+            local_memory: LocalMemory::Forbidden,
+        }
+    }
+}
+
 /// What a compiled kernel may keep in local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalMemory {

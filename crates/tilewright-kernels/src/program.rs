@@ -9,7 +9,7 @@ pub const COMPILER_OPTIONS: &[&str] = &["--std=c++17", "-lineinfo"];
 /// Headers that kernels include, by name; they depend on nothing but the compiler.
 const HEADERS: &[(&str, &str)] = &[
     ("semiring.cuh", include_str!("../kernels/semiring.cuh")),
-    ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
+    ("vector.cuh", include_str!("../kernels/vector.cuh")),
 ];
 
 /// A translation unit: a kernel file, the shared headers, and the generated header `config.cuh`.
@@ -23,10 +23,22 @@ pub struct Program {
     pub config: String,
 }
 
+/// A file with an entry.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    pub file: &'static str,
+    pub text: &'static str,
+}
+
 impl Program {
+    /// The program of any file.
+    pub(crate) fn of(source: Source, variant: Variant, constants: &[(&str, u32)]) -> Self {
+        Self { file: source.file, source: source.text, config: config(variant, constants) }
+    }
+
     /// The program of a kernel with named integer constants.
     pub(crate) fn new(kernel: &Kernel, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        Self { file: kernel.file, source: kernel.source, config: config(variant, constants) }
+        Self::of(Source { file: kernel.file, text: kernel.source }, variant, constants)
     }
 
     /// The headers to give to the compiler: name and text.
@@ -42,9 +54,10 @@ fn config(variant: Variant, constants: &[(&str, u32)]) -> String {
     let (semiring, element) = (class(variant), element(variant));
     let mut text =
         format!("#pragma once\n#include \"semiring.cuh\"\nusing T = {element};\nusing S = {semiring}<T>;\n");
+    // An enumeration, because the compiler gives a constexpr of namespace scope an address in device memory.
     for (name, value) in constants {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "constexpr int {name} = {value};");
+        let _ = writeln!(text, "enum : int {{ {name} = {value} }};");
     }
     text
 }

@@ -1,6 +1,14 @@
 //! The steps from the naive product to the production kernel.
 
+mod dynamic_tile;
+mod padded;
 mod rung;
+mod single_block;
+
+pub(crate) use dynamic_tile::SHARED_TILE_DYNAMIC;
+pub use dynamic_tile::{required_shared_memory, square_side};
+pub(crate) use padded::{REGISTER_TILE, SHARED_REGISTER_TILE};
+pub(crate) use single_block::SINGLE_BLOCK;
 
 use crate::kernel::{Family, Kernel, Variant};
 use rung::{Axis, Rung, Sizes};
@@ -77,23 +85,107 @@ pub(crate) const SHARED_TILE: Kernel = Kernel {
     },
 };
 
-/// Bytes of dynamic shared memory that `shared-tile-dynamic` needs for a `side x side` block:
-/// a tile of A and a tile of B, `2 side² size` with `size` bytes per element.
-///
-/// ```
-/// assert_eq!(tilewright_kernels::required_shared_memory(32, 4), 8192);
-/// ```
-pub const fn required_shared_memory(side: u32, element_size: u32) -> u32 {
-    2 * side * side * element_size
-}
+pub(crate) const SHARED_TILE_RAGGED: Kernel = Kernel {
+    name: "shared-tile-ragged",
+    family: Family::Ladder,
+    summary: "shared-tile for any M, N and K, with guards",
+    teaches: "edges: tiles are filled up with the semiring's zero, and no thread leaves before the last barrier",
+    file: "shared_tile_ragged.cu",
+    source: include_str!("../../kernels/shared_tile_ragged.cu"),
+    variants: FLOAT,
+    recipe: |kernel, request| {
+        const RUNG: Rung = Rung {
+            tile: [32, 32, 32],
+            block: [32, 32],
+            grid_x: Axis::Columns,
+            sizes: Sizes::Any,
+            vector: 1,
+            constants: &[("BLOCK", 32)],
+        };
+        RUNG.recipe(kernel, request)
+    },
+};
 
-/// The side of the largest square block of at most `threads` threads whose side is a power of two:
-/// the root of `4^floor(log4(threads))`; 1 for no threads.
-///
-/// ```
-/// use tilewright_kernels::square_side;
-/// assert_eq!([1, 63, 64, 255, 256, 768, 1024].map(square_side), [1, 4, 8, 8, 16, 16, 32]);
-/// ```
-pub const fn square_side(threads: u32) -> u32 {
-    if threads == 0 { 1 } else { 1 << (threads.ilog2() / 2) }
-}
+pub(crate) const BLOCK_TILE_1D: Kernel = Kernel {
+    name: "block-tile-1d",
+    family: Family::Ladder,
+    summary: "eight outputs per thread, in one column",
+    teaches: "arithmetic per shared-memory access: one element of B serves eight rows",
+    file: "block_tile_1d.cu",
+    source: include_str!("../../kernels/block_tile_1d.cu"),
+    variants: FLOAT,
+    recipe: |kernel, request| {
+        const RUNG: Rung = Rung {
+            tile: [64, 64, 8],
+            block: [512, 1],
+            grid_x: Axis::Columns,
+            sizes: Sizes::MultiplesOfTile,
+            vector: 1,
+            constants: &[("TILE_M", 64), ("TILE_N", 64), ("TILE_K", 8), ("ROWS", 8)],
+        };
+        RUNG.recipe(kernel, request)
+    },
+};
+
+pub(crate) const BLOCK_TILE_2D: Kernel = Kernel {
+    name: "block-tile-2d",
+    family: Family::Ladder,
+    summary: "8 x 8 outputs per thread",
+    teaches: "register tiles: 16 reads of shared memory feed 64 multiplications",
+    file: "block_tile_2d.cu",
+    source: include_str!("../../kernels/block_tile_2d.cu"),
+    variants: FLOAT,
+    recipe: |kernel, request| {
+        const RUNG: Rung = Rung {
+            tile: [128, 128, 8],
+            block: [256, 1],
+            grid_x: Axis::Columns,
+            sizes: Sizes::MultiplesOfTile,
+            vector: 1,
+            constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
+        };
+        RUNG.recipe(kernel, request)
+    },
+};
+
+pub(crate) const VECTORIZED: Kernel = Kernel {
+    name: "vectorized",
+    family: Family::Ladder,
+    summary: "block-tile-2d with 16-byte accesses to global and shared memory",
+    teaches: "wide accesses: a quarter of the load and store instructions for the same arithmetic",
+    file: "vectorized.cu",
+    source: include_str!("../../kernels/vectorized.cu"),
+    variants: FLOAT,
+    recipe: |kernel, request| {
+        const RUNG: Rung = Rung {
+            tile: [128, 128, 8],
+            block: [256, 1],
+            grid_x: Axis::Columns,
+            sizes: Sizes::MultiplesOfTile,
+            vector: 4,
+            constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
+        };
+        RUNG.recipe(kernel, request)
+    },
+};
+
+pub(crate) const WARP_TILE: Kernel = Kernel {
+    name: "warp-tile",
+    family: Family::Ladder,
+    summary: "a tile per warp, loads ahead of the arithmetic, one barrier a step",
+    teaches: "latency hiding by software pipelining, and an arrangement of lanes without bank conflicts",
+    file: "warp_tile.cu",
+    source: include_str!("../../kernels/warp_tile.cu"),
+    variants: FLOAT,
+    recipe: |kernel, request| {
+        const RUNG: Rung = Rung {
+            tile: [128, 128, 8],
+            block: [256, 1],
+            grid_x: Axis::Columns,
+            sizes: Sizes::MultiplesOfTile,
+            vector: 4,
+            constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8)],
+        };
+        RUNG.recipe(kernel, request)
+    },
+};

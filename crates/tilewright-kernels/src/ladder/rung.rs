@@ -2,7 +2,7 @@
 
 use crate::{
     kernel::Kernel,
-    launch::{Argument, Buffer, Launch, LocalMemory, Recipe, Value},
+    launch::{Argument, Buffer, Launch, Recipe, Value},
     program::Program,
     refusal::Refusal,
     request::{Batch, Request},
@@ -55,16 +55,13 @@ impl Rung {
             Axis::Columns => [columns, rows, 1],
         };
         checks.grid(grid)?;
-        let launch = Launch {
-            program: Program::new(kernel, request.variant(), self.constants),
-            entry: kernel.entry(),
+        let launch = Launch::new(
+            Program::new(kernel, request.variant(), self.constants),
+            kernel.entry(),
             grid,
-            block: [self.block[0], self.block[1], 1],
-            dynamic_shared_memory: 0,
-            arguments: arguments(request, size),
-            symbols: Vec::new(),
-            local_memory: LocalMemory::Forbidden,
-        };
+            [self.block[0], self.block[1], 1],
+            arguments(request, size),
+        );
         let outputs = tile_m * tile_n / (self.block[0] * self.block[1]);
         Ok(Recipe {
             details: vec![
@@ -112,7 +109,7 @@ pub(crate) struct Checks<'a> {
 }
 
 impl Checks<'_> {
-    fn refuse<T>(&self, needs: String, found: String, hint: &str) -> Result<T, Refusal> {
+    pub fn refuse<T>(&self, needs: String, found: String, hint: &str) -> Result<T, Refusal> {
         Err(Refusal { kernel: self.kernel.name, needs, found, hint: hint.into() })
     }
 
@@ -121,12 +118,18 @@ impl Checks<'_> {
         let size = self.sizes()?;
         let p = &self.request.problem;
         for (name, l) in [("A", p.a()), ("B", p.b()), ("C", p.c())] {
-            if l.col_stride != 1 && l.cols > 1 {
-                let found = format!("neighbours in a row of {name} are {} elements apart", l.col_stride);
-                return self.refuse("rows of neighbouring elements".into(), found, "copy it, or use simt");
-            }
+            self.unit_rows(name, l)?;
         }
         Ok(size)
+    }
+
+    /// Rows of neighbouring elements.
+    pub fn unit_rows(&self, name: &str, l: Layout) -> Result<(), Refusal> {
+        if l.col_stride != 1 && l.cols > 1 {
+            let found = format!("neighbours in a row of {name} are {} elements apart", l.col_stride);
+            return self.refuse("rows of neighbouring elements".into(), found, "copy it, or use simt");
+        }
+        Ok(())
     }
 
     /// One product whose sizes fit the kernels' parameters.

@@ -1,2 +1,0 @@
-// The few PTX instructions that C++ has no name for.
-#pragma once
