@@ -9,7 +9,7 @@ constexpr int SIDE = 8;          // threads of a block along each axis, and outp
 constexpr int TILE = SIDE * SIDE;  // rows and columns of C per block
 
 extern "C" __global__ void __launch_bounds__(SIDE* SIDE)
-register_tile(const T* At, const T* B, T* C, int M, int N, int K, long long lda, long long ldb, long long ldc, T alpha,
+register_tile(const T* A, const T* B, T* C, int M, int N, int K, long long lda, long long ldb, long long ldc, T alpha,
               T beta)
 {
     const int row = blockIdx.y * TILE + threadIdx.y;
@@ -21,7 +21,7 @@ register_tile(const T* At, const T* B, T* C, int M, int N, int K, long long lda,
 
     for (int k = 0; k < K; ++k) {
         T a[SIDE], b[SIDE];
-        for (int i = 0; i < SIDE; ++i) a[i] = At[k * lda + row + i * SIDE];
+        for (int i = 0; i < SIDE; ++i) a[i] = A[k * lda + row + i * SIDE];
         for (int j = 0; j < SIDE; ++j) b[j] = B[k * ldb + col + j * SIDE];
         for (int i = 0; i < SIDE; ++i)
             for (int j = 0; j < SIDE; ++j) sum[i][j] = S::multiply_add(a[i], b[j], sum[i][j]);

@@ -9,7 +9,7 @@ constexpr int TILE = SIDE * SIDE;  // rows and columns of C per block, and threa
 constexpr int STEPS = 4;           // steps of k between two barriers; `pad` makes K a multiple
 
 extern "C" __global__ void __launch_bounds__(TILE)
-shared_register_tile(const T* At, const T* B, T* C, int M, int N, int K, long long lda, long long ldb, long long ldc,
+shared_register_tile(const T* A, const T* B, T* C, int M, int N, int K, long long lda, long long ldb, long long ldc,
                      T alpha, T beta)
 {
     __shared__ T As[STEPS][TILE];
@@ -24,7 +24,7 @@ shared_register_tile(const T* At, const T* B, T* C, int M, int N, int K, long lo
 
     for (int k0 = 0; k0 < K; k0 += STEPS) {
         for (int k = 0; k < STEPS; ++k) {
-            As[k][thread] = At[(k0 + k) * lda + row + thread];
+            As[k][thread] = A[(k0 + k) * lda + row + thread];
             Bs[k][thread] = B[(k0 + k) * ldb + col + thread];
         }
         __syncthreads();

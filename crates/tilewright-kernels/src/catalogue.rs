@@ -1,14 +1,17 @@
 //! All kernels, by name.
 
-use crate::{kernel::Kernel, ladder::*};
+use crate::{gallery, kernel::Kernel, ladder::*};
+use std::sync::LazyLock;
 use tilewright_core::{Error, ErrorKind};
 
 /// Every kernel: the ladder from naive to fast, the gallery, the production kernels.
 pub fn kernels() -> &'static [Kernel] {
-    KERNELS
+    static KERNELS: LazyLock<Vec<Kernel>> =
+        LazyLock::new(|| LADDER.into_iter().chain(gallery::KERNELS).collect());
+    &KERNELS
 }
 
-static KERNELS: &[Kernel] = &[
+const LADDER: [Kernel; 12] = [
     NAIVE,
     COALESCED,
     SINGLE_BLOCK,
@@ -22,7 +25,6 @@ static KERNELS: &[Kernel] = &[
     VECTORIZED,
     WARP_TILE,
 ];
-
 /// The kernel with this name.
 ///
 /// # Errors

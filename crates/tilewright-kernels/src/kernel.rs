@@ -1,6 +1,11 @@
 //! One kernel of the catalogue.
 
-use crate::{launch::Recipe, refusal::Refusal, request::Request};
+use crate::{
+    gallery::{Exhibit, Showing},
+    launch::Recipe,
+    refusal::Refusal,
+    request::Request,
+};
 use core::fmt;
 use tilewright_core::{DType, SemiringId};
 
@@ -20,7 +25,15 @@ pub struct Kernel {
     pub source: &'static str,
     /// The semirings and element types it is compiled for.
     pub variants: &'static [Variant],
-    pub(crate) recipe: fn(&'static Kernel, &Request) -> Result<Recipe, Refusal>,
+    pub(crate) make: Make,
+}
+
+/// What a kernel's recipe is made from.
+pub(crate) enum Make {
+    /// A product.
+    Product(fn(&'static Kernel, &Request) -> Result<Recipe, Refusal>),
+    /// An exhibit's parameters.
+    Exhibit(&'static Exhibit),
 }
 
 /// The part of the catalogue a kernel belongs to.
@@ -87,7 +100,47 @@ impl Kernel {
                 hint: "choose another kernel, semiring or element type".into(),
             });
         }
-        (self.recipe)(self, request)
+        match self.make {
+            Make::Product(recipe) => recipe(self, request),
+            Make::Exhibit(_) => Err(Refusal {
+                kernel: self.name,
+                needs: "parameters of its own".into(),
+                found: "a product is asked for".into(),
+                hint: "kernels of the gallery are for `explain`".into(),
+            }),
+        }
+    }
+
+    /// The exhibit that this kernel of the gallery is; `None` for kernels that compute products.
+    pub fn exhibit(&self) -> Option<&'static Exhibit> {
+        match self.make {
+            Make::Exhibit(exhibit) => Some(exhibit),
+            Make::Product(_) => None,
+        }
+    }
+
+    /// A launch of a kernel of the gallery, with some of its parameters chosen by name.
+    ///
+    /// ```
+    /// let showing = tilewright_kernels::find("copy-offset")?.show(&[("n", 100), ("offset", 3)])?;
+    /// assert_eq!((showing.input, showing.output), (103, 100));
+    /// let input: Vec<f32> = (0..103).map(|i| i as f32).collect();
+    /// assert_eq!(showing.expected(&input)[0], 3.0);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`Refusal`] for a parameter that is unknown or out of range, or for a kernel that computes products.
+    pub fn show(&'static self, chosen: &[(&str, u32)]) -> Result<Showing, Refusal> {
+        match self.make {
+            Make::Exhibit(exhibit) => exhibit.show(self, chosen),
+            Make::Product(_) => Err(Refusal {
+                kernel: self.name,
+                needs: "a product".into(),
+                found: "parameters are given".into(),
+                hint: "ask for its recipe".into(),
+            }),
+        }
     }
 }
 

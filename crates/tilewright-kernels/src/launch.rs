@@ -24,17 +24,15 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// A recipe without workspace, or with no launch at all when the result has no element.
-    pub(crate) fn new(kernel: &'static Kernel, request: &Request, launches: Vec<Launch>) -> Self {
+    /// A recipe without workspace or remarks.
+    pub(crate) fn new(kernel: &'static Kernel, variant: Variant, launches: Vec<Launch>) -> Self {
+        Self { kernel, variant, launches, workspaces: Vec::new(), details: Vec::new(), rejected: Vec::new() }
+    }
+
+    /// The same for a product: no launch at all when the result has no element.
+    pub(crate) fn product(kernel: &'static Kernel, request: &Request, launches: Vec<Launch>) -> Self {
         let launches = if request.problem.c().is_empty() { Vec::new() } else { launches };
-        Self {
-            kernel,
-            variant: request.variant(),
-            launches,
-            workspaces: Vec::new(),
-            details: Vec::new(),
-            rejected: Vec::new(),
-        }
+        Self::new(kernel, request.variant(), launches)
     }
 }
 

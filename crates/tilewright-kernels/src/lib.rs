@@ -24,17 +24,21 @@
 //! ```
 
 mod catalogue;
+mod gallery;
 mod kernel;
 mod ladder;
 mod launch;
 mod program;
+mod programs;
 mod refusal;
 mod request;
 
 pub use catalogue::{find, kernels};
+pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
 pub use launch::{Argument, Buffer, Launch, LocalMemory, Recipe, Rejected, Symbol, Value};
 pub use program::{COMPILER_OPTIONS, Program};
+pub use programs::programs;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Request, Scalar, Target};

@@ -15,6 +15,8 @@ const HEADERS: &[(&str, &str)] = &[
 /// A translation unit: a kernel file, the shared headers, and the generated header `config.cuh`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
+    /// A name for tables and messages, unique among the programs of the catalogue: `shared-tile.min-plus.f32`.
+    pub name: String,
     /// The name of the kernel file, for messages and line numbers.
     pub file: &'static str,
     /// The kernel file.
@@ -33,7 +35,9 @@ pub(crate) struct Source {
 impl Program {
     /// The program of any file.
     pub(crate) fn of(source: Source, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        Self { file: source.file, source: source.text, config: config(variant, constants) }
+        let stem = source.file.trim_end_matches(".cu").replace('_', "-");
+        let (file, text) = (source.file, source.text);
+        Self { name: format!("{stem}.{variant}"), file, source: text, config: config(variant, constants) }
     }
 
     /// The program of a kernel with named integer constants.

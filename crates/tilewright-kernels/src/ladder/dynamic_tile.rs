@@ -5,7 +5,7 @@ use super::{
     rung::{Checks, arguments},
 };
 use crate::{
-    kernel::{Family, Kernel},
+    kernel::{Family, Kernel, Make},
     launch::{Launch, Recipe, Symbol},
     program::Program,
     refusal::Refusal,
@@ -20,7 +20,7 @@ pub(crate) const SHARED_TILE_DYNAMIC: Kernel = Kernel {
     file: "shared_tile_dynamic.cu",
     source: include_str!("../../kernels/shared_tile_dynamic.cu"),
     variants: FLOAT,
-    recipe,
+    make: Make::Product(recipe),
 };
 
 /// The side when the request does not say: a block of 256 threads, which every GPU can fill its warps with.
@@ -53,7 +53,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             ("tile", format!("{side}x{side}, {side} terms a step")),
             ("outputs per thread", "1".into()),
         ],
-        ..Recipe::new(kernel, request, vec![launch])
+        ..Recipe::product(kernel, request, vec![launch])
     })
 }
 

@@ -10,7 +10,7 @@ pub use dynamic_tile::{required_shared_memory, square_side};
 pub(crate) use padded::{REGISTER_TILE, SHARED_REGISTER_TILE};
 pub(crate) use single_block::SINGLE_BLOCK;
 
-use crate::kernel::{Family, Kernel, Variant};
+use crate::kernel::{Family, Kernel, Make, Variant};
 use rung::{Axis, Rung, Sizes};
 use tilewright_core::{DType, SemiringId};
 
@@ -30,7 +30,7 @@ pub(crate) const NAIVE: Kernel = Kernel {
     file: "naive.cu",
     source: include_str!("../../kernels/naive.cu"),
     variants: FLOAT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [32, 32, 1],
             block: [32, 32],
@@ -40,7 +40,7 @@ pub(crate) const NAIVE: Kernel = Kernel {
             constants: &[("BLOCK", 32)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };
 
 pub(crate) const COALESCED: Kernel = Kernel {
@@ -51,7 +51,7 @@ pub(crate) const COALESCED: Kernel = Kernel {
     file: "coalesced.cu",
     source: include_str!("../../kernels/coalesced.cu"),
     variants: FLOAT_AND_INT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [32, 32, 1],
             block: [32, 32],
@@ -61,7 +61,7 @@ pub(crate) const COALESCED: Kernel = Kernel {
             constants: &[("BLOCK", 32)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };
 
 pub(crate) const SHARED_TILE: Kernel = Kernel {
@@ -72,7 +72,7 @@ pub(crate) const SHARED_TILE: Kernel = Kernel {
     file: "shared_tile.cu",
     source: include_str!("../../kernels/shared_tile.cu"),
     variants: FLOAT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [32, 32, 32],
             block: [32, 32],
@@ -82,7 +82,7 @@ pub(crate) const SHARED_TILE: Kernel = Kernel {
             constants: &[("BLOCK", 32)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };
 
 pub(crate) const SHARED_TILE_RAGGED: Kernel = Kernel {
@@ -93,7 +93,7 @@ pub(crate) const SHARED_TILE_RAGGED: Kernel = Kernel {
     file: "shared_tile_ragged.cu",
     source: include_str!("../../kernels/shared_tile_ragged.cu"),
     variants: FLOAT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [32, 32, 32],
             block: [32, 32],
@@ -103,7 +103,7 @@ pub(crate) const SHARED_TILE_RAGGED: Kernel = Kernel {
             constants: &[("BLOCK", 32)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };
 
 pub(crate) const BLOCK_TILE_1D: Kernel = Kernel {
@@ -114,7 +114,7 @@ pub(crate) const BLOCK_TILE_1D: Kernel = Kernel {
     file: "block_tile_1d.cu",
     source: include_str!("../../kernels/block_tile_1d.cu"),
     variants: FLOAT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [64, 64, 8],
             block: [512, 1],
@@ -124,7 +124,7 @@ pub(crate) const BLOCK_TILE_1D: Kernel = Kernel {
             constants: &[("TILE_M", 64), ("TILE_N", 64), ("TILE_K", 8), ("ROWS", 8)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };
 
 pub(crate) const BLOCK_TILE_2D: Kernel = Kernel {
@@ -135,7 +135,7 @@ pub(crate) const BLOCK_TILE_2D: Kernel = Kernel {
     file: "block_tile_2d.cu",
     source: include_str!("../../kernels/block_tile_2d.cu"),
     variants: FLOAT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [128, 128, 8],
             block: [256, 1],
@@ -145,7 +145,7 @@ pub(crate) const BLOCK_TILE_2D: Kernel = Kernel {
             constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };
 
 pub(crate) const VECTORIZED: Kernel = Kernel {
@@ -156,7 +156,7 @@ pub(crate) const VECTORIZED: Kernel = Kernel {
     file: "vectorized.cu",
     source: include_str!("../../kernels/vectorized.cu"),
     variants: FLOAT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [128, 128, 8],
             block: [256, 1],
@@ -166,7 +166,7 @@ pub(crate) const VECTORIZED: Kernel = Kernel {
             constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };
 
 pub(crate) const WARP_TILE: Kernel = Kernel {
@@ -177,7 +177,7 @@ pub(crate) const WARP_TILE: Kernel = Kernel {
     file: "warp_tile.cu",
     source: include_str!("../../kernels/warp_tile.cu"),
     variants: FLOAT,
-    recipe: |kernel, request| {
+    make: Make::Product(|kernel, request| {
         const RUNG: Rung = Rung {
             tile: [128, 128, 8],
             block: [256, 1],
@@ -187,5 +187,5 @@ pub(crate) const WARP_TILE: Kernel = Kernel {
             constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8)],
         };
         RUNG.recipe(kernel, request)
-    },
+    }),
 };

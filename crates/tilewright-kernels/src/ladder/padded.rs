@@ -5,7 +5,7 @@ use super::{
     rung::{Checks, Size, arguments},
 };
 use crate::{
-    kernel::{Family, Kernel},
+    kernel::{Family, Kernel, Make},
     launch::{Argument, Buffer, Launch, Recipe, Value},
     program::{Program, Source},
     refusal::Refusal,
@@ -21,7 +21,7 @@ pub(crate) const REGISTER_TILE: Kernel = Kernel {
     file: "register_tile.cu",
     source: include_str!("../../kernels/register_tile.cu"),
     variants: FLOAT,
-    recipe,
+    make: Make::Product(recipe),
 };
 
 pub(crate) const SHARED_REGISTER_TILE: Kernel = Kernel {
@@ -32,7 +32,7 @@ pub(crate) const SHARED_REGISTER_TILE: Kernel = Kernel {
     file: "shared_register_tile.cu",
     source: include_str!("../../kernels/shared_register_tile.cu"),
     variants: FLOAT,
-    recipe,
+    make: Make::Product(recipe),
 };
 
 const PAD: Source = Source { file: "pad.cu", text: include_str!("../../kernels/pad.cu") };
@@ -81,7 +81,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             ("outputs per thread", "64".into()),
             ("padded", format!("{}x{}x{}", padded.m, padded.n, padded.k)),
         ],
-        ..Recipe::new(kernel, request, launches)
+        ..Recipe::product(kernel, request, launches)
     })
 }
 

@@ -68,7 +68,7 @@ impl Rung {
                 ("tile", format!("{tile_m}x{tile_n}, {tile_k} terms a step")),
                 ("outputs per thread", outputs.to_string()),
             ],
-            ..Recipe::new(kernel, request, vec![launch])
+            ..Recipe::product(kernel, request, vec![launch])
         })
     }
 }

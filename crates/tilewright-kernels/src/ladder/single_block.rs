@@ -5,7 +5,7 @@ use super::{
     rung::{Checks, arguments},
 };
 use crate::{
-    kernel::{Family, Kernel},
+    kernel::{Family, Kernel, Make},
     launch::{Launch, Recipe},
     program::Program,
     refusal::Refusal,
@@ -20,7 +20,7 @@ pub(crate) const SINGLE_BLOCK: Kernel = Kernel {
     file: "single_block.cu",
     source: include_str!("../../kernels/single_block.cu"),
     variants: FLOAT,
-    recipe,
+    make: Make::Product(recipe),
 };
 
 /// Threads of a block, and shared memory that needs no opting in, on every GPU.
@@ -54,6 +54,6 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     };
     Ok(Recipe {
         details: vec![("tile", format!("{m}x{n}, all {k} terms at once"))],
-        ..Recipe::new(kernel, request, vec![launch])
+        ..Recipe::product(kernel, request, vec![launch])
     })
 }
