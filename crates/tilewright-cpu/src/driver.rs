@@ -2,7 +2,7 @@
 
 use crate::{
     block::{Block, Buffers, Window},
-    blocking::{Blocking, cut, parts},
+    blocking::{Blocking, PANEL, cut, parts},
     cache::second_level,
     kernel::{Kernel, Tiles},
     options::Options,
@@ -82,7 +82,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
         let bytes = [
-            mr * kc * size_of::<P>(),
+            if pack_a { (PANEL * mr).min(rows.len()) * kc * size_of::<P>() } else { 0 },
             kc * if pack_b { nc } else { nr } * size_of::<P>(),
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
