@@ -130,6 +130,9 @@ mod tests {
     fn the_end_of_the_address_space_is_no_overflow() {
         assert_eq!(sectors(&[u64::MAX; 32], u32::MAX, 16), 1);
         assert_eq!(sectors(&[0; 32], u32::MAX, u32::MAX), 1 << 27);
+        // Strides that wrap around: past the end, and between two addresses.
+        assert_eq!(sectors(&from_fn(|lane| (4 * lane as u64).wrapping_sub(64)), u32::MAX, 4), 4);
+        assert_eq!(sectors(&from_fn(|lane| (lane as u64) << 63), u32::MAX, 4), 2);
         assert_eq!(ideal_sectors(1, 33), 2);
     }
 }

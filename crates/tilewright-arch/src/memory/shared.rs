@@ -238,6 +238,8 @@ mod tests {
     #[test]
     fn bytes_of_one_word_are_one_word() {
         assert_eq!(load(&stride(1), u32::MAX, 1).wavefronts, 1);
+        // A stride that wraps around reaches two words only.
+        assert_eq!(load(&from_fn(|lane| (lane as u64) << 63), u32::MAX, 4).wavefronts, 2);
         // Bytes 128 apart are words of the same bank.
         assert_eq!(load(&stride(128), u32::MAX, 1).wavefronts, 32);
     }
