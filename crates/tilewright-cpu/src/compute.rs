@@ -2,11 +2,12 @@
 
 use crate::{
     blocking::cut,
-    driver::{Job, Store, Target, in_parallel},
+    driver::{Job, Store, Target},
     isa::Isa,
     kernel::{self, Kernel, Vectorised},
     op::Scalar,
     options::{KernelName, Options, Report},
+    share::share,
     tile::Start,
 };
 use core::{any::type_name, ptr::NonNull};
@@ -165,7 +166,7 @@ impl<'a, S: Semiring> Call<'a, S> {
         };
         let threads = options.threads_for(m as f64 * n as f64 * k as f64 * SLOWER).min(m.max(1));
         let parts: Vec<_> = cut(0..m, threads, 1).collect();
-        in_parallel(&parts, &|rows| {
+        share(&parts, threads, &|rows| {
             rows.clone().for_each(row);
             Ok(())
         })?;

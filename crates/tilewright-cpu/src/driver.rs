@@ -6,14 +6,11 @@ use crate::{
     cache::second_level,
     kernel::{Kernel, Tiles},
     options::Options,
+    share::share,
     tile::{Finish, Start},
     workspace::Workspace,
 };
-use core::{
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
-};
-use std::time::{Duration, Instant};
+use core::ops::Range;
 use tilewright_core::{Error, Layout, MatRef};
 
 /// Where sums go.
@@ -59,14 +56,16 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             return Ok(0);
         }
         let (mr, nr) = self.kernel.tile();
-        let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
+        let pair_ops = m as f64 * n as f64 * k as f64;
+        let threads = self.options.threads_for(pair_ops);
         let Choice { pack_a, pack_b, .. } = self.choose(m, n);
-        let (down, across) = grid(m, n, threads, (mr, nr), (pack_a, pack_b));
+        let count = regions(pair_ops, threads, pack_a);
+        let (down, across) = grid(m, n, count, (mr, nr), (pack_a, pack_b));
         let regions: Vec<_> = cut(0..m, down, mr)
             .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
-        in_parallel(&regions, &|(rows, cols)| {
+        share(&regions, threads, &|(rows, cols)| {
             let height = match self.target {
                 Target::InPlace { .. } => rows.len(),
                 Target::Through(_) => BUFFERED_ROWS,
@@ -75,7 +74,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 parts(rows.clone(), height).try_for_each(|rows| self.region(workspace, rows, cols.clone()))
             })
         })?;
-        Ok(regions.len())
+        Ok(threads.min(regions.len()))
     }
 
     /// Computes the part `rows` x `cols` of C on this thread.
@@ -182,44 +181,25 @@ struct Choice<P: 'static, A: 'static> {
     terms: usize,
 }
 
-/// Regions down and across for `threads` threads: those whose operands are packed least often, because each
+/// Terms of a region at least: enough to be worth taking.
+const TERMS_PER_REGION: f64 = 5e5;
+
+/// How many regions to cut C into for so many threads: several for each, so that a thread that is held up takes fewer
+/// of them, but not so many that packing A, which every region does for itself, counts.
+fn regions(pair_ops: f64, threads: usize, pack_a: bool) -> usize {
+    let most = threads * if pack_a { 2 } else { 4 };
+    if threads == 1 { 1 } else { most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads) }
+}
+
+/// Regions down and across, `count` in all: those whose operands are packed least often, because each
 /// region packs its own, and among these the squarest.
-fn grid(m: usize, n: usize, threads: usize, tile: (usize, usize), packs: (bool, bool)) -> (usize, usize) {
+fn grid(m: usize, n: usize, count: usize, tile: (usize, usize), packs: (bool, bool)) -> (usize, usize) {
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
     let packed = |down, across| if packs.0 { m * across } else { 0 } + if packs.1 { n * down } else { 0 };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
-    (1..=threads)
-        .filter(|down| threads.is_multiple_of(*down) && *down <= tall && threads / down <= wide)
-        .map(|down| (down, threads / down))
+    (1..=count)
+        .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
+        .map(|down| (down, count / down))
         .min_by_key(|&(down, across)| (packed(down, across), sides(down, across)))
-        .unwrap_or_else(|| (tall.min(threads), (threads / tall.min(threads)).clamp(1, wide)))
-}
-
-/// How long to wait actively for other threads: as long as it takes to put a thread to sleep and wake it again.
-const PATIENCE: Duration = Duration::from_micros(50);
-
-/// Calls `f` for every item, the first on this thread and the others on the thread pool, and returns the first
-/// error.
-pub fn in_parallel<T: Sync>(items: &[T], f: &(dyn Fn(&T) -> Result<(), Error> + Sync)) -> Result<(), Error> {
-    let Some((first, others)) = items.split_first() else { return Ok(()) };
-    if others.is_empty() {
-        return f(first);
-    }
-    let mut results: Vec<_> = others.iter().map(|_| Ok(())).collect();
-    let busy = &AtomicUsize::new(others.len());
-    let mine = rayon::in_place_scope(|scope| {
-        for (item, result) in others.iter().zip(&mut results) {
-            scope.spawn(move |_| {
-                *result = f(item);
-                busy.fetch_sub(1, Ordering::Release);
-            });
-        }
-        let mine = f(first);
-        let waiting = Instant::now();
-        while busy.load(Ordering::Acquire) > 0 && waiting.elapsed() < PATIENCE {
-            core::hint::spin_loop();
-        }
-        mine
-    });
-    results.into_iter().fold(mine, Result::and)
+        .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }

@@ -32,6 +32,7 @@ mod options;
 mod pack;
 mod product;
 mod scan;
+mod share;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
