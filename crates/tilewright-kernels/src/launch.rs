@@ -103,12 +103,12 @@ pub struct Argument {
     /// The parameter's name in the source.
     pub name: &'static str,
     /// What to pass.
-    pub value: Value,
+    pub value: ArgumentValue,
 }
 
 /// What is passed to a parameter; the PTX type is given in brackets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum ArgumentValue {
     /// The address of a buffer (`.u64`): of element (0, 0) for A, B and C, of the first byte otherwise.
     Pointer(Buffer),
     /// A texture object over a buffer of f32 elements, fetched by index (`.u64`).
@@ -123,7 +123,7 @@ pub enum Value {
     F64(f64),
 }
 
-impl From<Scalar> for Value {
+impl From<Scalar> for ArgumentValue {
     fn from(s: Scalar) -> Self {
         match s {
             Scalar::F32(x) => Self::F32(x),

@@ -37,7 +37,7 @@ pub use catalogue::{find, kernels};
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
-pub use launch::{Argument, Buffer, Launch, LocalMemory, Recipe, Rejected, Symbol, Value};
+pub use launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Rejected, Symbol};
 pub use program::{COMPILER_OPTIONS, Program};
 pub use programs::programs;
 pub use refusal::Refusal;

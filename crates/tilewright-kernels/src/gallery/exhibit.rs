@@ -2,7 +2,7 @@
 
 use crate::{
     kernel::{Kernel, Variant},
-    launch::{Argument, Buffer, Launch, LocalMemory, Recipe, Symbol, Value},
+    launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Symbol},
     program::Program,
     refusal::Refusal,
 };
@@ -49,7 +49,7 @@ pub(crate) struct Stage {
     pub grid: [u32; 2],
     pub block: [u32; 2],
     pub constants: Vec<(&'static str, u32)>,
-    pub arguments: Vec<(&'static str, Value)>,
+    pub arguments: Vec<(&'static str, ArgumentValue)>,
     pub symbols: Vec<Symbol>,
     /// Elements of the input and of the output.
     pub lengths: [usize; 2],
@@ -62,7 +62,7 @@ impl Stage {
             grid: [n.div_ceil(256), 1],
             block: [256, 1],
             constants: Vec::new(),
-            arguments: vec![INPUT, OUTPUT, ("n", Value::I32(n as i32))],
+            arguments: vec![INPUT, OUTPUT, ("n", ArgumentValue::I32(n as i32))],
             symbols: Vec::new(),
             lengths,
         }
@@ -74,8 +74,8 @@ impl Stage {
     }
 }
 
-pub(crate) const INPUT: (&str, Value) = ("input", Value::Pointer(Buffer::Input));
-pub(crate) const OUTPUT: (&str, Value) = ("output", Value::Pointer(Buffer::Output));
+pub(crate) const INPUT: (&str, ArgumentValue) = ("input", ArgumentValue::Pointer(Buffer::Input));
+pub(crate) const OUTPUT: (&str, ArgumentValue) = ("output", ArgumentValue::Pointer(Buffer::Output));
 
 /// An exhibit with its parameters chosen: one launch between two arrays of f32.
 ///

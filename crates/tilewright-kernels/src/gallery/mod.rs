@@ -12,7 +12,7 @@ pub use exhibit::{Exhibit, Parameter, Settings, Showing};
 
 use crate::{
     kernel::{Family, Kernel, Make},
-    launch::{Buffer, LocalMemory, Symbol, Value},
+    launch::{ArgumentValue, Buffer, LocalMemory, Symbol},
 };
 use exhibit::{INPUT, OUTPUT, Stage};
 
@@ -92,7 +92,7 @@ const fn constants(expected: fn(&Settings, &[f32]) -> Vec<f32>) -> Exhibit {
 const HISTOGRAM: Exhibit = Exhibit {
     parameters: &[N, parameter("bins", 16, (1, 4096), "the number of counters")],
     stage: |s| Stage {
-        arguments: vec![OUTPUT, ("n", Value::I32(s.get("n") as i32))],
+        arguments: vec![OUTPUT, ("n", ArgumentValue::I32(s.get("n") as i32))],
         ..Stage::linear(s.get("n"), [0, s.get("bins") as usize]).constant("BINS", s.get("bins"))
     },
     expected: |s, _| {
@@ -177,7 +177,7 @@ pub(crate) const KERNELS: [Kernel; 20] = [
                 Stage {
                     grid: [rows.div_ceil(8), 1],
                     block: [32, 8],
-                    arguments: vec![INPUT, OUTPUT, ("rows", Value::I32(rows as i32))],
+                    arguments: vec![INPUT, OUTPUT, ("rows", ArgumentValue::I32(rows as i32))],
                     ..Stage::linear(rows, lengths).constant("WIDTH", width).constant("PITCH", pitch)
                 }
             },
@@ -277,9 +277,9 @@ pub(crate) const KERNELS: [Kernel; 20] = [
             parameters: &[N],
             stage: |s| {
                 let n = s.get("n");
-                let input = ("input", Value::Texture(Buffer::Input));
+                let input = ("input", ArgumentValue::Texture(Buffer::Input));
                 Stage {
-                    arguments: vec![input, OUTPUT, ("n", Value::I32(n as i32))],
+                    arguments: vec![input, OUTPUT, ("n", ArgumentValue::I32(n as i32))],
                     ..Stage::linear(n, [n as usize; 2])
                 }
             },
@@ -300,7 +300,7 @@ pub(crate) const KERNELS: [Kernel; 20] = [
             stage: |s| {
                 let mut stage =
                     Stage::linear(s.get("n"), [s.get("n") as usize; 2]).constant("SLOTS", s.get("slots"));
-                stage.arguments.push(("shift", Value::I32(SHIFT as i32)));
+                stage.arguments.push(("shift", ArgumentValue::I32(SHIFT as i32)));
                 stage
             },
             expected: |s, input| {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     kernel::{Family, Kernel, Make},
-    launch::{Argument, Buffer, Launch, Recipe, Value},
+    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
     program::{Program, Source},
     refusal::Refusal,
     request::Request,
@@ -54,11 +54,11 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let mut arguments = arguments(request, size);
     for argument in &mut arguments {
         argument.value = match argument.name {
-            "A" => Value::Pointer(Buffer::Workspace(0)),
-            "B" => Value::Pointer(Buffer::Workspace(1)),
-            "K" => Value::I32(padded.k as i32),
-            "lda" => Value::I64(padded.m.into()),
-            "ldb" => Value::I64(padded.n.into()),
+            "A" => ArgumentValue::Pointer(Buffer::Workspace(0)),
+            "B" => ArgumentValue::Pointer(Buffer::Workspace(1)),
+            "K" => ArgumentValue::I32(padded.k as i32),
+            "lda" => ArgumentValue::I64(padded.m.into()),
+            "ldb" => ArgumentValue::I64(padded.n.into()),
             _ => argument.value,
         };
     }
@@ -88,13 +88,13 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
 /// Copies a matrix of any strides into a row-major workspace of `rows x cols`, filled up with zeros.
 fn pad(request: &Request, from: Buffer, l: Layout, workspace: usize, [rows, cols]: [u32; 2]) -> Launch {
     let arguments = [
-        ("source", Value::Pointer(from)),
-        ("copy", Value::Pointer(Buffer::Workspace(workspace))),
-        ("rows", Value::I32(l.rows as i32)),
-        ("cols", Value::I32(l.cols as i32)),
-        ("row_stride", Value::I64(l.row_stride as i64)),
-        ("col_stride", Value::I64(l.col_stride as i64)),
-        ("copy_cols", Value::I32(cols as i32)),
+        ("source", ArgumentValue::Pointer(from)),
+        ("copy", ArgumentValue::Pointer(Buffer::Workspace(workspace))),
+        ("rows", ArgumentValue::I32(l.rows as i32)),
+        ("cols", ArgumentValue::I32(l.cols as i32)),
+        ("row_stride", ArgumentValue::I64(l.row_stride as i64)),
+        ("col_stride", ArgumentValue::I64(l.col_stride as i64)),
+        ("copy_cols", ArgumentValue::I32(cols as i32)),
     ];
     Launch::new(
         Program::of(PAD, request.variant(), &[]),

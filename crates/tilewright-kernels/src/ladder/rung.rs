@@ -2,7 +2,7 @@
 
 use crate::{
     kernel::Kernel,
-    launch::{Argument, Buffer, Launch, Recipe, Value},
+    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
     program::Program,
     refusal::Refusal,
     request::{Batch, Request},
@@ -83,15 +83,15 @@ pub(crate) struct Size {
 
 /// `A, B, C, M, N, K, lda, ldb, ldc, alpha, beta`: the parameters of kernels on row-major operands.
 pub(crate) fn arguments(request: &Request, size: Size) -> Vec<Argument> {
-    let leading = |l: Layout| Value::I64(l.row_stride as i64);
+    let leading = |l: Layout| ArgumentValue::I64(l.row_stride as i64);
     let problem = &request.problem;
     [
-        ("A", Value::Pointer(Buffer::A)),
-        ("B", Value::Pointer(Buffer::B)),
-        ("C", Value::Pointer(Buffer::C)),
-        ("M", Value::I32(size.m as i32)),
-        ("N", Value::I32(size.n as i32)),
-        ("K", Value::I32(size.k as i32)),
+        ("A", ArgumentValue::Pointer(Buffer::A)),
+        ("B", ArgumentValue::Pointer(Buffer::B)),
+        ("C", ArgumentValue::Pointer(Buffer::C)),
+        ("M", ArgumentValue::I32(size.m as i32)),
+        ("N", ArgumentValue::I32(size.n as i32)),
+        ("K", ArgumentValue::I32(size.k as i32)),
         ("lda", leading(problem.a())),
         ("ldb", leading(problem.b())),
         ("ldc", leading(problem.c())),
