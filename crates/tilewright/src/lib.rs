@@ -23,6 +23,9 @@ pub mod files;
 
 mod backend;
 mod batch;
+mod choice;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod dynamic;
 mod options;
 mod product;
@@ -35,4 +38,6 @@ pub use options::{Options, Report};
 pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
+#[cfg(feature = "cuda")]
+pub use tilewright_cuda as gpu;
 pub use verify::{Mismatch, Verification};
