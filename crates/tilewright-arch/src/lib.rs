@@ -2,16 +2,20 @@
 //!
 //! * [`ComputeCapability`] and [`Limits`]: what a multiprocessor (SM) of each generation offers.
 //! * [`Occupancy`]: how many blocks of a kernel it holds at once, and what limits them.
+//! * [`BlockSize`]: the block size with the highest occupancy; [`clusters`]: a bound on resident clusters.
 //! * [`memory`]: sectors of a global access, wavefronts of a shared load or store, alignment.
 
+mod block_size;
 mod capability;
+pub mod clusters;
 mod limits;
 pub mod memory;
 pub mod occupancy;
 
+pub use block_size::{BlockSize, DynamicSharedMemory, SquareBlock};
 pub use capability::{ComputeCapability, ParseComputeCapabilityError};
 pub use limits::{Limits, MaxClusterSize, PartitionedGlobalCaching, UnknownComputeCapability, WARP_SIZE};
 pub use occupancy::{
-    CachePreference, Carveout, ConfigurationError, GlobalCaching, KernelResources, LaunchConfig, Occupancy,
-    Resource, ResourceSet, SharedMemoryOptIn,
+    BlockLimits, CachePreference, Carveout, ConfigurationError, GlobalCaching, KernelResources, LaunchConfig,
+    Occupancy, Resource, ResourceSet, SharedMemoryOptIn,
 };

@@ -44,6 +44,7 @@
 //!
 //! See [`thread_occupancy`].
 
+mod available;
 mod check;
 mod registers;
 mod resources;

@@ -91,3 +91,9 @@ pub(super) fn preferred_pool(limits: &Limits, launch: &LaunchConfig) -> Result<u
 fn configuration(limits: &Limits, bytes: u32) -> Option<u32> {
     limits.carveouts_kib.iter().map(|kib| kib * 1024).find(|&size| size >= bytes)
 }
+
+/// The preferred configuration, or the smallest one that is not empty.
+pub(super) fn nonempty_pool(limits: &Limits, launch: &LaunchConfig) -> Result<u32, ConfigurationError> {
+    let preferred = preferred_pool(limits, launch)?;
+    Ok(pool(limits, preferred, 1))
+}
