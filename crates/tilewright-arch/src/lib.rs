@@ -16,6 +16,6 @@ pub use block_size::{BlockSize, DynamicSharedMemory, SquareBlock};
 pub use capability::{ComputeCapability, ParseComputeCapabilityError};
 pub use limits::{Limits, MaxClusterSize, PartitionedGlobalCaching, UnknownComputeCapability, WARP_SIZE};
 pub use occupancy::{
-    BlockLimits, CachePreference, Carveout, ConfigurationError, GlobalCaching, KernelResources, LaunchConfig,
-    Occupancy, Resource, ResourceSet, SharedMemoryOptIn,
+    Allocation, BlockLimits, CachePreference, Carveout, ConfigurationError, CurvePoint, Cut, GlobalCaching,
+    KernelResources, LaunchConfig, Occupancy, Resource, ResourceSet, SharedMemoryOptIn, Vary,
 };

@@ -46,17 +46,24 @@
 
 mod available;
 mod check;
+mod cuts;
 mod registers;
 mod resources;
 mod shared_memory;
+mod vary;
 
 pub use check::ConfigurationError;
+pub use cuts::Cut;
 pub use resources::{
     CachePreference, Carveout, GlobalCaching, KernelResources, LaunchConfig, SharedMemoryOptIn,
 };
+pub use vary::{CurvePoint, Vary};
 
 use crate::{Limits, WARP_SIZE};
 use std::fmt;
+
+/// Named barriers of a block (PTX ISA, `barrier`: barriers 0 to 15).
+const BARRIERS_PER_BLOCK: u32 = 16;
 
 /// A resource of an SM that resident blocks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

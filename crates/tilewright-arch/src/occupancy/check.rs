@@ -1,11 +1,8 @@
 //! Why a configuration cannot launch.
 
-use super::{GlobalCaching, KernelResources, LaunchConfig, registers, shared_memory};
+use super::{BARRIERS_PER_BLOCK, GlobalCaching, KernelResources, LaunchConfig, registers, shared_memory};
 use crate::Limits;
 use std::fmt;
-
-/// Named barriers of a block (PTX ISA, `barrier`: barriers 0 to 15).
-const BARRIERS_PER_BLOCK: u32 = 16;
 
 /// A launch that the hardware or the CUDA runtime would refuse: which limit, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
