@@ -74,7 +74,7 @@ fn code(error: &Error) -> u8 {
         | ErrorKind::DTypeMismatch { .. }
         | ErrorKind::Unsupported { .. }
         | ErrorKind::Environment { .. } => USAGE,
-        ErrorKind::OutOfMemory { .. } => DEVICE,
+        ErrorKind::OutOfMemory { .. } | ErrorKind::Device { .. } | ErrorKind::DeviceMemory { .. } => DEVICE,
         // As for `Failure::Stream`, when the output file is a pipe.
         ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => 0,
         _ => FILE,
