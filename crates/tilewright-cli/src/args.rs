@@ -1,5 +1,11 @@
 //! What can be said on the command line.
 
+mod occupancy;
+mod sweep;
+
+pub use occupancy::{Gpus, Occupancy};
+pub use sweep::{MOST_ROWS, Parameter, Sweep};
+
 use clap::{
     Args, Parser, Subcommand, ValueEnum, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
@@ -54,6 +60,8 @@ pub enum Format {
     Table,
     /// One JSON object, SI units
     Json,
+    /// A line for each row: sweeps of `occupancy`, and `gpus`
+    Csv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,6 +77,8 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Mul(Box<Mul>),
+    Occupancy(Box<Occupancy>),
+    Gpus(Gpus),
     /// Show what this machine can do, and check that it does it right
     Doctor,
     /// Print a shell's completion script
@@ -83,6 +93,13 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         dir: Option<PathBuf>,
     },
+}
+
+impl Command {
+    /// Whether there is a format for rows.
+    pub fn prints_rows(&self) -> bool {
+        matches!(self, Self::Occupancy(_) | Self::Gpus(_))
+    }
 }
 
 const MUL_DETAILS: &str = "\

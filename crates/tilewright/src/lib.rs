@@ -35,4 +35,5 @@ pub use options::{Options, Report};
 pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
+pub use tilewright_cuda as cuda;
 pub use verify::{Mismatch, Verification};

@@ -9,7 +9,7 @@ mod types;
 use crate::{
     args::{Common, Format, Mul},
     failure::Failure,
-    interrupt,
+    interrupt, json,
     progress::Progress,
     terminal::{self, Style},
 };
@@ -55,13 +55,13 @@ fn conclude(
 
     let summary = Summary::new(args, inputs, outcome, verified.as_ref(), write_seconds, outputs);
     match common.format {
-        Format::Json => summary.print_json()?,
-        Format::Table if outputs.is_empty() => {
+        Format::Json => json::print(&summary)?,
+        _ if outputs.is_empty() => {
             summary.print_table()?;
             preview::print(outcome.c.as_ref(), args.semiring)?;
         }
-        Format::Table if common.quiet => {}
-        Format::Table => terminal::say(Style::Note, "done", &summary.line()),
+        _ if common.quiet => {}
+        _ => terminal::say(Style::Note, "done", &summary.line()),
     }
     failed.map_or(Ok(()), |v| Err(disagreement(v, outputs)))
 }
