@@ -1,8 +1,10 @@
 //! What can be said on the command line.
 
+mod kernels;
 mod occupancy;
 mod sweep;
 
+pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
 
@@ -79,6 +81,7 @@ pub enum Command {
     Mul(Box<Mul>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
+    Kernels(Kernels),
     /// Show what this machine can do, and check that it does it right
     Doctor,
     /// Print a shell's completion script

@@ -1,0 +1,332 @@
+//! Plans for a GPU: which kernel, and what it takes.
+
+use super::{
+    How, Plan, Rejected,
+    floor::Floor,
+    model::estimate,
+    query::{Joining, Query, Results, Work},
+    resources::Compiled,
+    target::Gpu,
+};
+use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
+use tilewright_core::{DType, Error, ErrorKind};
+use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, Scalar, kernels};
+
+/// A product on a GPU.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GpuPlan {
+    /// Where.
+    pub gpu: Gpu,
+    /// With which kernel.
+    pub kernel: &'static Kernel,
+    /// The recipe's remarks: tile, outputs per thread, stages, splits.
+    pub details: Vec<(&'static str, String)>,
+    /// Bytes of device memory besides A, B and C.
+    pub workspace_bytes: u64,
+    /// The launches in order; none for an empty result.
+    pub steps: Vec<Step>,
+    /// How long it takes at least, where a peak is known.
+    pub floor: Option<Floor>,
+    /// How long it takes by the cost model that kernels are compared with.
+    pub modelled_seconds: f64,
+}
+
+/// A launch, with what is known of its kernel.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Step {
+    /// The program's name, as in `shared-tile.min-plus.f32`.
+    pub program: String,
+    /// The entry in the program.
+    pub entry: &'static str,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads along x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared_memory: u32,
+    /// Registers and static shared memory, where they are known.
+    pub compiled: Option<Compiled>,
+    /// Resident blocks and what limits them, where the registers are known.
+    pub occupancy: Option<Occupancy>,
+}
+
+impl Step {
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().fold(1, |all, &extent| all * u64::from(extent))
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// How often the GPU is filled: blocks over those that are resident at once. `None` where that is not known.
+    pub fn waves(&self, gpu: &Gpu) -> Option<f64> {
+        let resident = f64::from(self.occupancy?.blocks_per_sm) * f64::from(gpu.multiprocessors);
+        (resident > 0.0).then(|| self.blocks() as f64 / resident)
+    }
+}
+
+/// Where the registers of a kernel come from: a launch of it and a compute capability give what it takes, if that is known.
+pub type Resources<'a> = &'a dyn Fn(&Launch, ComputeCapability) -> Option<Compiled>;
+
+impl Plan {
+    /// The plan for `gpu`, with `kernel` or the fastest one by the cost model.
+    ///
+    /// Production kernels come before those of the ladder, whatever the model says. `resources` is asked for the chosen
+    /// kernel alone.
+    ///
+    /// # Errors
+    /// `unsupported`, with every kernel's reason, when none computes this; the refusal of `kernel`, when one is given.
+    pub fn on_gpu(
+        query: &Query,
+        gpu: &Gpu,
+        kernel: Option<&'static Kernel>,
+        resources: Resources<'_>,
+    ) -> Result<Self, Error> {
+        let work = query.work();
+        let floor = Floor::on(gpu, query, &work);
+        let field = Field::of(query, gpu, floor.as_ref())?;
+        let (chosen, rejected) = match kernel {
+            Some(kernel) => field.take(query, gpu, kernel)?,
+            None => field.best(query)?,
+        };
+        let Candidate { kernel, recipe, seconds } = chosen;
+        let steps = recipe.launches.iter().map(|launch| step(launch, gpu, resources)).collect();
+        let own = recipe.rejected.iter().map(|r| Rejected {
+            candidate: format!("{} {}", kernel.name, r.candidate),
+            reason: r.reason.clone(),
+        });
+        Ok(Self {
+            query: *query,
+            work,
+            rejected: own.chain(rejected).collect(),
+            how: How::Gpu(Box::new(GpuPlan {
+                gpu: gpu.clone(),
+                kernel,
+                details: recipe.details,
+                workspace_bytes: recipe.workspaces.iter().sum(),
+                steps,
+                floor,
+                modelled_seconds: seconds,
+            })),
+        })
+    }
+}
+
+/// A kernel that can compute the product.
+struct Candidate {
+    kernel: &'static Kernel,
+    recipe: Recipe,
+    seconds: f64,
+}
+
+/// All kernels that compute products: those that can, and why the others cannot.
+struct Field {
+    able: Vec<Candidate>,
+    refused: Vec<Rejected>,
+}
+
+impl Field {
+    fn of(query: &Query, gpu: &Gpu, floor: Option<&Floor>) -> Result<Self, Error> {
+        let request = request(query, gpu)?;
+        let mut field = Self { able: Vec::new(), refused: Vec::new() };
+        for kernel in kernels().iter().filter(|k| k.family != Family::Gallery) {
+            match kernel.recipe(&request) {
+                Ok(recipe) => {
+                    let seconds = estimate(&recipe, query, gpu, floor);
+                    field.able.push(Candidate { kernel, recipe, seconds });
+                }
+                Err(r) => field.refused.push(Rejected {
+                    candidate: kernel.name.into(),
+                    reason: format!("needs {}; {}", r.needs, r.found),
+                }),
+            }
+        }
+        Ok(field)
+    }
+
+    /// The kernel that was asked for.
+    fn take(
+        self,
+        query: &Query,
+        gpu: &Gpu,
+        kernel: &'static Kernel,
+    ) -> Result<(Candidate, Vec<Rejected>), Error> {
+        match self.able.into_iter().find(|candidate| candidate.kernel == kernel) {
+            Some(candidate) => Ok((candidate, Vec::new())),
+            None => match kernel.recipe(&request(query, gpu)?) {
+                Err(refusal) => Err(refusal.into()),
+                // A recipe of the gallery is refused by every request.
+                Ok(_) => Err(no_kernel(query, &[])),
+            },
+        }
+    }
+
+    /// The fastest candidate, production kernels first; of equals the last one.
+    fn best(self, query: &Query) -> Result<(Candidate, Vec<Rejected>), Error> {
+        let Self { mut able, refused } = self;
+        let rank = |c: &Candidate| (c.kernel.family != Family::Production, c.seconds);
+        let order = |x: &Candidate, y: &Candidate| {
+            let ((x_later, x), (y_later, y)) = (rank(x), rank(y));
+            x_later.cmp(&y_later).then(x.total_cmp(&y))
+        };
+        let Some(best) = (0..able.len()).rev().min_by(|&i, &j| order(&able[i], &able[j])) else {
+            return Err(no_kernel(query, &refused));
+        };
+        let best = able.remove(best);
+        let mut rejected: Vec<Rejected> = able.iter().map(|other| slower(other, &best)).collect();
+        rejected.extend(refused);
+        Ok((best, rejected))
+    }
+}
+
+fn slower(other: &Candidate, best: &Candidate) -> Rejected {
+    let reason = match other.seconds / best.seconds {
+        ratio if ratio > 1.005 => format!("takes {ratio:.2} times as long by the cost model"),
+        _ if other.kernel.family != best.kernel.family => "production kernels come before the ladder's".into(),
+        _ => "takes as long by the cost model, and comes earlier on the ladder".into(),
+    };
+    Rejected { candidate: other.kernel.name.into(), reason }
+}
+
+fn no_kernel(query: &Query, refused: &[Rejected]) -> Error {
+    let reasons: Vec<String> = refused.iter().map(|r| format!("{} {}", r.candidate, r.reason)).collect();
+    ErrorKind::Unsupported {
+        what: format!("{} on {} by a GPU kernel", query.semiring, query.dtype),
+        why: format!("every kernel refuses\n  {}", reasons.join("\n  ")),
+        hint: "compute on the processor: --backend cpu".into(),
+    }
+    .into()
+}
+
+/// The request for a query; kernels return no arg results.
+fn request(query: &Query, gpu: &Gpu) -> Result<Request, Error> {
+    let Query { semiring, dtype, problem, joining, results } = *query;
+    if results == Results::ProductAndArg {
+        return Err(ErrorKind::Unsupported {
+            what: "an arg result by a GPU kernel".into(),
+            why: "no kernel of the catalogue tells which term won".into(),
+            hint: "compute on the processor: --backend cpu".into(),
+        }
+        .into());
+    }
+    let (alpha, beta) = match joining {
+        Joining::Replace => (Scalar::one(semiring, dtype), Scalar::zero(semiring, dtype)),
+        Joining::Accumulate => (Scalar::one(semiring, dtype), Scalar::one(semiring, dtype)),
+        Joining::Scale { alpha, beta } => (scalar(dtype, alpha), scalar(dtype, beta)),
+    };
+    Ok(Request { alpha, beta, target: gpu.target(), ..Request::new(problem, semiring, dtype) })
+}
+
+/// A factor in the type of the sums; `DynProduct` has checked that it fits.
+fn scalar(dtype: DType, x: f64) -> Scalar {
+    match dtype {
+        DType::F64 => Scalar::F64(x),
+        DType::I64 => Scalar::I64(x as i64),
+        d if d.is_float() => Scalar::F32(x as f32),
+        _ => Scalar::I32(x as i32),
+    }
+}
+
+fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
+    let compiled = resources(launch, gpu.capability);
+    let threads = launch.block.iter().product();
+    let config =
+        LaunchConfig { dynamic_shared_memory: launch.dynamic_shared_memory, ..LaunchConfig::threads(threads) };
+    let occupancy = compiled.as_ref().and_then(|compiled| {
+        // The runtime counts one barrier for every kernel.
+        let kernel = KernelResources { barriers: 1, ..compiled.kernel.resources() };
+        Occupancy::of(gpu.limits, &kernel, &config).ok()
+    });
+    Step {
+        program: launch.program.name.clone(),
+        entry: launch.entry,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared_memory: launch.dynamic_shared_memory,
+        compiled,
+        occupancy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::resources::Origin;
+    use tilewright_core::{Layout, Problem, SemiringId};
+    use tilewright_cuda::CompiledKernel;
+    use tilewright_kernels::find;
+
+    fn query(semiring: SemiringId, dtype: DType, [m, n, k]: [usize; 3]) -> Query {
+        let (a, b, c) = (Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
+        Query::new(semiring, dtype, Problem::new(a, b, c).unwrap())
+    }
+
+    fn plan(query: &Query, kernel: Option<&str>) -> Result<(GpuPlan, Vec<Rejected>), Error> {
+        let resources = |launch: &Launch, _| {
+            let kernel = CompiledKernel { name: launch.entry.into(), registers: 37, ..Default::default() };
+            Some(Compiled { kernel, origin: Origin::Compiled })
+        };
+        let kernel = kernel.map(|name| find(name).unwrap());
+        let plan = Plan::on_gpu(query, &Gpu::named("a6000")?, kernel, &resources)?;
+        let How::Gpu(how) = plan.how else { panic!("{:?}", plan.how) };
+        Ok((*how, plan.rejected))
+    }
+
+    #[test]
+    fn every_other_kernel_is_rejected_with_a_reason() {
+        for size in [[1024; 3], [1000, 999, 37], [16; 3], [1, 1, 100_000]] {
+            let (how, rejected) = plan(&query(SemiringId::PlusTimes, DType::F32, size), None).unwrap();
+            for kernel in kernels().iter().filter(|k| k.family != Family::Gallery) {
+                let is_rejected = rejected.iter().any(|r| r.candidate == kernel.name && !r.reason.is_empty());
+                assert_eq!(is_rejected, kernel != how.kernel, "{size:?}: {}", kernel.name);
+            }
+        }
+    }
+
+    #[test]
+    fn steps_have_the_occupancy_of_their_kernel() {
+        let (how, rejected) =
+            plan(&query(SemiringId::MinPlus, DType::F32, [64, 96, 32]), Some("shared-tile")).unwrap();
+        let step = &how.steps[0];
+        assert_eq!((step.grid, step.threads(), step.blocks()), ([3, 2, 1], 1024, 6));
+        let occupancy = step.occupancy.unwrap();
+        assert_eq!((occupancy.blocks_per_sm, occupancy.warps_per_sm), (1, 32));
+        assert_eq!(step.waves(&how.gpu), Some(6.0 / 84.0));
+        assert!(rejected.is_empty());
+    }
+
+    #[test]
+    fn large_products_are_not_given_to_slow_kernels() {
+        let (how, rejected) = plan(&query(SemiringId::PlusTimes, DType::F32, [4096; 3]), None).unwrap();
+        let floor = how.floor.unwrap().seconds;
+        assert!(how.modelled_seconds >= floor && how.modelled_seconds < 2.0 * floor, "{how:?}");
+        let naive = rejected.iter().find(|r| r.candidate == "naive").unwrap();
+        assert!(naive.reason.contains("times as long"), "{naive:?}");
+    }
+
+    #[test]
+    fn what_no_kernel_computes_is_an_error_with_every_reason() {
+        let error = plan(&query(SemiringId::MinTimes, DType::F64, [8; 3]), None);
+        // Whether a kernel exists depends on the catalogue; the reasons do not.
+        if let Err(error) = error {
+            assert!(error.to_string().contains("naive needs one of"), "{error}");
+        }
+        let arg = query(SemiringId::MinPlus, DType::F32, [8; 3]).results(Results::ProductAndArg);
+        assert_eq!(plan(&arg, None).unwrap_err().code(), "unsupported");
+        let odd = query(SemiringId::PlusTimes, DType::F32, [33, 32, 32]);
+        let refusal = plan(&odd, Some("shared-tile")).unwrap_err();
+        assert!(refusal.to_string().contains("M to be a multiple of 32; M is 33"), "{refusal}");
+        assert_eq!(plan(&odd, Some("read-only")).unwrap_err().code(), "unsupported");
+    }
+
+    #[test]
+    fn an_empty_result_takes_no_launch() {
+        let (how, _) = plan(&query(SemiringId::PlusTimes, DType::F32, [0, 64, 64]), None).unwrap();
+        assert!(how.steps.is_empty());
+    }
+}
