@@ -105,9 +105,14 @@ fn the_table_says_what_binds_and_what_to_change() {
     assert!(text.contains("34.4 %, not 66.7 %: it counts threads, the SM holds whole warps"), "{text}");
     // Registers alone bind: 32 instead of 37.
     let text = desk.ok("occupancy --cc 8.0 --threads 1024 --regs 37");
-    assert!(text.contains("32 registers per thread instead of 37: 2 blocks, 64 of 64 warps (100.0 %)"), "{text}");
+    assert!(
+        text.contains("32 registers per thread instead of 37: 2 blocks, 64 of 64 warps (100.0 %)"),
+        "{text}"
+    );
     let text = desk.ok("occupancy --gpu a6000 --regs 37 --dynamic-smem-per-thread 8 --best");
-    for part in ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256 threads"] {
+    for part in
+        ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256 threads"]
+    {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
@@ -123,9 +128,21 @@ fn colour_is_for_those_who_want_it() {
 fn what_cannot_launch_is_reported_with_code_1() {
     let desk = Desk::new();
     for (line, error, hint) in [
-        ("--cc 8.6 --threads 1024 --regs 72", "73728 registers, 8192 more", "64 registers per thread, or at most 896 threads"),
-        ("--cc 8.6 --threads 2048 --regs 32", "2048 threads per block exceed the limit of 1024 by 1024", "at most 1024"),
-        ("--cc 8.6 --threads 256 --regs 32 --smem 100K", "more than the limit of 101376", "at most 101376 bytes"),
+        (
+            "--cc 8.6 --threads 1024 --regs 72",
+            "73728 registers, 8192 more",
+            "64 registers per thread, or at most 896 threads",
+        ),
+        (
+            "--cc 8.6 --threads 2048 --regs 32",
+            "2048 threads per block exceed the limit of 1024 by 1024",
+            "at most 1024",
+        ),
+        (
+            "--cc 8.6 --threads 256 --regs 32 --smem 100K",
+            "more than the limit of 101376",
+            "at most 101376 bytes",
+        ),
         ("--cc 9.0 --threads 256 --regs 300", "300 registers per thread", "at most 255 registers"),
         ("--cc 9.0 --threads 256 --regs 32 --max-threads 128", "launch bounds of 128", "at most 128 threads"),
         ("--cc 9.0 --threads 256 --regs 32 --cluster 17", "cluster of 17", "at most 16 blocks"),
@@ -134,7 +151,11 @@ fn what_cannot_launch_is_reported_with_code_1() {
     ] {
         let run = desk.run(&format!("occupancy {line} --format json"));
         assert_eq!(run.code, Some(1), "{line}: {}", run.err);
-        assert!(run.err.contains(error) && run.err.contains("hint: ") && run.err.contains(hint), "{line}: {}", run.err);
+        assert!(
+            run.err.contains(error) && run.err.contains("hint: ") && run.err.contains(hint),
+            "{line}: {}",
+            run.err
+        );
         let report: Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!((&report["blocks_per_sm"], &report["occupancy"]), (&json!(0), &json!(0.0)), "{line}");
         assert!(report["error"].as_str().unwrap().contains(error), "{line}: {report}");
@@ -185,10 +206,11 @@ fn sweeps_are_products_in_every_format() {
     let rows = report["rows"].as_array().unwrap();
     let found: Vec<_> = rows
         .iter()
-        .map(|r| ["threads_per_block", "registers_per_thread", "blocks_per_sm"].map(|key| r[key].as_u64().unwrap()))
+        .map(|r| {
+            ["threads_per_block", "registers_per_thread", "blocks_per_sm"].map(|key| r[key].as_u64().unwrap())
+        })
         .collect();
-    let expected =
-        [[512, 32, 3], [512, 64, 2], [768, 32, 2], [768, 64, 1], [1024, 32, 1], [1024, 64, 1]];
+    let expected = [[512, 32, 3], [512, 64, 2], [768, 32, 2], [768, 64, 1], [1024, 32, 1], [1024, 64, 1]];
     assert_eq!(found, expected);
     assert_eq!(rows[0]["static_shared_memory"], 8192);
 
@@ -230,7 +252,14 @@ fn charts_are_written_as_their_names_say() {
     let run = desk.run(&format!("{A6000} --chart f.svg"));
     assert_eq!((run.code, run.err.as_str()), (Some(0), "chart: wrote f.svg\n"));
     let svg = desk.get("f.svg");
-    for part in ["<svg ", "prefers-color-scheme: dark", "32 warps at 1024", "32 warps at 37", "32 warps at 8", "RTX A6000"] {
+    for part in [
+        "<svg ",
+        "prefers-color-scheme: dark",
+        "32 warps at 1024",
+        "32 warps at 37",
+        "32 warps at 8",
+        "RTX A6000",
+    ] {
         assert!(svg.contains(part), "{part}");
     }
     assert_eq!(svg.matches("stroke-dasharray").count(), 6, "two guides for each of three marks");
@@ -252,10 +281,8 @@ fn the_curves_of_a_chart_are_the_sweeps() {
     desk.ok(&format!("{line} --threads 256 -q --chart f.svg"));
     let svg = desk.get("f.svg");
     let curve = svg.lines().find(|line| line.starts_with("<path class=\"s-blue\"")).unwrap();
-    let heights: Vec<f64> = curve
-        .split(['M', 'L', '"'])
-        .filter_map(|corner| corner.split_once(' ')?.1.parse().ok())
-        .collect();
+    let heights: Vec<f64> =
+        curve.split(['M', 'L', '"']).filter_map(|corner| corner.split_once(' ')?.1.parse().ok()).collect();
     let report = desk.json(&format!("{line} --sweep threads=32..1024:32"));
     let warps: Vec<f64> =
         report["rows"].as_array().unwrap().iter().map(|r| r["warps_per_sm"].as_f64().unwrap()).collect();

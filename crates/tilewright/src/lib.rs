@@ -25,6 +25,7 @@ mod backend;
 mod batch;
 mod dynamic;
 mod options;
+pub mod plan;
 mod product;
 mod verify;
 

@@ -150,7 +150,8 @@ fn print_csv(devices: &[&Device]) -> Result<(), Failure> {
     )?;
     for device in devices {
         let gpu = Gpu::new(device);
-        let peak = |rate: Rate| gpu.peak_flop_per_second.get(rate.name()).map_or(String::new(), f64::to_string);
+        let peak =
+            |rate: Rate| gpu.peak_flop_per_second.get(rate.name()).map_or(String::new(), f64::to_string);
         let Gpu { name, class, chip, compute_capability, sms, .. } = &gpu;
         let Gpu { boost_clock_hz, memory_bytes_per_second, memory_gb, l2_bytes, .. } = &gpu;
         writeln!(

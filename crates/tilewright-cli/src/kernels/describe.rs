@@ -125,7 +125,8 @@ impl Sample {
                 bytes => format!(", {bytes} bytes of dynamic shared memory"),
             };
             row("launch", &format!("{}<<<({gx}, {gy}, {gz}), ({bx}, {by}, {bz})>>>{shared}", launch.entry));
-            let arguments: Vec<String> = launch.arguments.iter().map(|(name, t)| format!("{t} {name}")).collect();
+            let arguments: Vec<String> =
+                launch.arguments.iter().map(|(name, t)| format!("{t} {name}")).collect();
             row("", &format!("({})", arguments.join(", ")));
             if !launch.symbols.is_empty() {
                 row("", &format!("after setting {}", launch.symbols.join(", ")));

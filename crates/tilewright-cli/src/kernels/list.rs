@@ -71,6 +71,7 @@ fn variants(kernel: &Kernel) -> String {
             None => semirings.push((semiring, dtype)),
         }
     }
-    let words: Vec<String> = semirings.into_iter().map(|(semiring, dtypes)| format!("{semiring} {dtypes}")).collect();
+    let words: Vec<String> =
+        semirings.into_iter().map(|(semiring, dtypes)| format!("{semiring} {dtypes}")).collect();
     format!("({})", words.join(", "))
 }

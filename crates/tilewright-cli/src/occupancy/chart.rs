@@ -65,7 +65,8 @@ impl Curve {
         let warps = setting.outcome()?.occupancy.warps_per_sm;
         let position = f64::from(present) / self.unit;
         let label = format!("{} warps at {}", warps, short(position));
-        let plot = Plot::new(self.heading, x, y).series(Series::steps(self.hue, self.steps(setting, &values)?));
+        let plot =
+            Plot::new(self.heading, x, y).series(Series::steps(self.hue, self.steps(setting, &values)?));
         Ok(plot.mark(Mark::new(position, f64::from(warps), label)))
     }
 

@@ -41,7 +41,9 @@ fn check(args: &Occupancy, common: &Common, target: Option<&Target>) -> Result<(
     let refuse = |what, hint| Err(Failure::usage(what, hint));
     match (target, is_swept(Parameter::ComputeCapability)) {
         (None, false) => return refuse("no GPU is given", "name it with --gpu, or its generation with --cc"),
-        (Some(_), true) => return refuse("--sweep cc=... takes the place of --gpu and --cc", "leave these out"),
+        (Some(_), true) => {
+            return refuse("--sweep cc=... takes the place of --gpu and --cc", "leave these out");
+        }
         _ => {}
     }
     if args.regs.is_none() && args.kernel.is_none() && !is_swept(Parameter::Registers) {
@@ -121,7 +123,11 @@ fn sweep(
         return Err(failure);
     }
     for (limits, failure) in &left_out {
-        terminal::note(common, "left out", &format!("compute capability {}: {failure}", limits.compute_capability));
+        terminal::note(
+            common,
+            "left out",
+            &format!("compute capability {}: {failure}", limits.compute_capability),
+        );
     }
     rows.print(common.format)
 }

@@ -53,12 +53,19 @@ impl Text<'_> {
         let o = &self.outcome.occupancy;
         let binding = o.binding();
         let (faint, strong) = (terminal::faint(), terminal::emphasis());
-        let mut out =
-            format!("{faint}{:<14} {:<w$} {:>7}  a block takes, of the SM's{faint:#}\n", "", "in use", "blocks", w = BAR);
+        let mut out = format!(
+            "{faint}{:<14} {:<w$} {:>7}  a block takes, of the SM's{faint:#}\n",
+            "",
+            "in use",
+            "blocks",
+            w = BAR
+        );
         for Use { resource, block, sm, note } in self.uses() {
             let name = resource.name().replace('_', " ");
             let (allowed, in_use) = match o.limits.get(resource) {
-                Some(blocks) => (blocks.to_string(), f64::from(o.blocks_per_sm) * f64::from(block) / f64::from(sm)),
+                Some(blocks) => {
+                    (blocks.to_string(), f64::from(o.blocks_per_sm) * f64::from(block) / f64::from(sm))
+                }
                 None => ("any".into(), 0.0),
             };
             let taken = format!("{block} of {sm}{note}");
@@ -131,11 +138,18 @@ impl Text<'_> {
             percent(f64::from(warps) / f64::from(most)).trim_start()
         );
         if let Some(sms) = self.target.device().map(|device| device.sms) {
-            let _ = writeln!(out, "               a grid of {} fills the GPU", count(best.min_grid_size(sms), "block"));
+            let _ = writeln!(
+                out,
+                "               a grid of {} fills the GPU",
+                count(best.min_grid_size(sms), "block")
+            );
         }
         if let Some(square) = SquareBlock::within(best.threads) {
             let (side, threads) = (square.side, square.threads);
-            let _ = writeln!(out, "               the largest square within: {side} x {side} = {threads} threads");
+            let _ = writeln!(
+                out,
+                "               the largest square within: {side} x {side} = {threads} threads"
+            );
         }
         out
     }

@@ -4,7 +4,7 @@ use super::{
     How, Plan, Rejected,
     floor::Floor,
     model::estimate,
-    query::{Joining, Query, Results, Work},
+    query::{Joining, Query, Results},
     resources::Compiled,
     target::Gpu,
 };
@@ -187,7 +187,9 @@ impl Field {
 fn slower(other: &Candidate, best: &Candidate) -> Rejected {
     let reason = match other.seconds / best.seconds {
         ratio if ratio > 1.005 => format!("takes {ratio:.2} times as long by the cost model"),
-        _ if other.kernel.family != best.kernel.family => "production kernels come before the ladder's".into(),
+        _ if other.kernel.family != best.kernel.family => {
+            "production kernels come before the ladder's".into()
+        }
         _ => "takes as long by the cost model, and comes earlier on the ladder".into(),
     };
     Rejected { candidate: other.kernel.name.into(), reason }
@@ -235,8 +237,10 @@ fn scalar(dtype: DType, x: f64) -> Scalar {
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
     let compiled = resources(launch, gpu.capability);
     let threads = launch.block.iter().product();
-    let config =
-        LaunchConfig { dynamic_shared_memory: launch.dynamic_shared_memory, ..LaunchConfig::threads(threads) };
+    let config = LaunchConfig {
+        dynamic_shared_memory: launch.dynamic_shared_memory,
+        ..LaunchConfig::threads(threads)
+    };
     let occupancy = compiled.as_ref().and_then(|compiled| {
         // The runtime counts one barrier for every kernel.
         let kernel = KernelResources { barriers: 1, ..compiled.kernel.resources() };

@@ -88,18 +88,33 @@ use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, Pl
 
 const SLOTS: [Slots; 10] = [
     // One IMAD, on half of the lanes.
-    Slots { semirings: &[PlusTimes], dtypes: &[I32, I8, I16], slots: [2.0; 2], unit: "32-bit integer multiply-add" },
+    Slots {
+        semirings: &[PlusTimes],
+        dtypes: &[I32, I8, I16],
+        slots: [2.0; 2],
+        unit: "32-bit integer multiply-add",
+    },
     // The low product wide, both cross products: three IMADs.
     Slots { semirings: &[PlusTimes], dtypes: &[I64], slots: [6.0; 2], unit: "64-bit integer multiply-add" },
     // An addition each; two terms share a three-input minimum.
     Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[F32], slots: [2.0, 1.5], unit: "f32 add and min" },
-    Slots { semirings: &[MaxTimes, MinTimes], dtypes: &[F32], slots: [2.0, 1.5], unit: "f32 multiply and min" },
+    Slots {
+        semirings: &[MaxTimes, MinTimes],
+        dtypes: &[F32],
+        slots: [2.0, 1.5],
+        unit: "f32 multiply and min",
+    },
     Slots { semirings: &[MaxMin, MinMax], dtypes: &[F32, I32], slots: [2.0, 1.5], unit: "min and max" },
     // Addition and minimum in one instruction.
     Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[I32], slots: [2.0, 1.0], unit: "i32 add-min" },
     // Two columns in a word.
     Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[I16], slots: [1.0, 0.5], unit: "i16x2 add-min" },
-    Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[F16, Bf16], slots: [1.0, 0.75], unit: "f16x2 add and min" },
+    Slots {
+        semirings: &[MinPlus, MaxPlus],
+        dtypes: &[F16, Bf16],
+        slots: [1.0, 0.75],
+        unit: "f16x2 add and min",
+    },
     // Two additions with carry, two comparisons, two selections.
     Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[I64], slots: [6.0; 2], unit: "64-bit add and min" },
     // c | (a & b) on 32 columns is one LOP3.
@@ -128,7 +143,10 @@ mod tests {
         for &semiring in SemiringId::ALL {
             for &dtype in semiring.dtypes() {
                 let peak = peak(&h200, semiring, dtype);
-                assert!(peak.is_some_and(|p| p.pair_ops_per_second > 1e12), "{semiring} on {dtype}: {peak:?}");
+                assert!(
+                    peak.is_some_and(|p| p.pair_ops_per_second > 1e12),
+                    "{semiring} on {dtype}: {peak:?}"
+                );
             }
         }
         // Loops in registers on an H200, 10^12 terms per second.

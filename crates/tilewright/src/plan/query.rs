@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn empty_products_have_no_work() {
         let none = Layout::row_major(0, 0);
-        let work = Query::new(SemiringId::PlusTimes, DType::F64, Problem::new(none, none, none).unwrap()).work();
+        let work =
+            Query::new(SemiringId::PlusTimes, DType::F64, Problem::new(none, none, none).unwrap()).work();
         assert_eq!((work.pair_ops, work.flops, work.bytes, work.intensity()), (0.0, Some(0.0), 0.0, 0.0));
     }
 }
