@@ -2,7 +2,7 @@
 
 use crate::{failure::Failure, terminal};
 use std::{collections::BTreeMap, path::PathBuf};
-use tilewright::cuda::{Architecture, CompiledKernel, Input, InstructionSet, kernel_resources};
+use tilewright::gpu::{Architecture, CompiledKernel, Input, InstructionSet, kernel_resources};
 use tilewright_arch::{ComputeCapability, KernelResources, Limits};
 
 /// A kernel of a file, read for one architecture after the other.

@@ -3,13 +3,14 @@
 use super::{
     How, Plan, Rejected,
     floor::Floor,
-    model::estimate,
+    model::Model,
     query::{Joining, Query, Results},
     resources::Compiled,
     target::Gpu,
 };
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
-use tilewright_core::{DType, Error, ErrorKind};
+use tilewright_core::{DType, Error, ErrorKind, Layout, Problem};
+use tilewright_cuda::choose;
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, Scalar, kernels};
 
 /// A product on a GPU.
@@ -28,7 +29,7 @@ pub struct GpuPlan {
     pub steps: Vec<Step>,
     /// How long it takes at least, where a peak is known.
     pub floor: Option<Floor>,
-    /// How long it takes by the cost model that kernels are compared with.
+    /// How long it takes by the cost model that other kernels are compared with.
     pub modelled_seconds: f64,
 }
 
@@ -74,13 +75,14 @@ impl Step {
 pub type Resources<'a> = &'a dyn Fn(&Launch, ComputeCapability) -> Option<Compiled>;
 
 impl Plan {
-    /// The plan for `gpu`, with `kernel` or the fastest one by the cost model.
+    /// The plan for `gpu`, with `kernel` or the one that the engine chooses: the first that takes the product, production
+    /// kernels before the ladder from its top.
     ///
-    /// Production kernels come before those of the ladder, whatever the model says. `resources` is asked for the chosen
-    /// kernel alone.
+    /// Shapes and strides are those on the device. Where no kernel takes them, copies by rows are multiplied. `resources`
+    /// is asked for the chosen kernel alone.
     ///
     /// # Errors
-    /// `unsupported`, with every kernel's reason, when none computes this; the refusal of `kernel`, when one is given.
+    /// `unsupported` when no kernel computes this; the refusal of `kernel`, when one is given.
     pub fn on_gpu(
         query: &Query,
         gpu: &Gpu,
@@ -89,120 +91,79 @@ impl Plan {
     ) -> Result<Self, Error> {
         let work = query.work();
         let floor = Floor::on(gpu, query, &work);
-        let field = Field::of(query, gpu, floor.as_ref())?;
-        let (chosen, rejected) = match kernel {
-            Some(kernel) => field.take(query, gpu, kernel)?,
-            None => field.best(query)?,
+        let model = Model { query, gpu, floor: floor.as_ref() };
+        let asked = request(query, gpu)?;
+        let (request, recipe, operands) = match kernel {
+            Some(kernel) => (asked, kernel.recipe(&asked)?, Operands::AsTheyAre),
+            None => with_any_kernel(asked)?,
         };
-        let Candidate { kernel, recipe, seconds } = chosen;
-        let steps = recipe.launches.iter().map(|launch| step(launch, gpu, resources)).collect();
-        let own = recipe.rejected.iter().map(|r| Rejected {
-            candidate: format!("{} {}", kernel.name, r.candidate),
-            reason: r.reason.clone(),
-        });
-        Ok(Self {
-            query: *query,
-            work,
-            rejected: own.chain(rejected).collect(),
-            how: How::Gpu(Box::new(GpuPlan {
-                gpu: gpu.clone(),
-                kernel,
-                details: recipe.details,
-                workspace_bytes: recipe.workspaces.iter().sum(),
-                steps,
-                floor,
-                modelled_seconds: seconds,
-            })),
-        })
-    }
-}
-
-/// A kernel that can compute the product.
-struct Candidate {
-    kernel: &'static Kernel,
-    recipe: Recipe,
-    seconds: f64,
-}
-
-/// All kernels that compute products: those that can, and why the others cannot.
-struct Field {
-    able: Vec<Candidate>,
-    refused: Vec<Rejected>,
-}
-
-impl Field {
-    fn of(query: &Query, gpu: &Gpu, floor: Option<&Floor>) -> Result<Self, Error> {
-        let request = request(query, gpu)?;
-        let mut field = Self { able: Vec::new(), refused: Vec::new() };
-        for kernel in kernels().iter().filter(|k| k.family != Family::Gallery) {
-            match kernel.recipe(&request) {
-                Ok(recipe) => {
-                    let seconds = estimate(&recipe, query, gpu, floor);
-                    field.able.push(Candidate { kernel, recipe, seconds });
-                }
-                Err(r) => field.refused.push(Rejected {
-                    candidate: kernel.name.into(),
-                    reason: format!("needs {}; {}", r.needs, r.found),
-                }),
-            }
-        }
-        Ok(field)
-    }
-
-    /// The kernel that was asked for.
-    fn take(
-        self,
-        query: &Query,
-        gpu: &Gpu,
-        kernel: &'static Kernel,
-    ) -> Result<(Candidate, Vec<Rejected>), Error> {
-        match self.able.into_iter().find(|candidate| candidate.kernel == kernel) {
-            Some(candidate) => Ok((candidate, Vec::new())),
-            None => match kernel.recipe(&request(query, gpu)?) {
-                Err(refusal) => Err(refusal.into()),
-                // A recipe of the gallery is refused by every request.
-                Ok(_) => Err(no_kernel(query, &[])),
-            },
-        }
-    }
-
-    /// The fastest candidate, production kernels first; of equals the last one.
-    fn best(self, query: &Query) -> Result<(Candidate, Vec<Rejected>), Error> {
-        let Self { mut able, refused } = self;
-        let rank = |c: &Candidate| (c.kernel.family != Family::Production, c.seconds);
-        let order = |x: &Candidate, y: &Candidate| {
-            let ((x_later, x), (y_later, y)) = (rank(x), rank(y));
-            x_later.cmp(&y_later).then(x.total_cmp(&y))
+        let modelled_seconds = model.seconds(&recipe);
+        let rejected = match kernel {
+            Some(_) => Vec::new(),
+            None => others(&request, &recipe, &model),
         };
-        let Some(best) = (0..able.len()).rev().min_by(|&i, &j| order(&able[i], &able[j])) else {
-            return Err(no_kernel(query, &refused));
+        let mut details = recipe.details;
+        if operands == Operands::CopiedByRows {
+            details.insert(0, ("operands", "copied by rows first: no kernel takes their strides".into()));
+        }
+        let plan = GpuPlan {
+            gpu: gpu.clone(),
+            kernel: recipe.kernel,
+            details,
+            workspace_bytes: recipe.workspaces.iter().sum(),
+            steps: recipe.launches.iter().map(|launch| step(launch, gpu, resources)).collect(),
+            floor,
+            modelled_seconds,
         };
-        let best = able.remove(best);
-        let mut rejected: Vec<Rejected> = able.iter().map(|other| slower(other, &best)).collect();
-        rejected.extend(refused);
-        Ok((best, rejected))
+        Ok(Self { query: *query, work, rejected, how: How::Gpu(Box::new(plan)) })
     }
 }
 
-fn slower(other: &Candidate, best: &Candidate) -> Rejected {
-    let reason = match other.seconds / best.seconds {
-        ratio if ratio > 1.005 => format!("takes {ratio:.2} times as long by the cost model"),
-        _ if other.kernel.family != best.kernel.family => {
-            "production kernels come before the ladder's".into()
-        }
-        _ => "takes as long by the cost model, and comes earlier on the ladder".into(),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operands {
+    AsTheyAre,
+    CopiedByRows,
+}
+
+/// The engine's choice for these layouts, or for copies by rows.
+fn with_any_kernel(request: Request) -> Result<(Request, Recipe, Operands), Error> {
+    let refusal = match choose(&request) {
+        Ok(recipe) => return Ok((request, recipe, Operands::AsTheyAre)),
+        Err(refusal) => refusal,
     };
-    Rejected { candidate: other.kernel.name.into(), reason }
+    let p = &request.problem;
+    let [a, b, c] = [p.a(), p.b(), p.c()].map(|l| Layout::row_major(l.rows, l.cols));
+    let copied = Request { problem: Problem::new(a, b, c)?, ..request };
+    let recipe = choose(&copied).map_err(|_| refusal)?;
+    Ok((copied, recipe, Operands::CopiedByRows))
 }
 
-fn no_kernel(query: &Query, refused: &[Rejected]) -> Error {
-    let reasons: Vec<String> = refused.iter().map(|r| format!("{} {}", r.candidate, r.reason)).collect();
-    ErrorKind::Unsupported {
-        what: format!("{} on {} by a GPU kernel", query.semiring, query.dtype),
-        why: format!("every kernel refuses\n  {}", reasons.join("\n  ")),
-        hint: "compute on the processor: --backend cpu".into(),
+/// Every kernel that was not chosen, and the variations of the one that was.
+fn others(request: &Request, chosen: &Recipe, model: &Model<'_>) -> Vec<Rejected> {
+    let multiplies = |k: &&Kernel| k.family != Family::Gallery && *k != chosen.kernel;
+    let is_kernel = |name: &str| kernels().iter().any(|k| k.name == name);
+    let variations = chosen.rejected.iter().filter(|r| !is_kernel(&r.candidate)).map(|r| Rejected {
+        candidate: format!("{} {}", chosen.kernel.name, r.candidate),
+        reason: r.reason.clone(),
+    });
+    let kernels = kernels().iter().filter(multiplies).map(|kernel| {
+        let reason = match kernel.recipe(request) {
+            Ok(recipe) => slower(&recipe, chosen, model),
+            Err(refusal) => format!("needs {}; {}", refusal.needs, refusal.found),
+        };
+        Rejected { candidate: kernel.name.into(), reason }
+    });
+    variations.chain(kernels).collect()
+}
+
+fn slower(other: &Recipe, chosen: &Recipe, model: &Model<'_>) -> String {
+    match model.seconds(other) / model.seconds(chosen) {
+        ratio if ratio > 1.005 => format!("takes {ratio:.2} times as long by the cost model"),
+        ratio => {
+            let name = chosen.kernel.name;
+            format!("comes after {name} in order of speed; the cost model gives it {ratio:.2} of the time")
+        }
     }
-    .into()
 }
 
 /// The request for a query; kernels return no arg results.
@@ -261,7 +222,7 @@ fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
 mod tests {
     use super::*;
     use crate::plan::resources::Origin;
-    use tilewright_core::{Layout, Problem, SemiringId};
+    use tilewright_core::SemiringId;
     use tilewright_cuda::CompiledKernel;
     use tilewright_kernels::find;
 
@@ -314,18 +275,23 @@ mod tests {
     }
 
     #[test]
-    fn what_no_kernel_computes_is_an_error_with_every_reason() {
-        let error = plan(&query(SemiringId::MinTimes, DType::F64, [8; 3]), None);
-        // Whether a kernel exists depends on the catalogue; the reasons do not.
-        if let Err(error) = error {
-            assert!(error.to_string().contains("naive needs one of"), "{error}");
-        }
+    fn what_no_kernel_computes_is_refused_with_a_reason() {
         let arg = query(SemiringId::MinPlus, DType::F32, [8; 3]).results(Results::ProductAndArg);
         assert_eq!(plan(&arg, None).unwrap_err().code(), "unsupported");
         let odd = query(SemiringId::PlusTimes, DType::F32, [33, 32, 32]);
         let refusal = plan(&odd, Some("shared-tile")).unwrap_err();
         assert!(refusal.to_string().contains("M to be a multiple of 32; M is 33"), "{refusal}");
         assert_eq!(plan(&odd, Some("read-only")).unwrap_err().code(), "unsupported");
+    }
+
+    #[test]
+    fn every_stride_has_a_plan() {
+        let square = Layout::col_major(64, 64);
+        let problem =
+            Problem::new(square, Layout::strided(64, 64, -64, 1), Layout::row_major(64, 64)).unwrap();
+        let query = Query::new(SemiringId::PlusTimes, DType::F32, problem);
+        let (how, _) = plan(&query, None).unwrap();
+        assert!(!how.steps.is_empty());
     }
 
     #[test]

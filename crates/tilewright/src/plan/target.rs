@@ -2,6 +2,7 @@
 
 use tilewright_arch::{ComputeCapability, Device, Limits};
 use tilewright_core::{Error, ErrorKind};
+use tilewright_cuda::DeviceInfo;
 use tilewright_kernels::Target;
 
 /// A GPU, as far as a plan needs to know it.
@@ -50,6 +51,31 @@ impl Gpu {
             device: Some(device),
             limits,
         }
+    }
+
+    /// A GPU of this machine, as its driver describes it. Rates come from the table of devices, where it has them.
+    ///
+    /// # Errors
+    /// `unsupported` for a compute capability that nothing is known of.
+    pub fn present(info: &DeviceInfo) -> Result<Self, Error> {
+        let limits = Limits::of(info.capability).map_err(|e| ErrorKind::Unsupported {
+            what: info.name.clone(),
+            why: e.to_string(),
+            hint: String::new(),
+        })?;
+        let known = Device::find(&info.name).ok();
+        let device =
+            known.filter(|d| (d.compute_capability, d.sms) == (info.capability, info.multiprocessors));
+        let driver = Self {
+            name: info.name.clone(),
+            capability: info.capability,
+            multiprocessors: info.multiprocessors,
+            clock_hz: info.clock_hz as f64,
+            bytes_per_second: info.memory_bytes_per_second as f64,
+            device,
+            limits,
+        };
+        Ok(device.map_or(driver.clone(), |d| Self { name: driver.name, ..Self::of(d, limits) }))
     }
 
     /// What recipes need to know of it.
