@@ -28,6 +28,7 @@ mod choice;
 mod cuda;
 mod dynamic;
 mod options;
+pub mod plan;
 mod product;
 mod verify;
 

@@ -86,12 +86,6 @@ impl Summary {
         }
     }
 
-    pub fn print_json(&self) -> Result<(), Failure> {
-        let mut json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)?;
-        json.push('\n');
-        Ok(std::io::stdout().lock().write_all(json.as_bytes())?)
-    }
-
     pub fn print_table(&self) -> Result<(), Failure> {
         let mut out = anstream::stdout().lock();
         let bold = terminal::label();
