@@ -17,7 +17,9 @@ pub fn write(path: &Path, figure: &Figure) -> Result<(), Failure> {
     let bytes = match kind(path)? {
         Kind::Svg => figure.to_svg(Theme::Auto).into_bytes(),
         #[cfg(feature = "png")]
-        Kind::Png => figure.to_png(Theme::Light, 2.0).map_err(|e| Failure::usage(e.to_string(), "use .svg"))?,
+        Kind::Png => {
+            figure.to_png(Theme::Light, 2.0).map_err(|e| Failure::usage(e.to_string(), "use .svg"))?
+        }
     };
     Ok(files::write_bytes(path, &bytes)?)
 }

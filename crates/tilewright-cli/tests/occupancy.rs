@@ -91,13 +91,14 @@ fn the_table_says_what_binds_and_what_to_change() {
         "RTX A6000, compute capability 8.6, 84 SMs",
         "1024 threads (32 warps) per block, 37 registers per thread, 8192 B of shared memory",
         "66.7 %  1 block per SM, 32 of 48 warps",
-        "768 threads per block instead of 1024",
+        "768 threads per block instead of 1024: 2 blocks, 48 of 48 warps (100.0 %)",
+        "32 registers per thread instead of 37: not enough, limited by warps as well",
         "simple formula 1 x 1024 / 1536 = 66.7 %, the same",
-        "maxBlocksPerMultiProcessor, 16, for the 1 resident: 1066.7 %",
+        "maxBlocksPerMultiProcessor, 16, for the 1 resident: 1066.7 %, which is no occupancy",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    let marked = |name: &str| text.lines().any(|l| l.starts_with(name) && l.ends_with("<- limit"));
+    let marked = |name: &str| text.lines().any(|l| l.starts_with(name) && l.contains("<- limit"));
     let names = ["warps", "registers", "shared memory", "blocks", "barriers"];
     assert_eq!(names.map(marked), [true, true, false, false, false], "{text}");
     // Part of a warp.
@@ -105,9 +106,14 @@ fn the_table_says_what_binds_and_what_to_change() {
     assert!(text.contains("34.4 %, not 66.7 %: it counts threads, the SM holds whole warps"), "{text}");
     // Registers alone bind: 32 instead of 37.
     let text = desk.ok("occupancy --cc 8.0 --threads 1024 --regs 37");
-    assert!(text.contains("32 registers per thread instead of 37: 2 blocks, 64 of 64 warps (100.0 %)"), "{text}");
+    assert!(
+        text.contains("32 registers per thread instead of 37: 2 blocks, 64 of 64 warps (100.0 %)"),
+        "{text}"
+    );
     let text = desk.ok("occupancy --gpu a6000 --regs 37 --dynamic-smem-per-thread 8 --best");
-    for part in ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256 threads"] {
+    for part in
+        ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256 threads"]
+    {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
@@ -123,9 +129,21 @@ fn colour_is_for_those_who_want_it() {
 fn what_cannot_launch_is_reported_with_code_1() {
     let desk = Desk::new();
     for (line, error, hint) in [
-        ("--cc 8.6 --threads 1024 --regs 72", "73728 registers, 8192 more", "64 registers per thread, or at most 896 threads"),
-        ("--cc 8.6 --threads 2048 --regs 32", "2048 threads per block exceed the limit of 1024 by 1024", "at most 1024"),
-        ("--cc 8.6 --threads 256 --regs 32 --smem 100K", "more than the limit of 101376", "at most 101376 bytes"),
+        (
+            "--cc 8.6 --threads 1024 --regs 72",
+            "73728 registers, 8192 more",
+            "64 registers per thread, or at most 896 threads",
+        ),
+        (
+            "--cc 8.6 --threads 2048 --regs 32",
+            "2048 threads per block exceed the limit of 1024 by 1024",
+            "at most 1024",
+        ),
+        (
+            "--cc 8.6 --threads 256 --regs 32 --smem 100K",
+            "more than the limit of 101376",
+            "at most 101376 bytes",
+        ),
         ("--cc 9.0 --threads 256 --regs 300", "300 registers per thread", "at most 255 registers"),
         ("--cc 9.0 --threads 256 --regs 32 --max-threads 128", "launch bounds of 128", "at most 128 threads"),
         ("--cc 9.0 --threads 256 --regs 32 --cluster 17", "cluster of 17", "at most 16 blocks"),
@@ -134,7 +152,11 @@ fn what_cannot_launch_is_reported_with_code_1() {
     ] {
         let run = desk.run(&format!("occupancy {line} --format json"));
         assert_eq!(run.code, Some(1), "{line}: {}", run.err);
-        assert!(run.err.contains(error) && run.err.contains("hint: ") && run.err.contains(hint), "{line}: {}", run.err);
+        assert!(
+            run.err.contains(error) && run.err.contains("hint: ") && run.err.contains(hint),
+            "{line}: {}",
+            run.err
+        );
         let report: Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!((&report["blocks_per_sm"], &report["occupancy"]), (&json!(0), &json!(0.0)), "{line}");
         assert!(report["error"].as_str().unwrap().contains(error), "{line}: {report}");
@@ -185,10 +207,11 @@ fn sweeps_are_products_in_every_format() {
     let rows = report["rows"].as_array().unwrap();
     let found: Vec<_> = rows
         .iter()
-        .map(|r| ["threads_per_block", "registers_per_thread", "blocks_per_sm"].map(|key| r[key].as_u64().unwrap()))
+        .map(|r| {
+            ["threads_per_block", "registers_per_thread", "blocks_per_sm"].map(|key| r[key].as_u64().unwrap())
+        })
         .collect();
-    let expected =
-        [[512, 32, 3], [512, 64, 2], [768, 32, 2], [768, 64, 1], [1024, 32, 1], [1024, 64, 1]];
+    let expected = [[512, 32, 3], [512, 64, 2], [768, 32, 2], [768, 64, 1], [1024, 32, 1], [1024, 64, 1]];
     assert_eq!(found, expected);
     assert_eq!(rows[0]["static_shared_memory"], 8192);
 
@@ -230,7 +253,14 @@ fn charts_are_written_as_their_names_say() {
     let run = desk.run(&format!("{A6000} --chart f.svg"));
     assert_eq!((run.code, run.err.as_str()), (Some(0), "chart: wrote f.svg\n"));
     let svg = desk.get("f.svg");
-    for part in ["<svg ", "prefers-color-scheme: dark", "32 warps at 1024", "32 warps at 37", "32 warps at 8", "RTX A6000"] {
+    for part in [
+        "<svg ",
+        "prefers-color-scheme: dark",
+        "32 warps at 1024",
+        "32 warps at 37",
+        "32 warps at 8",
+        "RTX A6000",
+    ] {
         assert!(svg.contains(part), "{part}");
     }
     assert_eq!(svg.matches("stroke-dasharray").count(), 6, "two guides for each of three marks");
@@ -252,10 +282,8 @@ fn the_curves_of_a_chart_are_the_sweeps() {
     desk.ok(&format!("{line} --threads 256 -q --chart f.svg"));
     let svg = desk.get("f.svg");
     let curve = svg.lines().find(|line| line.starts_with("<path class=\"s-blue\"")).unwrap();
-    let heights: Vec<f64> = curve
-        .split(['M', 'L', '"'])
-        .filter_map(|corner| corner.split_once(' ')?.1.parse().ok())
-        .collect();
+    let heights: Vec<f64> =
+        curve.split(['M', 'L', '"']).filter_map(|corner| corner.split_once(' ')?.1.parse().ok()).collect();
     let report = desk.json(&format!("{line} --sweep threads=32..1024:32"));
     let warps: Vec<f64> =
         report["rows"].as_array().unwrap().iter().map(|r| r["warps_per_sm"].as_f64().unwrap()).collect();
@@ -268,4 +296,107 @@ fn the_curves_of_a_chart_are_the_sweeps() {
     for (pair, warps) in levels.windows(2).zip(expected.windows(2)) {
         assert_eq!(pair[0] > pair[1], warps[0] < warps[1], "{levels:?} {expected:?}");
     }
+}
+
+/// A compiled file of another crate's tests, copied to the desk: five kernels for sm_90.
+fn cubin(desk: &Desk) {
+    let file =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../tilewright-cuda/tests/data/resources.sm_90.cuda13.cubin");
+    std::fs::copy(file, desk.file("resources.cubin")).unwrap();
+}
+
+#[test]
+fn a_cubin_needs_no_toolchain() {
+    let desk = Desk::new();
+    cubin(&desk);
+    let line = "occupancy --cc 9.0 --kernel resources.cubin";
+    let report = desk.json(&format!("{line} --entry tile --threads 256"));
+    // 33 x 32 floats and the reserved KiB, in units of 128 bytes.
+    assert_eq!(report["allocated"]["shared_memory_per_block"], 4224 + 1024);
+    assert_eq!(report["blocks_per_sm"], 8);
+    let text = desk.ok(&format!("{line} --entry tile --threads 256"));
+    assert!(text.contains("tile in resources.cubin") && text.contains("4224 B of shared memory"), "{text}");
+    // Options replace what the file says.
+    let report = desk.json(&format!("{line} --entry tile --threads 256 --smem 0 --regs 255"));
+    assert_eq!(report["limited_by"], json!(["registers"]));
+    assert_eq!(report["blocks_per_sm"], 1);
+    // The launch bounds bound the best block size, and are kept.
+    assert_eq!(desk.json(&format!("{line} --entry tile --best"))["block_size"], 256);
+    let run = desk.run(&format!("{line} --entry tile --threads 512"));
+    assert_eq!((run.code, run.err.contains("launch bounds of 256")), (Some(1), true), "{}", run.err);
+    // Barriers are those in use.
+    let report = desk.json(&format!("{line} --entry barriers --threads 64"));
+    assert_eq!(report["limits"]["barriers"], 64 / 6);
+    // A part of a name is enough.
+    desk.ok(&format!("{line} --entry local --threads 64"));
+}
+
+#[test]
+fn files_that_hold_no_such_kernel_are_refused() {
+    let desk = Desk::new();
+    cubin(&desk);
+    desk.put("text.cubin", "no cubin");
+    desk.put("k.txt", "");
+    let line = "occupancy --cc 9.0 --threads 64 --kernel";
+    for (rest, code, error, hint) in [
+        (
+            "resources.cubin",
+            2,
+            "resources.cubin has 5 kernels",
+            "hint: choose one with --entry: barriers, dynamic",
+        ),
+        ("resources.cubin --entry none", 2, "has no kernel 'none'", "hint: it has barriers"),
+        ("resources.cubin --entry i", 2, "more than one kernel with 'i'", "hint: choose one"),
+        ("none.cubin", 3, "none.cubin: ", ""),
+        ("text.cubin", 3, "text.cubin: ", ""),
+        ("k.txt", 2, "k.txt", ""),
+    ] {
+        let run = desk.run(&format!("{line} {rest}"));
+        assert_eq!((run.code, run.out.as_str()), (Some(code), ""), "{rest}: {}", run.err);
+        assert!(run.err.contains(error) && run.err.contains(hint), "{rest}: {}", run.err);
+    }
+    let run = desk.run("occupancy --cc 8.6 --threads 64 --kernel resources.cubin --entry tile");
+    assert!(run.code != Some(0) && run.err.contains("sm_90"), "{}", run.err);
+}
+
+#[test]
+fn cuda_sources_are_compiled_for_every_architecture_or_say_what_is_missing() {
+    let desk = Desk::new();
+    let source = include_str!("../../tilewright-cuda/tests/data/resources.cu");
+    desk.put("resources.cu", source);
+    desk.put("wrong.cu", "__global__ void k() { undeclared = 1; }");
+    let run =
+        desk.run("occupancy --kernel resources.cu --entry tile --threads 256 --sweep cc=all --format json");
+    if run.code == Some(4) {
+        assert!(
+            run.err.contains("NVRTC is not available") && run.err.contains("hint: pip install"),
+            "{}",
+            run.err
+        );
+        assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{}", run.err);
+        eprintln!("skipped: {}", run.err);
+        return;
+    }
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    // What this compiler knows; the rest is named on stderr.
+    let left_out = run.err.lines().find_map(|line| line.strip_prefix("left out: "));
+    let left_out = left_out.map_or(0, |text| text.split(", ").count());
+    assert!(rows.len() >= 10 && rows.len() + left_out == 22, "{} rows; {}", rows.len(), run.err);
+    assert!(rows.iter().all(|row| row["static_shared_memory"] == 4224 && row["blocks_per_sm"] != 0));
+    let run = desk.run("occupancy --kernel wrong.cu --cc 9.0 --threads 64");
+    assert_eq!((run.code, run.err.contains("undeclared")), (Some(3), true), "{}", run.err);
+}
+
+#[test]
+fn a_missing_compiler_is_code_4_with_a_hint() {
+    let desk = Desk::new();
+    desk.put("k.cu", "__global__ void k() {}");
+    desk.put("no-library", "");
+    let mut command = desk.command("occupancy --cc 9.0 --threads 64 --kernel k.cu");
+    let run =
+        support::Run::of(command.env("TILEWRIGHT_NVRTC_PATH", desk.file("no-library")).output().unwrap());
+    assert_eq!((run.code, run.out.as_str()), (Some(4), ""), "{}", run.err);
+    assert!(run.err.contains("error: NVRTC is not available") && run.err.contains("hint: "), "{}", run.err);
 }

@@ -13,7 +13,8 @@ cc, and the values are numbers and ranges: 32..1024:32 (both ends included; step
 cc=all takes every architecture. Several sweeps give every combination, the last one running fastest.
 
 Kernels: a .cu file is compiled with NVRTC, a .ptx file assembled with ptxas, a .cubin file read as it is; no GPU is \
-needed. Both tools come with the CUDA toolkit and with its Python wheels; `tilewright doctor` says which were found.
+needed. Both tools come with the CUDA toolkit and with its Python wheels. --regs, --smem, --barriers and --max-threads \
+replace what the file says.
 
 Sources and quirks of the numbers are in the documentation of the crate tilewright-arch.
 
@@ -30,14 +31,14 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = OCCUPANCY_DETAILS)]
 pub struct Occupancy {
-    /// The GPU by name, such as h200, a6000 or \"RTX 4090\"; see `tilewright gpus`
+    /// The GPU by name, such as h200, a6000 or "RTX 4090"; see `tilewright gpus`
     #[arg(long, value_name = "NAME", conflicts_with = "cc", help_heading = "GPU")]
     pub gpu: Option<String>,
     /// The compute capability, such as 8.6 or sm_90
     #[arg(long, value_name = "X.Y", help_heading = "GPU")]
     pub cc: Option<ComputeCapability>,
 
-    /// Read registers, shared memory, barriers and launch bounds from this file; options below replace its numbers
+    /// Read registers, shared memory, barriers and launch bounds from this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Kernel")]
     pub kernel: Option<PathBuf>,
     /// Which kernel of the file

@@ -67,10 +67,12 @@ impl FromStr for Sweep {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, values) = text.split_once('=').ok_or("expected PARAMETER=VALUES, as in threads=32..1024:32")?;
+        let (name, values) =
+            text.split_once('=').ok_or("expected PARAMETER=VALUES, as in threads=32..1024:32")?;
         let known = || Parameter::ALL.map(Parameter::name).join(", ");
         let parameter = Parameter::ALL.into_iter().find(|p| p.name() == name);
-        let parameter = parameter.ok_or_else(|| format!("unknown parameter '{name}'; known are {}", known()))?;
+        let parameter =
+            parameter.ok_or_else(|| format!("unknown parameter '{name}'; known are {}", known()))?;
         let values = match parameter {
             Parameter::ComputeCapability => capabilities(values)?,
             Parameter::StaticSharedMemory | Parameter::DynamicSharedMemory => numbers(values, bytes)?,

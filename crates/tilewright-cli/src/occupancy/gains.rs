@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{failure::Failure, terminal};
 use std::fmt::Write;
-use tilewright_arch::{Cut, Occupancy, Vary};
+use tilewright_arch::{Cut, Occupancy, Resource, Vary};
 
 /// Lines for the report; empty where nothing binds that could be cut.
 pub fn lines(setting: &Setting, outcome: &Outcome) -> Result<String, Failure> {
@@ -18,7 +18,7 @@ pub fn lines(setting: &Setting, outcome: &Outcome) -> Result<String, Failure> {
     let cuts = Occupancy::cuts(setting.limits, &setting.kernel, &setting.launch()).unwrap_or_default();
     let faint = terminal::faint();
     for (index, cut) in cuts.iter().enumerate() {
-        let title = if index == 0 { "to gain a block" } else { "" };
+        let title = if index == 0 { "for one more" } else { "" };
         let after = setting.vary(cut.quantity, cut.to).outcome()?.occupancy;
         let _ = writeln!(out, "{faint}{title:<15}{faint:#}{}", describe(cut, &after, before));
     }
@@ -34,9 +34,9 @@ fn describe(cut: &Cut, after: &Occupancy, before: &Occupancy) -> String {
     };
     let change = format!("{} {unit} instead of {}", cut.to, cut.from);
     if after.blocks_per_sm <= before.blocks_per_sm {
-        // Another resource binds as well.
-        let rest = after.binding();
-        return format!("{change}: and fewer of {rest}", rest = rest.to_string().replace('_', " "));
+        let others = before.binding().iter().filter(|other| *other != cut.resource).map(Resource::name);
+        let others = others.collect::<Vec<_>>().join(" and ").replace('_', " ");
+        return format!("{change}: not enough, limited by {others} as well");
     }
     format!(
         "{change}: {}, {} of {} warps ({})",

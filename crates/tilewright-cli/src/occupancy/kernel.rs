@@ -34,7 +34,8 @@ impl KernelFile {
         let bold = terminal::label();
         let mut text = format!("{bold}{}{bold:#} in {}", kernel.name, self.path.display());
         if let Some(spills) = kernel.spills.filter(|spills| spills.stores + spills.loads > 0) {
-            text += &format!(", spilling {} B to and {} B from memory per thread", spills.stores, spills.loads);
+            text +=
+                &format!(", spilling {} B to and {} B from memory per thread", spills.stores, spills.loads);
         } else if kernel.local_memory > 0 {
             text += &format!(", {} B of local memory per thread", kernel.local_memory);
         }
@@ -68,7 +69,8 @@ impl KernelFile {
     fn none(&self) -> Failure {
         let problem = "it has no kernel".to_owned();
         let hint = Some("kernels are functions marked __global__, in PTX .entry".to_owned());
-        tilewright::Error::from(tilewright::ErrorKind::BadFile { path: self.path.clone(), problem, hint }).into()
+        tilewright::Error::from(tilewright::ErrorKind::BadFile { path: self.path.clone(), problem, hint })
+            .into()
     }
 }
 

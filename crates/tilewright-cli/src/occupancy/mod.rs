@@ -41,7 +41,9 @@ fn check(args: &Occupancy, common: &Common, target: Option<&Target>) -> Result<(
     let refuse = |what, hint| Err(Failure::usage(what, hint));
     match (target, is_swept(Parameter::ComputeCapability)) {
         (None, false) => return refuse("no GPU is given", "name it with --gpu, or its generation with --cc"),
-        (Some(_), true) => return refuse("--sweep cc=... takes the place of --gpu and --cc", "leave these out"),
+        (Some(_), true) => {
+            return refuse("--sweep cc=... takes the place of --gpu and --cc", "leave these out");
+        }
         _ => {}
     }
     if args.regs.is_none() && args.kernel.is_none() && !is_swept(Parameter::Registers) {
@@ -120,8 +122,17 @@ fn sweep(
     {
         return Err(failure);
     }
-    for (limits, failure) in &left_out {
-        terminal::note(common, "left out", &format!("compute capability {}: {failure}", limits.compute_capability));
+    if !left_out.is_empty() {
+        let names = left_out.iter().map(|(limits, _)| limits.compute_capability.to_string());
+        let names = names.collect::<Vec<_>>().join(", ");
+        terminal::note(
+            common,
+            "left out",
+            &format!("compute capability {names}: not compiled for (-v says why)"),
+        );
+    }
+    for (_, failure) in left_out.iter().filter(|_| common.verbose) {
+        terminal::note(common, "left out", &failure.to_string());
     }
     rows.print(common.format)
 }

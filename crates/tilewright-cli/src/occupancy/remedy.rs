@@ -36,7 +36,9 @@ fn registers_or_threads(setting: &Setting) -> String {
     let registers = fewer_registers.into_iter().find(|value| launches(Parameter::Registers, value));
     let threads_found = fewer_threads.into_iter().find(|value| launches(Parameter::Threads, value));
     match (registers, threads_found) {
-        (Some(r), Some(t)) => format!("use at most {r} registers per thread, or at most {t} threads per block"),
+        (Some(r), Some(t)) => {
+            format!("use at most {r} registers per thread, or at most {t} threads per block")
+        }
         (Some(r), None) => format!("use at most {r} registers per thread"),
         (None, Some(t)) => format!("use at most {t} threads per block"),
         (None, None) => String::new(),

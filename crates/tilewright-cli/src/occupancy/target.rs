@@ -39,7 +39,9 @@ impl Target {
     pub fn describe(&self) -> String {
         let cc = self.limits().compute_capability;
         match self {
-            Self::Device(device, _) => format!("{}, compute capability {cc}, {} SMs", device.name, device.sms),
+            Self::Device(device, _) => {
+                format!("{}, compute capability {cc}, {} SMs", device.name, device.sms)
+            }
             Self::Capability(_) => format!("compute capability {cc}"),
         }
     }
@@ -47,7 +49,8 @@ impl Target {
 
 /// The GPU of this name.
 pub fn device(name: &str) -> Result<&'static Device, Failure> {
-    Device::find(name).map_err(|e| Failure::usage(e.to_string(), "`tilewright gpus` lists all; --cc takes any"))
+    Device::find(name)
+        .map_err(|e| Failure::usage(e.to_string(), "`tilewright gpus` lists all; --cc takes any"))
 }
 
 pub fn limits(cc: ComputeCapability) -> Result<&'static Limits, Failure> {

@@ -28,7 +28,8 @@ impl Text<'_> {
         let sections = [
             self.kernel.clone().unwrap_or_default() + &configuration(self.setting) + "\n",
             self.summary(),
-            self.limits() + &gains::lines(self.setting, self.outcome)?,
+            self.limits(),
+            gains::lines(self.setting, self.outcome)?,
             self.simple_formula(),
             self.best_block(),
         ];
@@ -39,34 +40,36 @@ impl Text<'_> {
     fn summary(&self) -> String {
         let o = &self.outcome.occupancy;
         let (bold, bar) = (terminal::label(), bar(o.ratio()));
-        let counts = format!(
-            "{} per SM, {} of {} warps",
-            count(o.blocks_per_sm, "block"),
-            o.warps_per_sm,
-            o.max_warps_per_sm
-        );
-        format!("{bold}occupancy{bold:#}      {bar} {bold}{}{bold:#}  {counts}\n", percent(o.ratio()))
+        format!("{bold}occupancy{bold:#}      {bar} {bold}{}{bold:#}  {}\n", percent(o.ratio()), result(o))
     }
 
     /// A row for each resource: what it allows, what a block takes, and how much of it is in use.
     fn limits(&self) -> String {
         let o = &self.outcome.occupancy;
         let binding = o.binding();
-        let (faint, strong) = (terminal::faint(), terminal::emphasis());
-        let mut out =
-            format!("{faint}{:<14} {:<w$} {:>7}  a block takes, of the SM's{faint:#}\n", "", "in use", "blocks", w = BAR);
+        let faint = terminal::faint();
+        let mut out = format!(
+            "{faint}{:<14} {:<w$} {:>7}            a block takes, of the SM's{faint:#}\n",
+            "",
+            "in use",
+            "blocks",
+            w = BAR
+        );
         for Use { resource, block, sm, note } in self.uses() {
             let name = resource.name().replace('_', " ");
             let (allowed, in_use) = match o.limits.get(resource) {
-                Some(blocks) => (blocks.to_string(), f64::from(o.blocks_per_sm) * f64::from(block) / f64::from(sm)),
+                Some(blocks) => {
+                    (blocks.to_string(), f64::from(o.blocks_per_sm) * f64::from(block) / f64::from(sm))
+                }
                 None => ("any".into(), 0.0),
             };
             let taken = format!("{block} of {sm}{note}");
-            let text = format!("{name:<14} {} {allowed:>7}  {taken}", bar(in_use));
-            let _ = match binding.contains(resource) {
-                true => writeln!(out, "{strong}{text}  <- limit{strong:#}"),
-                false => writeln!(out, "{text}"),
+            let (style, mark) = match binding.contains(resource) {
+                true => (terminal::emphasis(), "<- limit"),
+                false => (anstyle::Style::new(), ""),
             };
+            let _ =
+                writeln!(out, "{style}{name:<14} {} {allowed:>7} {mark:<8}   {taken}{style:#}", bar(in_use));
         }
         out
     }
@@ -112,7 +115,7 @@ impl Text<'_> {
             let _ = writeln!(
                 out,
                 "               {faint}with the device's maxBlocksPerMultiProcessor, {property}, for the {blocks} resident: \
-                 {}, no occupancy{faint:#}",
+                 {}, which is no occupancy{faint:#}",
                 percent(wrong).trim_start()
             );
         }
@@ -131,11 +134,18 @@ impl Text<'_> {
             percent(f64::from(warps) / f64::from(most)).trim_start()
         );
         if let Some(sms) = self.target.device().map(|device| device.sms) {
-            let _ = writeln!(out, "               a grid of {} fills the GPU", count(best.min_grid_size(sms), "block"));
+            let _ = writeln!(
+                out,
+                "               a grid of {} fills the GPU",
+                count(best.min_grid_size(sms), "block")
+            );
         }
         if let Some(square) = SquareBlock::within(best.threads) {
             let (side, threads) = (square.side, square.threads);
-            let _ = writeln!(out, "               the largest square within: {side} x {side} = {threads} threads");
+            let _ = writeln!(
+                out,
+                "               the largest square within: {side} x {side} = {threads} threads"
+            );
         }
         out
     }
@@ -163,6 +173,11 @@ pub fn configuration(setting: &Setting) -> String {
         parts.push(format!("clusters of {}", launch.cluster_size));
     }
     parts.join(", ")
+}
+
+/// What comes out, in a line.
+pub fn result(o: &Occupancy) -> String {
+    format!("{} per SM, {} of {} warps", count(o.blocks_per_sm, "block"), o.warps_per_sm, o.max_warps_per_sm)
 }
 
 /// What a block takes of a resource, and what the SM has of it.
