@@ -1,4 +1,11 @@
 //! GPUs by name: what the data sheets say.
+//!
+//! [`Device::source`] names the NVIDIA document in which a row's clocks, multiprocessors, memory and published peaks are to be
+//! looked up. Peaks are derived by [`Device::peak`], so that every type has one; [`Device::published`] keeps the peaks that
+//! NVIDIA prints, and a test holds the derived ones to within 3 % of them, which ties multiprocessors, clocks and peaks to
+//! each other. Nothing ties base clocks, memory and L2 in the same way. Least certain: the multiprocessors, clock and
+//! L2 of B300 (148 multiprocessors as the driver reports; the full chip has 160), the L2 of Jetson Orin NX, and the clock and
+//! L2 of GB10.
 
 mod lookup;
 mod tables;
@@ -51,7 +58,7 @@ pub struct Device {
     pub gpcs: Option<Gpcs>,
     /// Peaks as published, dense, in 10^12 operations per second.
     pub published: &'static [(Rate, f64)],
-    /// NVIDIA's document that these figures are from.
+    /// The NVIDIA document to look these figures up in.
     pub source: &'static str,
 }
 
@@ -111,7 +118,7 @@ impl Device {
     /// The limits of its multiprocessors.
     ///
     /// # Errors
-    /// None for the devices of the table.
+    /// Never for a device of the table.
     pub fn limits(&self) -> Result<&'static Limits, crate::UnknownComputeCapability> {
         Limits::of(self.compute_capability)
     }

@@ -15,7 +15,7 @@
 //!
 //! | what | sources | chosen |
 //! |---|---|---|
-//! | 12.0, blocks per SM | Guide, Traits and Calculator 24; Blackwell tuning guide 32 | 24: three sources, and the driver's own table |
+//! | 12.0, blocks per SM | Guide, Traits and Calculator 24; Blackwell tuning guide 32 | 24: three sources against one |
 //! | 12.0, shared memory per SM | Blackwell tuning guide 128 KiB; Guide, Traits and Attributes (RTX 5090) 100 KiB | 100 KiB: what a device reports; 128 KiB is the L1 that contains it |
 //! | 5.2, registers per block | the old occupancy spreadsheet 32 K; Guide, Attributes (GTX 950, GTX 970M) 64 K | 64 K; 5.3 and 6.2 are the real 32 K parts |
 //! | registers per thread | Calculator 256 from 7.0 on; Guide, Traits and the instruction set 255 | 255; the calculation accepts 256 where the Calculator does, [`ConfigurationError`](crate::ConfigurationError) reports it |

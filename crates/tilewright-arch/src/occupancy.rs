@@ -28,7 +28,7 @@
 //!
 //! * A configuration that cannot launch is not an error but 0 blocks; [`LaunchConfig::check`] says why it cannot.
 //! * When barriers lower the number of blocks, the resources that limited it before stay in `limited_by`
-//!   ([`Occupancy::binding`] leaves them out).
+//!   ([`Occupancy::binding`] leaves them out). The runtime counts one barrier for every kernel.
 //! * 256 registers per thread are accepted from 7.0 on, though the instruction set ends at 255.
 //! * On 6.0, a kernel whose block exceeds the registers when its warps are rounded up to 4 sub-partitions (as on 6.1) has
 //!   the register limit 0, though 6.0 has 2.

@@ -88,8 +88,8 @@ impl Rate {
         matches!(self, Rate::TensorTf32 | Rate::TensorF16 | Rate::TensorBf16 | Rate::TensorF8)
     }
 
-    /// Fused multiply-adds per clock cycle of one SM, with tensor cores at their full rate. `None`: the SM has no such
-    /// instruction.
+    /// Fused multiply-adds per clock cycle of one SM, with tensor cores at their full rate. `None`: there is no such
+    /// instruction, or no published rate.
     ///
     /// ```
     /// use tilewright_arch::{ComputeCapability, Rate};

@@ -1,8 +1,8 @@
 //! What limits a kernel and what to change, on cases worked out by hand.
 
 use tilewright_arch::{
-    ComputeCapability, Cut, KernelResources, LaunchConfig, Limits, Occupancy, Resource, Vary,
-    occupancy::thread_occupancy,
+    BlockSize, Carveout, ComputeCapability, Cut, DynamicSharedMemory, KernelResources, LaunchConfig, Limits,
+    Occupancy, Resource, Vary, occupancy::thread_occupancy,
 };
 
 fn limits(major: u8, minor: u8) -> &'static Limits {
@@ -131,5 +131,43 @@ fn the_simple_formula_agrees_for_whole_warps_only() {
         let simple = thread_occupancy(limits, occupancy.blocks_per_sm, threads);
         assert_eq!(simple == occupancy.ratio(), agrees, "{threads}");
         assert!(simple <= occupancy.ratio());
+    }
+}
+
+/// Whatever the numbers, there is an answer, and the two ways to ask agree on what can launch.
+#[test]
+fn extreme_numbers_are_answered() {
+    const EXTREMES: [u32; 6] = [0, 1, 33, 1024, 65_537, u32::MAX];
+    for limits in Limits::ALL {
+        for (threads, registers) in EXTREMES.iter().flat_map(|&t| EXTREMES.map(|r| (t, r))) {
+            for (shared_memory, other) in EXTREMES.iter().flat_map(|&s| EXTREMES.map(|o| (s, o))) {
+                let kernel = KernelResources { barriers: other, ..kernel(registers, shared_memory) };
+                let launch = LaunchConfig {
+                    dynamic_shared_memory: other,
+                    cluster_size: other,
+                    carveout: Carveout::Percent(other % 128),
+                    ..LaunchConfig::threads(threads)
+                };
+                let occupancy = Occupancy::of(limits, &kernel, &launch);
+                let checked = launch.check(limits, &kernel);
+                if occupancy.is_ok_and(|occupancy| occupancy.blocks_per_sm == 0) {
+                    assert!(checked.is_err(), "{kernel:?} {launch:?}");
+                }
+                if let Err(error) = checked {
+                    assert!(!error.to_string().is_empty());
+                }
+            }
+            let kernel = kernel(registers, 0);
+            let _ = Occupancy::cuts(limits, &kernel, &LaunchConfig::threads(threads));
+            let _ = Occupancy::available_dynamic_shared_memory(
+                limits,
+                &kernel,
+                &LaunchConfig::threads(32),
+                threads,
+            );
+            let tiles = DynamicSharedMemory::PerThread { base: threads, per_thread: registers };
+            let best = BlockSize::best(limits, &kernel, &LaunchConfig::threads(1), tiles, threads);
+            assert!(best.expect("valid").is_none_or(|best| best.threads <= threads));
+        }
     }
 }

@@ -2,14 +2,18 @@
 
 use crate::{
     block::{Block, Buffers, Window},
-    blocking::{Blocking, cut, parts},
+    blocking::{Blocking, PANEL, cut, parts},
     cache::second_level,
     kernel::{Kernel, Tiles},
     options::Options,
     tile::{Finish, Start},
     workspace::Workspace,
 };
-use core::ops::Range;
+use core::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+use std::time::{Duration, Instant};
 use tilewright_core::{Error, Layout, MatRef};
 
 /// Where sums go.
@@ -55,7 +59,9 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             return Ok(0);
         }
         let (mr, nr) = self.kernel.tile();
-        let (down, across) = grid(m, n, self.options.threads_for(m as f64 * n as f64 * k as f64), mr, nr);
+        let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
+        let Choice { pack_a, pack_b, .. } = self.choose(m, n);
+        let (down, across) = grid(m, n, threads, (mr, nr), (pack_a, pack_b));
         let regions: Vec<_> = cut(0..m, down, mr)
             .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
@@ -82,7 +88,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
         let bytes = [
-            mr * kc * size_of::<P>(),
+            if pack_a { (PANEL * mr).min(rows.len()) * kc * size_of::<P>() } else { 0 },
             kc * if pack_b { nc } else { nr } * size_of::<P>(),
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
@@ -176,16 +182,21 @@ struct Choice<P: 'static, A: 'static> {
     terms: usize,
 }
 
-/// Regions down and across for `threads` threads: as square as they can be, because each packs its own
-/// operands.
-fn grid(m: usize, n: usize, threads: usize, mr: usize, nr: usize) -> (usize, usize) {
-    let (tall, wide) = (m.div_ceil(mr).max(1), n.div_ceil(nr).max(1));
+/// Regions down and across for `threads` threads: those whose operands are packed least often, because each
+/// region packs its own, and among these the squarest.
+fn grid(m: usize, n: usize, threads: usize, tile: (usize, usize), packs: (bool, bool)) -> (usize, usize) {
+    let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
+    let packed = |down, across| if packs.0 { m * across } else { 0 } + if packs.1 { n * down } else { 0 };
+    let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
     (1..=threads)
         .filter(|down| threads.is_multiple_of(*down) && *down <= tall && threads / down <= wide)
         .map(|down| (down, threads / down))
-        .min_by_key(|&(down, across)| tall.div_ceil(down) * mr + wide.div_ceil(across) * nr)
+        .min_by_key(|&(down, across)| (packed(down, across), sides(down, across)))
         .unwrap_or_else(|| (tall.min(threads), (threads / tall.min(threads)).clamp(1, wide)))
 }
+
+/// How long to wait actively for other threads: as long as it takes to put a thread to sleep and wake it again.
+const PATIENCE: Duration = Duration::from_micros(50);
 
 /// Calls `f` for every item, the first on this thread and the others on the thread pool, and returns the first
 /// error.
@@ -195,11 +206,20 @@ pub fn in_parallel<T: Sync>(items: &[T], f: &(dyn Fn(&T) -> Result<(), Error> + 
         return f(first);
     }
     let mut results: Vec<_> = others.iter().map(|_| Ok(())).collect();
+    let busy = &AtomicUsize::new(others.len());
     let mine = rayon::in_place_scope(|scope| {
         for (item, result) in others.iter().zip(&mut results) {
-            scope.spawn(move |_| *result = f(item));
+            scope.spawn(move |_| {
+                *result = f(item);
+                busy.fetch_sub(1, Ordering::Release);
+            });
         }
-        f(first)
+        let mine = f(first);
+        let waiting = Instant::now();
+        while busy.load(Ordering::Acquire) > 0 && waiting.elapsed() < PATIENCE {
+            core::hint::spin_loop();
+        }
+        mine
     });
     results.into_iter().fold(mine, Result::and)
 }

@@ -31,6 +31,7 @@ mod op;
 mod options;
 mod pack;
 mod product;
+mod scan;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod transpose;

@@ -5,6 +5,7 @@
 //! [`kernel_resources`] says what they take.
 
 mod architecture;
+mod cache;
 mod cubin;
 mod ffi;
 mod locate;
@@ -13,6 +14,7 @@ mod resources;
 mod tool;
 
 pub use architecture::{Architecture, InstructionSet};
+pub use cache::{CacheInfo, CacheKey, CubinCache};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};

@@ -16,7 +16,8 @@ impl Device {
     /// The device called `name`.
     ///
     /// Case, spaces and punctuation do not matter, and brand words (NVIDIA, GeForce, Quadro, Tesla, Jetson, RTX, GTX)
-    /// may be left out. In order, the device whose name or alias is `name`; the one whose name is `name` without
+    /// may be left out. A family without its variant (A100, H100, RTX PRO 6000) is the best-known one. In order, the
+    /// device whose name or alias is `name`; the one whose name is `name` without
     /// brand words; the only one whose name has all of its words; the only one with that chip.
     ///
     /// ```

@@ -26,7 +26,8 @@ pub(super) fn warps_per_partition(limits: &Limits, registers_per_thread: u32) ->
 
 /// Registers that a block must find at once: its warps are dealt to the sub-partitions in whole rounds.
 pub(super) fn per_block(limits: &Limits, registers_per_thread: u32, warps: u32) -> u64 {
-    per_warp(limits, registers_per_thread) * u64::from(warps.next_multiple_of(register_rounds(limits)))
+    per_warp(limits, registers_per_thread)
+        .saturating_mul(u64::from(warps.next_multiple_of(register_rounds(limits))))
 }
 
 /// Sub-partitions over which the warps of a block are rounded up for the limit per block: 4, on 6.0 too, though it has 2.
@@ -38,7 +39,7 @@ fn register_rounds(limits: &Limits) -> u32 {
 pub(super) fn limit(limits: &Limits, kernel: &KernelResources, warps: u32) -> RegisterLimit {
     let registers = kernel.registers_per_thread;
     let per_warp = per_warp(limits, registers);
-    let allocated_per_block = u32::try_from(per_warp * u64::from(warps)).unwrap_or(u32::MAX);
+    let allocated_per_block = u32::try_from(per_warp.saturating_mul(u64::from(warps))).unwrap_or(u32::MAX);
     let wish = match limits.partitioned_global_caching {
         PartitionedGlobalCaching::Supported => kernel.global_caching,
         PartitionedGlobalCaching::Unsupported => GlobalCaching::Off,

@@ -56,7 +56,7 @@ fn conclude(
     let summary = Summary::new(args, inputs, outcome, verified.as_ref(), write_seconds, outputs);
     match common.format {
         Format::Json => json::print(&summary)?,
-        _ if outputs.is_empty() => {
+        _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
             summary.print_table()?;
             preview::print(outcome.c.as_ref(), args.semiring)?;
         }

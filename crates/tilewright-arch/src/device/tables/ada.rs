@@ -55,7 +55,7 @@ pub(super) const DEVICES: &[Device] = &[
         &[(F32, 12.0)]),
     WORKSTATION.row("RTX 4000 Ada Generation",    "AD104",  48, (1290, 2175), ( 20,  360.0,  49152),
         &[(F32, 26.7)]),
-    WORKSTATION.row("RTX 4500 Ada Generation",    "AD104",  60, (2070, 2580), ( 24,  432.0,  49152),
+    WORKSTATION.row("RTX 4500 Ada Generation",    "AD103",  60, (2070, 2580), ( 24,  432.0,  49152),
         &[(F32, 39.6)]),
     WORKSTATION.row("RTX 5000 Ada Generation",    "AD102", 100, (1155, 2550), ( 32,  576.0,  73728),
         &[(F32, 65.3)]),

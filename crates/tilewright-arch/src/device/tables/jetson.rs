@@ -45,7 +45,7 @@ const SPARK: Device = Device {
     class: DeviceClass::Jetson,
     compute_capability: cc(12, 1),
     tensor_cores: TensorCores::FullRate,
-    source: "NVIDIA DGX Spark data sheet",
+    source: "NVIDIA DGX Spark data sheet; clock and L2 as the driver reports them",
     ..BLANK
 };
 
@@ -66,7 +66,7 @@ pub(super) const DEVICES: &[Device] = &[
 
     ORIN.row("Jetson Orin Nano 8GB",  "GA10B",   8, (   0,  625), (  8,   68.0,   2048),
         &[(TensorI8, 20.0)]).aliases(&["Orin Nano"]),
-    ORIN.row("Jetson Orin NX 16GB",   "GA10B",   8, (   0,  918), ( 16,  102.4,   4096),
+    ORIN.row("Jetson Orin NX 16GB",   "GA10B",   8, (   0,  918), ( 16,  102.4,   2048),
         &[(TensorI8, 30.0)]).aliases(&["Orin NX"]),
     ORIN.row("Jetson AGX Orin 64GB",  "GA10B",  16, (   0, 1300), ( 64,  204.8,   4096),
         &[(F32, 5.3), (TensorI8, 85.0)]).aliases(&["Orin", "Jetson AGX Orin"]),
@@ -74,6 +74,6 @@ pub(super) const DEVICES: &[Device] = &[
     THOR.row("Jetson T5000",          "GB10B",  20, (   0, 1575), (128,  273.0,  32768),
         &[(TensorF4, 1035.0), (TensorF8, 517.5)]).aliases(&["Thor", "Jetson AGX Thor", "Jetson Thor"]),
 
-    SPARK.row("GB10",                  "GB20B",  48, (   0, 2525), (128,  273.0,  24576),
-        &[(TensorF4, 500.0)]).aliases(&["DGX Spark"]),
+    SPARK.row("GB10",                  "GB20B",  48, (   0, 2418), (128,  273.0,  24576),
+        &[]).aliases(&["DGX Spark"]),
 ];

@@ -81,7 +81,7 @@ pub(super) const DEVICES: &[Device] = &[
 
     P100.row("Tesla P100 SXM2",      "GP100",  56, (1328, 1480), ( 16,  732.0,   4096),
         &[(F32, 10.6), (F64, 5.3), (F16, 21.2)]).aliases(&["P100", "Tesla P100-SXM2-16GB"]),
-    P100.row("Tesla P100 PCIe",      "GP100",  56, (1189, 1303), ( 16,  732.0,   4096),
+    P100.row("Tesla P100 PCIe",      "GP100",  56, (   0, 1303), ( 16,  732.0,   4096),
         &[(F32, 9.3), (F64, 4.7), (F16, 18.7)]).aliases(&["Tesla P100-PCIE-16GB"]),
 
     PASCAL_TESLA.row("Tesla P4",             "GP104",  20, ( 810, 1063), (  8,  192.0,   2048),
