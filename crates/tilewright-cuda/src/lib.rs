@@ -7,6 +7,9 @@
 mod architecture;
 mod cache;
 mod cubin;
+mod cublas;
+mod device;
+mod engine;
 mod ffi;
 mod locate;
 mod nvrtc;
@@ -16,6 +19,11 @@ mod tool;
 pub use architecture::{Architecture, InstructionSet};
 pub use cache::{CacheInfo, CacheKey, CubinCache};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
+pub use cublas::Cublas;
+pub use device::{DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned};
+pub use engine::{
+    Competitor, Engine, LoadedKernel, Origin, Pace, Prepared, PreparedKernel, Timing, sets_beyond_cache,
+};
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};
 pub use resources::{Input, kernel_resources};

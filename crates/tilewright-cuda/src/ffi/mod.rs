@@ -5,6 +5,8 @@
 //! which is undefined behaviour as soon as a newer library returns a code that the bindings do not know. Here every function is
 //! looked up once, a missing one is an error that names it, and codes are plain integers.
 
+pub(crate) mod cublas;
+pub(crate) mod driver;
 pub(crate) mod nvrtc;
 
 use libloading::Library;
