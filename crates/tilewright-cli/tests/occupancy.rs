@@ -390,6 +390,35 @@ fn cuda_sources_are_compiled_for_every_architecture_or_say_what_is_missing() {
 }
 
 #[test]
+fn kernels_of_the_catalogue_know_their_launch() {
+    let desk = Desk::new();
+    let run = desk.run("occupancy --gpu a6000 --kernel shared-tile --format json");
+    if run.code == Some(4) {
+        assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{}", run.err);
+        eprintln!("skipped: {}", run.err);
+    } else {
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let report: Value = serde_json::from_str(&run.out).unwrap();
+        // Two tiles of 32 x 32 floats and the reserved KiB.
+        assert_eq!(report["threads_per_block"], 1024);
+        assert_eq!(report["allocated"]["shared_memory_per_block"], 2 * 4096 + 1024);
+        let text = desk.ok("occupancy --gpu a6000 --kernel shared-tile-dynamic");
+        assert!(
+            text.contains("shared-tile-dynamic: ") && text.contains("B of dynamic shared memory"),
+            "{text}"
+        );
+        desk.ok("occupancy --gpu a6000 --kernel copy-offset");
+    }
+    let run = desk.run("occupancy --gpu a6000 --kernel shared-tyle");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(
+        run.err.contains("kernel 'shared-tyle'") && run.err.contains("did you mean shared-tile"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
 fn a_missing_compiler_is_code_4_with_a_hint() {
     let desk = Desk::new();
     desk.put("k.cu", "__global__ void k() {}");

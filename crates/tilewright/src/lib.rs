@@ -36,4 +36,5 @@ pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
 pub use tilewright_cuda as cuda;
+pub use tilewright_kernels as kernels;
 pub use verify::{Mismatch, Verification};
