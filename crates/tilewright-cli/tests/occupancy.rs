@@ -63,6 +63,7 @@ fn best_adds_the_block_size_and_takes_the_place_of_threads() {
     let run = desk.run("occupancy --cc 8.6 --regs 300 --best --format json");
     let report: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((run.code, &report["block_size"]), (Some(1), &Value::Null), "{}", run.err);
+    assert!(desk.run("occupancy --cc 8.6 --regs 300 --best").out.contains("best block     none can launch"));
 }
 
 #[test]
@@ -94,6 +95,7 @@ fn the_table_says_what_binds_and_what_to_change() {
         "768 threads per block instead of 1024: 2 blocks, 48 of 48 warps (100.0 %)",
         "32 registers per thread instead of 37: not enough, limited by warps as well",
         "simple formula 1 x 1024 / 1536 = 66.7 %, the same",
+        "for the whole GPU 84 x 1024 / (1536 x 84), which is equal",
         "maxBlocksPerMultiProcessor, 16, for the 1 resident: 1066.7 %, which is no occupancy",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -111,11 +113,18 @@ fn the_table_says_what_binds_and_what_to_change() {
         "{text}"
     );
     let text = desk.ok("occupancy --gpu a6000 --regs 37 --dynamic-smem-per-thread 8 --best");
-    for part in
-        ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256 threads"]
-    {
+    for part in ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+}
+
+#[test]
+fn clusters_have_a_bound_on_a_named_gpu() {
+    let desk = Desk::new();
+    // One block per SM: 132 SMs hold no more than 66 pairs.
+    let line = "occupancy --gpu h200 --threads 1024 --regs 64 --cluster";
+    assert!(desk.ok(&format!("{line} 2")).contains("clusters       at most 66 at once"));
+    assert!(!desk.ok(&format!("{line} 1")).contains("clusters"));
 }
 
 #[test]
@@ -162,6 +171,14 @@ fn what_cannot_launch_is_reported_with_code_1() {
         assert!(report["error"].as_str().unwrap().contains(error), "{line}: {report}");
         assert_eq!(desk.run(&format!("occupancy {line}")).code, Some(1), "{line}");
     }
+}
+
+#[test]
+fn a_256th_register_has_the_toolkits_answer_and_an_error() {
+    let run = Desk::new().run("occupancy --cc 9.0 --threads 64 --regs 256 --format json");
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((run.code, &report["blocks_per_sm"]), (Some(1), &json!(4)), "{}", run.err);
+    assert!(run.err.contains("256 registers per thread exceed the limit of 255"), "{}", run.err);
 }
 
 #[test]

@@ -2,27 +2,27 @@
 
 use super::{
     setting::{Outcome, Setting},
-    text::{count, percent},
+    text::{count, percent, titled},
 };
-use crate::{failure::Failure, terminal};
-use std::fmt::Write;
+use crate::failure::Failure;
 use tilewright_arch::{Cut, Occupancy, Resource, Vary};
 
-/// Lines for the report; empty where nothing binds that could be cut.
-pub fn lines(setting: &Setting, outcome: &Outcome) -> Result<String, Failure> {
-    let mut out = String::new();
+/// A part of the report; empty where nothing binds that could be cut.
+pub fn text(setting: &Setting, outcome: &Outcome) -> Result<String, Failure> {
     if outcome.error.is_some() {
-        return Ok(out);
+        return Ok(String::new());
     }
     let before = &outcome.occupancy;
     let cuts = Occupancy::cuts(setting.limits, &setting.kernel, &setting.launch()).unwrap_or_default();
-    let faint = terminal::faint();
-    for (index, cut) in cuts.iter().enumerate() {
-        let title = if index == 0 { "for one more" } else { "" };
-        let after = setting.vary(cut.quantity, cut.to).outcome()?.occupancy;
-        let _ = writeln!(out, "{faint}{title:<15}{faint:#}{}", describe(cut, &after, before));
-    }
-    Ok(out)
+    let lines: Result<Vec<String>, Failure> = cuts
+        .iter()
+        .map(|cut| {
+            // Shared memory may follow the threads, which the cut does not know.
+            let after = setting.vary(cut.quantity, cut.to).outcome()?.occupancy;
+            Ok(describe(cut, &after, before))
+        })
+        .collect();
+    Ok(titled("for one more", &lines?))
 }
 
 fn describe(cut: &Cut, after: &Occupancy, before: &Occupancy) -> String {
