@@ -91,8 +91,8 @@ fn the_table_says_what_binds_and_what_to_change() {
     for part in [
         "RTX A6000, compute capability 8.6, 84 SMs",
         "1024 threads (32 warps) per block, 37 registers per thread, 8192 B of shared memory",
-        "66.7 %  1 block per SM, 32 of 48 warps",
-        "768 threads per block instead of 1024: 2 blocks, 48 of 48 warps (100.0 %)",
+        "1 block per SM, 32 of 48 warps (66.7 %)",
+        "768 threads per block instead of 1024: 2 blocks per SM, 48 of 48 warps (100.0 %)",
         "32 registers per thread instead of 37: not enough, limited by warps as well",
         "simple formula 1 x 1024 / 1536 = 66.7 %, the same",
         "for the whole GPU 84 x 1024 / (1536 x 84), which is equal",
@@ -109,7 +109,13 @@ fn the_table_says_what_binds_and_what_to_change() {
     // Registers alone bind: 32 instead of 37.
     let text = desk.ok("occupancy --cc 8.0 --threads 1024 --regs 37");
     assert!(
-        text.contains("32 registers per thread instead of 37: 2 blocks, 64 of 64 warps (100.0 %)"),
+        text.contains("32 registers per thread instead of 37: 2 blocks per SM, 64 of 64 warps (100.0 %)"),
+        "{text}"
+    );
+    // Small blocks cannot fill an SM.
+    let text = desk.ok("occupancy --cc 8.6 --threads 32 --regs 32");
+    assert!(
+        text.contains("96 threads per block instead of 32: 16 blocks per SM, 48 of 48 warps (100.0 %)"),
         "{text}"
     );
     let text = desk.ok("occupancy --gpu a6000 --regs 37 --dynamic-smem-per-thread 8 --best");
@@ -125,6 +131,23 @@ fn clusters_have_a_bound_on_a_named_gpu() {
     let line = "occupancy --gpu h200 --threads 1024 --regs 64 --cluster";
     assert!(desk.ok(&format!("{line} 2")).contains("clusters       at most 66 at once"));
     assert!(!desk.ok(&format!("{line} 1")).contains("clusters"));
+}
+
+#[test]
+fn no_numbers_are_too_large() {
+    let desk = Desk::new();
+    let most = u32::MAX;
+    for line in [
+        format!(
+            "--threads {most} --regs {most} --smem {most} --dynamic-smem {most} --barriers {most} --cluster {most}"
+        ),
+        format!("--threads 1 --regs 1 --dynamic-smem-per-thread {most} --dynamic-smem {most}"),
+        format!("--threads 1024 --regs 1 --dynamic-smem-per-thread {most} --best"),
+    ] {
+        let run = desk.run(&format!("occupancy --gpu h200 {line} --chart f.svg"));
+        assert_eq!(run.code, Some(1), "{line}: {}", run.err);
+        assert!(run.err.contains("error: this configuration cannot launch"), "{line}: {}", run.err);
+    }
 }
 
 #[test]
@@ -199,6 +222,7 @@ fn what_makes_no_sense_is_refused_with_code_2() {
         (&format!("{given} --carveout 101"), "0..=100"),
         ("occupancy --cc 8.6 --threads 0 --regs 32", "--threads"),
         (&format!("{given} --entry main"), "--kernel"),
+        (&format!("{given} --kernel naive --entry main"), "--entry chooses among the kernels of a file"),
         (&format!("{given} --format csv"), "--format csv is for tables of many rows"),
         ("doctor --format csv", "--format csv is for sweeps"),
         (&format!("{given} --chart f.pdf"), "f.pdf: no kind of chart"),

@@ -2,7 +2,7 @@
 
 use super::{
     setting::{Outcome, Setting},
-    text::{count, percent, titled},
+    text::{result, titled},
 };
 use crate::failure::Failure;
 use tilewright_arch::{Cut, Occupancy, Resource, Vary};
@@ -22,7 +22,28 @@ pub fn text(setting: &Setting, outcome: &Outcome) -> Result<String, Failure> {
             Ok(describe(cut, &after, before))
         })
         .collect();
-    Ok(titled("for one more", &lines?))
+    Ok(titled("for one more", &lines?) + &larger_blocks(setting, before)?)
+}
+
+/// Where the SM holds no more blocks, larger ones fill it: the smallest of those that fill it most.
+fn larger_blocks(setting: &Setting, before: &Occupancy) -> Result<String, Failure> {
+    if !before.binding().contains(Resource::Blocks) {
+        return Ok(String::new());
+    }
+    let threads = setting.launch().threads_per_block;
+    let mut best = (threads, *before);
+    for larger in Vary::Threads.values(setting.limits).filter(|larger| *larger > threads) {
+        let after = setting.vary(Vary::Threads, larger).outcome()?.occupancy;
+        if after.warps_per_sm > best.1.warps_per_sm {
+            best = (larger, after);
+        }
+    }
+    let (larger, after) = best;
+    if larger == threads {
+        return Ok(String::new());
+    }
+    let line = format!("{larger} threads per block instead of {threads}: {}", result(&after));
+    Ok(titled("for more warps", &[line]))
 }
 
 fn describe(cut: &Cut, after: &Occupancy, before: &Occupancy) -> String {
@@ -38,11 +59,5 @@ fn describe(cut: &Cut, after: &Occupancy, before: &Occupancy) -> String {
         let others = others.collect::<Vec<_>>().join(" and ").replace('_', " ");
         return format!("{change}: not enough, limited by {others} as well");
     }
-    format!(
-        "{change}: {}, {} of {} warps ({})",
-        count(after.blocks_per_sm, "block"),
-        after.warps_per_sm,
-        after.max_warps_per_sm,
-        percent(after.ratio()).trim_start()
-    )
+    format!("{change}: {}", result(after))
 }

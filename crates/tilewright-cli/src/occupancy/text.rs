@@ -5,7 +5,7 @@ use super::{
     setting::{Outcome, Setting},
     target::Target,
 };
-use crate::{failure::Failure, terminal};
+use crate::{args::Parameter, failure::Failure, terminal};
 use std::fmt::Write;
 use tilewright_arch::{BlockSize, Device, Occupancy, Resource, SquareBlock, occupancy::thread_occupancy};
 
@@ -18,7 +18,7 @@ pub struct Text<'a> {
     pub outcome: &'a Outcome,
     /// The best block size, if it was asked for, and if there is one.
     pub best: Option<Option<BlockSize>>,
-    /// Lines about the kernel that was read from a file.
+    /// A line about the kernel, if it was read from somewhere.
     pub kernel: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Text<'_> {
             gains::text(self.setting, self.outcome)?,
             self.clusters(),
             self.simple_formula(),
-            self.best_block(),
+            self.best_block()?,
         ];
         out += &sections.into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join("\n");
         Ok(out)
@@ -41,8 +41,7 @@ impl Text<'_> {
 
     fn summary(&self) -> String {
         let o = &self.outcome.occupancy;
-        let (bold, bar) = (terminal::label(), bar(o.ratio()));
-        format!("{bold}occupancy{bold:#}      {bar} {bold}{}{bold:#}  {}\n", percent(o.ratio()), result(o))
+        titled("occupancy", &[format!("{} {}", bar(o.ratio()), result(o))])
     }
 
     /// A row for each resource: what it allows, what a block takes, and how much of it is in use.
@@ -144,18 +143,14 @@ impl Text<'_> {
         }
     }
 
-    fn best_block(&self) -> String {
+    fn best_block(&self) -> Result<String, Failure> {
         let best = match &self.best {
-            None => return String::new(),
-            Some(None) => return titled("best block", &["none can launch".into()]),
+            None => return Ok(String::new()),
+            Some(None) => return Ok(titled("best block", &["none can launch".into()])),
             Some(Some(best)) => best,
         };
-        let most = self.setting.limits.max_warps_per_sm();
-        let warps = best.launch.warps_per_block() * best.blocks_per_sm;
-        let share = percent(f64::from(warps) / f64::from(most));
-        let (threads, blocks) = (count(best.threads, "thread"), count(best.blocks_per_sm, "block"));
-        let mut lines =
-            vec![format!("{threads}: {blocks} per SM, {warps} of {most} warps ({})", share.trim_start())];
+        let after = self.setting.with(Parameter::Threads, best.threads).outcome()?.occupancy;
+        let mut lines = vec![format!("{}: {}", count(best.threads, "thread"), result(&after))];
         if let Some(device) = self.target.device() {
             lines.push(format!("a grid of {} fills the GPU", count(best.min_grid_size(device.sms), "block")));
         }
@@ -164,7 +159,7 @@ impl Text<'_> {
                 "the largest square within whose side is a power of two: {side} x {side} = {threads}"
             ));
         }
-        titled("best block", &lines)
+        Ok(titled("best block", &lines))
     }
 }
 
@@ -194,7 +189,8 @@ pub fn configuration(setting: &Setting) -> String {
 
 /// What comes out, in a line.
 pub fn result(o: &Occupancy) -> String {
-    format!("{} per SM, {} of {} warps", count(o.blocks_per_sm, "block"), o.warps_per_sm, o.max_warps_per_sm)
+    let (blocks, share) = (count(o.blocks_per_sm, "block"), percent(o.ratio()));
+    format!("{blocks} per SM, {} of {} warps ({})", o.warps_per_sm, o.max_warps_per_sm, share.trim_start())
 }
 
 /// What a block takes of a resource, and what the SM has of it.
