@@ -22,6 +22,8 @@ fn help_is_as_recorded() {
     let desk = Desk::new();
     matches_file("tilewright.txt", &desk.ok("--help"));
     matches_file("mul.txt", &desk.ok("mul --help"));
+    matches_file("occupancy.txt", &desk.ok("occupancy --help"));
+    matches_file("gpus.txt", &desk.ok("gpus --help"));
     matches_file("doctor.txt", &desk.ok("doctor --help"));
 }
 
@@ -48,7 +50,13 @@ fn manual_pages_are_printed_and_written() {
     let desk = Desk::new();
     assert!(desk.ok("man").contains(".TH tilewright 1"));
     desk.ok("man --dir pages/man1");
-    for page in ["tilewright.1", "tilewright-mul.1", "tilewright-doctor.1"] {
+    for page in [
+        "tilewright.1",
+        "tilewright-mul.1",
+        "tilewright-occupancy.1",
+        "tilewright-gpus.1",
+        "tilewright-doctor.1",
+    ] {
         assert!(desk.get(&format!("pages/man1/{page}")).contains(".SH NAME"), "{page}");
     }
     desk.put("file", "");
