@@ -9,7 +9,7 @@ mod types;
 use crate::{
     args::{Common, Format, Mul},
     failure::Failure,
-    interrupt,
+    interrupt, json,
     progress::Progress,
     terminal::{self, Style},
 };
@@ -33,6 +33,9 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     outputs.check_writable(result_type)?;
 
     let outcome = compute(&product, args, common)?;
+    if common.verbose && !outcome.report.why.is_empty() {
+        terminal::say(Style::Note, outcome.report.backend.name(), &outcome.report.why);
+    }
     conclude(args, common, &inputs, &product, &outcome, &outputs)
 }
 
@@ -55,13 +58,13 @@ fn conclude(
 
     let summary = Summary::new(args, inputs, outcome, verified.as_ref(), write_seconds, outputs);
     match common.format {
-        Format::Json => summary.print_json()?,
-        Format::Table if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
+        Format::Json => json::print(&summary)?,
+        _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
             summary.print_table()?;
             preview::print(outcome.c.as_ref(), args.semiring)?;
         }
-        Format::Table if common.quiet => {}
-        Format::Table => terminal::say(Style::Note, "done", &summary.line()),
+        _ if common.quiet => {}
+        _ => terminal::say(Style::Note, "done", &summary.line()),
     }
     failed.map_or(Ok(()), |v| Err(disagreement(v, outputs)))
 }
@@ -84,11 +87,11 @@ fn check(args: &Mul) -> Result<(), Failure> {
         types::check_supported(args.semiring, dtype)?;
     }
     match (backend, args.kernel) {
-        (Backend::Reference, Some(kernel)) => Err(Failure::usage(
-            format!("--kernel {kernel} is an instruction set of the CPU backend, not of the reference"),
+        (Backend::Reference | Backend::Cuda, Some(kernel)) => Err(Failure::usage(
+            format!("--kernel {kernel} is an instruction set of the backend cpu, not of {backend}"),
             "leave out --kernel, or choose --backend cpu",
         )),
-        (Backend::Reference, None) => Ok(()),
+        (Backend::Reference | Backend::Cuda, None) => Ok(()),
         (_, kernel) => {
             Isa::choose(kernel)?;
             Ok(())
