@@ -1,6 +1,7 @@
 //! The command `tilewright`: matrix products over any semiring, from files to files.
 
 mod args;
+mod cache;
 mod charts;
 mod doctor;
 mod failure;
@@ -51,6 +52,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Kernels(args) => kernels::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
+        Command::Cache { action } => cache::run(action, &cli.common),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),
     }
