@@ -1,0 +1,116 @@
+//! The dot-separated modifiers of instructions that are not types.
+
+/// Declares the enum, its spellings, and nothing else, from one list.
+macro_rules! modifiers {
+    ($($variant:ident $text:literal,)*) => {
+        /// A modifier of an instruction, one variant per PTX spelling.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "each variant is the PTX modifier of the spelling in the list")]
+        pub enum Modifier { $($variant,)* }
+
+        const TABLE: &[(&str, Modifier)] = &[$(($text, Modifier::$variant),)*];
+    };
+}
+
+modifiers! {
+    // Rounding.
+    Rn "rn", Rz "rz", Rm "rm", Rp "rp", Rna "rna", Rs "rs", Rni "rni", Rzi "rzi", Rmi "rmi", Rpi "rpi",
+    // Arithmetic.
+    Approx "approx", Full "full", Ftz "ftz", Noftz "noftz", Sat "sat", Satfinite "satfinite", Relu "relu",
+    Oob "oob", Nan "NaN", XorSign "xorsign", Abs "abs", Lo "lo", Hi "hi", Wide "wide", Cc "cc", Mode0 "mode0",
+    // Comparisons; `lo` and `hi` are shared with multiplication, `and`, `or`, `xor` with the logic of predicates.
+    Eq "eq", Ne "ne", Lt "lt", Le "le", Gt "gt", Ge "ge", Ls "ls", Hs "hs", Equ "equ", Neu "neu", Ltu "ltu",
+    Leu "leu", Gtu "gtu", Geu "geu", Num "num", IsNan "nan", And "and", Or "or", Xor "xor", Popc "popc",
+    Finite "finite", Infinite "infinite", Number "number", NotANumber "notanumber", Normal "normal",
+    Subnormal "subnormal",
+    // Shifts, bit fields, permutations.
+    Clamp "clamp", Wrap "wrap", Left "l", Right "r", ShiftAmt "shiftamt", F4e "f4e", B4e "b4e", Rc8 "rc8",
+    Ecl "ecl", Ecr "ecr", Rc16 "rc16", Shr7 "shr7", Shr15 "shr15", Po "po", Pack "pack",
+    // Operations of atomics, reductions, shuffles and votes.
+    Add "add", Min "min", Max "max", Inc "inc", Dec "dec", Exch "exch", Cas "cas", Up "up", Down "down",
+    Bfly "bfly", Idx "idx", All "all", Any "any", Uni "uni", Ballot "ballot", Arrive "arrive", Red "red",
+    // Spaces.
+    Global "global", Shared "shared", Local "local", Const "const", Param "param", To "to",
+    SharedCta "shared::cta", SharedCluster "shared::cluster", ParamEntry "param::entry", ParamFunc "param::func",
+    // Memory order, scope and caches.
+    Weak "weak", Relaxed "relaxed", Acquire "acquire", Release "release", AcqRel "acq_rel", Sc "sc",
+    Volatile "volatile", Mmio "mmio", Cta "cta", Cluster "cluster", Gpu "gpu", Sys "sys", Gl "gl", Ca "ca",
+    Cg "cg", Cs "cs", Lu "lu", Cv "cv", Wb "wb", Wt "wt", Nc "nc", Unified "unified", L2 "L2", L1 "L1",
+    L1EvictNormal "L1::evict_normal", L1EvictUnchanged "L1::evict_unchanged", L1EvictFirst "L1::evict_first",
+    L1EvictLast "L1::evict_last", L1NoAllocate "L1::no_allocate", L2EvictFirst "L2::evict_first",
+    L2EvictLast "L2::evict_last", L2EvictNormal "L2::evict_normal", L2Fractional "L2::fractional",
+    L2CacheHint "L2::cache_hint", L2At64 "L2::64B", L2At128 "L2::128B", L2At256 "L2::256B",
+    EvictNormal "evict_normal", EvictLast "evict_last", EvictFirst "evict_first",
+    // Vectors.
+    V2 "v2", V4 "v4", V8 "v8",
+    // Synchronisation and asynchrony.
+    Sync "sync", Aligned "aligned", Warp "warp", Async "async", CommitGroup "commit_group",
+    WaitGroup "wait_group", WaitAll "wait_all", Bulk "bulk", Tensor "tensor", MbarrierArrive "mbarrier",
+    Proxy "proxy", Alias "alias", Read "read",
+    // Matrix instructions.
+    Row "row", Col "col", Trans "trans", X1 "x1", X2 "x2", X4 "x4", Load "load", Store "store", Mma "mma",
+    MatrixA "a", MatrixB "b", MatrixC "c", MatrixD "d", M8n8k4 "m8n8k4", M8n8k8 "m8n8k8", M8n8k16 "m8n8k16",
+    M8n8k32 "m8n8k32", M8n8k128 "m8n8k128", M16n8k4 "m16n8k4", M16n8k8 "m16n8k8", M16n8k16 "m16n8k16",
+    M16n8k32 "m16n8k32", M16n8k64 "m16n8k64", M16n8k128 "m16n8k128", M16n8k256 "m16n8k256",
+    M16n16k16 "m16n16k16", M16n16k8 "m16n16k8", M32n8k16 "m32n8k16", M8n32k16 "m8n32k16", M8n8 "m8n8",
+    M16n16 "m16n16", M16n8 "m16n8",
+    // Textures and surfaces.
+    D1 "1d", D2 "2d", D3 "3d", A1d "a1d", A2d "a2d", Cube "cube", Level "level", Base "base", Grad "grad",
+    Trap "trap", Zero "zero", Width "width", Height "height", Depth "depth", ChannelDataType "channel_data_type",
+    ChannelOrder "channel_order",
+}
+
+impl Modifier {
+    /// The modifier that `text` (without the dot) spells.
+    pub fn parse(text: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.0 == text).map(|row| row.1)
+    }
+}
+
+/// The modifiers of one instruction. PTX fixes their order, but no two orders mean different things.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Modifiers([u64; 4]);
+
+// The set has one bit per row.
+const _: () = assert!(TABLE.len() <= 256);
+
+impl Modifiers {
+    /// Puts `modifier` into the set.
+    pub fn insert(&mut self, modifier: Modifier) {
+        self.0[modifier as usize / 64] |= 1 << (modifier as usize % 64);
+    }
+
+    /// Takes `modifier` out of the set.
+    pub fn remove(&mut self, modifier: Modifier) {
+        self.0[modifier as usize / 64] &= !(1 << (modifier as usize % 64));
+    }
+
+    /// Whether `modifier` is in the set.
+    pub fn has(&self, modifier: Modifier) -> bool {
+        self.0[modifier as usize / 64] >> (modifier as usize % 64) & 1 == 1
+    }
+
+    /// The first row of `table` whose modifier is in the set.
+    pub fn pick<T: Copy>(&self, table: &[(Modifier, T)]) -> Option<T> {
+        table.iter().find(|row| self.has(row.0)).map(|row| row.1)
+    }
+
+    /// All modifiers of the set, in the order of the list.
+    pub fn iter(&self) -> impl Iterator<Item = Modifier> + '_ {
+        TABLE.iter().map(|row| row.1).filter(|&modifier| self.has(modifier))
+    }
+}
+
+impl FromIterator<Modifier> for Modifiers {
+    fn from_iter<I: IntoIterator<Item = Modifier>>(modifiers: I) -> Self {
+        let mut set = Self::default();
+        modifiers.into_iter().for_each(|modifier| set.insert(modifier));
+        set
+    }
+}
+
+impl std::fmt::Debug for Modifiers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
