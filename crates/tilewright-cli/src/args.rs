@@ -1,8 +1,12 @@
 //! What can be said on the command line.
 
+mod choice;
+mod kernels;
 mod occupancy;
 mod sweep;
 
+pub use choice::KernelChoice;
+pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
 
@@ -11,7 +15,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf};
-use tilewright::{Backend, DType, Isa, SemiringId};
+use tilewright::{Backend, DType, SemiringId};
 
 /// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
@@ -79,6 +83,7 @@ pub enum Command {
     Mul(Box<Mul>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
+    Kernels(Kernels),
     /// Show what this machine can do, and check that it does it right
     Doctor,
     /// Print a shell's completion script
@@ -120,7 +125,8 @@ With --verify, a result that fails the check is not written.
 Examples:
   tilewright mul a.npy b.npy -o c.npy
   tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
-  tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json";
+  tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
+  tilewright mul a.npy b.npy --plan --gpu h200";
 
 /// Multiply two matrices in files: C = A x B
 ///
@@ -179,9 +185,9 @@ pub struct Mul {
         help_heading = "Computation"
     )]
     pub backend: Backend,
-    /// The instruction set of the CPU backend; the best there is unless given
-    #[arg(long, value_name = "NAME", value_parser = kernels(), help_heading = "Computation")]
-    pub kernel: Option<Isa>,
+    /// The instruction set of the CPU backend, or with --plan a GPU kernel; the best there is unless given
+    #[arg(long, value_name = "NAME", value_parser = KernelChoice::parser(), help_heading = "Computation")]
+    pub kernel: Option<KernelChoice>,
     /// Use at most N threads; 0 takes as many as the product can occupy
     #[arg(
         long,
@@ -195,6 +201,13 @@ pub struct Mul {
     /// Compare the result with the definition, in a sample of rows when it is large
     #[arg(long, help_heading = "Computation")]
     pub verify: bool,
+
+    /// Print how the product would be computed, and do not compute it
+    #[arg(long, help_heading = "Plan")]
+    pub plan: bool,
+    /// Plan for this GPU, which need not be here, such as h200 or a6000; see `tilewright gpus`
+    #[arg(long, value_name = "NAME", requires = "plan", help_heading = "Plan")]
+    pub gpu: Option<String>,
 }
 
 /// The names are listed in help and completions, and the library turns them into values.
@@ -213,9 +226,6 @@ fn dtypes() -> ValueParser {
 }
 fn backends() -> ValueParser {
     named::<Backend>(Backend::ALL.iter().map(|b| b.name()).collect())
-}
-fn kernels() -> ValueParser {
-    named::<Isa>(Isa::ALL.iter().rev().map(|i| i.name()).collect())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod failure;
 mod gpus;
 mod interrupt;
 mod json;
+mod kernels;
 mod mul;
 mod occupancy;
 mod pages;
@@ -47,6 +48,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Occupancy(args) => occupancy::run(&args, &cli.common),
         Command::Gpus(args) => gpus::run(&args, &cli.common),
+        Command::Kernels(args) => kernels::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
         Command::Completions { shell } => pages::completions(shell),

@@ -22,7 +22,7 @@ fn recipe(engine: &Engine, name: &str, n: usize) -> (Request, Recipe) {
 /// One product of a fresh engine, checked; where its kernel came from.
 fn multiply(cache: Option<CubinCache>, name: &str) -> Origin {
     let engine = Engine::with_cache(0, cache).expect("a GPU");
-    let n = 64;
+    let n = 128;
     let (a, b) = (matrix(n, n, 1, |x| x as f32), matrix(n, n, 2, |x| x as f32));
     let wanted = expected::<MinPlus<f32>>(a.as_ref(), b.as_ref());
     let (a, b) = (engine.upload(a.as_ref()).expect("uploads"), engine.upload(b.as_ref()).expect("uploads"));

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{gpu, matrix, problem};
-use std::time::Duration;
-use tilewright_core::{DType, SemiringId};
+use std::time::{Duration, Instant};
+use tilewright_core::{DType, Layout, MatMut, MatRef, SemiringId};
 use tilewright_cuda::{Competitor, Cublas, Engine, Pace, sets_beyond_cache};
 use tilewright_kernels::{Request, find};
 
@@ -66,4 +66,35 @@ fn a_competitor_that_fails_ends_the_race() {
     let mut competitors = [Competitor { name: "none".into(), run: Box::new(fail) }];
     assert!(engine.race(&mut competitors, PACE).expect_err("fails").is_unavailable());
     assert!(engine.race(&mut [], PACE).expect("nothing to do").is_empty());
+}
+
+/// What a transfer costs decides from which size on a product belongs on the device.
+#[test]
+fn transfers_are_as_fast_as_the_host_lets_them() {
+    let Some(engine) = gpu() else { return };
+    let layout = Layout::row_major(4096, 4096);
+    let bytes = 4.0 * 4096.0 * 4096.0;
+    let mut plain = vec![1.0_f32; 4096 * 4096];
+    let mut pinned = engine.pinned::<f32>(4096 * 4096).expect("page-locked");
+    let best = |what: &str, copy: &mut dyn FnMut()| {
+        let times = (0..4).map(|_| {
+            let began = Instant::now();
+            copy();
+            began.elapsed().as_secs_f64()
+        });
+        let seconds = times.fold(f64::INFINITY, f64::min);
+        eprintln!("{what:24} {:6.1} GB/s", bytes / seconds / 1e9);
+        assert!(seconds < 1.0, "64 MiB take {seconds} s");
+    };
+    let there = |data: &[f32]| {
+        drop(engine.upload(MatRef::new(data, layout).expect("fits")).expect("uploads"));
+    };
+    best("ordinary, to the device", &mut || there(&plain));
+    best("page-locked, to the device", &mut || there(&pinned));
+    let on_device = engine.zeros::<f32>(layout).expect("fits");
+    let back = |data: &mut [f32]| {
+        on_device.copy_to(MatMut::new(data, layout).expect("fits")).expect("downloads");
+    };
+    best("ordinary, from the device", &mut || back(&mut plain));
+    best("page-locked, from the device", &mut || back(&mut pinned));
 }

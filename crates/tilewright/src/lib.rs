@@ -23,8 +23,12 @@ pub mod files;
 
 mod backend;
 mod batch;
+mod choice;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod dynamic;
 mod options;
+pub mod plan;
 mod product;
 mod verify;
 
@@ -35,6 +39,6 @@ pub use options::{Options, Report};
 pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
-pub use tilewright_cuda as cuda;
-pub use tilewright_kernels as kernels;
+#[cfg(feature = "cuda")]
+pub use tilewright_cuda as gpu;
 pub use verify::{Mismatch, Verification};

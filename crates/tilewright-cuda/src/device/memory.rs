@@ -117,19 +117,12 @@ impl DeviceMemory {
         host: *mut c_void,
         (width, height, pitch): (usize, usize, usize),
     ) -> Result<(), Error> {
-        // SAFETY: a plain C structure, for which all zeros is a value.
-        let mut copy: ffi::Copy2d = unsafe { std::mem::zeroed() };
-        (copy.WidthInBytes, copy.Height) = (width, height);
-        match direction {
-            Direction::ToDevice => {
-                (copy.srcMemoryType, copy.srcHost, copy.srcPitch) = (ffi::HOST, host, pitch);
-                (copy.dstMemoryType, copy.dstDevice, copy.dstPitch) = (ffi::DEVICE, self.address, width);
-            }
-            Direction::ToHost => {
-                (copy.srcMemoryType, copy.srcDevice, copy.srcPitch) = (ffi::DEVICE, self.address, width);
-                (copy.dstMemoryType, copy.dstHost, copy.dstPitch) = (ffi::HOST, host, pitch);
-            }
-        }
+        let there = ffi::Side { memory: ffi::DEVICE, host, device: self.address, pitch: width };
+        let here = ffi::Side { memory: ffi::HOST, device: 0, pitch, ..there };
+        let copy = match direction {
+            Direction::ToDevice => ffi::rows(here, there, width, height),
+            Direction::ToHost => ffi::rows(there, here, width, height),
+        };
         let entered = self.stream.context.enter()?;
         // SAFETY: the caller's promise; host memory is not needed after `synchronize`.
         let code = unsafe { (entered.functions.cuMemcpy2DAsync_v2)(&copy, self.stream.handle()) };

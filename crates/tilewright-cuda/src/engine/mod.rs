@@ -1,11 +1,13 @@
 //! The engine: a device, a stream of work, the kernels that were compiled for it, and recipes that run there.
 
+mod choose;
 mod compile;
 mod loaded;
 mod prepared;
 mod product;
 mod race;
 
+pub use choose::choose;
 pub use compile::Origin;
 pub use loaded::LoadedKernel;
 pub use prepared::{Prepared, PreparedKernel};
@@ -15,8 +17,8 @@ use crate::cache::CubinCache;
 use crate::device::{Context, DeviceInfo, DeviceMatrix, Pinned, Stream};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
-use tilewright_core::{Element, Error, Layout, MatRef};
+use std::sync::{Arc, Mutex, PoisonError};
+use tilewright_core::{Element, Error, ErrorKind, Layout, MatRef};
 use tilewright_kernels::Target;
 
 /// A GPU that is ready to compute. Clones share the device's stream and the kernels that were compiled.
@@ -51,6 +53,18 @@ struct Inner {
     launching: Mutex<()>,
 }
 
+static SHARED: Mutex<Option<Engine>> = Mutex::new(None);
+const DEVICE_VARIABLE: &str = "TILEWRIGHT_DEVICE";
+
+/// The device that the variable's value says.
+fn device_from(value: Option<String>) -> Result<usize, Error> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(0) };
+    value.parse().map_err(|_| {
+        let expected = "the number of a device, counted from 0".into();
+        ErrorKind::Environment { name: DEVICE_VARIABLE, value, expected }.into()
+    })
+}
+
 impl Engine {
     /// Opens the device with this number, with the user's cache of compiled kernels.
     ///
@@ -68,6 +82,24 @@ impl Engine {
         let stream = Stream::new(Context::open(ordinal)?)?;
         let (kernels, launching) = (Mutex::default(), Mutex::default());
         Ok(Self(Arc::new(Inner { stream, cache, kernels, launching })))
+    }
+
+    /// The engine of this process: the device that `TILEWRIGHT_DEVICE` numbers, or the first one, opened once.
+    ///
+    /// # Errors
+    /// As [`Engine::open`]; `environment` when the variable is no number.
+    pub fn shared() -> Result<Self, Error> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = shared.as_ref() {
+            return Ok(engine.clone());
+        }
+        let engine = Self::open(device_from(std::env::var(DEVICE_VARIABLE).ok())?)?;
+        Ok(shared.insert(engine).clone())
+    }
+
+    /// Whether [`Engine::shared`] has been opened: the first call takes a fraction of a second, later ones nothing.
+    pub fn is_shared_open() -> bool {
+        SHARED.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// What the device is.
@@ -139,5 +171,18 @@ impl Engine {
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine").field("device", &self.device().name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_is_the_first_unless_a_number_is_given() {
+        assert_eq!(device_from(None).expect("the first"), 0);
+        assert_eq!(device_from(Some(String::new())).expect("the first"), 0);
+        assert_eq!(device_from(Some("3".into())).expect("a number"), 3);
+        assert_eq!(device_from(Some("-1".into())).expect_err("no number").code(), "environment");
     }
 }

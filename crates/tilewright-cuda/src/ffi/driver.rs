@@ -73,6 +73,37 @@ pub(crate) mod function_attribute {
         Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
 }
 
+/// Where the rows of a copy lie: on the host or on the device, as `memory` says, `pitch` bytes apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Side {
+    pub(crate) memory: sys::CUmemorytype,
+    pub(crate) host: *mut c_void,
+    pub(crate) device: Address,
+    pub(crate) pitch: usize,
+}
+
+/// A copy of `height` rows of `width` bytes.
+pub(crate) fn rows(from: Side, to: Side, width: usize, height: usize) -> Copy2d {
+    Copy2d {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: from.memory,
+        srcHost: from.host,
+        srcDevice: from.device,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: from.pitch,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: to.memory,
+        dstHost: to.host,
+        dstDevice: to.device,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: to.pitch,
+        WidthInBytes: width,
+        Height: height,
+    }
+}
+
 /// A texture over `bytes` bytes of f32 at `address`, fetched by index.
 pub(crate) fn linear_texture(address: Address, bytes: usize) -> (ResourceDescription, TextureDescription) {
     // SAFETY: both are plain C structures, for which all zeros is a value: no flags, wrapped addresses, nearest point.

@@ -34,6 +34,8 @@ pub(super) struct Spec {
     pub(super) files: &'static [&'static str],
     /// Directories inside `site-packages`.
     pub(super) wheels: &'static [&'static str],
+    /// Directories inside `site-packages` of other packages that bring a copy: better than none.
+    pub(super) copies: &'static [&'static str],
     pub(super) hint: &'static str,
 }
 
@@ -82,6 +84,7 @@ static DRIVER: Spec = Spec {
     // `libcuda.so` may be the stub that toolkits ship for linking.
     files: if WINDOWS { &["nvcuda.dll"] } else { &["libcuda.so.1"] },
     wheels: &[],
+    copies: &[],
     hint: "install NVIDIA's driver, version 525 or later; products run on the CPU without it",
 };
 
@@ -95,6 +98,7 @@ static NVRTC: Spec = Spec {
         &["libnvrtc.so.13", "libnvrtc.so.12"]
     },
     wheels: &["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"],
+    copies: &[],
     hint: "pip install nvidia-cuda-nvrtc, or name the library in TILEWRIGHT_NVRTC_PATH",
 };
 
@@ -108,6 +112,7 @@ static CUBLAS: Spec = Spec {
         &["libcublas.so.13", "libcublas.so.12"]
     },
     wheels: &["nvidia/cu13/lib", "nvidia/cublas/lib"],
+    copies: &[],
     hint: "pip install nvidia-cublas, or name the library in TILEWRIGHT_CUBLAS_PATH",
 };
 
@@ -117,6 +122,7 @@ static PTXAS: Spec = Spec {
     variable: "TILEWRIGHT_PTXAS_PATH",
     files: if WINDOWS { &["ptxas.exe"] } else { &["ptxas"] },
     wheels: TOOL_WHEELS,
+    copies: TRITON,
     hint: "pip install nvidia-cuda-nvcc, or name the program in TILEWRIGHT_PTXAS_PATH",
 };
 
@@ -126,8 +132,10 @@ static NVDISASM: Spec = Spec {
     variable: "TILEWRIGHT_NVDISASM_PATH",
     files: if WINDOWS { &["nvdisasm.exe"] } else { &["nvdisasm"] },
     wheels: TOOL_WHEELS,
+    copies: TRITON,
     hint: "pip install nvidia-cuda-nvcc, or name the program in TILEWRIGHT_NVDISASM_PATH",
 };
 
-/// The last one belongs to Triton, which brings its own copies.
-const TOOL_WHEELS: &[&str] = &["nvidia/cu13/bin", "nvidia/cuda_nvcc/bin", "triton/backends/nvidia/bin"];
+const TOOL_WHEELS: &[&str] = &["nvidia/cu13/bin", "nvidia/cuda_nvcc/bin"];
+/// Triton brings its own copies, often older ones.
+const TRITON: &[&str] = &["triton/backends/nvidia/bin"];

@@ -7,9 +7,10 @@
 //! 4. The conda environment, `CONDA_PREFIX`.
 //! 5. The system: the dynamic loader's own path, or `PATH` for tools.
 //! 6. `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`.
-//! 7. Python packages again, in the directories that the interpreter names when it is run.
+//! 7. A copy that another Python package brings (Triton, for the tools): often an older one.
+//! 8. Python packages again, in the directories that the interpreter names when it is run.
 //!
-//! The driver's library belongs to the system; rules 3, 4, 6 and 7 do not apply to it.
+//! The driver's library belongs to the system; only rules 1, 2 and 5 apply to it.
 
 mod component;
 mod environment;
@@ -150,16 +151,13 @@ fn named(spec: &Spec, environment: &Environment) -> Result<Option<Location>, Err
     }
 }
 
-/// Rules 3 to 6, in order: files that exist, and for libraries the bare names that the dynamic loader resolves.
+/// Rules 3 to 7, in order: files that exist, and for libraries the bare names that the dynamic loader resolves.
 fn candidates(spec: &Spec, environment: &Environment) -> Vec<Location> {
     let mut candidates = Vec::new();
-    if !spec.wheels.is_empty() {
-        add_files(
-            &mut candidates,
-            spec,
-            Rule::PythonPackage,
-            wheels(spec, &python::package_directories(environment)),
-        );
+    let of_system = spec.wheels.is_empty();
+    let packages = if of_system { Vec::new() } else { python::package_directories(environment) };
+    add_files(&mut candidates, spec, Rule::PythonPackage, inside(&packages, spec.wheels));
+    if !of_system {
         add_files(&mut candidates, spec, Rule::Conda, under(spec, environment.path("CONDA_PREFIX")));
     }
     match spec.kind {
@@ -172,25 +170,24 @@ fn candidates(spec: &Spec, environment: &Environment) -> Vec<Location> {
             add_files(&mut candidates, spec, Rule::System, vec![PathBuf::from("/usr/lib/wsl/lib")]);
         }
     }
-    if !spec.wheels.is_empty() {
-        let homes = [
-            environment.path("CUDA_HOME"),
-            environment.path("CUDA_PATH"),
-            Some(Path::new("/usr/local/cuda")),
-        ];
-        for home in homes {
+    if !of_system {
+        let homes = ["CUDA_HOME", "CUDA_PATH"].map(|name| environment.path(name));
+        for home in homes.into_iter().chain([Some(Path::new("/usr/local/cuda"))]) {
             add_files(&mut candidates, spec, Rule::Toolkit, under(spec, home));
         }
     }
+    add_files(&mut candidates, spec, Rule::PythonPackage, inside(&packages, spec.copies));
     candidates
 }
 
-/// Rule 7.
+/// Rule 8.
 fn asked(spec: &Spec, environment: &Environment) -> Vec<Location> {
     let mut candidates = Vec::new();
     if !spec.wheels.is_empty() {
-        let directories = wheels(spec, &python::ask_interpreter(environment));
-        add_files(&mut candidates, spec, Rule::AskedPython, directories);
+        let packages = python::ask_interpreter(environment);
+        for places in [spec.wheels, spec.copies] {
+            add_files(&mut candidates, spec, Rule::AskedPython, inside(&packages, places));
+        }
     }
     candidates
 }
@@ -200,8 +197,8 @@ fn add_files(candidates: &mut Vec<Location>, spec: &Spec, rule: Rule, directorie
     candidates.extend(files.filter(|file| file.is_file()).map(|path| Location { path, rule }));
 }
 
-fn wheels(spec: &Spec, packages: &[PathBuf]) -> Vec<PathBuf> {
-    packages.iter().flat_map(|package| spec.wheels.iter().map(|wheel| package.join(wheel))).collect()
+fn inside(packages: &[PathBuf], places: &[&str]) -> Vec<PathBuf> {
+    packages.iter().flat_map(|package| places.iter().map(|place| package.join(place))).collect()
 }
 
 /// The directories of a toolkit or conda environment that hold this kind of file.

@@ -5,6 +5,7 @@ mod run;
 
 use crate::{
     options::{Options, Report},
+    plan::{Joining, Query},
     verify::{self, Verification},
 };
 use run::{ArgResult, OutputType, Run};
@@ -118,7 +119,7 @@ impl<'a> DynProduct<'a> {
                 return Err(ErrorKind::ResultMismatch { what: "C0", rows, cols, m, n }.into());
             }
         }
-        dispatch(self.semiring, self.a.dtype(), &update, dispatch::Check)?;
+        dispatch(self.semiring, self.a.dtype(), Joining::from(&update), dispatch::Check)?;
         self.update = update;
         Ok(self)
     }
@@ -133,6 +134,17 @@ impl<'a> DynProduct<'a> {
     /// The number of terms: `m n k`, as a float because it may exceed 2^64.
     pub fn pair_ops(&self) -> f64 {
         self.a.layout().rows as f64 * self.a.layout().cols as f64 * self.b.layout().cols as f64
+    }
+
+    /// What a plan needs to know: everything but the elements. C is row-major, as it will be.
+    ///
+    /// # Errors
+    /// None for a product that was made.
+    pub fn query(&self) -> Result<Query, Error> {
+        let (a, b) = (self.a.layout(), self.b.layout());
+        let c = tilewright_core::Layout::row_major(a.rows, b.cols);
+        let query = Query::new(self.semiring, self.a.dtype(), Problem::new(a, b, c)?);
+        Ok(query.joining(Joining::from(&self.update)))
     }
 
     /// Computes the product.
@@ -152,7 +164,7 @@ impl<'a> DynProduct<'a> {
     }
 
     fn run(&self, arg: ArgResult) -> Result<Outcome, Error> {
-        dispatch(self.semiring, self.a.dtype(), &self.update, Run { product: self, arg })
+        dispatch(self.semiring, self.a.dtype(), Joining::from(&self.update), Run { product: self, arg })
     }
 
     /// Compares a result, wherever it came from, with the definition.
