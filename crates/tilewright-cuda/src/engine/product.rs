@@ -110,7 +110,10 @@ impl Prepared {
         } else if layout != matrix.layout() {
             format!("the recipe was made for {layout:?}, and it has {:?}", matrix.layout())
         } else if !layout.is_empty() && matrix.alignment() < alignment {
-            format!("the recipe was made for addresses that {alignment} divides, and only {} does", matrix.alignment())
+            format!(
+                "the recipe was made for addresses that {alignment} divides, and only {} does",
+                matrix.alignment()
+            )
         } else {
             return Ok(());
         };
