@@ -397,6 +397,30 @@ fn products_are_exact_and_counted() {
 }
 
 #[test]
+fn tensor_cores_multiply() {
+    // Small integers, exact in f16: C = 2 (A B + 1) and A B, with B by columns.
+    let a: Vec<i32> = (0..256).map(|i| i * 37 % 11 - 5).collect();
+    let b: Vec<i32> = (0..256).map(|i| i * 53 % 13 - 6).collect();
+    let half = |values: &[i32]| -> Vec<u16> {
+        values.iter().map(|&value| tilewright_core::f16::from_f32(value as f32).to_bits()).collect()
+    };
+    for (kernel, scale, add) in [("wmma_product", 2, 1), ("mma_product", 1, 0)] {
+        let mut machine = Machine::new(Program::new(include_str!("data/matrices.ptx")).unwrap());
+        let (da, db) = (machine.upload(&half(&a)).unwrap(), machine.upload(&half(&b)).unwrap());
+        let dc = machine.allocate(4 * 256).unwrap();
+        let report = clean(machine.launch(kernel, &one_block(32).arg(da).arg(db).arg(dc)).unwrap());
+        let c = machine.download::<f32>(dc, 256).unwrap();
+        for row in 0..16 {
+            for column in 0..16 {
+                let sum: i32 = (0..16).map(|k| a[row * 16 + k] * b[column * 16 + k]).sum();
+                assert_eq!(c[row * 16 + column], (scale * (sum + add)) as f32, "{kernel} {row} {column}");
+            }
+        }
+        assert_eq!(report.counters.matrix_operations, 2 * 16 * 16 * 16, "{kernel}");
+    }
+}
+
+#[test]
 fn limits_are_kept() {
     let mut machine = features();
     let out = machine.allocate(4 * 64).unwrap();

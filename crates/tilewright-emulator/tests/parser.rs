@@ -1,4 +1,7 @@
 //! The parser and the decoder take whatever they get: real modules whole, broken ones with an error.
+//!
+//! `TILEWRIGHT_PTX_DIR=folder cargo test -p tilewright-emulator --test parser -- --nocapture` reads every `.ptx` of a folder of your own too, and
+//! lists what would be refused.
 
 #![allow(clippy::unwrap_used)]
 
@@ -64,6 +67,32 @@ fn modules_of_compilers_parse_and_decode() {
         assert!(!module.functions.is_empty());
         Program::new(text).unwrap();
     }
+}
+
+#[test]
+fn every_instruction_of_compiled_modules_is_supported() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+    let own = std::env::var_os("TILEWRIGHT_PTX_DIR");
+    let mut refused = std::collections::BTreeMap::new();
+    for folder in [data.into()].into_iter().chain(own) {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "ptx") {
+                continue;
+            }
+            let program = Program::new(&std::fs::read_to_string(&path).unwrap());
+            let program = program.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            for (_, opcode, why) in program.unsupported() {
+                *refused.entry(format!("{opcode}: {why}")).or_insert(0) += 1;
+            }
+            println!("{}: {} bytes per thread", path.display(), program.bytes_per_thread());
+            if folder == *data {
+                assert!(refused.is_empty(), "{}: {refused:?}", path.display());
+                assert!(program.bytes_per_thread() < 2048, "{}", path.display());
+            }
+        }
+    }
+    println!("{refused:#?}");
 }
 
 #[test]
