@@ -23,6 +23,8 @@ fn help_is_as_recorded() {
     matches_file("tilewright.txt", &desk.ok("--help"));
     matches_file("mul.txt", &desk.ok("mul --help"));
     matches_file("doctor.txt", &desk.ok("doctor --help"));
+    matches_file("bench.txt", &desk.ok("bench --help"));
+    matches_file("kernels.txt", &desk.ok("kernels --help"));
 }
 
 #[test]

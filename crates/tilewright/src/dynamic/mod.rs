@@ -12,6 +12,7 @@ use run::{ArgResult, OutputType, Run};
 use tilewright_core::{DType, DynMatrix, DynRef, Error, ErrorKind, MatRef, Matrix, Problem, SemiringId};
 
 pub(crate) use dispatch::{Task, dispatch};
+pub use run::erase;
 pub(crate) use run::{copy, typed};
 
 /// What a [`DynProduct`] does besides multiplying; the run-time form of [`tilewright_core::Update`].
