@@ -59,7 +59,9 @@ fn the_ladder_of_the_processor_has_every_instruction_set() {
         desk.ok("bench --backend cpu --ladder --sizes 48 --rounds 1 --threads 1 --semiring min-plus -q");
     assert!(text.contains("min-plus on f32") && text.contains("48 x 48 x 48"), "{text}");
     assert!(text.contains("portable, 1 thread") && text.contains("Gpair-op/s"), "{text}");
-    assert!(desk.ok("bench --backend cpu --semiring or-and --sizes 8 --rounds 1 -q").contains("or-and on bool"));
+    assert!(
+        desk.ok("bench --backend cpu --semiring or-and --sizes 8 --rounds 1 -q").contains("or-and on bool")
+    );
     let named = desk.ok("bench --kernel portable --sizes 8..16:8 --rounds 1 --threads 1 -q");
     assert_eq!(named.matches("portable, 1 thread").count(), 2, "{named}");
 }

@@ -41,17 +41,33 @@ pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize,
     with(in_place.a, [false, true], usize::MAX)
 }
 
-/// Regions of C down and across for `threads` threads: those whose operands are packed least often, because each
-/// region packs its own, and among these the squarest.
+/// Regions of C down and across for so many threads.
 pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
-    let (m, n, tile) = (a.rows, b.cols, kernel.tile());
+    let (m, n) = (a.rows, b.cols);
     let Choice { pack_a, pack_b, .. } = choose(kernel, a, b, m, n);
+    let count = count(m as f64 * n as f64 * a.cols as f64, threads, pack_a);
+    grid(m, n, count, kernel.tile(), (pack_a, pack_b))
+}
+
+/// Terms of a region at least: enough to be worth taking.
+const TERMS_PER_REGION: f64 = 5e5;
+
+/// How many regions to cut C into for so many threads: several for each, so that a thread that is held up takes fewer
+/// of them, but not so many that packing A, which every region does for itself, counts.
+fn count(pair_ops: f64, threads: usize, pack_a: bool) -> usize {
+    let most = threads * if pack_a { 2 } else { 4 };
+    if threads == 1 { 1 } else { most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads) }
+}
+
+/// Regions down and across, `count` in all: those whose operands are packed least often, because each
+/// region packs its own, and among these the squarest.
+fn grid(m: usize, n: usize, count: usize, tile: (usize, usize), packs: (bool, bool)) -> (usize, usize) {
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
-    let packed = |down, across| if pack_a { m * across } else { 0 } + if pack_b { n * down } else { 0 };
+    let packed = |down, across| if packs.0 { m * across } else { 0 } + if packs.1 { n * down } else { 0 };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
-    (1..=threads)
-        .filter(|down| threads.is_multiple_of(*down) && *down <= tall && threads / down <= wide)
-        .map(|down| (down, threads / down))
+    (1..=count)
+        .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
+        .map(|down| (down, count / down))
         .min_by_key(|&(down, across)| (packed(down, across), sides(down, across)))
-        .unwrap_or_else(|| (tall.min(threads), (threads / tall.min(threads)).clamp(1, wide)))
+        .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }

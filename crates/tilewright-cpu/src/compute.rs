@@ -2,12 +2,13 @@
 
 use crate::{
     blocking::cut,
-    driver::{Job, Store, Target, in_parallel},
+    driver::{Job, Store, Target},
     isa::Isa,
     kernel::{self, Kernel, Vectorised},
     op::Scalar,
     options::{KernelName, Options, Report},
     plan::{Outline, Plan, Sums},
+    share::share,
     tile::Start,
 };
 use core::{any::type_name, ptr::NonNull};
@@ -188,7 +189,7 @@ impl<'a, S: Semiring> Call<'a, S> {
         };
         let threads = threads_one_by_one(options, m, n, k);
         let parts: Vec<_> = cut(0..m, threads, 1).collect();
-        in_parallel(&parts, &|rows| {
+        share(&parts, threads, &|rows| {
             rows.clone().for_each(row);
             Ok(())
         })?;

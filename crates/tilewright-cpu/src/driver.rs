@@ -6,14 +6,11 @@ use crate::{
     choice::{self, Choice},
     kernel::Kernel,
     options::Options,
+    share::share,
     tile::{Finish, Start},
     workspace::Workspace,
 };
-use core::{
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
-};
-use std::time::{Duration, Instant};
+use core::ops::Range;
 use tilewright_core::{Error, Layout, MatRef};
 
 /// Where sums go.
@@ -58,7 +55,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
-        in_parallel(&regions, &|(rows, cols)| {
+        share(&regions, threads, &|(rows, cols)| {
             let height = match self.target {
                 Target::InPlace { .. } => rows.len(),
                 Target::Through(_) => BUFFERED_ROWS,
@@ -67,7 +64,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 parts(rows.clone(), height).try_for_each(|rows| self.region(workspace, rows, cols.clone()))
             })
         })?;
-        Ok(regions.len())
+        Ok(threads.min(regions.len()))
     }
 
     /// Computes the part `rows` x `cols` of C on this thread.
@@ -144,33 +141,4 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         }
         Ok(())
     }
-}
-
-/// How long to wait actively for other threads: as long as it takes to put a thread to sleep and wake it again.
-const PATIENCE: Duration = Duration::from_micros(50);
-
-/// Calls `f` for every item, the first on this thread and the others on the thread pool, and returns the first
-/// error.
-pub fn in_parallel<T: Sync>(items: &[T], f: &(dyn Fn(&T) -> Result<(), Error> + Sync)) -> Result<(), Error> {
-    let Some((first, others)) = items.split_first() else { return Ok(()) };
-    if others.is_empty() {
-        return f(first);
-    }
-    let mut results: Vec<_> = others.iter().map(|_| Ok(())).collect();
-    let busy = &AtomicUsize::new(others.len());
-    let mine = rayon::in_place_scope(|scope| {
-        for (item, result) in others.iter().zip(&mut results) {
-            scope.spawn(move |_| {
-                *result = f(item);
-                busy.fetch_sub(1, Ordering::Release);
-            });
-        }
-        let mine = f(first);
-        let waiting = Instant::now();
-        while busy.load(Ordering::Acquire) > 0 && waiting.elapsed() < PATIENCE {
-            core::hint::spin_loop();
-        }
-        mine
-    });
-    results.into_iter().fold(mine, Result::and)
 }

@@ -34,6 +34,7 @@ mod pack;
 mod plan;
 mod product;
 mod scan;
+mod share;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod transpose;

@@ -1,13 +1,13 @@
 //! All kernels, by name.
 
-use crate::{gallery, kernel::Kernel, ladder::*};
+use crate::{gallery, kernel::Kernel, ladder::*, simt::SIMT};
 use std::sync::LazyLock;
 use tilewright_core::{Error, ErrorKind};
 
 /// Every kernel: the ladder from naive to fast, the gallery, the production kernels.
 pub fn kernels() -> &'static [Kernel] {
     static KERNELS: LazyLock<Vec<Kernel>> =
-        LazyLock::new(|| LADDER.into_iter().chain(gallery::KERNELS).collect());
+        LazyLock::new(|| LADDER.into_iter().chain(gallery::KERNELS).chain([SIMT]).collect());
     &KERNELS
 }
 

@@ -28,10 +28,12 @@ mod gallery;
 mod kernel;
 mod ladder;
 mod launch;
+mod pad;
 mod program;
 mod programs;
 mod refusal;
 mod request;
+mod simt;
 
 pub use catalogue::{find, kernels};
 pub use gallery::{Exhibit, Parameter, Settings, Showing};

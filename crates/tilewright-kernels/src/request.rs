@@ -29,6 +29,10 @@ pub struct Request {
     pub target: Target,
     /// The side of the square block of `shared-tile-dynamic`; `None` leaves it to the recipe.
     pub block_side: Option<u32>,
+    /// Rows and columns of C per block of `simt`; `None` leaves the choice to its cost model.
+    pub tile: Option<[u32; 2]>,
+    /// The parts into which `simt` splits the sum over k; `None` leaves the choice to its cost model.
+    pub splits: Option<u32>,
 }
 
 impl Request {
@@ -44,6 +48,8 @@ impl Request {
             alignment: Alignment::ALLOCATION,
             target: Target::default(),
             block_side: None,
+            tile: None,
+            splits: None,
         }
     }
 

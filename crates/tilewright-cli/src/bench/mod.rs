@@ -63,7 +63,8 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
 fn check(args: &Bench) -> Result<(), Failure> {
     DynProduct::output_dtype(args.semiring, args.dtype())?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
-    let is_measured = args.semiring == SemiringId::PlusTimes && matches!(args.dtype(), DType::F32 | DType::F64);
+    let is_measured =
+        args.semiring == SemiringId::PlusTimes && matches!(args.dtype(), DType::F32 | DType::F64);
     if args.against.is_some() && !is_measured {
         let what = format!("--against cublas with {} on {}", args.semiring, args.dtype());
         return Err(Failure::usage(what, "cuBLAS is measured for plus-times on f32 and f64"));

@@ -11,6 +11,7 @@ pub(crate) use padded::{REGISTER_TILE, SHARED_REGISTER_TILE};
 pub(crate) use single_block::SINGLE_BLOCK;
 
 use crate::kernel::{Family, Kernel, Make, Variant};
+pub(crate) use rung::Checks;
 use rung::{Axis, Rung, Sizes};
 use tilewright_core::{DType, SemiringId};
 

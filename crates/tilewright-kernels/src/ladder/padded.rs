@@ -6,12 +6,12 @@ use super::{
 };
 use crate::{
     kernel::{Family, Kernel, Make},
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
-    program::{Program, Source},
+    launch::{ArgumentValue, Buffer, Launch, Recipe},
+    pad,
+    program::Program,
     refusal::Refusal,
     request::Request,
 };
-use tilewright_core::Layout;
 
 pub(crate) const REGISTER_TILE: Kernel = Kernel {
     name: "register-tile",
@@ -35,20 +35,15 @@ pub(crate) const SHARED_REGISTER_TILE: Kernel = Kernel {
     make: Make::Product(recipe),
 };
 
-const PAD: Source = Source { file: "pad.cu", text: include_str!("../../kernels/pad.cu") };
-/// The tile of the preparation kernel, and the rows of it that are copied at once.
-const PAD_TILE: u32 = 32;
-const PAD_ROWS: u32 = 8;
-
 /// Rows and columns of C per block; both copies are padded to it, and K to the tile of the preparation kernel.
 const TILE: u32 = 64;
 
 fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
     let checks = Checks { kernel, request };
-    let size = checks.sizes()?;
+    let size = checks.single()?;
     checks.unit_rows("C", request.problem.c())?;
     let up = |x: u32, tile: u32| x.next_multiple_of(tile);
-    let padded = Size { m: up(size.m, TILE), n: up(size.n, TILE), k: up(size.k, PAD_TILE) };
+    let padded = Size { m: up(size.m, TILE), n: up(size.n, TILE), k: up(size.k, pad::TILE) };
     let grid = [padded.n / TILE, padded.m / TILE, 1];
 
     let mut arguments = arguments(request, size);
@@ -64,8 +59,8 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     }
     let program = Program::new(kernel, request.variant(), &[]);
     let launches = [
-        pad(request, Buffer::A, request.problem.a().t(), 0, [padded.k, padded.m]),
-        pad(request, Buffer::B, request.problem.b(), 1, [padded.k, padded.n]),
+        pad::pad(request, Buffer::A, request.problem.a().t(), 0, [padded.k, padded.m]),
+        pad::pad(request, Buffer::B, request.problem.b(), 1, [padded.k, padded.n]),
         Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
     ];
     for launch in &launches {
@@ -83,24 +78,4 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         ],
         ..Recipe::product(kernel, request, launches)
     })
-}
-
-/// Copies a matrix of any strides into a row-major workspace of `rows x cols`, filled up with zeros.
-fn pad(request: &Request, from: Buffer, l: Layout, workspace: usize, [rows, cols]: [u32; 2]) -> Launch {
-    let arguments = [
-        ("source", ArgumentValue::Pointer(from)),
-        ("copy", ArgumentValue::Pointer(Buffer::Workspace(workspace))),
-        ("rows", ArgumentValue::I32(l.rows as i32)),
-        ("cols", ArgumentValue::I32(l.cols as i32)),
-        ("row_stride", ArgumentValue::I64(l.row_stride as i64)),
-        ("col_stride", ArgumentValue::I64(l.col_stride as i64)),
-        ("copy_cols", ArgumentValue::I32(cols as i32)),
-    ];
-    Launch::new(
-        Program::of(PAD, request.variant(), &[]),
-        "pad",
-        [cols / PAD_TILE, rows / PAD_TILE, 1],
-        [PAD_TILE, PAD_ROWS, 1],
-        arguments.map(|(name, value)| Argument { name, value }).to_vec(),
-    )
 }

@@ -115,7 +115,7 @@ impl Checks<'_> {
 
     /// One product whose sizes fit the kernels' parameters, with rows of neighbouring elements.
     pub fn row_major(&self) -> Result<Size, Refusal> {
-        let size = self.sizes()?;
+        let size = self.single()?;
         let p = &self.request.problem;
         for (name, l) in [("A", p.a()), ("B", p.b()), ("C", p.c())] {
             self.unit_rows(name, l)?;
@@ -133,11 +133,16 @@ impl Checks<'_> {
     }
 
     /// One product whose sizes fit the kernels' parameters.
-    pub fn sizes(&self) -> Result<Size, Refusal> {
+    pub fn single(&self) -> Result<Size, Refusal> {
         if self.request.batch != Batch::ONE {
             let found = format!("a batch of {}", self.request.batch.count);
             return self.refuse("a single product".into(), found, "launch one by one, or use simt");
         }
+        self.sizes()
+    }
+
+    /// Sizes that fit the kernels' parameters.
+    pub fn sizes(&self) -> Result<Size, Refusal> {
         let p = &self.request.problem;
         let mut sizes = [0; 3];
         for (into, (name, size)) in sizes.iter_mut().zip([("M", p.m()), ("N", p.n()), ("K", p.k())]) {
