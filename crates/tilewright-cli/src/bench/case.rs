@@ -9,7 +9,6 @@ use tilewright::{
 /// A product with its operands.
 pub struct Case {
     pub semiring: SemiringId,
-    pub size: Size,
     pub a: DynMatrix,
     pub b: DynMatrix,
 }
@@ -24,7 +23,7 @@ impl Case {
         };
         let a = random.matrix(size.m, size.k, dtype, sign)?;
         let b = random.matrix(size.k, size.n, dtype, sign)?;
-        Ok(Self { semiring, size, a, b })
+        Ok(Self { semiring, a, b })
     }
 
     pub fn product(&self) -> Result<DynProduct<'_>, Error> {

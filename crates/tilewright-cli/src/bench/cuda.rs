@@ -103,8 +103,11 @@ impl Runner<'_> {
 
     fn resources(&self, engine: &Engine) -> Result<Option<Resources>, Error> {
         let Self::Kernel(prepared, _) = self else { return Ok(None) };
-        // The last launch is the one that computes.
-        Ok(prepared.kernels()?.last().map(|kernel| {
+        // Others prepare operands, or join parts of sums.
+        let recipe = prepared.recipe();
+        let product = recipe.launches.iter().position(|launch| launch.entry == recipe.kernel.entry());
+        let Some(index) = product else { return Ok(None) };
+        Ok(prepared.kernels()?.get(index).map(|kernel| {
             let threads = kernel.block.iter().product::<u32>() * kernel.blocks_per_multiprocessor;
             let all = engine.device().threads_per_multiprocessor.max(1);
             let occupancy = f64::from(threads) / f64::from(all);
