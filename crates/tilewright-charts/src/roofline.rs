@@ -50,7 +50,7 @@ pub fn roofline(heading: impl Into<String>, bandwidth: f64, ceilings: &[Ceiling]
     let y = Axis::covering("TFLOP/s", Scale::Log10, heights);
 
     let (low, high) = (x.low(), x.high());
-    let mut plot = Plot::new(heading, x, y).height(300.0);
+    let mut plot = Plot::new(heading, x, y).height(360.0);
     // The slope belongs to the memory, not to any one ceiling.
     if let Some(last) = ridges().reduce(f64::max) {
         let slope = vec![(low, low * bandwidth), (last, last * bandwidth)];

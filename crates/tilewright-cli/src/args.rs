@@ -42,7 +42,10 @@ Exit codes: 0 done, 1 ran and a check failed, 2 usage, 3 bad file or data in it,
 available, 5 device failure or out of memory, 130 interrupted.
 
 Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and --threads of `mul`; \
-TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; NO_COLOR and \
+TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
+TILEWRIGHT_DEVICE numbers the GPU; TILEWRIGHT_CACHE_DIR and TILEWRIGHT_NO_CACHE=1 move and disable the cache of \
+compiled kernels; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, TILEWRIGHT_PTXAS_PATH and \
+TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
 
 /// Options of every command.
@@ -91,6 +94,12 @@ pub enum Command {
     Kernels(Kernels),
     /// Show what this machine can do, and check that it does it right
     Doctor,
+    /// Show or empty the cache of compiled kernels
+    Cache {
+        /// What to do with it
+        #[command(subcommand)]
+        action: CacheAction,
+    },
     /// Print a shell's completion script
     Completions {
         /// Which shell
@@ -103,6 +112,14 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         dir: Option<PathBuf>,
     },
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum CacheAction {
+    /// Say where it is and how much it holds
+    Info,
+    /// Remove every entry
+    Clear,
 }
 
 impl Command {

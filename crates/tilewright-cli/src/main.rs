@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod cache;
 mod charts;
 mod doctor;
 mod failure;
@@ -53,6 +54,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
+        Command::Cache { action } => cache::run(action, &cli.common),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),
     }

@@ -63,6 +63,7 @@ fn best_adds_the_block_size_and_takes_the_place_of_threads() {
     let run = desk.run("occupancy --cc 8.6 --regs 300 --best --format json");
     let report: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((run.code, &report["block_size"]), (Some(1), &Value::Null), "{}", run.err);
+    assert!(desk.run("occupancy --cc 8.6 --regs 300 --best").out.contains("best block     none can launch"));
 }
 
 #[test]
@@ -90,14 +91,16 @@ fn the_table_says_what_binds_and_what_to_change() {
     for part in [
         "RTX A6000, compute capability 8.6, 84 SMs",
         "1024 threads (32 warps) per block, 37 registers per thread, 8192 B of shared memory",
-        "66.7 %  1 block per SM, 32 of 48 warps",
-        "768 threads per block instead of 1024",
+        "1 block per SM, 32 of 48 warps (66.7 %)",
+        "768 threads per block instead of 1024: 2 blocks per SM, 48 of 48 warps (100.0 %)",
+        "32 registers per thread instead of 37: not enough, limited by warps as well",
         "simple formula 1 x 1024 / 1536 = 66.7 %, the same",
-        "maxBlocksPerMultiProcessor, 16, for the 1 resident: 1066.7 %",
+        "for the whole GPU 84 x 1024 / (1536 x 84), which is equal",
+        "maxBlocksPerMultiProcessor, 16, for the 1 resident: 1066.7 %, which is no occupancy",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    let marked = |name: &str| text.lines().any(|l| l.starts_with(name) && l.ends_with("<- limit"));
+    let marked = |name: &str| text.lines().any(|l| l.starts_with(name) && l.contains("<- limit"));
     let names = ["warps", "registers", "shared memory", "blocks", "barriers"];
     assert_eq!(names.map(marked), [true, true, false, false, false], "{text}");
     // Part of a warp.
@@ -106,14 +109,44 @@ fn the_table_says_what_binds_and_what_to_change() {
     // Registers alone bind: 32 instead of 37.
     let text = desk.ok("occupancy --cc 8.0 --threads 1024 --regs 37");
     assert!(
-        text.contains("32 registers per thread instead of 37: 2 blocks, 64 of 64 warps (100.0 %)"),
+        text.contains("32 registers per thread instead of 37: 2 blocks per SM, 64 of 64 warps (100.0 %)"),
+        "{text}"
+    );
+    // Small blocks cannot fill an SM.
+    let text = desk.ok("occupancy --cc 8.6 --threads 32 --regs 32");
+    assert!(
+        text.contains("96 threads per block instead of 32: 16 blocks per SM, 48 of 48 warps (100.0 %)"),
         "{text}"
     );
     let text = desk.ok("occupancy --gpu a6000 --regs 37 --dynamic-smem-per-thread 8 --best");
-    for part in
-        ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256 threads"]
-    {
+    for part in ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256"] {
         assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn clusters_have_a_bound_on_a_named_gpu() {
+    let desk = Desk::new();
+    // One block per SM: 132 SMs hold no more than 66 pairs.
+    let line = "occupancy --gpu h200 --threads 1024 --regs 64 --cluster";
+    assert!(desk.ok(&format!("{line} 2")).contains("clusters       at most 66 at once"));
+    assert!(!desk.ok(&format!("{line} 1")).contains("clusters"));
+}
+
+#[test]
+fn no_numbers_are_too_large() {
+    let desk = Desk::new();
+    let most = u32::MAX;
+    for line in [
+        format!(
+            "--threads {most} --regs {most} --smem {most} --dynamic-smem {most} --barriers {most} --cluster {most}"
+        ),
+        format!("--threads 1 --regs 1 --dynamic-smem-per-thread {most} --dynamic-smem {most}"),
+        format!("--threads 1024 --regs 1 --dynamic-smem-per-thread {most} --best"),
+    ] {
+        let run = desk.run(&format!("occupancy --gpu h200 {line} --chart f.svg"));
+        assert_eq!(run.code, Some(1), "{line}: {}", run.err);
+        assert!(run.err.contains("error: this configuration cannot launch"), "{line}: {}", run.err);
     }
 }
 
@@ -164,6 +197,14 @@ fn what_cannot_launch_is_reported_with_code_1() {
 }
 
 #[test]
+fn a_256th_register_has_the_toolkits_answer_and_an_error() {
+    let run = Desk::new().run("occupancy --cc 9.0 --threads 64 --regs 256 --format json");
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((run.code, &report["blocks_per_sm"]), (Some(1), &json!(4)), "{}", run.err);
+    assert!(run.err.contains("256 registers per thread exceed the limit of 255"), "{}", run.err);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_code_2() {
     let desk = Desk::new();
     let given = "occupancy --cc 8.6 --threads 256 --regs 32";
@@ -181,6 +222,7 @@ fn what_makes_no_sense_is_refused_with_code_2() {
         (&format!("{given} --carveout 101"), "0..=100"),
         ("occupancy --cc 8.6 --threads 0 --regs 32", "--threads"),
         (&format!("{given} --entry main"), "--kernel"),
+        (&format!("{given} --kernel naive --entry main"), "--entry chooses among the kernels of a file"),
         (&format!("{given} --format csv"), "--format csv is for tables of many rows"),
         ("doctor --format csv", "--format csv is for sweeps"),
         (&format!("{given} --chart f.pdf"), "f.pdf: no kind of chart"),
@@ -295,4 +337,136 @@ fn the_curves_of_a_chart_are_the_sweeps() {
     for (pair, warps) in levels.windows(2).zip(expected.windows(2)) {
         assert_eq!(pair[0] > pair[1], warps[0] < warps[1], "{levels:?} {expected:?}");
     }
+}
+
+/// A compiled file of another crate's tests, copied to the desk: five kernels for sm_90.
+fn cubin(desk: &Desk) {
+    let file =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../tilewright-cuda/tests/data/resources.sm_90.cuda13.cubin");
+    std::fs::copy(file, desk.file("resources.cubin")).unwrap();
+}
+
+#[test]
+fn a_cubin_needs_no_toolchain() {
+    let desk = Desk::new();
+    cubin(&desk);
+    let line = "occupancy --cc 9.0 --kernel resources.cubin";
+    let report = desk.json(&format!("{line} --entry tile --threads 256"));
+    // 33 x 32 floats and the reserved KiB, in units of 128 bytes.
+    assert_eq!(report["allocated"]["shared_memory_per_block"], 4224 + 1024);
+    assert_eq!(report["blocks_per_sm"], 8);
+    let text = desk.ok(&format!("{line} --entry tile --threads 256"));
+    assert!(text.contains("tile in resources.cubin") && text.contains("4224 B of shared memory"), "{text}");
+    // Options replace what the file says.
+    let report = desk.json(&format!("{line} --entry tile --threads 256 --smem 0 --regs 255"));
+    assert_eq!(report["limited_by"], json!(["registers"]));
+    assert_eq!(report["blocks_per_sm"], 1);
+    // The launch bounds bound the best block size, and are kept.
+    assert_eq!(desk.json(&format!("{line} --entry tile --best"))["block_size"], 256);
+    let run = desk.run(&format!("{line} --entry tile --threads 512"));
+    assert_eq!((run.code, run.err.contains("launch bounds of 256")), (Some(1), true), "{}", run.err);
+    // Barriers are those in use.
+    let report = desk.json(&format!("{line} --entry barriers --threads 64"));
+    assert_eq!(report["limits"]["barriers"], 64 / 6);
+    // A part of a name is enough.
+    desk.ok(&format!("{line} --entry local --threads 64"));
+}
+
+#[test]
+fn files_that_hold_no_such_kernel_are_refused() {
+    let desk = Desk::new();
+    cubin(&desk);
+    desk.put("text.cubin", "no cubin");
+    desk.put("k.txt", "");
+    let line = "occupancy --cc 9.0 --threads 64 --kernel";
+    for (rest, code, error, hint) in [
+        (
+            "resources.cubin",
+            2,
+            "resources.cubin has 5 kernels",
+            "hint: choose one with --entry: barriers, dynamic",
+        ),
+        ("resources.cubin --entry none", 2, "has no kernel 'none'", "hint: it has barriers"),
+        ("resources.cubin --entry i", 2, "more than one kernel with 'i'", "hint: choose one"),
+        ("none.cubin", 3, "none.cubin: ", ""),
+        ("text.cubin", 3, "text.cubin: ", ""),
+        ("k.txt", 2, "k.txt", ""),
+    ] {
+        let run = desk.run(&format!("{line} {rest}"));
+        assert_eq!((run.code, run.out.as_str()), (Some(code), ""), "{rest}: {}", run.err);
+        assert!(run.err.contains(error) && run.err.contains(hint), "{rest}: {}", run.err);
+    }
+    let run = desk.run("occupancy --cc 8.6 --threads 64 --kernel resources.cubin --entry tile");
+    assert!(run.code != Some(0) && run.err.contains("sm_90"), "{}", run.err);
+}
+
+#[test]
+fn cuda_sources_are_compiled_for_every_architecture_or_say_what_is_missing() {
+    let desk = Desk::new();
+    let source = include_str!("../../tilewright-cuda/tests/data/resources.cu");
+    desk.put("resources.cu", source);
+    desk.put("wrong.cu", "__global__ void k() { undeclared = 1; }");
+    let run =
+        desk.run("occupancy --kernel resources.cu --entry tile --threads 256 --sweep cc=all --format json");
+    if run.code == Some(4) {
+        assert!(
+            run.err.contains("NVRTC is not available") && run.err.contains("hint: pip install"),
+            "{}",
+            run.err
+        );
+        assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{}", run.err);
+        eprintln!("skipped: {}", run.err);
+        return;
+    }
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    // What this compiler knows; the rest is named on stderr.
+    let left_out = run.err.lines().find_map(|line| line.strip_prefix("left out: "));
+    let left_out = left_out.map_or(0, |text| text.split(", ").count());
+    assert!(rows.len() >= 10 && rows.len() + left_out == 22, "{} rows; {}", rows.len(), run.err);
+    assert!(rows.iter().all(|row| row["static_shared_memory"] == 4224 && row["blocks_per_sm"] != 0));
+    let run = desk.run("occupancy --kernel wrong.cu --cc 9.0 --threads 64");
+    assert_eq!((run.code, run.err.contains("undeclared")), (Some(3), true), "{}", run.err);
+}
+
+#[test]
+fn kernels_of_the_catalogue_know_their_launch() {
+    let desk = Desk::new();
+    let run = desk.run("occupancy --gpu a6000 --kernel shared-tile --format json");
+    if run.code == Some(4) {
+        assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{}", run.err);
+        eprintln!("skipped: {}", run.err);
+    } else {
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let report: Value = serde_json::from_str(&run.out).unwrap();
+        // Two tiles of 32 x 32 floats and the reserved KiB.
+        assert_eq!(report["threads_per_block"], 1024);
+        assert_eq!(report["allocated"]["shared_memory_per_block"], 2 * 4096 + 1024);
+        let text = desk.ok("occupancy --gpu a6000 --kernel shared-tile-dynamic");
+        assert!(
+            text.contains("shared-tile-dynamic: ") && text.contains("B of dynamic shared memory"),
+            "{text}"
+        );
+        desk.ok("occupancy --gpu a6000 --kernel copy-offset");
+    }
+    let run = desk.run("occupancy --gpu a6000 --kernel shared-tyle");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(
+        run.err.contains("kernel 'shared-tyle'") && run.err.contains("did you mean shared-tile"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_missing_compiler_is_code_4_with_a_hint() {
+    let desk = Desk::new();
+    desk.put("k.cu", "__global__ void k() {}");
+    desk.put("no-library", "");
+    let mut command = desk.command("occupancy --cc 9.0 --threads 64 --kernel k.cu");
+    let run =
+        support::Run::of(command.env("TILEWRIGHT_NVRTC_PATH", desk.file("no-library")).output().unwrap());
+    assert_eq!((run.code, run.out.as_str()), (Some(4), ""), "{}", run.err);
+    assert!(run.err.contains("error: NVRTC is not available") && run.err.contains("hint: "), "{}", run.err);
 }

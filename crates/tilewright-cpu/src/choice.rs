@@ -1,4 +1,4 @@
-//! What to pack, which tiles to use, and which region of C each thread gets. Pure functions.
+//! What to pack, which tiles to use, and which regions of C threads take. Pure functions.
 
 use crate::{
     blocking::Blocking,
@@ -41,14 +41,6 @@ pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize,
     with(in_place.a, [false, true], usize::MAX)
 }
 
-/// Regions of C down and across for so many threads.
-pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
-    let (m, n) = (a.rows, b.cols);
-    let Choice { pack_a, pack_b, .. } = choose(kernel, a, b, m, n);
-    let count = count(m as f64 * n as f64 * a.cols as f64, threads, pack_a);
-    grid(m, n, count, kernel.tile(), (pack_a, pack_b))
-}
-
 /// Terms of a region at least: enough to be worth taking.
 const TERMS_PER_REGION: f64 = 5e5;
 
@@ -59,12 +51,15 @@ fn count(pair_ops: f64, threads: usize, pack_a: bool) -> usize {
     if threads == 1 { 1 } else { most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads) }
 }
 
-/// Regions down and across, `count` in all: those whose operands are packed least often, because each
+/// Regions of C down and across for `threads` threads: those whose operands are packed least often, because each
 /// region packs its own, and among these the squarest.
-fn grid(m: usize, n: usize, count: usize, tile: (usize, usize), packs: (bool, bool)) -> (usize, usize) {
+pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
+    let (m, n, tile) = (a.rows, b.cols, kernel.tile());
+    let Choice { pack_a, pack_b, .. } = choose(kernel, a, b, m, n);
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
-    let packed = |down, across| if packs.0 { m * across } else { 0 } + if packs.1 { n * down } else { 0 };
+    let packed = |down, across| if pack_a { m * across } else { 0 } + if pack_b { n * down } else { 0 };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
+    let count = count(m as f64 * n as f64 * a.cols as f64, threads, pack_a);
     (1..=count)
         .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
         .map(|down| (down, count / down))

@@ -21,7 +21,7 @@ pub struct Plan {
     pub kernel: KernelName,
     /// Threads that will take part; 0 for an empty result.
     pub threads: usize,
-    /// Regions of C down and across; threads take one after another.
+    /// Regions of C down and across, which the threads take one after another.
     pub regions: (usize, usize),
     /// Terms of a block.
     pub block_terms: usize,

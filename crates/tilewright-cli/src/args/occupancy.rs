@@ -12,8 +12,11 @@ Sweeps: PARAMETER=VALUES, where the parameter is threads, regs, smem, dynamic-sm
 cc, and the values are numbers and ranges: 32..1024:32 (both ends included; steps of 1 unless given), 64,128,256. \
 cc=all takes every architecture. Several sweeps give every combination, the last one running fastest.
 
-Kernels: a .cu file is compiled with NVRTC, a .ptx file assembled with ptxas, a .cubin file read as it is; no GPU is \
-needed. Both tools come with the CUDA toolkit and with its Python wheels; `tilewright doctor` says which were found.
+Kernels: a .cu file is compiled with NVRTC, a .ptx file assembled with ptxas, a .cubin file read as it is; a name \
+such as shared-tile means a kernel of the catalogue, with the threads and the shared memory it is launched with for a \
+product of 1024 x 1024 matrices. No GPU is needed. Both tools come with the CUDA toolkit and with its Python wheels; \
+TILEWRIGHT_NVRTC_PATH and TILEWRIGHT_PTXAS_PATH name others. --regs, --smem, --barriers and --max-threads \
+replace what the file says.
 
 Sources and quirks of the numbers are in the documentation of the crate tilewright-arch.
 
@@ -22,7 +25,8 @@ Examples:
   tilewright occupancy --cc 9.0 --regs 64 --dynamic-smem-per-thread 8 --best
   tilewright occupancy --gpu h200 --threads 256 --regs 96 --chart occupancy.svg
   tilewright occupancy --gpu h200 --regs 40 --sweep threads=32..1024:32 --format csv
-  tilewright occupancy --kernel matmul.cu --threads 256 --sweep cc=all";
+  tilewright occupancy --kernel matmul.cu --threads 256 --sweep cc=all
+  tilewright occupancy --kernel shared-tile --gpu a6000";
 
 /// Say how many blocks of a kernel a multiprocessor holds, and what limits them
 ///
@@ -30,15 +34,15 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = OCCUPANCY_DETAILS)]
 pub struct Occupancy {
-    /// The GPU by name, such as h200, a6000 or \"RTX 4090\"; see `tilewright gpus`
+    /// The GPU by name, such as h200, a6000 or "RTX 4090"; see `tilewright gpus`
     #[arg(long, value_name = "NAME", conflicts_with = "cc", help_heading = "GPU")]
     pub gpu: Option<String>,
     /// The compute capability, such as 8.6 or sm_90
     #[arg(long, value_name = "X.Y", help_heading = "GPU")]
     pub cc: Option<ComputeCapability>,
 
-    /// Read registers, shared memory, barriers and launch bounds from this file; options below replace its numbers
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Kernel")]
+    /// Read registers, shared memory, barriers and launch bounds from this file, or take a kernel of the catalogue
+    #[arg(long, value_name = "FILE|NAME", value_hint = ValueHint::FilePath, help_heading = "Kernel")]
     pub kernel: Option<PathBuf>,
     /// Which kernel of the file
     #[arg(long, value_name = "NAME", requires = "kernel", help_heading = "Kernel")]
@@ -60,11 +64,11 @@ pub struct Occupancy {
     #[arg(short, long, value_name = "T", value_parser = positive(), help_heading = "Launch")]
     pub threads: Option<u32>,
     /// Dynamic shared memory per block
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "0", help_heading = "Launch")]
-    pub dynamic_smem: u32,
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Launch")]
+    pub dynamic_smem: Option<u32>,
     /// Dynamic shared memory for each thread of the block, added to the former
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "0", help_heading = "Launch")]
-    pub dynamic_smem_per_thread: u32,
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Launch")]
+    pub dynamic_smem_per_thread: Option<u32>,
     /// Blocks per cluster
     #[arg(long, value_name = "N", value_parser = positive(), default_value = "1", help_heading = "Launch")]
     pub cluster: u32,

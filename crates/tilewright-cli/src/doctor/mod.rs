@@ -2,6 +2,7 @@
 
 mod check;
 pub mod cpu;
+mod cuda;
 mod report;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! One GPU, for people.
 
-use super::{peaks, words};
+use super::{list::digits, peaks, words};
 use crate::terminal;
 use std::fmt::Write;
 use tilewright_arch::{Device, Limits};
@@ -32,7 +32,7 @@ pub fn text(device: &Device, limits: &Limits) -> String {
     let _ = writeln!(out, "\n{faint}{:<26} {:>9}  {:>12}{faint:#}", "peak", "TFLOP/s", "ridge FLOP/B");
     for (rate, peak) in peaks(device) {
         let (name, ridge) = (words(rate), peak / device.memory_bandwidth);
-        let _ = writeln!(out, "{bold}{name:<26}{bold:#} {:>9.1}  {ridge:>12.1}", peak / 1e12);
+        let _ = writeln!(out, "{bold}{name:<26}{bold:#} {:>9}  {:>12}", digits(peak / 1e12), digits(ridge));
     }
     let _ = writeln!(out, "\n{faint}source{faint:#} {}", device.source);
     out

@@ -119,13 +119,24 @@ const COLUMNS: [(&str, usize, Cell); 9] = [
     ("GB", 5, |d| d.memory_gb.to_string()),
     ("GB/s", 7, |d| format!("{:.0}", d.memory_bandwidth / 1e9)),
     ("L2 MiB", 7, |d| format!("{:.1}", f64::from(d.l2_kib) / 1024.0)),
-    ("f32 TF/s", 9, |d| tera(d, Rate::F32)),
-    ("f64 TF/s", 9, |d| tera(d, Rate::F64)),
-    ("tensor f16", 11, |d| tera(d, Rate::TensorF16)),
+    ("f32 TF/s", 10, |d| tera(d, Rate::F32)),
+    ("f64 TF/s", 10, |d| tera(d, Rate::F64)),
+    ("tensor f16", 12, |d| tera(d, Rate::TensorF16)),
 ];
 
 fn tera(device: &Device, rate: Rate) -> String {
-    device.peak(rate).map_or_else(|| "-".into(), |peak| format!("{:.1}", peak / 1e12))
+    device.peak(rate).map_or_else(|| "-".into(), |peak| digits(peak / 1e12))
+}
+
+/// Three digits that count.
+pub fn digits(value: f64) -> String {
+    let decimals = match value {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
 }
 
 fn print_table(devices: &[&Device]) -> Result<(), Failure> {

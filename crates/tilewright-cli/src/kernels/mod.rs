@@ -10,7 +10,7 @@ use crate::{
     json,
 };
 use std::io::Write;
-use tilewright::gpu::{Architecture, Nvrtc, Output, Source};
+use tilewright::cuda::{Architecture, Nvrtc, Output, Source};
 use tilewright_arch::ComputeCapability;
 use tilewright_kernels::{COMPILER_OPTIONS, Kernel, find};
 

@@ -10,7 +10,7 @@ use crate::{
 use std::{cell::RefCell, io::Write};
 use tilewright::{
     Backend, Error,
-    gpu::DeviceInfo,
+    cuda::DeviceInfo,
     plan::{Gpu, Plan, Query, Results, compile},
 };
 

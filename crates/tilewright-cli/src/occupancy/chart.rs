@@ -10,8 +10,8 @@ struct Curve {
     quantity: Vary,
     heading: &'static str,
     axis: &'static str,
-    /// Of the axis, in units of the quantity.
-    unit: f64,
+    /// Of the axis: in units of the quantity, and its name.
+    unit: (f64, &'static str),
     hue: Hue,
 }
 
@@ -20,51 +20,46 @@ const CURVES: [Curve; 3] = [
         quantity: Vary::Threads,
         heading: "Block size",
         axis: "threads per block",
-        unit: 1.0,
+        unit: (1.0, "threads"),
         hue: Hue::Blue,
     },
     Curve {
         quantity: Vary::Registers,
         heading: "Registers",
         axis: "registers per thread",
-        unit: 1.0,
+        unit: (1.0, "registers"),
         hue: Hue::Green,
     },
     Curve {
         quantity: Vary::SharedMemory,
         heading: "Shared memory",
         axis: "KiB of shared memory per block",
-        unit: 1024.0,
+        unit: (1024.0, "KiB"),
         hue: Hue::Purple,
     },
 ];
 
 pub fn figure(target: &Target, setting: &Setting) -> Result<Figure, Failure> {
     let occupancy = setting.outcome()?.occupancy;
-    let summary = format!(
-        "{}: {} per SM, {} of {} warps, {}",
-        text::configuration(setting),
-        text::count(occupancy.blocks_per_sm, "block"),
-        occupancy.warps_per_sm,
-        occupancy.max_warps_per_sm,
-        text::percent(occupancy.ratio())
-    );
-    let figure = Figure::new(format!("Occupancy on {}", target.describe())).subtitle(summary);
+    let figure = Figure::new(format!("Occupancy on {}", target.describe()))
+        .subtitle(text::configuration(setting))
+        .subtitle(text::result(&occupancy));
     CURVES.iter().try_fold(figure, |figure, curve| Ok(figure.panel(curve.plot(setting)?)))
 }
 
 impl Curve {
     fn plot(&self, setting: &Setting) -> Result<Plot, Failure> {
+        let (unit, unit_name) = self.unit;
         let values: Vec<u32> = self.quantity.values(setting.limits).collect();
         let last = values.last().copied().unwrap_or(0);
-        let x = Axis::new(self.axis, Scale::Binary, 0.0, f64::from(last) / self.unit);
+        let x = Axis::new(self.axis, Scale::Binary, 0.0, f64::from(last) / unit);
         let most = f64::from(setting.limits.max_warps_per_sm());
         let y = Axis::new("warps per SM", Scale::Binary, 0.0, most);
 
         let present = setting.value(self.quantity);
         let warps = setting.outcome()?.occupancy.warps_per_sm;
-        let position = f64::from(present) / self.unit;
-        let label = format!("{} warps at {}", warps, short(position));
+        let position = f64::from(present) / unit;
+        let label = format!("{warps} warps at {} {unit_name}", short(position));
         let plot =
             Plot::new(self.heading, x, y).series(Series::steps(self.hue, self.steps(setting, &values)?));
         Ok(plot.mark(Mark::new(position, f64::from(warps), label)))
@@ -73,17 +68,18 @@ impl Curve {
     /// Where the warps change. Between two values a block takes as much as at the upper one, so that a step begins
     /// right above the value before.
     fn steps(&self, setting: &Setting, values: &[u32]) -> Result<Vec<(f64, f64)>, Failure> {
+        let (unit, _) = self.unit;
         let mut points: Vec<(f64, f64)> = Vec::new();
         let mut from = values.first().map_or(0, |&first| first.min(1));
         for &value in values {
             let warps = f64::from(setting.vary(self.quantity, value).outcome()?.occupancy.warps_per_sm);
             if points.last().is_none_or(|(_, before)| *before != warps) {
-                points.push((f64::from(from) / self.unit, warps));
+                points.push((f64::from(from) / unit, warps));
             }
             from = value + 1;
         }
         if let (Some(&last), Some(&(_, warps))) = (values.last(), points.last()) {
-            points.push((f64::from(last) / self.unit, warps));
+            points.push((f64::from(last) / unit, warps));
         }
         Ok(points)
     }

@@ -18,7 +18,7 @@ use crate::{
     failure::Failure,
     json, terminal,
 };
-use kernel::KernelFile;
+use kernel::CompiledFor;
 use rows::Rows;
 use setting::Setting;
 use std::io::Write;
@@ -27,8 +27,10 @@ use tilewright_arch::{Carveout, DynamicSharedMemory, KernelResources, LaunchConf
 
 pub fn run(args: &Occupancy, common: &Common) -> Result<(), Failure> {
     let target = Target::find(args.gpu.as_deref(), args.cc)?;
-    check(args, common, target.as_ref())?;
-    let mut kernel = args.kernel.clone().map(|path| KernelFile::new(path, args.entry.clone()));
+    let sms = target.and_then(|target| target.device()).map(|device| device.sms);
+    let kernel = args.kernel.as_deref().map(|name| CompiledFor::new(name, args.entry.clone(), sms));
+    let mut kernel = kernel.transpose()?;
+    check(args, common, target.as_ref(), kernel.as_ref())?;
     match target {
         Some(target) if args.sweep.is_empty() => one(args, common, &target, kernel.as_mut()),
         _ => sweep(args, common, target.as_ref(), kernel.as_mut()),
@@ -36,7 +38,12 @@ pub fn run(args: &Occupancy, common: &Common) -> Result<(), Failure> {
 }
 
 /// What has to be given, and what does not go together.
-fn check(args: &Occupancy, common: &Common, target: Option<&Target>) -> Result<(), Failure> {
+fn check(
+    args: &Occupancy,
+    common: &Common,
+    target: Option<&Target>,
+    kernel: Option<&CompiledFor>,
+) -> Result<(), Failure> {
     let is_swept = |parameter| args.sweep.iter().any(|sweep| sweep.parameter == parameter);
     let refuse = |what, hint| Err(Failure::usage(what, hint));
     match (target, is_swept(Parameter::ComputeCapability)) {
@@ -46,10 +53,11 @@ fn check(args: &Occupancy, common: &Common, target: Option<&Target>) -> Result<(
         }
         _ => {}
     }
-    if args.regs.is_none() && args.kernel.is_none() && !is_swept(Parameter::Registers) {
+    if args.regs.is_none() && kernel.is_none() && !is_swept(Parameter::Registers) {
         return refuse("no registers are given", "give --regs, or a file to read them from with --kernel");
     }
-    if args.threads.is_none() && !args.best && !is_swept(Parameter::Threads) {
+    let has_threads = args.threads.is_some() || kernel.is_some_and(CompiledFor::has_launch);
+    if !has_threads && !args.best && !is_swept(Parameter::Threads) {
         return refuse("no threads are given", "give --threads, or ask for the best block size with --best");
     }
     if common.format == Format::Csv && args.sweep.is_empty() {
@@ -63,7 +71,7 @@ fn one(
     args: &Occupancy,
     common: &Common,
     target: &Target,
-    mut kernel: Option<&mut KernelFile>,
+    mut kernel: Option<&mut CompiledFor>,
 ) -> Result<(), Failure> {
     let mut setting = base(args, target.limits(), kernel.as_deref_mut())?;
     let best = if args.best { setting.best()? } else { None };
@@ -83,7 +91,13 @@ fn one(
         }
         Format::Table | Format::Csv => {
             let kernel = kernel.and_then(|kernel| kernel.describe(setting.limits));
-            let text = Text { target, setting: &setting, outcome: &outcome, best: best.as_ref(), kernel };
+            let text = Text {
+                target,
+                setting: &setting,
+                outcome: &outcome,
+                best: args.best.then_some(best),
+                kernel,
+            };
             anstream::stdout().lock().write_all(text.render()?.as_bytes())?;
         }
     }
@@ -100,7 +114,7 @@ fn sweep(
     args: &Occupancy,
     common: &Common,
     target: Option<&Target>,
-    mut kernel: Option<&mut KernelFile>,
+    mut kernel: Option<&mut CompiledFor>,
 ) -> Result<(), Failure> {
     let is_one = target.is_some();
     let mut left_out: Vec<(&'static Limits, Failure)> = Vec::new();
@@ -122,12 +136,17 @@ fn sweep(
     {
         return Err(failure);
     }
-    for (limits, failure) in &left_out {
+    if !left_out.is_empty() {
+        let names = left_out.iter().map(|(limits, _)| limits.compute_capability.to_string());
+        let names = names.collect::<Vec<_>>().join(", ");
         terminal::note(
             common,
             "left out",
-            &format!("compute capability {}: {failure}", limits.compute_capability),
+            &format!("compute capability {names}: not compiled for (-v says why)"),
         );
+    }
+    for (_, failure) in left_out.iter().filter(|_| common.verbose) {
+        terminal::note(common, "left out", &failure.to_string());
     }
     rows.print(common.format)
 }
@@ -136,11 +155,14 @@ fn sweep(
 fn base(
     args: &Occupancy,
     limits: &'static Limits,
-    kernel: Option<&mut KernelFile>,
+    kernel: Option<&mut CompiledFor>,
 ) -> Result<Setting, Failure> {
-    let read = match kernel {
-        Some(kernel) => kernel.resources(limits)?,
-        None => KernelResources::default(),
+    let (read, launch) = match kernel {
+        Some(kernel) => {
+            let compiled = kernel.read(limits)?;
+            (compiled.resources(), compiled.launch)
+        }
+        None => (KernelResources::default(), None),
     };
     let resources = KernelResources {
         registers_per_thread: args.regs.unwrap_or(read.registers_per_thread),
@@ -149,15 +171,16 @@ fn base(
         barriers: args.barriers.unwrap_or(read.barriers),
         ..read
     };
-    // Without --threads a sweep or the best block size puts its own in place.
+    // Without any threads a sweep or the best block size puts its own in place.
+    let (threads, dynamic) = launch.unwrap_or((limits.max_threads_per_block, 0));
     let launch = LaunchConfig {
         cluster_size: args.cluster,
         carveout: args.carveout.map_or(Carveout::Default, Carveout::Percent),
-        ..LaunchConfig::threads(args.threads.unwrap_or(limits.max_threads_per_block))
+        ..LaunchConfig::threads(args.threads.unwrap_or(threads))
     };
-    let dynamic = match args.dynamic_smem_per_thread {
-        0 => DynamicSharedMemory::Fixed(args.dynamic_smem),
-        per_thread => DynamicSharedMemory::PerThread { base: args.dynamic_smem, per_thread },
+    let dynamic = match (args.dynamic_smem, args.dynamic_smem_per_thread) {
+        (fixed, None) => DynamicSharedMemory::Fixed(fixed.unwrap_or(dynamic)),
+        (base, Some(per_thread)) => DynamicSharedMemory::PerThread { base: base.unwrap_or(0), per_thread },
     };
     Ok(Setting::new(limits, resources, launch, dynamic))
 }

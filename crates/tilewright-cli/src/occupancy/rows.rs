@@ -68,17 +68,18 @@ impl Rows {
     fn print_table(&self) -> Result<(), Failure> {
         let mut out = std::io::BufWriter::new(anstream::stdout().lock());
         let (bold, strong) = (terminal::label(), terminal::emphasis());
-        let names = self.parameters.iter().map(|p| format!("{:>w$}", p.name(), w = width(*p)));
+        let columns = self.columns();
+        let names = columns.iter().map(|p| format!("{:>w$}", p.name(), w = width(*p)));
         let names = names.collect::<Vec<_>>().join("  ");
         writeln!(out, "{bold}{names}  blocks  warps  occupancy{:26}limited by{bold:#}", "")?;
         let best = self.rows.iter().map(|(_, outcome)| outcome.occupancy.ratio()).fold(0.0, f64::max);
         for (setting, outcome) in &self.rows {
             let o = &outcome.occupancy;
-            let values = self.parameters.iter().map(|&p| format!("{:>w$}", value(setting, p), w = width(p)));
+            let values = columns.iter().map(|&p| format!("{:>w$}", value(setting, p), w = width(p)));
             let values = values.collect::<Vec<_>>().join("  ");
             let by = match &outcome.error {
                 Some(error) => error.to_string(),
-                None => o.limited_by.to_string().replace('_', " "),
+                None => o.binding().to_string().replace('_', " "),
             };
             let text = format!(
                 "{values}  {:>6}  {:>5}  {} {}  {by}",
@@ -93,6 +94,17 @@ impl Rows {
             }
         }
         Ok(out.flush()?)
+    }
+
+    /// What is swept, and what a compiler makes of it: the same source takes other registers elsewhere.
+    fn columns(&self) -> Vec<Parameter> {
+        let first = self.rows.first();
+        let varies = |p: &Parameter| {
+            self.rows.iter().any(|row| first.is_some_and(|f| value(&f.0, *p) != value(&row.0, *p)))
+        };
+        let compiled = [Parameter::Registers, Parameter::StaticSharedMemory];
+        let added = compiled.into_iter().filter(|p| !self.parameters.contains(p) && varies(p));
+        self.parameters.iter().copied().chain(added).collect()
     }
 
     fn print_csv(&self) -> Result<(), Failure> {

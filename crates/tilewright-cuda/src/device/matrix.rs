@@ -88,6 +88,11 @@ impl<T: Element> DeviceMatrix<T> {
         self.memory.address() + (self.origin * size_of::<T>()) as u64
     }
 
+    /// The largest power of two, up to 256, that divides the address of element (0, 0).
+    pub(crate) fn alignment(&self) -> u64 {
+        1 << self.address().trailing_zeros().min(8)
+    }
+
     pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.memory.stream()
     }

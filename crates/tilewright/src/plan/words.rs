@@ -18,7 +18,6 @@ pub fn digits(value: f64) -> String {
 }
 
 /// A time in the unit that suits it.
-#[cfg(feature = "cuda")]
 pub fn seconds(value: f64) -> String {
     match value {
         s if s >= 1.0 => format!("{s:.3} s"),

@@ -144,11 +144,6 @@ macro_rules! with_any_integer {
     };
 }
 
-/// The value extended to the whole word by the sign of its type.
-fn extended<T: Int>(value: T) -> u64 {
-    value.wide() as u64
-}
-
 /// Values beyond the range of the destination are clamped. NaN gives 0, or the highest bit alone if 64-bit types are
 /// involved.
 fn to_integer(to: Type, from: Type, rounding: Rounding, flush: bool) -> Option<Operation> {
@@ -157,7 +152,7 @@ fn to_integer(to: Type, from: Type, rounding: Rounding, flush: bool) -> Option<O
     with_any_integer!(to, T => words(move |[a]| {
         let x = read(a);
         let nan = if nan_is_zero { 0 } else { 1 << (T::BITS - 1) };
-        extended(if x.is_nan() { T::wrap(nan) } else { to_integral(x, rounding) as T })
+        if x.is_nan() { T::wrap(nan) } else { to_integral(x, rounding) as T }.word()
     }))
 }
 
@@ -174,11 +169,7 @@ fn from_integer(to: Type, from: Type, narrow: Narrow) -> Option<Operation> {
 
 fn between_integers(to: Type, from: Type, saturate: bool) -> Option<Operation> {
     fn convert<F: Int, T: Int>(saturate: bool) -> Operation {
-        if saturate {
-            words(|[a]| extended(T::saturate(F::from_word(a).wide())))
-        } else {
-            words(|[a]| extended(T::wrap(F::from_word(a).wide())))
-        }
+        if saturate { unary(|a: F| T::saturate(a.wide())) } else { unary(|a: F| T::wrap(a.wide())) }
     }
     with_any_integer!(from, F => with_any_integer!(to, T => convert::<F, T>(saturate))?)
 }
