@@ -69,9 +69,9 @@ fn a_gpu_that_is_not_here_is_planned_for() {
 
     let text = desk.ok("mul roads.csv roads.csv --dtype f32 --plan --gpu h200 --kernel naive -q");
     for part in [
-        "gpu                H200, compute capability 9.0, 132 SMs",
+        "gpu                H200 SXM, compute capability 9.0, 132 SMs",
         "kernel             naive: ",
-        "grid 1x1x1",
+        "grid 1x1x1 (1 block)",
         "floor",
     ] {
         assert!(text.contains(part), "{part}\n{text}");

@@ -11,7 +11,7 @@ use std::{
 };
 use tilewright::{
     Backend, Element, Error, Isa, Matrix, Options, Product, Semiring,
-    gpu::{Competitor, Timing},
+    cuda::{Competitor, Timing},
     semiring::Visit,
 };
 
@@ -57,12 +57,23 @@ pub enum Steps {
 }
 
 /// Checks every contender, and times those that are right, in turn.
+///
+/// Small products occupy fewer threads than they may; contenders that come to the same are measured once.
 pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<Vec<Measured>, Error> {
-    let checked = contenders.iter().map(|contender| check(case, contender)).collect::<Result<Vec<_>, _>>()?;
-    let able: Vec<Contender> =
-        contenders.iter().zip(&checked).filter(|(_, (_, fault))| fault.is_none()).map(|(c, _)| *c).collect();
-    let dtype = case.a.as_ref().dtype();
-    let mut timings = case.semiring.visit(dtype, Race { case, contenders: &able, rounds })??.into_iter();
+    let mut checked: Vec<(String, Option<String>)> = Vec::new();
+    let mut able = Vec::new();
+    for contender in contenders {
+        let (name, fault) = check(case, contender)?;
+        if checked.iter().any(|(other, _)| *other == name) {
+            continue;
+        }
+        if fault.is_none() {
+            able.push(*contender);
+        }
+        checked.push((name, fault));
+    }
+    let race = Race { case, contenders: &able, rounds };
+    let mut timings = case.semiring.visit(case.a.dtype(), race)??.into_iter();
     let mut outcome = |fault: Option<String>| match fault {
         Some(fault) => Some(Outcome::Wrong(fault)),
         None => timings.next().map(Outcome::Timed),

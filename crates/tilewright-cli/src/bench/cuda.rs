@@ -8,7 +8,7 @@ use crate::args::{Bench, KernelChoice};
 use std::{any::Any, cell::RefCell, time::Duration};
 use tilewright::{
     Backend, Element, Error, ErrorKind, Matrix, Semiring,
-    gpu::{Competitor, Cublas, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
+    cuda::{Competitor, Cublas, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
     semiring::Visit,
 };
 use tilewright_kernels::{Family, Kernel, Recipe, Refusal, Request, kernels};

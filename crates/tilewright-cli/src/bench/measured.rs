@@ -1,6 +1,6 @@
 //! What came of a contender.
 
-use tilewright::{Backend, gpu::Timing};
+use tilewright::{Backend, cuda::Timing};
 
 /// A contender and what came of it.
 pub struct Measured {

@@ -24,7 +24,7 @@ use report::{GpuFacts, Machine, Report, Standings};
 use std::io::Write;
 use tilewright::{
     DType, DynProduct, Error, SemiringId,
-    gpu::{Cublas, Driver, Engine},
+    cuda::{Cublas, Driver, Engine},
     plan::{Floor, Gpu, peak},
 };
 

@@ -149,10 +149,15 @@ pub fn table(query: &Query, rows: &[Row]) -> String {
     });
     let mut out = format!("{bold}{} x {} x {}{bold:#}{conditions}\n", first.m, first.n, first.k);
     let unit = unit(query.semiring, query.dtype);
-    out += &format!(
-        "{faint}  {:width$} {:>11} {:>7} {unit:>11} {:>8} {:>9} {:>10} {:>5} {:>9}{faint:#}\n",
-        "kernel", "time", "spread", "of peak", "of roof", "x cuBLAS", "regs", "occupancy"
-    );
+    out += &format!("{faint}  {:width$} {:>11} {:>7} {unit:>11}", "kernel", "time", "spread");
+    // The peaks, the vendor and the resources are the GPU's.
+    if rows.iter().any(|row| row.backend == Backend::Cuda.name()) {
+        out += &format!(
+            " {:>8} {:>9} {:>10} {:>5} {:>9}",
+            "of peak", "of roof", "x cuBLAS", "regs", "occupancy"
+        );
+    }
+    out += &format!("{faint:#}\n");
     for row in rows {
         out += &line(row, width);
     }
@@ -161,8 +166,10 @@ pub fn table(query: &Query, rows: &[Row]) -> String {
 
 fn line(row: &Row, width: usize) -> String {
     if let Some(problem) = &row.problem {
-        let style = if row.verified == Some(false) { terminal::emphasis() } else { terminal::faint() };
-        let label = if row.verified == Some(false) { "WRONG: " } else { "" };
+        let (style, label) = match row.verified {
+            Some(false) => (terminal::emphasis(), "WRONG: "),
+            _ => (terminal::faint(), ""),
+        };
         return format!("  {:width$} {style}{label}{problem}{style:#}\n", row.kernel);
     }
     let percent = |part: Option<f64>| part.map_or(String::new(), |p| format!("{:.1} %", 100.0 * p));
@@ -195,7 +202,7 @@ mod tests {
     use super::*;
     use tilewright::{
         Layout, Problem,
-        gpu::Timing,
+        cuda::Timing,
         plan::{Floor, Gpu},
     };
 
