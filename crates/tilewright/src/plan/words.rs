@@ -18,7 +18,6 @@ pub fn digits(value: f64) -> String {
 }
 
 /// `1 block`, `2 blocks`.
-#[cfg(feature = "cuda")]
 pub fn count(n: impl Into<u64>, what: &str) -> String {
     let n = n.into();
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
