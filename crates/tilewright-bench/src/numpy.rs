@@ -35,6 +35,8 @@ impl NumPy {
             .args(["-u", "-c", SCRIPT])
             .env("OPENBLAS_NUM_THREADS", threads.to_string())
             .env("OMP_NUM_THREADS", threads.to_string())
+            // OpenBLAS's threads wait actively for 2^26 ticks unless told otherwise: longer than the rest between turns.
+            .env("OPENBLAS_THREAD_TIMEOUT", "22")
             .env("MKL_NUM_THREADS", threads.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,11 +1,25 @@
 //! What can be said on the command line.
 
+mod bench;
+mod choice;
+mod kernels;
+mod occupancy;
+mod sizes;
+mod sweep;
+
+pub use bench::{Bench, Library, Where};
+pub use choice::KernelChoice;
+pub use kernels::Kernels;
+pub use occupancy::{Gpus, Occupancy};
+pub use sizes::{Size, Sizes};
+pub use sweep::{MOST_ROWS, Parameter, Sweep};
+
 use clap::{
     Args, Parser, Subcommand, ValueEnum, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf};
-use tilewright::{Backend, DType, Isa, SemiringId};
+use tilewright::{Backend, DType, SemiringId};
 
 /// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
@@ -28,7 +42,10 @@ Exit codes: 0 done, 1 ran and a check failed, 2 usage, 3 bad file or data in it,
 available, 5 device failure or out of memory, 130 interrupted.
 
 Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and --threads of `mul`; \
-TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; NO_COLOR and \
+TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
+TILEWRIGHT_DEVICE numbers the GPU; TILEWRIGHT_CACHE_DIR and TILEWRIGHT_NO_CACHE=1 move and disable the cache of \
+compiled kernels; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, TILEWRIGHT_PTXAS_PATH and \
+TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
 
 /// Options of every command.
@@ -54,6 +71,8 @@ pub enum Format {
     Table,
     /// One JSON object, SI units
     Json,
+    /// A line for each row: sweeps of `occupancy`, and `gpus`
+    Csv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,8 +88,18 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Mul(Box<Mul>),
+    Bench(Box<Bench>),
+    Occupancy(Box<Occupancy>),
+    Gpus(Gpus),
+    Kernels(Kernels),
     /// Show what this machine can do, and check that it does it right
     Doctor,
+    /// Show or empty the cache of compiled kernels
+    Cache {
+        /// What to do with it
+        #[command(subcommand)]
+        action: CacheAction,
+    },
     /// Print a shell's completion script
     Completions {
         /// Which shell
@@ -83,6 +112,21 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         dir: Option<PathBuf>,
     },
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum CacheAction {
+    /// Say where it is and how much it holds
+    Info,
+    /// Remove every entry
+    Clear,
+}
+
+impl Command {
+    /// Whether there is a format for rows.
+    pub fn prints_rows(&self) -> bool {
+        matches!(self, Self::Occupancy(_) | Self::Gpus(_))
+    }
 }
 
 const MUL_DETAILS: &str = "\
@@ -103,7 +147,8 @@ With --verify, a result that fails the check is not written.
 Examples:
   tilewright mul a.npy b.npy -o c.npy
   tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
-  tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json";
+  tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
+  tilewright mul a.npy b.npy --plan --gpu h200";
 
 /// Multiply two matrices in files: C = A x B
 ///
@@ -162,9 +207,9 @@ pub struct Mul {
         help_heading = "Computation"
     )]
     pub backend: Backend,
-    /// The instruction set of the CPU backend; the best there is unless given
-    #[arg(long, value_name = "NAME", value_parser = kernels(), help_heading = "Computation")]
-    pub kernel: Option<Isa>,
+    /// The instruction set of the CPU backend, or with --plan a GPU kernel; the best there is unless given
+    #[arg(long, value_name = "NAME", value_parser = KernelChoice::parser(), help_heading = "Computation")]
+    pub kernel: Option<KernelChoice>,
     /// Use at most N threads; 0 takes as many as the product can occupy
     #[arg(
         long,
@@ -178,6 +223,13 @@ pub struct Mul {
     /// Compare the result with the definition, in a sample of rows when it is large
     #[arg(long, help_heading = "Computation")]
     pub verify: bool,
+
+    /// Print how the product would be computed, and do not compute it
+    #[arg(long, help_heading = "Plan")]
+    pub plan: bool,
+    /// Plan for this GPU, which need not be here, such as h200 or a6000; see `tilewright gpus`
+    #[arg(long, value_name = "NAME", requires = "plan", help_heading = "Plan")]
+    pub gpu: Option<String>,
 }
 
 /// The names are listed in help and completions, and the library turns them into values.
@@ -196,9 +248,6 @@ fn dtypes() -> ValueParser {
 }
 fn backends() -> ValueParser {
     named::<Backend>(Backend::ALL.iter().map(|b| b.name()).collect())
-}
-fn kernels() -> ValueParser {
-    named::<Isa>(Isa::ALL.iter().rev().map(|i| i.name()).collect())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How a run can fail, and what is said about it.
 
 use crate::terminal::{self, Style};
-use std::{io, process::ExitCode};
+use std::{fmt, io, process::ExitCode};
 use tilewright::{Error, ErrorKind};
 
 /// The command ran, and a check failed.
@@ -50,17 +50,27 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         let code = self.code();
         if code != 0 {
-            let (what, hint) = match self {
-                Self::Usage { what, hint } | Self::Check { what, hint } => (what, Some(hint)),
-                Self::Stream(e) => (format!("stdout: {e}"), None),
-                Self::Engine(e) => (e.to_string(), e.hint()),
+            terminal::say(Style::Error, "error", &self.to_string());
+            let hint = match self {
+                Self::Usage { hint, .. } | Self::Check { hint, .. } => Some(hint),
+                Self::Stream(_) => None,
+                Self::Engine(e) => e.hint(),
             };
-            terminal::say(Style::Error, "error", &what);
             if let Some(hint) = hint.filter(|h| !h.is_empty()) {
                 terminal::say(Style::Hint, "hint", &hint);
             }
         }
         ExitCode::from(code)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage { what, .. } | Self::Check { what, .. } => f.write_str(what),
+            Self::Engine(e) => e.fmt(f),
+            Self::Stream(e) => write!(f, "stdout: {e}"),
+        }
     }
 }
 
@@ -74,7 +84,7 @@ fn code(error: &Error) -> u8 {
         | ErrorKind::DTypeMismatch { .. }
         | ErrorKind::Unsupported { .. }
         | ErrorKind::Environment { .. } => USAGE,
-        ErrorKind::OutOfMemory { .. } => DEVICE,
+        ErrorKind::OutOfMemory { .. } | ErrorKind::Device { .. } | ErrorKind::DeviceMemory { .. } => DEVICE,
         // As for `Failure::Stream`, when the output file is a pipe.
         ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => 0,
         _ => FILE,

@@ -1,15 +1,22 @@
 //! The command `tilewright`: matrix products over any semiring, from files to files.
 
 mod args;
+mod bench;
+mod cache;
+mod charts;
 mod doctor;
 mod failure;
+mod gpus;
 mod interrupt;
+mod json;
+mod kernels;
 mod mul;
+mod occupancy;
 mod pages;
 mod progress;
 mod terminal;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Format};
 use clap::Parser;
 use failure::Failure;
 use std::process::ExitCode;
@@ -36,9 +43,18 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    if cli.common.format == Format::Csv && !cli.command.prints_rows() {
+        let what = "--format csv is for sweeps of `occupancy` and for `gpus`";
+        return Err(Failure::usage(what, "choose table or json"));
+    }
     match cli.command {
+        Command::Occupancy(args) => occupancy::run(&args, &cli.common),
+        Command::Gpus(args) => gpus::run(&args, &cli.common),
+        Command::Kernels(args) => kernels::run(&args, &cli.common),
+        Command::Bench(args) => bench::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
+        Command::Cache { action } => cache::run(action, &cli.common),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),
     }

@@ -89,6 +89,15 @@ pub enum ErrorKind {
     #[error("{bytes} bytes could not be allocated for {what}")]
     OutOfMemory { what: &'static str, bytes: u64 },
 
+    #[error("{device}: {bytes} bytes for {what} do not fit, {free} of {total} are free")]
+    DeviceMemory { device: String, what: &'static str, bytes: u64, free: u64, total: u64 },
+
+    #[error("{doing}: {name} ({number}): {text}")]
+    Device { doing: String, name: String, number: i32, text: String, hint: String },
+
+    #[error("{what} does not compile for {target}\n{}", log.trim())]
+    Compilation { what: String, target: String, log: String, hint: String },
+
     #[error("{name}={value} is not valid: {expected}")]
     Environment { name: &'static str, value: String, expected: String },
 
@@ -124,6 +133,9 @@ impl ErrorKind {
             Self::OutsideDomain { .. } => "outside-domain",
             Self::Conversion { .. } => "conversion",
             Self::OutOfMemory { .. } => "out-of-memory",
+            Self::DeviceMemory { .. } => "device-memory",
+            Self::Device { .. } => "device",
+            Self::Compilation { .. } => "compilation",
             Self::Environment { .. } => "environment",
             Self::Io { .. } => "io",
             Self::BadFile { .. } => "bad-file",
@@ -132,8 +144,16 @@ impl ErrorKind {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Unavailable { hint, .. } | Self::Unsupported { hint, .. } if !hint.is_empty() => {
+            Self::Unavailable { hint, .. }
+            | Self::Unsupported { hint, .. }
+            | Self::Device { hint, .. }
+            | Self::Compilation { hint, .. }
+                if !hint.is_empty() =>
+            {
                 Some(hint.clone())
+            }
+            Self::DeviceMemory { .. } => {
+                Some("free device memory, split the product, or compute on the processor".into())
             }
             Self::BadFile { hint, .. } => hint.clone(),
             Self::InnerMismatch { m, k, bk, n } if m == bk || k == n => {

@@ -22,6 +22,18 @@ pub struct Scale<S: Semiring> {
     times: fn(S::Acc, S::Acc) -> S::Acc,
 }
 
+impl<S: Semiring> Scale<S> {
+    /// The factor of the product.
+    pub fn alpha(&self) -> S::Acc {
+        self.alpha
+    }
+
+    /// The factor of the old C; `None` when it is 0 and the old C is not read.
+    pub fn beta(&self) -> Option<S::Acc> {
+        self.beta
+    }
+}
+
 impl<S: Ring> Update<S> {
     /// `C = alpha A B + beta C`. With `beta = 0` the old C is never read; `(1, 0)` and `(1, 1)` become
     /// [`Update::Replace`] and [`Update::Accumulate`].

@@ -6,7 +6,7 @@
 //! high-performance matrix multiplication" (2008).
 
 use crate::{
-    blocking::{parts, row_tiles},
+    blocking::{PANEL, parts, tile_height},
     driver::Job,
     kernel::Tiles,
     pack::{Lines, Strips},
@@ -57,17 +57,23 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                     false => (to.cast_const(), padded as isize),
                 }
             };
-            let tiles = || row_tiles(self.rows.clone(), self.tiles[0].len());
+            let height = tile_height(self.rows.len(), self.tiles[0].len());
             if !self.pack_a && !self.pack_b {
                 // B comes from memory: all rows use a strip while it is near.
                 for strip in parts(cols.clone(), self.nr()) {
-                    tiles().for_each(|tile| self.tile(&tile, &strip, self.a(&tile), b(&strip)));
+                    parts(self.rows.clone(), height)
+                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile), b(&strip)));
                 }
                 return;
             }
-            for tile in tiles() {
-                let a = self.a(&tile);
-                parts(cols.clone(), self.nr()).for_each(|strip| self.tile(&tile, &strip, a, b(&strip)));
+            for panel in parts(self.rows.clone(), PANEL * height) {
+                if self.pack_a {
+                    self.pack_a(&panel, height);
+                }
+                for tile in parts(panel.clone(), height) {
+                    let a = self.a(&tile, &panel);
+                    parts(cols.clone(), self.nr()).for_each(|strip| self.tile(&tile, &strip, a, b(&strip)));
+                }
             }
         }
     }
@@ -98,19 +104,30 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         }
     }
 
-    /// Some rows of A: packed, or where they are.
-    unsafe fn a(&self, rows: &Range<usize>) -> Source<P> {
+    /// Packs some rows of A into tiles of `height`.
+    unsafe fn pack_a(&self, rows: &Range<usize>, height: usize) {
         let layout = self.job.a.layout();
         // SAFETY: the rows lie inside A.
         unsafe {
             let first = self.job.a.as_ptr().offset(layout.offset(rows.start, self.terms.start));
-            if !self.pack_a {
-                return (first.cast(), layout.row_stride);
+            let (line, term) = (layout.row_stride, layout.col_stride);
+            let lines = Lines { first, line, term, count: rows.len(), k: self.terms.len() };
+            (self.job.kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
+        }
+    }
+
+    /// Where the rows of a tile are: among the packed ones of their panel, or in A.
+    unsafe fn a(&self, tile: &Range<usize>, panel: &Range<usize>) -> Source<P> {
+        let layout = self.job.a.layout();
+        // SAFETY: the rows lie inside A, or have been packed.
+        unsafe {
+            match self.pack_a {
+                true => (self.buffers.a.add((tile.start - panel.start) * self.terms.len()), 0),
+                false => {
+                    let first = self.job.a.as_ptr().offset(layout.offset(tile.start, self.terms.start));
+                    (first.cast(), layout.row_stride)
+                }
             }
-            let (line, term, count) = (layout.row_stride, layout.col_stride, rows.len());
-            let lines = Lines { first, line, term, count, k: self.terms.len() };
-            (self.job.kernel.pack)(&lines, Strips { width: count, unit: 1 }, self.buffers.a);
-            (self.buffers.a, 0)
         }
     }
 
@@ -187,7 +204,7 @@ unsafe fn ragged<P, A: Copy>(
 /// Memory of one thread.
 #[derive(Clone, Copy)]
 pub struct Buffers<P, A> {
-    /// A packed tile of A.
+    /// A packed panel of A.
     pub a: *mut P,
     /// A packed block or strip of B.
     pub b: *mut P,

@@ -14,6 +14,10 @@ pub struct Blocking {
 /// Bytes of one row of a tile of A, `kc` terms: a tile of twelve takes half of a first-level cache of 48 KiB.
 const ROW_OF_A: usize = 2 << 10;
 
+/// Tiles of A that are packed at a time. Where the rows of A are side by side in memory, a tile alone would use a
+/// small part of every cache line and page that it touches; a panel uses them up.
+pub const PANEL: usize = 16;
+
 impl Blocking {
     /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes
     /// and a second-level cache of `cache` bytes, of which a block of B takes half.
@@ -45,9 +49,9 @@ pub fn cut(range: Range<usize>, count: usize, unit: usize) -> impl Iterator<Item
     })
 }
 
-/// Row tiles of at most `mr` rows whose heights differ by at most one.
-pub fn row_tiles(range: Range<usize>, mr: usize) -> impl Iterator<Item = Range<usize>> {
-    cut(range.clone(), range.len().div_ceil(mr), 1)
+/// The height of tiles that cover `rows` rows: the least that needs no more of them than `most` rows each would.
+pub fn tile_height(rows: usize, most: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
 }
 
 #[cfg(test)]
@@ -72,7 +76,8 @@ mod tests {
                 assert_eq!(cut.last().map(|r| r.end), Some(3 + len));
                 assert!(cut.windows(2).all(|w| w[0].end == w[1].start));
             }
-            assert!(row_tiles(5..5 + len, 12).all(|r| !r.is_empty() && r.len() <= 12));
+            let height = tile_height(len, 12);
+            assert!((1..=12).contains(&height) && len.div_ceil(height) == len.div_ceil(12));
         }
     }
 }

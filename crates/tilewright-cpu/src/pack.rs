@@ -185,8 +185,25 @@ unsafe fn transposed<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usiz
 /// One strip whose lines are side by side.
 #[inline(always)]
 unsafe fn rows<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to: *mut P) {
-    const CHUNK: usize = 16;
-    let chunks = s.count / CHUNK;
+    // SAFETY: the indices stay inside the strip.
+    unsafe {
+        // Heights of tiles have loops of their own: a short copy of known length is a few instructions.
+        match s.count {
+            6 => rows_of::<E, P, L, 6>(s, 1, padded, to),
+            12 => rows_of::<E, P, L, 12>(s, 1, padded, to),
+            _ => rows_of::<E, P, L, 16>(s, s.count / 16, padded, to),
+        }
+    }
+}
+
+/// `chunks` of `N` lines of every term, and then what lines are left, one by one.
+#[inline(always)]
+unsafe fn rows_of<E: Copy, P: Copy, L: Load<E, P>, const N: usize>(
+    s: &Lines<E>,
+    chunks: usize,
+    padded: usize,
+    to: *mut P,
+) {
     for p in 0..s.k {
         // SAFETY: the indices stay inside the strip.
         unsafe {
@@ -194,12 +211,12 @@ unsafe fn rows<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to:
             let to = to.add(p * padded);
             for c in 0..chunks {
                 // Read before written: the compiler need not fear that they overlap.
-                let chunk = from.cast::<[E; CHUNK]>().add(c).read_unaligned();
+                let chunk = from.cast::<[E; N]>().add(c).read_unaligned();
                 for (i, x) in chunk.into_iter().enumerate() {
-                    to.add(c * CHUNK + i).write(L::load(x));
+                    to.add(c * N + i).write(L::load(x));
                 }
             }
-            for i in chunks * CHUNK..s.count {
+            for i in chunks * N..s.count {
                 to.add(i).write(L::load(*from.add(i)));
             }
         }

@@ -5,11 +5,10 @@ use crate::{
     isa::Isa,
     kernel,
     options::{Options, Report},
+    scan,
 };
 use rayon::prelude::*;
-use tilewright_core::{
-    BatchMut, BatchRef, Error, ErrorKind, MatMut, MatRef, Problem, Semiring, Update, domain,
-};
+use tilewright_core::{BatchMut, BatchRef, Error, ErrorKind, MatMut, MatRef, Problem, Semiring, Update};
 
 /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, joined with the old C as `update` says.
 ///
@@ -26,7 +25,7 @@ pub fn multiply<S: Semiring>(
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
-    check::<S>(a, b, isa)?;
+    scan::check::<S>(a, b, options, isa)?;
     choose::<S>().compute(Call { c, arg: None, a, b, update, options, isa })
 }
 
@@ -47,7 +46,7 @@ pub fn multiply_arg<S: Semiring>(
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
     let isa = Isa::choose(options.isa)?;
-    check::<S>(a, b, isa)?;
+    scan::check::<S>(a, b, options, isa)?;
     choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa })
 }
 
@@ -71,7 +70,7 @@ pub fn multiply_batch<S: Semiring>(
     let isa = Isa::choose(options.isa)?;
     let items: Vec<_> = (0..a.count()).filter_map(|i| a.get(i).zip(b.get(i))).collect();
     for &(a, b) in &items {
-        check::<S>(a, b, isa)?;
+        scan::check::<S>(a, b, options, isa)?;
     }
     let compute = choose::<S>();
     let one = |(c, (a, b)): (MatMut<'_, S::Out>, _), options| {
@@ -94,42 +93,7 @@ pub fn multiply_batch<S: Semiring>(
     Ok(report.map(|report| Report { threads, ..report }))
 }
 
-fn choose<S: Semiring>() -> &'static dyn Compute<S> {
+/// What computes `S`.
+pub fn choose<S: Semiring>() -> &'static dyn Compute<S> {
     kernel::find::<S>().unwrap_or(&OneByOne)
-}
-
-/// Refuses elements outside the domain of `S`, scanning with this processor's instructions.
-fn check<S: Semiring>(a: MatRef<'_, S::Elem>, b: MatRef<'_, S::Elem>, isa: Isa) -> Result<(), Error> {
-    if S::ACCEPTS.is_none() {
-        return Ok(());
-    }
-    for (operand, x) in [("A", a), ("B", b)] {
-        let found = match isa {
-            // SAFETY: the instruction set was checked to be supported when it was chosen.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { find_outside_avx512::<S>(x) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => unsafe { find_outside_avx2::<S>(x) },
-            _ => domain::find_outside::<S>(x),
-        };
-        domain::refuse::<S>(operand, x, found)?;
-    }
-    Ok(())
-}
-
-/// # Safety
-/// On a processor with AVX-512 F, BW, DQ and VL.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn find_outside_avx512<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
-    domain::find_outside::<S>(x)
-}
-
-/// # Safety
-/// On a processor with AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn find_outside_avx2<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usize)> {
-    domain::find_outside::<S>(x)
 }

@@ -1,1 +1,31 @@
-//! Matrix products on NVIDIA GPUs.
+//! Matrix products on NVIDIA GPUs: finding the libraries, compiling kernels, and running them.
+//!
+//! Nothing of CUDA is needed to build this crate. Libraries and tools are looked for at run time, and what is missing is an error
+//! of kind `unavailable` that says what to install. Without a GPU, [`Nvrtc`] still compiles kernels to machine code, and
+//! [`kernel_resources`] says what they take.
+
+mod architecture;
+mod cache;
+mod cubin;
+mod cublas;
+mod device;
+mod engine;
+mod ffi;
+mod locate;
+mod nvrtc;
+mod resources;
+mod tool;
+
+pub use architecture::{Architecture, InstructionSet};
+pub use cache::{CacheInfo, CacheKey, CubinCache};
+pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
+pub use cublas::Cublas;
+pub use device::{DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned};
+pub use engine::{
+    Competitor, Engine, LoadedKernel, Origin, Pace, Prepared, PreparedKernel, Timing, choose,
+    sets_beyond_cache,
+};
+pub use locate::{Component, Location, Rule};
+pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};
+pub use resources::{Input, kernel_resources};
+pub use tool::{Nvdisasm, Ptxas};

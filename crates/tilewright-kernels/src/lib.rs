@@ -1,1 +1,46 @@
 //! The CUDA C++ kernels, and for each a recipe that holds everything needed to launch it.
+//!
+//! A kernel file knows nothing of the host, and this crate knows nothing of a device: a [`Recipe`] is a pure
+//! function of a [`Request`] (shapes, strides, semiring, element type, a [`Target`]). It lists the launches:
+//! program text, entry, grid, block, shared memory and typed arguments that name buffers by their role. An
+//! engine turns those names into addresses; the PTX emulator does the same with host memory; a plan prints them.
+//!
+//! ```
+//! use tilewright_core::{DType, Layout, Problem, SemiringId};
+//! use tilewright_kernels::{Request, find};
+//!
+//! let (a, b, c) = (Layout::row_major(512, 256), Layout::row_major(256, 128), Layout::row_major(512, 128));
+//! let request = Request::new(Problem::new(a, b, c)?, SemiringId::MinPlus, DType::F32);
+//! let recipe = find("shared-tile")?.recipe(&request)?;
+//! let launch = &recipe.launches[0];
+//! assert_eq!((launch.grid, launch.block), ([4, 16, 1], [32, 32, 1]));
+//! assert_eq!(launch.arguments[3].name, "M");
+//! // What a kernel cannot do, it refuses with a reason.
+//! let odd = Layout::row_major(511, 256);
+//! let request = Request::new(Problem::new(odd, b, Layout::row_major(511, 128))?, SemiringId::MinPlus, DType::F32);
+//! let refusal = find("shared-tile")?.recipe(&request).unwrap_err();
+//! assert_eq!(refusal.to_string(), "shared-tile needs M to be a multiple of 32; M is 511");
+//! # Ok::<(), tilewright_core::Error>(())
+//! ```
+
+mod catalogue;
+mod gallery;
+mod kernel;
+mod ladder;
+mod launch;
+mod pad;
+mod program;
+mod programs;
+mod refusal;
+mod request;
+mod simt;
+
+pub use catalogue::{find, kernels};
+pub use gallery::{Exhibit, Parameter, Settings, Showing};
+pub use kernel::{Family, Kernel, Variant};
+pub use ladder::{required_shared_memory, square_side};
+pub use launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Rejected, Symbol};
+pub use program::{COMPILER_OPTIONS, Program};
+pub use programs::programs;
+pub use refusal::Refusal;
+pub use request::{Alignment, Batch, Request, Scalar, Target};

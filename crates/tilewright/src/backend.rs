@@ -7,19 +7,23 @@ use tilewright_core::{Error, ErrorKind};
 ///
 /// ```
 /// use tilewright::Backend;
-/// assert_eq!("auto".parse::<Backend>()?.resolve()?, Backend::Cpu);
-/// assert!(Backend::Cuda.resolve().unwrap_err().is_unavailable());
+/// assert_eq!("cpu".parse::<Backend>()?.resolve()?, Backend::Cpu);
+/// match Backend::Cuda.resolve() {
+///     Ok(backend) => assert_eq!(backend, Backend::Cuda),
+///     Err(error) => assert!(error.is_unavailable()),
+/// }
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// The fastest one that can do it here: today always [`Backend::Cpu`].
+    /// The fastest one that can do it here: [`Backend::Cuda`] where there is a GPU with a kernel for it and the product is large
+    /// enough to pay for the way there and back, otherwise [`Backend::Cpu`].
     #[default]
     Auto,
     /// This processor: packed panels, vector instructions, threads.
     Cpu,
-    /// An NVIDIA GPU. Not in this release.
+    /// An NVIDIA GPU: the first one, or the one that `TILEWRIGHT_DEVICE` numbers.
     Cuda,
     /// The GPU kernels, executed on this processor. Not in this release.
     Emulator,
@@ -42,24 +46,34 @@ impl Backend {
         }
     }
 
-    /// The backend that will do the work: never [`Backend::Auto`].
+    /// The backend that does the work when nothing is known of the product: never [`Backend::Auto`], which then stands for
+    /// [`Backend::Cpu`].
     ///
     /// # Errors
     /// `unavailable` when this release or this machine has no such backend.
     pub fn resolve(self) -> Result<Self, Error> {
-        let what = match self {
-            Self::Auto | Self::Cpu => return Ok(Self::Cpu),
-            Self::Reference => return Ok(Self::Reference),
-            Self::Cuda => "the cuda backend",
-            Self::Emulator => "the emulator backend",
-        };
-        Err(ErrorKind::Unavailable {
-            what,
-            why: "this release computes on the processor only".into(),
-            hint: "choose the backend cpu or auto".into(),
+        match self {
+            Self::Auto | Self::Cpu => Ok(Self::Cpu),
+            Self::Reference => Ok(Self::Reference),
+            Self::Cuda => cuda().map(|()| Self::Cuda),
+            Self::Emulator => Err(ErrorKind::Unavailable {
+                what: "the emulator backend",
+                why: "this release does not multiply with it".into(),
+                hint: "choose the backend cpu or auto".into(),
+            }
+            .into()),
         }
-        .into())
     }
+}
+
+/// Whether there is a GPU.
+fn cuda() -> Result<(), Error> {
+    tilewright_cuda::DeviceInfo::all().map(|_| ()).map_err(|error| match error.kind() {
+        ErrorKind::Unavailable { why, hint, .. } => {
+            ErrorKind::Unavailable { what: "the cuda backend", why: why.clone(), hint: hint.clone() }.into()
+        }
+        _ => error,
+    })
 }
 
 impl fmt::Display for Backend {

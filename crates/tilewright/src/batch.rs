@@ -72,14 +72,15 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
         let backend = self.options.backend.resolve()?;
         let start = Instant::now();
         let (kernel, threads) = match backend {
-            Backend::Reference => {
+            Backend::Reference | Backend::Cuda => {
                 // As on the CPU: all is well, or nothing is written.
                 each(self.a).try_for_each(|a| domain::check_operand::<S>("A", a))?;
                 each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;
+                let mut kernel = "none: an empty batch".to_owned();
                 for ((a, b), c) in each(self.a).zip(each(self.b)).zip(c.iter_mut()) {
-                    Product::<S>::new(a, b)?.options(self.options).run(c, None, update)?;
+                    kernel = Product::<S>::new(a, b)?.options(self.options).run(c, None, update)?.kernel;
                 }
-                ("reference".to_owned(), 1)
+                (kernel, 1)
             }
             _ => {
                 let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &self.options.cpu())?;
@@ -89,7 +90,7 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
                 )
             }
         };
-        Ok(Report { backend, kernel, threads, seconds: start.elapsed().as_secs_f64(), transfer_seconds: 0.0 })
+        Ok(Report::here(backend, kernel, threads, start))
     }
 }
 

@@ -23,16 +23,21 @@ pub mod files;
 
 mod backend;
 mod batch;
+mod choice;
+mod device;
 mod dynamic;
 mod options;
+pub mod plan;
 mod product;
 mod verify;
 
 pub use backend::Backend;
 pub use batch::BatchProduct;
-pub use dynamic::{DynProduct, DynUpdate, Outcome};
+pub use dynamic::{DynProduct, DynUpdate, Outcome, erase};
 pub use options::{Options, Report};
 pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
+pub use tilewright_cuda as cuda;
+pub use tilewright_kernels as kernels;
 pub use verify::{Mismatch, Verification};

@@ -2,6 +2,7 @@
 
 use crate::backend::Backend;
 use core::fmt;
+use std::time::Instant;
 use tilewright_cpu::Isa;
 
 /// How to compute a product; never what it is. The default chooses everything itself.
@@ -47,4 +48,17 @@ pub struct Report {
     pub seconds: f64,
     /// Wall time of moving matrices to and from a device; 0 on this processor.
     pub transfer_seconds: f64,
+    /// Wall time of opening a device, and of compiling or loading kernels; 0 on this processor.
+    pub prepare_seconds: f64,
+    /// Why [`Backend::Auto`] chose this backend; empty when it was asked for.
+    pub why: String,
+}
+
+impl Report {
+    /// What this processor did since `start`.
+    pub(crate) fn here(backend: Backend, kernel: String, threads: usize, start: Instant) -> Self {
+        let seconds = start.elapsed().as_secs_f64();
+        let why = String::new();
+        Self { backend, kernel, threads, seconds, transfer_seconds: 0.0, prepare_seconds: 0.0, why }
+    }
 }

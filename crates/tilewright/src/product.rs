@@ -2,11 +2,15 @@
 
 use crate::{
     backend::Backend,
+    choice::{self, ArgResult},
+    device,
     options::{Options, Report},
 };
 use core::fmt;
 use std::time::Instant;
-use tilewright_core::{Error, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, reference};
+use tilewright_core::{
+    Error, ErrorKind, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, reference,
+};
 
 /// The product `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` of an m x k and a k x n matrix over the semiring `S`.
 ///
@@ -169,31 +173,54 @@ impl<'a, S: Semiring> Product<'a, S> {
         update: &Update<S>,
     ) -> Result<Report, Error> {
         let (a, b) = (self.a, self.b);
-        let backend = self.options.backend.resolve()?;
+        let arg_result = if arg.is_some() { ArgResult::Wanted } else { ArgResult::NotWanted };
+        let (backend, why) = choice::choose::<S>(&self.options, a.layout(), b.layout(), arg_result)?;
         let start = Instant::now();
-        let (kernel, threads) = match backend {
-            Backend::Reference => {
-                match arg {
-                    None => reference::multiply(c, a, b, update)?,
-                    Some(arg) => reference::multiply_arg(c, arg, a, b, update)?,
-                }
-                if let Some(progress) = self.options.progress {
-                    progress(
-                        (a.rows() as u64).saturating_mul(a.cols() as u64).saturating_mul(b.cols() as u64),
-                    );
-                }
-                ("reference".to_owned(), 1)
+        let report = match (backend, arg) {
+            (Backend::Reference, None) => {
+                reference::multiply(c, a, b, update)?;
+                self.tell_progress();
+                Report::here(backend, "reference".into(), 1, start)
             }
-            _ => {
+            (Backend::Reference, Some(arg)) => {
+                reference::multiply_arg(c, arg, a, b, update)?;
+                self.tell_progress();
+                Report::here(backend, "reference".into(), 1, start)
+            }
+            (Backend::Cuda, arg) => self.run_on_gpu(c, arg, update)?,
+            (_, arg) => {
                 let options = self.options.cpu();
                 let report = match arg {
                     None => tilewright_cpu::multiply(c, a, b, update, &options)?,
                     Some(arg) => tilewright_cpu::multiply_arg(c, arg, a, b, update, &options)?,
                 };
-                (report.kernel.to_string(), report.threads)
+                Report::here(backend, report.kernel.to_string(), report.threads, start)
             }
         };
-        Ok(Report { backend, kernel, threads, seconds: start.elapsed().as_secs_f64(), transfer_seconds: 0.0 })
+        Ok(Report { why, ..report })
+    }
+
+    fn run_on_gpu(
+        &self,
+        c: MatMut<'_, S::Out>,
+        arg: Option<MatMut<'_, u32>>,
+        update: &Update<S>,
+    ) -> Result<Report, Error> {
+        if arg.is_some() {
+            let (what, why) = ("an arg result on a GPU".into(), "no kernel computes it".into());
+            return Err(ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into());
+        }
+        let report = device::multiply(c, self.a, self.b, update)?;
+        self.tell_progress();
+        Ok(report)
+    }
+
+    /// All terms at once, for backends that do not count.
+    fn tell_progress(&self) {
+        if let Some(progress) = self.options.progress {
+            let (m, k, n) = (self.a.rows() as u64, self.a.cols() as u64, self.b.cols() as u64);
+            progress(m.saturating_mul(k).saturating_mul(n));
+        }
     }
 
     pub(crate) fn zeros(&self) -> Result<Matrix<S::Out>, Error> {
@@ -284,7 +311,8 @@ mod tests {
     fn a_missing_backend_leaves_c_alone() {
         let a = matrix(2, 2);
         let mut c = matrix(2, 2);
-        let product = Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap().backend(Backend::Cuda);
+        let product =
+            Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap().backend(Backend::Emulator);
         assert!(product.write_to(c.as_mut()).unwrap_err().is_unavailable());
         assert_eq!(c.as_ref(), a.as_ref());
     }

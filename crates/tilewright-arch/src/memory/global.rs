@@ -10,7 +10,7 @@
 //! assert_eq!(global::efficiency(32 * 4, 32), 0.125);
 //! ```
 
-use super::{LaneAddresses, PerLane, lanes};
+use super::{LaneAddresses, Pieces, WARP_SIZE, common_stride, lanes, misaligned_lanes};
 
 /// Bytes of a sector, the unit of traffic between L1 and L2 (a cache line of 128 bytes has four).
 pub const SECTOR_BYTES: u32 = 32;
@@ -25,29 +25,37 @@ pub const SECTOR_BYTES: u32 = 32;
 /// Counter: `l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum`; 450 of 450 patterns measured on an H200.
 #[inline]
 pub fn sectors(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
-    if bytes == 0 {
-        return 0;
+    let within_a_sector =
+        bytes.is_power_of_two() && bytes <= SECTOR_BYTES && misaligned_lanes(addresses, active, bytes) == 0;
+    if !within_a_sector {
+        return spanned_sectors(addresses, active, bytes);
     }
     let sector = |address: u64| address / u64::from(SECTOR_BYTES);
-    let last_byte = |address: u64| address.saturating_add(u64::from(bytes - 1));
-
-    // Neighbouring lanes mostly share their sector: only the first of such a run is kept.
-    let mut starts = PerLane::new();
-    let mut previous = None;
-    for lane in lanes(active) {
-        let address = addresses[lane];
-        let span = Some((sector(address), sector(last_byte(address))));
-        if span != previous {
-            starts.push(address);
-            previous = span;
+    match common_stride(addresses, active) {
+        // No step passes over a sector ...
+        Some(stride) if stride.unsigned_abs() <= u64::from(SECTOR_BYTES) => {
+            sector(addresses[0]).abs_diff(sector(addresses[WARP_SIZE - 1])) as u32 + 1
         }
+        // ... or every step reaches another one.
+        Some(_) => WARP_SIZE as u32,
+        None => Pieces::of(addresses, active, SECTOR_BYTES.trailing_zeros())
+            .map_or(0, |mut sectors| sectors.distinct().len() as u32),
     }
+}
 
-    let mut count = 0;
-    let mut first_uncounted = 0;
-    for &start in starts.sorted() {
-        let first = sector(start).max(first_uncounted);
-        let end = sector(last_byte(start)) + 1;
+/// The same for accesses that may each touch several sectors.
+fn spanned_sectors(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
+    let mut ascending = [u64::MAX; WARP_SIZE];
+    for (place, lane) in lanes(active).enumerate() {
+        ascending[place] = addresses[lane];
+    }
+    ascending.sort_unstable();
+
+    let sector = |address: u64| address / u64::from(SECTOR_BYTES);
+    let (mut count, mut first_uncounted) = (0, 0);
+    for &address in ascending.iter().take(active.count_ones() as usize).filter(|_| bytes > 0) {
+        let first = sector(address).max(first_uncounted);
+        let end = sector(address.saturating_add(u64::from(bytes - 1))) + 1;
         count += end.saturating_sub(first) as u32;
         first_uncounted = first_uncounted.max(end);
     }
@@ -122,6 +130,9 @@ mod tests {
     fn the_end_of_the_address_space_is_no_overflow() {
         assert_eq!(sectors(&[u64::MAX; 32], u32::MAX, 16), 1);
         assert_eq!(sectors(&[0; 32], u32::MAX, u32::MAX), 1 << 27);
+        // Strides that wrap around: past the end, and between two addresses.
+        assert_eq!(sectors(&from_fn(|lane| (4 * lane as u64).wrapping_sub(64)), u32::MAX, 4), 4);
+        assert_eq!(sectors(&from_fn(|lane| (lane as u64) << 63), u32::MAX, 4), 2);
         assert_eq!(ideal_sectors(1, 33), 2);
     }
 }

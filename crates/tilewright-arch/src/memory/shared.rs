@@ -21,7 +21,7 @@
 //! assert_eq!(shared::load(&padded, u32::MAX, 4).conflicts(), 0);
 //! ```
 
-use super::{LaneAddresses, PerLane, WARP_SIZE, lanes};
+use super::{LaneAddresses, Order, Pieces, WARP_SIZE, common_stride};
 
 /// Number of banks.
 pub const BANKS: u32 = 32;
@@ -91,6 +91,26 @@ impl Unit {
     fn group_lanes(self) -> u32 {
         (BANKS * BANK_BYTES) >> self.shift
     }
+
+    /// The bits of an address that are offsets within a unit.
+    #[inline]
+    fn offset_mask(self) -> i64 {
+        (1 << self.shift) - 1
+    }
+
+    /// How many lanes of a group share a place if neighbours are `stride` bytes apart, a multiple of the unit: the lanes
+    /// step over as many places as the largest power of two in the stride, and come round so many times.
+    #[inline]
+    fn stride_conflict(self, stride: i64, group_lanes: u32) -> u32 {
+        let step = stride >> self.shift;
+        if step == 0 { 1 } else { 1 << step.trailing_zeros().min(group_lanes.trailing_zeros()) }
+    }
+
+    /// Where in the banks a piece lies.
+    #[inline]
+    fn place(self, piece: u64) -> usize {
+        (piece as u32 & (self.group_lanes() - 1)) as usize
+    }
 }
 
 /// Whether every active lane whose partner `lane ^ distance` is active too has that partner's address.
@@ -109,6 +129,10 @@ fn request(addresses: &LaneAddresses, active: u32, bytes: u32, group_lanes: u32)
         return total;
     }
     let unit = Unit::of(bytes);
+    if let Some(stride) = common_stride(addresses, active).filter(|stride| stride & unit.offset_mask() == 0) {
+        let groups = WARP_SIZE as u32 / group_lanes;
+        return Wavefronts { wavefronts: groups * unit.stride_conflict(stride, group_lanes), ideal: groups };
+    }
     let group = u32::MAX >> (32 - group_lanes);
     for start in (0..WARP_SIZE as u32).step_by(group_lanes as usize) {
         let members = active & (group << start);
@@ -120,44 +144,38 @@ fn request(addresses: &LaneAddresses, active: u32, bytes: u32, group_lanes: u32)
     total
 }
 
-/// The wavefronts of one group with at least one lane.
+/// The wavefronts of one group: the largest number of distinct pieces at one place in the banks.
 #[inline]
 fn group_wavefronts(addresses: &LaneAddresses, members: u32, unit: Unit) -> u32 {
-    let place_mask = u64::from(unit.group_lanes() - 1);
+    let Some(mut pieces) = Pieces::of(addresses, members, unit.shift) else { return 0 };
+    let in_order = pieces.as_slice();
+    let no_conflict = match pieces.order {
+        Order::Ascending => in_order[in_order.len() - 1] - in_order[0] < u64::from(unit.group_lanes()),
+        Order::Mixed => in_different_places(in_order, unit),
+    };
+    if no_conflict {
+        return 1;
+    }
+    let mut at_place = [0u8; BANKS as usize];
+    for &piece in pieces.distinct() {
+        at_place[unit.place(piece)] += 1;
+    }
+    at_place.into_iter().max().map_or(0, u32::from)
+}
+
+/// Whether any two different pieces are at different places.
+#[inline]
+fn in_different_places(pieces: &[u64], unit: Unit) -> bool {
     let mut occupied = 0u32;
     let mut occupant = [0u64; BANKS as usize];
-    for lane in lanes(members) {
-        let piece = addresses[lane] >> unit.shift;
-        let place = (piece & place_mask) as usize;
+    pieces.iter().all(|&piece| {
+        let place = unit.place(piece);
         if occupied & (1 << place) == 0 {
             occupied |= 1 << place;
             occupant[place] = piece;
-        } else if occupant[place] != piece {
-            return conflicting_wavefronts(addresses, members, unit);
         }
-    }
-    1
-}
-
-/// The largest number of distinct units at one place in the banks.
-fn conflicting_wavefronts(addresses: &LaneAddresses, members: u32, unit: Unit) -> u32 {
-    let place_mask = u64::from(unit.group_lanes() - 1);
-    let mut pieces = PerLane::new();
-    for lane in lanes(members) {
-        pieces.push(addresses[lane] >> unit.shift);
-    }
-    let mut distinct = [0u32; BANKS as usize];
-    let mut most = 0;
-    let mut previous = None;
-    for &piece in pieces.sorted() {
-        if previous != Some(piece) {
-            let count = &mut distinct[(piece & place_mask) as usize];
-            *count += 1;
-            most = most.max(*count);
-            previous = Some(piece);
-        }
-    }
-    most
+        occupant[place] == piece
+    })
 }
 
 #[cfg(test)]
@@ -220,6 +238,8 @@ mod tests {
     #[test]
     fn bytes_of_one_word_are_one_word() {
         assert_eq!(load(&stride(1), u32::MAX, 1).wavefronts, 1);
+        // A stride that wraps around reaches two words only.
+        assert_eq!(load(&from_fn(|lane| (lane as u64) << 63), u32::MAX, 4).wavefronts, 2);
         // Bytes 128 apart are words of the same bank.
         assert_eq!(load(&stride(128), u32::MAX, 1).wavefronts, 32);
     }

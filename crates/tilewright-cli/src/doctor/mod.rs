@@ -1,20 +1,22 @@
 //! `tilewright doctor`: what this machine can do, and whether it does it right.
 
 mod check;
-mod cpu;
+pub mod cpu;
+mod cuda;
 mod report;
 
 use crate::{
     args::{Common, Format},
     failure::Failure,
+    json,
 };
 use report::Report;
 
 pub fn run(common: &Common) -> Result<(), Failure> {
     let report = Report::gather();
     match common.format {
-        Format::Json => report.print_json()?,
-        Format::Table => report.print_table()?,
+        Format::Json => json::print(&report)?,
+        Format::Table | Format::Csv => report.print_table()?,
     }
     match report.complaint() {
         None => Ok(()),

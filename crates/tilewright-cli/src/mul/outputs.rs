@@ -47,7 +47,12 @@ impl Outputs {
         Ok(Self { c, arg })
     }
 
-    /// True when the result is only shown.
+    /// True when C goes nowhere unless it is shown.
+    pub fn leave_c(&self) -> bool {
+        self.c.is_none()
+    }
+
+    /// True when nothing is written.
     pub fn is_empty(&self) -> bool {
         self.c.is_none() && self.arg.is_none()
     }

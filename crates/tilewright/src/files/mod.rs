@@ -38,7 +38,7 @@ mod spec;
 mod text;
 
 pub use input::{Input, read, read_bytes};
-pub use output::{check_writable, remove_temporaries, write, write_to};
+pub use output::{check_writable, remove_temporaries, write, write_bytes, write_to};
 pub use spec::{Format, Spec};
 
 use crate::{DType, Extremes, Value};

@@ -43,18 +43,28 @@ pub fn remove_temporaries() {
 pub fn write(spec: &Spec, matrix: DynRef<'_>, options: &WriteOptions) -> Result<(), Error> {
     let write = || {
         check_format(spec, matrix.dtype())?;
-        match Target::find(spec.path())? {
-            Target::File { path, permissions } => {
-                let temporary = Temporary::beside(&path)?;
-                encode(spec, &temporary.file, matrix, options)?;
-                temporary.replace(&path, permissions)
-            }
-            Target::Stream => {
-                encode(spec, &OpenOptions::new().write(true).open(spec.path())?, matrix, options)
-            }
-        }
+        replace(spec.path(), |file| encode(spec, file, matrix, options))
     };
     write().map_err(|fault| fault.at(spec.path()))
+}
+
+/// Writes a file of any kind as [`write()`] writes a matrix: it is replaced as a whole or not at all.
+///
+/// # Errors
+/// `io` when the file cannot be written.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    replace(path, |mut file| Ok(file.write_all(bytes)?)).map_err(|fault| fault.at(path))
+}
+
+fn replace(path: &Path, fill: impl FnOnce(&File) -> Result<(), Fault>) -> Result<(), Fault> {
+    match Target::find(path)? {
+        Target::File { path, permissions } => {
+            let temporary = Temporary::beside(&path)?;
+            fill(&temporary.file)?;
+            temporary.replace(&path, permissions)
+        }
+        Target::Stream => fill(&OpenOptions::new().write(true).open(path)?),
+    }
 }
 
 /// Writes `matrix` in the format of `spec`, whose path serves for errors only, to any destination.

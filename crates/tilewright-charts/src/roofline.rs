@@ -1,0 +1,65 @@
+//! The roofline model: what a device can attain at an arithmetic intensity.
+//!
+//! Source: S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for
+//! multicore architectures", Communications of the ACM 52(4), 2009.
+
+use crate::{
+    axis::{Axis, Scale},
+    plot::{Mark, Plot, Series},
+    theme::Hue,
+};
+
+/// A peak rate: the flat part of a roof.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ceiling {
+    /// Such as `f32 FMA`.
+    pub name: String,
+    /// TFLOP/s.
+    pub tera_per_second: f64,
+}
+
+/// A kernel on the roofline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What is written beside it.
+    pub name: String,
+    /// FLOP per byte of memory traffic.
+    pub intensity: f64,
+    /// TFLOP/s.
+    pub tera_per_second: f64,
+}
+
+/// The attainable rate `min(peak, intensity x bandwidth)` for each ceiling, both axes logarithmic, with the points
+/// marked.
+///
+/// `bandwidth` is in TB/s, so that FLOP/byte times TB/s gives TFLOP/s. Values that are not positive are left out.
+pub fn roofline(heading: impl Into<String>, bandwidth: f64, ceilings: &[Ceiling], points: &[Point]) -> Plot {
+    let is_drawable = |value: f64| value > 0.0 && value.is_finite();
+    let drawable = |c: &&Ceiling| is_drawable(c.tera_per_second) && is_drawable(bandwidth);
+    let ceilings: Vec<&Ceiling> = ceilings.iter().filter(drawable).collect();
+    let points = points.iter().filter(|p| is_drawable(p.intensity) && is_drawable(p.tera_per_second));
+    let points: Vec<&Point> = points.collect();
+
+    let ridge = |c: &Ceiling| c.tera_per_second / bandwidth;
+    let ridges = || ceilings.iter().map(|c| ridge(c));
+    // A decade around the ridges shows both slopes.
+    let reach = ridges().flat_map(|r| [r / 8.0, r * 8.0]).chain(points.iter().map(|p| p.intensity));
+    let x = Axis::covering("arithmetic intensity, FLOP per byte", Scale::Log10, reach);
+    let heights = ceilings.iter().flat_map(|c| [c.tera_per_second * 1.3, x.low() * bandwidth]);
+    let heights = heights.chain(points.iter().map(|p| p.tera_per_second));
+    let y = Axis::covering("TFLOP/s", Scale::Log10, heights);
+
+    let (low, high) = (x.low(), x.high());
+    let mut plot = Plot::new(heading, x, y).height(360.0);
+    // The slope belongs to the memory, not to any one ceiling.
+    if let Some(last) = ridges().reduce(f64::max) {
+        let slope = vec![(low, low * bandwidth), (last, last * bandwidth)];
+        plot = plot.series(Series::line(Hue::Grey, slope));
+    }
+    for (i, ceiling) in ceilings.iter().enumerate() {
+        let peak = ceiling.tera_per_second;
+        let roof = vec![(ridge(ceiling), peak), (high, peak)];
+        plot = plot.series(Series::line(Hue::of(i), roof).labelled(&ceiling.name));
+    }
+    points.iter().fold(plot, |plot, p| plot.mark(Mark::new(p.intensity, p.tera_per_second, &p.name)))
+}

@@ -1,0 +1,58 @@
+//! Which GPU is meant.
+
+use crate::failure::Failure;
+use tilewright_arch::{ComputeCapability, Device, Limits};
+
+/// A GPU by name, or any of a compute capability.
+#[derive(Clone, Copy)]
+pub enum Target {
+    Device(&'static Device, &'static Limits),
+    Capability(&'static Limits),
+}
+
+impl Target {
+    /// The target that the options name, if they do.
+    pub fn find(gpu: Option<&str>, cc: Option<ComputeCapability>) -> Result<Option<Self>, Failure> {
+        match (gpu, cc) {
+            (Some(name), _) => {
+                let device = device(name)?;
+                Ok(Some(Self::Device(device, limits(device.compute_capability)?)))
+            }
+            (None, Some(cc)) => Ok(Some(Self::Capability(limits(cc)?))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    pub fn limits(&self) -> &'static Limits {
+        match self {
+            Self::Device(_, limits) | Self::Capability(limits) => limits,
+        }
+    }
+
+    pub fn device(&self) -> Option<&'static Device> {
+        match self {
+            Self::Device(device, _) => Some(device),
+            Self::Capability(_) => None,
+        }
+    }
+
+    pub fn describe(&self) -> String {
+        let cc = self.limits().compute_capability;
+        match self {
+            Self::Device(device, _) => {
+                format!("{}, compute capability {cc}, {} SMs", device.name, device.sms)
+            }
+            Self::Capability(_) => format!("compute capability {cc}"),
+        }
+    }
+}
+
+/// The GPU of this name.
+pub fn device(name: &str) -> Result<&'static Device, Failure> {
+    Device::find(name)
+        .map_err(|e| Failure::usage(e.to_string(), "`tilewright gpus` lists all; --cc takes any"))
+}
+
+pub fn limits(cc: ComputeCapability) -> Result<&'static Limits, Failure> {
+    Limits::of(cc).map_err(|e| Failure::usage(e.to_string(), ""))
+}

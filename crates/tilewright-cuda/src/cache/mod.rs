@@ -1,0 +1,284 @@
+//! Compiled kernels on disk, so that a second process does not compile again.
+//!
+//! Promises:
+//! * An entry is used only if its name, length and checksums fit; anything else is a miss, and is removed.
+//! * Entries appear whole (written beside, then renamed), so that processes need no lock.
+//! * The directory is readable and writable for its owner alone: machine code that others can place is code that others can run.
+//! * The size is bounded; what was not used for longest goes first.
+//! * No failure of the cache is a failure of the caller.
+//!
+//! The checksum guards against damage, not against an attacker who can write to the directory.
+
+use crate::nvrtc::{NvrtcVersion, Output, Source};
+use etcetera::BaseStrategy;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// The directory for all caches, in place of the user's cache directory.
+const DIRECTORY_VARIABLE: &str = "TILEWRIGHT_CACHE_DIR";
+/// Set to anything but 0 to do without.
+const DISABLE_VARIABLE: &str = "TILEWRIGHT_NO_CACHE";
+/// 2,000 kernels or so.
+const CAPACITY: u64 = 256 << 20;
+/// What an entry begins with; a change of the format changes it.
+const MAGIC: &[u8; 8] = b"TWCUBIN1";
+const DIGEST: usize = 32;
+const EXTENSION: &str = "cubin";
+/// Temporary files of processes that died.
+const TEMPORARY: &str = ".new-";
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
+
+/// What a compiled kernel depends on, as a SHA-256 hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CacheKey([u8; DIGEST]);
+
+impl CacheKey {
+    /// The key of `source` compiled for `target` (such as `sm_90a`) by this compiler with these options.
+    pub fn new(
+        source: &Source<'_>,
+        target: &str,
+        output: Output,
+        options: &[&str],
+        compiler: NvrtcVersion,
+    ) -> Self {
+        let output = match output {
+            Output::Cubin => "cubin",
+            Output::Ptx => "ptx",
+        };
+        let version = compiler.to_string();
+        let texts = [source.name, source.text, target, output, &version].into_iter();
+        let texts = texts.chain(source.headers.iter().flat_map(|(name, text)| [*name, *text]));
+        let mut hash = Sha256::new();
+        // Lengths keep the texts apart, and the number of headers keeps them apart from the options.
+        hash.update((source.headers.len() as u64).to_le_bytes());
+        for text in texts.chain(options.iter().copied()) {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        Self(hash.finalize().into())
+    }
+
+    fn file_name(self) -> String {
+        use std::fmt::Write;
+        let mut name = String::with_capacity(2 * DIGEST + EXTENSION.len() + 1);
+        for byte in self.0 {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{byte:02x}");
+        }
+        name + "." + EXTENSION
+    }
+}
+
+/// A directory of compiled kernels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CubinCache {
+    directory: PathBuf,
+    capacity: u64,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheInfo {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// The number of entries.
+    pub entries: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The bytes at which entries are removed.
+    pub capacity: u64,
+}
+
+impl CubinCache {
+    /// The cache of this user: in `TILEWRIGHT_CACHE_DIR`, or in the user's cache directory. None where `TILEWRIGHT_NO_CACHE` is
+    /// set or there is no such directory. Nothing is written yet.
+    pub fn of_user() -> Option<Self> {
+        if std::env::var_os(DISABLE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0") {
+            return None;
+        }
+        let root = match std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()) {
+            Some(directory) => PathBuf::from(directory),
+            None => etcetera::choose_base_strategy().ok()?.cache_dir().join("tilewright"),
+        };
+        Some(Self::new(root.join("cubins"), CAPACITY))
+    }
+
+    /// A cache in `directory`, which belongs to it alone, of at most `capacity` bytes.
+    ///
+    /// ```
+    /// # let directory = std::env::temp_dir().join("tilewright-doc-cache");
+    /// use tilewright_cuda::CubinCache;
+    /// let cache = CubinCache::new(directory, 64 << 20);
+    /// assert_eq!(cache.info().entries, 0);
+    /// ```
+    pub fn new(directory: PathBuf, capacity: u64) -> Self {
+        Self { directory, capacity }
+    }
+
+    /// The machine code for `key`, if it is here and whole.
+    pub fn load(&self, key: CacheKey) -> Option<Vec<u8>> {
+        if !is_private(&self.directory) {
+            return None;
+        }
+        let path = self.directory.join(key.file_name());
+        let entry = fs::read(&path).ok()?;
+        match payload(&entry, key) {
+            Some(image) => {
+                // For the order of removal. Without it entries go by age.
+                let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+                Some(image.to_vec())
+            }
+            None => {
+                let _ = fs::remove_file(&path);
+                None
+            }
+        }
+    }
+
+    /// Keeps the machine code for `key`.
+    ///
+    /// # Errors
+    /// Where the directory cannot be made private or written. Callers that have the image need not care.
+    pub fn store(&self, key: CacheKey, image: &[u8]) -> io::Result<()> {
+        make_private(&self.directory)?;
+        let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.directory)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&key.0)?;
+        file.write_all(&Sha256::digest(image))?;
+        file.write_all(image)?;
+        file.persist(self.directory.join(key.file_name())).map_err(|error| error.error)?;
+        self.evict();
+        Ok(())
+    }
+
+    /// What is here.
+    pub fn info(&self) -> CacheInfo {
+        let entries = self.entries();
+        CacheInfo {
+            directory: self.directory.clone(),
+            entries: entries.len() as u64,
+            bytes: entries.iter().map(|entry| entry.bytes).sum(),
+            capacity: self.capacity,
+        }
+    }
+
+    /// Removes every entry, and says what was removed. Files that are not entries stay.
+    ///
+    /// # Errors
+    /// The first file that cannot be removed.
+    pub fn clear(&self) -> io::Result<CacheInfo> {
+        let (info, mut first_failure) = (self.info(), Ok(()));
+        for entry in self.entries() {
+            first_failure = first_failure.and(remove(&entry.path));
+        }
+        first_failure.map(|()| info)
+    }
+
+    /// Makes room: down to three quarters of the capacity, so that it is not needed again at once.
+    fn evict(&self) {
+        self.remove_abandoned();
+        let mut entries = self.entries();
+        let mut bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
+        if bytes <= self.capacity {
+            return;
+        }
+        entries.sort_by_key(|entry| entry.used);
+        for entry in entries {
+            if bytes <= self.capacity / 4 * 3 {
+                break;
+            }
+            if remove(&entry.path).is_ok() {
+                bytes -= entry.bytes;
+            }
+        }
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        self.files()
+            .filter(|entry| entry.path.extension().is_some_and(|extension| extension == EXTENSION))
+            .collect()
+    }
+
+    fn remove_abandoned(&self) {
+        let is_temporary =
+            |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY));
+        for file in self.files().filter(|file| is_temporary(&file.path)) {
+            if file.used.elapsed().is_ok_and(|age| age > ABANDONED_AFTER) {
+                let _ = remove(&file.path);
+            }
+        }
+    }
+
+    fn files(&self) -> impl Iterator<Item = Entry> {
+        let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        files.filter_map(|file| {
+            let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some(Entry { path: file.path(), bytes: metadata.len(), used: metadata.modified().ok()? })
+        })
+    }
+}
+
+struct Entry {
+    path: PathBuf,
+    bytes: u64,
+    used: SystemTime,
+}
+
+/// The image in an entry, if the entry is what its name says.
+fn payload(entry: &[u8], key: CacheKey) -> Option<&[u8]> {
+    let rest = entry.strip_prefix(MAGIC)?.strip_prefix(&key.0)?;
+    let (digest, image) = rest.split_at_checked(DIGEST)?;
+    (Sha256::digest(image)[..] == *digest).then_some(image)
+}
+
+/// Another process may have been faster.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Makes the directory, for its owner alone. Changing the mode fails for everyone else, so that a directory that another user
+/// has put there is never used.
+#[cfg(unix)]
+fn make_private(directory: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match fs::DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o700))
+}
+
+/// Whether nobody else can write here.
+#[cfg(unix)]
+fn is_private(directory: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    // This process's own directory entry tells who it runs as.
+    let owner = |path: &str| fs::metadata(path).map(|metadata| metadata.uid());
+    let process = owner("/proc/self").ok();
+    fs::metadata(directory).is_ok_and(|metadata| {
+        metadata.mode() & 0o022 == 0 && process.is_none_or(|process| process == metadata.uid())
+    })
+}
+
+/// The user's cache directory is private already.
+#[cfg(not(unix))]
+fn make_private(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests;

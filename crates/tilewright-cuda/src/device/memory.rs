@@ -1,0 +1,224 @@
+//! Memory of the device, and page-locked memory of the host.
+
+use super::stream::Stream;
+use crate::ffi::driver as ffi;
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use tilewright_core::{Element, Error, ErrorKind};
+
+/// Bytes on the device. Everything that touches them runs in one stream.
+#[derive(Debug)]
+pub(crate) struct DeviceMemory {
+    stream: Arc<Stream>,
+    address: ffi::Address,
+    bytes: usize,
+}
+
+impl DeviceMemory {
+    /// `bytes` bytes with arbitrary contents; `what` is what they are for.
+    pub(crate) fn new(stream: &Arc<Stream>, what: &'static str, bytes: usize) -> Result<Self, Error> {
+        let context = &stream.context;
+        let mut address = 0;
+        if bytes > 0 {
+            let entered = context.enter()?;
+            // SAFETY: the pointer is valid for a write.
+            match unsafe { (entered.functions.cuMemAlloc_v2)(&mut address, bytes) } {
+                0 => {}
+                ffi::OUT_OF_MEMORY => {
+                    let (free, total) = context.memory()?;
+                    let (device, bytes) = (context.info.name.clone(), bytes as u64);
+                    return Err(ErrorKind::DeviceMemory { device, what, bytes, free, total }.into());
+                }
+                code => {
+                    return Err(context.driver.error(code, format!("allocating {bytes} bytes for {what}")));
+                }
+            }
+        }
+        Ok(Self { stream: Arc::clone(stream), address, bytes })
+    }
+
+    /// Where it begins; 0 when it is empty.
+    pub(crate) fn address(&self) -> ffi::Address {
+        self.address
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
+        &self.stream
+    }
+
+    /// Fills it with zero bytes.
+    pub(crate) fn clear(&self) -> Result<(), Error> {
+        if self.bytes == 0 {
+            return Ok(());
+        }
+        let entered = self.stream.context.enter()?;
+        // SAFETY: the range is this allocation.
+        let code =
+            unsafe { (entered.functions.cuMemsetD8Async)(self.address, 0, self.bytes, self.stream.handle()) };
+        self.stream.context.driver.check(code, || format!("clearing {} bytes", self.bytes))
+    }
+
+    /// Copies from the host to the beginning, and waits.
+    ///
+    /// # Panics
+    /// When `source` is longer than the memory: callers allocate by the same size.
+    pub(crate) fn write<T: Element>(&self, source: &[T]) -> Result<(), Error> {
+        assert!(size_of_val(source) <= self.bytes, "the allocation was made for the source");
+        // SAFETY: the source is readable, and the assertion keeps the copy inside this allocation.
+        unsafe { self.write_raw(source.as_ptr().cast(), size_of_val(source)) }
+    }
+
+    /// # Safety
+    /// `bytes` bytes from `source` on must be readable, and `bytes` at most the size of this memory.
+    pub(crate) unsafe fn write_raw(&self, source: *const c_void, bytes: usize) -> Result<(), Error> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let entered = self.stream.context.enter()?;
+        // SAFETY: the caller's promise; the source is not needed after `synchronize`.
+        let code = unsafe {
+            (entered.functions.cuMemcpyHtoDAsync_v2)(self.address, source, bytes, self.stream.handle())
+        };
+        self.stream.context.driver.check(code, || format!("copying {bytes} bytes to the device"))?;
+        self.stream.synchronize()
+    }
+
+    /// Copies the beginning to the host, and waits.
+    ///
+    /// # Safety
+    /// `bytes` bytes from `target` on must be writable, `bytes` at most the size of this memory, and the device's bytes valid
+    /// for whatever type they are read as.
+    pub(crate) unsafe fn read_raw(&self, target: *mut c_void, bytes: usize) -> Result<(), Error> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let entered = self.stream.context.enter()?;
+        // SAFETY: the caller's promise.
+        let code = unsafe {
+            (entered.functions.cuMemcpyDtoHAsync_v2)(target, self.address, bytes, self.stream.handle())
+        };
+        self.stream.context.driver.check(code, || format!("copying {bytes} bytes from the device"))?;
+        self.stream.synchronize()
+    }
+
+    /// Copies rows of `width` bytes that lie `pitch` bytes apart on the host and without gaps here, and waits.
+    ///
+    /// # Safety
+    /// For [`Direction::ToDevice`] each row must be readable, for [`Direction::ToHost`] writable and the bytes valid; the rows
+    /// must fit this memory.
+    pub(crate) unsafe fn copy_rows(
+        &self,
+        direction: Direction,
+        host: *mut c_void,
+        (width, height, pitch): (usize, usize, usize),
+    ) -> Result<(), Error> {
+        let there = ffi::Side { memory: ffi::DEVICE, host, device: self.address, pitch: width };
+        let here = ffi::Side { memory: ffi::HOST, device: 0, pitch, ..there };
+        let copy = match direction {
+            Direction::ToDevice => ffi::rows(here, there, width, height),
+            Direction::ToHost => ffi::rows(there, here, width, height),
+        };
+        let entered = self.stream.context.enter()?;
+        // SAFETY: the caller's promise; host memory is not needed after `synchronize`.
+        let code = unsafe { (entered.functions.cuMemcpy2DAsync_v2)(&copy, self.stream.handle()) };
+        self.stream.context.driver.check(code, || format!("copying {height} rows of {width} bytes"))?;
+        self.stream.synchronize()
+    }
+}
+
+/// Which way a copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    ToDevice,
+    ToHost,
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        if self.address == 0 {
+            return;
+        }
+        // Work in the stream may still use it.
+        let _ = self.stream.synchronize();
+        if let Ok(entered) = self.stream.context.enter() {
+            // SAFETY: allocated in `new`, and nothing uses it any more.
+            let code = unsafe { (entered.functions.cuMemFree_v2)(self.address) };
+            self.stream.context.driver.ignore(code);
+        }
+    }
+}
+
+/// Page-locked memory of the host, which the device copies from and to at the full rate of the bus.
+///
+/// It reads and writes like a slice; give it to `MatRef::new` or `MatMut::new`.
+#[derive(Debug)]
+pub struct Pinned<T: Element> {
+    stream: Arc<Stream>,
+    data: NonNull<T>,
+    length: usize,
+}
+
+// SAFETY: plain memory that belongs to this value alone.
+unsafe impl<T: Element> Send for Pinned<T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for Pinned<T> {}
+
+impl<T: Element> Pinned<T> {
+    pub(crate) fn new(stream: &Arc<Stream>, length: usize) -> Result<Self, Error> {
+        let mut data = ptr::null_mut();
+        let bytes = length.checked_mul(size_of::<T>()).ok_or(too_large(length))?;
+        if bytes == 0 {
+            return Ok(Self { stream: Arc::clone(stream), data: NonNull::dangling(), length });
+        }
+        let entered = stream.context.enter()?;
+        // SAFETY: the pointer is valid for a write.
+        let code =
+            unsafe { (entered.functions.cuMemHostAlloc)(&mut data, bytes, ffi::HOST_ALLOCATION_PORTABLE) };
+        if code == ffi::OUT_OF_MEMORY {
+            return Err(too_large(bytes).into());
+        }
+        stream.context.driver.check(code, || format!("page-locking {bytes} bytes"))?;
+        let data = NonNull::new(data.cast::<T>()).ok_or(too_large(bytes))?;
+        // SAFETY: freshly allocated, large enough and aligned to a page; zero bytes are a value of every element type.
+        unsafe { data.write_bytes(0, length) };
+        Ok(Self { stream: Arc::clone(stream), data, length })
+    }
+}
+
+fn too_large(bytes: usize) -> ErrorKind {
+    ErrorKind::OutOfMemory { what: "page-locked memory", bytes: bytes as u64 }
+}
+
+impl<T: Element> std::ops::Deref for Pinned<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: `length` initialised elements that live as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.length) }
+    }
+}
+
+impl<T: Element> std::ops::DerefMut for Pinned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.length) }
+    }
+}
+
+impl<T: Element> Drop for Pinned<T> {
+    fn drop(&mut self) {
+        if self.length == 0 {
+            return;
+        }
+        if let Ok(entered) = self.stream.context.enter() {
+            // SAFETY: allocated in `new`. Copies wait, so that none is under way.
+            let code = unsafe { (entered.functions.cuMemFreeHost)(self.data.as_ptr().cast()) };
+            self.stream.context.driver.ignore(code);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The driver's objects, each as a value that frees itself: contexts, streams, events, memory, matrices, modules.
+
+mod context;
+mod driver;
+mod info;
+mod matrix;
+mod memory;
+mod module;
+mod stream;
+mod transfer;
+
+pub use driver::{Driver, DriverVersion};
+pub use info::DeviceInfo;
+pub use matrix::DeviceMatrix;
+pub use memory::Pinned;
+pub use module::FunctionAttributes;
+
+pub(crate) use context::Context;
+pub(crate) use memory::DeviceMemory;
+pub(crate) use module::{Extent, Function, Module, Texture};
+pub(crate) use stream::{Event, Stream};

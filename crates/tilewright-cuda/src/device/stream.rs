@@ -1,0 +1,113 @@
+//! Streams, in which work runs in order, and events, which mark a point in it.
+
+use super::context::Context;
+use crate::ffi::driver as ffi;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+use tilewright_core::Error;
+
+/// A queue of work on a device.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) context: Arc<Context>,
+    handle: ffi::Stream,
+    /// What was put in last: failures of kernels show up later, when something waits.
+    last: Mutex<Arc<str>>,
+}
+
+// SAFETY: the driver's functions may be called from any thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above; work of several threads enters the stream in some order.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    pub(crate) fn new(context: Arc<Context>) -> Result<Arc<Self>, Error> {
+        let mut handle = ptr::null_mut();
+        let entered = context.enter()?;
+        // SAFETY: the pointer is valid for a write.
+        let code = unsafe { (entered.functions.cuStreamCreate)(&mut handle, ffi::STREAM_NON_BLOCKING) };
+        context.driver.check(code, || "creating a stream".into())?;
+        drop(entered);
+        Ok(Arc::new(Self { context, handle, last: Mutex::new("opening the device".into()) }))
+    }
+
+    pub(crate) fn handle(&self) -> ffi::Stream {
+        self.handle
+    }
+
+    /// Notes what has been put into the stream.
+    pub(crate) fn note(&self, what: &Arc<str>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(what);
+    }
+
+    /// Waits until all work in the stream is done.
+    pub(crate) fn synchronize(&self) -> Result<(), Error> {
+        let entered = self.context.enter()?;
+        // SAFETY: the stream lives as long as `self`.
+        let code = unsafe { (entered.functions.cuStreamSynchronize)(self.handle) };
+        self.context.driver.check(code, || {
+            let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            format!("waiting for the device after {last}")
+        })
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: created in `new`; the driver waits for the work before it frees the stream.
+            let code = unsafe { (entered.functions.cuStreamDestroy_v2)(self.handle) };
+            self.context.driver.ignore(code);
+        }
+    }
+}
+
+/// A point in a stream whose time is taken by the device.
+#[derive(Debug)]
+pub(crate) struct Event {
+    stream: Arc<Stream>,
+    handle: ffi::Event,
+}
+
+impl Event {
+    pub(crate) fn new(stream: &Arc<Stream>) -> Result<Self, Error> {
+        let (context, mut handle) = (&stream.context, ptr::null_mut());
+        let entered = context.enter()?;
+        // SAFETY: the pointer is valid for a write; 0 are the default flags, with timing.
+        let code = unsafe { (entered.functions.cuEventCreate)(&mut handle, 0) };
+        context.driver.check(code, || "creating an event".into())?;
+        Ok(Self { stream: Arc::clone(stream), handle })
+    }
+
+    /// Marks the end of what is in the stream now.
+    pub(crate) fn record(&self) -> Result<(), Error> {
+        let entered = self.stream.context.enter()?;
+        // SAFETY: event and stream live, in the same context.
+        let code = unsafe { (entered.functions.cuEventRecord)(self.handle, self.stream.handle) };
+        self.stream.context.driver.check(code, || "recording an event".into())
+    }
+
+    /// Seconds from `start` to this event; waits until it has happened.
+    pub(crate) fn seconds_since(&self, start: &Self) -> Result<f64, Error> {
+        let entered = self.stream.context.enter()?;
+        let mut milliseconds = 0.0_f32;
+        // SAFETY: the event lives.
+        let code = unsafe { (entered.functions.cuEventSynchronize)(self.handle) };
+        self.stream.context.driver.check(code, || "waiting for an event".into())?;
+        // SAFETY: both events live, and the pointer is valid for a write.
+        let code =
+            unsafe { (entered.functions.cuEventElapsedTime)(&mut milliseconds, start.handle, self.handle) };
+        self.stream.context.driver.check(code, || "reading the time between events".into())?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.stream.context.enter() {
+            // SAFETY: created in `new`; the driver keeps it until it has happened.
+            let code = unsafe { (entered.functions.cuEventDestroy_v2)(self.handle) };
+            self.stream.context.driver.ignore(code);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! From a program to a kernel on the device: memory, cache, compiler, and PTX where machine code will not do.
+
+use super::Engine;
+use crate::architecture::Architecture;
+use crate::cache::CacheKey;
+use crate::cubin::Cubin;
+use crate::device::{Function, FunctionAttributes, Module};
+use crate::nvrtc::{Nvrtc, Output, Source};
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+use tilewright_core::{Error, ErrorKind};
+use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
+
+/// Where a kernel's code came from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Compiled by an earlier process, and found in the cache.
+    Cache,
+    /// Compiled by NVRTC to machine code.
+    Compiled {
+        /// How long it took.
+        seconds: f64,
+    },
+    /// Compiled by NVRTC to PTX and by the driver from there, because the driver refused machine code.
+    CompiledByDriver {
+        /// How long it took.
+        seconds: f64,
+    },
+}
+
+/// A kernel that can be launched.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) function: Function,
+    pub(super) attributes: FunctionAttributes,
+    pub(super) origin: Origin,
+}
+
+/// What is kept in memory: a program's entry.
+pub(super) type Key = (Program, &'static str);
+
+impl Engine {
+    /// The kernel of a launch, ready for its dynamic shared memory.
+    pub(super) fn ready(&self, launch: &Launch) -> Result<Arc<Ready>, Error> {
+        let key: Key = (launch.program.clone(), launch.entry);
+        let known = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let ready = match known {
+            Some(ready) => ready,
+            None => {
+                // Compiled outside the lock; if two threads do it, one of the results is kept.
+                let ready = Arc::new(self.make(launch)?);
+                let mut kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::clone(kernels.entry(key).or_insert(ready))
+            }
+        };
+        if launch.dynamic_shared_memory > ready.attributes.max_dynamic_shared_memory {
+            ready.function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
+        }
+        Ok(ready)
+    }
+
+    fn make(&self, launch: &Launch) -> Result<Ready, Error> {
+        let (module, origin) = self.module(&launch.program)?;
+        let function = module.function(launch.entry)?;
+        let attributes = function.attributes()?;
+        if launch.local_memory == LocalMemory::Forbidden && attributes.local_memory > 0 {
+            let log = format!(
+                "each thread of {} keeps {} bytes in local memory, and its recipe declares none",
+                launch.entry, attributes.local_memory
+            );
+            let (what, target) = (launch.program.name.clone(), self.architecture().to_string());
+            return Err(ErrorKind::Compilation { what, target, log, hint: String::new() }.into());
+        }
+        Ok(Ready { function, attributes, origin })
+    }
+
+    fn architecture(&self) -> Architecture {
+        Architecture::new(self.device().capability)
+    }
+
+    fn module(&self, program: &Program) -> Result<(Arc<Module>, Origin), Error> {
+        let began = Instant::now();
+        let nvrtc = Nvrtc::find()?;
+        let headers = program.headers();
+        let source = Source { name: program.file, text: program.source, headers: &headers };
+        let key = CacheKey::new(
+            &source,
+            &self.architecture().real(),
+            Output::Cubin,
+            COMPILER_OPTIONS,
+            nvrtc.version(),
+        );
+        let cached = self.0.cache.as_ref().and_then(|cache| cache.load(key));
+        // An entry that the driver refuses is compiled again, as if it were not there.
+        if let Some(module) = cached.and_then(|image| self.load(program, &image).ok()) {
+            return Ok((module, Origin::Cache));
+        }
+        let compiled = nvrtc.compile(&source, self.architecture(), Output::Cubin, COMPILER_OPTIONS)?;
+        match self.load(program, &compiled.image) {
+            Ok(module) => {
+                if let Some(cache) = &self.0.cache {
+                    // The kernel runs all the same.
+                    let _ = cache.store(key, &compiled.image);
+                }
+                Ok((module, Origin::Compiled { seconds: began.elapsed().as_secs_f64() }))
+            }
+            Err(refusal) => {
+                let ptx = nvrtc.compile(&source, self.architecture(), Output::Ptx, COMPILER_OPTIONS)?;
+                // SAFETY: NVRTC's PTX is whole and ends with a zero.
+                let module = unsafe { Module::load(self.context(), &program.name, &ptx.image) };
+                // The first refusal says more than that of the second choice.
+                let module = module.map_err(|_| refusal)?;
+                Ok((module, Origin::CompiledByDriver { seconds: began.elapsed().as_secs_f64() }))
+            }
+        }
+    }
+
+    /// Loads machine code that is a cubin at least by its form.
+    fn load(&self, program: &Program, image: &[u8]) -> Result<Arc<Module>, Error> {
+        Cubin::parse(image).map_err(|error| ErrorKind::Unsupported {
+            what: program.name.clone(),
+            why: error.to_string(),
+            hint: String::new(),
+        })?;
+        // SAFETY: the image came from NVRTC, or from the cache with its checksum, and is a cubin.
+        unsafe { Module::load(self.context(), &program.name, image) }
+    }
+}

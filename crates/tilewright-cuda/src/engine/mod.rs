@@ -1,0 +1,188 @@
+//! The engine: a device, a stream of work, the kernels that were compiled for it, and recipes that run there.
+
+mod choose;
+mod compile;
+mod loaded;
+mod prepared;
+mod product;
+mod race;
+
+pub use choose::choose;
+pub use compile::Origin;
+pub use loaded::LoadedKernel;
+pub use prepared::{Prepared, PreparedKernel};
+pub use race::{Competitor, Pace, Timing, sets_beyond_cache};
+
+use crate::cache::CubinCache;
+use crate::device::{Context, DeviceInfo, DeviceMatrix, Pinned, Stream};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use tilewright_core::{Element, Error, ErrorKind, Layout, MatRef};
+use tilewright_kernels::Target;
+
+/// A GPU that is ready to compute. Clones share the device's stream and the kernels that were compiled.
+///
+/// Work runs in the order in which it is asked for; functions that return data wait for it.
+///
+/// ```
+/// use tilewright_core::{MatRef, Layout, SemiringId};
+/// use tilewright_cuda::{DeviceInfo, Engine};
+///
+/// # fn main() -> Result<(), tilewright_core::Error> {
+/// if DeviceInfo::all().is_ok() {
+///     let engine = Engine::open(0)?;
+///     let (inf, layout) = (f32::INFINITY, Layout::row_major(2, 2));
+///     let roads = engine.upload(MatRef::new(&[0.0, 3.0, inf, 0.0], layout)?)?;
+///     let mut distance = engine.zeros::<f32>(layout)?;
+///     let kernel = tilewright_kernels::find("coalesced")?;
+///     engine.product(kernel, SemiringId::MinPlus, &roads, &roads, &mut distance)?;
+///     assert_eq!(distance.to_matrix()?.as_ref().get(0, 1), Some(3.0));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    stream: Arc<Stream>,
+    cache: Option<CubinCache>,
+    kernels: Mutex<HashMap<compile::Key, Arc<compile::Ready>>>,
+    /// Variables of a module and the launches that read them belong together.
+    launching: Mutex<()>,
+}
+
+static SHARED: Mutex<Option<Engine>> = Mutex::new(None);
+const DEVICE_VARIABLE: &str = "TILEWRIGHT_DEVICE";
+
+/// The device that the variable's value says.
+fn device_from(value: Option<String>) -> Result<usize, Error> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(0) };
+    value.parse().map_err(|_| {
+        let expected = "the number of a device, counted from 0".into();
+        ErrorKind::Environment { name: DEVICE_VARIABLE, value, expected }.into()
+    })
+}
+
+impl Engine {
+    /// Opens the device with this number, with the user's cache of compiled kernels.
+    ///
+    /// # Errors
+    /// `unavailable` without a driver or such a device, `device` when it cannot be opened.
+    pub fn open(ordinal: usize) -> Result<Self, Error> {
+        Self::with_cache(ordinal, CubinCache::of_user())
+    }
+
+    /// Opens the device with this number, with this cache or none.
+    ///
+    /// # Errors
+    /// As [`Engine::open`].
+    pub fn with_cache(ordinal: usize, cache: Option<CubinCache>) -> Result<Self, Error> {
+        let stream = Stream::new(Context::open(ordinal)?)?;
+        let (kernels, launching) = (Mutex::default(), Mutex::default());
+        Ok(Self(Arc::new(Inner { stream, cache, kernels, launching })))
+    }
+
+    /// The engine of this process: the device that `TILEWRIGHT_DEVICE` numbers, or the first one, opened once.
+    ///
+    /// # Errors
+    /// As [`Engine::open`]; `environment` when the variable is no number.
+    pub fn shared() -> Result<Self, Error> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = shared.as_ref() {
+            return Ok(engine.clone());
+        }
+        let engine = Self::open(device_from(std::env::var(DEVICE_VARIABLE).ok())?)?;
+        Ok(shared.insert(engine).clone())
+    }
+
+    /// Whether [`Engine::shared`] has been opened: the first call takes a fraction of a second, later ones nothing.
+    pub fn is_shared_open() -> bool {
+        SHARED.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// What the device is.
+    pub fn device(&self) -> &DeviceInfo {
+        &self.context().info
+    }
+
+    /// What recipes need to know of the device.
+    pub fn target(&self) -> Target {
+        let device = self.device();
+        Target {
+            compute_capability: (device.capability.major().into(), device.capability.minor().into()),
+            multiprocessors: device.multiprocessors,
+            shared_memory_per_block: device.shared_memory_per_block_opt_in,
+            shared_memory_per_multiprocessor: device.shared_memory_per_multiprocessor,
+        }
+    }
+
+    /// Free and total bytes of the device's memory.
+    ///
+    /// # Errors
+    /// `device` when the driver fails.
+    pub fn memory(&self) -> Result<(u64, u64), Error> {
+        self.context().memory()
+    }
+
+    /// Copies a matrix to the device. Dense matrices, of either order and any signs, and broadcast ones keep their strides; gaps
+    /// between rows or columns are left out; anything else is packed by rows.
+    ///
+    /// # Errors
+    /// `device-memory` with what was asked for and what is free, `device` when the copy fails.
+    pub fn upload<T: Element>(&self, source: MatRef<'_, T>) -> Result<DeviceMatrix<T>, Error> {
+        DeviceMatrix::upload(&self.0.stream, source)
+    }
+
+    /// A matrix of zeros on the device, with the strides of `layout`.
+    ///
+    /// # Errors
+    /// `aliased` when two indices address one element; as [`Engine::upload`].
+    pub fn zeros<T: Element>(&self, layout: Layout) -> Result<DeviceMatrix<T>, Error> {
+        DeviceMatrix::zeros(&self.0.stream, layout)
+    }
+
+    /// Page-locked memory on the host for `length` elements, all zero: copies from and to it run at the full rate of the bus.
+    ///
+    /// # Errors
+    /// `out-of-memory` when there is not so much.
+    pub fn pinned<T: Element>(&self, length: usize) -> Result<Pinned<T>, Error> {
+        Pinned::new(&self.0.stream, length)
+    }
+
+    /// Waits until all work is done.
+    ///
+    /// # Errors
+    /// `device` when a kernel has failed; the message names what was launched last.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.0.stream.synchronize()
+    }
+
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
+        &self.0.stream
+    }
+
+    fn context(&self) -> &Arc<Context> {
+        &self.0.stream.context
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("device", &self.device().name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_is_the_first_unless_a_number_is_given() {
+        assert_eq!(device_from(None).expect("the first"), 0);
+        assert_eq!(device_from(Some(String::new())).expect("the first"), 0);
+        assert_eq!(device_from(Some("3".into())).expect("a number"), 3);
+        assert_eq!(device_from(Some("-1".into())).expect_err("no number").code(), "environment");
+    }
+}

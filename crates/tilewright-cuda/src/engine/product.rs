@@ -1,0 +1,134 @@
+//! Products of matrices that live on the device, and exhibits between two arrays.
+
+use super::{Engine, Prepared};
+use crate::device::DeviceMatrix;
+use std::sync::Arc;
+use tilewright_core::semiring::Visit;
+use tilewright_core::{DType, Element, Error, ErrorKind, Layout, MatRef, Problem, Semiring, SemiringId};
+use tilewright_kernels::{Alignment, Buffer, Kernel, Request, Showing};
+
+impl Engine {
+    /// The request for `A ⊗ B` into C, for this device and these matrices: shapes, strides and alignments.
+    ///
+    /// # Errors
+    /// `inner-mismatch` and `result-mismatch` for shapes.
+    pub fn request<T: Element, U: Element>(
+        &self,
+        semiring: SemiringId,
+        a: &DeviceMatrix<T>,
+        b: &DeviceMatrix<T>,
+        c: &DeviceMatrix<U>,
+    ) -> Result<Request, Error> {
+        let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+        let alignment = Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() };
+        Ok(Request { alignment, target: self.target(), ..Request::new(problem, semiring, T::DTYPE) })
+    }
+
+    /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` by one kernel of the catalogue. Returns before the device has finished.
+    ///
+    /// # Errors
+    /// `inner-mismatch` and `result-mismatch` for shapes, `unsupported` for what the kernel does not do, `dtype-mismatch` when C
+    /// cannot hold the result, and all that [`Engine::prepare`] and a launch can fail with.
+    pub fn product<T: Element, U: Element>(
+        &self,
+        kernel: &'static Kernel,
+        semiring: SemiringId,
+        a: &DeviceMatrix<T>,
+        b: &DeviceMatrix<T>,
+        c: &mut DeviceMatrix<U>,
+    ) -> Result<Prepared, Error> {
+        let request = self.request(semiring, a, b, c)?;
+        let prepared = self.prepare(kernel.recipe(&request)?)?;
+        prepared.run(&request, a, b, c)?;
+        Ok(prepared)
+    }
+
+    /// Runs an exhibit of the gallery: its output for this input.
+    ///
+    /// # Errors
+    /// `result-mismatch` when the input has not the exhibit's length; as [`Engine::prepare`].
+    pub fn show(&self, showing: &Showing, input: &[f32]) -> Result<Vec<f32>, Error> {
+        let expected = (showing.input, input.len());
+        if expected.0 != expected.1 {
+            let (rows, cols, m, n) = (1, expected.1, 1, expected.0);
+            return Err(ErrorKind::ResultMismatch { what: "the input", rows, cols, m, n }.into());
+        }
+        let input = self.upload(MatRef::new(input, Layout::row_major(1, input.len()))?)?;
+        let output = self.zeros::<f32>(Layout::row_major(1, showing.output))?;
+        let prepared = self.prepare(showing.recipe.clone())?;
+        let of = |role, matrix: &DeviceMatrix<f32>| (role, matrix.address(), matrix.bytes());
+        // SAFETY: the exhibit names the lengths of its arrays, both are this engine's, and `to_matrix` waits for the work.
+        unsafe { prepared.launch(&[of(Buffer::Input, &input), of(Buffer::Output, &output)])? };
+        Ok(output.to_matrix()?.into_vec())
+    }
+}
+
+impl Prepared {
+    /// Runs the recipe that was made for `request`, on matrices with its layouts. Returns before the device has finished.
+    ///
+    /// # Errors
+    /// `unsupported` for matrices of another engine or with other layouts, `dtype-mismatch` for other elements, `device` when a
+    /// launch fails.
+    pub fn run<T: Element, U: Element>(
+        &self,
+        request: &Request,
+        a: &DeviceMatrix<T>,
+        b: &DeviceMatrix<T>,
+        c: &mut DeviceMatrix<U>,
+    ) -> Result<(), Error> {
+        let output = request.semiring.visit(request.dtype, OutputType)?;
+        for (what, expected, found) in
+            [("A", request.dtype, T::DTYPE), ("B", request.dtype, T::DTYPE), ("C", output, U::DTYPE)]
+        {
+            if expected != found {
+                return Err(ErrorKind::DTypeMismatch { what, expected, found }.into());
+            }
+        }
+        let problem = &request.problem;
+        let wanted = &request.alignment;
+        self.fits("A", (problem.a(), wanted.a), a)?;
+        self.fits("B", (problem.b(), wanted.b), b)?;
+        self.fits("C", (problem.c(), wanted.c), c)?;
+        let bindings = [
+            (Buffer::A, a.address(), a.bytes()),
+            (Buffer::B, b.address(), b.bytes()),
+            (Buffer::C, c.address(), c.bytes()),
+        ];
+        // SAFETY: the matrices have the layouts, alignments and types of the request, and belong to this engine: their memory is freed only
+        // after the work in its stream.
+        unsafe { self.launch(&bindings) }
+    }
+
+    fn fits<T: Element>(
+        &self,
+        what: &str,
+        (layout, alignment): (Layout, u64),
+        matrix: &DeviceMatrix<T>,
+    ) -> Result<(), Error> {
+        let why = if !Arc::ptr_eq(matrix.stream(), self.engine().stream()) {
+            "it belongs to another engine".to_owned()
+        } else if layout != matrix.layout() {
+            format!("the recipe was made for {layout:?}, and it has {:?}", matrix.layout())
+        } else if !layout.is_empty() && matrix.alignment() < alignment {
+            format!(
+                "the recipe was made for addresses that {alignment} divides, and only {} does",
+                matrix.alignment()
+            )
+        } else {
+            return Ok(());
+        };
+        let (what, hint) = (format!("this matrix as {what}"), "prepare a recipe for it".into());
+        Err(ErrorKind::Unsupported { what, why, hint }.into())
+    }
+}
+
+/// The element type of a semiring's results.
+struct OutputType;
+
+impl Visit for OutputType {
+    type Output = DType;
+
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> DType {
+        S::Out::DTYPE
+    }
+}

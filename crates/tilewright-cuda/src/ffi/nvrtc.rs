@@ -1,0 +1,26 @@
+//! NVRTC, the run-time compiler. No function here is newer than CUDA 11.1.
+
+use std::ffi::{c_char, c_int};
+
+pub(crate) type Program = cudarc::nvrtc::sys::nvrtcProgram;
+/// `nvrtcResult`; 0 is success.
+pub(crate) type Code = c_int;
+
+super::functions! {
+    /// The functions of libnvrtc that are used here.
+    Functions {
+        nvrtcVersion: fn(*mut c_int, *mut c_int) -> Code;
+        nvrtcGetErrorString: fn(Code) -> *const c_char;
+        nvrtcGetNumSupportedArchs: fn(*mut c_int) -> Code;
+        nvrtcGetSupportedArchs: fn(*mut c_int) -> Code;
+        nvrtcCreateProgram: fn(*mut Program, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> Code;
+        nvrtcDestroyProgram: fn(*mut Program) -> Code;
+        nvrtcCompileProgram: fn(Program, c_int, *const *const c_char) -> Code;
+        nvrtcGetProgramLogSize: fn(Program, *mut usize) -> Code;
+        nvrtcGetProgramLog: fn(Program, *mut c_char) -> Code;
+        nvrtcGetCUBINSize: fn(Program, *mut usize) -> Code;
+        nvrtcGetCUBIN: fn(Program, *mut c_char) -> Code;
+        nvrtcGetPTXSize: fn(Program, *mut usize) -> Code;
+        nvrtcGetPTX: fn(Program, *mut c_char) -> Code;
+    }
+}

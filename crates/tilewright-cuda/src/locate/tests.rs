@@ -1,0 +1,147 @@
+//! The order of the rules, in directories made for the purpose.
+
+use super::*;
+use std::fs;
+use tempfile::TempDir;
+
+fn directory() -> TempDir {
+    tempfile::tempdir().expect("temporary directory")
+}
+
+fn file(path: &Path) -> PathBuf {
+    fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+    fs::write(path, "").expect("file");
+    path.to_owned()
+}
+
+const WHEEL: &str = "lib/python3.12/site-packages/nvidia/cu13/bin/ptxas";
+
+#[test]
+fn a_tool_is_found_by_the_first_rule_that_has_it() {
+    let root = directory();
+    let (venv, conda, bin, cuda) = (
+        root.path().join("venv"),
+        root.path().join("conda"),
+        root.path().join("bin"),
+        root.path().join("cuda"),
+    );
+    let variables =
+        [("VIRTUAL_ENV", venv.as_path()), ("CONDA_PREFIX", &conda), ("PATH", &bin), ("CUDA_HOME", &cuda)];
+    let environment = Environment::of(variables);
+    // From the last rule to the first: each new file takes over.
+    let copy = venv.join("lib/python3.12/site-packages/triton/backends/nvidia/bin/ptxas");
+    for (path, rule) in [
+        (copy, Rule::PythonPackage),
+        (cuda.join("bin/ptxas"), Rule::Toolkit),
+        (bin.join("ptxas"), Rule::System),
+        (conda.join("bin/ptxas"), Rule::Conda),
+        (venv.join(WHEEL), Rule::PythonPackage),
+    ] {
+        let path = file(&path);
+        let found = tool(Component::Ptxas, &environment).expect("found");
+        // A toolkit in its usual place comes before the copy.
+        if found.path.strip_prefix("/usr/local/cuda").is_err() {
+            assert_eq!(found, Location { path, rule });
+        }
+    }
+}
+
+#[test]
+fn the_variable_wins_and_may_name_a_directory() {
+    let root = directory();
+    let (bin, own) = (root.path().join("bin"), root.path().join("own"));
+    file(&bin.join("ptxas"));
+    let path = file(&own.join("ptxas"));
+    let rule = Rule::Variable("TILEWRIGHT_PTXAS_PATH");
+    for value in [&path, &own] {
+        let environment = Environment::of([("PATH", bin.as_path()), ("TILEWRIGHT_PTXAS_PATH", value)]);
+        assert_eq!(
+            tool(Component::Ptxas, &environment).expect("found"),
+            Location { path: path.clone(), rule }
+        );
+    }
+}
+
+#[test]
+fn a_variable_that_names_nothing_is_an_error_and_not_passed_over() {
+    let root = directory();
+    file(&root.path().join("ptxas"));
+    for name in ["missing", ""] {
+        let value = root.path().join(name).join("missing");
+        let environment =
+            Environment::of([("PATH", root.path()), ("TILEWRIGHT_PTXAS_PATH", value.as_path())]);
+        let error = tool(Component::Ptxas, &environment).expect_err("no such file");
+        assert_eq!(error.code(), "environment");
+        assert!(error.to_string().contains("TILEWRIGHT_PTXAS_PATH"), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_file_that_is_no_library_is_refused_with_its_path() {
+    let root = directory();
+    let path = file(&root.path().join("libnvrtc.so.13"));
+    let environment = Environment::of([("TILEWRIGHT_NVRTC_PATH", root.path())]);
+    let error = library(Component::Nvrtc, &environment).err().expect("an empty file");
+    assert!(error.is_unavailable());
+    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    assert!(error.hint().expect("a hint").contains("pip install"));
+}
+
+#[test]
+fn what_is_nowhere_is_unavailable_with_a_hint() {
+    let error = tool(Component::Nvdisasm, &Environment::default());
+    // A toolkit in its usual place is found even without an environment.
+    if !Path::new("/usr/local/cuda/bin/nvdisasm").exists() {
+        let error = error.expect_err("nothing is there");
+        assert!(error.is_unavailable() && error.hint().is_some(), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_interpreter_on_the_path_leads_to_its_packages_without_being_run() {
+    let root = directory();
+    let (real, links) = (root.path().join("python"), root.path().join("links"));
+    let interpreter = file(&real.join("bin/python3"));
+    fs::create_dir_all(&links).expect("directory");
+    std::os::unix::fs::symlink(&interpreter, links.join("python3")).expect("link");
+    let path = file(&real.join(WHEEL));
+    let environment = Environment::of([("PATH", links.as_path())]);
+    let found = tool(Component::Ptxas, &environment).expect("found");
+    assert_eq!(found.rule, Rule::PythonPackage);
+    assert_eq!(found.path, path.canonicalize().expect("path"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interpreter_behind_a_shim_is_asked_last() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = directory();
+    let packages = root.path().join("elsewhere");
+    let path = file(&packages.join("nvidia/cu13/bin/ptxas"));
+    let shim = file(&root.path().join("shims/python3"));
+    fs::write(&shim, format!("#!/bin/sh\necho\necho relative\necho '{}'\n", packages.display()))
+        .expect("shim");
+    fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("permissions");
+    let environment = Environment::of([("PATH", shim.parent().expect("a parent"))]);
+    if !Path::new("/usr/local/cuda/bin/ptxas").exists() {
+        let found = tool(Component::Ptxas, &environment).expect("found");
+        assert_eq!(found, Location { path, rule: Rule::AskedPython });
+    }
+}
+
+#[test]
+fn every_component_has_its_own_variable() {
+    let variables: std::collections::BTreeSet<_> = Component::ALL.iter().map(|one| one.variable()).collect();
+    assert_eq!(variables.len(), Component::ALL.len());
+}
+
+#[test]
+fn headers_are_found_beside_the_library() {
+    let root = directory();
+    file(&root.path().join("include/cuda.h"));
+    let path = file(&root.path().join("lib/libnvrtc.so.13"));
+    let location = Location { path, rule: Rule::System };
+    assert_eq!(include_directory(&location), Some(root.path().join("include")));
+}

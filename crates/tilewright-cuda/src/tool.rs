@@ -1,0 +1,107 @@
+//! Programs of the CUDA toolkit that are run: the PTX assembler and the disassembler.
+
+use crate::architecture::Architecture;
+use crate::locate::{self, Component, Environment, Location};
+use crate::nvrtc::Compiled;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tilewright_core::{Error, ErrorKind};
+
+/// The PTX assembler.
+#[derive(Debug, Clone)]
+pub struct Ptxas(Location);
+
+impl Ptxas {
+    /// Finds the program.
+    ///
+    /// # Errors
+    /// `unavailable` where it is not installed, `environment` where `TILEWRIGHT_PTXAS_PATH` names no file.
+    pub fn find() -> Result<Self, Error> {
+        locate::tool(Component::Ptxas, &Environment::current()).map(Self)
+    }
+
+    /// Where the program is, and by which rule it was found.
+    pub fn location(&self) -> &Location {
+        &self.0
+    }
+
+    /// Assembles PTX for a real architecture; the log has the resources of each kernel. `name` is for messages.
+    ///
+    /// # Errors
+    /// `compilation` with the assembler's log, `io` when temporary files or the program fail.
+    pub fn assemble(&self, name: &str, ptx: &str, architecture: Architecture) -> Result<Compiled, Error> {
+        let directory = tempfile::tempdir().map_err(|source| io(&std::env::temp_dir(), source))?;
+        let (input, output) = (directory.path().join("kernel.ptx"), directory.path().join("kernel.cubin"));
+        std::fs::write(&input, ptx.trim_end_matches('\0')).map_err(|source| io(&input, source))?;
+        let target = architecture.real();
+        let mut command = Command::new(&self.0.path);
+        command.arg("-v").arg(format!("-arch={target}")).arg("-o").arg(&output).arg(&input);
+        let finished = run(&mut command, &self.0.path)?;
+        let log = format!("{}{}", lossy(&finished.stdout), lossy(&finished.stderr))
+            .replace(&*input.to_string_lossy(), name);
+        if !finished.status.success() {
+            let hint = match log.contains("Unsupported .version") {
+                true => "this ptxas is older than the compiler that wrote the PTX",
+                false => "",
+            };
+            return Err(ErrorKind::Compilation { what: name.into(), target, log, hint: hint.into() }.into());
+        }
+        let image = std::fs::read(&output).map_err(|source| io(&output, source))?;
+        Ok(Compiled { image, log })
+    }
+}
+
+/// The disassembler of machine code.
+#[derive(Debug, Clone)]
+pub struct Nvdisasm(Location);
+
+impl Nvdisasm {
+    /// Finds the program.
+    ///
+    /// # Errors
+    /// `unavailable` where it is not installed, `environment` where `TILEWRIGHT_NVDISASM_PATH` names no file.
+    pub fn find() -> Result<Self, Error> {
+        locate::tool(Component::Nvdisasm, &Environment::current()).map(Self)
+    }
+
+    /// Where the program is, and by which rule it was found.
+    pub fn location(&self) -> &Location {
+        &self.0
+    }
+
+    /// The instructions of a cubin as text, with source lines where the cubin has them.
+    ///
+    /// # Errors
+    /// `compilation` with the program's message when it refuses the cubin, `io` when temporary files or the program fail.
+    pub fn disassemble(&self, cubin: &[u8]) -> Result<String, Error> {
+        let directory = tempfile::tempdir().map_err(|source| io(&std::env::temp_dir(), source))?;
+        let input = directory.path().join("kernel.cubin");
+        std::fs::write(&input, cubin).map_err(|source| io(&input, source))?;
+        let mut command = Command::new(&self.0.path);
+        command.args(["--print-code", "--print-line-info"]).arg(&input);
+        let finished = run(&mut command, &self.0.path)?;
+        if !finished.status.success() {
+            let (what, target) = ("the cubin".into(), "disassembly".into());
+            return Err(ErrorKind::Compilation {
+                what,
+                target,
+                log: lossy(&finished.stderr),
+                hint: String::new(),
+            }
+            .into());
+        }
+        Ok(lossy(&finished.stdout))
+    }
+}
+
+fn run(command: &mut Command, program: &Path) -> Result<std::process::Output, Error> {
+    command.stdin(Stdio::null()).output().map_err(|source| io(program, source))
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn io(path: &Path, source: std::io::Error) -> Error {
+    ErrorKind::Io { path: path.to_owned(), source }.into()
+}

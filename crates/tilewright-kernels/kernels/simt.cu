@@ -1,0 +1,217 @@
+// simt: the production kernel for any semiring whose elements have 4 or 8 bytes: any sizes, strides and transposes.
+//
+// A block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N of them, a thread THREAD_M x THREAD_N.
+// Tiles of A and B travel to shared memory by asynchronous copies, STAGES - 1 tiles ahead of the arithmetic, and lie
+// there with neighbouring rows of A (columns of B) beside each other, whatever their order in memory. There is one
+// barrier a tile. With PREFETCH, operands of the next step of k are read from shared memory while this step is
+// computed, across tiles as well; without, other warps fill the time.
+// Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
+#include "config.cuh"
+#include "ptx.cuh"
+#include "vector.cuh"
+
+constexpr int WIDTH = 16 / sizeof(T);  // elements per 16-byte access
+constexpr int LANES_M = WARP_M / THREAD_M, LANES_N = WARP_N / THREAD_N;
+constexpr int VECTORS_M = THREAD_M / WIDTH, VECTORS_N = THREAD_N / WIDTH;
+constexpr int WARPS_M = TILE_M / WARP_M, WARPS_N = TILE_N / WARP_N;
+constexpr int THREADS = WARPS_M * WARPS_N * 32;
+static_assert(LANES_M * LANES_N == 32, "a warp has 32 lanes");
+
+// How an operand's tile is copied: which way neighbouring threads go, and how much one copy moves.
+enum Copy { ALONG_K, ALONG_SIDE, VECTORS_ALONG_SIDE };
+
+// One operand: its tile in shared memory is [TILE_K][SIDE], where the side is M for A and N for B.
+template <int SIDE, int COPY> struct Operand {
+    static constexpr int COUNT = COPY == VECTORS_ALONG_SIDE ? WIDTH : 1;  // elements per copy
+    static constexpr int BYTES = COUNT * sizeof(T);
+    // Threads along k write to rows of shared memory that are PITCH apart: padding spreads them over the banks.
+    static constexpr int PITCH = SIDE + (COPY == ALONG_K ? WIDTH : 0);
+    static constexpr int ALONG = COPY == ALONG_K ? TILE_K : SIDE / COUNT;  // copies until the other index changes
+    static constexpr int ACROSS = THREADS / ALONG;                         // step of the other index between copies
+    static constexpr int COPIES = SIDE * TILE_K / (COUNT * THREADS);       // copies per thread
+    static_assert(THREADS % ALONG == 0 && COPIES * COUNT * THREADS == SIDE * TILE_K, "threads share a tile evenly");
+
+    // This thread's first element within a tile.
+    static __device__ int along() { return threadIdx.x % ALONG; }
+    static __device__ int across() { return threadIdx.x / ALONG; }
+    static __device__ int side() { return COPY == ALONG_K ? across() : along() * COUNT; }
+    static __device__ int k() { return COPY == ALONG_K ? along() : across(); }
+
+    const T* next;          // the same element of the next tile to copy
+    long long side_stride;  // elements from one row of A (column of B) to the next
+    long long k_stride;     // elements from one k to the next
+
+    __device__ Operand(const T* tile, long long side_stride, long long k_stride)
+        : next(tile + side() * side_stride + k() * k_stride), side_stride(side_stride), k_stride(k_stride)
+    {
+    }
+
+    // Starts copying the next tile. With CHECKED, what lies beyond `side_left` or `k_left` becomes zero.
+    template <bool CHECKED> __device__ void copy(unsigned to, int side_left, int k_left) const
+    {
+        const long long step = ACROSS * (COPY == ALONG_K ? side_stride : k_stride);
+        constexpr int SHARED_STEP = ACROSS * (COPY == ALONG_K ? 1 : PITCH) * int(sizeof(T));
+        to += (k() * PITCH + side()) * sizeof(T);
+#pragma unroll
+        for (int c = 0; c < COPIES; ++c) {
+            // Sides are multiples of COUNT: a vector is inside or outside as a whole.
+            const int s = side() + (COPY == ALONG_K ? c * ACROSS : 0), kk = k() + (COPY == ALONG_K ? 0 : c * ACROSS);
+            const bool inside = !CHECKED || (s < side_left && kk < k_left);
+            copy_async<BYTES>(to + c * SHARED_STEP, next + c * step, inside);
+        }
+    }
+
+    __device__ void advance() { next += TILE_K * k_stride; }
+};
+
+using TileA = Operand<TILE_M, COPY_A>;
+using TileB = Operand<TILE_N, COPY_B>;
+constexpr int STAGE_A = TILE_K * TileA::PITCH, STAGE = STAGE_A + TILE_K * TileB::PITCH;  // elements
+
+// The operands of one step of k.
+struct Step {
+    Vector<T, WIDTH> a[VECTORS_M], b[VECTORS_N];
+
+    __device__ void read(const T* stage, int k, int row, int col)
+    {
+        const T* a_row = stage + k * TileA::PITCH + row;
+        const T* b_row = stage + STAGE_A + k * TileB::PITCH + col;
+#pragma unroll
+        for (int v = 0; v < VECTORS_M; ++v) a[v] = load_vector<WIDTH>(a_row + v * LANES_M * WIDTH);
+#pragma unroll
+        for (int v = 0; v < VECTORS_N; ++v) b[v] = load_vector<WIDTH>(b_row + v * LANES_N * WIDTH);
+    }
+
+    // Row by row, every other row backwards: an instruction then shares an operand with the one before it, also where the
+    // row changes. An arithmetic unit keeps the last operands it read; two banks cannot deliver three new ones in a cycle.
+    __device__ void multiply_add(T (&sum)[THREAD_M][THREAD_N]) const
+    {
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+            for (int n = 0; n < THREAD_N; ++n) {
+                const int j = i % 2 ? THREAD_N - 1 - n : n;
+                sum[i][j] = S::multiply_add(a[i / WIDTH][i % WIDTH], b[j / WIDTH][j % WIDTH], sum[i][j]);
+            }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long long a_col, long long b_row,
+     long long b_col, long long c_row, long long c_col, long long a_batch, long long b_batch, long long c_batch,
+     long long c_split, int k_split, int first_batch, T alpha, T beta)
+{
+    extern __shared__ __align__(16) T shared[];
+
+    // Blocks that run together compute a patch of C that is GROUP tiles high, so that they share rows of A and columns
+    // of B in the second-level cache.
+    const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (N + TILE_N - 1) / TILE_N;
+    const int patch = blockIdx.x / (GROUP * tiles_n), in_patch = blockIdx.x % (GROUP * tiles_n);
+    const int height = min(GROUP, tiles_m - patch * GROUP);
+    const int m0 = (patch * GROUP + in_patch % height) * TILE_M, n0 = in_patch / height * TILE_N;
+
+    const long long batch = first_batch + blockIdx.z;
+    const int k0 = blockIdx.y * k_split, k_count = min(k_split, K - k0);
+    TileA tile_a(A + batch * a_batch + m0 * a_row + k0 * a_col, a_row, a_col);
+    TileB tile_b(B + batch * b_batch + n0 * b_col + k0 * b_row, b_col, b_row);
+
+    // Neighbouring lanes are neighbours along M, pairs of them along N: 16 lanes that are served together then read at most
+    // 8 vectors of B and 2 of A, all in different banks.
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int lane_m = lane % 2 + lane / (2 * LANES_N) * 2, lane_n = lane / 2 % LANES_N;
+    const int row = warp / WARPS_N * WARP_M + lane_m * WIDTH, col = warp % WARPS_N * WARP_N + lane_n * WIDTH;
+
+    T sum[THREAD_M][THREAD_N];
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+        for (int j = 0; j < THREAD_N; ++j) sum[i][j] = S::zero();
+
+    const bool inside = m0 + TILE_M <= M && n0 + TILE_N <= N;
+    const int full_tiles = k_count / TILE_K;
+    const unsigned base = shared_address(shared);
+    auto copy_tile = [&](int tile, int stage) {
+        const unsigned to_a = base + stage * STAGE * sizeof(T), to_b = to_a + STAGE_A * sizeof(T);
+        const int k_left = k_count - tile * TILE_K;
+        if (!EDGES || (inside && k_left >= TILE_K)) {
+            if (k_left > 0) {
+                tile_a.template copy<false>(to_a, TILE_M, TILE_K);
+                tile_b.template copy<false>(to_b, TILE_N, TILE_K);
+            }
+        } else if (k_left > 0) {
+            tile_a.template copy<true>(to_a, M - m0, k_left);
+            tile_b.template copy<true>(to_b, N - n0, k_left);
+        }
+        tile_a.advance();
+        tile_b.advance();
+        commit_copies();  // a group without copies keeps the count of groups simple
+    };
+
+    auto next_tile = [&] {  // has arrived, and every warp is done with the one before
+        wait_for_copies<STAGES - 2>();
+        __syncthreads();
+    };
+
+    for (int s = 0; s < STAGES - 1; ++s) copy_tile(s, s);
+    next_tile();
+
+    int stage = 0, free = STAGES - 1;  // the stage to compute from, and the one to copy to
+    // A warp whose part of an edge tile lies outside C leaves the arithmetic to the others and copies only.
+    if (warp / WARPS_N * WARP_M >= M - m0 || warp % WARPS_N * WARP_N >= N - n0) {
+        for (int tile = 0; tile < full_tiles; ++tile) {
+            copy_tile(tile + STAGES - 1, free);
+            free = free + 1 == STAGES ? 0 : free + 1;
+            next_tile();
+        }
+        return;
+    }
+
+    Step step[1 + PREFETCH];
+    if (PREFETCH && full_tiles > 0) step[0].read(shared, 0, row, col);
+    for (int tile = 0; tile < full_tiles; ++tile) {
+        const T* here = shared + stage * STAGE;
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        copy_tile(tile + STAGES - 1, free);
+        free = free + 1 == STAGES ? 0 : free + 1;
+#pragma unroll
+        for (int k = 0; k < TILE_K; ++k) {
+            if (!PREFETCH) {
+                step[0].read(here, k, row, col);
+            } else if (k + 1 < TILE_K) {
+                step[(k + 1) % 2].read(here, k + 1, row, col);
+            } else {
+                next_tile();
+                // After the last full tile the operands of its first step are read again, and not used.
+                step[0].read(tile + 1 < full_tiles ? shared + stage * STAGE : here, 0, row, col);
+            }
+            step[PREFETCH ? k % 2 : 0].multiply_add(sum);
+        }
+        if (!PREFETCH) next_tile();
+    }
+    for (int k = 0; EDGES && k < k_count - full_tiles * TILE_K; ++k) {
+        step[0].read(shared + stage * STAGE, k, row, col);
+        step[0].multiply_add(sum);
+    }
+
+    T* c = C + batch * c_batch + blockIdx.y * c_split + (m0 + row) * c_row + (n0 + col) * c_col;
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+        const int r = i / WIDTH * LANES_M * WIDTH + i % WIDTH;
+#pragma unroll
+        for (int v = 0; v < VECTORS_N; ++v) {
+            const int s = v * LANES_N * WIDTH;
+            T* to = c + r * c_row + s * c_col;
+            if (STORE_VECTORS && inside) {
+                Vector<T, WIDTH> value = {};
+                if (beta != S::zero()) value = load_vector<WIDTH>(to);
+#pragma unroll
+                for (int w = 0; w < WIDTH; ++w) update<S>(&value[w], sum[i][v * WIDTH + w], alpha, beta);
+                store_vector(to, value);
+            } else if (m0 + row + r < M) {
+#pragma unroll
+                for (int w = 0; w < WIDTH; ++w)
+                    if (n0 + col + s + w < N) update<S>(to + w * c_col, sum[i][v * WIDTH + w], alpha, beta);
+            }
+        }
+    }
+}

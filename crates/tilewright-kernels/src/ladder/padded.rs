@@ -1,0 +1,81 @@
+//! Kernels that read copies of A and B: transposed, and filled up to multiples of the tile.
+
+use super::{
+    FLOAT,
+    rung::{Checks, Size, arguments},
+};
+use crate::{
+    kernel::{Family, Kernel, Make},
+    launch::{ArgumentValue, Buffer, Launch, Recipe},
+    pad,
+    program::Program,
+    refusal::Refusal,
+    request::Request,
+};
+
+pub(crate) const REGISTER_TILE: Kernel = Kernel {
+    name: "register-tile",
+    family: Family::Ladder,
+    summary: "8 x 8 outputs per thread straight from global memory; inputs padded and transposed first",
+    teaches: "registers as the first level of reuse, and preparing data so that the inner loop needs no guard",
+    file: "register_tile.cu",
+    source: include_str!("../../kernels/register_tile.cu"),
+    variants: FLOAT,
+    make: Make::Product(recipe),
+};
+
+pub(crate) const SHARED_REGISTER_TILE: Kernel = Kernel {
+    name: "shared-register-tile",
+    family: Family::Ladder,
+    summary: "64 x 64 outputs per block, 8 x 8 per thread, 4 steps of k in shared memory per barrier pair",
+    teaches: "both levels of reuse together: the block shares loads, the thread reuses operands",
+    file: "shared_register_tile.cu",
+    source: include_str!("../../kernels/shared_register_tile.cu"),
+    variants: FLOAT,
+    make: Make::Product(recipe),
+};
+
+/// Rows and columns of C per block; both copies are padded to it, and K to the tile of the preparation kernel.
+const TILE: u32 = 64;
+
+fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
+    let checks = Checks { kernel, request };
+    let size = checks.single()?;
+    checks.unit_rows("C", request.problem.c())?;
+    let up = |x: u32, tile: u32| x.next_multiple_of(tile);
+    let padded = Size { m: up(size.m, TILE), n: up(size.n, TILE), k: up(size.k, pad::TILE) };
+    let grid = [padded.n / TILE, padded.m / TILE, 1];
+
+    let mut arguments = arguments(request, size);
+    for argument in &mut arguments {
+        argument.value = match argument.name {
+            "A" => ArgumentValue::Pointer(Buffer::Workspace(0)),
+            "B" => ArgumentValue::Pointer(Buffer::Workspace(1)),
+            "K" => ArgumentValue::I32(padded.k as i32),
+            "lda" => ArgumentValue::I64(padded.m.into()),
+            "ldb" => ArgumentValue::I64(padded.n.into()),
+            _ => argument.value,
+        };
+    }
+    let program = Program::new(kernel, request.variant(), &[]);
+    let launches = [
+        pad::pad(request, Buffer::A, request.problem.a().t(), 0, [padded.k, padded.m]),
+        pad::pad(request, Buffer::B, request.problem.b(), 1, [padded.k, padded.n]),
+        Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
+    ];
+    for launch in &launches {
+        checks.grid(launch.grid)?;
+    }
+    // Without a term there is nothing to copy.
+    let launches = launches.into_iter().filter(|l| !l.grid.contains(&0)).collect();
+    let bytes = |rows: u32, cols: u32| u64::from(rows) * u64::from(cols) * request.dtype.size() as u64;
+    Ok(Recipe {
+        workspaces: vec![bytes(padded.k, padded.m), bytes(padded.k, padded.n)],
+        details: vec![
+            ("tile", format!("{TILE}x{TILE}")),
+            ("outputs per thread", "64".into()),
+            ("padded", format!("{}x{}x{}", padded.m, padded.n, padded.k)),
+        ],
+        ..Recipe::product(kernel, request, launches)
+    })
+}

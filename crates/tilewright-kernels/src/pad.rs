@@ -1,0 +1,40 @@
+//! Copies of operands in the order that a kernel reads them, filled up with the semiring's zero.
+
+use crate::{
+    launch::{Argument, ArgumentValue, Buffer, Launch},
+    program::{Program, Source},
+    request::Request,
+};
+use tilewright_core::Layout;
+
+const PAD: Source = Source { file: "pad.cu", text: include_str!("../kernels/pad.cu") };
+/// Rows and columns that a block copies; both sides of a copy must be multiples of it.
+pub(crate) const TILE: u32 = 32;
+/// Rows that it copies at once.
+const ROWS: u32 = 8;
+
+/// Copies a matrix of any strides into a row-major workspace of `rows x cols`.
+pub(crate) fn pad(
+    request: &Request,
+    from: Buffer,
+    l: Layout,
+    workspace: usize,
+    [rows, cols]: [u32; 2],
+) -> Launch {
+    let arguments = [
+        ("source", ArgumentValue::Pointer(from)),
+        ("copy", ArgumentValue::Pointer(Buffer::Workspace(workspace))),
+        ("rows", ArgumentValue::I32(l.rows as i32)),
+        ("cols", ArgumentValue::I32(l.cols as i32)),
+        ("row_stride", ArgumentValue::I64(l.row_stride as i64)),
+        ("col_stride", ArgumentValue::I64(l.col_stride as i64)),
+        ("copy_cols", ArgumentValue::I32(cols as i32)),
+    ];
+    Launch::new(
+        Program::of(PAD, request.variant(), &[]),
+        "pad",
+        [cols / TILE, rows / TILE, 1],
+        [TILE, ROWS, 1],
+        arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+    )
+}

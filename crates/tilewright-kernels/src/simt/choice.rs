@@ -1,0 +1,108 @@
+//! Choosing the tile, the split and what to pack.
+
+use super::{
+    cost::{Candidate, Work},
+    menu::{Tile, tiles},
+    operand::{Copy, Operand},
+};
+use crate::{launch::Rejected, request::Request};
+use std::cmp::Ordering;
+
+/// More partial results than this are not worth their memory, in bytes.
+const MOST_PARTS: u64 = 1 << 30;
+
+/// The best candidate, and why the best of every other tile is not it; `Err` when no tile can be used.
+pub(crate) fn choose(
+    request: &Request,
+    work: &Work,
+    operands: [Operand; 2],
+) -> Result<(Candidate, Vec<Rejected>), Vec<Rejected>> {
+    let mut rejected = Vec::new();
+    let mut best: Vec<(Candidate, f64)> = Vec::new();
+    for &tile in tiles(work.dtype) {
+        let reject = |reason: String| Rejected { candidate: tile.name(), reason };
+        if request.tile.is_some_and(|asked| asked != tile.block) {
+            rejected.push(reject("another tile is asked for".into()));
+            continue;
+        }
+        let candidates = candidates(request, work, operands, tile);
+        let limit = request.target.shared_memory_per_block;
+        let fitting = candidates.into_iter().filter(|c| shared_memory(c, work) <= limit);
+        let timed = fitting.map(|c| (c, c.cycles(work)));
+        match timed.min_by(faster) {
+            Some(found) => best.push(found),
+            None => rejected.push(reject(format!("it needs more than {limit} bytes of shared memory"))),
+        }
+    }
+    let Some(&(chosen, time)) = best.iter().min_by(|x, y| faster(x, y)) else { return Err(rejected) };
+    for (other, slower) in best.into_iter().filter(|(c, _)| c.tile != chosen.tile) {
+        let reason = format!("estimated at {:.2} times the time", slower / time);
+        rejected.push(Rejected { candidate: describe(&other), reason });
+    }
+    Ok((chosen, rejected))
+}
+
+fn faster(x: &(Candidate, f64), y: &(Candidate, f64)) -> Ordering {
+    x.1.total_cmp(&y.1)
+}
+
+/// A candidate in words.
+fn describe(c: &Candidate) -> String {
+    let packed = match c.packed {
+        [false, false] => "",
+        [true, false] => ", A packed",
+        [false, true] => ", B packed",
+        [true, true] => ", A and B packed",
+    };
+    let splits = if c.splits > 1 { format!(", k in {} parts", c.splits) } else { String::new() };
+    format!("{}{splits}{packed}", c.tile.name())
+}
+
+/// Bytes of shared memory: the stages, each with a tile of A and of B.
+pub(crate) fn shared_memory(c: &Candidate, work: &Work) -> u32 {
+    // Rows are padded by one vector where threads write along k: see `PITCH` in the kernel.
+    let pad = |copy| if copy == Copy::AlongK { Tile::vector(work.dtype) } else { 0 };
+    let pitches = c.tile.block[0] + pad(c.copies[0]) + c.tile.block[1] + pad(c.copies[1]);
+    c.tile.stages * c.tile.k * pitches * work.dtype.size() as u32
+}
+
+/// Every split and packing that makes sense with a tile.
+fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
+    let direct = operands.map(|o| o.copy(work.dtype));
+    // Packing is for single products, and for operands that cannot be copied in vectors as they are.
+    let packable = |i: usize| work.batch == 1 && direct[i] != Copy::Vectors;
+    let mut all = Vec::new();
+    for splits in splits(request, work, tile) {
+        for packed in [[false, false], [true, false], [false, true], [true, true]] {
+            if (0..2).all(|i| !packed[i] || packable(i)) {
+                let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
+                all.push(Candidate { tile, splits, copies, packed });
+            }
+        }
+    }
+    all
+}
+
+/// Numbers of parts worth looking at: few, and those that fill one to three waves of blocks.
+fn splits(request: &Request, work: &Work, tile: Tile) -> Vec<u32> {
+    let tiles = u64::from(work.m.div_ceil(tile.block[0]))
+        * u64::from(work.n.div_ceil(tile.block[1]))
+        * work.batch as u64;
+    let slots = u64::from(work.multiprocessors * tile.resident);
+    let filling = (1..=3).map(|waves| waves * slots / tiles.max(1));
+    let part = u64::from(work.m) * u64::from(work.n) * work.batch as u64 * work.dtype.size() as u64;
+    // A part should be worth filling a pipeline for.
+    let most = u64::from(work.k / (4 * tile.k)).min(MOST_PARTS / part.max(1)).clamp(1, 65_535);
+    let mut counts: Vec<u32> = match request.splits {
+        Some(asked) => vec![asked.clamp(1, 65_535)],
+        None => [1, 2, 3, 4, 6, 8].into_iter().chain(filling).map(|s| s.clamp(1, most) as u32).collect(),
+    };
+    // Parts are multiples of the tile, so fewer may do.
+    for count in &mut counts {
+        let part = work.k.div_ceil(*count).next_multiple_of(tile.k).max(1);
+        *count = work.k.div_ceil(part).max(1);
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}

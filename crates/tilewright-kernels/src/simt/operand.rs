@@ -1,0 +1,55 @@
+//! How a tile of an operand gets into shared memory.
+
+use super::menu::Tile;
+use tilewright_core::{DType, Layout};
+
+/// The way threads walk over a tile while they copy it. The discriminants are those of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copy {
+    /// Neighbouring threads copy neighbouring terms, one element each.
+    AlongK = 0,
+    /// Neighbouring threads copy neighbouring rows of A or columns of B, one element each.
+    AlongSide = 1,
+    /// The same with 16 bytes each.
+    Vectors = 2,
+}
+
+impl Copy {
+    /// Part of a tile's rate that remains, measured on an H200.
+    pub const fn rate(self, tile: &Tile) -> f64 {
+        match self {
+            Self::AlongK => tile.along_k,
+            Self::AlongSide => 0.985,
+            Self::Vectors => 1.0,
+        }
+    }
+}
+
+/// An operand as the kernel sees it: a side (rows of A, columns of B) and terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operand {
+    /// Rows are the side, columns the terms.
+    pub layout: Layout,
+    /// Bytes to which element (0, 0) is aligned.
+    pub alignment: u64,
+    /// Elements to the same operand of the next product.
+    pub batch: isize,
+}
+
+impl Operand {
+    /// The best way to copy it.
+    pub fn copy(&self, dtype: DType) -> Copy {
+        let vector = Tile::vector(dtype) as isize;
+        let Layout { row_stride: side, col_stride: k, rows, .. } = self.layout;
+        let whole = rows % vector as usize == 0;
+        let aligned =
+            whole && k % vector == 0 && self.batch % vector == 0 && self.alignment.is_multiple_of(16);
+        if side == 1 && aligned {
+            Copy::Vectors
+        } else if side.unsigned_abs() <= k.unsigned_abs() {
+            Copy::AlongSide
+        } else {
+            Copy::AlongK
+        }
+    }
+}

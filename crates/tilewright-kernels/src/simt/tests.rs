@@ -1,0 +1,151 @@
+use super::*;
+use crate::{catalogue::find, request::Batch};
+use tilewright_core::Problem;
+
+fn layouts(m: usize, n: usize, k: usize) -> [Layout; 3] {
+    [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)]
+}
+
+fn request([a, b, c]: [Layout; 3]) -> Request {
+    Request::new(Problem::new(a, b, c).unwrap(), SemiringId::PlusTimes, DType::F32)
+}
+
+fn plan(request: &Request) -> Recipe {
+    find("simt").unwrap().recipe(request).unwrap()
+}
+
+fn detail(recipe: &Recipe, name: &str) -> String {
+    recipe.details.iter().find(|(n, _)| *n == name).unwrap().1.clone()
+}
+
+fn argument(launch: &Launch, name: &str) -> ArgumentValue {
+    launch.arguments.iter().find(|a| a.name == name).unwrap().value
+}
+
+#[test]
+fn large_products_have_no_edges_and_no_parts() {
+    for n in [2048, 4096, 8192] {
+        let recipe = plan(&request(layouts(n, n, n)));
+        assert_eq!(detail(&recipe, "outputs per thread"), "64");
+        assert_eq!(detail(&recipe, "parts of k"), "1");
+        assert_eq!(detail(&recipe, "edge tiles"), "none");
+    }
+}
+
+#[test]
+fn the_model_agrees_with_measurements() {
+    // The fastest of all tiles and splits on an H200, as rows, columns and terms, tile, outputs per thread, parts.
+    for ([m, n, k], tile, outputs, parts) in [
+        ([1000, 1000, 1000], "64x128", "32", "1"),
+        ([1024, 1024, 1024], "64x128", "32", "1"),
+        ([2048, 2048, 2048], "128x128", "64", "1"),
+        ([4096, 4096, 4096], "128x128", "64", "1"),
+        ([4097, 4097, 4097], "64x128", "64", "1"),
+        ([8192, 8192, 8192], "64x128", "64", "1"),
+        ([128, 8192, 8192], "128x128", "64", "4"),
+        ([8192, 8192, 64], "64x128", "64", "1"),
+    ] {
+        let recipe = plan(&request(layouts(m, n, k)));
+        let chosen =
+            [detail(&recipe, "tile"), detail(&recipe, "outputs per thread"), detail(&recipe, "parts of k")];
+        assert_eq!(chosen, [format!("{tile}, 16 terms a step"), outputs.into(), parts.into()], "{m}x{n}x{k}");
+    }
+}
+
+#[test]
+fn every_other_tile_is_rejected_with_a_reason() {
+    let recipe = plan(&request(layouts(1000, 1000, 1000)));
+    let tiles = menu::tiles(DType::F32).len();
+    assert_eq!(recipe.rejected.len(), tiles - 1);
+    for r in &recipe.rejected {
+        let times: f64 = r.reason.split(' ').nth(2).unwrap().parse().unwrap();
+        assert!(times >= 1.0, "{r:?}");
+    }
+}
+
+#[test]
+fn long_sums_of_small_results_are_split() {
+    let recipe = plan(&request(layouts(64, 64, 262_144)));
+    let [product, reduction] = &recipe.launches[..] else { panic!("two launches") };
+    assert!(product.grid[1] >= 132, "{:?}", product.grid);
+    assert_eq!(reduction.entry, "split_k_reduce");
+    assert_eq!(recipe.workspaces, [u64::from(product.grid[1]) * 64 * 64 * 4]);
+    // Every term belongs to exactly one part.
+    let ArgumentValue::I32(part) = argument(product, "k_split") else { panic!() };
+    assert!(part as u32 * product.grid[1] >= 262_144 && part as u32 * (product.grid[1] - 1) < 262_144);
+    // Parts are plain sums; alpha and beta come last.
+    assert_eq!(argument(product, "beta"), ArgumentValue::F32(0.0));
+}
+
+#[test]
+fn a_column_major_result_is_computed_as_its_transpose() {
+    let [a, b, _] = layouts(300, 200, 100);
+    let recipe = plan(&request([a, b, Layout::col_major(300, 200)]));
+    let launch = recipe.launches.last().unwrap();
+    assert_eq!(
+        (argument(launch, "M"), argument(launch, "N")),
+        (ArgumentValue::I32(200), ArgumentValue::I32(300))
+    );
+    assert_eq!(argument(launch, "c_col"), ArgumentValue::I64(1));
+}
+
+#[test]
+fn batches_beyond_the_grid_take_several_launches() {
+    let mut r = request(layouts(8, 8, 8));
+    r.batch = Batch { count: 100_000, a: 64, b: 64, c: 64 };
+    let recipe = plan(&r);
+    let batches: Vec<_> = recipe.launches.iter().map(|l| l.grid[2]).collect();
+    assert_eq!(batches, [65_535, 34_465]);
+    assert_eq!(argument(&recipe.launches[1], "first_batch"), ArgumentValue::I32(65_535));
+    r.batch.count = 0;
+    assert!(plan(&r).launches.is_empty());
+}
+
+#[test]
+fn strides_choose_how_operands_are_copied() {
+    let sized = |rows, side, k, alignment, batch| {
+        let layout = Layout::strided(rows, 100, side, k);
+        Operand { layout, alignment, batch }.copy(DType::F32)
+    };
+    let copy = |side, k, alignment, batch| sized(100, side, k, alignment, batch);
+    use operand::Copy::*;
+    assert_eq!(copy(1, 100, 256, 0), Vectors);
+    // The last vector of 99 elements would reach beyond them.
+    assert_eq!(sized(99, 1, 100, 256, 0), AlongSide);
+    assert_eq!(copy(1, 101, 256, 0), AlongSide);
+    assert_eq!(copy(1, 100, 4, 0), AlongSide);
+    assert_eq!(copy(1, 100, 256, 1), AlongSide);
+    assert_eq!(copy(-1, 100, 256, 0), AlongSide);
+    assert_eq!(copy(100, 1, 256, 0), AlongK);
+    assert_eq!(copy(100, -1, 256, 0), AlongK);
+}
+
+#[test]
+fn a_choice_can_be_forced() {
+    let mut r = request(layouts(512, 512, 512));
+    r.tile = Some([64, 64]);
+    r.splits = Some(3);
+    let recipe = plan(&r);
+    assert_eq!(detail(&recipe, "tile"), "64x64, 16 terms a step");
+    assert_eq!(recipe.launches[recipe.launches.len() - 2].grid[1], 3);
+    r.tile = Some([1, 1]);
+    let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
+    assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
+}
+
+#[test]
+fn shared_memory_is_respected() {
+    let mut r = request(layouts(4096, 4096, 4096));
+    const LIMIT: u32 = 40 << 10;
+    r.target.shared_memory_per_block = LIMIT;
+    let recipe = plan(&r);
+    assert!(recipe.launches.iter().all(|l| l.dynamic_shared_memory <= LIMIT));
+    assert!(recipe.rejected.iter().any(|r| r.reason.contains("shared memory")), "{:?}", recipe.rejected);
+}
+
+#[test]
+fn no_terms_still_write_c() {
+    let recipe = plan(&request(layouts(64, 64, 0)));
+    assert_eq!(recipe.launches.len(), 1);
+    assert!(plan(&request(layouts(0, 64, 5))).launches.is_empty());
+}
