@@ -19,10 +19,19 @@ struct Pair {
     block: [u32; 3],
     dynamic_shared: u32,
     arguments: Vec<String>,
-    /// The kind, the names of lines of which the finding has one or both, and threads that it may name.
-    finds: Option<(String, Vec<String>, Vec<(u32, u32)>)>,
+    finds: Expected,
     /// Directives of the pair that this reader does not know.
     unknown: Vec<String>,
+}
+
+/// What must be found in the faulty kernel.
+#[derive(Clone, Debug, Default)]
+struct Expected {
+    kind: String,
+    /// Names of the marked lines that the finding may be at.
+    lines: Vec<String>,
+    /// Ranges of threads that it may name; none: any.
+    threads: Vec<(u32, u32)>,
 }
 
 fn folder() -> PathBuf {
@@ -70,7 +79,7 @@ fn pairs(source: &str) -> Vec<Pair> {
                         (other, _) => pair.unknown.push(other.into()),
                     }
                 }
-                pair.finds = Some((kind, lines, threads));
+                pair.finds = Expected { kind, lines, threads };
             }
             other => pair.unknown.push(other.into()),
         }
@@ -138,7 +147,7 @@ fn linear(thread: [u32; 3], block: [u32; 3]) -> u32 {
 }
 
 fn fits(finding: &Finding, pair: &Pair, source: &str) -> bool {
-    let (kind, lines, threads) = pair.finds.as_ref().unwrap();
+    let Expected { kind, lines, threads } = &pair.finds;
     let lines: Vec<u32> =
         lines.iter().flat_map(|name| marked(source, &format!("{}_faulty", pair.name), name)).collect();
     let parties = || std::iter::once(&finding.at).chain(&finding.with);

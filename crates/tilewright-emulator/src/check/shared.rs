@@ -249,7 +249,7 @@ impl SharedShadow {
             let lost_update = earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.loses(both_strong));
             let tolerated = both_strong && !lost_update;
             let lanes = if tolerated { 0 } else { order.unordered(earlier, actor.warp, lane) };
-            (lanes != 0).then(|| Conflict::Race {
+            (lanes != 0).then_some(Conflict::Race {
                 earlier: Entry { lanes, ..earlier },
                 earlier_mode,
                 lost_update,

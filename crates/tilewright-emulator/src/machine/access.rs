@@ -393,7 +393,7 @@ impl Worker<'_> {
         mode: Mode,
     ) -> Result<*mut u8, super::faults::Fault> {
         use super::faults::Fault;
-        let aligned = at % u64::from(align) == 0;
+        let aligned = at.is_multiple_of(u64::from(align));
         let (object, writable) = match space {
             Space::Shared => match team.shared.object(&self.launch.shared, at) {
                 Some(object) => (object, true),

@@ -142,8 +142,7 @@ fn order(warps: &[Warp], team: &mut Team, barrier: &Barrier) {
         team.order.all();
         return;
     }
-    // Warps that are only partly there neither learn nor teach: rather a false silence than a false report would be wrong here, so
-    // only whole warps count.
+    // Order between warps is kept for whole warps: one that is only partly there neither learns nor teaches.
     let whole = |masks: &[u32]| -> Vec<u32> {
         let there =
             warps.iter().zip(masks).filter(|(warp, mask)| **mask != 0 && **mask & warp.live == warp.live);

@@ -106,7 +106,7 @@ pub fn carry(site: &CarrySite, frame: Frame, mask: u32, carry: &mut u32) {
         let [a, b, c] = [rows[0][lane], rows[1][lane], rows[2][lane]].map(u128::from);
         let (left, right) = match site.sum {
             CarrySum::Add | CarrySum::Sub => (a, b),
-            CarrySum::MadLo => (a * b & ones, c),
+            CarrySum::MadLo => ((a * b) & ones, c),
             CarrySum::MadHi => (high(rows[0][lane], rows[1][lane], site) & ones, c),
         };
         let (result, out) = if site.sum == CarrySum::Sub {
@@ -133,6 +133,6 @@ fn high(a: u64, b: u64, site: &CarrySite) -> u128 {
         let extend = |value: u64| i128::from(((value << shift) as i64) >> shift);
         (extend(a).wrapping_mul(extend(b)) >> site.bits) as u128
     } else {
-        u128::from(a) * u128::from(b) >> site.bits
+        (u128::from(a) * u128::from(b)) >> site.bits
     }
 }

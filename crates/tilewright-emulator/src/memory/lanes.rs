@@ -151,9 +151,9 @@ mod tests {
                         for shifted in [0, 0, u64::from(width) * 96] {
                             let mut at: [u64; 32] = std::array::from_fn(|lane| at[lane] + shifted);
                             let first = at[mask.trailing_zeros() as usize];
-                            for lane in 0..32 {
+                            for (lane, at) in at.iter_mut().enumerate() {
                                 if mask >> lane & 1 == 0 {
-                                    at[lane] = first;
+                                    *at = first;
                                 }
                             }
                             pattern.follow(&Addresses { at, mask: *mask }, width, cost);
