@@ -119,9 +119,8 @@ impl SharedShadow {
         let start = (access.offsets[0] >> self.shift) as usize;
         let quiet = match access.shape {
             Shape::Consecutive => granules == 1 && self.whole_warp(order, access, start),
-            Shape::Uniform if access.mode == Mode::Read => {
-                (start..start + granules).all(|granule| self.broadcast(order, access, granule))
-            }
+            Shape::Uniform if access.mode == Mode::Read => (start..start + granules)
+                .all(|granule| self.quiet_read(order, access.actor, granule, access.mask)),
             _ => false,
         };
         if !quiet {
@@ -140,6 +139,9 @@ impl SharedShadow {
             let start = (access.offsets[lane] >> self.shift) as usize;
             let mut conflict = None;
             for granule in start..start + granules {
+                if access.mode == Mode::Read && self.quiet_read(order, access.actor, granule, 1 << lane) {
+                    continue;
+                }
                 let found = self.one(order, access.actor, access.mode, granule, lane as u32);
                 conflict = conflict.or(found);
             }
@@ -201,15 +203,15 @@ impl SharedShadow {
         true
     }
 
-    /// Several lanes read one granule. `false`: nothing was done, look at them one by one.
+    /// The lanes of `mask` read one granule. `false`: nothing was done, there may be a conflict.
     #[inline(always)]
-    fn broadcast(&mut self, order: &Order, access: &Access<'_>, granule: usize) -> bool {
+    fn quiet_read(&mut self, order: &Order, actor: Actor, granule: usize, mask: u32) -> bool {
         let barrier = u64::from(order.barrier) << 32;
-        if granule >= self.written.len() || self.writes.moments[granule] >= barrier || !self.written[granule]
-        {
+        let known = granule < self.written.len() && self.written[granule];
+        if !known || self.any_update || self.writes.moments[granule] >= barrier {
             return false;
         }
-        self.remember_read(order, access.actor, granule, access.mask);
+        self.remember_read(order, actor, granule, mask);
         true
     }
 
