@@ -37,6 +37,16 @@ pub(crate) const SIMT: Kernel = Kernel {
     make: Make::Product(recipe),
 };
 
+/// The tiles that `simt` chooses from, each as rows and columns of C per block, then per thread.
+///
+/// ```
+/// use tilewright_core::DType;
+/// assert!(tilewright_kernels::simt_tiles(DType::F32).contains(&[128, 128, 8, 8]));
+/// ```
+pub fn simt_tiles(dtype: DType) -> Vec<[u32; 4]> {
+    menu::tiles(dtype).iter().map(Tile::id).collect()
+}
+
 const REDUCE: Source =
     Source { file: "split_k_reduce.cu", text: include_str!("../../kernels/split_k_reduce.cu") };
 /// Elements of C per block of the reduction.

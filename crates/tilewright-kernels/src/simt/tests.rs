@@ -123,12 +123,12 @@ fn strides_choose_how_operands_are_copied() {
 #[test]
 fn a_choice_can_be_forced() {
     let mut r = request(layouts(512, 512, 512));
-    r.tile = Some([64, 64]);
+    r.tile = Some([64, 64, 8, 4]);
     r.splits = Some(3);
     let recipe = plan(&r);
     assert_eq!(detail(&recipe, "tile"), "64x64, 16 terms a step");
     assert_eq!(recipe.launches[recipe.launches.len() - 2].grid[1], 3);
-    r.tile = Some([1, 1]);
+    r.tile = Some([1, 1, 1, 1]);
     let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
     assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
 }
