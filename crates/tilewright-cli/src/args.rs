@@ -1,9 +1,17 @@
 //! What can be said on the command line.
 
+mod bench;
+mod choice;
+mod kernels;
 mod occupancy;
+mod sizes;
 mod sweep;
 
+pub use bench::{Bench, Library, Where};
+pub use choice::KernelChoice;
+pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
+pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
 
 use clap::{
@@ -11,7 +19,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf};
-use tilewright::{Backend, DType, Isa, SemiringId};
+use tilewright::{Backend, DType, SemiringId};
 
 /// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
@@ -80,8 +88,10 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Mul(Box<Mul>),
+    Bench(Box<Bench>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
+    Kernels(Kernels),
     /// Show what this machine can do, and check that it does it right
     Doctor,
     /// Show or empty the cache of compiled kernels
@@ -137,7 +147,8 @@ With --verify, a result that fails the check is not written.
 Examples:
   tilewright mul a.npy b.npy -o c.npy
   tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
-  tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json";
+  tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
+  tilewright mul a.npy b.npy --plan --gpu h200";
 
 /// Multiply two matrices in files: C = A x B
 ///
@@ -196,9 +207,9 @@ pub struct Mul {
         help_heading = "Computation"
     )]
     pub backend: Backend,
-    /// The instruction set of the CPU backend; the best there is unless given
-    #[arg(long, value_name = "NAME", value_parser = kernels(), help_heading = "Computation")]
-    pub kernel: Option<Isa>,
+    /// The instruction set of the CPU backend, or with --plan a GPU kernel; the best there is unless given
+    #[arg(long, value_name = "NAME", value_parser = KernelChoice::parser(), help_heading = "Computation")]
+    pub kernel: Option<KernelChoice>,
     /// Use at most N threads; 0 takes as many as the product can occupy
     #[arg(
         long,
@@ -212,6 +223,13 @@ pub struct Mul {
     /// Compare the result with the definition, in a sample of rows when it is large
     #[arg(long, help_heading = "Computation")]
     pub verify: bool,
+
+    /// Print how the product would be computed, and do not compute it
+    #[arg(long, help_heading = "Plan")]
+    pub plan: bool,
+    /// Plan for this GPU, which need not be here, such as h200 or a6000; see `tilewright gpus`
+    #[arg(long, value_name = "NAME", requires = "plan", help_heading = "Plan")]
+    pub gpu: Option<String>,
 }
 
 /// The names are listed in help and completions, and the library turns them into values.
@@ -230,9 +248,6 @@ fn dtypes() -> ValueParser {
 }
 fn backends() -> ValueParser {
     named::<Backend>(Backend::ALL.iter().map(|b| b.name()).collect())
-}
-fn kernels() -> ValueParser {
-    named::<Isa>(Isa::ALL.iter().rev().map(|i| i.name()).collect())
 }
 
 #[cfg(test)]

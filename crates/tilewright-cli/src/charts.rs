@@ -1,6 +1,6 @@
 //! Charts in files.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, interrupt};
 use std::path::Path;
 use tilewright::files;
 use tilewright_charts::{Figure, Theme};
@@ -21,7 +21,14 @@ pub fn write(path: &Path, figure: &Figure) -> Result<(), Failure> {
             figure.to_png(Theme::Light, 2.0).map_err(|e| Failure::usage(e.to_string(), "use .svg"))?
         }
     };
+    // An interrupt takes the unfinished file away.
+    interrupt::watch();
     Ok(files::write_bytes(path, &bytes)?)
+}
+
+/// Whether a chart can be written to a file of this name.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    kind(path).map(|_| ())
 }
 
 fn kind(path: &Path) -> Result<Kind, Failure> {

@@ -1,6 +1,7 @@
 //! The command `tilewright`: matrix products over any semiring, from files to files.
 
 mod args;
+mod bench;
 mod cache;
 mod charts;
 mod doctor;
@@ -8,6 +9,7 @@ mod failure;
 mod gpus;
 mod interrupt;
 mod json;
+mod kernels;
 mod mul;
 mod occupancy;
 mod pages;
@@ -48,6 +50,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Occupancy(args) => occupancy::run(&args, &cli.common),
         Command::Gpus(args) => gpus::run(&args, &cli.common),
+        Command::Kernels(args) => kernels::run(&args, &cli.common),
+        Command::Bench(args) => bench::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
         Command::Cache { action } => cache::run(action, &cli.common),

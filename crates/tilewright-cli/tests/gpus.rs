@@ -68,7 +68,10 @@ fn the_roofline_of_one_gpu_is_drawn() {
     let run = desk.run("gpus h200 --chart roof.svg");
     assert_eq!((run.code, run.err.as_str()), (Some(0), "chart: wrote roof.svg\n"));
     let svg = desk.get("roof.svg");
-    assert!(svg.contains("Roofline of H200") && svg.contains("tensor bf16"), "{svg}");
+    assert!(
+        svg.contains("Roofline of H200") && svg.contains(">tensor f16, f16 accumulate f16, bf16<"),
+        "{svg}"
+    );
 }
 
 #[test]

@@ -63,6 +63,7 @@ fn best_adds_the_block_size_and_takes_the_place_of_threads() {
     let run = desk.run("occupancy --cc 8.6 --regs 300 --best --format json");
     let report: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((run.code, &report["block_size"]), (Some(1), &Value::Null), "{}", run.err);
+    assert!(desk.run("occupancy --cc 8.6 --regs 300 --best").out.contains("best block     none can launch"));
 }
 
 #[test]
@@ -90,10 +91,11 @@ fn the_table_says_what_binds_and_what_to_change() {
     for part in [
         "RTX A6000, compute capability 8.6, 84 SMs",
         "1024 threads (32 warps) per block, 37 registers per thread, 8192 B of shared memory",
-        "66.7 %  1 block per SM, 32 of 48 warps",
-        "768 threads per block instead of 1024: 2 blocks, 48 of 48 warps (100.0 %)",
+        "1 block per SM, 32 of 48 warps (66.7 %)",
+        "768 threads per block instead of 1024: 2 blocks per SM, 48 of 48 warps (100.0 %)",
         "32 registers per thread instead of 37: not enough, limited by warps as well",
         "simple formula 1 x 1024 / 1536 = 66.7 %, the same",
+        "for the whole GPU 84 x 1024 / (1536 x 84), which is equal",
         "maxBlocksPerMultiProcessor, 16, for the 1 resident: 1066.7 %, which is no occupancy",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -107,14 +109,44 @@ fn the_table_says_what_binds_and_what_to_change() {
     // Registers alone bind: 32 instead of 37.
     let text = desk.ok("occupancy --cc 8.0 --threads 1024 --regs 37");
     assert!(
-        text.contains("32 registers per thread instead of 37: 2 blocks, 64 of 64 warps (100.0 %)"),
+        text.contains("32 registers per thread instead of 37: 2 blocks per SM, 64 of 64 warps (100.0 %)"),
+        "{text}"
+    );
+    // Small blocks cannot fill an SM.
+    let text = desk.ok("occupancy --cc 8.6 --threads 32 --regs 32");
+    assert!(
+        text.contains("96 threads per block instead of 32: 16 blocks per SM, 48 of 48 warps (100.0 %)"),
         "{text}"
     );
     let text = desk.ok("occupancy --gpu a6000 --regs 37 --dynamic-smem-per-thread 8 --best");
-    for part in
-        ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256 threads"]
-    {
+    for part in ["768 threads: 2 blocks per SM", "a grid of 168 blocks fills the GPU", "16 x 16 = 256"] {
         assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn clusters_have_a_bound_on_a_named_gpu() {
+    let desk = Desk::new();
+    // One block per SM: 132 SMs hold no more than 66 pairs.
+    let line = "occupancy --gpu h200 --threads 1024 --regs 64 --cluster";
+    assert!(desk.ok(&format!("{line} 2")).contains("clusters       at most 66 at once"));
+    assert!(!desk.ok(&format!("{line} 1")).contains("clusters"));
+}
+
+#[test]
+fn no_numbers_are_too_large() {
+    let desk = Desk::new();
+    let most = u32::MAX;
+    for line in [
+        format!(
+            "--threads {most} --regs {most} --smem {most} --dynamic-smem {most} --barriers {most} --cluster {most}"
+        ),
+        format!("--threads 1 --regs 1 --dynamic-smem-per-thread {most} --dynamic-smem {most}"),
+        format!("--threads 1024 --regs 1 --dynamic-smem-per-thread {most} --best"),
+    ] {
+        let run = desk.run(&format!("occupancy --gpu h200 {line} --chart f.svg"));
+        assert_eq!(run.code, Some(1), "{line}: {}", run.err);
+        assert!(run.err.contains("error: this configuration cannot launch"), "{line}: {}", run.err);
     }
 }
 
@@ -165,6 +197,14 @@ fn what_cannot_launch_is_reported_with_code_1() {
 }
 
 #[test]
+fn a_256th_register_has_the_toolkits_answer_and_an_error() {
+    let run = Desk::new().run("occupancy --cc 9.0 --threads 64 --regs 256 --format json");
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((run.code, &report["blocks_per_sm"]), (Some(1), &json!(4)), "{}", run.err);
+    assert!(run.err.contains("256 registers per thread exceed the limit of 255"), "{}", run.err);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_code_2() {
     let desk = Desk::new();
     let given = "occupancy --cc 8.6 --threads 256 --regs 32";
@@ -182,6 +222,7 @@ fn what_makes_no_sense_is_refused_with_code_2() {
         (&format!("{given} --carveout 101"), "0..=100"),
         ("occupancy --cc 8.6 --threads 0 --regs 32", "--threads"),
         (&format!("{given} --entry main"), "--kernel"),
+        (&format!("{given} --kernel naive --entry main"), "--entry chooses among the kernels of a file"),
         (&format!("{given} --format csv"), "--format csv is for tables of many rows"),
         ("doctor --format csv", "--format csv is for sweeps"),
         (&format!("{given} --chart f.pdf"), "f.pdf: no kind of chart"),
@@ -407,7 +448,11 @@ fn kernels_of_the_catalogue_know_their_launch() {
             text.contains("shared-tile-dynamic: ") && text.contains("B of dynamic shared memory"),
             "{text}"
         );
-        desk.ok("occupancy --gpu a6000 --kernel copy-offset");
+        for kernel in desk.json("kernels")["kernels"].as_array().unwrap() {
+            let name = kernel["name"].as_str().unwrap();
+            let report = desk.json(&format!("occupancy --gpu h200 --kernel {name}"));
+            assert!(report["blocks_per_sm"].as_u64().unwrap() > 0, "{name}: {report}");
+        }
     }
     let run = desk.run("occupancy --gpu a6000 --kernel shared-tyle");
     assert_eq!(run.code, Some(2), "{}", run.err);

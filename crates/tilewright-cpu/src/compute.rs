@@ -2,11 +2,13 @@
 
 use crate::{
     blocking::cut,
-    driver::{Job, Store, Target, in_parallel},
+    driver::{Job, Store, Target},
     isa::Isa,
     kernel::{self, Kernel, Vectorised},
     op::Scalar,
     options::{KernelName, Options, Report},
+    plan::{Outline, Plan, Sums},
+    share::share,
     tile::Start,
 };
 use core::{any::type_name, ptr::NonNull};
@@ -26,6 +28,8 @@ pub struct Call<'a, S: Semiring> {
 /// A way to compute products over `S`.
 pub trait Compute<S: Semiring>: Sync {
     fn compute(&self, call: Call<'_, S>) -> Result<Report, Error>;
+    /// What `compute` will do.
+    fn plan(&self, outline: Outline<'_, S>) -> Plan;
 }
 
 /// The built-in semirings, on vectors.
@@ -45,10 +49,22 @@ impl<S: Vectorised> Compute<S> for OnVectors {
             };
         }
         let kernel = S::kernel(isa);
-        match call.start_in_c() {
+        match start_in_c(call.update) {
             Some(start) => call.in_c(&kernel, start),
             None => call.through(&kernel, S::sum, isa),
         }
+    }
+
+    fn plan(&self, outline: Outline<'_, S>) -> Plan {
+        let outline = outline.along_rows();
+        if outline.arg {
+            return match S::arg_kernel(outline.isa) {
+                Some(kernel) => outline.with(&kernel, Sums::Buffered, outline.isa),
+                None => OneByOne.plan(outline),
+            };
+        }
+        let sums = if start_in_c(outline.update).is_some() { Sums::InC } else { Sums::Buffered };
+        outline.with(&S::kernel(outline.isa), sums, outline.isa)
     }
 }
 
@@ -59,30 +75,38 @@ impl<S: Semiring> Compute<S> for OneByOne {
         }
         call.through(&kernel::generic::<S>(), |sum| sum, Isa::Portable)
     }
+
+    fn plan(&self, outline: Outline<'_, S>) -> Plan {
+        if outline.arg {
+            return outline.winners_one_by_one();
+        }
+        outline.with(&kernel::generic::<S>(), Sums::Buffered, Isa::Portable)
+    }
+}
+
+/// Whether C lies along its columns, and the semiring allows `C^T = B^T A^T`.
+pub fn is_better_transposed<S: Semiring>(c: Layout) -> bool {
+    c.row_stride == 1 && c.col_stride != 1 && S::laws().commutative_mul
+}
+
+/// Where sums may start in C itself, or `None` when they need a buffer.
+fn start_in_c<S: Vectorised>(update: &Update<S>) -> Option<Start> {
+    match update {
+        _ if !S::IN_C => None,
+        Update::Replace => Some(Start::Zero),
+        // An integer C may hold values outside the range that sums with "absent" are computed in.
+        Update::Accumulate if !S::Lane::HAS_LIMITS => Some(Start::Resume),
+        _ => None,
+    }
 }
 
 impl<'a, S: Semiring> Call<'a, S> {
     /// The same product with C written along its rows where that is possible: `C^T = B^T A^T`.
     fn along_rows(self) -> Self {
-        let c = self.c.layout();
-        if c.row_stride != 1 || c.col_stride == 1 || !S::laws().commutative_mul {
+        if !is_better_transposed::<S>(self.c.layout()) {
             return self;
         }
         Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), ..self }
-    }
-
-    /// Where sums may start in C itself, or `None` when they need a buffer.
-    fn start_in_c(&self) -> Option<Start>
-    where
-        S: Vectorised,
-    {
-        match self.update {
-            _ if !S::IN_C => None,
-            Update::Replace => Some(Start::Zero),
-            // An integer C may hold values outside the range that sums with "absent" are computed in.
-            Update::Accumulate if !S::Lane::HAS_LIMITS => Some(Start::Resume),
-            _ => None,
-        }
     }
 
     /// Computes in C itself.
@@ -163,20 +187,28 @@ impl<'a, S: Semiring> Call<'a, S> {
                 progress((n * k) as u64);
             }
         };
-        let threads = options.threads_for(m as f64 * n as f64 * k as f64 * SLOWER).min(m.max(1));
+        let threads = threads_one_by_one(options, m, n, k);
         let parts: Vec<_> = cut(0..m, threads, 1).collect();
-        in_parallel(&parts, &|rows| {
+        share(&parts, threads, &|rows| {
             rows.clone().for_each(row);
             Ok(())
         })?;
-        let isa = Isa::Portable;
-        let kernel = KernelName { semiring: S::NAME, element: element::<S>(), isa, tile: (1, 1), arg: true };
-        Ok(Report { isa, kernel, threads })
+        Ok(Report { isa: Isa::Portable, kernel: name_one_by_one::<S>(), threads })
     }
 }
 
 /// How much longer a term takes one by one than on vectors, roughly.
 const SLOWER: f64 = 30.0;
+
+/// Threads for an arg result by the definition, each with rows of its own.
+pub fn threads_one_by_one(options: &Options<'_>, m: usize, n: usize, k: usize) -> usize {
+    options.threads_for(m as f64 * n as f64 * k as f64 * SLOWER).min(m.max(1))
+}
+
+/// The name of what computes an arg result by the definition.
+pub fn name_one_by_one<S: Semiring>() -> KernelName {
+    KernelName { semiring: S::NAME, element: element::<S>(), isa: Isa::Portable, tile: (1, 1), arg: true }
+}
 
 /// What sums are joined with when ⊕ selects.
 #[inline(always)]
@@ -223,8 +255,13 @@ impl<T: Copy> Shared<T> {
 }
 
 fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {
+    Report { isa, kernel: name::<S, _, _>(kernel, isa), threads }
+}
+
+/// The name of a kernel for `S`.
+pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> KernelName {
     let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
-    Report { isa, kernel: KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg }, threads }
+    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg }
 }
 
 /// The last word of the element type's name.

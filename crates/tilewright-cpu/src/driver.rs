@@ -3,17 +3,14 @@
 use crate::{
     block::{Block, Buffers, Window},
     blocking::{Blocking, PANEL, cut, parts},
-    cache::second_level,
-    kernel::{Kernel, Tiles},
+    choice::{self, Choice},
+    kernel::Kernel,
     options::Options,
+    share::share,
     tile::{Finish, Start},
     workspace::Workspace,
 };
-use core::{
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
-};
-use std::time::{Duration, Instant};
+use core::ops::Range;
 use tilewright_core::{Error, Layout, MatRef};
 
 /// Where sums go.
@@ -41,15 +38,8 @@ pub struct Job<'a, E: 'static, P: 'static, A: 'static> {
 // SAFETY: a job reads A and B, and its regions write disjoint parts of C.
 unsafe impl<E: Sync, P, A: Send> Sync for Job<'_, E, P, A> {}
 
-/// Bytes of B that the first-level cache holds well enough to read it in place, whatever its strides.
-const SMALL_B: usize = 128 << 10;
-
 /// Rows of C whose sums are buffered at a time, where they cannot be kept in C.
 const BUFFERED_ROWS: usize = 4096;
-
-/// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
-/// follow.
-const STREAMS: usize = 32;
 
 impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Computes the product and returns the number of threads that took part.
@@ -60,13 +50,12 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         }
         let (mr, nr) = self.kernel.tile();
         let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
-        let Choice { pack_a, pack_b, .. } = self.choose(m, n);
-        let (down, across) = grid(m, n, threads, (mr, nr), (pack_a, pack_b));
+        let (down, across) = choice::regions(self.kernel, self.a.layout(), self.b.layout(), threads);
         let regions: Vec<_> = cut(0..m, down, mr)
             .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
-        in_parallel(&regions, &|(rows, cols)| {
+        share(&regions, threads, &|(rows, cols)| {
             let height = match self.target {
                 Target::InPlace { .. } => rows.len(),
                 Target::Through(_) => BUFFERED_ROWS,
@@ -75,16 +64,15 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 parts(rows.clone(), height).try_for_each(|rows| self.region(workspace, rows, cols.clone()))
             })
         })?;
-        Ok(regions.len())
+        Ok(threads.min(regions.len()))
     }
 
     /// Computes the part `rows` x `cols` of C on this thread.
     fn region(&self, workspace: &mut Workspace, rows: Range<usize>, cols: Range<usize>) -> Result<(), Error> {
         let (kernel, k) = (self.kernel, self.a.cols());
-        let Choice { tiles, pack_a, pack_b, terms } = self.choose(rows.len(), cols.len());
+        let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), rows.len(), cols.len());
+        let Choice { tiles, pack_a, pack_b, block: Blocking { kc, nc } } = choice;
         let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
-        let Blocking { kc, nc } = Blocking::new(cols.len(), k, nr, size_of::<P>(), second_level());
-        let kc = kc.min(terms);
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
         let bytes = [
@@ -153,73 +141,4 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         }
         Ok(())
     }
-
-    /// Which tiles to use for so many rows and columns, and what to pack for them.
-    fn choose(&self, m: usize, n: usize) -> Choice<P, A> {
-        let (kernel, k) = (self.kernel, self.a.cols());
-        let packed = Choice { tiles: kernel.packed, pack_a: true, pack_b: true, terms: usize::MAX };
-        let Some(in_place) = &kernel.in_place else { return packed };
-        if self.a.layout().col_stride != 1 {
-            return packed;
-        }
-        let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
-        let tall = m.div_ceil(in_place.both[0].len());
-        let near = bytes <= SMALL_B;
-        if self.b.layout().col_stride == 1 && (near || tall <= 2) {
-            let terms = if near { usize::MAX } else { STREAMS };
-            return Choice { tiles: in_place.both, pack_a: false, pack_b: false, terms };
-        }
-        Choice { tiles: in_place.a, pack_a: false, pack_b: true, terms: usize::MAX }
-    }
-}
-
-/// See [`Job::choose`].
-struct Choice<P: 'static, A: 'static> {
-    tiles: Tiles<P, A>,
-    pack_a: bool,
-    pack_b: bool,
-    /// Terms in a block at most.
-    terms: usize,
-}
-
-/// Regions down and across for `threads` threads: those whose operands are packed least often, because each
-/// region packs its own, and among these the squarest.
-fn grid(m: usize, n: usize, threads: usize, tile: (usize, usize), packs: (bool, bool)) -> (usize, usize) {
-    let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
-    let packed = |down, across| if packs.0 { m * across } else { 0 } + if packs.1 { n * down } else { 0 };
-    let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
-    (1..=threads)
-        .filter(|down| threads.is_multiple_of(*down) && *down <= tall && threads / down <= wide)
-        .map(|down| (down, threads / down))
-        .min_by_key(|&(down, across)| (packed(down, across), sides(down, across)))
-        .unwrap_or_else(|| (tall.min(threads), (threads / tall.min(threads)).clamp(1, wide)))
-}
-
-/// How long to wait actively for other threads: as long as it takes to put a thread to sleep and wake it again.
-const PATIENCE: Duration = Duration::from_micros(50);
-
-/// Calls `f` for every item, the first on this thread and the others on the thread pool, and returns the first
-/// error.
-pub fn in_parallel<T: Sync>(items: &[T], f: &(dyn Fn(&T) -> Result<(), Error> + Sync)) -> Result<(), Error> {
-    let Some((first, others)) = items.split_first() else { return Ok(()) };
-    if others.is_empty() {
-        return f(first);
-    }
-    let mut results: Vec<_> = others.iter().map(|_| Ok(())).collect();
-    let busy = &AtomicUsize::new(others.len());
-    let mine = rayon::in_place_scope(|scope| {
-        for (item, result) in others.iter().zip(&mut results) {
-            scope.spawn(move |_| {
-                *result = f(item);
-                busy.fetch_sub(1, Ordering::Release);
-            });
-        }
-        let mine = f(first);
-        let waiting = Instant::now();
-        while busy.load(Ordering::Acquire) > 0 && waiting.elapsed() < PATIENCE {
-            core::hint::spin_loop();
-        }
-        mine
-    });
-    results.into_iter().fold(mine, Result::and)
 }

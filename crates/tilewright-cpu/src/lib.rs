@@ -22,6 +22,7 @@
 mod block;
 mod blocking;
 mod cache;
+mod choice;
 mod compute;
 mod driver;
 mod isa;
@@ -30,8 +31,10 @@ mod lanes;
 mod op;
 mod options;
 mod pack;
+mod plan;
 mod product;
 mod scan;
+mod share;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
@@ -39,4 +42,5 @@ mod workspace;
 
 pub use isa::{FORCE_ISA, Isa};
 pub use options::{KernelName, Options, Report};
+pub use plan::{Plan, Sums, plan, plan_arg};
 pub use product::{multiply, multiply_arg, multiply_batch};

@@ -93,6 +93,7 @@ pub fn multiply_batch<S: Semiring>(
     Ok(report.map(|report| Report { threads, ..report }))
 }
 
-fn choose<S: Semiring>() -> &'static dyn Compute<S> {
+/// What computes `S`.
+pub fn choose<S: Semiring>() -> &'static dyn Compute<S> {
     kernel::find::<S>().unwrap_or(&OneByOne)
 }

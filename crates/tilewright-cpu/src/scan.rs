@@ -1,6 +1,6 @@
 //! Looks for elements that a semiring does not contain, before C is touched.
 
-use crate::{blocking::cut, driver::in_parallel, isa::Isa, options::Options};
+use crate::{blocking::cut, isa::Isa, options::Options, share::share};
 use tilewright_core::{Error, MatRef, Semiring, domain};
 
 /// How much shorter it takes to look at an element than to compute a term, roughly.
@@ -21,8 +21,9 @@ pub fn check<S: Semiring>(
     }
     for (operand, x) in [("A", a), ("B", b)] {
         let elements = x.rows() as f64 * x.cols() as f64;
-        let parts: Vec<_> = cut(0..x.rows(), options.threads_for(elements * TERMS_PER_ELEMENT), 1).collect();
-        in_parallel(&parts, &|rows| {
+        let threads = options.threads_for(elements * TERMS_PER_ELEMENT);
+        let parts: Vec<_> = cut(0..x.rows(), threads, 1).collect();
+        share(&parts, threads, &|rows| {
             let part = x.window(rows.start, 0, rows.len(), x.cols())?;
             let found = find_outside::<S>(part, isa).map(|(row, col)| (rows.start + row, col));
             domain::refuse::<S>(operand, x, found)

@@ -14,7 +14,8 @@ cc=all takes every architecture. Several sweeps give every combination, the last
 
 Kernels: a .cu file is compiled with NVRTC, a .ptx file assembled with ptxas, a .cubin file read as it is; a name \
 such as shared-tile means a kernel of the catalogue, with the threads and the shared memory it is launched with for a \
-product of 1024 x 1024 matrices. No GPU is needed. Both tools come with the CUDA toolkit and with its Python wheels. --regs, --smem, --barriers and --max-threads \
+product of 1024 x 1024 matrices. No GPU is needed. Both tools come with the CUDA toolkit and with its Python wheels; \
+TILEWRIGHT_NVRTC_PATH and TILEWRIGHT_PTXAS_PATH name others. --regs, --smem, --barriers and --max-threads \
 replace what the file says.
 
 Sources and quirks of the numbers are in the documentation of the crate tilewright-arch.

@@ -44,12 +44,18 @@ fn one(args: &Gpus, common: &Common, target: &Target, device: &'static Device) -
     }
 }
 
+const TENSOR: &str = "tensor ";
+
 /// The peaks over the memory's slope, highest first; equal ones share a line.
 fn figure(device: &Device) -> Figure {
     let mut ceilings: Vec<Ceiling> = Vec::new();
     for (rate, peak) in peaks(device) {
         let tera_per_second = peak / 1e12;
         match ceilings.iter_mut().find(|c| c.tera_per_second == tera_per_second) {
+            // What the first name says need not be said again.
+            Some(same) if same.name.starts_with(TENSOR) => {
+                same.name += &format!(", {}", words(rate).trim_start_matches(TENSOR));
+            }
             Some(same) => same.name += &format!(", {}", words(rate)),
             None => ceilings.push(Ceiling { name: words(rate), tera_per_second }),
         }

@@ -2,12 +2,14 @@
 
 mod inputs;
 mod outputs;
+mod plan;
+mod planned;
 mod preview;
 mod report;
 mod types;
 
 use crate::{
-    args::{Common, Format, Mul},
+    args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
     interrupt, json,
     progress::Progress,
@@ -21,6 +23,9 @@ use tilewright::{Backend, DynProduct, Isa, Matrix, Options, Outcome, SemiringId,
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // Everything that can be refused without reading a file is.
     check(args)?;
+    if args.plan {
+        return plan::run(args, common);
+    }
     let outputs = Outputs::parse(args, common)?;
     interrupt::watch();
 
@@ -71,7 +76,8 @@ fn conclude(
 
 /// What the parser of the command line cannot know.
 fn check(args: &Mul) -> Result<(), Failure> {
-    let backend = args.backend.resolve()?;
+    // A plan needs no device.
+    let backend = if args.plan { args.backend } else { args.backend.resolve()? };
     if args.semiring != SemiringId::PlusTimes {
         for (option, given) in [("--alpha", args.alpha), ("--beta", args.beta)] {
             if given.is_some() {
@@ -86,16 +92,33 @@ fn check(args: &Mul) -> Result<(), Failure> {
     if let Some(dtype) = args.dtype {
         types::check_supported(args.semiring, dtype)?;
     }
-    match (backend, args.kernel) {
-        (Backend::Reference | Backend::Cuda, Some(kernel)) => Err(Failure::usage(
-            format!("--kernel {kernel} is an instruction set of the backend cpu, not of {backend}"),
+    if args.plan { Ok(()) } else { check_kernel(backend, args.kernel) }
+}
+
+/// The choice of a kernel is one of the backend's.
+fn check_kernel(backend: Backend, kernel: Option<KernelChoice>) -> Result<(), Failure> {
+    match (backend, kernel) {
+        (Backend::Reference | Backend::Cuda, Some(KernelChoice::Isa(isa))) => Err(Failure::usage(
+            format!("--kernel {isa} is an instruction set of the backend cpu, not of {backend}"),
             "leave out --kernel, or choose --backend cpu",
+        )),
+        (_, Some(KernelChoice::Gpu(kernel))) => Err(Failure::usage(
+            format!("--kernel {} is a GPU kernel: `mul` chooses among them itself", kernel.name),
+            "leave it out, see its --plan, or measure it with `tilewright bench --kernel`",
         )),
         (Backend::Reference | Backend::Cuda, None) => Ok(()),
         (_, kernel) => {
-            Isa::choose(kernel)?;
+            Isa::choose(isa(kernel))?;
             Ok(())
         }
+    }
+}
+
+/// The instruction set that was asked for.
+fn isa(kernel: Option<KernelChoice>) -> Option<Isa> {
+    match kernel {
+        Some(KernelChoice::Isa(isa)) => Some(isa),
+        _ => None,
     }
 }
 
@@ -106,7 +129,7 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
     let options = Options {
         backend: args.backend,
         threads: args.threads,
-        isa: args.kernel,
+        isa: isa(args.kernel),
         progress: if common.quiet { None } else { Some(&count) },
     };
     let product = product.options(options);

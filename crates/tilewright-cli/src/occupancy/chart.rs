@@ -41,10 +41,9 @@ const CURVES: [Curve; 3] = [
 
 pub fn figure(target: &Target, setting: &Setting) -> Result<Figure, Failure> {
     let occupancy = setting.outcome()?.occupancy;
-    let result = text::result(&occupancy);
     let figure = Figure::new(format!("Occupancy on {}", target.describe()))
         .subtitle(text::configuration(setting))
-        .subtitle(format!("{result}: {}", text::percent(occupancy.ratio()).trim_start()));
+        .subtitle(text::result(&occupancy));
     CURVES.iter().try_fold(figure, |figure, curve| Ok(figure.panel(curve.plot(setting)?)))
 }
 

@@ -8,9 +8,9 @@ use std::{
 use tilewright::{
     Layout, Problem,
     cuda::{Architecture, CompiledKernel, Input, InstructionSet, Source, kernel_resources},
-    kernels::{self, Kernel, Launch, Request},
 };
 use tilewright_arch::{ComputeCapability, KernelResources, Limits};
+use tilewright_kernels::{self as kernels, Kernel, Launch, Request};
 
 /// A kernel that is compiled for one architecture after the other.
 pub struct CompiledFor {
@@ -40,7 +40,12 @@ impl CompiledFor {
     pub fn new(name: &Path, entry: Option<String>, sms: Option<u32>) -> Result<Self, Failure> {
         let origin = match (name.extension(), name.to_str()) {
             (None, Some(name)) if !name.contains(std::path::is_separator) => {
-                Origin::Catalogue(kernels::find(name)?, sms)
+                let kernel = kernels::find(name)?;
+                if entry.is_some() {
+                    let what = "--entry chooses among the kernels of a file";
+                    return Err(Failure::usage(what, format!("{name} is one kernel; leave it out")));
+                }
+                Origin::Catalogue(kernel, sms)
             }
             _ => Origin::File(name.to_owned()),
         };

@@ -91,7 +91,13 @@ fn one(
         }
         Format::Table | Format::Csv => {
             let kernel = kernel.and_then(|kernel| kernel.describe(setting.limits));
-            let text = Text { target, setting: &setting, outcome: &outcome, best: best.as_ref(), kernel };
+            let text = Text {
+                target,
+                setting: &setting,
+                outcome: &outcome,
+                best: args.best.then_some(best),
+                kernel,
+            };
             anstream::stdout().lock().write_all(text.render()?.as_bytes())?;
         }
     }

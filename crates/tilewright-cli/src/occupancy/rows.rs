@@ -79,7 +79,7 @@ impl Rows {
             let values = values.collect::<Vec<_>>().join("  ");
             let by = match &outcome.error {
                 Some(error) => error.to_string(),
-                None => o.limited_by.to_string().replace('_', " "),
+                None => o.binding().to_string().replace('_', " "),
             };
             let text = format!(
                 "{values}  {:>6}  {:>5}  {} {}  {by}",

@@ -17,7 +17,7 @@ pub struct Setting {
 
 /// What comes of a setting.
 pub struct Outcome {
-    /// With 0 blocks where there is an error.
+    /// With 0 blocks where there is an error; for 256 registers those of the CUDA toolkit's calculator.
     pub occupancy: Occupancy,
     /// Why it cannot launch.
     pub error: Option<ConfigurationError>,
@@ -76,8 +76,9 @@ impl Setting {
         let mut occupancy =
             Occupancy::of(self.limits, &self.kernel, &self.launch()).map_err(|e| impossible(&e))?;
         let error = self.check().err();
-        if error.is_some() {
-            // The calculation leaves out some checks, launch bounds for one.
+        // The calculation leaves out some checks, launch bounds for one. Of registers it knows more than is possible:
+        // 256 have the result that the CUDA toolkit's calculator gives, and an error.
+        if error.is_some_and(|e| !matches!(e, ConfigurationError::RegistersPerThread { .. })) {
             (occupancy.blocks_per_sm, occupancy.warps_per_sm) = (0, 0);
         }
         Ok(Outcome { occupancy, error })

@@ -5,9 +5,9 @@ use super::{
     setting::{Outcome, Setting},
     target::Target,
 };
-use crate::{failure::Failure, terminal};
+use crate::{args::Parameter, failure::Failure, terminal};
 use std::fmt::Write;
-use tilewright_arch::{BlockSize, Occupancy, Resource, SquareBlock, occupancy::thread_occupancy};
+use tilewright_arch::{BlockSize, Device, Occupancy, Resource, SquareBlock, occupancy::thread_occupancy};
 
 /// Letters of a bar.
 const BAR: usize = 24;
@@ -16,8 +16,9 @@ pub struct Text<'a> {
     pub target: &'a Target,
     pub setting: &'a Setting,
     pub outcome: &'a Outcome,
-    pub best: Option<&'a BlockSize>,
-    /// Lines about the kernel that was read from a file.
+    /// The best block size, if it was asked for, and if there is one.
+    pub best: Option<Option<BlockSize>>,
+    /// A line about the kernel, if it was read from somewhere.
     pub kernel: Option<String>,
 }
 
@@ -29,9 +30,10 @@ impl Text<'_> {
             self.kernel.clone().unwrap_or_default() + &configuration(self.setting) + "\n",
             self.summary(),
             self.limits(),
-            gains::lines(self.setting, self.outcome)?,
+            gains::text(self.setting, self.outcome)?,
+            self.clusters(),
             self.simple_formula(),
-            self.best_block(),
+            self.best_block()?,
         ];
         out += &sections.into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join("\n");
         Ok(out)
@@ -39,8 +41,7 @@ impl Text<'_> {
 
     fn summary(&self) -> String {
         let o = &self.outcome.occupancy;
-        let (bold, bar) = (terminal::label(), bar(o.ratio()));
-        format!("{bold}occupancy{bold:#}      {bar} {bold}{}{bold:#}  {}\n", percent(o.ratio()), result(o))
+        titled("occupancy", &[format!("{} {}", bar(o.ratio()), result(o))])
     }
 
     /// A row for each resource: what it allows, what a block takes, and how much of it is in use.
@@ -96,58 +97,69 @@ impl Text<'_> {
     /// What courses teach, with its numbers, and why it differs.
     fn simple_formula(&self) -> String {
         let (o, limits) = (&self.outcome.occupancy, self.setting.limits);
+        let (blocks, most, property) = (o.blocks_per_sm, limits.max_threads_per_sm, limits.max_blocks_per_sm);
+        if blocks == 0 {
+            return String::new();
+        }
         let threads = self.setting.launch().threads_per_block;
-        let simple = thread_occupancy(limits, o.blocks_per_sm, threads);
-        let (blocks, most) = (o.blocks_per_sm, limits.max_threads_per_sm);
+        let share = |blocks| thread_occupancy(limits, blocks, threads);
+        let (faint, simple) = (terminal::faint(), share(blocks));
         let verdict = if simple == o.ratio() {
             "the same".to_owned()
         } else {
             format!("not {}: it counts threads, the SM holds whole warps", percent(o.ratio()).trim_start())
         };
-        let faint = terminal::faint();
-        let mut out = format!(
-            "{faint}simple formula{faint:#} {blocks} x {threads} / {most} = {}, {verdict}\n",
-            percent(simple).trim_start()
-        );
-        let property = limits.max_blocks_per_sm;
-        if property != blocks {
-            let wrong = thread_occupancy(limits, property, threads);
-            let _ = writeln!(
-                out,
-                "               {faint}with the device's maxBlocksPerMultiProcessor, {property}, for the {blocks} resident: \
-                 {}, which is no occupancy{faint:#}",
-                percent(wrong).trim_start()
-            );
+        let value = percent(simple);
+        let mut lines = vec![format!("{blocks} x {threads} / {most} = {}, {verdict}", value.trim_start())];
+        if let Some(Device { sms, .. }) = self.target.device() {
+            let all = blocks * sms;
+            lines.push(format!(
+                "{faint}for the whole GPU {all} x {threads} / ({most} x {sms}), which is equal{faint:#}"
+            ));
         }
-        out
+        if property != blocks {
+            let wrong = percent(share(property));
+            let wrong = wrong.trim_start();
+            lines.push(format!(
+                "{faint}with the device's maxBlocksPerMultiProcessor, {property}, for the {blocks} resident: {wrong}, which is \
+                 no occupancy{faint:#}"
+            ));
+        }
+        titled("simple formula", &lines)
     }
 
-    fn best_block(&self) -> String {
-        let Some(best) = self.best else { return String::new() };
-        let most = self.setting.limits.max_warps_per_sm();
-        let warps = best.launch.warps_per_block() * best.blocks_per_sm;
-        let bold = terminal::label();
-        let mut out = format!(
-            "{bold}best block{bold:#}     {}: {} per SM, {warps} of {most} warps ({})\n",
-            count(best.threads, "thread"),
-            count(best.blocks_per_sm, "block"),
-            percent(f64::from(warps) / f64::from(most)).trim_start()
-        );
-        if let Some(sms) = self.target.device().map(|device| device.sms) {
-            let _ = writeln!(
-                out,
-                "               a grid of {} fills the GPU",
-                count(best.min_grid_size(sms), "block")
-            );
+    /// Blocks of a cluster share a part of the GPU whose size differs from chip to chip.
+    fn clusters(&self) -> String {
+        let (size, blocks) = (self.setting.launch().cluster_size, self.outcome.occupancy.blocks_per_sm);
+        match self.target.device().filter(|device| size > 1 && blocks > 0 && device.gpcs.is_some()) {
+            Some(device) => {
+                let most = device.max_active_clusters(blocks, size);
+                titled(
+                    "clusters",
+                    &[format!("at most {most} at once on the GPU; the driver knows the exact number")],
+                )
+            }
+            None => String::new(),
         }
-        if let Some(square) = SquareBlock::within(best.threads) {
-            let (side, threads) = (square.side, square.threads);
-            let _ = writeln!(
-                out,
-                "               the largest square within: {side} x {side} = {threads} threads"
-            );
+    }
+
+    fn best_block(&self) -> Result<String, Failure> {
+        let best = match &self.best {
+            None => return Ok(String::new()),
+            Some(None) => return Ok(titled("best block", &["none can launch".into()])),
+            Some(Some(best)) => best,
+        };
+        let after = self.setting.with(Parameter::Threads, best.threads).outcome()?.occupancy;
+        let mut lines = vec![format!("{}: {}", count(best.threads, "thread"), result(&after))];
+        if let Some(device) = self.target.device() {
+            lines.push(format!("a grid of {} fills the GPU", count(best.min_grid_size(device.sms), "block")));
         }
-        out
+        if let Some(SquareBlock { side, threads }) = SquareBlock::within(best.threads) {
+            lines.push(format!(
+                "the largest square within whose side is a power of two: {side} x {side} = {threads}"
+            ));
+        }
+        Ok(titled("best block", &lines))
     }
 }
 
@@ -177,7 +189,8 @@ pub fn configuration(setting: &Setting) -> String {
 
 /// What comes out, in a line.
 pub fn result(o: &Occupancy) -> String {
-    format!("{} per SM, {} of {} warps", count(o.blocks_per_sm, "block"), o.warps_per_sm, o.max_warps_per_sm)
+    let (blocks, share) = (count(o.blocks_per_sm, "block"), percent(o.ratio()));
+    format!("{blocks} per SM, {} of {} warps ({})", o.warps_per_sm, o.max_warps_per_sm, share.trim_start())
 }
 
 /// What a block takes of a resource, and what the SM has of it.
@@ -186,6 +199,13 @@ struct Use {
     block: u32,
     sm: u32,
     note: String,
+}
+
+/// Lines behind a title.
+pub fn titled(title: &str, lines: &[String]) -> String {
+    let bold = terminal::label();
+    let titles = std::iter::once(title).chain(std::iter::repeat(""));
+    titles.zip(lines).map(|(title, line)| format!("{bold}{title:<14}{bold:#} {line}\n")).collect()
 }
 
 /// `1 block`, `2 blocks`.

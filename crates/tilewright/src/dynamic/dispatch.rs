@@ -1,6 +1,11 @@
 //! From run-time values to types: the semiring, the element type and the factors.
 
-use super::DynUpdate;
+use super::DynProduct;
+use crate::{
+    backend::Backend,
+    choice::{self, ArgResult},
+    plan::{Joining, Results},
+};
 use tilewright_core::{
     DType, Element, Error, ErrorKind, Extremes, PlusTimes, Semiring, SemiringId, Update, Value, ValueElement,
     bf16, f16,
@@ -28,19 +33,40 @@ impl Task for Check {
     }
 }
 
-/// Runs `task` with the types that `semiring`, `dtype` and `update` stand for.
+/// Finds out which backend will compute a product.
+pub(super) struct WhichBackend<'p, 'a> {
+    pub product: &'p DynProduct<'a>,
+    pub results: Results,
+}
+
+impl Task for WhichBackend<'_, '_> {
+    type Output = (Backend, String);
+    fn run<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(
+        self,
+        _: &Update<S>,
+    ) -> Result<(Backend, String), Error> {
+        let (_, a, b, _) = self.product.parts();
+        let arg = match self.results {
+            Results::Product => ArgResult::NotWanted,
+            Results::ProductAndArg => ArgResult::Wanted,
+        };
+        choice::choose::<S>(self.product.choices(), a.layout(), b.layout(), arg)
+    }
+}
+
+/// Runs `task` with the types that `semiring`, `dtype` and `joining` stand for.
 pub(crate) fn dispatch<T: Task>(
     semiring: SemiringId,
     dtype: DType,
-    update: &DynUpdate<'_>,
+    joining: Joining,
     task: T,
 ) -> Result<T::Output, Error> {
-    let (alpha, beta) = match *update {
-        DynUpdate::Replace => return semiring.visit(dtype, Plain { task, update: PlainUpdate::Replace })?,
-        DynUpdate::Accumulate(_) => {
+    let (alpha, beta) = match joining {
+        Joining::Replace => return semiring.visit(dtype, Plain { task, update: PlainUpdate::Replace })?,
+        Joining::Accumulate => {
             return semiring.visit(dtype, Plain { task, update: PlainUpdate::Accumulate })?;
         }
-        DynUpdate::Scale { alpha, old } => (alpha, old.map_or(0.0, |(beta, _)| beta)),
+        Joining::Scale { alpha, beta } => (alpha, beta),
     };
     match (semiring, dtype) {
         (SemiringId::PlusTimes, DType::F16) => scaled::<f16, T>(alpha, beta, task),

@@ -4,13 +4,16 @@ mod dispatch;
 mod run;
 
 use crate::{
+    backend::Backend,
     options::{Options, Report},
+    plan::{Joining, Query, Results},
     verify::{self, Verification},
 };
 use run::{ArgResult, OutputType, Run};
 use tilewright_core::{DType, DynMatrix, DynRef, Error, ErrorKind, MatRef, Matrix, Problem, SemiringId};
 
 pub(crate) use dispatch::{Task, dispatch};
+pub use run::erase;
 pub(crate) use run::{copy, typed};
 
 /// What a [`DynProduct`] does besides multiplying; the run-time form of [`tilewright_core::Update`].
@@ -118,7 +121,7 @@ impl<'a> DynProduct<'a> {
                 return Err(ErrorKind::ResultMismatch { what: "C0", rows, cols, m, n }.into());
             }
         }
-        dispatch(self.semiring, self.a.dtype(), &update, dispatch::Check)?;
+        dispatch(self.semiring, self.a.dtype(), Joining::from(&update), dispatch::Check)?;
         self.update = update;
         Ok(self)
     }
@@ -133,6 +136,26 @@ impl<'a> DynProduct<'a> {
     /// The number of terms: `m n k`, as a float because it may exceed 2^64.
     pub fn pair_ops(&self) -> f64 {
         self.a.layout().rows as f64 * self.a.layout().cols as f64 * self.b.layout().cols as f64
+    }
+
+    /// What a plan needs to know: everything but the elements. C is row-major, as it will be.
+    ///
+    /// # Errors
+    /// None for a product that was made.
+    pub fn query(&self) -> Result<Query, Error> {
+        let (a, b) = (self.a.layout(), self.b.layout());
+        let c = tilewright_core::Layout::row_major(a.rows, b.cols);
+        let query = Query::new(self.semiring, self.a.dtype(), Problem::new(a, b, c)?);
+        Ok(query.joining(Joining::from(&self.update)))
+    }
+
+    /// The backend that will do the work, and why where the choice is left to [`Backend::Auto`].
+    ///
+    /// # Errors
+    /// `unavailable` when the backend that was chosen is not here.
+    pub fn backend(&self, results: Results) -> Result<(Backend, String), Error> {
+        let task = dispatch::WhichBackend { product: self, results };
+        dispatch(self.semiring, self.a.dtype(), Joining::from(&self.update), task)
     }
 
     /// Computes the product.
@@ -152,7 +175,7 @@ impl<'a> DynProduct<'a> {
     }
 
     fn run(&self, arg: ArgResult) -> Result<Outcome, Error> {
-        dispatch(self.semiring, self.a.dtype(), &self.update, Run { product: self, arg })
+        dispatch(self.semiring, self.a.dtype(), Joining::from(&self.update), Run { product: self, arg })
     }
 
     /// Compares a result, wherever it came from, with the definition.
@@ -175,6 +198,10 @@ impl<'a> DynProduct<'a> {
     /// `result-mismatch` and `dtype-mismatch` when `c` or `arg` cannot be a result of this product.
     pub fn verify(&self, c: DynRef<'_>, arg: Option<MatRef<'_, u32>>) -> Result<Verification, Error> {
         verify::verify(self, c, arg)
+    }
+
+    pub(crate) fn choices(&self) -> &Options<'a> {
+        &self.options
     }
 
     pub(crate) fn parts(&self) -> (SemiringId, DynRef<'a>, DynRef<'a>, DynUpdate<'a>) {

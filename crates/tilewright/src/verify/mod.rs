@@ -5,7 +5,10 @@ mod exact;
 mod float;
 mod rows;
 
-use crate::dynamic::{DynProduct, dispatch};
+use crate::{
+    dynamic::{DynProduct, dispatch},
+    plan::Joining,
+};
 use tilewright_core::{
     DType, DynRef, Error, ErrorKind, Layout, MatRef, Problem, SemiringId, Value, bf16, f16,
 };
@@ -78,7 +81,12 @@ pub(crate) fn verify(
             _ => sums.verify::<f64>(&rows),
         };
     }
-    dispatch(semiring, a.dtype(), &update, exact::Exact { a, b, old: update.old(), c, arg, rows: &rows })
+    dispatch(
+        semiring,
+        a.dtype(),
+        Joining::from(&update),
+        exact::Exact { a, b, old: update.old(), c, arg, rows: &rows },
+    )
 }
 
 fn check_shape(what: &'static str, l: Layout, problem: &Problem) -> Result<(), Error> {

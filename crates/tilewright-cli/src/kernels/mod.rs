@@ -1,0 +1,50 @@
+//! `tilewright kernels`: the catalogue of GPU kernels.
+
+mod describe;
+mod list;
+mod preconditions;
+
+use crate::{
+    args::{Common, Format, Kernels},
+    failure::Failure,
+    json,
+};
+use std::io::Write;
+use tilewright::cuda::{Architecture, Nvrtc, Output, Source};
+use tilewright_arch::ComputeCapability;
+use tilewright_kernels::{COMPILER_OPTIONS, Kernel, find};
+
+pub fn run(args: &Kernels, common: &Common) -> Result<(), Failure> {
+    let Some(name) = &args.name else { return list::print(common.format) };
+    let kernel = find(name)?;
+    let text = match (args.source, args.ptx) {
+        (true, _) => Some(("source", kernel.source.to_owned())),
+        (_, true) => Some(("ptx", ptx(kernel)?)),
+        _ => None,
+    };
+    match (text, common.format) {
+        (None, Format::Json) => json::print(&describe::Description::of(kernel)),
+        (None, _) => print(&describe::Description::of(kernel).text()),
+        (Some((key, text)), Format::Json) => {
+            json::print(&serde_json::json!({ "schema": 1, "name": kernel.name, key: text }))
+        }
+        (Some((_, text)), _) => print(&text),
+    }
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    Ok(anstream::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// The PTX of the program that computes, for the oldest architecture that has all instructions in use.
+fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
+    let launches = describe::launches(kernel);
+    let Some(launch) = launches.iter().find(|launch| launch.entry == kernel.entry()) else {
+        return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
+    };
+    let program = &launch.program;
+    let source = Source { name: program.file, text: program.source, headers: &program.headers() };
+    let target = Architecture::new(ComputeCapability::new(8, 0));
+    let compiled = Nvrtc::find()?.compile(&source, target, Output::Ptx, COMPILER_OPTIONS)?;
+    Ok(String::from_utf8_lossy(&compiled.image).trim_end_matches('\0').to_owned())
+}

@@ -1,0 +1,104 @@
+//! `mul --plan`: how the product would be computed.
+
+use super::{check_kernel, inputs::Inputs, isa, planned::Planned};
+use crate::{
+    args::{Common, Format, KernelChoice, Mul},
+    failure::Failure,
+    json,
+    terminal::{self, Style},
+};
+use std::{cell::RefCell, io::Write};
+use tilewright::{
+    Backend, Error, Options,
+    cuda::Engine,
+    plan::{Gpu, Plan, Query, Results, compile},
+};
+
+pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
+    let inputs = Inputs::read(args)?;
+    let results = if args.arg_out.is_some() { Results::ProductAndArg } else { Results::Product };
+    let product = inputs.product(args)?;
+    let query = product.query()?.results(results);
+    let (backend, why) = match (args.backend, &args.gpu, args.kernel) {
+        // Only a GPU is meant by a GPU and its kernels.
+        (Backend::Auto, Some(_), _) | (Backend::Auto, _, Some(KernelChoice::Gpu(_))) => {
+            (Backend::Cuda, String::new())
+        }
+        (Backend::Auto, ..) => {
+            let options = Options { threads: args.threads, isa: isa(args.kernel), ..Options::default() };
+            product.options(options).backend(results)?
+        }
+        (backend, ..) => (backend, String::new()),
+    };
+    let plan = plan(args, common, backend, &query)?;
+    if common.format == Format::Json {
+        return json::print(&Planned::new(backend, &plan));
+    }
+    let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
+    let mut out = anstream::stdout().lock();
+    let bold = terminal::label();
+    for (name, text) in [("backend", format!("{backend}{reason}"))].into_iter().chain(plan.rows()) {
+        writeln!(out, "{bold}{name:<18}{bold:#} {text}")?;
+    }
+    Ok(())
+}
+
+fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
+    let is_gpu = matches!(backend, Backend::Cuda | Backend::Emulator);
+    if let (Some(gpu), false) = (&args.gpu, is_gpu) {
+        let what = format!("--gpu {gpu} with --backend {backend}");
+        return Err(Failure::usage(what, "choose --backend cuda or emulator"));
+    }
+    if !is_gpu {
+        check_kernel(backend, args.kernel)?;
+    }
+    match (backend, args.kernel) {
+        (Backend::Cuda | Backend::Emulator, Some(KernelChoice::Isa(isa))) => {
+            let what = format!("--kernel {isa} is an instruction set of the CPU backend, not of {backend}");
+            Err(Failure::usage(what, "choose --backend cpu, or one of `tilewright kernels`"))
+        }
+        (Backend::Cuda | Backend::Emulator, _) => on_gpu(args, common, backend, query),
+        (Backend::Reference, _) => Ok(Plan::of_reference(query)),
+        _ => Ok(Plan::on_cpu(query, args.threads, isa(args.kernel))?),
+    }
+}
+
+fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
+    let gpu = gpu(args, common, backend)?;
+    let kernel = match args.kernel {
+        Some(KernelChoice::Gpu(kernel)) => Some(kernel),
+        _ => None,
+    };
+    let problem: RefCell<Option<Error>> = RefCell::default();
+    let plan = Plan::on_gpu(query, &gpu, kernel, &|launch, capability| {
+        compile(launch, capability).unwrap_or_else(|error| {
+            problem.replace(Some(error));
+            None
+        })
+    })?;
+    if let Some(error) = problem.into_inner()
+        && !common.quiet
+    {
+        terminal::say(Style::Note, "registers and occupancy are unknown", &error.to_string());
+        if let Some(hint) = error.hint() {
+            terminal::say(Style::Hint, "hint", &hint);
+        }
+    }
+    Ok(plan)
+}
+
+/// The GPU that is named, or that is here; the emulator stands for an H200 unless told otherwise.
+fn gpu(args: &Mul, common: &Common, backend: Backend) -> Result<Gpu, Failure> {
+    const EMULATED: &str = "h200";
+    match (&args.gpu, backend) {
+        (Some(name), _) => Ok(Gpu::named(name)?),
+        (None, Backend::Emulator) => Ok(Gpu::named(EMULATED)?),
+        (None, _) => match Engine::shared() {
+            Ok(engine) => Ok(Gpu::present(engine.device())?),
+            Err(error) => {
+                terminal::note(common, "plan", "--gpu NAME plans for a GPU that is not here");
+                Err(error.into())
+            }
+        },
+    }
+}

@@ -1,0 +1,68 @@
+//! What to pack, which tiles to use, and which regions of C threads take. Pure functions.
+
+use crate::{
+    blocking::Blocking,
+    cache::second_level,
+    kernel::{Kernel, Tiles},
+};
+use tilewright_core::Layout;
+
+/// Bytes of B that the first-level cache holds well enough to read it in place, whatever its strides.
+const SMALL_B: usize = 128 << 10;
+
+/// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
+/// follow.
+const STREAMS: usize = 32;
+
+/// How a region of C is computed.
+pub struct Choice<P: 'static, A: 'static> {
+    pub tiles: Tiles<P, A>,
+    pub pack_a: bool,
+    pub pack_b: bool,
+    pub block: Blocking,
+}
+
+/// Which tiles to use for `m` rows and `n` columns of C, what to pack for them, and in which blocks.
+pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize, n: usize) -> Choice<P, A> {
+    let k = a.cols;
+    let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
+        let Blocking { kc, nc } =
+            Blocking::new(n, k, tiles.len() * kernel.lanes, size_of::<P>(), second_level());
+        Choice { tiles, pack_a, pack_b, block: Blocking { kc: kc.min(terms), nc } }
+    };
+    let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
+    let Some(in_place) = in_place else { return with(kernel.packed, [true, true], usize::MAX) };
+    let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
+    let tall = m.div_ceil(in_place.both[0].len());
+    let near = bytes <= SMALL_B;
+    if b.col_stride == 1 && (near || tall <= 2) {
+        return with(in_place.both, [false, false], if near { usize::MAX } else { STREAMS });
+    }
+    with(in_place.a, [false, true], usize::MAX)
+}
+
+/// Terms of a region at least: enough to be worth taking.
+const TERMS_PER_REGION: f64 = 5e5;
+
+/// How many regions to cut C into for so many threads: several for each, so that a thread that is held up takes fewer
+/// of them, but not so many that packing A, which every region does for itself, counts.
+fn count(pair_ops: f64, threads: usize, pack_a: bool) -> usize {
+    let most = threads * if pack_a { 2 } else { 4 };
+    if threads == 1 { 1 } else { most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads) }
+}
+
+/// Regions of C down and across for `threads` threads: those whose operands are packed least often, because each
+/// region packs its own, and among these the squarest.
+pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
+    let (m, n, tile) = (a.rows, b.cols, kernel.tile());
+    let Choice { pack_a, pack_b, .. } = choose(kernel, a, b, m, n);
+    let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
+    let packed = |down, across| if pack_a { m * across } else { 0 } + if pack_b { n * down } else { 0 };
+    let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
+    let count = count(m as f64 * n as f64 * a.cols as f64, threads, pack_a);
+    (1..=count)
+        .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
+        .map(|down| (down, count / down))
+        .min_by_key(|&(down, across)| (packed(down, across), sides(down, across)))
+        .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
+}

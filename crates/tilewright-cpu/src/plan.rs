@@ -1,0 +1,197 @@
+//! What a product will do, without its elements.
+
+use crate::{
+    blocking::{Blocking, cut},
+    choice::{self, Choice},
+    compute::{is_better_transposed, name, name_one_by_one, threads_one_by_one},
+    isa::Isa,
+    kernel::Kernel,
+    options::{KernelName, Options},
+    product,
+};
+use tilewright_core::{Error, Problem, Semiring, Update};
+
+/// How [`crate::multiply`] will compute a product.
+///
+/// Blocks and packing are those of the first region; the others differ by at most a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The micro-kernel, with its register tile.
+    pub kernel: KernelName,
+    /// Threads that will take part; 0 for an empty result.
+    pub threads: usize,
+    /// Regions of C down and across, which the threads take one after another.
+    pub regions: (usize, usize),
+    /// Terms of a block.
+    pub block_terms: usize,
+    /// Columns of a block: `block_terms x block_columns` elements of B stay in the second-level cache.
+    pub block_columns: usize,
+    /// Whether A is copied into the order that tiles read, or read in place.
+    pub packs_a: bool,
+    /// The same for B.
+    pub packs_b: bool,
+    /// Where partial sums are kept.
+    pub sums: Sums,
+}
+
+/// Where partial sums are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sums {
+    /// In C itself.
+    InC,
+    /// In a buffer, because C has another type, is scaled, or holds values that sums could overflow.
+    Buffered,
+}
+
+/// The plan of a product over `S` with these layouts.
+///
+/// ```
+/// use tilewright_core::{Layout, MinPlus, Problem, Update};
+/// use tilewright_cpu::{Options, plan};
+/// let square = Layout::row_major(1000, 1000);
+/// let problem = Problem::new(square, square, square)?;
+/// let plan = plan::<MinPlus<f32>>(&problem, &Update::Replace, &Options::default())?;
+/// assert!(plan.regions.0 * plan.regions.1 >= plan.threads);
+/// assert!(plan.block_terms <= 1000);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`crate::multiply`], as far as elements do not matter.
+pub fn plan<S: Semiring>(
+    problem: &Problem,
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Plan, Error> {
+    let isa = Isa::choose(options.isa)?;
+    Ok(product::choose::<S>().plan(Outline { problem: *problem, update, arg: false, options, isa }))
+}
+
+/// As [`plan`], for [`crate::multiply_arg`].
+///
+/// # Errors
+/// As [`crate::multiply_arg`], as far as elements do not matter.
+pub fn plan_arg<S: Semiring>(
+    problem: &Problem,
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Plan, Error> {
+    problem.check_arg(problem.c(), update)?;
+    let isa = Isa::choose(options.isa)?;
+    Ok(product::choose::<S>().plan(Outline { problem: *problem, update, arg: true, options, isa }))
+}
+
+/// A product without its elements; the counterpart of [`crate::compute::Call`].
+pub struct Outline<'a, S: Semiring> {
+    pub problem: Problem,
+    pub update: &'a Update<S>,
+    pub arg: bool,
+    pub options: &'a Options<'a>,
+    pub isa: Isa,
+}
+
+impl<S: Semiring> Outline<'_, S> {
+    /// See [`crate::compute::Call`].
+    pub fn along_rows(self) -> Self {
+        let p = &self.problem;
+        if !is_better_transposed::<S>(p.c()) {
+            return self;
+        }
+        // The transposed product of layouts that fit together fits together.
+        let problem = Problem::new(p.b().t(), p.a().t(), p.c().t()).unwrap_or(*p);
+        Self { problem, ..self }
+    }
+
+    /// With this kernel.
+    pub fn with<P, A>(&self, kernel: &Kernel<S::Elem, P, A>, sums: Sums, isa: Isa) -> Plan {
+        let (a, b) = (self.problem.a(), self.problem.b());
+        let (m, n, tile) = (a.rows, b.cols, kernel.tile());
+        let threads = self.options.threads_for(self.problem.pair_ops());
+        let (down, across) = if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, threads) };
+        let lengths = |length, count, unit| -> Vec<usize> {
+            cut(0..length, count, unit).map(|part| part.len()).filter(|&len| len > 0).collect()
+        };
+        let (rows, cols) = (lengths(m, down, tile.0), lengths(n, across, tile.1));
+        let regions = (rows.len(), cols.len());
+        let first = |lengths: &[usize]| lengths.first().copied().unwrap_or(0);
+        let (rows, cols) = (first(&rows), first(&cols));
+        let Choice { pack_a, pack_b, block: Blocking { kc, nc }, .. } =
+            choice::choose(kernel, a, b, rows, cols);
+        Plan {
+            kernel: name::<S, P, A>(kernel, isa),
+            threads: threads.min(regions.0 * regions.1),
+            regions,
+            block_terms: kc.min(a.cols),
+            block_columns: nc.min(cols),
+            packs_a: pack_a,
+            packs_b: pack_b,
+            sums,
+        }
+    }
+
+    /// An arg result by the definition.
+    pub fn winners_one_by_one(&self) -> Plan {
+        let (m, n, k) = (self.problem.m(), self.problem.n(), self.problem.k());
+        let threads = threads_one_by_one(self.options, m, n, k);
+        Plan {
+            kernel: name_one_by_one::<S>(),
+            threads,
+            regions: (threads, 1),
+            block_terms: k,
+            block_columns: n,
+            packs_a: false,
+            packs_b: false,
+            sums: Sums::InC,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{multiply, multiply_arg};
+    use tilewright_core::{Layout, Matrix, MinPlus, OrAnd, PlusTimes};
+
+    /// The plan names the kernel and the threads that the product then reports.
+    fn keeps_its_word<S: Semiring<Elem: Copy>>(
+        a: Layout,
+        b: Layout,
+        c: Layout,
+        update: Update<S>,
+        element: S::Elem,
+    ) {
+        let options = Options { threads: 3, ..Options::default() };
+        let filled = |l: Layout| Matrix::from_vec(vec![element; l.rows * l.cols], l).unwrap();
+        let (a_matrix, b_matrix) = (filled(a), filled(b));
+        let mut out = Matrix::from_vec(vec![S::finish(S::ZERO); c.rows * c.cols], c).unwrap();
+        let problem = Problem::new(a, b, c).unwrap();
+        let planned = plan::<S>(&problem, &update, &options).unwrap();
+        let report =
+            multiply::<S>(out.as_mut(), a_matrix.as_ref(), b_matrix.as_ref(), &update, &options).unwrap();
+        assert_eq!((planned.kernel, planned.threads), (report.kernel, report.threads), "{a:?} {b:?} {c:?}");
+        assert!(planned.block_terms <= a.cols && planned.block_columns <= b.cols.max(c.rows));
+        if S::laws().selective_add {
+            let planned = plan_arg::<S>(&problem, &update, &options).unwrap();
+            let mut arg = Matrix::filled(c.rows, c.cols, 0).unwrap();
+            let (a, b) = (a_matrix.as_ref(), b_matrix.as_ref());
+            let report = multiply_arg::<S>(out.as_mut(), arg.as_mut(), a, b, &update, &options).unwrap();
+            assert_eq!((planned.kernel, planned.threads), (report.kernel, report.threads));
+        }
+    }
+
+    #[test]
+    fn products_do_what_their_plan_says() {
+        for (m, n, k) in
+            [(300, 200, 100), (1, 900, 4000), (5000, 3, 200), (0, 4, 4), (7, 9, 0), (130, 130, 130)]
+        {
+            let (a, b) = (Layout::row_major(m, k), Layout::col_major(k, n));
+            for c in [Layout::row_major(m, n), Layout::col_major(m, n)] {
+                keeps_its_word::<PlusTimes<f32>>(a, b, c, Update::Replace, 1.0);
+                keeps_its_word::<MinPlus<i32>>(a, b, c, Update::Accumulate, 1);
+                keeps_its_word::<PlusTimes<f64>>(a, b, c, Update::scale(2.0, 0.5), 1.0);
+                keeps_its_word::<OrAnd>(a, b, c, Update::Replace, true);
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Plans for a GPU: which kernel, and what it takes.
+
+use super::{
+    How, Plan, Rejected,
+    floor::Floor,
+    model::Model,
+    query::{Joining, Query, Results},
+    resources::Compiled,
+    target::Gpu,
+};
+use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
+use tilewright_core::{DType, Error, ErrorKind, Layout, Problem};
+use tilewright_cuda::choose;
+use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, Scalar, kernels};
+
+/// A product on a GPU.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GpuPlan {
+    /// Where.
+    pub gpu: Gpu,
+    /// With which kernel.
+    pub kernel: &'static Kernel,
+    /// The recipe's remarks: tile, outputs per thread, stages, splits.
+    pub details: Vec<(&'static str, String)>,
+    /// Bytes of device memory besides A, B and C.
+    pub workspace_bytes: u64,
+    /// The launches in order; none for an empty result.
+    pub steps: Vec<Step>,
+    /// How long it takes at least, where a peak is known.
+    pub floor: Option<Floor>,
+    /// How long it takes by the cost model that other kernels are compared with.
+    pub modelled_seconds: f64,
+}
+
+/// A launch, with what is known of its kernel.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Step {
+    /// The program's name, as in `shared-tile.min-plus.f32`.
+    pub program: String,
+    /// The entry in the program.
+    pub entry: &'static str,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads along x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared_memory: u32,
+    /// Registers and static shared memory, where they are known.
+    pub compiled: Option<Compiled>,
+    /// Resident blocks and what limits them, where the registers are known.
+    pub occupancy: Option<Occupancy>,
+}
+
+impl Step {
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().fold(1, |all, &extent| all * u64::from(extent))
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// How often the GPU is filled: blocks over those that are resident at once. `None` where that is not known.
+    pub fn waves(&self, gpu: &Gpu) -> Option<f64> {
+        let resident = f64::from(self.occupancy?.blocks_per_sm) * f64::from(gpu.multiprocessors);
+        (resident > 0.0).then(|| self.blocks() as f64 / resident)
+    }
+}
+
+/// Where the registers of a kernel come from: a launch of it and a compute capability give what it takes, if that is known.
+pub type Resources<'a> = &'a dyn Fn(&Launch, ComputeCapability) -> Option<Compiled>;
+
+impl Plan {
+    /// The plan for `gpu`, with `kernel` or the one that the engine chooses: the first that takes the product, production
+    /// kernels before the ladder from its top.
+    ///
+    /// Shapes and strides are those on the device. Where no kernel takes them, copies by rows are multiplied. `resources`
+    /// is asked for the chosen kernel alone.
+    ///
+    /// # Errors
+    /// `unsupported` when no kernel computes this; the refusal of `kernel`, when one is given.
+    pub fn on_gpu(
+        query: &Query,
+        gpu: &Gpu,
+        kernel: Option<&'static Kernel>,
+        resources: Resources<'_>,
+    ) -> Result<Self, Error> {
+        let work = query.work();
+        let floor = Floor::on(gpu, query, &work);
+        let model = Model { query, gpu, floor: floor.as_ref() };
+        let asked = request(query, gpu)?;
+        let (request, recipe, operands) = match kernel {
+            Some(kernel) => (asked, kernel.recipe(&asked)?, Operands::AsTheyAre),
+            None => with_any_kernel(asked)?,
+        };
+        let modelled_seconds = model.seconds(&recipe);
+        let rejected = match kernel {
+            Some(_) => Vec::new(),
+            None => others(&request, &recipe, &model),
+        };
+        let mut details = recipe.details;
+        if operands == Operands::CopiedByRows {
+            details.insert(0, ("operands", "copied by rows first: no kernel takes their strides".into()));
+        }
+        let plan = GpuPlan {
+            gpu: gpu.clone(),
+            kernel: recipe.kernel,
+            details,
+            workspace_bytes: recipe.workspaces.iter().sum(),
+            steps: recipe.launches.iter().map(|launch| step(launch, gpu, resources)).collect(),
+            floor,
+            modelled_seconds,
+        };
+        Ok(Self { query: *query, work, rejected, how: How::Gpu(Box::new(plan)) })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operands {
+    AsTheyAre,
+    CopiedByRows,
+}
+
+/// The engine's choice for these layouts, or for copies by rows.
+fn with_any_kernel(request: Request) -> Result<(Request, Recipe, Operands), Error> {
+    let refusal = match choose(&request) {
+        Ok(recipe) => return Ok((request, recipe, Operands::AsTheyAre)),
+        Err(refusal) => refusal,
+    };
+    let p = &request.problem;
+    let [a, b, c] = [p.a(), p.b(), p.c()].map(|l| Layout::row_major(l.rows, l.cols));
+    let copied = Request { problem: Problem::new(a, b, c)?, ..request };
+    let recipe = choose(&copied).map_err(|_| refusal)?;
+    Ok((copied, recipe, Operands::CopiedByRows))
+}
+
+/// Every kernel that was not chosen, and the variations of the one that was.
+fn others(request: &Request, chosen: &Recipe, model: &Model<'_>) -> Vec<Rejected> {
+    let multiplies = |k: &&Kernel| k.family != Family::Gallery && *k != chosen.kernel;
+    let is_kernel = |name: &str| kernels().iter().any(|k| k.name == name);
+    let variations = chosen.rejected.iter().filter(|r| !is_kernel(&r.candidate)).map(|r| Rejected {
+        candidate: format!("{} {}", chosen.kernel.name, r.candidate),
+        reason: r.reason.clone(),
+    });
+    let kernels = kernels().iter().filter(multiplies).map(|kernel| {
+        let reason = match kernel.recipe(request) {
+            Ok(recipe) => slower(&recipe, chosen, model),
+            Err(refusal) => format!("needs {}; {}", refusal.needs, refusal.found),
+        };
+        Rejected { candidate: kernel.name.into(), reason }
+    });
+    variations.chain(kernels).collect()
+}
+
+fn slower(other: &Recipe, chosen: &Recipe, model: &Model<'_>) -> String {
+    match model.seconds(other) / model.seconds(chosen) {
+        ratio if ratio > 1.005 => format!("takes {ratio:.2} times as long by the cost model"),
+        ratio => {
+            let name = chosen.kernel.name;
+            format!("comes after {name} in order of speed; the cost model gives it {ratio:.2} of the time")
+        }
+    }
+}
+
+/// The request for a query; kernels return no arg results.
+fn request(query: &Query, gpu: &Gpu) -> Result<Request, Error> {
+    let Query { semiring, dtype, problem, joining, results } = *query;
+    if results == Results::ProductAndArg {
+        return Err(ErrorKind::Unsupported {
+            what: "an arg result by a GPU kernel".into(),
+            why: "no kernel of the catalogue tells which term won".into(),
+            hint: "compute on the processor: --backend cpu".into(),
+        }
+        .into());
+    }
+    let (alpha, beta) = match joining {
+        Joining::Replace => (Scalar::one(semiring, dtype), Scalar::zero(semiring, dtype)),
+        Joining::Accumulate => (Scalar::one(semiring, dtype), Scalar::one(semiring, dtype)),
+        Joining::Scale { alpha, beta } => (scalar(dtype, alpha), scalar(dtype, beta)),
+    };
+    Ok(Request { alpha, beta, target: gpu.target(), ..Request::new(problem, semiring, dtype) })
+}
+
+/// A factor in the type of the sums; `DynProduct` has checked that it fits.
+fn scalar(dtype: DType, x: f64) -> Scalar {
+    match dtype {
+        DType::F64 => Scalar::F64(x),
+        DType::I64 => Scalar::I64(x as i64),
+        d if d.is_float() => Scalar::F32(x as f32),
+        _ => Scalar::I32(x as i32),
+    }
+}
+
+fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
+    let compiled = resources(launch, gpu.capability);
+    let threads = launch.block.iter().product();
+    let config = LaunchConfig {
+        dynamic_shared_memory: launch.dynamic_shared_memory,
+        ..LaunchConfig::threads(threads)
+    };
+    let occupancy = compiled.as_ref().and_then(|compiled| {
+        // The runtime counts one barrier for every kernel.
+        let kernel = KernelResources { barriers: 1, ..compiled.kernel.resources() };
+        Occupancy::of(gpu.limits, &kernel, &config).ok()
+    });
+    Step {
+        program: launch.program.name.clone(),
+        entry: launch.entry,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared_memory: launch.dynamic_shared_memory,
+        compiled,
+        occupancy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::resources::Origin;
+    use tilewright_core::SemiringId;
+    use tilewright_cuda::CompiledKernel;
+    use tilewright_kernels::find;
+
+    fn query(semiring: SemiringId, dtype: DType, [m, n, k]: [usize; 3]) -> Query {
+        let (a, b, c) = (Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
+        Query::new(semiring, dtype, Problem::new(a, b, c).unwrap())
+    }
+
+    fn plan(query: &Query, kernel: Option<&str>) -> Result<(GpuPlan, Vec<Rejected>), Error> {
+        let resources = |launch: &Launch, _| {
+            let kernel = CompiledKernel { name: launch.entry.into(), registers: 37, ..Default::default() };
+            Some(Compiled { kernel, origin: Origin::Compiled })
+        };
+        let kernel = kernel.map(|name| find(name).unwrap());
+        let plan = Plan::on_gpu(query, &Gpu::named("a6000")?, kernel, &resources)?;
+        let How::Gpu(how) = plan.how else { panic!("{:?}", plan.how) };
+        Ok((*how, plan.rejected))
+    }
+
+    #[test]
+    fn every_other_kernel_is_rejected_with_a_reason() {
+        for size in [[1024; 3], [1000, 999, 37], [16; 3], [1, 1, 100_000]] {
+            let (how, rejected) = plan(&query(SemiringId::PlusTimes, DType::F32, size), None).unwrap();
+            for kernel in kernels().iter().filter(|k| k.family != Family::Gallery) {
+                let is_rejected = rejected.iter().any(|r| r.candidate == kernel.name && !r.reason.is_empty());
+                assert_eq!(is_rejected, kernel != how.kernel, "{size:?}: {}", kernel.name);
+            }
+        }
+    }
+
+    #[test]
+    fn steps_have_the_occupancy_of_their_kernel() {
+        let (how, rejected) =
+            plan(&query(SemiringId::MinPlus, DType::F32, [64, 96, 32]), Some("shared-tile")).unwrap();
+        let step = &how.steps[0];
+        assert_eq!((step.grid, step.threads(), step.blocks()), ([3, 2, 1], 1024, 6));
+        let occupancy = step.occupancy.unwrap();
+        assert_eq!((occupancy.blocks_per_sm, occupancy.warps_per_sm), (1, 32));
+        assert_eq!(step.waves(&how.gpu), Some(6.0 / 84.0));
+        assert!(rejected.is_empty());
+    }
+
+    #[test]
+    fn large_products_are_not_given_to_slow_kernels() {
+        let (how, rejected) = plan(&query(SemiringId::PlusTimes, DType::F32, [4096; 3]), None).unwrap();
+        let floor = how.floor.unwrap().seconds;
+        assert!(how.modelled_seconds >= floor && how.modelled_seconds < 2.0 * floor, "{how:?}");
+        let naive = rejected.iter().find(|r| r.candidate == "naive").unwrap();
+        assert!(naive.reason.contains("times as long"), "{naive:?}");
+    }
+
+    #[test]
+    fn what_no_kernel_computes_is_refused_with_a_reason() {
+        let arg = query(SemiringId::MinPlus, DType::F32, [8; 3]).results(Results::ProductAndArg);
+        assert_eq!(plan(&arg, None).unwrap_err().code(), "unsupported");
+        let odd = query(SemiringId::PlusTimes, DType::F32, [33, 32, 32]);
+        let refusal = plan(&odd, Some("shared-tile")).unwrap_err();
+        assert!(refusal.to_string().contains("M to be a multiple of 32; M is 33"), "{refusal}");
+        assert_eq!(plan(&odd, Some("read-only")).unwrap_err().code(), "unsupported");
+    }
+
+    #[test]
+    fn every_stride_has_a_plan() {
+        let square = Layout::col_major(64, 64);
+        let problem =
+            Problem::new(square, Layout::strided(64, 64, -64, 1), Layout::row_major(64, 64)).unwrap();
+        let query = Query::new(SemiringId::PlusTimes, DType::F32, problem);
+        let (how, _) = plan(&query, None).unwrap();
+        assert!(!how.steps.is_empty());
+    }
+
+    #[test]
+    fn an_empty_result_takes_no_launch() {
+        let (how, _) = plan(&query(SemiringId::PlusTimes, DType::F32, [0, 64, 64]), None).unwrap();
+        assert!(how.steps.is_empty());
+    }
+}

@@ -1,0 +1,62 @@
+//! A pure cost model: how long a recipe would take, to compare kernels.
+//!
+//! A block computes its tile of C as fast as the slower of two units of its multiprocessor allows: arithmetic, at the peak
+//! rate of the terms, or the loads that feed it, 128 bytes per clock. A thread with `r` outputs in a square loads
+//! `2 / sqrt(r)` elements for each term, from shared memory or L1. The time is that of the multiprocessor with the
+//! most blocks, at least the floor, plus the traffic of workspaces and a start for each launch.
+//!
+//! Coalescing, bank conflicts and latency are left out, so that times are too short, most of all for the first steps of the
+//! ladder.
+
+use super::{floor::Floor, query::Query, target::Gpu};
+use tilewright_kernels::{ArgumentValue, Launch, Recipe};
+
+/// Bytes that the shared memory and L1 of a multiprocessor give per clock.
+const LOAD_BYTES_PER_CLOCK: f64 = 128.0;
+/// From the end of one kernel to the start of the next.
+const LAUNCH_SECONDS: f64 = 2e-6;
+
+/// What recipes are compared for.
+pub struct Model<'a> {
+    pub query: &'a Query,
+    pub gpu: &'a Gpu,
+    pub floor: Option<&'a Floor>,
+}
+
+impl Model<'_> {
+    /// Seconds that `recipe` takes.
+    pub fn seconds(&self, recipe: &Recipe) -> f64 {
+        let is_product = |launch: &&Launch| launch.entry == recipe.kernel.entry();
+        let product: f64 = recipe.launches.iter().filter(is_product).map(|launch| self.product(launch)).sum();
+        let copied: f64 = recipe.workspaces.iter().map(|&bytes| 2.0 * bytes as f64).sum();
+        let starts = recipe.launches.len() as f64 * LAUNCH_SECONDS;
+        let least = self.floor.map_or(0.0, |floor| floor.seconds);
+        product.max(least) + copied / self.gpu.bytes_per_second + starts
+    }
+
+    fn product(&self, launch: &Launch) -> f64 {
+        let count = |extents: [u32; 3]| extents.into_iter().map(f64::from).product::<f64>();
+        let (blocks, threads) = (count(launch.grid), count(launch.block));
+        if blocks == 0.0 {
+            return 0.0;
+        }
+        let p = &self.query.problem;
+        let terms = p.pair_ops() / blocks;
+        // Where sums are split, several blocks share a tile of C.
+        let outputs = p.m() as f64 * p.n() as f64 * parts(launch, p.k()) / (blocks * threads);
+        let bytes = 2.0 / outputs.max(1.0).sqrt() * self.query.dtype.size() as f64;
+        let loads = terms * bytes / (LOAD_BYTES_PER_CLOCK * self.gpu.clock_hz);
+        let multiprocessors = f64::from(self.gpu.multiprocessors);
+        let arithmetic = self.floor.map_or(0.0, |f| terms * multiprocessors / f.peak.pair_ops_per_second);
+        (blocks / multiprocessors).ceil() * loads.max(arithmetic)
+    }
+}
+
+/// Into how many parts a launch splits the sums of `k` terms.
+fn parts(launch: &Launch, k: usize) -> f64 {
+    let split = launch.arguments.iter().find_map(|argument| match argument.value {
+        ArgumentValue::I32(length) if argument.name == "k_split" => usize::try_from(length).ok(),
+        _ => None,
+    });
+    k.div_ceil(split.unwrap_or(k).max(1)).max(1) as f64
+}

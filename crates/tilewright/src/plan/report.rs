@@ -1,0 +1,73 @@
+//! Plans in words.
+
+use super::{
+    CpuPlan, How, Joining, Plan,
+    query::Results,
+    words::{digits, scaled},
+};
+use core::fmt;
+use tilewright_cpu::Sums;
+
+impl Plan {
+    /// The plan as rows of a table, name and text; names repeat where a name has several rows.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows = vec![("product", self.product()), ("work", self.amount())];
+        match &self.how {
+            How::Cpu(cpu) => rows.extend(cpu_rows(cpu)),
+            How::Gpu(gpu) => rows.extend(gpu.rows()),
+            How::Reference => rows.push(("kernel", "the definition, one term at a time".into())),
+        }
+        rows.extend(self.rejected.iter().map(|r| ("rejected", format!("{}: {}", r.candidate, r.reason))));
+        rows
+    }
+
+    fn product(&self) -> String {
+        let query = &self.query;
+        let p = &query.problem;
+        let formula = match query.joining {
+            Joining::Replace => "A x B".to_owned(),
+            Joining::Accumulate => "C + A x B".into(),
+            Joining::Scale { alpha, beta: 0.0 } => format!("{alpha} A x B"),
+            Joining::Scale { alpha, beta } => format!("{alpha} A x B + {beta} C"),
+        };
+        let arg = match query.results {
+            Results::Product => "",
+            Results::ProductAndArg => ", and which term won",
+        };
+        let (m, n, k) = (p.m(), p.n(), p.k());
+        format!("C {m}x{n} = {formula}, k = {k}, {} on {}{arg}", query.semiring, query.dtype)
+    }
+
+    fn amount(&self) -> String {
+        let flops = self.work.flops.map_or(String::new(), |flops| format!(" ({})", scaled(flops, "FLOP")));
+        let (terms, bytes) = (scaled(self.work.pair_ops, "pair-ops"), scaled(self.work.bytes, "bytes"));
+        format!(
+            "{terms}{flops}, {bytes} to move at least: {} pair-ops per byte",
+            digits(self.work.intensity())
+        )
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rows().iter().try_for_each(|(name, text)| writeln!(f, "{name:<10} {text}"))
+    }
+}
+
+fn cpu_rows(cpu: &CpuPlan) -> Vec<(&'static str, String)> {
+    let (rows, columns) = cpu.kernel.tile;
+    let (down, across) = cpu.regions;
+    let packs = |packs| if packs { "packed" } else { "read in place" };
+    let sums = match cpu.sums {
+        Sums::InC => "in C",
+        Sums::Buffered => "in a buffer",
+    };
+    let plural = if cpu.threads == 1 { "" } else { "s" };
+    vec![
+        ("kernel", cpu.kernel.to_string()),
+        ("tile", format!("{rows}x{columns} in registers, sums {sums}")),
+        ("threads", format!("{} thread{plural}, C cut into {down}x{across} regions", cpu.threads)),
+        ("blocks", format!("{} terms x {} columns of B", cpu.block_terms, cpu.block_columns)),
+        ("operands", format!("A {}, B {}", packs(cpu.packs_a), packs(cpu.packs_b))),
+    ]
+}
