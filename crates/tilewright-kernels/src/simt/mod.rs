@@ -229,6 +229,7 @@ impl Plan {
             ("THREAD_N", tile.thread[1]),
             ("STAGES", tile.stages),
             ("BLOCKS", tile.resident),
+            ("PREFETCH", tile.prefetch as u32),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
@@ -321,7 +322,7 @@ impl Plan {
         };
         vec![
             ("tile", format!("{}x{}, {} terms a step", tile.block[0], tile.block[1], tile.k)),
-            ("outputs per thread", format!("{}", tile.thread[0] * tile.thread[1])),
+            ("outputs per thread", (tile.thread[0] * tile.thread[1]).to_string()),
             ("stages", tile.stages.to_string()),
             ("parts of k", splits.to_string()),
             ("packed first", packed.into()),

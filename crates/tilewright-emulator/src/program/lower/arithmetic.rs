@@ -32,7 +32,9 @@ impl<'a> Lowerer<'a, '_> {
             sources: (operands.len() - 1) as u8,
             selectors: [Selector::Whole; 4],
         };
-        match hot(&op) {
+        // Operations of their own have one result.
+        let pair = matches!(operands[0], Operand::Pair(..));
+        match hot(&op).filter(|_| !pair) {
             Some(hot) => self.hot(hot, &op, operands),
             None => self.scalar(op, operands),
         }
