@@ -108,7 +108,7 @@ impl XorShift {
             DType::I16 => fill(rows, cols, || self.integer(1000) as i16),
             DType::I32 => fill(rows, cols, || self.integer(1000) as i32),
             DType::I64 => fill(rows, cols, || self.integer(1000)),
-            DType::Bool => fill(rows, cols, || self.next() % 64 == 0),
+            DType::Bool => fill(rows, cols, || self.next().is_multiple_of(64)),
             _ => fill(rows, cols, || self.float(sign)),
         }
     }
