@@ -34,7 +34,7 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
 
 /// The larger of a value and zero.
 fn relu<T: Int>(value: T) -> T {
-    T::wrap(value.wide().max(0))
+    value.max(T::wrap(0))
 }
 
 fn packed_or_scalar(op: &mut Form) -> Option<Operation> {

@@ -105,10 +105,14 @@ impl Float for f64 {
     arithmetic_of!(f64);
 
     /// The first NaN operand, quieted; for an invalid operation the default NaN, which has its sign set.
+    #[inline(always)]
     fn nan<const N: usize>(operands: [Self; N]) -> Self {
         const QUIET: u64 = 1 << 51;
-        let payload = operands.iter().find(|x| x.is_nan());
-        f64::from_bits(payload.map_or(0xfff8_0000_0000_0000, |x| x.to_bits() | QUIET))
+        const INVALID: u64 = 0xfff8_0000_0000_0000;
+        // Without an early exit, so that a loop over lanes stays without calls and branches.
+        let bits =
+            operands.iter().rev().fold(INVALID, |nan, x| if x.is_nan() { x.to_bits() | QUIET } else { nan });
+        f64::from_bits(bits)
     }
 }
 
@@ -131,21 +135,30 @@ impl Modes {
         nearest: impl Fn([F; N]) -> F + Send + Sync + 'static,
         exact: impl Fn([Number; N], Rounding) -> Number + Send + Sync + 'static,
     ) -> Operation {
+        // Three closures, so that the frequent ones are small enough to be compiled into the loop over lanes.
         if self == Modes::PLAIN {
             return words(move |sources: [u64; N]| {
                 let operands = sources.map(F::from_word);
                 nearest(operands).or_nan_of(operands).word()
             });
         }
+        if self.rounding == Rounding::NearestEven {
+            return words(move |sources: [u64; N]| {
+                let operands = sources.map(|word| F::from_word(word).flushed(self.flush));
+                self.finish(nearest(operands), operands)
+            });
+        }
         words(move |sources: [u64; N]| {
             let operands = sources.map(|word| F::from_word(word).flushed(self.flush));
-            let result = match self.rounding {
-                Rounding::NearestEven => nearest(operands),
-                rounding => F::rounded(exact(operands.map(F::number), rounding), rounding),
-            };
-            let result = result.or_nan_of(operands).flushed(self.flush);
-            if self.saturate { result.saturated().word() } else { result.word() }
+            let result = F::rounded(exact(operands.map(F::number), self.rounding), self.rounding);
+            self.finish(result, operands)
         })
+    }
+
+    #[inline(always)]
+    fn finish<F: Float, const N: usize>(self, result: F, operands: [F; N]) -> u64 {
+        let result = result.or_nan_of(operands).flushed(self.flush);
+        if self.saturate { result.saturated().word() } else { result.word() }
     }
 }
 

@@ -13,15 +13,6 @@ use crate::program::{
     instruction::{MemorySite, Order, Slot, Space, Width},
 };
 
-/// Who executes an access.
-#[derive(Clone, Copy)]
-pub struct Place {
-    /// The instruction.
-    pub pc: u32,
-    /// Active lanes.
-    pub mask: u32,
-}
-
 /// The addresses of a site; lanes that sit out get that of the first active lane.
 #[inline(always)]
 pub fn gather(site: &MemorySite, frame: Frame, mask: u32) -> Addresses {

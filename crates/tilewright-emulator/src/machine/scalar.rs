@@ -10,14 +10,16 @@ use crate::program::instruction::{
 /// Evaluates `site` in the lanes of `mask`.
 pub fn execute(site: &ScalarSite, frame: Frame, mask: u32) {
     let mut rows = [[0u64; 32]; MAX_SOURCES];
-    for ((row, slot), flip) in rows.iter_mut().zip(site.src).zip(site.flip) {
+    for ((row, slot), flip) in rows.iter_mut().zip(&site.src).zip(&site.flip) {
         if let Some(slot) = slot {
-            *row = frame.row(slot).map(|word| word ^ flip);
+            *row = frame.row(*slot);
+            if *flip != 0 {
+                row.iter_mut().for_each(|value| *value ^= flip);
+            }
         }
     }
-    // A predicate's source bits are all in one word, so results are collected before they are written.
     let mut results = [0u64; 32];
-    if mask == u32::MAX {
+    if mask.count_ones() > 8 {
         site.eval.warp(rows.each_ref(), &mut results);
     } else {
         for lane in lanes(mask) {

@@ -10,7 +10,7 @@ use super::{
     worker::Worker,
 };
 use crate::alu;
-use crate::check::{Actor, Conflict, FindingKind, Mode, Severity, Strength};
+use crate::check::{Access, Actor, Conflict, FindingKind, Mode, Severity, Strength};
 use crate::isa::Major;
 use crate::memory::{Addresses, Shape, lanes};
 use crate::program::instruction::{MemorySite, Space, Transpose, Width};
@@ -119,19 +119,9 @@ impl Worker<'_> {
         let offset = (at - object.start) as u32 + start as u32;
         let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
         let mut found = None;
-        let shape = Shape::Scattered;
-        shadow.access(
-            &team.order,
-            actor,
-            mode,
-            &[offset; 32],
-            bytes,
-            1 << lane,
-            shape,
-            &mut |_, conflict| {
-                found = Some(conflict);
-            },
-        );
+        let (offsets, shape) = (&[offset; 32], Shape::Scattered);
+        let access = Access { actor, mode, offsets, bytes, mask: 1 << lane, shape };
+        shadow.access(&team.order, &access, &mut |_, conflict| found = Some(conflict));
         team.shadow = Some(shadow);
         let side = self.side(warp, team, pc, 1 << lane);
         let name = self.launch.shared.name(at).to_string();
@@ -155,7 +145,7 @@ impl Worker<'_> {
                     pc: earlier.pc(),
                     block: team.number,
                     warp: earlier.warp(),
-                    lanes: earlier.lane().map_or(u32::MAX, |lane| 1 << lane),
+                    lanes: earlier.lanes,
                 };
                 let naming = self.naming();
                 self.findings.report(naming, (kind, Some(pc), earlier.pc()), || crate::check::Event {

@@ -132,7 +132,7 @@ impl Program {
         }
         let mut builder = Builder { layout: Layout::new(module)?, ..Builder::default() };
         for function in &module.functions {
-            builder.add(function)?;
+            builder.add(function, &module.files)?;
         }
         let mut program = builder.finish(module);
         program.link_shared();
@@ -225,8 +225,12 @@ struct Builder {
 }
 
 impl Builder {
-    fn add(&mut self, function: &crate::parse::ast::Function<'_>) -> Result<(), ProgramError> {
-        let mut lowered = lower(function, &mut self.layout, &mut self.constants, &mut self.sites)?;
+    fn add(
+        &mut self,
+        function: &crate::parse::ast::Function<'_>,
+        files: &[(u32, &str)],
+    ) -> Result<(), ProgramError> {
+        let mut lowered = lower(function, &mut self.layout, &mut self.constants, &mut self.sites, files)?;
         let start = (!lowered.code.is_empty()).then_some(self.code.len() as u32);
         let frame_bytes = self.append(&mut lowered);
         let mut info = lowered.function;

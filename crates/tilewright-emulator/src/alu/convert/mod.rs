@@ -111,6 +111,8 @@ fn between_floats(to: Type, from: Type, narrow: Narrow) -> Option<Operation> {
             (Type::F32, Type::F16) => Some(unary(|a: u16| canonical(Half::F16.widen(a)))),
             (Type::F32, Type::Bf16) => Some(unary(|a: u16| canonical(Half::Bf16.widen(a)))),
             (Type::F32, Type::F64) => Some(unary(|a: f64| canonical(a as f32))),
+            (Type::F16, _) => Some(words(move |[a]| Half::F16.narrow(read(a)).into())),
+            (Type::Bf16, _) => Some(words(move |[a]| Half::Bf16.narrow(read(a)).into())),
             (Type::F64, _) => Some(words(move |[a]| quieted(read(a)).word())),
             _ => narrow.write(to).map(|write| words(move |[a]| write(read(a)))),
         };

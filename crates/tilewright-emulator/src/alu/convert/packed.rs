@@ -3,7 +3,8 @@
 use super::narrow::{Limit, Narrow, format};
 use crate::alu::float::{Format, Rounding};
 use crate::alu::form::Form;
-use crate::alu::operation::{Operation, words};
+use crate::alu::half::Half;
+use crate::alu::operation::{Operation, binary, words};
 use crate::alu::value::{Int, Value};
 use crate::isa::{Modifier, Type};
 
@@ -33,6 +34,11 @@ pub(super) fn resolve(to: Type, from: Type, narrow: Narrow) -> Option<Operation>
     };
     if !allowed || narrow.flush {
         return None;
+    }
+    if let Some(half) = Half::of(to).filter(|_| from == Type::F32 && narrow.is_plain_nearest()) {
+        return Some(binary(move |high: f32, low: f32| {
+            u32::from(half.narrow(high.into())) << 16 | u32::from(half.narrow(low.into()))
+        }));
     }
     let write = narrow.write_number(to)?;
     match (from, pitch(from)) {
