@@ -21,7 +21,7 @@
 //! assert_eq!(shared::load(&padded, u32::MAX, 4).conflicts(), 0);
 //! ```
 
-use super::{LaneAddresses, Order, Pieces, WARP_SIZE, common_stride};
+use super::{LaneAddresses, Order, Pieces, WARP_SIZE, common_stride, lanes};
 
 /// Number of banks.
 pub const BANKS: u32 = 32;
