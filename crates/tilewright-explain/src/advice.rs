@@ -19,14 +19,14 @@ const LOW_OCCUPANCY: f64 = 0.5;
 /// * `uncoalesced`: a global access moves at least twice the sectors that its data would fill.
 /// * `misaligned`: it moves more than them, but less than twice.
 /// * `bank-conflict`: a shared access takes more wavefronts than its ideal.
-/// * `divergence`: a line whose branches part warps, with less than three quarters of the lanes active over the launch.
+/// * `divergence`: less than three quarters of the lanes are active.
 /// * `local-memory`: an array that is indexed at run time, or spilled registers.
 /// * `low-occupancy`: less than half of the warps that an SM can hold.
 pub fn advise(explanation: &Explanation) -> Vec<Finding> {
     let accesses = explanation.lines.iter().flat_map(|line| line.accesses.iter().map(move |a| (line, a)));
     let mut findings: Vec<Finding> = accesses.filter_map(|(line, access)| of_access(line, access)).collect();
     if explanation.totals.active_lanes() < FEW_LANES {
-        findings.extend(explanation.lines.iter().filter_map(divergence));
+        findings.extend(divergence(explanation));
     }
     findings.extend(explanation.totals.occupancy.as_ref().and_then(low_occupancy));
     findings
@@ -48,7 +48,7 @@ fn of_access(line: &Line, access: &Access) -> Option<Finding> {
             location: Some(Location {
                 file: Some(line.file.clone()),
                 line: Some(line.line),
-                ptx_line: access.ptx_line,
+                ptx_line: Some(access.ptx_line),
             }),
             block: None,
             threads: Vec::new(),
@@ -106,32 +106,31 @@ fn local(access: &Access) -> Remark {
     ("local-memory", message, fix)
 }
 
-fn divergence(line: &Line) -> Option<Finding> {
-    if line.divergent_branches == 0 {
-        return None;
-    }
+/// The line that loses the most lanes stands for the launch.
+fn divergence(explanation: &Explanation) -> Option<Finding> {
+    let lost = |line: &&Line| {
+        32 * line.warp_instructions - line.thread_instructions.min(32 * line.warp_instructions)
+    };
+    let line = explanation.lines.iter().max_by_key(lost)?;
     Some(Finding {
         severity: Severity::Advice,
         kind: "divergence".into(),
         message: format!(
-            "{} of {} branches part the lanes of their warp, which then executes both sides one after the other",
-            line.divergent_branches, line.branches
+            "{:.1} % of the lanes are active; most of the others are lost here, where {:.1} % are",
+            100.0 * explanation.totals.active_lanes(),
+            100.0 * line.active_lanes()
         ),
         participants: vec![Participant {
-            what: "branch".into(),
-            location: line_location(line),
+            what: "line".into(),
+            location: Some(Location { file: Some(line.file.clone()), line: Some(line.line), ptx_line: None }),
             block: None,
             threads: Vec::new(),
         }],
-        count: line.divergent_branches,
-        fix: "let whole warps take the same side: make the condition depend on threadIdx.x / 32, or sort the work".into(),
+        count: line.warp_instructions,
+        fix: "let whole warps take the same side of a branch: make the condition depend on threadIdx.x / 32, sort the work, \
+              or give all lanes of a warp something to do"
+            .into(),
     })
-}
-
-/// A line without an access has no one PTX line to name; its first access stands for it where there is one.
-fn line_location(line: &Line) -> Option<Location> {
-    let ptx_line = line.accesses.first().map_or(0, |access| access.ptx_line);
-    Some(Location { file: Some(line.file.clone()), line: Some(line.line), ptx_line })
 }
 
 fn low_occupancy(occupancy: &OccupancySummary) -> Option<Finding> {

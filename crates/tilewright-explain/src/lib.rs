@@ -1,19 +1,25 @@
 //! Explains what a CUDA kernel does: how it uses the memory of a GPU, what occupies it, and what is wrong with it.
 //!
-//! An [`Explanation`] holds the numbers of one launch, a [`Recording`] the addresses of one block for pictures. Both are
+//! A [`Case`] is a kernel with everything that it takes to run it: one of the catalogue, or of a `.cu` or `.ptx` file.
+//! [`Case::explain`] runs it on the emulator. An [`Explanation`] holds the numbers of one launch, a [`Recording`] the addresses of one block for pictures. Both are
 //! plain data; a [`Recorder`] makes the second while a block runs, and [`advise`] turns numbers into findings. Three
 //! renderers show them: [`text`] for terminals, serde for JSON (the keys of `tilewright explain`), and [`html`] for one
 //! self-contained page.
 
 mod advice;
+mod case;
 mod charts;
+mod compile;
+mod execute;
 pub mod html;
 mod model;
 mod recorder;
 pub mod text;
 
 pub use advice::advise;
+pub use case::{Argument, Array, Case, Gpu, Launch, Request};
 pub use charts::OccupancyCurves;
+pub use execute::Explained;
 pub use model::*;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 

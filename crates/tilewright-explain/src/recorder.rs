@@ -28,8 +28,10 @@ pub struct Sample<'a> {
     pub addresses: &'a LaneAddresses,
     /// Bytes that one lane moves.
     pub bytes: u32,
-    /// For global memory: which buffer, and the address at which it begins.
-    pub buffer: Option<(u32, u64)>,
+    /// For global memory: which buffer.
+    pub buffer: Option<u32>,
+    /// The address at which the buffer begins, or the array in other memory.
+    pub start: u64,
 }
 
 /// Collects the accesses of one block. Warps may come in any order, each in the order of its program.
@@ -42,7 +44,7 @@ pub struct Sample<'a> {
 ///     let addresses = std::array::from_fn(|lane| 0x1000 + 128 * step + 4 * lane as u64);
 ///     let sample = Sample {
 ///         access: 0, warp: 0, space: Space::Global, operation: Operation::Load, active: u32::MAX,
-///         addresses: &addresses, bytes: 4, buffer: Some((0, 0x1000)),
+///         addresses: &addresses, bytes: 4, buffer: Some(0), start: 0x1000,
 ///     };
 ///     recorder.record(&sample);
 /// }
@@ -97,15 +99,20 @@ impl Recorder {
         let record = self.accesses.entry(sample.access).or_default();
         record.patterns.access = sample.access;
         let Some(shape) = record.shape(sample, offsets) else { return };
-        let (buffer, start) = sample.buffer.map_or((None, 0), |(index, start)| (Some(index), start));
         let kept = record.kept.entry(sample.warp).or_default();
         if *kept == MOST_EXECUTIONS_PER_WARP {
             record.patterns.left_out += 1;
             return;
         }
         *kept += 1;
-        let base = base.wrapping_sub(start) as i64;
-        record.patterns.executions.push(Execution { warp: sample.warp, round, shape, buffer, base });
+        let base = base.wrapping_sub(sample.start) as i64;
+        record.patterns.executions.push(Execution {
+            warp: sample.warp,
+            round,
+            shape,
+            buffer: sample.buffer,
+            base,
+        });
     }
 
     /// What was recorded, in the order of the accesses.
@@ -160,7 +167,17 @@ mod tests {
 
     fn sample(access: usize, warp: u32, addresses: &LaneAddresses) -> Sample<'_> {
         let (space, operation) = (Space::Shared, Operation::Load);
-        Sample { access, warp, space, operation, active: u32::MAX, addresses, bytes: 4, buffer: None }
+        Sample {
+            access,
+            warp,
+            space,
+            operation,
+            active: u32::MAX,
+            addresses,
+            bytes: 4,
+            buffer: None,
+            start: 0,
+        }
     }
 
     #[test]

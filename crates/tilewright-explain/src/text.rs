@@ -14,8 +14,16 @@ const THREADS: usize = 4;
 
 /// The report on one kernel.
 pub fn report(e: &Explanation) -> String {
-    let sections =
-        [header(e), occupancy(e), memory(e), instructions(e), arithmetic(e), findings(e), notes(e)];
+    let sections = [
+        header(e),
+        occupancy(e),
+        memory(e),
+        instructions(e),
+        arithmetic(e),
+        findings(e),
+        notes(e),
+        printed(e),
+    ];
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -180,10 +188,6 @@ fn instructions(e: &Explanation) -> String {
     if t.barriers > 0 {
         let _ = write!(out, ", {}", plural(t.barriers, "barrier"));
     }
-    if t.divergent_branches > 0 {
-        let _ =
-            write!(out, ", {} of {} divergent", grouped(t.divergent_branches), plural(t.branches, "branch"));
-    }
     out.push('\n');
     let mut mix: Vec<(&String, u64)> = t.instruction_mix.iter().map(|(name, count)| (name, *count)).collect();
     mix.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
@@ -281,15 +285,24 @@ fn who(p: &Participant) -> String {
 }
 
 fn short(location: &Location) -> String {
-    match (&location.file, location.line, location.ptx_line) {
-        (Some(file), Some(line), 0) => place(file, line),
-        (Some(file), Some(line), ptx) => format!("{} (PTX line {ptx})", place(file, line)),
-        (_, _, ptx) => format!("PTX line {ptx}"),
+    let ptx = location.ptx_line.map(|line| format!("PTX line {line}"));
+    match (&location.file, location.line, ptx) {
+        (Some(file), Some(line), Some(ptx)) => format!("{} ({ptx})", place(file, line)),
+        (Some(file), Some(line), None) => place(file, line),
+        (_, _, ptx) => ptx.unwrap_or_default(),
     }
 }
 
 fn notes(e: &Explanation) -> String {
     e.notes.iter().map(|note| format!("{FAINT}note:{FAINT:#} {note}\n")).collect()
+}
+
+fn printed(e: &Explanation) -> String {
+    if e.printed.is_empty() {
+        String::new()
+    } else {
+        format!("{BOLD}printed{BOLD:#}\n{}\n", e.printed.trim_end())
+    }
 }
 
 /// The file without its directories, and the line.
@@ -335,10 +348,5 @@ fn nonzero(n: u64) -> Option<String> {
 }
 
 fn plural(n: u64, what: &str) -> String {
-    let ending = match (n, what.ends_with("ch")) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{} {what}{ending}", grouped(n))
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }

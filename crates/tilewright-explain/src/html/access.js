@@ -43,7 +43,7 @@ function executionView(access, patterns, recording) {
   }
   function draw([, , shapeIndex, buffer, base]) {
     const shape = patterns.shapes[shapeIndex];
-    const origin = buffer == null ? `${access.space} memory` : recording.buffers[buffer].name;
+    const origin = buffer == null ? `the array in ${access.space} memory` : recording.buffers[buffer].name;
     const drawn = access.space === "shared" ? bankPicture(shape, access.bytes_per_lane) : sectorPicture(shape, access.bytes_per_lane, base, origin);
     picture.replaceChildren(drawn.picture);
     words.textContent = drawn.text;

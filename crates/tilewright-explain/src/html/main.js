@@ -16,6 +16,7 @@ function header(chosen) {
     el("p", {}, facts.filter(Boolean).join(" · ")),
     el("p", { class: "faint" }, level),
     ...e.notes.map((note) => el("p", { class: "faint" }, note)),
+    e.printed ? el("details", {}, el("summary", {}, "What the kernel printed"), el("pre", {}, e.printed)) : null,
   ].filter(Boolean);
 }
 

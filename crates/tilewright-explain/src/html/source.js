@@ -1,11 +1,12 @@
 // The source with what each line costs.
 
-const isShared = (access) => access.space === "shared";
+/** Whether an access is served in wavefronts, as opposed to sectors. */
+const hasBanks = (access) => access.wavefronts != null;
 
 /** What can be shown beside the lines: a value, its text, and its share of the worst, 0 to 1. */
 const METRICS = {
-  "sectors per request": (line) => perRequest(line, (access) => !isShared(access), 8),
-  "wavefronts per request": (line) => perRequest(line, isShared, 32),
+  "sectors per request": (line) => perRequest(line, (access) => !hasBanks(access), 8),
+  "wavefronts per request": (line) => perRequest(line, hasBanks, 32),
   "inactive lanes": (line) => {
     const share = 1 - activeLanes(line);
     return { text: percent(share), share };
@@ -74,7 +75,7 @@ function sourceRow(kernel, file, number, code, line, heats, choose) {
   const chips = (line?.accesses ?? []).map((access) => {
     const { total, ideal, unit } = cost(access);
     const text = access.requests ? `${decimal(total / access.requests)} ${unit}, ideal ${decimal(ideal / access.requests)}` : "not executed";
-    const share = excess(total, ideal, isShared(access) ? 32 : 8);
+    const share = excess(total, ideal, hasBanks(access) ? 32 : 8);
     const button = el("button", { class: "chip", "data-access": access.id, "aria-pressed": "false", style: `--share: ${share}`, click: () => choose(access.id) });
     button.append(el("code", {}, access.instruction), ` ${text}`);
     return button;

@@ -15,6 +15,10 @@ pub enum Space {
     Local,
     /// Constant memory.
     Constant,
+    /// Device memory through a texture.
+    Texture,
+    /// A generic address that was of several.
+    Generic,
 }
 
 impl Space {
@@ -25,6 +29,8 @@ impl Space {
             Self::Shared => "shared",
             Self::Local => "local",
             Self::Constant => "constant",
+            Self::Texture => "texture",
+            Self::Generic => "generic",
         }
     }
 }

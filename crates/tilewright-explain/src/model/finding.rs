@@ -32,17 +32,8 @@ pub struct Location {
     pub file: Option<String>,
     /// The CUDA line, from 1.
     pub line: Option<u32>,
-    /// The line of the PTX text, from 1.
-    pub ptx_line: u32,
-}
-
-impl std::fmt::Display for Location {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => write!(f, "{file}:{line} (PTX line {})", self.ptx_line),
-            _ => write!(f, "PTX line {}", self.ptx_line),
-        }
-    }
+    /// The line of the PTX text, from 1; `None` for a CUDA line as a whole.
+    pub ptx_line: Option<u32>,
 }
 
 /// Who did what, where.

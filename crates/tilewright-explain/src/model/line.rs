@@ -20,10 +20,6 @@ pub struct Line {
     pub flops: u64,
     /// Barriers that warps executed.
     pub barriers: u64,
-    /// Branches that warps executed.
-    pub branches: u64,
-    /// Those of them at which the lanes of the warp parted.
-    pub divergent_branches: u64,
     /// Memory instructions, in the order of the PTX.
     pub accesses: Vec<Access>,
 }
@@ -59,7 +55,7 @@ impl Line {
 /// The sums have the keys of the totals; null where a line has no such access.
 impl Serialize for Line {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut row = serializer.serialize_struct("Line", 14)?;
+        let mut row = serializer.serialize_struct("Line", 12)?;
         row.serialize_field("file", &self.file)?;
         row.serialize_field("line", &self.line)?;
         row.serialize_field("text", &self.text)?;
@@ -71,8 +67,6 @@ impl Serialize for Line {
         row.serialize_field("shared_store", &self.banks(Operation::Store))?;
         row.serialize_field("barriers", &self.barriers)?;
         row.serialize_field("flops", &self.flops)?;
-        row.serialize_field("branches", &self.branches)?;
-        row.serialize_field("divergent_branches", &self.divergent_branches)?;
         row.serialize_field("accesses", &self.accesses)?;
         row.end()
     }

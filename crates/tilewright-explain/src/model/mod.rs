@@ -64,6 +64,8 @@ pub struct Explanation {
     pub findings: Vec<Finding>,
     /// What else the reader should know: what was not counted, what was assumed.
     pub notes: Vec<String>,
+    /// What the kernel printed.
+    pub printed: String,
 }
 
 /// Sums over a launch.
@@ -85,10 +87,6 @@ pub struct Totals {
     pub barriers: u64,
     /// Floating-point operations of all lanes; a fused multiply-add is two.
     pub flops: u64,
-    /// Branches that warps executed.
-    pub branches: u64,
-    /// Those of them at which the lanes of the warp parted.
-    pub divergent_branches: u64,
     /// Warp instructions by opcode with its modifiers.
     pub instruction_mix: BTreeMap<String, u64>,
     /// Floating-point operations per byte.

@@ -83,8 +83,8 @@ pub struct Execution {
     pub shape: u32,
     /// An index into [`Recording::buffers`]; `None` for other memory.
     pub buffer: Option<u32>,
-    /// Where the shape's line begins: bytes from the start of the buffer, or of shared memory. It is negative for an
-    /// array that does not begin at a line.
+    /// Where the shape's line begins: bytes from the start of the array. It is negative for an array that does not begin
+    /// at a line.
     pub base: i64,
 }
 

@@ -82,9 +82,9 @@ impl std::ops::AddAssign for BankTraffic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Traffic {
-    /// Global, local, constant memory.
+    /// Global and local memory, textures.
     Sectors(SectorTraffic),
-    /// Shared memory.
+    /// Shared memory; in constant memory, a wavefront is a distinct address.
     Banks(BankTraffic),
 }
 

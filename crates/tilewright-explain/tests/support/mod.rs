@@ -90,8 +90,12 @@ const SITES: [Site; 4] = [
 ];
 
 impl Site {
+    fn start(&self) -> u64 {
+        self.buffer.map_or(0, |index| BASES[index as usize])
+    }
+
     fn addresses(&self, warp: u64, k: u64) -> LaneAddresses {
-        let start = self.buffer.map_or(0, |index| BASES[index as usize]);
+        let start = self.start();
         std::array::from_fn(|lane| start + 4 * (self.element)(lane as u64, warp, k))
     }
 
@@ -141,8 +145,6 @@ fn line(number: u32) -> Line {
         thread_instructions: 32 * executions,
         flops: if number == 7 { 2 * N * N * N } else { 0 },
         barriers: 0,
-        branches: 0,
-        divergent_branches: 0,
         accesses,
     }
 }
@@ -194,6 +196,7 @@ pub fn explanation() -> Explanation {
         lines,
         findings: vec![race()],
         notes: vec!["B is transposed by a launch that is not counted".into()],
+        printed: String::new(),
     };
     explanation.findings.extend(advise(&explanation));
     explanation
@@ -202,7 +205,11 @@ pub fn explanation() -> Explanation {
 fn race() -> Finding {
     let participant = |what: &str, line, thread| Participant {
         what: what.into(),
-        location: Some(Location { file: Some("naive.cu".into()), line: Some(line), ptx_line: 40 + line }),
+        location: Some(Location {
+            file: Some("naive.cu".into()),
+            line: Some(line),
+            ptx_line: Some(40 + line),
+        }),
         block: Some([1, 0, 0]),
         threads: vec![thread],
     };
@@ -231,7 +238,8 @@ pub fn recording() -> Recording {
                     active: u32::MAX,
                     addresses: &site.addresses(warp, k),
                     bytes: 4,
-                    buffer: site.buffer.map(|index| (index, BASES[index as usize])),
+                    buffer: site.buffer,
+                    start: site.start(),
                 });
             }
         }
