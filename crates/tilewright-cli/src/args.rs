@@ -1,11 +1,13 @@
 //! What can be said on the command line.
 
 mod choice;
+mod explain;
 mod kernels;
 mod occupancy;
 mod sweep;
 
 pub use choice::KernelChoice;
+pub use explain::Explain;
 pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
@@ -84,6 +86,7 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Mul(Box<Mul>),
+    Explain(Box<Explain>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
     Kernels(Kernels),
