@@ -2,6 +2,7 @@
 
 mod bench;
 mod choice;
+mod explain;
 mod kernels;
 mod occupancy;
 mod sizes;
@@ -9,6 +10,7 @@ mod sweep;
 
 pub use bench::{Bench, Library, Where};
 pub use choice::KernelChoice;
+pub use explain::Explain;
 pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
 pub use sizes::{Size, Sizes};
@@ -89,6 +91,7 @@ pub enum Color {
 pub enum Command {
     Mul(Box<Mul>),
     Bench(Box<Bench>),
+    Explain(Box<Explain>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
     Kernels(Kernels),

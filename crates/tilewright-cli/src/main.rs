@@ -5,6 +5,7 @@ mod bench;
 mod cache;
 mod charts;
 mod doctor;
+mod explain;
 mod failure;
 mod gpus;
 mod interrupt;
@@ -48,6 +49,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return Err(Failure::usage(what, "choose table or json"));
     }
     match cli.command {
+        Command::Explain(args) => explain::run(&args, &cli.common),
         Command::Occupancy(args) => occupancy::run(&args, &cli.common),
         Command::Gpus(args) => gpus::run(&args, &cli.common),
         Command::Kernels(args) => kernels::run(&args, &cli.common),

@@ -56,6 +56,7 @@ fn manual_pages_are_printed_and_written() {
     for page in [
         "tilewright.1",
         "tilewright-mul.1",
+        "tilewright-explain.1",
         "tilewright-occupancy.1",
         "tilewright-gpus.1",
         "tilewright-doctor.1",

@@ -28,6 +28,6 @@ pub use engine::{
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};
-pub use resources::{Input, kernel_resources};
+pub use resources::{Input, kernel_resources, ptx};
 pub use telemetry::Telemetry;
 pub use tool::{Nvdisasm, Ptxas};

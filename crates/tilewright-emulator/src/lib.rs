@@ -17,6 +17,7 @@ pub use check::{Finding, FindingKind, Party, Severity};
 pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters};
 pub use host::{Argument, DevicePointer, Launch, Machine, MemoryError};
 pub use machine::{
-    AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, Races, Report, Texture,
+    AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
+    Races, Report, Texture,
 };
 pub use program::{Parameter, Program, ProgramError, SourceLine, Symbol};

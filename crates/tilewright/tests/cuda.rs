@@ -36,12 +36,15 @@ fn layouts(rows: usize, cols: usize) -> Vec<(Layout, usize)> {
     ]
 }
 
+/// What makes elements of A and B, and of C, from a number.
+type Makers<E, O> = (fn(i64) -> E, fn(i64) -> O);
+
 /// One product by both, with guards around C.
 fn compare<S: Semiring<Elem: Copy, Out: Copy + PartialEq + std::fmt::Debug>>(
     (m, n, k): (usize, usize, usize),
     which: [usize; 3],
     update: &Update<S>,
-    (elem, out): (fn(i64) -> S::Elem, fn(i64) -> S::Out),
+    (elem, out): Makers<S::Elem, S::Out>,
 ) -> Result<(), Error> {
     let [(la, oa), (lb, ob), (lc, oc)] =
         [layouts(m, k)[which[0]], layouts(k, n)[which[1]], layouts(m, n)[which[2]]];
@@ -100,7 +103,7 @@ fn the_old_c_takes_part_as_it_should() {
     if !has_gpu() {
         return;
     }
-    let floats: (fn(i64) -> f32, fn(i64) -> f32) = (|x| x as f32, |x| x as f32);
+    let floats: Makers<f32, f32> = (|x| x as f32, |x| x as f32);
     for size in [(3, 5, 7), (128, 64, 32), (65, 67, 0)] {
         for which in [[0, 0, 0], [1, 0, 3], [0, 2, 5]] {
             compare::<PlusTimes<f32>>(size, which, &Update::Accumulate, floats).unwrap();

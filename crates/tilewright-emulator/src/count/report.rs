@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::raw::{AccessCount, RawCounts};
+use crate::check::Mode;
 use crate::isa::Type;
 use crate::program::{
     Program, SourceLine,
@@ -243,21 +244,38 @@ fn merge(sum: &mut AccessCounters, more: &AccessCounters) {
 
 /// The kind of an access from the spaces that its executions reached.
 fn kind_of(inst: &Inst, spaces: u8) -> AccessKind {
-    const LOADS: &[(Space, AccessKind, AccessKind, AccessKind)] = &[
-        (Space::Global, AccessKind::GlobalLoad, AccessKind::GlobalStore, AccessKind::GlobalAtomic),
-        (Space::Shared, AccessKind::SharedLoad, AccessKind::SharedStore, AccessKind::SharedAtomic),
-        (Space::Local, AccessKind::LocalLoad, AccessKind::LocalStore, AccessKind::LocalStore),
-        (Space::Const, AccessKind::ConstantLoad, AccessKind::Mixed, AccessKind::Mixed),
-        (Space::Param, AccessKind::ParameterLoad, AccessKind::Mixed, AccessKind::Mixed),
-        (Space::Texture, AccessKind::Texture, AccessKind::Mixed, AccessKind::Mixed),
-    ];
-    let Some(row) = LOADS.iter().find(|row| spaces == 1 << row.0 as u8) else { return AccessKind::Mixed };
-    match inst.op {
-        Op::Store | Op::StoreMatrix | Op::WmmaStore => row.2,
-        Op::Atomic => row.3,
+    let Some(&(space, ..)) = KINDS.iter().find(|row| spaces == 1 << row.0 as u8) else {
+        return AccessKind::Mixed;
+    };
+    let mode = match inst.op {
+        Op::Store | Op::StoreMatrix | Op::WmmaStore => Mode::Write,
+        Op::Atomic => Mode::Update,
         // The shared side of an asynchronous copy is a store.
-        Op::CopyAsync if row.0 == Space::Shared => row.2,
-        _ => row.1,
+        Op::CopyAsync if space == Space::Shared => Mode::Write,
+        _ => Mode::Read,
+    };
+    AccessKind::of(space, mode)
+}
+
+/// For each space: loads, stores, atomics.
+const KINDS: &[(Space, AccessKind, AccessKind, AccessKind)] = &[
+    (Space::Global, AccessKind::GlobalLoad, AccessKind::GlobalStore, AccessKind::GlobalAtomic),
+    (Space::Shared, AccessKind::SharedLoad, AccessKind::SharedStore, AccessKind::SharedAtomic),
+    (Space::Local, AccessKind::LocalLoad, AccessKind::LocalStore, AccessKind::LocalStore),
+    (Space::Const, AccessKind::ConstantLoad, AccessKind::Mixed, AccessKind::Mixed),
+    (Space::Param, AccessKind::ParameterLoad, AccessKind::Mixed, AccessKind::Mixed),
+    (Space::Texture, AccessKind::Texture, AccessKind::Mixed, AccessKind::Mixed),
+];
+
+impl AccessKind {
+    /// The kind of an access whose space is known.
+    pub(crate) fn of(space: Space, mode: Mode) -> Self {
+        match (KINDS.iter().find(|row| row.0 == space), mode) {
+            (Some(row), Mode::Read) => row.1,
+            (Some(row), Mode::Write) => row.2,
+            (Some(row), Mode::Update) => row.3,
+            (None, _) => Self::Mixed,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::{arguments::Argument, error::MemoryError};
 use crate::check::{BlockOrder, GlobalShadow};
-use crate::machine::{self, Heap, LaunchError, LaunchOptions, Races, Report, Texture, Textures};
+use crate::machine::{self, Heap, LaunchError, LaunchOptions, Observer, Races, Report, Texture, Textures};
 use crate::memory::{Access, GlobalMemory, SharedLayout};
 use crate::program::{Constancy, Program, Symbol, address, instruction::Space};
 
@@ -269,6 +269,29 @@ impl Machine {
     /// A [`LaunchError`] if the kernel cannot start. One that starts and then fails has its reason in [`Report::error`], with everything
     /// that was counted and found until then.
     pub fn launch(&mut self, entry: &str, launch: &Launch) -> Result<Report, LaunchError> {
+        self.start(entry, launch, None)
+    }
+
+    /// Executes a kernel as [`Machine::launch`] does, and tells `observer` of every access to global, shared, local and constant
+    /// memory. That takes its time.
+    ///
+    /// # Errors
+    /// As for [`Machine::launch`].
+    pub fn launch_observed(
+        &mut self,
+        entry: &str,
+        launch: &Launch,
+        observer: &dyn Observer,
+    ) -> Result<Report, LaunchError> {
+        self.start(entry, launch, Some(observer))
+    }
+
+    fn start(
+        &mut self,
+        entry: &str,
+        launch: &Launch,
+        observer: Option<&dyn Observer>,
+    ) -> Result<Report, LaunchError> {
         self.heap.sweep();
         let function = self.program.entry(entry).ok_or_else(|| LaunchError::NoEntry {
             name: entry.into(),
@@ -306,6 +329,7 @@ impl Machine {
             shadow,
             blocks: BlockOrder::default(),
             multiprocessors: options.multiprocessors,
+            observer,
             step_limit: options.step_limit,
             steps: AtomicU64::new(0),
             failed: AtomicBool::new(false),

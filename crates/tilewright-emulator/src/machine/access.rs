@@ -195,7 +195,11 @@ impl Worker<'_> {
             count.ideal_sectors += u64::from(pattern.ideal);
         }
         self.counts.spaces[index] |= 1 << space as u8;
-        pattern.shape
+        let shape = pattern.shape;
+        if self.launch.observer.is_some() {
+            self.observe(site, addresses, space, store);
+        }
+        shape
     }
 
     /// `ld`.
@@ -457,6 +461,10 @@ impl Worker<'_> {
 
     /// Counts an access that is not on the fast path.
     fn count_slow(&mut self, site: &MemorySite, space: Space, addresses: &Addresses, mode: Mode) {
+        // What `count` counts, it tells the observer itself.
+        if self.launch.observer.is_some() && matches!(space, Space::Local | Space::Const | Space::Param) {
+            self.observe(site, addresses, space, mode);
+        }
         match space {
             Space::Local => {
                 let sectors = local_sectors(addresses, site.bytes * site.elements);

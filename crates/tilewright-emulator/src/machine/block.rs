@@ -66,6 +66,7 @@ impl Block {
                 while self.warps[index].paths.iter().any(|path| path.state == State::Ready) {
                     ran = true;
                     let live = self.team.live;
+                    worker.executing = (self.team.number, self.warps[index].index);
                     let stop = interpret::run(worker, &mut self.warps[index], &mut self.team);
                     if self.team.live != live {
                         self.after_exits(worker);

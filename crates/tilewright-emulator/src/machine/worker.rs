@@ -37,6 +37,8 @@ pub struct Launch<'a> {
     pub shadow: Option<GlobalShadow>,
     pub blocks: BlockOrder,
     pub multiprocessors: u32,
+    /// Is told of every access.
+    pub observer: Option<&'a dyn super::Observer>,
     pub step_limit: u64,
     /// Instructions executed by all workers.
     pub steps: AtomicU64,
@@ -55,6 +57,8 @@ pub struct Worker<'a> {
     pub findings: Collector,
     /// Text that the kernel has printed, with the number of the block.
     pub printed: Vec<(u32, String)>,
+    /// The number of the block, and the warp in it.
+    pub executing: (u32, u32),
     pub steps: i64,
     pub error: Option<LaunchError>,
 }
@@ -70,6 +74,7 @@ impl<'a> Worker<'a> {
             patterns: vec![Pattern::default(); program.accesses.len()],
             findings: Collector::default(),
             printed: Vec::new(),
+            executing: (0, 0),
             steps: 0,
             error: None,
         }

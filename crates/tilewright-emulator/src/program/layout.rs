@@ -35,6 +35,11 @@ pub mod address {
         (region << REGION_SHIFT) + REGION_BASE
     }
 
+    /// Where the shared variable begins that an address lies in or near.
+    pub const fn shared_start(address: u64) -> u64 {
+        of_shared(address >> SHARED_SHIFT)
+    }
+
     /// The shared address of shared variable `index`.
     pub const fn of_shared(index: u64) -> u64 {
         (index << SHARED_SHIFT) + SHARED_BASE
