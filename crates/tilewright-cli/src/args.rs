@@ -1,13 +1,17 @@
 //! What can be said on the command line.
 
+mod bench;
 mod choice;
 mod kernels;
 mod occupancy;
+mod sizes;
 mod sweep;
 
+pub use bench::{Bench, Library, Where};
 pub use choice::KernelChoice;
 pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
+pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
 
 use clap::{
@@ -84,6 +88,7 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Mul(Box<Mul>),
+    Bench(Box<Bench>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
     Kernels(Kernels),

@@ -1,6 +1,7 @@
 //! The command `tilewright`: matrix products over any semiring, from files to files.
 
 mod args;
+mod bench;
 mod cache;
 mod charts;
 mod doctor;
@@ -50,6 +51,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Occupancy(args) => occupancy::run(&args, &cli.common),
         Command::Gpus(args) => gpus::run(&args, &cli.common),
         Command::Kernels(args) => kernels::run(&args, &cli.common),
+        Command::Bench(args) => bench::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
         Command::Cache { action } => cache::run(action, &cli.common),

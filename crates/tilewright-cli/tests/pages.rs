@@ -25,6 +25,8 @@ fn help_is_as_recorded() {
     matches_file("occupancy.txt", &desk.ok("occupancy --help"));
     matches_file("gpus.txt", &desk.ok("gpus --help"));
     matches_file("doctor.txt", &desk.ok("doctor --help"));
+    matches_file("bench.txt", &desk.ok("bench --help"));
+    matches_file("kernels.txt", &desk.ok("kernels --help"));
     matches_file("cache.txt", &desk.ok("cache --help"));
 }
 

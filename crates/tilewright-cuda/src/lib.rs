@@ -14,6 +14,7 @@ mod ffi;
 mod locate;
 mod nvrtc;
 mod resources;
+mod telemetry;
 mod tool;
 
 pub use architecture::{Architecture, InstructionSet};
@@ -28,4 +29,5 @@ pub use engine::{
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};
 pub use resources::{Input, kernel_resources};
+pub use telemetry::Telemetry;
 pub use tool::{Nvdisasm, Ptxas};

@@ -33,7 +33,7 @@ mod verify;
 
 pub use backend::Backend;
 pub use batch::BatchProduct;
-pub use dynamic::{DynProduct, DynUpdate, Outcome};
+pub use dynamic::{DynProduct, DynUpdate, Outcome, erase};
 pub use options::{Options, Report};
 pub use product::Product;
 pub use tilewright_core::*;

@@ -44,7 +44,8 @@ impl<T: Element> DeviceMatrix<T> {
             Transfer::Scattered => {
                 let packed: Vec<T> = source.iter().collect();
                 let memory = allocate::<T>(stream, packed.len())?;
-                memory.write(&packed)?;
+                // SAFETY: the memory was made for these elements.
+                unsafe { memory.write_raw(packed.as_ptr().cast(), size_of_val(&packed[..]))? };
                 Ok(Self::of(memory, layout, origin))
             }
         }

@@ -93,6 +93,49 @@ pub fn fragment_registers(op: &MatrixOp, fragment: Fragment) -> Option<usize> {
     is_supported(op).then(|| registers(op, fragment))
 }
 
+/// Where the elements of a fragment are.
+#[derive(Clone, Copy)]
+struct Layout {
+    family: MatrixFamily,
+    fragment: Fragment,
+    rows: usize,
+    columns: usize,
+    /// Elements in a register.
+    count: usize,
+    registers: usize,
+}
+
+impl Layout {
+    fn new(op: &MatrixOp, fragment: Fragment) -> Self {
+        let (rows, columns) = dimensions(op, fragment);
+        let count = per_register(element_type(op, fragment));
+        Layout { family: op.family, fragment, rows, columns, count, registers: registers(op, fragment) }
+    }
+
+    #[inline(always)]
+    fn position(&self, lane: usize, register: usize, element: usize) -> (usize, usize) {
+        if self.family == MatrixFamily::Wmma {
+            // Lane by lane in row-major order, starting again where registers are left over.
+            let index = (lane * self.registers + register) * self.count + element;
+            let index = index % (self.rows * self.columns);
+            return (index / self.columns, index % self.columns);
+        }
+        // The lanes form eight groups of four. A register holds neighbours along k in A and B, along n in C.
+        let (group, member) = (lane / 4, lane % 4);
+        let along_k = |block: usize| 4 * self.count * block + self.count * member + element;
+        match self.fragment {
+            Fragment::A if self.rows == 8 => (group, along_k(register)),
+            // Registers alternate between the upper and the lower eight rows.
+            Fragment::A => (group + 8 * (register % 2), along_k(register / 2)),
+            Fragment::B => (along_k(register), group),
+            Fragment::C => {
+                let index = register * self.count + element;
+                (group + 8 * (index / 2), 2 * member + index % 2)
+            }
+        }
+    }
+}
+
 /// Row and column (of the whole m x k, k x n or m x n matrix) of element `element` in register `register` of `lane`.
 /// A 32-bit register holds `32 / bits` elements, the first in the low bits. `wmma` fragments may hold an element twice.
 pub fn fragment_position(
@@ -102,27 +145,7 @@ pub fn fragment_position(
     register: usize,
     element: usize,
 ) -> (usize, usize) {
-    let count = per_register(element_type(op, fragment));
-    let (rows, columns) = dimensions(op, fragment);
-    if op.family == MatrixFamily::Wmma {
-        // Lane by lane in row-major order, starting again where registers are left over.
-        let index = (lane * registers(op, fragment) + register) * count + element;
-        let index = index % (rows * columns);
-        return (index / columns, index % columns);
-    }
-    // The lanes form eight groups of four. A register holds neighbours along k in A and B, along n in C.
-    let (group, member) = (lane / 4, lane % 4);
-    let along_k = |block: usize| 4 * count * block + count * member + element;
-    match fragment {
-        Fragment::A if rows == 8 => (group, along_k(register)),
-        // Registers alternate between the upper and the lower eight rows.
-        Fragment::A => (group + 8 * (register % 2), along_k(register / 2)),
-        Fragment::B => (along_k(register), group),
-        Fragment::C => {
-            let index = register * count + element;
-            (group + 8 * (index / 2), 2 * member + index % 2)
-        }
-    }
+    Layout::new(op, fragment).position(lane, register, element)
 }
 
 /// The function that evaluates `op`, or `None` if the shape and types are not supported.
@@ -145,14 +168,14 @@ fn gather<T: Copy + Default>(
     words: &[[u64; 32]],
     decode: impl Fn(u64) -> T,
 ) -> Vec<T> {
-    let (rows, columns) = dimensions(op, fragment);
-    let bits = element_type(op, fragment).bits();
-    let mut matrix = vec![T::default(); rows * columns];
-    for (register, lanes) in words.iter().enumerate() {
+    let layout = Layout::new(op, fragment);
+    let bits = element_type(op, fragment).bits() as usize;
+    let mut matrix = vec![T::default(); layout.rows * layout.columns];
+    for (register, lanes) in words.iter().enumerate().take(layout.registers) {
         for (lane, word) in lanes.iter().enumerate() {
-            for element in 0..per_register(element_type(op, fragment)) {
-                let (row, column) = fragment_position(op, fragment, lane, register, element);
-                matrix[row * columns + column] = decode(word >> (bits as usize * element));
+            for element in 0..layout.count {
+                let (row, column) = layout.position(lane, register, element);
+                matrix[row * layout.columns + column] = decode(word >> (bits * element));
             }
         }
     }
@@ -161,12 +184,12 @@ fn gather<T: Copy + Default>(
 
 /// Writes D from a function of row and column.
 fn scatter(op: &MatrixOp, d: &mut [[u64; 32]], encode: impl Fn(usize, usize) -> u64) {
-    let op = MatrixOp { c: op.d, ..*op };
-    for (register, lanes) in d.iter_mut().enumerate() {
+    let (layout, bits) = (Layout::new(&MatrixOp { c: op.d, ..*op }, Fragment::C), op.d.bits() as usize);
+    for (register, lanes) in d.iter_mut().enumerate().take(layout.registers) {
         for (lane, word) in lanes.iter_mut().enumerate() {
-            *word = (0..per_register(op.c)).fold(0, |word, element| {
-                let (row, column) = fragment_position(&op, Fragment::C, lane, register, element);
-                word | encode(row, column) << (op.c.bits() as usize * element)
+            *word = (0..layout.count).fold(0, |word, element| {
+                let (row, column) = layout.position(lane, register, element);
+                word | encode(row, column) << (bits * element)
             });
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use super::{
-    entry::Entry,
+    entry::{Entry, Moment, Strength},
     order::Order,
     shared::{Actor, Mode},
 };
@@ -16,10 +16,12 @@ use crate::memory::lanes;
 /// Granules of a page.
 const PAGE: usize = 1024;
 
-/// The last store and two loads of a granule, each with its block (plus one; zero for none).
+/// The last plain store, the last atomic and two loads of a granule, each with its block (plus one; zero for none).
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     write: (Entry, u32),
+    /// Atomics and strong stores; they do not hide a plain store from others.
+    update: (Entry, u32),
     read: (Entry, u32),
     other_read: (Entry, u32),
 }
@@ -194,45 +196,59 @@ fn touch(
     lane: u32,
 ) -> Option<GlobalConflict> {
     let me = present.block + 1;
-    let entry = Entry::new(present.order.now, actor.warp, lane, actor.pc, actor.strength);
-    let is_mine = |(read, block): (Entry, u32)| block == me && read.same_thread(actor.warp, lane);
-    let lost_update = mode == Mode::Write && (is_mine(cell.read) || is_mine(cell.other_read));
-    let mut conflict = unordered(cell.write, Mode::Write, present, entry, lane, lost_update);
+    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength);
+    let strong = actor.strength == Strength::Atomic;
+    let mine = [cell.read, cell.other_read]
+        .into_iter()
+        .find(|(read, block)| mode == Mode::Write && *block == me && read.has(actor.warp, lane));
+    let conflict = |(earlier, block): (Entry, u32), earlier_mode: Mode| {
+        let both_strong = earlier.is_atomic() && strong;
+        let lost_update = earlier_mode != Mode::Read && mine.is_some_and(|(mine, _)| mine.loses(both_strong));
+        let tolerated = both_strong && !lost_update;
+        let lanes = if tolerated { 0 } else { unordered(earlier, block, present, actor, lane) };
+        (lanes != 0).then(|| GlobalConflict {
+            earlier: Entry { lanes, ..earlier },
+            block: block - 1,
+            earlier_mode,
+            lost_update,
+        })
+    };
+    let found = conflict(cell.write, Mode::Write).or_else(|| conflict(cell.update, Mode::Update));
     if mode == Mode::Read {
-        let last = cell.read;
-        let same = last.1 == me && last.0.warp() == actor.warp && last.0.lane() == Some(lane);
-        if !same && last.0.exists() {
-            // Keep a reader of another block if there is one: it stays unordered for longest.
-            if cell.other_read.1 == 0 || cell.other_read.1 == me || last.1 != me {
-                cell.other_read = last;
-            }
-        }
-        cell.read = (entry, me);
-    } else {
-        for earlier in [cell.read, cell.other_read] {
-            conflict = conflict.or_else(|| unordered(earlier, Mode::Read, present, entry, lane, lost_update));
-        }
-        cell.write = (entry, me);
+        remember(cell, Entry { moment, lanes: 1 << lane }, me);
+        return found;
     }
-    conflict
+    let found =
+        found.or_else(|| conflict(cell.read, Mode::Read)).or_else(|| conflict(cell.other_read, Mode::Read));
+    cell.read.0 = cell.read.0.stale();
+    cell.other_read.0 = cell.other_read.0.stale();
+    let last = if strong { &mut cell.update } else { &mut cell.write };
+    let lanes = if last.1 == me && last.0.moment == moment { last.0.lanes } else { 0 } | 1 << lane;
+    *last = (Entry { moment, lanes }, me);
+    found
 }
 
-fn unordered(
-    (earlier, block): (Entry, u32),
-    earlier_mode: Mode,
-    present: Present<'_>,
-    entry: Entry,
-    lane: u32,
-    lost_update: bool,
-) -> Option<GlobalConflict> {
-    if block == 0 || earlier.is_atomic() && entry.is_atomic() {
-        return None;
+fn remember(cell: &mut Cell, entry: Entry, me: u32) {
+    let (last, block) = cell.read;
+    if block == me && last.moment == entry.moment {
+        cell.read.0.lanes |= entry.lanes;
+        return;
     }
-    let block = block - 1;
-    let before = if block == present.block {
-        present.order.before(earlier, entry.warp(), lane)
-    } else {
-        present.blocks.before(present.known, block, earlier.stamp())
-    };
-    (!before).then_some(GlobalConflict { earlier, block, earlier_mode, lost_update })
+    // A reader of another block is kept if there is one: it stays unordered for longest.
+    if block != 0 && (cell.other_read.1 == 0 || cell.other_read.1 == me || block != me) {
+        cell.other_read = cell.read;
+    }
+    cell.read = (entry, me);
+}
+
+/// The lanes of an earlier access that nothing orders before the present one.
+fn unordered(earlier: Entry, block: u32, present: Present<'_>, actor: Actor, lane: u32) -> u32 {
+    if block == 0 {
+        return 0;
+    }
+    if block - 1 == present.block {
+        return present.order.unordered(earlier, actor.warp, lane);
+    }
+    let before = present.blocks.before(present.known, block - 1, earlier.stamp());
+    if before { 0 } else { earlier.lanes }
 }

@@ -8,8 +8,8 @@ mod order;
 mod shared;
 
 pub use collector::{Collector, Event, Naming, Side};
-pub use entry::{Entry, Strength};
+pub use entry::Strength;
 pub use finding::{Finding, FindingKind, Party, Severity};
 pub use global::{BlockOrder, GlobalConflict, GlobalShadow, Known, Present};
 pub use order::Order;
-pub use shared::{Actor, Conflict, Mode, SharedShadow};
+pub use shared::{Access, Actor, Conflict, Mode, SharedShadow};

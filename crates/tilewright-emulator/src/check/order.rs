@@ -139,43 +139,37 @@ impl Order {
         !self.fences.is_empty() || !self.published.is_empty()
     }
 
-    /// Whether the access `entry` happens before what `lane` of `warp` does now. The own accesses of a thread do.
-    pub fn before(&self, entry: Entry, warp: u32, lane: u32) -> bool {
+    /// The lanes of the access `entry` that nothing orders before what `lane` of `warp` does now. The own accesses of a thread are
+    /// ordered.
+    pub fn unordered(&self, entry: Entry, warp: u32, lane: u32) -> u32 {
         let stamp = entry.stamp();
-        if stamp < self.barrier {
-            return true;
+        if entry.lanes == 0 || stamp < self.barrier {
+            return 0;
         }
+        let mut open = entry.lanes;
         if entry.warp() == warp {
             if stamp < self.warps[warp as usize] {
-                return true;
+                return 0;
             }
-            if entry.lane() == Some(lane) {
-                return true;
-            }
+            open &= !(1 << lane);
             if let Some(known) = self.lanes.get(&warp) {
                 let known = &known[lane as usize];
-                // Of an access by several lanes the latest known one is taken: rather a miss than a false report.
-                let stamped = match entry.lane() {
-                    Some(other) => known[other as usize],
-                    None => known.iter().copied().max().unwrap_or(0),
-                };
-                if stamp < stamped {
-                    return true;
-                }
+                open &= !(0..32).fold(0, |mask, other| mask | u32::from(stamp < known[other]) << other);
             }
         } else if let Some(pairs) = &self.pairs
             && stamp < pairs[warp as usize][entry.warp() as usize]
         {
-            return true;
+            return 0;
         }
-        let teachers = match entry.lane() {
-            Some(other) => other..other + 1,
-            None => 0..32,
-        };
-        teachers.into_iter().any(|other| {
-            self.learnt
-                .get(&(thread(warp, lane), thread(entry.warp(), other)))
-                .is_some_and(|&known| stamp < known)
-        })
+        if self.learnt.is_empty() {
+            return open;
+        }
+        let me = thread(warp, lane);
+        crate::memory::lanes(open)
+            .filter(|&other| {
+                let teacher = thread(entry.warp(), other as u32);
+                self.learnt.get(&(me, teacher)).is_none_or(|&known| stamp >= known)
+            })
+            .fold(0, |mask, other| mask | 1 << other)
     }
 }

@@ -1,10 +1,10 @@
-//! Shadow of shared memory: for every granule the last store, two loads, and whether it was ever written.
+//! Shadow of shared memory: for every granule the last plain store, the last atomic, two loads, and whether it was ever written.
 
 use super::{
-    entry::{Entry, Strength},
+    entry::{Entry, Moment, Strength},
     order::Order,
 };
-use crate::memory::lanes;
+use crate::memory::{Shape, lanes};
 
 /// Whether an access reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Conflict {
     Uninitialised,
     /// The earlier access is not ordered with this one.
     Race {
-        /// It.
+        /// It, with the lanes that are not ordered alone.
         earlier: Entry,
         /// Whether it wrote.
         earlier_mode: Mode,
@@ -44,15 +44,57 @@ pub struct Actor {
     pub strength: Strength,
 }
 
+/// Accesses of one sort, by granule: stamps apart from lanes, so that loops over them vectorise.
+#[derive(Debug)]
+struct Entries {
+    moments: Vec<u64>,
+    lanes: Vec<u32>,
+}
+
+impl Entries {
+    fn new(granules: usize) -> Self {
+        Self { moments: vec![0; granules], lanes: vec![0; granules] }
+    }
+
+    fn get(&self, granule: usize) -> Entry {
+        Entry { moment: Moment(self.moments[granule]), lanes: self.lanes[granule] }
+    }
+
+    fn set(&mut self, granule: usize, entry: Entry) {
+        self.moments[granule] = entry.moment.0;
+        self.lanes[granule] = entry.lanes;
+    }
+}
+
 /// The shadow.
 #[derive(Debug)]
 pub struct SharedShadow {
     /// log2 of the bytes of a granule: 2, or 0 if the kernel accesses single bytes.
     shift: u32,
     written: Vec<bool>,
-    write: Vec<u64>,
-    read: Vec<u64>,
-    other_read: Vec<u64>,
+    writes: Entries,
+    /// Atomics and strong stores; they do not hide a plain store from others.
+    updates: Entries,
+    /// Whether there was one: plain accesses need not look otherwise.
+    any_update: bool,
+    reads: Entries,
+    other_reads: Entries,
+}
+
+/// One access of a warp, as the shadow looks at it.
+pub struct Access<'a> {
+    /// Who.
+    pub actor: Actor,
+    /// How.
+    pub mode: Mode,
+    /// Offsets into the storage; lanes that sit out repeat one that does not.
+    pub offsets: &'a [u32; 32],
+    /// Bytes of a lane.
+    pub bytes: u32,
+    /// Active lanes.
+    pub mask: u32,
+    /// How the addresses lie, for speed.
+    pub shape: Shape,
 }
 
 impl SharedShadow {
@@ -62,121 +104,129 @@ impl SharedShadow {
         Self {
             shift,
             written: vec![false; granules],
-            write: vec![0; granules],
-            read: vec![0; granules],
-            other_read: vec![0; granules],
+            writes: Entries::new(granules),
+            updates: Entries::new(granules),
+            any_update: false,
+            reads: Entries::new(granules),
+            other_reads: Entries::new(granules),
         }
     }
 
-    /// Looks at an access of `bytes` at storage `offset` by each lane of `mask`, and reports conflicts. `uniform`: all lanes have one
-    /// address; `consecutive`: 32 lanes follow each other.
+    /// Looks at an access and calls `report` with the conflicts, at most one for each lane.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the two hints are for speed alone")]
-    pub fn access(
+    pub fn access(&mut self, order: &Order, access: &Access<'_>, report: &mut dyn FnMut(u32, Conflict)) {
+        let granules = (access.bytes >> self.shift).max(1) as usize;
+        let start = (access.offsets[0] >> self.shift) as usize;
+        let quiet = match access.shape {
+            Shape::Consecutive => granules == 1 && self.whole_warp(order, access, start),
+            Shape::Uniform if access.mode == Mode::Read => (start..start + granules)
+                .all(|granule| self.quiet_read(order, access.actor, granule, access.mask)),
+            _ => false,
+        };
+        if !quiet {
+            self.lane_by_lane(order, access, granules, report);
+        }
+    }
+
+    fn lane_by_lane(
         &mut self,
         order: &Order,
-        actor: Actor,
-        mode: Mode,
-        offsets: &[u32; 32],
-        bytes: u32,
-        mask: u32,
-        shape: crate::memory::Shape,
+        access: &Access<'_>,
+        granules: usize,
         report: &mut dyn FnMut(u32, Conflict),
     ) {
-        use crate::memory::Shape;
-        let granules = bytes >> self.shift;
-        if shape == Shape::Consecutive && granules == 1 && mode != Mode::Update {
-            let start = (offsets[0] >> self.shift) as usize;
-            if self.whole_warp(order, actor, mode, start) {
-                return;
-            }
-        }
-        if shape == Shape::Uniform && mode == Mode::Read {
-            let start = (offsets[0] >> self.shift) as usize;
-            let quiet = (start..start + granules as usize).all(|g| self.broadcast(order, actor, g, mask));
-            if quiet {
-                return;
-            }
-        }
-        for lane in lanes(mask) {
-            let start = (offsets[lane] >> self.shift) as usize;
-            let mut reported = false;
-            for granule in start..start + granules.max(1) as usize {
-                if let Some(conflict) = self.one(order, actor, mode, granule, lane as u32)
-                    && !reported
-                {
-                    reported = true;
-                    report(lane as u32, conflict);
+        for lane in lanes(access.mask) {
+            let start = (access.offsets[lane] >> self.shift) as usize;
+            let mut conflict = None;
+            for granule in start..start + granules {
+                if access.mode == Mode::Read && self.quiet_read(order, access.actor, granule, 1 << lane) {
+                    continue;
                 }
+                let found = self.one(order, access.actor, access.mode, granule, lane as u32);
+                conflict = conflict.or(found);
+            }
+            if let Some(conflict) = conflict {
+                report(lane as u32, conflict);
             }
         }
     }
 
-    /// 32 lanes access 32 granules in a row. `false`: look at them one by one.
+    /// 32 lanes access 32 granules in a row. `false`: nothing was done, look at them one by one.
     #[inline(always)]
-    fn whole_warp(&mut self, order: &Order, actor: Actor, mode: Mode, start: usize) -> bool {
+    fn whole_warp(&mut self, order: &Order, access: &Access<'_>, start: usize) -> bool {
         let range = start..start + 32;
-        let (Some(write), Some(read), Some(other), Some(written)) = (
-            self.write.get_mut(range.clone()),
-            self.read.get_mut(range.clone()),
-            self.other_read.get_mut(range.clone()),
-            self.written.get_mut(range),
-        ) else {
+        let plain = access.actor.strength == Strength::Plain && access.mode != Mode::Update;
+        if range.end > self.written.len() || !plain || self.any_update {
             return false;
-        };
+        }
+        let writes = &mut self.writes.moments[range.clone()];
+        let reads = &mut self.reads.moments[range.clone()];
+        let read_lanes = &mut self.reads.lanes[range.clone()];
+        let others = &mut self.other_reads.moments[range.clone()];
+        let written = &mut self.written[range.clone()];
         let barrier = u64::from(order.barrier) << 32;
-        let base = Entry::new(order.now, actor.warp, 0, actor.pc, actor.strength).0;
+        let Actor { warp, pc, strength } = access.actor;
+        let moment = Moment::new(order.now, warp, pc, strength).0;
         let mut recent = false;
-        if mode == Mode::Read {
+        if access.mode == Mode::Read {
+            let other_lanes = &mut self.other_reads.lanes[range];
             for lane in 0..32 {
-                recent |= write[lane] >= barrier;
+                recent |= writes[lane] >= barrier;
                 recent |= !written[lane];
             }
             if recent {
                 return false;
             }
             for lane in 0..32 {
-                let entry = base | (lane as u64) << Entry::LANE;
-                let others = (read[lane] ^ entry) >> Entry::SEVERAL & 0x7ff != 0;
-                let keep = read[lane] >= barrier && others;
-                other[lane] = if keep { read[lane] } else { other[lane] };
-                read[lane] = entry;
+                // The last reader since the barrier becomes the last but one, unless this instruction is it.
+                let moves = reads[lane] >= barrier && reads[lane] != moment;
+                let repeats = reads[lane] == moment;
+                others[lane] = if moves { reads[lane] } else { others[lane] };
+                other_lanes[lane] = if moves { read_lanes[lane] } else { other_lanes[lane] };
+                reads[lane] = moment;
+                read_lanes[lane] = if repeats { read_lanes[lane] } else { 0 } | 1 << lane;
             }
         } else {
             for lane in 0..32 {
-                recent |= write[lane] >= barrier || read[lane] >= barrier || other[lane] >= barrier;
+                recent |= writes[lane] >= barrier || reads[lane] >= barrier || others[lane] >= barrier;
             }
             if recent {
                 return false;
             }
+            let write_lanes = &mut self.writes.lanes[range];
             for lane in 0..32 {
-                write[lane] = base | (lane as u64) << Entry::LANE;
+                writes[lane] = moment;
+                write_lanes[lane] = 1 << lane;
                 written[lane] = true;
             }
         }
         true
     }
 
-    /// Several lanes read one granule. `false`: look at them one by one.
-    fn broadcast(&mut self, order: &Order, actor: Actor, granule: usize, mask: u32) -> bool {
+    /// The lanes of `mask` read one granule. `false`: nothing was done, there may be a conflict.
+    #[inline(always)]
+    fn quiet_read(&mut self, order: &Order, actor: Actor, granule: usize, mask: u32) -> bool {
         let barrier = u64::from(order.barrier) << 32;
-        let Some(&write) = self.write.get(granule) else { return false };
-        if write >= barrier || !self.written[granule] {
+        let known = granule < self.written.len() && self.written[granule];
+        if !known || self.any_update || self.writes.moments[granule] >= barrier {
             return false;
         }
-        let entry = Entry::new(order.now, actor.warp, mask.trailing_zeros(), actor.pc, actor.strength);
-        let entry = if mask.is_power_of_two() { entry } else { entry.by_several() };
-        self.remember_read(granule, entry, barrier);
+        self.remember_read(order, actor, granule, mask);
         true
     }
 
-    fn remember_read(&mut self, granule: usize, entry: Entry, barrier: u64) {
-        let last = Entry(self.read[granule]);
-        let same = last.warp() == entry.warp() && last.lane() == entry.lane();
-        if last.0 >= barrier && !same {
-            self.other_read[granule] = last.0;
+    #[inline(always)]
+    fn remember_read(&mut self, order: &Order, actor: Actor, granule: usize, lanes: u32) {
+        let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
+        let last = self.reads.get(granule);
+        if last.moment == moment {
+            self.reads.lanes[granule] |= lanes;
+            return;
         }
-        self.read[granule] = entry.0;
+        if last.stamp() >= order.barrier {
+            self.other_reads.set(granule, last);
+        }
+        self.reads.set(granule, Entry { moment, lanes });
     }
 
     fn one(
@@ -187,52 +237,48 @@ impl SharedShadow {
         granule: usize,
         lane: u32,
     ) -> Option<Conflict> {
-        let Some(&write) = self.write.get(granule) else { return None };
-        let (write, read, other) = (Entry(write), Entry(self.read[granule]), Entry(self.other_read[granule]));
-        let entry = Entry::new(order.now, actor.warp, lane, actor.pc, actor.strength);
-        let lost_update = mode == Mode::Write
-            && [read, other]
-                .iter()
-                .any(|read| read.same_thread(actor.warp, lane) && read.stamp() >= order.barrier);
-        let mut conflict = race(order, write, Mode::Write, entry, lane, lost_update);
+        if granule >= self.written.len() {
+            return None;
+        }
+        let (read, other) = (self.reads.get(granule), self.other_reads.get(granule));
+        let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
+        let strong = actor.strength == Strength::Atomic;
+        let mine = [read, other]
+            .into_iter()
+            .find(|read| mode == Mode::Write && read.has(actor.warp, lane) && read.stamp() >= order.barrier);
+        let race = |earlier: Entry, earlier_mode: Mode| {
+            let both_strong = earlier.is_atomic() && strong;
+            let lost_update = earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.loses(both_strong));
+            let tolerated = both_strong && !lost_update;
+            let lanes = if tolerated { 0 } else { order.unordered(earlier, actor.warp, lane) };
+            (lanes != 0).then_some(Conflict::Race {
+                earlier: Entry { lanes, ..earlier },
+                earlier_mode,
+                lost_update,
+            })
+        };
+        let mut conflict = race(self.writes.get(granule), Mode::Write);
+        if self.any_update {
+            conflict = conflict.or(race(self.updates.get(granule), Mode::Update));
+        }
         if mode != Mode::Read {
-            for earlier in [read, other] {
-                conflict = conflict.or(race(order, earlier, Mode::Read, entry, lane, lost_update));
-            }
+            conflict = conflict.or(race(read, Mode::Read)).or(race(other, Mode::Read));
         }
         if mode != Mode::Write && !self.written[granule] {
             conflict = conflict.or(Some(Conflict::Uninitialised));
         }
         if mode == Mode::Read {
-            self.remember_read(granule, entry, u64::from(order.barrier) << 32);
-        } else {
-            self.write[granule] = entry.0;
-            self.written[granule] = true;
+            self.remember_read(order, actor, granule, 1 << lane);
+            return conflict;
         }
+        self.reads.set(granule, read.stale());
+        self.other_reads.set(granule, other.stale());
+        self.any_update |= strong;
+        let writes = if strong { &mut self.updates } else { &mut self.writes };
+        let last = writes.get(granule);
+        let lanes = if last.moment == moment { last.lanes } else { 0 } | 1 << lane;
+        writes.set(granule, Entry { moment, lanes });
+        self.written[granule] = true;
         conflict
     }
-
-    /// Marks bytes as written by no one in particular: data that an asynchronous copy has brought.
-    pub fn written(&mut self, offset: u32, bytes: u32) {
-        let start = (offset >> self.shift) as usize;
-        let end = ((offset + bytes) as usize).div_ceil(1 << self.shift);
-        if let Some(granules) = self.written.get_mut(start..end) {
-            granules.fill(true);
-        }
-    }
-}
-
-fn race(
-    order: &Order,
-    earlier: Entry,
-    earlier_mode: Mode,
-    present: Entry,
-    lane: u32,
-    lost_update: bool,
-) -> Option<Conflict> {
-    let both_atomic = earlier.is_atomic() && present.is_atomic();
-    if !earlier.exists() || both_atomic || order.before(earlier, present.warp(), lane) {
-        return None;
-    }
-    Some(Conflict::Race { earlier, earlier_mode, lost_update })
 }

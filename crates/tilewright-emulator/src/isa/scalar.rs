@@ -29,7 +29,7 @@ pub enum Opcode {
     Fma,
     Fns,
     Lg2,
-    /// The look-up table is the fourth source.
+    /// The look-up table is the fourth source. With a Boolean operation q is the fifth, and p is bit 32 of the result.
     Lop3,
     Mad,
     Mad24,

@@ -13,15 +13,6 @@ use crate::program::{
     instruction::{MemorySite, Order, Slot, Space, Width},
 };
 
-/// Who executes an access.
-#[derive(Clone, Copy)]
-pub struct Place {
-    /// The instruction.
-    pub pc: u32,
-    /// Active lanes.
-    pub mask: u32,
-}
-
 /// The addresses of a site; lanes that sit out get that of the first active lane.
 #[inline(always)]
 pub fn gather(site: &MemorySite, frame: Frame, mask: u32) -> Addresses {
@@ -402,7 +393,7 @@ impl Worker<'_> {
         mode: Mode,
     ) -> Result<*mut u8, super::faults::Fault> {
         use super::faults::Fault;
-        let aligned = at % u64::from(align) == 0;
+        let aligned = at.is_multiple_of(u64::from(align));
         let (object, writable) = match space {
             Space::Shared => match team.shared.object(&self.launch.shared, at) {
                 Some(object) => (object, true),

@@ -3,7 +3,7 @@
 use super::{
     block::Block,
     frame::Frame,
-    team::{BARRIERS, Barrier, Team},
+    team::{BARRIERS, Barrier, PartialArrival, Team},
     warp::{State, Warp},
     worker::Worker,
 };
@@ -25,19 +25,6 @@ impl Block {
         let id = value(description.id).unwrap_or(description.number) as usize % BARRIERS;
         let pc = path.pc - 1;
         worker.counts.barriers += 1;
-        if description.aligned == Aligned::Yes && path.mask != warp.live {
-            let side = worker.side(warp, team, pc, path.mask);
-            let missing = warp.live & !path.mask;
-            worker.report(FindingKind::BarrierDivergence, Severity::Error, side, || {
-                (
-                    format!(
-                        "lanes {:#010x} of warp {} reach the barrier without lanes {missing:#010x}",
-                        path.mask, warp.index
-                    ),
-                    "move the barrier out of the branch, so that all threads of the block execute it".into(),
-                )
-            });
-        }
         let predicate = description.predicate.map_or(0, |(slot, flip)| frame.predicate(slot.place) ^ flip);
         let barrier = &mut team.barriers[id];
         barrier.arrived.resize(count, 0);
@@ -46,6 +33,9 @@ impl Block {
         barrier.arrived[index] |= path.mask;
         barrier.count += (predicate & path.mask).count_ones();
         barrier.pc = pc;
+        if description.aligned == Aligned::Yes {
+            note_partial(barrier, warp.index, pc, path.mask, warp.live);
+        }
         if description.kind != BarrierKind::Arrive {
             barrier.waiting[index] |= path.mask;
             path.state = State::Barrier { id: id as u8, site };
@@ -77,6 +67,7 @@ impl Block {
             return;
         }
         let barrier = std::mem::take(&mut team.barriers[id]);
+        report_divergence(worker, team, &barrier);
         report_exited(worker, warps, team, &barrier);
         order(warps, team, &barrier);
         let arrived_all = barrier.count == arrived;
@@ -99,6 +90,32 @@ impl Block {
                 frame.fill(dst, result, path.mask);
             }
         }
+    }
+}
+
+/// Remembers lanes that came without the rest of their warp, or adds them to those at the same instruction.
+fn note_partial(barrier: &mut Barrier, warp: u32, pc: u32, came: u32, live: u32) {
+    match barrier.partial.iter_mut().find(|partial| (partial.warp, partial.pc) == (warp, pc)) {
+        Some(partial) => partial.came |= came,
+        None if came != live => barrier.partial.push(PartialArrival { warp, pc, came, live }),
+        None => {}
+    }
+}
+
+/// Reports the warps of which some lanes never came to the same barrier.
+pub fn report_divergence(worker: &mut Worker<'_>, team: &Team, barrier: &Barrier) {
+    for partial in barrier.partial.iter().filter(|partial| partial.came != partial.live) {
+        let PartialArrival { warp, pc, came, live } = *partial;
+        let side = Side { pc: Some(pc), block: team.number, warp, lanes: came };
+        worker.report(FindingKind::BarrierDivergence, Severity::Error, side, || {
+            (
+                format!(
+                    "lanes {came:#010x} of warp {warp} come to the barrier without lanes {:#010x}",
+                    live & !came
+                ),
+                "move the barrier out of the branch, so that all threads of the block execute it".into(),
+            )
+        });
     }
 }
 
@@ -125,8 +142,7 @@ fn order(warps: &[Warp], team: &mut Team, barrier: &Barrier) {
         team.order.all();
         return;
     }
-    // Warps that are only partly there neither learn nor teach: rather a false silence than a false report would be wrong here, so
-    // only whole warps count.
+    // Order between warps is kept for whole warps: one that is only partly there neither learns nor teaches.
     let whole = |masks: &[u32]| -> Vec<u32> {
         let there =
             warps.iter().zip(masks).filter(|(warp, mask)| **mask != 0 && **mask & warp.live == warp.live);

@@ -1,6 +1,7 @@
 //! A block: takes turns among its warps until all have exited.
 
 use super::{
+    barriers::report_divergence,
     interpret::{self, Stop},
     team::{BARRIERS, Barrier, Team},
     warp::{State, Warp},
@@ -125,24 +126,45 @@ impl Block {
 
     /// Reports every group of threads that waits for ever.
     fn deadlock(&mut self, worker: &mut Worker<'_>) {
+        self.report_paths(worker, "waits for ever");
+    }
+
+    /// The launch has reached its limit: reports every group of threads that has not come to its end. Those that wait for a flag or a
+    /// lock in a loop are among them.
+    pub fn unfinished(&mut self, worker: &mut Worker<'_>) {
+        let limit = worker.launch.step_limit;
+        self.report_paths(
+            worker,
+            &format!("is still in this loop after {limit} warp instructions of the launch"),
+        );
+    }
+
+    fn report_paths(&mut self, worker: &mut Worker<'_>, running: &str) {
+        for barrier in &self.team.barriers {
+            report_divergence(worker, &self.team, barrier);
+        }
         for warp in &self.warps {
             for path in &warp.paths {
-                // A barrier has been passed by the program counter, a warp instruction has not.
+                // A barrier has been passed by the program counter, others have not.
                 let (pc, message, fix) = match path.state {
                     State::Barrier { id, .. } => (
                         path.pc - 1,
-                        format!("waits at barrier {id} for threads that never come"),
+                        format!("waits at barrier {id} for threads that do not come"),
                         "make every thread of the block reach the barrier, with the same number and count",
                     ),
                     State::Members { members } => (
                         path.pc,
                         format!(
-                            "waits for lanes {:#010x} of its warp, which never come",
+                            "waits for lanes {:#010x} of its warp, which do not come",
                             members & warp.live & !path.mask
                         ),
                         "name in the mask only the lanes that execute the instruction",
                     ),
-                    State::Ready => continue,
+                    State::Ready => (
+                        path.pc,
+                        running.to_string(),
+                        "check who changes what the loop waits for, and that it does not wait itself; or raise `step_limit`",
+                    ),
                 };
                 let side = worker.side(warp, &self.team, pc, path.mask);
                 worker.report(FindingKind::Deadlock, Severity::Error, side, || (message, fix.into()));

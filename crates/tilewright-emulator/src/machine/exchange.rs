@@ -124,9 +124,9 @@ impl Worker<'_> {
         }
         let site = &self.program.sites.warps[inst.aux as usize];
         let values = frame.row(site.value);
-        match site.mode {
-            WarpMode::Shuffle(mode) => shuffle(site, mode, frame, &values, mask),
-            WarpMode::Vote(mode) => vote(site, mode, frame, mask),
+        match &site.mode {
+            WarpMode::Shuffle(mode) => shuffle(site, *mode, frame, &values, mask),
+            WarpMode::Vote(mode) => vote(site, *mode, frame, mask),
             WarpMode::MatchAny => {
                 let mut results = [0u64; 32];
                 for lane in lanes(mask) {
@@ -144,12 +144,12 @@ impl Worker<'_> {
                 }
             }
             WarpMode::Reduce(op, ty) => {
-                let fold = |a: u64, b: u64| atomics::integer(op, a, b, 0, ty.bits(), ty.is_signed());
-                let start = if op == AtomicOp::Add { Some(0) } else { None };
+                let fold = |a: u64, b: u64| atomics::integer(*op, a, b, 0, ty.bits(), ty.is_signed());
+                let start = if *op == AtomicOp::Add { Some(0) } else { None };
                 let sum = lanes(mask).map(|lane| values[lane]).reduce(fold).or(start).unwrap_or(0);
                 set(frame, site.dst, &[sum; 32], mask);
             }
-            WarpMode::ReduceFloat(ref eval) => {
+            WarpMode::ReduceFloat(eval) => {
                 let fold = |a: u64, b: u64| eval.lane([a, b, 0, 0, 0]);
                 let result = lanes(mask).map(|lane| values[lane]).reduce(fold).unwrap_or(0);
                 set(frame, site.dst, &[result; 32], mask);

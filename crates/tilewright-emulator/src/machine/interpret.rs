@@ -145,7 +145,8 @@ unsafe fn compared<T: Copy + PartialOrd>(compare: Compare, a: *const T, b: *cons
             Compare::Le => vector::compare(a, b, |a, b| a <= b),
             Compare::Gt => vector::compare(a, b, |a, b| a > b),
             Compare::Ge => vector::compare(a, b, |a, b| a >= b),
-            Compare::Equ => !vector::compare(a, b, |a, b| a < b || a > b),
+            // Equal or not ordered: neither less nor greater.
+            Compare::Equ => !(vector::compare(a, b, |a, b| a < b) | vector::compare(a, b, |a, b| a > b)),
             Compare::Neu => vector::compare(a, b, |a, b| a != b),
             Compare::Ltu => !vector::compare(a, b, |a, b| a >= b),
             Compare::Leu => !vector::compare(a, b, |a, b| a > b),
@@ -236,9 +237,9 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
             }
             macro_rules! setp {
                 ($t:ty, $compare:expr) => {{
+                    let (a, b) = (frame.source::<$t>(inst.a), frame.source::<$t>(inst.b));
                     // SAFETY: places are rows of the width that the operation has.
-                    let holds =
-                        unsafe { compared($compare, frame.source::<$t>(inst.a), frame.source::<$t>(inst.b)) };
+                    let holds = unsafe { compared($compare, a, b) };
                     frame.set_predicate(inst.dst, holds, mask)
                 }};
             }
@@ -251,16 +252,16 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
             }
             match inst.op {
                 Op::Enter => {
-                    if path.pc == meeting {
-                        if let Some(join) = path.join {
-                            match warp.arrive(join, path.mask) {
-                                Some(together) => {
-                                    path = together;
-                                    meeting = warp.meeting_pc(path.join);
-                                    continue;
-                                }
-                                None => continue 'path,
+                    if path.pc == meeting
+                        && let Some(join) = path.join
+                    {
+                        match warp.arrive(join, path.mask) {
+                            Some(together) => {
+                                path = together;
+                                meeting = warp.meeting_pc(path.join);
+                                continue;
                             }
+                            None => continue 'path,
                         }
                     }
                     if fuel < 0 {
@@ -504,19 +505,20 @@ fn indexed(frame: Frame, inst: &Inst, table: &[u32], mask: u32, all: u32, next: 
 /// The lanes of `path` part. It goes on with the first part; the others wait in the warp, or at the place where all meet.
 fn diverge(warp: &mut Warp, path: &mut Path, meeting: u32, reconvergence: u32, parts: [(u32, u32); 2]) {
     // A loop that lanes leave one by one has one join, not one per turn.
-    if reconvergence != NO_RECONVERGENCE && reconvergence == meeting {
-        if let Some(join) = path.join {
-            let [(first, lanes), (second, other_lanes)] = parts;
-            if second == reconvergence {
-                warp.arrive(join, other_lanes);
-                (path.pc, path.mask) = (first, lanes);
-                return;
-            }
-            if first == reconvergence {
-                warp.arrive(join, lanes);
-                (path.pc, path.mask) = (second, other_lanes);
-                return;
-            }
+    if reconvergence != NO_RECONVERGENCE
+        && reconvergence == meeting
+        && let Some(join) = path.join
+    {
+        let [(first, lanes), (second, other_lanes)] = parts;
+        if second == reconvergence {
+            warp.arrive(join, other_lanes);
+            (path.pc, path.mask) = (first, lanes);
+            return;
+        }
+        if first == reconvergence {
+            warp.arrive(join, lanes);
+            (path.pc, path.mask) = (second, other_lanes);
+            return;
         }
     }
     diverge_many(warp, path, meeting, reconvergence, &parts);

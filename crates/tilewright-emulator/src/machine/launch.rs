@@ -262,11 +262,13 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
             }
         }
         let Some(mut block) = queue.pop_front() else { break };
-        let progress = block.run(&mut worker, turn);
+        let progress = block.run(&mut worker, turn.min(launch.step_limit.min(i64::MAX as u64) as i64));
         let steps = (worker.steps - counted) as u64;
         counted = worker.steps;
-        if launch.steps.fetch_add(steps, Relaxed) + steps > launch.step_limit {
-            worker.error = worker.error.take().or(Some(LaunchError::StepLimit { limit: launch.step_limit }));
+        let all_steps = launch.steps.fetch_add(steps, Relaxed) + steps;
+        if all_steps > launch.step_limit && worker.error.is_none() {
+            block.unfinished(&mut worker);
+            worker.error = Some(LaunchError::StepLimit { limit: launch.step_limit });
         }
         if worker.error.is_some() || progress == Progress::Failed {
             launch.failed.store(true, Relaxed);

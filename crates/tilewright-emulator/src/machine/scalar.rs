@@ -10,14 +10,16 @@ use crate::program::instruction::{
 /// Evaluates `site` in the lanes of `mask`.
 pub fn execute(site: &ScalarSite, frame: Frame, mask: u32) {
     let mut rows = [[0u64; 32]; MAX_SOURCES];
-    for ((row, slot), flip) in rows.iter_mut().zip(site.src).zip(site.flip) {
+    for ((row, slot), flip) in rows.iter_mut().zip(&site.src).zip(&site.flip) {
         if let Some(slot) = slot {
-            *row = frame.row(slot).map(|word| word ^ flip);
+            *row = frame.row(*slot);
+            if *flip != 0 {
+                row.iter_mut().for_each(|value| *value ^= flip);
+            }
         }
     }
-    // A predicate's source bits are all in one word, so results are collected before they are written.
     let mut results = [0u64; 32];
-    if mask == u32::MAX {
+    if mask.count_ones() > 8 {
         site.eval.warp(rows.each_ref(), &mut results);
     } else {
         for lane in lanes(mask) {
@@ -25,7 +27,7 @@ pub fn execute(site: &ScalarSite, frame: Frame, mask: u32) {
         }
     }
     if let Some(second) = site.dst[1] {
-        let results = results.map(|result| result >> 1);
+        let results = results.map(|result| result >> site.second_bit);
         frame.set_row(second, &results, mask);
     }
     if let Some(first) = site.dst[0] {
@@ -104,7 +106,7 @@ pub fn carry(site: &CarrySite, frame: Frame, mask: u32, carry: &mut u32) {
         let [a, b, c] = [rows[0][lane], rows[1][lane], rows[2][lane]].map(u128::from);
         let (left, right) = match site.sum {
             CarrySum::Add | CarrySum::Sub => (a, b),
-            CarrySum::MadLo => (a * b & ones, c),
+            CarrySum::MadLo => ((a * b) & ones, c),
             CarrySum::MadHi => (high(rows[0][lane], rows[1][lane], site) & ones, c),
         };
         let (result, out) = if site.sum == CarrySum::Sub {
@@ -131,6 +133,6 @@ fn high(a: u64, b: u64, site: &CarrySite) -> u128 {
         let extend = |value: u64| i128::from(((value << shift) as i64) >> shift);
         (extend(a).wrapping_mul(extend(b)) >> site.bits) as u128
     } else {
-        u128::from(a) * u128::from(b) >> site.bits
+        (u128::from(a) * u128::from(b)) >> site.bits
     }
 }

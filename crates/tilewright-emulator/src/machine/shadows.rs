@@ -1,7 +1,7 @@
 //! Accesses as the race checks see them.
 
 use super::{access::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
-use crate::check::{Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side};
+use crate::check::{Access, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side};
 use crate::memory::{Addresses, Object, Shape};
 use crate::program::{
     address,
@@ -34,18 +34,8 @@ impl Worker<'_> {
         let bytes = site.bytes * site.elements;
         let Some(mut shadow) = team.shadow.take() else { return };
         let mut conflicts = Vec::new();
-        shadow.access(
-            &team.order,
-            actor,
-            mode,
-            &offsets,
-            bytes,
-            addresses.mask,
-            shape,
-            &mut |lane, conflict| {
-                conflicts.push((lane, conflict));
-            },
-        );
+        let access = Access { actor, mode, offsets: &offsets, bytes, mask: addresses.mask, shape };
+        shadow.access(&team.order, &access, &mut |lane, conflict| conflicts.push((lane, conflict)));
         team.shadow = Some(shadow);
         if !conflicts.is_empty() {
             self.shared_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
@@ -108,7 +98,7 @@ impl Worker<'_> {
                         pc: earlier.pc(),
                         block: team.number,
                         warp: earlier.warp(),
-                        lanes: earlier.lane().map_or(u32::MAX, |lane| 1 << lane),
+                        lanes: earlier.lanes,
                     };
                     let benign = mode == Mode::Write
                         && earlier_mode == Mode::Write
@@ -272,12 +262,7 @@ impl Worker<'_> {
             let at = self.side(warp, team, pc, 1 << lane);
             let same_block = block == team.number;
             let same_warp = same_block && earlier.warp() == warp.index;
-            let with = Side {
-                pc: earlier.pc(),
-                block,
-                warp: earlier.warp(),
-                lanes: earlier.lane().map_or(u32::MAX, |lane| 1 << lane),
-            };
+            let with = Side { pc: earlier.pc(), block, warp: earlier.warp(), lanes: earlier.lanes };
             let same_instruction = same_warp && earlier.pc() == Some(pc);
             let benign = mode == Mode::Write
                 && earlier_mode == Mode::Write

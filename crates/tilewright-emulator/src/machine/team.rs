@@ -16,6 +16,21 @@ pub struct Barrier {
     pub count: u32,
     /// The instruction that arrived last.
     pub pc: u32,
+    /// Warps of which only some lanes came to an aligned barrier, so far.
+    pub partial: Vec<PartialArrival>,
+}
+
+/// Some lanes of a warp at an aligned barrier. The others may still come: lanes can part before they meet again.
+#[derive(Clone, Copy, Debug)]
+pub struct PartialArrival {
+    /// The warp.
+    pub warp: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// Lanes that came.
+    pub came: u32,
+    /// Lanes that had not exited then.
+    pub live: u32,
 }
 
 /// Number of barriers that a block has.

@@ -10,7 +10,7 @@ use super::{
     worker::Worker,
 };
 use crate::alu;
-use crate::check::{Actor, Conflict, FindingKind, Mode, Severity, Strength};
+use crate::check::{Access, Actor, Conflict, FindingKind, Mode, Severity, Strength};
 use crate::isa::Major;
 use crate::memory::{Addresses, Shape, lanes};
 use crate::program::instruction::{MemorySite, Space, Transpose, Width};
@@ -119,19 +119,9 @@ impl Worker<'_> {
         let offset = (at - object.start) as u32 + start as u32;
         let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
         let mut found = None;
-        let shape = Shape::Scattered;
-        shadow.access(
-            &team.order,
-            actor,
-            mode,
-            &[offset; 32],
-            bytes,
-            1 << lane,
-            shape,
-            &mut |_, conflict| {
-                found = Some(conflict);
-            },
-        );
+        let (offsets, shape) = (&[offset; 32], Shape::Scattered);
+        let access = Access { actor, mode, offsets, bytes, mask: 1 << lane, shape };
+        shadow.access(&team.order, &access, &mut |_, conflict| found = Some(conflict));
         team.shadow = Some(shadow);
         let side = self.side(warp, team, pc, 1 << lane);
         let name = self.launch.shared.name(at).to_string();
@@ -155,7 +145,7 @@ impl Worker<'_> {
                     pc: earlier.pc(),
                     block: team.number,
                     warp: earlier.warp(),
-                    lanes: earlier.lane().map_or(u32::MAX, |lane| 1 << lane),
+                    lanes: earlier.lanes,
                 };
                 let naming = self.naming();
                 self.findings.report(naming, (kind, Some(pc), earlier.pc()), || crate::check::Event {
@@ -210,7 +200,7 @@ impl Worker<'_> {
     ) {
         let site = &self.program.sites.matrices[index as usize];
         let matrices = site.memory.values.len();
-        let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices, Mode::Read);
+        let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices);
         let mut faults = Faults::default();
         for (matrix, slot) in site.memory.values.iter().enumerate() {
             let mut rows = [[0u16; 8]; 8];
@@ -258,7 +248,7 @@ impl Worker<'_> {
     ) {
         let site = &self.program.sites.matrices[index as usize];
         let matrices = site.memory.values.len();
-        let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices, Mode::Write);
+        let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices);
         let mut faults = Faults::default();
         for (matrix, slot) in site.memory.values.iter().enumerate() {
             let Some(slot) = *slot else { continue };
@@ -297,19 +287,14 @@ impl Worker<'_> {
         frame: Frame,
         mask: u32,
         matrices: usize,
-        mode: Mode,
     ) -> (Addresses, Space) {
         let mut addresses = gather(site, frame, mask);
         let space = resolve(site.space, &mut addresses);
         let named = u32::MAX >> (32 - 8 * matrices.min(4) as u32);
         let used = Addresses { at: addresses.at, mask: mask & named };
         let count = &mut self.counts.accesses[site.counter as usize];
-        let cost = if mode == Mode::Read {
-            // Rows of a matrix are never paired as those of plain loads are.
-            tilewright_arch::memory::shared::store(&used.at, used.mask, 16)
-        } else {
-            tilewright_arch::memory::shared::store(&used.at, used.mask, 16)
-        };
+        // Rows of a matrix are not paired as the lanes of plain loads are: loads follow the rule of stores.
+        let cost = tilewright_arch::memory::shared::store(&used.at, used.mask, 16);
         count.requests += 1;
         count.lanes += u64::from(used.mask.count_ones());
         count.bytes += 16 * u64::from(used.mask.count_ones());
@@ -393,7 +378,7 @@ impl Worker<'_> {
             }
             for element in 0..elements {
                 let mut at = [0; 32];
-                for lane in 0..32 {
+                for (lane, at) in at.iter_mut().enumerate() {
                     let (row, column) =
                         alu::fragment_position(&site.op, site.fragment, lane, register, element);
                     let stride = match (site.stride, site.major) {
@@ -405,7 +390,7 @@ impl Worker<'_> {
                         Major::Row => row as u64 * stride + column as u64,
                         Major::Col => column as u64 * stride + row as u64,
                     };
-                    at[lane] = bases.at[lane].wrapping_add(index * bits / 8);
+                    *at = bases.at[lane].wrapping_add(index * bits / 8);
                 }
                 let addresses = Addresses { at, mask };
                 sub.bytes = site.ty.bytes();

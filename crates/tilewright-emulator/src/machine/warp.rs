@@ -216,9 +216,4 @@ impl Warp {
         let index = self.paths.iter().rposition(|path| path.state == State::Ready)?;
         Some(self.paths.remove(index))
     }
-
-    /// Whether all lanes have exited.
-    pub fn is_done(&self) -> bool {
-        self.live == 0
-    }
 }

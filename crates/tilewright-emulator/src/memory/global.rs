@@ -125,15 +125,4 @@ impl GlobalMemory {
     pub fn slice(&mut self, at: u64, bytes: u64) -> Option<&[u8]> {
         self.slice_mut(at, bytes).map(|slice| &*slice)
     }
-
-    /// For the machine, while a kernel runs: one byte.
-    pub fn read_byte(&self, at: u64) -> Option<u8> {
-        let object = self.object(at)?;
-        let offset = at.wrapping_sub(object.start);
-        if offset >= object.bytes {
-            return None;
-        }
-        // SAFETY: the offset is inside the region, and a byte is always aligned.
-        Some(unsafe { <super::Atomic as super::Words>::read::<1>(object.data.add(offset as usize)) } as u8)
-    }
 }

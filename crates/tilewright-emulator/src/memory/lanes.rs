@@ -115,3 +115,58 @@ pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
         Some(lane)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Aligned addresses in some order around one place, as kernels make them.
+    fn addresses() -> impl Strategy<Value = (Vec<u64>, u32, u32)> {
+        let shift = 0..5u32;
+        let stride = prop_oneof![Just(0i64), Just(1), Just(-1), Just(2), Just(33), -70..70i64];
+        (shift, stride, 1..64u64, proptest::collection::vec(0..40u64, 32), any::<bool>(), any::<u32>())
+            .prop_map(|(shift, stride, base, noise, noisy, mask)| {
+                let at = |lane: usize| {
+                    let index = 4096 * base as i64
+                        + stride * lane as i64
+                        + if noisy { noise[lane] as i64 } else { 0 };
+                    (index as u64) << shift
+                };
+                ((0..32).map(at).collect(), 1 << shift, if mask % 3 == 0 { u32::MAX } else { mask | 1 })
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn remembered_costs_are_those_of_the_rules(all in proptest::collection::vec(addresses(), 1..20)) {
+            let costs = [Cost::Sectors, Cost::SharedLoad, Cost::SharedStore];
+            // A pattern belongs to one instruction, and so to one cost and width.
+            for cost in costs {
+                for width in [1, 2, 4, 8, 16] {
+                    let mut pattern = Pattern::default();
+                    for (at, _, mask) in all.iter().filter(|row| row.1 == width) {
+                        // Twice, and once more further on: what is remembered must hold.
+                        for shifted in [0, 0, u64::from(width) * 96] {
+                            let mut at: [u64; 32] = std::array::from_fn(|lane| at[lane] + shifted);
+                            let first = at[mask.trailing_zeros() as usize];
+                            for (lane, at) in at.iter_mut().enumerate() {
+                                if mask >> lane & 1 == 0 {
+                                    *at = first;
+                                }
+                            }
+                            pattern.follow(&Addresses { at, mask: *mask }, width, cost);
+                            let expected = match cost {
+                                Cost::Sectors => memory::global::sectors(&at, *mask, width),
+                                Cost::SharedLoad => memory::shared::load(&at, *mask, width).wavefronts,
+                                Cost::SharedStore => memory::shared::store(&at, *mask, width).wavefronts,
+                            };
+                            prop_assert_eq!(pattern.cost, expected);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -213,6 +213,8 @@ pub enum Operand<'a> {
     Name(&'a str),
     /// `!%p`.
     Not(&'a str),
+    /// `-%r1`, an option of `vmad`.
+    Negated(&'a str),
     /// `symbol+4`.
     Offset(&'a str, i64),
     /// A number.

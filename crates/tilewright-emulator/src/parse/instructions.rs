@@ -42,6 +42,10 @@ fn operand<'a>(cursor: &mut Cursor<'a>, depth: u32) -> Result<Operand<'a>, Parse
             cursor.advance();
             Ok(Operand::Not(cursor.word("a predicate")?))
         }
+        TokenKind::Punct(b'-') if matches!(cursor.kind_after(), TokenKind::Word(_)) => {
+            cursor.advance();
+            Ok(Operand::Negated(cursor.word("a register")?))
+        }
         TokenKind::Word(name) => {
             cursor.advance();
             if cursor.take(b'|') {

@@ -47,13 +47,14 @@ pub struct Function {
     pub kind: FunctionKind,
     /// Where it starts, or `None` for a declaration.
     pub start: Option<u32>,
+    /// Behind its last instruction.
+    pub end: u32,
     /// Bytes of its registers.
     pub frame_bytes: u32,
     /// Where its frame starts among those of all functions of the program.
     pub frame_offset: u32,
-    /// Bytes of its local variables, and where they start.
+    /// Bytes of its local variables.
     pub local_bytes: u32,
-    pub local_offset: u32,
     /// Rows of its parameters and results.
     pub params: Vec<(Place, u32)>,
     pub results: Vec<(Place, u32)>,
@@ -132,7 +133,7 @@ impl Program {
         }
         let mut builder = Builder { layout: Layout::new(module)?, ..Builder::default() };
         for function in &module.functions {
-            builder.add(function)?;
+            builder.add(function, &module.files)?;
         }
         let mut program = builder.finish(module);
         program.link_shared();
@@ -169,6 +170,19 @@ impl Program {
             let variable = &self.shared[index as usize];
             u64::next_multiple_of(bytes, variable.align) + variable.bytes
         }))
+    }
+
+    /// The instructions that would be refused if they were executed: PTX line, opcode, and why.
+    pub fn unsupported(&self) -> impl Iterator<Item = (u32, &str, &str)> {
+        self.code.iter().enumerate().filter(|(_, inst)| inst.op == Op::Unsupported).map(|(pc, inst)| {
+            let name = &self.names[self.opcodes[pc] as usize];
+            (self.origins[pc].ptx_line, name.as_str(), self.sites.refusals[inst.aux as usize].as_str())
+        })
+    }
+
+    /// Bytes that a resident thread takes for registers and local variables, at the first level of recursion.
+    pub fn bytes_per_thread(&self) -> u32 {
+        self.frame_bytes / 32 + self.local_bytes
     }
 
     pub(crate) fn entry(&self, name: &str) -> Option<&Function> {
@@ -219,23 +233,22 @@ struct Builder {
     known_names: std::collections::HashMap<String, u32>,
     blocks: Vec<BlockInfo>,
     functions: Vec<Function>,
-    frame_bytes: u32,
-    local_bytes: u32,
     accesses: Vec<u32>,
 }
 
 impl Builder {
-    fn add(&mut self, function: &crate::parse::ast::Function<'_>) -> Result<(), ProgramError> {
-        let mut lowered = lower(function, &mut self.layout, &mut self.constants, &mut self.sites)?;
+    fn add(
+        &mut self,
+        function: &crate::parse::ast::Function<'_>,
+        files: &[(u32, &str)],
+    ) -> Result<(), ProgramError> {
+        let mut lowered = lower(function, &mut self.layout, &mut self.constants, &mut self.sites, files)?;
         let start = (!lowered.code.is_empty()).then_some(self.code.len() as u32);
         let frame_bytes = self.append(&mut lowered);
         let mut info = lowered.function;
         info.start = start;
+        info.end = self.code.len() as u32;
         info.frame_bytes = frame_bytes;
-        info.frame_offset = self.frame_bytes;
-        info.local_offset = self.local_bytes;
-        self.frame_bytes += frame_bytes;
-        self.local_bytes += info.local_bytes.next_multiple_of(16);
         self.functions.push(info);
         Ok(())
     }
@@ -271,7 +284,6 @@ impl Builder {
                         inst.aux = pc_of_label(inst.aux);
                         inst.c = Place(meeting as i32);
                     }
-                    Op::LocalAddress => inst.aux = inst.aux.wrapping_add(self.local_bytes),
                     Op::BranchIndexed => {
                         inst.c = Place(meeting as i32);
                         let table = &mut self.sites.tables[inst.aux as usize];
@@ -305,7 +317,29 @@ impl Builder {
         self.opcodes.push(name);
     }
 
+    /// Gives every function a place of its own for registers and local variables; entries, of which one runs at a time, share theirs.
+    /// Returns the bytes of both.
+    fn place_frames(&mut self) -> (u32, u32) {
+        let entries = || self.functions.iter().filter(|function| function.kind == FunctionKind::Entry);
+        let mut frame_bytes = entries().map(|entry| entry.frame_bytes).max().unwrap_or(0);
+        let mut local_bytes =
+            entries().map(|entry| entry.local_bytes.next_multiple_of(16)).max().unwrap_or(0);
+        for function in self.functions.iter_mut().filter(|function| function.kind == FunctionKind::Device) {
+            let Some(start) = function.start else { continue };
+            for inst in &mut self.code[start as usize..function.end as usize] {
+                if inst.op == Op::LocalAddress {
+                    inst.aux = inst.aux.wrapping_add(local_bytes);
+                }
+            }
+            function.frame_offset = frame_bytes;
+            frame_bytes += function.frame_bytes;
+            local_bytes += function.local_bytes.next_multiple_of(16);
+        }
+        (frame_bytes, local_bytes)
+    }
+
     fn finish(mut self, module: &Module<'_>) -> Program {
+        let (frame_bytes, local_bytes) = self.place_frames();
         // A variable may point at one that a function declares, or at a function.
         for variable in module.variables.iter().filter(|variable| !variable.init.is_empty()) {
             // Errors were found when the layout was made.
@@ -330,8 +364,8 @@ impl Builder {
             constants: self.constants.lines().to_vec(),
             variables: self.layout.variables,
             shared: self.layout.shared,
-            frame_bytes: self.frame_bytes,
-            local_bytes: self.local_bytes,
+            frame_bytes,
+            local_bytes,
             recursive: is_recursive(&self.functions, &self.sites),
             functions: self.functions,
             sites: self.sites,

@@ -1,6 +1,6 @@
 //! The decoded instruction: small, flat, with every name resolved.
 
-use crate::alu::Operation;
+use crate::alu::{MAX_SOURCES, Operation};
 use crate::isa::{Kind, MatrixOp, Type};
 
 /// Where an operand lies: a byte offset into the frame of the executing function if not negative, else into the program's constants
@@ -283,12 +283,14 @@ pub enum Op {
 pub struct ScalarSite {
     /// The evaluation.
     pub eval: Operation,
+    /// The bit of the result that is the second destination.
+    pub second_bit: u32,
     /// Destination; a second one for `p|q`.
     pub dst: [Option<Slot>; 2],
     /// Sources, and whether a predicate source is inverted.
-    pub src: [Option<Slot>; 4],
+    pub src: [Option<Slot>; MAX_SOURCES],
     /// XORed with predicate sources.
-    pub flip: [u64; 4],
+    pub flip: [u64; MAX_SOURCES],
     /// Mask of the bits of the destination type.
     pub mask: u64,
 }

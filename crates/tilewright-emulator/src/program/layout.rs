@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::error::ProgramError;
+use crate::isa::Type;
 use crate::parse::ast::{self, Generic, Immediate, Init, Linkage, StateSpace};
 
 /// The map of the 64-bit address space.
@@ -245,7 +246,7 @@ impl Layout {
                     at = at.next_multiple_of(rows[depth.min(rows.len() - 1)]);
                 }
                 Init::Value(value) => {
-                    put(&mut data, at, size, immediate_bits(value, size));
+                    put(&mut data, at, size, typed_bits(value, variable.ty));
                     at += size;
                 }
                 Init::Address { symbol, addend, generic, byte } => {
@@ -288,6 +289,15 @@ pub fn immediate_bits(value: Immediate, size: usize) -> u64 {
         (Immediate::F32(bits), _) => u64::from(bits),
         (Immediate::F64(value), 8) => value.to_bits(),
         (Immediate::F64(value), _) => u64::from((value as f32).to_bits()),
+    }
+}
+
+/// The bits of a number as a value of type `ty`.
+fn typed_bits(value: Immediate, ty: Type) -> u64 {
+    match (value, ty) {
+        (Immediate::Int(value), Type::F32) => u64::from((value as i64 as f32).to_bits()),
+        (Immediate::Int(value), Type::F64) => (value as i64 as f64).to_bits(),
+        (value, ty) => immediate_bits(value, ty.bytes() as usize),
     }
 }
 

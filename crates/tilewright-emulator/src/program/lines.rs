@@ -1,5 +1,7 @@
 //! Where instructions come from.
 
+use crate::parse::ast::Location;
+
 /// A place in CUDA source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceLine {
@@ -24,4 +26,15 @@ pub struct Origin {
     pub file: u32,
     /// CUDA line.
     pub line: u32,
+}
+
+/// File and line that a user knows. Code inlined from a C header, as CUDA's atomics and shuffles are, belongs to the line that calls it;
+/// inlined functions of a user's own sources keep theirs.
+pub fn of_user(at: &Location<'_>, files: &[(u32, &str)]) -> (u32, u32) {
+    let path = files.iter().find(|file| file.0 == at.file).map_or("", |file| file.1);
+    let header = [".h", ".hpp", ".inl"].iter().any(|extension| path.ends_with(extension));
+    match at.inlined_at {
+        Some((file, line, _)) if header && file != at.file => (file, line),
+        _ => (at.file, at.line),
+    }
 }

@@ -21,6 +21,5 @@ pub use lines::SourceLine;
 
 pub(crate) use blocks::NO_RECONVERGENCE;
 pub(crate) use constants::Line;
-pub(crate) use decode::{Function, Sites};
+pub(crate) use decode::Function;
 pub(crate) use layout::{Constancy, SharedVariable, address};
-pub(crate) use lines::Origin;

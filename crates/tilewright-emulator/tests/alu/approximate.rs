@@ -63,6 +63,7 @@ fn upper_words_of_doubles() {
         ("rcp.approx.ftz.f64", [1 << 51], d(f64::INFINITY)),
         ("rcp.approx.ftz.f64", [d(f64::INFINITY)], 0),
         ("rsqrt.approx.ftz.f64", [d(4.0)], d(0.5)),
+        ("rsqrt.approx.f64", [d(0.25)], d(2.0)),
         ("rsqrt.approx.ftz.f64", [d(-0.0)], d(f64::NEG_INFINITY)),
         ("rsqrt.approx.ftz.f64", [d(f64::NAN)], 0x7fff_ffff_0000_0000),
     ]);

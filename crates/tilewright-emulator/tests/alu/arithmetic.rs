@@ -135,6 +135,20 @@ fn halves() {
 }
 
 #[test]
+fn halves_with_singles() {
+    check(&[
+        ("add.f32.f16", [0x3c00, f(1.0 / 3.0)], f(1.0 + 1.0 / 3.0)),
+        ("sub.rz.f32.bf16", [0x3f80, f(1e-10)], f(1.0) - 1),
+        ("add.rn.sat.f32.f16", [0x4000, f(3.0)], f(1.0)),
+    ]);
+    check(&[
+        ("fma.rn.f32.f16", [0x4200, 0x4000, f(0.5)], f(6.5)),
+        ("fma.rp.f32.bf16", [0x3f80, 0x3f80, TINY32], f(1.0) + 1),
+    ]);
+    assert!(prepare("mul.rn.f32.f16", 2).is_none() && prepare("add.ftz.f32.f16", 2).is_none());
+}
+
+#[test]
 fn minimum_and_maximum() {
     check(&[
         ("min.f32", [f(1.0), NAN32], f(1.0)),

@@ -8,6 +8,7 @@ mod compare;
 mod convert;
 mod coverage;
 mod integer;
+mod machine;
 mod matrix;
 mod ptx;
 mod video;

@@ -6,8 +6,8 @@ use crate::alu::operation::{Operation, words};
 use crate::isa::{Modifier, Opcode, Selector};
 
 /// The average rounded up, or for negative sums towards negative infinity.
-fn average(a: i128, b: i128) -> i128 {
-    (a + b + i128::from(a + b >= 0)) >> 1
+fn average(a: i64, b: i64) -> i64 {
+    (a + b + i64::from(a + b >= 0)) >> 1
 }
 
 fn primary(op: &mut Form) -> Option<(Primary, usize)> {

@@ -1,7 +1,7 @@
 //! Arithmetic: hot instructions get an operation of their own, everything else goes through the scalar semantics.
 
 use super::{Lowerer, Lowering, table, unsupported};
-use crate::alu;
+use crate::alu::{self, MAX_SOURCES};
 use crate::isa::{Kind, Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, names::Local, opcode::Split};
@@ -32,7 +32,9 @@ impl<'a> Lowerer<'a, '_> {
             sources: (operands.len() - 1) as u8,
             selectors: [Selector::Whole; 4],
         };
-        match hot(&op) {
+        // Operations of their own have one result.
+        let pair = matches!(operands[0], Operand::Pair(..));
+        match hot(&op).filter(|_| !pair) {
             Some(hot) => self.hot(hot, &op, operands),
             None => self.scalar(op, operands),
         }
@@ -76,13 +78,15 @@ impl<'a> Lowerer<'a, '_> {
         let ty = destination_type(&op);
         let mask = u64::MAX >> (64 - ty.bits().clamp(1, 64));
         let (first, second) = match &names[0] {
-            Operand::Pair(first, second) => {
-                (self.destination(&Operand::Name(first), ty)?, self.destination(&Operand::Name(second), ty)?)
-            }
+            Operand::Pair(first, second) => (
+                self.destination(&Operand::Name(first), ty)?,
+                self.destination(&Operand::Name(second), Type::Pred)?,
+            ),
             single => (self.destination(single, ty)?, None),
         };
+        let second_bit = if op.opcode == Opcode::Lop3 { 32 } else { 1 };
         let dst = [first.as_ref().map(|d| d.slot), second.as_ref().map(|d| d.slot)];
-        self.sites.scalars.push(ScalarSite { eval, dst, src, flip, mask });
+        self.sites.scalars.push(ScalarSite { eval, second_bit, dst, src, flip, mask });
         self.push(Op::Scalar, self.sites.scalars.len() as u32 - 1);
         self.deliver(first.as_ref());
         Ok(())
@@ -92,10 +96,10 @@ impl<'a> Lowerer<'a, '_> {
         &mut self,
         op: &ScalarOp,
         operands: &[Operand<'a>],
-    ) -> Lowering<([Option<Slot>; 4], [u64; 4])> {
-        let (mut src, mut flip) = ([None; 4], [0; 4]);
-        if operands.len() > 4 {
-            return unsupported("more than four sources are not supported");
+    ) -> Lowering<([Option<Slot>; MAX_SOURCES], [u64; MAX_SOURCES])> {
+        let (mut src, mut flip) = ([None; MAX_SOURCES], [0; MAX_SOURCES]);
+        if operands.len() > MAX_SOURCES {
+            return unsupported(format!("more than {MAX_SOURCES} sources are not supported"));
         }
         for (index, operand) in operands.iter().enumerate() {
             let ty = source_type(op, index);
@@ -229,6 +233,7 @@ fn destination_type(op: &ScalarOp) -> Type {
         Opcode::Setp | Opcode::Testp => Type::Pred,
         Opcode::Popc | Opcode::Clz | Opcode::Bfind => Type::U32,
         Opcode::Fns => Type::B32,
+        Opcode::Cvt if op.modifiers.has(Modifier::Pack) => Type::B32,
         Opcode::Dp2a | Opcode::Dp4a => {
             if op.types[0].is_signed() || op.types[1].is_signed() {
                 Type::S32
@@ -252,6 +257,7 @@ fn source_type(op: &ScalarOp, index: usize) -> Type {
         (Opcode::Slct, 2) => op.types[1],
         (Opcode::Shl | Opcode::Shr, 1) | (Opcode::Shf, 2) => Type::U32,
         (Opcode::Bfe, 1 | 2) | (Opcode::Bfi, 2 | 3) => Type::U32,
+        (Opcode::Lop3, 4) => Type::Pred,
         (Opcode::Bmsk | Opcode::Prmt | Opcode::Lop3 | Opcode::Fns | Opcode::Dp2a | Opcode::Dp4a, _) => {
             Type::B32
         }

@@ -89,16 +89,17 @@ impl<'a> Lowerer<'a, '_> {
         let Some(&(_, (m, n, k))) = SHAPES.iter().find(|row| split.has(row.0)) else {
             return unsupported("this shape is not supported");
         };
+        let (factor, sum) = if fragment == Fragment::C { (factor_of(ty, k), ty) } else { (ty, sum_of(ty)) };
         let major = if split.has(Modifier::Col) { Major::Col } else { Major::Row };
         let op = MatrixOp {
             family: MatrixFamily::Wmma,
             m,
             n,
             k,
-            a: ty,
-            b: ty,
-            c: ty,
-            d: ty,
+            a: factor,
+            b: factor,
+            c: sum,
+            d: sum,
             a_major: major,
             b_major: major,
             arithmetic: MatrixArithmetic::MultiplyAdd,
@@ -160,6 +161,27 @@ impl<'a> Lowerer<'a, '_> {
         self.sites.matrices.push(MatrixRowsSite { memory, transpose });
         self.push(if load { Op::LoadMatrix } else { Op::StoreMatrix }, self.sites.matrices.len() as u32 - 1);
         Ok(())
+    }
+}
+
+/// The accumulator that goes with a factor: a load of A or B does not name it, and its layout does not depend on it.
+fn sum_of(factor: Type) -> Type {
+    match factor {
+        Type::F64 => Type::F64,
+        Type::F16 | Type::Bf16 | Type::Tf32 => Type::F32,
+        _ => Type::S32,
+    }
+}
+
+/// A factor that goes with an accumulator in a shape of depth `k`, likewise.
+fn factor_of(sum: Type, k: u16) -> Type {
+    match (sum, k) {
+        (Type::F64, _) => Type::F64,
+        (Type::S32, 32) => Type::S4,
+        (Type::S32, 128) => Type::B1,
+        (Type::S32, _) => Type::S8,
+        (_, 8) => Type::Tf32,
+        _ => Type::F16,
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
     error::ProgramError,
     instruction::*,
     layout::{self, Layout, ModuleName, Parameter},
-    lines::Origin,
+    lines::{self, Origin},
     names::{Local, Pinned, Register, Registers, Scopes},
     opcode::Split,
 };
@@ -82,6 +82,7 @@ pub fn lower<'a>(
     layout: &mut Layout,
     constants: &mut Constants,
     sites: &mut Sites,
+    files: &[(u32, &str)],
 ) -> Result<Lowered<'a>, ProgramError> {
     let mut lowerer = Lowerer {
         layout,
@@ -99,7 +100,7 @@ pub fn lower<'a>(
     };
     lowerer.parameters(function)?;
     match &function.body {
-        Some(body) => lowerer.body(body),
+        Some(body) => lowerer.body(body, files),
         None => Ok(lowerer.done(Vec::new(), Vec::new(), Vec::new())),
     }
 }
@@ -112,9 +113,9 @@ fn info(function: &ast::Function<'_>) -> Function {
         kind: function.kind,
         start: None,
         frame_bytes: 0,
+        end: 0,
         frame_offset: 0,
         local_bytes: 0,
-        local_offset: 0,
         params: Vec::new(),
         results: Vec::new(),
         parameters: Vec::new(),
@@ -171,7 +172,7 @@ impl<'a> Lowerer<'a, '_> {
         (rows.first, rows.words)
     }
 
-    fn body(mut self, body: &[Statement<'a>]) -> Result<Lowered<'a>, ProgramError> {
+    fn body(mut self, body: &[Statement<'a>], files: &[(u32, &str)]) -> Result<Lowered<'a>, ProgramError> {
         self.number_labels(body);
         let mut label_at = vec![usize::MAX; self.labels.len()];
         let (mut origins, mut opcodes) = (Vec::new(), Vec::new());
@@ -187,7 +188,7 @@ impl<'a> Lowerer<'a, '_> {
                     }
                 }
                 Statement::Variable(variable) => self.declare(variable)?,
-                Statement::Location(at) => location = (at.file, at.line),
+                Statement::Location(at) => location = lines::of_user(at, files),
                 Statement::Targets(..) | Statement::Prototype(_) => {}
                 Statement::Instruction(instruction) => {
                     self.statement(instruction)?;
@@ -359,6 +360,9 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn undeclared<T>(&self, name: &str) -> Lowering<T> {
+        if name.contains('.') {
+            return unsupported(format!("`{name}`, a part of a register, is not supported here"));
+        }
         Err(Refusal::Error(ProgramError::Undeclared { line: self.line, name: name.into() }))
     }
 
