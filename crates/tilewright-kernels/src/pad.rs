@@ -10,6 +10,8 @@ use tilewright_core::Layout;
 const PAD: Source = Source { file: "pad.cu", text: include_str!("../kernels/pad.cu") };
 /// Rows and columns that a block copies; both sides of a copy must be multiples of it.
 pub(crate) const TILE: u32 = 32;
+/// Tiles that the rows of a copy may have: the grid's limit along y.
+pub(crate) const MOST_ROWS: u32 = 65_535;
 /// Rows that it copies at once.
 const ROWS: u32 = 8;
 

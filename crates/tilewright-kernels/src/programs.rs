@@ -102,6 +102,27 @@ mod tests {
     }
 
     #[test]
+    fn arguments_have_the_types_of_the_parameters() {
+        use crate::launch::ArgumentValue as V;
+        for launch in shipped_programs() {
+            let ptx = launch.program.shipped_ptx().expect("shipped");
+            let parameters: Vec<_> =
+                ptx.lines().filter_map(|l| l.trim().strip_prefix(".param .")?.split(' ').next()).collect();
+            let arguments: Vec<_> = launch
+                .arguments
+                .iter()
+                .map(|a| match a.value {
+                    V::Pointer(_) | V::Texture(_) | V::I64(_) => "u64",
+                    V::I32(_) => "u32",
+                    V::F32(_) => "f32",
+                    V::F64(_) => "f64",
+                })
+                .collect();
+            assert_eq!(parameters, arguments, "{}", launch.program.name);
+        }
+    }
+
+    #[test]
     fn sources_name_their_entries_and_parameters() {
         for launch in programs() {
             let source = launch.program.source;

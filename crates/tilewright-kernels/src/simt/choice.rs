@@ -5,7 +5,7 @@ use super::{
     menu::{Fits, Tile, tiles},
     operand::{Copy, Operand},
 };
-use crate::{launch::Rejected, request::Request};
+use crate::{launch::Rejected, pad, request::Request};
 use std::cmp::Ordering;
 
 /// More partial results than this are not worth their memory, in bytes.
@@ -82,7 +82,8 @@ pub(crate) fn shared_memory(c: &Candidate, work: &Work) -> u32 {
 fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
     let direct = operands.map(|o| o.copy(work.dtype));
     // Packing is for single products, and for operands that cannot be copied in vectors as they are.
-    let packable = |i: usize| work.batch == 1 && direct[i] != Copy::Vectors;
+    let fits = work.k.div_ceil(pad::TILE) <= pad::MOST_ROWS;
+    let packable = |i: usize| work.batch == 1 && fits && direct[i] != Copy::Vectors;
     let mut all = Vec::new();
     for splits in splits(request, work, tile) {
         for packed in [[false, false], [true, false], [false, true], [true, true]] {

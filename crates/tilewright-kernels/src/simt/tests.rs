@@ -149,3 +149,9 @@ fn no_terms_still_write_c() {
     assert_eq!(recipe.launches.len(), 1);
     assert!(plan(&request(layouts(0, 64, 5))).launches.is_empty());
 }
+
+#[test]
+fn sums_too_long_to_pack_are_taken_as_they_are() {
+    let recipe = plan(&request(layouts(512, 512, 8 << 20)));
+    assert_eq!(detail(&recipe, "packed first"), "nothing");
+}
