@@ -1,0 +1,37 @@
+//! Writes the page on kernels of the catalogue, side by side: `catalogue naive coalesced > page.html`.
+
+use tilewright_arch::Device;
+use tilewright_explain::{Case, Explained, Gpu, Request, html, text};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::find("a6000")?;
+    let gpu = Gpu { name: device.name.into(), limits: device.limits()?, device: Some(device) };
+    let mut all: Vec<Explained> = Vec::new();
+    for name in std::env::args().skip(1) {
+        let request = Request {
+            gpu: gpu.clone(),
+            entry: None,
+            grid: None,
+            block: None,
+            dynamic_shared_memory: None,
+            arguments: Vec::new(),
+            load: &|file| {
+                Err(tilewright_core::ErrorKind::Io {
+                    path: file.into(),
+                    source: std::io::ErrorKind::NotFound.into(),
+                }
+                .into())
+            },
+        };
+        let explained = Case::of_kernel(tilewright_kernels::find(&name)?, &request)?.explain(&gpu)?;
+        eprintln!("{}", text::report(&explained.explanation));
+        all.push(explained);
+    }
+    let exhibit = |e| {
+        let Explained { explanation, recording, curves, .. }: &Explained = e;
+        html::Exhibit { explanation, recording, curves: Some(*curves) }
+    };
+    let exhibits: Vec<_> = all.iter().map(exhibit).collect();
+    println!("{}", html::page(&exhibits)?);
+    Ok(())
+}
