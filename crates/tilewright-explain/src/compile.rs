@@ -17,11 +17,24 @@ pub struct Code {
 /// What is known of the machine code: only wanted for the launch that is explained.
 type Resources = (Option<KernelResources>, Option<String>);
 
-/// A program of the catalogue.
+/// A program of the catalogue: compiled for the GPU, or as it comes with the catalogue where there is no compiler.
 pub fn program(program: &Program, entry: &str, gpu: &Gpu, wants_resources: bool) -> Result<Code, Error> {
     let headers = program.headers();
     let source = Source { name: program.file, text: program.source, headers: &headers };
-    compiled(Input::Source(source), entry, gpu, wants_resources)
+    match compiled(Input::Source(source), entry, gpu, wants_resources) {
+        Err(missing) if missing.is_unavailable() => shipped(program, missing),
+        code => code,
+    }
+}
+
+fn shipped(program: &Program, missing: Error) -> Result<Code, Error> {
+    let Some(ptx) = program.shipped_ptx() else { return Err(missing) };
+    let (reason, target) = (missing.to_string(), program.shipped_architecture());
+    let reason = reason.lines().next().unwrap_or_default();
+    let note = format!(
+        "{reason}: the PTX is that of the catalogue, for {target}; registers are not known and left out of the occupancy"
+    );
+    Ok(Code { ptx: ptx.to_owned(), resources: None, note: Some(note) })
 }
 
 /// CUDA C++ or PTX.

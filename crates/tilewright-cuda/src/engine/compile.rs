@@ -27,6 +27,11 @@ pub enum Origin {
         /// How long it took.
         seconds: f64,
     },
+    /// Compiled by the driver from the PTX that comes with the kernel, because there is no NVRTC.
+    Shipped {
+        /// How long it took.
+        seconds: f64,
+    },
 }
 
 /// A kernel that can be launched.
@@ -81,7 +86,10 @@ impl Engine {
 
     fn module(&self, program: &Program) -> Result<(Arc<Module>, Origin), Error> {
         let began = Instant::now();
-        let nvrtc = Nvrtc::find()?;
+        let nvrtc = match Nvrtc::find() {
+            Ok(nvrtc) => nvrtc,
+            Err(missing) => return self.shipped(program, began, missing),
+        };
         let headers = program.headers();
         let source = Source { name: program.file, text: program.source, headers: &headers };
         let key = CacheKey::new(
@@ -114,6 +122,20 @@ impl Engine {
                 Ok((module, Origin::CompiledByDriver { seconds: began.elapsed().as_secs_f64() }))
             }
         }
+    }
+
+    /// The module made from the PTX that comes with the program; `missing` is returned where none does.
+    fn shipped(
+        &self,
+        program: &Program,
+        began: Instant,
+        missing: Error,
+    ) -> Result<(Arc<Module>, Origin), Error> {
+        let Some(ptx) = program.shipped_ptx() else { return Err(missing) };
+        let image = [ptx.as_bytes(), &[0]].concat();
+        // SAFETY: the PTX was written by NVRTC, is whole, and ends with a zero.
+        let module = unsafe { Module::load(self.context(), &program.name, &image) }?;
+        Ok((module, Origin::Shipped { seconds: began.elapsed().as_secs_f64() }))
     }
 
     /// Loads machine code that is a cubin at least by its form.
