@@ -13,7 +13,7 @@
 //! Tables") and banks in the CUDA C++ *Programming Guide* (section "Shared Memory").
 //!
 //! Every function takes the addresses of the 32 lanes (those of inactive lanes are ignored), the mask of active
-//! lanes (bit `n` is lane `n`) and the bytes each lane moves. None allocates, none panics.
+//! lanes (bit `n` is lane `n`) and the bytes each lane moves. Counting does not allocate, and nothing panics.
 
 pub mod global;
 pub mod shared;

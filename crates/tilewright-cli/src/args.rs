@@ -1,13 +1,19 @@
 //! What can be said on the command line.
 
+mod bench;
 mod choice;
+mod explain;
 mod kernels;
 mod occupancy;
+mod sizes;
 mod sweep;
 
+pub use bench::{Bench, Library, Where};
 pub use choice::KernelChoice;
+pub use explain::Explain;
 pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
+pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
 
 use clap::{
@@ -38,7 +44,10 @@ Exit codes: 0 done, 1 ran and a check failed, 2 usage, 3 bad file or data in it,
 available, 5 device failure or out of memory, 130 interrupted.
 
 Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and --threads of `mul`; \
-TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; NO_COLOR and \
+TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
+TILEWRIGHT_DEVICE numbers the GPU; TILEWRIGHT_CACHE_DIR and TILEWRIGHT_NO_CACHE=1 move and disable the cache of \
+compiled kernels; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, TILEWRIGHT_PTXAS_PATH and \
+TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
 
 /// Options of every command.
@@ -81,11 +90,19 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Mul(Box<Mul>),
+    Bench(Box<Bench>),
+    Explain(Box<Explain>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
     Kernels(Kernels),
     /// Show what this machine can do, and check that it does it right
     Doctor,
+    /// Show or empty the cache of compiled kernels
+    Cache {
+        /// What to do with it
+        #[command(subcommand)]
+        action: CacheAction,
+    },
     /// Print a shell's completion script
     Completions {
         /// Which shell
@@ -98,6 +115,14 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         dir: Option<PathBuf>,
     },
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum CacheAction {
+    /// Say where it is and how much it holds
+    Info,
+    /// Remove every entry
+    Clear,
 }
 
 impl Command {

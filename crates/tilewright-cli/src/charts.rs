@@ -26,6 +26,11 @@ pub fn write(path: &Path, figure: &Figure) -> Result<(), Failure> {
     Ok(files::write_bytes(path, &bytes)?)
 }
 
+/// Whether a chart can be written to a file of this name.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    kind(path).map(|_| ())
+}
+
 fn kind(path: &Path) -> Result<Kind, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("svg") => Ok(Kind::Svg),

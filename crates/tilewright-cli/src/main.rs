@@ -1,8 +1,11 @@
 //! The command `tilewright`: matrix products over any semiring, from files to files.
 
 mod args;
+mod bench;
+mod cache;
 mod charts;
 mod doctor;
+mod explain;
 mod failure;
 mod gpus;
 mod interrupt;
@@ -46,11 +49,14 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return Err(Failure::usage(what, "choose table or json"));
     }
     match cli.command {
+        Command::Explain(args) => explain::run(&args, &cli.common),
         Command::Occupancy(args) => occupancy::run(&args, &cli.common),
         Command::Gpus(args) => gpus::run(&args, &cli.common),
         Command::Kernels(args) => kernels::run(&args, &cli.common),
+        Command::Bench(args) => bench::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
+        Command::Cache { action } => cache::run(action, &cli.common),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::man(dir.as_deref()),
     }

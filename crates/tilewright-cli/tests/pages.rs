@@ -25,6 +25,9 @@ fn help_is_as_recorded() {
     matches_file("occupancy.txt", &desk.ok("occupancy --help"));
     matches_file("gpus.txt", &desk.ok("gpus --help"));
     matches_file("doctor.txt", &desk.ok("doctor --help"));
+    matches_file("bench.txt", &desk.ok("bench --help"));
+    matches_file("kernels.txt", &desk.ok("kernels --help"));
+    matches_file("cache.txt", &desk.ok("cache --help"));
 }
 
 #[test]
@@ -53,6 +56,7 @@ fn manual_pages_are_printed_and_written() {
     for page in [
         "tilewright.1",
         "tilewright-mul.1",
+        "tilewright-explain.1",
         "tilewright-occupancy.1",
         "tilewright-gpus.1",
         "tilewright-doctor.1",
@@ -68,7 +72,15 @@ fn manual_pages_are_printed_and_written() {
 fn doctor_finds_this_machine_well() {
     let desk = Desk::new();
     let text = desk.ok("doctor");
-    for part in ["processor", "portable     ok", "in use", "cuda         not available: "] {
+    for part in [
+        "processor",
+        "portable     ok",
+        "in use",
+        "cuda         ",
+        "driver       ",
+        "nvrtc        ",
+        "cache        ",
+    ] {
         assert!(text.contains(part), "{text}");
     }
     let json = desk.json("doctor");
@@ -79,6 +91,7 @@ fn doctor_finds_this_machine_well() {
             "chosen",
             "chosen_because",
             "cpu",
+            "cuda",
             "environment",
             "instruction_sets",
             "passed",
@@ -87,6 +100,37 @@ fn doctor_finds_this_machine_well() {
         ]
     );
     assert_eq!((&json["schema"], &json["passed"]), (&1.into(), &true.into()));
+    for component in json["cuda"]["components"].as_array().unwrap() {
+        // Found, and by which rule; or what to do about it.
+        let key = if component["available"] == true { "rule" } else { "hint" };
+        assert!(component[key].is_string(), "{component}");
+    }
+}
+
+#[test]
+fn the_cache_is_shown_and_emptied() {
+    let desk = Desk::new();
+    let run = |line: &str| {
+        let output = desk.command(line).env("TILEWRIGHT_CACHE_DIR", desk.file("cache")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Only entries are counted and removed.
+    std::fs::create_dir_all(desk.file("cache/cubins")).unwrap();
+    desk.put("cache/cubins/0123.cubin", "12345");
+    desk.put("cache/cubins/note.txt", "keep me");
+    let info = |text: &str| {
+        let json: serde_json::Value = serde_json::from_str(text).unwrap();
+        let [entries, bytes, removed] =
+            ["entries", "bytes", "removed"].map(|key| json[key].as_u64().unwrap());
+        (entries, bytes, removed)
+    };
+    assert_eq!(info(&run("cache info --format json")), (1, 5, 0));
+    assert!(run("cache info").contains("cubins"));
+    assert_eq!(info(&run("cache clear --format json")), (0, 0, 1));
+    assert_eq!(desk.get("cache/cubins/note.txt"), "keep me");
+    let disabled = desk.command("cache info").env("TILEWRIGHT_NO_CACHE", "1").output().unwrap();
+    assert_eq!(disabled.status.code(), Some(4));
 }
 
 #[test]

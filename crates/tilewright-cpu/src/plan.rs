@@ -108,10 +108,14 @@ impl<S: Semiring> Outline<'_, S> {
         let (a, b) = (self.problem.a(), self.problem.b());
         let (m, n, tile) = (a.rows, b.cols, kernel.tile());
         let threads = self.options.threads_for(self.problem.pair_ops());
-        let regions = if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, threads) };
-        let first =
-            |length: usize, count: usize, unit| cut(0..length, count, unit).next().map_or(0, |r| r.len());
-        let (rows, cols) = (first(m, regions.0, tile.0), first(n, regions.1, tile.1));
+        let (down, across) = if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, threads) };
+        let lengths = |length, count, unit| -> Vec<usize> {
+            cut(0..length, count, unit).map(|part| part.len()).filter(|&len| len > 0).collect()
+        };
+        let (rows, cols) = (lengths(m, down, tile.0), lengths(n, across, tile.1));
+        let regions = (rows.len(), cols.len());
+        let first = |lengths: &[usize]| lengths.first().copied().unwrap_or(0);
+        let (rows, cols) = (first(&rows), first(&cols));
         let Choice { pack_a, pack_b, block: Blocking { kc, nc }, .. } =
             choice::choose(kernel, a, b, rows, cols);
         Plan {

@@ -14,6 +14,7 @@ mod ffi;
 mod locate;
 mod nvrtc;
 mod resources;
+mod telemetry;
 mod tool;
 
 pub use architecture::{Architecture, InstructionSet};
@@ -27,5 +28,6 @@ pub use engine::{
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};
-pub use resources::{Input, kernel_resources};
+pub use resources::{Input, kernel_resources, ptx};
+pub use telemetry::Telemetry;
 pub use tool::{Nvdisasm, Ptxas};

@@ -44,11 +44,39 @@ pub enum Input<'a> {
 /// ```
 pub fn kernel_resources(input: Input<'_>, architecture: Architecture) -> Result<Vec<CompiledKernel>, Error> {
     let compiled = match input {
-        Input::Source(source) => compile(&source, None, architecture)?,
+        Input::Source(source) => compile(&source, None, architecture, Output::Cubin)?,
         Input::Ptx { name, text } => Ptxas::find()?.assemble(name, text, architecture)?,
         Input::File(path) => return resources_of_file(path, architecture),
     };
     read(&compiled, architecture).map_err(|problem| unsupported("the compiled kernel", problem))
+}
+
+/// The PTX of `input`: CUDA C++ as NVRTC compiles it for `architecture`, PTX as it is.
+///
+/// # Errors
+/// `unavailable` without NVRTC, `compilation` with its log, `io` and `bad-file` for files, `unsupported` for a file of another
+/// kind.
+pub fn ptx(input: Input<'_>, architecture: Architecture) -> Result<String, Error> {
+    let compile = |source: &Source<'_>, directory| -> Result<String, Error> {
+        let compiled = compile(source, directory, architecture, Output::Ptx)?;
+        let text = String::from_utf8_lossy(&compiled.image);
+        Ok(text.trim_end_matches('\0').to_owned())
+    };
+    match input {
+        Input::Source(source) => compile(&source, None),
+        Input::Ptx { text, .. } => Ok(text.to_owned()),
+        Input::File(path) => {
+            let text = std::fs::read(path)
+                .map_err(|source| Error::from(ErrorKind::Io { path: path.to_owned(), source }))?;
+            let text = String::from_utf8(text).map_err(|_| bad(path, "it is not UTF-8 text".into()))?;
+            let name = path.display().to_string();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("cu") => compile(&Source { name: &name, text: &text, headers: &[] }, path.parent()),
+                Some("ptx") => Ok(text),
+                _ => Err(unsupported(&name, "PTX comes from .cu and .ptx files".into())),
+            }
+        }
+    }
 }
 
 fn resources_of_file(path: &Path, architecture: Architecture) -> Result<Vec<CompiledKernel>, Error> {
@@ -59,7 +87,7 @@ fn resources_of_file(path: &Path, architecture: Architecture) -> Result<Vec<Comp
     let compiled = match path.extension().and_then(|extension| extension.to_str()) {
         Some("cu") => {
             let source = Source { name: &name, text: &text()?, headers: &[] };
-            compile(&source, path.parent(), architecture)?
+            compile(&source, path.parent(), architecture, Output::Cubin)?
         }
         Some("ptx") => Ptxas::find()?.assemble(&name, &text()?, architecture)?,
         Some("cubin") => Compiled { image: bytes, log: String::new() },
@@ -73,6 +101,7 @@ fn compile(
     source: &Source<'_>,
     directory: Option<&Path>,
     architecture: Architecture,
+    output: Output,
 ) -> Result<Compiled, Error> {
     let nvrtc = Nvrtc::find()?;
     let beside =
@@ -82,7 +111,7 @@ fn compile(
         beside.into_iter().chain(toolkit).map(|path| format!("--include-path={}", path.display())).collect();
     let options: Vec<&str> =
         DEFAULT_OPTIONS.iter().copied().chain(includes.iter().map(String::as_str)).collect();
-    nvrtc.compile(source, architecture, Output::Cubin, &options)
+    nvrtc.compile(source, architecture, output, &options)
 }
 
 fn read(compiled: &Compiled, architecture: Architecture) -> Result<Vec<CompiledKernel>, String> {

@@ -49,7 +49,7 @@ fn every_kernel_agrees_with_the_definition_at_every_size_it_takes() {
             }
         }
     }
-    eprintln!("{checked} products");
+    eprintln!("{checked} products; {:?}", tilewright_cuda::Telemetry::read(engine.device()));
     assert!(checked > 50);
 }
 

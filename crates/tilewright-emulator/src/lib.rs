@@ -1,4 +1,23 @@
 //! Executes PTX on the CPU, counts what the hardware counts, and finds what it hides.
+//!
+//! [`Program`] reads a PTX module, [`Machine`] holds it with device memory, [`Machine::launch`] runs a kernel, and the [`Report`] has
+//! [`Counters`] and [`Finding`]s. Counts are those of PTX instructions; see [`Counters`] for what that means.
 
 pub mod alu;
+mod check;
+mod count;
+mod host;
 pub mod isa;
+mod machine;
+mod memory;
+pub mod parse;
+mod program;
+
+pub use check::{Finding, FindingKind, Party, Severity};
+pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters};
+pub use host::{Argument, DevicePointer, Launch, Machine, MemoryError};
+pub use machine::{
+    AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
+    Races, Report, Texture,
+};
+pub use program::{Parameter, Program, ProgramError, SourceLine, Symbol};

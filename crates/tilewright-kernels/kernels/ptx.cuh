@@ -7,22 +7,23 @@ __device__ inline unsigned shared_address(const void* pointer)
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Starts copying BYTES (4, 8 or 16) from global to shared memory and goes on; only the first `valid` bytes are read,
-// the rest becomes zero. Before compute capability 8.0 it waits for the copy.
-template <int BYTES> __device__ void copy_async(unsigned to, const void* from, int valid = BYTES)
+// Starts copying BYTES (4, 8 or 16) from global to shared memory and goes on; where `inside` is false nothing is read and
+// zero bytes are written. Before compute capability 8.0 it waits for the copy.
+template <int BYTES> __device__ void copy_async(unsigned to, const void* from, bool inside)
 {
 #if __CUDA_ARCH__ >= 800
+    const int read = inside ? BYTES : 0;
     if constexpr (BYTES == 16) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES), "r"(valid)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES), "r"(read)
                      : "memory");
     } else {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES), "r"(valid)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES), "r"(read)
                      : "memory");
     }
 #else
     const unsigned* words = static_cast<const unsigned*>(from);
     for (int i = 0; i < BYTES / 4; ++i) {
-        const unsigned word = 4 * i < valid ? words[i] : 0;
+        const unsigned word = inside ? words[i] : 0;
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(to + 4 * i), "r"(word) : "memory");
     }
 #endif

@@ -2,8 +2,9 @@
 //
 // A block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N of them, a thread THREAD_M x THREAD_N.
 // Tiles of A and B travel to shared memory by asynchronous copies, STAGES - 1 tiles ahead of the arithmetic, and lie
-// there with neighbouring rows of A (columns of B) beside each other, whatever their order in memory. Operands of the
-// next step of k are read from shared memory while this step is computed, across tiles as well: one barrier a tile.
+// there with neighbouring rows of A (columns of B) beside each other, whatever their order in memory. There is one
+// barrier a tile. With PREFETCH, operands of the next step of k are read from shared memory while this step is
+// computed, across tiles as well; without, other warps fill the time.
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
 #include "config.cuh"
 #include "ptx.cuh"
@@ -53,13 +54,10 @@ template <int SIDE, int COPY> struct Operand {
         to += (k() * PITCH + side()) * sizeof(T);
 #pragma unroll
         for (int c = 0; c < COPIES; ++c) {
-            int valid = COUNT;
-            if (CHECKED) {
-                const int s = side() + (COPY == ALONG_K ? c * ACROSS : 0);
-                const int kk = k() + (COPY == ALONG_K ? 0 : c * ACROSS);
-                valid = kk < k_left ? max(0, min(COUNT, side_left - s)) : 0;
-            }
-            copy_async<BYTES>(to + c * SHARED_STEP, next + c * step, valid * int(sizeof(T)));
+            // Sides are multiples of COUNT: a vector is inside or outside as a whole.
+            const int s = side() + (COPY == ALONG_K ? c * ACROSS : 0), kk = k() + (COPY == ALONG_K ? 0 : c * ACROSS);
+            const bool inside = !CHECKED || (s < side_left && kk < k_left);
+            copy_async<BYTES>(to + c * SHARED_STEP, next + c * step, inside);
         }
     }
 
@@ -149,9 +147,13 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
         commit_copies();  // a group without copies keeps the count of groups simple
     };
 
+    auto next_tile = [&] {  // has arrived, and every warp is done with the one before
+        wait_for_copies<STAGES - 2>();
+        __syncthreads();
+    };
+
     for (int s = 0; s < STAGES - 1; ++s) copy_tile(s, s);
-    wait_for_copies<STAGES - 2>();
-    __syncthreads();
+    next_tile();
 
     int stage = 0, free = STAGES - 1;  // the stage to compute from, and the one to copy to
     // A warp whose part of an edge tile lies outside C leaves the arithmetic to the others and copies only.
@@ -159,31 +161,32 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
         for (int tile = 0; tile < full_tiles; ++tile) {
             copy_tile(tile + STAGES - 1, free);
             free = free + 1 == STAGES ? 0 : free + 1;
-            wait_for_copies<STAGES - 2>();
-            __syncthreads();
+            next_tile();
         }
         return;
     }
 
-    Step step[2];
-    if (full_tiles > 0) step[0].read(shared, 0, row, col);
+    Step step[1 + PREFETCH];
+    if (PREFETCH && full_tiles > 0) step[0].read(shared, 0, row, col);
     for (int tile = 0; tile < full_tiles; ++tile) {
         const T* here = shared + stage * STAGE;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
+        copy_tile(tile + STAGES - 1, free);
+        free = free + 1 == STAGES ? 0 : free + 1;
 #pragma unroll
         for (int k = 0; k < TILE_K; ++k) {
-            if (k == 0) copy_tile(tile + STAGES - 1, free);
-            if (k + 1 < TILE_K) {
+            if (!PREFETCH) {
+                step[0].read(here, k, row, col);
+            } else if (k + 1 < TILE_K) {
                 step[(k + 1) % 2].read(here, k + 1, row, col);
             } else {
-                wait_for_copies<STAGES - 2>();
-                __syncthreads();
+                next_tile();
                 // After the last full tile the operands of its first step are read again, and not used.
                 step[0].read(tile + 1 < full_tiles ? shared + stage * STAGE : here, 0, row, col);
             }
-            step[k % 2].multiply_add(sum);
+            step[PREFETCH ? k % 2 : 0].multiply_add(sum);
         }
-        free = free + 1 == STAGES ? 0 : free + 1;
+        if (!PREFETCH) next_tile();
     }
     for (int k = 0; EDGES && k < k_count - full_tiles * TILE_K; ++k) {
         step[0].read(shared + stage * STAGE, k, row, col);

@@ -33,6 +33,7 @@ mod program;
 mod programs;
 mod refusal;
 mod request;
+mod shipped;
 mod simt;
 
 pub use catalogue::{find, kernels};
@@ -41,6 +42,7 @@ pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
 pub use launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Rejected, Symbol};
 pub use program::{COMPILER_OPTIONS, Program};
-pub use programs::programs;
+pub use programs::{programs, programs_for, shipped_programs};
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Request, Scalar, Target};
+pub use simt::simt_tiles;

@@ -1,6 +1,9 @@
 //! A kernel's source together with the constants that a recipe chose.
 
-use crate::kernel::{Kernel, Variant};
+use crate::{
+    kernel::{Kernel, Variant},
+    shipped::SHIPPED,
+};
 use core::fmt::Write;
 
 /// Options for the compiler, besides the architecture: C++17, and the source line of every instruction.
@@ -44,6 +47,34 @@ impl Program {
     /// The program of a kernel with named integer constants.
     pub(crate) fn new(kernel: &Kernel, variant: Variant, constants: &[(&str, u32)]) -> Self {
         Self::of(Source { file: kernel.file, text: kernel.source }, variant, constants)
+    }
+
+    /// The PTX of this program that is part of the crate, for GPUs and machines without a compiler at hand: for compute
+    /// capability 8.0 and later where the program needs it, else for 7.5 and later.
+    ///
+    /// `None` for a program that is not among [`crate::shipped_programs`]: with other constants, say.
+    pub fn shipped_ptx(&self) -> Option<&'static str> {
+        let (_, ptx) = SHIPPED.iter().find(|(name, _)| *name == self.name)?;
+        ptx.strip_prefix(&self.heading())
+    }
+
+    /// The architecture that the shipped PTX is compiled for.
+    pub fn shipped_architecture(&self) -> &'static str {
+        // Asynchronous copies came with 8.0; without them the copies of `simt` are not ahead of anything.
+        if self.source.contains("ptx.cuh") { "compute_80" } else { "compute_75" }
+    }
+
+    /// The first line of the shipped PTX: it changes with every byte of the source.
+    pub fn heading(&self) -> String {
+        format!("// tilewright {:016x}\n", self.fingerprint())
+    }
+
+    /// FNV-1a over the names and texts of all files.
+    fn fingerprint(&self) -> u64 {
+        let headers = self.headers();
+        let files = headers.iter().flat_map(|(name, text)| [*name, *text]).chain([self.file, self.source]);
+        let bytes = files.flat_map(|text| text.bytes().chain([0]));
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
     }
 
     /// The headers to give to the compiler: name and text.

@@ -2,43 +2,71 @@
 
 use crate::{
     catalogue::kernels,
-    kernel::{Kernel, Make, Variant},
+    kernel::{Family, Kernel, Variant},
     launch::Launch,
-    request::Request,
+    request::{Request, Target},
+    simt::simt_tiles,
 };
 use tilewright_core::{Layout, Problem};
 
-/// One launch of every program that the recipes use, each program once.
-///
-/// Exhibits appear with their parameters' defaults.
+/// [`programs_for`] the default target.
 pub fn programs() -> Vec<Launch> {
-    let mut all: Vec<Launch> = Vec::new();
-    for kernel in kernels() {
-        for launch in launches(kernel) {
-            if all.iter().all(|other| other.program != launch.program) {
-                all.push(launch);
+    programs_for(Target::default())
+}
+
+/// One launch of every program that the recipes use on a GPU, each program once: those of [`shipped_programs`], and every
+/// tile of `simt`.
+pub fn programs_for(target: Target) -> Vec<Launch> {
+    let mut all = shipped_programs();
+    for kernel in kernels().iter().filter(|k| k.family == Family::Production) {
+        for &variant in kernel.variants {
+            for tile in simt_tiles(variant.dtype) {
+                extend(&mut all, product(kernel, variant, [256; 3], target, Some(tile)));
             }
         }
     }
     all
 }
 
-fn launches(kernel: &'static Kernel) -> Vec<Launch> {
-    match kernel.make {
-        Make::Exhibit(_) => kernel.show(&[]).map(|s| s.recipe.launches).unwrap_or_default(),
-        Make::Product(_) => kernel.variants.iter().flat_map(|v| products(kernel, *v)).collect(),
+/// One launch of every program whose PTX is part of this crate, for machines without a compiler.
+///
+/// Exhibits appear with their parameters' defaults, `simt` as it computes small products.
+pub fn shipped_programs() -> Vec<Launch> {
+    let mut all = Vec::new();
+    for kernel in kernels() {
+        if kernel.exhibit().is_some() {
+            extend(&mut all, kernel.show(&[]).map(|s| s.recipe.launches).unwrap_or_default());
+        }
+        for &variant in kernel.variants {
+            // A size that is a multiple of every tile, a tiny one, and one that is ragged in every direction.
+            for size in [[256; 3], [16; 3], [35, 33, 17]] {
+                extend(&mut all, product(kernel, variant, size, Target::default(), None));
+            }
+        }
     }
+    all
 }
 
-/// The launches for a product of a size that the kernel accepts.
-fn products(kernel: &'static Kernel, variant: Variant) -> Vec<Launch> {
-    const SIZES: [usize; 2] = [256, 16];
-    let recipe = SIZES.iter().find_map(|&n| {
-        let l = Layout::row_major(n, n);
-        let request = Request::new(Problem::new(l, l, l).ok()?, variant.semiring, variant.dtype);
-        kernel.recipe(&request).ok()
-    });
-    recipe.map(|r| r.launches).unwrap_or_default()
+/// The launches for a row-major product; none where the kernel refuses it.
+fn product(
+    kernel: &'static Kernel,
+    variant: Variant,
+    [m, n, k]: [usize; 3],
+    target: Target,
+    tile: Option<[u32; 4]>,
+) -> Vec<Launch> {
+    let (a, b, c) = (Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
+    let Ok(problem) = Problem::new(a, b, c) else { return Vec::new() };
+    let request = Request { target, tile, ..Request::new(problem, variant.semiring, variant.dtype) };
+    kernel.recipe(&request).map(|r| r.launches).unwrap_or_default()
+}
+
+fn extend(all: &mut Vec<Launch>, launches: Vec<Launch>) {
+    for launch in launches {
+        if all.iter().all(|other| other.program != launch.program) {
+            all.push(launch);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -59,6 +87,17 @@ mod tests {
                     "{stem} {variant}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn shipped_ptx_is_that_of_the_sources() {
+        for launch in shipped_programs() {
+            assert!(
+                launch.program.shipped_ptx().is_some(),
+                "{} has no PTX, or an old one: see CONTRIBUTING.md",
+                launch.program.name
+            );
         }
     }
 

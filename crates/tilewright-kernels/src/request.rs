@@ -29,8 +29,8 @@ pub struct Request {
     pub target: Target,
     /// The side of the square block of `shared-tile-dynamic`; `None` leaves it to the recipe.
     pub block_side: Option<u32>,
-    /// Rows and columns of C per block of `simt`; `None` leaves the choice to its cost model.
-    pub tile: Option<[u32; 2]>,
+    /// The tile of `simt`, one of [`crate::simt_tiles`]; `None` leaves the choice to its cost model.
+    pub tile: Option<[u32; 4]>,
     /// The parts into which `simt` splits the sum over k; `None` leaves the choice to its cost model.
     pub splits: Option<u32>,
 }

@@ -67,29 +67,13 @@ impl Backend {
 }
 
 /// Whether there is a GPU.
-#[cfg(feature = "cuda")]
 fn cuda() -> Result<(), Error> {
     tilewright_cuda::DeviceInfo::all().map(|_| ()).map_err(|error| match error.kind() {
         ErrorKind::Unavailable { why, hint, .. } => {
-            ErrorKind::Unavailable { what: CUDA, why: why.clone(), hint: hint.clone() }.into()
+            ErrorKind::Unavailable { what: "the cuda backend", why: why.clone(), hint: hint.clone() }.into()
         }
         _ => error,
     })
-}
-
-#[cfg(not(feature = "cuda"))]
-fn cuda() -> Result<(), Error> {
-    Err(not_built())
-}
-
-const CUDA: &str = "the cuda backend";
-
-/// What a build without GPUs says.
-#[cfg(not(feature = "cuda"))]
-pub(crate) fn not_built() -> Error {
-    let (why, hint) =
-        ("it was left out of this build", "build with the feature cuda, or choose the backend cpu");
-    ErrorKind::Unavailable { what: CUDA, why: why.into(), hint: hint.into() }.into()
 }
 
 impl fmt::Display for Backend {

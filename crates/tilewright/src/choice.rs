@@ -1,7 +1,9 @@
 //! Which backend computes a product that did not ask for one.
 
 use crate::{backend::Backend, options::Options};
-use tilewright_core::{Error, Layout, Semiring};
+use tilewright_core::{Error, Layout, Problem, Semiring};
+use tilewright_cuda::{DeviceInfo, Engine};
+use tilewright_kernels::Request;
 
 /// Whether the arg result is wanted, which only this processor computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +25,6 @@ pub(crate) fn choose<S: Semiring>(
     }
 }
 
-#[cfg(not(feature = "cuda"))]
-fn automatic<S: Semiring>(_: &Options<'_>, _: Layout, _: Layout, _: ArgResult) -> (Backend, String) {
-    (Backend::Cpu, "this build has no other".into())
-}
-
-#[cfg(feature = "cuda")]
 fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> (Backend, String) {
     match gpu::<S>(options, a, b, arg) {
         Ok(why) => (Backend::Cuda, why),
@@ -37,16 +33,11 @@ fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgR
 }
 
 /// Why the GPU, or why not.
-#[cfg(feature = "cuda")]
 fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> Result<String, String> {
-    use tilewright_core::Problem;
-    use tilewright_cuda::{DeviceInfo, Engine};
-    use tilewright_kernels::Request;
-
     if arg == ArgResult::Wanted || options.isa.is_some() {
         return Err("arg results and instruction sets are the processor's".into());
     }
-    let (semiring, dtype) = crate::cuda::identify::<S>().map_err(|error| error.to_string())?;
+    let (semiring, dtype) = crate::device::identify::<S>().map_err(|error| error.to_string())?;
     let all = std::thread::available_parallelism().map_or(1, Into::into);
     let threads = if options.threads == 0 { all } else { options.threads.min(all) };
     let cost = Cost::new(a, b, dtype.size(), threads);
@@ -69,20 +60,15 @@ fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult)
 }
 
 /// Opening a device and loading a kernel from the cache, in seconds; an H200 with driver 580.
-#[cfg(feature = "cuda")]
 const DEVICE_START: f64 = 0.4;
 /// Bytes per second between ordinary memory of the host and a device: 10 there and 18 back on an H200.
-#[cfg(feature = "cuda")]
 const BUS: f64 = 10e9;
 /// Terms per second of a thread of this processor, for 4-byte elements: between that of plus-times (100) and min-plus (50).
-#[cfg(feature = "cuda")]
 const THREAD: f64 = 70e9;
 /// Terms of 4-byte elements that a multiprocessor computes in a cycle: half of its 128 lanes, which the shared-memory kernels reach.
-#[cfg(feature = "cuda")]
 const MULTIPROCESSOR: f64 = 64.0;
 
 /// Estimates in seconds, each good to a factor of two: near the break-even either choice is fine.
-#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     terms: f64,
@@ -90,7 +76,6 @@ struct Cost {
     transfer: f64,
 }
 
-#[cfg(feature = "cuda")]
 impl Cost {
     fn new(a: Layout, b: Layout, element: usize, threads: usize) -> Self {
         let (m, n, k) = (a.rows as f64, b.cols as f64, a.cols as f64);
@@ -111,7 +96,7 @@ impl Cost {
     }
 }
 
-#[cfg(all(test, feature = "cuda"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

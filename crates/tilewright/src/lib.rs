@@ -24,8 +24,7 @@ pub mod files;
 mod backend;
 mod batch;
 mod choice;
-#[cfg(feature = "cuda")]
-mod cuda;
+mod device;
 mod dynamic;
 mod options;
 pub mod plan;
@@ -34,11 +33,11 @@ mod verify;
 
 pub use backend::Backend;
 pub use batch::BatchProduct;
-pub use dynamic::{DynProduct, DynUpdate, Outcome};
+pub use dynamic::{DynProduct, DynUpdate, Outcome, erase};
 pub use options::{Options, Report};
 pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
-#[cfg(feature = "cuda")]
-pub use tilewright_cuda as gpu;
+pub use tilewright_cuda as cuda;
+pub use tilewright_kernels as kernels;
 pub use verify::{Mismatch, Verification};

@@ -3,6 +3,7 @@
 use crate::{
     backend::Backend,
     choice::{self, ArgResult},
+    device,
     options::{Options, Report},
 };
 use core::fmt;
@@ -199,7 +200,6 @@ impl<'a, S: Semiring> Product<'a, S> {
         Ok(Report { why, ..report })
     }
 
-    #[cfg(feature = "cuda")]
     fn run_on_gpu(
         &self,
         c: MatMut<'_, S::Out>,
@@ -210,19 +210,9 @@ impl<'a, S: Semiring> Product<'a, S> {
             let (what, why) = ("an arg result on a GPU".into(), "no kernel computes it".into());
             return Err(ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into());
         }
-        let report = crate::cuda::multiply(c, self.a, self.b, update)?;
+        let report = device::multiply(c, self.a, self.b, update)?;
         self.tell_progress();
         Ok(report)
-    }
-
-    #[cfg(not(feature = "cuda"))]
-    fn run_on_gpu(
-        &self,
-        _: MatMut<'_, S::Out>,
-        _: Option<MatMut<'_, u32>>,
-        _: &Update<S>,
-    ) -> Result<Report, Error> {
-        Err(crate::backend::not_built())
     }
 
     /// All terms at once, for backends that do not count.

@@ -21,7 +21,7 @@
 //! assert_eq!(shared::load(&padded, u32::MAX, 4).conflicts(), 0);
 //! ```
 
-use super::{LaneAddresses, Order, Pieces, WARP_SIZE, common_stride};
+use super::{LaneAddresses, Order, Pieces, WARP_SIZE, common_stride, lanes};
 
 /// Number of banks.
 pub const BANKS: u32 = 32;
@@ -54,10 +54,7 @@ impl Wavefronts {
 /// Counter: `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`; 225 of 225 patterns measured on an H200.
 #[inline]
 pub fn load(addresses: &LaneAddresses, active: u32, bytes: u32) -> Wavefronts {
-    let unit = Unit::of(bytes);
-    let pairs = unit.shift > Unit::WORD.shift
-        && (partners_agree(addresses, active, 1) || partners_agree(addresses, active, 2));
-    request(addresses, active, bytes, if pairs { 2 * unit.group_lanes() } else { unit.group_lanes() })
+    request(addresses, active, bytes, load_group_lanes(addresses, active, bytes))
 }
 
 /// The wavefronts of one shared store of `bytes` per lane (1, 2, 4, 8 or 16). Stores to the same word count once.
@@ -68,6 +65,28 @@ pub fn load(addresses: &LaneAddresses, active: u32, bytes: u32) -> Wavefronts {
 #[inline]
 pub fn store(addresses: &LaneAddresses, active: u32, bytes: u32) -> Wavefronts {
     request(addresses, active, bytes, Unit::of(bytes).group_lanes())
+}
+
+/// The wavefront that serves each lane of a shared load, from 0; `None` for inactive lanes. The highest number is
+/// [`Wavefronts::wavefronts`] less one.
+///
+/// The groups of lanes follow one another. Which word of a busy bank goes first is not documented; here it is the one of
+/// the lowest lane.
+///
+/// ```
+/// use tilewright_arch::memory::shared;
+/// // A stride of 16 words: even lanes meet in bank 0, odd ones in bank 16.
+/// let schedule = shared::load_schedule(&std::array::from_fn(|lane| 64 * lane as u64), u32::MAX, 4);
+/// assert_eq!(schedule[..4], [Some(0), Some(0), Some(1), Some(1)]);
+/// assert_eq!(schedule[31], Some(15));
+/// ```
+pub fn load_schedule(addresses: &LaneAddresses, active: u32, bytes: u32) -> [Option<u32>; WARP_SIZE] {
+    schedule(addresses, active, bytes, load_group_lanes(addresses, active, bytes))
+}
+
+/// The wavefront that serves each lane of a shared store, as in [`load_schedule`].
+pub fn store_schedule(addresses: &LaneAddresses, active: u32, bytes: u32) -> [Option<u32>; WARP_SIZE] {
+    schedule(addresses, active, bytes, Unit::of(bytes).group_lanes())
 }
 
 /// The naturally aligned piece that one lane accesses, at least a bank's word: two pieces conflict exactly if they
@@ -111,6 +130,15 @@ impl Unit {
     fn place(self, piece: u64) -> usize {
         (piece as u32 & (self.group_lanes() - 1)) as usize
     }
+}
+
+/// The lanes that a load serves together.
+#[inline]
+fn load_group_lanes(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
+    let unit = Unit::of(bytes);
+    let pairs = unit.shift > Unit::WORD.shift
+        && (partners_agree(addresses, active, 1) || partners_agree(addresses, active, 2));
+    if pairs { 2 * unit.group_lanes() } else { unit.group_lanes() }
 }
 
 /// Whether every active lane whose partner `lane ^ distance` is active too has that partner's address.
@@ -178,6 +206,39 @@ fn in_different_places(pieces: &[u64], unit: Unit) -> bool {
     })
 }
 
+fn schedule(
+    addresses: &LaneAddresses,
+    active: u32,
+    bytes: u32,
+    group_lanes: u32,
+) -> [Option<u32>; WARP_SIZE] {
+    let mut schedule = [None; WARP_SIZE];
+    if bytes == 0 {
+        return schedule;
+    }
+    let unit = Unit::of(bytes);
+    let place_mask = u64::from(unit.group_lanes() - 1);
+    let group = u32::MAX >> (32 - group_lanes);
+    let mut first = 0;
+    for start in (0..WARP_SIZE as u32).step_by(group_lanes as usize) {
+        let mut next = first;
+        let mut served: Vec<u64> = Vec::new();
+        for lane in lanes(active & (group << start)) {
+            let piece = addresses[lane] >> unit.shift;
+            let is_here = |other: &&u64| **other & place_mask == piece & place_mask;
+            let rank = served.iter().filter(is_here).position(|&other| other == piece).unwrap_or_else(|| {
+                served.push(piece);
+                served.iter().filter(is_here).count() - 1
+            });
+            let wavefront = first + rank as u32;
+            schedule[lane] = Some(wavefront);
+            next = next.max(wavefront + 1);
+        }
+        first = next;
+    }
+    schedule
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +294,38 @@ mod tests {
         assert_eq!(store(&stride(16), 0x0000_00ff, 16).wavefronts, 1);
         assert_eq!(store(&stride(16), 0, 16), Wavefronts::default());
         assert_eq!(store(&stride(16), u32::MAX, 0), Wavefronts::default());
+    }
+
+    #[test]
+    fn schedules_have_as_many_wavefronts_as_are_counted_and_never_two_words_in_a_bank() {
+        let mut state = 1u64;
+        for case in 0..2000 {
+            let mut random = || {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                state >> 33
+            };
+            let bytes = 1 << (case % 5);
+            let active = if case % 3 == 0 { u32::MAX } else { random() as u32 };
+            let (spread, together) = (1 + random() % 200, random() as usize % 4);
+            let chosen: LaneAddresses = from_fn(|_| u64::from(bytes) * (random() % spread));
+            let addresses = from_fn(|lane| chosen[lane & !together]);
+            for (schedule, counted) in [
+                (load_schedule(&addresses, active, bytes), load(&addresses, active, bytes)),
+                (store_schedule(&addresses, active, bytes), store(&addresses, active, bytes)),
+            ] {
+                let last = schedule.iter().flatten().max().map_or(0, |last| last + 1);
+                assert_eq!(last, counted.wavefronts, "{addresses:?} {active:#x} {bytes}");
+                let mut words = std::collections::HashMap::new();
+                for lane in 0..WARP_SIZE {
+                    assert_eq!(schedule[lane].is_some(), active & (1 << lane) != 0);
+                    let Some(wavefront) = schedule[lane] else { continue };
+                    for word in addresses[lane] / 4..(addresses[lane] + u64::from(bytes)).div_ceil(4) {
+                        let other = words.insert((wavefront, word % 32), word);
+                        assert!(other.is_none_or(|other| other == word), "two words in a bank");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `tilewright doctor`: what this machine can do, and whether it does it right.
 
 mod check;
-mod cpu;
+pub mod cpu;
+mod cuda;
 mod report;
 
 use crate::{

@@ -1,12 +1,26 @@
 //! What `doctor` found.
 
-use super::{check, cpu};
+use super::{check, cpu, cuda::Cuda};
 use crate::{failure::Failure, terminal};
 use serde::Serialize;
 use std::{io::Write, time::Instant};
 use tilewright::{Backend, Isa};
 
-const VARIABLES: [&str; 3] = ["TILEWRIGHT_BACKEND", "TILEWRIGHT_THREADS", FORCE_ISA];
+const VARIABLES: [&str; 13] = [
+    "TILEWRIGHT_BACKEND",
+    "TILEWRIGHT_THREADS",
+    FORCE_ISA,
+    "TILEWRIGHT_DEVICE",
+    "TILEWRIGHT_CACHE_DIR",
+    "TILEWRIGHT_NO_CACHE",
+    "TILEWRIGHT_CUDA_PATH",
+    "TILEWRIGHT_NVRTC_PATH",
+    "TILEWRIGHT_CUBLAS_PATH",
+    "TILEWRIGHT_PTXAS_PATH",
+    "TILEWRIGHT_NVDISASM_PATH",
+    "CUDA_HOME",
+    "CUDA_VISIBLE_DEVICES",
+];
 const FORCE_ISA: &str = "TILEWRIGHT_FORCE_ISA";
 
 /// The JSON object of `doctor`; the fields are its keys.
@@ -20,6 +34,7 @@ pub struct Report {
     /// Why that one; or what is wrong with the choice.
     chosen_because: String,
     backends: Vec<Availability>,
+    cuda: Cuda,
     /// The variables that are set.
     environment: std::collections::BTreeMap<&'static str, String>,
     passed: bool,
@@ -72,6 +87,7 @@ impl Report {
                 .filter(|b| **b != Backend::Auto)
                 .map(|&b| availability(b))
                 .collect(),
+            cuda: Cuda::gather(),
             environment: VARIABLES
                 .into_iter()
                 .filter(set)
@@ -126,6 +142,7 @@ impl Report {
             let state = b.why_not.as_ref().map_or("available".into(), |why| format!("not available: {why}"));
             (b.name, state)
         }));
+        rows.extend(self.cuda.rows());
         rows.extend(self.environment.iter().map(|(name, value)| ("environment", format!("{name}={value}"))));
         rows
     }

@@ -148,7 +148,7 @@ impl SampleLaunch {
     }
 }
 
-/// The launches of a sample product, or with the exhibit's defaults; the last one computes.
+/// The launches of a sample product, or with the exhibit's defaults.
 pub fn launches(kernel: &'static Kernel) -> Vec<Launch> {
     let product = preconditions::sample(kernel).map(|(_, recipe)| recipe);
     product.or_else(|| Some(kernel.show(&[]).ok()?.recipe)).map_or(Vec::new(), |recipe| recipe.launches)

@@ -51,13 +51,13 @@ pub fn print(format: Format) -> Result<(), Failure> {
         writeln!(out, "{bold}{}{bold:#}: {about}", family.name())?;
         for kernel in members {
             let variants = variants(kernel);
-            writeln!(out, "  {:width$}  {} {faint}{variants}{faint:#}", kernel.name, kernel.summary)?;
+            writeln!(out, "  {:width$}  {}{faint}{variants}{faint:#}", kernel.name, kernel.summary)?;
         }
     }
     Ok(())
 }
 
-/// The semirings and element types in brackets: `(plus-times f32 i32, min-plus f32)`; nothing for the gallery, whose
+/// The semirings and element types in brackets: ` (plus-times f32 i32, min-plus f32)`; nothing for the gallery, whose
 /// kernels compute no product.
 fn variants(kernel: &Kernel) -> String {
     if kernel.family == Family::Gallery {
@@ -73,5 +73,5 @@ fn variants(kernel: &Kernel) -> String {
     }
     let words: Vec<String> =
         semirings.into_iter().map(|(semiring, dtypes)| format!("{semiring} {dtypes}")).collect();
-    format!("({})", words.join(", "))
+    format!(" ({})", words.join(", "))
 }

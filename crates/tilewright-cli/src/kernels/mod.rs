@@ -10,7 +10,7 @@ use crate::{
     json,
 };
 use std::io::Write;
-use tilewright::gpu::{Architecture, Nvrtc, Output, Source};
+use tilewright::cuda::{Architecture, Nvrtc, Output, Source};
 use tilewright_arch::ComputeCapability;
 use tilewright_kernels::{COMPILER_OPTIONS, Kernel, find};
 
@@ -38,7 +38,8 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// The PTX of the program that computes, for the oldest architecture that has all instructions in use.
 fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
-    let Some(launch) = describe::launches(kernel).pop() else {
+    let launches = describe::launches(kernel);
+    let Some(launch) = launches.iter().find(|launch| launch.entry == kernel.entry()) else {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
     let program = &launch.program;

@@ -38,6 +38,9 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     outputs.check_writable(result_type)?;
 
     let outcome = compute(&product, args, common)?;
+    if common.verbose && !outcome.report.why.is_empty() {
+        terminal::say(Style::Note, outcome.report.backend.name(), &outcome.report.why);
+    }
     conclude(args, common, &inputs, &product, &outcome, &outputs)
 }
 
@@ -95,15 +98,15 @@ fn check(args: &Mul) -> Result<(), Failure> {
 /// The choice of a kernel is one of the backend's.
 fn check_kernel(backend: Backend, kernel: Option<KernelChoice>) -> Result<(), Failure> {
     match (backend, kernel) {
-        (Backend::Reference, Some(KernelChoice::Isa(isa))) => Err(Failure::usage(
-            format!("--kernel {isa} is an instruction set of the CPU backend, not of the reference"),
+        (Backend::Reference | Backend::Cuda, Some(KernelChoice::Isa(isa))) => Err(Failure::usage(
+            format!("--kernel {isa} is an instruction set of the backend cpu, not of {backend}"),
             "leave out --kernel, or choose --backend cpu",
         )),
         (_, Some(KernelChoice::Gpu(kernel))) => Err(Failure::usage(
             format!("--kernel {} is a GPU kernel: `mul` chooses among them itself", kernel.name),
             "leave it out, see its --plan, or measure it with `tilewright bench --kernel`",
         )),
-        (Backend::Reference, None) => Ok(()),
+        (Backend::Reference | Backend::Cuda, None) => Ok(()),
         (_, kernel) => {
             Isa::choose(isa(kernel))?;
             Ok(())

@@ -1,6 +1,6 @@
 //! `mul --plan`: how the product would be computed.
 
-use super::{inputs::Inputs, isa, planned::Planned};
+use super::{check_kernel, inputs::Inputs, isa, planned::Planned};
 use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
@@ -9,56 +9,58 @@ use crate::{
 };
 use std::{cell::RefCell, io::Write};
 use tilewright::{
-    Backend, Error,
-    gpu::DeviceInfo,
+    Backend, Error, Options,
+    cuda::Engine,
     plan::{Gpu, Plan, Query, Results, compile},
 };
 
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let inputs = Inputs::read(args)?;
     let results = if args.arg_out.is_some() { Results::ProductAndArg } else { Results::Product };
-    let query = inputs.product(args)?.query()?.results(results);
-    let (backend, plan) = plan(args, common, &query)?;
-    match common.format {
-        Format::Json => json::print(&Planned::new(backend, &plan)),
-        _ => {
-            let mut out = anstream::stdout().lock();
-            let bold = terminal::label();
-            let rows = [("backend", backend.to_string())].into_iter().chain(plan.rows());
-            for (name, text) in rows {
-                writeln!(out, "{bold}{name:<18}{bold:#} {text}")?;
-            }
-            Ok(())
+    let product = inputs.product(args)?;
+    let query = product.query()?.results(results);
+    let (backend, why) = match (args.backend, &args.gpu, args.kernel) {
+        // Only a GPU is meant by a GPU and its kernels.
+        (Backend::Auto, Some(_), _) | (Backend::Auto, _, Some(KernelChoice::Gpu(_))) => {
+            (Backend::Cuda, String::new())
         }
+        (Backend::Auto, ..) => {
+            let options = Options { threads: args.threads, isa: isa(args.kernel), ..Options::default() };
+            product.options(options).backend(results)?
+        }
+        (backend, ..) => (backend, String::new()),
+    };
+    let plan = plan(args, common, backend, &query)?;
+    if common.format == Format::Json {
+        return json::print(&Planned::new(backend, &plan));
     }
+    let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
+    let mut out = anstream::stdout().lock();
+    let bold = terminal::label();
+    for (name, text) in [("backend", format!("{backend}{reason}"))].into_iter().chain(plan.rows()) {
+        writeln!(out, "{bold}{name:<18}{bold:#} {text}")?;
+    }
+    Ok(())
 }
 
-fn plan(args: &Mul, common: &Common, query: &Query) -> Result<(Backend, Plan), Failure> {
-    let backend = match (args.backend, &args.gpu, args.kernel) {
-        // Only a GPU is meant by a GPU and its kernels.
-        (Backend::Auto, Some(_), _) | (Backend::Auto, _, Some(KernelChoice::Gpu(_))) => Backend::Cuda,
-        (Backend::Auto, ..) => Backend::Auto.resolve()?,
-        (backend, ..) => backend,
-    };
+fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
     let is_gpu = matches!(backend, Backend::Cuda | Backend::Emulator);
     if let (Some(gpu), false) = (&args.gpu, is_gpu) {
         let what = format!("--gpu {gpu} with --backend {backend}");
         return Err(Failure::usage(what, "choose --backend cuda or emulator"));
     }
-    let plan = match (backend, args.kernel) {
+    if !is_gpu {
+        check_kernel(backend, args.kernel)?;
+    }
+    match (backend, args.kernel) {
         (Backend::Cuda | Backend::Emulator, Some(KernelChoice::Isa(isa))) => {
             let what = format!("--kernel {isa} is an instruction set of the CPU backend, not of {backend}");
-            return Err(Failure::usage(what, "choose --backend cpu, or one of `tilewright kernels`"));
+            Err(Failure::usage(what, "choose --backend cpu, or one of `tilewright kernels`"))
         }
-        (Backend::Cuda | Backend::Emulator, _) => on_gpu(args, common, backend, query)?,
-        (_, Some(KernelChoice::Gpu(kernel))) => {
-            let what = format!("--kernel {} is a GPU kernel, not one of {backend}", kernel.name);
-            return Err(Failure::usage(what, "choose --backend cuda, or leave it out"));
-        }
-        (Backend::Reference, _) => Plan::of_reference(query),
-        _ => Plan::on_cpu(query, args.threads, isa(args.kernel))?,
-    };
-    Ok((backend, plan))
+        (Backend::Cuda | Backend::Emulator, _) => on_gpu(args, common, backend, query),
+        (Backend::Reference, _) => Ok(Plan::of_reference(query)),
+        _ => Ok(Plan::on_cpu(query, args.threads, isa(args.kernel))?),
+    }
 }
 
 fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
@@ -91,13 +93,11 @@ fn gpu(args: &Mul, common: &Common, backend: Backend) -> Result<Gpu, Failure> {
     match (&args.gpu, backend) {
         (Some(name), _) => Ok(Gpu::named(name)?),
         (None, Backend::Emulator) => Ok(Gpu::named(EMULATED)?),
-        (None, _) => match DeviceInfo::all() {
-            Ok(devices) if !devices.is_empty() => Ok(Gpu::present(&devices[0])?),
-            found => {
+        (None, _) => match Engine::shared() {
+            Ok(engine) => Ok(Gpu::present(engine.device())?),
+            Err(error) => {
                 terminal::note(common, "plan", "--gpu NAME plans for a GPU that is not here");
-                Err(found
-                    .err()
-                    .map_or_else(|| Failure::usage("there is no GPU", "name one with --gpu"), Failure::from))
+                Err(error.into())
             }
         },
     }

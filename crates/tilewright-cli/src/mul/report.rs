@@ -22,6 +22,8 @@ pub struct Summary {
     read_seconds: f64,
     write_seconds: f64,
     transfer_seconds: f64,
+    #[serde(skip)]
+    prepare_seconds: f64,
     pair_ops_per_second: f64,
     verified: Option<Verified>,
     output: Option<String>,
@@ -67,6 +69,7 @@ impl Summary {
             read_seconds: inputs.seconds,
             write_seconds,
             transfer_seconds: report.transfer_seconds,
+            prepare_seconds: report.prepare_seconds,
             pair_ops_per_second: if report.seconds > 0.0 { pair_ops / report.seconds } else { 0.0 },
             verified: verified.map(|v| Verified {
                 max_error: v.max_error,
@@ -128,6 +131,11 @@ impl Summary {
 
     fn times(&self) -> String {
         let mut text = format!("{} (read {}", time(self.seconds), time(self.read_seconds));
+        for (what, seconds) in [("prepare", self.prepare_seconds), ("transfer", self.transfer_seconds)] {
+            if seconds > 0.0 {
+                text += &format!(", {what} {}", time(seconds));
+            }
+        }
         if self.output.is_some() || self.arg_output.is_some() {
             text += &format!(", write {}", time(self.write_seconds));
         }

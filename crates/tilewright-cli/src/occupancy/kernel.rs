@@ -7,7 +7,7 @@ use std::{
 };
 use tilewright::{
     Layout, Problem,
-    gpu::{Architecture, CompiledKernel, Input, InstructionSet, Source, kernel_resources},
+    cuda::{Architecture, CompiledKernel, Input, InstructionSet, Source, kernel_resources},
 };
 use tilewright_arch::{ComputeCapability, KernelResources, Limits};
 use tilewright_kernels::{self as kernels, Kernel, Launch, Recipe, Request, Variant};

@@ -3,6 +3,7 @@
 use super::driver::Driver;
 use super::info::DeviceInfo;
 use crate::ffi::driver as ffi;
+use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 use tilewright_core::Error;
@@ -37,7 +38,7 @@ impl Context {
         // SAFETY: the context is retained as long as `self` lives.
         let code = unsafe { (self.driver.functions.cuCtxPushCurrent_v2)(self.handle) };
         self.driver.check(code, || format!("using {}", self.info.name))?;
-        Ok(Entered { context: self, functions: self.driver.functions })
+        Ok(Entered { functions: self.driver.functions, thread: PhantomData })
     }
 
     /// Free and total bytes of the device's memory.
@@ -54,23 +55,21 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: retained once, in `open`.
-        let code = unsafe { (self.driver.functions.cuDevicePrimaryCtxRelease_v2)(self.device) };
-        self.driver.ignore(code);
+        unsafe { (self.driver.functions.cuDevicePrimaryCtxRelease_v2)(self.device) };
     }
 }
 
 /// A context that is current in this thread, and the functions that need one.
 pub(crate) struct Entered<'a> {
-    context: &'a Context,
+    /// Not `Send`: the context is current in one thread.
+    thread: PhantomData<(&'a Context, *const ())>,
     pub(crate) functions: &'static ffi::Functions,
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let mut popped = ptr::null_mut();
-        // SAFETY: the pointer is valid for a write. The context was pushed by `enter` in this thread: the guard holds a reference
-        // to raw handles and cannot be sent to another one.
-        let code = unsafe { (self.functions.cuCtxPopCurrent_v2)(&mut popped) };
-        self.context.driver.ignore(code);
+        // SAFETY: the pointer is valid for a write. The context was pushed by `enter` in this thread: the guard is not `Send`.
+        unsafe { (self.functions.cuCtxPopCurrent_v2)(&mut popped) };
     }
 }

@@ -1,7 +1,7 @@
 //! The driver: whether it is there, whether it is recent enough, and what its codes mean.
 
 use crate::ffi::MissingFunction;
-use crate::ffi::driver::{Code, DEINITIALIZED, Functions, NO_DEVICE};
+use crate::ffi::driver::{Code, Functions, NO_DEVICE};
 use crate::locate::{self, Component, Environment, Location};
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
@@ -114,19 +114,6 @@ impl Driver {
         let (name, text) = names(self.functions, code);
         let hint = HINTS.iter().find(|(known, _)| *known == name).map_or("", |(_, hint)| hint);
         ErrorKind::Device { doing, name, number: code, text, hint: hint.into() }.into()
-    }
-
-    /// For destructors: a process that ends may have taken the driver down already, and nobody can handle another failure.
-    pub(crate) fn ignore(&self, code: Code) {
-        debug_assert!(
-            code == 0 || code == DEINITIALIZED || !self.name(code).contains("INVALID"),
-            "{}",
-            self.name(code)
-        );
-    }
-
-    fn name(&self, code: Code) -> String {
-        names(self.functions, code).0
     }
 }
 

@@ -44,7 +44,8 @@ impl<T: Element> DeviceMatrix<T> {
             Transfer::Scattered => {
                 let packed: Vec<T> = source.iter().collect();
                 let memory = allocate::<T>(stream, packed.len())?;
-                memory.write(&packed)?;
+                // SAFETY: the memory was made for these elements.
+                unsafe { memory.write_raw(packed.as_ptr().cast(), size_of_val(&packed[..]))? };
                 Ok(Self::of(memory, layout, origin))
             }
         }
@@ -86,6 +87,11 @@ impl<T: Element> DeviceMatrix<T> {
     /// The address of element (0, 0) on the device; meaningless when the matrix is empty.
     pub(crate) fn address(&self) -> u64 {
         self.memory.address() + (self.origin * size_of::<T>()) as u64
+    }
+
+    /// The largest power of two, up to 256, that divides the address of element (0, 0).
+    pub(crate) fn alignment(&self) -> u64 {
+        1 << self.address().trailing_zeros().min(8)
     }
 
     pub(crate) fn stream(&self) -> &Arc<Stream> {

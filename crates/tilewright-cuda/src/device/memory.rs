@@ -65,14 +65,6 @@ impl DeviceMemory {
 
     /// Copies from the host to the beginning, and waits.
     ///
-    /// # Panics
-    /// When `source` is longer than the memory: callers allocate by the same size.
-    pub(crate) fn write<T: Element>(&self, source: &[T]) -> Result<(), Error> {
-        assert!(size_of_val(source) <= self.bytes, "the allocation was made for the source");
-        // SAFETY: the source is readable, and the assertion keeps the copy inside this allocation.
-        unsafe { self.write_raw(source.as_ptr().cast(), size_of_val(source)) }
-    }
-
     /// # Safety
     /// `bytes` bytes from `source` on must be readable, and `bytes` at most the size of this memory.
     pub(crate) unsafe fn write_raw(&self, source: *const c_void, bytes: usize) -> Result<(), Error> {
@@ -147,8 +139,7 @@ impl Drop for DeviceMemory {
         let _ = self.stream.synchronize();
         if let Ok(entered) = self.stream.context.enter() {
             // SAFETY: allocated in `new`, and nothing uses it any more.
-            let code = unsafe { (entered.functions.cuMemFree_v2)(self.address) };
-            self.stream.context.driver.ignore(code);
+            unsafe { (entered.functions.cuMemFree_v2)(self.address) };
         }
     }
 }
@@ -217,8 +208,7 @@ impl<T: Element> Drop for Pinned<T> {
         }
         if let Ok(entered) = self.stream.context.enter() {
             // SAFETY: allocated in `new`. Copies wait, so that none is under way.
-            let code = unsafe { (entered.functions.cuMemFreeHost)(self.data.as_ptr().cast()) };
-            self.stream.context.driver.ignore(code);
+            unsafe { (entered.functions.cuMemFreeHost)(self.data.as_ptr().cast()) };
         }
     }
 }

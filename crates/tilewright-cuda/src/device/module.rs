@@ -98,8 +98,7 @@ impl Drop for Module {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
             // SAFETY: loaded in `load`; functions keep their module alive, and launches keep their functions.
-            let code = unsafe { (entered.functions.cuModuleUnload)(self.handle) };
-            self.context.driver.ignore(code);
+            unsafe { (entered.functions.cuModuleUnload)(self.handle) };
         }
     }
 }
@@ -357,8 +356,7 @@ impl Drop for Texture {
         let _ = self.stream.synchronize();
         if let Ok(entered) = self.stream.context.enter() {
             // SAFETY: created in `new`, and nothing uses it any more.
-            let code = unsafe { (entered.functions.cuTexObjectDestroy)(self.handle) };
-            self.stream.context.driver.ignore(code);
+            unsafe { (entered.functions.cuTexObjectDestroy)(self.handle) };
         }
     }
 }

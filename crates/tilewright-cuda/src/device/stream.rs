@@ -56,8 +56,7 @@ impl Drop for Stream {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
             // SAFETY: created in `new`; the driver waits for the work before it frees the stream.
-            let code = unsafe { (entered.functions.cuStreamDestroy_v2)(self.handle) };
-            self.context.driver.ignore(code);
+            unsafe { (entered.functions.cuStreamDestroy_v2)(self.handle) };
         }
     }
 }
@@ -106,8 +105,7 @@ impl Drop for Event {
     fn drop(&mut self) {
         if let Ok(entered) = self.stream.context.enter() {
             // SAFETY: created in `new`; the driver keeps it until it has happened.
-            let code = unsafe { (entered.functions.cuEventDestroy_v2)(self.handle) };
-            self.stream.context.driver.ignore(code);
+            unsafe { (entered.functions.cuEventDestroy_v2)(self.handle) };
         }
     }
 }

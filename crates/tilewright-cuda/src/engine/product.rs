@@ -1,13 +1,29 @@
 //! Products of matrices that live on the device, and exhibits between two arrays.
 
 use super::{Engine, Prepared};
-use crate::device::{DeviceMatrix, Stream};
+use crate::device::DeviceMatrix;
 use std::sync::Arc;
 use tilewright_core::semiring::Visit;
 use tilewright_core::{DType, Element, Error, ErrorKind, Layout, MatRef, Problem, Semiring, SemiringId};
-use tilewright_kernels::{Buffer, Kernel, Request, Showing};
+use tilewright_kernels::{Alignment, Buffer, Kernel, Request, Showing};
 
 impl Engine {
+    /// The request for `A ⊗ B` into C, for this device and these matrices: shapes, strides and alignments.
+    ///
+    /// # Errors
+    /// `inner-mismatch` and `result-mismatch` for shapes.
+    pub fn request<T: Element, U: Element>(
+        &self,
+        semiring: SemiringId,
+        a: &DeviceMatrix<T>,
+        b: &DeviceMatrix<T>,
+        c: &DeviceMatrix<U>,
+    ) -> Result<Request, Error> {
+        let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+        let alignment = Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() };
+        Ok(Request { alignment, target: self.target(), ..Request::new(problem, semiring, T::DTYPE) })
+    }
+
     /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` by one kernel of the catalogue. Returns before the device has finished.
     ///
     /// # Errors
@@ -21,8 +37,7 @@ impl Engine {
         b: &DeviceMatrix<T>,
         c: &mut DeviceMatrix<U>,
     ) -> Result<Prepared, Error> {
-        let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
-        let request = Request { target: self.target(), ..Request::new(problem, semiring, T::DTYPE) };
+        let request = self.request(semiring, a, b, c)?;
         let prepared = self.prepare(kernel.recipe(&request)?)?;
         prepared.run(&request, a, b, c)?;
         Ok(prepared)
@@ -70,24 +85,35 @@ impl Prepared {
             }
         }
         let problem = &request.problem;
-        self.fits("A", problem.a(), a.layout(), a.stream())?;
-        self.fits("B", problem.b(), b.layout(), b.stream())?;
-        self.fits("C", problem.c(), c.layout(), c.stream())?;
+        let wanted = &request.alignment;
+        self.fits("A", (problem.a(), wanted.a), a)?;
+        self.fits("B", (problem.b(), wanted.b), b)?;
+        self.fits("C", (problem.c(), wanted.c), c)?;
         let bindings = [
             (Buffer::A, a.address(), a.bytes()),
             (Buffer::B, b.address(), b.bytes()),
             (Buffer::C, c.address(), c.bytes()),
         ];
-        // SAFETY: the matrices have the layouts and types of the request, and belong to this engine: their memory is freed only
+        // SAFETY: the matrices have the layouts, alignments and types of the request, and belong to this engine: their memory is freed only
         // after the work in its stream.
         unsafe { self.launch(&bindings) }
     }
 
-    fn fits(&self, what: &str, wanted: Layout, found: Layout, stream: &Arc<Stream>) -> Result<(), Error> {
-        let why = if !Arc::ptr_eq(stream, self.engine().stream()) {
+    fn fits<T: Element>(
+        &self,
+        what: &str,
+        (layout, alignment): (Layout, u64),
+        matrix: &DeviceMatrix<T>,
+    ) -> Result<(), Error> {
+        let why = if !Arc::ptr_eq(matrix.stream(), self.engine().stream()) {
             "it belongs to another engine".to_owned()
-        } else if wanted != found {
-            format!("the recipe was made for {wanted:?}, and it has {found:?}")
+        } else if layout != matrix.layout() {
+            format!("the recipe was made for {layout:?}, and it has {:?}", matrix.layout())
+        } else if !layout.is_empty() && matrix.alignment() < alignment {
+            format!(
+                "the recipe was made for addresses that {alignment} divides, and only {} does",
+                matrix.alignment()
+            )
         } else {
             return Ok(());
         };

@@ -21,7 +21,6 @@ pub(crate) type TextureDescription = sys::CUDA_TEXTURE_DESC;
 
 pub(crate) const OUT_OF_MEMORY: Code = sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as Code;
 pub(crate) const NO_DEVICE: Code = sys::CUresult::CUDA_ERROR_NO_DEVICE as Code;
-pub(crate) const DEINITIALIZED: Code = sys::CUresult::CUDA_ERROR_DEINITIALIZED as Code;
 pub(crate) const STREAM_NON_BLOCKING: c_uint = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
 pub(crate) const HOST_ALLOCATION_PORTABLE: c_uint = sys::CU_MEMHOSTALLOC_PORTABLE;
 pub(crate) const HOST: sys::CUmemorytype = sys::CUmemorytype::CU_MEMORYTYPE_HOST;

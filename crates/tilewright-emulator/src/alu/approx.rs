@@ -1,5 +1,6 @@
 //! The approximate functions. Each is computed in `f64` and rounded, so that it is closer to the true value than the
-//! documented error of the hardware's table; the special cases are the documented ones.
+//! documented error of the hardware's table; what differs from IEEE 754 by design (`div.approx`, the `f64` forms)
+//! follows the PTX manual.
 
 use super::form::Form;
 use super::half::{Half, lanes};
@@ -9,8 +10,7 @@ use crate::isa::{Modifier, Opcode, Type};
 
 type Function = fn(f64) -> f64;
 
-/// The functions by name. The exact values at infinities, zeros and negative numbers are those of the table in the PTX
-/// manual for each instruction.
+/// The functions. At infinities, zeros and negative numbers the PTX manual asks for what IEEE 754 gives.
 const FUNCTIONS: &[(Opcode, Function)] = &[
     (Opcode::Rcp, |x| 1.0 / x),
     (Opcode::Sqrt, f64::sqrt),
@@ -22,7 +22,7 @@ const FUNCTIONS: &[(Opcode, Function)] = &[
     (Opcode::Tanh, f64::tanh),
 ];
 
-/// -inf for -0, unlike `1 / sqrt(-0)`, which agrees here: the root of -0 is -0.
+/// The root of -0 is -0, so that the result for it is -inf, as documented.
 fn reciprocal_square_root(x: f64) -> f64 {
     1.0 / x.sqrt()
 }
@@ -48,6 +48,9 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
         Type::F64 if flush && matches!(op.opcode, Opcode::Rcp | Opcode::Rsqrt) => {
             let function = function?;
             Some(unary(move |a: f64| upper_word(function, a)))
+        }
+        Type::F64 if op.opcode == Opcode::Rsqrt => {
+            Some(unary(|a: f64| reciprocal_square_root(a).or_nan_of([a])))
         }
         Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => {
             let half = Half::of(ty)?;

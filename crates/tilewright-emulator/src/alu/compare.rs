@@ -6,7 +6,7 @@ use super::integer::with_integer;
 use super::native::Float;
 use super::operation::{Operation, unary, words};
 use super::value::Value;
-use crate::isa::{Modifier, Opcode, Type};
+use crate::isa::{Kind, Modifier, Opcode, Type};
 
 /// Resolves `setp`, `set`, `selp`, `slct`, `testp` and `mov`; `None` if the opcode is not one of them.
 pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
@@ -18,14 +18,22 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
         }
         Opcode::Slct => select_by_sign(op),
         Opcode::Testp => test(op),
-        Opcode::Mov => with_bits(op.take_type()?, |keep| words(move |[a]| keep & a)),
+        Opcode::Mov => match op.take_type()? {
+            Type::Pred => Some(unary(|a: bool| a)),
+            ty => with_bits(ty, |keep| words(move |[a]| keep & a)),
+        },
         _ => None,
     }
 }
 
 /// An operation that only moves values of `ty`, from the mask of the type's bits.
 fn with_bits(ty: Type, f: impl FnOnce(u64) -> Operation) -> Option<Operation> {
-    (ty.bits() <= 64).then(|| f(u64::MAX >> (64 - ty.bits())))
+    let movable = match ty.kind() {
+        Kind::Bits | Kind::Unsigned | Kind::Signed => matches!(ty.bits(), 16 | 32 | 64),
+        Kind::Float => matches!(ty, Type::F32 | Type::F64),
+        Kind::Predicate | Kind::Opaque => false,
+    };
+    movable.then(|| f(u64::MAX >> (64 - ty.bits())))
 }
 
 /// A set of outcomes of a comparison.
@@ -176,17 +184,20 @@ fn set(op: &mut Form) -> Option<Operation> {
     let Comparison { relation, logic, flush, .. } = comparison;
     let sources = if logic.is_some() { 3 } else { 2 };
     let decide = move |p: bool, c: bool| logic.map_or(p, |logic| logic.apply(p, c));
+    let packed = matches!(ty, Type::F16x2 | Type::Bf16x2);
     let one: u64 = match destination {
-        Type::U16 | Type::S16 => 0xffff,
+        Type::U32 | Type::S32 if packed => 0xffff,
         Type::U32 | Type::S32 => 0xffff_ffff,
-        Type::F32 => 1f32.to_bits().into(),
-        Type::F16 | Type::F16x2 => 0x3c00,
-        Type::Bf16 | Type::Bf16x2 => 0x3f80,
+        Type::U16 | Type::S16 if matches!(ty, Type::F16 | Type::Bf16) => 0xffff,
+        Type::F32 if Half::of(ty).is_none() => 1f32.to_bits().into(),
+        Type::F16 if !packed && ty != Type::Bf16 => 0x3c00,
+        Type::Bf16 if !packed => 0x3f80,
+        Type::F16x2 if ty == Type::F16x2 => 0x3c00,
+        Type::Bf16x2 if ty == Type::Bf16x2 => 0x3f80,
         _ => return None,
     };
-    let operation = match Half::of(ty).filter(|_| matches!(ty, Type::F16x2 | Type::Bf16x2)) {
+    let operation = match Half::of(ty).filter(|_| packed) {
         Some(half) => {
-            let one = if one == 0xffff_ffff { 0xffff } else { one };
             let lane = move |a: u64, b: u64, c: u64| {
                 let p = {
                     let value = |word: u64| half.widen(half.flushed(word as u16, flush));
@@ -237,7 +248,7 @@ fn select_by_sign(op: &mut Form) -> Option<Operation> {
         }
         _ => words(move |[a, b, c]| keep & if i32::from_word(c) >= 0 { a } else { b }),
     })
-    .filter(|_| ty.bits() >= 16 && (by == Type::F32 || by == Type::S32 && !flush))
+    .filter(|_| by == Type::F32 || by == Type::S32 && !flush)
 }
 
 type Test = fn(f64, bool) -> bool;

@@ -50,8 +50,9 @@ impl<'a> Form<'a> {
     /// Takes the next type in the order written.
     pub fn take_type(&mut self) -> Option<Type> {
         let next = self.types_taken;
+        let ty = *self.op.types.get(usize::from(next)).filter(|_| next < self.op.written_types)?;
         self.types_taken += 1;
-        (next < self.op.written_types).then(|| self.op.types[usize::from(next)])
+        Some(ty)
     }
 
     pub fn take_rounding(&mut self) -> Option<Rounding> {

@@ -1,6 +1,6 @@
 //! `f16` and `bf16` arithmetic, alone and in pairs.
 
-use super::float::{Format, Rounding};
+use super::float::Format;
 use super::form::Form;
 use super::operation::{Operation, words};
 use crate::isa::{Modifier, Opcode, Type};
@@ -46,9 +46,25 @@ impl Half {
     }
 
     /// The nearest value, ties to even. `x` may have been rounded to odd.
+    ///
+    /// [`Format::round`] in 64 bits.
     #[inline]
     pub fn narrow(self, x: f64) -> u16 {
-        self.format().round(Format::F64.unpack(x.to_bits()), Rounding::NearestEven) as u16
+        let format = self.format();
+        let sign = (x.to_bits() >> 48 & 0x8000) as u16;
+        if x.is_nan() {
+            return format.nan() as u16;
+        }
+        let magnitude = x.to_bits() & (u64::MAX >> 1);
+        let exponent = (magnitude >> 52) as i64 - 1023;
+        let significand = magnitude & ((1 << 52) - 1) | 1 << 52;
+        // Subnormal results keep fewer bits; from a shift of 54 on everything is below half a unit.
+        let lowest = i64::from(format.min_exponent() + format.fraction_bits as i32);
+        let shift = (52 - i64::from(format.fraction_bits) + (lowest - exponent).max(0)).min(54);
+        let even = significand >> shift & 1;
+        let kept = (significand + (1 << (shift - 1)) - 1 + even) >> shift;
+        let rounded = (((exponent - lowest).max(0) as u64) << format.fraction_bits) + kept;
+        sign | rounded.min(format.max_finite() + 1) as u16
     }
 
     /// Subnormal numbers become zeros of the same sign.
@@ -133,4 +149,45 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
         Opcode::Neg if !nearest && !saturate => lanes(ty, move |[a]| half.flushed(a, flush) ^ 0x8000),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::alu::float::{self, Number, Rounding};
+
+    const NEAREST: Rounding = Rounding::NearestEven;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// The short way through `f64` against the exact definition.
+        #[test]
+        fn sums_and_products_are_rounded_once(a: u16, b: u16, c: u16) {
+            for half in [Half::F16, Half::Bf16] {
+                let format = half.format();
+                let number = |bits: u16| format.unpack(bits.into());
+                let value = |bits: u16| f64::from(half.widen(bits));
+                let exact = |number: Number| format.round(number, NEAREST) as u16;
+                prop_assert_eq!(half.narrow(add_to_odd(value(a), value(b))), exact(float::add(number(a), number(b), NEAREST)));
+                prop_assert_eq!(half.narrow(value(a) * value(b)), exact(float::multiply(number(a), number(b))));
+                let fused = float::fused_multiply_add(number(a), number(b), number(c), NEAREST);
+                prop_assert_eq!(half.narrow(add_to_odd(value(a) * value(b), value(c))), exact(fused));
+            }
+        }
+
+        #[test]
+        fn narrowing_is_rounding(bits: u64, exponent in 860u64..1160, low in 0u64..4) {
+            // Any double, and doubles of every exponent that matters with few low bits, which make ties.
+            let tie = bits >> 63 << 63 | exponent << 52 | bits >> 22 & 0x3ff << 42 | low << 40;
+            for x in [bits, tie, tie & !(7 << 40)] {
+                for half in [Half::F16, Half::Bf16] {
+                    let expected = half.format().round(Format::F64.unpack(x), NEAREST) as u16;
+                    prop_assert_eq!(half.narrow(f64::from_bits(x)), expected, "{:#x}", x);
+                }
+            }
+        }
+    }
 }

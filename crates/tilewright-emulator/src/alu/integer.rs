@@ -34,7 +34,7 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
 
 /// The larger of a value and zero.
 fn relu<T: Int>(value: T) -> T {
-    T::wrap(value.wide().max(0))
+    value.max(T::wrap(0))
 }
 
 fn packed_or_scalar(op: &mut Form) -> Option<Operation> {
@@ -71,7 +71,6 @@ fn halves<T: Int>(opcode: Opcode, clamp_negative: bool) -> Option<Operation> {
     }
     Some(match (opcode, clamp_negative) {
         (Opcode::Add, false) => each(|a: T, b: T| T::wrap(a.wide() + b.wide())),
-        (Opcode::Sub, false) => each(|a: T, b: T| T::wrap(a.wide() - b.wide())),
         (Opcode::Min, false) => each(|a: T, b: T| a.min(b)),
         (Opcode::Max, false) => each(|a: T, b: T| a.max(b)),
         (Opcode::Min, true) => each(|a: T, b: T| relu(a.min(b))),

@@ -15,15 +15,17 @@ mod float;
 mod form;
 mod half;
 mod integer;
+mod matrix;
 mod minmax;
 mod native;
 mod operation;
 mod value;
 mod video;
 
+pub use matrix::{Matrix, fragment_position, fragment_registers, prepare_matrix};
 pub use operation::{Lanes, MAX_SOURCES, Operation};
 
-use crate::isa::{Fragment, MatrixOp, ScalarOp};
+use crate::isa::ScalarOp;
 use form::Form;
 
 /// The groups of instructions. Each gives `None` for opcodes and types that are not its own.
@@ -48,35 +50,4 @@ pub fn prepare(op: &ScalarOp) -> Option<Operation> {
         let operation = resolve(&mut form)?;
         (form.is_spent() && operation.sources() == form.sources).then_some(operation)
     })
-}
-
-/// The evaluation of a whole warp's `D = A x B + C`.
-///
-/// `a`, `b`, `c`, `d` are registers as the instruction lists them; `a[r][lane]` is register `r` of that lane, 32 bits in the low half
-/// except for f64 elements.
-pub type Matrix = fn(&MatrixOp, a: &[[u64; 32]], b: &[[u64; 32]], c: &[[u64; 32]], d: &mut [[u64; 32]]);
-
-/// The function that evaluates `op`, or `None` if the shape and types are not supported.
-pub fn prepare_matrix(op: &MatrixOp) -> Option<Matrix> {
-    let _ = op;
-    None
-}
-
-/// How many registers per lane hold a fragment of `op`, as PTX lists them; `None` if `op` is not supported.
-pub fn fragment_registers(op: &MatrixOp, fragment: Fragment) -> Option<usize> {
-    let _ = (op, fragment);
-    None
-}
-
-/// Row and column (of the whole m x k, k x n or m x n matrix) of element `element` in register `register` of `lane`.
-/// A 32-bit register holds `32 / bits` elements, the first in the low bits. `wmma` fragments may hold an element twice.
-pub fn fragment_position(
-    op: &MatrixOp,
-    fragment: Fragment,
-    lane: usize,
-    register: usize,
-    element: usize,
-) -> (usize, usize) {
-    let _ = (op, fragment, lane, register, element);
-    (0, 0)
 }

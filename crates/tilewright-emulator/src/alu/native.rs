@@ -2,6 +2,7 @@
 
 use super::float::{self, Format, Number, Rounding};
 use super::form::Form;
+use super::half::Half;
 use super::operation::{Operation, binary, ternary, unary, words};
 use super::value::Value;
 use crate::isa::{Modifier, Opcode, Type};
@@ -105,10 +106,14 @@ impl Float for f64 {
     arithmetic_of!(f64);
 
     /// The first NaN operand, quieted; for an invalid operation the default NaN, which has its sign set.
+    #[inline(always)]
     fn nan<const N: usize>(operands: [Self; N]) -> Self {
         const QUIET: u64 = 1 << 51;
-        let payload = operands.iter().find(|x| x.is_nan());
-        f64::from_bits(payload.map_or(0xfff8_0000_0000_0000, |x| x.to_bits() | QUIET))
+        const INVALID: u64 = 0xfff8_0000_0000_0000;
+        // Without an early exit, so that a loop over lanes stays without calls and branches.
+        let bits =
+            operands.iter().rev().fold(INVALID, |nan, x| if x.is_nan() { x.to_bits() | QUIET } else { nan });
+        f64::from_bits(bits)
     }
 }
 
@@ -131,21 +136,30 @@ impl Modes {
         nearest: impl Fn([F; N]) -> F + Send + Sync + 'static,
         exact: impl Fn([Number; N], Rounding) -> Number + Send + Sync + 'static,
     ) -> Operation {
+        // Three closures, so that the frequent ones are small enough to be compiled into the loop over lanes.
         if self == Modes::PLAIN {
             return words(move |sources: [u64; N]| {
                 let operands = sources.map(F::from_word);
                 nearest(operands).or_nan_of(operands).word()
             });
         }
+        if self.rounding == Rounding::NearestEven {
+            return words(move |sources: [u64; N]| {
+                let operands = sources.map(|word| F::from_word(word).flushed(self.flush));
+                self.finish(nearest(operands), operands)
+            });
+        }
         words(move |sources: [u64; N]| {
             let operands = sources.map(|word| F::from_word(word).flushed(self.flush));
-            let result = match self.rounding {
-                Rounding::NearestEven => nearest(operands),
-                rounding => F::rounded(exact(operands.map(F::number), rounding), rounding),
-            };
-            let result = result.or_nan_of(operands).flushed(self.flush);
-            if self.saturate { result.saturated().word() } else { result.word() }
+            let result = F::rounded(exact(operands.map(F::number), self.rounding), self.rounding);
+            self.finish(result, operands)
         })
+    }
+
+    #[inline(always)]
+    fn finish<F: Float, const N: usize>(self, result: F, operands: [F; N]) -> u64 {
+        let result = result.or_nan_of(operands).flushed(self.flush);
+        if self.saturate { result.saturated().word() } else { result.word() }
     }
 }
 
@@ -159,12 +173,20 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
     let flush = op.take(Modifier::Ftz);
     let saturate = op.take(Modifier::Sat);
     match op.take_type()? {
+        _ if full && (op.opcode != Opcode::Div || rounding.is_some() || saturate) => None,
         Type::F64 if flush || saturate || full => None,
         Type::F64 => arithmetic::<f64>(op.opcode, rounding, Modes { flush, saturate, ..Modes::PLAIN }),
-        Type::F32 if full => (op.opcode == Opcode::Div && rounding.is_none()).then(|| {
-            Modes { flush, ..Modes::PLAIN }.bind(|[a, b]: [f32; 2]| a / b, |[a, b], _| float::divide(a, b))
-        }),
-        Type::F32 => arithmetic::<f32>(op.opcode, rounding, Modes { flush, saturate, ..Modes::PLAIN }),
+        Type::F32 if full => Some(
+            Modes { flush, ..Modes::PLAIN }.bind(|[a, b]: [f32; 2]| a / b, |[a, b], _| float::divide(a, b)),
+        ),
+        Type::F32 => {
+            let operation =
+                arithmetic::<f32>(op.opcode, rounding, Modes { flush, saturate, ..Modes::PLAIN })?;
+            match op.take_type() {
+                None => Some(operation),
+                Some(ty) => mixed(op.opcode, operation, ty).filter(|_| !flush),
+            }
+        }
         Type::F32x2 if !saturate => packed(op.opcode, rounding, flush),
         _ => None,
     }
@@ -218,6 +240,24 @@ fn copy_sign<F: Float>() -> Operation {
     binary(|a: F, b: F| {
         let sign = sign_mask::<F>();
         F::from_word(a.word() & sign | b.word() & !sign)
+    })
+}
+
+/// `add.f32.f16`, `fma.rn.f32.bf16`: the last source is an `f32`, the ones before have a 16-bit format.
+fn mixed(opcode: Opcode, operation: Operation, ty: Type) -> Option<Operation> {
+    let half = match ty {
+        Type::F16 => Half::F16,
+        Type::Bf16 => Half::Bf16,
+        _ => return None,
+    };
+    Some(match opcode {
+        Opcode::Add | Opcode::Sub => {
+            binary(move |a: u16, b: u32| operation.lane([half.widen(a).word(), b.into(), 0, 0, 0]))
+        }
+        Opcode::Fma => ternary(move |a: u16, b: u16, c: u32| {
+            operation.lane([half.widen(a).word(), half.widen(b).word(), c.into(), 0, 0])
+        }),
+        _ => return None,
     })
 }
 

@@ -14,9 +14,7 @@ pub type Lanes = [u64; 32];
 /// An arithmetic instruction with all its modifiers bound: a pure function of words.
 ///
 /// Every word holds a value in its low bits. Sources may have anything above the width of their type, and sources beyond
-/// the instruction's own are not looked at. Results have zeros above their type but for one exception: `cvt` to a signed
-/// integer sign-extends to 64 bits, as its destination register may be wider than its type; the register keeps its own
-/// low bits.
+/// the instruction's own are not looked at. Results have zeros above the width of their type, negative ones too.
 #[derive(Clone)]
 pub struct Operation {
     run: Arc<dyn Run>,

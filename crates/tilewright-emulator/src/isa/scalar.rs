@@ -29,7 +29,7 @@ pub enum Opcode {
     Fma,
     Fns,
     Lg2,
-    /// The look-up table is the fourth source.
+    /// The look-up table is the fourth source. With a Boolean operation q is the fifth, and p is bit 32 of the result.
     Lop3,
     Mad,
     Mad24,
@@ -98,9 +98,9 @@ pub enum Selector {
     Byte(u8),
     /// `.h0`, `.h1`.
     Half(u8),
-    /// `.b3210`: one nibble per byte, the most significant first. On a destination: a mask of bytes.
+    /// `.b3210`: one nibble per byte, the most significant first. On a destination: the bytes written, in falling order.
     Bytes(u16),
-    /// `.h10`: one nibble per half. On a destination: a mask of halves.
+    /// `.h10`: one nibble per half. On a destination: the halves written, in falling order.
     Halves(u16),
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     cost::{Candidate, Work},
-    menu::{Tile, tiles},
+    menu::{Fits, Tile, tiles},
     operand::{Copy, Operand},
 };
 use crate::{launch::Rejected, request::Request};
@@ -21,16 +21,18 @@ pub(crate) fn choose(
     let mut best: Vec<(Candidate, f64)> = Vec::new();
     for &tile in tiles(work.dtype) {
         let reject = |reason: String| Rejected { candidate: tile.name(), reason };
-        if request.tile.is_some_and(|asked| asked != tile.block) {
+        if request.tile.is_some_and(|asked| asked != tile.id()) {
             rejected.push(reject("another tile is asked for".into()));
             continue;
         }
         let candidates = candidates(request, work, operands, tile);
         let limit = request.target.shared_memory_per_block;
-        let fitting = candidates.into_iter().filter(|c| shared_memory(c, work) <= limit);
-        let timed = fitting.map(|c| (c, c.cycles(work)));
-        match timed.min_by(faster) {
+        let (small, large): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|c| shared_memory(c, work) <= limit);
+        let fitting = small.into_iter().filter(|c| has_registers(c, request));
+        match fitting.map(|c| (c, c.cycles(work))).min_by(faster) {
             Some(found) => best.push(found),
+            None if large.is_empty() => rejected.push(reject("its registers would not suffice here".into())),
             None => rejected.push(reject(format!("it needs more than {limit} bytes of shared memory"))),
         }
     }
@@ -56,6 +58,16 @@ fn describe(c: &Candidate) -> String {
     };
     let splits = if c.splits > 1 { format!(", k in {} parts", c.splits) } else { String::new() };
     format!("{}{splits}{packed}", c.tile.name())
+}
+
+/// Whether a candidate is known to need no local memory on the target.
+fn has_registers(c: &Candidate, request: &Request) -> bool {
+    match c.tile.fits {
+        Fits::Always => true,
+        Fits::VectorsBefore(major) => {
+            request.target.compute_capability.0 < major && c.copies == [Copy::Vectors; 2]
+        }
+    }
 }
 
 /// Bytes of shared memory: the stages, each with a tile of A and of B.

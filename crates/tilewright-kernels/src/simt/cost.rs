@@ -33,8 +33,9 @@ pub(crate) struct Candidate {
 
 /// Cycles until a kernel launched behind another does its first arithmetic.
 const LAUNCH: f64 = 4000.0;
-/// Cycles that a block spends outside its inner loop: filling the pipeline, writing its results.
-const BLOCK: f64 = 2500.0;
+/// Cycles that a block spends outside its inner loop: filling the pipeline, and writing its results, per element.
+const FILL: f64 = 1000.0;
+const WRITE: f64 = 0.09;
 /// Bytes per cycle that the whole GPU moves to and from memory.
 const BANDWIDTH: f64 = 2000.0;
 
@@ -59,17 +60,26 @@ impl Candidate {
 
     fn arithmetic(&self, work: &Work) -> f64 {
         let Tile { block: [m, n], rate, alone, resident, .. } = self.tile;
-        let terms = f64::from(m) * f64::from(n) * f64::from(self.k_split(work.k));
-        let rate = peak(work.dtype) * rate * self.copies[0].rate() * self.copies[1].rate();
+        let area = f64::from(m) * f64::from(n);
+        let rate = peak(work.dtype) * rate * self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
+        let inner = area * f64::from(self.k_split(work.k)) / rate;
+        let outer = FILL + WRITE * area;
         let resident = f64::from(resident);
         // What a block adds to the time of a full multiprocessor; its own latencies overlap with other blocks.
-        let block = terms / rate + BLOCK / resident;
+        let block = inner + outer / resident;
         let slots = f64::from(work.multiprocessors) * resident;
         let waves = (self.blocks(work) / slots).floor();
         let left = self.blocks(work) - waves * slots;
+        if left == 0.0 {
+            return waves * resident * block;
+        }
         let crowd = (left / f64::from(work.multiprocessors)).ceil();
-        let tail = if left > 0.0 { crowd * (terms / rate) / (crowd * alone).min(1.0) + BLOCK } else { 0.0 };
-        waves * resident * block + tail
+        // Every further block on a multiprocessor fills part of the time that the others leave idle.
+        let busy = 1.0 - (1.0 - alone).powf(crowd);
+        let tail = crowd * inner / busy + outer;
+        // After a few waves blocks no longer end together, and the last ones spread evenly.
+        let even = left / slots * resident * block;
+        waves * resident * block + if waves < 3.0 { tail } else { (tail + even) / 2.0 }
     }
 
     /// Every operand read once, the result written once.
@@ -90,6 +100,6 @@ impl Candidate {
             return 0.0;
         }
         let parts = f64::from(work.m) * f64::from(work.n) * f64::from(self.splits) * work.batch as f64;
-        LAUNCH / 2.0 + 2.0 * parts * work.dtype.size() as f64 / BANDWIDTH
+        2.0 * LAUNCH + 2.0 * parts * work.dtype.size() as f64 / BANDWIDTH
     }
 }

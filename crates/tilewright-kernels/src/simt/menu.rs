@@ -17,15 +17,42 @@ pub(crate) struct Tile {
     pub stages: u32,
     /// Blocks that share a multiprocessor: registers are limited so that they fit.
     pub resident: u32,
+    /// Whether a warp reads the operands of a step of k one step ahead, or leaves the waiting to other warps.
+    pub prefetch: Prefetch,
+    /// Where the compiler keeps everything in registers.
+    pub fits: Fits,
     /// Part of the arithmetic peak that a full multiprocessor reaches, measured on an H200.
     pub rate: f64,
     /// Part of that rate that a single block reaches.
     pub alone: f64,
+    /// Part of that rate that remains when one operand is copied element by element along k.
+    pub along_k: f64,
+}
+
+/// Conditions under which a tile's registers suffice: `tests/data/resources.csv` has no local memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fits {
+    Always,
+    /// With both operands copied in vectors, on compute capabilities below this one.
+    VectorsBefore(u32),
+}
+
+/// Reading operands of the next step of k ahead of time. The discriminants are those of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prefetch {
+    Off = 0,
+    On = 1,
 }
 
 impl Tile {
     pub const fn threads(&self) -> u32 {
         self.block[0] / self.warp[0] * (self.block[1] / self.warp[1]) * 32
+    }
+
+    /// Rows and columns per block, then per thread.
+    pub const fn id(&self) -> [u32; 4] {
+        let Self { block, thread, .. } = self;
+        [block[0], block[1], thread[0], thread[1]]
     }
 
     /// Elements of a 16-byte access.
@@ -34,7 +61,8 @@ impl Tile {
     }
 
     pub fn name(&self) -> String {
-        format!("{}x{}x{}", self.block[0], self.block[1], self.k)
+        let Self { block, thread, k, .. } = self;
+        format!("{}x{}x{k} ({}x{} per thread)", block[0], block[1], thread[0], thread[1])
     }
 }
 
@@ -61,40 +89,52 @@ const WORDS: &[Tile] = &[
         warp: [32, 64],
         thread: [8, 8],
         k: 16,
-        stages: 3,
+        stages: 4,
         resident: 2,
-        rate: 0.77,
-        alone: 0.8,
+        prefetch: Prefetch::On,
+        fits: Fits::VectorsBefore(12),
+        rate: 0.785,
+        alone: 0.9,
+        along_k: 0.93,
     },
     Tile {
         block: [64, 128],
         warp: [32, 64],
         thread: [8, 8],
         k: 16,
-        stages: 3,
+        stages: 4,
         resident: 3,
-        rate: 0.77,
-        alone: 0.5,
+        prefetch: Prefetch::Off,
+        fits: Fits::Always,
+        rate: 0.785,
+        alone: 0.7,
+        along_k: 0.97,
     },
     Tile {
         block: [64, 128],
         warp: [32, 32],
         thread: [8, 4],
         k: 16,
-        stages: 3,
+        stages: 4,
         resident: 2,
+        prefetch: Prefetch::On,
+        fits: Fits::Always,
         rate: 0.68,
-        alone: 0.9,
+        alone: 0.97,
+        along_k: 0.96,
     },
     Tile {
         block: [64, 64],
         warp: [32, 32],
         thread: [8, 4],
         k: 16,
-        stages: 3,
+        stages: 4,
         resident: 4,
+        prefetch: Prefetch::On,
+        fits: Fits::Always,
         rate: 0.66,
-        alone: 0.5,
+        alone: 0.44,
+        along_k: 0.96,
     },
 ];
 
@@ -104,11 +144,14 @@ const DOUBLES: &[Tile] = &[
         block: [128, 64],
         warp: [32, 64],
         thread: [8, 8],
-        k: 8,
-        stages: 4,
-        resident: 1,
-        rate: 0.74,
-        alone: 1.0,
+        k: 16,
+        stages: 3,
+        resident: 2,
+        prefetch: Prefetch::Off,
+        fits: Fits::Always,
+        rate: 0.78,
+        alone: 0.8,
+        along_k: 0.97,
     },
     Tile {
         block: [64, 64],
@@ -117,8 +160,11 @@ const DOUBLES: &[Tile] = &[
         k: 16,
         stages: 3,
         resident: 3,
-        rate: 0.72,
+        prefetch: Prefetch::Off,
+        fits: Fits::Always,
+        rate: 0.74,
         alone: 0.5,
+        along_k: 0.97,
     },
 ];
 

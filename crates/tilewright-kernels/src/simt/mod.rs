@@ -37,6 +37,16 @@ pub(crate) const SIMT: Kernel = Kernel {
     make: Make::Product(recipe),
 };
 
+/// The tiles that `simt` chooses from, each as rows and columns of C per block, then per thread.
+///
+/// ```
+/// use tilewright_core::DType;
+/// assert!(tilewright_kernels::simt_tiles(DType::F32).contains(&[128, 128, 8, 8]));
+/// ```
+pub fn simt_tiles(dtype: DType) -> Vec<[u32; 4]> {
+    menu::tiles(dtype).iter().map(Tile::id).collect()
+}
+
 const REDUCE: Source =
     Source { file: "split_k_reduce.cu", text: include_str!("../../kernels/split_k_reduce.cu") };
 /// Elements of C per block of the reduction.
@@ -229,6 +239,7 @@ impl Plan {
             ("THREAD_N", tile.thread[1]),
             ("STAGES", tile.stages),
             ("BLOCKS", tile.resident),
+            ("PREFETCH", tile.prefetch as u32),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
@@ -321,7 +332,7 @@ impl Plan {
         };
         vec![
             ("tile", format!("{}x{}, {} terms a step", tile.block[0], tile.block[1], tile.k)),
-            ("outputs per thread", format!("{}", tile.thread[0] * tile.thread[1])),
+            ("outputs per thread", (tile.thread[0] * tile.thread[1]).to_string()),
             ("stages", tile.stages.to_string()),
             ("parts of k", splits.to_string()),
             ("packed first", packed.into()),

@@ -15,10 +15,10 @@ pub(crate) enum Copy {
 }
 
 impl Copy {
-    /// Part of the rate that remains, measured on an H200.
-    pub const fn rate(self) -> f64 {
+    /// Part of a tile's rate that remains, measured on an H200.
+    pub const fn rate(self, tile: &Tile) -> f64 {
         match self {
-            Self::AlongK => 0.97,
+            Self::AlongK => tile.along_k,
             Self::AlongSide => 0.985,
             Self::Vectors => 1.0,
         }
@@ -40,8 +40,10 @@ impl Operand {
     /// The best way to copy it.
     pub fn copy(&self, dtype: DType) -> Copy {
         let vector = Tile::vector(dtype) as isize;
-        let Layout { row_stride: side, col_stride: k, .. } = self.layout;
-        let aligned = k % vector == 0 && self.batch % vector == 0 && self.alignment.is_multiple_of(16);
+        let Layout { row_stride: side, col_stride: k, rows, .. } = self.layout;
+        let whole = rows % vector as usize == 0;
+        let aligned =
+            whole && k % vector == 0 && self.batch % vector == 0 && self.alignment.is_multiple_of(16);
         if side == 1 && aligned {
             Copy::Vectors
         } else if side.unsigned_abs() <= k.unsigned_abs() {

@@ -33,6 +33,26 @@ fn large_products_have_no_edges_and_no_parts() {
 }
 
 #[test]
+fn the_model_agrees_with_measurements() {
+    // The fastest of all tiles and splits on an H200, as rows, columns and terms, tile, outputs per thread, parts.
+    for ([m, n, k], tile, outputs, parts) in [
+        ([1000, 1000, 1000], "64x128", "32", "1"),
+        ([1024, 1024, 1024], "64x128", "32", "1"),
+        ([2048, 2048, 2048], "128x128", "64", "1"),
+        ([4096, 4096, 4096], "128x128", "64", "1"),
+        ([4097, 4097, 4097], "64x128", "64", "1"),
+        ([8192, 8192, 8192], "64x128", "64", "1"),
+        ([128, 8192, 8192], "128x128", "64", "4"),
+        ([8192, 8192, 64], "64x128", "64", "1"),
+    ] {
+        let recipe = plan(&request(layouts(m, n, k)));
+        let chosen =
+            [detail(&recipe, "tile"), detail(&recipe, "outputs per thread"), detail(&recipe, "parts of k")];
+        assert_eq!(chosen, [format!("{tile}, 16 terms a step"), outputs.into(), parts.into()], "{m}x{n}x{k}");
+    }
+}
+
+#[test]
 fn every_other_tile_is_rejected_with_a_reason() {
     let recipe = plan(&request(layouts(1000, 1000, 1000)));
     let tiles = menu::tiles(DType::F32).len();
@@ -83,12 +103,15 @@ fn batches_beyond_the_grid_take_several_launches() {
 
 #[test]
 fn strides_choose_how_operands_are_copied() {
-    let copy = |side, k, alignment, batch| {
-        let layout = Layout::strided(100, 100, side, k);
+    let sized = |rows, side, k, alignment, batch| {
+        let layout = Layout::strided(rows, 100, side, k);
         Operand { layout, alignment, batch }.copy(DType::F32)
     };
+    let copy = |side, k, alignment, batch| sized(100, side, k, alignment, batch);
     use operand::Copy::*;
     assert_eq!(copy(1, 100, 256, 0), Vectors);
+    // The last vector of 99 elements would reach beyond them.
+    assert_eq!(sized(99, 1, 100, 256, 0), AlongSide);
     assert_eq!(copy(1, 101, 256, 0), AlongSide);
     assert_eq!(copy(1, 100, 4, 0), AlongSide);
     assert_eq!(copy(1, 100, 256, 1), AlongSide);
@@ -100,12 +123,12 @@ fn strides_choose_how_operands_are_copied() {
 #[test]
 fn a_choice_can_be_forced() {
     let mut r = request(layouts(512, 512, 512));
-    r.tile = Some([64, 64]);
+    r.tile = Some([64, 64, 8, 4]);
     r.splits = Some(3);
     let recipe = plan(&r);
     assert_eq!(detail(&recipe, "tile"), "64x64, 16 terms a step");
     assert_eq!(recipe.launches[recipe.launches.len() - 2].grid[1], 3);
-    r.tile = Some([1, 1]);
+    r.tile = Some([1, 1, 1, 1]);
     let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
     assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
 }

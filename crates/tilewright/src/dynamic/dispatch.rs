@@ -1,6 +1,11 @@
 //! From run-time values to types: the semiring, the element type and the factors.
 
-use crate::plan::Joining;
+use super::DynProduct;
+use crate::{
+    backend::Backend,
+    choice::{self, ArgResult},
+    plan::{Joining, Results},
+};
 use tilewright_core::{
     DType, Element, Error, ErrorKind, Extremes, PlusTimes, Semiring, SemiringId, Update, Value, ValueElement,
     bf16, f16,
@@ -25,6 +30,27 @@ impl Task for Check {
     type Output = ();
     fn run<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self, _: &Update<S>) -> Result<(), Error> {
         Ok(())
+    }
+}
+
+/// Finds out which backend will compute a product.
+pub(super) struct WhichBackend<'p, 'a> {
+    pub product: &'p DynProduct<'a>,
+    pub results: Results,
+}
+
+impl Task for WhichBackend<'_, '_> {
+    type Output = (Backend, String);
+    fn run<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(
+        self,
+        _: &Update<S>,
+    ) -> Result<(Backend, String), Error> {
+        let (_, a, b, _) = self.product.parts();
+        let arg = match self.results {
+            Results::Product => ArgResult::NotWanted,
+            Results::ProductAndArg => ArgResult::Wanted,
+        };
+        choice::choose::<S>(self.product.choices(), a.layout(), b.layout(), arg)
     }
 }
 

@@ -4,14 +4,16 @@ mod dispatch;
 mod run;
 
 use crate::{
+    backend::Backend,
     options::{Options, Report},
-    plan::{Joining, Query},
+    plan::{Joining, Query, Results},
     verify::{self, Verification},
 };
 use run::{ArgResult, OutputType, Run};
 use tilewright_core::{DType, DynMatrix, DynRef, Error, ErrorKind, MatRef, Matrix, Problem, SemiringId};
 
 pub(crate) use dispatch::{Task, dispatch};
+pub use run::erase;
 pub(crate) use run::{copy, typed};
 
 /// What a [`DynProduct`] does besides multiplying; the run-time form of [`tilewright_core::Update`].
@@ -147,6 +149,15 @@ impl<'a> DynProduct<'a> {
         Ok(query.joining(Joining::from(&self.update)))
     }
 
+    /// The backend that will do the work, and why where the choice is left to [`Backend::Auto`].
+    ///
+    /// # Errors
+    /// `unavailable` when the backend that was chosen is not here.
+    pub fn backend(&self, results: Results) -> Result<(Backend, String), Error> {
+        let task = dispatch::WhichBackend { product: self, results };
+        dispatch(self.semiring, self.a.dtype(), Joining::from(&self.update), task)
+    }
+
     /// Computes the product.
     ///
     /// # Errors
@@ -187,6 +198,10 @@ impl<'a> DynProduct<'a> {
     /// `result-mismatch` and `dtype-mismatch` when `c` or `arg` cannot be a result of this product.
     pub fn verify(&self, c: DynRef<'_>, arg: Option<MatRef<'_, u32>>) -> Result<Verification, Error> {
         verify::verify(self, c, arg)
+    }
+
+    pub(crate) fn choices(&self) -> &Options<'a> {
+        &self.options
     }
 
     pub(crate) fn parts(&self) -> (SemiringId, DynRef<'a>, DynRef<'a>, DynUpdate<'a>) {

@@ -54,8 +54,17 @@ pub(crate) fn copy<T: Copy>(m: MatRef<'_, T>) -> Result<Matrix<T>, Error> {
     Matrix::from_fn(m.rows(), m.cols(), |i, j| unsafe { m.get_unchecked(i, j) })
 }
 
-/// Forgets the element type of a matrix.
-fn erase<T: Element>(m: Matrix<T>) -> DynMatrix {
+/// Forgets the element type of a matrix, wherever it is known only as an [`Element`].
+///
+/// ```
+/// use tilewright::{DType, Element, Error, Matrix, erase};
+/// fn zeros<T: Element>() -> Result<tilewright::DynMatrix, Error> {
+///     Ok(erase(Matrix::filled(2, 2, T::DEFAULT)?))
+/// }
+/// assert_eq!(zeros::<i16>()?.dtype(), DType::I16);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn erase<T: Element>(m: Matrix<T>) -> DynMatrix {
     fn downcast<U: Element>(m: Box<dyn Any>) -> DynMatrix
     where
         DynMatrix: From<Matrix<U>>,

@@ -2,7 +2,7 @@
 
 use super::{
     Floor, GpuPlan, Step,
-    words::{digits, scaled, seconds},
+    words::{count, digits, scaled, seconds},
 };
 use tilewright_arch::Bound;
 
@@ -41,10 +41,10 @@ impl GpuPlan {
 fn launch(step: &Step) -> String {
     let ([gx, gy, gz], [bx, by, bz]) = (step.grid, step.block);
     format!(
-        "{}: grid {gx}x{gy}x{gz} ({} blocks), block {bx}x{by}x{bz} ({} threads)",
+        "{}: grid {gx}x{gy}x{gz} ({}), block {bx}x{by}x{bz} ({})",
         step.program,
-        step.blocks(),
-        step.threads()
+        count(step.blocks(), "block"),
+        count(step.threads(), "thread")
     )
 }
 
@@ -69,11 +69,11 @@ fn occupancy(step: &Step, plan: &GpuPlan) -> Option<String> {
     let o = step.occupancy?;
     let waves = step.waves(&plan.gpu).map_or(String::new(), |waves| format!(", {} waves", digits(waves)));
     Some(format!(
-        "{:.1} %: {} of {} warps, {} blocks per SM, limited by {}{waves}",
+        "{:.1} %: {} of {} warps, {} per SM, limited by {}{waves}",
         100.0 * o.ratio(),
         o.warps_per_sm,
         o.max_warps_per_sm,
-        o.blocks_per_sm,
+        count(o.blocks_per_sm, "block"),
         o.binding().to_string().replace('_', " ")
     ))
 }

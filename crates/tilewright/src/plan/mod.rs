@@ -19,35 +19,23 @@
 //! ```
 
 mod cpu;
-#[cfg(feature = "cuda")]
 mod floor;
-#[cfg(feature = "cuda")]
 mod gpu;
-#[cfg(feature = "cuda")]
 mod gpu_report;
-#[cfg(feature = "cuda")]
 mod model;
-#[cfg(feature = "cuda")]
 mod peak;
 mod query;
 mod report;
-#[cfg(feature = "cuda")]
 mod resources;
-#[cfg(feature = "cuda")]
 mod target;
 mod words;
 
 pub use cpu::CpuPlan;
-#[cfg(feature = "cuda")]
 pub use floor::Floor;
-#[cfg(feature = "cuda")]
 pub use gpu::{GpuPlan, Resources, Step};
-#[cfg(feature = "cuda")]
 pub use peak::{Peak, peak};
 pub use query::{Joining, Query, Results, Work};
-#[cfg(feature = "cuda")]
 pub use resources::{Compiled, Origin, compile};
-#[cfg(feature = "cuda")]
 pub use target::Gpu;
 
 /// How a product would be computed.
@@ -71,7 +59,6 @@ pub enum How {
     /// By the vector instructions of a processor.
     Cpu(CpuPlan),
     /// By launches of kernels on a GPU.
-    #[cfg(feature = "cuda")]
     Gpu(Box<GpuPlan>),
     /// By the definition, one term at a time.
     Reference,

@@ -9,7 +9,7 @@
 //! ladder.
 
 use super::{floor::Floor, query::Query, target::Gpu};
-use tilewright_kernels::{Launch, Recipe};
+use tilewright_kernels::{ArgumentValue, Launch, Recipe};
 
 /// Bytes that the shared memory and L1 of a multiprocessor give per clock.
 const LOAD_BYTES_PER_CLOCK: f64 = 128.0;
@@ -26,7 +26,8 @@ pub struct Model<'a> {
 impl Model<'_> {
     /// Seconds that `recipe` takes.
     pub fn seconds(&self, recipe: &Recipe) -> f64 {
-        let product = recipe.launches.last().map_or(0.0, |launch| self.product(launch));
+        let is_product = |launch: &&Launch| launch.entry == recipe.kernel.entry();
+        let product: f64 = recipe.launches.iter().filter(is_product).map(|launch| self.product(launch)).sum();
         let copied: f64 = recipe.workspaces.iter().map(|&bytes| 2.0 * bytes as f64).sum();
         let starts = recipe.launches.len() as f64 * LAUNCH_SECONDS;
         let least = self.floor.map_or(0.0, |floor| floor.seconds);
@@ -41,12 +42,21 @@ impl Model<'_> {
         }
         let p = &self.query.problem;
         let terms = p.pair_ops() / blocks;
-        // The third axis of a grid divides sums or counts products; a thread's share of C does not depend on it.
-        let outputs = p.m() as f64 * p.n() as f64 * f64::from(launch.grid[2]) / (blocks * threads);
+        // Where sums are split, several blocks share a tile of C.
+        let outputs = p.m() as f64 * p.n() as f64 * parts(launch, p.k()) / (blocks * threads);
         let bytes = 2.0 / outputs.max(1.0).sqrt() * self.query.dtype.size() as f64;
         let loads = terms * bytes / (LOAD_BYTES_PER_CLOCK * self.gpu.clock_hz);
         let multiprocessors = f64::from(self.gpu.multiprocessors);
         let arithmetic = self.floor.map_or(0.0, |f| terms * multiprocessors / f.peak.pair_ops_per_second);
         (blocks / multiprocessors).ceil() * loads.max(arithmetic)
     }
+}
+
+/// Into how many parts a launch splits the sums of `k` terms.
+fn parts(launch: &Launch, k: usize) -> f64 {
+    let split = launch.arguments.iter().find_map(|argument| match argument.value {
+        ArgumentValue::I32(length) if argument.name == "k_split" => usize::try_from(length).ok(),
+        _ => None,
+    });
+    k.div_ceil(split.unwrap_or(k).max(1)).max(1) as f64
 }

@@ -17,13 +17,19 @@ pub fn digits(value: f64) -> String {
     }
 }
 
+/// `1 block`, `2 blocks`.
+pub fn count(n: impl Into<u64>, what: &str) -> String {
+    let n = n.into();
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A time in the unit that suits it.
-#[cfg(feature = "cuda")]
 pub fn seconds(value: f64) -> String {
     match value {
         s if s >= 1.0 => format!("{s:.3} s"),
         s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),
-        s => format!("{:.2} us", s * 1e6),
+        s if s >= 1e-6 => format!("{:.2} us", s * 1e6),
+        s => format!("{} ns", digits(s * 1e9)),
     }
 }
 
@@ -36,6 +42,6 @@ mod tests {
         assert_eq!(scaled(68_719_476_736.0, "pair-ops"), "68.7 Gpair-ops");
         assert_eq!(scaled(0.0, "bytes"), "0 bytes");
         assert_eq!([digits(1.0), digits(99.96), digits(0.25), digits(1234.5)], ["1", "100", "0.250", "1234"]);
-        assert_eq!([seconds(2.5), seconds(2.054e-3), seconds(3e-7)], ["2.500 s", "2.054 ms", "0.30 us"]);
+        assert_eq!([seconds(2.5), seconds(2.054e-3), seconds(3e-7)], ["2.500 s", "2.054 ms", "300 ns"]);
     }
 }

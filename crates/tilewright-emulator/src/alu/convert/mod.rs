@@ -64,8 +64,19 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
         return None;
     }
     let narrow = |rounding| Narrow { rounding, limit, rectify, flush };
+    if saturate && (to == Type::Bf16 || from == Type::Bf16) {
+        return None;
+    }
     if packed::is_packed(to) || packed::is_packed(from) {
         return packed::resolve(to, from, narrow(rounding?));
+    }
+    if rectify || limit == Limit::Finite || to == Type::Tf32 {
+        // These exist for one purpose: to shorten f32 to the formats of tensor cores.
+        let shortens = from == Type::F32 && matches!(to, Type::F16 | Type::Bf16 | Type::Tf32);
+        let nearest_or_zero = !matches!(rounding, Some(Rounding::Down | Rounding::Up));
+        if !shortens || !nearest_or_zero || flush || saturate {
+            return None;
+        }
     }
     match (to.kind(), from.kind()) {
         (Kind::Float, Kind::Float) => match (integral, rounding) {
@@ -73,11 +84,15 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
             (Some(integral), None) if to == from => {
                 round_to_integral(to, integral, narrow(Rounding::NearestEven))
             }
-            (None, None) if exact(to, from) => between_floats(to, from, narrow(Rounding::NearestEven)),
-            (None, Some(rounding)) if !exact(to, from) => between_floats(to, from, narrow(rounding)),
+            (None, None) if exact(to, from) || halves(to, from) => {
+                between_floats(to, from, narrow(Rounding::NearestEven))
+            }
+            // From bf16 a rounding mode may stand where nothing is rounded.
+            (None, Some(rounding)) if !exact(to, from) || from == Type::Bf16 && to != from => {
+                between_floats(to, from, narrow(rounding))
+            }
             _ => None,
         },
-        _ if rectify || limit == Limit::Finite => None,
         (Kind::Unsigned | Kind::Signed, Kind::Float) => {
             to_integer(to, from, integral.filter(|_| rounding.is_none())?, flush)
         }
@@ -85,11 +100,25 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
             from_integer(to, from, narrow(rounding?))
         }
         (Kind::Unsigned | Kind::Signed, Kind::Unsigned | Kind::Signed)
-            if integral.is_none() && rounding.is_none() =>
+            if integral.is_none() && rounding.is_none() && !(saturate && holds_all(to, from)) =>
         {
             between_integers(to, from, saturate)
         }
         _ => None,
+    }
+}
+
+/// Whether both are 16-bit formats, between which the assembler does not insist on a rounding mode.
+fn halves(to: Type, from: Type) -> bool {
+    Half::of(to).is_some() && Half::of(from).is_some()
+}
+
+/// Whether every integer of type `from` is one of type `to`.
+fn holds_all(to: Type, from: Type) -> bool {
+    match (to.is_signed(), from.is_signed()) {
+        (true, false) => to.bits() > from.bits(),
+        (false, true) => false,
+        _ => to.bits() >= from.bits(),
     }
 }
 
@@ -111,6 +140,8 @@ fn between_floats(to: Type, from: Type, narrow: Narrow) -> Option<Operation> {
             (Type::F32, Type::F16) => Some(unary(|a: u16| canonical(Half::F16.widen(a)))),
             (Type::F32, Type::Bf16) => Some(unary(|a: u16| canonical(Half::Bf16.widen(a)))),
             (Type::F32, Type::F64) => Some(unary(|a: f64| canonical(a as f32))),
+            (Type::F16, _) => Some(words(move |[a]| Half::F16.narrow(read(a)).into())),
+            (Type::Bf16, _) => Some(words(move |[a]| Half::Bf16.narrow(read(a)).into())),
             (Type::F64, _) => Some(words(move |[a]| quieted(read(a)).word())),
             _ => narrow.write(to).map(|write| words(move |[a]| write(read(a)))),
         };
@@ -144,11 +175,6 @@ macro_rules! with_any_integer {
     };
 }
 
-/// The value extended to the whole word by the sign of its type.
-fn extended<T: Int>(value: T) -> u64 {
-    value.wide() as u64
-}
-
 /// Values beyond the range of the destination are clamped. NaN gives 0, or the highest bit alone if 64-bit types are
 /// involved.
 fn to_integer(to: Type, from: Type, rounding: Rounding, flush: bool) -> Option<Operation> {
@@ -157,7 +183,7 @@ fn to_integer(to: Type, from: Type, rounding: Rounding, flush: bool) -> Option<O
     with_any_integer!(to, T => words(move |[a]| {
         let x = read(a);
         let nan = if nan_is_zero { 0 } else { 1 << (T::BITS - 1) };
-        extended(if x.is_nan() { T::wrap(nan) } else { to_integral(x, rounding) as T })
+        if x.is_nan() { T::wrap(nan) } else { to_integral(x, rounding) as T }.word()
     }))
 }
 
@@ -174,11 +200,7 @@ fn from_integer(to: Type, from: Type, narrow: Narrow) -> Option<Operation> {
 
 fn between_integers(to: Type, from: Type, saturate: bool) -> Option<Operation> {
     fn convert<F: Int, T: Int>(saturate: bool) -> Operation {
-        if saturate {
-            words(|[a]| extended(T::saturate(F::from_word(a).wide())))
-        } else {
-            words(|[a]| extended(T::wrap(F::from_word(a).wide())))
-        }
+        if saturate { unary(|a: F| T::saturate(a.wide())) } else { unary(|a: F| T::wrap(a.wide())) }
     }
     with_any_integer!(from, F => with_any_integer!(to, T => convert::<F, T>(saturate))?)
 }

@@ -3,7 +3,8 @@
 use super::narrow::{Limit, Narrow, format};
 use crate::alu::float::{Format, Rounding};
 use crate::alu::form::Form;
-use crate::alu::operation::{Operation, words};
+use crate::alu::half::Half;
+use crate::alu::operation::{Operation, binary, words};
 use crate::alu::value::{Int, Value};
 use crate::isa::{Modifier, Type};
 
@@ -25,14 +26,24 @@ pub(super) fn is_packed(ty: Type) -> bool {
 pub(super) fn resolve(to: Type, from: Type, narrow: Narrow) -> Option<Operation> {
     let to_pitch = pitch(to)?;
     let small = to_pitch < 16;
-    // Only the 16-bit formats have infinities to round to, and only they round otherwise than to nearest.
-    let allowed = if small {
-        (narrow.rounding, narrow.limit) == (Rounding::NearestEven, Limit::Finite)
-    } else {
-        matches!(narrow.rounding, Rounding::NearestEven | Rounding::TowardZero) && narrow.limit != Limit::Unit
+    let allowed = match (small, from) {
+        // The small formats are rounded to nearest, and as they lack infinity, limited.
+        (true, _) => (narrow.rounding, narrow.limit) == (Rounding::NearestEven, Limit::Finite),
+        (false, Type::F32) => {
+            matches!(narrow.rounding, Rounding::NearestEven | Rounding::TowardZero)
+                && narrow.limit != Limit::Unit
+        }
+        (false, _) => {
+            to == Type::F16x2 && (narrow.rounding, narrow.limit) == (Rounding::NearestEven, Limit::None)
+        }
     };
     if !allowed || narrow.flush {
         return None;
+    }
+    if let Some(half) = Half::of(to).filter(|_| from == Type::F32 && narrow.is_plain_nearest()) {
+        return Some(binary(move |high: f32, low: f32| {
+            u32::from(half.narrow(high.into())) << 16 | u32::from(half.narrow(low.into()))
+        }));
     }
     let write = narrow.write_number(to)?;
     match (from, pitch(from)) {

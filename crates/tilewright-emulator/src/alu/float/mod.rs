@@ -9,3 +9,6 @@ mod format;
 
 pub(super) use arithmetic::{add, divide, fused_multiply_add, multiply, square_root};
 pub(super) use format::{Format, Number, Rounding};
+
+#[cfg(test)]
+mod tests;

@@ -12,8 +12,8 @@ pub(super) fn resolve(op: &mut Form) -> Option<Operation> {
     scalar::resolve(op).or_else(|| simd::resolve(op))
 }
 
-/// The main operation on two selected values. Values are 32 bits wide and shifted by 32 at most, so nothing overflows.
-type Primary = fn(i128, i128) -> i128;
+/// The main operation on two selected values of at most 32 bits.
+type Primary = fn(i64, i64) -> i64;
 
 /// Comparisons of `vset`, `vset2` and `vset4`.
 const COMPARISONS: &[(Modifier, Primary)] = &[
@@ -35,13 +35,13 @@ fn signedness(ty: Type) -> Option<bool> {
 }
 
 /// The low `bits` of a word as a number.
-fn value(word: u64, bits: u32, signed: bool) -> i128 {
-    let unused = 128 - bits;
-    let word = u128::from(word) << unused;
-    if signed { word as i128 >> unused } else { (word >> unused) as i128 }
+fn value(word: u64, bits: u32, signed: bool) -> i64 {
+    let unused = 64 - bits;
+    let word = word << unused;
+    if signed { word as i64 >> unused } else { (word >> unused) as i64 }
 }
 
 /// The nearest number of `bits` bits.
-fn clamped(x: i128, bits: u32, signed: bool) -> i128 {
+fn clamped(x: i64, bits: u32, signed: bool) -> i64 {
     if signed { x.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { x.clamp(0, (1 << bits) - 1) }
 }

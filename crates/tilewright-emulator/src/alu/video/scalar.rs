@@ -22,12 +22,12 @@ impl Part {
         })
     }
 
-    fn read(self, word: u64, signed: bool) -> i128 {
+    fn read(self, word: u64, signed: bool) -> i64 {
         value(word >> self.offset, self.bits, signed)
     }
 
     /// `word` with this part replaced.
-    fn merge(self, word: u64, part: i128) -> u64 {
+    fn merge(self, word: u64, part: i64) -> u64 {
         let mask = (1u64 << self.bits) - 1;
         word & 0xffff_ffff & !(mask << self.offset) | (part as u64 & mask) << self.offset
     }
@@ -68,7 +68,8 @@ fn shift(op: &mut Form) -> Option<Primary> {
     let wrap = op.take_from(&[(Modifier::Wrap, true), (Modifier::Clamp, false)])?;
     Some(match (op.opcode, wrap) {
         (Opcode::Vshl, true) => |a, b| a << (b & 31),
-        (Opcode::Vshl, false) => |a, b| a << b.min(32),
+        // A shift by 32 leaves no bit, but saturates to the side of a.
+        (Opcode::Vshl, false) => |a, b| if b < 32 { a << b } else { a.signum() << 62 },
         (_, true) => |a, b| a >> (b & 31),
         (_, false) => |a, b| a >> b.min(32),
     })
@@ -85,6 +86,9 @@ enum Destination {
 /// Select, operate, saturate to the part that is written, then the secondary operation or the merge with c.
 fn combine(op: &mut Form, primary: Primary, destination: Destination) -> Option<Operation> {
     let saturate = op.take(Modifier::Sat);
+    if saturate && op.opcode == Opcode::Vset {
+        return None;
+    }
     let secondary = op.take_from(SECONDARIES);
     let d_signed = match destination {
         Destination::Typed => signedness(op.take_type()?)?,
@@ -92,6 +96,9 @@ fn combine(op: &mut Form, primary: Primary, destination: Destination) -> Option<
     };
     let a_signed = signedness(op.take_type()?)?;
     let b_signed = signedness(op.take_type()?)?;
+    if b_signed && matches!(op.opcode, Opcode::Vshl | Opcode::Vshr) {
+        return None;
+    }
     let (d, a_part, b_part) = (op.selector(0), Part::of(op.selector(1))?, Part::of(op.selector(2))?);
     let merges = d != Selector::Whole;
     let d_part = Part::of(d)?;
@@ -118,8 +125,8 @@ fn multiply_add(op: &mut Form) -> Option<Operation> {
     let signed = a_signed || b_signed;
     let (a_part, b_part) = (Part::of(op.selector(1))?, Part::of(op.selector(2))?);
     Some(words(move |[a, b, c]| {
-        let product = a_part.read(a, a_signed) * b_part.read(b, b_signed);
-        let sum = (product + value(c, 32, signed) + plus_one) >> scale;
+        let product = i128::from(a_part.read(a, a_signed)) * i128::from(b_part.read(b, b_signed));
+        let sum = (product + i128::from(value(c, 32, signed)) + plus_one) >> scale;
         let (lowest, highest) =
             if signed { (i32::MIN.into(), i32::MAX.into()) } else { (0, u32::MAX.into()) };
         let result = if saturate { sum.clamp(lowest, highest) } else { sum };

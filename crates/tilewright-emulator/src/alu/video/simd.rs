@@ -6,8 +6,8 @@ use crate::alu::operation::{Operation, words};
 use crate::isa::{Modifier, Opcode, Selector};
 
 /// The average rounded up, or for negative sums towards negative infinity.
-fn average(a: i128, b: i128) -> i128 {
-    (a + b + i128::from(a + b >= 0)) >> 1
+fn average(a: i64, b: i64) -> i64 {
+    (a + b + i64::from(a + b >= 0)) >> 1
 }
 
 fn primary(op: &mut Form) -> Option<(Primary, usize)> {
@@ -42,15 +42,23 @@ fn elements(selector: Selector, count: usize, default: [u32; 4]) -> Option<[u32;
     chosen.iter().all(|&element| element < 2 * count as u32).then_some(chosen)
 }
 
-/// Which elements of the destination are written, from the digits of its suffix.
+/// Which elements of the destination are written: those whose digits stand in its suffix, in falling order.
 fn mask(selector: Selector, count: usize) -> Option<[bool; 4]> {
-    let mask = match (selector, count) {
-        (Selector::Whole, _) => 0xf,
-        (Selector::Half(index), 2) | (Selector::Byte(index), 4) => 1 << index,
-        (Selector::Halves(mask), 2) | (Selector::Bytes(mask), 4) => mask,
+    let mut digits = match (selector, count) {
+        (Selector::Whole, _) => return Some([true; 4]),
+        (Selector::Half(index), 2) | (Selector::Byte(index), 4) => u16::from(index),
+        (Selector::Halves(digits), 2) | (Selector::Bytes(digits), 4) => digits,
         _ => return None,
     };
-    Some(std::array::from_fn(|i| mask >> i & 1 == 1))
+    let mut mask = [false; 4];
+    loop {
+        *mask.get_mut(usize::from(digits & 0xf)).filter(|written| !**written)? = true;
+        digits >>= 4;
+        // A leading zero cannot be told from no digit, but the digits fall, so that it is the only one.
+        if digits == 0 {
+            return Some(mask);
+        }
+    }
 }
 
 pub(super) fn resolve(op: &mut Form) -> Option<Operation> {

@@ -191,13 +191,7 @@ fn recipe<T: Element, U: Element>(
     b: &DeviceMatrix<T>,
     c: &DeviceMatrix<U>,
 ) -> Result<(Request, Recipe), Error> {
-    let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
-    let request = Request {
-        alpha: job.alpha,
-        beta: job.beta,
-        target: engine.target(),
-        ..Request::new(problem, job.semiring, T::DTYPE)
-    };
+    let request = Request { alpha: job.alpha, beta: job.beta, ..engine.request(job.semiring, a, b, c)? };
     choose(&request).map(|recipe| (request, recipe))
 }
 

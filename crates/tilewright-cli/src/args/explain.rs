@@ -1,0 +1,108 @@
+//! The options of `explain`.
+
+use super::occupancy::bytes;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+use tilewright_arch::ComputeCapability;
+
+const EXPLAIN_DETAILS: &str = "\
+The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions. A \
+.cu file and the kernels of the catalogue are compiled with NVRTC, which comes with the CUDA toolkit and with its \
+Python wheels; TILEWRIGHT_NVRTC_PATH names another. `tilewright kernels` lists the catalogue.
+
+Arguments: NAME=VALUE, where the name is that of the parameter in the source, in PTX, or its number from 0, and the \
+value a number (256, 1.5), an array (f32[256,256]:random; also range, zeros, ones or a number behind the colon, zeros \
+unless given; f32[1000] has one row) or a file of a matrix (.npy and all others that `mul` reads). Products of the \
+catalogue take M, N, K or matrices A, B, C, and alpha, beta, semiring, dtype; kernels of its gallery the parameters that \
+`tilewright kernels` names.
+
+Exit code 1: the kernel ran, and an error was found in it.
+
+Examples:
+  tilewright explain shared-tile --arg M=256 --arg N=256 --arg K=256 --report shared-tile.html
+  tilewright explain naive --compare coalesced --gpu a6000
+  tilewright explain scale.cu --grid 4 --block 256 --arg x=f32[1024]:random --arg n=1024 --arg factor=1.5";
+
+/// Run a CUDA kernel without a GPU, and say how it uses the memory of one
+///
+/// Occupancy and its limiter, sectors and wavefronts of every memory access, instruction mix, arithmetic intensity,
+/// races and other faults, each with a likely fix.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXPLAIN_DETAILS)]
+pub struct Explain {
+    /// A kernel of the catalogue, a .cu or a .ptx file
+    #[arg(value_name = "KERNEL", value_hint = ValueHint::FilePath)]
+    pub kernel: PathBuf,
+    /// Explain this kernel, too, and put both side by side; it is launched in the same way
+    #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath)]
+    pub compare: Option<PathBuf>,
+    /// Write a page with pictures; it needs no network
+    #[arg(long, value_name = "F.html", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub report: Option<PathBuf>,
+
+    /// Which kernel of the file; a part of its name is enough if only one has it
+    #[arg(long, value_name = "NAME", help_heading = "Launch")]
+    pub entry: Option<String>,
+    /// Blocks; 1 unless given
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extent, help_heading = "Launch")]
+    pub grid: Option<Extent>,
+    /// Threads of a block
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extent, help_heading = "Launch")]
+    pub block: Option<Extent>,
+    /// Dynamic shared memory per block
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Launch")]
+    pub dynamic_smem: Option<u32>,
+    /// An argument; once for each
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = argument, help_heading = "Launch")]
+    pub arguments: Vec<(String, String)>,
+
+    /// The GPU that occupancy and roofline are for, such as h200, a6000 or "RTX 4090"; an H200 unless given
+    #[arg(long, value_name = "NAME", conflicts_with = "cc", help_heading = "GPU")]
+    pub gpu: Option<String>,
+    /// The compute capability in its place, such as 8.6 or sm_90; there is no roofline then
+    #[arg(long, value_name = "X.Y", help_heading = "GPU")]
+    pub cc: Option<ComputeCapability>,
+}
+
+/// Three extents. (Of a type of its own, because clap takes an array for several values.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent(pub [u32; 3]);
+
+/// `16`, `16,16` or `16x16x2`.
+fn extent(text: &str) -> Result<Extent, String> {
+    let mut extent = [1; 3];
+    let parts: Vec<&str> = text.split([',', 'x']).collect();
+    if parts.len() > extent.len() {
+        return Err("there are three extents at most".into());
+    }
+    for (place, part) in extent.iter_mut().zip(parts) {
+        *place =
+            part.trim().parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("'{part}' is no extent"))?;
+    }
+    Ok(Extent(extent))
+}
+
+fn argument(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("an argument is NAME=VALUE")?;
+    match (name.trim(), value.trim()) {
+        ("", _) | (_, "") => Err("an argument is NAME=VALUE".into()),
+        (name, value) => Ok((name.into(), value.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_and_arguments() {
+        assert_eq!(extent("16"), Ok(Extent([16, 1, 1])));
+        assert_eq!(extent("16, 8"), Ok(Extent([16, 8, 1])));
+        assert_eq!(extent("4x3x2"), Ok(Extent([4, 3, 2])));
+        for wrong in ["", "0", "1,2,3,4", "a", "-1", "4294967296"] {
+            assert!(extent(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(argument("a=f32[4]:1"), Ok(("a".into(), "f32[4]:1".into())));
+        assert!(argument("a").is_err() && argument("=1").is_err() && argument("a=").is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! The product that is measured, with random operands.
+
+use crate::args::Size;
+use tilewright::{
+    DType, DynMatrix, DynProduct, Element, Error, ErrorKind, MatRef, Matrix, SemiringId, bf16, f16,
+    plan::{Query, Work},
+};
+
+/// A product with its operands.
+pub struct Case {
+    pub semiring: SemiringId,
+    pub a: DynMatrix,
+    pub b: DynMatrix,
+}
+
+impl Case {
+    /// Operands that are the same on every run.
+    pub fn new(semiring: SemiringId, dtype: DType, size: Size) -> Result<Self, Error> {
+        let mut random = XorShift(0x9e37_79b9_7f4a_7c15);
+        let sign = match semiring {
+            SemiringId::MaxTimes | SemiringId::MinTimes => Sign::NotNegative,
+            _ => Sign::Any,
+        };
+        let a = random.matrix(size.m, size.k, dtype, sign)?;
+        let b = random.matrix(size.k, size.n, dtype, sign)?;
+        Ok(Self { semiring, a, b })
+    }
+
+    pub fn product(&self) -> Result<DynProduct<'_>, Error> {
+        DynProduct::new(self.semiring, self.a.as_ref(), self.b.as_ref())
+    }
+
+    pub fn query(&self) -> Result<Query, Error> {
+        self.product()?.query()
+    }
+
+    pub fn work(&self) -> Result<Work, Error> {
+        Ok(self.query()?.work())
+    }
+
+    /// A and B with their element type.
+    ///
+    /// # Errors
+    /// `dtype-mismatch` when `T` is not it.
+    pub fn operands<T: Element>(&self) -> Result<(MatRef<'_, T>, MatRef<'_, T>), Error> {
+        Ok((typed_view("A", &self.a)?, typed_view("B", &self.b)?))
+    }
+
+    /// What is wrong with a result, if anything.
+    pub fn fault(&self, c: &DynMatrix) -> Result<Option<String>, Error> {
+        let verdict = self.product()?.verify(c.as_ref(), None)?;
+        Ok(match (verdict.passed, verdict.mismatch) {
+            (true, _) => None,
+            (false, Some(x)) => {
+                Some(format!("{}[{}, {}] is {}, not {}", x.matrix, x.row, x.col, x.found, x.expected))
+            }
+            (false, None) => Some("the result differs from the definition".into()),
+        })
+    }
+}
+
+fn typed_view<'a, T: Element>(what: &'static str, m: &'a DynMatrix) -> Result<MatRef<'a, T>, Error> {
+    let (expected, found) = (T::DTYPE, m.dtype());
+    m.as_ref().typed().ok_or_else(|| ErrorKind::DTypeMismatch { what, expected, found }.into())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Any,
+    NotNegative,
+}
+
+/// Marsaglia's xorshift64.
+struct XorShift(u64);
+
+impl XorShift {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 32) as u32
+    }
+
+    /// In [-1, 1), or in [0, 1).
+    fn float(&mut self, sign: Sign) -> f32 {
+        let unit = (self.next() >> 8) as f32 / (1 << 24) as f32;
+        if sign == Sign::Any { 2.0 * unit - 1.0 } else { unit }
+    }
+
+    /// From `-most` to `most`.
+    fn integer(&mut self, most: u32) -> i64 {
+        i64::from(self.next() % (2 * most + 1)) - i64::from(most)
+    }
+
+    /// Floats in [-1, 1), integers from -1000 to 1000 (-128 to 127 in bytes), booleans that are mostly false.
+    fn matrix(&mut self, rows: usize, cols: usize, dtype: DType, sign: Sign) -> Result<DynMatrix, Error> {
+        fn fill<T: Element>(rows: usize, cols: usize, mut next: impl FnMut() -> T) -> Result<DynMatrix, Error>
+        where
+            DynMatrix: From<Matrix<T>>,
+        {
+            Ok(Matrix::from_fn(rows, cols, |_, _| next())?.into())
+        }
+        match dtype {
+            DType::F16 => fill(rows, cols, || f16::from_f32(self.float(sign))),
+            DType::Bf16 => fill(rows, cols, || bf16::from_f32(self.float(sign))),
+            DType::F64 => fill(rows, cols, || f64::from(self.float(sign))),
+            DType::I8 => fill(rows, cols, || self.next() as i8),
+            DType::I16 => fill(rows, cols, || self.integer(1000) as i16),
+            DType::I32 => fill(rows, cols, || self.integer(1000) as i32),
+            DType::I64 => fill(rows, cols, || self.integer(1000)),
+            DType::Bool => fill(rows, cols, || self.next().is_multiple_of(64)),
+            _ => fill(rows, cols, || self.float(sign)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_semiring_and_type_has_a_case_in_its_domain() {
+        for &semiring in SemiringId::ALL {
+            for &dtype in semiring.dtypes() {
+                let case = Case::new(semiring, dtype, Size { m: 5, n: 7, k: 9 }).unwrap();
+                assert_eq!((case.a.as_ref().dtype(), case.b.as_ref().layout().cols), (dtype, 7));
+                let c = case.product().unwrap().compute().unwrap().c;
+                assert_eq!(case.fault(&c).unwrap(), None, "{semiring} on {dtype}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_result_is_named() {
+        let case = Case::new(SemiringId::MinPlus, DType::I32, Size::square(4)).unwrap();
+        let wrong = DynMatrix::from(Matrix::filled(4, 4, 5000).unwrap());
+        assert!(case.fault(&wrong).unwrap().is_some_and(|text| text.starts_with("C[0, 0] is 5000, not ")));
+    }
+}

@@ -1,0 +1,190 @@
+//! The processor's contenders: instruction sets and numbers of threads.
+
+use super::{
+    case::Case,
+    measured::{Measured, Outcome},
+};
+use crate::args::{Bench, KernelChoice};
+use std::{
+    cell::RefCell,
+    time::{Duration, Instant},
+};
+use tilewright::{
+    Backend, Element, Error, Isa, Matrix, Options, Product, Semiring,
+    cuda::{Competitor, Timing},
+    semiring::Visit,
+};
+
+/// An instruction set with a number of threads.
+#[derive(Clone, Copy)]
+pub struct Contender {
+    isa: Isa,
+    threads: usize,
+}
+
+impl Contender {
+    /// What the options ask for; with [`Steps::All`] every instruction set on one thread, and the best on all.
+    pub fn all(args: &Bench, steps: Steps) -> Result<Vec<Self>, Error> {
+        let threads = args.threads;
+        let named = |choice: &KernelChoice| match choice {
+            KernelChoice::Isa(isa) => Some(Isa::choose(Some(*isa))),
+            KernelChoice::Gpu(_) => None,
+        };
+        if !args.kernel.is_empty() {
+            let isas = args.kernel.iter().filter_map(named);
+            return isas.map(|isa| Ok(Self { isa: isa?, threads })).collect();
+        }
+        let best = Self { isa: Isa::choose(None)?, threads };
+        let supported = Isa::ALL.iter().copied().filter(|isa| isa.is_supported());
+        let single = supported.map(|isa| Self { isa, threads: 1 });
+        Ok(match steps {
+            Steps::Best => vec![best],
+            Steps::All if threads == 1 => single.collect(),
+            Steps::All => single.chain([best]).collect(),
+        })
+    }
+
+    fn options(&self) -> Options<'static> {
+        Options { backend: Backend::Cpu, isa: Some(self.isa), threads: self.threads, ..Options::default() }
+    }
+}
+
+/// Which steps of the processor's ladder are measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    All,
+    Best,
+}
+
+/// Checks every contender, and times those that are right, in turn.
+///
+/// Small products occupy fewer threads than they may; contenders that come to the same are measured once.
+pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<Vec<Measured>, Error> {
+    let mut checked: Vec<(String, Option<String>)> = Vec::new();
+    let mut able = Vec::new();
+    for contender in contenders {
+        let (name, fault) = check(case, contender)?;
+        if checked.iter().any(|(other, _)| *other == name) {
+            continue;
+        }
+        if fault.is_none() {
+            able.push(*contender);
+        }
+        checked.push((name, fault));
+    }
+    let race = Race { case, contenders: &able, rounds };
+    let mut timings = case.semiring.visit(case.a.dtype(), race)??.into_iter();
+    let mut outcome = |fault: Option<String>| match fault {
+        Some(fault) => Some(Outcome::Wrong(fault)),
+        None => timings.next().map(Outcome::Timed),
+    };
+    Ok(checked
+        .into_iter()
+        .filter_map(|(name, fault)| {
+            Some(Measured { backend: Backend::Cpu, name, outcome: outcome(fault)?, resources: None })
+        })
+        .collect())
+}
+
+/// The contender's name with the threads that took part, and what is wrong with its result.
+fn check(case: &Case, contender: &Contender) -> Result<(String, Option<String>), Error> {
+    let outcome = case.product()?.options(contender.options()).compute()?;
+    let threads = outcome.report.threads;
+    let plural = if threads == 1 { "" } else { "s" };
+    Ok((format!("{}, {threads} thread{plural}", contender.isa), case.fault(&outcome.c)?))
+}
+
+struct Race<'a> {
+    case: &'a Case,
+    contenders: &'a [Contender],
+    rounds: usize,
+}
+
+impl Visit for Race<'_> {
+    type Output = Result<Vec<Timing>, Error>;
+
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
+        let (a, b) = self.case.operands::<S::Elem>()?;
+        let c = RefCell::new(Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?);
+        let mut competitors = Vec::new();
+        for contender in self.contenders {
+            let (product, c) = (Product::<S>::new(a, b)?.options(contender.options()), &c);
+            competitors.push(Competitor {
+                name: contender.isa.to_string(),
+                run: Box::new(move |_| product.write_to(c.borrow_mut().as_mut()).map(|_| ())),
+            });
+        }
+        race(&mut competitors, self.rounds)
+    }
+}
+
+/// The length of a sample; short products are repeated to fill it.
+const SAMPLE: Duration = Duration::from_millis(20);
+/// After so long no further round starts, once there are three.
+const LONGEST: Duration = Duration::from_secs(20);
+const FEWEST: usize = 3;
+
+/// Times the competitors in turn: in each round every one fills one sample, and each round begins with another one.
+fn race(competitors: &mut [Competitor<'_>], rounds: usize) -> Result<Vec<Timing>, Error> {
+    let mut repeats = Vec::new();
+    for competitor in competitors.iter_mut() {
+        // The first run finds memory and threads cold.
+        (competitor.run)(0)?;
+        let start = Instant::now();
+        (competitor.run)(1)?;
+        let once = start.elapsed().as_secs_f64().max(1e-9);
+        repeats.push((SAMPLE.as_secs_f64() / once).ceil().clamp(1.0, 1e6) as usize);
+    }
+    let mut timings: Vec<Timing> =
+        competitors.iter().map(|c| Timing { name: c.name.clone(), seconds: Vec::new() }).collect();
+    let start = Instant::now();
+    for round in 0..rounds {
+        if round >= FEWEST && start.elapsed() > LONGEST {
+            break;
+        }
+        for turn in 0..competitors.len() {
+            let index = (round + turn) % competitors.len();
+            let begin = Instant::now();
+            for number in 0..repeats[index] {
+                (competitors[index].run)(number)?;
+            }
+            timings[index].seconds.push(begin.elapsed().as_secs_f64() / repeats[index] as f64);
+        }
+    }
+    for timing in &mut timings {
+        timing.seconds.sort_by(f64::total_cmp);
+    }
+    Ok(timings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Size;
+    use tilewright::{DType, SemiringId};
+
+    #[test]
+    fn contenders_are_timed_in_their_order() {
+        let case = Case::new(SemiringId::MinPlus, DType::F32, Size { m: 33, n: 17, k: 20 }).unwrap();
+        let contenders = [Isa::Portable, Isa::best()].map(|isa| Contender { isa, threads: 1 });
+        let measured = measure(&case, &contenders, 3).unwrap();
+        let names: Vec<&str> = measured.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["portable, 1 thread".to_owned(), format!("{}, 1 thread", Isa::best())]);
+        for m in &measured {
+            let timing = m.timing().unwrap();
+            assert!(timing.seconds.len() == 3 && timing.seconds.is_sorted() && timing.median() > 0.0);
+        }
+    }
+
+    #[test]
+    fn every_semiring_and_type_is_measured() {
+        for &semiring in SemiringId::ALL {
+            for &dtype in semiring.dtypes() {
+                let case = Case::new(semiring, dtype, Size { m: 3, n: 4, k: 5 }).unwrap();
+                let contenders = [Contender { isa: Isa::Portable, threads: 1 }];
+                let measured = measure(&case, &contenders, 1).unwrap();
+                assert!(measured[0].timing().is_some(), "{semiring} on {dtype}");
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! `tilewright bench`: kernels against each other and against what the hardware can do.
+
+mod case;
+mod chart;
+mod cpu;
+mod cuda;
+mod measured;
+mod monitor;
+mod report;
+
+use crate::{
+    args::{Bench, Common, Format, KernelChoice, Library, Size, Where},
+    charts, doctor,
+    failure::Failure,
+    json,
+    terminal::{self, Style},
+};
+use case::Case;
+use cpu::{Contender, Steps};
+use cuda::Device;
+use measured::{Measured, Outcome};
+use monitor::Monitor;
+use report::{GpuFacts, Machine, Report, Standings};
+use std::io::Write;
+use tilewright::{
+    DType, DynProduct, Error, SemiringId,
+    cuda::{Cublas, Driver, Engine},
+    plan::{Floor, Gpu, peak},
+};
+
+/// Squares where no sizes are given.
+const ON_GPU: [usize; 3] = [1024, 2048, 4096];
+const ON_CPU: [usize; 3] = [256, 512, 1024];
+
+pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
+    check(args)?;
+    let field = Field::new(args, common)?;
+    let mut report = Report {
+        schema: 1,
+        version: env!("CARGO_PKG_VERSION"),
+        semiring: args.semiring.name(),
+        dtype: args.dtype().name(),
+        machine: field.machine(args)?,
+        results: Vec::new(),
+    };
+    if common.format != Format::Json {
+        print(&heading(&report))?;
+    }
+    for size in field.sizes(args) {
+        field.measure(args, common, size, &mut report)?;
+    }
+    if common.format == Format::Json {
+        json::print(&report)?;
+    }
+    if let Some(path) = &args.plot {
+        charts::write(path, &chart::figure(&report, report::unit(args.semiring, args.dtype())))?;
+        terminal::note(common, "plot", &format!("wrote {}", path.display()));
+    }
+    conclude(&report)
+}
+
+/// What the parser of the command line cannot know.
+fn check(args: &Bench) -> Result<(), Failure> {
+    DynProduct::output_dtype(args.semiring, args.dtype())?;
+    args.plot.as_deref().map_or(Ok(()), charts::check)?;
+    let is_measured =
+        args.semiring == SemiringId::PlusTimes && matches!(args.dtype(), DType::F32 | DType::F64);
+    if args.against.is_some() && !is_measured {
+        let what = format!("--against cublas with {} on {}", args.semiring, args.dtype());
+        return Err(Failure::usage(what, "cuBLAS is measured for plus-times on f32 and f64"));
+    }
+    let of = |gpu: bool| args.kernel.iter().find(|choice| matches!(choice, KernelChoice::Gpu(_)) == gpu);
+    match (args.backend, of(true), of(false)) {
+        (Where::Cpu, Some(kernel), _) => {
+            let what = format!("--kernel {} runs on a GPU, and --backend cpu has none", kernel.name());
+            Err(Failure::usage(what, "leave out --backend"))
+        }
+        (Where::Cuda, _, Some(isa)) => {
+            let what = format!("--kernel {} is an instruction set of the processor", isa.name());
+            Err(Failure::usage(what, "leave out --backend, or choose one of `tilewright kernels`"))
+        }
+        (Where::Cpu, ..) if args.against.is_some() => {
+            Err(Failure::usage("--against cublas needs a GPU", "leave out --backend"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who takes part.
+struct Field {
+    device: Option<(Device, Gpu)>,
+    cpu: Vec<Contender>,
+}
+
+impl Field {
+    fn new(args: &Bench, common: &Common) -> Result<Self, Failure> {
+        let device = device(args, common)?;
+        let wants_cpu = args.backend != Where::Cuda
+            && (args.kernel.is_empty() || args.kernel.iter().any(|c| matches!(c, KernelChoice::Isa(_))));
+        let steps = if args.ladder && device.is_none() { Steps::All } else { Steps::Best };
+        let cpu = if wants_cpu { Contender::all(args, steps)? } else { Vec::new() };
+        Ok(Self { device, cpu })
+    }
+
+    fn sizes(&self, args: &Bench) -> Vec<Size> {
+        let defaults = if self.device.is_some() { ON_GPU } else { ON_CPU };
+        match args.sizes.is_empty() {
+            true => defaults.map(Size::square).to_vec(),
+            false => args.sizes.iter().flat_map(|sizes| sizes.0.iter().copied()).collect(),
+        }
+    }
+
+    fn machine(&self, args: &Bench) -> Result<Machine, Failure> {
+        let gpu = self.device.as_ref().map(|(device, gpu)| -> Result<GpuFacts, Error> {
+            let peak = peak(gpu, args.semiring, args.dtype());
+            Ok(GpuFacts {
+                name: gpu.name.clone(),
+                compute_capability: gpu.capability.to_string(),
+                multiprocessors: gpu.multiprocessors,
+                driver: Driver::find().ok().map(|driver| driver.version().to_string()),
+                cublas: device.cublas.as_ref().map(Cublas::version).transpose()?,
+                peak_pair_ops_per_second: peak.map(|p| p.pair_ops_per_second),
+                peak_unit: peak.map(|p| p.unit),
+                memory_bytes_per_second: gpu.bytes_per_second,
+            })
+        });
+        Ok(Machine { cpu: doctor::cpu::name(), threads: doctor::cpu::cores(), gpu: gpu.transpose()? })
+    }
+
+    /// Measures everybody at one size, and adds to the report.
+    fn measure(&self, args: &Bench, common: &Common, size: Size, report: &mut Report) -> Result<(), Failure> {
+        let Size { m, n, k } = size;
+        terminal::note(common, "bench", &format!("{m} x {n} x {k}"));
+        let case = Case::new(args.semiring, args.dtype(), size)?;
+        let (query, work) = (case.query()?, case.work()?);
+        let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
+        let (mut floor, mut conditions) = (None, None);
+        if let Some((device, gpu)) = &self.device {
+            floor = Floor::on(gpu, &query, &work);
+            let monitor = Monitor::start(&device.engine.device().pci_bus_id);
+            let on_gpu = device.measure(args, &case);
+            conditions = monitor.and_then(Monitor::finish);
+            measured.extend(on_gpu?);
+        }
+        warn(common, &measured);
+        let standings = Standings { size, work, floor: floor.as_ref(), conditions, measured: &measured };
+        let rows = standings.rows();
+        if common.format != Format::Json {
+            print(&report::table(&query, &rows))?;
+        }
+        report.results.extend(rows);
+        Ok(())
+    }
+}
+
+/// The GPU, if it takes part. That there is none is said, not an error, unless a GPU was asked for by name.
+fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failure> {
+    let only_isas = !args.kernel.is_empty() && args.kernel.iter().all(|c| matches!(c, KernelChoice::Isa(_)));
+    if args.backend == Where::Cpu || (only_isas && args.against.is_none()) {
+        return Ok(None);
+    }
+    let names_gpu =
+        args.backend == Where::Cuda || args.kernel.iter().any(|c| matches!(c, KernelChoice::Gpu(_)));
+    let engine = match Engine::shared() {
+        Ok(engine) => engine,
+        Err(error) if names_gpu || !error.is_unavailable() => return Err(error.into()),
+        Err(error) => {
+            if !common.quiet {
+                terminal::say(Style::Note, "no GPU, the processor alone is measured", &error.to_string());
+                if let Some(hint) = error.hint() {
+                    terminal::say(Style::Hint, "hint", &hint);
+                }
+            }
+            return Ok(None);
+        }
+    };
+    let gpu = Gpu::present(engine.device())?;
+    let cublas = match args.against {
+        Some(Library::Cublas) => Some(Cublas::open(&engine)?),
+        None => None,
+    };
+    Ok(Some((Device { engine, cublas, rounds: args.rounds as usize }, gpu)))
+}
+
+/// Says at once what was wrong.
+fn warn(common: &Common, measured: &[Measured]) {
+    for one in measured {
+        if let Outcome::Wrong(fault) = &one.outcome {
+            terminal::note(common, "wrong result", &format!("{}: {fault}", one.name));
+        }
+    }
+}
+
+fn heading(report: &Report) -> String {
+    let (bold, machine) = (terminal::label(), &report.machine);
+    let mut text = format!("{bold}{} on {}{bold:#}\n", report.semiring, report.dtype);
+    if let Some(gpu) = &machine.gpu {
+        let peak = match (gpu.peak_pair_ops_per_second, gpu.peak_unit) {
+            (Some(peak), Some(unit)) => format!("; peak {:.1} Tpair-op/s, {unit}", peak / 1e12),
+            _ => String::new(),
+        };
+        let (name, cc, sms) = (&gpu.name, &gpu.compute_capability, gpu.multiprocessors);
+        text += &format!("GPU {name}, compute capability {cc}, {sms} SMs{peak}\n");
+    }
+    if let Some(cpu) = &machine.cpu {
+        let threads = machine.threads.map_or(String::new(), |n| format!(", {n} threads"));
+        text += &format!("CPU {cpu}{threads}\n");
+    }
+    text
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    Ok(anstream::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// A wrong result fails the run, and so does one in which nothing could be measured.
+fn conclude(report: &Report) -> Result<(), Failure> {
+    let mut wrong = report.results.iter().filter(|row| row.verified == Some(false));
+    if let Some(row) = wrong.next() {
+        let what = format!("{} computes a wrong result at {}x{}x{}", row.kernel, row.m, row.n, row.k);
+        return Err(Failure::Check { what, hint: "see `tilewright doctor`".into() });
+    }
+    if report.results.iter().all(|row| row.seconds.is_none()) {
+        let reason = report.results.iter().find_map(|row| row.problem.clone()).unwrap_or_default();
+        let what = format!("nothing was measured: every kernel refuses; the first {reason}");
+        return Err(Failure::usage(what, "choose other sizes, or other kernels"));
+    }
+    Ok(())
+}

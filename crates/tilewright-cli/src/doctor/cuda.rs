@@ -1,0 +1,143 @@
+//! What of CUDA this machine has: driver, devices, libraries, tools, cache; where each was found, and what to install.
+
+use serde::Serialize;
+use tilewright::{
+    Error,
+    cuda::{CubinCache, Cublas, DeviceInfo, Driver, Location, Nvdisasm, Nvrtc, Ptxas},
+};
+
+/// The part of the JSON object of `doctor` that is about GPUs.
+#[derive(Serialize)]
+pub struct Cuda {
+    components: Vec<Found>,
+    devices: Vec<Device>,
+    cache: Option<Cache>,
+}
+
+/// A library or tool.
+#[derive(Serialize)]
+struct Found {
+    name: &'static str,
+    available: bool,
+    version: Option<String>,
+    path: Option<String>,
+    /// The rule by which it was found.
+    rule: Option<String>,
+    why_not: Option<String>,
+    /// What to install or set.
+    hint: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Device {
+    ordinal: usize,
+    name: String,
+    compute_capability: String,
+    multiprocessors: u32,
+    clock_hz: u64,
+    memory_bytes: u64,
+    l2_cache_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Cache {
+    directory: String,
+    entries: u64,
+    bytes: u64,
+    capacity_bytes: u64,
+}
+
+impl Cuda {
+    pub fn gather() -> Self {
+        let driver = Driver::find()
+            .map(|driver| (driver.location().clone(), Some(format!("CUDA {}", driver.version()))));
+        let nvrtc = Nvrtc::find().map(|nvrtc| (nvrtc.location().clone(), Some(nvrtc.version().to_string())));
+        let devices = DeviceInfo::all().unwrap_or_default();
+        Self {
+            components: vec![
+                found("driver", driver),
+                found("nvrtc", nvrtc),
+                found("cublas", Cublas::locate().map(|location| (location, None))),
+                found("ptxas", Ptxas::find().map(|tool| (tool.location().clone(), None))),
+                found("nvdisasm", Nvdisasm::find().map(|tool| (tool.location().clone(), None))),
+            ],
+            devices: devices.into_iter().map(device).collect(),
+            cache: CubinCache::of_user().map(|cache| {
+                let info = cache.info();
+                Cache {
+                    directory: info.directory.display().to_string(),
+                    entries: info.entries,
+                    bytes: info.bytes,
+                    capacity_bytes: info.capacity,
+                }
+            }),
+        }
+    }
+
+    /// Names and texts of the table.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows: Vec<_> = self.components.iter().map(|one| (one.name, one.describe())).collect();
+        rows.extend(self.devices.iter().map(|one| ("gpu", one.describe())));
+        let cache = self.cache.as_ref().map_or("none".into(), |cache| {
+            format!("{}: {} kernels, {:.1} MB", cache.directory, cache.entries, cache.bytes as f64 / 1e6)
+        });
+        rows.push(("cache", cache));
+        rows
+    }
+}
+
+fn found(name: &'static str, what: Result<(Location, Option<String>), Error>) -> Found {
+    let absent =
+        Found { name, available: false, version: None, path: None, rule: None, why_not: None, hint: None };
+    match what {
+        Ok((location, version)) => Found {
+            available: true,
+            version,
+            path: Some(location.path.display().to_string()),
+            rule: Some(location.rule.to_string()),
+            ..absent
+        },
+        Err(error) => Found { why_not: Some(error.to_string()), hint: error.hint(), ..absent },
+    }
+}
+
+impl Found {
+    fn describe(&self) -> String {
+        match (&self.path, &self.rule, &self.why_not) {
+            (Some(path), Some(rule), _) => {
+                let version = self.version.as_ref().map(|version| format!("{version}, ")).unwrap_or_default();
+                format!("{version}{path} ({rule})")
+            }
+            (_, _, why) => {
+                let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                format!("{}{hint}", why.as_deref().unwrap_or("not found"))
+            }
+        }
+    }
+}
+
+fn device(info: DeviceInfo) -> Device {
+    Device {
+        ordinal: info.ordinal,
+        compute_capability: info.capability.to_string(),
+        multiprocessors: info.multiprocessors,
+        clock_hz: info.clock_hz,
+        memory_bytes: info.memory,
+        l2_cache_bytes: info.l2_cache,
+        name: info.name,
+    }
+}
+
+impl Device {
+    fn describe(&self) -> String {
+        format!(
+            "{}: {}, compute capability {}, {} multiprocessors at {} MHz, {:.1} GB",
+            self.ordinal,
+            self.name,
+            self.compute_capability,
+            self.multiprocessors,
+            self.clock_hz / 1_000_000,
+            self.memory_bytes as f64 / 1e9
+        )
+    }
+}

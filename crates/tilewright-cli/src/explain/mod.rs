@@ -1,0 +1,98 @@
+//! `tilewright explain`: what a kernel does to the memory of a GPU.
+
+use crate::{
+    args::{Common, Explain, Format},
+    failure::Failure,
+    json,
+    occupancy::Target,
+    terminal,
+};
+use std::{io::Write, path::Path};
+use tilewright::{
+    Error,
+    files::{self, ReadOptions, Spec},
+};
+use tilewright_explain::{Array, Case, Document, Explained, Gpu, Request, html, text};
+
+/// The GPU that recipes are made for unless one is named.
+const DEFAULT_GPU: &str = "h200";
+
+pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
+    let gpu = gpu(args)?;
+    let first = explain(&args.kernel, args, &gpu)?;
+    let second = args.compare.as_deref().map(|kernel| explain(kernel, args, &gpu)).transpose()?;
+    let all: Vec<&Explained> = [Some(&first), second.as_ref()].into_iter().flatten().collect();
+
+    if let Some(path) = &args.report {
+        files::write_bytes(path, page(&all)?.as_bytes())?;
+        terminal::note(common, "report", &format!("wrote {}", path.display()));
+    }
+    let other = second.as_ref().map(|second| &second.explanation);
+    match common.format {
+        Format::Json => json::print(&Document::new(&first.explanation, other))?,
+        Format::Table | Format::Csv => {
+            let report = match other {
+                Some(other) => text::comparison(&first.explanation, other),
+                None => text::report(&first.explanation),
+            };
+            anstream::stdout().lock().write_all(report.as_bytes())?;
+        }
+    }
+    let wrong: Vec<&str> = all
+        .iter()
+        .filter(|explained| explained.explanation.has_errors())
+        .map(|explained| explained.explanation.kernel.as_str())
+        .collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Check {
+        what: format!("errors were found in {}", wrong.join(" and in ")),
+        hint: "see the findings above".into(),
+    })
+}
+
+fn gpu(args: &Explain) -> Result<Gpu, Failure> {
+    let name = args.gpu.as_deref().or(args.cc.is_none().then_some(DEFAULT_GPU));
+    let target = Target::find(name, args.cc)?
+        .ok_or_else(|| Failure::usage("no GPU is given", "name it with --gpu"))?;
+    let device = target.device();
+    let name = device.map_or_else(|| target.describe(), |device| device.name.to_owned());
+    Ok(Gpu { name, limits: target.limits(), device })
+}
+
+/// A name of the catalogue, or a file.
+fn explain(kernel: &Path, args: &Explain, gpu: &Gpu) -> Result<Explained, Failure> {
+    let request = Request {
+        gpu: gpu.clone(),
+        entry: args.entry.clone(),
+        grid: args.grid.map(|extent| extent.0),
+        block: args.block.map(|extent| extent.0),
+        dynamic_shared_memory: args.dynamic_smem,
+        arguments: args.arguments.clone(),
+        load: &load,
+    };
+    let case = match kernel.extension() {
+        Some(_) => Case::of_file(kernel, &request)?,
+        None => Case::of_kernel(tilewright::kernels::find(&kernel.to_string_lossy())?, &request)?,
+    };
+    Ok(case.explain(gpu)?)
+}
+
+/// A matrix from a file, as a kernel sees it: row-major and packed.
+fn load(name: &str) -> Result<Array, Error> {
+    let input = files::read(&Spec::parse(name)?, &ReadOptions::default())?;
+    Ok(Array::from_matrix(name, input.as_ref()))
+}
+
+fn page(all: &[&Explained]) -> Result<String, Failure> {
+    let exhibits: Vec<html::Exhibit<'_>> = all
+        .iter()
+        .map(|explained| html::Exhibit {
+            explanation: &explained.explanation,
+            recording: &explained.recording,
+            curves: Some(explained.curves),
+        })
+        .collect();
+    Ok(html::page(&exhibits).map_err(std::io::Error::from)?)
+}

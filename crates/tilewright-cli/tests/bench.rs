@@ -1,0 +1,122 @@
+//! `tilewright bench` on a machine without a GPU, or as if on one.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use support::{Desk, keys};
+
+#[test]
+fn the_processor_is_measured_and_checked() {
+    let desk = Desk::new();
+    let report = desk.json("bench --backend cpu --sizes 64,16x40x24 --rounds 2 --threads 1 -q");
+    let results = report["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    assert_eq!(
+        results[1]["m"].as_u64().zip(results[1]["n"].as_u64()).zip(results[1]["k"].as_u64()),
+        Some(((16, 40), 24))
+    );
+    for row in results {
+        assert_eq!(
+            keys(row),
+            [
+                "backend",
+                "conditions",
+                "flop_per_second",
+                "k",
+                "kernel",
+                "m",
+                "n",
+                "occupancy",
+                "operations_per_byte",
+                "pair_ops_per_second",
+                "peak_fraction",
+                "problem",
+                "registers_per_thread",
+                "roofline_fraction",
+                "samples",
+                "seconds",
+                "speed_against_cublas",
+                "spread",
+                "verified"
+            ]
+        );
+        assert_eq!(
+            (&row["backend"], &row["verified"], &row["samples"]),
+            (&"cpu".into(), &true.into(), &2.into())
+        );
+        let (seconds, rate) =
+            (row["seconds"].as_f64().unwrap(), row["pair_ops_per_second"].as_f64().unwrap());
+        let terms = ["m", "n", "k"].map(|side| row[side].as_f64().unwrap()).iter().product::<f64>();
+        assert!((rate * seconds / terms - 1.0).abs() < 1e-9);
+        assert!((row["flop_per_second"].as_f64().unwrap() / rate - 2.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_ladder_of_the_processor_has_every_instruction_set() {
+    let desk = Desk::new();
+    let text =
+        desk.ok("bench --backend cpu --ladder --sizes 48 --rounds 1 --threads 1 --semiring min-plus -q");
+    assert!(text.contains("min-plus on f32") && text.contains("48 x 48 x 48"), "{text}");
+    assert!(text.contains("portable, 1 thread") && text.contains("Gpair-op/s"), "{text}");
+    assert!(
+        desk.ok("bench --backend cpu --semiring or-and --sizes 8 --rounds 1 -q").contains("or-and on bool")
+    );
+    let named = desk.ok("bench --kernel portable --sizes 8..16:8 --rounds 1 --threads 1 -q");
+    assert_eq!(named.matches("portable, 1 thread").count(), 2, "{named}");
+}
+
+#[test]
+fn rates_are_drawn() {
+    let desk = Desk::new();
+    let line = "bench --backend cpu --sizes 32 --rounds 1 --threads 1 --plot rates.svg";
+    let run = desk.run(line);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(
+        run.err.contains("bench: 32 x 32 x 32") && run.err.contains("plot: wrote rates.svg"),
+        "{}",
+        run.err
+    );
+    let svg = desk.get("rates.svg");
+    assert!(svg.contains("32 x 32 x 32") && svg.contains("GFLOP/s") && svg.contains("1 thread"), "{svg}");
+}
+
+#[test]
+fn without_a_gpu_the_processor_is_measured_and_that_is_said() {
+    let desk = Desk::new();
+    // No device is visible to the driver, if there is a driver.
+    let run =
+        |line: &str| support::Run::of(desk.command(line).env("CUDA_VISIBLE_DEVICES", "").output().unwrap());
+    let auto = run("bench --sizes 16 --rounds 1 --threads 1");
+    assert_eq!(auto.code, Some(0), "{}", auto.err);
+    assert!(auto.err.contains("no GPU, the processor alone is measured"), "{}", auto.err);
+    for line in ["bench --backend cuda --sizes 16", "bench --kernel naive --sizes 16"] {
+        let asked = run(line);
+        assert_eq!(asked.code, Some(4), "{line}: {}", asked.err);
+        assert!(asked.err.contains("not available") && asked.err.contains("hint: "), "{}", asked.err);
+    }
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let desk = Desk::new();
+    for (line, part) in [
+        ("bench --sizes 0", "'0' is no size"),
+        ("bench --sizes 16x16", "neither one side nor MxNxK"),
+        ("bench --sizes 9..1", "must ascend"),
+        ("bench --semiring max-times --dtype i32", "max-times"),
+        ("bench --semiring min-plus --against cublas", "--against cublas with min-plus on f32"),
+        ("bench --kernel naive --backend cpu", "--kernel naive runs on a GPU"),
+        ("bench --kernel avx2 --backend cuda", "--kernel avx2 is an instruction set"),
+        ("bench --against cublas --backend cpu", "needs a GPU"),
+        ("bench --kernel naive --ladder", "cannot be used with"),
+        ("bench --rounds 0", "0 is not in 1..=10000"),
+        ("bench --kernel copy-offset", "possible values: "),
+    ] {
+        let run = desk.run(line);
+        assert_eq!(run.code, Some(2), "{line}: {}", run.err);
+        assert!(run.err.contains(part), "{line}: {}", run.err);
+    }
+    let run = desk.run("bench --backend cpu --sizes 8 --rounds 1 --plot rates.gif");
+    assert_eq!((run.code, run.err.contains("no kind of chart")), (Some(2), true), "{}", run.err);
+}

@@ -1,0 +1,107 @@
+//! `explain`: kernels without a GPU. The kernel is PTX, which needs no compiler.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use support::{Desk, keys};
+
+const KERNEL: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");
+const LAUNCH: &str = "--block 256 --arg input=f32[256]:range --arg output=f32[256] --arg factor=0.5";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.put("reverse.ptx", KERNEL);
+    desk
+}
+
+#[test]
+fn numbers_as_json() {
+    let report = desk().json(&format!("explain reverse.ptx {LAUNCH} --gpu a6000"));
+    for key in ["schema", "kernel", "gpu", "grid", "block", "totals", "lines", "findings"] {
+        assert!(keys(&report).contains(&key), "{key}");
+    }
+    assert_eq!((&report["schema"], &report["gpu"]), (&1.into(), &"RTX A6000".into()));
+    let totals = &report["totals"];
+    assert_eq!(totals["global_load"]["sectors_per_request"], 8.0);
+    assert_eq!(totals["global_load"]["efficiency"], 0.5);
+    assert_eq!(totals["shared_load"]["conflicts"], 8);
+    assert_eq!(totals["instruction_mix"]["bar.sync"], 8);
+    assert_eq!(totals["occupancy"]["threads_per_block"], 256);
+}
+
+#[test]
+fn a_report_for_people_and_a_page() {
+    let desk = desk();
+    let run = desk.run(&format!("explain reverse.ptx {LAUNCH} --report page.html"));
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    for words in ["occupancy", "reverse.ptx:21", "8 sectors", "bank-conflict", "Counts are of PTX"] {
+        assert!(run.out.contains(words), "{words} is missing in\n{}", run.out);
+    }
+    assert!(run.err.contains("wrote page.html"));
+    let page = desk.get("page.html");
+    assert!(page.starts_with("<!doctype html>") && page.contains("ld.shared.f32"));
+}
+
+#[test]
+fn matrices_come_from_files() {
+    let desk = desk();
+    let numbers: Vec<String> = (0..256).map(|i| format!("{i}.5")).collect();
+    desk.put("input.csv", &(numbers.join(",") + "\n"));
+    desk.ok("mul input.csv input.csv --transpose-b --dtype f32 -o product.npy");
+    let launch = LAUNCH.replace("f32[256]:range", "input.csv");
+    // f64 numbers are twice as wide: the kernel reads within them, and only the halves that it knows.
+    let report = desk.json(&format!("explain reverse.ptx {launch}"));
+    assert_eq!(report["totals"]["global_load"]["requests"], 8);
+    let run = desk.run(&format!("explain reverse.ptx {}", LAUNCH.replace("f32[256]:range", "product.npy")));
+    assert_eq!(run.code, Some(1), "one element is not enough: {}", run.out);
+}
+
+#[test]
+fn errors_in_the_kernel_give_code_1() {
+    let run = desk().run(&format!(
+        "explain reverse.ptx {} --format json",
+        LAUNCH.replace("output=f32[256]", "output=f32[255]")
+    ));
+    assert_eq!(run.code, Some(1));
+    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(report["findings"][0]["kind"], "out-of-bounds");
+    assert_eq!(report["findings"][0]["severity"], "error");
+    assert!(run.err.contains("errors were found in reverse.ptx"), "{}", run.err);
+}
+
+#[test]
+fn two_kernels_side_by_side() {
+    let desk = desk();
+    desk.put("straight.ptx", &KERNEL.replace("shl.b32 %r4, %r1, 3", "shl.b32 %r4, %r1, 2"));
+    let report = desk.json(&format!("explain reverse.ptx --compare straight.ptx {LAUNCH}"));
+    let conflicts = |report: &serde_json::Value| report["totals"]["shared_load"]["conflicts"].clone();
+    assert_eq!((conflicts(&report), conflicts(&report["compared_with"])), (8.into(), 0.into()));
+    let table = desk.ok(&format!("explain reverse.ptx --compare straight.ptx {LAUNCH} --report both.html"));
+    assert!(table.contains("bank conflicts") && table.contains("straight.ptx"), "{table}");
+    assert!(desk.get("both.html").contains("straight.ptx"));
+}
+
+#[test]
+fn mistakes() {
+    let desk = desk();
+    desk.put("broken.ptx", ".version 8.0 .target sm_80 .address_size 64 .visible .entry k() { ld.");
+    desk.put("empty.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n");
+    for (line, code, words) in [
+        ("explain reverse.ptx", 2, "threads of a block"),
+        ("explain reverse.ptx --block 256", 2, "input is missing"),
+        ("explain reverse.ptx --block 2048 --arg 0=f32[1] --arg 1=f32[1] --arg 2=1", 2, "1024"),
+        ("explain reverse.ptx --block 256 --arg 0=absent.npy --arg 1=f32[1] --arg 2=1", 3, "absent.npy"),
+        ("explain reverse.ptx --block 256 --arg what=1", 2, "no such parameter"),
+        ("explain reverse.ptx --block 0", 2, "no extent"),
+        ("explain absent.ptx --block 32", 3, "absent.ptx"),
+        ("explain broken.ptx --block 32", 3, "broken.ptx"),
+        ("explain empty.ptx --block 32", 3, "no kernel"),
+        ("explain nothing", 2, "nothing"),
+        ("explain naive --block 32", 2, "recipe"),
+        ("explain naive --gpu voodoo2", 2, "voodoo2"),
+    ] {
+        let run = desk.run(line);
+        assert_eq!(run.code, Some(code), "{line}: {}", run.err);
+        assert!(run.err.contains(words), "{line}: {}", run.err);
+    }
+}

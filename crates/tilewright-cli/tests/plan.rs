@@ -1,0 +1,111 @@
+//! `tilewright mul --plan`.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use support::{Desk, keys};
+
+#[test]
+fn the_processor_plans_what_it_then_does() {
+    let desk = Desk::new();
+    let line = "mul roads.csv roads.csv --semiring min-plus --dtype f32 --threads 1 --backend cpu";
+    let plan = desk.json(&format!("{line} --plan"));
+    let done = desk.json(line);
+    assert_eq!(plan["kernel"], done["kernel"]);
+    assert_eq!(plan["cpu"]["threads"], done["threads"]);
+    assert_eq!(
+        (&plan["pair_ops"], &plan["bytes"], &plan["flops"]),
+        (&27.0.into(), &108.0.into(), &().into())
+    );
+    assert_eq!(
+        keys(&plan["cpu"]),
+        [
+            "block_columns",
+            "block_terms",
+            "isa",
+            "packs_a",
+            "packs_b",
+            "regions",
+            "sums_in_c",
+            "threads",
+            "tile"
+        ]
+    );
+    let text = desk.ok(&format!("{line} --plan"));
+    for part in
+        ["backend            cpu", "kernel             min-plus f32", "in registers", "1x1 regions", "blocks"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn nothing_is_written() {
+    let desk = Desk::new();
+    desk.ok("mul roads.csv roads.csv -o out.npy --semiring min-plus --arg-out arg.npy --plan");
+    assert!(!desk.list().iter().any(|name| name.ends_with(".npy")), "{:?}", desk.list());
+}
+
+#[test]
+fn a_gpu_that_is_not_here_is_planned_for() {
+    let desk = Desk::new();
+    let plan = desk.json("mul roads.csv roads.csv --semiring min-plus --dtype f32 --plan --gpu a6000 -q");
+    assert_eq!((&plan["backend"], &plan["gpu"]["name"]), (&"cuda".into(), &"RTX A6000".into()));
+    assert_eq!(plan["gpu"]["compute_capability"], "8.6");
+    let floor = &plan["gpu"]["floor"];
+    assert_eq!(floor["bound"], "memory");
+    assert!((floor["seconds"].as_f64().unwrap() * 768e9 / 108.0 - 1.0).abs() < 1e-9, "{floor}");
+    let rejected = plan["rejected"].as_array().unwrap();
+    let reason = |name: &str| {
+        let found = rejected.iter().find(|r| r["candidate"] == name);
+        found.and_then(|r| r["reason"].as_str()).unwrap_or_else(|| panic!("{name}: {plan}")).to_owned()
+    };
+    assert_eq!(reason("shared-tile"), "needs M to be a multiple of 32; M is 3");
+    assert!(reason("naive").contains("cost model") || reason("naive").contains("order of speed"));
+    let launch = &plan["gpu"]["launches"][0];
+    assert!(launch["grid"].is_array() && launch["block"].is_array(), "{launch}");
+    // With a compiler the registers and the occupancy are known.
+    assert_eq!(launch["registers_per_thread"].is_null(), launch["occupancy"].is_null());
+
+    let text = desk.ok("mul roads.csv roads.csv --dtype f32 --plan --gpu h200 --kernel naive -q");
+    for part in [
+        "gpu                H200 SXM, compute capability 9.0, 132 SMs",
+        "kernel             naive: ",
+        "grid 1x1x1 (1 block)",
+        "floor",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("rejected"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_planned_is_refused() {
+    let desk = Desk::new();
+    desk.put("f64.csv", "1.5\n");
+    for (line, code, part) in [
+        ("--plan --gpu a600", 2, "RTX A6000"),
+        ("--plan --gpu h200 --backend cpu", 2, "--gpu h200 with --backend cpu"),
+        ("--plan --gpu h200 --kernel avx2", 2, "--kernel avx2 is an instruction set"),
+        ("--plan --kernel naive --backend cpu", 2, "--kernel naive is a GPU kernel"),
+        ("--plan --gpu h200 --dtype f32 --kernel shared-tile", 2, "M to be a multiple of 32; M is 2"),
+        ("--kernel naive", 2, "--kernel naive is a GPU kernel"),
+        ("--kernel nosuch", 2, "possible values: "),
+        ("--gpu h200", 2, "--plan"),
+        ("--plan --backend emulator --dtype f16", 2, "f16"),
+    ] {
+        let run = desk.run(&format!("mul whole.csv whole.csv {line}"));
+        assert_eq!(run.code, Some(code), "{line}: {}", run.err);
+        assert!(run.err.contains(part), "{line}: {}", run.err);
+    }
+}
+
+#[test]
+fn factors_and_accumulation_are_part_of_the_plan() {
+    let desk = Desk::new();
+    let line =
+        "mul real.csv real.csv --dtype f32 --alpha 0.5 --beta 2 --accumulate real.csv --plan --gpu h200 -q";
+    assert!(desk.ok(line).contains("C 2x2 = 0.5 A x B + 2 C, k = 2, plus-times on f32"));
+    let plan = desk.json(line);
+    assert_eq!((&plan["reads_c"], &plan["alpha"], &plan["bytes"]), (&true.into(), &0.5.into(), &64.0.into()));
+}

@@ -1,0 +1,179 @@
+//! What the pinned compiler makes of every kernel: the PTX that `tilewright-kernels` ships, and the recorded resources.
+//!
+//! Where NVRTC is missing, or is not the pinned release, the tests say so; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a failure.
+//! `TILEWRIGHT_BLESS=1` writes both anew.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    sync::Mutex,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+use tilewright_cuda::{Architecture, Cubin, Nvrtc, Output, Source};
+use tilewright_kernels::{
+    COMPILER_OPTIONS, Launch, LocalMemory, Program, Target, programs_for, shipped_programs,
+};
+
+/// The release of the compiler whose output is recorded, as it names itself in PTX.
+const PINNED: &str = "V13.0.88";
+/// What the kernels are compiled for, with the compute capability.
+const ARCHITECTURES: [(&str, (u32, u32)); 7] = [
+    ("sm_75", (7, 5)),
+    ("sm_80", (8, 0)),
+    ("sm_86", (8, 6)),
+    ("sm_89", (8, 9)),
+    ("sm_90", (9, 0)),
+    ("sm_100", (10, 0)),
+    ("sm_120", (12, 0)),
+];
+
+#[test]
+fn shipped_ptx_is_what_the_pinned_compiler_makes() {
+    let Some(nvrtc) = pinned() else { return };
+    let launches = shipped_programs();
+    let made = parallel(&launches, |launch| (launch.program.name.clone(), ptx(&nvrtc, &launch.program)));
+    if bless() {
+        write_shipped(&made);
+        return;
+    }
+    for (launch, (name, ptx)) in launches.iter().zip(&made) {
+        let ptx = ptx.strip_prefix(&launch.program.heading());
+        assert!(
+            launch.program.shipped_ptx() == ptx,
+            "the PTX of {name} is not the shipped one; TILEWRIGHT_BLESS=1 updates it"
+        );
+    }
+}
+
+#[test]
+fn resources_are_those_recorded() {
+    let Some(nvrtc) = pinned() else { return };
+    let jobs: Vec<_> = ARCHITECTURES
+        .iter()
+        .flat_map(|&(name, compute_capability)| {
+            let target = Target { compute_capability, ..Target::default() };
+            programs_for(target).into_iter().map(move |launch| (launch, name))
+        })
+        .collect();
+    let rows = parallel(&jobs, |(launch, architecture)| row(&nvrtc, launch, architecture));
+    let header = "program,architecture,registers,local_memory,static_shared_memory,barriers\n";
+    let table = header.to_owned() + &rows.concat();
+    let path = kernels_crate().join("tests/data/resources.csv");
+    if bless() {
+        fs::write(path, table).expect("writable");
+        return;
+    }
+    let recorded = fs::read_to_string(path).expect("a table");
+    for (found, recorded) in table.lines().zip(recorded.lines()) {
+        assert_eq!(found, recorded, "TILEWRIGHT_BLESS=1 updates the table");
+    }
+    assert_eq!(table.lines().count(), recorded.lines().count());
+}
+
+/// The compiler whose output is recorded, or a line that says why the test is skipped.
+fn pinned() -> Option<Nvrtc> {
+    let why = match Nvrtc::find() {
+        Ok(nvrtc) => {
+            let source =
+                Source { name: "empty.cu", text: "extern \"C\" __global__ void f() {}", headers: &[] };
+            let compiled = nvrtc.compile(&source, architecture("sm_75"), Output::Ptx, &[]).expect("compiles");
+            if String::from_utf8_lossy(&compiled.image).contains(PINNED) {
+                return Some(nvrtc);
+            }
+            format!("NVRTC is not {PINNED}")
+        }
+        Err(error) => error.to_string(),
+    };
+    assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{why}");
+    eprintln!("skipped: {why}");
+    None
+}
+
+fn bless() -> bool {
+    std::env::var_os("TILEWRIGHT_BLESS").is_some()
+}
+
+fn kernels_crate() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tilewright-kernels")
+}
+
+fn architecture(name: &str) -> Architecture {
+    name.replace("compute_", "sm_").parse().expect("an architecture")
+}
+
+fn compile(nvrtc: &Nvrtc, program: &Program, target: &str, output: Output) -> Vec<u8> {
+    let headers = program.headers();
+    let source = Source { name: program.file, text: program.source, headers: &headers };
+    let compiled = nvrtc.compile(&source, architecture(target), output, COMPILER_OPTIONS);
+    compiled.unwrap_or_else(|error| panic!("{} for {target}: {error}", program.name)).image
+}
+
+/// The PTX under its heading, with file names that do not depend on the working directory.
+fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
+    let image = compile(nvrtc, program, program.shipped_architecture(), Output::Ptx);
+    let text = String::from_utf8(image).expect("text");
+    let mut ptx = program.heading();
+    for line in text.trim_end_matches('\0').lines() {
+        let line = match (line.trim_start().starts_with(".file"), line.split_once('"')) {
+            (true, Some((start, path))) => {
+                let name = path.trim_end_matches('"').rsplit('/').next().unwrap_or(path);
+                format!("{start}\"{name}\"")
+            }
+            _ => line.to_owned(),
+        };
+        let _ = writeln!(ptx, "{}", line.trim_end());
+    }
+    ptx
+}
+
+/// A row of the table; local memory that a kernel does not declare is an error.
+fn row(nvrtc: &Nvrtc, launch: &Launch, target: &str) -> String {
+    let name = &launch.program.name;
+    let cubin = Cubin::parse(&compile(nvrtc, &launch.program, target, Output::Cubin)).expect("a cubin");
+    let [kernel] = &cubin.kernels[..] else { panic!("{name} has one entry") };
+    assert_eq!(kernel.name, launch.entry);
+    let allowed = launch.local_memory == LocalMemory::Declared || kernel.local_memory == 0;
+    assert!(allowed, "{name} for {target} keeps {} bytes per thread in local memory", kernel.local_memory);
+    format!(
+        "{name},{target},{},{},{},{}\n",
+        kernel.registers, kernel.local_memory, kernel.static_shared_memory, kernel.barriers
+    )
+}
+
+/// Writes the files, and the Rust table that includes them.
+fn write_shipped(made: &[(String, String)]) {
+    let folder = kernels_crate().join("ptx");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("writable");
+    let mut table = String::from(
+        "//! PTX of the programs, by name; written by the test `shipped` of `tilewright-cuda`.\n\n\
+         #[rustfmt::skip]\npub(crate) const SHIPPED: &[(&str, &str)] = &[\n",
+    );
+    for (name, ptx) in made {
+        fs::write(folder.join(format!("{name}.ptx")), ptx).expect("writable");
+        let _ = writeln!(table, "    (\"{name}\", include_str!(\"../ptx/{name}.ptx\")),");
+    }
+    table += "];\n";
+    fs::write(kernels_crate().join("src/shipped.rs"), table).expect("writable");
+}
+
+/// Applies `f` to every item on all processors, keeping the order.
+fn parallel<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((i, item)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?)))
+                {
+                    let result = f(item);
+                    results.lock().expect("no panic").push((i, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("no panic");
+    results.sort_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
+}

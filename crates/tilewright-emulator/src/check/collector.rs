@@ -1,0 +1,148 @@
+//! Collects findings: one for each kind and pair of instructions, with a count.
+
+use std::collections::HashMap;
+
+use super::finding::{Finding, FindingKind, Party, Severity};
+use crate::program::Program;
+
+/// Findings of different instructions that a worker keeps.
+const LIMIT: usize = 1000;
+
+/// One side of an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// The instruction, if known.
+    pub pc: Option<u32>,
+    /// Linear number of the block.
+    pub block: u32,
+    /// The warp.
+    pub warp: u32,
+    /// Its lanes.
+    pub lanes: u32,
+}
+
+/// Something to report.
+pub struct Event {
+    /// What.
+    pub kind: FindingKind,
+    /// How bad.
+    pub severity: Severity,
+    /// Who.
+    pub at: Side,
+    /// With whom.
+    pub with: Option<Side>,
+    /// A sentence.
+    pub message: String,
+    /// Another.
+    pub fix: String,
+}
+
+type Key = (FindingKind, Severity, Option<u32>, Option<u32>);
+
+/// The findings of a worker.
+#[derive(Debug, Default)]
+pub struct Collector {
+    found: HashMap<Key, Finding>,
+}
+
+/// What is needed to name threads and lines.
+#[derive(Clone, Copy)]
+pub struct Naming<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The entry.
+    pub kernel: &'a str,
+    /// Grid in blocks.
+    pub grid: [u32; 3],
+    /// Block in threads.
+    pub block: [u32; 3],
+}
+
+impl Naming<'_> {
+    /// The index of a block.
+    pub fn block_index(&self, number: u32) -> [u32; 3] {
+        split(number, self.grid)
+    }
+
+    fn party(&self, side: Side) -> Party {
+        let origin = side.pc.map(|pc| self.program.origins[pc as usize]).unwrap_or_default();
+        let opcode = side.pc.map_or("an instruction too far behind to be remembered", |pc| {
+            // Only the first instruction that a PTX instruction becomes has its name.
+            let named = (0..=pc).rev().find(|&pc| self.program.opcodes[pc as usize] != 0);
+            self.program.names[named.map_or(0, |pc| self.program.opcodes[pc as usize]) as usize].as_str()
+        });
+        Party {
+            ptx_line: origin.ptx_line,
+            source: self.program.source_line(origin),
+            opcode: opcode.into(),
+            block: self.block_index(side.block),
+            threads: crate::memory::lanes(side.lanes)
+                .map(|lane| split(side.warp * 32 + lane as u32, self.block))
+                .collect(),
+        }
+    }
+}
+
+/// Linear number to index.
+fn split(number: u32, extent: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = extent.map(|extent| extent.max(1));
+    [number % x, number / x % y, number / x / y]
+}
+
+impl Collector {
+    /// Takes an event; sentences are only made for a new one.
+    pub fn report(
+        &mut self,
+        naming: Naming<'_>,
+        key: (FindingKind, Option<u32>, Option<u32>),
+        event: impl FnOnce() -> Event,
+    ) {
+        for severity in [Severity::Error, Severity::Warning] {
+            if let Some(found) = self.found.get_mut(&(key.0, severity, key.1, key.2)) {
+                found.count += 1;
+                return;
+            }
+        }
+        let event = event();
+        let key = (event.kind, event.severity, key.1, key.2);
+        if let Some(found) = self.found.get_mut(&key) {
+            found.count += 1;
+            return;
+        }
+        if self.found.len() >= LIMIT {
+            return;
+        }
+        let finding = Finding {
+            kind: event.kind,
+            severity: event.severity,
+            kernel: naming.kernel.into(),
+            at: naming.party(event.at),
+            with: event.with.map(|side| naming.party(side)),
+            message: event.message,
+            fix: event.fix,
+            count: 1,
+        };
+        self.found.insert(key, finding);
+    }
+
+    /// Adds the findings of another worker.
+    pub fn merge(&mut self, other: Collector) {
+        for (key, finding) in other.found {
+            match self.found.get_mut(&key) {
+                Some(found) => found.count += finding.count,
+                None => {
+                    self.found.insert(key, finding);
+                }
+            }
+        }
+    }
+
+    /// All findings, the worst first, then by place.
+    pub fn finish(self) -> Vec<Finding> {
+        let mut findings: Vec<Finding> = self.found.into_values().collect();
+        findings.sort_by(|a, b| {
+            b.severity.cmp(&a.severity).then(a.at.ptx_line.cmp(&b.at.ptx_line)).then(a.kind.cmp(&b.kind))
+        });
+        findings
+    }
+}

@@ -1,0 +1,76 @@
+//! One remembered access: which lanes, when, and which instruction.
+
+/// Accesses with larger program counters are remembered without theirs.
+pub const PC_LIMIT: u32 = (1 << 20) - 1;
+
+/// How an access takes part in races.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strength {
+    /// Races with everything.
+    Plain,
+    /// Does not race with its like.
+    Atomic,
+}
+
+/// When, by which warp and with which instruction: stamp (32 bits), warp (5), atomic (1), stale (1), program counter (20).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment(pub u64);
+
+const STALE: u64 = 1 << 25;
+
+impl Moment {
+    /// Packs the parts.
+    pub fn new(stamp: u32, warp: u32, pc: u32, strength: Strength) -> Self {
+        let atomic = u64::from(strength == Strength::Atomic);
+        let warp = u64::from(warp & 31);
+        Self(u64::from(stamp) << 32 | warp << 27 | atomic << 26 | u64::from(pc.min(PC_LIMIT)))
+    }
+}
+
+/// An access. No lanes: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// When and what.
+    pub moment: Moment,
+    /// Lanes of the warp.
+    pub lanes: u32,
+}
+
+impl Entry {
+    /// When.
+    pub fn stamp(self) -> u32 {
+        (self.moment.0 >> 32) as u32
+    }
+
+    /// Which warp.
+    pub fn warp(self) -> u32 {
+        (self.moment.0 >> 27) as u32 & 31
+    }
+
+    /// Whether it was an atomic.
+    pub fn is_atomic(self) -> bool {
+        self.moment.0 >> 26 & 1 == 1
+    }
+
+    /// The instruction, unless it lies too far behind.
+    pub fn pc(self) -> Option<u32> {
+        let pc = self.moment.0 as u32 & PC_LIMIT;
+        (pc < PC_LIMIT).then_some(pc)
+    }
+
+    /// The same load, now that somebody has replaced the value.
+    pub fn stale(self) -> Self {
+        Self { moment: Moment(self.moment.0 | STALE), ..self }
+    }
+
+    /// Whether a store by the reader of this load loses a change that somebody else has made. Without order the other store may always
+    /// have come in between; if both are strong, as flags and locks are, it must really have.
+    pub fn loses(self, both_strong: bool) -> bool {
+        !both_strong || self.moment.0 & STALE != 0
+    }
+
+    /// Whether `lane` of `warp` is part of it.
+    pub fn has(self, warp: u32, lane: u32) -> bool {
+        self.warp() == warp && self.lanes >> lane & 1 == 1
+    }
+}

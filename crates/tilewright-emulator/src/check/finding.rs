@@ -1,0 +1,134 @@
+//! What the checks report.
+
+use crate::program::SourceLine;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A load or store outside the object that the pointer was made from.
+    OutOfBounds,
+    /// A store to constant memory or to a parameter.
+    ReadOnly,
+    /// An address that is no multiple of the access size.
+    Misaligned,
+    /// A shared load of bytes that nothing has written.
+    UninitialisedShared,
+    /// Two accesses of shared memory by threads of a block, at least one a store, that no barrier orders.
+    SharedRace,
+    /// As [`FindingKind::SharedRace`], by lanes of one warp: `__syncwarp()` is missing.
+    WarpRace,
+    /// Two accesses of global memory by threads of one block that no barrier orders.
+    GlobalRace,
+    /// Two accesses of global memory by different blocks that nothing orders.
+    BlockRace,
+    /// Threads read a value, change it and write it back without an atomic.
+    LostUpdate,
+    /// A barrier that not all lanes of a warp reach together, or that threads have exited before.
+    BarrierDivergence,
+    /// Threads that wait for ever.
+    Deadlock,
+    /// A warp instruction executed by a lane that its mask does not name.
+    WarpMask,
+    /// A failed `assert`.
+    Assertion,
+    /// `trap`.
+    Trap,
+}
+
+impl FindingKind {
+    /// A few words for it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "access out of bounds",
+            Self::ReadOnly => "store to read-only memory",
+            Self::Misaligned => "misaligned access",
+            Self::UninitialisedShared => "read of uninitialised shared memory",
+            Self::SharedRace => "race on shared memory",
+            Self::WarpRace => "race between lanes of a warp",
+            Self::GlobalRace => "race on global memory within a block",
+            Self::BlockRace => "race on global memory between blocks",
+            Self::LostUpdate => "lost update",
+            Self::BarrierDivergence => "divergent barrier",
+            Self::Deadlock => "deadlock",
+            Self::WarpMask => "lane missing in its own warp mask",
+            Self::Assertion => "assertion failed",
+            Self::Trap => "trap",
+        }
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Harmless as executed, and worth knowing: several threads write the same value to one place.
+    Note,
+    /// Works on today's hardware, though the programming model does not promise it.
+    Warning,
+    /// A wrong program.
+    Error,
+}
+
+/// One side of a finding: an instruction and who executed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// PTX line, from 1.
+    pub ptx_line: u32,
+    /// CUDA line, if the module has line information.
+    pub source: Option<SourceLine>,
+    /// The PTX opcode.
+    pub opcode: String,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Indices of the threads, at most 32.
+    pub threads: Vec<[u32; 3]>,
+}
+
+/// A fault in the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: FindingKind,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The entry that was launched.
+    pub kernel: String,
+    /// The access or barrier.
+    pub at: Party,
+    /// The earlier access that it conflicts with.
+    pub with: Option<Party>,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// What to do about it, in a sentence.
+    pub fix: String,
+    /// How often the same pair of instructions was found.
+    pub count: u64,
+}
+
+impl std::fmt::Display for Party {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(source) = &self.source {
+            write!(f, "{source}, ")?;
+        }
+        let [x, y, z] = self.block;
+        write!(f, "PTX line {} ({}), block ({x}, {y}, {z})", self.ptx_line, self.opcode)?;
+        if let Some([x, y, z]) = self.threads.first() {
+            write!(f, ", thread ({x}, {y}, {z})")?;
+        }
+        match self.threads.len() {
+            0 | 1 => Ok(()),
+            more => write!(f, " and {} more", more - 1),
+        }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} in {}: {}", self.kind.title(), self.kernel, self.message)?;
+        writeln!(f, "  at   {}", self.at)?;
+        if let Some(with) = &self.with {
+            writeln!(f, "  with {with}")?;
+        }
+        write!(f, "  fix: {} ({} time{})", self.fix, self.count, if self.count == 1 { "" } else { "s" })
+    }
+}

@@ -1,0 +1,305 @@
+//! Counters as users see them: by instruction, by CUDA line, and in total.
+
+use std::collections::BTreeMap;
+
+use super::raw::{AccessCount, RawCounts};
+use crate::check::Mode;
+use crate::isa::Type;
+use crate::program::{
+    Program, SourceLine,
+    instruction::{Inst, Op, Space},
+};
+
+/// What an instruction does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum AccessKind {
+    GlobalLoad,
+    GlobalStore,
+    GlobalAtomic,
+    SharedLoad,
+    SharedStore,
+    SharedAtomic,
+    LocalLoad,
+    LocalStore,
+    ConstantLoad,
+    ParameterLoad,
+    Texture,
+    /// Generic addresses that meant several spaces, or none that is counted.
+    Mixed,
+}
+
+/// Executions of one access to memory.
+///
+/// Sectors are distinct 32-byte segments of a warp's request; wavefronts are passes over the banks of shared memory. Both follow the
+/// rules measured on an H200 (`tilewright_arch::memory`). Shared atomics, whose cost nobody has measured here, count one wavefront per
+/// lane in the fullest bank; constant loads count distinct addresses as wavefronts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessCounters {
+    /// Warp instructions that reached memory.
+    pub requests: u64,
+    /// Lanes that took part.
+    pub lanes: u64,
+    /// Bytes that the lanes asked for.
+    pub bytes_requested: u64,
+    /// Sectors touched.
+    pub sectors: u64,
+    /// Sectors that packed and aligned data would need.
+    pub ideal_sectors: u64,
+    /// Wavefronts of shared memory.
+    pub wavefronts: u64,
+    /// Wavefronts without bank conflicts.
+    pub ideal_wavefronts: u64,
+}
+
+impl AccessCounters {
+    fn add(&mut self, count: &AccessCount) {
+        self.requests += count.requests;
+        self.lanes += count.lanes;
+        self.bytes_requested += count.bytes;
+        self.sectors += count.sectors;
+        self.ideal_sectors += count.ideal_sectors;
+        self.wavefronts += count.wavefronts;
+        self.ideal_wavefronts += count.ideal_wavefronts;
+    }
+
+    /// Sectors per request; 0 without requests.
+    pub fn sectors_per_request(&self) -> f64 {
+        if self.requests == 0 { 0.0 } else { self.sectors as f64 / self.requests as f64 }
+    }
+
+    /// Bytes asked for by bytes moved: more than 1 for broadcasts.
+    pub fn efficiency(&self) -> f64 {
+        tilewright_arch::memory::global::efficiency(self.bytes_requested, self.sectors)
+    }
+
+    /// Wavefronts that bank conflicts add.
+    pub fn conflicts(&self) -> u64 {
+        self.wavefronts.saturating_sub(self.ideal_wavefronts)
+    }
+}
+
+/// Counters of one PTX instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstructionCounters {
+    /// PTX line, from 1.
+    pub ptx_line: u32,
+    /// CUDA line, if the module has line information.
+    pub source: Option<SourceLine>,
+    /// The opcode with its modifiers.
+    pub opcode: String,
+    /// Warps that executed it.
+    pub executions: u64,
+    /// Lanes that took part in all of them.
+    pub active_lanes: u64,
+    /// Floating-point operations: an addition or multiplication is one, a fused multiply-add two, per element.
+    pub flops: u64,
+    /// What it did to memory; an asynchronous copy has two sides.
+    pub accesses: Vec<(AccessKind, AccessCounters)>,
+}
+
+/// Counters of a CUDA line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LineCounters {
+    /// Warp instructions.
+    pub executions: u64,
+    /// Lanes in all of them.
+    pub active_lanes: u64,
+    /// Floating-point operations.
+    pub flops: u64,
+    /// Memory.
+    pub accesses: BTreeMap<AccessKind, AccessCounters>,
+}
+
+/// What a launch did, counted at the level of PTX: of the instructions as they stand in the module, not of what an assembler makes of
+/// them. It may merge loads, remove and repeat instructions; times and cache hits are not known here at all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// PTX instructions executed by warps, those without an active lane included.
+    pub warp_instructions: u64,
+    /// The same by lanes.
+    pub thread_instructions: u64,
+    /// Floating-point operations outside of matrix instructions.
+    pub flops: u64,
+    /// Floating-point or integer operations of `mma` and `wmma`: two per multiply-add.
+    pub matrix_operations: u64,
+    /// Warps that arrived at block barriers.
+    pub barriers: u64,
+    /// Loads from global memory.
+    pub global_load: AccessCounters,
+    /// Stores to global memory.
+    pub global_store: AccessCounters,
+    /// Loads from shared memory.
+    pub shared_load: AccessCounters,
+    /// Stores to shared memory.
+    pub shared_store: AccessCounters,
+    /// Every kind of access, those four included.
+    pub accesses: BTreeMap<AccessKind, AccessCounters>,
+    /// Executions by opcode.
+    pub instruction_mix: BTreeMap<String, u64>,
+    /// Every instruction that was executed, in the order of the module.
+    pub instructions: Vec<InstructionCounters>,
+    /// By CUDA line.
+    pub lines: BTreeMap<SourceLine, LineCounters>,
+}
+
+impl Counters {
+    pub(crate) fn new(program: &Program, raw: &RawCounts) -> Self {
+        let mut counters = Self { barriers: raw.barriers, ..Self::default() };
+        let mut accesses_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (access, &pc) in program.accesses.iter().enumerate() {
+            accesses_of.entry(pc).or_default().push(access);
+        }
+        for (block, executions) in program.blocks.iter().zip(&raw.blocks) {
+            if executions.warps == 0 {
+                continue;
+            }
+            for pc in block.start..block.end {
+                let lanes = executions.lanes - raw.guarded_out[pc as usize];
+                let accesses = accesses_of.get(&pc).map_or(&[][..], Vec::as_slice);
+                counters.add(program, raw, pc, executions.warps, lanes, accesses);
+            }
+        }
+        counters.instructions.sort_by_key(|instruction| instruction.ptx_line);
+        let total = |kind| counters.accesses.get(&kind).copied().unwrap_or_default();
+        counters.global_load = total(AccessKind::GlobalLoad);
+        counters.global_store = total(AccessKind::GlobalStore);
+        counters.shared_load = total(AccessKind::SharedLoad);
+        counters.shared_store = total(AccessKind::SharedStore);
+        counters
+    }
+
+    fn add(
+        &mut self,
+        program: &Program,
+        raw: &RawCounts,
+        pc: u32,
+        warps: u64,
+        lanes: u64,
+        accesses: &[usize],
+    ) {
+        let inst = &program.code[pc as usize];
+        let opcode = &program.names[program.opcodes[pc as usize] as usize];
+        let accesses: Vec<(AccessKind, AccessCounters)> = accesses
+            .iter()
+            .map(|&access| {
+                let mut sum = AccessCounters::default();
+                sum.add(&raw.accesses[access]);
+                (kind_of(inst, raw.spaces[access]), sum)
+            })
+            .collect();
+        let origin = program.origins[pc as usize];
+        let source = program.source_line(origin);
+        for (kind, sum) in &accesses {
+            merge(self.accesses.entry(*kind).or_default(), sum);
+        }
+        // Only the first of the instructions that a PTX instruction became counts, and no marker of a block.
+        let counted = !opcode.is_empty();
+        let flops = lanes * flops_of(opcode);
+        if counted {
+            self.warp_instructions += warps;
+            self.thread_instructions += lanes;
+            self.flops += flops;
+            self.matrix_operations += warps * matrix_operations(program, inst);
+            *self.instruction_mix.entry(opcode.clone()).or_default() += warps;
+        }
+        if let Some(source) = &source {
+            let line = self.lines.entry(source.clone()).or_default();
+            if counted {
+                line.executions += warps;
+                line.active_lanes += lanes;
+                line.flops += flops;
+            }
+            for (kind, sum) in &accesses {
+                merge(line.accesses.entry(*kind).or_default(), sum);
+            }
+        }
+        if counted {
+            self.instructions.push(InstructionCounters {
+                ptx_line: origin.ptx_line,
+                source,
+                opcode: opcode.clone(),
+                executions: warps,
+                active_lanes: lanes,
+                flops,
+                accesses,
+            });
+        } else if !accesses.is_empty()
+            && let Some(last) = self.instructions.iter_mut().rev().find(|i| i.ptx_line == origin.ptx_line)
+        {
+            last.accesses.extend(accesses);
+        }
+    }
+}
+
+fn merge(sum: &mut AccessCounters, more: &AccessCounters) {
+    sum.requests += more.requests;
+    sum.lanes += more.lanes;
+    sum.bytes_requested += more.bytes_requested;
+    sum.sectors += more.sectors;
+    sum.ideal_sectors += more.ideal_sectors;
+    sum.wavefronts += more.wavefronts;
+    sum.ideal_wavefronts += more.ideal_wavefronts;
+}
+
+/// The kind of an access from the spaces that its executions reached.
+fn kind_of(inst: &Inst, spaces: u8) -> AccessKind {
+    let Some(&(space, ..)) = KINDS.iter().find(|row| spaces == 1 << row.0 as u8) else {
+        return AccessKind::Mixed;
+    };
+    let mode = match inst.op {
+        Op::Store | Op::StoreMatrix | Op::WmmaStore => Mode::Write,
+        Op::Atomic => Mode::Update,
+        // The shared side of an asynchronous copy is a store.
+        Op::CopyAsync if space == Space::Shared => Mode::Write,
+        _ => Mode::Read,
+    };
+    AccessKind::of(space, mode)
+}
+
+/// For each space: loads, stores, atomics.
+const KINDS: &[(Space, AccessKind, AccessKind, AccessKind)] = &[
+    (Space::Global, AccessKind::GlobalLoad, AccessKind::GlobalStore, AccessKind::GlobalAtomic),
+    (Space::Shared, AccessKind::SharedLoad, AccessKind::SharedStore, AccessKind::SharedAtomic),
+    (Space::Local, AccessKind::LocalLoad, AccessKind::LocalStore, AccessKind::LocalStore),
+    (Space::Const, AccessKind::ConstantLoad, AccessKind::Mixed, AccessKind::Mixed),
+    (Space::Param, AccessKind::ParameterLoad, AccessKind::Mixed, AccessKind::Mixed),
+    (Space::Texture, AccessKind::Texture, AccessKind::Mixed, AccessKind::Mixed),
+];
+
+impl AccessKind {
+    /// The kind of an access whose space is known.
+    pub(crate) fn of(space: Space, mode: Mode) -> Self {
+        match (KINDS.iter().find(|row| row.0 == space), mode) {
+            (Some(row), Mode::Read) => row.1,
+            (Some(row), Mode::Write) => row.2,
+            (Some(row), Mode::Update) => row.3,
+            (None, _) => Self::Mixed,
+        }
+    }
+}
+
+/// Floating-point operations of one lane.
+fn flops_of(opcode: &str) -> u64 {
+    let base = opcode.split('.').next().unwrap_or_default();
+    let operations = match base {
+        "fma" | "mad" => 2,
+        "add" | "sub" | "mul" => 1,
+        _ => return 0,
+    };
+    let float = opcode.split('.').filter_map(Type::parse).find(|ty| ty.is_float());
+    let elements = match float {
+        Some(Type::F16x2 | Type::Bf16x2 | Type::F32x2) => 2,
+        Some(_) => 1,
+        None => 0,
+    };
+    operations * elements
+}
+
+fn matrix_operations(program: &Program, inst: &Inst) -> u64 {
+    if inst.op != Op::Mma {
+        return 0;
+    }
+    let op = &program.sites.mmas[inst.aux as usize].op;
+    2 * u64::from(op.m) * u64::from(op.n) * u64::from(op.k)
+}

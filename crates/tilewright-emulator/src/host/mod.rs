@@ -1,0 +1,9 @@
+//! The host's side: allocate, copy, bind arguments, launch, read back.
+
+mod arguments;
+mod error;
+mod machine;
+
+pub use arguments::Argument;
+pub use error::MemoryError;
+pub use machine::{DevicePointer, Launch, Machine};

@@ -1,0 +1,175 @@
+//! A block: takes turns among its warps until all have exited.
+
+use super::{
+    barriers::report_divergence,
+    interpret::{self, Stop},
+    team::{BARRIERS, Barrier, Team},
+    warp::{State, Warp},
+    worker::{Launch, Worker},
+};
+use crate::check::{FindingKind, Known, Order, Severity, SharedShadow};
+use crate::memory::SharedMemory;
+
+/// A resident block.
+#[derive(Debug)]
+pub struct Block {
+    pub warps: Vec<Warp>,
+    pub team: Team,
+}
+
+/// How far a block has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All threads have exited, or wait for ever.
+    Done,
+    /// It has used up its turn.
+    More,
+    /// The launch has failed.
+    Failed,
+}
+
+impl Block {
+    /// Block `number` of a launch.
+    pub fn new(launch: &Launch<'_>, index: [u32; 3], number: u32) -> Self {
+        let threads = launch.block.iter().product::<u32>();
+        let entry = launch.entry;
+        let start = entry.start.unwrap_or(0);
+        let warps = (0..threads.div_ceil(32))
+            .map(|warp| {
+                let mask = u32::MAX >> (32 - (threads - 32 * warp).min(32));
+                Warp::new(warp, mask, start, entry.frame_offset, launch.program.frame_bytes)
+            })
+            .collect::<Vec<_>>();
+        let order = Order::new(warps.len());
+        let shadow = (launch.races != super::launch::Races::Ignore)
+            .then(|| SharedShadow::new(launch.shared.bytes, launch.granule_shift));
+        let team = Team {
+            number,
+            index,
+            shared: SharedMemory::new(launch.shared.bytes),
+            barriers: vec![Barrier::default(); BARRIERS],
+            live: threads,
+            threads,
+            order,
+            known: Known::default(),
+            shadow,
+        };
+        Self { warps, team }
+    }
+
+    /// Executes for at most `turn` instructions, roughly.
+    pub fn run(&mut self, worker: &mut Worker<'_>, turn: i64) -> Progress {
+        let end = worker.steps.saturating_add(turn);
+        loop {
+            let mut ran = false;
+            for index in 0..self.warps.len() {
+                while self.warps[index].paths.iter().any(|path| path.state == State::Ready) {
+                    ran = true;
+                    let live = self.team.live;
+                    worker.executing = (self.team.number, self.warps[index].index);
+                    let stop = interpret::run(worker, &mut self.warps[index], &mut self.team);
+                    if self.team.live != live {
+                        self.after_exits(worker);
+                    }
+                    match stop {
+                        Stop::Barrier(site) => self.arrive(worker, index, site),
+                        Stop::Idle => {}
+                        Stop::Fuel => break,
+                        Stop::Failed => return Progress::Failed,
+                    }
+                }
+            }
+            if self.team.live == 0 {
+                return Progress::Done;
+            }
+            if !ran && !self.unblock() {
+                self.deadlock(worker);
+                return Progress::Done;
+            }
+            if worker.steps >= end {
+                return Progress::More;
+            }
+        }
+    }
+
+    /// Barriers no longer wait for threads that have exited.
+    fn after_exits(&mut self, worker: &mut Worker<'_>) {
+        for id in 0..BARRIERS {
+            if self.team.barriers[id].arrived.iter().any(|&mask| mask != 0) {
+                self.complete(worker, id);
+            }
+        }
+    }
+
+    /// Nothing can go on: warp instructions whose missing members have exited can, and lanes that wait for others where all meet.
+    fn unblock(&mut self) -> bool {
+        let mut any = false;
+        for warp in &mut self.warps {
+            for index in 0..warp.paths.len() {
+                let State::Members { members } = warp.paths[index].state else { continue };
+                let here = warp
+                    .paths
+                    .iter()
+                    .filter(|path| path.state == State::Members { members })
+                    .fold(0, |sum, path| sum | path.mask);
+                if members & warp.live & !here == 0 {
+                    warp.paths[index].state = State::Ready;
+                    any = true;
+                    break;
+                }
+            }
+        }
+        if any {
+            return true;
+        }
+        self.warps.iter_mut().fold(false, |any, warp| warp.release_joins() | any)
+    }
+
+    /// Reports every group of threads that waits for ever.
+    fn deadlock(&mut self, worker: &mut Worker<'_>) {
+        self.report_paths(worker, "waits for ever");
+    }
+
+    /// The launch has reached its limit: reports every group of threads that has not come to its end. Those that wait for a flag or a
+    /// lock in a loop are among them.
+    pub fn unfinished(&mut self, worker: &mut Worker<'_>) {
+        let limit = worker.launch.step_limit;
+        self.report_paths(
+            worker,
+            &format!("is still in this loop after {limit} warp instructions of the launch"),
+        );
+    }
+
+    fn report_paths(&mut self, worker: &mut Worker<'_>, running: &str) {
+        for barrier in &self.team.barriers {
+            report_divergence(worker, &self.team, barrier);
+        }
+        for warp in &self.warps {
+            for path in &warp.paths {
+                // A barrier has been passed by the program counter, others have not.
+                let (pc, message, fix) = match path.state {
+                    State::Barrier { id, .. } => (
+                        path.pc - 1,
+                        format!("waits at barrier {id} for threads that do not come"),
+                        "make every thread of the block reach the barrier, with the same number and count",
+                    ),
+                    State::Members { members } => (
+                        path.pc,
+                        format!(
+                            "waits for lanes {:#010x} of its warp, which do not come",
+                            members & warp.live & !path.mask
+                        ),
+                        "name in the mask only the lanes that execute the instruction",
+                    ),
+                    State::Ready => (
+                        path.pc,
+                        running.to_string(),
+                        "check who changes what the loop waits for, and that it does not wait itself; or raise `step_limit`",
+                    ),
+                };
+                let side = worker.side(warp, &self.team, pc, path.mask);
+                worker.report(FindingKind::Deadlock, Severity::Error, side, || (message, fix.into()));
+            }
+        }
+    }
+}

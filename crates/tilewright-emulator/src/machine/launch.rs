@@ -1,0 +1,284 @@
+//! Launches: blocks over threads of this process, and what comes back.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::{
+    block::{Block, Progress},
+    interpret::Isa,
+    worker::{Launch, Worker},
+};
+use crate::check::{Collector, Finding, Severity};
+use crate::count::{Counters, RawCounts};
+
+/// Whether races are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Races {
+    /// No: the fastest.
+    Ignore,
+    /// In shared memory.
+    Shared,
+    /// In shared and in global memory, between blocks too. Global shadow memory takes about 20 bytes per byte touched.
+    #[default]
+    All,
+}
+
+/// In which order blocks are executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockOrderPolicy {
+    /// Several at a time, on the threads of the rayon pool.
+    #[default]
+    Parallel,
+    /// One after the other, by number: atomics of floats give the same sums every time.
+    Deterministic,
+    /// All at the same time, taking turns on one thread, as a cooperative launch promises: blocks may wait for each other.
+    Cooperative,
+}
+
+/// How a kernel is launched.
+///
+/// Out-of-bounds, alignment, initialisation and barrier checks are always on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchOptions {
+    /// Race checks.
+    pub races: Races,
+    /// Order of the blocks.
+    pub order: BlockOrderPolicy,
+    /// Most warp instructions of the launch.
+    pub step_limit: u64,
+    /// Most bytes that the machine may take for this launch, allocations included.
+    pub memory_limit: u64,
+    /// What `%nsmid` says, and how many values `%smid` has.
+    pub multiprocessors: u32,
+}
+
+impl Default for LaunchOptions {
+    fn default() -> Self {
+        Self {
+            races: Races::default(),
+            order: BlockOrderPolicy::default(),
+            step_limit: 100_000_000_000,
+            memory_limit: 8 << 30,
+            multiprocessors: 132,
+        }
+    }
+}
+
+/// Why a launch did not happen or did not end well.
+///
+/// Faults of the kernel that the machine can go on after are [`Finding`]s in the [`Report`] instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// No such entry.
+    #[error("the module has no entry `{name}`; it has: {known}")]
+    NoEntry {
+        /// The name asked for.
+        name: String,
+        /// The entries that there are.
+        known: String,
+    },
+    /// A grid or block that no device takes.
+    #[error("{what} {extent:?} is not possible: {why}")]
+    Extent {
+        /// Grid or block.
+        what: &'static str,
+        /// As asked for.
+        extent: [u32; 3],
+        /// The rule.
+        why: String,
+    },
+    /// Arguments that do not fit the parameters.
+    #[error("argument {index} of `{entry}`: {message}")]
+    Argument {
+        /// The entry.
+        entry: String,
+        /// Which one, from 0.
+        index: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// More shared memory than a block can have.
+    #[error("the block needs {bytes} bytes of shared memory; no device has more than {limit}")]
+    SharedMemory {
+        /// Needed.
+        bytes: u64,
+        /// Possible.
+        limit: u64,
+    },
+    /// An instruction that the emulator does not know.
+    #[error("PTX line {line}: `{opcode}` is not supported: {reason}")]
+    Unsupported {
+        /// The instruction.
+        opcode: String,
+        /// PTX line.
+        line: u32,
+        /// Why not.
+        reason: String,
+    },
+    /// A call of a function that is only declared.
+    #[error("PTX line {line}: `{name}` is called and not defined in this module")]
+    UndefinedFunction {
+        /// The function.
+        name: String,
+        /// PTX line.
+        line: u32,
+    },
+    /// Recursion without end.
+    #[error("the calls of a thread are more than {levels} levels deep")]
+    StackOverflow {
+        /// The limit.
+        levels: u32,
+    },
+    /// `trap`.
+    #[error("PTX line {line}: the kernel executed `trap`")]
+    Trap {
+        /// PTX line.
+        line: u32,
+    },
+    /// A failed `assert`.
+    #[error("{file}:{line}: assertion `{message}` failed")]
+    Assertion {
+        /// The expression.
+        message: String,
+        /// CUDA file.
+        file: String,
+        /// CUDA line.
+        line: u32,
+    },
+    /// Too many instructions.
+    #[error(
+        "the launch executed more than {limit} warp instructions; is there an endless loop? (`step_limit` sets the limit)"
+    )]
+    StepLimit {
+        /// The limit.
+        limit: u64,
+    },
+    /// Too much memory.
+    #[error(
+        "the launch needs {bytes} bytes of memory, more than the limit of {limit} (`memory_limit` sets it)"
+    )]
+    MemoryLimit {
+        /// Needed.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+/// What a launch did.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What the hardware would count, at the level of PTX.
+    pub counters: Counters,
+    /// Faults, the worst first.
+    pub findings: Vec<Finding>,
+    /// What the kernel printed, block by block.
+    pub printed: String,
+    /// Why it ended early, if it did.
+    pub error: Option<LaunchError>,
+}
+
+impl Report {
+    /// Findings that are errors.
+    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Whether the kernel ran to its end and no check found an error.
+    pub fn is_clean(&self) -> bool {
+        self.error.is_none() && self.errors().next().is_none()
+    }
+}
+
+/// Warp instructions that a block executes before another one may start beside it: blocks may wait for later ones.
+const TURN: i64 = 1 << 26;
+
+/// Blocks that one worker keeps at a time.
+const RESIDENT: usize = 16;
+
+/// Executes all blocks of a launch.
+pub fn run(launch: &Launch<'_>, policy: BlockOrderPolicy) -> Report {
+    let blocks = launch.grid.iter().product::<u32>();
+    let workers = match policy {
+        BlockOrderPolicy::Parallel => rayon::current_num_threads().min(blocks as usize).max(1),
+        _ => 1,
+    };
+    let resident = if policy == BlockOrderPolicy::Cooperative { blocks as usize } else { RESIDENT };
+    let turn = if policy == BlockOrderPolicy::Cooperative { 1 << 16 } else { TURN };
+    let next = AtomicU32::new(0);
+    let isa = Isa::detect();
+    let mut results: Vec<Option<Outcome>> = (0..workers).map(|_| None).collect();
+    if workers == 1 {
+        results[0] = Some(work(launch, isa, &next, blocks, resident, turn));
+    } else {
+        rayon::scope(|scope| {
+            for result in &mut results {
+                let next = &next;
+                scope.spawn(move |_| *result = Some(work(launch, isa, next, blocks, resident, turn)));
+            }
+        });
+    }
+    let program = launch.program;
+    let mut counts = RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len());
+    let mut findings = Collector::default();
+    let mut printed = Vec::new();
+    let mut error = None;
+    for outcome in results.into_iter().flatten() {
+        counts.add(&outcome.counts);
+        findings.merge(outcome.findings);
+        printed.extend(outcome.printed);
+        error = error.or(outcome.error);
+    }
+    printed.sort_by_key(|line: &(u32, String)| line.0);
+    Report {
+        counters: Counters::new(program, &counts),
+        findings: findings.finish(),
+        printed: printed.into_iter().map(|line| line.1).collect(),
+        error,
+    }
+}
+
+/// What a worker brings back.
+struct Outcome {
+    counts: RawCounts,
+    findings: Collector,
+    printed: Vec<(u32, String)>,
+    error: Option<LaunchError>,
+}
+
+fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: usize, turn: i64) -> Outcome {
+    let mut worker = Worker::new(launch, isa);
+    let mut queue = std::collections::VecDeque::new();
+    let mut counted = 0;
+    loop {
+        if queue.len() < resident {
+            let number = next.fetch_add(1, Relaxed);
+            if number < blocks {
+                let index = worker.naming().block_index(number);
+                queue.push_front(Block::new(launch, index, number));
+            } else {
+                // The counter stays where it is for a grid of 2^32 - 1 blocks too.
+                next.fetch_sub(1, Relaxed);
+            }
+        }
+        let Some(mut block) = queue.pop_front() else { break };
+        let progress = block.run(&mut worker, turn.min(launch.step_limit.min(i64::MAX as u64) as i64));
+        let steps = (worker.steps - counted) as u64;
+        counted = worker.steps;
+        let all_steps = launch.steps.fetch_add(steps, Relaxed) + steps;
+        if all_steps > launch.step_limit && worker.error.is_none() {
+            block.unfinished(&mut worker);
+            worker.error = Some(LaunchError::StepLimit { limit: launch.step_limit });
+        }
+        if worker.error.is_some() || progress == Progress::Failed {
+            launch.failed.store(true, Relaxed);
+        }
+        if launch.failed.load(Relaxed) {
+            break;
+        }
+        if progress == Progress::More {
+            queue.push_back(block);
+        }
+    }
+    Outcome { counts: worker.counts, findings: worker.findings, printed: worker.printed, error: worker.error }
+}

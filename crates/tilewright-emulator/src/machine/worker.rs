@@ -1,0 +1,204 @@
+//! A thread of this process that executes blocks.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use super::{
+    frame::Frame,
+    interpret::{Isa, uniform_special},
+    launch::{LaunchError, Races},
+    team::Team,
+    vector,
+    warp::{Path, Warp},
+};
+use crate::check::{BlockOrder, Collector, Event, FindingKind, GlobalShadow, Naming, Severity, Side};
+use crate::count::RawCounts;
+use crate::memory::{GlobalMemory, Pattern, SharedLayout};
+use crate::program::{
+    Function, Program, address,
+    instruction::{Inst, Op, Place, Special},
+};
+
+/// What all workers of a launch see.
+pub struct Launch<'a> {
+    pub program: &'a Program,
+    pub entry: &'a Function,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// The parameter block.
+    pub params: Vec<u8>,
+    pub shared: SharedLayout,
+    pub dynamic_shared: u32,
+    pub memory: &'a GlobalMemory,
+    pub textures: &'a super::texture::Textures,
+    pub heap: &'a super::heap::Heap,
+    pub races: Races,
+    /// log2 of the bytes of a shadow granule.
+    pub granule_shift: u32,
+    pub shadow: Option<GlobalShadow>,
+    pub blocks: BlockOrder,
+    pub multiprocessors: u32,
+    /// Is told of every access.
+    pub observer: Option<&'a dyn super::Observer>,
+    pub step_limit: u64,
+    /// Instructions executed by all workers.
+    pub steps: AtomicU64,
+    /// Set when the launch has failed.
+    pub failed: AtomicBool,
+}
+
+/// A worker.
+pub struct Worker<'a> {
+    pub launch: &'a Launch<'a>,
+    pub program: &'a Program,
+    pub isa: Isa,
+    pub counts: RawCounts,
+    /// The last pattern of each access.
+    pub patterns: Vec<Pattern>,
+    pub findings: Collector,
+    /// Text that the kernel has printed, with the number of the block.
+    pub printed: Vec<(u32, String)>,
+    /// The number of the block, and the warp in it.
+    pub executing: (u32, u32),
+    pub steps: i64,
+    pub error: Option<LaunchError>,
+}
+
+impl<'a> Worker<'a> {
+    pub fn new(launch: &'a Launch<'a>, isa: Isa) -> Self {
+        let program = launch.program;
+        Self {
+            launch,
+            program,
+            isa,
+            counts: RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len()),
+            patterns: vec![Pattern::default(); program.accesses.len()],
+            findings: Collector::default(),
+            printed: Vec::new(),
+            executing: (0, 0),
+            steps: 0,
+            error: None,
+        }
+    }
+
+    pub fn naming(&self) -> Naming<'a> {
+        Naming {
+            program: self.program,
+            kernel: &self.launch.entry.name,
+            grid: self.launch.grid,
+            block: self.launch.block,
+        }
+    }
+
+    /// Reports something about one instruction.
+    pub fn report(
+        &mut self,
+        kind: FindingKind,
+        severity: Severity,
+        at: Side,
+        sentences: impl FnOnce() -> (String, String),
+    ) {
+        let naming = self.naming();
+        self.findings.report(naming, (kind, at.pc, None), || {
+            let (message, fix) = sentences();
+            Event { kind, severity, at, with: None, message, fix }
+        });
+    }
+
+    /// `mov` from a special register.
+    #[inline(never)]
+    pub fn read_special(
+        &self,
+        special: Special,
+        warp: &Warp,
+        team: &Team,
+        frame: Frame,
+        dst: Place,
+        mask: u32,
+    ) {
+        let wide = matches!(special, Special::Clock64 | Special::Globaltimer | Special::Gridid);
+        if let Some(value) = uniform_special(special, warp, team, self) {
+            // SAFETY: the destination is a row of the width that the register has.
+            unsafe {
+                if wide {
+                    vector::splat::<u64>(frame.target(dst), value, mask);
+                } else {
+                    vector::splat::<u32>(frame.target(dst), value as u32, mask);
+                }
+            }
+            return;
+        }
+        let [x, y, _] = self.launch.block;
+        let values: [u32; 32] = std::array::from_fn(|lane| {
+            let thread = warp.index * 32 + lane as u32;
+            let bit = 1u32 << lane;
+            match special {
+                Special::Tid(0) => thread % x,
+                Special::Tid(1) => thread / x % y,
+                Special::Tid(_) => thread / x / y,
+                Special::LanemaskEq => bit,
+                Special::LanemaskLt => bit - 1,
+                Special::LanemaskLe => bit | (bit - 1),
+                Special::LanemaskGt => !(bit | (bit - 1)),
+                Special::LanemaskGe => !(bit - 1),
+                _ => lane as u32,
+            }
+        });
+        // SAFETY: the destination is a row of 32-bit values.
+        unsafe { vector::map1(frame.target::<u32>(dst), values.as_ptr(), mask, |value| value) }
+    }
+
+    /// The local address of a variable at `offset` of a level.
+    pub fn local_address(&self, offset: u32, path: &Path) -> u64 {
+        u64::from(path.level) * u64::from(self.program.local_bytes) + u64::from(offset)
+    }
+
+    /// An instruction ends the launch: `trap`, or one that is not supported.
+    pub fn refuse(&mut self, warp: &Warp, team: &Team, inst: &Inst, mask: u32, pc: u32) {
+        let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: mask };
+        let line = self.program.origins[pc as usize].ptx_line;
+        if inst.op == Op::Trap {
+            self.report(FindingKind::Trap, Severity::Error, side, || {
+                (
+                    "the kernel executed `trap`".into(),
+                    "look for the check in the kernel that calls `__trap()`".into(),
+                )
+            });
+            self.error = Some(LaunchError::Trap { line });
+            return;
+        }
+        let opcode = self.program.opcodes[pc as usize];
+        self.error = Some(LaunchError::Unsupported {
+            opcode: self.program.names[opcode as usize].clone(),
+            line,
+            reason: self.program.sites.refusals[inst.aux as usize].clone(),
+        });
+    }
+
+    /// `isspacep`.
+    pub fn is_space(&self, index: u32, frame: Frame, mask: u32) {
+        use crate::program::instruction::Space;
+        let site = &self.program.sites.spaces[index as usize];
+        let addresses = frame.row(site.address);
+        let mut answer = 0;
+        for (lane, &at) in addresses.iter().enumerate() {
+            let constant = self.launch.memory.region(at).map(|region| region.access);
+            let is = match site.space {
+                Space::Shared => window(at) == address::SHARED_WINDOW,
+                Space::Local => window(at) == address::LOCAL_WINDOW,
+                Space::Param => window(at) == address::PARAM_WINDOW,
+                Space::Const => constant == Some(crate::memory::Access::ReadOnly),
+                _ => constant == Some(crate::memory::Access::ReadWrite),
+            };
+            answer |= u32::from(is) << lane;
+        }
+        frame.set_predicate(site.dst.place, answer, mask);
+    }
+}
+
+/// The window of a generic address, or 0.
+pub fn window(at: u64) -> u64 {
+    [address::SHARED_WINDOW, address::LOCAL_WINDOW, address::PARAM_WINDOW]
+        .into_iter()
+        .find(|&window| at.wrapping_sub(window) < address::WINDOW_BYTES)
+        .unwrap_or(0)
+}

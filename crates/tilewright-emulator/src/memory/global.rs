@@ -1,0 +1,128 @@
+//! Global and constant memory: allocations, each in a region of its own.
+
+use std::sync::atomic::AtomicU64;
+
+use super::Object;
+use crate::program::address;
+
+/// Whether a kernel may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Global memory.
+    ReadWrite,
+    /// Constant memory.
+    ReadOnly,
+}
+
+/// One allocation.
+#[derive(Debug)]
+pub struct Region {
+    /// How messages call it.
+    pub name: String,
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether kernels may write.
+    pub access: Access,
+    /// 16-byte aligned because the allocator of large blocks is, and checked in `object`.
+    words: Vec<Chunk>,
+}
+
+/// 16 aligned bytes that threads may share.
+#[derive(Debug)]
+#[repr(C, align(16))]
+struct Chunk([AtomicU64; 2]);
+
+impl Region {
+    fn new(name: String, bytes: u64, access: Access) -> Self {
+        // Reads of a whole vector at the end stay inside the last chunk.
+        let chunks = bytes.div_ceil(16) as usize;
+        let words = (0..chunks).map(|_| Chunk([AtomicU64::new(0), AtomicU64::new(0)])).collect();
+        Self { name, bytes, access, words }
+    }
+
+    fn data(&self) -> *mut u8 {
+        // Through the interior mutability of the atomics this pointer may write.
+        self.words.as_ptr().cast_mut().cast()
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: atomics have the layout of plain words, `&mut self` excludes every other access, and the region has at least
+        // `bytes` bytes.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.bytes as usize) }
+    }
+}
+
+/// All allocations. The index of a region is the high part of its addresses.
+#[derive(Debug, Default)]
+pub struct GlobalMemory {
+    regions: Vec<Option<Region>>,
+    allocated: u64,
+}
+
+impl GlobalMemory {
+    /// Memory without allocations; region 0 stays empty, so that null and small numbers are no addresses.
+    pub fn new() -> Self {
+        Self { regions: vec![None], allocated: 0 }
+    }
+
+    /// Bytes of all allocations.
+    pub fn allocated(&self) -> u64 {
+        self.allocated
+    }
+
+    /// Adds a zeroed allocation and returns its address.
+    pub fn allocate(&mut self, name: String, bytes: u64, access: Access) -> u64 {
+        self.allocated += bytes;
+        self.regions.push(Some(Region::new(name, bytes, access)));
+        address::of_region(self.regions.len() as u64 - 1)
+    }
+
+    /// Removes the allocation that starts at `start`. Its addresses are never used again.
+    pub fn free(&mut self, start: u64) -> Option<()> {
+        let index = (start >> address::REGION_SHIFT) as usize;
+        if start != address::of_region(index as u64) {
+            return None;
+        }
+        let region = self.regions.get_mut(index)?.take()?;
+        self.allocated -= region.bytes;
+        Some(())
+    }
+
+    /// The allocation that `at` was made from: in bounds or not.
+    #[inline(always)]
+    pub fn region(&self, at: u64) -> Option<&Region> {
+        self.regions.get((at >> address::REGION_SHIFT) as usize)?.as_ref()
+    }
+
+    /// The number of regions, empty ones included.
+    pub fn regions(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// The region with this number.
+    pub fn region_number(&self, number: usize) -> Option<&Region> {
+        self.regions.get(number)?.as_ref()
+    }
+
+    /// The bytes that a pointer like `at` may reach.
+    #[inline(always)]
+    pub fn object(&self, at: u64) -> Option<Object> {
+        let region = self.region(at)?;
+        let start = address::of_region(at >> address::REGION_SHIFT);
+        Some(Object { start, bytes: region.bytes, data: region.data() })
+    }
+
+    /// For the host: `bytes` bytes at `at`.
+    pub fn slice_mut(&mut self, at: u64, bytes: u64) -> Option<&mut [u8]> {
+        let index = (at >> address::REGION_SHIFT) as usize;
+        let region = self.regions.get_mut(index)?.as_mut()?;
+        let start = at.checked_sub(address::of_region(index as u64))?;
+        let end = start.checked_add(bytes)?;
+        region.bytes_mut().get_mut(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    }
+
+    /// For the host: `bytes` bytes at `at`.
+    pub fn slice(&mut self, at: u64, bytes: u64) -> Option<&[u8]> {
+        self.slice_mut(at, bytes).map(|slice| &*slice)
+    }
+}

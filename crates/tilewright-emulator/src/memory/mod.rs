@@ -1,0 +1,22 @@
+//! Emulated memories and the addresses of a warp.
+
+mod cells;
+mod global;
+mod lanes;
+mod shared;
+
+pub use cells::{Atomic, Plain, Words};
+pub use global::{Access, GlobalMemory};
+pub use lanes::{Addresses, Cost, Pattern, Shape, lanes};
+pub use shared::{SharedLayout, SharedMemory};
+
+/// Part of a memory that one pointer may reach.
+#[derive(Clone, Copy, Debug)]
+pub struct Object {
+    /// Address of its first byte, as the program sees it.
+    pub start: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Its first byte, as this process sees it.
+    pub data: *mut u8,
+}

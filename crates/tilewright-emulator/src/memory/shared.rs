@@ -1,0 +1,77 @@
+//! Shared memory of a block.
+
+use super::Object;
+use crate::program::{SharedVariable, address};
+
+/// Where the shared variables of an entry lie.
+#[derive(Clone, Debug, Default)]
+pub struct SharedLayout {
+    /// For each shared variable of the program: offset into the storage and bytes, if the entry uses it.
+    pub places: Vec<Option<(u32, u32)>>,
+    /// Bytes of all.
+    pub bytes: u32,
+    /// Names, for messages.
+    pub names: Vec<String>,
+}
+
+impl SharedLayout {
+    /// Lays out the `used` variables and `dynamic` bytes behind them.
+    pub fn new(variables: &[SharedVariable], used: &[u32], dynamic: u32) -> Self {
+        let mut layout = Self {
+            places: vec![None; variables.len()],
+            bytes: 0,
+            names: variables.iter().map(|variable| variable.name.clone()).collect(),
+        };
+        for &index in used.iter().filter(|&&index| index != 0) {
+            let variable = &variables[index as usize];
+            layout.add(index as usize, variable.bytes as u32);
+        }
+        layout.add(0, dynamic);
+        layout
+    }
+
+    fn add(&mut self, index: usize, bytes: u32) {
+        // Every variable starts at a multiple of 16 in the storage, for vector accesses.
+        let offset = self.bytes.next_multiple_of(16);
+        self.places[index] = Some((offset, bytes));
+        self.bytes = offset + bytes;
+    }
+
+    /// The name of the variable that `at` was made from.
+    pub fn name(&self, at: u64) -> &str {
+        self.names.get((at >> address::SHARED_SHIFT) as usize).map_or("shared memory", String::as_str)
+    }
+
+    /// Offset and bytes of the variable that `at` was made from.
+    #[inline(always)]
+    pub fn place(&self, at: u64) -> Option<(u32, u32)> {
+        *self.places.get((at >> address::SHARED_SHIFT) as usize)?
+    }
+}
+
+/// The storage.
+#[derive(Debug, Default)]
+pub struct SharedMemory {
+    words: Vec<u128>,
+}
+
+impl SharedMemory {
+    /// `bytes` bytes.
+    pub fn new(bytes: u32) -> Self {
+        Self { words: vec![0; bytes.div_ceil(16) as usize] }
+    }
+
+    /// Its first byte.
+    pub fn data(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    /// The variable that `at` was made from.
+    #[inline(always)]
+    pub fn object(&mut self, layout: &SharedLayout, at: u64) -> Option<Object> {
+        let (offset, bytes) = layout.place(at)?;
+        // SAFETY: the layout keeps every variable inside the storage.
+        let data = unsafe { self.data().add(offset as usize) };
+        Some(Object { start: address::of_shared(at >> address::SHARED_SHIFT), bytes: bytes.into(), data })
+    }
+}

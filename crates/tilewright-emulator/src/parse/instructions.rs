@@ -1,0 +1,117 @@
+//! Instructions and operands.
+
+use super::{
+    ParseError,
+    ast::{Guard, Immediate, Instruction, Operand},
+    cursor::Cursor,
+    lexer::TokenKind,
+};
+
+/// How deep vectors, addresses and lists may nest: PTX needs two.
+const DEPTH: u32 = 8;
+
+/// `@!p opcode a, b, c;`
+pub fn instruction<'a>(cursor: &mut Cursor<'a>) -> Result<Instruction<'a>, ParseError> {
+    let guard = if cursor.take(b'@') {
+        let when = !cursor.take(b'!');
+        Some(Guard { predicate: cursor.word("a predicate")?, when })
+    } else {
+        None
+    };
+    let line = cursor.line();
+    let opcode = cursor.word("an opcode")?;
+    let mut operands = Vec::new();
+    while !cursor.take(b';') {
+        operands.push(operand(cursor, 0)?);
+        if !cursor.take(b',') && !cursor.at(b';') {
+            return cursor.fail(format!("expected `,` or `;`, found {}", cursor.describe()));
+        }
+    }
+    Ok(Instruction { guard, opcode, operands, line })
+}
+
+fn operand<'a>(cursor: &mut Cursor<'a>, depth: u32) -> Result<Operand<'a>, ParseError> {
+    if depth > DEPTH {
+        return cursor.fail("these operands nest too deeply");
+    }
+    match cursor.kind() {
+        TokenKind::Punct(b'{') => Ok(Operand::Vector(list(cursor, b'{', b'}', depth)?)),
+        TokenKind::Punct(b'[') => Ok(Operand::Address(list(cursor, b'[', b']', depth)?)),
+        TokenKind::Punct(b'(') => Ok(Operand::List(list(cursor, b'(', b')', depth)?)),
+        TokenKind::Punct(b'!') => {
+            cursor.advance();
+            Ok(Operand::Not(cursor.word("a predicate")?))
+        }
+        TokenKind::Punct(b'-') if matches!(cursor.kind_after(), TokenKind::Word(_)) => {
+            cursor.advance();
+            Ok(Operand::Negated(cursor.word("a register")?))
+        }
+        TokenKind::Word(name) => {
+            cursor.advance();
+            if cursor.take(b'|') {
+                return Ok(Operand::Pair(name, cursor.word("a register")?));
+            }
+            let offset = offset(cursor)?;
+            Ok(if offset == 0 { Operand::Name(name) } else { Operand::Offset(name, offset) })
+        }
+        _ => {
+            let value = immediate(cursor)?;
+            let offset = offset(cursor)?;
+            Ok(Operand::Immediate(match value {
+                Immediate::Int(base) => Immediate::Int(base.wrapping_add_signed(offset)),
+                other => other,
+            }))
+        }
+    }
+}
+
+fn list<'a>(
+    cursor: &mut Cursor<'a>,
+    open: u8,
+    close: u8,
+    depth: u32,
+) -> Result<Vec<Operand<'a>>, ParseError> {
+    cursor.expect(open)?;
+    let mut items = Vec::new();
+    while !cursor.take(close) {
+        items.push(operand(cursor, depth + 1)?);
+        if !cursor.take(b',') && !cursor.at(close) {
+            return cursor.fail(format!("expected `,` or `{}`, found {}", close as char, cursor.describe()));
+        }
+    }
+    Ok(items)
+}
+
+/// `+4`, `+-4`, `-4`, and sums of them.
+fn offset(cursor: &mut Cursor<'_>) -> Result<i64, ParseError> {
+    let mut sum = 0i64;
+    loop {
+        let negative = match cursor.kind() {
+            TokenKind::Punct(b'+') => false,
+            TokenKind::Punct(b'-') => true,
+            _ => return Ok(sum),
+        };
+        cursor.advance();
+        let value = cursor.int("a number of bytes")? as i64;
+        sum = sum.wrapping_add(if negative { value.wrapping_neg() } else { value });
+    }
+}
+
+/// A number with an optional sign.
+pub fn immediate(cursor: &mut Cursor<'_>) -> Result<Immediate, ParseError> {
+    let negative = cursor.take(b'-');
+    if !negative {
+        cursor.take(b'+');
+    }
+    let inverted = cursor.take(b'~');
+    let value = match cursor.kind() {
+        TokenKind::Int(value) if inverted => Immediate::Int(!value),
+        TokenKind::Int(value) if negative => Immediate::Int(value.wrapping_neg()),
+        TokenKind::Int(value) => Immediate::Int(value),
+        TokenKind::F32(bits) => Immediate::F32(bits ^ u32::from(negative) << 31),
+        TokenKind::F64(value) => Immediate::F64(if negative { -value } else { value }),
+        _ => return cursor.fail(format!("expected an operand, found {}", cursor.describe())),
+    };
+    cursor.advance();
+    Ok(value)
+}

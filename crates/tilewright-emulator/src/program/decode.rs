@@ -1,0 +1,416 @@
+//! From a parsed module to a program.
+
+use super::{
+    allocate::allocate,
+    blocks::{self, NO_RECONVERGENCE},
+    constants::{Constants, Line},
+    dominators::immediate_post_dominators,
+    error::ProgramError,
+    instruction::*,
+    layout::{Layout, Parameter, SharedVariable, Symbol, Variable},
+    lines::{Origin, SourceLine},
+    lower::{Lowered, lower},
+};
+use crate::parse::{
+    ast::{FunctionKind, Module},
+    parse,
+};
+
+/// The operands that do not fit into an instruction.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    pub scalars: Vec<ScalarSite>,
+    pub memories: Vec<MemorySite>,
+    pub atomics: Vec<AtomicSite>,
+    pub copies: Vec<CopySite>,
+    pub barriers: Vec<BarrierSite>,
+    pub warps: Vec<WarpSite>,
+    pub calls: Vec<CallSite>,
+    pub packs: Vec<PackSite>,
+    pub rows: Vec<RowsSite>,
+    pub carries: Vec<CarrySite>,
+    pub mmas: Vec<MmaSite>,
+    pub wmmas: Vec<WmmaSite>,
+    pub matrices: Vec<MatrixRowsSite>,
+    pub textures: Vec<TextureSite>,
+    pub spaces: Vec<SpaceSite>,
+    /// Indexed jumps: the targets.
+    pub tables: Vec<Vec<u32>>,
+    /// Why an instruction is refused.
+    pub refusals: Vec<String>,
+}
+
+/// An entry or function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: String,
+    pub kind: FunctionKind,
+    /// Where it starts, or `None` for a declaration.
+    pub start: Option<u32>,
+    /// Behind its last instruction.
+    pub end: u32,
+    /// Bytes of its registers.
+    pub frame_bytes: u32,
+    /// Where its frame starts among those of all functions of the program.
+    pub frame_offset: u32,
+    /// Bytes of its local variables.
+    pub local_bytes: u32,
+    /// Rows of its parameters and results.
+    pub params: Vec<(Place, u32)>,
+    pub results: Vec<(Place, u32)>,
+    /// Parameters of an entry.
+    pub parameters: Vec<Parameter>,
+    pub parameter_bytes: usize,
+    /// Shared variables in use, callees included.
+    pub shared: Vec<u32>,
+    /// Functions that may be called.
+    pub callees: Vec<u32>,
+    /// `.reqntid` and `.maxntid`.
+    pub required_threads: Option<[u64; 3]>,
+    pub max_threads: Option<u64>,
+}
+
+/// A basic block as the machine counts it.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockInfo {
+    /// The program counter of its marker.
+    pub start: u32,
+    /// Behind its last instruction.
+    pub end: u32,
+}
+
+/// A PTX module, ready to be executed.
+///
+/// ```
+/// use tilewright_emulator::Program;
+///
+/// let program = Program::new(".version 9.0 .target sm_90 .address_size 64 .visible .entry k() { ret; }")?;
+/// assert_eq!(program.entries().collect::<Vec<_>>(), ["k"]);
+/// # Ok::<(), tilewright_emulator::ProgramError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) code: Vec<Inst>,
+    pub(crate) origins: Vec<Origin>,
+    /// The PTX opcode of each instruction, as an index into `names`.
+    pub(crate) opcodes: Vec<u32>,
+    pub(crate) names: Vec<String>,
+    pub(crate) sites: Sites,
+    pub(crate) blocks: Vec<BlockInfo>,
+    pub(crate) constants: Vec<Line>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) shared: Vec<SharedVariable>,
+    /// Bytes of all frames of one level of recursion.
+    pub(crate) frame_bytes: u32,
+    pub(crate) local_bytes: u32,
+    /// Whether a function may be active twice in a thread.
+    pub(crate) recursive: bool,
+    /// Counted memory accesses: the instruction of each.
+    pub(crate) accesses: Vec<u32>,
+    pub(crate) files: Vec<(u32, String)>,
+    target: String,
+    symbols: Vec<Symbol>,
+}
+
+impl Program {
+    /// Parses and decodes a PTX module.
+    ///
+    /// # Errors
+    /// If `ptx` is not PTX, uses an undeclared name, or has 32-bit addresses. An instruction that the emulator does not know is no
+    /// error here: it is refused when it is executed.
+    pub fn new(ptx: &str) -> Result<Self, ProgramError> {
+        Self::from_module(&parse(ptx)?)
+    }
+
+    /// Decodes a parsed module.
+    ///
+    /// # Errors
+    /// As for [`Program::new`].
+    pub fn from_module(module: &Module<'_>) -> Result<Self, ProgramError> {
+        if module.address_size != 64 {
+            return Err(ProgramError::AddressSize { size: module.address_size });
+        }
+        let mut builder = Builder { layout: Layout::new(module)?, ..Builder::default() };
+        for function in &module.functions {
+            builder.add(function, &module.files)?;
+        }
+        let mut program = builder.finish(module);
+        program.link_shared();
+        Ok(program)
+    }
+
+    /// The names of the entries, in order.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.functions
+            .iter()
+            .filter(|function| function.kind == FunctionKind::Entry && function.start.is_some())
+            .map(|function| function.name.as_str())
+    }
+
+    /// The `.target` of the module, such as `sm_90`.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// The device symbols: `__device__` and `__constant__` variables.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// The parameters of an entry; `None` if there is no such entry.
+    pub fn parameters(&self, entry: &str) -> Option<&[Parameter]> {
+        self.entry(entry).map(|function| function.parameters.as_slice())
+    }
+
+    /// Bytes of the static shared memory of an entry, as the compiler would lay it out.
+    pub fn static_shared_bytes(&self, entry: &str) -> Option<u64> {
+        let function = self.entry(entry)?;
+        Some(function.shared.iter().fold(0, |bytes, &index| {
+            let variable = &self.shared[index as usize];
+            u64::next_multiple_of(bytes, variable.align) + variable.bytes
+        }))
+    }
+
+    /// The instructions that would be refused if they were executed: PTX line, opcode, and why.
+    pub fn unsupported(&self) -> impl Iterator<Item = (u32, &str, &str)> {
+        self.code.iter().enumerate().filter(|(_, inst)| inst.op == Op::Unsupported).map(|(pc, inst)| {
+            let name = &self.names[self.opcodes[pc] as usize];
+            (self.origins[pc].ptx_line, name.as_str(), self.sites.refusals[inst.aux as usize].as_str())
+        })
+    }
+
+    /// Bytes that a resident thread takes for registers and local variables, at the first level of recursion.
+    pub fn bytes_per_thread(&self) -> u32 {
+        self.frame_bytes / 32 + self.local_bytes
+    }
+
+    pub(crate) fn entry(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| {
+            function.name == name && function.kind == FunctionKind::Entry && function.start.is_some()
+        })
+    }
+
+    /// The CUDA line of an instruction, if the module has line information.
+    pub(crate) fn source_line(&self, origin: Origin) -> Option<SourceLine> {
+        if origin.line == 0 {
+            return None;
+        }
+        let file = self.files.iter().find(|file| file.0 == origin.file);
+        Some(SourceLine { file: file.map(|file| file.1.clone()).unwrap_or_default(), line: origin.line })
+    }
+
+    /// Adds the shared variables of callees to their callers.
+    fn link_shared(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for index in 0..self.functions.len() {
+                for callee in self.functions[index].callees.clone() {
+                    for variable in self.functions[callee as usize].shared.clone() {
+                        if !self.functions[index].shared.contains(&variable) {
+                            self.functions[index].shared.push(variable);
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        self.functions.iter_mut().for_each(|function| function.shared.sort_unstable());
+    }
+}
+
+/// A program under construction.
+#[derive(Default)]
+struct Builder {
+    layout: Layout,
+    constants: Constants,
+    sites: Sites,
+    code: Vec<Inst>,
+    origins: Vec<Origin>,
+    opcodes: Vec<u32>,
+    names: Vec<String>,
+    known_names: std::collections::HashMap<String, u32>,
+    blocks: Vec<BlockInfo>,
+    functions: Vec<Function>,
+    accesses: Vec<u32>,
+}
+
+impl Builder {
+    fn add(
+        &mut self,
+        function: &crate::parse::ast::Function<'_>,
+        files: &[(u32, &str)],
+    ) -> Result<(), ProgramError> {
+        let mut lowered = lower(function, &mut self.layout, &mut self.constants, &mut self.sites, files)?;
+        let start = (!lowered.code.is_empty()).then_some(self.code.len() as u32);
+        let frame_bytes = self.append(&mut lowered);
+        let mut info = lowered.function;
+        info.start = start;
+        info.end = self.code.len() as u32;
+        info.frame_bytes = frame_bytes;
+        self.functions.push(info);
+        Ok(())
+    }
+
+    /// Appends the code of a function, block by block with a marker before each, and returns the bytes of its frame.
+    fn append(&mut self, lowered: &mut Lowered<'_>) -> u32 {
+        if lowered.code.is_empty() {
+            return 0;
+        }
+        let tables = &self.sites.tables;
+        let cut = blocks::cut(&lowered.code, &lowered.labels, &|table| tables[table as usize].clone());
+        let meet = immediate_post_dominators(&cut);
+        let frame = allocate(&mut lowered.code, &mut self.sites, &cut, &lowered.registers);
+        for (place, _) in lowered.function.params.iter_mut().chain(&mut lowered.function.results) {
+            *place = Place(frame.offsets[place.0 as usize]);
+        }
+        // Every block grows by its marker.
+        let base = self.code.len();
+        let first_block = self.blocks.len();
+        let pc_of = |number: usize| (base + cut[number].start + number) as u32;
+        let pc_of_label = |label: u32| {
+            let index = lowered.labels[label as usize];
+            pc_of(cut.partition_point(|block| block.start <= index).saturating_sub(1))
+        };
+        for (number, block) in cut.iter().enumerate() {
+            let meeting = meet[number].map_or(NO_RECONVERGENCE, |block| pc_of(block as usize));
+            let marker = blocks::enter((first_block + number) as u32, (block.end - block.start) as u32);
+            self.push(marker, lowered.origins[block.start], "");
+            for index in block.start..block.end {
+                let mut inst = lowered.code[index];
+                match inst.op {
+                    Op::Branch => {
+                        inst.aux = pc_of_label(inst.aux);
+                        inst.c = Place(meeting as i32);
+                    }
+                    Op::BranchIndexed => {
+                        inst.c = Place(meeting as i32);
+                        let table = &mut self.sites.tables[inst.aux as usize];
+                        table.iter_mut().for_each(|label| *label = pc_of_label(*label));
+                    }
+                    _ => {}
+                }
+                for counter in counters_of(&inst, &mut self.sites).into_iter().flatten() {
+                    *counter = self.accesses.len() as u32;
+                    self.accesses.push(self.code.len() as u32);
+                }
+                self.push(inst, lowered.origins[index], lowered.opcodes[index]);
+            }
+            self.blocks.push(BlockInfo { start: pc_of(number), end: self.code.len() as u32 });
+        }
+        frame.bytes
+    }
+
+    fn push(&mut self, inst: Inst, origin: Origin, opcode: &str) {
+        let next = self.names.len() as u32;
+        let name = match self.known_names.get(opcode) {
+            Some(&name) => name,
+            None => {
+                self.names.push(opcode.into());
+                self.known_names.insert(opcode.into(), next);
+                next
+            }
+        };
+        self.code.push(inst);
+        self.origins.push(origin);
+        self.opcodes.push(name);
+    }
+
+    /// Gives every function a place of its own for registers and local variables; entries, of which one runs at a time, share theirs.
+    /// Returns the bytes of both.
+    fn place_frames(&mut self) -> (u32, u32) {
+        let entries = || self.functions.iter().filter(|function| function.kind == FunctionKind::Entry);
+        let mut frame_bytes = entries().map(|entry| entry.frame_bytes).max().unwrap_or(0);
+        let mut local_bytes =
+            entries().map(|entry| entry.local_bytes.next_multiple_of(16)).max().unwrap_or(0);
+        for function in self.functions.iter_mut().filter(|function| function.kind == FunctionKind::Device) {
+            let Some(start) = function.start else { continue };
+            for inst in &mut self.code[start as usize..function.end as usize] {
+                if inst.op == Op::LocalAddress {
+                    inst.aux = inst.aux.wrapping_add(local_bytes);
+                }
+            }
+            function.frame_offset = frame_bytes;
+            frame_bytes += function.frame_bytes;
+            local_bytes += function.local_bytes.next_multiple_of(16);
+        }
+        (frame_bytes, local_bytes)
+    }
+
+    fn finish(mut self, module: &Module<'_>) -> Program {
+        let (frame_bytes, local_bytes) = self.place_frames();
+        // A variable may point at one that a function declares, or at a function.
+        for variable in module.variables.iter().filter(|variable| !variable.init.is_empty()) {
+            // Errors were found when the layout was made.
+            let _ = self.layout.initialise(variable);
+        }
+        let symbols = self
+            .layout
+            .variables
+            .iter()
+            .map(|variable| Symbol {
+                name: variable.name.clone(),
+                address: super::layout::address::of_region(variable.region),
+                bytes: variable.data.len() as u64,
+            })
+            .collect();
+        Program {
+            code: self.code,
+            origins: self.origins,
+            opcodes: self.opcodes,
+            names: self.names,
+            blocks: self.blocks,
+            constants: self.constants.lines().to_vec(),
+            variables: self.layout.variables,
+            shared: self.layout.shared,
+            frame_bytes,
+            local_bytes,
+            recursive: is_recursive(&self.functions, &self.sites),
+            functions: self.functions,
+            sites: self.sites,
+            accesses: self.accesses,
+            files: module.files.iter().map(|&(index, path)| (index, path.into())).collect(),
+            target: module.target.first().copied().unwrap_or_default().into(),
+            symbols,
+        }
+    }
+}
+
+/// Whether the call graph has a circle, or calls that it does not show.
+fn is_recursive(functions: &[Function], sites: &Sites) -> bool {
+    if sites.calls.iter().any(|site| matches!(site.target, CallTarget::Indirect(_))) {
+        return true;
+    }
+    // Functions whose callees are all done are done; what is left lies on a circle or above one.
+    let mut done = vec![false; functions.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (index, function) in functions.iter().enumerate() {
+            if !done[index] && function.callees.iter().all(|&callee| done[callee as usize]) {
+                done[index] = true;
+                changed = true;
+            }
+        }
+    }
+    done.contains(&false)
+}
+
+/// The counter rows of an instruction that accesses memory: a copy has one for each side.
+fn counters_of<'a>(inst: &Inst, sites: &'a mut Sites) -> [Option<&'a mut u32>; 2] {
+    let index = inst.aux as usize;
+    let counter = match inst.op {
+        Op::Load | Op::Store | Op::LoadParam => &mut sites.memories[index].counter,
+        Op::Atomic => &mut sites.atomics[index].memory.counter,
+        Op::CopyAsync => {
+            let site = &mut sites.copies[index];
+            return [Some(&mut site.from.counter), Some(&mut site.to.counter)];
+        }
+        Op::LoadMatrix | Op::StoreMatrix => &mut sites.matrices[index].memory.counter,
+        Op::WmmaLoad | Op::WmmaStore => &mut sites.wmmas[index].memory.counter,
+        Op::Texture => &mut sites.textures[index].counter,
+        _ => return [None, None],
+    };
+    [Some(counter), None]
+}

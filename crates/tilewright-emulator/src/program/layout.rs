@@ -1,0 +1,315 @@
+//! Addresses: every variable and allocation has a region of the address space to itself.
+//!
+//! A pointer that runs past its allocation, however far, stays in the region of that allocation, so that the address alone says which
+//! object a pointer was made from. No other record of provenance is needed.
+
+use std::collections::HashMap;
+
+use super::error::ProgramError;
+use crate::isa::Type;
+use crate::parse::ast::{self, Generic, Immediate, Init, Linkage, StateSpace};
+
+/// The map of the 64-bit address space.
+pub mod address {
+    /// log2 of the bytes of a region of global memory.
+    pub const REGION_SHIFT: u32 = 37;
+    /// Where in its region an allocation starts: in the middle, so that negative indices stay inside too.
+    pub const REGION_BASE: u64 = 1 << (REGION_SHIFT - 1);
+    /// log2 of the bytes of the region of a shared variable, in 32-bit shared addresses.
+    pub const SHARED_SHIFT: u32 = 24;
+    /// Where in its region a shared variable starts.
+    pub const SHARED_BASE: u64 = 1 << (SHARED_SHIFT - 1);
+    /// Generic addresses of shared memory start here. The windows lie in region 0, where no allocation is.
+    pub const SHARED_WINDOW: u64 = 1 << 33;
+    /// Generic addresses of local memory.
+    pub const LOCAL_WINDOW: u64 = 1 << 34;
+    /// Generic addresses of the parameters of the entry.
+    pub const PARAM_WINDOW: u64 = 1 << 35;
+    /// Addresses of functions.
+    pub const CODE_WINDOW: u64 = 1 << 36;
+    /// Bytes of the smallest window.
+    pub const WINDOW_BYTES: u64 = 1 << 32;
+
+    /// The first address of the allocation of region `region`.
+    pub const fn of_region(region: u64) -> u64 {
+        (region << REGION_SHIFT) + REGION_BASE
+    }
+
+    /// Where the shared variable begins that an address lies in or near.
+    pub const fn shared_start(address: u64) -> u64 {
+        of_shared(address >> SHARED_SHIFT)
+    }
+
+    /// The shared address of shared variable `index`.
+    pub const fn of_shared(index: u64) -> u64 {
+        (index << SHARED_SHIFT) + SHARED_BASE
+    }
+}
+
+/// A module variable in global or constant memory.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// Region 1 and on, in order.
+    pub region: u64,
+    /// Contents at load time.
+    pub data: Vec<u8>,
+    /// Where the compiler may not write.
+    pub constant: Constancy,
+}
+
+/// Whether a variable lies in constant memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constancy {
+    /// `.const`.
+    Constant,
+    /// `.global`.
+    Writable,
+}
+
+/// A shared variable.
+#[derive(Clone, Debug)]
+pub struct SharedVariable {
+    /// The name; dynamic shared memory is called by its first name.
+    pub name: String,
+    /// Bytes; 0 for dynamic shared memory.
+    pub bytes: u64,
+    /// Alignment.
+    pub align: u64,
+}
+
+/// A device symbol as the host sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// The (mangled) name.
+    pub name: String,
+    /// Device address.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// A parameter of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The name in PTX.
+    pub name: String,
+    /// Bytes from the start of the parameter block.
+    pub offset: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+/// What a name at module scope stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleName {
+    /// A global or constant variable at this address.
+    Address(u64),
+    /// Shared variable with this index.
+    Shared(u32),
+    /// Function with this index.
+    Function(u32),
+}
+
+/// All bytes that a program's variables may take, to refuse absurd modules.
+const MODULE_BYTES: u64 = 1 << 32;
+
+/// Bytes of a variable without its open dimension; `None` on overflow.
+pub fn bytes_of(variable: &ast::Variable<'_>) -> Option<u64> {
+    let mut bytes = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
+    for dim in &variable.dims {
+        bytes = bytes.checked_mul(dim.unwrap_or(1))?;
+    }
+    let open = variable.dims.first() == Some(&None);
+    Some(if !open {
+        bytes
+    } else if variable.init.is_empty() {
+        0
+    } else {
+        bytes * elements(&variable.init)
+    })
+}
+
+fn elements(init: &[Init<'_>]) -> u64 {
+    init.iter().filter(|init| matches!(init, Init::Value(_) | Init::Address { .. })).count() as u64
+}
+
+/// Alignment of a variable.
+pub fn align_of(variable: &ast::Variable<'_>) -> u64 {
+    u64::from(variable.align.unwrap_or(variable.ty.bytes() * variable.vector).max(1))
+}
+
+/// Size with a check against absurd modules.
+pub fn checked_bytes(variable: &ast::Variable<'_>, limit: u64) -> Result<u64, ProgramError> {
+    bytes_of(variable).filter(|&bytes| bytes <= limit).ok_or_else(|| ProgramError::Declaration {
+        line: variable.line,
+        name: variable.name.into(),
+        message: format!("takes more than {limit} bytes"),
+    })
+}
+
+/// Variables and names at module scope.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Global and constant variables, in regions 1 and on.
+    pub variables: Vec<Variable>,
+    /// Shared variables; number 0 is the dynamic one.
+    pub shared: Vec<SharedVariable>,
+    /// Names.
+    pub names: HashMap<String, ModuleName>,
+}
+
+impl Layout {
+    /// Lays out the module's variables and numbers its functions.
+    pub fn new(module: &ast::Module<'_>) -> Result<Self, ProgramError> {
+        let mut layout = Self::default();
+        layout.shared.push(SharedVariable { name: "dynamic shared memory".into(), bytes: 0, align: 16 });
+        let mut total = 0;
+        for variable in &module.variables {
+            if variable.space == StateSpace::Shared {
+                let index = layout.add_shared(variable)?;
+                layout.names.insert(variable.name.into(), ModuleName::Shared(index));
+            } else {
+                let bytes = checked_bytes(variable, MODULE_BYTES - total)?;
+                total += bytes;
+                layout.add_variable(variable, bytes)?;
+            }
+        }
+        for (index, function) in module.functions.iter().enumerate() {
+            let known = layout.names.get(function.name).copied();
+            if known.is_none() || function.body.is_some() {
+                layout.names.insert(function.name.into(), ModuleName::Function(index as u32));
+            }
+        }
+        for (new, old) in &module.aliases {
+            if let Some(&known) = layout.names.get(*old) {
+                layout.names.insert((*new).into(), known);
+            }
+        }
+        // Addresses may point forward, so contents come last.
+        for variable in module.variables.iter().filter(|variable| !variable.init.is_empty()) {
+            layout.initialise(variable)?;
+        }
+        Ok(layout)
+    }
+
+    /// Adds a shared variable of a module or a function; `extern` ones are all the dynamic memory.
+    pub fn add_shared(&mut self, variable: &ast::Variable<'_>) -> Result<u32, ProgramError> {
+        let bytes = checked_bytes(variable, address::SHARED_BASE)?;
+        let align = align_of(variable);
+        if variable.linkage == Linkage::Extern || bytes == 0 {
+            self.shared[0].align = self.shared[0].align.max(align);
+            return Ok(0);
+        }
+        if self.shared.len() >= 255 {
+            return Err(ProgramError::Declaration {
+                line: variable.line,
+                name: variable.name.into(),
+                message: "there are more than 254 shared variables".into(),
+            });
+        }
+        self.shared.push(SharedVariable { name: variable.name.into(), bytes, align });
+        Ok(self.shared.len() as u32 - 1)
+    }
+
+    /// Adds a global or constant variable, and returns its address.
+    pub fn add_variable(&mut self, variable: &ast::Variable<'_>, bytes: u64) -> Result<u64, ProgramError> {
+        let region = self.variables.len() as u64 + 1;
+        let constant =
+            if variable.space == StateSpace::Const { Constancy::Constant } else { Constancy::Writable };
+        self.variables.push(Variable {
+            name: variable.name.into(),
+            region,
+            data: vec![0; bytes as usize],
+            constant,
+        });
+        let address = address::of_region(region);
+        self.names.insert(variable.name.into(), ModuleName::Address(address));
+        Ok(address)
+    }
+
+    /// Writes the initial contents of a variable.
+    pub fn initialise(&mut self, variable: &ast::Variable<'_>) -> Result<(), ProgramError> {
+        let Some(&ModuleName::Address(start)) = self.names.get(variable.name) else { return Ok(()) };
+        let region = (start >> address::REGION_SHIFT) as usize;
+        let mut data = std::mem::take(&mut self.variables[region - 1].data);
+        let size = variable.ty.bytes() as usize;
+        // Bytes of a row at each depth of braces: an inner brace starts at a multiple of its row.
+        let rows: Vec<usize> = (0..=variable.dims.len())
+            .map(|depth| {
+                let inner: u64 = variable.dims[depth..].iter().map(|dim| dim.unwrap_or(1)).product();
+                (inner as usize).saturating_mul(size * variable.vector as usize).max(1)
+            })
+            .collect();
+        let (mut at, mut depth) = (0usize, 1usize);
+        for init in &variable.init {
+            match *init {
+                Init::Open => depth += 1,
+                Init::Close => {
+                    depth = depth.saturating_sub(1);
+                    at = at.next_multiple_of(rows[depth.min(rows.len() - 1)]);
+                }
+                Init::Value(value) => {
+                    put(&mut data, at, size, typed_bits(value, variable.ty));
+                    at += size;
+                }
+                Init::Address { symbol, addend, generic, byte } => {
+                    let Some(&name) = self.names.get(symbol) else {
+                        return Err(ProgramError::Undeclared { line: variable.line, name: symbol.into() });
+                    };
+                    let value = address_of(name, generic).wrapping_add_signed(addend);
+                    put(
+                        &mut data,
+                        at,
+                        size,
+                        byte.map_or(value, |byte| value >> (8 * u32::from(byte).min(7)) & 0xff),
+                    );
+                    at += size;
+                }
+            }
+        }
+        self.variables[region - 1].data = data;
+        Ok(())
+    }
+}
+
+/// The address that a name stands for in its space, or generically.
+pub fn address_of(name: ModuleName, generic: Generic) -> u64 {
+    match (name, generic) {
+        (ModuleName::Address(address), _) => address,
+        (ModuleName::Shared(index), Generic::No) => address::of_shared(u64::from(index)),
+        (ModuleName::Shared(index), Generic::Yes) => {
+            address::SHARED_WINDOW + address::of_shared(u64::from(index))
+        }
+        (ModuleName::Function(index), _) => address::CODE_WINDOW + 16 * u64::from(index),
+    }
+}
+
+/// The bits of a number in a field of `size` bytes.
+pub fn immediate_bits(value: Immediate, size: usize) -> u64 {
+    match (value, size) {
+        (Immediate::Int(bits), _) => bits,
+        (Immediate::F32(bits), 8) => f64::from(f32::from_bits(bits)).to_bits(),
+        (Immediate::F32(bits), _) => u64::from(bits),
+        (Immediate::F64(value), 8) => value.to_bits(),
+        (Immediate::F64(value), _) => u64::from((value as f32).to_bits()),
+    }
+}
+
+/// The bits of a number as a value of type `ty`.
+fn typed_bits(value: Immediate, ty: Type) -> u64 {
+    match (value, ty) {
+        (Immediate::Int(value), Type::F32) => u64::from((value as i64 as f32).to_bits()),
+        (Immediate::Int(value), Type::F64) => (value as i64 as f64).to_bits(),
+        (value, ty) => immediate_bits(value, ty.bytes() as usize),
+    }
+}
+
+/// Writes the low `size` bytes of `bits` at `at`; what does not fit is dropped.
+fn put(data: &mut [u8], at: usize, size: usize, bits: u64) {
+    let size = size.min(8);
+    if let Some(field) = data.get_mut(at..at.saturating_add(size)) {
+        field.copy_from_slice(&bits.to_le_bytes()[..size]);
+    }
+}

@@ -1,0 +1,445 @@
+//! Arithmetic: hot instructions get an operation of their own, everything else goes through the scalar semantics.
+
+use super::{Lowerer, Lowering, table, unsupported};
+use crate::alu::{self, MAX_SOURCES};
+use crate::isa::{Kind, Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
+use crate::parse::ast::Operand;
+use crate::program::{instruction::*, names::Local, opcode::Split};
+
+impl<'a> Lowerer<'a, '_> {
+    /// Any instruction that computes registers from registers.
+    pub fn arithmetic(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        if let Some(sum) = carry_sum(split) {
+            return self.carry(split, operands, sum);
+        }
+        if split.base == "mov" {
+            return self.mov(split, operands);
+        }
+        let Some(&(_, opcode, minimum)) = table::SCALAR.iter().find(|row| row.0 == split.base) else {
+            return unsupported("this opcode is not known");
+        };
+        if operands.len() <= minimum {
+            return unsupported(format!("{} operands are expected", minimum + 1));
+        }
+        let (Some(first), Some(second)) = (split.ty(0), split.ty(1)) else {
+            return unsupported("a type is missing");
+        };
+        let op = ScalarOp {
+            opcode,
+            types: [first, second, split.ty(2).unwrap_or(second)],
+            written_types: split.types.len() as u8,
+            modifiers: split.modifiers,
+            sources: (operands.len() - 1) as u8,
+            selectors: [Selector::Whole; 4],
+        };
+        // Operations of their own have one result.
+        let pair = matches!(operands[0], Operand::Pair(..));
+        match hot(&op).filter(|_| !pair) {
+            Some(hot) => self.hot(hot, &op, operands),
+            None => self.scalar(op, operands),
+        }
+    }
+
+    /// An instruction with an operation of its own.
+    fn hot(&mut self, hot: Op, op: &ScalarOp, operands: &[Operand<'a>]) -> Lowering<()> {
+        let mut places = [Place::NONE; 3];
+        for (index, operand) in operands[1..].iter().enumerate() {
+            let ty = source_type(op, index);
+            if ty == Type::Pred {
+                let (slot, flip) = self.predicate(operand)?;
+                places[index] =
+                    if flip == 0 { slot } else { self.convert(Op::PredNot, slot, Width::Predicate) }.place;
+            } else {
+                places[index] = self.source(operand, ty)?.place;
+            }
+        }
+        let destination = self.destination(&operands[0], destination_type(op))?;
+        if let Some(destination) = &destination {
+            let inst = self.push(hot, 0);
+            inst.dst = destination.slot.place;
+            [inst.a, inst.b, inst.c] = places;
+        }
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    /// An instruction of the scalar semantics.
+    fn scalar(&mut self, mut op: ScalarOp, operands: &[Operand<'a>]) -> Lowering<()> {
+        let mut names: Vec<Operand<'a>> = operands.to_vec();
+        for (operand, selector) in names.iter_mut().zip(&mut op.selectors) {
+            if let Operand::Name(name) = operand {
+                (*name, *selector) = select(name);
+            }
+        }
+        let (src, flip) = self.scalar_sources(&op, &names[1..])?;
+        let Some(eval) = alu::prepare(&op) else {
+            return unsupported("this combination of types and modifiers is not supported");
+        };
+        let ty = destination_type(&op);
+        let mask = u64::MAX >> (64 - ty.bits().clamp(1, 64));
+        let (first, second) = match &names[0] {
+            Operand::Pair(first, second) => (
+                self.destination(&Operand::Name(first), ty)?,
+                self.destination(&Operand::Name(second), Type::Pred)?,
+            ),
+            single => (self.destination(single, ty)?, None),
+        };
+        let second_bit = if op.opcode == Opcode::Lop3 { 32 } else { 1 };
+        let dst = [first.as_ref().map(|d| d.slot), second.as_ref().map(|d| d.slot)];
+        self.sites.scalars.push(ScalarSite { eval, second_bit, dst, src, flip, mask });
+        self.push(Op::Scalar, self.sites.scalars.len() as u32 - 1);
+        self.deliver(first.as_ref());
+        Ok(())
+    }
+
+    fn scalar_sources(
+        &mut self,
+        op: &ScalarOp,
+        operands: &[Operand<'a>],
+    ) -> Lowering<([Option<Slot>; MAX_SOURCES], [u64; MAX_SOURCES])> {
+        let (mut src, mut flip) = ([None; MAX_SOURCES], [0; MAX_SOURCES]);
+        if operands.len() > MAX_SOURCES {
+            return unsupported(format!("more than {MAX_SOURCES} sources are not supported"));
+        }
+        for (index, operand) in operands.iter().enumerate() {
+            let ty = source_type(op, index);
+            if ty == Type::Pred {
+                let (slot, inverted) = self.predicate(operand)?;
+                src[index] = Some(slot);
+                flip[index] = u64::from(inverted & 1);
+            } else {
+                src[index] = Some(self.source(operand, ty)?);
+            }
+        }
+        Ok((src, flip))
+    }
+
+    fn mov(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let (Some(ty), [to, from]) = (split.ty(0), operands) else {
+            return unsupported("a type and two operands are expected");
+        };
+        match (to, from) {
+            (Operand::Vector(parts), _) => {
+                let whole = self.source(from, ty)?;
+                self.unpack(parts, whole, ty)
+            }
+            (Operand::Name(name), Operand::Vector(parts)) => {
+                let register = self.register(name)?;
+                let destination = self.destination_register(register, ty)?;
+                self.pack(destination.slot, parts, ty)?;
+                self.deliver(Some(&destination));
+                Ok(())
+            }
+            (Operand::Name(name), _) if self.is_row(name) => {
+                unsupported("a parameter is written with st.param")
+            }
+            _ if ty == Type::Pred => {
+                let (slot, flip) = self.predicate(from)?;
+                let op = if flip == 0 { Op::MovPred } else { Op::PredNot };
+                self.single(op, to, slot, ty)
+            }
+            _ => {
+                let slot = self.source(from, ty)?;
+                self.single(if slot.width == Width::Double { Op::Mov64 } else { Op::Mov32 }, to, slot, ty)
+            }
+        }
+    }
+
+    fn is_row(&mut self, name: &'a str) -> bool {
+        matches!(self.scopes.find(name, &mut self.registers), Some(Local::Rows(_)))
+    }
+
+    /// `to = op(from)`.
+    pub fn single(&mut self, op: Op, to: &Operand<'a>, from: Slot, ty: Type) -> Lowering<()> {
+        let destination = self.destination(to, ty)?;
+        if let Some(destination) = &destination {
+            let inst = self.push(op, 0);
+            (inst.dst, inst.a) = (destination.slot.place, from.place);
+        }
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn carry(&mut self, split: &Split<'a>, operands: &[Operand<'a>], sum: CarrySum) -> Lowering<()> {
+        let Some(ty) = split.ty(0).filter(|ty| matches!(ty.bits(), 32 | 64)) else {
+            return unsupported("carry chains have 32 or 64 bits");
+        };
+        let sources = if matches!(sum, CarrySum::MadLo | CarrySum::MadHi) { 3 } else { 2 };
+        if operands.len() != sources + 1 {
+            return unsupported(format!("{} operands are expected", sources + 1));
+        }
+        let mut src = [None; 3];
+        for (slot, operand) in src.iter_mut().zip(&operands[1..]) {
+            *slot = Some(self.source(operand, ty)?);
+        }
+        let yes = |condition: bool| if condition { CarryUse::Yes } else { CarryUse::No };
+        let destination = self.destination(&operands[0], ty)?;
+        self.sites.carries.push(CarrySite {
+            sum,
+            carry_in: yes(split.base.ends_with('c')),
+            carry_out: yes(split.has(Modifier::Cc)),
+            bits: ty.bits(),
+            signed: if ty.is_signed() { Signed::Yes } else { Signed::No },
+            dst: destination.as_ref().map(|d| d.slot),
+            src,
+        });
+        self.push(Op::Carry, self.sites.carries.len() as u32 - 1);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+}
+
+fn carry_sum(split: &Split<'_>) -> Option<CarrySum> {
+    let product = if split.has(Modifier::Hi) { CarrySum::MadHi } else { CarrySum::MadLo };
+    match split.base {
+        "addc" => Some(CarrySum::Add),
+        "subc" => Some(CarrySum::Sub),
+        "madc" => Some(product),
+        "add" if split.has(Modifier::Cc) => Some(CarrySum::Add),
+        "sub" if split.has(Modifier::Cc) => Some(CarrySum::Sub),
+        "mad" if split.has(Modifier::Cc) => Some(product),
+        _ => None,
+    }
+}
+
+/// Splits `%r1.b2` into the register and the part of it.
+fn select(name: &str) -> (&str, Selector) {
+    let Some((register, part)) = name.rsplit_once('.') else { return (name, Selector::Whole) };
+    let digits = part.get(1..).unwrap_or_default();
+    let Ok(number) = u16::from_str_radix(digits, 16) else { return (name, Selector::Whole) };
+    match (part.as_bytes().first(), digits.len()) {
+        (Some(b'b'), 1) => (register, Selector::Byte(number as u8)),
+        (Some(b'h'), 1) => (register, Selector::Half(number as u8)),
+        (Some(b'b'), _) => (register, Selector::Bytes(number)),
+        (Some(b'h'), _) => (register, Selector::Halves(number)),
+        _ => (name, Selector::Whole),
+    }
+}
+
+/// The type that an operand of twice the width has.
+fn twice(ty: Type) -> Type {
+    match ty {
+        Type::U16 => Type::U32,
+        Type::S16 => Type::S32,
+        Type::U32 => Type::U64,
+        Type::S32 => Type::S64,
+        other => other,
+    }
+}
+
+fn destination_type(op: &ScalarOp) -> Type {
+    match op.opcode {
+        Opcode::Mul | Opcode::Mad if op.modifiers.has(Modifier::Wide) => twice(op.types[0]),
+        Opcode::Setp | Opcode::Testp => Type::Pred,
+        Opcode::Popc | Opcode::Clz | Opcode::Bfind => Type::U32,
+        Opcode::Fns => Type::B32,
+        Opcode::Cvt if op.modifiers.has(Modifier::Pack) => Type::B32,
+        Opcode::Dp2a | Opcode::Dp4a => {
+            if op.types[0].is_signed() || op.types[1].is_signed() {
+                Type::S32
+            } else {
+                Type::U32
+            }
+        }
+        _ => op.types[0],
+    }
+}
+
+fn source_type(op: &ScalarOp, index: usize) -> Type {
+    let ty = op.types[0];
+    match (op.opcode, index) {
+        (Opcode::Cvt, 0) => op.types[1],
+        // `cvt.pack` and packed destinations have two sources, then bits: an accumulator or random bits.
+        (Opcode::Cvt, 1) => op.types[1],
+        (Opcode::Cvt, _) => Type::B32,
+        (Opcode::Set, 0 | 1) => op.types[1],
+        (Opcode::Set | Opcode::Setp | Opcode::Selp, 2) => Type::Pred,
+        (Opcode::Slct, 2) => op.types[1],
+        (Opcode::Shl | Opcode::Shr, 1) | (Opcode::Shf, 2) => Type::U32,
+        (Opcode::Bfe, 1 | 2) | (Opcode::Bfi, 2 | 3) => Type::U32,
+        (Opcode::Lop3, 4) => Type::Pred,
+        (Opcode::Bmsk | Opcode::Prmt | Opcode::Lop3 | Opcode::Fns | Opcode::Dp2a | Opcode::Dp4a, _) => {
+            Type::B32
+        }
+        (Opcode::Szext, 1) => Type::U32,
+        (Opcode::Mad, 2) if op.modifiers.has(Modifier::Wide) => twice(ty),
+        // `fma.rn.f32.f16`: the factors have the second type.
+        (Opcode::Fma | Opcode::Add | Opcode::Sub, 0 | 1) if op.written_types == 2 && index == 0 => {
+            op.types[1]
+        }
+        (Opcode::Fma, 1) if op.written_types == 2 => op.types[1],
+        (
+            Opcode::Vadd
+            | Opcode::Vsub
+            | Opcode::Vabsdiff
+            | Opcode::Vmin
+            | Opcode::Vmax
+            | Opcode::Vshl
+            | Opcode::Vshr
+            | Opcode::Vmad
+            | Opcode::Vset
+            | Opcode::Vadd2
+            | Opcode::Vsub2
+            | Opcode::Vavrg2
+            | Opcode::Vabsdiff2
+            | Opcode::Vmin2
+            | Opcode::Vmax2
+            | Opcode::Vset2
+            | Opcode::Vadd4
+            | Opcode::Vsub4
+            | Opcode::Vavrg4
+            | Opcode::Vabsdiff4
+            | Opcode::Vmin4
+            | Opcode::Vmax4
+            | Opcode::Vset4,
+            _,
+        ) => Type::B32,
+        _ => ty,
+    }
+}
+
+/// The operation of its own that an instruction has, if any. `rn` is what unmarked floating-point instructions do.
+fn hot(op: &ScalarOp) -> Option<Op> {
+    let none = Modifiers::default();
+    let only = |modifier: Modifier| [modifier].into_iter().collect::<Modifiers>() == op.modifiers;
+    let plain = op.modifiers == none;
+    let rounded = plain || only(Modifier::Rn);
+    let ty = op.types[0];
+    let same = op.written_types == 1;
+    let bits = ty.bits();
+    let packed = !matches!(ty, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64);
+    let by_width = |word: Op, double: Op| match (packed, bits) {
+        (false, 32) => Some(word),
+        (false, 64) => Some(double),
+        _ => None,
+    };
+    let by_sign = |s32: Op, u32: Op, s64: Op, u64: Op| {
+        if ty.is_signed() { by_width(s32, s64) } else { by_width(u32, u64) }
+    };
+    let float = |single: Op, double: Op| match ty {
+        Type::F32 if same => Some(single),
+        Type::F64 if same => Some(double),
+        _ => None,
+    };
+    let integer = ty.kind() != Kind::Float;
+    match op.opcode {
+        Opcode::Add if integer && plain => by_width(Op::Add32, Op::Add64),
+        Opcode::Sub if integer && plain => by_width(Op::Sub32, Op::Sub64),
+        Opcode::Mul if only(Modifier::Lo) => by_width(Op::MulLo32, Op::MulLo64),
+        Opcode::Mul if only(Modifier::Hi) => match ty {
+            Type::S32 => Some(Op::MulHiS32),
+            Type::U32 => Some(Op::MulHiU32),
+            _ => None,
+        },
+        Opcode::Mad if only(Modifier::Lo) => by_width(Op::MadLo32, Op::MadLo64),
+        Opcode::Mul if only(Modifier::Wide) => match ty {
+            Type::S32 => Some(Op::MulWideS32),
+            Type::U32 => Some(Op::MulWideU32),
+            _ => None,
+        },
+        Opcode::Mad if only(Modifier::Wide) => match ty {
+            Type::S32 => Some(Op::MadWideS32),
+            Type::U32 => Some(Op::MadWideU32),
+            _ => None,
+        },
+        Opcode::And if ty == Type::Pred => Some(Op::PredAnd),
+        Opcode::Or if ty == Type::Pred => Some(Op::PredOr),
+        Opcode::Xor if ty == Type::Pred => Some(Op::PredXor),
+        Opcode::Not if ty == Type::Pred => Some(Op::PredNot),
+        Opcode::And => by_width(Op::And32, Op::And64),
+        Opcode::Or => by_width(Op::Or32, Op::Or64),
+        Opcode::Xor => by_width(Op::Xor32, Op::Xor64),
+        Opcode::Not => by_width(Op::Not32, Op::Not64),
+        Opcode::Neg if integer => by_width(Op::Neg32, Op::Neg64),
+        Opcode::Shl => by_width(Op::Shl32, Op::Shl64),
+        Opcode::Shr => by_sign(Op::ShrS32, Op::ShrU32, Op::ShrS64, Op::ShrU64),
+        Opcode::Min if integer && plain && op.sources == 2 => {
+            by_sign(Op::MinS32, Op::MinU32, Op::MinS64, Op::MinU64)
+        }
+        Opcode::Max if integer && plain && op.sources == 2 => {
+            by_sign(Op::MaxS32, Op::MaxU32, Op::MaxS64, Op::MaxU64)
+        }
+        Opcode::Add if rounded => float(Op::AddF32, Op::AddF64),
+        Opcode::Sub if rounded => float(Op::SubF32, Op::SubF64),
+        Opcode::Mul if rounded => float(Op::MulF32, Op::MulF64),
+        Opcode::Fma if only(Modifier::Rn) => float(Op::FmaF32, Op::FmaF64),
+        Opcode::Min if plain && op.sources == 2 => float(Op::MinF32, Op::MinF64),
+        Opcode::Max if plain && op.sources == 2 => float(Op::MaxF32, Op::MaxF64),
+        Opcode::Neg if plain => float(Op::NegF32, Op::NegF64),
+        Opcode::Abs if plain => float(Op::AbsF32, Op::AbsF64),
+        Opcode::Selp => match bits {
+            32 => Some(Op::Selp32),
+            64 => Some(Op::Selp64),
+            _ => None,
+        },
+        Opcode::Setp if op.sources == 2 => setp(op),
+        Opcode::Cvt if same_width_cvt(op) => None,
+        Opcode::Cvt => cvt(op),
+        _ => None,
+    }
+}
+
+fn same_width_cvt(op: &ScalarOp) -> bool {
+    op.written_types != 2 || op.sources != 1
+}
+
+fn setp(op: &ScalarOp) -> Option<Op> {
+    const COMPARES: &[(Modifier, Compare)] = &[
+        (Modifier::Eq, Compare::Eq),
+        (Modifier::Ne, Compare::Ne),
+        (Modifier::Lt, Compare::Lt),
+        (Modifier::Le, Compare::Le),
+        (Modifier::Gt, Compare::Gt),
+        (Modifier::Ge, Compare::Ge),
+        (Modifier::Lo, Compare::Lt),
+        (Modifier::Ls, Compare::Le),
+        (Modifier::Hi, Compare::Gt),
+        (Modifier::Hs, Compare::Ge),
+        (Modifier::Equ, Compare::Equ),
+        (Modifier::Neu, Compare::Neu),
+        (Modifier::Ltu, Compare::Ltu),
+        (Modifier::Leu, Compare::Leu),
+        (Modifier::Gtu, Compare::Gtu),
+        (Modifier::Geu, Compare::Geu),
+        (Modifier::Num, Compare::Num),
+        (Modifier::IsNan, Compare::Nan),
+    ];
+    let &(modifier, compare) = COMPARES.iter().find(|row| op.modifiers.has(row.0))?;
+    if op.modifiers != [modifier].into_iter().collect::<Modifiers>() {
+        return None;
+    }
+    Some(match op.types[0] {
+        Type::S32 => Op::SetpS32(compare),
+        Type::U32 | Type::B32 => Op::SetpU32(compare),
+        Type::S64 => Op::SetpS64(compare),
+        Type::U64 | Type::B64 => Op::SetpU64(compare),
+        Type::F32 => Op::SetpF32(compare),
+        Type::F64 => Op::SetpF64(compare),
+        _ => return None,
+    })
+}
+
+fn cvt(op: &ScalarOp) -> Option<Op> {
+    let plain = op.modifiers == Modifiers::default();
+    let rounded = op.modifiers == [Modifier::Rn].into_iter().collect::<Modifiers>();
+    let (to, from) = (op.types[0], op.types[1]);
+    let integers = to.kind() != Kind::Float && from.kind() != Kind::Float && to.bits() >= 16;
+    match (to, from) {
+        (Type::F32, Type::S32) if rounded => Some(Op::F32FromS32),
+        (Type::F32, Type::U32) if rounded => Some(Op::F32FromU32),
+        _ if !plain || !integers => None,
+        _ => match (to.bits(), from.bits()) {
+            (64, 32) if from.is_signed() => Some(Op::ExtendS32),
+            (64, 32) => Some(Op::ExtendU32),
+            (32, 64) => Some(Op::Truncate),
+            (64, 64) => Some(Op::Mov64),
+            (32, 32) => Some(Op::Mov32),
+            (32, 16) if from.is_signed() => Some(Op::LowS16),
+            (32, 16 | 8) if !from.is_signed() => Some(Op::Mov32),
+            (32, 8) => Some(Op::LowS8),
+            (16, 32) => Some(Op::Low16),
+            (16, 16 | 8) if !from.is_signed() => Some(Op::Mov32),
+            _ => None,
+        },
+    }
+}

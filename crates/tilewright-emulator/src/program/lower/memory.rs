@@ -1,0 +1,310 @@
+//! Loads, stores, atomics, asynchronous copies, and what is known about addresses.
+
+use super::{Lowerer, Lowering, operands::Target, unsupported, width_of};
+use crate::alu;
+use crate::isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
+use crate::parse::ast::Operand;
+use crate::program::{instruction::*, layout::address, opcode::Split};
+
+const SPACES: &[(Modifier, Space)] = &[
+    (Modifier::Global, Space::Global),
+    (Modifier::Shared, Space::Shared),
+    (Modifier::SharedCta, Space::Shared),
+    (Modifier::Local, Space::Local),
+    (Modifier::Const, Space::Const),
+    (Modifier::Param, Space::Param),
+    (Modifier::ParamEntry, Space::Param),
+    (Modifier::ParamFunc, Space::Param),
+];
+
+const VECTORS: &[(Modifier, u32)] = &[(Modifier::V2, 2), (Modifier::V4, 4), (Modifier::V8, 8)];
+
+const ORDERS: &[(Modifier, Order)] = &[
+    (Modifier::Volatile, Order::Volatile),
+    (Modifier::Relaxed, Order::Strong),
+    (Modifier::Acquire, Order::Strong),
+    (Modifier::Release, Order::Strong),
+    (Modifier::AcqRel, Order::Strong),
+    (Modifier::Mmio, Order::Strong),
+];
+
+const ATOMICS: &[(Modifier, AtomicOp)] = &[
+    (Modifier::Add, AtomicOp::Add),
+    (Modifier::Min, AtomicOp::Min),
+    (Modifier::Max, AtomicOp::Max),
+    (Modifier::Inc, AtomicOp::Inc),
+    (Modifier::Dec, AtomicOp::Dec),
+    (Modifier::Exch, AtomicOp::Exch),
+    (Modifier::Cas, AtomicOp::Cas),
+    (Modifier::And, AtomicOp::And),
+    (Modifier::Or, AtomicOp::Or),
+    (Modifier::Xor, AtomicOp::Xor),
+];
+
+impl<'a> Lowerer<'a, '_> {
+    /// Everything about memory but tensor cores and textures.
+    pub fn memory(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        match split.base {
+            "ld" | "ldu" => self.load(split, operands),
+            "st" => self.store(split, operands),
+            "atom" => self.atomic(split, operands),
+            "red" => {
+                let mut with_sink = vec![Operand::Name("_")];
+                with_sink.extend_from_slice(operands);
+                self.atomic(split, &with_sink)
+            }
+            "cvta" => self.cvta(split, operands),
+            "isspacep" => self.isspacep(split, operands),
+            "cp" => self.copy_async(split, operands),
+            // Hints: nothing to compute.
+            "prefetch" | "prefetchu" | "discard" | "applypriority" => {
+                self.push(Op::Nothing, 0);
+                Ok(())
+            }
+            "createpolicy" => {
+                let zero = self.constants.slot(Width::Double, 0);
+                match operands.first() {
+                    Some(to) => self.single(Op::Mov64, to, zero, Type::B64),
+                    None => unsupported("a destination is expected"),
+                }
+            }
+            _ => unsupported("this opcode is not known"),
+        }
+    }
+
+    /// The description of an access without its registers.
+    pub fn access(
+        &mut self,
+        split: &Split<'a>,
+        target: Target,
+        ty: Type,
+        elements: u32,
+    ) -> Lowering<MemorySite> {
+        let Target::Address(address) = target else { return unsupported("parameters have no address here") };
+        let space = split.modifiers.pick(SPACES).unwrap_or(Space::Generic);
+        let order = split.modifiers.pick(ORDERS).unwrap_or(Order::Weak);
+        let releases = split.has(Modifier::Release) || split.has(Modifier::AcqRel) || split.has(Modifier::Sc);
+        Ok(MemorySite {
+            space,
+            bytes: ty.bytes(),
+            elements,
+            order,
+            releases: if releases { Releases::Yes } else { Releases::No },
+            base: address.base,
+            offset: address.offset,
+            values: Vec::new(),
+            counter: 0,
+        })
+    }
+
+    fn load(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let (Some(ty), [to, from, ..]) = (split.ty(0), operands) else {
+            return unsupported("a type, a register and an address are expected");
+        };
+        width_of(ty)?;
+        let target = self.address(Some(from))?;
+        if let Target::Rows(first, offset) = target {
+            return self.load_rows(first, offset, ty, to);
+        }
+        let parts = self.parts(to);
+        check_vector(split, parts)?;
+        let mut site = self.access(split, target, ty, parts.len() as u32)?;
+        let mut destinations = Vec::with_capacity(parts.len());
+        for part in parts {
+            destinations.push(self.destination(part, ty)?);
+        }
+        site.values = destinations.iter().map(|d| d.as_ref().map(|d| d.slot)).collect();
+        let op = if site.space == Space::Param { Op::LoadParam } else { Op::Load };
+        self.sites.memories.push(site);
+        self.push(op, self.sites.memories.len() as u32 - 1);
+        destinations.iter().for_each(|destination| self.deliver(destination.as_ref()));
+        Ok(())
+    }
+
+    fn store(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        if split.has(Modifier::Async) || split.has(Modifier::Bulk) {
+            return unsupported("asynchronous stores are not supported");
+        }
+        let (Some(ty), [to, from, ..]) = (split.ty(0), operands) else {
+            return unsupported("a type, an address and a register are expected");
+        };
+        width_of(ty)?;
+        let target = self.address(Some(to))?;
+        if let Target::Rows(first, offset) = target {
+            return self.store_rows(first, offset, ty, from);
+        }
+        let parts = self.parts(from);
+        check_vector(split, parts)?;
+        let mut site = self.access(split, target, ty, parts.len() as u32)?;
+        for part in parts {
+            let slot = match part {
+                Operand::Name("_") => None,
+                _ => Some(self.source(part, ty)?),
+            };
+            site.values.push(slot);
+        }
+        self.sites.memories.push(site);
+        self.push(Op::Store, self.sites.memories.len() as u32 - 1);
+        Ok(())
+    }
+
+    fn atomic(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let (Some(ty), [to, address, values @ ..]) = (split.ty(0), operands) else {
+            return unsupported("a type, an address and a value are expected");
+        };
+        if split.has(Modifier::Async)
+            || split.has(Modifier::V2)
+            || split.has(Modifier::V4)
+            || split.has(Modifier::V8)
+        {
+            return unsupported("vector and asynchronous atomics are not supported");
+        }
+        width_of(ty)?;
+        let Some(op) = split.modifiers.pick(ATOMICS) else { return unsupported("the operation is missing") };
+        let wanted = if op == AtomicOp::Cas { 2 } else { 1 };
+        if values.len() < wanted {
+            return unsupported("a value is missing");
+        }
+        let target = self.address(Some(address))?;
+        let mut memory = self.access(split, target, ty, 1)?;
+        memory.order = Order::Strong;
+        let mut slots = [None; 2];
+        for (slot, value) in slots.iter_mut().zip(&values[..wanted]) {
+            *slot = Some(self.source(value, ty)?);
+        }
+        let eval = self.float_semantics(op, ty)?;
+        let destination = self.destination(to, ty)?;
+        memory.values = vec![destination.as_ref().map(|d| d.slot)];
+        self.sites.atomics.push(AtomicSite { memory, op, ty, operands: slots, eval });
+        self.push(Op::Atomic, self.sites.atomics.len() as u32 - 1);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn float_semantics(&self, op: AtomicOp, ty: Type) -> Lowering<Option<alu::Operation>> {
+        let opcode = match op {
+            AtomicOp::Add => Opcode::Add,
+            AtomicOp::Min => Opcode::Min,
+            AtomicOp::Max => Opcode::Max,
+            _ => return Ok(None),
+        };
+        if !ty.is_float() {
+            return Ok(None);
+        }
+        let rounding = (opcode == Opcode::Add).then_some(Modifier::Rn);
+        let op = two_operands(opcode, ty, rounding.into_iter().collect());
+        match alu::prepare(&op) {
+            Some(eval) => Ok(Some(eval)),
+            None => unsupported("this type is not supported in atomics"),
+        }
+    }
+
+    /// Generic addresses are those of global memory; shared and local memory are windows.
+    fn cvta(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, from] = operands else { return unsupported("two operands are expected") };
+        let window = match split.modifiers.pick(SPACES) {
+            Some(Space::Shared) => address::SHARED_WINDOW,
+            Some(Space::Local) => address::LOCAL_WINDOW,
+            Some(Space::Param) => address::PARAM_WINDOW,
+            Some(_) => 0,
+            None => return unsupported("the space is missing"),
+        };
+        let value = self.source(from, Type::U64)?;
+        if window == 0 {
+            return self.single(Op::Mov64, to, value, Type::U64);
+        }
+        let window = self.constants.slot(Width::Double, window);
+        let destination = self.destination(to, Type::U64)?;
+        if let Some(destination) = &destination {
+            let inst = self.push(if split.has(Modifier::To) { Op::Sub64 } else { Op::Add64 }, 0);
+            (inst.dst, inst.a, inst.b) = (destination.slot.place, value.place, window.place);
+        }
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn isspacep(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let (Some(space), [to, from]) = (split.modifiers.pick(SPACES), operands) else {
+            return unsupported("a space and two operands are expected");
+        };
+        let address = self.source(from, Type::U64)?;
+        let Some(destination) = self.destination(to, Type::Pred)? else { return Ok(()) };
+        self.sites.spaces.push(SpaceSite { space, address, dst: destination.slot });
+        self.push(Op::IsSpace, self.sites.spaces.len() as u32 - 1);
+        Ok(())
+    }
+
+    fn copy_async(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        if split.has(Modifier::Bulk) || split.has(Modifier::MbarrierArrive) {
+            return unsupported("bulk copies and mbarriers are not supported");
+        }
+        if split.has(Modifier::CommitGroup) {
+            self.push(Op::CommitGroup, 0);
+            return Ok(());
+        }
+        if split.has(Modifier::WaitGroup) || split.has(Modifier::WaitAll) {
+            // `wait_all` waits for copies that no group holds too.
+            let open = match operands.first() {
+                Some(Operand::Immediate(crate::parse::ast::Immediate::Int(open))) => *open as u32,
+                _ => u32::MAX,
+            };
+            self.push(Op::WaitGroup, open);
+            return Ok(());
+        }
+        let [to, from, size, rest @ ..] = operands else {
+            return unsupported("two addresses and a size are expected");
+        };
+        let bytes = match size {
+            Operand::Immediate(crate::parse::ast::Immediate::Int(bytes @ (4 | 8 | 16))) => *bytes as u32,
+            _ => return unsupported("a copy has 4, 8 or 16 bytes"),
+        };
+        let side = |space: Modifier| {
+            let modifiers: Modifiers = [space].into_iter().collect();
+            Split { text: split.text, base: split.base, types: vec![Type::B8], modifiers, unknown: None }
+        };
+        let target = self.address(Some(to))?;
+        let mut to = self.access(&side(Modifier::Shared), target, Type::B8, 1)?;
+        let target = self.address(Some(from))?;
+        let mut from = self.access(&side(Modifier::Global), target, Type::B8, 1)?;
+        (to.bytes, from.bytes) = (bytes, bytes);
+        let (mut source_bytes, mut ignore) = (None, None);
+        if let Some(operand) = rest.first() {
+            // A cache policy, which is a 64-bit register, means nothing here.
+            match operand {
+                Operand::Name(name) => {
+                    let register = self.register(name)?;
+                    match register.slot.width {
+                        Width::Predicate => ignore = Some((register.slot, 0)),
+                        Width::Word => source_bytes = Some(register.slot),
+                        Width::Double => {}
+                    }
+                }
+                Operand::Not(_) => ignore = Some(self.predicate(operand)?),
+                _ => source_bytes = Some(self.source(operand, Type::U32)?),
+            }
+        }
+        self.sites.copies.push(CopySite { to, from, source_bytes, ignore });
+        self.push(Op::CopyAsync, self.sites.copies.len() as u32 - 1);
+        Ok(())
+    }
+}
+
+/// A scalar operation of two operands of one type.
+pub fn two_operands(opcode: Opcode, ty: Type, modifiers: Modifiers) -> ScalarOp {
+    ScalarOp {
+        opcode,
+        types: [ty; 3],
+        written_types: 1,
+        modifiers,
+        sources: 2,
+        selectors: [Selector::Whole; 4],
+    }
+}
+
+fn check_vector(split: &Split<'_>, parts: &[Operand<'_>]) -> Lowering<()> {
+    let wanted = split.modifiers.pick(VECTORS).unwrap_or(1);
+    if parts.len() != wanted as usize {
+        return unsupported(format!("{wanted} registers are expected"));
+    }
+    Ok(())
+}

@@ -1,0 +1,381 @@
+//! From the statements of a function to instructions over virtual registers.
+
+mod arithmetic;
+mod control;
+mod matrix;
+mod memory;
+mod operands;
+mod rows;
+mod sync;
+mod table;
+mod texture;
+
+use std::collections::HashMap;
+
+use super::{
+    constants::Constants,
+    decode::{Function, Sites},
+    error::ProgramError,
+    instruction::*,
+    layout::{self, Layout, ModuleName, Parameter},
+    lines::{self, Origin},
+    names::{Local, Pinned, Register, Registers, Scopes},
+    opcode::Split,
+};
+use crate::isa::Type;
+use crate::parse::ast::{self, FunctionKind, StateSpace, Statement};
+
+/// Most bytes that the local variables of one function may take (a thread has 512 KiB on hardware).
+const LOCAL_BYTES: u64 = 1 << 20;
+
+/// Most bytes of a parameter (the hardware's limit for all of them is 32,764).
+const PARAM_BYTES: u64 = 1 << 16;
+
+/// Most virtual registers of a function.
+const REGISTERS: usize = 1 << 24;
+
+/// A function before its blocks are cut and its registers have places.
+pub struct Lowered<'a> {
+    pub code: Vec<Inst>,
+    pub origins: Vec<Origin>,
+    /// PTX opcode of each instruction; empty for all but the first that a PTX instruction becomes.
+    pub opcodes: Vec<&'a str>,
+    /// The instruction that each label stands before.
+    pub labels: Vec<usize>,
+    pub registers: Registers,
+    pub function: Function,
+}
+
+/// Why an instruction does not become one.
+enum Refusal {
+    /// It is refused when it is executed.
+    Unsupported(String),
+    /// The module is wrong.
+    Error(ProgramError),
+}
+
+type Lowering<T> = Result<T, Refusal>;
+
+fn unsupported<T>(why: impl Into<String>) -> Lowering<T> {
+    Err(Refusal::Unsupported(why.into()))
+}
+
+struct Lowerer<'a, 'm> {
+    layout: &'m mut Layout,
+    constants: &'m mut Constants,
+    sites: &'m mut Sites,
+    scopes: Scopes<'a>,
+    registers: Registers,
+    labels: HashMap<(u32, &'a str), u32>,
+    /// `.branchtargets` and `.calltargets`.
+    targets: HashMap<(u32, &'a str), Vec<&'a str>>,
+    out: Vec<Inst>,
+    guard: Guard,
+    line: u32,
+    function: Function,
+    kind: FunctionKind,
+}
+
+/// Lowers one function; a declaration has no code.
+pub fn lower<'a>(
+    function: &ast::Function<'a>,
+    layout: &mut Layout,
+    constants: &mut Constants,
+    sites: &mut Sites,
+    files: &[(u32, &str)],
+) -> Result<Lowered<'a>, ProgramError> {
+    let mut lowerer = Lowerer {
+        layout,
+        constants,
+        sites,
+        scopes: Scopes::new(),
+        registers: Registers::default(),
+        labels: HashMap::new(),
+        targets: HashMap::new(),
+        out: Vec::new(),
+        guard: Guard::NONE,
+        line: function.line,
+        function: info(function),
+        kind: function.kind,
+    };
+    lowerer.parameters(function)?;
+    match &function.body {
+        Some(body) => lowerer.body(body, files),
+        None => Ok(lowerer.done(Vec::new(), Vec::new(), Vec::new())),
+    }
+}
+
+fn info(function: &ast::Function<'_>) -> Function {
+    let numbers = |name: &str| function.directives.iter().find(|directive| directive.0 == name).map(|d| &d.1);
+    let triple = |numbers: &Vec<u64>| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
+    Function {
+        name: function.name.into(),
+        kind: function.kind,
+        start: None,
+        frame_bytes: 0,
+        end: 0,
+        frame_offset: 0,
+        local_bytes: 0,
+        params: Vec::new(),
+        results: Vec::new(),
+        parameters: Vec::new(),
+        parameter_bytes: 0,
+        shared: Vec::new(),
+        callees: Vec::new(),
+        required_threads: numbers("reqntid").map(triple),
+        max_threads: numbers("maxntid").map(|n| n.iter().fold(1u64, |product, &n| product.saturating_mul(n))),
+    }
+}
+
+impl<'a> Lowerer<'a, '_> {
+    fn done(self, origins: Vec<Origin>, opcodes: Vec<&'a str>, labels: Vec<usize>) -> Lowered<'a> {
+        Lowered {
+            code: self.out,
+            origins,
+            opcodes,
+            labels,
+            registers: self.registers,
+            function: self.function,
+        }
+    }
+
+    fn parameters(&mut self, function: &ast::Function<'a>) -> Result<(), ProgramError> {
+        for variable in &function.params {
+            let bytes = layout::checked_bytes(variable, PARAM_BYTES)?;
+            if function.kind == FunctionKind::Entry {
+                let align = layout::align_of(variable) as usize;
+                let offset = self.function.parameter_bytes.next_multiple_of(align);
+                self.function.parameter_bytes = offset + bytes as usize;
+                self.function.parameters.push(Parameter {
+                    name: variable.name.into(),
+                    offset,
+                    bytes: bytes as usize,
+                });
+                self.scopes.declare(variable.name, Local::EntryParam(offset as u32));
+            } else {
+                let rows = self.passed(variable, bytes);
+                self.function.params.push(rows);
+            }
+        }
+        for variable in &function.returns {
+            let bytes = layout::checked_bytes(variable, PARAM_BYTES)?;
+            let rows = self.passed(variable, bytes);
+            self.function.results.push(rows);
+        }
+        Ok(())
+    }
+
+    /// A parameter or result of a function: rows, or a register that is passed as rows.
+    fn passed(&mut self, variable: &ast::Variable<'a>, bytes: u64) -> (Place, u32) {
+        let rows = self.registers.add_rows(bytes);
+        self.scopes.declare(variable.name, Local::Rows(rows));
+        (rows.first, rows.words)
+    }
+
+    fn body(mut self, body: &[Statement<'a>], files: &[(u32, &str)]) -> Result<Lowered<'a>, ProgramError> {
+        self.number_labels(body);
+        let mut label_at = vec![usize::MAX; self.labels.len()];
+        let (mut origins, mut opcodes) = (Vec::new(), Vec::new());
+        let mut location = (0, 0);
+        self.scopes.restart();
+        for statement in body {
+            match statement {
+                Statement::OpenScope => self.scopes.enter(),
+                Statement::CloseScope => self.scopes.leave(),
+                Statement::Label(name) => {
+                    if let Some(label) = self.label(name) {
+                        label_at[label as usize] = self.out.len();
+                    }
+                }
+                Statement::Variable(variable) => self.declare(variable)?,
+                Statement::Location(at) => location = lines::of_user(at, files),
+                Statement::Targets(..) | Statement::Prototype(_) => {}
+                Statement::Instruction(instruction) => {
+                    self.statement(instruction)?;
+                    let origin = Origin { ptx_line: instruction.line, file: location.0, line: location.1 };
+                    origins.resize(self.out.len(), origin);
+                    // One instruction of PTX may take several of ours: the first one counts.
+                    if opcodes.len() < self.out.len() {
+                        opcodes.push(instruction.opcode);
+                    }
+                    opcodes.resize(self.out.len(), "");
+                }
+            }
+        }
+        if self.registers.widths.len() > REGISTERS {
+            return Err(ProgramError::Declaration {
+                line: self.line,
+                name: self.function.name,
+                message: format!("uses more than {REGISTERS} registers"),
+            });
+        }
+        // A function that runs off its end returns.
+        self.guard = Guard::NONE;
+        self.push(if self.kind == FunctionKind::Entry { Op::Exit } else { Op::Return }, 0);
+        let last = origins.last().copied().unwrap_or(Origin { ptx_line: self.line, file: 0, line: 0 });
+        origins.push(last);
+        opcodes.push("");
+        Ok(self.done(origins, opcodes, label_at))
+    }
+
+    fn number_labels(&mut self, body: &[Statement<'a>]) {
+        for statement in body {
+            match statement {
+                Statement::OpenScope => self.scopes.enter(),
+                Statement::CloseScope => self.scopes.leave(),
+                Statement::Label(name) => {
+                    let next = self.labels.len() as u32;
+                    let scope = self.scopes.numbers().next().unwrap_or(0);
+                    self.labels.entry((scope, name)).or_insert(next);
+                }
+                Statement::Targets(name, targets) => {
+                    let scope = self.scopes.numbers().next().unwrap_or(0);
+                    self.targets.insert((scope, name), targets.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn label(&self, name: &'a str) -> Option<u32> {
+        self.scopes.numbers().find_map(|scope| self.labels.get(&(scope, name)).copied())
+    }
+
+    fn declare(&mut self, variable: &ast::Variable<'a>) -> Result<(), ProgramError> {
+        let local = match variable.space {
+            StateSpace::Reg | StateSpace::Sreg => return self.declare_registers(variable),
+            StateSpace::Shared => {
+                let index = self.layout.add_shared(variable)?;
+                self.use_shared(index);
+                Local::Shared(index)
+            }
+            StateSpace::Local => {
+                let bytes = layout::checked_bytes(variable, LOCAL_BYTES)? as u32;
+                let align = layout::align_of(variable) as u32;
+                let offset = self.function.local_bytes.next_multiple_of(align);
+                self.function.local_bytes = offset.saturating_add(bytes);
+                if u64::from(self.function.local_bytes) > LOCAL_BYTES {
+                    return Err(ProgramError::Declaration {
+                        line: variable.line,
+                        name: variable.name.into(),
+                        message: format!("local variables take more than {LOCAL_BYTES} bytes"),
+                    });
+                }
+                Local::Stack(offset)
+            }
+            StateSpace::Param => {
+                let bytes = layout::checked_bytes(variable, PARAM_BYTES)?;
+                Local::Rows(self.registers.add_rows(bytes))
+            }
+            StateSpace::Global | StateSpace::Const | StateSpace::Tex => {
+                let bytes = layout::checked_bytes(variable, 1 << 30)?;
+                let address = self.layout.add_variable(variable, bytes)?;
+                self.layout.initialise(variable)?;
+                Local::Address(address)
+            }
+        };
+        self.scopes.declare(variable.name, local);
+        Ok(())
+    }
+
+    fn declare_registers(&mut self, variable: &ast::Variable<'a>) -> Result<(), ProgramError> {
+        if let Some(count) = variable.range {
+            self.scopes.declare_range(variable.name, variable.ty, count);
+            return Ok(());
+        }
+        // 128-bit and vector registers stay undeclared until something uses them: no compiler writes them.
+        let Some(width) = Width::of(variable.ty) else { return Ok(()) };
+        let slot = self.registers.add(width, Pinned::No);
+        self.scopes.declare(variable.name, Local::Register(Register { slot, bits: variable.ty.bits() }));
+        Ok(())
+    }
+
+    fn use_shared(&mut self, index: u32) {
+        if !self.function.shared.contains(&index) {
+            self.function.shared.push(index);
+        }
+    }
+
+    fn statement(&mut self, instruction: &ast::Instruction<'a>) -> Result<(), ProgramError> {
+        self.line = instruction.line;
+        self.guard = Guard::NONE;
+        let start = self.out.len();
+        let result = self.guarded(instruction);
+        match result {
+            Ok(()) => Ok(()),
+            Err(Refusal::Error(error)) => Err(error),
+            Err(Refusal::Unsupported(why)) => {
+                self.out.truncate(start);
+                self.sites.refusals.push(why);
+                self.push(Op::Unsupported, self.sites.refusals.len() as u32 - 1);
+                Ok(())
+            }
+        }
+    }
+
+    fn guarded(&mut self, instruction: &ast::Instruction<'a>) -> Lowering<()> {
+        if let Some(guard) = instruction.guard {
+            let slot = self.register(guard.predicate)?.slot;
+            if slot.width != Width::Predicate {
+                return unsupported(format!("the guard `{}` is no predicate", guard.predicate));
+            }
+            self.guard = Guard { place: slot.place, flip: if guard.when { 0 } else { u32::MAX } };
+        }
+        let split = Split::new(instruction.opcode);
+        if let Some(unknown) = split.unknown {
+            return unsupported(format!("the modifier `.{unknown}` is not known"));
+        }
+        self.instruction(&split, &instruction.operands)
+    }
+
+    fn instruction(&mut self, split: &Split<'a>, operands: &[ast::Operand<'a>]) -> Lowering<()> {
+        match table::family(split) {
+            table::Family::Memory => self.memory(split, operands),
+            table::Family::Control => self.control(split, operands),
+            table::Family::Sync => self.sync(split, operands),
+            table::Family::Matrix => self.matrix(split, operands),
+            table::Family::Texture => self.texture(split, operands),
+            table::Family::Arithmetic => self.arithmetic(split, operands),
+        }
+    }
+
+    /// Appends an instruction under the guard of the statement.
+    fn push(&mut self, op: Op, aux: u32) -> &mut Inst {
+        let inst = Inst {
+            op,
+            aux,
+            dst: Place::NONE,
+            a: Place::NONE,
+            b: Place::NONE,
+            c: Place::NONE,
+            guard: self.guard,
+        };
+        self.out.push(inst);
+        let last = self.out.len() - 1;
+        &mut self.out[last]
+    }
+
+    fn temporary(&mut self, width: Width) -> Slot {
+        self.registers.add(width, Pinned::No)
+    }
+
+    fn undeclared<T>(&self, name: &str) -> Lowering<T> {
+        if name.contains('.') {
+            return unsupported(format!("`{name}`, a part of a register, is not supported here"));
+        }
+        Err(Refusal::Error(ProgramError::Undeclared { line: self.line, name: name.into() }))
+    }
+
+    /// A name at module scope.
+    fn module_name(&self, name: &str) -> Option<ModuleName> {
+        self.layout.names.get(name).copied()
+    }
+}
+
+/// The natural storage of a type; 128-bit values are refused.
+fn width_of(ty: Type) -> Lowering<Width> {
+    match Width::of(ty) {
+        Some(width) => Ok(width),
+        None => unsupported("128-bit registers are not supported"),
+    }
+}

@@ -1,0 +1,275 @@
+//! Barriers, fences, and exchanges between the lanes of a warp.
+
+use super::{Lowerer, Lowering, memory::two_operands, unsupported};
+use crate::alu;
+use crate::isa::{Modifier, Modifiers, Opcode, Type};
+use crate::parse::ast::{Immediate, Operand};
+use crate::program::{instruction::*, opcode::Split};
+
+impl<'a> Lowerer<'a, '_> {
+    /// Synchronisation.
+    pub fn sync(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        match split.base {
+            "bar" | "barrier" if split.has(Modifier::Warp) => self.warp_sync(operands),
+            "bar" | "barrier" if split.has(Modifier::Cluster) => {
+                // Every block is a cluster of its own here.
+                if split.has(Modifier::Arrive) {
+                    self.push(Op::Fence, 0);
+                    return Ok(());
+                }
+                self.barrier(split, &[Operand::Immediate(Immediate::Int(0))])
+            }
+            "bar" | "barrier" => self.barrier(split, operands),
+            "membar" | "fence" => {
+                // How far a fence reaches: 0 the block, 1 the device and beyond.
+                let far = split.has(Modifier::Gl) || split.has(Modifier::Sys) || split.has(Modifier::Gpu);
+                self.push(Op::Fence, u32::from(far));
+                Ok(())
+            }
+            "shfl" => self.shuffle(split, operands),
+            "vote" => self.vote(split, operands),
+            "match" => self.match_sync(split, operands),
+            "redux" => self.redux(split, operands),
+            "activemask" => self.active_mask(operands),
+            "elect" => self.elect(operands),
+            _ => unsupported("this opcode is not known"),
+        }
+    }
+
+    fn warp_sync(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [mask] = operands else { return unsupported("a mask is expected") };
+        let mask = self.source(mask, Type::B32)?;
+        self.push(Op::WarpSync, 0).a = mask.place;
+        Ok(())
+    }
+
+    fn barrier(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let kind = match () {
+            () if split.has(Modifier::Popc) => BarrierKind::Popc,
+            () if split.has(Modifier::And) => BarrierKind::And,
+            () if split.has(Modifier::Or) => BarrierKind::Or,
+            () if split.has(Modifier::Arrive) => BarrierKind::Arrive,
+            () => BarrierKind::Sync,
+        };
+        let reduces = matches!(kind, BarrierKind::Popc | BarrierKind::And | BarrierKind::Or);
+        let (to, rest) = if reduces {
+            let [to, rest @ ..] = operands else { return unsupported("a destination is expected") };
+            (Some(to), rest)
+        } else {
+            (None, operands)
+        };
+        let (predicate, rest) = match (reduces, rest) {
+            (true, [rest @ .., last]) => (Some(self.predicate(last)?), rest),
+            (true, []) => return unsupported("a predicate is expected"),
+            (false, rest) => (None, rest),
+        };
+        let Some(id) = rest.first() else { return unsupported("the number of a barrier is expected") };
+        let (id, number) = match id {
+            Operand::Immediate(Immediate::Int(number)) => (None, *number as u32),
+            register => (Some(self.source(register, Type::U32)?), 0),
+        };
+        let threads = match rest.get(1) {
+            Some(operand) => Some(self.source(operand, Type::U32)?),
+            None => None,
+        };
+        let aligned = split.base == "bar" || split.has(Modifier::Aligned);
+        let ty = if kind == BarrierKind::Popc { Type::U32 } else { Type::Pred };
+        let destination = match to {
+            Some(to) => self.destination(to, ty)?,
+            None => None,
+        };
+        self.sites.barriers.push(BarrierSite {
+            id,
+            number,
+            threads,
+            kind,
+            aligned: if aligned { Aligned::Yes } else { Aligned::No },
+            dst: destination.as_ref().map(|d| d.slot),
+            predicate,
+        });
+        self.push(Op::Barrier, self.sites.barriers.len() as u32 - 1);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn shuffle(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        const MODES: &[(Modifier, ShuffleMode)] = &[
+            (Modifier::Up, ShuffleMode::Up),
+            (Modifier::Down, ShuffleMode::Down),
+            (Modifier::Bfly, ShuffleMode::Butterfly),
+            (Modifier::Idx, ShuffleMode::Index),
+        ];
+        let (Some(mode), [to, value, lane, clamp, rest @ ..]) = (split.modifiers.pick(MODES), operands)
+        else {
+            return unsupported("a mode and four or five operands are expected");
+        };
+        let (to, valid) = match to {
+            Operand::Pair(to, valid) => (Operand::Name(to), Some(Operand::Name(valid))),
+            single => (single.clone(), None),
+        };
+        let value = self.source(value, Type::B32)?;
+        let lane = Some(self.source(lane, Type::B32)?);
+        let clamp = Some(self.source(clamp, Type::B32)?);
+        let members = match rest.first() {
+            Some(mask) => Some(self.source(mask, Type::B32)?),
+            None => None,
+        };
+        let destination = self.destination(&to, Type::B32)?;
+        let valid = match &valid {
+            Some(valid) => self.destination(valid, Type::Pred)?.map(|d| d.slot),
+            None => None,
+        };
+        let site = WarpSite {
+            dst: destination.as_ref().map(|d| d.slot),
+            valid,
+            value,
+            flip: 0,
+            lane,
+            clamp,
+            members,
+            mode: WarpMode::Shuffle(mode),
+        };
+        self.warp(Op::Shuffle, site);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn warp(&mut self, op: Op, site: WarpSite) {
+        self.sites.warps.push(site);
+        self.push(op, self.sites.warps.len() as u32 - 1);
+    }
+
+    fn vote(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        const MODES: &[(Modifier, VoteMode)] = &[
+            (Modifier::Ballot, VoteMode::Ballot),
+            (Modifier::All, VoteMode::All),
+            (Modifier::Any, VoteMode::Any),
+            (Modifier::Uni, VoteMode::Uniform),
+        ];
+        let (Some(mode), [to, predicate, rest @ ..]) = (split.modifiers.pick(MODES), operands) else {
+            return unsupported("a mode and two or three operands are expected");
+        };
+        let (value, flip) = self.predicate(predicate)?;
+        let members = match rest.first() {
+            Some(mask) => Some(self.source(mask, Type::B32)?),
+            None => None,
+        };
+        let ty = if mode == VoteMode::Ballot { Type::B32 } else { Type::Pred };
+        let destination = self.destination(to, ty)?;
+        let site = WarpSite {
+            dst: destination.as_ref().map(|d| d.slot),
+            valid: None,
+            value,
+            flip,
+            lane: None,
+            clamp: None,
+            members,
+            mode: WarpMode::Vote(mode),
+        };
+        self.warp(Op::Vote, site);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn match_sync(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let (Some(ty), [to, value, mask]) = (split.ty(0), operands) else {
+            return unsupported("a type and three operands are expected");
+        };
+        let (to, valid) = match to {
+            Operand::Pair(to, valid) => (Operand::Name(to), Some(Operand::Name(valid))),
+            single => (single.clone(), None),
+        };
+        let value = self.source(value, ty)?;
+        let members = Some(self.source(mask, Type::B32)?);
+        let destination = self.destination(&to, Type::B32)?;
+        let valid = match &valid {
+            Some(valid) => self.destination(valid, Type::Pred)?.map(|d| d.slot),
+            None => None,
+        };
+        let mode = if split.has(Modifier::All) { WarpMode::MatchAll } else { WarpMode::MatchAny };
+        let site = WarpSite {
+            dst: destination.as_ref().map(|d| d.slot),
+            valid,
+            value,
+            flip: 0,
+            lane: None,
+            clamp: None,
+            members,
+            mode,
+        };
+        self.warp(Op::Match, site);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn redux(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        const OPS: &[(Modifier, AtomicOp)] = &[
+            (Modifier::Add, AtomicOp::Add),
+            (Modifier::Min, AtomicOp::Min),
+            (Modifier::Max, AtomicOp::Max),
+            (Modifier::And, AtomicOp::And),
+            (Modifier::Or, AtomicOp::Or),
+            (Modifier::Xor, AtomicOp::Xor),
+        ];
+        let (Some(ty), Some(op), [to, value, mask]) = (split.ty(0), split.modifiers.pick(OPS), operands)
+        else {
+            return unsupported("an operation, a type and three operands are expected");
+        };
+        let mode = if ty == Type::F32 {
+            let opcode = if op == AtomicOp::Min { Opcode::Min } else { Opcode::Max };
+            let kept = [Modifier::Nan, Modifier::Abs].into_iter().filter(|&modifier| split.has(modifier));
+            let semantics = two_operands(opcode, ty, kept.collect::<Modifiers>());
+            match alu::prepare(&semantics) {
+                Some(eval) => WarpMode::ReduceFloat(eval),
+                None => return unsupported("this reduction is not supported"),
+            }
+        } else {
+            WarpMode::Reduce(op, ty)
+        };
+        let value = self.source(value, ty)?;
+        let members = Some(self.source(mask, Type::B32)?);
+        let destination = self.destination(to, ty)?;
+        let site = WarpSite {
+            dst: destination.as_ref().map(|d| d.slot),
+            valid: None,
+            value,
+            flip: 0,
+            lane: None,
+            clamp: None,
+            members,
+            mode,
+        };
+        self.warp(Op::Redux, site);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    fn active_mask(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to] = operands else { return unsupported("a destination is expected") };
+        if let Some(destination) = self.destination(to, Type::B32)? {
+            self.push(Op::ActiveMask, 0).dst = destination.slot.place;
+            self.deliver(Some(&destination));
+        }
+        Ok(())
+    }
+
+    /// `elect.sync d|p, mask`: the lowest member.
+    fn elect(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [Operand::Pair(leader, elected), mask] = operands else {
+            return unsupported("`leader|elected, mask` is expected");
+        };
+        let mask = self.source(mask, Type::B32)?;
+        let leader = self.destination(&Operand::Name(leader), Type::B32)?;
+        let elected = self.destination(&Operand::Name(elected), Type::Pred)?;
+        let inst = self.push(Op::Elect, 0);
+        inst.a = mask.place;
+        if let Some(elected) = elected {
+            inst.dst = elected.slot.place;
+        }
+        if let Some(leader) = leader {
+            let inst = self.push(Op::Elect, 1);
+            (inst.a, inst.dst) = (mask.place, leader.slot.place);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! Decoded programs: what the machine executes.
+
+mod allocate;
+mod blocks;
+mod constants;
+mod decode;
+mod dominators;
+mod error;
+pub(crate) mod instruction;
+mod layout;
+mod lines;
+mod lower;
+mod names;
+mod opcode;
+mod places;
+
+pub use decode::Program;
+pub use error::ProgramError;
+pub use layout::{Parameter, Symbol};
+pub use lines::SourceLine;
+
+pub(crate) use blocks::NO_RECONVERGENCE;
+pub(crate) use constants::Line;
+pub(crate) use decode::Function;
+pub(crate) use layout::{Constancy, SharedVariable, address};

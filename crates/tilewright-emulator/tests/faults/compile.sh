@@ -1,0 +1,10 @@
+#!/bin/sh
+# Compiles every CUDA source of this folder to PTX with line information. Needs nvcc on PATH; the results are kept in the
+# repository, so that the tests need no compiler.
+set -eu
+cd "$(dirname "$0")"
+for source in *.cu; do
+    nvcc -ptx -arch=compute_80 -lineinfo "$source" -o "${source%.cu}.ptx"
+    # The file table names the source alone, whatever folder it was compiled in.
+    sed -i 's|^\(\s*\.file\s*[0-9]*\s*\)".*/\([^/]*\)"|\1"\2"|' "${source%.cu}.ptx"
+done

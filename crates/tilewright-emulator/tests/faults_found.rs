@@ -1,0 +1,213 @@
+//! Pairs of kernels, one with a planted fault and one without, from the CUDA sources in `tests/faults`.
+//!
+//! Directives before each pair say how it is launched and what must be found: see [`Pair`].
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use tilewright_emulator::{
+    Argument, BlockOrderPolicy, Finding, FindingKind, Launch, LaunchOptions, Machine, Program, Report,
+    Severity,
+};
+
+/// What the directives of a pair say.
+#[derive(Clone, Debug, Default)]
+struct Pair {
+    name: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared: u32,
+    arguments: Vec<String>,
+    finds: Expected,
+    /// Directives of the pair that this reader does not know.
+    unknown: Vec<String>,
+}
+
+/// What must be found in the faulty kernel.
+#[derive(Clone, Debug, Default)]
+struct Expected {
+    kind: String,
+    /// Names of the marked lines that the finding may be at.
+    lines: Vec<String>,
+    /// Ranges of threads that it may name; none: any.
+    threads: Vec<(u32, u32)>,
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults")
+}
+
+fn extent(text: &str) -> [u32; 3] {
+    let mut numbers = text.split([',', 'x']).map(|number| number.parse().unwrap());
+    std::array::from_fn(|_| numbers.next().unwrap_or(1))
+}
+
+fn pairs(source: &str) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = Vec::new();
+    for line in source.lines() {
+        let Some(directive) = line.trim().strip_prefix("//@") else { continue };
+        let mut words = directive.split_whitespace();
+        let kind = words.next().unwrap();
+        if kind == "pair" {
+            pairs.push(Pair { name: words.next().unwrap().into(), ..Pair::default() });
+            continue;
+        }
+        let pair = pairs.last_mut().unwrap();
+        match kind {
+            "launch" => {
+                for word in words {
+                    match word.split_once('=').unwrap() {
+                        ("grid", value) => pair.grid = extent(value),
+                        ("block", value) => pair.block = extent(value),
+                        ("dynamic" | "shared", value) => pair.dynamic_shared = value.parse().unwrap(),
+                        (other, _) => pair.unknown.push(other.into()),
+                    }
+                }
+            }
+            "args" => pair.arguments = words.map(String::from).collect(),
+            "finds" => {
+                let kind = words.next().unwrap().to_string();
+                let (mut lines, mut threads) = (Vec::new(), Vec::new());
+                for word in words {
+                    match word.split_once('=').unwrap() {
+                        ("lines", value) => lines = value.split(',').map(String::from).collect(),
+                        ("threads", value) => threads.extend(value.split(',').map(|range| {
+                            let (first, last) = range.split_once('-').unwrap_or((range, range));
+                            (first.parse().unwrap(), last.parse().unwrap())
+                        })),
+                        (other, _) => pair.unknown.push(other.into()),
+                    }
+                }
+                pair.finds = Expected { kind, lines, threads };
+            }
+            other => pair.unknown.push(other.into()),
+        }
+    }
+    pairs
+}
+
+fn argument(machine: &mut Machine, text: &str) -> Argument {
+    let (ty, rest) = text.split_once('[').map_or((text, None), |(ty, rest)| (ty, Some(rest)));
+    let Some(rest) = rest else {
+        let (ty, value) = text.split_once([':', '=']).unwrap_or(("i32", ty));
+        return match ty {
+            "i32" | "u32" => Argument::from(value.parse::<i64>().unwrap() as i32),
+            "f32" => Argument::from(value.parse::<f32>().unwrap()),
+            "i64" | "u64" => Argument::from(value.parse::<i64>().unwrap()),
+            other => panic!("a scalar of type {other}"),
+        };
+    };
+    let (count, fill) = rest.split_once(']').unwrap();
+    let count: usize = count.parse().unwrap();
+    let zero = fill == ":zero";
+    let value = |i: usize| if zero { 0 } else { i as u32 };
+    let pointer = match ty {
+        "f32" => machine.upload(&(0..count).map(|i| value(i) as f32).collect::<Vec<_>>()),
+        "f64" => machine.upload(&(0..count).map(|i| f64::from(value(i))).collect::<Vec<_>>()),
+        "i64" | "u64" => machine.upload(&(0..count).map(|i| u64::from(value(i))).collect::<Vec<_>>()),
+        "u8" | "i8" => machine.upload(&(0..count).map(|i| value(i) as u8).collect::<Vec<_>>()),
+        "u16" | "i16" | "f16" => machine.upload(&(0..count).map(|i| value(i) as u16).collect::<Vec<_>>()),
+        _ => machine.upload(&(0..count).map(value).collect::<Vec<_>>()),
+    };
+    pointer.unwrap().into()
+}
+
+fn run(program: &Program, pair: &Pair, suffix: &str, order: BlockOrderPolicy) -> Report {
+    let mut machine = Machine::new(program.clone());
+    let mut launch = Launch::new(pair.grid, pair.block)
+        .dynamic_shared(pair.dynamic_shared)
+        .options(LaunchOptions { order, step_limit: 20_000, ..LaunchOptions::default() });
+    for text in &pair.arguments {
+        let argument = argument(&mut machine, text);
+        launch = launch.arg(argument);
+    }
+    machine.launch(&format!("{}_{suffix}", pair.name), &launch).unwrap()
+}
+
+/// The lines marked `// @name` in the kernel.
+fn marked(source: &str, kernel: &str, name: &str) -> Vec<u32> {
+    let from =
+        source.lines().position(|line| line.contains("__global__") && line.contains(&format!("{kernel}(")));
+    let mark = format!("@{name}");
+    source
+        .lines()
+        .enumerate()
+        .skip(from.unwrap())
+        .take_while(|(number, line)| *number == from.unwrap() || !line.contains("__global__"))
+        .filter(|(_, line)| {
+            line.split("// ").nth(1).is_some_and(|marks| marks.split([' ', ',']).any(|m| m == mark))
+        })
+        .map(|(number, _)| number as u32 + 1)
+        .collect()
+}
+
+fn linear(thread: [u32; 3], block: [u32; 3]) -> u32 {
+    (thread[2] * block[1] + thread[1]) * block[0] + thread[0]
+}
+
+fn fits(finding: &Finding, pair: &Pair, source: &str) -> bool {
+    let Expected { kind, lines, threads } = &pair.finds;
+    let lines: Vec<u32> =
+        lines.iter().flat_map(|name| marked(source, &format!("{}_faulty", pair.name), name)).collect();
+    let parties = || std::iter::once(&finding.at).chain(&finding.with);
+    format!("{:?}", finding.kind) == *kind
+        && parties().all(|party| party.source.as_ref().is_some_and(|at| lines.contains(&at.line)))
+        && parties().flat_map(|party| &party.threads).all(|&thread| {
+            let thread = linear(thread, pair.block);
+            threads.is_empty() || threads.iter().any(|&(first, last)| (first..=last).contains(&thread))
+        })
+}
+
+#[test]
+fn every_planted_fault_is_found_and_no_correct_twin_is_blamed() {
+    let (mut count, mut failures) = (0, Vec::new());
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "cu")) {
+        let source = std::fs::read_to_string(file).unwrap();
+        let program = Program::new(&std::fs::read_to_string(file.with_extension("ptx")).unwrap()).unwrap();
+        for pair in pairs(&source) {
+            assert!(pair.unknown.is_empty(), "{}: {:?}", pair.name, pair.unknown);
+            for order in [BlockOrderPolicy::Deterministic, BlockOrderPolicy::Parallel] {
+                count += 1;
+                let faulty = run(&program, &pair, "faulty", order);
+                if !faulty.findings.iter().any(|finding| fits(finding, &pair, &source)) {
+                    failures.push(format!(
+                        "{} ({order:?}): {:?} is not found, but:\n{}\n{:?}",
+                        pair.name,
+                        pair.finds,
+                        faulty.findings.iter().map(|f| f.to_string()).collect::<Vec<_>>().join("\n"),
+                        faulty.error
+                    ));
+                }
+                let correct = run(&program, &pair, "correct", order);
+                if correct.error.is_some() || !correct.findings.is_empty() {
+                    failures.push(format!(
+                        "{} ({order:?}): the correct twin is blamed:\n{}\n{:?}",
+                        pair.name,
+                        correct.findings.iter().map(|f| f.to_string()).collect::<Vec<_>>().join("\n"),
+                        correct.error
+                    ));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count} fail:\n{}", failures.len(), failures.join("\n\n"));
+    assert!(count >= 2 * 40, "{count}");
+}
+
+#[test]
+fn findings_say_where_who_and_what_to_do() {
+    let program = Program::new(include_str!("faults/missing_barrier.ptx")).unwrap();
+    let pair = &pairs(include_str!("faults/missing_barrier.cu"))[0];
+    let report = run(&program, pair, "faulty", BlockOrderPolicy::Deterministic);
+    let finding = report.errors().next().unwrap();
+    assert_eq!((finding.kind, finding.severity), (FindingKind::SharedRace, Severity::Error));
+    let text = finding.to_string();
+    for part in ["missing_barrier.cu:", "PTX line", "block (0, 0, 0)", "thread (", "fix:", &finding.kernel] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(finding.with.is_some());
+}

@@ -1,0 +1,287 @@
+//! Kernels of the catalogue: their recipes say how to launch them.
+
+use super::{Argument, Array, Case, Gpu, Launch, Request, unsupported};
+use crate::{compile, model::SourceText};
+use tilewright_core::{DType, Error, Layout, Problem, SemiringId};
+use tilewright_kernels as kernels;
+use tilewright_kernels::{ArgumentValue, Buffer, Kernel, Recipe, Scalar};
+
+/// Sides of the square product that is explained unless sizes are given; `single-block` takes the second.
+const SIDES: [usize; 2] = [256, 16];
+
+impl Case {
+    /// A kernel of the catalogue.
+    ///
+    /// Products take M, N and K, or matrices A, B and C; alpha and beta; `semiring` and `dtype`. Exhibits of the gallery take
+    /// their own parameters.
+    ///
+    /// # Errors
+    /// For arguments that the kernel does not take, sizes that it refuses, and without a compiler.
+    pub fn of_kernel(kernel: &'static Kernel, request: &Request<'_>) -> Result<Self, Error> {
+        if request.grid.is_some() || request.block.is_some() || request.dynamic_shared_memory.is_some() {
+            let why = format!("the recipe of {} chooses them", kernel.name);
+            return Err(unsupported(
+                "--grid, --block and --dynamic-smem",
+                why,
+                "leave them out, or give a file",
+            ));
+        }
+        match kernel.exhibit() {
+            Some(_) => exhibit(kernel, request),
+            None => product(kernel, request),
+        }
+    }
+}
+
+fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error> {
+    let mut chosen: Vec<(&str, u32)> = Vec::new();
+    for (name, text) in &request.arguments {
+        let value = text
+            .parse()
+            .map_err(|_| unsupported(format!("--arg {name}={text}"), "a whole number is needed", ""))?;
+        chosen.push((name, value));
+    }
+    let showing = kernel.show(&chosen)?;
+    let arrays = vec![
+        Array::random("input", DType::F32, 1, showing.input),
+        Array::zeros("output", DType::F32, 1, showing.output),
+    ];
+    let place = |buffer| match buffer {
+        Buffer::Input => Some(0),
+        Buffer::Output => Some(1),
+        _ => None,
+    };
+    case(kernel, &showing.recipe, &request.gpu, arrays, &place)
+}
+
+fn product(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error> {
+    let asked = Product::new(kernel, request)?;
+    let sides: &[usize] = if asked.has_size { &SIDES[..1] } else { &SIDES };
+    let mut refused = None;
+    for &side in sides {
+        match asked.case(kernel, request, side) {
+            Err(error) if !error.is_unavailable() && refused.is_none() => refused = Some(error),
+            done => return done,
+        }
+    }
+    Err(refused.unwrap_or_else(|| unsupported(kernel.name, "no size was tried", "")))
+}
+
+/// A product as the arguments ask for it.
+struct Product {
+    semiring: SemiringId,
+    dtype: DType,
+    /// M, N, K.
+    extents: [Option<usize>; 3],
+    /// A, B, C.
+    matrices: [Option<Array>; 3],
+    /// alpha, beta.
+    factors: [Option<f64>; 2],
+    has_size: bool,
+}
+
+const EXTENTS: [&str; 3] = ["M", "N", "K"];
+const MATRICES: [&str; 3] = ["A", "B", "C"];
+const FACTORS: [&str; 2] = ["alpha", "beta"];
+
+impl Product {
+    fn new(kernel: &'static Kernel, request: &Request<'_>) -> Result<Self, Error> {
+        let first = kernel.variants.first();
+        let mut asked = Self {
+            semiring: first.map_or(SemiringId::PlusTimes, |v| v.semiring),
+            dtype: first.map_or(DType::F32, |v| v.dtype),
+            extents: [None; 3],
+            matrices: [None, None, None],
+            factors: [None; 2],
+            has_size: false,
+        };
+        for (name, text) in &request.arguments {
+            let wrong = |why: &str| unsupported(format!("--arg {name}={text}"), why, "");
+            let index = |names: &[&str]| names.iter().position(|n| n == name);
+            if let Some(i) = index(&EXTENTS) {
+                asked.extents[i] = Some(text.parse().map_err(|_| wrong("an extent is a whole number"))?);
+            } else if let Some(i) = index(&FACTORS) {
+                asked.factors[i] = Some(text.parse().map_err(|_| wrong("a number is needed"))?);
+            } else if let Some(i) = index(&MATRICES) {
+                let mut array = match Array::parse(name, text) {
+                    Some(array) => array?,
+                    None => (request.load)(text)?,
+                };
+                array.name.clone_from(name);
+                asked.matrices[i] = Some(array);
+            } else if name == "semiring" {
+                asked.semiring = text.parse()?;
+            } else if name == "dtype" {
+                asked.dtype = text.parse()?;
+            } else {
+                let known = "M, N, K, A, B, C, alpha, beta, semiring and dtype";
+                return Err(unsupported(
+                    format!("--arg {name}"),
+                    "products have no such argument",
+                    format!("they take {known}"),
+                ));
+            }
+        }
+        if !request.arguments.iter().any(|(name, _)| name == "dtype")
+            && let Some(array) = asked.matrices.iter().flatten().next()
+        {
+            asked.dtype = array.dtype;
+        }
+        asked.has_size =
+            asked.extents.iter().any(Option::is_some) || asked.matrices.iter().any(Option::is_some);
+        Ok(asked)
+    }
+
+    /// M, N and K: as given, as the matrices have them, or `side`.
+    fn size(&self, side: usize) -> [usize; 3] {
+        let [a, b, c] = &self.matrices;
+        let rows = |array: &Option<Array>| array.as_ref().map(|array| array.rows);
+        let columns = |array: &Option<Array>| array.as_ref().map(|array| array.columns);
+        let [m, n, k] = self.extents;
+        [
+            m.or(rows(a)).or(rows(c)).unwrap_or(side),
+            n.or(columns(b)).or(columns(c)).unwrap_or(side),
+            k.or(columns(a)).or(rows(b)).unwrap_or(side),
+        ]
+    }
+
+    fn case(&self, kernel: &'static Kernel, request: &Request<'_>, side: usize) -> Result<Case, Error> {
+        let [m, n, k] = self.size(side);
+        let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
+        let problem = Problem::new(layouts[0], layouts[1], layouts[2])?;
+        let mut wanted = kernels::Request::new(problem, self.semiring, self.dtype);
+        wanted.target = target(&request.gpu, wanted.target);
+        for (factor, given) in [&mut wanted.alpha, &mut wanted.beta].into_iter().zip(self.factors) {
+            if let Some(value) = given {
+                *factor = scalar(*factor, value);
+            }
+        }
+        let recipe = kernel.recipe(&wanted)?;
+        if recipe.launches.is_empty() {
+            return Err(unsupported("an empty product", "nothing is launched for it", "choose larger sizes"));
+        }
+        let mut arrays = Vec::new();
+        for ((name, layout), given) in MATRICES.iter().zip(layouts).zip(&self.matrices) {
+            arrays.push(match given {
+                Some(array)
+                    if (array.rows, array.columns, array.dtype) == (layout.rows, layout.cols, self.dtype) =>
+                {
+                    array.clone()
+                }
+                Some(array) => {
+                    let why = format!(
+                        "it is {} of {} x {}, and {} of {} x {} is needed",
+                        array.dtype, array.rows, array.columns, self.dtype, layout.rows, layout.cols
+                    );
+                    return Err(unsupported(
+                        format!("the matrix {name}"),
+                        why,
+                        "check M, N, K, dtype and the other matrices",
+                    ));
+                }
+                None if *name == "C" => Array::zeros(name, self.dtype, layout.rows, layout.cols),
+                None => Array::random(name, self.dtype, layout.rows, layout.cols),
+            });
+        }
+        for (i, &bytes) in recipe.workspaces.iter().enumerate() {
+            arrays.push(workspace(i, self.dtype, bytes));
+        }
+        let place = |buffer| match buffer {
+            Buffer::A => Some(0),
+            Buffer::B => Some(1),
+            Buffer::C => Some(2),
+            Buffer::Workspace(i) => Some(3 + i),
+            _ => None,
+        };
+        let mut case = case(kernel, &recipe, &request.gpu, arrays, &place)?;
+        case.notes.insert(
+            0,
+            format!(
+                "{} on {}: C ({m} x {n}) from A ({m} x {k}) and B ({k} x {n})",
+                self.semiring, self.dtype
+            ),
+        );
+        Ok(case)
+    }
+}
+
+fn workspace(index: usize, dtype: DType, bytes: u64) -> Array {
+    let elements = (bytes as usize).div_ceil(dtype.size());
+    Array::zeros(&format!("workspace {index}"), dtype, 1, elements)
+}
+
+/// What recipes need to know of the GPU; where it is no particular one, its multiprocessors stay those of the default.
+fn target(gpu: &Gpu, default: kernels::Target) -> kernels::Target {
+    let capability = gpu.limits.compute_capability;
+    kernels::Target {
+        compute_capability: (capability.major().into(), capability.minor().into()),
+        multiprocessors: gpu.device.map_or(default.multiprocessors, |device| device.sms),
+        shared_memory_per_block: gpu.limits.shared_memory_per_block_optin,
+        shared_memory_per_multiprocessor: gpu.limits.shared_memory_per_sm,
+    }
+}
+
+fn scalar(like: Scalar, value: f64) -> Scalar {
+    match like {
+        Scalar::F32(_) => Scalar::F32(value as f32),
+        Scalar::F64(_) => Scalar::F64(value),
+        Scalar::I32(_) => Scalar::I32(value as i32),
+        Scalar::I64(_) => Scalar::I64(value as i64),
+    }
+}
+
+fn case(
+    kernel: &'static Kernel,
+    recipe: &Recipe,
+    gpu: &Gpu,
+    arrays: Vec<Array>,
+    place: &dyn Fn(Buffer) -> Option<usize>,
+) -> Result<Case, Error> {
+    let mut launches = Vec::new();
+    // The kernel itself is explained, whatever comes behind it.
+    let last = recipe.launches.iter().rposition(|launch| launch.entry == kernel.entry());
+    let steps = &recipe.launches[..=last.unwrap_or(recipe.launches.len().saturating_sub(1))];
+    let mut notes: Vec<String> =
+        recipe.details.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    for (i, step) in steps.iter().enumerate() {
+        let is_explained = i + 1 == steps.len();
+        let code = compile::program(&step.program, step.entry, gpu, is_explained)?;
+        if is_explained {
+            notes.extend(code.note);
+        }
+        let headers = step.program.headers();
+        let sources = [(step.program.file, step.program.source)].into_iter().chain(headers);
+        let arguments: Option<Vec<Argument>> =
+            step.arguments.iter().map(|a| argument(a.value, place)).collect();
+        launches.push(Launch {
+            ptx: code.ptx,
+            sources: sources
+                .map(|(name, text)| SourceText { name: name.into(), text: text.into() })
+                .collect(),
+            entry: step.entry.into(),
+            grid: step.grid,
+            block: step.block,
+            dynamic_shared_memory: step.dynamic_shared_memory,
+            arguments: arguments
+                .ok_or_else(|| unsupported(kernel.name, "its recipe names a buffer that is not there", ""))?,
+            symbols: step.symbols.iter().map(|s| (s.name.to_owned(), s.bytes.clone())).collect(),
+            resources: code.resources,
+        });
+    }
+    if steps.len() > 1 {
+        let names: Vec<&str> = steps[..steps.len() - 1].iter().map(|step| step.entry).collect();
+        notes.push(format!("launched before it and not counted: {}", names.join(", ")));
+    }
+    Ok(Case { name: kernel.name.into(), launches, arrays, notes })
+}
+
+fn argument(value: ArgumentValue, place: &dyn Fn(Buffer) -> Option<usize>) -> Option<Argument> {
+    Some(match value {
+        ArgumentValue::Pointer(buffer) => Argument::Pointer(place(buffer)?),
+        ArgumentValue::Texture(buffer) => Argument::Texture(place(buffer)?),
+        ArgumentValue::I32(x) => Argument::Bytes(x.to_le_bytes().into()),
+        ArgumentValue::I64(x) => Argument::Bytes(x.to_le_bytes().into()),
+        ArgumentValue::F32(x) => Argument::Bytes(x.to_le_bytes().into()),
+        ArgumentValue::F64(x) => Argument::Bytes(x.to_le_bytes().into()),
+    })
+}

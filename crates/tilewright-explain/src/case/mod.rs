@@ -1,0 +1,94 @@
+//! A kernel with everything that it takes to run it.
+
+mod array;
+mod bind;
+mod catalogue;
+mod file;
+mod signature;
+
+pub use array::Array;
+
+use crate::model::SourceText;
+use tilewright_arch::{Device, KernelResources, Limits};
+use tilewright_core::Error;
+
+/// A GPU that is not there: a name, and what its multiprocessors offer.
+#[derive(Clone, Debug)]
+pub struct Gpu {
+    /// The name in reports.
+    pub name: String,
+    /// Its limits.
+    pub limits: &'static Limits,
+    /// Its clocks and memory, for the roofline.
+    pub device: Option<&'static Device>,
+}
+
+/// What is asked for beside the kernel.
+pub struct Request<'a> {
+    /// The GPU for occupancy, roofline, and the compiler.
+    pub gpu: Gpu,
+    /// The entry of a file; needed where there are several.
+    pub entry: Option<String>,
+    /// Blocks, for a file; as many as one unless given.
+    pub grid: Option<[u32; 3]>,
+    /// Threads of a block, for a file; needed unless the kernel itself says.
+    pub block: Option<[u32; 3]>,
+    /// Bytes of dynamic shared memory of a block, for a file.
+    pub dynamic_shared_memory: Option<u32>,
+    /// Arguments by name: numbers, `f32[256,256]:random`, files.
+    pub arguments: Vec<(String, String)>,
+    /// Reads the file that an argument names.
+    pub load: &'a dyn Fn(&str) -> Result<Array, Error>,
+}
+
+/// A kernel and its launches.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What the user calls it.
+    pub name: String,
+    /// Launches in order; the last is the one that is explained.
+    pub launches: Vec<Launch>,
+    /// Arrays in device memory.
+    pub arrays: Vec<Array>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// One launch.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The PTX module.
+    pub ptx: String,
+    /// The files that its line numbers speak of, or the PTX itself.
+    pub sources: Vec<SourceText>,
+    /// The entry.
+    pub entry: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared_memory: u32,
+    /// Arguments in order.
+    pub arguments: Vec<Argument>,
+    /// Symbols to be set before: name and bytes.
+    pub symbols: Vec<(String, Vec<u8>)>,
+    /// What the assembled kernel takes of a multiprocessor, where that is known.
+    pub resources: Option<KernelResources>,
+}
+
+/// What is passed to a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The address of an array of the case.
+    Pointer(usize),
+    /// A texture over an array of the case.
+    Texture(usize),
+    /// A value, as it lies in memory.
+    Bytes(Vec<u8>),
+}
+
+/// An error of usage: what is wrong, and what to do.
+fn unsupported(what: impl Into<String>, why: impl Into<String>, hint: impl Into<String>) -> Error {
+    tilewright_core::ErrorKind::Unsupported { what: what.into(), why: why.into(), hint: hint.into() }.into()
+}

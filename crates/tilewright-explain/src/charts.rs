@@ -1,0 +1,125 @@
+//! Charts of a report: occupancy as a function of what limits it, and the roofline.
+
+use crate::model::{Explanation, Intensity, RooflinePosition};
+use tilewright_arch::{KernelResources, LaunchConfig, Limits, Occupancy, Vary};
+use tilewright_charts::{Axis, Ceiling, Figure, Hue, Mark, Plot, Point, Scale, Series, Theme, roofline};
+
+/// Narrow enough for a phone, wide enough for half a desktop.
+const WIDTH: f64 = 520.0;
+
+/// What occupancy is computed from, to vary one thing of it at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct OccupancyCurves {
+    /// The GPU's.
+    pub limits: &'static Limits,
+    /// The kernel's.
+    pub kernel: KernelResources,
+    /// The launch's.
+    pub launch: LaunchConfig,
+}
+
+/// What is varied, in which unit.
+struct Curve {
+    quantity: Vary,
+    heading: &'static str,
+    axis: &'static str,
+    /// Of the axis, in units of the quantity.
+    unit: f64,
+    hue: Hue,
+}
+
+const CURVES: [Curve; 3] = [
+    Curve {
+        quantity: Vary::Threads,
+        heading: "Block size",
+        axis: "threads per block",
+        unit: 1.0,
+        hue: Hue::Blue,
+    },
+    Curve {
+        quantity: Vary::Registers,
+        heading: "Registers",
+        axis: "registers per thread",
+        unit: 1.0,
+        hue: Hue::Green,
+    },
+    Curve {
+        quantity: Vary::SharedMemory,
+        heading: "Shared memory",
+        axis: "KiB of shared memory per block",
+        unit: 1024.0,
+        hue: Hue::Purple,
+    },
+];
+
+impl OccupancyCurves {
+    /// One SVG figure with a panel for each quantity; `None` for a launch that has no occupancy.
+    pub fn to_svg(&self) -> Option<String> {
+        let now = Occupancy::of(self.limits, &self.kernel, &self.launch).ok()?;
+        let title = format!("Warps per SM on compute capability {}", self.limits.compute_capability);
+        let mut figure = Figure::new(title).width(WIDTH);
+        for curve in &CURVES {
+            if curve.quantity == Vary::Registers && self.kernel.registers_per_thread == 0 {
+                continue;
+            }
+            figure = figure.panel(self.plot(curve, &now)?);
+        }
+        Some(figure.to_svg(Theme::Auto))
+    }
+
+    fn plot(&self, curve: &Curve, now: &Occupancy) -> Option<Plot> {
+        let values: Vec<u32> = curve.quantity.values(self.limits).collect();
+        let last = f64::from(values.last().copied()?) / curve.unit;
+        let x = Axis::new(curve.axis, Scale::Binary, 0.0, last);
+        let y = Axis::new("warps per SM", Scale::Binary, 0.0, f64::from(now.max_warps_per_sm));
+        let points =
+            Occupancy::curve(self.limits, &self.kernel, &self.launch, curve.quantity, values).ok()?;
+        let mut steps: Vec<(f64, f64)> = Vec::new();
+        // Between two values a block takes as much as at the upper one: a step begins right above the value before.
+        let mut from = points.first()?.value.min(1);
+        for point in &points {
+            let warps = f64::from(point.occupancy.warps_per_sm);
+            if steps.last().is_none_or(|&(_, before)| before != warps) {
+                steps.push((f64::from(from) / curve.unit, warps));
+            }
+            from = point.value + 1;
+        }
+        steps.push((last, steps.last()?.1));
+        let present = f64::from(curve.quantity.value(&self.kernel, &self.launch)) / curve.unit;
+        let mark = Mark::new(present, f64::from(now.warps_per_sm), format!("{} warps", now.warps_per_sm));
+        Some(Plot::new(curve.heading, x, y).series(Series::steps(curve.hue, steps)).mark(mark))
+    }
+}
+
+/// The roofline with two marks for each kernel: without a cache, and with a perfect one. `None` where no kernel has a
+/// position.
+pub fn roofline_svg(explanations: &[&Explanation]) -> Option<String> {
+    let first = explanations.iter().find_map(|e| e.totals.roofline.as_ref().map(|r| (e, r)))?;
+    let (explanation, position) = first;
+    let mut points = Vec::new();
+    for e in explanations {
+        let Some(position) = &e.totals.roofline else { continue };
+        let who = if explanations.len() > 1 { format!("{}, ", e.kernel) } else { String::new() };
+        points.extend(marks(&who, position, &e.totals.arithmetic_intensity));
+    }
+    let ceiling =
+        Ceiling { name: format!("{} peak", position.rate), tera_per_second: position.peak_per_second / 1e12 };
+    let heading = explanation.gpu.clone().unwrap_or_default();
+    let plot = roofline(heading, position.bandwidth_bytes_per_second / 1e12, &[ceiling], &points);
+    let figure = Figure::new("Roofline").width(WIDTH).panel(plot);
+    let note = "Upper bounds, no measurements: DRAM traffic lies between the two marks.";
+    Some(figure.note(note).to_svg(Theme::Auto))
+}
+
+fn marks(who: &str, position: &RooflinePosition, intensity: &Intensity) -> Vec<Point> {
+    let point = |name: &str, intensity: Option<f64>, attainable: f64| {
+        intensity.map(|intensity| Point {
+            name: format!("{who}{name}"),
+            intensity,
+            tera_per_second: attainable / 1e12,
+        })
+    };
+    let without = point("no cache", intensity.per_sector_byte, position.attainable_without_cache);
+    let perfect = point("perfect cache", intensity.compulsory, position.attainable_with_perfect_cache);
+    without.into_iter().chain(perfect).collect()
+}

@@ -1,0 +1,69 @@
+//! PTX to execute, and what the assembled kernel takes of a multiprocessor.
+
+use crate::case::Gpu;
+use tilewright_arch::KernelResources;
+use tilewright_core::Error;
+use tilewright_cuda::{Architecture, Input, InstructionSet, Nvrtc, Source, kernel_resources, ptx};
+use tilewright_kernels::Program;
+
+/// A compiled kernel.
+pub struct Code {
+    pub ptx: String,
+    pub resources: Option<KernelResources>,
+    /// What could not be done as asked.
+    pub note: Option<String>,
+}
+
+/// What is known of the machine code: only wanted for the launch that is explained.
+type Resources = (Option<KernelResources>, Option<String>);
+
+/// A program of the catalogue.
+pub fn program(program: &Program, entry: &str, gpu: &Gpu, wants_resources: bool) -> Result<Code, Error> {
+    let headers = program.headers();
+    let source = Source { name: program.file, text: program.source, headers: &headers };
+    compiled(Input::Source(source), entry, gpu, wants_resources)
+}
+
+/// CUDA C++ or PTX.
+pub fn compiled(input: Input<'_>, entry: &str, gpu: &Gpu, wants_resources: bool) -> Result<Code, Error> {
+    let (architecture, note) = match input {
+        Input::Ptx { .. } => (Architecture::new(gpu.limits.compute_capability), None),
+        _ => supported(gpu)?,
+    };
+    let ptx = ptx(input, architecture)?;
+    let (resources, missing) = if wants_resources { resources(input, entry, gpu) } else { (None, None) };
+    Ok(Code { ptx, resources, note: note.or(missing) })
+}
+
+/// The architecture of the GPU if the compiler knows it, the one next to it otherwise: counts of PTX hardly depend on it.
+fn supported(gpu: &Gpu) -> Result<(Architecture, Option<String>), Error> {
+    let wanted = Architecture::new(gpu.limits.compute_capability);
+    let known = Nvrtc::find()?.architectures()?;
+    let number = wanted.capability.number();
+    if known.contains(&number) {
+        return Ok((wanted, None));
+    }
+    let nearest = known.iter().min_by_key(|n| n.abs_diff(number)).and_then(|n| n.to_string().parse().ok());
+    let architecture = nearest.map_or(wanted, Architecture::new);
+    let note = format!("this NVRTC does not know {}: the PTX is for {}", wanted.real(), architecture.real());
+    Ok((architecture, Some(note)))
+}
+
+fn resources(input: Input<'_>, entry: &str, gpu: &Gpu) -> Resources {
+    let capability = gpu.limits.compute_capability;
+    let instructions = match capability.major() {
+        0..9 => InstructionSet::Common,
+        _ => InstructionSet::ArchitectureSpecific,
+    };
+    match kernel_resources(input, Architecture { capability, instructions }) {
+        Ok(kernels) => {
+            let kernel = kernels.iter().find(|kernel| kernel.name == entry);
+            (kernel.map(|kernel| kernel.resources()), None)
+        }
+        Err(error) => {
+            let what = error.to_string();
+            let reason = what.lines().next().unwrap_or_default();
+            (None, Some(format!("registers are not known and left out of the occupancy: {reason}")))
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Running a case on the emulator, and what comes of it.
+
+mod observer;
+
+use crate::{
+    advise,
+    case::{Argument, Array, Case, Gpu, Launch},
+    charts::OccupancyCurves,
+    model::*,
+};
+use observer::Observer;
+use std::collections::{BTreeMap, HashMap};
+use tilewright_arch::{KernelResources, LaunchConfig, Rate, memory::global::SECTOR_BYTES};
+use tilewright_core::{Error, ErrorKind};
+use tilewright_emulator as emulator;
+use tilewright_emulator::{AccessCounters, AccessKind, DevicePointer, Machine, Program, Texture};
+
+/// What is known of a kernel after it was run.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The numbers.
+    pub explanation: Explanation,
+    /// The pictures.
+    pub recording: Recording,
+    /// What occupancy depends on.
+    pub curves: OccupancyCurves,
+    /// The arrays after the launch.
+    pub arrays: Vec<Array>,
+}
+
+impl Case {
+    /// Runs the launches on the emulator, with all checks, and explains the last.
+    ///
+    /// # Errors
+    /// For PTX that cannot be read, launches that cannot start, and instructions that the emulator does not know. A kernel
+    /// that starts and then fails is explained; the failure is a finding.
+    pub fn explain(mut self, gpu: &Gpu) -> Result<Explained, Error> {
+        let Some(last) = self.launches.pop() else { return Err(refused(&self.name, "it has no launch")) };
+        for launch in &self.launches {
+            let mut device = Device::new(&self.name, launch, &self.arrays)?;
+            let report =
+                device.machine.launch(&launch.entry, &device.launch).map_err(|e| refused(&self.name, e))?;
+            if let Some(error) = report.error {
+                return Err(refused(&self.name, format!("{}: {error}", launch.entry)));
+            }
+            device.download(&mut self.arrays);
+        }
+        let mut device = Device::new(&self.name, &last, &self.arrays)?;
+        let observer = Observer::new(&device.pointers, &self.arrays);
+        let report = device
+            .machine
+            .launch_observed(&last.entry, &device.launch, &observer)
+            .map_err(|e| refused(&self.name, e))?;
+        if let Some(error @ emulator::LaunchError::Unsupported { .. }) = &report.error {
+            return Err(refused(&self.name, error));
+        }
+        device.download(&mut self.arrays);
+        let static_shared = device.machine.program().static_shared_bytes(&last.entry).unwrap_or(0);
+        let curves = curves(&last, gpu, static_shared);
+        let (seen, compulsory_sectors) = observer.finish();
+        let ids = access_ids(&report.counters);
+        let explanation = explanation(&self, &last, gpu, &report, &ids, &curves, compulsory_sectors);
+        let recording = Recording {
+            sources: last.sources,
+            buffers: self.arrays.iter().map(Array::buffer).collect(),
+            block: [0; 3],
+            patterns: seen.patterns(&ids),
+        };
+        Ok(Explained { explanation, recording, curves, arrays: self.arrays })
+    }
+}
+
+/// A machine with the arrays of a case in its memory.
+struct Device {
+    machine: Machine,
+    pointers: Vec<DevicePointer>,
+    launch: emulator::Launch,
+}
+
+impl Device {
+    fn new(name: &str, launch: &Launch, arrays: &[Array]) -> Result<Self, Error> {
+        let program = Program::new(&launch.ptx).map_err(|e| -> Error {
+            ErrorKind::BadFile { path: name.into(), problem: e.to_string(), hint: None }.into()
+        })?;
+        let mut machine = Machine::new(program);
+        let mut pointers = Vec::new();
+        for array in arrays {
+            let pointer = machine.allocate_named(&array.name, array.bytes.len() as u64);
+            let pointer = pointer.map_err(|e| refused(name, e))?;
+            machine.write(pointer, &array.bytes).map_err(|e| refused(name, e))?;
+            pointers.push(pointer);
+        }
+        for (symbol, bytes) in &launch.symbols {
+            machine.write_symbol(symbol, bytes).map_err(|e| refused(name, e))?;
+        }
+        let arguments = launch.arguments.iter().map(|argument| match argument {
+            Argument::Pointer(index) => pointers[*index].into(),
+            Argument::Texture(index) => emulator::Argument::from(machine.texture(texture(&arrays[*index]))),
+            Argument::Bytes(bytes) => emulator::Argument::bytes(bytes),
+        });
+        let arguments = arguments.collect();
+        let (grid, block) = (launch.grid, launch.block);
+        let launch = emulator::Launch::new(grid, block).dynamic_shared(launch.dynamic_shared_memory);
+        Ok(Self { machine, pointers, launch: emulator::Launch { arguments, ..launch } })
+    }
+
+    fn download(&mut self, arrays: &mut [Array]) {
+        for (array, &pointer) in arrays.iter_mut().zip(&self.pointers) {
+            if let Ok(bytes) = self.machine.download(pointer, array.bytes.len()) {
+                array.bytes = bytes;
+            }
+        }
+    }
+}
+
+/// A row of 32-bit texels.
+fn texture(array: &Array) -> Texture {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word: u32, &byte| word << 8 | u32::from(byte));
+    let texels: Vec<u32> = array.bytes.chunks_exact(4).map(word).collect();
+    Texture { texels, ..Texture::new([array.rows * array.columns, 1, 1], &[]) }
+}
+
+/// A launch that cannot be done.
+fn refused(name: &str, why: impl ToString) -> Error {
+    ErrorKind::Unsupported {
+        what: format!("this launch of {name}"),
+        why: why.to_string(),
+        hint: String::new(),
+    }
+    .into()
+}
+
+fn curves(launch: &Launch, gpu: &Gpu, static_shared: u64) -> OccupancyCurves {
+    let unknown = || KernelResources {
+        static_shared_memory: u32::try_from(static_shared).unwrap_or(u32::MAX),
+        ..Default::default()
+    };
+    OccupancyCurves {
+        limits: gpu.limits,
+        kernel: launch.resources.unwrap_or_else(unknown),
+        launch: LaunchConfig {
+            dynamic_shared_memory: launch.dynamic_shared_memory,
+            ..LaunchConfig::threads(launch.block.iter().product())
+        },
+    }
+}
+
+/// The number of each access, by its PTX line and kind.
+type AccessIds = HashMap<(u32, AccessKind), usize>;
+
+fn access_ids(counters: &emulator::Counters) -> AccessIds {
+    let mut ids = AccessIds::new();
+    for instruction in &counters.instructions {
+        for (kind, _) in instruction.accesses.iter().filter(|(kind, _)| place(*kind).is_some()) {
+            let next = ids.len();
+            ids.entry((instruction.ptx_line, *kind)).or_insert(next);
+        }
+    }
+    ids
+}
+
+/// Where an access goes; `None` for parameters, which are no traffic.
+fn place(kind: AccessKind) -> Option<(Space, Operation)> {
+    Some(match kind {
+        AccessKind::GlobalLoad => (Space::Global, Operation::Load),
+        AccessKind::GlobalStore => (Space::Global, Operation::Store),
+        AccessKind::GlobalAtomic => (Space::Global, Operation::Atomic),
+        AccessKind::SharedLoad => (Space::Shared, Operation::Load),
+        AccessKind::SharedStore => (Space::Shared, Operation::Store),
+        AccessKind::SharedAtomic => (Space::Shared, Operation::Atomic),
+        AccessKind::LocalLoad => (Space::Local, Operation::Load),
+        AccessKind::LocalStore => (Space::Local, Operation::Store),
+        AccessKind::ConstantLoad => (Space::Constant, Operation::Load),
+        AccessKind::Texture => (Space::Texture, Operation::Load),
+        AccessKind::Mixed => (Space::Generic, Operation::Load),
+        _ => return None,
+    })
+}
+
+fn sectors(counters: &AccessCounters) -> SectorTraffic {
+    SectorTraffic {
+        requests: counters.requests,
+        sectors: counters.sectors,
+        ideal_sectors: counters.ideal_sectors,
+        bytes_requested: counters.bytes_requested,
+    }
+}
+
+fn banks(counters: &AccessCounters) -> BankTraffic {
+    BankTraffic {
+        requests: counters.requests,
+        wavefronts: counters.wavefronts,
+        ideal_wavefronts: counters.ideal_wavefronts,
+        bytes_requested: counters.bytes_requested,
+    }
+}
+
+fn explanation(
+    case: &Case,
+    launch: &Launch,
+    gpu: &Gpu,
+    report: &emulator::Report,
+    ids: &AccessIds,
+    curves: &OccupancyCurves,
+    compulsory_sectors: u64,
+) -> Explanation {
+    let counters = &report.counters;
+    let (loads, stores) = (sectors(&counters.global_load), sectors(&counters.global_store));
+    let atomics = counters.accesses.get(&AccessKind::GlobalAtomic).map(sectors).unwrap_or_default();
+    let moved = |of: fn(&SectorTraffic) -> u64| [&loads, &stores, &atomics].into_iter().map(of).sum::<u64>();
+    let flops = counters.flops + counters.matrix_operations;
+    let sector_bytes = u64::from(SECTOR_BYTES);
+    let arithmetic_intensity = Intensity::new(
+        flops,
+        moved(|t| t.bytes_requested),
+        sector_bytes * moved(|t| t.sectors),
+        sector_bytes * compulsory_sectors,
+    );
+    let rate = rate(counters);
+    let roofline = gpu.device.and_then(|device| device.roofline(rate));
+    let mut explanation = Explanation {
+        kernel: case.name.clone(),
+        entry: launch.entry.clone(),
+        gpu: Some(gpu.name.clone()),
+        level: Level::Ptx,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared_memory: launch.dynamic_shared_memory,
+        totals: Totals {
+            warp_instructions: counters.warp_instructions,
+            thread_instructions: counters.thread_instructions,
+            global_load: loads,
+            global_store: stores,
+            shared_load: banks(&counters.shared_load),
+            shared_store: banks(&counters.shared_store),
+            barriers: counters.barriers,
+            flops,
+            instruction_mix: counters.instruction_mix.clone(),
+            arithmetic_intensity,
+            roofline: roofline.and_then(|r| RooflinePosition::new(rate, &r, &arithmetic_intensity)),
+            occupancy: OccupancySummary::of(curves.limits, &curves.kernel, &curves.launch),
+        },
+        lines: lines(launch, counters, ids),
+        findings: report.findings.iter().map(finding).collect(),
+        notes: case.notes.clone(),
+        printed: report.printed.clone(),
+    };
+    explanation.findings.extend(report.error.as_ref().map(failure));
+    explanation.findings.extend(advise(&explanation));
+    explanation.findings.sort_by_key(|finding| finding.severity);
+    explanation
+}
+
+/// The kind of arithmetic that the launch does most of.
+fn rate(counters: &emulator::Counters) -> Rate {
+    if counters.matrix_operations > counters.flops {
+        return Rate::TensorF16;
+    }
+    let executions = |ending: &str| -> u64 {
+        let float = ["fma", "mul", "add", "sub"];
+        let is_counted =
+            |opcode: &str| opcode.ends_with(ending) && float.iter().any(|f| opcode.starts_with(f));
+        counters.instruction_mix.iter().filter(|(opcode, _)| is_counted(opcode)).map(|(_, n)| n).sum()
+    };
+    if executions(".f64") > executions(".f32") { Rate::F64 } else { Rate::F32 }
+}
+
+/// Instructions gathered by the line of the source, or by that of the PTX where there is no source.
+fn lines(launch: &Launch, counters: &emulator::Counters, ids: &AccessIds) -> Vec<Line> {
+    let mut lines: BTreeMap<(usize, u32), Line> = BTreeMap::new();
+    for instruction in &counters.instructions {
+        let source = instruction.source.as_ref().and_then(|source| {
+            let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+            let exact = launch.sources.iter().position(|s| s.name == source.file);
+            let similar = || launch.sources.iter().position(|s| file(&s.name) == file(&source.file));
+            exact.or_else(similar).map(|index| (index, source.line))
+        });
+        let key = source.unwrap_or((launch.sources.len().saturating_sub(1), instruction.ptx_line));
+        if source.is_none() && !is_ptx(launch, key.0) {
+            continue;
+        }
+        let line = lines.entry(key).or_insert_with(|| empty_line(launch, key));
+        line.warp_instructions += instruction.executions;
+        line.thread_instructions += instruction.active_lanes;
+        line.flops += instruction.flops;
+        line.barriers += if instruction.opcode.starts_with("bar") { instruction.executions } else { 0 };
+        line.accesses.extend(instruction.accesses.iter().filter_map(|(kind, counters)| {
+            access(instruction, *kind, counters, *ids.get(&(instruction.ptx_line, *kind))?)
+        }));
+    }
+    lines.into_values().collect()
+}
+
+/// Whether a source of the launch is its PTX: only that has PTX lines.
+fn is_ptx(launch: &Launch, source: usize) -> bool {
+    launch.sources.get(source).is_some_and(|source| source.name.ends_with(".ptx"))
+}
+
+fn empty_line(launch: &Launch, (source, number): (usize, u32)) -> Line {
+    let source = launch.sources.get(source);
+    let text = source.and_then(|s| s.text.lines().nth((number as usize).saturating_sub(1)));
+    Line {
+        file: source.map(|s| s.name.clone()).unwrap_or_default(),
+        line: number,
+        text: text.unwrap_or_default().trim().into(),
+        warp_instructions: 0,
+        thread_instructions: 0,
+        flops: 0,
+        barriers: 0,
+        accesses: Vec::new(),
+    }
+}
+
+fn access(
+    instruction: &emulator::InstructionCounters,
+    kind: AccessKind,
+    counters: &AccessCounters,
+    id: usize,
+) -> Option<Access> {
+    let (space, operation) = place(kind)?;
+    Some(Access {
+        id,
+        ptx_line: instruction.ptx_line,
+        instruction: instruction.opcode.clone(),
+        space,
+        operation,
+        bytes_per_lane: counters.bytes_requested.checked_div(counters.lanes).unwrap_or(0) as u32,
+        traffic: match space {
+            Space::Shared | Space::Constant => Traffic::Banks(banks(counters)),
+            _ => Traffic::Sectors(sectors(counters)),
+        },
+    })
+}
+
+fn finding(finding: &emulator::Finding) -> Finding {
+    Finding {
+        severity: match finding.severity {
+            emulator::Severity::Error => Severity::Error,
+            emulator::Severity::Warning => Severity::Warning,
+            emulator::Severity::Note => Severity::Advice,
+        },
+        kind: kebab(&format!("{:?}", finding.kind)),
+        message: finding.message.clone(),
+        participants: [Some(&finding.at), finding.with.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(participant)
+            .collect(),
+        count: finding.count,
+        fix: finding.fix.clone(),
+    }
+}
+
+fn participant(party: &emulator::Party) -> Participant {
+    Participant {
+        what: party.opcode.clone(),
+        location: Some(Location {
+            file: party.source.as_ref().map(|s| s.file.clone()),
+            line: party.source.as_ref().map(|s| s.line),
+            ptx_line: Some(party.ptx_line),
+        }),
+        block: Some(party.block),
+        threads: party.threads.clone(),
+    }
+}
+
+/// Why a launch ended early.
+fn failure(error: &emulator::LaunchError) -> Finding {
+    Finding {
+        severity: Severity::Error,
+        kind: "failed-launch".into(),
+        message: format!("the launch did not end: {error}"),
+        participants: Vec::new(),
+        count: 1,
+        fix: "the counts are those until then; mend the kernel or its arguments first".into(),
+    }
+}
+
+/// `SharedRace` as `shared-race`.
+fn kebab(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push('-');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}

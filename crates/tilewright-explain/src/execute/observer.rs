@@ -1,0 +1,148 @@
+//! What is watched while a kernel runs: the addresses of one block, and which sectors are touched at all.
+
+use super::{AccessIds, place};
+use crate::{
+    case::Array,
+    model::{Patterns, Space},
+    recorder::{Recorder, Sample},
+};
+use std::collections::{HashMap, HashSet};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+use tilewright_arch::memory::{WARP_SIZE, global::SECTOR_BYTES};
+use tilewright_emulator::{AccessKind, DevicePointer, ObservedAccess};
+
+/// Blocks run at the same time: what all of them write to is atomic or locked.
+pub struct Observer {
+    buffers: Vec<Buffer>,
+    /// Sectors outside of the buffers: variables of the module.
+    elsewhere: Mutex<HashSet<u64>>,
+    /// Of the first block, which runs on one thread at a time.
+    seen: Mutex<Seen>,
+}
+
+/// An array in device memory.
+struct Buffer {
+    start: u64,
+    bytes: u64,
+    /// A bit for each sector, set when it is touched.
+    touched: Vec<AtomicU64>,
+}
+
+/// The accesses of one block.
+#[derive(Default)]
+pub struct Seen {
+    recorder: Recorder,
+    /// Numbers for the recorder, in the order of appearance.
+    numbers: HashMap<(u32, AccessKind), usize>,
+}
+
+impl Observer {
+    pub fn new(pointers: &[DevicePointer], arrays: &[Array]) -> Self {
+        let buffer = |(pointer, array): (&DevicePointer, &Array)| {
+            let bytes = array.bytes.len() as u64;
+            let words = bytes.div_ceil(u64::from(SECTOR_BYTES)).div_ceil(64);
+            Buffer {
+                start: pointer.address(),
+                bytes,
+                touched: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            }
+        };
+        Self {
+            buffers: pointers.iter().zip(arrays).map(buffer).collect(),
+            elsewhere: Mutex::default(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// What the first block did, and the number of sectors that all blocks touched.
+    pub fn finish(self) -> (Seen, u64) {
+        let words = self.buffers.iter().flat_map(|buffer| &buffer.touched);
+        let inside: u64 = words.map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
+        let elsewhere = self.elsewhere.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (self.seen.into_inner().unwrap_or_else(PoisonError::into_inner), inside + elsewhere.len() as u64)
+    }
+
+    fn buffer_of(&self, address: u64) -> Option<usize> {
+        self.buffers.iter().position(|b| address.wrapping_sub(b.start) < b.bytes.max(1))
+    }
+
+    fn touch(&self, access: &ObservedAccess<'_>) {
+        let sector_bytes = u64::from(SECTOR_BYTES);
+        let mut previous = u64::MAX;
+        for (lane, &address) in access.addresses.iter().enumerate() {
+            if access.active & (1 << lane) == 0 {
+                continue;
+            }
+            let last = address.saturating_add(u64::from(access.bytes.saturating_sub(1)));
+            for sector in address / sector_bytes..=last / sector_bytes {
+                if sector != previous {
+                    previous = sector;
+                    self.touch_sector(sector * sector_bytes);
+                }
+            }
+        }
+    }
+
+    fn touch_sector(&self, address: u64) {
+        match self.buffer_of(address) {
+            Some(index) => {
+                let buffer = &self.buffers[index];
+                let sector = (address - buffer.start) / u64::from(SECTOR_BYTES);
+                let (word, bit) = (&buffer.touched[(sector / 64) as usize], 1 << (sector % 64));
+                // Most sectors are touched many times; reading is cheaper than writing.
+                if word.load(Relaxed) & bit == 0 {
+                    word.fetch_or(bit, Relaxed);
+                }
+            }
+            None => {
+                self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).insert(address);
+            }
+        }
+    }
+}
+
+impl tilewright_emulator::Observer for Observer {
+    fn access(&self, access: &ObservedAccess<'_>) {
+        let Some((space, operation)) = place(access.kind) else { return };
+        if space == Space::Global {
+            self.touch(access);
+        }
+        if access.block != [0; 3] || access.active == 0 {
+            return;
+        }
+        let first = (0..WARP_SIZE).find(|lane| access.active & (1 << lane) != 0).unwrap_or(0);
+        let buffer = if space == Space::Global { self.buffer_of(access.addresses[first]) } else { None };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = seen.numbers.len();
+        let number = *seen.numbers.entry((access.ptx_line, access.kind)).or_insert(next);
+        seen.recorder.record(&Sample {
+            access: number,
+            warp: access.warp,
+            space,
+            operation,
+            active: access.active,
+            addresses: access.addresses,
+            bytes: access.bytes,
+            buffer: buffer.map(|index| index as u32),
+            start: buffer.map_or(access.start, |index| self.buffers[index].start),
+        });
+    }
+}
+
+impl Seen {
+    /// The patterns, under the numbers that the accesses have in the explanation.
+    pub fn patterns(self, ids: &AccessIds) -> Vec<Patterns> {
+        let ids: HashMap<usize, usize> =
+            self.numbers.iter().filter_map(|(key, &number)| Some((number, *ids.get(key)?))).collect();
+        let renumbered = |mut patterns: Patterns| {
+            patterns.access = *ids.get(&patterns.access)?;
+            Some(patterns)
+        };
+        let mut patterns: Vec<Patterns> = self.recorder.finish().into_iter().filter_map(renumbered).collect();
+        patterns.sort_by_key(|patterns| patterns.access);
+        patterns
+    }
+}

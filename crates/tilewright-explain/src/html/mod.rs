@@ -1,0 +1,121 @@
+//! One page without network: style, script, data and charts are in it.
+
+use crate::{
+    charts::{OccupancyCurves, roofline_svg},
+    model::{Explanation, Recording},
+    text,
+};
+use serde::Serialize;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("style.css");
+/// In this order they make one module.
+const SCRIPTS: &[&str] = &[
+    include_str!("dom.js"),
+    include_str!("summary.js"),
+    include_str!("source.js"),
+    include_str!("lanes.js"),
+    include_str!("player.js"),
+    include_str!("access.js"),
+    include_str!("matrices.js"),
+    include_str!("main.js"),
+];
+
+/// A kernel in a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Exhibit<'a> {
+    /// Its numbers.
+    pub explanation: &'a Explanation,
+    /// Its pictures.
+    pub recording: &'a Recording,
+    /// What its occupancy depends on, where a GPU is known.
+    pub curves: Option<OccupancyCurves>,
+}
+
+/// The page on one kernel, or on several beside each other.
+pub fn page(exhibits: &[Exhibit<'_>]) -> serde_json::Result<String> {
+    let explanations: Vec<&Explanation> = exhibits.iter().map(|exhibit| exhibit.explanation).collect();
+    let names: Vec<&str> = explanations.iter().map(|e| e.kernel.as_str()).collect();
+    let data = Data {
+        kernels: exhibits.iter().map(Kernel::new).collect(),
+        comparison: if exhibits.len() > 1 { comparison(&explanations) } else { Vec::new() },
+        roofline_svg: roofline_svg(&explanations),
+    };
+    // A script element ends at the first "</script", wherever it stands.
+    let data = serde_json::to_string(&data)?.replace('<', "\\u003c");
+    let plain: String = explanations.iter().map(|e| strip(&text::report(e)) + "\n").collect();
+    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + data.len());
+    // The page is walked once, so that nothing that was put in is taken for a placeholder.
+    for (i, part) in PAGE.split("{{").enumerate() {
+        let Some((name, rest)) = part.split_once("}}").filter(|_| i > 0) else {
+            page += part;
+            continue;
+        };
+        match name {
+            "title" => page += &escaped(&names.join(" and ")),
+            "style" => page += STYLE,
+            "script" => SCRIPTS.iter().for_each(|script| page += script),
+            "data" => page += &data,
+            "plain" => page += &escaped(&plain),
+            _ => unreachable!("the page has no other placeholder"),
+        }
+        page += rest;
+    }
+    Ok(page)
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    kernels: Vec<Kernel<'a>>,
+    comparison: Vec<Row>,
+    roofline_svg: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Kernel<'a> {
+    explanation: &'a Explanation,
+    level: &'static str,
+    recording: &'a Recording,
+    occupancy_svg: Option<String>,
+}
+
+impl<'a> Kernel<'a> {
+    fn new(exhibit: &Exhibit<'a>) -> Self {
+        Self {
+            explanation: exhibit.explanation,
+            level: exhibit.explanation.level.describe(),
+            recording: exhibit.recording,
+            occupancy_svg: exhibit.curves.and_then(|curves| curves.to_svg()),
+        }
+    }
+}
+
+/// A row of the comparison, a value for each kernel.
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    values: Vec<Option<String>>,
+}
+
+fn comparison(explanations: &[&Explanation]) -> Vec<Row> {
+    let rows = text::COMPARED.iter().map(|(name, value)| Row {
+        name: name.trim_start(),
+        values: explanations.iter().map(|e| value(e)).collect(),
+    });
+    rows.filter(|row| row.values.iter().any(Option::is_some)).collect()
+}
+
+/// Text for HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Text without ANSI styles, which end in `m`.
+fn strip(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out += part.split_once('m').map_or(part, |(_, rest)| rest);
+    }
+    out
+}

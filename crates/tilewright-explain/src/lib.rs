@@ -1,0 +1,43 @@
+//! Explains what a CUDA kernel does: how it uses the memory of a GPU, what occupies it, and what is wrong with it.
+//!
+//! A [`Case`] is a kernel with everything that it takes to run it: one of the catalogue, or of a `.cu` or `.ptx` file.
+//! [`Case::explain`] runs it on the emulator. An [`Explanation`] holds the numbers of one launch, a [`Recording`] the addresses of one block for pictures. Both are
+//! plain data; a [`Recorder`] makes the second while a block runs, and [`advise`] turns numbers into findings. Three
+//! renderers show them: [`text`] for terminals, serde for JSON (the keys of `tilewright explain`), and [`html`] for one
+//! self-contained page.
+
+mod advice;
+mod case;
+mod charts;
+mod compile;
+mod execute;
+pub mod html;
+mod model;
+mod recorder;
+pub mod text;
+
+pub use advice::advise;
+pub use case::{Argument, Array, Case, Gpu, Launch, Request};
+pub use charts::OccupancyCurves;
+pub use execute::Explained;
+pub use model::*;
+pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
+
+use serde::Serialize;
+
+/// The JSON document: one kernel, and perhaps another beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document<'a> {
+    schema: u32,
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared_with: Option<&'a Explanation>,
+}
+
+impl<'a> Document<'a> {
+    /// A document of schema 1.
+    pub const fn new(explanation: &'a Explanation, compared_with: Option<&'a Explanation>) -> Self {
+        Self { schema: 1, explanation, compared_with }
+    }
+}

@@ -1,0 +1,97 @@
+//! One memory instruction.
+
+use super::{BankTraffic, SectorTraffic, Traffic};
+use serde::Serialize;
+
+/// The memory that an instruction accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Space {
+    /// Device memory.
+    Global,
+    /// Memory of a block.
+    Shared,
+    /// Memory of a thread.
+    Local,
+    /// Constant memory.
+    Constant,
+    /// Device memory through a texture.
+    Texture,
+    /// A generic address that was of several.
+    Generic,
+}
+
+impl Space {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Shared => "shared",
+            Self::Local => "local",
+            Self::Constant => "constant",
+            Self::Texture => "texture",
+            Self::Generic => "generic",
+        }
+    }
+}
+
+/// What is done to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// Read.
+    Load,
+    /// Written.
+    Store,
+    /// Read and written in one.
+    Atomic,
+}
+
+impl Operation {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Atomic => "atomic",
+        }
+    }
+}
+
+/// A memory instruction, with its sums over the launch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Access {
+    /// Its number among the accesses of the kernel; [`super::Patterns::access`] refers to it.
+    pub id: usize,
+    /// The line of the PTX text, from 1.
+    pub ptx_line: u32,
+    /// The opcode with its modifiers, such as `ld.global.f32`.
+    pub instruction: String,
+    /// The memory.
+    pub space: Space,
+    /// Read or written.
+    pub operation: Operation,
+    /// Bytes that one lane moves.
+    pub bytes_per_lane: u32,
+    /// Requests and their cost.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+}
+
+impl Access {
+    /// The cost in sectors, for global memory.
+    pub fn sectors(&self) -> Option<&SectorTraffic> {
+        match &self.traffic {
+            Traffic::Sectors(sectors) => Some(sectors),
+            Traffic::Banks(_) => None,
+        }
+    }
+
+    /// The cost in wavefronts, for shared memory.
+    pub fn banks(&self) -> Option<&BankTraffic> {
+        match &self.traffic {
+            Traffic::Banks(banks) => Some(banks),
+            Traffic::Sectors(_) => None,
+        }
+    }
+}
