@@ -10,7 +10,7 @@ use tilewright::{
     cuda::{Architecture, CompiledKernel, Input, InstructionSet, Source, kernel_resources},
 };
 use tilewright_arch::{ComputeCapability, KernelResources, Limits};
-use tilewright_kernels::{self as kernels, Kernel, Launch, Request};
+use tilewright_kernels::{self as kernels, Kernel, Launch, Recipe, Request, Variant};
 
 /// A kernel that is compiled for one architecture after the other.
 pub struct CompiledFor {
@@ -32,8 +32,8 @@ pub struct Compiled {
     pub launch: Option<(u32, u32)>,
 }
 
-/// Rows, columns and terms of the product whose recipe is asked for: a size that every kernel accepts.
-const SIZE: usize = 1024;
+/// Rows, columns and terms of the product whose recipe is asked for; the small size is for kernels of one block.
+const SIZES: [usize; 2] = [1024, 32];
 
 impl CompiledFor {
     /// A file with an extension, or a name of the catalogue.
@@ -132,21 +132,33 @@ fn from_catalogue(kernel: &'static Kernel, limits: &Limits, sms: Option<u32>) ->
 fn launch(kernel: &'static Kernel, limits: &Limits, sms: Option<u32>) -> Result<Launch, Failure> {
     let recipe = match (kernel.exhibit(), kernel.variants.first()) {
         (Some(_), _) => kernel.show(&[]).map_err(tilewright::Error::from)?.recipe,
-        (None, Some(variant)) => {
-            let square = Layout::row_major(SIZE, SIZE);
-            let mut request =
-                Request::new(Problem::new(square, square, square)?, variant.semiring, variant.dtype);
-            let cc = limits.compute_capability;
-            request.target.compute_capability = (cc.major().into(), cc.minor().into());
-            request.target.shared_memory_per_block = limits.shared_memory_per_block_optin;
-            request.target.shared_memory_per_multiprocessor = limits.shared_memory_per_sm;
-            request.target.multiprocessors = sms.unwrap_or(request.target.multiprocessors);
-            kernel.recipe(&request).map_err(tilewright::Error::from)?
+        (None, Some(&variant)) => {
+            let [large, small] = SIZES.map(|size| recipe(kernel, variant, size, limits, sms));
+            large.or(small)?
         }
         (None, None) => return Err(no_kernel(kernel.name)),
     };
     let computes = |launch: &Launch| launch.entry == kernel.entry();
     recipe.launches.into_iter().find(computes).ok_or_else(|| no_kernel(kernel.name))
+}
+
+/// How the kernel multiplies square matrices.
+fn recipe(
+    kernel: &'static Kernel,
+    variant: Variant,
+    size: usize,
+    limits: &Limits,
+    sms: Option<u32>,
+) -> Result<Recipe, Failure> {
+    let square = Layout::row_major(size, size);
+    let problem = Problem::new(square, square, square)?;
+    let mut request = Request::new(problem, variant.semiring, variant.dtype);
+    let cc = limits.compute_capability;
+    request.target.compute_capability = (cc.major().into(), cc.minor().into());
+    request.target.shared_memory_per_block = limits.shared_memory_per_block_optin;
+    request.target.shared_memory_per_multiprocessor = limits.shared_memory_per_sm;
+    request.target.multiprocessors = sms.unwrap_or(request.target.multiprocessors);
+    Ok(kernel.recipe(&request).map_err(tilewright::Error::from)?)
 }
 
 /// The one of the wanted name; a part of it is enough where that tells the kernels apart, as names in C++ are long.
@@ -174,4 +186,19 @@ fn choose(kernels: Vec<CompiledKernel>, file: &str, wanted: Option<&str>) -> Res
 
 fn no_kernel(file: &str) -> Failure {
     Failure::usage(format!("{file} has no kernel"), "kernels are functions marked __global__, in PTX .entry")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_of_the_catalogue_has_a_launch() {
+        let limits = Limits::of(ComputeCapability::new(9, 0)).unwrap();
+        for kernel in kernels::kernels() {
+            let launch = launch(kernel, limits, None).unwrap();
+            assert_eq!(launch.entry, kernel.entry());
+            assert!((1..=1024).contains(&launch.block.iter().product::<u32>()), "{}", kernel.name);
+        }
+    }
 }
