@@ -43,6 +43,9 @@ fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
     let program = &launch.program;
+    if let Some(ptx) = program.shipped_ptx() {
+        return Ok(ptx.to_owned());
+    }
     let source = Source { name: program.file, text: program.source, headers: &program.headers() };
     let target = Architecture::new(ComputeCapability::new(8, 0));
     let compiled = Nvrtc::find()?.compile(&source, target, Output::Ptx, COMPILER_OPTIONS)?;

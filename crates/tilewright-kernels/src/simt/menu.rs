@@ -29,7 +29,7 @@ pub(crate) struct Tile {
     pub along_k: f64,
 }
 
-/// Conditions under which a tile's registers suffice: `tests/data/resources.csv` has no local memory.
+/// Conditions under which a tile's registers suffice: `resources.csv` has no local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fits {
     Always,

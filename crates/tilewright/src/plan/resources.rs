@@ -33,17 +33,39 @@ impl Origin {
     }
 }
 
-/// Compiles a launch's program with NVRTC, which needs no GPU, and reads what its entry takes.
+/// Compiles a launch's program with NVRTC, which needs no GPU, and reads what its entry takes; without NVRTC, what is
+/// recorded of it.
 ///
 /// # Errors
-/// `unavailable` where there is no NVRTC, `compilation` where the program does not compile for `capability`.
+/// `unavailable` where there is no NVRTC and nothing is recorded, `compilation` where the program does not compile for `capability`.
 pub fn compile(launch: &Launch, capability: ComputeCapability) -> Result<Option<Compiled>, Error> {
     let program = &launch.program;
     let source = Source { name: program.file, text: program.source, headers: &program.headers() };
     let options: Vec<&str> = COMPILER_OPTIONS.iter().copied().chain(["--ptxas-options=-v"]).collect();
     let target = Architecture::new(capability);
-    let compiled = Nvrtc::find()?.compile(&source, target, Output::Cubin, &options)?;
+    let nvrtc = match Nvrtc::find() {
+        Ok(nvrtc) => nvrtc,
+        Err(missing) => return recorded(launch, target).map(Some).ok_or(missing),
+    };
+    let compiled = nvrtc.compile(&source, target, Output::Cubin, &options)?;
     let kernels = Cubin::parse(&compiled.image).map(|cubin| cubin.with_log(&compiled.log).kernels);
     let entry = kernels.unwrap_or_default().into_iter().find(|kernel| kernel.name == launch.entry);
     Ok(entry.map(|kernel| Compiled { kernel, origin: Origin::Compiled }))
+}
+
+fn recorded(launch: &Launch, target: Architecture) -> Option<Compiled> {
+    let known = launch.program.recorded(&target.real())?;
+    let [x, y, z] = launch.block;
+    let kernel = CompiledKernel {
+        name: launch.entry.to_owned(),
+        registers: known.registers,
+        static_shared_memory: known.static_shared_memory,
+        barriers: known.barriers,
+        local_memory: known.local_memory,
+        spills: None,
+        max_threads: Some(x * y * z),
+        required_block: None,
+        parameters: 0,
+    };
+    Some(Compiled { kernel, origin: Origin::Recorded })
 }
