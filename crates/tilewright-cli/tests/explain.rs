@@ -87,7 +87,7 @@ fn mistakes() {
     desk.put("broken.ptx", ".version 8.0 .target sm_80 .address_size 64 .visible .entry k() { ld.");
     desk.put("empty.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n");
     for (line, code, words) in [
-        ("explain reverse.ptx", 2, "threads of a block"),
+        ("explain reverse.ptx --arg 0=f32[1] --arg 1=f32[1] --arg 2=1", 2, "threads of a block"),
         ("explain reverse.ptx --block 256", 2, "input is missing"),
         ("explain reverse.ptx --block 2048 --arg 0=f32[1] --arg 1=f32[1] --arg 2=1", 2, "1024"),
         ("explain reverse.ptx --block 256 --arg 0=absent.npy --arg 1=f32[1] --arg 2=1", 3, "absent.npy"),
