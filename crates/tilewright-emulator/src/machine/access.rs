@@ -7,7 +7,7 @@ use super::{
     worker::{Worker, window},
 };
 use crate::check::{Actor, Mode, Side, Strength};
-use crate::memory::{Addresses, Atomic, Cost, Object, Plain, Shape, Words, lanes};
+use crate::memory::{Addresses, Atomic, Cost, Object, Plain, Shape, Words, each_lane, lanes};
 use crate::program::{
     address,
     instruction::{MemorySite, Order, Slot, Space, Width},
@@ -69,7 +69,7 @@ unsafe fn fetch<W: Words, const BYTES: u32>(
                 *target.add(lane) = W::read::<BYTES>(from.add(4 * lane)) as u32;
             }
         } else {
-            let values = offsets.map(|offset| W::read::<BYTES>(data.add(offset as usize)));
+            let values = each_lane(offsets, |offset| W::read::<BYTES>(data.add(offset as usize)));
             frame.set_row(to, &values, mask);
         }
     }
@@ -214,7 +214,7 @@ impl Worker<'_> {
                     && all_inside(&addresses, &object, size, size)
                 {
                     let shape = self.count(site, &addresses, Space::Shared, Mode::Read);
-                    let offsets = addresses.at.map(|at| at - object.start);
+                    let offsets = each_lane(&addresses.at, |at| at - object.start);
                     if team.shadow.is_some() {
                         self.shadow_shared(
                             site,
@@ -239,7 +239,7 @@ impl Worker<'_> {
                     && all_inside(&addresses, &object, size, size)
                 {
                     let shape = self.count(site, &addresses, Space::Global, Mode::Read);
-                    let offsets = addresses.at.map(|at| at - object.start);
+                    let offsets = each_lane(&addresses.at, |at| at - object.start);
                     if self.launch.shadow.is_some() {
                         self.shadow_global(site, warp, team, &addresses, &object, Mode::Read, frame, pc);
                     }
@@ -265,7 +265,7 @@ impl Worker<'_> {
                     && all_inside(&addresses, &object, size, size)
                 {
                     let shape = self.count(site, &addresses, Space::Shared, Mode::Write);
-                    let offsets = addresses.at.map(|at| at - object.start);
+                    let offsets = each_lane(&addresses.at, |at| at - object.start);
                     if team.shadow.is_some() {
                         self.shadow_shared(
                             site,
@@ -294,7 +294,7 @@ impl Worker<'_> {
                         .is_some_and(|r| r.access == crate::memory::Access::ReadWrite)
                 {
                     self.count(site, &addresses, Space::Global, Mode::Write);
-                    let offsets = addresses.at.map(|at| at - object.start);
+                    let offsets = each_lane(&addresses.at, |at| at - object.start);
                     if self.launch.shadow.is_some() {
                         self.shadow_global(site, warp, team, &addresses, &object, Mode::Write, frame, pc);
                     }

@@ -1,7 +1,7 @@
 //! The registers that an executing function sees.
 
 use super::vector::{self, FULL};
-use crate::memory::lanes;
+use crate::memory::{each_lane, lanes};
 use crate::program::{
     Line,
     instruction::{Place, Slot, Width},
@@ -103,7 +103,7 @@ impl Frame {
         unsafe {
             match slot.width {
                 Width::Double => self.source::<[u64; 32]>(slot.place).read(),
-                Width::Word => (*self.source::<[u32; 32]>(slot.place)).map(u64::from),
+                Width::Word => each_lane(&*self.source::<[u32; 32]>(slot.place), u64::from),
                 Width::Predicate => std::array::from_fn(|lane| self.lane(slot, lane)),
             }
         }

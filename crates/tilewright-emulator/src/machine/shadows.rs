@@ -2,7 +2,7 @@
 
 use super::{access::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
 use crate::check::{Access, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side};
-use crate::memory::{Addresses, Object, Shape};
+use crate::memory::{Addresses, Object, Shape, each_lane};
 use crate::program::{
     address,
     instruction::{MemorySite, Order, Releases, Space},
@@ -30,7 +30,7 @@ impl Worker<'_> {
         }
         // The shadow covers the whole storage.
         let start = object.data as usize - team.shared.data() as usize;
-        let offsets = addresses.at.map(|at| (at - object.start) as u32 + start as u32);
+        let offsets = each_lane(&addresses.at, |at| (at - object.start) as u32 + start as u32);
         let bytes = site.bytes * site.elements;
         let Some(mut shadow) = team.shadow.take() else { return };
         let mut conflicts = Vec::new();
@@ -185,7 +185,7 @@ impl Worker<'_> {
         }
         let actor = self.actor(site, warp, pc, Space::Global);
         let region = (object.start >> address::REGION_SHIFT) as usize;
-        let offsets = addresses.at.map(|at| at - object.start);
+        let offsets = each_lane(&addresses.at, |at| at - object.start);
         let bytes = site.bytes * site.elements;
         let present = Present {
             block: team.number,

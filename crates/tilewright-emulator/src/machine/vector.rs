@@ -14,6 +14,16 @@ unsafe fn piece<T: Copy>(row: *const T, start: usize) -> [T; PIECE] {
     unsafe { row.add(start).cast::<[T; PIECE]>().read_unaligned() }
 }
 
+/// `f` of every index, in a loop: `std::array::from_fn` is not inlined into functions of other target features.
+#[inline(always)]
+fn each<R: Copy>(f: impl Fn(usize) -> R) -> [R; PIECE] {
+    let mut results = [f(0); PIECE];
+    for (i, result) in results.iter_mut().enumerate().skip(1) {
+        *result = f(i);
+    }
+    results
+}
+
 #[inline(always)]
 unsafe fn put<T: Copy>(row: *mut T, start: usize, values: [T; PIECE], mask: u32) {
     // SAFETY: a row has 32 lanes, and `start` is 0 or 16.
@@ -22,7 +32,7 @@ unsafe fn put<T: Copy>(row: *mut T, start: usize, values: [T; PIECE], mask: u32)
             row.add(start).cast::<[T; PIECE]>().write_unaligned(values);
         } else {
             let old = piece(row, start);
-            let kept = std::array::from_fn(|i| if mask >> (start + i) & 1 == 1 { values[i] } else { old[i] });
+            let kept = each(|i| if mask >> (start + i) & 1 == 1 { values[i] } else { old[i] });
             row.add(start).cast::<[T; PIECE]>().write_unaligned(kept);
         }
     }
@@ -38,7 +48,7 @@ pub unsafe fn map1<A: Copy, R: Copy>(r: *mut R, a: *const A, mask: u32, f: impl 
         // SAFETY: the caller promises rows.
         unsafe {
             let a = piece(a, start);
-            put(r, start, std::array::from_fn(|i| f(a[i])), mask);
+            put(r, start, each(|i| f(a[i])), mask);
         }
     }
 }
@@ -59,7 +69,7 @@ pub unsafe fn map2<A: Copy, B: Copy, R: Copy>(
         // SAFETY: the caller promises rows.
         unsafe {
             let (a, b) = (piece(a, start), piece(b, start));
-            put(r, start, std::array::from_fn(|i| f(a[i], b[i])), mask);
+            put(r, start, each(|i| f(a[i], b[i])), mask);
         }
     }
 }
@@ -81,7 +91,7 @@ pub unsafe fn map3<A: Copy, B: Copy, C: Copy, R: Copy>(
         // SAFETY: the caller promises rows.
         unsafe {
             let (a, b, c) = (piece(a, start), piece(b, start), piece(c, start));
-            put(r, start, std::array::from_fn(|i| f(a[i], b[i], c[i])), mask);
+            put(r, start, each(|i| f(a[i], b[i], c[i])), mask);
         }
     }
 }
@@ -115,7 +125,7 @@ pub unsafe fn select<T: Copy>(r: *mut T, a: *const T, b: *const T, pred: u32, ma
         // SAFETY: the caller promises rows.
         unsafe {
             let (a, b) = (piece(a, start), piece(b, start));
-            let chosen = std::array::from_fn(|i| if pred >> (start + i) & 1 == 1 { a[i] } else { b[i] });
+            let chosen = each(|i| if pred >> (start + i) & 1 == 1 { a[i] } else { b[i] });
             put(r, start, chosen, mask);
         }
     }

@@ -29,6 +29,8 @@ pub struct Pattern {
     relative: [u32; 32],
     mask: u32,
     phase: u32,
+    /// The bits of the phase that matter: none where lanes are whole sectors apart, and none in shared memory.
+    phase_mask: u32,
     /// Sectors or wavefronts.
     pub cost: u32,
     /// The least cost that the same bytes could have.
@@ -51,7 +53,15 @@ pub enum Cost {
 impl Default for Pattern {
     fn default() -> Self {
         // No lane is active: this matches no execution.
-        Self { relative: [0; 32], mask: 0, phase: 0, cost: 0, ideal: 0, shape: Shape::Scattered }
+        Self {
+            relative: [0; 32],
+            mask: 0,
+            phase: 0,
+            phase_mask: 31,
+            cost: 0,
+            ideal: 0,
+            shape: Shape::Scattered,
+        }
     }
 }
 
@@ -61,7 +71,7 @@ impl Pattern {
     pub fn follow(&mut self, addresses: &Addresses, bytes: u32, cost: Cost) {
         let first = addresses.at[0];
         let phase = (first as u32) & 31;
-        let mut differs = (self.mask ^ addresses.mask) | (self.phase ^ phase);
+        let mut differs = (self.mask ^ addresses.mask) | ((self.phase ^ phase) & self.phase_mask);
         let mut far = 0;
         for lane in 0..32 {
             let relative = addresses.at[lane].wrapping_sub(first);
@@ -81,6 +91,10 @@ impl Pattern {
         self.mask = if far { 0 } else { *mask };
         self.phase = (at[0] as u32) & 31;
         self.relative = std::array::from_fn(|lane| at[lane].wrapping_sub(at[0]) as u32);
+        // An aligned access lies in one sector, wherever in it.
+        let aligned = bytes.is_power_of_two() && at.iter().all(|at| at % u64::from(bytes) == 0);
+        let whole_sectors = aligned && self.relative.iter().all(|relative| relative % 32 == 0);
+        self.phase_mask = if aligned && (whole_sectors || cost != Cost::Sectors) { 0 } else { 31 };
         (self.cost, self.ideal) = match cost {
             Cost::Sectors => {
                 (memory::global::sectors(at, *mask, bytes), memory::global::ideal_sectors(*mask, bytes))
@@ -101,6 +115,16 @@ impl Pattern {
             () => Shape::Scattered,
         };
     }
+}
+
+/// `f` of every lane, in a loop: `array::map` is not inlined into functions of other target features.
+#[inline(always)]
+pub fn each_lane<T: Copy, R: Copy>(values: &[T; 32], f: impl Fn(T) -> R) -> [R; 32] {
+    let mut results = [f(values[0]); 32];
+    for (result, &value) in results.iter_mut().zip(values).skip(1) {
+        *result = f(value);
+    }
+    results
 }
 
 /// The lanes of a mask, ascending.

@@ -7,7 +7,7 @@ mod shared;
 
 pub use cells::{Atomic, Plain, Words};
 pub use global::{Access, GlobalMemory};
-pub use lanes::{Addresses, Cost, Pattern, Shape, lanes};
+pub use lanes::{Addresses, Cost, Pattern, Shape, each_lane, lanes};
 pub use shared::{SharedLayout, SharedMemory};
 
 /// Part of a memory that one pointer may reach.
