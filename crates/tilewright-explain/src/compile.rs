@@ -22,19 +22,27 @@ pub fn program(program: &Program, entry: &str, gpu: &Gpu, wants_resources: bool)
     let headers = program.headers();
     let source = Source { name: program.file, text: program.source, headers: &headers };
     match compiled(Input::Source(source), entry, gpu, wants_resources) {
-        Err(missing) if missing.is_unavailable() => shipped(program, missing),
+        Err(missing) if missing.is_unavailable() => shipped(program, gpu, missing),
         code => code,
     }
 }
 
-fn shipped(program: &Program, missing: Error) -> Result<Code, Error> {
+/// The PTX that comes with the catalogue, and what is recorded of its machine code.
+fn shipped(program: &Program, gpu: &Gpu, missing: Error) -> Result<Code, Error> {
     let Some(ptx) = program.shipped_ptx() else { return Err(missing) };
+    let architecture = Architecture::new(gpu.limits.compute_capability).real();
+    let resources = program.recorded(&architecture).map(|known| KernelResources {
+        registers_per_thread: known.registers,
+        static_shared_memory: known.static_shared_memory,
+        barriers: known.barriers,
+        ..KernelResources::default()
+    });
     let (reason, target) = (missing.to_string(), program.shipped_architecture());
     let reason = reason.lines().next().unwrap_or_default();
-    let note = format!(
-        "{reason}: the PTX is that of the catalogue, for {target}; registers are not known and left out of the occupancy"
-    );
-    Ok(Code { ptx: ptx.to_owned(), resources: None, note: Some(note) })
+    let unknown =
+        if resources.is_some() { "" } else { "; registers are not known and left out of the occupancy" };
+    let note = format!("{reason}: the PTX is that of the catalogue, for {target}{unknown}");
+    Ok(Code { ptx: ptx.to_owned(), resources, note: Some(note) })
 }
 
 /// CUDA C++ or PTX.

@@ -125,9 +125,19 @@ fn memory(e: &Explanation) -> String {
         .iter()
         .flat_map(|line| line.accesses.iter().map(|a| row(&place(&line.file, line.line), a)))
         .collect();
+    let rows: Vec<_> = rows.chunk_by(|x, y| x == y).filter_map(repeated).collect();
     let head =
         ["line", "access", "requests", "per request", "ideal", "efficiency", "conflicts"].map(String::from);
     if rows.is_empty() { String::new() } else { format!("{BOLD}memory{BOLD:#}\n{}", table(&head, &rows)) }
+}
+
+/// One row for the same access of an unrolled loop again and again.
+fn repeated(rows: &[[String; 7]]) -> Option<[String; 7]> {
+    let mut row = rows.first()?.clone();
+    if rows.len() > 1 {
+        row[1] = format!("{} times {}", rows.len(), row[1]);
+    }
+    Some(row)
 }
 
 fn row(place: &str, access: &Access) -> [String; 7] {
