@@ -96,7 +96,7 @@ fn what_is_missing_is_named() {
     assert!(error(other).contains("no such kernel"));
 }
 
-/// Needs a compiler; without one there is nothing to compare.
+/// `None` for a program that needs a compiler, where there is none: the catalogue has the PTX of usual constants only.
 fn catalogue(name: &str, arguments: &[(&str, &str)]) -> Option<Explained> {
     let request = request(arguments);
     let case = Case::of_kernel(tilewright_kernels::find(name).unwrap(), &request);
@@ -134,8 +134,9 @@ fn recipes_with_a_preparation_and_exhibits() {
     let Some(tiled) = catalogue("register-tile", &[("M", "40"), ("N", "24"), ("K", "16")]) else { return };
     assert!(tiled.explanation.notes.iter().any(|note| note.contains("not counted")));
     assert!(!tiled.explanation.has_errors(), "{:?}", tiled.explanation.findings);
-    let strided = catalogue("shared-stride", &[("stride", "8")]).unwrap().explanation;
-    assert_eq!(strided.totals.shared_load.wavefronts, 8);
+    if let Some(strided) = catalogue("shared-stride", &[("stride", "8")]) {
+        assert_eq!(strided.explanation.totals.shared_load.wavefronts, 8);
+    }
     for kernel in tilewright_kernels::kernels().iter().filter(|k| k.exhibit().is_some()) {
         let explained = catalogue(kernel.name, &[]).unwrap();
         assert!(!explained.explanation.has_errors(), "{}: {:?}", kernel.name, explained.explanation.findings);
