@@ -163,9 +163,13 @@ impl GlobalShadow {
         let Some(pages) = self.regions.get(region) else { return };
         let granules = (bytes as usize >> self.shift).max(1);
         let mut held: Option<(usize, MutexGuard<'_, Box<[Cell]>>)> = None;
-        for lane in lanes(mask) {
-            let start = (offsets[lane] >> self.shift) as usize;
-            let mut reported = false;
+        let mut rest = mask;
+        while rest != 0 {
+            let first = rest.trailing_zeros() as usize;
+            let group = run_of_equals(offsets, rest, first);
+            rest &= !group;
+            let start = (offsets[first] >> self.shift) as usize;
+            let mut reported = 0u32;
             for granule in start..start + granules {
                 let number = granule / PAGE;
                 if held.as_ref().is_none_or(|held| held.0 != number) {
@@ -176,16 +180,44 @@ impl GlobalShadow {
                     held = Some((number, locked(page)));
                 }
                 let Some((_, cells)) = &mut held else { return };
-                let conflict = touch(&mut cells[granule % PAGE], present, actor, mode, lane as u32);
-                if let Some(conflict) = conflict
-                    && !reported
-                {
-                    reported = true;
-                    report(lane as u32, conflict);
+                let cell = &mut cells[granule % PAGE];
+                if mode == Mode::Read && quiet(cell, present) {
+                    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength);
+                    remember(cell, Entry { moment, lanes: group }, present.block + 1);
+                    continue;
+                }
+                for lane in lanes(group) {
+                    let conflict = touch(cell, present, actor, mode, lane as u32);
+                    if let Some(conflict) = conflict
+                        && reported >> lane & 1 == 0
+                    {
+                        reported |= 1 << lane;
+                        report(lane as u32, conflict);
+                    }
                 }
             }
         }
     }
+}
+
+/// Lanes of `rest` from `first` on that follow each other with one offset.
+fn run_of_equals(offsets: &[u64; 32], rest: u32, first: usize) -> u32 {
+    let mut group = 1u32 << first;
+    for lane in lanes(rest & !group) {
+        if offsets[lane] != offsets[first] {
+            break;
+        }
+        group |= 1 << lane;
+    }
+    group
+}
+
+/// Whether no store to this granule can conflict with a load: there is none, or the last barrier of this block is between.
+fn quiet(cell: &Cell, present: Present<'_>) -> bool {
+    let old = |(entry, block): (Entry, u32)| {
+        block == 0 || block == present.block + 1 && entry.stamp() < present.order.barrier
+    };
+    old(cell.write) && old(cell.update)
 }
 
 fn touch(

@@ -14,12 +14,15 @@ unsafe fn piece<T: Copy>(row: *const T, start: usize) -> [T; PIECE] {
     unsafe { row.add(start).cast::<[T; PIECE]>().read_unaligned() }
 }
 
-/// `f` of every index, in a loop: `std::array::from_fn` is not inlined into functions of other target features.
+/// `f` of every index. A plain loop: the closures inside `std::array::from_fn` and iterator adaptors stay calls in functions that have other
+/// target features than the crate, and calls are what this must not have.
 #[inline(always)]
 fn each<R: Copy>(f: impl Fn(usize) -> R) -> [R; PIECE] {
     let mut results = [f(0); PIECE];
-    for (i, result) in results.iter_mut().enumerate().skip(1) {
-        *result = f(i);
+    let mut i = 1;
+    while i < PIECE {
+        results[i] = f(i);
+        i += 1;
     }
     results
 }

@@ -117,12 +117,14 @@ impl Pattern {
     }
 }
 
-/// `f` of every lane, in a loop: `array::map` is not inlined into functions of other target features.
+/// `f` of every lane. A plain loop, so that it inlines into functions of other target features.
 #[inline(always)]
 pub fn each_lane<T: Copy, R: Copy>(values: &[T; 32], f: impl Fn(T) -> R) -> [R; 32] {
     let mut results = [f(values[0]); 32];
-    for (result, &value) in results.iter_mut().zip(values).skip(1) {
-        *result = f(value);
+    let mut lane = 1;
+    while lane < 32 {
+        results[lane] = f(values[lane]);
+        lane += 1;
     }
     results
 }
