@@ -2,6 +2,7 @@
 
 use crate::{
     gallery::{Exhibit, Showing},
+    ladder::Rung,
     launch::Recipe,
     refusal::Refusal,
     request::Request,
@@ -30,7 +31,9 @@ pub struct Kernel {
 
 /// What a kernel's recipe is made from.
 pub(crate) enum Make {
-    /// A product.
+    /// A product by one launch, described by data.
+    Rung(Rung),
+    /// A product by launches that depend on it in other ways.
     Product(fn(&'static Kernel, &Request) -> Result<Recipe, Refusal>),
     /// An exhibit's parameters.
     Exhibit(&'static Exhibit),
@@ -100,7 +103,8 @@ impl Kernel {
                 hint: "choose another kernel, semiring or element type".into(),
             });
         }
-        match self.make {
+        match &self.make {
+            Make::Rung(rung) => rung.recipe(self, request),
             Make::Product(recipe) => recipe(self, request),
             Make::Exhibit(_) => Err(Refusal {
                 kernel: self.name,
@@ -115,7 +119,7 @@ impl Kernel {
     pub fn exhibit(&self) -> Option<&'static Exhibit> {
         match self.make {
             Make::Exhibit(exhibit) => Some(exhibit),
-            Make::Product(_) => None,
+            Make::Rung(_) | Make::Product(_) => None,
         }
     }
 
@@ -134,7 +138,7 @@ impl Kernel {
     pub fn show(&'static self, chosen: &[(&str, u32)]) -> Result<Showing, Refusal> {
         match self.make {
             Make::Exhibit(exhibit) => exhibit.show(self, chosen),
-            Make::Product(_) => Err(Refusal {
+            Make::Rung(_) | Make::Product(_) => Err(Refusal {
                 kernel: self.name,
                 needs: "a product".into(),
                 found: "parameters are given".into(),

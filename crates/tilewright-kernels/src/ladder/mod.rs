@@ -11,8 +11,8 @@ pub(crate) use padded::{REGISTER_TILE, SHARED_REGISTER_TILE};
 pub(crate) use single_block::SINGLE_BLOCK;
 
 use crate::kernel::{Family, Kernel, Make, Variant};
-pub(crate) use rung::Checks;
-use rung::{Axis, Rung, Sizes};
+use rung::{Axis, Sizes};
+pub(crate) use rung::{Checks, Rung};
 use tilewright_core::{DType, SemiringId};
 
 const FLOAT: &[Variant] =
@@ -31,16 +31,13 @@ pub(crate) const NAIVE: Kernel = Kernel {
     file: "naive.cu",
     source: include_str!("../../kernels/naive.cu"),
     variants: FLOAT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [32, 32, 1],
-            block: [32, 32],
-            grid_x: Axis::Rows,
-            sizes: Sizes::Any,
-            vector: 1,
-            constants: &[("BLOCK", 32)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [32, 32, 1],
+        block: [32, 32],
+        grid_x: Axis::Rows,
+        sizes: Sizes::Any,
+        vector: 1,
+        constants: &[("BLOCK", 32)],
     }),
 };
 
@@ -52,16 +49,13 @@ pub(crate) const COALESCED: Kernel = Kernel {
     file: "coalesced.cu",
     source: include_str!("../../kernels/coalesced.cu"),
     variants: FLOAT_AND_INT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [32, 32, 1],
-            block: [32, 32],
-            grid_x: Axis::Columns,
-            sizes: Sizes::Any,
-            vector: 1,
-            constants: &[("BLOCK", 32)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [32, 32, 1],
+        block: [32, 32],
+        grid_x: Axis::Columns,
+        sizes: Sizes::Any,
+        vector: 1,
+        constants: &[("BLOCK", 32)],
     }),
 };
 
@@ -73,16 +67,13 @@ pub(crate) const SHARED_TILE: Kernel = Kernel {
     file: "shared_tile.cu",
     source: include_str!("../../kernels/shared_tile.cu"),
     variants: FLOAT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [32, 32, 32],
-            block: [32, 32],
-            grid_x: Axis::Columns,
-            sizes: Sizes::MultiplesOfTile,
-            vector: 1,
-            constants: &[("BLOCK", 32)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [32, 32, 32],
+        block: [32, 32],
+        grid_x: Axis::Columns,
+        sizes: Sizes::MultiplesOfTile,
+        vector: 1,
+        constants: &[("BLOCK", 32)],
     }),
 };
 
@@ -94,16 +85,13 @@ pub(crate) const SHARED_TILE_RAGGED: Kernel = Kernel {
     file: "shared_tile_ragged.cu",
     source: include_str!("../../kernels/shared_tile_ragged.cu"),
     variants: FLOAT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [32, 32, 32],
-            block: [32, 32],
-            grid_x: Axis::Columns,
-            sizes: Sizes::Any,
-            vector: 1,
-            constants: &[("BLOCK", 32)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [32, 32, 32],
+        block: [32, 32],
+        grid_x: Axis::Columns,
+        sizes: Sizes::Any,
+        vector: 1,
+        constants: &[("BLOCK", 32)],
     }),
 };
 
@@ -115,16 +103,13 @@ pub(crate) const BLOCK_TILE_1D: Kernel = Kernel {
     file: "block_tile_1d.cu",
     source: include_str!("../../kernels/block_tile_1d.cu"),
     variants: FLOAT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [64, 64, 8],
-            block: [512, 1],
-            grid_x: Axis::Columns,
-            sizes: Sizes::MultiplesOfTile,
-            vector: 1,
-            constants: &[("TILE_M", 64), ("TILE_N", 64), ("TILE_K", 8), ("ROWS", 8)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [64, 64, 8],
+        block: [512, 1],
+        grid_x: Axis::Columns,
+        sizes: Sizes::MultiplesOfTile,
+        vector: 1,
+        constants: &[("TILE_M", 64), ("TILE_N", 64), ("TILE_K", 8), ("ROWS", 8)],
     }),
 };
 
@@ -136,16 +121,13 @@ pub(crate) const BLOCK_TILE_2D: Kernel = Kernel {
     file: "block_tile_2d.cu",
     source: include_str!("../../kernels/block_tile_2d.cu"),
     variants: FLOAT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [128, 128, 8],
-            block: [256, 1],
-            grid_x: Axis::Columns,
-            sizes: Sizes::MultiplesOfTile,
-            vector: 1,
-            constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [128, 128, 8],
+        block: [256, 1],
+        grid_x: Axis::Columns,
+        sizes: Sizes::MultiplesOfTile,
+        vector: 1,
+        constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
     }),
 };
 
@@ -157,16 +139,13 @@ pub(crate) const VECTORIZED: Kernel = Kernel {
     file: "vectorized.cu",
     source: include_str!("../../kernels/vectorized.cu"),
     variants: FLOAT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [128, 128, 8],
-            block: [256, 1],
-            grid_x: Axis::Columns,
-            sizes: Sizes::MultiplesOfTile,
-            vector: 4,
-            constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [128, 128, 8],
+        block: [256, 1],
+        grid_x: Axis::Columns,
+        sizes: Sizes::MultiplesOfTile,
+        vector: 4,
+        constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8), ("SIDE", 8)],
     }),
 };
 
@@ -178,15 +157,12 @@ pub(crate) const WARP_TILE: Kernel = Kernel {
     file: "warp_tile.cu",
     source: include_str!("../../kernels/warp_tile.cu"),
     variants: FLOAT,
-    make: Make::Product(|kernel, request| {
-        const RUNG: Rung = Rung {
-            tile: [128, 128, 8],
-            block: [256, 1],
-            grid_x: Axis::Columns,
-            sizes: Sizes::MultiplesOfTile,
-            vector: 4,
-            constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8)],
-        };
-        RUNG.recipe(kernel, request)
+    make: Make::Rung(Rung {
+        tile: [128, 128, 8],
+        block: [256, 1],
+        grid_x: Axis::Columns,
+        sizes: Sizes::MultiplesOfTile,
+        vector: 4,
+        constants: &[("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 8)],
     }),
 };
