@@ -44,3 +44,18 @@ template <int PENDING> __device__ void wait_for_copies()
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 #endif
 }
+
+// Lets the next kernel of the stream start while this one runs, and waits for the results of the one before. Only kernels
+// that wait are launched early.
+__device__ inline void let_next_kernel_start()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ inline void wait_for_previous_kernel()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}

@@ -4,7 +4,8 @@
 // Tiles of A and B travel to shared memory by asynchronous copies, STAGES - 1 tiles ahead of the arithmetic, and lie
 // there with neighbouring rows of A (columns of B) beside each other, whatever their order in memory. There is one
 // barrier a tile. With PREFETCH, operands of the next step of k are read from shared memory while this step is
-// computed, across tiles as well; without, other warps fill the time.
+// computed, across tiles as well; without, other warps fill the time. Where C has few tiles, SLICES groups of warps
+// share a tile of C: each takes its part of every tile's k, and the first adds up what they have.
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
 #include "config.cuh"
 #include "ptx.cuh"
@@ -14,7 +15,8 @@ constexpr int WIDTH = 16 / sizeof(T);  // elements per 16-byte access
 constexpr int LANES_M = WARP_M / THREAD_M, LANES_N = WARP_N / THREAD_N;
 constexpr int VECTORS_M = THREAD_M / WIDTH, VECTORS_N = THREAD_N / WIDTH;
 constexpr int WARPS_M = TILE_M / WARP_M, WARPS_N = TILE_N / WARP_N;
-constexpr int THREADS = WARPS_M * WARPS_N * 32;
+constexpr int SLICE = WARPS_M * WARPS_N * 32, THREADS = SLICE * SLICES;
+constexpr int STEPS = TILE_K / SLICES;  // steps of k that a slice of the block takes of every tile
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 lanes");
 
 // How an operand's tile is copied: which way neighbouring threads go, and how much one copy moves.
@@ -68,33 +70,35 @@ using TileA = Operand<TILE_M, COPY_A>;
 using TileB = Operand<TILE_N, COPY_B>;
 constexpr int STAGE_A = TILE_K * TileA::PITCH, STAGE = STAGE_A + TILE_K * TileB::PITCH;  // elements
 
-// The operands of one step of k.
-struct Step {
-    Vector<T, WIDTH> a[VECTORS_M], b[VECTORS_N];
+// What a thread needs of an operand for one step of k.
+template <int VECTORS, int LANES, int PITCH, int OFFSET> struct Fragment {
+    Vector<T, WIDTH> vector[VECTORS];
 
-    __device__ void read(const T* stage, int k, int row, int col)
-    {
-        const T* a_row = stage + k * TileA::PITCH + row;
-        const T* b_row = stage + STAGE_A + k * TileB::PITCH + col;
-#pragma unroll
-        for (int v = 0; v < VECTORS_M; ++v) a[v] = load_vector<WIDTH>(a_row + v * LANES_M * WIDTH);
-#pragma unroll
-        for (int v = 0; v < VECTORS_N; ++v) b[v] = load_vector<WIDTH>(b_row + v * LANES_N * WIDTH);
-    }
+    __device__ T at(int i) const { return vector[i / WIDTH][i % WIDTH]; }
 
-    // Row by row, every other row backwards: an instruction then shares an operand with the one before it, also where the
-    // row changes. An arithmetic unit keeps the last operands it read; two banks cannot deliver three new ones in a cycle.
-    __device__ void multiply_add(T (&sum)[THREAD_M][THREAD_N]) const
+    // Reads step k; `first` is where this thread's first element of step 0 lies.
+    __device__ void read(const T* stage, int k, int first)
     {
 #pragma unroll
-        for (int i = 0; i < THREAD_M; ++i)
-#pragma unroll
-            for (int n = 0; n < THREAD_N; ++n) {
-                const int j = i % 2 ? THREAD_N - 1 - n : n;
-                sum[i][j] = S::multiply_add(a[i / WIDTH][i % WIDTH], b[j / WIDTH][j % WIDTH], sum[i][j]);
-            }
+        for (int v = 0; v < VECTORS; ++v)
+            vector[v] = load_vector<WIDTH>(stage + first + (OFFSET + k * PITCH + v * LANES * WIDTH));
     }
 };
+using Rows = Fragment<VECTORS_M, LANES_M, TileA::PITCH, 0>;
+using Columns = Fragment<VECTORS_N, LANES_N, TileB::PITCH, STAGE_A>;
+
+// Row by row, every other row backwards: an instruction then shares an operand with the one before it, also where the
+// row changes. An arithmetic unit keeps the last operands it read; two banks cannot deliver three new ones in a cycle.
+__device__ inline void multiply_add(const Rows& rows, const Columns& columns, T (&sum)[THREAD_M][THREAD_N])
+{
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+        for (int n = 0; n < THREAD_N; ++n) {
+            const int j = i % 2 ? THREAD_N - 1 - n : n;
+            sum[i][j] = S::multiply_add(rows.at(i), columns.at(j), sum[i][j]);
+        }
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long long a_col, long long b_row,
@@ -117,7 +121,8 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
 
     // Neighbouring lanes are neighbours along M, pairs of them along N: 16 lanes that are served together then read at most
     // 8 vectors of B and 2 of A, all in different banks.
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int slice = SLICES == 1 ? 0 : threadIdx.x / SLICE;
+    const int warp = SLICES == 1 ? threadIdx.x / 32 : threadIdx.x % SLICE / 32, lane = threadIdx.x % 32;
     const int lane_m = lane % 2 + lane / (2 * LANES_N) * 2, lane_n = lane / 2 % LANES_N;
     const int row = warp / WARPS_N * WARP_M + lane_m * WIDTH, col = warp % WARPS_N * WARP_N + lane_n * WIDTH;
 
@@ -152,11 +157,13 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
         __syncthreads();
     };
 
+    wait_for_previous_kernel();
     for (int s = 0; s < STAGES - 1; ++s) copy_tile(s, s);
     next_tile();
 
     int stage = 0, free = STAGES - 1;  // the stage to compute from, and the one to copy to
-    // A warp whose part of an edge tile lies outside C leaves the arithmetic to the others and copies only.
+    // A warp whose part of an edge tile lies outside C leaves the arithmetic to the others and copies only. Barriers do not
+    // wait for it once it is gone.
     if (warp / WARPS_N * WARP_M >= M - m0 || warp % WARPS_N * WARP_N >= N - n0) {
         for (int tile = 0; tile < full_tiles; ++tile) {
             copy_tile(tile + STAGES - 1, free);
@@ -166,33 +173,71 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
         return;
     }
 
-    Step step[1 + PREFETCH];
-    if (PREFETCH && full_tiles > 0) step[0].read(shared, 0, row, col);
+    const int first_row = SLICES == 1 ? row : row + slice * STEPS * TileA::PITCH;
+    const int first_col = SLICES == 1 ? col : col + slice * STEPS * TileB::PITCH;
+    Rows rows[1 + PREFETCH];
+    Columns columns[1 + PREFETCH];
+    if (PREFETCH && full_tiles > 0) {
+        rows[0].read(shared, 0, first_row);
+        columns[0].read(shared, 0, first_col);
+    }
     for (int tile = 0; tile < full_tiles; ++tile) {
         const T* here = shared + stage * STAGE;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         copy_tile(tile + STAGES - 1, free);
         free = free + 1 == STAGES ? 0 : free + 1;
 #pragma unroll
-        for (int k = 0; k < TILE_K; ++k) {
-            if (!PREFETCH) {
-                step[0].read(here, k, row, col);
-            } else if (k + 1 < TILE_K) {
-                step[(k + 1) % 2].read(here, k + 1, row, col);
+        for (int k = 0; k < STEPS; ++k) {
+            const T* next = here;  // where step k + 1 is
+            const int next_k = (k + 1) % STEPS;
+            if (PREFETCH) {
+                if (next_k == 0) {
+                    next_tile();
+                    // After the last full tile the operands of its first step are read again, and not used.
+                    if (tile + 1 < full_tiles) next = shared + stage * STAGE;
+                }
+                columns[(k + 1) % 2].read(next, next_k, first_col);
+                rows[(k + 1) % 2].read(next, next_k, first_row);
             } else {
-                next_tile();
-                // After the last full tile the operands of its first step are read again, and not used.
-                step[0].read(tile + 1 < full_tiles ? shared + stage * STAGE : here, 0, row, col);
+                columns[0].read(here, k, first_col);
+                rows[0].read(here, k, first_row);
             }
-            step[PREFETCH ? k % 2 : 0].multiply_add(sum);
+            multiply_add(rows[PREFETCH ? k % 2 : 0], columns[PREFETCH ? k % 2 : 0], sum);
         }
         if (!PREFETCH) next_tile();
     }
-    for (int k = 0; EDGES && k < k_count - full_tiles * TILE_K; ++k) {
-        step[0].read(shared + stage * STAGE, k, row, col);
-        step[0].multiply_add(sum);
+    for (int k = 0; EDGES && k < min(k_count - full_tiles * TILE_K - slice * STEPS, STEPS); ++k) {
+        rows[0].read(shared + stage * STAGE, k, first_row);
+        columns[0].read(shared + stage * STAGE, k, first_col);
+        multiply_add(rows[0], columns[0], sum);
     }
 
+    if constexpr (SLICES > 1) {  // the first slice adds what the others have, in their order
+        T* parts = shared + threadIdx.x % SLICE * WIDTH;
+        wait_for_copies<0>();
+        __syncthreads();
+#pragma unroll
+        for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
+            Vector<T, WIDTH> part;
+#pragma unroll
+            for (int w = 0; w < WIDTH; ++w) part[w] = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
+            if (slice > 0) store_vector(parts + ((slice - 1) * THREAD_M * VECTORS_N + v) * SLICE * WIDTH, part);
+        }
+        __syncthreads();
+        if (slice > 0) return;
+        for (int s = 0; s < SLICES - 1; ++s)
+#pragma unroll
+            for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
+                const auto part = load_vector<WIDTH>(parts + (s * THREAD_M * VECTORS_N + v) * SLICE * WIDTH);
+#pragma unroll
+                for (int w = 0; w < WIDTH; ++w) {
+                    T& to = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
+                    to = S::add(to, part[w]);
+                }
+            }
+    }
+
+    let_next_kernel_start();
     T* c = C + batch * c_batch + blockIdx.y * c_split + (m0 + row) * c_row + (n0 + col) * c_col;
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i) {

@@ -2,6 +2,7 @@
 //
 // The parts are added in the order of k, one thread per element of C, so that the result is the same in every run.
 #include "config.cuh"
+#include "ptx.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)
 split_k_reduce(const T* parts, T* C, int M, int N, int splits, long long c_row, long long c_col, long long c_batch,
@@ -12,6 +13,7 @@ split_k_reduce(const T* parts, T* C, int M, int N, int splits, long long c_row, 
     const long long batch = first_batch + blockIdx.y;
 
     const T* part = parts + batch * splits * size + i;
+    wait_for_previous_kernel();
     T sum = S::zero();
     for (int s = 0; s < splits; ++s) sum = S::add(sum, part[s * size]);
     update<S>(&C[batch * c_batch + i / N * c_row + i % N * c_col], sum, alpha, beta);

@@ -64,6 +64,9 @@ pub struct Launch {
     pub symbols: Vec<Symbol>,
     /// Whether local memory (spilled registers, indexed arrays) is an error.
     pub local_memory: LocalMemory,
+    /// Whether it may start while the kernel before it in the stream still runs: it waits for that one's results by itself
+    /// (programmatic dependent launch, from compute capability 9.0).
+    pub starts_early: bool,
 }
 
 impl Launch {
@@ -84,6 +87,7 @@ impl Launch {
             arguments,
             symbols: Vec::new(),
             local_memory: LocalMemory::Forbidden,
+            starts_early: false,
         }
     }
 }

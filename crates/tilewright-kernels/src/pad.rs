@@ -12,8 +12,7 @@ const PAD: Source = Source { file: "pad.cu", text: include_str!("../kernels/pad.
 pub(crate) const TILE: u32 = 32;
 /// Tiles that the rows of a copy may have: the grid's limit along y.
 pub(crate) const MOST_ROWS: u32 = 65_535;
-/// Rows that it copies at once.
-const ROWS: u32 = 8;
+const THREADS: u32 = 256;
 
 /// Copies a matrix of any strides into a row-major workspace of `rows x cols`.
 pub(crate) fn pad(
@@ -36,7 +35,7 @@ pub(crate) fn pad(
         Program::of(PAD, request.variant(), &[]),
         "pad",
         [cols / TILE, rows / TILE, 1],
-        [TILE, ROWS, 1],
+        [THREADS, 1, 1],
         arguments.map(|(name, value)| Argument { name, value }).to_vec(),
     )
 }

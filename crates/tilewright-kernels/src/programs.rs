@@ -53,7 +53,7 @@ fn product(
     variant: Variant,
     [m, n, k]: [usize; 3],
     target: Target,
-    tile: Option<[u32; 4]>,
+    tile: Option<[u32; 5]>,
 ) -> Vec<Launch> {
     let (a, b, c) = (Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
     let Ok(problem) = Problem::new(a, b, c) else { return Vec::new() };

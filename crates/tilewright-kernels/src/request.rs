@@ -30,7 +30,7 @@ pub struct Request {
     /// The side of the square block of `shared-tile-dynamic`; `None` leaves it to the recipe.
     pub block_side: Option<u32>,
     /// The tile of `simt`, one of [`crate::simt_tiles`]; `None` leaves the choice to its cost model.
-    pub tile: Option<[u32; 4]>,
+    pub tile: Option<[u32; 5]>,
     /// The parts into which `simt` splits the sum over k; `None` leaves the choice to its cost model.
     pub splits: Option<u32>,
 }

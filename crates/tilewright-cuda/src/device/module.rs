@@ -153,6 +153,8 @@ pub(crate) struct Extent {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared_memory: u32,
+    /// Whether the kernel waits by itself for the one before it in the stream.
+    pub(crate) starts_early: bool,
 }
 
 impl Function {
@@ -281,20 +283,25 @@ impl Function {
         extent: Extent,
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
-        let Extent { grid, block, dynamic_shared_memory } = extent;
         let entered = stream.context.enter()?;
-        // SAFETY: the caller's promise; the driver copies the arguments before it returns.
+        let mut early = ffi::early_start();
+        let config = ffi::LaunchConfig {
+            gridDimX: extent.grid[0],
+            gridDimY: extent.grid[1],
+            gridDimZ: extent.grid[2],
+            blockDimX: extent.block[0],
+            blockDimY: extent.block[1],
+            blockDimZ: extent.block[2],
+            sharedMemBytes: extent.dynamic_shared_memory,
+            hStream: stream.handle(),
+            attrs: &mut early,
+            numAttrs: extent.starts_early.into(),
+        };
+        // SAFETY: the caller's promise; the driver copies configuration and arguments before it returns.
         let code = unsafe {
-            (entered.functions.cuLaunchKernel)(
+            (entered.functions.cuLaunchKernelEx)(
+                &config,
                 self.handle,
-                grid[0],
-                grid[1],
-                grid[2],
-                block[0],
-                block[1],
-                block[2],
-                dynamic_shared_memory,
-                stream.handle(),
                 arguments.as_mut_ptr(),
                 ptr::null_mut(),
             )

@@ -1,4 +1,4 @@
-//! The driver. Every function here exists since CUDA 11; newer ones are not used, so that the table is whole or the
+//! The driver. Every function here exists since CUDA 11.8; newer ones are not used, so that the table is whole or the
 //! library is not a driver.
 
 use cudarc::driver::sys;
@@ -18,6 +18,8 @@ pub(crate) type Texture = sys::CUtexObject;
 pub(crate) type Copy2d = sys::CUDA_MEMCPY2D;
 pub(crate) type ResourceDescription = sys::CUDA_RESOURCE_DESC;
 pub(crate) type TextureDescription = sys::CUDA_TEXTURE_DESC;
+pub(crate) type LaunchConfig = sys::CUlaunchConfig;
+pub(crate) type LaunchAttribute = sys::CUlaunchAttribute;
 
 pub(crate) const OUT_OF_MEMORY: Code = sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as Code;
 pub(crate) const NO_DEVICE: Code = sys::CUresult::CUDA_ERROR_NO_DEVICE as Code;
@@ -115,6 +117,15 @@ pub(crate) fn linear_texture(address: Address, bytes: usize) -> (ResourceDescrip
     (resource, texture)
 }
 
+/// Lets a kernel start before the one in front of it in its stream has ended.
+pub(crate) fn early_start() -> LaunchAttribute {
+    // SAFETY: a plain C structure, for which all zeros is a value.
+    let mut attribute: LaunchAttribute = unsafe { std::mem::zeroed() };
+    attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    attribute
+}
+
 super::functions! {
     /// The functions of libcuda that are used here.
     Functions {
@@ -160,7 +171,7 @@ super::functions! {
         cuOccupancyAvailableDynamicSMemPerBlock: fn(*mut usize, Function, c_int, c_int) -> Code;
         cuTexObjectCreate: fn(*mut Texture, *const ResourceDescription, *const TextureDescription, *const c_void) -> Code;
         cuTexObjectDestroy: fn(Texture) -> Code;
-        cuLaunchKernel: fn(Function, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Stream, *mut *mut c_void, *mut *mut c_void) -> Code;
+        cuLaunchKernelEx: fn(*const LaunchConfig, Function, *mut *mut c_void, *mut *mut c_void) -> Code;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     cost::{Candidate, Work},
-    menu::{Fits, Tile, tiles},
+    menu::{Tile, tiles},
     operand::{Copy, Operand},
 };
 use crate::{launch::Rejected, pad, request::Request};
@@ -27,12 +27,9 @@ pub(crate) fn choose(
         }
         let candidates = candidates(request, work, operands, tile);
         let limit = request.target.shared_memory_per_block;
-        let (small, large): (Vec<_>, Vec<_>) =
-            candidates.into_iter().partition(|c| shared_memory(c, work) <= limit);
-        let fitting = small.into_iter().filter(|c| has_registers(c, request));
+        let fitting = candidates.into_iter().filter(|c| shared_memory(c, work) <= limit);
         match fitting.map(|c| (c, c.cycles(work))).min_by(faster) {
             Some(found) => best.push(found),
-            None if large.is_empty() => rejected.push(reject("its registers would not suffice here".into())),
             None => rejected.push(reject(format!("it needs more than {limit} bytes of shared memory"))),
         }
     }
@@ -60,22 +57,14 @@ fn describe(c: &Candidate) -> String {
     format!("{}{splits}{packed}", c.tile.name())
 }
 
-/// Whether a candidate is known to need no local memory on the target.
-fn has_registers(c: &Candidate, request: &Request) -> bool {
-    match c.tile.fits {
-        Fits::Always => true,
-        Fits::VectorsBefore(major) => {
-            request.target.compute_capability.0 < major && c.copies == [Copy::Vectors; 2]
-        }
-    }
-}
-
-/// Bytes of shared memory: the stages, each with a tile of A and of B.
+/// Bytes of shared memory: the stages, each with a tile of A and of B; in the end what all slices but one have.
 pub(crate) fn shared_memory(c: &Candidate, work: &Work) -> u32 {
     // Rows are padded by one vector where threads write along k: see `PITCH` in the kernel.
     let pad = |copy| if copy == Copy::AlongK { Tile::vector(work.dtype) } else { 0 };
     let pitches = c.tile.block[0] + pad(c.copies[0]) + c.tile.block[1] + pad(c.copies[1]);
-    c.tile.stages * c.tile.k * pitches * work.dtype.size() as u32
+    let stages = c.tile.stages * c.tile.k * pitches;
+    let parts = (c.tile.slices - 1) * c.tile.block[0] * c.tile.block[1];
+    stages.max(parts) * work.dtype.size() as u32
 }
 
 /// Every split and packing that makes sense with a tile.

@@ -11,6 +11,8 @@ pub(crate) struct Tile {
     pub warp: [u32; 2],
     /// Rows and columns of C per thread.
     pub thread: [u32; 2],
+    /// Groups of warps that share a tile of C, each with its part of the terms.
+    pub slices: u32,
     /// Terms per tile in shared memory.
     pub k: u32,
     /// Tiles in shared memory.
@@ -19,22 +21,12 @@ pub(crate) struct Tile {
     pub resident: u32,
     /// Whether a warp reads the operands of a step of k one step ahead, or leaves the waiting to other warps.
     pub prefetch: Prefetch,
-    /// Where the compiler keeps everything in registers.
-    pub fits: Fits,
     /// Part of the arithmetic peak that a full multiprocessor reaches, measured on an H200.
     pub rate: f64,
     /// Part of that rate that a single block reaches.
     pub alone: f64,
     /// Part of that rate that remains when one operand is copied element by element along k.
     pub along_k: f64,
-}
-
-/// Conditions under which a tile's registers suffice: `resources.csv` has no local memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fits {
-    Always,
-    /// With both operands copied in vectors, on compute capabilities below this one.
-    VectorsBefore(u32),
 }
 
 /// Reading operands of the next step of k ahead of time. The discriminants are those of the kernel.
@@ -46,13 +38,13 @@ pub(crate) enum Prefetch {
 
 impl Tile {
     pub const fn threads(&self) -> u32 {
-        self.block[0] / self.warp[0] * (self.block[1] / self.warp[1]) * 32
+        self.block[0] / self.warp[0] * (self.block[1] / self.warp[1]) * 32 * self.slices
     }
 
-    /// Rows and columns per block, then per thread.
-    pub const fn id(&self) -> [u32; 4] {
-        let Self { block, thread, .. } = self;
-        [block[0], block[1], thread[0], thread[1]]
+    /// Rows and columns per block, terms per step, then rows and columns per thread.
+    pub const fn id(&self) -> [u32; 5] {
+        let Self { block, k, thread, .. } = self;
+        [block[0], block[1], *k, thread[0], thread[1]]
     }
 
     /// Elements of a 16-byte access.
@@ -86,54 +78,54 @@ pub(crate) const fn peak(dtype: DType) -> f64 {
 const WORDS: &[Tile] = &[
     Tile {
         block: [128, 128],
-        warp: [32, 64],
-        thread: [8, 8],
-        k: 16,
-        stages: 4,
+        warp: [64, 64],
+        thread: [16, 8],
+        slices: 1,
+        k: 8,
+        stages: 3,
         resident: 2,
         prefetch: Prefetch::On,
-        fits: Fits::VectorsBefore(12),
-        rate: 0.785,
-        alone: 0.9,
+        rate: 0.8,
+        alone: 0.92,
         along_k: 0.93,
     },
     Tile {
         block: [64, 128],
         warp: [32, 64],
         thread: [8, 8],
+        slices: 1,
         k: 16,
         stages: 4,
         resident: 3,
         prefetch: Prefetch::Off,
-        fits: Fits::Always,
-        rate: 0.785,
+        rate: 0.795,
         alone: 0.7,
-        along_k: 0.97,
+        along_k: 0.96,
     },
     Tile {
         block: [64, 128],
-        warp: [32, 32],
-        thread: [8, 4],
-        k: 16,
-        stages: 4,
-        resident: 2,
+        warp: [32, 64],
+        thread: [8, 8],
+        slices: 2,
+        k: 32,
+        stages: 3,
+        resident: 1,
         prefetch: Prefetch::On,
-        fits: Fits::Always,
-        rate: 0.68,
-        alone: 0.97,
+        rate: 0.69,
+        alone: 1.0,
         along_k: 0.96,
     },
     Tile {
         block: [64, 64],
-        warp: [32, 32],
-        thread: [8, 4],
-        k: 16,
-        stages: 4,
-        resident: 4,
+        warp: [32, 64],
+        thread: [8, 8],
+        slices: 2,
+        k: 32,
+        stages: 3,
+        resident: 2,
         prefetch: Prefetch::On,
-        fits: Fits::Always,
-        rate: 0.66,
-        alone: 0.44,
+        rate: 0.72,
+        alone: 0.74,
         along_k: 0.96,
     },
 ];
@@ -144,11 +136,11 @@ const DOUBLES: &[Tile] = &[
         block: [128, 64],
         warp: [32, 64],
         thread: [8, 8],
+        slices: 1,
         k: 16,
         stages: 3,
         resident: 2,
         prefetch: Prefetch::Off,
-        fits: Fits::Always,
         rate: 0.78,
         alone: 0.8,
         along_k: 0.97,
@@ -157,11 +149,11 @@ const DOUBLES: &[Tile] = &[
         block: [64, 64],
         warp: [32, 32],
         thread: [8, 4],
+        slices: 1,
         k: 16,
         stages: 3,
         resident: 3,
         prefetch: Prefetch::Off,
-        fits: Fits::Always,
         rate: 0.74,
         alone: 0.5,
         along_k: 0.97,
@@ -187,6 +179,7 @@ mod tests {
                     assert_eq!(t.threads() % t.k, 0);
                 }
                 assert_eq!(t.warp[0] / t.thread[0] * (t.warp[1] / t.thread[1]), 32, "{t:?}");
+                assert!(t.k.is_multiple_of(t.slices) && (t.k / t.slices).is_multiple_of(2), "{t:?}");
                 assert!(t.resident * t.threads() <= 2048);
             }
         }

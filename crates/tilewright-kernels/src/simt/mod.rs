@@ -37,13 +37,14 @@ pub(crate) const SIMT: Kernel = Kernel {
     make: Make::Product(recipe),
 };
 
-/// The tiles that `simt` chooses from, each as rows and columns of C per block, then per thread.
+/// The tiles that `simt` chooses from, each as rows and columns of C per block, terms per step, and rows and columns of C
+/// per thread.
 ///
 /// ```
 /// use tilewright_core::DType;
-/// assert!(tilewright_kernels::simt_tiles(DType::F32).contains(&[128, 128, 8, 8]));
+/// assert!(tilewright_kernels::simt_tiles(DType::F32).contains(&[128, 128, 8, 16, 8]));
 /// ```
-pub fn simt_tiles(dtype: DType) -> Vec<[u32; 4]> {
+pub fn simt_tiles(dtype: DType) -> Vec<[u32; 5]> {
     menu::tiles(dtype).iter().map(Tile::id).collect()
 }
 
@@ -56,6 +57,11 @@ const REDUCE_BLOCK: u64 = 256;
 const GROUP: u32 = 8;
 /// Blocks along y and z that every GPU takes.
 const MOST_BATCHES: usize = 65_535;
+
+/// Both kernels wait for the one before them where the hardware lets them start early.
+fn starts_early(request: &Request) -> bool {
+    request.target.compute_capability >= (9, 0)
+}
 
 fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
     let checks = Checks { kernel, request };
@@ -237,6 +243,7 @@ impl Plan {
             ("WARP_N", tile.warp[1]),
             ("THREAD_M", tile.thread[0]),
             ("THREAD_N", tile.thread[1]),
+            ("SLICES", tile.slices),
             ("STAGES", tile.stages),
             ("BLOCKS", tile.resident),
             ("PREFETCH", tile.prefetch as u32),
@@ -271,14 +278,14 @@ impl Plan {
             ("alpha", target.scale[0].into()),
             ("beta", target.scale[1].into()),
         ];
-        let shape =
-            [tile.block[0], tile.block[1], tile.k, tile.thread[0], tile.thread[1]].map(|x| x.to_string());
+        let shape = tile.id().map(|x| x.to_string());
         let options = [copies[0] as u32, copies[1] as u32, product.edges.into(), vectors.into()];
         let options: String = options.iter().map(u32::to_string).collect();
         let mut program = Program::new(kernel, request.variant(), &constants);
         program.name = format!("{}.{}.{options}", program.name, shape.join("x"));
         Launch {
             dynamic_shared_memory: shared_memory(chosen, &self.work),
+            starts_early: starts_early(request),
             ..Launch::new(
                 program,
                 kernel.entry(),
@@ -313,13 +320,16 @@ impl Plan {
             ("beta", last.scale[1].into()),
         ];
         let blocks = (u64::from(m) * u64::from(n)).div_ceil(REDUCE_BLOCK);
-        Launch::new(
-            Program::of(REDUCE, request.variant(), &[]),
-            "split_k_reduce",
-            [u32::try_from(blocks).unwrap_or(u32::MAX), batches, 1],
-            [REDUCE_BLOCK as u32, 1, 1],
-            arguments.map(|(name, value)| Argument { name, value }).to_vec(),
-        )
+        Launch {
+            starts_early: starts_early(request),
+            ..Launch::new(
+                Program::of(REDUCE, request.variant(), &[]),
+                "split_k_reduce",
+                [u32::try_from(blocks).unwrap_or(u32::MAX), batches, 1],
+                [REDUCE_BLOCK as u32, 1, 1],
+                arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+            )
+        }
     }
 
     fn details(&self, chosen: &Candidate, product: &Product) -> Vec<(&'static str, String)> {
@@ -333,6 +343,7 @@ impl Plan {
         vec![
             ("tile", format!("{}x{}, {} terms a step", tile.block[0], tile.block[1], tile.k)),
             ("outputs per thread", (tile.thread[0] * tile.thread[1]).to_string()),
+            ("slices of the block", tile.slices.to_string()),
             ("stages", tile.stages.to_string()),
             ("parts of k", splits.to_string()),
             ("packed first", packed.into()),
