@@ -154,6 +154,11 @@ class Running(unittest.TestCase):
             self.assertEqual(found["broken", "warp instructions"]["hardware_O0"], "")
             self.assertIn("broken", (out / "comparison.md").read_text())
             self.assertLessEqual(len(list(out.iterdir())), 8)
+            # A profiler that measures nothing is asked once.
+            nothing = subprocess.run(["bash", script, out, "broken"], env=environment, capture_output=True, text=True)
+            self.assertEqual(nothing.returncode, 1)
+            self.assertIn("the profiler measured nothing", nothing.stdout)
+            self.assertNotIn("again", nothing.stdout)
             unknown = subprocess.run(["bash", script, out, "voodoo"], env=environment, capture_output=True, text=True)
             self.assertEqual(unknown.returncode, 2)
 

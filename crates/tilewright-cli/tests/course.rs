@@ -38,7 +38,8 @@ struct Fence {
 impl Chapter {
     fn all() -> Vec<Self> {
         let folder = repository().join("docs/course");
-        let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut paths: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
         paths.sort();
         let chapter = |path: PathBuf| {
@@ -191,7 +192,8 @@ fn every_kernel_of_ladder_and_gallery_is_run_and_quoted() {
             words[0] == "explain" && words.contains(&kernel.name)
         });
         assert!(is_run, "no chapter explains {}", kernel.name);
-        let is_quoted = quoted.iter().any(|info| info.strip_prefix("cuda ").is_some_and(|f| f == kernel.file));
+        let is_quoted =
+            quoted.iter().any(|info| info.strip_prefix("cuda ").is_some_and(|f| f == kernel.file));
         assert!(is_quoted, "no chapter quotes {}", kernel.file);
     }
 }
@@ -202,7 +204,8 @@ fn quotations_are_the_text_of_the_kernels() {
     for chapter in Chapter::all() {
         for fence in chapter.fences() {
             let Some(name) = fence.info.strip_prefix("cuda ") else { continue };
-            let file = [folder.join(name), folder.join("gallery").join(name)].into_iter().find(|path| path.exists());
+            let file =
+                [folder.join(name), folder.join("gallery").join(name)].into_iter().find(|path| path.exists());
             let text = std::fs::read_to_string(file.unwrap_or_else(|| panic!("{}: no {name}", chapter.name)));
             let text = text.unwrap();
             let real: Vec<&str> = text.lines().map(str::trim).collect();
@@ -250,7 +253,8 @@ fn occurs(words: &str, line: &str) -> bool {
 #[test]
 fn the_table_of_contents_has_every_chapter_in_order() {
     let chapters = Chapter::all();
-    let (contents, others): (Vec<_>, Vec<_>) = chapters.iter().partition(|chapter| chapter.name == "README.md");
+    let (contents, others): (Vec<_>, Vec<_>) =
+        chapters.iter().partition(|chapter| chapter.name == "README.md");
     let linked: Vec<&str> = contents[0]
         .lines
         .iter()
@@ -261,29 +265,34 @@ fn the_table_of_contents_has_every_chapter_in_order() {
     assert_eq!(linked, names);
 }
 
-/// The table of what shared memory has to deliver for each multiplication: `| kernel | number |`.
+/// The table of what shared memory has to deliver for each multiplication, with the bound that follows and the measured part of
+/// the peak: `| kernel | ... | wavefronts | at most | measured |`.
 #[test]
-fn wavefronts_per_multiplication_are_those_of_the_table() {
+fn the_table_of_the_ladder_is_what_was_counted_and_measured() {
     let chapters = Chapter::all();
-    let rows: BTreeMap<&str, f64> = chapters
+    let rows: BTreeMap<&str, [&str; 3]> = chapters
         .iter()
         .flat_map(|chapter| &chapter.lines)
         .filter_map(|line| {
             let cells: Vec<&str> = line.strip_prefix("| `")?.split('|').map(str::trim).collect();
-            let [kernel, _, ratio, ""] = cells[..] else { return None };
-            Some((kernel.trim_end_matches('`'), ratio.parse().ok()?))
+            let [kernel, _, wavefronts, bound, measured, ""] = cells[..] else { return None };
+            Some((kernel.trim_end_matches('`'), [wavefronts, bound, measured]))
         })
         .collect();
-    assert!(rows.len() >= 6, "{rows:?}");
-    let command = |kernel: &&str| format!("explain {kernel} --arg M=128 --arg N=128 --arg K=32 --format json");
+    assert_eq!(rows.len(), 6);
+    let command =
+        |kernel: &&str| format!("explain {kernel} --arg M=128 --arg N=128 --arg K=32 --format json");
     let outputs = outputs(rows.keys().map(command).collect());
-    for (kernel, ratio) in &rows {
-        let report: serde_json::Value = serde_json::from_str(&outputs[&command(kernel)]).unwrap();
+    let benchmarks = std::fs::read_to_string(repository().join("BENCHMARKS.md")).unwrap();
+    for (kernel, [wavefronts, bound, measured]) in rows {
+        let report: serde_json::Value = serde_json::from_str(&outputs[&command(&kernel)]).unwrap();
         let totals = &report["totals"];
-        let wavefronts = totals["shared_load"]["wavefronts"].as_f64().unwrap();
-        let multiplications = totals["instruction_mix"]["fma.rn.f32"].as_f64().unwrap();
-        let found = wavefronts / multiplications;
-        assert!((found - ratio).abs() < 0.005, "{kernel}: {found} and not {ratio}");
+        let found = totals["shared_load"]["wavefronts"].as_f64().unwrap()
+            / totals["instruction_mix"]["fma.rn.f32"].as_f64().unwrap();
+        assert_eq!(wavefronts.parse(), Ok(found), "{kernel}");
+        assert_eq!(bound, format!("{:.1} %", (25.0 / found).min(100.0)), "{kernel}");
+        let row = benchmarks.lines().find(|line| line.starts_with(&format!("| {kernel} | ")));
+        assert_eq!(row.unwrap().split('|').nth(3).map(str::trim), Some(measured), "{kernel}");
     }
 }
 
