@@ -47,7 +47,7 @@ Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and -
 TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
 TILEWRIGHT_DEVICE numbers the GPU; TILEWRIGHT_CACHE_DIR and TILEWRIGHT_NO_CACHE=1 move and disable the cache of \
 compiled kernels; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, TILEWRIGHT_PTXAS_PATH and \
-TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA; NO_COLOR and \
+TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA, `none` to do without one; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
 
 /// Options of every command.

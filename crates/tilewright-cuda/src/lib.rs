@@ -23,8 +23,8 @@ pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::Cublas;
 pub use device::{DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned};
 pub use engine::{
-    Competitor, Engine, LoadedKernel, Origin, Pace, Prepared, PreparedKernel, Timing, choose,
-    sets_beyond_cache,
+    CodeArgument, CodeLaunch, Competitor, Engine, LoadedKernel, Origin, Pace, Prepared, PreparedKernel,
+    Timing, choose, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};

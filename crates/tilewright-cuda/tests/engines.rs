@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use tilewright_core::{DType, MinPlus, SemiringId};
-use tilewright_cuda::{CubinCache, Engine, Origin};
-use tilewright_kernels::{ArgumentValue, Recipe, Request, find};
+use tilewright_cuda::{CodeArgument, CodeLaunch, CubinCache, Engine, Nvrtc, Origin, Output, Source};
+use tilewright_kernels::{ArgumentValue, COMPILER_OPTIONS, Recipe, Request, find};
 
 fn recipe(engine: &Engine, name: &str, n: usize) -> (Request, Recipe) {
     let request = Request {
@@ -224,4 +224,42 @@ fn a_kernel_that_reads_out_of_bounds_is_named() {
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("CUDA_ERROR_ILLEGAL_ADDRESS") && text.contains("coalesced"), "{text}");
     assert!(text.contains("compute-sanitizer"), "{text}");
+}
+
+/// A cubin that someone else assembled, on arrays of the host.
+#[test]
+fn code_from_elsewhere_runs() {
+    let Some(engine) = gpu() else { return };
+    let showing = find("copy-offset").expect("known").show(&[]).expect("has defaults");
+    let launch = &showing.recipe.launches[0];
+    let headers = launch.program.headers();
+    let source = Source { name: launch.program.file, text: launch.program.source, headers: &headers };
+    let nvrtc = Nvrtc::find().expect("the engine compiles");
+    let architecture = engine.device().capability.into();
+    let compiled = nvrtc.compile(&source, architecture, Output::Cubin, COMPILER_OPTIONS).expect("compiles");
+    let input: Vec<f32> = (0..showing.input).map(|i| i as f32).collect();
+    let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+    let mut arrays = [bytes(&input), vec![0; 4 * showing.output]];
+    let n = (showing.output as i32).to_le_bytes();
+    let arguments = [CodeArgument::Memory(0), CodeArgument::Memory(1), CodeArgument::Bytes(&n)];
+    let code = CodeLaunch {
+        name: "copy-offset",
+        cubin: &compiled.image,
+        entry: launch.entry,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared_memory: 0,
+        arguments: &arguments,
+        symbols: &[],
+    };
+    // SAFETY: the arguments are those of the entry, and the arrays have the lengths that the exhibit names.
+    unsafe { engine.run_code(&code, &mut arrays).expect("runs") };
+    assert_eq!(arrays[1], bytes(&showing.expected(&input)));
+    let wrong = CodeLaunch { arguments: &[CodeArgument::Memory(7)], ..code };
+    // SAFETY: nothing is launched.
+    let error = unsafe { engine.run_code(&wrong, &mut arrays) }.expect_err("no such array");
+    assert!(error.to_string().contains('7'), "{error}");
+    let wrong = CodeLaunch { cubin: b"no machine code", ..code };
+    // SAFETY: nothing is launched.
+    assert!(unsafe { engine.run_code(&wrong, &mut arrays) }.is_err());
 }

@@ -28,14 +28,30 @@ pub fn programs_for(target: Target) -> Vec<Launch> {
     all
 }
 
+/// Settings of exhibits that `docs/course` compares with the defaults: kernel, parameter, value.
+const SETTINGS: [(&str, &str, u32); 8] = [
+    ("copy-offset", "offset", 8),
+    ("copy-strided", "stride", 8),
+    ("pitched-rows", "pitch", 33),
+    ("shared-stride", "stride", 32),
+    ("shared-stride", "stride", 33),
+    ("local-array", "slots", 4),
+    ("atomics-global", "bins", 1),
+    ("atomics-shared", "bins", 1),
+];
+
 /// One launch of every program whose PTX is part of this crate, for machines without a compiler.
 ///
-/// Exhibits appear with their parameters' defaults, `simt` as it computes small products.
+/// Exhibits appear with their parameters' defaults and with a few other values, `simt` as it computes small products.
 pub fn shipped_programs() -> Vec<Launch> {
     let mut all = Vec::new();
     for kernel in kernels() {
         if kernel.exhibit().is_some() {
-            extend(&mut all, kernel.show(&[]).map(|s| s.recipe.launches).unwrap_or_default());
+            let others = SETTINGS.iter().filter(|(name, ..)| *name == kernel.name);
+            let others = others.map(|&(_, parameter, value)| vec![(parameter, value)]);
+            for chosen in [Vec::new()].into_iter().chain(others) {
+                extend(&mut all, kernel.show(&chosen).map(|s| s.recipe.launches).unwrap_or_default());
+            }
         }
         for &variant in kernel.variants {
             // A size that is a multiple of every tile, a tiny one, and one that is ragged in every direction.
@@ -87,6 +103,16 @@ mod tests {
                     "{stem} {variant}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn the_settings_of_the_course_are_shipped() {
+        for (name, parameter, value) in SETTINGS {
+            let showing = crate::find(name).expect("a kernel").show(&[(parameter, value)]).expect("accepted");
+            let program = &showing.recipe.launches[0].program;
+            assert_eq!(program.name, format!("{name}.plus-times.f32.{parameter}-{value}"));
+            assert!(program.shipped_ptx().is_some(), "{}", program.name);
         }
     }
 

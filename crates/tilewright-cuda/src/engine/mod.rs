@@ -1,6 +1,7 @@
 //! The engine: a device, a stream of work, the kernels that were compiled for it, and recipes that run there.
 
 mod choose;
+mod code;
 mod compile;
 mod loaded;
 mod prepared;
@@ -8,6 +9,7 @@ mod product;
 mod race;
 
 pub use choose::choose;
+pub use code::{CodeArgument, CodeLaunch};
 pub use compile::Origin;
 pub use loaded::LoadedKernel;
 pub use prepared::{Prepared, PreparedKernel};

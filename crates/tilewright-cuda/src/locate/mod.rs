@@ -1,7 +1,7 @@
 //! Where the driver, the compiler, and the tools are: an ordered list of rules, so that the answer can be explained.
 //!
 //! 1. The variable of the component, `TILEWRIGHT_NVRTC_PATH` and its like. A path that a person names is used or refused, never
-//!    passed over for another one.
+//!    passed over for another one; `none` means that there is none.
 //! 2. A library that the process has loaded already: two copies of one would not know of each other.
 //! 3. Python packages (`nvidia/cu13/lib`) of the active virtual environment and of the first interpreter on the path.
 //! 4. The conda environment, `CONDA_PREFIX`.
@@ -132,9 +132,15 @@ pub(crate) fn tool(component: Component, environment: &Environment) -> Result<Lo
     found.ok_or_else(|| absent(spec, Vec::new()))
 }
 
+/// The value of a component's variable that switches it off.
+const NONE: &str = "none";
+
 /// The file that the component's variable names.
 fn named(spec: &Spec, environment: &Environment) -> Result<Option<Location>, Error> {
     let Some(value) = environment.path(spec.variable) else { return Ok(None) };
+    if value == Path::new(NONE) {
+        return Err(absent(spec, vec![format!("{}={NONE} says so", spec.variable)]));
+    }
     let file = if value.is_dir() {
         spec.files.iter().map(|file| value.join(file)).find(|file| file.is_file())
     } else {

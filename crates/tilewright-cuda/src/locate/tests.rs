@@ -76,6 +76,18 @@ fn a_variable_that_names_nothing_is_an_error_and_not_passed_over() {
     }
 }
 
+#[test]
+fn a_component_can_be_switched_off() {
+    let root = directory();
+    file(&root.path().join("ptxas"));
+    let environment = Environment::of([("PATH", root.path()), ("TILEWRIGHT_PTXAS_PATH", Path::new("none"))]);
+    let error = tool(Component::Ptxas, &environment).expect_err("switched off");
+    assert!(error.is_unavailable(), "{error}");
+    assert!(error.to_string().contains("TILEWRIGHT_PTXAS_PATH=none says so"), "{error}");
+    let environment = Environment::of([("TILEWRIGHT_NVRTC_PATH", Path::new("none"))]);
+    assert!(library(Component::Nvrtc, &environment).err().expect("switched off").is_unavailable());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_named_file_that_is_no_library_is_refused_with_its_path() {

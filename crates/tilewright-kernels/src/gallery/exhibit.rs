@@ -110,14 +110,18 @@ impl Exhibit {
         chosen: &[(&str, u32)],
     ) -> Result<Showing, Refusal> {
         let settings = self.settings(kernel, chosen)?;
-        let stage = (self.stage)(&settings);
+        let (stage, usual) = ((self.stage)(&settings), (self.stage)(&self.defaults()));
         let variant = kernel.variants[0];
+        let mut program = Program::new(kernel, variant, &stage.constants);
+        for (name, value) in stage.constants.iter().filter(|constant| !usual.constants.contains(constant)) {
+            program.name += &format!(".{}-{value}", name.to_lowercase());
+        }
         let arguments = stage.arguments.into_iter().map(|(name, value)| Argument { name, value }).collect();
         let launch = Launch {
             symbols: stage.symbols,
             local_memory: self.local_memory,
             ..Launch::new(
-                Program::new(kernel, variant, &stage.constants),
+                program,
                 kernel.entry(),
                 [stage.grid[0], stage.grid[1], 1],
                 [stage.block[0], stage.block[1], 1],
@@ -132,9 +136,13 @@ impl Exhibit {
         Ok(Showing { recipe, input, output, exhibit: self, settings })
     }
 
+    fn defaults(&self) -> Settings {
+        Settings(self.parameters.iter().map(|p| (p.name, p.default)).collect())
+    }
+
     fn settings(&self, kernel: &'static Kernel, chosen: &[(&str, u32)]) -> Result<Settings, Refusal> {
         let known = self.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-        let mut settings = Settings(self.parameters.iter().map(|p| (p.name, p.default)).collect());
+        let mut settings = self.defaults();
         for &(name, value) in chosen {
             let Some(i) = self.parameters.iter().position(|p| p.name == name) else {
                 return Err(Refusal {

@@ -1,0 +1,340 @@
+//! The course in `docs/course`: its console blocks are what the command prints, its quotations are the kernels' text, and the
+//! numbers in its sentences are those of the blocks.
+//!
+//! A console block is one command and lines of its output; `…` stands for any number of lines. `TILEWRIGHT_BLESS=1` renews the
+//! numbers of blocks whose lines still have their form; the sentences around them are for a person to mend.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    path::PathBuf,
+    sync::Mutex,
+};
+use support::Desk;
+use tilewright_kernels::{Family, kernels};
+
+const GAP: &str = "…";
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file of the course.
+struct Chapter {
+    path: PathBuf,
+    name: String,
+    lines: Vec<String>,
+}
+
+/// A fenced block: what stands behind the fence, and the numbers of its lines.
+struct Fence {
+    info: String,
+    lines: Range<usize>,
+}
+
+impl Chapter {
+    fn all() -> Vec<Self> {
+        let folder = repository().join("docs/course");
+        let mut paths: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+        paths.sort();
+        let chapter = |path: PathBuf| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            Self { name, lines: text.lines().map(|line| line.trim_end().to_owned()).collect(), path }
+        };
+        paths.into_iter().map(chapter).collect()
+    }
+
+    fn fences(&self) -> Vec<Fence> {
+        let (mut fences, mut open) = (Vec::new(), None);
+        for (number, line) in self.lines.iter().enumerate() {
+            let Some(info) = line.strip_prefix("```") else { continue };
+            match open.take() {
+                None => open = Some((info.to_owned(), number + 1)),
+                Some((info, start)) => fences.push(Fence { info, lines: start..number }),
+            }
+        }
+        assert!(open.is_none(), "{}: a block is not closed", self.name);
+        fences
+    }
+
+    fn text(&self, lines: Range<usize>) -> Vec<&str> {
+        self.lines[lines].iter().map(String::as_str).collect()
+    }
+
+    /// Blocks with a command: the command's arguments, and the lines that show its output.
+    fn runs(&self) -> Vec<(String, Range<usize>)> {
+        let consoles = self.fences().into_iter().filter(|fence| fence.info == "console");
+        consoles
+            .map(|fence| {
+                let first = &self.lines[fence.lines.start];
+                let command = first.strip_prefix("$ tilewright ").unwrap_or_else(|| {
+                    panic!("{}: a console block begins with `$ tilewright`, not with {first}", self.name)
+                });
+                (command.to_owned(), fence.lines.start + 1..fence.lines.end)
+            })
+            .collect()
+    }
+}
+
+/// Whether the real lines are the shown ones with something in place of each gap.
+fn compare(shown: &[&str], real: &[&str]) -> Result<(), String> {
+    let pieces: Vec<&[&str]> = shown.split(|line| *line == GAP).collect();
+    let mut rest = real;
+    for (index, piece) in pieces.iter().enumerate() {
+        // The first piece begins the output, the last one ends it; those between stand anywhere.
+        let (is_first, is_last) = (index == 0, index + 1 == pieces.len());
+        let places = match rest.len().checked_sub(piece.len()) {
+            Some(0) => 0..1,
+            Some(_) if is_first && is_last => 0..0,
+            Some(_) if is_first => 0..1,
+            Some(last) if is_last => last..last + 1,
+            Some(last) => 0..last + 1,
+            None => 0..0,
+        };
+        let Some(place) = places.into_iter().find(|&at| rest[at..].starts_with(piece)) else {
+            return Err(format!("not printed there:\n{}", piece.join("\n")));
+        };
+        rest = &rest[place + piece.len()..];
+    }
+    Ok(())
+}
+
+/// The form of a line: its words, whatever the numbers and the width of the columns.
+fn form(line: &str) -> String {
+    let word = |word: &str| -> String {
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+        word.chars().filter(|&c| !is_number(c)).collect()
+    };
+    line.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// The shown lines as they are printed now; an error names a line that there is no more.
+fn renew(shown: &[&str], real: &[&str]) -> Result<Vec<String>, String> {
+    let (mut out, mut next) = (Vec::new(), 0);
+    for line in shown.iter().filter(|line| **line != GAP) {
+        let found = real[next..].iter().position(|candidate| form(candidate) == form(line));
+        let at = next + found.ok_or_else(|| format!("no line of this form any more: {line}"))?;
+        if at > next {
+            out.push(GAP.to_owned());
+        }
+        out.push(real[at].to_owned());
+        next = at + 1;
+    }
+    if next < real.len() {
+        out.push(GAP.to_owned());
+    }
+    Ok(out)
+}
+
+/// What the commands print, each run once, two at a time. They find no compiler, and so use the PTX of the catalogue.
+fn outputs(commands: BTreeSet<String>) -> BTreeMap<String, String> {
+    let (desk, waiting, done) = (Desk::new(), Mutex::new(commands), Mutex::new(BTreeMap::new()));
+    let work = || {
+        loop {
+            let Some(line) = waiting.lock().unwrap().pop_first() else { return };
+            let output = desk.command(&line).env("TILEWRIGHT_NVRTC_PATH", "none").output().unwrap();
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "tilewright {line}: {error}");
+            done.lock().unwrap().insert(line, String::from_utf8(output.stdout).unwrap());
+        }
+    };
+    std::thread::scope(|scope| {
+        for thread in [scope.spawn(work), scope.spawn(work)] {
+            thread.join().unwrap();
+        }
+    });
+    done.into_inner().unwrap()
+}
+
+#[test]
+fn console_blocks_are_what_the_command_prints() {
+    let chapters = Chapter::all();
+    let commands = chapters.iter().flat_map(|chapter| chapter.runs().into_iter().map(|(command, _)| command));
+    let outputs = outputs(commands.collect());
+    let bless = std::env::var_os("TILEWRIGHT_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for chapter in &chapters {
+        let mut lines = chapter.lines.clone();
+        // From the last to the first, so that the numbers of the lines stay.
+        for (command, shown) in chapter.runs().into_iter().rev() {
+            let real: Vec<&str> = outputs[&command].lines().map(str::trim_end).collect();
+            let text = chapter.text(shown.clone());
+            let Err(difference) = compare(&text, &real) else { continue };
+            match renew(&text, &real) {
+                Ok(new) if bless => drop(lines.splice(shown, new)),
+                Err(why) if bless => wrong.push(format!("{}: tilewright {command}: {why}", chapter.name)),
+                _ => wrong.push(format!("{}: tilewright {command}: {difference}", chapter.name)),
+            }
+        }
+        if bless && lines != chapter.lines {
+            std::fs::write(&chapter.path, lines.join("\n") + "\n").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n\nTILEWRIGHT_BLESS=1 renews the numbers", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_kernel_of_ladder_and_gallery_is_run_and_quoted() {
+    let chapters = Chapter::all();
+    let commands: Vec<String> =
+        chapters.iter().flat_map(|chapter| chapter.runs().into_iter().map(|(command, _)| command)).collect();
+    let quoted: BTreeSet<String> =
+        chapters.iter().flat_map(|chapter| chapter.fences().into_iter().map(|fence| fence.info)).collect();
+    for kernel in kernels().iter().filter(|kernel| kernel.family != Family::Production) {
+        let is_run = commands.iter().any(|command| {
+            let words: Vec<&str> = command.split(' ').collect();
+            words[0] == "explain" && words.contains(&kernel.name)
+        });
+        assert!(is_run, "no chapter explains {}", kernel.name);
+        let is_quoted =
+            quoted.iter().any(|info| info.strip_prefix("cuda ").is_some_and(|f| f == kernel.file));
+        assert!(is_quoted, "no chapter quotes {}", kernel.file);
+    }
+}
+
+#[test]
+fn quotations_are_the_text_of_the_kernels() {
+    let folder = repository().join("crates/tilewright-kernels/kernels");
+    for chapter in Chapter::all() {
+        for fence in chapter.fences() {
+            let Some(name) = fence.info.strip_prefix("cuda ") else { continue };
+            let file =
+                [folder.join(name), folder.join("gallery").join(name)].into_iter().find(|path| path.exists());
+            let text = std::fs::read_to_string(file.unwrap_or_else(|| panic!("{}: no {name}", chapter.name)));
+            let text = text.unwrap();
+            let real: Vec<&str> = text.lines().map(str::trim).collect();
+            let quotation = chapter.text(fence.lines).into_iter().map(str::trim);
+            let shown: Vec<&str> = [GAP].into_iter().chain(quotation).chain([GAP]).collect();
+            assert_eq!(compare(&shown, &real), Ok(()), "{}: {name}", chapter.name);
+        }
+    }
+}
+
+/// A number in backquotes is one that a block of the chapter shows.
+#[test]
+fn numbers_in_the_text_are_those_of_the_blocks() {
+    for chapter in Chapter::all() {
+        let fences = chapter.fences();
+        let shown: Vec<String> = chapter
+            .runs()
+            .into_iter()
+            .flat_map(|(_, lines)| chapter.text(lines))
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        let is_inside = |number: usize| {
+            fences.iter().any(|fence| (fence.lines.start - 1..=fence.lines.end).contains(&number))
+        };
+        let text = chapter.lines.iter().enumerate().filter(|(number, _)| !is_inside(*number));
+        for (number, line) in text {
+            for span in line.split('`').skip(1).step_by(2) {
+                let is_number = span.starts_with(|c: char| c.is_ascii_digit());
+                let is_shown = shown.iter().any(|line| occurs(span, line));
+                assert!(!is_number || is_shown, "{}:{}: no block shows {span}", chapter.name, number + 1);
+            }
+        }
+    }
+}
+
+/// Whether the words stand in the line, and not as a part of a longer number.
+fn occurs(words: &str, line: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+    line.match_indices(words).any(|(at, _)| {
+        let (before, after) = (line[..at].chars().next_back(), line[at + words.len()..].chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(|c| c.is_ascii_digit())
+    })
+}
+
+#[test]
+fn the_table_of_contents_has_every_chapter_in_order() {
+    let chapters = Chapter::all();
+    let (contents, others): (Vec<_>, Vec<_>) =
+        chapters.iter().partition(|chapter| chapter.name == "README.md");
+    let linked: Vec<&str> = contents[0]
+        .lines
+        .iter()
+        .flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split(')').next()))
+        .filter(|target| target.ends_with(".md") && !target.contains('/'))
+        .collect();
+    let names: Vec<&str> = others.iter().map(|chapter| chapter.name.as_str()).collect();
+    assert_eq!(linked, names);
+}
+
+/// The table of what shared memory has to deliver for each multiplication, with the bound that follows and the measured part of
+/// the peak: `| kernel | ... | wavefronts | at most | measured |`.
+#[test]
+fn the_table_of_the_ladder_is_what_was_counted_and_measured() {
+    let chapters = Chapter::all();
+    let rows: BTreeMap<&str, [&str; 3]> = chapters
+        .iter()
+        .flat_map(|chapter| &chapter.lines)
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.strip_prefix("| `")?.split('|').map(str::trim).collect();
+            let [kernel, _, wavefronts, bound, measured, ""] = cells[..] else { return None };
+            Some((kernel.trim_end_matches('`'), [wavefronts, bound, measured]))
+        })
+        .collect();
+    assert_eq!(rows.len(), 6);
+    let command =
+        |kernel: &&str| format!("explain {kernel} --arg M=128 --arg N=128 --arg K=32 --format json");
+    let outputs = outputs(rows.keys().map(command).collect());
+    let benchmarks = std::fs::read_to_string(repository().join("BENCHMARKS.md")).unwrap();
+    for (kernel, [wavefronts, bound, measured]) in rows {
+        let report: serde_json::Value = serde_json::from_str(&outputs[&command(&kernel)]).unwrap();
+        let totals = &report["totals"];
+        let found = totals["shared_load"]["wavefronts"].as_f64().unwrap()
+            / totals["instruction_mix"]["fma.rn.f32"].as_f64().unwrap();
+        assert_eq!(wavefronts.parse(), Ok(found), "{kernel}");
+        assert_eq!(bound, format!("{:.1} %", (25.0 / found).min(100.0)), "{kernel}");
+        let row = benchmarks.lines().find(|line| line.starts_with(&format!("| {kernel} | ")));
+        assert_eq!(row.unwrap().split('|').nth(3).map(str::trim), Some(measured), "{kernel}");
+    }
+}
+
+#[test]
+fn a_wrong_block_is_noticed() {
+    let real = ["one 1", "two 2", "three 3", "four 4"];
+    for right in [
+        &["one 1", "two 2", "three 3", "four 4"][..],
+        &["one 1", GAP, "four 4"],
+        &[GAP, "two 2", GAP],
+        &[GAP, "two 2", "three 3", GAP, "four 4"],
+        &["one 1", GAP],
+        &[GAP],
+        &["one 1", "two 2", "three 3", "four 4", GAP],
+    ] {
+        assert_eq!(compare(right, &real), Ok(()), "{right:?}");
+    }
+    for wrong in [
+        &["one 1", "two 2", "three 3"][..],
+        &["two 2", GAP],
+        &[GAP, "three 3"],
+        &["one 1", "three 3", GAP],
+        &[GAP, "three 3", GAP, "two 2", GAP],
+        &[GAP, "two 3", GAP],
+        &[GAP, "two 2", GAP, "two 2", GAP],
+        &["one 1", "two 2", "three 3", "four 4", "five 5"],
+        &[],
+    ] {
+        assert!(compare(wrong, &real).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn blocks_are_renewed_by_the_form_of_their_lines() {
+    let real = ["one 1", "two   22 x", "three 3"];
+    assert_eq!(renew(&[GAP, "two 2 x", GAP], &real), Ok(vec![GAP.into(), real[1].into(), GAP.into()]));
+    assert_eq!(renew(&["one 7", "three 3,000.5"], &real).unwrap(), ["one 1", GAP, "three 3"]);
+    assert!(renew(&["two 2 y"], &real).is_err());
+}
+
+#[test]
+fn numbers_are_found_whole() {
+    assert!(occurs("4 sectors", "x 4 sectors y") && occurs("16.5", "16.5"));
+    assert!(!occurs("4 sectors", "x 14 sectors") && !occurs("16.5", "16.52") && !occurs("384", "16,384"));
+}

@@ -1,0 +1,130 @@
+//! Machine code that was made elsewhere, on memory that the host describes: for comparing what an assembler made of a kernel.
+
+use super::Engine;
+use crate::cubin::Cubin;
+use crate::device::{DeviceMemory, Extent, Module, Texture};
+use std::ffi::c_void;
+use std::sync::{Arc, PoisonError};
+use tilewright_core::{Error, ErrorKind};
+
+/// A launch of a cubin. Memory is named by its index among the arrays that are given to [`Engine::run_code`].
+#[derive(Debug, Clone, Copy)]
+pub struct CodeLaunch<'a> {
+    /// The name in messages.
+    pub name: &'a str,
+    /// The cubin.
+    pub cubin: &'a [u8],
+    /// The entry in it.
+    pub entry: &'a str,
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads along x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared_memory: u32,
+    /// The arguments, in the order of the entry's parameters.
+    pub arguments: &'a [CodeArgument<'a>],
+    /// Variables of the module to be set before: name and bytes.
+    pub symbols: &'a [(String, Vec<u8>)],
+}
+
+/// What is passed to a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeArgument<'a> {
+    /// The address of an array.
+    Memory(usize),
+    /// A texture of f32 elements over an array.
+    Texture(usize),
+    /// A value, as it lies in memory.
+    Bytes(&'a [u8]),
+}
+
+impl Engine {
+    /// Copies the arrays to the device, runs the launch, waits, and copies the arrays back.
+    ///
+    /// # Safety
+    /// The cubin must be what an assembler wrote, its entry must have these parameters, and with these arguments it must stay inside the
+    /// arrays.
+    ///
+    /// # Errors
+    /// `unsupported` for what is no cubin and for an array that there is not, `device-memory` for arrays that do not fit, `device`
+    /// for a launch that fails.
+    pub unsafe fn run_code(&self, launch: &CodeLaunch<'_>, arrays: &mut [Vec<u8>]) -> Result<(), Error> {
+        let unsupported = |why: String| -> Error {
+            let what = format!("launching {}", launch.name);
+            ErrorKind::Unsupported { what, why, hint: String::new() }.into()
+        };
+        Cubin::parse(launch.cubin).map_err(|error| unsupported(error.to_string()))?;
+        // SAFETY: the caller's promise.
+        let module = unsafe { Module::load(self.context(), launch.name, launch.cubin)? };
+        let function = module.function(launch.entry)?;
+        if launch.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
+            function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
+        }
+        let _whole = self.0.launching.lock().unwrap_or_else(PoisonError::into_inner);
+        for (symbol, bytes) in launch.symbols {
+            module.set(self.stream(), symbol, bytes)?;
+        }
+        let memory: Vec<DeviceMemory> = arrays
+            .iter()
+            .map(|bytes| {
+                let memory = DeviceMemory::new(self.stream(), "an array", bytes.len())?;
+                // SAFETY: the slice is readable, and the memory has its length.
+                unsafe { memory.write_raw(bytes.as_ptr().cast(), bytes.len())? };
+                Ok(memory)
+            })
+            .collect::<Result<_, Error>>()?;
+        let of = |index: usize| {
+            memory.get(index).ok_or_else(|| unsupported(format!("there is no array with the number {index}")))
+        };
+        // Textures are dropped before the memory, and wait for the kernel.
+        let mut textures = Vec::new();
+        let mut values: Vec<Vec<u64>> = Vec::with_capacity(launch.arguments.len());
+        for argument in launch.arguments {
+            values.push(match argument {
+                CodeArgument::Memory(index) => vec![of(*index)?.address()],
+                CodeArgument::Texture(index) => {
+                    let array = of(*index)?;
+                    // SAFETY: the memory outlives the texture.
+                    let texture = unsafe { Texture::new(self.stream(), array.address(), array.bytes())? };
+                    let handle = texture.handle;
+                    textures.push(texture);
+                    vec![handle]
+                }
+                CodeArgument::Bytes(bytes) => words(bytes),
+            });
+        }
+        let mut arguments: Vec<*mut c_void> =
+            values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
+        let CodeLaunch { grid, block, dynamic_shared_memory, .. } = *launch;
+        let extent = Extent { grid, block, dynamic_shared_memory };
+        let name: Arc<str> = launch.name.into();
+        // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
+        unsafe { function.launch(self.stream(), &name, extent, &mut arguments)? };
+        self.synchronize()?;
+        for (memory, bytes) in memory.iter().zip(arrays) {
+            // SAFETY: the slice is writable, has the length of the memory, and holds bytes.
+            unsafe { memory.read_raw(bytes.as_mut_ptr().cast(), bytes.len())? };
+        }
+        Ok(())
+    }
+}
+
+/// Bytes at an address that every type of parameter accepts, up to the next multiple of 8.
+fn words(bytes: &[u8]) -> Vec<u64> {
+    let word = |part: &[u8]| part.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    bytes.chunks(8).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_lie_in_memory_as_they_were_given() {
+        let bytes: Vec<u8> = (1..=12).collect();
+        let found: Vec<u8> = words(&bytes).iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(found, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 0]);
+        assert!(words(&[]).is_empty());
+    }
+}
