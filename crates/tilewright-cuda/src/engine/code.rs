@@ -97,7 +97,7 @@ impl Engine {
         let mut arguments: Vec<*mut c_void> =
             values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
         let CodeLaunch { grid, block, dynamic_shared_memory, .. } = *launch;
-        let extent = Extent { grid, block, dynamic_shared_memory };
+        let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
         unsafe { function.launch(self.stream(), &name, extent, &mut arguments)? };
