@@ -13,7 +13,9 @@ use std::collections::{BTreeMap, HashMap};
 use tilewright_arch::{KernelResources, LaunchConfig, Rate, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
-use tilewright_emulator::{AccessCounters, AccessKind, DevicePointer, Machine, Program, Texture};
+use tilewright_emulator::{
+    AccessCounters, AccessKind, AddressMode, DevicePointer, Machine, Program, Texture,
+};
 
 /// What is known of a kernel after it was run.
 #[derive(Clone, Debug)]
@@ -117,7 +119,9 @@ impl Device {
 fn texture(array: &Array) -> Texture {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word: u32, &byte| word << 8 | u32::from(byte));
     let texels: Vec<u32> = array.bytes.chunks_exact(4).map(word).collect();
-    Texture { texels, ..Texture::new([array.rows * array.columns, 1, 1], &[]) }
+    let extent = [array.rows * array.columns, 1, 1];
+    // Textures over linear memory give zero outside.
+    Texture { texels, address_mode: AddressMode::Border, ..Texture::new(extent, &[]) }
 }
 
 /// A launch that cannot be done.

@@ -11,7 +11,7 @@ use super::{
     worker::Worker,
 };
 use crate::check::Mode;
-use crate::memory::lanes;
+use crate::memory::{Addresses, lanes};
 use crate::program::instruction::{AtomicOp, AtomicSite, Space};
 
 impl Worker<'_> {
@@ -22,8 +22,10 @@ impl Worker<'_> {
         let mut addresses = gather(memory, frame, mask);
         let space = resolve(memory.space, &mut addresses);
         let shape = self.count(memory, &addresses, space, Mode::Update);
-        if space == Space::Shared {
-            self.count_serial(memory.counter as usize, &addresses);
+        match space {
+            Space::Shared => self.count_serial(memory.counter as usize, &addresses),
+            Space::Global => self.count_turns(memory.counter as usize, &addresses),
+            _ => {}
         }
         let mut faults = Faults::default();
         let bytes = memory.bytes;
@@ -92,8 +94,15 @@ impl Worker<'_> {
         }
     }
 
+    /// Lanes of a global atomic that meet in an address take turns.
+    fn count_turns(&mut self, counter: usize, addresses: &Addresses) {
+        let sectors = tilewright_arch::memory::global::atomic_sectors(&addresses.at, addresses.mask);
+        let counted = self.patterns[counter].cost;
+        self.counts.accesses[counter].sectors += u64::from(sectors.saturating_sub(counted));
+    }
+
     /// Lanes of a shared atomic that meet in a bank take turns, those of one word too.
-    fn count_serial(&mut self, counter: usize, addresses: &crate::memory::Addresses) {
+    fn count_serial(&mut self, counter: usize, addresses: &Addresses) {
         let pattern = &self.patterns[counter];
         let mut banks = [0u32; 32];
         for lane in lanes(addresses.mask) {
