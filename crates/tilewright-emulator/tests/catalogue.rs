@@ -6,7 +6,8 @@
 mod rig;
 
 use rig::{Array, Case, Joining, Order, Outcome};
-use tilewright_kernels::{Buffer, Family, Kernel, kernels, simt_tiles};
+use tilewright_core::SemiringId;
+use tilewright_kernels::{Buffer, Family, Kernel, Variant, kernels, simt_tiles};
 
 fn family(family: Family) -> impl Iterator<Item = &'static Kernel> {
     kernels().iter().filter(move |kernel| kernel.family == family)
@@ -46,7 +47,28 @@ fn the_ladder_is_right_at_every_size_it_takes() {
     }
 }
 
-/// Operands and results of every order, each with every other.
+#[test]
+fn the_production_kernel_is_right_by_rows_with_every_split_batch_and_factor() {
+    // Whole tiles, vectors with edges, and rows that no vector divides: what the PTX of the catalogue is for.
+    const SIZES: [[usize; 3]; 5] = [[64, 128, 96], [16, 16, 16], [20, 72, 100], [35, 33, 17], [70, 37, 0]];
+    for (kernel, variant) in production() {
+        for (splits, products) in [(1, 1), (3, 1), (1, 3), (3, 2)] {
+            for joining in JOININGS {
+                let mut outcomes = Vec::new();
+                for (size, tile) in SIZES.into_iter().flat_map(|s| tiles(variant).map(move |t| (s, t))) {
+                    let case = Case::new(kernel, variant, size);
+                    outcomes.push(rig::run(&Case { joining, products, tile, splits: Some(splits), ..case }));
+                }
+                let right = outcomes.iter().filter(|&&outcome| outcome == Outcome::Right).count();
+                let has_factors = variant.semiring == SemiringId::PlusTimes;
+                let can = has_factors || !matches!(joining, Joining::Scale);
+                assert_eq!(right > 1, can, "{variant}, {splits} parts, {products} products: {outcomes:?}");
+            }
+        }
+    }
+}
+
+/// Operands and results of every order.
 const ORDERS: [[Order; 3]; 6] = [
     [Order::Rows; 3],
     [Order::Columns, Order::Rows, Order::Rows],
@@ -57,32 +79,32 @@ const ORDERS: [[Order; 3]; 6] = [
 ];
 
 #[test]
-fn the_production_kernel_is_right_with_every_tile_order_split_and_batch() {
-    // Without a compiler the PTX of the catalogue has to do: operands by rows.
-    const SIZES: [[usize; 3]; 5] = [[1, 1, 1], [16, 16, 16], [35, 33, 17], [64, 128, 100], [130, 66, 40]];
-    for kernel in family(Family::Production) {
-        for &variant in kernel.variants {
-            let (mut right, mut split, mut several, mut joined) = (0, 0, 0, 0);
-            let tiles = simt_tiles(variant.dtype);
-            for (i, (size, orders)) in SIZES.into_iter().flat_map(|s| ORDERS.map(|o| (s, o))).enumerate() {
-                // Every pair of choices meets, and not every triple.
-                for (j, tile) in tiles.iter().copied().map(Some).enumerate() {
-                    let (splits, products) = (Some([1, 3][(i + j) % 2]), [1, 3][(i + j) / 2 % 2]);
-                    let joining = JOININGS[(i + j) % 3];
-                    let case = Case::new(kernel, variant, size);
-                    let case = Case { orders, joining, products, tile, splits, ..case };
-                    if rig::run(&case) == Outcome::Right {
-                        right += 1;
-                        split += usize::from(splits > Some(1) && size[2] > 48);
-                        several += usize::from(products > 1);
-                        joined += usize::from(!matches!(joining, Joining::Replace));
-                    }
-                }
+fn the_production_kernel_is_right_with_every_tile_and_order() {
+    const SIZES: [[usize; 3]; 4] = [[1, 1, 1], [35, 33, 17], [64, 128, 100], [130, 66, 40]];
+    let mut right = 0;
+    for (kernel, variant) in production() {
+        for (i, (size, orders)) in SIZES.into_iter().flat_map(|s| ORDERS.map(|o| (s, o))).enumerate() {
+            // Every pair of choices meets, and not every triple.
+            for (j, tile) in tiles(variant).enumerate() {
+                let (splits, products) = (Some([1, 3][(i + j) % 2]), [1, 3][(i + j) / 2 % 2]);
+                let joining = JOININGS[(i + j) % 3];
+                let case = Case::new(kernel, variant, size);
+                let case = Case { orders, joining, products, tile, splits, ..case };
+                right += usize::from(rig::run(&case) == Outcome::Right);
             }
-            let seen = [right, split, several, joined];
-            assert!(seen.iter().all(|&count| count > 0), "{variant}: {seen:?}");
         }
     }
+    eprintln!("{right} products; where there is no compiler, those of the catalogue's PTX alone");
+    assert!(right > 0);
+}
+
+fn production() -> impl Iterator<Item = (&'static Kernel, Variant)> {
+    family(Family::Production)
+        .flat_map(|kernel| kernel.variants.iter().map(move |&variant| (kernel, variant)))
+}
+
+fn tiles(variant: Variant) -> impl Iterator<Item = Option<[u32; 4]>> {
+    simt_tiles(variant.dtype).into_iter().map(Some)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{
     error::MemoryError,
     machine::{DevicePointer, Launch, Machine},
 };
-use crate::machine::Texture;
+use crate::machine::{AddressMode, Texture};
 use crate::program::Program;
 
 /// An array of the host.
@@ -143,10 +143,10 @@ fn array<'a, 'b>(arrays: &'b [HostArray<'a>], index: usize) -> Result<&'b HostAr
     arrays.get(index).ok_or(MemoryError::Outside { address: 0, bytes: 0 })
 }
 
-/// A row of 32-bit texels.
+/// A buffer of 32-bit texels: as on the device, indices outside read zero.
 fn texture(bytes: &[u8]) -> Texture {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word: u32, &byte| word << 8 | u32::from(byte));
     let texels: Vec<u32> = bytes.chunks_exact(4).map(word).collect();
     let count = texels.len();
-    Texture { texels, ..Texture::new([count, 1, 1], &[]) }
+    Texture { texels, address_mode: AddressMode::Border, ..Texture::new([count, 1, 1], &[]) }
 }

@@ -117,7 +117,10 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<
     let c = Operand::<S::Out>::new(case, 2, (m, n));
     let request = Request {
         alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() },
-        batch: Batch { count: case.products, a: a.distance, b: b.distance, c: c.distance },
+        batch: match case.products {
+            1 => Batch::ONE,
+            count => Batch { count, a: a.distance, b: b.distance, c: c.distance },
+        },
         tile: case.tile,
         splits: case.splits,
         ..request(case, Problem::new(a.layout, b.layout, c.layout).expect("shapes fit"))
@@ -135,7 +138,8 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<
     let Some(found) = execute(&recipe, &mut arrays, &place).then(|| &arrays[2].bytes) else {
         return Outcome::NoPtx;
     };
-    let wrong = found.chunks(size_of::<S::Out>()).zip(bytes(&wanted).chunks(size_of::<S::Out>()));
+    let (wanted, size) = (bytes(&wanted), size_of::<S::Out>());
+    let wrong = found.chunks(size).zip(wanted.chunks(size));
     let wrong = wrong.enumerate().find(|(_, (found, wanted))| found != wanted);
     assert!(wrong.is_none(), "{case:?}, {:?}: element, found and wanted: {wrong:?}", recipe.details);
     Outcome::Right
