@@ -5,7 +5,11 @@ mod support;
 
 use support::{Makers, Own};
 use tilewright::{
-    Backend, Error, Layout, MatMut, MatRef, MinPlus, NO_ARG, PlusTimes, Product, Report, Semiring, Update,
+    Backend, DType, Error, Layout, MatMut, MatRef, MinPlus, NO_ARG, Options, PlusTimes, Problem, Product,
+    Report, Semiring, SemiringId, Update,
+    cuda::{Engine, Origin},
+    kernels::{Family, Kernel, Request, Variant, find, kernels},
+    plan::Gpu,
 };
 
 /// One product by both.
@@ -117,4 +121,121 @@ fn without_a_gpu_the_backend_says_so_and_c_stays() {
         Product::<MinPlus<f32>>::new(a, a).unwrap().backend(Backend::Cuda).write_to(view).unwrap_err();
     assert!(error.is_unavailable() && error.hint().is_some());
     assert_eq!(c, [7.0; 4]);
+}
+
+/// Random numbers from -1 to 1, the same every time: every order of summation has its own rounding.
+fn noise<T>(count: usize, salt: u64, make: fn(f64) -> T) -> Vec<T> {
+    let mut state = salt;
+    let mut next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) >> 11
+    };
+    (0..count).map(|_| make(next() as f64 / (1_u64 << 52) as f64 - 1.0)).collect()
+}
+
+/// What makes elements of A and B, and of C, from a number, and the bits of an element of C.
+type Bits<E, O> = (fn(f64) -> E, fn(f64) -> O, fn(O) -> u64);
+
+/// The same kernel by the GPU and by the emulator, bit for bit; the number of sizes that it takes.
+fn same_bits<S: Semiring<Elem: Copy, Out: Copy>>(
+    kernel: &'static Kernel,
+    update: &Update<S>,
+    (elem, out, bits): Bits<S::Elem, S::Out>,
+) -> usize {
+    // The recipes depend on the GPU.
+    let gpu = Gpu::present(Engine::shared().unwrap().device()).unwrap();
+    let mut taken = 0;
+    for (m, n, k) in
+        [(16, 16, 16), (35, 33, 17), (64, 64, 40), (128, 128, 128), (256, 256, 256), (70, 37, 900)]
+    {
+        let (a, b, c) = (noise(m * k, 1, elem), noise(k * n, 2, elem), noise(m * n, 3, out));
+        let layout = Layout::row_major;
+        let a = MatRef::new(&a, layout(m, k)).unwrap();
+        let b = MatRef::new(&b, layout(k, n)).unwrap();
+        let run = |backend| {
+            let mut c = c.clone();
+            let options = Options { backend, kernel: Some(kernel), gpu: Some(&gpu), ..Options::default() };
+            let product = Product::<S>::new(a, b).unwrap().options(options);
+            product.run(MatMut::new(&mut c, layout(m, n)).unwrap(), None, update)?;
+            Ok::<_, Error>(c.into_iter().map(bits).collect::<Vec<_>>())
+        };
+        match (run(Backend::Cuda), run(Backend::Emulator)) {
+            (Ok(device), Ok(emulator)) => {
+                let wrong = device.iter().zip(&emulator).position(|(x, y)| x != y);
+                assert_eq!(
+                    wrong,
+                    None,
+                    "{} {} {m} x {n} x {k}: the first that differs",
+                    kernel.name,
+                    S::NAME
+                );
+                taken += 1;
+            }
+            // Sizes that the kernel refuses; without NVRTC, programs that the catalogue has no PTX of.
+            (Err(device), Err(emulator)) => assert_eq!(device.code(), emulator.code()),
+            // The emulator may do with another tile.
+            (Err(device), Ok(_)) => {
+                assert!(["unavailable", "environment"].contains(&device.code()), "{device}")
+            }
+            (Ok(_), Err(emulator)) => panic!("{} {m} x {n} x {k}: {emulator}", kernel.name),
+        }
+    }
+    taken
+}
+
+/// Every kernel on random floats, whose sums depend on the order of the terms and on every rounding.
+fn every_kernel_gives_the_same_bits() {
+    let f32s: Bits<f32, f32> = (|x| x as f32, |x| x as f32, |x: f32| u64::from(x.to_bits()));
+    for kernel in kernels().iter().filter(|kernel| kernel.family != Family::Gallery) {
+        let has = |semiring, dtype| kernel.variants.contains(&Variant::new(semiring, dtype));
+        let mut taken = 0;
+        if has(SemiringId::PlusTimes, DType::F32) {
+            taken += same_bits::<PlusTimes<f32>>(kernel, &Update::scale(0.7, -1.3), f32s);
+        }
+        if has(SemiringId::MinPlus, DType::F32) {
+            taken += same_bits::<MinPlus<f32>>(kernel, &Update::Accumulate, f32s);
+        }
+        if has(SemiringId::PlusTimes, DType::F64) {
+            let f64s: Bits<f64, f64> = (|x| x, |x| x, f64::to_bits);
+            taken += same_bits::<PlusTimes<f64>>(kernel, &Update::scale(0.7, -1.3), f64s);
+        }
+        assert!(taken > 0, "{} takes none of the sizes", kernel.name);
+        eprintln!("{}: {taken} products, the same bits", kernel.name);
+    }
+}
+
+/// Says that a process is to run the PTX of the catalogue on the GPU, too.
+const CATALOGUE_ALONE: &str = "TILEWRIGHT_TEST_CATALOGUE_ALONE";
+
+#[test]
+fn the_emulator_gives_the_bits_of_the_gpu() {
+    if !has_gpu() {
+        return;
+    }
+    if std::env::var_os(CATALOGUE_ALONE).is_some() {
+        // The same PTX on both sides: nothing was compiled here.
+        let request = |layout| {
+            Request::new(Problem::new(layout, layout, layout).unwrap(), SemiringId::PlusTimes, DType::F32)
+        };
+        let recipe = find("naive").unwrap().recipe(&request(Layout::row_major(16, 16))).unwrap();
+        let prepared = Engine::shared().unwrap().prepare(recipe).unwrap();
+        let origin = prepared.kernels().unwrap()[0].origin;
+        assert!(matches!(origin, Origin::Shipped { .. }), "{origin:?}");
+        every_kernel_gives_the_same_bits();
+        return;
+    }
+    // Machine code of NVRTC, where there is one, against the PTX of the catalogue; then in a process that finds no NVRTC.
+    every_kernel_gives_the_same_bits();
+    let again = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["the_emulator_gives_the_bits_of_the_gpu", "--exact", "--nocapture"])
+        .env(CATALOGUE_ALONE, "1")
+        .env("TILEWRIGHT_NVRTC_PATH", "/nowhere")
+        .env("TILEWRIGHT_NO_CACHE", "1")
+        .output()
+        .unwrap();
+    eprintln!("{}", String::from_utf8_lossy(&again.stderr));
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
 }
