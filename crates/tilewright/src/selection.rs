@@ -47,9 +47,8 @@ pub(crate) fn select(asked: Request, kernel: Option<&'static Kernel>) -> Result<
 /// As [`select`]; `unavailable` without NVRTC where no kernel will do.
 pub(crate) fn select_with_ptx(asked: Request, kernel: Option<&'static Kernel>) -> Result<Selection, Error> {
     let best = select(asked, kernel)?;
-    let (Some(program), Err(missing)) = (ptx::not_shipped(&best.recipe), Nvrtc::find()) else {
-        return Ok(best);
-    };
+    let Some(program) = ptx::not_shipped(&best.recipe) else { return Ok(best) };
+    let Err(missing) = Nvrtc::find() else { return Ok(best) };
     let passed_over = Some(Rejected {
         candidate: program.name.clone(),
         reason: "its PTX is not part of the catalogue, and there is no NVRTC to compile it".into(),

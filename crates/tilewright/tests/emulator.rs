@@ -16,7 +16,7 @@ const EMULATOR: Options<'_> =
 
 #[test]
 fn every_size_and_layout_agrees_with_the_definition() {
-    for size in [(1, 1, 1), (3, 5, 7), (33, 31, 65), (64, 64, 32), (1, 300, 40), (200, 1, 33), (65, 67, 0)] {
+    for size in [(1, 1, 1), (33, 31, 65), (64, 64, 32), (1, 300, 40), (65, 67, 0)] {
         for which in [[0, 0, 0], [1, 1, 1], [2, 3, 0], [5, 4, 5]] {
             compare::<PlusTimes<f32>>(Backend::Emulator, size, which, &Update::Replace, FLOATS).unwrap();
             compare::<MinPlus<f32>>(Backend::Emulator, size, which, &Update::Accumulate, FLOATS).unwrap();

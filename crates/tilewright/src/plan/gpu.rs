@@ -8,7 +8,10 @@ use super::{
     resources::Compiled,
     target::Gpu,
 };
-use crate::selection::{Operands, Selection, select, select_with_ptx};
+use crate::{
+    ptx,
+    selection::{Operands, Selection, select, select_with_ptx},
+};
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
 use tilewright_core::{DType, Error, ErrorKind};
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, Scalar, kernels};
@@ -121,7 +124,7 @@ impl Plan {
         let passed_over = passed_over.map(|p| Rejected { candidate: p.candidate, reason: p.reason });
         let others = match kernel {
             Some(_) => Vec::new(),
-            None => others(&request, &recipe, &model),
+            None => others(&request, &recipe, passed_over.as_ref(), &model),
         };
         let rejected = passed_over.into_iter().chain(others).collect();
         let mut details = recipe.details;
@@ -142,7 +145,12 @@ impl Plan {
 }
 
 /// Every kernel that was not chosen, and the variations of the one that was.
-fn others(request: &Request, chosen: &Recipe, model: &Model<'_>) -> Vec<Rejected> {
+fn others(
+    request: &Request,
+    chosen: &Recipe,
+    passed_over: Option<&Rejected>,
+    model: &Model<'_>,
+) -> Vec<Rejected> {
     let multiplies = |k: &&Kernel| k.family != Family::Gallery && *k != chosen.kernel;
     let is_kernel = |name: &str| kernels().iter().any(|k| k.name == name);
     let variations = chosen.rejected.iter().filter(|r| !is_kernel(&r.candidate)).map(|r| Rejected {
@@ -151,7 +159,11 @@ fn others(request: &Request, chosen: &Recipe, model: &Model<'_>) -> Vec<Rejected
     });
     let kernels = kernels().iter().filter(multiplies).map(|kernel| {
         let reason = match kernel.recipe(request) {
-            Ok(recipe) => slower(&recipe, chosen, model),
+            // Where one program cannot be had for want of a compiler, no other can that is not shipped.
+            Ok(recipe) => match passed_over.filter(|_| ptx::not_shipped(&recipe).is_some()) {
+                Some(program) => program.reason.clone(),
+                None => slower(&recipe, chosen, model),
+            },
             Err(refusal) => format!("needs {}; {}", refusal.needs, refusal.found),
         };
         Rejected { candidate: kernel.name.into(), reason }
