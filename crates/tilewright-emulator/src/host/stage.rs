@@ -68,7 +68,7 @@ impl StagedArgument {
 /// let array = HostArray { name: "output", bytes: &bytes, origin: 4 };
 /// let mut stage = Stage::new(Program::new(ptx)?, Launch::new([1; 3], [1; 3]), &arguments, &[array])?;
 /// assert!(stage.machine.launch("first", &stage.launch)?.is_clean());
-/// assert_eq!(stage.read(0, 8)?, [0, 0, 0, 0, 7, 0, 0, 0]);
+/// assert_eq!(stage.read::<u32>(0, 2)?, [0, 7]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
