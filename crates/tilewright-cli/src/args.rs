@@ -147,11 +147,17 @@ term was.
 
 With --verify, a result that fails the check is not written.
 
+Backends: cuda runs the kernels of `tilewright kernels` on a GPU. emulator runs the same kernels without one: it executes \
+their PTX on this processor, thousands of times slower, and fails where a kernel races, leaves its arrays or diverges at a \
+barrier. It imitates an H200 unless --gpu names another GPU. Kernels that the catalogue has no PTX of need NVRTC; without it \
+others take their place, and -v says which.
+
 Examples:
   tilewright mul a.npy b.npy -o c.npy
   tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
   tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
-  tilewright mul a.npy b.npy --plan --gpu h200";
+  tilewright mul a.npy b.npy --plan --gpu h200
+  tilewright mul a.npy b.npy --backend emulator --kernel shared-tile-ragged --verify";
 
 /// Multiply two matrices in files: C = A x B
 ///
@@ -210,7 +216,7 @@ pub struct Mul {
         help_heading = "Computation"
     )]
     pub backend: Backend,
-    /// The instruction set of the CPU backend, or with --plan a GPU kernel; the best there is unless given
+    /// The instruction set of the CPU backend, or the kernel of cuda and emulator; the best there is unless given
     #[arg(long, value_name = "NAME", value_parser = KernelChoice::parser(), help_heading = "Computation")]
     pub kernel: Option<KernelChoice>,
     /// Use at most N threads; 0 takes as many as the product can occupy
@@ -230,8 +236,8 @@ pub struct Mul {
     /// Print how the product would be computed, and do not compute it
     #[arg(long, help_heading = "Plan")]
     pub plan: bool,
-    /// Plan for this GPU, which need not be here, such as h200 or a6000; see `tilewright gpus`
-    #[arg(long, value_name = "NAME", requires = "plan", help_heading = "Plan")]
+    /// Plan for this GPU, or emulate it: it need not be here, such as h200 or a6000; see `tilewright gpus`
+    #[arg(long, value_name = "NAME", help_heading = "Plan")]
     pub gpu: Option<String>,
 }
 

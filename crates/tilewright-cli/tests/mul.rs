@@ -176,6 +176,48 @@ fn backends_kernels_and_threads_can_be_chosen() {
 }
 
 #[test]
+fn the_kernels_of_gpus_are_emulated() {
+    let desk = Desk::new();
+    let line = "mul roads.csv roads.csv -s min-plus --dtype f32 --backend emulator";
+    assert_eq!(desk.ok(&format!("{line} -o - -q --verify")), DISTANCES);
+    for kernel in ["naive", "shared-tile-ragged"] {
+        let json = desk.json(&format!("{line} --kernel {kernel} --verify --threads 1"));
+        assert_eq!((&json["backend"], &json["kernel"]), (&"emulator".into(), &kernel.into()));
+        assert_eq!((&json["verified"]["passed"], &json["threads"]), (&true.into(), &1.into()));
+        let plan = desk.json(&format!("{line} --kernel {kernel} --plan"));
+        assert_eq!((&plan["backend"], &plan["kernel"]), (&"emulator".into(), &kernel.into()));
+    }
+    // A plan chooses what is then done.
+    assert_eq!(desk.json(&format!("{line} --plan"))["kernel"], desk.json(line)["kernel"]);
+    let run = desk.run(&format!("{line} -v --gpu a6000"));
+    assert!(run.err.contains("imitates RTX A6000, compute capability 8.6"), "{}", run.err);
+    let line = "mul whole.csv whole.csv --dtype f32 --alpha -2 --beta 3 --accumulate whole.csv --transpose-a";
+    assert_eq!(desk.ok(&format!("{line} --backend emulator -o - -q --verify")), "-17.0,-22.0\n-19.0,-28.0\n");
+
+    let refused = desk.run("mul whole.csv whole.csv --backend emulator --dtype f32 --kernel shared-tile");
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("M to be a multiple of 32; M is 2"), "{}", refused.err);
+    let refused = desk.run("mul roads.csv roads.csv --backend emulator -s min-plus --arg-out via.csv");
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("arg result") && refused.err.contains("hint: "), "{}", refused.err);
+}
+
+#[test]
+fn products_that_take_too_long_to_emulate_are_refused() {
+    let desk = Desk::new();
+    // One row of many columns: a small file, and a large product.
+    let mut npy = b"\x93NUMPY\x01\0\x76\0".to_vec();
+    let header = "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 300000), }";
+    npy.extend(format!("{header:<117}\n").bytes());
+    npy.extend([1; 300_000]);
+    std::fs::write(desk.file("long.npy"), npy).unwrap();
+    let run = desk.run("mul long.npy long.npy --transpose-a --dtype i32 --backend emulator");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(run.err.contains("9.0e10 terms are too many for the emulator"), "{}", run.err);
+    assert!(run.err.contains("hint: it takes up to 4096 x 4096 x 4096"), "{}", run.err);
+}
+
+#[test]
 fn an_input_can_be_replaced_by_the_result() {
     let desk = Desk::new();
     desk.ok("mul whole.csv whole.csv -o c.npy");

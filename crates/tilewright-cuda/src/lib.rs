@@ -21,10 +21,12 @@ pub use architecture::{Architecture, InstructionSet};
 pub use cache::{CacheInfo, CacheKey, CubinCache};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::Cublas;
-pub use device::{DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned};
+pub use device::{
+    DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned, device_layout,
+};
 pub use engine::{
     CodeArgument, CodeLaunch, Competitor, Engine, LoadedKernel, Origin, Pace, Prepared, PreparedKernel,
-    Timing, choose, sets_beyond_cache,
+    Timing, choose, kernels_by_speed, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};

@@ -120,6 +120,20 @@ impl Nvrtc {
         Ok(numbers.into_iter().map(c_int::unsigned_abs).collect())
     }
 
+    /// `wanted` where the compiler knows it, otherwise the common instructions of the compute capability next to it.
+    ///
+    /// # Errors
+    /// `device` when the library fails.
+    pub fn nearest(&self, wanted: Architecture) -> Result<Architecture, Error> {
+        let number = wanted.capability.number();
+        let known = self.architectures()?;
+        if known.contains(&number) {
+            return Ok(wanted);
+        }
+        let nearest = known.iter().min_by_key(|n| n.abs_diff(number));
+        Ok(nearest.and_then(|n| n.to_string().parse().ok()).map_or(wanted, Architecture::new))
+    }
+
     /// Compiles `source` for `architecture`; `options` come after the architecture, see [`DEFAULT_OPTIONS`].
     ///
     /// # Errors

@@ -15,7 +15,7 @@ mod program;
 
 pub use check::{Finding, FindingKind, Party, Severity};
 pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters};
-pub use host::{Argument, DevicePointer, Launch, Machine, MemoryError};
+pub use host::{Argument, DevicePointer, HostArray, Launch, Machine, MemoryError, Stage, StagedArgument};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
     Races, Report, Texture,

@@ -59,15 +59,12 @@ pub fn compiled(input: Input<'_>, entry: &str, gpu: &Gpu, wants_resources: bool)
 /// The architecture of the GPU if the compiler knows it, the one next to it otherwise: counts of PTX hardly depend on it.
 fn supported(gpu: &Gpu) -> Result<(Architecture, Option<String>), Error> {
     let wanted = Architecture::new(gpu.limits.compute_capability);
-    let known = Nvrtc::find()?.architectures()?;
-    let number = wanted.capability.number();
-    if known.contains(&number) {
+    let nearest = Nvrtc::find()?.nearest(wanted)?;
+    if nearest == wanted {
         return Ok((wanted, None));
     }
-    let nearest = known.iter().min_by_key(|n| n.abs_diff(number)).and_then(|n| n.to_string().parse().ok());
-    let architecture = nearest.map_or(wanted, Architecture::new);
-    let note = format!("this NVRTC does not know {}: the PTX is for {}", wanted.real(), architecture.real());
-    Ok((architecture, Some(note)))
+    let note = format!("this NVRTC does not know {}: the PTX is for {}", wanted.real(), nearest.real());
+    Ok((nearest, Some(note)))
 }
 
 fn resources(input: Input<'_>, entry: &str, gpu: &Gpu) -> Resources {

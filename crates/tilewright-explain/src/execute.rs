@@ -4,7 +4,7 @@ mod observer;
 
 use crate::{
     advise,
-    case::{Argument, Array, Case, Gpu, Launch},
+    case::{Array, Case, Gpu, Launch},
     charts::OccupancyCurves,
     model::*,
 };
@@ -13,9 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use tilewright_arch::{KernelResources, LaunchConfig, Rate, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
-use tilewright_emulator::{
-    AccessCounters, AccessKind, AddressMode, DevicePointer, Machine, Program, Texture,
-};
+use tilewright_emulator::{AccessCounters, AccessKind, HostArray, Program, Stage};
 
 /// What is known of a kernel after it was run.
 #[derive(Clone, Debug)]
@@ -39,25 +37,25 @@ impl Case {
     pub fn explain(mut self, gpu: &Gpu) -> Result<Explained, Error> {
         let Some(last) = self.launches.pop() else { return Err(refused(&self.name, "it has no launch")) };
         for launch in &self.launches {
-            let mut device = Device::new(&self.name, launch, &self.arrays)?;
+            let mut stage = stage(&self.name, launch, &self.arrays)?;
             let report =
-                device.machine.launch(&launch.entry, &device.launch).map_err(|e| refused(&self.name, e))?;
+                stage.machine.launch(&launch.entry, &stage.launch).map_err(|e| refused(&self.name, e))?;
             if let Some(error) = report.error {
                 return Err(refused(&self.name, format!("{}: {error}", launch.entry)));
             }
-            device.download(&mut self.arrays);
+            download(&mut stage, &mut self.arrays);
         }
-        let mut device = Device::new(&self.name, &last, &self.arrays)?;
-        let observer = Observer::new(&device.pointers, &self.arrays);
-        let report = device
+        let mut stage = stage(&self.name, &last, &self.arrays)?;
+        let observer = Observer::new(&stage.pointers, &self.arrays);
+        let report = stage
             .machine
-            .launch_observed(&last.entry, &device.launch, &observer)
+            .launch_observed(&last.entry, &stage.launch, &observer)
             .map_err(|e| refused(&self.name, e))?;
         if let Some(error @ emulator::LaunchError::Unsupported { .. }) = &report.error {
             return Err(refused(&self.name, error));
         }
-        device.download(&mut self.arrays);
-        let static_shared = device.machine.program().static_shared_bytes(&last.entry).unwrap_or(0);
+        download(&mut stage, &mut self.arrays);
+        let static_shared = stage.machine.program().static_shared_bytes(&last.entry).unwrap_or(0);
         let curves = curves(&last, gpu, static_shared);
         let (seen, compulsory_sectors) = observer.finish();
         let ids = access_ids(&report.counters);
@@ -73,55 +71,27 @@ impl Case {
 }
 
 /// A machine with the arrays of a case in its memory.
-struct Device {
-    machine: Machine,
-    pointers: Vec<DevicePointer>,
-    launch: emulator::Launch,
+fn stage(name: &str, launch: &Launch, arrays: &[Array]) -> Result<Stage, Error> {
+    let program = Program::new(&launch.ptx).map_err(|e| -> Error {
+        ErrorKind::BadFile { path: name.into(), problem: e.to_string(), hint: None }.into()
+    })?;
+    let extents = emulator::Launch::new(launch.grid, launch.block);
+    let extents = extents.dynamic_shared(launch.dynamic_shared_memory);
+    let arrays: Vec<HostArray<'_>> =
+        arrays.iter().map(|array| HostArray { name: &array.name, bytes: &array.bytes, origin: 0 }).collect();
+    let mut stage = Stage::new(program, extents, &launch.arguments, &arrays).map_err(|e| refused(name, e))?;
+    for (symbol, bytes) in &launch.symbols {
+        stage.machine.write_symbol(symbol, bytes).map_err(|e| refused(name, e))?;
+    }
+    Ok(stage)
 }
 
-impl Device {
-    fn new(name: &str, launch: &Launch, arrays: &[Array]) -> Result<Self, Error> {
-        let program = Program::new(&launch.ptx).map_err(|e| -> Error {
-            ErrorKind::BadFile { path: name.into(), problem: e.to_string(), hint: None }.into()
-        })?;
-        let mut machine = Machine::new(program);
-        let mut pointers = Vec::new();
-        for array in arrays {
-            let pointer = machine.allocate_named(&array.name, array.bytes.len() as u64);
-            let pointer = pointer.map_err(|e| refused(name, e))?;
-            machine.write(pointer, &array.bytes).map_err(|e| refused(name, e))?;
-            pointers.push(pointer);
-        }
-        for (symbol, bytes) in &launch.symbols {
-            machine.write_symbol(symbol, bytes).map_err(|e| refused(name, e))?;
-        }
-        let arguments = launch.arguments.iter().map(|argument| match argument {
-            Argument::Pointer(index) => pointers[*index].into(),
-            Argument::Texture(index) => emulator::Argument::from(machine.texture(texture(&arrays[*index]))),
-            Argument::Bytes(bytes) => emulator::Argument::bytes(bytes),
-        });
-        let arguments = arguments.collect();
-        let (grid, block) = (launch.grid, launch.block);
-        let launch = emulator::Launch::new(grid, block).dynamic_shared(launch.dynamic_shared_memory);
-        Ok(Self { machine, pointers, launch: emulator::Launch { arguments, ..launch } })
-    }
-
-    fn download(&mut self, arrays: &mut [Array]) {
-        for (array, &pointer) in arrays.iter_mut().zip(&self.pointers) {
-            if let Ok(bytes) = self.machine.download(pointer, array.bytes.len()) {
-                array.bytes = bytes;
-            }
+fn download(stage: &mut Stage, arrays: &mut [Array]) {
+    for (index, array) in arrays.iter_mut().enumerate() {
+        if let Ok(bytes) = stage.read(index, array.bytes.len()) {
+            array.bytes = bytes;
         }
     }
-}
-
-/// A row of 32-bit texels.
-fn texture(array: &Array) -> Texture {
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word: u32, &byte| word << 8 | u32::from(byte));
-    let texels: Vec<u32> = array.bytes.chunks_exact(4).map(word).collect();
-    let extent = [array.rows * array.columns, 1, 1];
-    // Textures over linear memory give zero outside.
-    Texture { texels, address_mode: AddressMode::Border, ..Texture::new(extent, &[]) }
 }
 
 /// A launch that cannot be done.

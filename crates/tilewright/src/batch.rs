@@ -72,7 +72,7 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
         let backend = self.options.backend.resolve()?;
         let start = Instant::now();
         let (kernel, threads) = match backend {
-            Backend::Reference | Backend::Cuda => {
+            Backend::Reference | Backend::Cuda | Backend::Emulator => {
                 // As on the CPU: all is well, or nothing is written.
                 each(self.a).try_for_each(|a| domain::check_operand::<S>("A", a))?;
                 each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;

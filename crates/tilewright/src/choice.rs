@@ -1,7 +1,7 @@
 //! Which backend computes a product that did not ask for one.
 
 use crate::{backend::Backend, options::Options};
-use tilewright_core::{Error, Layout, Problem, Semiring};
+use tilewright_core::{Error, ErrorKind, Layout, Problem, Semiring};
 use tilewright_cuda::{DeviceInfo, Engine};
 use tilewright_kernels::Request;
 
@@ -19,9 +19,18 @@ pub(crate) fn choose<S: Semiring>(
     b: Layout,
     arg: ArgResult,
 ) -> Result<(Backend, String), Error> {
-    match options.backend {
-        Backend::Auto => Ok(automatic::<S>(options, a, b, arg)),
-        backend => Ok((backend.resolve()?, String::new())),
+    match (options.backend, options.kernel) {
+        (Backend::Auto, None) => Ok(automatic::<S>(options, a, b, arg)),
+        (Backend::Auto, Some(kernel)) => {
+            Ok((Backend::Cuda.resolve()?, format!("{} is a kernel for GPUs", kernel.name)))
+        }
+        (Backend::Cpu | Backend::Reference, Some(kernel)) => Err(ErrorKind::Unsupported {
+            what: format!("the kernel {} on the backend {}", kernel.name, options.backend),
+            why: "it is a kernel for GPUs".into(),
+            hint: "choose the backend cuda or emulator".into(),
+        }
+        .into()),
+        (backend, _) => Ok((backend.resolve()?, String::new())),
     }
 }
 
@@ -121,5 +130,18 @@ mod tests {
         let (backend, why) = choose(Backend::Auto);
         assert!(backend == Backend::Cpu && !why.is_empty());
         assert_eq!(choose(Backend::Reference), (Backend::Reference, String::new()));
+        assert_eq!(choose(Backend::Emulator), (Backend::Emulator, String::new()));
+    }
+
+    #[test]
+    fn kernels_for_gpus_are_not_the_processors() {
+        let layout = Layout::row_major(8, 8);
+        let kernel = tilewright_kernels::find("naive").ok();
+        for backend in [Backend::Cpu, Backend::Reference] {
+            let options = Options { backend, kernel, ..Options::default() };
+            let chosen =
+                choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, ArgResult::NotWanted);
+            assert_eq!(chosen.unwrap_err().code(), "unsupported");
+        }
     }
 }

@@ -29,6 +29,8 @@ mod dynamic;
 mod options;
 pub mod plan;
 mod product;
+mod ptx;
+mod selection;
 mod verify;
 
 pub use backend::Backend;
@@ -39,5 +41,6 @@ pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
 pub use tilewright_cuda as cuda;
+pub use tilewright_emulator as emulator;
 pub use tilewright_kernels as kernels;
 pub use verify::{Mismatch, Verification};

@@ -1,9 +1,10 @@
 //! What a caller may choose about the computation, and what was done.
 
-use crate::backend::Backend;
+use crate::{backend::Backend, plan::Gpu};
 use core::fmt;
 use std::time::Instant;
 use tilewright_cpu::Isa;
+use tilewright_kernels::Kernel;
 
 /// How to compute a product; never what it is. The default chooses everything itself.
 #[derive(Clone, Copy, Default)]
@@ -14,6 +15,10 @@ pub struct Options<'a> {
     pub threads: usize,
     /// The instruction set of the CPU backend; `None` takes `TILEWRIGHT_FORCE_ISA` or the best there is.
     pub isa: Option<Isa>,
+    /// The kernel of [`Backend::Cuda`] and [`Backend::Emulator`]; `None` takes the fastest that computes the product.
+    pub kernel: Option<&'static Kernel>,
+    /// The GPU that [`Backend::Emulator`] imitates; `None` takes [`Gpu::EMULATED`].
+    pub gpu: Option<&'a Gpu>,
     /// Called, possibly from several threads, with the number of terms (`m n k` in all) just finished.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -30,6 +35,8 @@ impl fmt::Debug for Options<'_> {
             .field("backend", &self.backend)
             .field("threads", &self.threads)
             .field("isa", &self.isa)
+            .field("kernel", &self.kernel)
+            .field("gpu", &self.gpu.map(|gpu| &gpu.name))
             .finish_non_exhaustive()
     }
 }
@@ -44,13 +51,13 @@ pub struct Report {
     pub kernel: String,
     /// Threads that took part.
     pub threads: usize,
-    /// Wall time of the product alone, without files and transfers.
+    /// Wall time of the product alone, without files and transfers; on the emulator, that of this processor.
     pub seconds: f64,
     /// Wall time of moving matrices to and from a device; 0 on this processor.
     pub transfer_seconds: f64,
     /// Wall time of opening a device, and of compiling or loading kernels; 0 on this processor.
     pub prepare_seconds: f64,
-    /// Why [`Backend::Auto`] chose this backend; empty when it was asked for.
+    /// Why [`Backend::Auto`] chose this backend, or which GPU [`Backend::Emulator`] imitated; otherwise empty.
     pub why: String,
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     backend::Backend,
     choice::{self, ArgResult},
-    device,
+    device::{self, Device},
     options::{Options, Report},
 };
 use core::fmt;
@@ -187,7 +187,8 @@ impl<'a, S: Semiring> Product<'a, S> {
                 self.tell_progress();
                 Report::here(backend, "reference".into(), 1, start)
             }
-            (Backend::Cuda, arg) => self.run_on_gpu(c, arg, update)?,
+            (Backend::Cuda, arg) => self.run_kernel(Device::Present, c, arg, update)?,
+            (Backend::Emulator, arg) => self.run_kernel(Device::Emulated, c, arg, update)?,
             (_, arg) => {
                 let options = self.options.cpu();
                 let report = match arg {
@@ -197,11 +198,12 @@ impl<'a, S: Semiring> Product<'a, S> {
                 Report::here(backend, report.kernel.to_string(), report.threads, start)
             }
         };
-        Ok(Report { why, ..report })
+        Ok(if why.is_empty() { report } else { Report { why, ..report } })
     }
 
-    fn run_on_gpu(
+    fn run_kernel(
         &self,
+        device: Device,
         c: MatMut<'_, S::Out>,
         arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
@@ -210,8 +212,10 @@ impl<'a, S: Semiring> Product<'a, S> {
             let (what, why) = ("an arg result on a GPU".into(), "no kernel computes it".into());
             return Err(ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into());
         }
-        let report = device::multiply(c, self.a, self.b, update)?;
-        self.tell_progress();
+        let report = device::multiply(device, c, (self.a, self.b), update, &self.options)?;
+        if let Device::Present = device {
+            self.tell_progress();
+        }
         Ok(report)
     }
 
@@ -307,13 +311,37 @@ mod tests {
         assert_eq!(refused.unwrap_err().code(), "unsupported");
     }
 
+    /// A semiring that no kernel knows.
+    #[derive(Clone, Copy)]
+    struct Own;
+
+    impl Semiring for Own {
+        type Elem = f32;
+        type Acc = f32;
+        type Out = f32;
+        const NAME: &'static str = "own";
+        const ZERO: f32 = 0.0;
+        const ONE: f32 = 1.0;
+        fn add(x: f32, y: f32) -> f32 {
+            x.max(y)
+        }
+        fn mul_add(acc: f32, a: f32, b: f32) -> f32 {
+            acc.max(a * b)
+        }
+        fn finish(acc: f32) -> f32 {
+            acc
+        }
+        fn resume(out: f32) -> f32 {
+            out
+        }
+    }
+
     #[test]
-    fn a_missing_backend_leaves_c_alone() {
+    fn a_backend_that_cannot_do_it_leaves_c_alone() {
         let a = matrix(2, 2);
         let mut c = matrix(2, 2);
-        let product =
-            Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap().backend(Backend::Emulator);
-        assert!(product.write_to(c.as_mut()).unwrap_err().is_unavailable());
+        let product = Product::<Own>::new(a.as_ref(), a.as_ref()).unwrap().backend(Backend::Emulator);
+        assert_eq!(product.write_to(c.as_mut()).unwrap_err().code(), "unsupported");
         assert_eq!(c.as_ref(), a.as_ref());
     }
 }

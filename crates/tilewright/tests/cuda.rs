@@ -1,10 +1,26 @@
 //! Products on a GPU against the definition. Without one the tests say so; `TILEWRIGHT_REQUIRE_GPU=1` makes that a failure.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
+use support::{Makers, Own};
 use tilewright::{
-    Backend, Error, Layout, MatMut, MatRef, MinPlus, NO_ARG, Options, PlusTimes, Product, Semiring, Update,
-    reference,
+    Backend, DType, Error, Layout, MatMut, MatRef, MinPlus, NO_ARG, Options, PlusTimes, Problem, Product,
+    Report, Semiring, SemiringId, Update,
+    cuda::{Engine, Origin},
+    kernels::{Family, Kernel, Request, Variant, find, kernels},
+    plan::Gpu,
 };
+
+/// One product by both.
+fn compare<S: Semiring<Elem: Copy, Out: Copy + PartialEq + std::fmt::Debug>>(
+    size: (usize, usize, usize),
+    which: [usize; 3],
+    update: &Update<S>,
+    makers: Makers<S::Elem, S::Out>,
+) -> Result<Report, Error> {
+    support::compare::<S>(Backend::Cuda, size, which, update, makers)
+}
 
 fn has_gpu() -> bool {
     match Backend::Cuda.resolve() {
@@ -16,51 +32,6 @@ fn has_gpu() -> bool {
         }
         Err(error) => panic!("TILEWRIGHT_REQUIRE_GPU is set, and {error}"),
     }
-}
-
-/// Small whole numbers, exact in every type.
-fn numbers<T>(count: usize, salt: usize, make: fn(i64) -> T) -> Vec<T> {
-    (0..count).map(|i| make(((i * 31 + salt * 17) % 23) as i64 - 7)).collect()
-}
-
-/// Layouts of every kind for a matrix of this shape, each with the index of element (0, 0).
-fn layouts(rows: usize, cols: usize) -> Vec<(Layout, usize)> {
-    let (r, c) = (rows as isize, cols as isize);
-    vec![
-        (Layout::row_major(rows, cols), 0),
-        (Layout::col_major(rows, cols), 0),
-        (Layout::strided(rows, cols, -c, 1), rows.saturating_sub(1) * cols),
-        (Layout::strided(rows, cols, c + 3, 1), 5),
-        (Layout::strided(rows, cols, 1, -(r + 2)), (rows + 2) * cols.saturating_sub(1)),
-        (Layout::strided(rows, cols, 3 * c, 3), 1),
-    ]
-}
-
-/// What makes elements of A and B, and of C, from a number.
-type Makers<E, O> = (fn(i64) -> E, fn(i64) -> O);
-
-/// One product by both, with guards around C.
-fn compare<S: Semiring<Elem: Copy, Out: Copy + PartialEq + std::fmt::Debug>>(
-    (m, n, k): (usize, usize, usize),
-    which: [usize; 3],
-    update: &Update<S>,
-    (elem, out): Makers<S::Elem, S::Out>,
-) -> Result<(), Error> {
-    let [(la, oa), (lb, ob), (lc, oc)] =
-        [layouts(m, k)[which[0]], layouts(k, n)[which[1]], layouts(m, n)[which[2]]];
-    let room = |rows: usize, cols: usize| 4 * (rows + 4) * (cols + 4);
-    let (a, b) = (numbers(room(m, k), 1, elem), numbers(room(k, n), 2, elem));
-    let (a, b) = (MatRef::with_origin(&a, la, oa)?, MatRef::with_origin(&b, lb, ob)?);
-    let mut found = numbers(room(m, n), 3, out);
-    let mut wanted = found.clone();
-    reference::multiply::<S>(MatMut::with_origin(&mut wanted, lc, oc)?, a, b, update)?;
-    let options = Options { backend: Backend::Cuda, ..Options::default() };
-    let product = Product::<S>::new(a, b)?.options(options);
-    let report = product.run(MatMut::with_origin(&mut found, lc, oc)?, None, update)?;
-    assert_eq!(report.backend, Backend::Cuda);
-    assert!(report.seconds > 0.0 && report.transfer_seconds > 0.0 && report.prepare_seconds >= 0.0);
-    assert!(found == wanted, "{} {m} x {n} x {k}, layouts {which:?}, by {}", S::NAME, report.kernel);
-    Ok(())
 }
 
 const SIZES: [(usize, usize, usize); 8] = [
@@ -138,31 +109,6 @@ fn what_a_gpu_does_not_do_is_refused_and_c_stays() {
     );
 }
 
-/// A semiring that no kernel knows.
-#[derive(Clone, Copy)]
-struct Own;
-
-impl Semiring for Own {
-    type Elem = f32;
-    type Acc = f32;
-    type Out = f32;
-    const NAME: &'static str = "own";
-    const ZERO: f32 = 0.0;
-    const ONE: f32 = 1.0;
-    fn add(x: f32, y: f32) -> f32 {
-        x.max(y)
-    }
-    fn mul_add(acc: f32, a: f32, b: f32) -> f32 {
-        Self::add(acc, a * b)
-    }
-    fn finish(acc: f32) -> f32 {
-        acc
-    }
-    fn resume(out: f32) -> f32 {
-        out
-    }
-}
-
 #[test]
 fn without_a_gpu_the_backend_says_so_and_c_stays() {
     if Backend::Cuda.resolve().is_ok() {
@@ -175,4 +121,121 @@ fn without_a_gpu_the_backend_says_so_and_c_stays() {
         Product::<MinPlus<f32>>::new(a, a).unwrap().backend(Backend::Cuda).write_to(view).unwrap_err();
     assert!(error.is_unavailable() && error.hint().is_some());
     assert_eq!(c, [7.0; 4]);
+}
+
+/// Random numbers from -1 to 1, the same every time: every order of summation has its own rounding.
+fn noise<T>(count: usize, salt: u64, make: fn(f64) -> T) -> Vec<T> {
+    let mut state = salt;
+    let mut next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) >> 11
+    };
+    (0..count).map(|_| make(next() as f64 / (1_u64 << 52) as f64 - 1.0)).collect()
+}
+
+/// What makes elements of A and B, and of C, from a number, and the bits of an element of C.
+type Bits<E, O> = (fn(f64) -> E, fn(f64) -> O, fn(O) -> u64);
+
+/// The same kernel by the GPU and by the emulator, bit for bit; the number of sizes that it takes.
+fn same_bits<S: Semiring<Elem: Copy, Out: Copy>>(
+    kernel: &'static Kernel,
+    update: &Update<S>,
+    (elem, out, bits): Bits<S::Elem, S::Out>,
+) -> usize {
+    // The recipes depend on the GPU.
+    let gpu = Gpu::present(Engine::shared().unwrap().device()).unwrap();
+    let mut taken = 0;
+    for (m, n, k) in
+        [(16, 16, 16), (35, 33, 17), (64, 64, 40), (128, 128, 128), (256, 256, 256), (70, 37, 900)]
+    {
+        let (a, b, c) = (noise(m * k, 1, elem), noise(k * n, 2, elem), noise(m * n, 3, out));
+        let layout = Layout::row_major;
+        let a = MatRef::new(&a, layout(m, k)).unwrap();
+        let b = MatRef::new(&b, layout(k, n)).unwrap();
+        let run = |backend| {
+            let mut c = c.clone();
+            let options = Options { backend, kernel: Some(kernel), gpu: Some(&gpu), ..Options::default() };
+            let product = Product::<S>::new(a, b).unwrap().options(options);
+            product.run(MatMut::new(&mut c, layout(m, n)).unwrap(), None, update)?;
+            Ok::<_, Error>(c.into_iter().map(bits).collect::<Vec<_>>())
+        };
+        match (run(Backend::Cuda), run(Backend::Emulator)) {
+            (Ok(device), Ok(emulator)) => {
+                let wrong = device.iter().zip(&emulator).position(|(x, y)| x != y);
+                assert_eq!(
+                    wrong,
+                    None,
+                    "{} {} {m} x {n} x {k}: the first that differs",
+                    kernel.name,
+                    S::NAME
+                );
+                taken += 1;
+            }
+            // Sizes that the kernel refuses; without NVRTC, programs that the catalogue has no PTX of.
+            (Err(device), Err(emulator)) => assert_eq!(device.code(), emulator.code()),
+            // The emulator may do with another tile.
+            (Err(device), Ok(_)) => {
+                assert!(["unavailable", "environment"].contains(&device.code()), "{device}")
+            }
+            (Ok(_), Err(emulator)) => panic!("{} {m} x {n} x {k}: {emulator}", kernel.name),
+        }
+    }
+    taken
+}
+
+/// Every kernel on random floats, whose sums depend on the order of the terms and on every rounding.
+fn every_kernel_gives_the_same_bits() {
+    let f32s: Bits<f32, f32> = (|x| x as f32, |x| x as f32, |x: f32| u64::from(x.to_bits()));
+    for kernel in kernels().iter().filter(|kernel| kernel.family != Family::Gallery) {
+        let has = |semiring, dtype| kernel.variants.contains(&Variant::new(semiring, dtype));
+        let mut taken = 0;
+        if has(SemiringId::PlusTimes, DType::F32) {
+            taken += same_bits::<PlusTimes<f32>>(kernel, &Update::scale(0.7, -1.3), f32s);
+        }
+        if has(SemiringId::MinPlus, DType::F32) {
+            taken += same_bits::<MinPlus<f32>>(kernel, &Update::Accumulate, f32s);
+        }
+        if has(SemiringId::PlusTimes, DType::F64) {
+            let f64s: Bits<f64, f64> = (|x| x, |x| x, f64::to_bits);
+            taken += same_bits::<PlusTimes<f64>>(kernel, &Update::scale(0.7, -1.3), f64s);
+        }
+        assert!(taken > 0, "{} takes none of the sizes", kernel.name);
+        eprintln!("{}: {taken} products, the same bits", kernel.name);
+    }
+}
+
+/// Says that a process is to run the PTX of the catalogue on the GPU, too.
+const CATALOGUE_ALONE: &str = "TILEWRIGHT_TEST_CATALOGUE_ALONE";
+
+#[test]
+fn the_emulator_gives_the_bits_of_the_gpu() {
+    if !has_gpu() {
+        return;
+    }
+    if std::env::var_os(CATALOGUE_ALONE).is_some() {
+        // The same PTX on both sides: nothing was compiled here.
+        let request = |layout| {
+            Request::new(Problem::new(layout, layout, layout).unwrap(), SemiringId::PlusTimes, DType::F32)
+        };
+        let recipe = find("naive").unwrap().recipe(&request(Layout::row_major(16, 16))).unwrap();
+        let prepared = Engine::shared().unwrap().prepare(recipe).unwrap();
+        let origin = prepared.kernels().unwrap()[0].origin;
+        assert!(matches!(origin, Origin::Shipped { .. }), "{origin:?}");
+        every_kernel_gives_the_same_bits();
+        return;
+    }
+    // Machine code of NVRTC, where there is one, against the PTX of the catalogue; then in a process that finds no NVRTC.
+    every_kernel_gives_the_same_bits();
+    let again = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["the_emulator_gives_the_bits_of_the_gpu", "--exact", "--nocapture"])
+        .env(CATALOGUE_ALONE, "1")
+        .env("TILEWRIGHT_NVRTC_PATH", "/nowhere")
+        .env("TILEWRIGHT_NO_CACHE", "1")
+        .output()
+        .unwrap();
+    eprintln!("{}", String::from_utf8_lossy(&again.stderr));
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
 }

@@ -18,7 +18,12 @@ use crate::{
 use inputs::Inputs;
 use outputs::Outputs;
 use report::Summary;
-use tilewright::{Backend, DynProduct, Isa, Matrix, Options, Outcome, SemiringId, Verification};
+use tilewright::{
+    Backend, DynProduct, Isa, Matrix, Options, Outcome, SemiringId, Verification, kernels::Kernel, plan::Gpu,
+};
+
+/// Terms of the largest product that is emulated: 4096 x 4096 x 4096 takes a quarter of an hour or more.
+const MOST_EMULATED: f64 = 68_719_476_736.0;
 
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // Everything that can be refused without reading a file is.
@@ -92,21 +97,38 @@ fn check(args: &Mul) -> Result<(), Failure> {
     if let Some(dtype) = args.dtype {
         types::check_supported(args.semiring, dtype)?;
     }
-    if args.plan { Ok(()) } else { check_kernel(backend, args.kernel) }
+    if args.plan {
+        return Ok(());
+    }
+    if let (Some(gpu), true) = (&args.gpu, backend != Backend::Emulator) {
+        return Err(Failure::usage(
+            format!("--gpu {gpu} neither with --plan nor with --backend emulator"),
+            "a plan is made for it, or the emulator imitates it; TILEWRIGHT_DEVICE numbers the GPUs that are here",
+        ));
+    }
+    // A kernel for GPUs says where it is to run.
+    let backend = match (args.backend, args.kernel) {
+        (Backend::Auto, Some(KernelChoice::Gpu(_))) => Backend::Cuda.resolve()?,
+        _ => backend,
+    };
+    check_kernel(backend, args.kernel)
 }
 
 /// The choice of a kernel is one of the backend's.
 fn check_kernel(backend: Backend, kernel: Option<KernelChoice>) -> Result<(), Failure> {
     match (backend, kernel) {
-        (Backend::Reference | Backend::Cuda, Some(KernelChoice::Isa(isa))) => Err(Failure::usage(
-            format!("--kernel {isa} is an instruction set of the backend cpu, not of {backend}"),
-            "leave out --kernel, or choose --backend cpu",
-        )),
+        (Backend::Reference | Backend::Cuda | Backend::Emulator, Some(KernelChoice::Isa(isa))) => {
+            Err(Failure::usage(
+                format!("--kernel {isa} is an instruction set of the backend cpu, not of {backend}"),
+                "leave out --kernel, or choose --backend cpu",
+            ))
+        }
+        (Backend::Reference | Backend::Cuda | Backend::Emulator, None) => Ok(()),
+        (Backend::Cuda | Backend::Emulator, Some(KernelChoice::Gpu(_))) => Ok(()),
         (_, Some(KernelChoice::Gpu(kernel))) => Err(Failure::usage(
-            format!("--kernel {} is a GPU kernel: `mul` chooses among them itself", kernel.name),
-            "leave it out, see its --plan, or measure it with `tilewright bench --kernel`",
+            format!("--kernel {} is a GPU kernel, not one of the backend {backend}", kernel.name),
+            "choose --backend cuda or emulator",
         )),
-        (Backend::Reference | Backend::Cuda, None) => Ok(()),
         (_, kernel) => {
             Isa::choose(isa(kernel))?;
             Ok(())
@@ -122,7 +144,22 @@ fn isa(kernel: Option<KernelChoice>) -> Option<Isa> {
     }
 }
 
+/// The GPU kernel that was asked for.
+fn gpu_kernel(kernel: Option<KernelChoice>) -> Option<&'static Kernel> {
+    match kernel {
+        Some(KernelChoice::Gpu(kernel)) => Some(kernel),
+        _ => None,
+    }
+}
+
 fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outcome, Failure> {
+    if args.backend == Backend::Emulator && product.pair_ops() > MOST_EMULATED {
+        return Err(Failure::usage(
+            format!("{:.1e} terms are too many for the emulator", product.pair_ops()),
+            "it takes up to 4096 x 4096 x 4096: multiply a part of the matrices, or choose --backend cpu",
+        ));
+    }
+    let gpu = args.gpu.as_deref().map(Gpu::named).transpose()?;
     let total = product.pair_ops().min(u64::MAX as f64) as u64;
     let progress = Progress::new(total);
     let count = |terms| progress.add(terms);
@@ -130,6 +167,8 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
         backend: args.backend,
         threads: args.threads,
         isa: isa(args.kernel),
+        kernel: gpu_kernel(args.kernel),
+        gpu: gpu.as_ref(),
         progress: if common.quiet { None } else { Some(&count) },
     };
     let product = product.options(options);

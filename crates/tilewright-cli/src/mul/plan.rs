@@ -1,6 +1,6 @@
 //! `mul --plan`: how the product would be computed.
 
-use super::{check_kernel, inputs::Inputs, isa, planned::Planned};
+use super::{check_kernel, gpu_kernel, inputs::Inputs, isa, planned::Planned};
 use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
@@ -11,6 +11,7 @@ use std::{cell::RefCell, io::Write};
 use tilewright::{
     Backend, Error, Options,
     cuda::Engine,
+    kernels::Launch,
     plan::{Gpu, Plan, Query, Results, compile},
 };
 
@@ -65,17 +66,15 @@ fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<
 
 fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
     let gpu = gpu(args, common, backend)?;
-    let kernel = match args.kernel {
-        Some(KernelChoice::Gpu(kernel)) => Some(kernel),
-        _ => None,
-    };
     let problem: RefCell<Option<Error>> = RefCell::default();
-    let plan = Plan::on_gpu(query, &gpu, kernel, &|launch, capability| {
+    let resources = |launch: &Launch, capability| {
         compile(launch, capability).unwrap_or_else(|error| {
             problem.replace(Some(error));
             None
         })
-    })?;
+    };
+    let planned = if backend == Backend::Emulator { Plan::on_emulator } else { Plan::on_gpu };
+    let plan = planned(query, &gpu, gpu_kernel(args.kernel), &resources)?;
     if let Some(error) = problem.into_inner()
         && !common.quiet
     {
@@ -87,12 +86,11 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
     Ok(plan)
 }
 
-/// The GPU that is named, or that is here; the emulator stands for an H200 unless told otherwise.
+/// The GPU that is named, or that is here.
 fn gpu(args: &Mul, common: &Common, backend: Backend) -> Result<Gpu, Failure> {
-    const EMULATED: &str = "h200";
     match (&args.gpu, backend) {
         (Some(name), _) => Ok(Gpu::named(name)?),
-        (None, Backend::Emulator) => Ok(Gpu::named(EMULATED)?),
+        (None, Backend::Emulator) => Ok(Gpu::named(Gpu::EMULATED)?),
         (None, _) => match Engine::shared() {
             Ok(engine) => Ok(Gpu::present(engine.device())?),
             Err(error) => {

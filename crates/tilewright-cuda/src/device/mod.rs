@@ -14,6 +14,7 @@ pub use info::DeviceInfo;
 pub use matrix::DeviceMatrix;
 pub use memory::Pinned;
 pub use module::FunctionAttributes;
+pub use transfer::device_layout;
 
 pub(crate) use context::Context;
 pub(crate) use memory::DeviceMemory;

@@ -60,6 +60,24 @@ pub(crate) fn transfer(layout: Layout) -> Result<(Transfer, Layout, usize), Erro
     })
 }
 
+/// Shape and strides on the device of a matrix with this layout, and the index of element (0, 0) there: what
+/// [`Engine::upload`](crate::Engine::upload) makes of it.
+///
+/// ```
+/// use tilewright_core::Layout;
+/// use tilewright_cuda::device_layout;
+/// // Reversed rows stay so; the gaps between them are left out.
+/// let (layout, origin) = device_layout(Layout::strided(3, 4, -10, 1))?;
+/// assert_eq!((layout, origin), (Layout::strided(3, 4, -4, 1), 8));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `layout-overflow` for layouts that no memory can hold.
+pub fn device_layout(layout: Layout) -> Result<(Layout, usize), Error> {
+    transfer(layout).map(|(_, layout, origin)| (layout, origin))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

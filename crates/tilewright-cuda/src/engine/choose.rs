@@ -20,7 +20,7 @@ use tilewright_kernels::{Family, Kernel, Recipe, Rejected, Request, kernels};
 /// ```
 pub fn choose(request: &Request) -> Result<Recipe, Error> {
     let mut rejected = Vec::new();
-    for kernel in by_speed() {
+    for kernel in kernels_by_speed() {
         match kernel.recipe(request) {
             Ok(mut recipe) => {
                 recipe.rejected.splice(0..0, rejected);
@@ -39,7 +39,7 @@ pub fn choose(request: &Request) -> Result<Recipe, Error> {
 }
 
 /// The kernels that compute products, the fastest first: the catalogue lists the ladder from the bottom up.
-fn by_speed() -> impl Iterator<Item = &'static Kernel> {
+pub fn kernels_by_speed() -> impl Iterator<Item = &'static Kernel> {
     let family = |family| kernels().iter().filter(move |kernel| kernel.family == family);
     family(Family::Production).chain(family(Family::Ladder).rev())
 }

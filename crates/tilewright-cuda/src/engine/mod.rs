@@ -8,7 +8,7 @@ mod prepared;
 mod product;
 mod race;
 
-pub use choose::choose;
+pub use choose::{choose, kernels_by_speed};
 pub use code::{CodeArgument, CodeLaunch};
 pub use compile::Origin;
 pub use loaded::LoadedKernel;

@@ -269,7 +269,7 @@ impl Machine {
     /// A [`LaunchError`] if the kernel cannot start. One that starts and then fails has its reason in [`Report::error`], with everything
     /// that was counted and found until then.
     pub fn launch(&mut self, entry: &str, launch: &Launch) -> Result<Report, LaunchError> {
-        self.start(entry, launch, None)
+        self.start(entry, launch, Watch::default())
     }
 
     /// Executes a kernel as [`Machine::launch`] does, and tells `observer` of every access to global, shared, local and constant
@@ -283,15 +283,23 @@ impl Machine {
         launch: &Launch,
         observer: &dyn Observer,
     ) -> Result<Report, LaunchError> {
-        self.start(entry, launch, Some(observer))
+        self.start(entry, launch, Watch { observer: Some(observer), ..Watch::default() })
     }
 
-    fn start(
+    /// Executes a kernel as [`Machine::launch`] does, and calls `block_done` after every block, possibly from several threads.
+    ///
+    /// # Errors
+    /// As for [`Machine::launch`].
+    pub fn launch_with_progress(
         &mut self,
         entry: &str,
         launch: &Launch,
-        observer: Option<&dyn Observer>,
+        block_done: &(dyn Fn() + Sync),
     ) -> Result<Report, LaunchError> {
+        self.start(entry, launch, Watch { block_done: Some(block_done), ..Watch::default() })
+    }
+
+    fn start(&mut self, entry: &str, launch: &Launch, watch: Watch<'_>) -> Result<Report, LaunchError> {
         self.heap.sweep();
         let function = self.program.entry(entry).ok_or_else(|| LaunchError::NoEntry {
             name: entry.into(),
@@ -329,12 +337,13 @@ impl Machine {
             shadow,
             blocks: BlockOrder::default(),
             multiprocessors: options.multiprocessors,
-            observer,
+            observer: watch.observer,
+            block_done: watch.block_done,
             step_limit: options.step_limit,
             steps: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        Ok(machine::run(&launched, options.order))
+        Ok(machine::run(&launched, options.order, options.workers(blocks(launch))))
     }
 
     /// The parameter block for `arguments`.
@@ -375,11 +384,9 @@ impl Machine {
     fn check_memory(&self, launch: &Launch, shared: u64) -> Result<(), LaunchError> {
         let options = &launch.options;
         let threads: u64 = launch.block.iter().map(|&extent| u64::from(extent)).product();
-        let blocks: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
         let resident = match options.order {
-            machine::BlockOrderPolicy::Parallel => blocks.min(rayon::current_num_threads() as u64),
-            machine::BlockOrderPolicy::Deterministic => 1,
-            machine::BlockOrderPolicy::Cooperative => blocks,
+            machine::BlockOrderPolicy::Cooperative => blocks(launch),
+            _ => options.workers(blocks(launch)) as u64,
         };
         let warps = threads.div_ceil(32);
         let local = 32 * u64::from(self.program.local_bytes);
@@ -392,6 +399,20 @@ impl Machine {
     }
 }
 
+/// Who is told what a launch does while it runs.
+#[derive(Clone, Copy, Default)]
+struct Watch<'a> {
+    /// Every access to memory.
+    observer: Option<&'a dyn Observer>,
+    /// The end of every block.
+    block_done: Option<&'a (dyn Fn() + Sync)>,
+}
+
+/// Blocks of a grid.
+fn blocks(launch: &Launch) -> u64 {
+    launch.grid.iter().fold(1, |all: u64, &extent| all.saturating_mul(extent.into()))
+}
+
 fn check_extents(
     launch: &Launch,
     required: Option<[u64; 3]>,
@@ -402,8 +423,7 @@ fn check_extents(
     if launch.grid.contains(&0) || launch.grid[1] > 65535 || launch.grid[2] > 65535 {
         return wrong("grid", launch.grid, "extents go from 1 to 2^31 - 1, 65535 and 65535".into());
     }
-    let blocks: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
-    if blocks >= u64::from(u32::MAX) {
+    if blocks(launch) >= u64::from(u32::MAX) {
         return wrong("grid", launch.grid, "the emulator takes fewer than 2^32 - 1 blocks".into());
     }
     if threads == 0 || threads > THREADS || launch.block[2] > 64 {

@@ -3,7 +3,9 @@
 mod arguments;
 mod error;
 mod machine;
+mod stage;
 
 pub use arguments::Argument;
 pub use error::MemoryError;
 pub use machine::{DevicePointer, Launch, Machine};
+pub use stage::{HostArray, Stage, StagedArgument};

@@ -49,6 +49,20 @@ pub struct LaunchOptions {
     pub memory_limit: u64,
     /// What `%nsmid` says, and how many values `%smid` has.
     pub multiprocessors: u32,
+    /// Most threads of this process that take blocks; 0 takes all of the rayon pool.
+    pub workers: usize,
+}
+
+impl LaunchOptions {
+    /// Threads of this process that take part in a launch of `blocks` blocks.
+    pub fn workers(&self, blocks: u64) -> usize {
+        let pool = rayon::current_num_threads();
+        let most = if self.workers == 0 { pool } else { pool.min(self.workers) };
+        match self.order {
+            BlockOrderPolicy::Parallel => most.min(usize::try_from(blocks).unwrap_or(usize::MAX)).max(1),
+            BlockOrderPolicy::Deterministic | BlockOrderPolicy::Cooperative => 1,
+        }
+    }
 }
 
 impl Default for LaunchOptions {
@@ -59,6 +73,7 @@ impl Default for LaunchOptions {
             step_limit: 100_000_000_000,
             memory_limit: 8 << 30,
             multiprocessors: 132,
+            workers: 0,
         }
     }
 }
@@ -197,12 +212,8 @@ const TURN: i64 = 1 << 26;
 const RESIDENT: usize = 16;
 
 /// Executes all blocks of a launch.
-pub fn run(launch: &Launch<'_>, policy: BlockOrderPolicy) -> Report {
+pub fn run(launch: &Launch<'_>, policy: BlockOrderPolicy, workers: usize) -> Report {
     let blocks = launch.grid.iter().product::<u32>();
-    let workers = match policy {
-        BlockOrderPolicy::Parallel => rayon::current_num_threads().min(blocks as usize).max(1),
-        _ => 1,
-    };
     let resident = if policy == BlockOrderPolicy::Cooperative { blocks as usize } else { RESIDENT };
     let turn = if policy == BlockOrderPolicy::Cooperative { 1 << 16 } else { TURN };
     let next = AtomicU32::new(0);
@@ -276,8 +287,14 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
         if launch.failed.load(Relaxed) {
             break;
         }
-        if progress == Progress::More {
-            queue.push_back(block);
+        match progress {
+            Progress::More => queue.push_back(block),
+            Progress::Done => {
+                if let Some(block_done) = launch.block_done {
+                    block_done();
+                }
+            }
+            Progress::Failed => {}
         }
     }
     Outcome { counts: worker.counts, findings: worker.findings, printed: worker.printed, error: worker.error }

@@ -39,6 +39,8 @@ pub struct Launch<'a> {
     pub multiprocessors: u32,
     /// Is told of every access.
     pub observer: Option<&'a dyn super::Observer>,
+    /// Is called after every block.
+    pub block_done: Option<&'a (dyn Fn() + Sync)>,
     pub step_limit: u64,
     /// Instructions executed by all workers.
     pub steps: AtomicU64,

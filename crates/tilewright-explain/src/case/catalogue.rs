@@ -4,7 +4,7 @@ use super::{Argument, Array, Case, Gpu, Launch, Request, unsupported};
 use crate::{compile, model::SourceText};
 use tilewright_core::{DType, Error, Layout, Problem, SemiringId};
 use tilewright_kernels as kernels;
-use tilewright_kernels::{ArgumentValue, Buffer, Kernel, Recipe, Scalar};
+use tilewright_kernels::{Buffer, Kernel, Recipe, Scalar};
 
 /// Sides of the square product that is explained unless sizes are given; `single-block` takes the second.
 const SIDES: [usize; 2] = [256, 16];
@@ -252,7 +252,7 @@ fn case(
         let headers = step.program.headers();
         let sources = [(step.program.file, step.program.source)].into_iter().chain(headers);
         let arguments: Option<Vec<Argument>> =
-            step.arguments.iter().map(|a| argument(a.value, place)).collect();
+            step.arguments.iter().map(|a| Argument::of_recipe(a.value, place)).collect();
         launches.push(Launch {
             ptx: code.ptx,
             sources: sources
@@ -273,15 +273,4 @@ fn case(
         notes.push(format!("launched before it and not counted: {}", names.join(", ")));
     }
     Ok(Case { name: kernel.name.into(), launches, arrays, notes })
-}
-
-fn argument(value: ArgumentValue, place: &dyn Fn(Buffer) -> Option<usize>) -> Option<Argument> {
-    Some(match value {
-        ArgumentValue::Pointer(buffer) => Argument::Pointer(place(buffer)?),
-        ArgumentValue::Texture(buffer) => Argument::Texture(place(buffer)?),
-        ArgumentValue::I32(x) => Argument::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::I64(x) => Argument::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::F32(x) => Argument::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::F64(x) => Argument::Bytes(x.to_le_bytes().into()),
-    })
 }

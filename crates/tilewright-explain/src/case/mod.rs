@@ -7,6 +7,7 @@ mod file;
 mod signature;
 
 pub use array::Array;
+pub use tilewright_emulator::StagedArgument as Argument;
 
 use crate::model::SourceText;
 use tilewright_arch::{Device, KernelResources, Limits};
@@ -75,17 +76,6 @@ pub struct Launch {
     pub symbols: Vec<(String, Vec<u8>)>,
     /// What the assembled kernel takes of a multiprocessor, where that is known.
     pub resources: Option<KernelResources>,
-}
-
-/// What is passed to a parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Argument {
-    /// The address of an array of the case.
-    Pointer(usize),
-    /// A texture over an array of the case.
-    Texture(usize),
-    /// A value, as it lies in memory.
-    Bytes(Vec<u8>),
 }
 
 /// An error of usage: what is wrong, and what to do.

@@ -18,6 +18,8 @@ pub(crate) struct Work {
     pub batch: usize,
     pub dtype: DType,
     pub multiprocessors: u32,
+    /// Whether rows of C can be written in vectors.
+    pub writes_vectors: bool,
 }
 
 /// One way to do it.
@@ -61,7 +63,9 @@ impl Candidate {
     fn arithmetic(&self, work: &Work) -> f64 {
         let Tile { block: [m, n], rate, alone, resident, .. } = self.tile;
         let area = f64::from(m) * f64::from(n);
-        let rate = peak(work.dtype) * rate * self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
+        let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
+        let writes = if work.writes_vectors { 1.0 } else { self.tile.written_singly };
+        let rate = peak(work.dtype) * rate * copies * writes;
         let inner = area * f64::from(self.k_split(work.k)) / rate;
         let outer = FILL + WRITE * area;
         let resident = f64::from(resident);

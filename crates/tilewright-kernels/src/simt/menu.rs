@@ -27,6 +27,8 @@ pub(crate) struct Tile {
     pub alone: f64,
     /// Part of that rate that remains when one operand is copied element by element along k.
     pub along_k: f64,
+    /// Part of that rate that remains when results are written element by element.
+    pub written_singly: f64,
 }
 
 /// Reading operands of the next step of k ahead of time. The discriminants are those of the kernel.
@@ -88,6 +90,7 @@ const WORDS: &[Tile] = &[
         rate: 0.8,
         alone: 0.92,
         along_k: 0.93,
+        written_singly: 0.963,
     },
     Tile {
         block: [64, 128],
@@ -101,6 +104,7 @@ const WORDS: &[Tile] = &[
         rate: 0.795,
         alone: 0.7,
         along_k: 0.96,
+        written_singly: 0.99,
     },
     Tile {
         block: [64, 128],
@@ -114,6 +118,7 @@ const WORDS: &[Tile] = &[
         rate: 0.69,
         alone: 1.0,
         along_k: 0.96,
+        written_singly: 0.99,
     },
     Tile {
         block: [64, 64],
@@ -127,6 +132,7 @@ const WORDS: &[Tile] = &[
         rate: 0.72,
         alone: 0.74,
         along_k: 0.96,
+        written_singly: 0.99,
     },
 ];
 
@@ -144,6 +150,7 @@ const DOUBLES: &[Tile] = &[
         rate: 0.78,
         alone: 0.8,
         along_k: 0.97,
+        written_singly: 0.99,
     },
     Tile {
         block: [64, 64],
@@ -157,6 +164,7 @@ const DOUBLES: &[Tile] = &[
         rate: 0.74,
         alone: 0.5,
         along_k: 0.97,
+        written_singly: 0.99,
     },
 ];
 

@@ -117,6 +117,9 @@ impl Plan {
             batch: batch.count,
             dtype: request.dtype,
             multiprocessors: request.target.multiprocessors,
+            writes_vectors: c.col_stride == 1
+                && c.row_stride % Tile::vector(request.dtype) as isize == 0
+                && align.c.is_multiple_of(16),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
     }

@@ -8,9 +8,12 @@ use super::{
     resources::Compiled,
     target::Gpu,
 };
+use crate::{
+    ptx,
+    selection::{Operands, Selection, select, select_with_ptx},
+};
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
-use tilewright_core::{DType, Error, ErrorKind, Layout, Problem};
-use tilewright_cuda::choose;
+use tilewright_core::{DType, Error, ErrorKind};
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, Scalar, kernels};
 
 /// A product on a GPU.
@@ -89,19 +92,41 @@ impl Plan {
         kernel: Option<&'static Kernel>,
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
+        Self::of_selection(query, gpu, select(request(query, gpu)?, kernel)?, kernel, resources)
+    }
+
+    /// As [`Plan::on_gpu`], for the emulator in place of `gpu`: of the programs whose PTX is part of the catalogue, where there is no
+    /// NVRTC to compile others.
+    ///
+    /// # Errors
+    /// As [`Plan::on_gpu`]; `unavailable` where only programs would do that there is no NVRTC for.
+    pub fn on_emulator(
+        query: &Query,
+        gpu: &Gpu,
+        kernel: Option<&'static Kernel>,
+        resources: Resources<'_>,
+    ) -> Result<Self, Error> {
+        Self::of_selection(query, gpu, select_with_ptx(request(query, gpu)?, kernel)?, kernel, resources)
+    }
+
+    fn of_selection(
+        query: &Query,
+        gpu: &Gpu,
+        selection: Selection,
+        kernel: Option<&'static Kernel>,
+        resources: Resources<'_>,
+    ) -> Result<Self, Error> {
+        let Selection { request, recipe, operands, passed_over } = selection;
         let work = query.work();
         let floor = Floor::on(gpu, query, &work);
         let model = Model { query, gpu, floor: floor.as_ref() };
-        let asked = request(query, gpu)?;
-        let (request, recipe, operands) = match kernel {
-            Some(kernel) => (asked, kernel.recipe(&asked)?, Operands::AsTheyAre),
-            None => with_any_kernel(asked)?,
-        };
         let modelled_seconds = model.seconds(&recipe);
-        let rejected = match kernel {
+        let passed_over = passed_over.map(|p| Rejected { candidate: p.candidate, reason: p.reason });
+        let others = match kernel {
             Some(_) => Vec::new(),
-            None => others(&request, &recipe, &model),
+            None => others(&request, &recipe, passed_over.as_ref(), &model),
         };
+        let rejected = passed_over.into_iter().chain(others).collect();
         let mut details = recipe.details;
         if operands == Operands::CopiedByRows {
             details.insert(0, ("operands", "copied by rows first: no kernel takes their strides".into()));
@@ -119,27 +144,13 @@ impl Plan {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Operands {
-    AsTheyAre,
-    CopiedByRows,
-}
-
-/// The engine's choice for these layouts, or for copies by rows.
-fn with_any_kernel(request: Request) -> Result<(Request, Recipe, Operands), Error> {
-    let refusal = match choose(&request) {
-        Ok(recipe) => return Ok((request, recipe, Operands::AsTheyAre)),
-        Err(refusal) => refusal,
-    };
-    let p = &request.problem;
-    let [a, b, c] = [p.a(), p.b(), p.c()].map(|l| Layout::row_major(l.rows, l.cols));
-    let copied = Request { problem: Problem::new(a, b, c)?, ..request };
-    let recipe = choose(&copied).map_err(|_| refusal)?;
-    Ok((copied, recipe, Operands::CopiedByRows))
-}
-
 /// Every kernel that was not chosen, and the variations of the one that was.
-fn others(request: &Request, chosen: &Recipe, model: &Model<'_>) -> Vec<Rejected> {
+fn others(
+    request: &Request,
+    chosen: &Recipe,
+    passed_over: Option<&Rejected>,
+    model: &Model<'_>,
+) -> Vec<Rejected> {
     let multiplies = |k: &&Kernel| k.family != Family::Gallery && *k != chosen.kernel;
     let is_kernel = |name: &str| kernels().iter().any(|k| k.name == name);
     let variations = chosen.rejected.iter().filter(|r| !is_kernel(&r.candidate)).map(|r| Rejected {
@@ -148,7 +159,11 @@ fn others(request: &Request, chosen: &Recipe, model: &Model<'_>) -> Vec<Rejected
     });
     let kernels = kernels().iter().filter(multiplies).map(|kernel| {
         let reason = match kernel.recipe(request) {
-            Ok(recipe) => slower(&recipe, chosen, model),
+            // Where one program cannot be had for want of a compiler, no other can that is not shipped.
+            Ok(recipe) => match passed_over.filter(|_| ptx::not_shipped(&recipe).is_some()) {
+                Some(program) => program.reason.clone(),
+                None => slower(&recipe, chosen, model),
+            },
             Err(refusal) => format!("needs {}; {}", refusal.needs, refusal.found),
         };
         Rejected { candidate: kernel.name.into(), reason }
@@ -222,7 +237,7 @@ fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
 mod tests {
     use super::*;
     use crate::plan::resources::Origin;
-    use tilewright_core::SemiringId;
+    use tilewright_core::{Layout, Problem, SemiringId};
     use tilewright_cuda::CompiledKernel;
     use tilewright_kernels::find;
 

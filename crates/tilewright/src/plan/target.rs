@@ -26,6 +26,9 @@ pub struct Gpu {
 }
 
 impl Gpu {
+    /// The name of the GPU that the emulator imitates unless another is chosen.
+    pub const EMULATED: &str = "h200";
+
     /// A GPU of the table of devices, by whatever people call it.
     ///
     /// # Errors
@@ -95,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_default_target_is_an_h200() {
-        assert_eq!(Gpu::named("h200").unwrap().target(), Target::default());
+        assert_eq!(Gpu::named(Gpu::EMULATED).unwrap().target(), Target::default());
         let error = Gpu::named("a600").unwrap_err();
         assert!(error.to_string().contains("RTX A6000"), "{error}");
     }

@@ -1,30 +1,42 @@
-//! Products on a GPU: from the host's matrices to the device and back.
+//! Products by the kernels of a GPU, on one that is here or on the emulator: the types of both ends.
 
-use crate::{backend::Backend, options::Report};
+mod cuda;
+mod emulator;
+mod image;
+
+use crate::options::{Options, Report};
 use std::any::{Any, TypeId};
 use std::ptr::NonNull;
-use std::time::Instant;
 use tilewright_core::{
-    DType, Element, Error, ErrorKind, Layout, MatMut, MatRef, Matrix, Problem, Semiring, SemiringId, Update,
-    domain, semiring::Visit,
+    DType, Element, Error, ErrorKind, MatMut, MatRef, Problem, Semiring, SemiringId, Update, domain,
+    semiring::Visit,
 };
-use tilewright_cuda::{DeviceMatrix, Engine, choose};
-use tilewright_kernels::{Recipe, Request, Scalar};
+use tilewright_kernels::Scalar;
 
-/// The product on the engine of this process. C is untouched on error.
+/// Who executes the kernels.
+#[derive(Clone, Copy)]
+pub(crate) enum Device {
+    /// The GPU that the engine of this process has opened.
+    Present,
+    /// The emulator, in place of one.
+    Emulated,
+}
+
+/// The product by a kernel. C is untouched on error.
 ///
 /// # Errors
 /// `unavailable` without a GPU, `unsupported` for semirings and types that no kernel computes, and what a device can fail with.
 pub(crate) fn multiply<S: Semiring>(
+    device: Device,
     c: MatMut<'_, S::Out>,
-    a: MatRef<'_, S::Elem>,
-    b: MatRef<'_, S::Elem>,
+    (a, b): (MatRef<'_, S::Elem>, MatRef<'_, S::Elem>),
     update: &Update<S>,
+    options: &Options<'_>,
 ) -> Result<Report, Error> {
     let (semiring, dtype) = identify::<S>()?;
     Problem::new(a.layout(), b.layout(), c.layout())?;
     domain::check::<S>(a, b)?;
-    semiring.visit(dtype, Multiply { c, a, b, update, semiring })?
+    semiring.visit(dtype, Multiply { device, c, a, b, update, semiring, options })?
 }
 
 /// What a semiring is called, if it is one of the built-in ones.
@@ -55,11 +67,13 @@ impl Visit for TypeOf {
 
 /// A product over `S`, to be visited by the built-in semiring that is the same type.
 struct Multiply<'a, S: Semiring> {
+    device: Device,
     c: MatMut<'a, S::Out>,
     a: MatRef<'a, S::Elem>,
     b: MatRef<'a, S::Elem>,
     update: &'a Update<S>,
     semiring: SemiringId,
+    options: &'a Options<'a>,
 }
 
 impl<S: Semiring> Visit for Multiply<'_, S> {
@@ -67,7 +81,8 @@ impl<S: Semiring> Visit for Multiply<'_, S> {
 
     fn visit<T: Semiring<Acc: Element, Elem: Element, Out: Element>>(mut self) -> Result<Report, Error> {
         let (alpha, beta) = factors::<S>(self.semiring, T::Elem::DTYPE, self.update)?;
-        let job = Job { semiring: self.semiring, alpha, beta, reads_c: self.update.reads_c() };
+        let (semiring, options, reads_c) = (self.semiring, self.options, self.update.reads_c());
+        let job = Job { semiring, alpha, beta, reads_c, options };
         let c_layout = self.c.layout();
         let c = NonNull::new(self.c.as_mut_ptr());
         let (Some(c), true) = (c, TypeId::of::<S>() == TypeId::of::<T>()) else {
@@ -81,7 +96,10 @@ impl<S: Semiring> Visit for Multiply<'_, S> {
                 MatMut::from_raw_parts(c.cast::<T::Out>(), c_layout),
             )
         };
-        run(&job, a, b, c)
+        match self.device {
+            Device::Present => cuda::run(&job, a, b, c),
+            Device::Emulated => emulator::run(&job, a, b, c),
+        }
     }
 }
 
@@ -119,83 +137,10 @@ fn scalar(x: &dyn Any) -> Option<Scalar> {
 }
 
 /// What is computed, besides the matrices.
-struct Job {
+struct Job<'a> {
     semiring: SemiringId,
     alpha: Scalar,
     beta: Scalar,
     reads_c: bool,
-}
-
-fn run<T: Element, U: Element>(
-    job: &Job,
-    a: MatRef<'_, T>,
-    b: MatRef<'_, T>,
-    c: MatMut<'_, U>,
-) -> Result<Report, Error> {
-    let began = Instant::now();
-    let engine = Engine::shared()?;
-    let opened = began.elapsed();
-    let old = job.reads_c.then(|| c.as_ref());
-    let (a, b, mut on_device) = (engine.upload(a)?, engine.upload(b)?, target(&engine, &c, old)?);
-    let (mut operands, mut transfer) = ((a, b), began.elapsed() - opened);
-    let recipe = match recipe(&engine, job, &operands.0, &operands.1, &on_device) {
-        Ok(recipe) => recipe,
-        Err(refusal) => {
-            // Kernels that know rows only get copies by rows.
-            let again = Instant::now();
-            operands = (by_rows(&engine, &operands.0)?, by_rows(&engine, &operands.1)?);
-            on_device = by_rows(&engine, &on_device)?;
-            transfer += again.elapsed();
-            recipe(&engine, job, &operands.0, &operands.1, &on_device).map_err(|_| refusal)?
-        }
-    };
-    let loading = Instant::now();
-    let (request, recipe) = recipe;
-    let kernel = recipe.kernel.name.to_owned();
-    let prepared = engine.prepare(recipe)?;
-    let prepare = opened + loading.elapsed();
-    let computing = Instant::now();
-    prepared.run(&request, &operands.0, &operands.1, &mut on_device)?;
-    engine.synchronize()?;
-    let seconds = computing.elapsed().as_secs_f64();
-    let reading = Instant::now();
-    on_device.copy_to(c)?;
-    transfer += reading.elapsed();
-    Ok(Report {
-        backend: Backend::Cuda,
-        kernel,
-        threads: 1,
-        seconds,
-        transfer_seconds: transfer.as_secs_f64(),
-        prepare_seconds: prepare.as_secs_f64(),
-        why: String::new(),
-    })
-}
-
-/// C on the device: the old one where it takes part, otherwise room for it.
-fn target<U: Element>(
-    engine: &Engine,
-    c: &MatMut<'_, U>,
-    old: Option<MatRef<'_, U>>,
-) -> Result<DeviceMatrix<U>, Error> {
-    match old {
-        Some(old) => engine.upload(old),
-        None => engine.zeros(Layout::row_major(c.rows(), c.cols())),
-    }
-}
-
-fn recipe<T: Element, U: Element>(
-    engine: &Engine,
-    job: &Job,
-    a: &DeviceMatrix<T>,
-    b: &DeviceMatrix<T>,
-    c: &DeviceMatrix<U>,
-) -> Result<(Request, Recipe), Error> {
-    let request = Request { alpha: job.alpha, beta: job.beta, ..engine.request(job.semiring, a, b, c)? };
-    choose(&request).map(|recipe| (request, recipe))
-}
-
-fn by_rows<T: Element>(engine: &Engine, matrix: &DeviceMatrix<T>) -> Result<DeviceMatrix<T>, Error> {
-    let rows: Matrix<T> = matrix.to_matrix()?;
-    engine.upload(rows.as_ref())
+    options: &'a Options<'a>,
 }

@@ -1,0 +1,293 @@
+//! Products by one kernel of the catalogue on the emulator, with all checks, against the definition.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+
+use tilewright_core::{
+    DType, DynMatrix, Element, Extremes, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem, Semiring,
+    SemiringId, Update, reference, semiring::Visit,
+};
+use tilewright_cuda::{Input, Nvrtc, Source};
+use tilewright_emulator::{HostArray, Launch, Program, Stage, StagedArgument};
+use tilewright_kernels::{
+    self as kernels, Alignment, Batch, Buffer, Kernel, Recipe, Request, Scalar, Variant,
+};
+
+/// How the elements of a matrix lie.
+#[derive(Clone, Copy, Debug)]
+pub enum Order {
+    Rows,
+    Columns,
+    /// By rows, with three elements of someone else between them.
+    Gaps,
+    /// By rows, the last one first.
+    Reversed,
+}
+
+impl Order {
+    fn layout(self, rows: usize, cols: usize) -> Layout {
+        match self {
+            Self::Rows => Layout::row_major(rows, cols),
+            Self::Columns => Layout::col_major(rows, cols),
+            Self::Gaps => Layout::strided(rows, cols, cols as isize + 3, 1),
+            Self::Reversed => Layout::strided(rows, cols, -(cols as isize), 1),
+        }
+    }
+}
+
+/// What happens to the old C.
+#[derive(Clone, Copy, Debug)]
+pub enum Joining {
+    Replace,
+    Accumulate,
+    /// `-2 A B + 3 C`: plus-times alone.
+    Scale,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    pub kernel: &'static Kernel,
+    pub variant: Variant,
+    /// M, N, K.
+    pub size: [usize; 3],
+    /// Of A, B and C.
+    pub orders: [Order; 3],
+    pub joining: Joining,
+    pub products: usize,
+    pub tile: Option<[u32; 4]>,
+    pub splits: Option<u32>,
+}
+
+impl Case {
+    pub fn new(kernel: &'static Kernel, variant: Variant, size: [usize; 3]) -> Self {
+        let (orders, joining) = ([Order::Rows; 3], Joining::Replace);
+        Self { kernel, variant, size, orders, joining, products: 1, tile: None, splits: None }
+    }
+}
+
+/// What came of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything is right.
+    Right,
+    /// The kernel does not take such products.
+    Refused,
+    /// The PTX is not part of the catalogue, and there is no compiler.
+    NoPtx,
+}
+
+/// Runs the case; panics where a result is wrong or a check finds anything.
+pub fn run(case: &Case) -> Outcome {
+    use DType as D;
+    match (case.joining, case.variant.semiring, case.variant.dtype) {
+        (Joining::Scale, SemiringId::PlusTimes, D::F32) => {
+            check::<PlusTimes<f32>>(case, &Update::scale(-2.0, 3.0))
+        }
+        (Joining::Scale, SemiringId::PlusTimes, D::F64) => {
+            check::<PlusTimes<f64>>(case, &Update::scale(-2.0, 3.0))
+        }
+        (Joining::Scale, SemiringId::PlusTimes, D::I32) => {
+            check::<PlusTimes<i32>>(case, &Update::scale(-2, 3))
+        }
+        (Joining::Scale, SemiringId::PlusTimes, D::I64) => {
+            check::<PlusTimes<i64>>(case, &Update::scale(-2, 3))
+        }
+        (Joining::Scale, ..) => Outcome::Refused,
+        (_, semiring, dtype) => semiring.visit(dtype, Plain(case)).expect("a variant is defined"),
+    }
+}
+
+struct Plain<'a>(&'a Case);
+
+impl Visit for Plain<'_> {
+    type Output = Outcome;
+
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Outcome {
+        match self.0.joining {
+            Joining::Accumulate => check::<S>(self.0, &Update::Accumulate),
+            _ => check::<S>(self.0, &Update::Replace),
+        }
+    }
+}
+
+fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<S>) -> Outcome {
+    let [m, n, k] = case.size;
+    let a = Operand::<S::Elem>::new(case, 0, (m, k));
+    let b = Operand::<S::Elem>::new(case, 1, (k, n));
+    let c = Operand::<S::Out>::new(case, 2, (m, n));
+    let request = Request {
+        alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() },
+        batch: match case.products {
+            1 => Batch::ONE,
+            count => Batch { count, a: a.distance, b: b.distance, c: c.distance },
+        },
+        tile: case.tile,
+        splits: case.splits,
+        ..request(case, Problem::new(a.layout, b.layout, c.layout).expect("shapes fit"))
+    };
+    let Ok(recipe) = case.kernel.recipe(&request) else { return Outcome::Refused };
+
+    let mut wanted = c.elements.clone();
+    for product in 0..case.products {
+        let (a, b) = (a.matrix(product), b.matrix(product));
+        let origin = c.origin + product * c.distance.unsigned_abs();
+        let c = MatMut::with_origin(&mut wanted, c.layout, origin).expect("it has room");
+        reference::multiply::<S>(c, a, b, update).expect("admitted");
+    }
+    let mut arrays = vec![a.array("A"), b.array("B"), c.array("C")];
+    let Some(found) = execute(&recipe, &mut arrays, &place).then(|| &arrays[2].bytes) else {
+        return Outcome::NoPtx;
+    };
+    let (wanted, size) = (bytes(&wanted), size_of::<S::Out>());
+    let wrong = found.chunks(size).zip(wanted.chunks(size));
+    let wrong = wrong.enumerate().find(|(_, (found, wanted))| found != wanted);
+    assert!(wrong.is_none(), "{case:?}, {:?}: element, found and wanted: {wrong:?}", recipe.details);
+    Outcome::Right
+}
+
+fn request(case: &Case, problem: Problem) -> Request {
+    let (semiring, dtype) = (case.variant.semiring, case.variant.dtype);
+    let factor = |x: i32| match Scalar::one(semiring, dtype) {
+        Scalar::F32(_) => Scalar::F32(x as f32),
+        Scalar::F64(_) => Scalar::F64(x.into()),
+        Scalar::I32(_) => Scalar::I32(x),
+        Scalar::I64(_) => Scalar::I64(x.into()),
+    };
+    let plain = Request::new(problem, semiring, dtype);
+    match case.joining {
+        Joining::Replace => plain,
+        Joining::Accumulate => Request { beta: plain.alpha, ..plain },
+        Joining::Scale => Request { alpha: factor(-2), beta: factor(3), ..plain },
+    }
+}
+
+fn place(buffer: Buffer) -> Option<usize> {
+    Some(match buffer {
+        Buffer::A => 0,
+        Buffer::B => 1,
+        Buffer::C => 2,
+        Buffer::Workspace(index) => 3 + index,
+        Buffer::Input | Buffer::Output => return None,
+    })
+}
+
+/// Equally shaped matrices, one behind the other.
+struct Operand<T> {
+    elements: Vec<T>,
+    layout: Layout,
+    /// The index of element (0, 0) of the first.
+    origin: usize,
+    /// From one matrix to the next.
+    distance: isize,
+}
+
+impl<T: Element> Operand<T> {
+    fn new(case: &Case, which: usize, (rows, cols): (usize, usize)) -> Self {
+        let layout = case.orders[which].layout(rows, cols);
+        let (low, high) = layout.span().expect("small").unwrap_or((0, -1));
+        let distance = high - low + 1;
+        let count = distance.unsigned_abs() * case.products;
+        Self { elements: numbers(count, which, case.variant), layout, origin: low.unsigned_abs(), distance }
+    }
+
+    fn matrix(&self, product: usize) -> MatRef<'_, T> {
+        let origin = self.origin + product * self.distance.unsigned_abs();
+        MatRef::with_origin(&self.elements, self.layout, origin).expect("it has room")
+    }
+
+    fn alignment(&self) -> u64 {
+        1 << (self.origin * size_of::<T>()).trailing_zeros().min(8)
+    }
+
+    fn array(&self, name: &'static str) -> Array {
+        Array { name, bytes: bytes(&self.elements), origin: self.origin * size_of::<T>() }
+    }
+}
+
+/// Whole numbers so small that every sum is exact in every type, in no simple order. (min, +) and (max, +) also get elements that are
+/// absent.
+fn numbers<T: Element>(count: usize, salt: usize, variant: Variant) -> Vec<T> {
+    use SemiringId as S;
+    let (most, least) = match (variant.dtype, variant.semiring) {
+        (DType::Bool, _) => (2, 0),
+        (_, S::MaxTimes | S::MinTimes) => (11, 0),
+        _ => (11, -5),
+    };
+    let absent = match variant.semiring {
+        S::MinPlus => Some(f64::INFINITY),
+        S::MaxPlus => Some(f64::NEG_INFINITY),
+        _ => None,
+    };
+    let number = |_: usize, i: usize| match (absent, (i + salt) % 17) {
+        (Some(absent), 3) => absent,
+        _ => f64::from(((i * 7 + salt * 5 + i * i % 13) % 31 % most) as i32 + least),
+    };
+    let numbers = DynMatrix::from(Matrix::from_fn(1, count, number).expect("small"));
+    let numbers = numbers.as_ref().convert(T::DTYPE, Extremes::Absent).expect("small whole numbers");
+    numbers.as_ref().typed::<T>().expect("converted").iter().collect()
+}
+
+fn bytes<T: Element>(elements: &[T]) -> Vec<u8> {
+    // SAFETY: elements are plain bytes without padding.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }.to_vec()
+}
+
+/// An array of the host.
+pub struct Array {
+    pub name: &'static str,
+    pub bytes: Vec<u8>,
+    pub origin: usize,
+}
+
+/// Runs a recipe with all checks, none of which may find anything, on arrays that workspaces are added to; false where there is no PTX.
+pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) -> Option<usize>) -> bool {
+    let programs: Option<Vec<_>> = recipe.launches.iter().map(|launch| program(&launch.program)).collect();
+    let Some(programs) = programs else { return false };
+    for &bytes in &recipe.workspaces {
+        // Whatever it holds must not matter: these are NaN, and -1.
+        arrays.push(Array { name: "workspace", bytes: vec![0xff; bytes as usize], origin: 0 });
+    }
+    for (launch, program) in recipe.launches.iter().zip(programs) {
+        let arguments: Vec<_> = launch
+            .arguments
+            .iter()
+            .map(|a| StagedArgument::of_recipe(a.value, place).expect("the buffer is there"))
+            .collect();
+        let extents = Launch::new(launch.grid, launch.block).dynamic_shared(launch.dynamic_shared_memory);
+        let host: Vec<_> =
+            arrays.iter().map(|a| HostArray { name: a.name, bytes: &a.bytes, origin: a.origin }).collect();
+        let mut stage = Stage::new(program, extents, &arguments, &host).expect("small arrays");
+        for symbol in &launch.symbols {
+            stage.machine.write_symbol(symbol.name, &symbol.bytes).expect("the module has it");
+        }
+        let report = stage.machine.launch(launch.entry, &stage.launch).expect("a launch");
+        let name = &launch.program.name;
+        assert!(report.error.is_none(), "{name}: {:?}", report.error);
+        assert!(report.findings.is_empty(), "{name}: {}", report.findings[0]);
+        for (index, array) in arrays.iter_mut().enumerate() {
+            array.bytes = stage.read(index, array.bytes.len()).expect("it is there");
+        }
+    }
+    true
+}
+
+/// A program of the catalogue, read once: its own PTX, or what the compiler makes for the default target.
+fn program(program: &kernels::Program) -> Option<Program> {
+    static READ: LazyLock<Mutex<HashMap<kernels::Program, Option<Program>>>> = LazyLock::new(Mutex::default);
+    let mut read = READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let make = || {
+        let ptx = program.shipped_ptx().map(str::to_owned).or_else(|| compiled(program))?;
+        Some(Program::new(&ptx).expect("PTX that can be read"))
+    };
+    read.entry(program.clone()).or_insert_with(make).clone()
+}
+
+fn compiled(program: &kernels::Program) -> Option<String> {
+    if let Err(missing) = Nvrtc::find() {
+        assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{missing}");
+        return None;
+    }
+    let headers = program.headers();
+    let source = Source { name: program.file, text: program.source, headers: &headers };
+    Some(tilewright_cuda::ptx(Input::Source(source), "sm_90".parse().expect("known")).expect("compiles"))
+}

@@ -1,0 +1,215 @@
+//! Products on the emulator: from the host's matrices to memory that stands for a device's, and back.
+
+use super::{
+    Job,
+    image::{Image, alignment},
+};
+use crate::{
+    backend::Backend,
+    options::Report,
+    plan::Gpu,
+    ptx,
+    selection::{Operands, Selection, select_with_ptx},
+};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+use tilewright_core::{Element, Error, ErrorKind, Layout, MatMut, MatRef, Problem};
+use tilewright_cuda::device_layout;
+use tilewright_emulator::{
+    self as emulator, HostArray, LaunchError, LaunchOptions, Program, Stage, StagedArgument,
+};
+use tilewright_kernels::{Alignment, Buffer, Kernel, Launch, Recipe, Request};
+
+pub(super) fn run<T: Element, U: Element>(
+    job: &Job<'_>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    c: MatMut<'_, U>,
+) -> Result<Report, Error> {
+    let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
+    let began = Instant::now();
+    let mut places = [
+        device_layout(a.layout())?,
+        device_layout(b.layout())?,
+        match job.reads_c {
+            true => device_layout(c.layout())?,
+            false => (Layout::row_major(c.rows(), c.cols()), 0),
+        },
+    ];
+    let [la, lb, lc] = places.map(|(layout, _)| layout);
+    let asked = Request {
+        alpha: job.alpha,
+        beta: job.beta,
+        alignment: Alignment {
+            a: alignment::<T>(places[0]),
+            b: alignment::<T>(places[1]),
+            c: alignment::<U>(places[2]),
+        },
+        target: gpu.target(),
+        ..Request::new(Problem::new(la, lb, lc)?, job.semiring, T::DTYPE)
+    };
+    let Selection { recipe, operands, passed_over, .. } = select_with_ptx(asked, job.options.kernel)?;
+    if operands == Operands::CopiedByRows {
+        places = places.map(|(layout, _)| (Layout::row_major(layout.rows, layout.cols), 0));
+    }
+    let programs =
+        recipe.launches.iter().map(|launch| program(launch, &gpu)).collect::<Result<Vec<_>, _>>()?;
+    let prepare = began.elapsed();
+
+    let copying = Instant::now();
+    let mut images = vec![Image::of("A", places[0], a)?, Image::of("B", places[1], b)?];
+    images.push(match job.reads_c {
+        true => Image::of("C", places[2], c.as_ref())?,
+        false => Image::room::<U>("C", places[2])?,
+    });
+    for &bytes in &recipe.workspaces {
+        images.push(Image::workspace(bytes)?);
+    }
+    let mut transfer = copying.elapsed();
+
+    let computing = Instant::now();
+    let options = LaunchOptions {
+        workers: job.options.threads,
+        multiprocessors: gpu.multiprocessors,
+        ..LaunchOptions::default()
+    };
+    let progress = Progress::new(&recipe, asked.problem.pair_ops(), job.options.progress);
+    let mut threads = 1;
+    for (launch, program) in recipe.launches.iter().zip(programs) {
+        threads = threads.max(options.workers(launch.grid.iter().map(|&extent| u64::from(extent)).product()));
+        execute(recipe.kernel, launch, program, &mut images, &options, &progress)?;
+    }
+    let seconds = computing.elapsed().as_secs_f64();
+
+    let copying = Instant::now();
+    images[C].copy_to(c);
+    transfer += copying.elapsed();
+    let imitated = format!("imitates {}, compute capability {}", gpu.name, gpu.capability);
+    Ok(Report {
+        backend: Backend::Emulator,
+        kernel: recipe.kernel.name.to_owned(),
+        threads,
+        seconds,
+        transfer_seconds: transfer.as_secs_f64(),
+        prepare_seconds: prepare.as_secs_f64(),
+        why: passed_over
+            .map_or(imitated.clone(), |p| format!("{imitated}; without {}: {}", p.candidate, p.reason)),
+    })
+}
+
+/// Where C is in the list of images; workspaces come behind it.
+const C: usize = 2;
+
+fn place(buffer: Buffer) -> Option<usize> {
+    match buffer {
+        Buffer::A => Some(0),
+        Buffer::B => Some(1),
+        Buffer::C => Some(C),
+        Buffer::Workspace(index) => Some(C + 1 + index),
+        Buffer::Input | Buffer::Output => None,
+    }
+}
+
+fn program(launch: &Launch, gpu: &Gpu) -> Result<Program, Error> {
+    let ptx = ptx::of(&launch.program, gpu.capability)?;
+    Program::new(&ptx).map_err(|problem| unsupported(launch, problem.to_string()))
+}
+
+/// Runs a launch on a machine of its own, and takes over what it left in memory.
+fn execute(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: Program,
+    images: &mut [Image],
+    options: &LaunchOptions,
+    progress: &Progress<'_>,
+) -> Result<(), Error> {
+    let extents = emulator::Launch::new(launch.grid, launch.block)
+        .dynamic_shared(launch.dynamic_shared_memory)
+        .options(options.clone());
+    let arguments: Option<Vec<_>> =
+        launch.arguments.iter().map(|a| StagedArgument::of_recipe(a.value, &place)).collect();
+    let arguments =
+        arguments.ok_or_else(|| unsupported(launch, "it names memory that is not there".into()))?;
+    let mut stage = {
+        let arrays: Vec<HostArray<'_>> = images.iter().map(Image::array).collect();
+        Stage::new(program, extents, &arguments, &arrays).map_err(|e| unsupported(launch, e.to_string()))?
+    };
+    for symbol in &launch.symbols {
+        stage
+            .machine
+            .write_symbol(symbol.name, &symbol.bytes)
+            .map_err(|e| unsupported(launch, e.to_string()))?;
+    }
+    let block_done = || {
+        if launch.entry == kernel.entry() {
+            progress.block_done();
+        }
+    };
+    let report = stage.machine.launch_with_progress(launch.entry, &stage.launch, &block_done);
+    let report = report.map_err(|e| failed(launch, e))?;
+    if let Some(error) = report.error {
+        return Err(failed(launch, error));
+    }
+    if let Some(finding) = report.errors().next() {
+        return Err(fault(launch, finding.kind.title(), report.errors().count(), finding.to_string()));
+    }
+    for (index, image) in images.iter_mut().enumerate() {
+        let bytes = image.array().bytes.len();
+        image.replace(stage.read(index, bytes).map_err(|e| unsupported(launch, e.to_string()))?);
+    }
+    Ok(())
+}
+
+/// Terms that are finished, block by block of the launches that multiply.
+struct Progress<'a> {
+    tell: Option<&'a (dyn Fn(u64) + Sync)>,
+    terms: u128,
+    blocks: u128,
+    done: AtomicU64,
+}
+
+impl<'a> Progress<'a> {
+    fn new(recipe: &Recipe, terms: f64, tell: Option<&'a (dyn Fn(u64) + Sync)>) -> Self {
+        let product = recipe.launches.iter().filter(|launch| launch.entry == recipe.kernel.entry());
+        let blocks =
+            product.map(|launch| launch.grid.iter().map(|&extent| u128::from(extent)).product::<u128>());
+        Self { tell, terms: terms as u128, blocks: blocks.sum(), done: AtomicU64::new(0) }
+    }
+
+    fn block_done(&self) {
+        let Some(tell) = self.tell else { return };
+        let before = u128::from(self.done.fetch_add(1, Relaxed));
+        // Rounded so that the sum over all blocks is the number of terms.
+        let until = |blocks: u128| self.terms * blocks / self.blocks.max(1);
+        tell(u64::try_from(until(before + 1) - until(before)).unwrap_or(u64::MAX));
+    }
+}
+
+fn unsupported(launch: &Launch, why: String) -> Error {
+    let what = format!("{} on the emulator", launch.program.name);
+    ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into()
+}
+
+/// A launch that did not start or did not end.
+fn failed(launch: &Launch, error: LaunchError) -> Error {
+    match error {
+        LaunchError::MemoryLimit { bytes, .. } => {
+            ErrorKind::OutOfMemory { what: "the emulator", bytes }.into()
+        }
+        LaunchError::Unsupported { .. } => unsupported(launch, error.to_string()),
+        error => fault(launch, "the launch failed", 1, error.to_string()),
+    }
+}
+
+/// A kernel that is wrong, whatever it computed.
+fn fault(launch: &Launch, name: &str, count: usize, text: String) -> Error {
+    ErrorKind::Device {
+        doing: format!("emulating {}", launch.program.name),
+        name: name.into(),
+        number: i32::try_from(count).unwrap_or(i32::MAX),
+        text,
+        hint: "this is a fault of the kernel: please report it".into(),
+    }
+    .into()
+}

@@ -1,0 +1,101 @@
+//! Products on the emulator against the definition: what a user of the backend sees. Every kernel with all checks: `catalogue.rs`.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use support::{Makers, Own, compare, numbers};
+use tilewright::{
+    Backend, BatchMut, BatchProduct, BatchRef, Layout, MatMut, MatRef, Matrix, MinPlus, Options, PlusTimes,
+    Product, Update, kernels::find, plan::Gpu,
+};
+
+const FLOATS: Makers<f32, f32> = (|x| x as f32, |x| x as f32);
+const EMULATOR: Options<'_> =
+    Options { backend: Backend::Emulator, threads: 0, isa: None, kernel: None, gpu: None, progress: None };
+
+#[test]
+fn every_size_and_layout_agrees_with_the_definition() {
+    for size in [(1, 1, 1), (33, 31, 65), (64, 64, 32), (1, 300, 40), (65, 67, 0)] {
+        for which in [[0, 0, 0], [1, 1, 1], [2, 3, 0], [5, 4, 5]] {
+            compare::<PlusTimes<f32>>(Backend::Emulator, size, which, &Update::Replace, FLOATS).unwrap();
+            compare::<MinPlus<f32>>(Backend::Emulator, size, which, &Update::Accumulate, FLOATS).unwrap();
+        }
+        let update = Update::scale(-3, 2);
+        let ints: Makers<i32, i32> = (|x| x as i32, |x| x as i32);
+        compare::<PlusTimes<i32>>(Backend::Emulator, size, [0, 0, 3], &update, ints).unwrap();
+    }
+}
+
+#[test]
+fn the_old_c_is_not_read_where_beta_is_zero() {
+    let a = MatRef::new(&[1.0_f32, 2.0, 3.0, 4.0], Layout::row_major(2, 2)).unwrap();
+    let mut c = [f32::NAN; 4];
+    let view = MatMut::new(&mut c, Layout::row_major(2, 2)).unwrap();
+    let product = Product::<PlusTimes<f32>>::new(a, a).unwrap().backend(Backend::Emulator);
+    product.scale_into(1.5, 0.0, view).unwrap();
+    assert_eq!(c, [10.5, 15.0, 22.5, 33.0]);
+}
+
+#[test]
+fn batches_are_products_one_after_another() {
+    let (la, lb) = (Layout::row_major(5, 3), Layout::row_major(3, 4));
+    let (a, b) = (numbers(60, 1, |x| x as f32), numbers(12, 2, |x| x as f32));
+    // One B for all.
+    let batch = (BatchRef::new(&a, la, 4, 15).unwrap(), BatchRef::new(&b, lb, 4, 0).unwrap());
+    let mut results = [[1.0_f32; 80]; 2];
+    for (result, backend) in results.iter_mut().zip([Backend::Emulator, Backend::Reference]) {
+        let product = BatchProduct::<PlusTimes<f32>>::new(batch.0, batch.1).unwrap();
+        let product = product.options(Options { backend, ..EMULATOR });
+        product.accumulate_into(&mut BatchMut::new(result, Layout::row_major(5, 4), 4, 20).unwrap()).unwrap();
+    }
+    assert_eq!(results[0], results[1]);
+}
+
+#[test]
+fn the_kernel_and_the_gpu_can_be_chosen_and_are_named() {
+    let a = Matrix::from_fn(32, 32, |i, j| (i * j % 7) as f32).unwrap();
+    let gpu = Gpu::named("a6000").unwrap();
+    for name in ["naive", "shared-tile"] {
+        let options = Options { kernel: find(name).ok(), gpu: Some(&gpu), threads: 1, ..EMULATOR };
+        let product = Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap().options(options);
+        let mut c = a.clone();
+        let report = product.write_to(c.as_mut()).unwrap();
+        assert_eq!((report.kernel.as_str(), report.threads), (name, 1));
+        assert!(report.why.starts_with("imitates RTX A6000, compute capability 8.6"), "{}", report.why);
+    }
+    // What a kernel does not take, it refuses by name.
+    let options = Options { kernel: find("shared-tile").ok(), ..EMULATOR };
+    let narrow = a.as_ref().window(0, 0, 31, 32).unwrap();
+    let product = Product::<MinPlus<f32>>::new(narrow, a.as_ref()).unwrap().options(options);
+    let error = product.compute().unwrap_err();
+    assert!(error.to_string().contains("M to be a multiple of 32; M is 31"), "{error}");
+}
+
+#[test]
+fn progress_adds_up() {
+    for (m, n, k) in [(100, 70, 50), (1, 1, 1), (64, 64, 0)] {
+        let (a, b) = (Matrix::filled(m, k, 1.0_f32).unwrap(), Matrix::filled(k, n, 1.0_f32).unwrap());
+        let (terms, calls) = (AtomicU64::new(0), AtomicU64::new(0));
+        let count = |done| {
+            terms.fetch_add(done, Relaxed);
+            calls.fetch_add(1, Relaxed);
+        };
+        let options = Options { progress: Some(&count), kernel: find("coalesced").ok(), ..EMULATOR };
+        Product::<MinPlus<f32>>::new(a.as_ref(), b.as_ref()).unwrap().options(options).compute().unwrap();
+        let blocks = m.div_ceil(32) * n.div_ceil(32);
+        assert_eq!((terms.into_inner(), calls.into_inner()), ((m * n * k) as u64, blocks as u64));
+    }
+}
+
+#[test]
+fn what_no_kernel_does_is_refused_and_c_stays() {
+    let a = MatRef::new(&[1.0_f32; 4], Layout::row_major(2, 2)).unwrap();
+    let product = Product::<MinPlus<f32>>::new(a, a).unwrap().backend(Backend::Emulator);
+    let error = product.compute_with_arg().unwrap_err();
+    assert_eq!((error.code(), error.hint().is_some()), ("unsupported", true));
+    let product = Product::<Own>::new(a, a).unwrap().backend(Backend::Emulator);
+    let mut c = [7.0_f32; 4];
+    let refused = product.write_to(MatMut::new(&mut c, Layout::row_major(2, 2)).unwrap());
+    assert_eq!((refused.unwrap_err().code(), c), ("unsupported", [7.0; 4]));
+}
