@@ -21,7 +21,8 @@ impl Worker<'_> {
         let memory = &site.memory;
         let mut addresses = gather(memory, frame, mask);
         let space = resolve(memory.space, &mut addresses);
-        let shape = self.count(memory, &addresses, space, Mode::Update);
+        self.count(memory, &addresses, space, Mode::Update);
+        let shape = self.patterns[memory.counter as usize].shape;
         if space == Space::Shared {
             self.count_serial(memory.counter as usize, &addresses);
         }
@@ -101,7 +102,7 @@ impl Worker<'_> {
         }
         let turns = banks.into_iter().max().unwrap_or(0);
         let count = &mut self.counts.accesses[counter];
-        count.wavefronts += u64::from(turns.saturating_sub(pattern.cost));
+        count.wavefronts += u64::from(turns).saturating_sub(pattern.once.wavefronts);
     }
 }
 

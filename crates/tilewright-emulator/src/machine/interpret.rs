@@ -7,6 +7,7 @@ use super::{
     warp::{Join, JoinKind, Path, State, Warp},
     worker::Worker,
 };
+use crate::check::Mode;
 use crate::program::{
     NO_RECONVERGENCE,
     instruction::{Compare, Guard, Inst, Op, Place, Special},
@@ -386,8 +387,8 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     // SAFETY: the destination is a row of 64-bit values.
                     unsafe { vector::splat::<u64>(frame.target(inst.dst), address, mask) }
                 }
-                Op::Load => worker.load(warp, team, frame, inst.aux, mask, path.pc),
-                Op::Store => worker.store(warp, team, frame, inst.aux, mask, path.pc),
+                Op::Load => worker.access(Mode::Read, warp, team, frame, inst.aux, mask, path.pc),
+                Op::Store => worker.access(Mode::Write, warp, team, frame, inst.aux, mask, path.pc),
                 Op::LoadParam => worker.load_param(warp, team, frame, inst.aux, mask, path.pc),
                 Op::Scalar => super::scalar::execute(&program.sites.scalars[inst.aux as usize], frame, mask),
                 Op::Nothing => {}

@@ -280,5 +280,6 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
             queue.push_back(block);
         }
     }
+    worker.settle();
     Outcome { counts: worker.counts, findings: worker.findings, printed: worker.printed, error: worker.error }
 }

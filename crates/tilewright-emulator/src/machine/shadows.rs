@@ -1,7 +1,7 @@
 //! Accesses as the race checks see them.
 
-use super::{access::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
-use crate::check::{Access, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side};
+use super::{checked::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
+use crate::check::{Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength};
 use crate::memory::{Addresses, Object, Shape, each_lane};
 use crate::program::{
     address,
@@ -9,6 +9,18 @@ use crate::program::{
 };
 
 impl Worker<'_> {
+    /// How an access takes part in races.
+    pub fn actor(&self, site: &MemorySite, warp: &Warp, pc: u32, space: Space) -> Actor {
+        let strong = match site.order {
+            Order::Weak => false,
+            // Volatile is no substitute for a barrier between lanes.
+            Order::Volatile => space == Space::Global,
+            Order::Strong => true,
+        };
+        let strength = if strong { Strength::Atomic } else { Strength::Plain };
+        Actor { warp: warp.index, pc, strength }
+    }
+
     /// A shared access, before its data move.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]

@@ -1,7 +1,8 @@
 //! Asynchronous copies and the memory side of matrix instructions.
 
 use super::{
-    access::{gather, read, resolve, write},
+    access::{gather, resolve},
+    checked::{read, write},
     copies::Copy,
     faults::Faults,
     frame::Frame,

@@ -89,6 +89,12 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Whether nobody looks at single accesses.
+    #[inline(always)]
+    pub fn is_unwatched(&self) -> bool {
+        self.launch.races == Races::Ignore && self.launch.observer.is_none()
+    }
+
     /// Reports something about one instruction.
     pub fn report(
         &mut self,
