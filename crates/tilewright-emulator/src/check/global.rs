@@ -1,32 +1,90 @@
-//! Shadow of global memory, and what happens before what between blocks.
+//! Shadow of global memory.
 
-use std::collections::HashMap;
-use std::sync::{
-    Mutex, MutexGuard, OnceLock,
-    atomic::{AtomicBool, Ordering::Relaxed},
-};
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock};
 
 use super::{
+    blocks::{BlockOrder, Known, locked},
     entry::{Entry, Moment, Strength},
     order::Order,
     shared::{Actor, Mode},
 };
-use crate::memory::lanes;
+use crate::memory::{Footprint, lanes};
 
 /// Granules of a page.
-const PAGE: usize = 1024;
+const PAGE: usize = 4096;
 
-/// The last plain store, the last atomic and two loads of a granule, each with its block (plus one; zero for none).
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    write: (Entry, u32),
-    /// Atomics and strong stores; they do not hide a plain store from others.
-    update: (Entry, u32),
-    read: (Entry, u32),
-    other_read: (Entry, u32),
+/// Accesses of one sort, by granule: the moment; and the block (plus one; zero for none) above the lanes. Apart, so that loops over them
+/// vectorise.
+#[derive(Debug, Default)]
+struct Entries {
+    moments: Vec<u64>,
+    parties: Vec<u64>,
 }
 
-type Page = Mutex<Box<[Cell]>>;
+/// Moments and parties of granules in a row.
+type Rows<'a> = (&'a mut [u64], &'a mut [u64]);
+
+impl Entries {
+    fn new() -> Self {
+        Self { moments: vec![0; PAGE], parties: vec![0; PAGE] }
+    }
+
+    /// What is remembered of a granule and the block; nothing, while there is no room for any.
+    fn get(&self, granule: usize) -> (Entry, u32) {
+        match (self.moments.get(granule), self.parties.get(granule)) {
+            (Some(&moment), Some(&party)) => {
+                (Entry { moment: Moment(moment), lanes: party as u32 }, (party >> 32) as u32)
+            }
+            _ => (Entry::default(), 0),
+        }
+    }
+
+    fn set(&mut self, granule: usize, entry: Entry, block: u32) {
+        if self.moments.is_empty() {
+            *self = Self::new();
+        }
+        self.moments[granule] = entry.moment.0;
+        self.parties[granule] = party(block, entry.lanes);
+    }
+
+    /// Nothing, while there is no room for any.
+    #[inline(always)]
+    fn run(&mut self, granules: Range<usize>) -> Rows<'_> {
+        match (self.moments.get_mut(granules.clone()), self.parties.get_mut(granules)) {
+            (Some(moments), Some(parties)) => (moments, parties),
+            _ => (&mut [], &mut []),
+        }
+    }
+}
+
+#[inline(always)]
+fn party(block: u32, lanes: u32) -> u64 {
+    u64::from(block) << 32 | u64::from(lanes)
+}
+
+/// The last plain store, the last atomic and two loads of each granule. Stores and atomics are empty until there is one.
+#[derive(Debug)]
+struct Cells {
+    writes: Entries,
+    /// Atomics and strong stores; they do not hide a plain store from others.
+    updates: Entries,
+    reads: Entries,
+    other_reads: Entries,
+}
+
+impl Cells {
+    fn new() -> Self {
+        Self {
+            writes: Entries::default(),
+            updates: Entries::default(),
+            reads: Entries::new(),
+            other_reads: Entries::new(),
+        }
+    }
+}
+
+type Page = Mutex<Cells>;
 
 /// The shadow. Pages come into being when they are touched.
 #[derive(Debug)]
@@ -47,81 +105,6 @@ pub struct GlobalConflict {
     pub earlier_mode: Mode,
     /// Whether the present thread has read the value that it is about to replace.
     pub lost_update: bool,
-}
-
-/// What a block knows of other blocks.
-#[derive(Debug, Default)]
-pub struct Known {
-    /// By address: how much of what was published there.
-    positions: HashMap<u64, u32>,
-    /// The stamp of the last fence that reaches other blocks: what is older is published by the next atomic.
-    pub fenced: Option<u32>,
-}
-
-/// What blocks have published at one address, in order.
-#[derive(Debug, Default)]
-struct Log {
-    position: u32,
-    /// By block: stamp and position.
-    entries: HashMap<u32, Vec<(u32, u32)>>,
-    /// What the publishers themselves knew.
-    inherited: HashMap<u64, u32>,
-}
-
-/// Order between blocks: a fence and then an atomic publish, an atomic or a strong load of the same place learns.
-#[derive(Debug, Default)]
-pub struct BlockOrder {
-    any: AtomicBool,
-    logs: Mutex<HashMap<u64, Log>>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic of another worker ends the launch anyway.
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn raise(positions: &mut HashMap<u64, u32>, address: u64, position: u32) {
-    let known = positions.entry(address).or_default();
-    *known = position.max(*known);
-}
-
-impl BlockOrder {
-    /// A block publishes at `address` what it did before its last fence.
-    pub fn publish(&self, address: u64, block: u32, stamp: u32, known: &Known) {
-        let mut logs = locked(&self.logs);
-        let log = logs.entry(address).or_default();
-        log.position += 1;
-        log.entries.entry(block).or_default().push((stamp, log.position));
-        for (&address, &position) in &known.positions {
-            raise(&mut log.inherited, address, position);
-        }
-        self.any.store(true, Relaxed);
-    }
-
-    /// A block reads what was published at `address`.
-    pub fn learn(&self, address: u64, known: &mut Known) {
-        if !self.any.load(Relaxed) {
-            return;
-        }
-        let logs = locked(&self.logs);
-        if let Some(log) = logs.get(&address) {
-            raise(&mut known.positions, address, log.position);
-            for (&address, &position) in &log.inherited {
-                raise(&mut known.positions, address, position);
-            }
-        }
-    }
-
-    fn before(&self, known: &Known, block: u32, stamp: u32) -> bool {
-        if known.positions.is_empty() {
-            return false;
-        }
-        let logs = locked(&self.logs);
-        known.positions.iter().any(|(address, &position)| {
-            let published = logs.get(address).and_then(|log| log.entries.get(&block));
-            published.is_some_and(|entries| entries.iter().any(|&(s, p)| s > stamp && p <= position))
-        })
-    }
 }
 
 /// The block that accesses and what it knows.
@@ -147,6 +130,48 @@ impl GlobalShadow {
         }
     }
 
+    /// Remembers a plain access whose first lane is at `offset` of `region`, if it obviously conflicts with no other. `false`: it is
+    /// for [`Self::access`] to tell, and what has been remembered so far does no harm.
+    #[inline(always)]
+    pub fn is_quiet(
+        &self,
+        present: Present<'_>,
+        actor: Actor,
+        mode: Mode,
+        region: usize,
+        footprint: &Footprint,
+        offset: u64,
+    ) -> bool {
+        let Some(pages) = self.regions.get(region) else { return false };
+        if mode == Mode::Write && !footprint.is_exclusive() {
+            return false;
+        }
+        // One page is held at a time, so that workers cannot wait for each other in a circle.
+        let mut held = None;
+        for (start, lanes) in footprint.runs((offset >> self.shift) as usize) {
+            let number = start / PAGE;
+            let place = start % PAGE;
+            if place + lanes.len() > PAGE {
+                return false;
+            }
+            if held.as_ref().is_none_or(|&(page, _)| page != number) {
+                drop(held.take());
+                let Some(page) = pages.get(number) else { return false };
+                held = Some((number, locked(page.get_or_init(|| Mutex::new(Cells::new())))));
+            }
+            let Some((_, cells)) = &mut held else { return false };
+            let granules = place..place + lanes.len();
+            let quiet = match mode {
+                Mode::Read => quiet_read(present, actor, lanes, cells, granules),
+                _ => quiet_write(present, actor, lanes, cells, granules),
+            };
+            if !quiet {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Looks at an access of `bytes` at `offsets` into `region` by each lane of `mask`, and reports conflicts.
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn access(
@@ -162,66 +187,141 @@ impl GlobalShadow {
     ) {
         let Some(pages) = self.regions.get(region) else { return };
         let granules = (bytes as usize >> self.shift).max(1);
-        let mut held: Option<(usize, MutexGuard<'_, Box<[Cell]>>)> = None;
-        let mut rest = mask;
-        while rest != 0 {
-            let first = rest.trailing_zeros() as usize;
-            let group = run_of_equals(offsets, rest, first);
-            rest &= !group;
-            let start = (offsets[first] >> self.shift) as usize;
-            let mut reported = 0u32;
+        let mut held = None;
+        for lane in lanes(mask) {
+            let start = (offsets[lane] >> self.shift) as usize;
+            let mut found = None;
             for granule in start..start + granules {
                 let number = granule / PAGE;
-                if held.as_ref().is_none_or(|held| held.0 != number) {
-                    // One page is held at a time, so that workers cannot wait for each other in a circle.
+                if held.as_ref().is_none_or(|&(page, _)| page != number) {
                     drop(held.take());
                     let Some(page) = pages.get(number) else { return };
-                    let page = page.get_or_init(|| Mutex::new(vec![Cell::default(); PAGE].into()));
-                    held = Some((number, locked(page)));
+                    held = Some((number, locked(page.get_or_init(|| Mutex::new(Cells::new())))));
                 }
                 let Some((_, cells)) = &mut held else { return };
-                let cell = &mut cells[granule % PAGE];
-                if mode == Mode::Read && quiet(cell, present) {
-                    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength);
-                    remember(cell, Entry { moment, lanes: group }, present.block + 1);
-                    continue;
-                }
-                for lane in lanes(group) {
-                    let conflict = touch(cell, present, actor, mode, lane as u32);
-                    if let Some(conflict) = conflict
-                        && reported >> lane & 1 == 0
-                    {
-                        reported |= 1 << lane;
-                        report(lane as u32, conflict);
-                    }
-                }
+                let conflict = touch(cells, granule % PAGE, present, actor, mode, lane as u32);
+                found = found.or(conflict);
+            }
+            if let Some(conflict) = found {
+                report(lane as u32, conflict);
             }
         }
     }
 }
 
-/// Lanes of `rest` from `first` on that follow each other with one offset.
-fn run_of_equals(offsets: &[u64; 32], rest: u32, first: usize) -> u32 {
-    let mut group = 1u32 << first;
-    for lane in lanes(rest & !group) {
-        if offsets[lane] != offsets[first] {
-            break;
-        }
-        group |= 1 << lane;
+/// Whether accesses in a row are all of this block before its last barrier, if there were any.
+#[inline(always)]
+fn are_over((moments, parties): Rows<'_>, me: u64, barrier: u64) -> bool {
+    let mut open = false;
+    for (&moment, &party) in moments.iter().zip(&*parties) {
+        open |= party >> 32 != 0 && (party >> 32 != me || moment >= barrier);
     }
-    group
+    !open
 }
 
-/// Whether no store to this granule can conflict with a load: there is none, or the last barrier of this block is between.
-fn quiet(cell: &Cell, present: Present<'_>) -> bool {
-    let old = |(entry, block): (Entry, u32)| {
-        block == 0 || block == present.block + 1 && entry.stamp() < present.order.barrier
+/// Whether accesses in a row are over, or of the very lanes that access now.
+#[inline(always)]
+fn are_over_or_mine(
+    (moments, parties): Rows<'_>,
+    lanes: &[u32],
+    me: u64,
+    barrier: u64,
+    present: Moment,
+) -> bool {
+    let mut open = false;
+    for ((&moment, &party), &lane) in moments.iter().zip(&*parties).zip(lanes) {
+        let mine = party as u32 == lane && Moment(moment).is_by(present);
+        open |= party >> 32 != 0 && (party >> 32 != me || (moment >= barrier && !mine));
+    }
+    !open
+}
+
+/// Lanes read granules in a row. `false`: nothing was done, there may be a conflict.
+#[inline(always)]
+fn quiet_read(
+    present: Present<'_>,
+    actor: Actor,
+    lanes: &[u32],
+    cells: &mut Cells,
+    granules: Range<usize>,
+) -> bool {
+    let me = u64::from(present.block + 1);
+    let barrier = u64::from(present.order.barrier) << 32;
+    if !are_over(cells.writes.run(granules.clone()), me, barrier)
+        || !are_over(cells.updates.run(granules.clone()), me, barrier)
+    {
+        return false;
+    }
+    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength).0;
+    remember_run(moment, me, lanes, cells.reads.run(granules.clone()), cells.other_reads.run(granules));
+    true
+}
+
+/// As [`remember`].
+#[inline(always)]
+fn remember_run(
+    moment: u64,
+    me: u64,
+    lanes: &[u32],
+    (reads, readers): Rows<'_>,
+    (others, other_readers): Rows<'_>,
+) {
+    let count = lanes.len();
+    let (reads, readers) = (&mut reads[..count], &mut readers[..count]);
+    let (others, other_readers) = (&mut others[..count], &mut other_readers[..count]);
+    for i in 0..count {
+        let (last, reader, other) = (reads[i], readers[i], other_readers[i] >> 32);
+        let repeats = last == moment && reader >> 32 == me;
+        let is_room = other == 0 || other == me || reader >> 32 != me;
+        let moves = !repeats && reader >> 32 != 0 && is_room;
+        others[i] = if moves { last } else { others[i] };
+        other_readers[i] = if moves { reader } else { other_readers[i] };
+        reads[i] = moment;
+        readers[i] = me << 32 | u64::from(lanes[i]) | if repeats { reader } else { 0 };
+    }
+}
+
+/// Each of some granules in a row is written by one lane. `false`: nothing was done, there may be a conflict.
+#[inline(always)]
+fn quiet_write(
+    present: Present<'_>,
+    actor: Actor,
+    lanes: &[u32],
+    cells: &mut Cells,
+    granules: Range<usize>,
+) -> bool {
+    let me = u64::from(present.block + 1);
+    let barrier = u64::from(present.order.barrier) << 32;
+    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength);
+    let over = |entries: &mut Entries| {
+        are_over_or_mine(entries.run(granules.clone()), lanes, me, barrier, moment)
     };
-    old(cell.write) && old(cell.update)
+    if !(over(&mut cells.writes)
+        && over(&mut cells.updates)
+        && over(&mut cells.reads)
+        && over(&mut cells.other_reads))
+    {
+        return false;
+    }
+    if cells.writes.moments.is_empty() {
+        cells.writes = Entries::new();
+    }
+    for reads in [&mut cells.reads, &mut cells.other_reads] {
+        for read in reads.run(granules.clone()).0 {
+            *read = Moment(*read).stale().0;
+        }
+    }
+    let (writes, writers) = cells.writes.run(granules);
+    writes.fill(moment.0);
+    for (writer, &lane) in writers.iter_mut().zip(lanes) {
+        *writer = me << 32 | u64::from(lane);
+    }
+    true
 }
 
 fn touch(
-    cell: &mut Cell,
+    cells: &mut Cells,
+    granule: usize,
     present: Present<'_>,
     actor: Actor,
     mode: Mode,
@@ -230,7 +330,8 @@ fn touch(
     let me = present.block + 1;
     let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength);
     let strong = actor.strength == Strength::Atomic;
-    let mine = [cell.read, cell.other_read]
+    let (read, other_read) = (cells.reads.get(granule), cells.other_reads.get(granule));
+    let mine = [read, other_read]
         .into_iter()
         .find(|(read, block)| mode == Mode::Write && *block == me && read.has(actor.warp, lane));
     let conflict = |(earlier, block): (Entry, u32), earlier_mode: Mode| {
@@ -245,32 +346,35 @@ fn touch(
             lost_update,
         })
     };
-    let found = conflict(cell.write, Mode::Write).or_else(|| conflict(cell.update, Mode::Update));
+    let found = conflict(cells.writes.get(granule), Mode::Write)
+        .or_else(|| conflict(cells.updates.get(granule), Mode::Update));
     if mode == Mode::Read {
-        remember(cell, Entry { moment, lanes: 1 << lane }, me);
+        remember(cells, granule, Entry { moment, lanes: 1 << lane }, me);
         return found;
     }
     let found =
-        found.or_else(|| conflict(cell.read, Mode::Read)).or_else(|| conflict(cell.other_read, Mode::Read));
-    cell.read.0 = cell.read.0.stale();
-    cell.other_read.0 = cell.other_read.0.stale();
-    let last = if strong { &mut cell.update } else { &mut cell.write };
-    let lanes = if last.1 == me && last.0.moment == moment { last.0.lanes } else { 0 } | 1 << lane;
-    *last = (Entry { moment, lanes }, me);
+        found.or_else(|| conflict(read, Mode::Read)).or_else(|| conflict(other_read, Mode::Read));
+    cells.reads.set(granule, read.0.stale(), read.1);
+    cells.other_reads.set(granule, other_read.0.stale(), other_read.1);
+    let writes = if strong { &mut cells.updates } else { &mut cells.writes };
+    let (last, block) = writes.get(granule);
+    let lanes = if block == me && last.moment == moment { last.lanes } else { 0 } | 1 << lane;
+    writes.set(granule, Entry { moment, lanes }, me);
     found
 }
 
-fn remember(cell: &mut Cell, entry: Entry, me: u32) {
-    let (last, block) = cell.read;
+fn remember(cells: &mut Cells, granule: usize, entry: Entry, me: u32) {
+    let (last, block) = cells.reads.get(granule);
     if block == me && last.moment == entry.moment {
-        cell.read.0.lanes |= entry.lanes;
+        cells.reads.set(granule, Entry { lanes: last.lanes | entry.lanes, ..last }, me);
         return;
     }
     // A reader of another block is kept if there is one: it stays unordered for longest.
-    if block != 0 && (cell.other_read.1 == 0 || cell.other_read.1 == me || block != me) {
-        cell.other_read = cell.read;
+    let other = cells.other_reads.get(granule).1;
+    if block != 0 && (other == 0 || other == me || block != me) {
+        cells.other_reads.set(granule, last, block);
     }
-    cell.read = (entry, me);
+    cells.reads.set(granule, entry, me);
 }
 
 /// The lanes of an earlier access that nothing orders before the present one.

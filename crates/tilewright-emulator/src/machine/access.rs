@@ -3,11 +3,12 @@
 use super::{
     frame::Frame,
     moves::{Cells, fetch, spill},
+    shadows::is_quiet,
     team::Team,
     warp::Warp,
     worker::{Worker, window},
 };
-use crate::check::Mode;
+use crate::check::{Actor, Mode, Strength};
 use crate::memory::{Addresses, Atomic, Object, Pattern, Plain};
 use crate::program::{
     address,
@@ -101,35 +102,59 @@ impl Worker<'_> {
         let site = &self.program.sites.memories[index as usize];
         let pattern = &self.patterns[site.counter as usize];
         if let Some(first) = repeated(site, pattern, frame, mask)
-            && let Some(object) = self.known_object(site, pattern.space, team, first)
-            && pattern.is_inside(first, &object, site.bytes * site.elements)
+            && let Some((object, at)) = self.known_object(site, pattern.space, team, first)
+            && pattern.is_inside(at, &object, site.bytes * site.elements)
             && (mode == Mode::Read || object.writable)
-            && self.is_unwatched()
+            && (self.is_unwatched || self.is_quiet(site, warp, team, &object, at, mode, pc))
         {
-            let space = pattern.space;
+            let pattern = &mut self.patterns[site.counter as usize];
+            pattern.repeats += 1;
             // SAFETY: all lanes are inside the object, and aligned.
             unsafe {
-                let data = object.data.add(first.wrapping_sub(object.start) as usize);
+                let data = object.data.add(at.wrapping_sub(object.start) as usize);
                 let cells = Cells { data, relative: pattern.relative(), shape: pattern.shape, mask };
-                transfer(mode, space, site, &cells, frame);
+                transfer(mode, pattern.space, site, &cells, frame);
             }
-            self.patterns[site.counter as usize].repeats += 1;
             return;
         }
         self.access_anew(mode, warp, team, frame, index, mask, pc);
     }
 
-    /// The object in `space` that an access at `first` can only mean, if the space is one whose objects all lanes share.
+    /// The object that an access at `first` can only mean, if all lanes share those of `space`; and the address there.
     #[inline(always)]
-    fn known_object(&self, site: &MemorySite, space: Space, team: &mut Team, first: u64) -> Option<Object> {
+    fn known_object(
+        &self,
+        site: &MemorySite,
+        space: Space,
+        team: &mut Team,
+        first: u64,
+    ) -> Option<(Object, u64)> {
         match space {
             Space::Shared => {
                 let window = if site.space == Space::Generic { address::SHARED_WINDOW } else { 0 };
-                team.shared.object(&self.launch.shared, first.wrapping_sub(window))
+                let at = first.wrapping_sub(window);
+                Some((team.shared.object(&self.launch.shared, at)?, at))
             }
-            Space::Global => self.launch.memory.object(first),
+            Space::Global => Some((self.launch.memory.object(first)?, first)),
             _ => None,
         }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn is_quiet(
+        &mut self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        object: &Object,
+        first: u64,
+        mode: Mode,
+        pc: u32,
+    ) -> bool {
+        let pattern = &mut self.patterns[site.counter as usize];
+        let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
+        is_quiet(self.isa, self.launch, team, site, pattern, object, first, actor, mode)
     }
 
     /// An access whose lanes do not lie as they did before.
@@ -165,10 +190,11 @@ impl Worker<'_> {
             self.lane_by_lane(site, space, warp, team, &addresses, frame, pc, mode);
             return;
         };
-        if space == Space::Shared && team.shadow.is_some() {
-            self.shadow_shared(site, warp, team, &addresses, &object, shape, mode, frame, pc);
+        let quiet = self.is_unwatched || self.is_quiet(site, warp, team, &object, first, mode, pc);
+        if !quiet && space == Space::Shared && team.shadow.is_some() {
+            self.shadow_shared(site, warp, team, &addresses, &object, mode, frame, pc);
         }
-        if space == Space::Global && self.launch.shadow.is_some() {
+        if !quiet && space == Space::Global && self.launch.shadow.is_some() {
             self.shadow_global(site, warp, team, &addresses, &object, mode, frame, pc);
         }
         // SAFETY: all lanes are inside the object, and aligned.

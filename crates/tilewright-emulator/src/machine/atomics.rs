@@ -22,7 +22,6 @@ impl Worker<'_> {
         let mut addresses = gather(memory, frame, mask);
         let space = resolve(memory.space, &mut addresses);
         self.count(memory, &addresses, space, Mode::Update);
-        let shape = self.patterns[memory.counter as usize].shape;
         if space == Space::Shared {
             self.count_serial(memory.counter as usize, &addresses);
         }
@@ -44,7 +43,7 @@ impl Worker<'_> {
         if checked == 0 {
             return;
         }
-        self.shadow_atomic(site, warp, team, &addresses, space, shape, checked, frame, pc);
+        self.shadow_atomic(site, warp, team, &addresses, space, checked, frame, pc);
         for lane in lanes(checked) {
             let operands = site.operands.map(|slot| slot.map_or(0, |slot| frame.lane(slot, lane)));
             let old = update(site, data[lane], operands);
@@ -62,7 +61,6 @@ impl Worker<'_> {
         team: &mut Team,
         addresses: &crate::memory::Addresses,
         space: Space,
-        shape: crate::memory::Shape,
         checked: u32,
         frame: Frame,
         pc: u32,
@@ -86,7 +84,7 @@ impl Worker<'_> {
             rest &= !group.mask;
             let mode = Mode::Update;
             if space == Space::Shared && team.shadow.is_some() {
-                self.shadow_shared(&site.memory, warp, team, &group, &object, shape, mode, frame, pc);
+                self.shadow_shared(&site.memory, warp, team, &group, &object, mode, frame, pc);
             } else if space == Space::Global && self.launch.shadow.is_some() {
                 self.shadow_global(&site.memory, warp, team, &group, &object, mode, frame, pc);
             }

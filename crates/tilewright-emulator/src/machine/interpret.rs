@@ -2,6 +2,7 @@
 
 use super::{
     frame::Frame,
+    isa::for_each_isa,
     team::Team,
     vector,
     warp::{Join, JoinKind, Path, State, Warp},
@@ -26,63 +27,9 @@ pub enum Stop {
     Failed,
 }
 
-/// The vector instructions that the loop is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
-    /// What every processor has.
-    Baseline,
-    /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512 F, BW, DQ and VL.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Isa {
-    /// The best that this processor has.
-    pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            let avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            if avx2 && avx512 {
-                return Isa::Avx512;
-            }
-            if avx2 {
-                return Isa::Avx2;
-            }
-        }
-        Isa::Baseline
-    }
-}
-
-/// Executes `warp` until it stops.
-pub fn run(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
-    match worker.isa {
-        Isa::Baseline => interpret(worker, warp, team),
-        // SAFETY: these variants are only made by `Isa::detect`, which has asked the processor.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { interpret_avx2(worker, warp, team) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { interpret_avx512(worker, warp, team) },
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn interpret_avx2(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
-    interpret(worker, warp, team)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-fn interpret_avx512(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
-    interpret(worker, warp, team)
+for_each_isa! {
+    /// Executes `warp` until it stops.
+    pub fn run(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop = interpret
 }
 
 /// The bits of an f32 result: the hardware has one NaN.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{
     block::{Block, Progress},
-    interpret::Isa,
+    isa::Isa,
     worker::{Launch, Worker},
 };
 use crate::check::{Collector, Finding, Severity};

@@ -13,6 +13,7 @@ mod faults;
 mod frame;
 mod heap;
 mod interpret;
+pub(crate) mod isa;
 mod launch;
 mod moves;
 mod observer;

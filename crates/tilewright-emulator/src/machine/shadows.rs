@@ -1,12 +1,57 @@
 //! Accesses as the race checks see them.
 
-use super::{checked::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
+use super::{checked::read, frame::Frame, isa::for_each_isa, team::Team, warp::Warp, worker::{Launch, Worker}};
 use crate::check::{Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength};
-use crate::memory::{Addresses, Object, Shape, each_lane};
+use crate::memory::{Addresses, Object, Pattern, each_lane};
 use crate::program::{
     address,
     instruction::{MemorySite, Order, Releases, Space},
 };
+
+for_each_isa! {
+    /// Remembers an access whose lanes lie as `pattern` says, the first `offset` bytes into `object`, if it obviously conflicts with no
+    /// other. `false`: that is to be looked at lane by lane.
+    pub fn is_quiet(
+        launch: &Launch<'_>,
+        team: &mut Team,
+        site: &MemorySite,
+        pattern: &mut Pattern,
+        object: &Object,
+        first: u64,
+        actor: Actor,
+        mode: Mode,
+    ) -> bool = look_for_quiet
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+fn look_for_quiet(
+    launch: &Launch<'_>,
+    team: &mut Team,
+    site: &MemorySite,
+    pattern: &mut Pattern,
+    object: &Object,
+    first: u64,
+    actor: Actor,
+    mode: Mode,
+) -> bool {
+    if site.order != Order::Weak || launch.observer.is_some() {
+        return false;
+    }
+    let space = pattern.space;
+    let footprint = pattern.footprint(site.bytes * site.elements, launch.granule_shift);
+    let offset = first.wrapping_sub(object.start);
+    if space == Space::Shared {
+        let start = object.data as usize - team.shared.data() as usize;
+        let Some(shadow) = &mut team.shadow else { return true };
+        return shadow.is_quiet(&team.order, actor, mode, footprint, start as u32 + offset as u32);
+    }
+    let Some(shadow) = &launch.shadow else { return true };
+    let present =
+        Present { block: team.number, order: &team.order, known: &team.known, blocks: &launch.blocks };
+    let region = (object.start >> address::REGION_SHIFT) as usize;
+    shadow.is_quiet(present, actor, mode, region, footprint, offset)
+}
 
 impl Worker<'_> {
     /// How an access takes part in races.
@@ -22,7 +67,6 @@ impl Worker<'_> {
     }
 
     /// A shared access, before its data move.
-    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_shared(
         &mut self,
@@ -31,7 +75,6 @@ impl Worker<'_> {
         team: &mut Team,
         addresses: &Addresses,
         object: &Object,
-        shape: Shape,
         mode: Mode,
         frame: Frame,
         pc: u32,
@@ -46,7 +89,7 @@ impl Worker<'_> {
         let bytes = site.bytes * site.elements;
         let Some(mut shadow) = team.shadow.take() else { return };
         let mut conflicts = Vec::new();
-        let access = Access { actor, mode, offsets: &offsets, bytes, mask: addresses.mask, shape };
+        let access = Access { actor, mode, offsets: &offsets, bytes, mask: addresses.mask };
         shadow.access(&team.order, &access, &mut |lane, conflict| conflicts.push((lane, conflict)));
         team.shadow = Some(shadow);
         if !conflicts.is_empty() {
@@ -178,7 +221,6 @@ impl Worker<'_> {
     }
 
     /// A global access, before its data move.
-    #[inline(never)]
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_global(
         &mut self,

@@ -13,7 +13,7 @@ use super::{
 use crate::alu;
 use crate::check::{Access, Actor, Conflict, FindingKind, Mode, Severity, Strength};
 use crate::isa::Major;
-use crate::memory::{Addresses, Shape, lanes};
+use crate::memory::{Addresses, lanes};
 use crate::program::instruction::{MemorySite, Space, Transpose, Width};
 
 impl Worker<'_> {
@@ -120,8 +120,7 @@ impl Worker<'_> {
         let offset = (at - object.start) as u32 + start as u32;
         let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
         let mut found = None;
-        let (offsets, shape) = (&[offset; 32], Shape::Scattered);
-        let access = Access { actor, mode, offsets, bytes, mask: 1 << lane, shape };
+        let access = Access { actor, mode, offsets: &[offset; 32], bytes, mask: 1 << lane };
         shadow.access(&team.order, &access, &mut |_, conflict| found = Some(conflict));
         team.shadow = Some(shadow);
         let side = self.side(warp, team, pc, 1 << lane);

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::{
     frame::Frame,
-    interpret::{Isa, uniform_special},
+    interpret::uniform_special,
+    isa::Isa,
     launch::{LaunchError, Races},
     team::Team,
     vector,
@@ -51,6 +52,8 @@ pub struct Worker<'a> {
     pub launch: &'a Launch<'a>,
     pub program: &'a Program,
     pub isa: Isa,
+    /// Whether nobody looks at single accesses.
+    pub is_unwatched: bool,
     pub counts: RawCounts,
     /// The last pattern of each access.
     pub patterns: Vec<Pattern>,
@@ -70,6 +73,7 @@ impl<'a> Worker<'a> {
             launch,
             program,
             isa,
+            is_unwatched: launch.races == Races::Ignore && launch.observer.is_none(),
             counts: RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len()),
             patterns: vec![Pattern::default(); program.accesses.len()],
             findings: Collector::default(),
@@ -87,12 +91,6 @@ impl<'a> Worker<'a> {
             grid: self.launch.grid,
             block: self.launch.block,
         }
-    }
-
-    /// Whether nobody looks at single accesses.
-    #[inline(always)]
-    pub fn is_unwatched(&self) -> bool {
-        self.launch.races == Races::Ignore && self.launch.observer.is_none()
     }
 
     /// Reports something about one instruction.

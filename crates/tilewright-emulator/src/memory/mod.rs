@@ -1,12 +1,14 @@
 //! Emulated memories and the addresses of a warp.
 
 mod cells;
+mod footprint;
 mod global;
 mod lanes;
 mod pattern;
 mod shared;
 
 pub use cells::{Atomic, Plain, Words};
+pub use footprint::Footprint;
 pub use global::{Access, GlobalMemory};
 pub use lanes::{Addresses, each_lane, lanes};
 pub use pattern::{Cost, Pattern, Shape};

@@ -5,7 +5,7 @@
 
 use tilewright_arch::memory;
 
-use super::{Addresses, Object};
+use super::{Addresses, Footprint, Object};
 use crate::count::AccessCount;
 use crate::program::instruction::Space;
 
@@ -58,6 +58,8 @@ pub struct Pattern {
     pub once: AccessCount,
     /// Executions that the counters do not hold yet.
     pub repeats: u64,
+    /// The granules, if somebody has asked for them.
+    footprint: Footprint,
 }
 
 impl Default for Pattern {
@@ -75,6 +77,7 @@ impl Default for Pattern {
             bits: 0,
             once: AccessCount::default(),
             repeats: 0,
+            footprint: Footprint::default(),
         }
     }
 }
@@ -138,6 +141,15 @@ impl Pattern {
         &self.relative
     }
 
+    /// The granules of `1 << shift` bytes that an access of `bytes` touches.
+    #[inline(always)]
+    pub fn footprint(&mut self, bytes: u32, shift: u32) -> &Footprint {
+        if self.footprint.is_empty() {
+            self.footprint = Footprint::new(&self.relative, self.mask, bytes, shift);
+        }
+        &self.footprint
+    }
+
     /// Whether this is how `addresses` lie in `space`.
     pub fn is(&self, addresses: &Addresses, space: Space) -> bool {
         let first = addresses.at[0];
@@ -164,6 +176,7 @@ impl Pattern {
         let whole_sectors = aligned && self.bits % 32 == 0;
         self.phase_mask = if aligned && (whole_sectors || cost != Cost::Sectors) { 0 } else { 31 };
         self.once = price(addresses, bytes, cost);
+        self.footprint.clear();
         let consecutive = |lane: usize| self.relative[lane] == lane as u64 * u64::from(bytes);
         self.shape = match () {
             () if self.bits == 0 => Shape::Uniform,
