@@ -1,7 +1,6 @@
 //! Shadow of global memory.
 
-use std::ops::Range;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use super::{
     blocks::{BlockOrder, Known, locked},
@@ -14,77 +13,181 @@ use crate::memory::{Footprint, lanes};
 /// Granules of a page.
 const PAGE: usize = 4096;
 
-/// Accesses of one sort, by granule: the moment; and the block (plus one; zero for none) above the lanes. Apart, so that loops over them
-/// vectorise.
-#[derive(Debug, Default)]
-struct Entries {
-    moments: Vec<u64>,
-    parties: Vec<u64>,
+/// Remembered accesses to one granule by one block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    moment: Moment,
+    /// The block (plus one; zero for none) above the lanes.
+    party: u64,
 }
 
-/// Moments and parties of granules in a row.
-type Rows<'a> = (&'a mut [u64], &'a mut [u64]);
-
-impl Entries {
-    fn new() -> Self {
-        Self { moments: vec![0; PAGE], parties: vec![0; PAGE] }
-    }
-
-    /// What is remembered of a granule and the block; nothing, while there is no room for any.
-    fn get(&self, granule: usize) -> (Entry, u32) {
-        match (self.moments.get(granule), self.parties.get(granule)) {
-            (Some(&moment), Some(&party)) => {
-                (Entry { moment: Moment(moment), lanes: party as u32 }, (party >> 32) as u32)
-            }
-            _ => (Entry::default(), 0),
-        }
-    }
-
-    fn set(&mut self, granule: usize, entry: Entry, block: u32) {
-        if self.moments.is_empty() {
-            *self = Self::new();
-        }
-        self.moments[granule] = entry.moment.0;
-        self.parties[granule] = party(block, entry.lanes);
-    }
-
-    /// Nothing, while there is no room for any.
+impl Seen {
     #[inline(always)]
-    fn run(&mut self, granules: Range<usize>) -> Rows<'_> {
-        match (self.moments.get_mut(granules.clone()), self.parties.get_mut(granules)) {
-            (Some(moments), Some(parties)) => (moments, parties),
-            _ => (&mut [], &mut []),
-        }
+    fn new(moment: Moment, block: u32, lanes: u32) -> Self {
+        Self { moment, party: u64::from(block) << 32 | u64::from(lanes) }
+    }
+
+    #[inline(always)]
+    fn block(self) -> u32 {
+        (self.party >> 32) as u32
+    }
+
+    #[inline(always)]
+    fn entry(self) -> Entry {
+        Entry { moment: self.moment, lanes: self.party as u32 }
+    }
+
+    #[inline(always)]
+    fn stale(self) -> Self {
+        Self { moment: self.moment.stale(), ..self }
+    }
+
+    /// Whether it is of this block before its last barrier, or nothing.
+    #[inline(always)]
+    fn is_over(self, now: Now) -> bool {
+        self.block() == 0 || (self.block() == now.me && self.moment.0 < now.barrier)
+    }
+
+    /// Whether it is of the very lanes that access now.
+    #[inline(always)]
+    fn is_of(self, now: Now, lanes: u32) -> bool {
+        self.block() == now.me && self.party as u32 == lanes && self.moment.is_by(now.moment)
     }
 }
 
-#[inline(always)]
-fn party(block: u32, lanes: u32) -> u64 {
-    u64::from(block) << 32 | u64::from(lanes)
+/// Two loads of a granule.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Loads {
+    last: Seen,
+    other: Seen,
 }
 
-/// The last plain store, the last atomic and two loads of each granule. Stores and atomics are empty until there is one.
+impl Loads {
+    /// Adds a load by `lanes`.
+    #[inline(always)]
+    fn remember(&mut self, now: Now, lanes: u32) {
+        let Loads { last, other } = *self;
+        let again = last.block() == now.me;
+        if again && last.moment == now.moment {
+            self.last.party |= u64::from(lanes);
+            return;
+        }
+        // A reader of another block is kept if there is one: it stays unordered for longest.
+        if last.block() != 0 && (other.block() == 0 || other.block() == now.me || !again) {
+            self.other = last;
+        }
+        self.last = Seen::new(now.moment, now.me, lanes);
+    }
+
+    /// The value has been replaced.
+    #[inline(always)]
+    fn make_stale(&mut self) {
+        *self = Self { last: self.last.stale(), other: self.other.stale() };
+    }
+}
+
+/// The last plain store and the last atomic or strong store of a granule; these do not hide a plain store from others.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Stores {
+    plain: Seen,
+    strong: Seen,
+}
+
+/// What is remembered of a page.
 #[derive(Debug)]
 struct Cells {
-    writes: Entries,
-    /// Atomics and strong stores; they do not hide a plain store from others.
-    updates: Entries,
-    reads: Entries,
-    other_reads: Entries,
+    loads: Vec<Loads>,
+    /// Empty until there is a store: most pages are only read.
+    stores: Vec<Stores>,
 }
 
 impl Cells {
     fn new() -> Self {
+        Self { loads: vec![Loads::default(); PAGE], stores: Vec::new() }
+    }
+
+    fn stores(&mut self, place: usize) -> &mut Stores {
+        if self.stores.is_empty() {
+            self.stores = vec![Stores::default(); PAGE];
+        }
+        &mut self.stores[place]
+    }
+
+    /// Lanes read a granule. `false`: nothing was done, there may be a conflict.
+    #[inline(always)]
+    fn read(&mut self, now: Now, place: usize, lanes: u32) -> bool {
+        if let Some(stores) = self.stores.get(place)
+            && !(stores.plain.is_over(now) && stores.strong.is_over(now))
+        {
+            return false;
+        }
+        self.loads[place].remember(now, lanes);
+        true
+    }
+
+    /// One lane writes a granule. `false`: nothing was done, there may be a conflict.
+    #[inline(always)]
+    fn write(&mut self, now: Now, place: usize, lane: u32) -> bool {
+        let (loads, stores) = (self.loads[place], *self.stores(place));
+        let earlier = [loads.last, loads.other, stores.plain, stores.strong];
+        if !earlier.iter().all(|seen| seen.is_over(now) || seen.is_of(now, lane)) {
+            return false;
+        }
+        self.loads[place].make_stale();
+        self.stores(place).plain = Seen::new(now.moment, now.me, lane);
+        true
+    }
+}
+
+/// Where a granule of a page is kept. Rows of a matrix are often a power of two apart: without this they would share few sets of the cache.
+#[inline(always)]
+fn place(granule: usize) -> usize {
+    granule % PAGE ^ (granule >> 8 & 15) << 1
+}
+
+/// The present access, as all its granules see it.
+#[derive(Clone, Copy)]
+struct Now {
+    moment: Moment,
+    /// The block plus one.
+    me: u32,
+    /// Older moments of the block are ordered before this.
+    barrier: u64,
+}
+
+impl Now {
+    #[inline(always)]
+    fn new(present: Present<'_>, actor: Actor) -> Self {
         Self {
-            writes: Entries::default(),
-            updates: Entries::default(),
-            reads: Entries::new(),
-            other_reads: Entries::new(),
+            moment: Moment::new(present.order.now, actor.warp, actor.pc, actor.strength),
+            me: present.block + 1,
+            barrier: u64::from(present.order.barrier) << 32,
         }
     }
 }
 
 type Page = Mutex<Cells>;
+
+/// The page that is held: one at a time, so that workers cannot wait for each other in a circle.
+struct Held<'a> {
+    pages: &'a [OnceLock<Page>],
+    page: Option<(usize, MutexGuard<'a, Cells>)>,
+}
+
+impl<'a> Held<'a> {
+    /// The cells of page `number`.
+    #[inline(always)]
+    fn cells(&mut self, number: usize) -> Option<&mut Cells> {
+        if self.page.as_ref().is_none_or(|page| page.0 != number) {
+            self.page = None;
+            let page = self.pages.get(number)?.get_or_init(|| Mutex::new(Cells::new()));
+            self.page = Some((number, locked(page)));
+        }
+        self.page.as_mut().map(|page| &mut *page.1)
+    }
+}
 
 /// The shadow. Pages come into being when they are touched.
 #[derive(Debug)]
@@ -146,27 +249,19 @@ impl GlobalShadow {
         if mode == Mode::Write && !footprint.is_exclusive() {
             return false;
         }
-        // One page is held at a time, so that workers cannot wait for each other in a circle.
-        let mut held = None;
+        let mut held = Held { pages, page: None };
+        let now = Now::new(present, actor);
         for (start, lanes) in footprint.runs((offset >> self.shift) as usize) {
-            let number = start / PAGE;
-            let place = start % PAGE;
-            if place + lanes.len() > PAGE {
-                return false;
-            }
-            if held.as_ref().is_none_or(|&(page, _)| page != number) {
-                drop(held.take());
-                let Some(page) = pages.get(number) else { return false };
-                held = Some((number, locked(page.get_or_init(|| Mutex::new(Cells::new())))));
-            }
-            let Some((_, cells)) = &mut held else { return false };
-            let granules = place..place + lanes.len();
-            let quiet = match mode {
-                Mode::Read => quiet_read(present, actor, lanes, cells, granules),
-                _ => quiet_write(present, actor, lanes, cells, granules),
-            };
-            if !quiet {
-                return false;
+            for (i, &lanes) in lanes.iter().enumerate() {
+                let granule = start + i;
+                let Some(cells) = held.cells(granule / PAGE) else { return false };
+                let quiet = match mode {
+                    Mode::Read => cells.read(now, place(granule), lanes),
+                    _ => cells.write(now, place(granule), lanes),
+                };
+                if !quiet {
+                    return false;
+                }
             }
         }
         true
@@ -187,19 +282,13 @@ impl GlobalShadow {
     ) {
         let Some(pages) = self.regions.get(region) else { return };
         let granules = (bytes as usize >> self.shift).max(1);
-        let mut held = None;
+        let mut held = Held { pages, page: None };
         for lane in lanes(mask) {
             let start = (offsets[lane] >> self.shift) as usize;
             let mut found = None;
             for granule in start..start + granules {
-                let number = granule / PAGE;
-                if held.as_ref().is_none_or(|&(page, _)| page != number) {
-                    drop(held.take());
-                    let Some(page) = pages.get(number) else { return };
-                    held = Some((number, locked(page.get_or_init(|| Mutex::new(Cells::new())))));
-                }
-                let Some((_, cells)) = &mut held else { return };
-                let conflict = touch(cells, granule % PAGE, present, actor, mode, lane as u32);
+                let Some(cells) = held.cells(granule / PAGE) else { return };
+                let conflict = touch(cells, place(granule), present, actor, mode, lane as u32);
                 found = found.or(conflict);
             }
             if let Some(conflict) = found {
@@ -209,134 +298,26 @@ impl GlobalShadow {
     }
 }
 
-/// Whether accesses in a row are all of this block before its last barrier, if there were any.
-#[inline(always)]
-fn are_over((moments, parties): Rows<'_>, me: u64, barrier: u64) -> bool {
-    let mut open = false;
-    for (&moment, &party) in moments.iter().zip(&*parties) {
-        open |= party >> 32 != 0 && (party >> 32 != me || moment >= barrier);
-    }
-    !open
-}
-
-/// Whether accesses in a row are over, or of the very lanes that access now.
-#[inline(always)]
-fn are_over_or_mine(
-    (moments, parties): Rows<'_>,
-    lanes: &[u32],
-    me: u64,
-    barrier: u64,
-    present: Moment,
-) -> bool {
-    let mut open = false;
-    for ((&moment, &party), &lane) in moments.iter().zip(&*parties).zip(lanes) {
-        let mine = party as u32 == lane && Moment(moment).is_by(present);
-        open |= party >> 32 != 0 && (party >> 32 != me || (moment >= barrier && !mine));
-    }
-    !open
-}
-
-/// Lanes read granules in a row. `false`: nothing was done, there may be a conflict.
-#[inline(always)]
-fn quiet_read(
-    present: Present<'_>,
-    actor: Actor,
-    lanes: &[u32],
-    cells: &mut Cells,
-    granules: Range<usize>,
-) -> bool {
-    let me = u64::from(present.block + 1);
-    let barrier = u64::from(present.order.barrier) << 32;
-    if !are_over(cells.writes.run(granules.clone()), me, barrier)
-        || !are_over(cells.updates.run(granules.clone()), me, barrier)
-    {
-        return false;
-    }
-    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength).0;
-    remember_run(moment, me, lanes, cells.reads.run(granules.clone()), cells.other_reads.run(granules));
-    true
-}
-
-/// As [`remember`].
-#[inline(always)]
-fn remember_run(
-    moment: u64,
-    me: u64,
-    lanes: &[u32],
-    (reads, readers): Rows<'_>,
-    (others, other_readers): Rows<'_>,
-) {
-    let count = lanes.len();
-    let (reads, readers) = (&mut reads[..count], &mut readers[..count]);
-    let (others, other_readers) = (&mut others[..count], &mut other_readers[..count]);
-    for i in 0..count {
-        let (last, reader, other) = (reads[i], readers[i], other_readers[i] >> 32);
-        let repeats = last == moment && reader >> 32 == me;
-        let is_room = other == 0 || other == me || reader >> 32 != me;
-        let moves = !repeats && reader >> 32 != 0 && is_room;
-        others[i] = if moves { last } else { others[i] };
-        other_readers[i] = if moves { reader } else { other_readers[i] };
-        reads[i] = moment;
-        readers[i] = me << 32 | u64::from(lanes[i]) | if repeats { reader } else { 0 };
-    }
-}
-
-/// Each of some granules in a row is written by one lane. `false`: nothing was done, there may be a conflict.
-#[inline(always)]
-fn quiet_write(
-    present: Present<'_>,
-    actor: Actor,
-    lanes: &[u32],
-    cells: &mut Cells,
-    granules: Range<usize>,
-) -> bool {
-    let me = u64::from(present.block + 1);
-    let barrier = u64::from(present.order.barrier) << 32;
-    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength);
-    let over = |entries: &mut Entries| {
-        are_over_or_mine(entries.run(granules.clone()), lanes, me, barrier, moment)
-    };
-    if !(over(&mut cells.writes)
-        && over(&mut cells.updates)
-        && over(&mut cells.reads)
-        && over(&mut cells.other_reads))
-    {
-        return false;
-    }
-    if cells.writes.moments.is_empty() {
-        cells.writes = Entries::new();
-    }
-    for reads in [&mut cells.reads, &mut cells.other_reads] {
-        for read in reads.run(granules.clone()).0 {
-            *read = Moment(*read).stale().0;
-        }
-    }
-    let (writes, writers) = cells.writes.run(granules);
-    writes.fill(moment.0);
-    for (writer, &lane) in writers.iter_mut().zip(lanes) {
-        *writer = me << 32 | u64::from(lane);
-    }
-    true
-}
-
 fn touch(
     cells: &mut Cells,
-    granule: usize,
+    place: usize,
     present: Present<'_>,
     actor: Actor,
     mode: Mode,
     lane: u32,
 ) -> Option<GlobalConflict> {
-    let me = present.block + 1;
-    let moment = Moment::new(present.order.now, actor.warp, actor.pc, actor.strength);
+    let now = Now::new(present, actor);
     let strong = actor.strength == Strength::Atomic;
-    let (read, other_read) = (cells.reads.get(granule), cells.other_reads.get(granule));
-    let mine = [read, other_read]
-        .into_iter()
-        .find(|(read, block)| mode == Mode::Write && *block == me && read.has(actor.warp, lane));
-    let conflict = |(earlier, block): (Entry, u32), earlier_mode: Mode| {
+    let loads = cells.loads[place];
+    let stores = cells.stores.get(place).copied().unwrap_or_default();
+    let mine = [loads.last, loads.other].into_iter().find(|read| {
+        mode == Mode::Write && read.block() == now.me && read.entry().has(actor.warp, lane)
+    });
+    let conflict = |earlier: Seen, earlier_mode: Mode| {
+        let (block, earlier) = (earlier.block(), earlier.entry());
         let both_strong = earlier.is_atomic() && strong;
-        let lost_update = earlier_mode != Mode::Read && mine.is_some_and(|(mine, _)| mine.loses(both_strong));
+        let lost_update =
+            earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.entry().loses(both_strong));
         let tolerated = both_strong && !lost_update;
         let lanes = if tolerated { 0 } else { unordered(earlier, block, present, actor, lane) };
         (lanes != 0).then(|| GlobalConflict {
@@ -346,35 +327,20 @@ fn touch(
             lost_update,
         })
     };
-    let found = conflict(cells.writes.get(granule), Mode::Write)
-        .or_else(|| conflict(cells.updates.get(granule), Mode::Update));
+    let found = conflict(stores.plain, Mode::Write).or_else(|| conflict(stores.strong, Mode::Update));
     if mode == Mode::Read {
-        remember(cells, granule, Entry { moment, lanes: 1 << lane }, me);
+        cells.loads[place].remember(now, 1 << lane);
         return found;
     }
     let found =
-        found.or_else(|| conflict(read, Mode::Read)).or_else(|| conflict(other_read, Mode::Read));
-    cells.reads.set(granule, read.0.stale(), read.1);
-    cells.other_reads.set(granule, other_read.0.stale(), other_read.1);
-    let writes = if strong { &mut cells.updates } else { &mut cells.writes };
-    let (last, block) = writes.get(granule);
-    let lanes = if block == me && last.moment == moment { last.lanes } else { 0 } | 1 << lane;
-    writes.set(granule, Entry { moment, lanes }, me);
+        found.or_else(|| conflict(loads.last, Mode::Read)).or_else(|| conflict(loads.other, Mode::Read));
+    cells.loads[place].make_stale();
+    let stores = cells.stores(place);
+    let last = if strong { &mut stores.strong } else { &mut stores.plain };
+    let again = last.block() == now.me && last.moment == now.moment;
+    let lanes = if again { last.party as u32 } else { 0 } | 1 << lane;
+    *last = Seen::new(now.moment, now.me, lanes);
     found
-}
-
-fn remember(cells: &mut Cells, granule: usize, entry: Entry, me: u32) {
-    let (last, block) = cells.reads.get(granule);
-    if block == me && last.moment == entry.moment {
-        cells.reads.set(granule, Entry { lanes: last.lanes | entry.lanes, ..last }, me);
-        return;
-    }
-    // A reader of another block is kept if there is one: it stays unordered for longest.
-    let other = cells.other_reads.get(granule).1;
-    if block != 0 && (other == 0 || other == me || block != me) {
-        cells.other_reads.set(granule, last, block);
-    }
-    cells.reads.set(granule, entry, me);
 }
 
 /// The lanes of an earlier access that nothing orders before the present one.
