@@ -11,7 +11,7 @@ use super::{
 use crate::memory::{Footprint, lanes};
 
 /// Granules of a page.
-const PAGE: usize = 4096;
+const PAGE: usize = 8192;
 
 /// Remembered accesses to one granule by one block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,45 +98,59 @@ struct Stores {
 /// What is remembered of a page.
 #[derive(Debug)]
 struct Cells {
-    loads: Vec<Loads>,
-    /// Empty until there is a store: most pages are only read.
-    stores: Vec<Stores>,
+    loads: Box<[Loads; PAGE]>,
+    /// None until there is a store: most pages are only read.
+    stores: Option<Box<[Stores; PAGE]>>,
+}
+
+/// A page of nothing, made where it stays.
+fn blank<T: Clone + Default>() -> Box<[T; PAGE]> {
+    vec![T::default(); PAGE].try_into().unwrap_or_else(|_| unreachable!("the vector has this length"))
 }
 
 impl Cells {
     fn new() -> Self {
-        Self { loads: vec![Loads::default(); PAGE], stores: Vec::new() }
+        Self { loads: blank(), stores: None }
     }
 
-    fn stores(&mut self, place: usize) -> &mut Stores {
-        if self.stores.is_empty() {
-            self.stores = vec![Stores::default(); PAGE];
-        }
-        &mut self.stores[place]
+    fn stores(&mut self) -> &mut [Stores; PAGE] {
+        self.stores.get_or_insert_with(blank)
     }
 
-    /// Lanes read a granule. `false`: nothing was done, there may be a conflict.
+    /// Lanes read granules in a row. `false`: there may be a conflict with the first that is not remembered.
     #[inline(always)]
-    fn read(&mut self, now: Now, place: usize, lanes: u32) -> bool {
-        if let Some(stores) = self.stores.get(place)
-            && !(stores.plain.is_over(now) && stores.strong.is_over(now))
-        {
-            return false;
+    fn read(&mut self, now: Now, first: usize, lanes: &[u32]) -> bool {
+        let loads = &mut *self.loads;
+        let Some(stores) = &self.stores else {
+            for (i, &lanes) in lanes.iter().enumerate() {
+                loads[place(first + i)].remember(now, lanes);
+            }
+            return true;
+        };
+        for (i, &lanes) in lanes.iter().enumerate() {
+            let place = place(first + i);
+            if !(stores[place].plain.is_over(now) && stores[place].strong.is_over(now)) {
+                return false;
+            }
+            loads[place].remember(now, lanes);
         }
-        self.loads[place].remember(now, lanes);
         true
     }
 
-    /// One lane writes a granule. `false`: nothing was done, there may be a conflict.
+    /// Each of some granules in a row is written by one lane. `false`: there may be a conflict with the first that is not remembered.
     #[inline(always)]
-    fn write(&mut self, now: Now, place: usize, lane: u32) -> bool {
-        let (loads, stores) = (self.loads[place], *self.stores(place));
-        let earlier = [loads.last, loads.other, stores.plain, stores.strong];
-        if !earlier.iter().all(|seen| seen.is_over(now) || seen.is_of(now, lane)) {
-            return false;
+    fn write(&mut self, now: Now, first: usize, lanes: &[u32]) -> bool {
+        let loads = &mut *self.loads;
+        let stores = self.stores.get_or_insert_with(blank);
+        for (i, &lane) in lanes.iter().enumerate() {
+            let (loads, stores) = (&mut loads[place(first + i)], &mut stores[place(first + i)]);
+            let earlier = [loads.last, loads.other, stores.plain, stores.strong];
+            if !earlier.iter().all(|seen| seen.is_over(now) || seen.is_of(now, lane)) {
+                return false;
+            }
+            loads.make_stale();
+            stores.plain = Seen::new(now.moment, now.me, lane);
         }
-        self.loads[place].make_stale();
-        self.stores(place).plain = Seen::new(now.moment, now.me, lane);
         true
     }
 }
@@ -251,17 +265,19 @@ impl GlobalShadow {
         }
         let mut held = Held { pages, page: None };
         let now = Now::new(present, actor);
-        for (start, lanes) in footprint.runs((offset >> self.shift) as usize) {
-            for (i, &lanes) in lanes.iter().enumerate() {
-                let granule = start + i;
+        for run in 0..footprint.runs() {
+            let (mut granule, mut lanes) = footprint.run(run, (offset >> self.shift) as usize);
+            while !lanes.is_empty() {
                 let Some(cells) = held.cells(granule / PAGE) else { return false };
+                let (here, beyond) = lanes.split_at(lanes.len().min(PAGE - granule % PAGE));
                 let quiet = match mode {
-                    Mode::Read => cells.read(now, place(granule), lanes),
-                    _ => cells.write(now, place(granule), lanes),
+                    Mode::Read => cells.read(now, granule, here),
+                    _ => cells.write(now, granule, here),
                 };
                 if !quiet {
                     return false;
                 }
+                (granule, lanes) = (granule + here.len(), beyond);
             }
         }
         true
@@ -309,10 +325,10 @@ fn touch(
     let now = Now::new(present, actor);
     let strong = actor.strength == Strength::Atomic;
     let loads = cells.loads[place];
-    let stores = cells.stores.get(place).copied().unwrap_or_default();
-    let mine = [loads.last, loads.other].into_iter().find(|read| {
-        mode == Mode::Write && read.block() == now.me && read.entry().has(actor.warp, lane)
-    });
+    let stores = cells.stores.as_ref().map_or(Stores::default(), |stores| stores[place]);
+    let mine = [loads.last, loads.other]
+        .into_iter()
+        .find(|read| mode == Mode::Write && read.block() == now.me && read.entry().has(actor.warp, lane));
     let conflict = |earlier: Seen, earlier_mode: Mode| {
         let (block, earlier) = (earlier.block(), earlier.entry());
         let both_strong = earlier.is_atomic() && strong;
@@ -335,7 +351,7 @@ fn touch(
     let found =
         found.or_else(|| conflict(loads.last, Mode::Read)).or_else(|| conflict(loads.other, Mode::Read));
     cells.loads[place].make_stale();
-    let stores = cells.stores(place);
+    let stores = &mut cells.stores()[place];
     let last = if strong { &mut stores.strong } else { &mut stores.plain };
     let again = last.block() == now.me && last.moment == now.moment;
     let lanes = if again { last.party as u32 } else { 0 } | 1 << lane;

@@ -137,7 +137,8 @@ impl SharedShadow {
         if !self.updates.moments.is_empty() || (mode == Mode::Write && !footprint.is_exclusive()) {
             return false;
         }
-        for (start, lanes) in footprint.runs((offset >> self.shift) as usize) {
+        for run in 0..footprint.runs() {
+            let (start, lanes) = footprint.run(run, (offset >> self.shift) as usize);
             let granules = start..start.wrapping_add(lanes.len());
             let (Some(writes), Some(reads), Some(others)) = (
                 self.writes.run(granules.clone()),
@@ -292,7 +293,8 @@ fn quiet_write(
     let mut open = false;
     for i in 0..lanes.len() {
         let write = writes[i] != NEVER && recent(writes[i], write_lanes[i], lanes[i]);
-        open |= write | recent(reads[i], read_lanes[i], lanes[i]) | recent(others[i], other_lanes[i], lanes[i]);
+        open |=
+            write | recent(reads[i], read_lanes[i], lanes[i]) | recent(others[i], other_lanes[i], lanes[i]);
     }
     if open {
         return false;

@@ -1,7 +1,16 @@
 //! Accesses as the race checks see them.
 
-use super::{checked::read, frame::Frame, isa::for_each_isa, team::Team, warp::Warp, worker::{Launch, Worker}};
-use crate::check::{Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength};
+use super::{
+    checked::read,
+    frame::Frame,
+    isa::for_each_isa,
+    team::Team,
+    warp::Warp,
+    worker::{Launch, Worker},
+};
+use crate::check::{
+    Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength,
+};
 use crate::memory::{Addresses, Object, Pattern, each_lane};
 use crate::program::{
     address,

@@ -69,12 +69,16 @@ impl Footprint {
         self.exclusive
     }
 
-    /// Every run: its first granule, if the first lane's is `first`, and the lanes of its granules.
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// A run: its first granule, if the first lane's is `first`, and the lanes of its granules.
     #[inline(always)]
-    pub fn runs(&self, first: usize) -> impl Iterator<Item = (usize, &[u32])> {
-        self.runs.iter().map(move |run| {
-            (first.wrapping_add_signed(run.start as isize), &self.lanes[run.from..run.to])
-        })
+    pub fn run(&self, number: usize, first: usize) -> (usize, &[u32]) {
+        let run = self.runs[number];
+        (first.wrapping_add_signed(run.start as isize), &self.lanes[run.from..run.to])
     }
 }
 
@@ -85,7 +89,8 @@ mod tests {
     fn runs(relative: impl Fn(usize) -> i64, mask: u32, bytes: u32) -> (Vec<(usize, Vec<u32>)>, bool) {
         let relative = std::array::from_fn(|lane| relative(lane) as u64);
         let footprint = Footprint::new(&relative, mask, bytes, 2);
-        let runs = footprint.runs(100).map(|(start, lanes)| (start, lanes.to_vec())).collect();
+        let run = |number| footprint.run(number, 100);
+        let runs = (0..footprint.runs()).map(run).map(|(start, lanes)| (start, lanes.to_vec())).collect();
         (runs, footprint.is_exclusive())
     }
 
