@@ -6,6 +6,8 @@ mod entry;
 mod finding;
 mod global;
 mod order;
+#[cfg(test)]
+mod quiet;
 mod shared;
 
 pub use blocks::{BlockOrder, Known};
