@@ -117,41 +117,60 @@ impl Cells {
         self.stores.get_or_insert_with(blank)
     }
 
-    /// Lanes read granules in a row. `false`: there may be a conflict with the first that is not remembered.
+    /// Lanes read granules, up to the first of another page; returns how many, or `None` if there may be a conflict with the next.
     #[inline(always)]
-    fn read(&mut self, now: Now, first: usize, lanes: &[u32]) -> bool {
+    fn read(&mut self, now: Now, here: Here, granules: &[i64], lanes: &[u32]) -> Option<usize> {
         let loads = &mut *self.loads;
         let Some(stores) = &self.stores else {
-            for (i, &lanes) in lanes.iter().enumerate() {
-                loads[place(first + i)].remember(now, lanes);
+            for (i, (&granule, &lanes)) in granules.iter().zip(lanes).enumerate() {
+                let Some(place) = here.place(granule) else { return Some(i) };
+                loads[place].remember(now, lanes);
             }
-            return true;
+            return Some(granules.len());
         };
-        for (i, &lanes) in lanes.iter().enumerate() {
-            let place = place(first + i);
+        for (i, (&granule, &lanes)) in granules.iter().zip(lanes).enumerate() {
+            let Some(place) = here.place(granule) else { return Some(i) };
             if !(stores[place].plain.is_over(now) && stores[place].strong.is_over(now)) {
-                return false;
+                return None;
             }
             loads[place].remember(now, lanes);
         }
-        true
+        Some(granules.len())
     }
 
-    /// Each of some granules in a row is written by one lane. `false`: there may be a conflict with the first that is not remembered.
+    /// The same for granules of which each is written by one lane.
     #[inline(always)]
-    fn write(&mut self, now: Now, first: usize, lanes: &[u32]) -> bool {
+    fn write(&mut self, now: Now, here: Here, granules: &[i64], lanes: &[u32]) -> Option<usize> {
         let loads = &mut *self.loads;
         let stores = self.stores.get_or_insert_with(blank);
-        for (i, &lane) in lanes.iter().enumerate() {
-            let (loads, stores) = (&mut loads[place(first + i)], &mut stores[place(first + i)]);
+        for (i, (&granule, &lane)) in granules.iter().zip(lanes).enumerate() {
+            let Some(place) = here.place(granule) else { return Some(i) };
+            let (loads, stores) = (&mut loads[place], &mut stores[place]);
             let earlier = [loads.last, loads.other, stores.plain, stores.strong];
             if !earlier.iter().all(|seen| seen.is_over(now) || seen.is_of(now, lane)) {
-                return false;
+                return None;
             }
             loads.make_stale();
             stores.plain = Seen::new(now.moment, now.me, lane);
         }
-        true
+        Some(granules.len())
+    }
+}
+
+/// A page, for granules that are counted from another one.
+#[derive(Clone, Copy)]
+struct Here {
+    /// That one.
+    first: usize,
+    page: usize,
+}
+
+impl Here {
+    /// Where the granule is kept, if it is of this page.
+    #[inline(always)]
+    fn place(self, granule: i64) -> Option<usize> {
+        let granule = self.first.wrapping_add_signed(granule as isize);
+        (granule / PAGE == self.page).then(|| place(granule))
     }
 }
 
@@ -263,22 +282,20 @@ impl GlobalShadow {
         if mode == Mode::Write && !footprint.is_exclusive() {
             return false;
         }
-        let mut held = Held { pages, page: None };
         let now = Now::new(present, actor);
-        for run in 0..footprint.runs() {
-            let (mut granule, mut lanes) = footprint.run(run, (offset >> self.shift) as usize);
-            while !lanes.is_empty() {
-                let Some(cells) = held.cells(granule / PAGE) else { return false };
-                let (here, beyond) = lanes.split_at(lanes.len().min(PAGE - granule % PAGE));
-                let quiet = match mode {
-                    Mode::Read => cells.read(now, granule, here),
-                    _ => cells.write(now, granule, here),
-                };
-                if !quiet {
-                    return false;
-                }
-                (granule, lanes) = (granule + here.len(), beyond);
-            }
+        let first = (offset >> self.shift) as usize;
+        let (mut granules, mut lanes) = footprint.granules();
+        while let Some(&next) = granules.first() {
+            let page = first.wrapping_add_signed(next as isize) / PAGE;
+            let here = Here { first, page };
+            let Some(cells) = pages.get(page) else { return false };
+            let mut cells = locked(cells.get_or_init(|| Mutex::new(Cells::new())));
+            let done = match mode {
+                Mode::Read => cells.read(now, here, granules, lanes),
+                _ => cells.write(now, here, granules, lanes),
+            };
+            let Some(done) = done else { return false };
+            (granules, lanes) = (&granules[done..], &lanes[done..]);
         }
         true
     }

@@ -17,6 +17,8 @@ struct Run {
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     runs: Vec<Run>,
+    /// Every granule, from the first lane's first.
+    granules: Vec<i64>,
     /// By granule: the lanes that touch it.
     lanes: Vec<u32>,
     /// Whether no two lanes touch one granule.
@@ -48,6 +50,7 @@ impl Footprint {
                 Some(run) if last == Some(granule - 1) => run.to = at + 1,
                 _ => footprint.runs.push(Run { start: granule, from: at, to: at + 1 }),
             }
+            footprint.granules.push(granule);
             footprint.lanes.push(lane);
             last = Some(granule);
         }
@@ -67,6 +70,12 @@ impl Footprint {
     /// Whether no two lanes touch one granule.
     pub fn is_exclusive(&self) -> bool {
         self.exclusive
+    }
+
+    /// Every granule, from the first lane's first, and the lanes that touch it.
+    #[inline(always)]
+    pub fn granules(&self) -> (&[i64], &[u32]) {
+        (&self.granules, &self.lanes)
     }
 
     /// How many runs there are.
