@@ -177,7 +177,7 @@ impl Here {
 /// Where a granule of a page is kept. Rows of a matrix are often a power of two apart: without this they would share few sets of the cache.
 #[inline(always)]
 fn place(granule: usize) -> usize {
-    granule % PAGE ^ (granule >> 8 & 15) << 1
+    (granule % PAGE) ^ ((granule >> 8 & 15) << 1)
 }
 
 /// The present access, as all its granules see it.

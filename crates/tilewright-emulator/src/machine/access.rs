@@ -3,7 +3,7 @@
 use super::{
     frame::Frame,
     moves::{Cells, fetch, spill},
-    shadows::is_quiet,
+    quiet::is_quiet,
     team::Team,
     warp::Warp,
     worker::{Worker, window},
@@ -202,6 +202,9 @@ impl Worker<'_> {
             let data = object.data.add((first - object.start) as usize);
             let relative = addresses.relative();
             transfer(mode, space, site, &Cells { data, relative: &relative, shape, mask }, frame);
+        }
+        if mode == Mode::Read && space == Space::Global {
+            self.learn_of_blocks(site, team, &addresses);
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
     worker::Worker,
 };
 use crate::check::Mode;
-use crate::memory::lanes;
+use crate::memory::{Addresses, lanes};
 use crate::program::instruction::{AtomicOp, AtomicSite, Space};
 
 impl Worker<'_> {
@@ -51,6 +51,9 @@ impl Worker<'_> {
                 frame.set_lane(*dst, lane, old);
             }
         }
+        if space == Space::Global {
+            self.learn_of_blocks(memory, team, &Addresses { mask: checked, ..addresses });
+        }
     }
 
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
@@ -59,7 +62,7 @@ impl Worker<'_> {
         site: &AtomicSite,
         warp: &Warp,
         team: &mut Team,
-        addresses: &crate::memory::Addresses,
+        addresses: &Addresses,
         space: Space,
         checked: u32,
         frame: Frame,
@@ -92,7 +95,7 @@ impl Worker<'_> {
     }
 
     /// Lanes of a shared atomic that meet in a bank take turns, those of one word too.
-    fn count_serial(&mut self, counter: usize, addresses: &crate::memory::Addresses) {
+    fn count_serial(&mut self, counter: usize, addresses: &Addresses) {
         let pattern = &self.patterns[counter];
         let mut banks = [0u32; 32];
         for lane in lanes(addresses.mask) {

@@ -22,6 +22,7 @@ mod moves;
 mod numbers;
 mod observer;
 mod printf;
+mod quiet;
 mod rare;
 mod scalar;
 mod shadows;

@@ -1,66 +1,14 @@
 //! Accesses as the race checks see them.
 
-use super::{
-    checked::read,
-    frame::Frame,
-    isa::for_each_isa,
-    team::Team,
-    warp::Warp,
-    worker::{Launch, Worker},
-};
+use super::{checked::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
 use crate::check::{
     Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength,
 };
-use crate::memory::{Addresses, Object, Pattern, each_lane};
+use crate::memory::{Addresses, Object, each_lane};
 use crate::program::{
     address,
     instruction::{MemorySite, Order, Releases, Space},
 };
-
-for_each_isa! {
-    /// Remembers an access whose lanes lie as `pattern` says, the first `offset` bytes into `object`, if it obviously conflicts with no
-    /// other. `false`: that is to be looked at lane by lane.
-    pub fn is_quiet(
-        launch: &Launch<'_>,
-        team: &mut Team,
-        site: &MemorySite,
-        pattern: &mut Pattern,
-        object: &Object,
-        first: u64,
-        actor: Actor,
-        mode: Mode,
-    ) -> bool = look_for_quiet
-}
-
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-fn look_for_quiet(
-    launch: &Launch<'_>,
-    team: &mut Team,
-    site: &MemorySite,
-    pattern: &mut Pattern,
-    object: &Object,
-    first: u64,
-    actor: Actor,
-    mode: Mode,
-) -> bool {
-    if site.order != Order::Weak || launch.observer.is_some() {
-        return false;
-    }
-    let space = pattern.space;
-    let footprint = pattern.footprint(site.bytes * site.elements, launch.granule_shift);
-    let offset = first.wrapping_sub(object.start);
-    if space == Space::Shared {
-        let start = object.data as usize - team.shared.data() as usize;
-        let Some(shadow) = &mut team.shadow else { return true };
-        return shadow.is_quiet(&team.order, actor, mode, footprint, start as u32 + offset as u32);
-    }
-    let Some(shadow) = &launch.shadow else { return true };
-    let present =
-        Present { block: team.number, order: &team.order, known: &team.known, blocks: &launch.blocks };
-    let region = (object.start >> address::REGION_SHIFT) as usize;
-    shadow.is_quiet(present, actor, mode, region, footprint, offset)
-}
 
 impl Worker<'_> {
     /// How an access takes part in races.
@@ -271,6 +219,17 @@ impl Worker<'_> {
         );
         if !conflicts.is_empty() {
             self.global_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
+        }
+    }
+
+    /// What other blocks have published where these lanes have just read. Before the data moved that may have been less: a block that
+    /// publishes in between is one whose value was read.
+    pub fn learn_of_blocks(&self, site: &MemorySite, team: &mut Team, addresses: &Addresses) {
+        if site.order == Order::Weak || self.launch.shadow.is_none() {
+            return;
+        }
+        for lane in crate::memory::lanes(addresses.mask) {
+            self.launch.blocks.learn(addresses.at[lane], &mut team.known);
         }
     }
 

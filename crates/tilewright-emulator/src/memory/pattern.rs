@@ -172,8 +172,8 @@ impl Pattern {
         self.span = (highest.wrapping_sub(lowest) as u64).saturating_add(bytes.into());
         self.bits = self.relative.iter().fold(0, |bits, relative| bits | relative);
         // An aligned access lies in one sector, wherever in it.
-        let aligned = bytes.is_power_of_two() && (at[0] | self.bits) % u64::from(bytes) == 0;
-        let whole_sectors = aligned && self.bits % 32 == 0;
+        let aligned = bytes.is_power_of_two() && (at[0] | self.bits).is_multiple_of(bytes.into());
+        let whole_sectors = aligned && self.bits.is_multiple_of(32);
         self.phase_mask = if aligned && (whole_sectors || cost != Cost::Sectors) { 0 } else { 31 };
         self.once = price(addresses, bytes, cost);
         self.footprint.clear();
