@@ -1,7 +1,7 @@
 //! Warp instructions per second of one core: with all counters, and with races looked for. Time is that of the processor where Linux tells
 //! it, so that other programs do not count.
 //!
-//! `cargo bench -p tilewright-emulator` prints a table. Kernels are those of `speed.cu`, compiled by `nvcc -ptx -arch=compute_80 -lineinfo`.
+//! `cargo bench -p tilewright-emulator` prints a table; a name behind `--` chooses one kernel. Kernels are those of `speed.cu`, compiled by `nvcc -ptx -arch=compute_80 -lineinfo`.
 
 use std::time::Instant;
 
@@ -55,7 +55,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "{:10} {:>14} {:>12} {:>14} {:>12}   M warp instructions/s, one core, n = {n}",
         "kernel", "instructions", "counters", "shared races", "all races"
     );
-    for &(kernel, block) in KERNELS {
+    // Cargo adds `--bench`.
+    let chosen = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    for &(kernel, block) in KERNELS.iter().filter(|row| chosen.as_ref().is_none_or(|name| name == row.0)) {
         let mut rates = Vec::new();
         let mut instructions = 0;
         for races in [Races::Ignore, Races::Shared, Races::All] {

@@ -103,7 +103,7 @@ fn production() -> impl Iterator<Item = (&'static Kernel, Variant)> {
         .flat_map(|kernel| kernel.variants.iter().map(move |&variant| (kernel, variant)))
 }
 
-fn tiles(variant: Variant) -> impl Iterator<Item = Option<[u32; 4]>> {
+fn tiles(variant: Variant) -> impl Iterator<Item = Option<[u32; 5]>> {
     simt_tiles(variant.dtype).into_iter().map(Some)
 }
 

@@ -17,6 +17,7 @@ pub enum Strength {
 pub struct Moment(pub u64);
 
 const STALE: u64 = 1 << 25;
+const WARP: u64 = 31 << 27;
 
 impl Moment {
     /// Packs the parts.
@@ -24,6 +25,18 @@ impl Moment {
         let atomic = u64::from(strength == Strength::Atomic);
         let warp = u64::from(warp & 31);
         Self(u64::from(stamp) << 32 | warp << 27 | atomic << 26 | u64::from(pc.min(PC_LIMIT)))
+    }
+
+    /// The same load, now that somebody has replaced the value.
+    #[inline(always)]
+    pub fn stale(self) -> Self {
+        Self(self.0 | STALE)
+    }
+
+    /// Whether the warp is that of `other`.
+    #[inline(always)]
+    pub fn is_by(self, other: Self) -> bool {
+        (self.0 ^ other.0) & WARP == 0
     }
 }
 
@@ -60,7 +73,7 @@ impl Entry {
 
     /// The same load, now that somebody has replaced the value.
     pub fn stale(self) -> Self {
-        Self { moment: Moment(self.moment.0 | STALE), ..self }
+        Self { moment: self.moment.stale(), ..self }
     }
 
     /// Whether a store by the reader of this load loses a change that somebody else has made. Without order the other store may always

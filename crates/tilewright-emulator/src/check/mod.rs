@@ -1,15 +1,19 @@
 //! Checks: what the hardware would not tell.
 
+mod blocks;
 mod collector;
 mod entry;
 mod finding;
 mod global;
 mod order;
+#[cfg(test)]
+mod quiet;
 mod shared;
 
+pub use blocks::{BlockOrder, Known};
 pub use collector::{Collector, Event, Naming, Side};
 pub use entry::Strength;
 pub use finding::{Finding, FindingKind, Party, Severity};
-pub use global::{BlockOrder, GlobalConflict, GlobalShadow, Known, Present};
+pub use global::{GlobalConflict, GlobalShadow, Present};
 pub use order::Order;
 pub use shared::{Access, Actor, Conflict, Mode, SharedShadow};

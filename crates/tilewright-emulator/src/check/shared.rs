@@ -1,10 +1,12 @@
 //! Shadow of shared memory: for every granule the last plain store, the last atomic, two loads, and whether it was ever written.
 
+use std::ops::Range;
+
 use super::{
     entry::{Entry, Moment, Strength},
     order::Order,
 };
-use crate::memory::{Shape, lanes};
+use crate::memory::{Footprint, lanes};
 
 /// Whether an access reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,38 +47,51 @@ pub struct Actor {
 }
 
 /// Accesses of one sort, by granule: stamps apart from lanes, so that loops over them vectorise.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Entries {
     moments: Vec<u64>,
     lanes: Vec<u32>,
 }
 
 impl Entries {
-    fn new(granules: usize) -> Self {
-        Self { moments: vec![0; granules], lanes: vec![0; granules] }
+    fn new(granules: usize, moment: u64) -> Self {
+        Self { moments: vec![moment; granules], lanes: vec![0; granules] }
     }
 
+    /// What is remembered of a granule; nothing, while there is no room for any.
     fn get(&self, granule: usize) -> Entry {
-        Entry { moment: Moment(self.moments[granule]), lanes: self.lanes[granule] }
+        match (self.moments.get(granule), self.lanes.get(granule)) {
+            (Some(&moment), Some(&lanes)) => Entry { moment: Moment(moment), lanes },
+            _ => Entry::default(),
+        }
     }
 
     fn set(&mut self, granule: usize, entry: Entry) {
         self.moments[granule] = entry.moment.0;
         self.lanes[granule] = entry.lanes;
     }
+
+    #[inline(always)]
+    fn run(&mut self, granules: Range<usize>) -> Option<Rows<'_>> {
+        Some((self.moments.get_mut(granules.clone())?, self.lanes.get_mut(granules)?))
+    }
 }
+
+/// Moments and lanes of granules in a row.
+type Rows<'a> = (&'a mut [u64], &'a mut [u32]);
+
+/// The moment of a store to a granule that nobody has written: after everything.
+const NEVER: u64 = u64::MAX;
 
 /// The shadow.
 #[derive(Debug)]
 pub struct SharedShadow {
     /// log2 of the bytes of a granule: 2, or 0 if the kernel accesses single bytes.
     shift: u32,
-    written: Vec<bool>,
+    /// Also whether there was a store at all.
     writes: Entries,
-    /// Atomics and strong stores; they do not hide a plain store from others.
+    /// Atomics and strong stores; they do not hide a plain store from others. Empty until there is one: plain accesses need not look.
     updates: Entries,
-    /// Whether there was one: plain accesses need not look otherwise.
-    any_update: bool,
     reads: Entries,
     other_reads: Entries,
 }
@@ -93,8 +108,6 @@ pub struct Access<'a> {
     pub bytes: u32,
     /// Active lanes.
     pub mask: u32,
-    /// How the addresses lie, for speed.
-    pub shape: Shape,
 }
 
 impl SharedShadow {
@@ -103,45 +116,55 @@ impl SharedShadow {
         let granules = (bytes as usize).div_ceil(1 << shift);
         Self {
             shift,
-            written: vec![false; granules],
-            writes: Entries::new(granules),
-            updates: Entries::new(granules),
-            any_update: false,
-            reads: Entries::new(granules),
-            other_reads: Entries::new(granules),
+            writes: Entries::new(granules, NEVER),
+            updates: Entries::default(),
+            reads: Entries::new(granules, 0),
+            other_reads: Entries::new(granules, 0),
         }
+    }
+
+    /// Remembers a plain access whose first lane is at `offset`, if it obviously conflicts with no other. `false`: it is for
+    /// [`Self::access`] to tell, and what has been remembered so far does no harm.
+    #[inline(always)]
+    pub fn is_quiet(
+        &mut self,
+        order: &Order,
+        actor: Actor,
+        mode: Mode,
+        footprint: &Footprint,
+        offset: u32,
+    ) -> bool {
+        if !self.updates.moments.is_empty() || (mode == Mode::Write && !footprint.is_exclusive()) {
+            return false;
+        }
+        for run in 0..footprint.runs() {
+            let (start, lanes) = footprint.run(run, (offset >> self.shift) as usize);
+            let granules = start..start.wrapping_add(lanes.len());
+            let (Some(writes), Some(reads), Some(others)) = (
+                self.writes.run(granules.clone()),
+                self.reads.run(granules.clone()),
+                self.other_reads.run(granules),
+            ) else {
+                return false;
+            };
+            let quiet = match mode {
+                Mode::Read => quiet_read(order, actor, lanes, writes, reads, others),
+                _ => quiet_write(order, actor, lanes, writes, reads, others),
+            };
+            if !quiet {
+                return false;
+            }
+        }
+        true
     }
 
     /// Looks at an access and calls `report` with the conflicts, at most one for each lane.
-    #[inline(always)]
     pub fn access(&mut self, order: &Order, access: &Access<'_>, report: &mut dyn FnMut(u32, Conflict)) {
         let granules = (access.bytes >> self.shift).max(1) as usize;
-        let start = (access.offsets[0] >> self.shift) as usize;
-        let quiet = match access.shape {
-            Shape::Consecutive => granules == 1 && self.whole_warp(order, access, start),
-            Shape::Uniform if access.mode == Mode::Read => (start..start + granules)
-                .all(|granule| self.quiet_read(order, access.actor, granule, access.mask)),
-            _ => false,
-        };
-        if !quiet {
-            self.lane_by_lane(order, access, granules, report);
-        }
-    }
-
-    fn lane_by_lane(
-        &mut self,
-        order: &Order,
-        access: &Access<'_>,
-        granules: usize,
-        report: &mut dyn FnMut(u32, Conflict),
-    ) {
         for lane in lanes(access.mask) {
             let start = (access.offsets[lane] >> self.shift) as usize;
             let mut conflict = None;
             for granule in start..start + granules {
-                if access.mode == Mode::Read && self.quiet_read(order, access.actor, granule, 1 << lane) {
-                    continue;
-                }
                 let found = self.one(order, access.actor, access.mode, granule, lane as u32);
                 conflict = conflict.or(found);
             }
@@ -151,71 +174,6 @@ impl SharedShadow {
         }
     }
 
-    /// 32 lanes access 32 granules in a row. `false`: nothing was done, look at them one by one.
-    #[inline(always)]
-    fn whole_warp(&mut self, order: &Order, access: &Access<'_>, start: usize) -> bool {
-        let range = start..start + 32;
-        let plain = access.actor.strength == Strength::Plain && access.mode != Mode::Update;
-        if range.end > self.written.len() || !plain || self.any_update {
-            return false;
-        }
-        let writes = &mut self.writes.moments[range.clone()];
-        let reads = &mut self.reads.moments[range.clone()];
-        let read_lanes = &mut self.reads.lanes[range.clone()];
-        let others = &mut self.other_reads.moments[range.clone()];
-        let written = &mut self.written[range.clone()];
-        let barrier = u64::from(order.barrier) << 32;
-        let Actor { warp, pc, strength } = access.actor;
-        let moment = Moment::new(order.now, warp, pc, strength).0;
-        let mut recent = false;
-        if access.mode == Mode::Read {
-            let other_lanes = &mut self.other_reads.lanes[range];
-            for lane in 0..32 {
-                recent |= writes[lane] >= barrier;
-                recent |= !written[lane];
-            }
-            if recent {
-                return false;
-            }
-            for lane in 0..32 {
-                // The last reader since the barrier becomes the last but one, unless this instruction is it.
-                let moves = reads[lane] >= barrier && reads[lane] != moment;
-                let repeats = reads[lane] == moment;
-                others[lane] = if moves { reads[lane] } else { others[lane] };
-                other_lanes[lane] = if moves { read_lanes[lane] } else { other_lanes[lane] };
-                reads[lane] = moment;
-                read_lanes[lane] = if repeats { read_lanes[lane] } else { 0 } | 1 << lane;
-            }
-        } else {
-            for lane in 0..32 {
-                recent |= writes[lane] >= barrier || reads[lane] >= barrier || others[lane] >= barrier;
-            }
-            if recent {
-                return false;
-            }
-            let write_lanes = &mut self.writes.lanes[range];
-            for lane in 0..32 {
-                writes[lane] = moment;
-                write_lanes[lane] = 1 << lane;
-                written[lane] = true;
-            }
-        }
-        true
-    }
-
-    /// The lanes of `mask` read one granule. `false`: nothing was done, there may be a conflict.
-    #[inline(always)]
-    fn quiet_read(&mut self, order: &Order, actor: Actor, granule: usize, mask: u32) -> bool {
-        let barrier = u64::from(order.barrier) << 32;
-        let known = granule < self.written.len() && self.written[granule];
-        if !known || self.any_update || self.writes.moments[granule] >= barrier {
-            return false;
-        }
-        self.remember_read(order, actor, granule, mask);
-        true
-    }
-
-    #[inline(always)]
     fn remember_read(&mut self, order: &Order, actor: Actor, granule: usize, lanes: u32) {
         let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
         let last = self.reads.get(granule);
@@ -237,9 +195,10 @@ impl SharedShadow {
         granule: usize,
         lane: u32,
     ) -> Option<Conflict> {
-        if granule >= self.written.len() {
+        if granule >= self.writes.moments.len() {
             return None;
         }
+        let written = self.writes.moments[granule] != NEVER;
         let (read, other) = (self.reads.get(granule), self.other_reads.get(granule));
         let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
         let strong = actor.strength == Strength::Atomic;
@@ -258,13 +217,11 @@ impl SharedShadow {
             })
         };
         let mut conflict = race(self.writes.get(granule), Mode::Write);
-        if self.any_update {
-            conflict = conflict.or(race(self.updates.get(granule), Mode::Update));
-        }
+        conflict = conflict.or(race(self.updates.get(granule), Mode::Update));
         if mode != Mode::Read {
             conflict = conflict.or(race(read, Mode::Read)).or(race(other, Mode::Read));
         }
-        if mode != Mode::Write && !self.written[granule] {
+        if mode != Mode::Write && !written {
             conflict = conflict.or(Some(Conflict::Uninitialised));
         }
         if mode == Mode::Read {
@@ -273,12 +230,80 @@ impl SharedShadow {
         }
         self.reads.set(granule, read.stale());
         self.other_reads.set(granule, other.stale());
-        self.any_update |= strong;
+        if strong && self.updates.moments.is_empty() {
+            self.updates = Entries::new(self.writes.moments.len(), 0);
+        }
+        if !written {
+            self.writes.moments[granule] = 0;
+        }
         let writes = if strong { &mut self.updates } else { &mut self.writes };
         let last = writes.get(granule);
         let lanes = if last.moment == moment { last.lanes } else { 0 } | 1 << lane;
         writes.set(granule, Entry { moment, lanes });
-        self.written[granule] = true;
         conflict
     }
+}
+
+/// Lanes read granules in a row. `false`: nothing was done, there may be a conflict.
+#[inline(always)]
+fn quiet_read(
+    order: &Order,
+    actor: Actor,
+    lanes: &[u32],
+    (writes, _): Rows<'_>,
+    (reads, read_lanes): Rows<'_>,
+    (others, other_lanes): Rows<'_>,
+) -> bool {
+    let barrier = u64::from(order.barrier) << 32;
+    let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength).0;
+    let mut recent = false;
+    for &write in &*writes {
+        recent |= write >= barrier;
+    }
+    if recent {
+        return false;
+    }
+    for i in 0..lanes.len() {
+        let (last, last_lanes) = (reads[i], read_lanes[i]);
+        // The last reader since the barrier becomes the last but one, unless this instruction is it.
+        let repeats = last == moment;
+        let moves = last >= barrier && !repeats;
+        others[i] = if moves { last } else { others[i] };
+        other_lanes[i] = if moves { last_lanes } else { other_lanes[i] };
+        reads[i] = moment;
+        read_lanes[i] = if repeats { last_lanes } else { 0 } | lanes[i];
+    }
+    true
+}
+
+/// Each of some granules in a row is written by one lane. `false`: nothing was done, there may be a conflict.
+#[inline(always)]
+fn quiet_write(
+    order: &Order,
+    actor: Actor,
+    lanes: &[u32],
+    (writes, write_lanes): Rows<'_>,
+    (reads, read_lanes): Rows<'_>,
+    (others, other_lanes): Rows<'_>,
+) -> bool {
+    let barrier = u64::from(order.barrier) << 32;
+    let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
+    // Since the barrier, by somebody else than the lane itself.
+    let recent = |at: u64, by: u32, lane: u32| at >= barrier && (by != lane || !Moment(at).is_by(moment));
+    let mut open = false;
+    for i in 0..lanes.len() {
+        let write = writes[i] != NEVER && recent(writes[i], write_lanes[i], lanes[i]);
+        open |=
+            write | recent(reads[i], read_lanes[i], lanes[i]) | recent(others[i], other_lanes[i], lanes[i]);
+    }
+    if open {
+        return false;
+    }
+    for i in 0..lanes.len() {
+        writes[i] = moment.0;
+        write_lanes[i] = lanes[i];
+        reads[i] = Moment(reads[i]).stale().0;
+        others[i] = Moment(others[i]).stale().0;
+    }
+    true
 }

@@ -3,5 +3,5 @@
 mod raw;
 mod report;
 
-pub use raw::RawCounts;
+pub use raw::{AccessCount, RawCounts};
 pub use report::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters};

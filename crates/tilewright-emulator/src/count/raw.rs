@@ -1,5 +1,7 @@
 //! Counters as the machine keeps them: one set per worker, added up at the end.
 
+use crate::program::instruction::Space;
+
 /// Executions of one access to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessCount {
@@ -10,6 +12,19 @@ pub struct AccessCount {
     pub wavefronts: u64,
     pub ideal_wavefronts: u64,
     pub bytes: u64,
+}
+
+impl AccessCount {
+    /// Adds `times` of `other`.
+    fn add(&mut self, other: &Self, times: u64) {
+        self.requests += times * other.requests;
+        self.lanes += times * other.lanes;
+        self.sectors += times * other.sectors;
+        self.ideal_sectors += times * other.ideal_sectors;
+        self.wavefronts += times * other.wavefronts;
+        self.ideal_wavefronts += times * other.ideal_wavefronts;
+        self.bytes += times * other.bytes;
+    }
 }
 
 /// Executions of a basic block, or of one guarded instruction.
@@ -46,6 +61,14 @@ impl RawCounts {
         }
     }
 
+    /// Adds `times` executions of access `index` to `space`, each of which counts `once`.
+    pub fn access(&mut self, index: u32, space: Space, once: &AccessCount, times: u64) {
+        if times != 0 {
+            self.accesses[index as usize].add(once, times);
+            self.spaces[index as usize] |= 1 << space as u8;
+        }
+    }
+
     /// Adds the counters of another worker.
     pub fn add(&mut self, other: &Self) {
         for (sum, more) in self.blocks.iter_mut().zip(&other.blocks) {
@@ -56,13 +79,7 @@ impl RawCounts {
             *sum += more;
         }
         for (sum, more) in self.accesses.iter_mut().zip(&other.accesses) {
-            sum.requests += more.requests;
-            sum.lanes += more.lanes;
-            sum.sectors += more.sectors;
-            sum.ideal_sectors += more.ideal_sectors;
-            sum.wavefronts += more.wavefronts;
-            sum.ideal_wavefronts += more.ideal_wavefronts;
-            sum.bytes += more.bytes;
+            sum.add(more, 1);
         }
         for (sum, more) in self.spaces.iter_mut().zip(&other.spaces) {
             *sum |= more;

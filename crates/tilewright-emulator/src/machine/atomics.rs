@@ -21,7 +21,7 @@ impl Worker<'_> {
         let memory = &site.memory;
         let mut addresses = gather(memory, frame, mask);
         let space = resolve(memory.space, &mut addresses);
-        let shape = self.count(memory, &addresses, space, Mode::Update);
+        self.count(memory, &addresses, space, Mode::Update);
         match space {
             Space::Shared => self.count_serial(memory.counter as usize, &addresses),
             Space::Global => self.count_turns(memory.counter as usize, &addresses),
@@ -45,13 +45,16 @@ impl Worker<'_> {
         if checked == 0 {
             return;
         }
-        self.shadow_atomic(site, warp, team, &addresses, space, shape, checked, frame, pc);
+        self.shadow_atomic(site, warp, team, &addresses, space, checked, frame, pc);
         for lane in lanes(checked) {
             let operands = site.operands.map(|slot| slot.map_or(0, |slot| frame.lane(slot, lane)));
             let old = update(site, data[lane], operands);
             if let Some(Some(dst)) = memory.values.first() {
                 frame.set_lane(*dst, lane, old);
             }
+        }
+        if space == Space::Global {
+            self.learn_of_blocks(memory, team, &Addresses { mask: checked, ..addresses });
         }
     }
 
@@ -61,9 +64,8 @@ impl Worker<'_> {
         site: &AtomicSite,
         warp: &Warp,
         team: &mut Team,
-        addresses: &crate::memory::Addresses,
+        addresses: &Addresses,
         space: Space,
-        shape: crate::memory::Shape,
         checked: u32,
         frame: Frame,
         pc: u32,
@@ -87,7 +89,7 @@ impl Worker<'_> {
             rest &= !group.mask;
             let mode = Mode::Update;
             if space == Space::Shared && team.shadow.is_some() {
-                self.shadow_shared(&site.memory, warp, team, &group, &object, shape, mode, frame, pc);
+                self.shadow_shared(&site.memory, warp, team, &group, &object, mode, frame, pc);
             } else if space == Space::Global && self.launch.shadow.is_some() {
                 self.shadow_global(&site.memory, warp, team, &group, &object, mode, frame, pc);
             }
@@ -97,8 +99,8 @@ impl Worker<'_> {
     /// Lanes of a global atomic that meet in an address take turns.
     fn count_turns(&mut self, counter: usize, addresses: &Addresses) {
         let sectors = tilewright_arch::memory::global::atomic_sectors(&addresses.at, addresses.mask);
-        let counted = self.patterns[counter].cost;
-        self.counts.accesses[counter].sectors += u64::from(sectors.saturating_sub(counted));
+        let counted = self.patterns[counter].once.sectors;
+        self.counts.accesses[counter].sectors += u64::from(sectors).saturating_sub(counted);
     }
 
     /// Lanes of a shared atomic that meet in a bank take turns, those of one word too.
@@ -110,7 +112,7 @@ impl Worker<'_> {
         }
         let turns = banks.into_iter().max().unwrap_or(0);
         let count = &mut self.counts.accesses[counter];
-        count.wavefronts += u64::from(turns.saturating_sub(pattern.cost));
+        count.wavefronts += u64::from(turns).saturating_sub(pattern.once.wavefronts);
     }
 }
 

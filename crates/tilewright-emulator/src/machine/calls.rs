@@ -44,7 +44,7 @@ impl Warp {
         }
         let words = self.local_bytes / 8;
         let data = self.local[lane * words..].as_mut_ptr().cast();
-        Object { start: 0, bytes: self.local_bytes as u64, data }
+        Object { start: 0, bytes: self.local_bytes as u64, data, writable: true }
     }
 }
 
@@ -236,7 +236,7 @@ impl Worker<'_> {
     /// Reads a byte at a generic address.
     fn byte(&mut self, warp: &mut Warp, team: &mut Team, lane: usize, at: u64) -> Option<u8> {
         let data = self.lane_data(Space::Generic, warp, team, at, lane, 1, 1, Mode::Read).ok()?;
-        Some(super::access::read(data, 1) as u8)
+        Some(super::checked::read(data, 1) as u8)
     }
 
     /// A string that ends with a zero; what is not readable is left out.

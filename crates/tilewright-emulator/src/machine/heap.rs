@@ -72,6 +72,7 @@ impl Heap {
         let mut state = self.state();
         let region = at >> address::REGION_SHIFT;
         let (bytes, words) = state.blocks.get_mut(&region)?;
-        Some(Object { start: address::of_region(region), bytes: *bytes, data: words.as_mut_ptr().cast() })
+        let (start, data) = (address::of_region(region), words.as_mut_ptr().cast());
+        Some(Object { start, bytes: *bytes, data, writable: true })
     }
 }

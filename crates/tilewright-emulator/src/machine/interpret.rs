@@ -1,16 +1,17 @@
 //! The loop over instructions.
 
 use super::{
+    branches::{diverge, diverge_many, indexed},
     frame::Frame,
+    isa::for_each_isa,
+    numbers::{bits32, compared, max32, max64, min32, min64},
     team::Team,
     vector,
-    warp::{Join, JoinKind, Path, State, Warp},
+    warp::{Path, State, Warp},
     worker::Worker,
 };
-use crate::program::{
-    NO_RECONVERGENCE,
-    instruction::{Compare, Guard, Inst, Op, Place, Special},
-};
+use crate::check::Mode;
+use crate::program::instruction::{Guard, Inst, Op, Place};
 
 /// Why the loop stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,137 +26,9 @@ pub enum Stop {
     Failed,
 }
 
-/// The vector instructions that the loop is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
-    /// What every processor has.
-    Baseline,
-    /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512 F, BW, DQ and VL.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Isa {
-    /// The best that this processor has.
-    pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            let avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            if avx2 && avx512 {
-                return Isa::Avx512;
-            }
-            if avx2 {
-                return Isa::Avx2;
-            }
-        }
-        Isa::Baseline
-    }
-}
-
-/// Executes `warp` until it stops.
-pub fn run(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
-    match worker.isa {
-        Isa::Baseline => interpret(worker, warp, team),
-        // SAFETY: these variants are only made by `Isa::detect`, which has asked the processor.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { interpret_avx2(worker, warp, team) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { interpret_avx512(worker, warp, team) },
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn interpret_avx2(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
-    interpret(worker, warp, team)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-fn interpret_avx512(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
-    interpret(worker, warp, team)
-}
-
-/// The bits of an f32 result: the hardware has one NaN.
-#[inline(always)]
-fn bits32(value: f32) -> u32 {
-    if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }
-}
-
-/// min: a number beats a NaN, and -0 is less than +0.
-#[inline(always)]
-fn min32(a: f32, b: f32) -> u32 {
-    let less = if a < b { a.to_bits() } else { b.to_bits() };
-    let equal = if a == b { a.to_bits() | b.to_bits() } else { less };
-    let number = if a.is_nan() { b.to_bits() } else { equal };
-    let number = if b.is_nan() { a.to_bits() } else { number };
-    if a.is_nan() & b.is_nan() { 0x7fff_ffff } else { number }
-}
-
-/// max: a number beats a NaN, and +0 is greater than -0.
-#[inline(always)]
-fn max32(a: f32, b: f32) -> u32 {
-    let more = if a > b { a.to_bits() } else { b.to_bits() };
-    let equal = if a == b { a.to_bits() & b.to_bits() } else { more };
-    let number = if a.is_nan() { b.to_bits() } else { equal };
-    let number = if b.is_nan() { a.to_bits() } else { number };
-    if a.is_nan() & b.is_nan() { 0x7fff_ffff } else { number }
-}
-
-#[inline(always)]
-fn min64(a: f64, b: f64) -> u64 {
-    let less = if a < b { a.to_bits() } else { b.to_bits() };
-    let equal = if a == b { a.to_bits() | b.to_bits() } else { less };
-    let number = if a.is_nan() { b.to_bits() } else { equal };
-    let number = if b.is_nan() { a.to_bits() } else { number };
-    if a.is_nan() & b.is_nan() { 0x7fff_ffff_ffff_ffff } else { number }
-}
-
-#[inline(always)]
-fn max64(a: f64, b: f64) -> u64 {
-    let more = if a > b { a.to_bits() } else { b.to_bits() };
-    let equal = if a == b { a.to_bits() & b.to_bits() } else { more };
-    let number = if a.is_nan() { b.to_bits() } else { equal };
-    let number = if b.is_nan() { a.to_bits() } else { number };
-    if a.is_nan() & b.is_nan() { 0x7fff_ffff_ffff_ffff } else { number }
-}
-
-/// Lanes where a comparison holds.
-///
-/// # Safety
-/// The pointers must be rows.
-#[inline(always)]
-unsafe fn compared<T: Copy + PartialOrd>(compare: Compare, a: *const T, b: *const T) -> u32 {
-    #[allow(clippy::eq_op, reason = "a number differs from itself exactly if it is NaN")]
-    let nan = |x: T| x != x;
-    // SAFETY: the caller promises rows.
-    unsafe {
-        match compare {
-            Compare::Eq => vector::compare(a, b, |a, b| a == b),
-            Compare::Ne => vector::compare(a, b, |a, b| a != b && !nan(a) && !nan(b)),
-            Compare::Lt => vector::compare(a, b, |a, b| a < b),
-            Compare::Le => vector::compare(a, b, |a, b| a <= b),
-            Compare::Gt => vector::compare(a, b, |a, b| a > b),
-            Compare::Ge => vector::compare(a, b, |a, b| a >= b),
-            // Equal or not ordered: neither less nor greater.
-            Compare::Equ => !(vector::compare(a, b, |a, b| a < b) | vector::compare(a, b, |a, b| a > b)),
-            Compare::Neu => vector::compare(a, b, |a, b| a != b),
-            Compare::Ltu => !vector::compare(a, b, |a, b| a >= b),
-            Compare::Leu => !vector::compare(a, b, |a, b| a > b),
-            Compare::Gtu => !vector::compare(a, b, |a, b| a <= b),
-            Compare::Geu => !vector::compare(a, b, |a, b| a < b),
-            Compare::Num => vector::compare(a, b, |a, b| !nan(a) && !nan(b)),
-            Compare::Nan => vector::compare(a, b, |a, b| nan(a) || nan(b)),
-        }
-    }
+for_each_isa! {
+    /// Executes `warp` until it stops.
+    pub fn run(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop = interpret
 }
 
 /// Instructions that a warp executes before others get their turn.
@@ -386,8 +259,8 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     // SAFETY: the destination is a row of 64-bit values.
                     unsafe { vector::splat::<u64>(frame.target(inst.dst), address, mask) }
                 }
-                Op::Load => worker.load(warp, team, frame, inst.aux, mask, path.pc),
-                Op::Store => worker.store(warp, team, frame, inst.aux, mask, path.pc),
+                Op::Load => worker.access(Mode::Read, warp, team, frame, inst.aux, mask, path.pc),
+                Op::Store => worker.access(Mode::Write, warp, team, frame, inst.aux, mask, path.pc),
                 Op::LoadParam => worker.load_param(warp, team, frame, inst.aux, mask, path.pc),
                 Op::Scalar => super::scalar::execute(&program.sites.scalars[inst.aux as usize], frame, mask),
                 Op::Nothing => {}
@@ -484,86 +357,4 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
 #[inline(always)]
 fn guard(frame: Frame, guard: Guard) -> u32 {
     frame.predicate(guard.place) ^ guard.flip
-}
-
-/// The targets of an indexed jump and who goes there; lanes that the guard takes out fall through.
-fn indexed(frame: Frame, inst: &Inst, table: &[u32], mask: u32, all: u32, next: u32) -> Vec<(u32, u32)> {
-    let mut parts: Vec<(u32, u32)> = Vec::new();
-    // SAFETY: the index is a row of 32-bit values.
-    let index = unsafe { *frame.source::<[u32; 32]>(inst.a) };
-    for lane in crate::memory::lanes(all) {
-        let jumps = mask >> lane & 1 == 1;
-        let target = if jumps { table.get(index[lane] as usize).copied().unwrap_or(next) } else { next };
-        match parts.iter_mut().find(|part| part.0 == target) {
-            Some(part) => part.1 |= 1 << lane,
-            None => parts.push((target, 1 << lane)),
-        }
-    }
-    parts
-}
-
-/// The lanes of `path` part. It goes on with the first part; the others wait in the warp, or at the place where all meet.
-fn diverge(warp: &mut Warp, path: &mut Path, meeting: u32, reconvergence: u32, parts: [(u32, u32); 2]) {
-    // A loop that lanes leave one by one has one join, not one per turn.
-    if reconvergence != NO_RECONVERGENCE
-        && reconvergence == meeting
-        && let Some(join) = path.join
-    {
-        let [(first, lanes), (second, other_lanes)] = parts;
-        if second == reconvergence {
-            warp.arrive(join, other_lanes);
-            (path.pc, path.mask) = (first, lanes);
-            return;
-        }
-        if first == reconvergence {
-            warp.arrive(join, lanes);
-            (path.pc, path.mask) = (second, other_lanes);
-            return;
-        }
-    }
-    diverge_many(warp, path, meeting, reconvergence, &parts);
-}
-
-fn diverge_many(warp: &mut Warp, path: &mut Path, meeting: u32, reconvergence: u32, parts: &[(u32, u32)]) {
-    if reconvergence != NO_RECONVERGENCE && reconvergence != meeting {
-        path.join = Some(warp.add_join(Join {
-            pc: reconvergence,
-            expected: path.mask,
-            arrived: 0,
-            parent: path.join,
-            frame: path.frame,
-            level: path.level,
-            kind: JoinKind::Branch,
-        }));
-    }
-    let mut parts = parts.iter();
-    if let Some(&(pc, mask)) = parts.next() {
-        let whole = *path;
-        (path.pc, path.mask) = (pc, mask);
-        for &(pc, mask) in parts {
-            warp.paths.push(Path { pc, mask, ..whole });
-        }
-    }
-}
-
-/// The value of a special register that is the same for all lanes, or `None`.
-pub fn uniform_special(special: Special, warp: &Warp, team: &Team, worker: &Worker<'_>) -> Option<u64> {
-    let launch = worker.launch;
-    Some(match special {
-        Special::Ntid(axis) => launch.block[axis as usize].into(),
-        Special::Ctaid(axis) => team.index[axis as usize].into(),
-        Special::Nctaid(axis) => launch.grid[axis as usize].into(),
-        Special::Warpid => warp.index.into(),
-        Special::Nwarpid => 64,
-        Special::Smid => team.number.rem_euclid(launch.multiprocessors.max(1)).into(),
-        Special::Nsmid => launch.multiprocessors.into(),
-        Special::Gridid => 1,
-        // Time is counted in instructions of the worker.
-        Special::Clock | Special::Clock64 | Special::Globaltimer => worker.steps as u64,
-        Special::DynamicSmemSize => launch.dynamic_shared.into(),
-        Special::TotalSmemSize => launch.shared.bytes.into(),
-        Special::Zero => 0,
-        Special::One => 1,
-        _ => return None,
-    })
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{
     block::{Block, Progress},
-    interpret::Isa,
+    isa::Isa,
     worker::{Launch, Worker},
 };
 use crate::check::{Collector, Finding, Severity};
@@ -297,5 +297,6 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
             Progress::Failed => {}
         }
     }
+    worker.settle();
     Outcome { counts: worker.counts, findings: worker.findings, printed: worker.printed, error: worker.error }
 }

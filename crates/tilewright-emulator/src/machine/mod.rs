@@ -1,25 +1,35 @@
 //! The machine: warps of 32 lanes that execute decoded PTX.
 
 mod access;
+mod asynchronous;
 mod atomics;
 mod barriers;
 mod block;
+mod branches;
 mod calls;
+mod checked;
 mod copies;
+mod costs;
 mod exchange;
 mod faults;
 mod frame;
 mod heap;
 mod interpret;
+pub(crate) mod isa;
 mod launch;
+mod matrices;
+mod moves;
+mod numbers;
 mod observer;
 mod printf;
+mod quiet;
 mod rare;
 mod scalar;
 mod shadows;
+mod single;
+mod specials;
 mod team;
 mod texture;
-mod transfer;
 mod vector;
 mod warp;
 mod worker;

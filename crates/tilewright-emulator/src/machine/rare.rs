@@ -8,6 +8,7 @@ use super::{
     warp::{Path, Warp},
     worker::Worker,
 };
+use crate::check::Mode;
 use crate::program::instruction::{Inst, Op};
 
 impl Worker<'_> {
@@ -39,11 +40,11 @@ impl Worker<'_> {
             Op::CopyAsync => self.copy_async(warp, team, frame, inst.aux, mask, pc),
             Op::CommitGroup => warp.copies.commit(mask),
             Op::WaitGroup => self.wait_copies(warp, team, mask, inst.aux),
-            Op::LoadMatrix => self.load_matrix(warp, team, frame, inst.aux, mask, pc),
-            Op::StoreMatrix => self.store_matrix(warp, team, frame, inst.aux, mask, pc),
+            Op::LoadMatrix => self.move_matrices(Mode::Read, warp, team, frame, inst.aux, mask, pc),
+            Op::StoreMatrix => self.move_matrices(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Op::Mma => self.mma(frame, inst.aux, mask),
-            Op::WmmaLoad => self.wmma_load(warp, team, frame, inst.aux, mask, pc),
-            Op::WmmaStore => self.wmma_store(warp, team, frame, inst.aux, mask, pc),
+            Op::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
+            Op::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Op::Texture => self.texture(frame, inst.aux, mask),
             Op::Fence => {
                 team.order.fence(warp.index, mask);

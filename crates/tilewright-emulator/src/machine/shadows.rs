@@ -1,16 +1,29 @@
 //! Accesses as the race checks see them.
 
-use super::{access::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
-use crate::check::{Access, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side};
-use crate::memory::{Addresses, Object, Shape, each_lane};
+use super::{checked::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
+use crate::check::{
+    Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength,
+};
+use crate::memory::{Addresses, Object, each_lane};
 use crate::program::{
     address,
     instruction::{MemorySite, Order, Releases, Space},
 };
 
 impl Worker<'_> {
+    /// How an access takes part in races.
+    pub fn actor(&self, site: &MemorySite, warp: &Warp, pc: u32, space: Space) -> Actor {
+        let strong = match site.order {
+            Order::Weak => false,
+            // Volatile is no substitute for a barrier between lanes.
+            Order::Volatile => space == Space::Global,
+            Order::Strong => true,
+        };
+        let strength = if strong { Strength::Atomic } else { Strength::Plain };
+        Actor { warp: warp.index, pc, strength }
+    }
+
     /// A shared access, before its data move.
-    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_shared(
         &mut self,
@@ -19,7 +32,6 @@ impl Worker<'_> {
         team: &mut Team,
         addresses: &Addresses,
         object: &Object,
-        shape: Shape,
         mode: Mode,
         frame: Frame,
         pc: u32,
@@ -34,7 +46,7 @@ impl Worker<'_> {
         let bytes = site.bytes * site.elements;
         let Some(mut shadow) = team.shadow.take() else { return };
         let mut conflicts = Vec::new();
-        let access = Access { actor, mode, offsets: &offsets, bytes, mask: addresses.mask, shape };
+        let access = Access { actor, mode, offsets: &offsets, bytes, mask: addresses.mask };
         shadow.access(&team.order, &access, &mut |lane, conflict| conflicts.push((lane, conflict)));
         team.shadow = Some(shadow);
         if !conflicts.is_empty() {
@@ -166,7 +178,6 @@ impl Worker<'_> {
     }
 
     /// A global access, before its data move.
-    #[inline(never)]
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_global(
         &mut self,
@@ -208,6 +219,17 @@ impl Worker<'_> {
         );
         if !conflicts.is_empty() {
             self.global_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
+        }
+    }
+
+    /// What other blocks have published where these lanes have just read. Before the data moved that may have been less: a block that
+    /// publishes in between is one whose value was read.
+    pub fn learn_of_blocks(&self, site: &MemorySite, team: &mut Team, addresses: &Addresses) {
+        if site.order == Order::Weak || self.launch.shadow.is_none() {
+            return;
+        }
+        for lane in crate::memory::lanes(addresses.mask) {
+            self.launch.blocks.learn(addresses.at[lane], &mut team.known);
         }
     }
 

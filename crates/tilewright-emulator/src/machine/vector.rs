@@ -19,7 +19,7 @@ unsafe fn piece<T: Copy>(row: *const T, start: usize) -> [T; PIECE] {
 #[inline(always)]
 fn each<R: Copy>(f: impl Fn(usize) -> R) -> [R; PIECE] {
     let mut results = [f(0); PIECE];
-    let mut i = 1;
+    let mut i = 0;
     while i < PIECE {
         results[i] = f(i);
         i += 1;

@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::{
     frame::Frame,
-    interpret::{Isa, uniform_special},
+    isa::Isa,
     launch::{LaunchError, Races},
     team::Team,
-    vector,
     warp::{Path, Warp},
 };
 use crate::check::{BlockOrder, Collector, Event, FindingKind, GlobalShadow, Naming, Severity, Side};
@@ -15,7 +14,7 @@ use crate::count::RawCounts;
 use crate::memory::{GlobalMemory, Pattern, SharedLayout};
 use crate::program::{
     Function, Program, address,
-    instruction::{Inst, Op, Place, Special},
+    instruction::{Inst, Op},
 };
 
 /// What all workers of a launch see.
@@ -53,6 +52,8 @@ pub struct Worker<'a> {
     pub launch: &'a Launch<'a>,
     pub program: &'a Program,
     pub isa: Isa,
+    /// Whether nobody looks at single accesses.
+    pub is_unwatched: bool,
     pub counts: RawCounts,
     /// The last pattern of each access.
     pub patterns: Vec<Pattern>,
@@ -72,6 +73,7 @@ impl<'a> Worker<'a> {
             launch,
             program,
             isa,
+            is_unwatched: launch.races == Races::Ignore && launch.observer.is_none(),
             counts: RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len()),
             patterns: vec![Pattern::default(); program.accesses.len()],
             findings: Collector::default(),
@@ -104,49 +106,6 @@ impl<'a> Worker<'a> {
             let (message, fix) = sentences();
             Event { kind, severity, at, with: None, message, fix }
         });
-    }
-
-    /// `mov` from a special register.
-    #[inline(never)]
-    pub fn read_special(
-        &self,
-        special: Special,
-        warp: &Warp,
-        team: &Team,
-        frame: Frame,
-        dst: Place,
-        mask: u32,
-    ) {
-        let wide = matches!(special, Special::Clock64 | Special::Globaltimer | Special::Gridid);
-        if let Some(value) = uniform_special(special, warp, team, self) {
-            // SAFETY: the destination is a row of the width that the register has.
-            unsafe {
-                if wide {
-                    vector::splat::<u64>(frame.target(dst), value, mask);
-                } else {
-                    vector::splat::<u32>(frame.target(dst), value as u32, mask);
-                }
-            }
-            return;
-        }
-        let [x, y, _] = self.launch.block;
-        let values: [u32; 32] = std::array::from_fn(|lane| {
-            let thread = warp.index * 32 + lane as u32;
-            let bit = 1u32 << lane;
-            match special {
-                Special::Tid(0) => thread % x,
-                Special::Tid(1) => thread / x % y,
-                Special::Tid(_) => thread / x / y,
-                Special::LanemaskEq => bit,
-                Special::LanemaskLt => bit - 1,
-                Special::LanemaskLe => bit | (bit - 1),
-                Special::LanemaskGt => !(bit | (bit - 1)),
-                Special::LanemaskGe => !(bit - 1),
-                _ => lane as u32,
-            }
-        });
-        // SAFETY: the destination is a row of 32-bit values.
-        unsafe { vector::map1(frame.target::<u32>(dst), values.as_ptr(), mask, |value| value) }
     }
 
     /// The local address of a variable at `offset` of a level.

@@ -109,7 +109,8 @@ impl GlobalMemory {
     pub fn object(&self, at: u64) -> Option<Object> {
         let region = self.region(at)?;
         let start = address::of_region(at >> address::REGION_SHIFT);
-        Some(Object { start, bytes: region.bytes, data: region.data() })
+        let writable = region.access == Access::ReadWrite;
+        Some(Object { start, bytes: region.bytes, data: region.data(), writable })
     }
 
     /// For the host: `bytes` bytes at `at`.

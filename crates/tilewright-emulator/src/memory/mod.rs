@@ -1,13 +1,17 @@
 //! Emulated memories and the addresses of a warp.
 
 mod cells;
+mod footprint;
 mod global;
 mod lanes;
+mod pattern;
 mod shared;
 
 pub use cells::{Atomic, Plain, Words};
+pub use footprint::Footprint;
 pub use global::{Access, GlobalMemory};
-pub use lanes::{Addresses, Cost, Pattern, Shape, each_lane, lanes};
+pub use lanes::{Addresses, each_lane, lanes};
+pub use pattern::{Cost, Pattern, Shape};
 pub use shared::{SharedLayout, SharedMemory};
 
 /// Part of a memory that one pointer may reach.
@@ -19,4 +23,6 @@ pub struct Object {
     pub bytes: u64,
     /// Its first byte, as this process sees it.
     pub data: *mut u8,
+    /// Whether a kernel may write it.
+    pub writable: bool,
 }

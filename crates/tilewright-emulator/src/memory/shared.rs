@@ -72,6 +72,7 @@ impl SharedMemory {
         let (offset, bytes) = layout.place(at)?;
         // SAFETY: the layout keeps every variable inside the storage.
         let data = unsafe { self.data().add(offset as usize) };
-        Some(Object { start: address::of_shared(at >> address::SHARED_SHIFT), bytes: bytes.into(), data })
+        let start = address::of_shared(at >> address::SHARED_SHIFT);
+        Some(Object { start, bytes: bytes.into(), data, writable: true })
     }
 }

@@ -5,10 +5,10 @@
 
 use super::{
     blocks::Block,
-    decode::Sites,
     instruction::{Guard, Inst, Place, Width},
     names::{Pinned, Registers},
     places::{Role, may_overwrite_sources, visit},
+    sites::Sites,
 };
 
 /// Where the registers of a function lie.

@@ -10,35 +10,12 @@ use super::{
     layout::{Layout, Parameter, SharedVariable, Symbol, Variable},
     lines::{Origin, SourceLine},
     lower::{Lowered, lower},
+    sites::Sites,
 };
 use crate::parse::{
     ast::{FunctionKind, Module},
     parse,
 };
-
-/// The operands that do not fit into an instruction.
-#[derive(Clone, Debug, Default)]
-pub struct Sites {
-    pub scalars: Vec<ScalarSite>,
-    pub memories: Vec<MemorySite>,
-    pub atomics: Vec<AtomicSite>,
-    pub copies: Vec<CopySite>,
-    pub barriers: Vec<BarrierSite>,
-    pub warps: Vec<WarpSite>,
-    pub calls: Vec<CallSite>,
-    pub packs: Vec<PackSite>,
-    pub rows: Vec<RowsSite>,
-    pub carries: Vec<CarrySite>,
-    pub mmas: Vec<MmaSite>,
-    pub wmmas: Vec<WmmaSite>,
-    pub matrices: Vec<MatrixRowsSite>,
-    pub textures: Vec<TextureSite>,
-    pub spaces: Vec<SpaceSite>,
-    /// Indexed jumps: the targets.
-    pub tables: Vec<Vec<u32>>,
-    /// Why an instruction is refused.
-    pub refusals: Vec<String>,
-}
 
 /// An entry or function.
 #[derive(Clone, Debug)]
@@ -291,7 +268,7 @@ impl Builder {
                     }
                     _ => {}
                 }
-                for counter in counters_of(&inst, &mut self.sites).into_iter().flatten() {
+                for counter in self.sites.counters(&inst).into_iter().flatten() {
                     *counter = self.accesses.len() as u32;
                     self.accesses.push(self.code.len() as u32);
                 }
@@ -395,22 +372,4 @@ fn is_recursive(functions: &[Function], sites: &Sites) -> bool {
         }
     }
     done.contains(&false)
-}
-
-/// The counter rows of an instruction that accesses memory: a copy has one for each side.
-fn counters_of<'a>(inst: &Inst, sites: &'a mut Sites) -> [Option<&'a mut u32>; 2] {
-    let index = inst.aux as usize;
-    let counter = match inst.op {
-        Op::Load | Op::Store | Op::LoadParam => &mut sites.memories[index].counter,
-        Op::Atomic => &mut sites.atomics[index].memory.counter,
-        Op::CopyAsync => {
-            let site = &mut sites.copies[index];
-            return [Some(&mut site.from.counter), Some(&mut site.to.counter)];
-        }
-        Op::LoadMatrix | Op::StoreMatrix => &mut sites.matrices[index].memory.counter,
-        Op::WmmaLoad | Op::WmmaStore => &mut sites.wmmas[index].memory.counter,
-        Op::Texture => &mut sites.textures[index].counter,
-        _ => return [None, None],
-    };
-    [Some(counter), None]
 }

@@ -13,6 +13,7 @@ mod lower;
 mod names;
 mod opcode;
 mod places;
+mod sites;
 
 pub use decode::Program;
 pub use error::ProgramError;

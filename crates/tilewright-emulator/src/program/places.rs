@@ -1,8 +1,8 @@
 //! All operands of an instruction, wherever its site keeps them.
 
 use super::{
-    decode::Sites,
     instruction::{CallTarget, Inst, MemorySite, Op, Place, Slot, TextureRef, WarpSite},
+    sites::Sites,
 };
 
 /// What an instruction does with an operand.

@@ -54,7 +54,7 @@ pub struct Case {
     pub orders: [Order; 3],
     pub joining: Joining,
     pub products: usize,
-    pub tile: Option<[u32; 4]>,
+    pub tile: Option<[u32; 5]>,
     pub splits: Option<u32>,
 }
 

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod control;
+mod hot;
 mod matrix;
 mod memory;
 mod operands;
@@ -14,13 +15,14 @@ use std::collections::HashMap;
 
 use super::{
     constants::Constants,
-    decode::{Function, Sites},
+    decode::Function,
     error::ProgramError,
     instruction::*,
     layout::{self, Layout, ModuleName, Parameter},
     lines::{self, Origin},
     names::{Local, Pinned, Register, Registers, Scopes},
     opcode::Split,
+    sites::Sites,
 };
 use crate::isa::Type;
 use crate::parse::ast::{self, FunctionKind, StateSpace, Statement};

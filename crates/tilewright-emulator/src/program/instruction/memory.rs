@@ -1,0 +1,194 @@
+//! Instructions that access memory.
+
+use super::Slot;
+use crate::alu::Operation;
+use crate::isa::{MatrixOp, Type};
+
+/// A state space as the machine tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// Any of the others, by address.
+    Generic,
+    /// Global memory.
+    Global,
+    /// Constant memory.
+    Const,
+    /// Shared memory of the block.
+    Shared,
+    /// Memory of the thread.
+    Local,
+    /// Parameters of the entry.
+    Param,
+    /// Textures.
+    Texture,
+}
+
+/// How an access orders with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// A plain access: races if unordered.
+    Weak,
+    /// `.volatile`: strong for global memory, no substitute for a barrier in shared memory.
+    Volatile,
+    /// `.relaxed`, `.acquire`, `.release`, and atomics.
+    Strong,
+}
+
+/// A load or store.
+#[derive(Clone, Debug)]
+pub struct MemorySite {
+    /// The space of the instruction.
+    pub space: Space,
+    /// Bytes of one element.
+    pub bytes: u32,
+    /// Elements per lane.
+    pub elements: u32,
+    /// Order.
+    pub order: Order,
+    /// Whether the access also releases what came before (`st.release`, `atom.acq_rel`).
+    pub releases: Releases,
+    /// Base address, if in a register.
+    pub base: Option<Slot>,
+    /// Added to the base.
+    pub offset: i64,
+    /// Registers.
+    pub values: Vec<Option<Slot>>,
+    /// Row of the access counters.
+    pub counter: u32,
+}
+
+/// Whether an instruction publishes the earlier writes of its thread by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Releases {
+    /// No: a fence is needed before it.
+    No,
+    /// Yes.
+    Yes,
+}
+
+/// The operation of an atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX operation of the same spelling")]
+pub enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    Inc,
+    Dec,
+    Exch,
+    Cas,
+    And,
+    Or,
+    Xor,
+}
+
+/// `atom` and `red`.
+#[derive(Clone, Debug)]
+pub struct AtomicSite {
+    /// The address, as for a load; `values[0]` is the destination of `atom`.
+    pub memory: MemorySite,
+    /// What is done.
+    pub op: AtomicOp,
+    /// Type of the value.
+    pub ty: Type,
+    /// Operands: the value, or compare and swap.
+    pub operands: [Option<Slot>; 2],
+    /// Semantics of floating-point additions, minima and maxima, from the scalar semantics.
+    pub eval: Option<Operation>,
+}
+
+/// `wmma.load` and `wmma.store`.
+#[derive(Clone, Debug)]
+pub struct WmmaSite {
+    /// The description for the layout.
+    pub op: MatrixOp,
+    /// Which fragment.
+    pub fragment: crate::isa::Fragment,
+    /// How it lies in memory.
+    pub major: crate::isa::Major,
+    /// Elements between rows (or columns).
+    pub stride: Option<Slot>,
+    /// Type of an element.
+    pub ty: Type,
+    /// The access.
+    pub memory: MemorySite,
+}
+
+/// `ldmatrix` and `stmatrix`.
+#[derive(Clone, Debug)]
+pub struct MatrixRowsSite {
+    /// The access; `values` has one register per 8 x 8 matrix.
+    pub memory: MemorySite,
+    /// `.trans`.
+    pub transpose: Transpose,
+}
+
+/// Whether a matrix is transposed on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transpose {
+    /// `.trans`.
+    Yes,
+    /// As it lies.
+    No,
+}
+
+/// `cp.async`.
+#[derive(Clone, Debug)]
+pub struct CopySite {
+    /// Where to: the shared address.
+    pub to: MemorySite,
+    /// Where from: the global address.
+    pub from: MemorySite,
+    /// Bytes that are really read, the rest is zeros.
+    pub source_bytes: Option<Slot>,
+    /// If true, nothing is read.
+    pub ignore: Option<(Slot, u32)>,
+}
+
+/// `tex`.
+#[derive(Clone, Debug)]
+pub struct TextureSite {
+    /// The handle in a register, or the variable's number.
+    pub texture: TextureRef,
+    /// Dimensions, 1 to 3.
+    pub dims: u32,
+    /// Whether the first coordinate is a layer.
+    pub layered: Layered,
+    /// Coordinates.
+    pub coords: Vec<Slot>,
+    /// Type of the coordinates: f32 or s32.
+    pub coord: Type,
+    /// The four results.
+    pub values: Vec<Option<Slot>>,
+    /// Row of the access counters.
+    pub counter: u32,
+}
+
+/// Whether a texture has layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layered {
+    /// `a1d`, `a2d`.
+    Yes,
+    /// Not.
+    No,
+}
+
+/// Which texture.
+#[derive(Clone, Copy, Debug)]
+pub enum TextureRef {
+    /// A handle in a register.
+    Handle(Slot),
+    /// A `.texref` variable, by its address.
+    Variable(u64),
+}
+
+/// `isspacep`.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceSite {
+    /// The asked space.
+    pub space: Space,
+    /// The address.
+    pub address: Slot,
+    /// The answer.
+    pub dst: Slot,
+}

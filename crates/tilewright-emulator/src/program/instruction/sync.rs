@@ -1,0 +1,106 @@
+//! Barriers, and exchange between the lanes of a warp.
+
+use super::{AtomicOp, Slot};
+use crate::alu::Operation;
+use crate::isa::Type;
+
+/// A barrier of the block.
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierSite {
+    /// The barrier's number.
+    pub id: Option<Slot>,
+    /// The number if it is not in a register.
+    pub number: u32,
+    /// How many threads take part, if not all.
+    pub threads: Option<Slot>,
+    /// Whether the caller waits.
+    pub kind: BarrierKind,
+    /// `.aligned`: all lanes of a warp must be here.
+    pub aligned: Aligned,
+    /// Where the reduced predicate goes.
+    pub dst: Option<Slot>,
+    /// The predicate to reduce and what inverts it.
+    pub predicate: Option<(Slot, u32)>,
+}
+
+/// The forms of `bar`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierKind {
+    /// Arrive and wait.
+    Sync,
+    /// Arrive only.
+    Arrive,
+    /// Arrive, wait, and get the number of true predicates.
+    Popc,
+    /// ... whether all are true.
+    And,
+    /// ... whether any is true.
+    Or,
+}
+
+/// Whether all lanes of the warp must execute an instruction together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aligned {
+    /// `.aligned`.
+    Yes,
+    /// Not said.
+    No,
+}
+
+/// The forms of `shfl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX mode of the same spelling")]
+pub enum ShuffleMode {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// The forms of `vote`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX mode of the same spelling")]
+pub enum VoteMode {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+/// `shfl`, `vote`, `match`, `redux`: lanes exchange values.
+#[derive(Clone, Debug)]
+pub struct WarpSite {
+    /// The result.
+    pub dst: Option<Slot>,
+    /// The predicate result of `shfl` and `match.all`.
+    pub valid: Option<Slot>,
+    /// The value.
+    pub value: Slot,
+    /// XORed with a predicate value.
+    pub flip: u32,
+    /// Lane or offset, and clamp of `shfl`.
+    pub lane: Option<Slot>,
+    /// Clamp and segment mask of `shfl`.
+    pub clamp: Option<Slot>,
+    /// The members; `None`: the active lanes (before sm_70).
+    pub members: Option<Slot>,
+    /// What exactly.
+    pub mode: WarpMode,
+}
+
+/// What the lanes compute together.
+#[derive(Clone, Debug)]
+pub enum WarpMode {
+    /// `shfl`.
+    Shuffle(ShuffleMode),
+    /// `vote`.
+    Vote(VoteMode),
+    /// `match.any`.
+    MatchAny,
+    /// `match.all`.
+    MatchAll,
+    /// `redux` of integers.
+    Reduce(AtomicOp, Type),
+    /// `redux` of f32, with the two-operand semantics.
+    ReduceFloat(Operation),
+}

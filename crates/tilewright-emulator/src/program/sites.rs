@@ -1,0 +1,47 @@
+//! What instructions need beside their operands.
+
+use super::instruction::*;
+
+/// The operands that do not fit into an instruction.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    pub scalars: Vec<ScalarSite>,
+    pub memories: Vec<MemorySite>,
+    pub atomics: Vec<AtomicSite>,
+    pub copies: Vec<CopySite>,
+    pub barriers: Vec<BarrierSite>,
+    pub warps: Vec<WarpSite>,
+    pub calls: Vec<CallSite>,
+    pub packs: Vec<PackSite>,
+    pub rows: Vec<RowsSite>,
+    pub carries: Vec<CarrySite>,
+    pub mmas: Vec<MmaSite>,
+    pub wmmas: Vec<WmmaSite>,
+    pub matrices: Vec<MatrixRowsSite>,
+    pub textures: Vec<TextureSite>,
+    pub spaces: Vec<SpaceSite>,
+    /// Indexed jumps: the targets.
+    pub tables: Vec<Vec<u32>>,
+    /// Why an instruction is refused.
+    pub refusals: Vec<String>,
+}
+
+impl Sites {
+    /// The counter rows of an instruction that accesses memory: a copy has one for each side.
+    pub fn counters(&mut self, inst: &Inst) -> [Option<&mut u32>; 2] {
+        let index = inst.aux as usize;
+        let counter = match inst.op {
+            Op::Load | Op::Store | Op::LoadParam => &mut self.memories[index].counter,
+            Op::Atomic => &mut self.atomics[index].memory.counter,
+            Op::CopyAsync => {
+                let site = &mut self.copies[index];
+                return [Some(&mut site.from.counter), Some(&mut site.to.counter)];
+            }
+            Op::LoadMatrix | Op::StoreMatrix => &mut self.matrices[index].memory.counter,
+            Op::WmmaLoad | Op::WmmaStore => &mut self.wmmas[index].memory.counter,
+            Op::Texture => &mut self.textures[index].counter,
+            _ => return [None, None],
+        };
+        [Some(counter), None]
+    }
+}
