@@ -4,7 +4,7 @@
 //! ready. "Rest" is what a call takes beyond its transfers and its kernels.
 
 use std::{error::Error, time::Instant};
-use tilewright::{Backend, MatMut, MatRef, Options, PlusTimes, Product, Update};
+use tilewright::{Backend, Layout, MatMut, MatRef, Options, PlusTimes, Product, Update};
 
 /// Calls per size.
 const CALLS: usize = 12;
@@ -28,13 +28,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let (a, b): (Vec<f32>, Vec<f32>) = (0..n * n).map(|_| (random(), random())).unzip();
         let mut c = vec![0.0; n * n];
+        let layout = Layout::row_major(n, n);
         let options = Options { backend: Backend::Cuda, ..Options::default() };
-        let product =
-            Product::<PlusTimes<f32>>::new(MatRef::row_major(&a, n, n)?, MatRef::row_major(&b, n, n)?)?
-                .options(options);
+        let product = Product::<PlusTimes<f32>>::new(MatRef::new(&a, layout)?, MatRef::new(&b, layout)?)?
+            .options(options);
         for call in 1..=CALLS {
             let start = Instant::now();
-            let report = product.run(MatMut::row_major(&mut c, n, n)?, None, &Update::default())?;
+            let report = product.run(MatMut::new(&mut c, layout)?, None, &Update::Replace)?;
             let total = start.elapsed().as_secs_f64();
             let rest = total - report.prepare_seconds - report.transfer_seconds - report.seconds;
             let times = [total, report.prepare_seconds, report.transfer_seconds, report.seconds, rest];
