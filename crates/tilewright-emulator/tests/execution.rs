@@ -462,3 +462,19 @@ fn unknown_instructions_are_refused_when_they_are_executed() {
         Some(LaunchError::Unsupported { ref opcode, line: 7, .. }) if opcode == "frobnicate.sync.x7.b32"
     ));
 }
+
+/// Launches follow each other: there is nothing to wait for, and nobody to let go.
+#[test]
+fn kernels_that_start_early_wait_for_nothing() {
+    const PTX: &str = ".version 9.0\n.target sm_90\n.address_size 64\n\
+        .visible .entry early(.param .u64 out) {\n\
+        .reg .b64 %rd<3>; .reg .b32 %r<2>;\n\
+        griddepcontrol.wait;\n\
+        ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, 7;\n\
+        griddepcontrol.launch_dependents;\n\
+        st.global.u32 [%rd2], %r1; ret; }\n";
+    let mut machine = Machine::new(Program::new(PTX).unwrap());
+    let out = machine.allocate(4).unwrap();
+    assert!(machine.launch("early", &Launch::new([1, 1, 1], [1, 1, 1]).arg(out)).unwrap().is_clean());
+    assert_eq!(machine.download::<u32>(out, 1).unwrap(), [7]);
+}

@@ -46,7 +46,7 @@ modifiers! {
     // Synchronisation and asynchrony.
     Sync "sync", Aligned "aligned", Warp "warp", Async "async", CommitGroup "commit_group",
     WaitGroup "wait_group", WaitAll "wait_all", Bulk "bulk", Tensor "tensor", MbarrierArrive "mbarrier",
-    Proxy "proxy", Alias "alias", Read "read",
+    Proxy "proxy", Alias "alias", Read "read", Wait "wait", LaunchDependents "launch_dependents",
     // Matrix instructions.
     Row "row", Col "col", Trans "trans", X1 "x1", X2 "x2", X4 "x4", Load "load", Store "store", Mma "mma",
     MatrixA "a", MatrixB "b", MatrixC "c", MatrixD "d", M8n8k4 "m8n8k4", M8n8k8 "m8n8k8", M8n8k16 "m8n8k16",
