@@ -162,13 +162,17 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
     next_tile();
 
     int stage = 0, free = STAGES - 1;  // the stage to compute from, and the one to copy to
-    // A warp whose part of an edge tile lies outside C leaves the arithmetic to the others and copies only. Barriers do not
-    // wait for it once it is gone.
+    // A warp whose part of an edge tile lies outside C leaves the arithmetic to the others: it copies and takes part in barriers.
     if (warp / WARPS_N * WARP_M >= M - m0 || warp % WARPS_N * WARP_N >= N - n0) {
         for (int tile = 0; tile < full_tiles; ++tile) {
             copy_tile(tile + STAGES - 1, free);
             free = free + 1 == STAGES ? 0 : free + 1;
             next_tile();
+        }
+        if (SLICES > 1) {
+            wait_for_copies<0>();
+            __syncthreads();
+            __syncthreads();
         }
         return;
     }
