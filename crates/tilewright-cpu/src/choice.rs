@@ -51,18 +51,23 @@ fn count(pair_ops: f64, threads: usize, pack_a: bool) -> usize {
     if threads == 1 { 1 } else { most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads) }
 }
 
-/// Regions of C down and across for `threads` threads: those whose operands are packed least often, because each
-/// region packs its own, and among these the squarest.
+/// Regions of C down and across for `threads` threads: those that move the fewest elements, because each region packs its own
+/// operands, and among these the squarest. Threads that write beside each other in the same rows fetch each other's
+/// lines ahead of time, which costs about as much as moving C once more.
 pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
     let (m, n, tile) = (a.rows, b.cols, kernel.tile());
     let Choice { pack_a, pack_b, .. } = choose(kernel, a, b, m, n);
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
     let packed = |down, across| if pack_a { m * across } else { 0 } + if pack_b { n * down } else { 0 };
+    let moved = |down, across| {
+        let beside = if across > 1 { m.saturating_mul(n) } else { 0 };
+        a.cols.saturating_mul(2 * packed(down, across)).saturating_add(beside)
+    };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
     let count = count(m as f64 * n as f64 * a.cols as f64, threads, pack_a);
     (1..=count)
         .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
         .map(|down| (down, count / down))
-        .min_by_key(|&(down, across)| (packed(down, across), sides(down, across)))
+        .min_by_key(|&(down, across)| (moved(down, across), sides(down, across)))
         .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }

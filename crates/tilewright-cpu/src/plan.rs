@@ -180,6 +180,16 @@ mod tests {
         }
     }
 
+    /// Where C is most of what is moved, no two threads write to the same rows.
+    #[test]
+    fn thin_products_are_shared_by_rows() {
+        let (a, b) = (Layout::row_major(4096, 16), Layout::row_major(16, 4096));
+        let problem = Problem::new(a, b, Layout::row_major(4096, 4096)).unwrap();
+        let options = Options { threads: 2, ..Options::default() };
+        let planned = plan::<PlusTimes<f32>>(&problem, &Update::Replace, &options).unwrap();
+        assert!(planned.regions.0 > 1 && planned.regions.1 == 1, "{:?}", planned.regions);
+    }
+
     #[test]
     fn products_do_what_their_plan_says() {
         for (m, n, k) in
