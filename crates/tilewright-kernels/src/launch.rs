@@ -65,7 +65,7 @@ pub struct Launch {
     /// Whether local memory (spilled registers, indexed arrays) is an error.
     pub local_memory: LocalMemory,
     /// Whether it may start while the kernel before it in the stream still runs: it waits for that one's results by itself
-    /// (programmatic dependent launch, from compute capability 9.0).
+    /// (programmatic dependent launch, from compute capability 9.0). Only code that was compiled for such a GPU waits.
     pub starts_early: bool,
 }
 

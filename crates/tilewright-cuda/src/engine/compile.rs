@@ -42,6 +42,14 @@ pub(super) struct Ready {
     pub(super) origin: Origin,
 }
 
+impl Ready {
+    /// Whether a kernel that can wait for the one before it does so in this code. The PTX that comes with the kernels is for a compute
+    /// capability that has no such instruction; everything else is compiled for the device.
+    pub(super) fn waits_for_previous(&self) -> bool {
+        !matches!(self.origin, Origin::Shipped { .. })
+    }
+}
+
 /// What is kept in memory: a program's entry.
 pub(super) type Key = (Program, &'static str);
 

@@ -137,7 +137,7 @@ impl Prepared {
                 grid: launch.grid,
                 block: launch.block,
                 dynamic_shared_memory: launch.dynamic_shared_memory,
-                starts_early: launch.starts_early,
+                starts_early: launch.starts_early && ready.waits_for_previous(),
             };
             // SAFETY: the recipe lists the entry's parameters in order, and the caller vouches for the addresses.
             unsafe { ready.function.launch(self.engine.stream(), name, extent, &mut arguments)? };
