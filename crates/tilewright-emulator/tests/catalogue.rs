@@ -6,8 +6,8 @@
 mod rig;
 
 use rig::{Array, Case, Joining, Order, Outcome};
-use tilewright_core::SemiringId;
-use tilewright_kernels::{Buffer, Family, Kernel, Variant, kernels, simt_tiles};
+use tilewright_core::{Layout, Problem, SemiringId};
+use tilewright_kernels::{Buffer, Family, Kernel, Request, Variant, kernels, simt_tiles};
 
 fn family(family: Family) -> impl Iterator<Item = &'static Kernel> {
     kernels().iter().filter(move |kernel| kernel.family == family)
@@ -66,6 +66,34 @@ fn the_production_kernel_is_right_by_rows_with_every_split_batch_and_factor() {
             }
         }
     }
+}
+
+#[test]
+fn the_production_kernel_is_right_where_the_last_tiles_are_split() {
+    let mut split = 0;
+    for (kernel, variant) in production() {
+        for (i, size) in [[257, 390, 300], [132, 516, 512]].into_iter().enumerate() {
+            for tile in tiles(variant) {
+                // On one multiprocessor few tiles are several waves of blocks.
+                let case = Case { tile, multiprocessors: Some(1), ..Case::new(kernel, variant, size) };
+                let case = Case { joining: JOININGS[2 * i], ..case };
+                if rig::run(&case) == Outcome::Right {
+                    split += usize::from(splits_last_tiles(&case));
+                }
+            }
+        }
+    }
+    assert!(split > 6, "{split}");
+}
+
+fn splits_last_tiles(case: &Case) -> bool {
+    let [m, n, k] = case.size;
+    let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
+    let problem = Problem::new(layouts[0], layouts[1], layouts[2]).expect("shapes fit");
+    let mut request = Request::new(problem, case.variant.semiring, case.variant.dtype);
+    (request.tile, request.target.multiprocessors) = (case.tile, 1);
+    let recipe = case.kernel.recipe(&request).expect("the rig took it");
+    recipe.details.iter().any(|(name, value)| *name == "parts of k" && value.contains("last"))
 }
 
 /// Operands and results of every order.

@@ -1,14 +1,14 @@
 // pad: copies a strided matrix into a row-major one of a larger size and fills the rest with the semiring's zero.
 //
 // With the strides exchanged it transposes. A kernel that reads the copy needs no guards and finds neighbours where it
-// wants them. A block moves 32 x 32 elements through shared memory, so that neighbouring threads read along the shorter
-// stride of the source and still write vectors along the rows of the copy; the 33rd column keeps the banks apart. A
+// wants them. A block moves 64 x 64 elements through shared memory, so that neighbouring threads read along the shorter
+// stride of the source and still write vectors along the rows of the copy; the 65th column keeps the banks apart. A
 // thread has all its reads under way before it needs the first.
 #include "config.cuh"
 #include "ptx.cuh"
 #include "vector.cuh"
 
-constexpr int SIDE = 32, THREADS = 256, STEP = THREADS / SIDE;
+constexpr int SIDE = 64, THREADS = 512, STEP = THREADS / SIDE;
 constexpr int WIDTH = 16 / sizeof(T), VECTORS = SIDE / WIDTH;  // elements per vector, vectors per row
 constexpr int READS = SIDE / STEP, WRITES = READS / WIDTH;     // per thread
 
@@ -17,6 +17,7 @@ pad(const T* source, T* copy, int rows, int cols, long long row_stride, long lon
 {
     __shared__ T tile[SIDE][SIDE + 1];
     let_next_kernel_start();
+    wait_for_previous_kernel();
     const int first_row = blockIdx.y * SIDE, first_col = blockIdx.x * SIDE;
     const bool along_columns = row_stride == 1;
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;

@@ -6,8 +6,11 @@
 // barrier a tile. With PREFETCH, operands of the next step of k are read from shared memory while this step is
 // computed, across tiles as well; without, other warps fill the time. Where C has few tiles, SLICES groups of warps
 // share a tile of C: each takes its part of every tile's k, and the first adds up what they have.
+// Tiles of C from number `whole` on are computed in parts, `k_split` terms each, that split_k_reduce adds up: all tiles
+// where there are too few to fill the GPU, or those that its last wave of blocks would compute while most of it is idle.
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
 #include "config.cuh"
+#include "order.cuh"
 #include "ptx.cuh"
 #include "vector.cuh"
 
@@ -100,22 +103,29 @@ __device__ inline void multiply_add(const Rows& rows, const Columns& columns, T 
         }
 }
 
+// Results of a warp on their way to C, WIDTH of each thread's rows. One more vector a row keeps the banks apart.
+constexpr int RESULT_PITCH = WARP_N + WIDTH, RESULTS = LANES_M * WIDTH * RESULT_PITCH;
+static_assert((SLICES - 1) * TILE_M * TILE_N + WARPS_M * WARPS_N * RESULTS <= STAGES * STAGE, "results fit into the stages");
+
+// Row of the warp's tile, from the thread's first one, that a thread's row i is.
+__device__ constexpr int row_of(int i) { return i / WIDTH * LANES_M * WIDTH + i % WIDTH; }
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long long a_col, long long b_row,
+simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_row, long long a_col, long long b_row,
      long long b_col, long long c_row, long long c_col, long long a_batch, long long b_batch, long long c_batch,
-     long long c_split, int k_split, int first_batch, T alpha, T beta)
+     int whole, int k_split, int first_batch, T alpha, T beta)
 {
     extern __shared__ __align__(16) T shared[];
 
-    // Blocks that run together compute a patch of C that is GROUP tiles high, so that they share rows of A and columns
-    // of B in the second-level cache.
+    // Blocks of whole tiles come first; then the first parts of all other tiles, then the second parts, and so on.
     const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (N + TILE_N - 1) / TILE_N;
-    const int patch = blockIdx.x / (GROUP * tiles_n), in_patch = blockIdx.x % (GROUP * tiles_n);
-    const int height = min(GROUP, tiles_m - patch * GROUP);
-    const int m0 = (patch * GROUP + in_patch % height) * TILE_M, n0 = in_patch / height * TILE_N;
+    const int unit = int(blockIdx.x) - whole, split_tiles = tiles_m * tiles_n - whole;
+    const int part = unit < 0 ? 0 : unit / split_tiles;
+    const Position at = position(blockIdx.x - part * split_tiles, tiles_m, tiles_n);
+    const int m0 = at.m * TILE_M, n0 = at.n * TILE_N;
 
-    const long long batch = first_batch + blockIdx.z;
-    const int k0 = blockIdx.y * k_split, k_count = min(k_split, K - k0);
+    const long long batch = first_batch + blockIdx.y;
+    const int k0 = part * k_split, k_count = unit < 0 ? K : min(k_split, K - k0);
     TileA tile_a(A + batch * a_batch + m0 * a_row + k0 * a_col, a_row, a_col);
     TileB tile_b(B + batch * b_batch + n0 * b_col + k0 * b_row, b_col, b_row);
 
@@ -133,6 +143,7 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
         for (int j = 0; j < THREAD_N; ++j) sum[i][j] = S::zero();
 
     const bool inside = m0 + TILE_M <= M && n0 + TILE_N <= N;
+    const bool staged = !STORE_VECTORS && unit < 0;  // results reach C through shared memory
     const int full_tiles = k_count / TILE_K;
     const unsigned base = shared_address(shared);
     auto copy_tile = [&](int tile, int stage) {
@@ -169,11 +180,8 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
             free = free + 1 == STAGES ? 0 : free + 1;
             next_tile();
         }
-        if (SLICES > 1) {
-            wait_for_copies<0>();
-            __syncthreads();
-            __syncthreads();
-        }
+        if (SLICES > 1 || staged) __syncthreads();
+        if (SLICES > 1) __syncthreads();
         return;
     }
 
@@ -200,11 +208,11 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
                     // After the last full tile the operands of its first step are read again, and not used.
                     if (tile + 1 < full_tiles) next = shared + stage * STAGE;
                 }
-                columns[(k + 1) % 2].read(next, next_k, first_col);
                 rows[(k + 1) % 2].read(next, next_k, first_row);
+                columns[(k + 1) % 2].read(next, next_k, first_col);
             } else {
-                columns[0].read(here, k, first_col);
                 rows[0].read(here, k, first_row);
+                columns[0].read(here, k, first_col);
             }
             multiply_add(rows[PREFETCH ? k % 2 : 0], columns[PREFETCH ? k % 2 : 0], sum);
         }
@@ -217,50 +225,77 @@ simt(const T* A, const T* B, T* C, int M, int N, int K, long long a_row, long lo
     }
 
     if constexpr (SLICES > 1) {  // the first slice adds what the others have, in their order
-        T* parts = shared + threadIdx.x % SLICE * WIDTH;
-        wait_for_copies<0>();
+        T* others = shared + threadIdx.x % SLICE * WIDTH;
         __syncthreads();
 #pragma unroll
         for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
-            Vector<T, WIDTH> part;
+            Vector<T, WIDTH> mine;
 #pragma unroll
-            for (int w = 0; w < WIDTH; ++w) part[w] = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
-            if (slice > 0) store_vector(parts + ((slice - 1) * THREAD_M * VECTORS_N + v) * SLICE * WIDTH, part);
+            for (int w = 0; w < WIDTH; ++w) mine[w] = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
+            if (slice > 0) store_vector(others + ((slice - 1) * THREAD_M * VECTORS_N + v) * SLICE * WIDTH, mine);
         }
         __syncthreads();
         if (slice > 0) return;
         for (int s = 0; s < SLICES - 1; ++s)
 #pragma unroll
             for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
-                const auto part = load_vector<WIDTH>(parts + (s * THREAD_M * VECTORS_N + v) * SLICE * WIDTH);
+                const auto other = load_vector<WIDTH>(others + (s * THREAD_M * VECTORS_N + v) * SLICE * WIDTH);
 #pragma unroll
                 for (int w = 0; w < WIDTH; ++w) {
                     T& to = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
-                    to = S::add(to, part[w]);
+                    to = S::add(to, other[w]);
                 }
             }
+    } else if (staged) {
+        __syncthreads();  // every warp is done with the operands
     }
 
     let_next_kernel_start();
-    T* c = C + batch * c_batch + blockIdx.y * c_split + (m0 + row) * c_row + (n0 + col) * c_col;
+    // Every sum is multiplied, even by one: stored as they are, sums would have to lie in the registers in fours, and the
+    // loop above pays for that.
+    const T scale = unit < 0 ? alpha : S::one(), keep = unit < 0 ? beta : S::zero();
+    auto product = [&](int v) {
+        Vector<T, WIDTH> vector;
 #pragma unroll
-    for (int i = 0; i < THREAD_M; ++i) {
-        const int r = i / WIDTH * LANES_M * WIDTH + i % WIDTH;
+        for (int w = 0; w < WIDTH; ++w) vector[w] = S::multiply(scale, sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w]);
+        return vector;
+    };
+    T* c = C + batch * c_batch + m0 * c_row + n0 * c_col;
+    if (!staged) {
+        const long long pitch = unit < 0 ? c_row : TILE_N;
+        T* to = unit < 0 ? c : parts + (batch * (gridDim.x - whole) + unit) * (TILE_M * TILE_N);
+        to += row * pitch + col;
 #pragma unroll
-        for (int v = 0; v < VECTORS_N; ++v) {
-            const int s = v * LANES_N * WIDTH;
-            T* to = c + r * c_row + s * c_col;
-            if (STORE_VECTORS && inside) {
-                Vector<T, WIDTH> value = {};
-                if (beta != S::zero()) value = load_vector<WIDTH>(to);
+        for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
+            const int r = row_of(v / VECTORS_N), s = v % VECTORS_N * LANES_N * WIDTH;
+            if (m0 + row + r >= M || n0 + col + s >= N) continue;
+            T* here = to + r * pitch + s;
+            const Vector<T, WIDTH> result = product(v);
+            Vector<T, WIDTH> value = {};
+            if (keep != S::zero()) value = load_vector<WIDTH>(here);
 #pragma unroll
-                for (int w = 0; w < WIDTH; ++w) update<S>(&value[w], sum[i][v * WIDTH + w], alpha, beta);
-                store_vector(to, value);
-            } else if (m0 + row + r < M) {
-#pragma unroll
-                for (int w = 0; w < WIDTH; ++w)
-                    if (n0 + col + s + w < N) update<S>(to + w * c_col, sum[i][v * WIDTH + w], alpha, beta);
-            }
+            for (int w = 0; w < WIDTH; ++w) accumulate<S>(&value[w], result[w], keep);
+            store_vector(here, value);
         }
+        return;
+    }
+    // Through shared memory, so that neighbouring lanes write neighbouring columns: WIDTH of each thread's rows at a time.
+    T* results = shared + (SLICES - 1) * TILE_M * TILE_N + warp * RESULTS;
+    const int warp_row = warp / WARPS_N * WARP_M, warp_col = warp % WARPS_N * WARP_N;
+#pragma unroll
+    for (int i = 0; i < THREAD_M; i += WIDTH) {
+        if (i > 0) __syncwarp();
+#pragma unroll
+        for (int v = i * VECTORS_N; v < (i + WIDTH) * VECTORS_N; ++v)
+            store_vector(results + (lane_m * WIDTH + v / VECTORS_N - i) * RESULT_PITCH + lane_n * WIDTH +
+                             v % VECTORS_N * LANES_N * WIDTH,
+                         product(v));
+        __syncwarp();
+        const int first = warp_row + i * LANES_M;
+        for (int r = 0; r < LANES_M * WIDTH && m0 + first + r < M; ++r)
+#pragma unroll
+            for (int s = lane; s < WARP_N; s += 32)
+                if (n0 + warp_col + s < N)
+                    accumulate<S>(&c[(first + r) * c_row + (warp_col + s) * c_col], results[r * RESULT_PITCH + s], beta);
     }
 }

@@ -1,20 +1,47 @@
-// split-k-reduce: adds the partial results of a product whose sum over k was split among blocks.
+// split-k-reduce: adds the parts of those tiles of C that `simt` computed in parts.
 //
-// The parts are added in the order of k, one thread per element of C, so that the result is the same in every run.
+// The result is the same in every run: GROUPS groups of threads add neighbouring parts in the order of k, and the first adds
+// what they have, in their order. Several groups are for few elements with many parts; where there are many elements, a
+// thread takes COUNT of them, whose reads are under way together.
 #include "config.cuh"
+#include "order.cuh"
 #include "ptx.cuh"
 
-extern "C" __global__ void __launch_bounds__(256)
-split_k_reduce(const T* parts, T* C, int M, int N, int splits, long long c_row, long long c_col, long long c_batch,
-               int first_batch, T alpha, T beta)
-{
-    const long long size = (long long)M * N, i = (long long)blockIdx.x * 256 + threadIdx.x;
-    if (i >= size) return;
-    const long long batch = first_batch + blockIdx.y;
+constexpr int THREADS = 256, LANES = THREADS / GROUPS;
+static_assert(COUNT == 1 || GROUPS == 1, "groups add one element per thread");
 
-    const T* part = parts + batch * splits * size + i;
+extern "C" __global__ void __launch_bounds__(THREADS)
+split_k_reduce(const T* parts, T* C, int M, int N, int whole, int splits, long long c_row, long long c_col,
+               long long c_batch, int first_batch, T alpha, T beta)
+{
+    const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (N + TILE_N - 1) / TILE_N;
+    const int group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const int first = blockIdx.y * LANES * COUNT + lane;  // element of the tile
+    const long long batch = first_batch + blockIdx.z, step = (long long)(tiles_m * tiles_n - whole) * (TILE_M * TILE_N);
+    const T* part = parts + batch * splits * step + (long long)blockIdx.x * (TILE_M * TILE_N) + first;
+
+    const int each = (splits + GROUPS - 1) / GROUPS, end = min(splits, (group + 1) * each);
     wait_for_previous_kernel();
-    T sum = S::zero();
-    for (int s = 0; s < splits; ++s) sum = S::add(sum, part[s * size]);
-    update<S>(&C[batch * c_batch + i / N * c_row + i % N * c_col], sum, alpha, beta);
+    T sum[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) sum[i] = S::zero();
+#pragma unroll 4
+    for (int s = group * each; s < end; ++s)
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) sum[i] = S::add(sum[i], part[s * step + i * LANES]);
+    if constexpr (GROUPS > 1) {
+        __shared__ T sums[THREADS];
+        sums[threadIdx.x] = sum[0];
+        __syncthreads();
+        if (group > 0) return;
+#pragma unroll
+        for (int g = 1; g < GROUPS; ++g) sum[0] = S::add(sum[0], sums[g * LANES + lane]);
+    }
+
+    const Position at = position(whole + blockIdx.x, tiles_m, tiles_n);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+        const int row = at.m * TILE_M + (first + i * LANES) / TILE_N, col = at.n * TILE_N + (first + i * LANES) % TILE_N;
+        if (row < M && col < N) update<S>(&C[batch * c_batch + row * c_row + col * c_col], sum[i], alpha, beta);
+    }
 }

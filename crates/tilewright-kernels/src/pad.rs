@@ -9,10 +9,10 @@ use tilewright_core::Layout;
 
 const PAD: Source = Source { file: "pad.cu", text: include_str!("../kernels/pad.cu") };
 /// Rows and columns that a block copies; both sides of a copy must be multiples of it.
-pub(crate) const TILE: u32 = 32;
+pub(crate) const TILE: u32 = 64;
 /// Tiles that the rows of a copy may have: the grid's limit along y.
 pub(crate) const MOST_ROWS: u32 = 65_535;
-const THREADS: u32 = 256;
+const THREADS: u32 = 512;
 
 /// Copies a matrix of any strides into a row-major workspace of `rows x cols`.
 pub(crate) fn pad(
@@ -31,11 +31,14 @@ pub(crate) fn pad(
         ("col_stride", ArgumentValue::I64(l.col_stride as i64)),
         ("copy_cols", ArgumentValue::I32(cols as i32)),
     ];
-    Launch::new(
-        Program::of(PAD, request.variant(), &[]),
-        "pad",
-        [cols / TILE, rows / TILE, 1],
-        [THREADS, 1, 1],
-        arguments.map(|(name, value)| Argument { name, value }).to_vec(),
-    )
+    Launch {
+        starts_early: request.starts_early(),
+        ..Launch::new(
+            Program::of(PAD, request.variant(), &[]),
+            "pad",
+            [cols / TILE, rows / TILE, 1],
+            [THREADS, 1, 1],
+            arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+        )
+    }
 }

@@ -11,6 +11,7 @@ pub const COMPILER_OPTIONS: &[&str] = &["--std=c++17", "-lineinfo"];
 
 /// Headers that kernels include, by name; they depend on nothing but the compiler.
 const HEADERS: &[(&str, &str)] = &[
+    ("order.cuh", include_str!("../kernels/order.cuh")),
     ("semiring.cuh", include_str!("../kernels/semiring.cuh")),
     ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
     ("vector.cuh", include_str!("../kernels/vector.cuh")),

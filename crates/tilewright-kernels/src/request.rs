@@ -57,6 +57,11 @@ impl Request {
     pub const fn variant(&self) -> Variant {
         Variant { semiring: self.semiring, dtype: self.dtype }
     }
+
+    /// Whether kernels that wait for the one before them may start before it ends: see [`crate::Launch::starts_early`].
+    pub(crate) fn starts_early(&self) -> bool {
+        self.target.compute_capability >= (9, 0)
+    }
 }
 
 /// A number of the type that sums are computed in.

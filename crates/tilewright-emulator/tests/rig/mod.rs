@@ -56,12 +56,15 @@ pub struct Case {
     pub products: usize,
     pub tile: Option<[u32; 5]>,
     pub splits: Option<u32>,
+    /// Of the GPU that the recipe is for.
+    pub multiprocessors: Option<u32>,
 }
 
 impl Case {
     pub fn new(kernel: &'static Kernel, variant: Variant, size: [usize; 3]) -> Self {
         let (orders, joining) = ([Order::Rows; 3], Joining::Replace);
-        Self { kernel, variant, size, orders, joining, products: 1, tile: None, splits: None }
+        let (tile, splits, multiprocessors) = (None, None, None);
+        Self { kernel, variant, size, orders, joining, products: 1, tile, splits, multiprocessors }
     }
 }
 
@@ -153,7 +156,10 @@ fn request(case: &Case, problem: Problem) -> Request {
         Scalar::I32(_) => Scalar::I32(x),
         Scalar::I64(_) => Scalar::I64(x.into()),
     };
-    let plain = Request::new(problem, semiring, dtype);
+    let mut plain = Request::new(problem, semiring, dtype);
+    if let Some(multiprocessors) = case.multiprocessors {
+        plain.target.multiprocessors = multiprocessors;
+    }
     match case.joining {
         Joining::Replace => plain,
         Joining::Accumulate => Request { beta: plain.alpha, ..plain },

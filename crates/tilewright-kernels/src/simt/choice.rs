@@ -2,14 +2,12 @@
 
 use super::{
     cost::{Candidate, Work},
+    division::divisions,
     menu::{Tile, tiles},
     operand::{Copy, Operand},
 };
 use crate::{launch::Rejected, pad, request::Request};
 use std::cmp::Ordering;
-
-/// More partial results than this are not worth their memory, in bytes.
-const MOST_PARTS: u64 = 1 << 30;
 
 /// The best candidate, and why the best of every other tile is not it; `Err` when no tile can be used.
 pub(crate) fn choose(
@@ -53,8 +51,13 @@ fn describe(c: &Candidate) -> String {
         [false, true] => ", B packed",
         [true, true] => ", A and B packed",
     };
-    let splits = if c.splits > 1 { format!(", k in {} parts", c.splits) } else { String::new() };
-    format!("{}{splits}{packed}", c.tile.name())
+    let parts = c.division.parts;
+    let split = match c.division.whole {
+        _ if parts == 1 => String::new(),
+        0 => format!(", k in {parts} parts"),
+        _ => format!(", k of the last tiles in {parts} parts"),
+    };
+    format!("{}{split}{packed}", c.tile.name())
 }
 
 /// Bytes of shared memory: the stages, each with a tile of A and of B; in the end what all slices but one have.
@@ -67,44 +70,21 @@ pub(crate) fn shared_memory(c: &Candidate, work: &Work) -> u32 {
     stages.max(parts) * work.dtype.size() as u32
 }
 
-/// Every split and packing that makes sense with a tile.
+/// Every division and packing that makes sense with a tile.
 fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
     let direct = operands.map(|o| o.copy(work.dtype));
-    // Packing is for single products, and for operands that cannot be copied in vectors as they are.
+    // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
     let fits = work.k.div_ceil(pad::TILE) <= pad::MOST_ROWS;
-    let packable = |i: usize| work.batch == 1 && fits && direct[i] != Copy::Vectors;
+    let whole = |i: usize| [work.m, work.n][i] % tile.block[i] == 0 && work.k % tile.k == 0;
+    let packable = |i: usize| work.batch == 1 && fits && (direct[i] != Copy::Vectors || !whole(i));
     let mut all = Vec::new();
-    for splits in splits(request, work, tile) {
+    for division in divisions(work, &tile, request.splits) {
         for packed in [[false, false], [true, false], [false, true], [true, true]] {
             if (0..2).all(|i| !packed[i] || packable(i)) {
                 let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
-                all.push(Candidate { tile, splits, copies, packed });
+                all.push(Candidate { tile, division, copies, packed });
             }
         }
     }
     all
-}
-
-/// Numbers of parts worth looking at: few, and those that fill one to three waves of blocks.
-fn splits(request: &Request, work: &Work, tile: Tile) -> Vec<u32> {
-    let tiles = u64::from(work.m.div_ceil(tile.block[0]))
-        * u64::from(work.n.div_ceil(tile.block[1]))
-        * work.batch as u64;
-    let slots = u64::from(work.multiprocessors * tile.resident);
-    let filling = (1..=3).map(|waves| waves * slots / tiles.max(1));
-    let part = u64::from(work.m) * u64::from(work.n) * work.batch as u64 * work.dtype.size() as u64;
-    // A part should be worth filling a pipeline for.
-    let most = u64::from(work.k / (4 * tile.k)).min(MOST_PARTS / part.max(1)).clamp(1, 65_535);
-    let mut counts: Vec<u32> = match request.splits {
-        Some(asked) => vec![asked.clamp(1, 65_535)],
-        None => [1, 2, 3, 4, 6, 8].into_iter().chain(filling).map(|s| s.clamp(1, most) as u32).collect(),
-    };
-    // Parts are multiples of the tile, so fewer may do.
-    for count in &mut counts {
-        let part = work.k.div_ceil(*count).next_multiple_of(tile.k).max(1);
-        *count = work.k.div_ceil(part).max(1);
-    }
-    counts.sort_unstable();
-    counts.dedup();
-    counts
 }

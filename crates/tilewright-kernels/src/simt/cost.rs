@@ -4,6 +4,7 @@
 //! multiprocessor is full; blocks run in waves, and the last wave may leave multiprocessors idle or under-filled.
 
 use super::{
+    division::Division,
     menu::{Tile, peak},
     operand::Copy,
 };
@@ -18,15 +19,13 @@ pub(crate) struct Work {
     pub batch: usize,
     pub dtype: DType,
     pub multiprocessors: u32,
-    /// Whether rows of C can be written in vectors.
-    pub writes_vectors: bool,
 }
 
 /// One way to do it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub tile: Tile,
-    pub splits: u32,
+    pub division: Division,
     /// How A and B are copied.
     pub copies: [Copy; 2],
     /// Whether A and B are packed into workspaces first.
@@ -34,17 +33,25 @@ pub(crate) struct Candidate {
 }
 
 /// Cycles until a kernel launched behind another does its first arithmetic.
-const LAUNCH: f64 = 4000.0;
+const LAUNCH: f64 = 2900.0;
+/// Cycles that a launch of packing, and one of joining parts, take beside moving their data.
+const PACK: f64 = 460.0;
+const JOIN: f64 = 3800.0;
 /// Cycles that a block spends outside its inner loop: filling the pipeline, and writing its results, per element.
-const FILL: f64 = 1000.0;
+const FILL: f64 = 780.0;
 const WRITE: f64 = 0.09;
-/// Bytes per cycle that the whole GPU moves to and from memory.
+/// Part of a tile's rate that remains when its loop has guarded copies as well.
+const GUARDED: f64 = 0.964;
+/// Bytes per cycle that the whole GPU moves to and from memory, and those of parts, which partly stay in its cache.
 const BANDWIDTH: f64 = 2000.0;
+const PARTS_BANDWIDTH: f64 = 2900.0;
 
 impl Candidate {
-    /// Terms of each part of the sum: a multiple of the tile.
-    pub fn k_split(&self, k: u32) -> u32 {
-        k.div_ceil(self.splits).next_multiple_of(self.tile.k)
+    /// Whether any tile of A or B sticks out of its operand.
+    pub fn has_edges(&self, work: &Work) -> bool {
+        let [m, n] = self.tile.block;
+        let whole_k = work.k % self.tile.k == 0 || self.packed == [true, true];
+        !(whole_k && (self.packed[0] || work.m % m == 0) && (self.packed[1] || work.n % n == 0))
     }
 
     /// The estimated time in cycles.
@@ -52,38 +59,41 @@ impl Candidate {
         LAUNCH + self.arithmetic(work).max(self.traffic(work)) + self.packing(work) + self.joining(work)
     }
 
-    fn blocks(&self, work: &Work) -> f64 {
-        let [m, n] = self.tile.block;
-        f64::from(work.m.div_ceil(m))
-            * f64::from(work.n.div_ceil(n))
-            * f64::from(self.splits)
-            * work.batch as f64
-    }
-
     fn arithmetic(&self, work: &Work) -> f64 {
-        let Tile { block: [m, n], rate, alone, resident, .. } = self.tile;
+        let Tile { block: [m, n], rate, alone, resident, lockstep, .. } = self.tile;
+        let Division { tiles, whole, k_split, .. } = self.division;
         let area = f64::from(m) * f64::from(n);
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
-        let writes = if work.writes_vectors { 1.0 } else { self.tile.written_singly };
-        let rate = peak(work.dtype) * rate * copies * writes;
-        let inner = area * f64::from(self.k_split(work.k)) / rate;
+        let guards = if self.has_edges(work) { GUARDED } else { 1.0 };
+        let rate = peak(work.dtype) * rate * copies * guards;
+        let inner = |terms: u32| area * f64::from(terms) / rate;
         let outer = FILL + WRITE * area;
+        let slots = work.multiprocessors * resident;
         let resident = f64::from(resident);
-        // What a block adds to the time of a full multiprocessor; its own latencies overlap with other blocks.
-        let block = inner + outer / resident;
-        let slots = f64::from(work.multiprocessors) * resident;
-        let waves = (self.blocks(work) / slots).floor();
-        let left = self.blocks(work) - waves * slots;
-        if left == 0.0 {
-            return waves * resident * block;
+        // What a full wave of blocks takes; a block's own latencies overlap with other blocks.
+        let wave = |terms: u32| resident * inner(terms) + outer;
+        if 0 < whole && whole < tiles {
+            let last = self.division.makespan(work.k, slots) * wave(work.k) + 2.0 * outer;
+            return f64::from(whole / slots) * wave(work.k) + last;
         }
-        let crowd = (left / f64::from(work.multiprocessors)).ceil();
+        // All blocks are alike: whole tiles, or parts.
+        let blocks = f64::from(self.division.blocks()) * work.batch as f64;
+        let slots = f64::from(slots);
+        let waves = (blocks / slots).floor();
+        let left = blocks - waves * slots;
+        if left == 0.0 {
+            return waves * wave(k_split);
+        }
+        // The first blocks spread over all multiprocessors; later ones go where blocks end, and those of a multiprocessor
+        // tend to end together.
+        let spread = (left / f64::from(work.multiprocessors)).ceil();
+        let crowd = if waves == 0.0 { spread } else { spread + lockstep * (resident - spread) };
         // Every further block on a multiprocessor fills part of the time that the others leave idle.
         let busy = 1.0 - (1.0 - alone).powf(crowd);
-        let tail = crowd * inner / busy + outer;
+        let tail = crowd * inner(k_split) / busy + outer;
         // After a few waves blocks no longer end together, and the last ones spread evenly.
-        let even = left / slots * resident * block;
-        waves * resident * block + if waves < 3.0 { tail } else { (tail + even) / 2.0 }
+        let even = if waves < 3.0 { tail } else { left / slots * wave(k_split) };
+        waves * wave(k_split) + lockstep * tail + (1.0 - lockstep) * (tail + even) / 2.0
     }
 
     /// Every operand read once, the result written once.
@@ -94,16 +104,17 @@ impl Candidate {
 
     fn packing(&self, work: &Work) -> f64 {
         let elements = [f64::from(work.m) * f64::from(work.k), f64::from(work.k) * f64::from(work.n)];
-        let one = |elements: f64| LAUNCH / 2.0 + 2.0 * elements * work.dtype.size() as f64 / BANDWIDTH;
+        let one = |elements: f64| PACK + 2.0 * elements * work.dtype.size() as f64 / BANDWIDTH;
         elements.iter().zip(self.packed).filter(|(_, packed)| *packed).map(|(e, _)| one(*e)).sum()
     }
 
-    /// Adding the parts of a split sum.
+    /// Adding the parts of split sums.
     fn joining(&self, work: &Work) -> f64 {
-        if self.splits == 1 {
+        if self.division.parts == 1 {
             return 0.0;
         }
-        let parts = f64::from(work.m) * f64::from(work.n) * f64::from(self.splits) * work.batch as f64;
-        2.0 * LAUNCH + 2.0 * parts * work.dtype.size() as f64 / BANDWIDTH
+        let [m, n] = self.tile.block;
+        let parts = f64::from(self.division.part_blocks()) * f64::from(m) * f64::from(n) * work.batch as f64;
+        JOIN + 2.0 * parts * work.dtype.size() as f64 / PARTS_BANDWIDTH
     }
 }

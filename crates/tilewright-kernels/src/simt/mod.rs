@@ -2,6 +2,7 @@
 
 mod choice;
 mod cost;
+mod division;
 mod menu;
 mod operand;
 #[cfg(test)]
@@ -14,10 +15,11 @@ use crate::{
     pad,
     program::{Program, Source},
     refusal::Refusal,
-    request::{Request, Scalar},
+    request::Request,
 };
 use choice::{choose, shared_memory};
 use cost::{Candidate, Work};
+use division::Division;
 use menu::Tile;
 use operand::Operand;
 use tilewright_core::{DType, Layout, SemiringId};
@@ -50,18 +52,10 @@ pub fn simt_tiles(dtype: DType) -> Vec<[u32; 5]> {
 
 const REDUCE: Source =
     Source { file: "split_k_reduce.cu", text: include_str!("../../kernels/split_k_reduce.cu") };
-/// Elements of C per block of the reduction.
-const REDUCE_BLOCK: u64 = 256;
+const REDUCE_THREADS: u32 = 256;
 
-/// Tiles that run at the same time form patches of this many tiles in height: see the kernel.
-const GROUP: u32 = 8;
-/// Blocks along y and z that every GPU takes.
+/// Blocks along y that every GPU takes.
 const MOST_BATCHES: usize = 65_535;
-
-/// Both kernels wait for the one before them where the hardware lets them start early.
-fn starts_early(request: &Request) -> bool {
-    request.target.compute_capability >= (9, 0)
-}
 
 fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
     let checks = Checks { kernel, request };
@@ -117,9 +111,6 @@ impl Plan {
             batch: batch.count,
             dtype: request.dtype,
             multiprocessors: request.target.multiprocessors,
-            writes_vectors: c.col_stride == 1
-                && c.row_stride % Tile::vector(request.dtype) as isize == 0
-                && align.c.is_multiple_of(16),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
     }
@@ -155,9 +146,8 @@ impl Plan {
             operands,
             buffers,
             // Terms that packing added are zeros on both sides.
-            k: if chosen.packed == [true, true] { packed_k } else { work.k },
-            k_split: chosen.k_split(work.k),
-            edges: self.has_edges(chosen),
+            k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
+            edges: chosen.has_edges(work),
         };
         for first in (0..work.batch).step_by(MOST_BATCHES) {
             let batches = (work.batch - first).min(MOST_BATCHES) as u32;
@@ -166,15 +156,7 @@ impl Plan {
         recipe.details = self.details(chosen, &product);
     }
 
-    /// Whether any tile of A or B sticks out of its operand.
-    fn has_edges(&self, chosen: &Candidate) -> bool {
-        let Work { m, n, k, .. } = self.work;
-        let [tile_m, tile_n] = chosen.tile.block;
-        let whole_k = k % chosen.tile.k == 0 || chosen.packed == [true, true];
-        !(whole_k && (chosen.packed[0] || m % tile_m == 0) && (chosen.packed[1] || n % tile_n == 0))
-    }
-
-    /// One launch of the product, and one that joins the parts if there are several.
+    /// One launch of the product, and one that joins the parts if there are any.
     fn launch(
         &self,
         recipe: &mut Recipe,
@@ -184,38 +166,28 @@ impl Plan {
         first: usize,
         batches: u32,
     ) {
-        let Work { m, n, .. } = self.work;
-        let size = i64::from(m) * i64::from(n);
-        let last = Destination {
-            buffer: Buffer::C,
-            strides: [self.c.row_stride as i64, self.c.col_stride as i64],
-            batch: request.batch.c as i64,
-            split: 0,
-            scale: [request.alpha, request.beta],
-            alignment: self.c_alignment,
-        };
-        let target = if chosen.splits == 1 {
-            last
-        } else {
-            let parts = size * i64::from(chosen.splits);
+        let Candidate { tile, division, .. } = chosen;
+        let mut parts = Buffer::C; // not written to without parts
+        if division.parts > 1 {
             if first == 0 {
-                let bytes = parts as u64 * self.work.batch as u64 * request.dtype.size() as u64;
-                recipe.workspaces.push(bytes);
+                let tile = u64::from(tile.block[0]) * u64::from(tile.block[1]);
+                let elements = u64::from(division.part_blocks()) * tile * self.work.batch as u64;
+                recipe.workspaces.push(elements * request.dtype.size() as u64);
             }
-            let (semiring, dtype) = (request.semiring, request.dtype);
-            Destination {
-                buffer: Buffer::Workspace(recipe.workspaces.len() - 1),
-                strides: [n.into(), 1],
-                batch: parts,
-                split: size,
-                scale: [Scalar::one(semiring, dtype), Scalar::zero(semiring, dtype)],
-                alignment: 256,
-            }
-        };
-        recipe.launches.push(self.product(recipe.kernel, request, chosen, product, &target, first, batches));
-        if chosen.splits > 1 {
-            recipe.launches.push(self.reduction(request, chosen, &target, &last, first, batches));
+            parts = Buffer::Workspace(recipe.workspaces.len() - 1);
         }
+        recipe.launches.push(self.product(recipe.kernel, request, chosen, product, parts, first, batches));
+        if division.parts > 1 {
+            recipe.launches.push(self.reduction(request, chosen, parts, first, batches));
+        }
+    }
+
+    /// Whether C can be written in vectors.
+    fn writes_vectors(&self, request: &Request) -> bool {
+        let vector = Tile::vector(request.dtype) as isize;
+        self.c.col_stride == 1
+            && [self.c.row_stride, request.batch.c, self.c.cols as isize].iter().all(|x| x % vector == 0)
+            && self.c_alignment.is_multiple_of(16)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one launch, described by all of the plan")]
@@ -225,19 +197,13 @@ impl Plan {
         request: &Request,
         chosen: &Candidate,
         product: &Product,
-        target: &Destination,
+        parts: Buffer,
         first: usize,
         batches: u32,
     ) -> Launch {
-        let Work { m, n, dtype, .. } = self.work;
-        let Candidate { tile, copies, splits, .. } = *chosen;
-        let vector = i64::from(Tile::vector(dtype));
-        let whole = |stride: i64| stride % vector == 0;
-        let vectors = target.strides[1] == 1
-            && whole(target.strides[0])
-            && whole(target.batch)
-            && whole(target.split)
-            && target.alignment.is_multiple_of(16);
+        let Work { m, n, .. } = self.work;
+        let Candidate { tile, copies, division, .. } = *chosen;
+        let vectors = self.writes_vectors(request);
         let constants = [
             ("TILE_M", tile.block[0]),
             ("TILE_N", tile.block[1]),
@@ -254,7 +220,6 @@ impl Plan {
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
             ("STORE_VECTORS", vectors.into()),
-            ("GROUP", GROUP),
         ];
         let [a, b] = product.operands.map(|o| (o.layout.row_stride as i64, o.layout.col_stride as i64));
         let pointer = ArgumentValue::Pointer;
@@ -262,7 +227,8 @@ impl Plan {
         let arguments = [
             ("A", pointer(product.buffers[0])),
             ("B", pointer(product.buffers[1])),
-            ("C", pointer(target.buffer)),
+            ("C", pointer(Buffer::C)),
+            ("parts", pointer(parts)),
             ("M", i32(m)),
             ("N", i32(n)),
             ("K", i32(product.k)),
@@ -270,16 +236,16 @@ impl Plan {
             ("a_col", i64(a.1)),
             ("b_row", i64(b.1)),
             ("b_col", i64(b.0)),
-            ("c_row", i64(target.strides[0])),
-            ("c_col", i64(target.strides[1])),
+            ("c_row", i64(self.c.row_stride as i64)),
+            ("c_col", i64(self.c.col_stride as i64)),
             ("a_batch", i64(product.operands[0].batch as i64)),
             ("b_batch", i64(product.operands[1].batch as i64)),
-            ("c_batch", i64(target.batch)),
-            ("c_split", i64(target.split)),
-            ("k_split", i32(product.k_split)),
+            ("c_batch", i64(request.batch.c as i64)),
+            ("whole", i32(division.whole)),
+            ("k_split", i32(division.k_split)),
             ("first_batch", i32(first as u32)),
-            ("alpha", target.scale[0].into()),
-            ("beta", target.scale[1].into()),
+            ("alpha", request.alpha.into()),
+            ("beta", request.beta.into()),
         ];
         let shape = tile.id().map(|x| x.to_string());
         let options = [copies[0] as u32, copies[1] as u32, product.edges.into(), vectors.into()];
@@ -288,11 +254,11 @@ impl Plan {
         program.name = format!("{}.{}.{options}", program.name, shape.join("x"));
         Launch {
             dynamic_shared_memory: shared_memory(chosen, &self.work),
-            starts_early: starts_early(request),
+            starts_early: request.starts_early(),
             ..Launch::new(
                 program,
                 kernel.entry(),
-                [m.div_ceil(tile.block[0]).saturating_mul(n.div_ceil(tile.block[1])), splits, batches],
+                [division.blocks(), batches, 1],
                 [tile.threads(), 1, 1],
                 arguments.map(|(name, value)| Argument { name, value }).to_vec(),
             )
@@ -303,52 +269,71 @@ impl Plan {
         &self,
         request: &Request,
         chosen: &Candidate,
-        parts: &Destination,
-        last: &Destination,
+        parts: Buffer,
         first: usize,
         batches: u32,
     ) -> Launch {
         let Work { m, n, .. } = self.work;
+        let Candidate { tile: Tile { block, .. }, division, .. } = chosen;
+        let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), |x: isize| ArgumentValue::I64(x as i64));
         let arguments = [
-            ("parts", ArgumentValue::Pointer(parts.buffer)),
+            ("parts", ArgumentValue::Pointer(parts)),
             ("C", ArgumentValue::Pointer(Buffer::C)),
-            ("M", ArgumentValue::I32(m as i32)),
-            ("N", ArgumentValue::I32(n as i32)),
-            ("splits", ArgumentValue::I32(chosen.splits as i32)),
-            ("c_row", ArgumentValue::I64(last.strides[0])),
-            ("c_col", ArgumentValue::I64(last.strides[1])),
-            ("c_batch", ArgumentValue::I64(last.batch)),
-            ("first_batch", ArgumentValue::I32(first as i32)),
-            ("alpha", last.scale[0].into()),
-            ("beta", last.scale[1].into()),
+            ("M", i32(m)),
+            ("N", i32(n)),
+            ("whole", i32(division.whole)),
+            ("splits", i32(division.parts)),
+            ("c_row", i64(self.c.row_stride)),
+            ("c_col", i64(self.c.col_stride)),
+            ("c_batch", i64(request.batch.c)),
+            ("first_batch", i32(first as u32)),
+            ("alpha", request.alpha.into()),
+            ("beta", request.beta.into()),
         ];
-        let blocks = (u64::from(m) * u64::from(n)).div_ceil(REDUCE_BLOCK);
+        let area = block[0] * block[1];
+        let elements = u64::from(division.split_tiles()) * u64::from(area) * u64::from(batches);
+        // Measured on an H200: enough threads to have the reads of all of its multiprocessors under way.
+        let [count, groups] = match elements {
+            65_536.. => [4, 1],
+            _ => [1, (division.parts / 8).clamp(1, 16).next_power_of_two()],
+        };
+        let constants = [("TILE_M", block[0]), ("TILE_N", block[1]), ("COUNT", count), ("GROUPS", groups)];
+        let mut program = Program::of(REDUCE, request.variant(), &constants);
+        program.name = format!("{}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
         Launch {
-            starts_early: starts_early(request),
+            starts_early: request.starts_early(),
             ..Launch::new(
-                Program::of(REDUCE, request.variant(), &[]),
+                program,
                 "split_k_reduce",
-                [u32::try_from(blocks).unwrap_or(u32::MAX), batches, 1],
-                [REDUCE_BLOCK as u32, 1, 1],
+                [division.split_tiles(), area * groups / (REDUCE_THREADS * count), batches],
+                [REDUCE_THREADS, 1, 1],
                 arguments.map(|(name, value)| Argument { name, value }).to_vec(),
             )
         }
     }
 
     fn details(&self, chosen: &Candidate, product: &Product) -> Vec<(&'static str, String)> {
-        let Candidate { tile, splits, packed, .. } = chosen;
+        let Candidate { tile, division, packed, .. } = chosen;
         let packed = match packed {
             [false, false] => "nothing",
             [true, false] => "A",
             [false, true] => "B",
             [true, true] => "A and B",
         };
+        let Division { tiles, whole, parts, k_split } = division;
+        let parts = match *whole {
+            0 => parts.to_string(),
+            _ if *parts == 1 => parts.to_string(),
+            _ => {
+                format!("1; {parts} of up to {k_split} terms in the last {} of {tiles} tiles", tiles - whole)
+            }
+        };
         vec![
             ("tile", format!("{}x{}, {} terms a step", tile.block[0], tile.block[1], tile.k)),
             ("outputs per thread", (tile.thread[0] * tile.thread[1]).to_string()),
             ("slices of the block", tile.slices.to_string()),
             ("stages", tile.stages.to_string()),
-            ("parts of k", splits.to_string()),
+            ("parts of k", parts),
             ("packed first", packed.into()),
             ("edge tiles", if product.edges { "guarded" } else { "none" }.into()),
         ]
@@ -360,17 +345,5 @@ struct Product {
     operands: [Operand; 2],
     buffers: [Buffer; 2],
     k: u32,
-    k_split: u32,
     edges: bool,
-}
-
-/// Where results go: C, or the parts of a split sum.
-#[derive(Clone, Copy)]
-struct Destination {
-    buffer: Buffer,
-    strides: [i64; 2],
-    batch: i64,
-    split: i64,
-    scale: [Scalar; 2],
-    alignment: u64,
 }

@@ -52,11 +52,16 @@ impl Model<'_> {
     }
 }
 
-/// Into how many parts a launch splits the sums of `k` terms.
+/// Into how many parts a launch splits the sums of `k` terms, of most tiles.
 fn parts(launch: &Launch, k: usize) -> f64 {
-    let split = launch.arguments.iter().find_map(|argument| match argument.value {
-        ArgumentValue::I32(length) if argument.name == "k_split" => usize::try_from(length).ok(),
-        _ => None,
-    });
-    k.div_ceil(split.unwrap_or(k).max(1)).max(1) as f64
+    let argument = |name| {
+        launch.arguments.iter().find_map(|argument| match argument.value {
+            ArgumentValue::I32(value) if argument.name == name => usize::try_from(value).ok(),
+            _ => None,
+        })
+    };
+    match (argument("whole"), argument("k_split")) {
+        (Some(0), Some(terms)) => k.div_ceil(terms.max(1)).max(1) as f64,
+        _ => 1.0,
+    }
 }
