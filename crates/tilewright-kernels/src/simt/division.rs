@@ -62,11 +62,20 @@ impl Division {
             let by = |from: f64, slots: u32| ((end - from) / last + 1e-9).floor().max(0.0) * f64::from(slots);
             by(low, slots - ahead) + by(high, ahead)
         };
-        let ends = |from: f64| {
-            let mut ends = (0..).map(move |i| from + f64::from(i) * last);
-            ends.find(|&end| taken(end) >= f64::from(self.split_tiles())).unwrap_or(from)
+        // The first end at which enough are taken, of slots that are free from `from` on, when `certain` of them are.
+        let ends = |from: f64, certain: u32| {
+            let (mut below, mut enough) = (0, self.split_tiles().div_ceil(certain));
+            while below < enough {
+                let middle = below.midpoint(enough);
+                if taken(from + f64::from(middle) * last) >= f64::from(self.split_tiles()) {
+                    enough = middle;
+                } else {
+                    below = middle + 1;
+                }
+            }
+            from + f64::from(enough) * last
         };
-        ends(low).min(ends(high)).max(high)
+        ends(low, slots - ahead).min(ends(high, slots)).max(high)
     }
 }
 
