@@ -13,7 +13,7 @@ constexpr int WIDTH = 16 / sizeof(T), VECTORS = SIDE / WIDTH;  // elements per v
 constexpr int READS = SIDE / STEP, WRITES = READS / WIDTH;     // per thread
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-pad(const T* source, T* copy, int rows, int cols, long long row_stride, long long col_stride, int copy_cols)
+pad(const T* source, T* copy, int rows, int cols, long long row_stride, long long col_stride, int copy_rows, int copy_cols)
 {
     __shared__ T tile[SIDE][SIDE + 1];
     let_next_kernel_start();
@@ -41,6 +41,7 @@ pad(const T* source, T* copy, int rows, int cols, long long row_stride, long lon
         Vector<T, WIDTH> out;
 #pragma unroll
         for (int w = 0; w < WIDTH; ++w) out[w] = tile[r][c + w];
-        store_vector(&copy[(first_row + r) * (long long)copy_cols + first_col + c], out);
+        if (first_row + r < copy_rows && first_col + c < copy_cols)
+            store_vector(&copy[(first_row + r) * (long long)copy_cols + first_col + c], out);
     }
 }

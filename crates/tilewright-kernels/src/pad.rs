@@ -8,13 +8,13 @@ use crate::{
 use tilewright_core::Layout;
 
 const PAD: Source = Source { file: "pad.cu", text: include_str!("../kernels/pad.cu") };
-/// Rows and columns that a block copies; both sides of a copy must be multiples of it.
+/// Rows and columns that a block copies.
 pub(crate) const TILE: u32 = 64;
 /// Tiles that the rows of a copy may have: the grid's limit along y.
 pub(crate) const MOST_ROWS: u32 = 65_535;
 const THREADS: u32 = 512;
 
-/// Copies a matrix of any strides into a row-major workspace of `rows x cols`.
+/// Copies a matrix of any strides into a row-major workspace of `rows x cols`, where `cols` is a multiple of four.
 pub(crate) fn pad(
     request: &Request,
     from: Buffer,
@@ -29,6 +29,7 @@ pub(crate) fn pad(
         ("cols", ArgumentValue::I32(l.cols as i32)),
         ("row_stride", ArgumentValue::I64(l.row_stride as i64)),
         ("col_stride", ArgumentValue::I64(l.col_stride as i64)),
+        ("copy_rows", ArgumentValue::I32(rows as i32)),
         ("copy_cols", ArgumentValue::I32(cols as i32)),
     ];
     Launch {
@@ -36,7 +37,7 @@ pub(crate) fn pad(
         ..Launch::new(
             Program::of(PAD, request.variant(), &[]),
             "pad",
-            [cols / TILE, rows / TILE, 1],
+            [cols.div_ceil(TILE), rows.div_ceil(TILE), 1],
             [THREADS, 1, 1],
             arguments.map(|(name, value)| Argument { name, value }).to_vec(),
         )

@@ -35,15 +35,16 @@ pub(crate) const SHARED_REGISTER_TILE: Kernel = Kernel {
     make: Make::Product(recipe),
 };
 
-/// Rows and columns of C per block; both copies are padded to it, and K to the tile of the preparation kernel.
+/// Rows and columns of C per block, and terms per step; the copies are padded to them.
 const TILE: u32 = 64;
+const TILE_K: u32 = 32;
 
 fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
     let checks = Checks { kernel, request };
     let size = checks.single()?;
     checks.unit_rows("C", request.problem.c())?;
     let up = |x: u32, tile: u32| x.next_multiple_of(tile);
-    let padded = Size { m: up(size.m, TILE), n: up(size.n, TILE), k: up(size.k, pad::TILE) };
+    let padded = Size { m: up(size.m, TILE), n: up(size.n, TILE), k: up(size.k, TILE_K) };
     let grid = [padded.n / TILE, padded.m / TILE, 1];
 
     let mut arguments = arguments(request, size);

@@ -75,7 +75,7 @@ fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile
     let direct = operands.map(|o| o.copy(work.dtype));
     // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
     let fits = work.k.div_ceil(pad::TILE) <= pad::MOST_ROWS;
-    let whole = |i: usize| [work.m, work.n][i] % tile.block[i] == 0 && work.k % tile.k == 0;
+    let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);
     let packable = |i: usize| work.batch == 1 && fits && (direct[i] != Copy::Vectors || !whole(i));
     let mut all = Vec::new();
     for division in divisions(work, &tile, request.splits) {

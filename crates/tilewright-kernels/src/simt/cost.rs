@@ -50,8 +50,10 @@ impl Candidate {
     /// Whether any tile of A or B sticks out of its operand.
     pub fn has_edges(&self, work: &Work) -> bool {
         let [m, n] = self.tile.block;
-        let whole_k = work.k % self.tile.k == 0 || self.packed == [true, true];
-        !(whole_k && (self.packed[0] || work.m % m == 0) && (self.packed[1] || work.n % n == 0))
+        let whole_k = work.k.is_multiple_of(self.tile.k) || self.packed == [true, true];
+        !(whole_k
+            && (self.packed[0] || work.m.is_multiple_of(m))
+            && (self.packed[1] || work.n.is_multiple_of(n)))
     }
 
     /// The estimated time in cycles.

@@ -118,7 +118,7 @@ impl Plan {
     /// Adds the launches of a candidate: packing, the product, and joining its parts.
     fn fill(&self, recipe: &mut Recipe, request: &Request, chosen: &Candidate) {
         let work = &self.work;
-        let packed_k = work.k.next_multiple_of(pad::TILE);
+        let packed_k = work.k.next_multiple_of(chosen.tile.k);
         let mut buffers = self.buffers;
         let mut operands = [self.a, self.b];
         for i in 0..2 {
@@ -146,7 +146,7 @@ impl Plan {
             operands,
             buffers,
             // Terms that packing added are zeros on both sides.
-            k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
+            k: if chosen.packed == [true, true] { packed_k } else { work.k },
             edges: chosen.has_edges(work),
         };
         for first in (0..work.batch).step_by(MOST_BATCHES) {
