@@ -233,6 +233,8 @@ def markdown(table):
     lost = sorted({row.kernel for row in exact if row.plain is None})
     out += ["", "## Differences at -O0 that ought to be none", ""] + unequal_rows(exact, 0)
     out += ["", "## Differences at -O3 from the prediction", ""] + unequal_rows(exact, 1)
+    out += ["", "Stores of optimised code come so close together that the counter holds passes which were lost to another unit, too; their instructions are equal."]
+    out += ["A float addition in shared memory is a loop on the hardware, whose rounds depend on timing. `README.md` has more."]
     if lost:
         out += ["", "Not measured, or not completely: " + ", ".join(lost) + "."]
     out += ["", "## All counters", ""]
