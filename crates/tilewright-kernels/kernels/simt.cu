@@ -4,7 +4,7 @@
 // Tiles of A and B travel to shared memory by asynchronous copies, STAGES - 1 tiles ahead of the arithmetic, and lie
 // there with neighbouring rows of A (columns of B) beside each other, whatever their order in memory. There is one
 // barrier a tile. With PREFETCH, operands of the next step of k are read from shared memory while this step is
-// computed, across tiles as well; without, other warps fill the time. Where C has few tiles, SLICES groups of warps
+// computed, across tiles as well; without, other warps fill the time. The next tile's copies start at step COPY_STEP. Where C has few tiles, SLICES groups of warps
 // share a tile of C: each takes its part of every tile's k, and the first adds up what they have.
 // Tiles of C from number `whole` on are computed in parts, `k_split` terms each, that split_k_reduce adds up: all tiles
 // where there are too few to fill the GPU, or those that its last wave of blocks would compute while most of it is idle.
@@ -21,6 +21,7 @@ constexpr int WARPS_M = TILE_M / WARP_M, WARPS_N = TILE_N / WARP_N;
 constexpr int SLICE = WARPS_M * WARPS_N * 32, THREADS = SLICE * SLICES;
 constexpr int STEPS = TILE_K / SLICES;  // steps of k that a slice of the block takes of every tile
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 lanes");
+static_assert(COPY_STEP < STEPS, "a tile's copies start while it is computed");
 
 // How an operand's tile is copied: which way neighbouring threads go, and how much one copy moves.
 enum Copy { ALONG_K, ALONG_SIDE, VECTORS_ALONG_SIDE };
@@ -196,8 +197,11 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
     for (int tile = 0; tile < full_tiles; ++tile) {
         const T* here = shared + stage * STAGE;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
-        copy_tile(tile + STAGES - 1, free);
-        free = free + 1 == STAGES ? 0 : free + 1;
+        // Written out twice: of a function or of reads behind the copies, the compiler makes a slower loop.
+        if (COPY_STEP == 0) {
+            copy_tile(tile + STAGES - 1, free);
+            free = free + 1 == STAGES ? 0 : free + 1;
+        }
 #pragma unroll
         for (int k = 0; k < STEPS; ++k) {
             const T* next = here;  // where step k + 1 is
@@ -213,6 +217,10 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
             } else {
                 rows[0].read(here, k, first_row);
                 columns[0].read(here, k, first_col);
+            }
+            if (COPY_STEP > 0 && k == COPY_STEP) {
+                copy_tile(tile + STAGES - 1, free);
+                free = free + 1 == STAGES ? 0 : free + 1;
             }
             multiply_add(rows[PREFETCH ? k % 2 : 0], columns[PREFETCH ? k % 2 : 0], sum);
         }

@@ -21,6 +21,8 @@ pub(crate) struct Tile {
     pub resident: u32,
     /// Whether a warp reads the operands of a step of k one step ahead, or leaves the waiting to other warps.
     pub prefetch: Prefetch,
+    /// The step of a tile at which the copies of a later one start: where C is written in vectors, and elsewhere.
+    pub copy_step: [u32; 2],
     /// Part of the arithmetic peak that a full multiprocessor reaches. This and what follows is fitted to the times of some
     /// three thousand products on an H200.
     pub rate: f64,
@@ -89,6 +91,7 @@ const WORDS: &[Tile] = &[
         stages: 3,
         resident: 2,
         prefetch: Prefetch::On,
+        copy_step: [2, 0],
         rate: 0.87,
         alone: 0.89,
         along_k: 0.94,
@@ -103,6 +106,7 @@ const WORDS: &[Tile] = &[
         stages: 4,
         resident: 3,
         prefetch: Prefetch::Off,
+        copy_step: [0, 0],
         rate: 0.857,
         alone: 0.84,
         along_k: 0.99,
@@ -117,6 +121,7 @@ const WORDS: &[Tile] = &[
         stages: 3,
         resident: 1,
         prefetch: Prefetch::On,
+        copy_step: [4, 4],
         rate: 0.78,
         alone: 1.0,
         along_k: 0.945,
@@ -131,6 +136,7 @@ const WORDS: &[Tile] = &[
         stages: 3,
         resident: 2,
         prefetch: Prefetch::On,
+        copy_step: [0, 0],
         rate: 0.825,
         alone: 0.74,
         along_k: 0.925,
@@ -149,6 +155,7 @@ const DOUBLES: &[Tile] = &[
         stages: 3,
         resident: 2,
         prefetch: Prefetch::On,
+        copy_step: [0, 0],
         rate: 0.78,
         alone: 0.8,
         along_k: 0.97,
@@ -163,6 +170,7 @@ const DOUBLES: &[Tile] = &[
         stages: 3,
         resident: 3,
         prefetch: Prefetch::Off,
+        copy_step: [0, 0],
         rate: 0.74,
         alone: 0.5,
         along_k: 0.97,

@@ -216,6 +216,7 @@ impl Plan {
             ("STAGES", tile.stages),
             ("BLOCKS", tile.resident),
             ("PREFETCH", tile.prefetch as u32),
+            ("COPY_STEP", tile.copy_step[usize::from(!vectors)]),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
