@@ -102,9 +102,9 @@ impl<E: Integer> Window<E> {
         self.least > self.most
     }
 
-    /// The distance of the ends of admitted elements, which are far from overflow.
+    /// The distance of the ends.
     fn span(&self) -> i64 {
-        if self.is_empty() { 0 } else { self.most.wide() - self.least.wide() }
+        if self.is_empty() { 0 } else { self.most.wide().saturating_sub(self.least.wide()) }
     }
 }
 
@@ -127,8 +127,8 @@ impl Code {
     ///
     /// The largest value is left to a sum without terms, which is absent.
     pub fn of<E: Integer>(max: bool, windows: [Window<E>; 2]) -> Option<Codes> {
-        let far = windows[0].span() + windows[1].span() + 1;
-        let largest = if windows.iter().any(|w| w.absent) { 2 * far } else { far };
+        let far = windows[0].span().saturating_add(windows[1].span()).saturating_add(1);
+        let largest = if windows.iter().any(|w| w.absent) { far.saturating_mul(2) } else { far };
         if largest > u16::MAX.into() {
             return None;
         }
