@@ -33,6 +33,8 @@ def traffic(**numbers):
 
 def explanation(**changes):
     totals = {part: traffic() for part in ("global_load", "global_store", "shared_load", "shared_store")}
+    for part in ("shared_load", "shared_store"):
+        totals[part]["optimised"] = traffic()
     totals |= {"warp_instructions": 1024}
     atomic = {"space": "global", "operation": "atomic", "requests": 3, "sectors": 5}
     return {"totals": totals | changes, "lines": [{"accesses": [atomic, atomic]}, {"accesses": []}]}
@@ -82,14 +84,33 @@ class Comparing(unittest.TestCase):
         document = explanation(global_load=traffic(sectors=34, requests=8))
         kernels = [("naive", "naive"), ("gone", "gone")]
         made = list(table.rows(kernels, {"naive": document}, table.read_ncu(LONG), {}))
-        by_name = {row[1].name: row[2:] for row in made}
-        self.assertEqual(by_name["global load sectors"], (34, 33, None))
-        self.assertEqual(by_name["warp instructions"], (1024, 1024, None))
+        by_name = {row.counter.name: row.numbers() for row in made}
+        self.assertEqual(by_name["global load sectors"], [34, 34, 33, None])
+        self.assertEqual(by_name["warp instructions"], [1024, 1024, 1024, None])
         self.assertNotIn("shared load wavefronts", by_name)
         text = table.markdown(made)
-        self.assertIn("| naive | global load sectors | 34 | 33 | - | -1 | - |", text)
-        self.assertIn("| warp instructions | levels differ | 1 | 1 of 1 | 0 of 0 |", text)
+        self.assertIn("| naive | global load sectors | 34 | 34 | 33 | - | -1 | - |", text)
+        self.assertIn("| warp instructions | levels differ | 1 | 1 of 1 | 0 of 0 | 0 of 0 |", text)
+        self.assertIn("-O3 from the prediction\n\nNothing was measured.", text)
         self.assertNotIn("None.", text)
+
+    def test_optimised_code_is_compared_with_the_prediction(self):
+        loads = traffic(requests=64, wavefronts=64) | {"optimised": traffic(requests=40, wavefronts=48)}
+        document = explanation(shared_load=loads)
+        metric = counter("shared load instructions").metrics[0]
+        measured = ({"naive": {metric: 64.0}}, {"naive": {metric: 40.0}})
+        made = list(table.rows([("naive", "naive")], {"naive": document}, *measured))
+        row = next(row for row in made if row.counter.name == "shared load instructions")
+        self.assertEqual((row.numbers(), row.differences()), ([64, 40, 64, 40], [0, 0]))
+        self.assertIn("| shared load instructions | one to one | 1 | 1 of 1 | 1 of 1 | 0 of 1 |", table.markdown(made))
+        with tempfile.TemporaryDirectory() as place:
+            place = Path(place)
+            (place / "naive.json").write_text(json.dumps(explanation(shared_load=loads | {"requests": 65})))
+            table.write(made, place)
+            self.assertEqual(table.main(["renew", place / "comparison.csv", place, place]), 0)
+            with open(place / "comparison.csv", newline="") as file:
+                found = next(row for row in csv.DictReader(file) if row["counter"] == "shared load instructions")
+            self.assertEqual((found["emulator"], found["hardware_O0"], found["difference_O0"]), ("65", "64", "-1"))
 
     def test_nothing_measured_is_no_agreement(self):
         text = table.markdown(list(table.rows([("naive", "naive")], {"naive": explanation()}, {}, {})))

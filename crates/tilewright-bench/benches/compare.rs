@@ -12,7 +12,7 @@ use tilewright_bench::{
 const USAGE: &str = "\
 cargo bench -p tilewright-bench --bench compare -- [options]
   --group NAME[,NAME]   groups whose name starts so: plustimes-f32 plustimes-f64
-                        minplus-f32 minplus-f64 minplus-i32 minplus-i16
+                        minplus-f32 minplus-f64 minplus-i32 minplus-i32-close minplus-i16
   --sizes SIZE[,SIZE]   64 128 256 512 1024 2048 1000 1023 1025 16x4096x4096 4096x16x4096 4096x4096x16
   --threads N[,N]       thread counts, 1,2 unless said
   --quick               few rounds: a first look, not for publication

@@ -15,18 +15,21 @@ pub enum Group {
     MinPlusF64,
     /// (min, +) on `i32`.
     MinPlusI32,
+    /// (min, +) on `i32` whose values lie so close together that Tilewright computes in 16 bits.
+    MinPlusI32Close,
     /// (min, +) on `i16`, beside Tilewright's own `i32`.
     MinPlusI16,
 }
 
 impl Group {
     /// Every group, in the order of the tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::PlusTimesF32,
         Self::PlusTimesF64,
         Self::MinPlusF32,
         Self::MinPlusF64,
         Self::MinPlusI32,
+        Self::MinPlusI32Close,
         Self::MinPlusI16,
     ];
 
@@ -38,6 +41,7 @@ impl Group {
             Self::MinPlusF32 => "minplus-f32",
             Self::MinPlusF64 => "minplus-f64",
             Self::MinPlusI32 => "minplus-i32",
+            Self::MinPlusI32Close => "minplus-i32-close",
             Self::MinPlusI16 => "minplus-i16",
         }
     }
@@ -50,7 +54,10 @@ impl Group {
             Self::MinPlusF32 => "min-plus f32, random values in [-1, 1): any sign",
             Self::MinPlusF64 => "min-plus f64, random values in [-1, 1): any sign",
             Self::MinPlusI32 => "min-plus i32, random values in -1000000..=1000000",
-            Self::MinPlusI16 => "min-plus i16, random values in -1000..=1000, beside our own i32",
+            Self::MinPlusI32Close => "min-plus i32, random values in -1000..=1000: computed in 16 bits",
+            Self::MinPlusI16 => {
+                "min-plus i16, random values in -1000..=1000, beside our own i32 in -1000000..=1000000"
+            }
         }
     }
 

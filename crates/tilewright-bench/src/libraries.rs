@@ -52,9 +52,10 @@ pub fn with_contenders<R>(
     match case.group {
         Group::PlusTimesF32 => plus_times::<f32, R>(case, threads, numpy, f),
         Group::PlusTimesF64 => plus_times::<f64, R>(case, threads, numpy, f),
-        Group::MinPlusF32 => min_plus::<f32, R>(case, threads, f),
-        Group::MinPlusF64 => min_plus::<f64, R>(case, threads, f),
-        Group::MinPlusI32 => min_plus::<i32, R>(case, threads, f),
+        Group::MinPlusF32 => min_plus(case, &Operands::<f32>::of(case)?, threads, f),
+        Group::MinPlusF64 => min_plus(case, &Operands::<f64>::of(case)?, threads, f),
+        Group::MinPlusI32 => min_plus(case, &Operands::<i32>::of(case)?, threads, f),
+        Group::MinPlusI32Close => min_plus(case, &Operands::<i16>::of(case)?.widened()?, threads, f),
         Group::MinPlusI16 => min_plus_i16(case, threads, f),
     }
 }
@@ -241,15 +242,15 @@ fn smallest<T: Field + PartialOrd + std::ops::Add<Output = T>>(
 
 fn min_plus<T: Tropical, R>(
     case: &Case,
+    operands: &Operands<T>,
     threads: usize,
     f: impl FnOnce(Contenders<'_>, Check<'_>) -> Result<R>,
 ) -> Result<R> {
-    let operands = Operands::<T>::of(case)?;
     let all: Contenders<'_> = vec![
-        tilewright::<T::Ours>(TILEWRIGHT, case, &operands, threads),
-        Box::new(TropicalGemm::<T>::new(case, &operands)),
+        tilewright::<T::Ours>(TILEWRIGHT, case, operands, threads),
+        Box::new(TropicalGemm::<T>::new(case, operands)),
     ];
-    f(all, &check(case, &operands, smallest, 0.0))
+    f(all, &check(case, operands, smallest, 0.0))
 }
 
 fn min_plus_i16<R>(

@@ -34,6 +34,23 @@ impl<T: Field> Operands<T> {
     }
 }
 
+impl Operands<i16> {
+    /// The same values in a wider type.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn widened(&self) -> crate::Result<Operands<i32>> {
+        Ok(Operands { a: self.a.widened()?, b: self.b.widened()? })
+    }
+}
+
+impl Operand<i16> {
+    fn widened(&self) -> crate::Result<Operand<i32>> {
+        let data = self.data().iter().copied().map(i32::from).collect();
+        Ok(Operand { matrix: Matrix::from_vec(data, self.matrix.layout())?, stored: self.stored })
+    }
+}
+
 impl<T: Field> Operand<T> {
     fn draw(random: &mut XorShift, rows: usize, cols: usize, stored: Stored) -> crate::Result<Self> {
         let data = (0..rows * cols).map(|_| T::draw(random.next())).collect();

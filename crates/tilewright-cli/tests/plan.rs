@@ -23,6 +23,7 @@ fn the_processor_plans_what_it_then_does() {
             "block_columns",
             "block_terms",
             "isa",
+            "narrows",
             "packs_a",
             "packs_b",
             "regions",

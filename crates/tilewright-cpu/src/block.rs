@@ -9,6 +9,7 @@ use crate::{
     blocking::{PANEL, parts, tile_height},
     driver::Job,
     kernel::Tiles,
+    narrow::Code,
     pack::{Lines, Strips},
     tile::{Finish, Start, Tile, TileFn},
 };
@@ -41,7 +42,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
     /// # Safety
     /// The ranges must lie inside the operands and C, and the buffers must be large enough for them.
     pub unsafe fn compute(&self) {
-        let (cols, k, to) = (&self.cols, self.terms.len(), self.buffers.b);
+        let (cols, k, to) = (&self.cols, self.packed_terms(), self.buffers.b);
         let layout = self.job.b.layout();
         let ragged = cols.len() % self.nr();
         // SAFETY: tiles and strips are parts of the block.
@@ -78,6 +79,11 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         }
     }
 
+    /// Terms of the block as packed elements.
+    fn packed_terms(&self) -> usize {
+        self.terms.len().div_ceil(self.job.kernel.terms)
+    }
+
     /// Columns of the widest tile.
     fn nr(&self) -> usize {
         self.tiles.len() * self.job.kernel.lanes
@@ -96,11 +102,8 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         unsafe {
             let first = self.job.b.as_ptr().offset(layout.offset(self.terms.start, cols.start));
             let (line, term) = (layout.col_stride, layout.row_stride);
-            (kernel.pack)(
-                &Lines { first, line, term, count: cols.len(), k: self.terms.len() },
-                strips,
-                self.buffers.b,
-            );
+            let (count, k, code) = (cols.len(), self.terms.len(), kernel.codes[1]);
+            (kernel.pack)(&Lines { first, line, term, count, k, code }, strips, self.buffers.b);
         }
     }
 
@@ -111,8 +114,9 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         unsafe {
             let first = self.job.a.as_ptr().offset(layout.offset(rows.start, self.terms.start));
             let (line, term) = (layout.row_stride, layout.col_stride);
-            let lines = Lines { first, line, term, count: rows.len(), k: self.terms.len() };
-            (self.job.kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
+            let (kernel, count, k) = (self.job.kernel, rows.len(), self.terms.len());
+            let lines = Lines { first, line, term, count, k, code: kernel.codes[0] };
+            (kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
         }
     }
 
@@ -122,7 +126,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         // SAFETY: the rows lie inside A, or have been packed.
         unsafe {
             match self.pack_a {
-                true => (self.buffers.a.add((tile.start - panel.start) * self.terms.len()), 0),
+                true => (self.buffers.a.add((tile.start - panel.start) * self.packed_terms()), 0),
                 false => {
                     let first = self.job.a.as_ptr().offset(layout.offset(tile.start, self.terms.start));
                     (first.cast(), layout.row_stride)
@@ -139,7 +143,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         // SAFETY: the tile lies inside C; its operands are what the caller found for it.
         unsafe {
             let tile = Tile {
-                k: self.terms.len(),
+                k: self.packed_terms(),
                 a: a.0,
                 a_row: a.1,
                 b: b.0,
@@ -149,6 +153,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                 start: self.start,
                 finish: self.finish,
                 arg: self.buffers.arg,
+                code: Code::sum(kernel.codes),
             };
             if width == padded && c.layout.col_stride == 1 {
                 compute(&tile);

@@ -27,6 +27,11 @@ impl Blocking {
         let nc = even(n, cache / 2 / (kc * size), nr);
         Self { kc, nc }
     }
+
+    /// Terms per block of a single strip of `width` columns, which also takes half of the cache.
+    pub fn terms_of_strip(width: usize, k: usize, size: usize, cache: usize) -> usize {
+        even(k, cache / 2 / (width * size).max(1), 1)
+    }
 }
 
 /// The length of equal parts of `total` that are at most about `limit` and a multiple of `unit`.

@@ -26,9 +26,9 @@ pub struct Choice<P: 'static, A: 'static> {
 pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize, n: usize) -> Choice<P, A> {
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
-        let Blocking { kc, nc } =
-            Blocking::new(n, k, tiles.len() * kernel.lanes, size_of::<P>(), second_level());
-        Choice { tiles, pack_a, pack_b, block: Blocking { kc: kc.min(terms), nc } }
+        let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.terms));
+        let Blocking { kc, nc } = Blocking::new(n, packed, nr, size_of::<P>(), second_level());
+        Choice { tiles, pack_a, pack_b, block: Blocking { kc: (kc * kernel.terms).min(terms), nc } }
     };
     let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
     let Some(in_place) = in_place else { return with(kernel.packed, [true, true], usize::MAX) };
@@ -37,6 +37,14 @@ pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize,
     let near = bytes <= SMALL_B;
     if b.col_stride == 1 && (near || tall <= 2) {
         return with(in_place.both, [false, false], if near { usize::MAX } else { STREAMS });
+    }
+    if n <= in_place.both.len() * kernel.lanes {
+        // One strip of B. Most of what is read is A, each element once: in long rows, as hardware prefetchers expect,
+        // and by tall tiles, which have enough sums in flight even if they are narrow.
+        let choice = with(in_place.both, [false, true], usize::MAX);
+        let kc =
+            Blocking::terms_of_strip(n.next_multiple_of(kernel.lanes), k, size_of::<P>(), second_level());
+        return Choice { block: Blocking { kc, ..choice.block }, ..choice };
     }
     with(in_place.a, [false, true], usize::MAX)
 }
@@ -70,4 +78,24 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
         .map(|down| (down, count / down))
         .min_by_key(|&(down, across)| (moved(down, across), sides(down, across)))
         .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{isa::Isa, kernel::Vectorised};
+    use tilewright_core::PlusTimes;
+
+    #[test]
+    fn one_strip_of_b_meets_long_rows_of_a() {
+        let kernel = <PlusTimes<f32> as Vectorised>::kernel(Isa::Portable);
+        let choice = |n| {
+            let (a, b) = (Layout::row_major(4096, 10_000), Layout::row_major(10_000, n));
+            choose(&kernel, a, b, 4096, n)
+        };
+        let (strip, block) = (choice(8), choice(100));
+        assert!(strip.block.kc >= 2000 && block.block.kc <= 512, "{:?} {:?}", strip.block, block.block);
+        assert_eq!([strip.pack_a, strip.pack_b], [false, true]);
+        assert!(strip.block.nc >= 8);
+    }
 }

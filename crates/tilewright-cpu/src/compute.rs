@@ -5,9 +5,11 @@ use crate::{
     driver::{Job, Store, Target},
     isa::Isa,
     kernel::{self, Kernel, Vectorised},
+    narrow::{self, Codes},
     op::Scalar,
     options::{KernelName, Options, Report},
     plan::{Outline, Plan, Sums},
+    scan,
     share::share,
     tile::Start,
 };
@@ -23,10 +25,23 @@ pub struct Call<'a, S: Semiring> {
     pub update: &'a Update<S>,
     pub options: &'a Options<'a>,
     pub isa: Isa,
+    /// How A and B are written in 16 bits, if they can be.
+    pub codes: Option<Codes>,
 }
 
 /// A way to compute products over `S`.
 pub trait Compute<S: Semiring>: Sync {
+    /// Refuses elements that `S` does not contain, and tells whether the others can be written in 16 bits.
+    fn scan(
+        &self,
+        a: MatRef<'_, S::Elem>,
+        b: MatRef<'_, S::Elem>,
+        options: &Options<'_>,
+        isa: Isa,
+    ) -> Result<Option<Codes>, Error> {
+        scan::check::<S>(a, b, options, isa)?;
+        Ok(None)
+    }
     fn compute(&self, call: Call<'_, S>) -> Result<Report, Error>;
     /// What `compute` will do.
     fn plan(&self, outline: Outline<'_, S>) -> Plan;
@@ -39,6 +54,19 @@ pub struct OnVectors;
 pub struct OneByOne;
 
 impl<S: Vectorised> Compute<S> for OnVectors {
+    fn scan(
+        &self,
+        a: MatRef<'_, S::Elem>,
+        b: MatRef<'_, S::Elem>,
+        options: &Options<'_>,
+        isa: Isa,
+    ) -> Result<Option<Codes>, Error> {
+        match S::narrow() {
+            Some(narrow) if narrow::pays(a.rows(), b.cols(), a.cols()) => (narrow.codes)(a, b, options, isa),
+            _ => scan::check::<S>(a, b, options, isa).map(|()| None),
+        }
+    }
+
     fn compute(&self, call: Call<'_, S>) -> Result<Report, Error> {
         let call = call.along_rows();
         let isa = call.isa;
@@ -47,6 +75,11 @@ impl<S: Vectorised> Compute<S> for OnVectors {
                 Some(kernel) => call.through(&kernel, S::sum, isa),
                 None => OneByOne.compute(call),
             };
+        }
+        if let (Some(codes), Some(narrow)) = (call.codes, S::narrow()) {
+            // Sums are joined with C as elements, whatever it holds.
+            let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
+            return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
         }
         let kernel = S::kernel(isa);
         match start_in_c(call.update) {
@@ -64,7 +97,9 @@ impl<S: Vectorised> Compute<S> for OnVectors {
             };
         }
         let sums = if start_in_c(outline.update).is_some() { Sums::InC } else { Sums::Buffered };
-        outline.with(&S::kernel(outline.isa), sums, outline.isa)
+        let p = &outline.problem;
+        let narrows = S::narrow().is_some() && narrow::pays(p.m(), p.n(), p.k());
+        Plan { narrows, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
     }
 }
 
@@ -106,11 +141,12 @@ impl<'a, S: Semiring> Call<'a, S> {
         if !is_better_transposed::<S>(self.c.layout()) {
             return self;
         }
-        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), ..self }
+        let codes = self.codes.map(|[a, b]| [b, a]);
+        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), codes, ..self }
     }
 
     /// Computes in C itself.
-    fn in_c(self, kernel: &Kernel<S::Elem, S::Lane, S::Lane>, start: Start) -> Result<Report, Error>
+    fn in_c<P: Copy>(self, kernel: &Kernel<S::Elem, P, S::Lane>, start: Start) -> Result<Report, Error>
     where
         S: Vectorised,
     {
@@ -207,7 +243,8 @@ pub fn threads_one_by_one(options: &Options<'_>, m: usize, n: usize, k: usize) -
 
 /// The name of what computes an arg result by the definition.
 pub fn name_one_by_one<S: Semiring>() -> KernelName {
-    KernelName { semiring: S::NAME, element: element::<S>(), isa: Isa::Portable, tile: (1, 1), arg: true }
+    let (isa, tile) = (Isa::Portable, (1, 1));
+    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg: true, narrow: false }
 }
 
 /// What sums are joined with when ⊕ selects.
@@ -261,7 +298,8 @@ fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: 
 /// The name of a kernel for `S`.
 pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> KernelName {
     let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
-    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg }
+    let narrow = kernel.terms > 1;
+    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrow }
 }
 
 /// The last word of the element type's name.

@@ -75,9 +75,10 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
+        let packed = kc.div_ceil(kernel.terms) * size_of::<P>();
         let bytes = [
-            if pack_a { (PANEL * mr).min(rows.len()) * kc * size_of::<P>() } else { 0 },
-            kc * if pack_b { nc } else { nr } * size_of::<P>(),
+            if pack_a { (PANEL * mr).min(rows.len()) * packed } else { 0 },
+            packed * if pack_b { nc } else { nr },
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
             sums.saturating_mul(size_of::<A>()),

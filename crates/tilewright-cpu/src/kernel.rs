@@ -3,9 +3,11 @@
 use crate::{
     compute::{Compute, OnVectors},
     isa::Isa,
-    lanes::{self, Lanes},
+    lanes::{self, Lanes, PairLanes},
+    narrow::{Codes, Integer},
     op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
     pack::{self, Absent, NoNan, PackFn, Same, Widen},
+    pairs, scan,
     tile::{self, InPlace, Packed, TileFn},
 };
 use core::{
@@ -24,6 +26,10 @@ pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
 pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     /// Elements in a vector.
     pub lanes: usize,
+    /// Terms in a packed element.
+    pub terms: usize,
+    /// How packed elements of A and of B are written, where they are narrowed.
+    pub codes: Codes,
     /// For packed operands.
     pub packed: Tiles<P, A>,
     /// For operands in place, where elements need no change to be computed with.
@@ -49,6 +55,14 @@ pub struct InPlaceTiles<P: 'static, A: 'static> {
     pub both: Tiles<P, A>,
 }
 
+/// How integers are computed in 16 bits where they lie close together.
+pub struct Narrow<E: 'static, A: 'static> {
+    /// Checks the operands, and finds codes for them; see [`scan::codes`].
+    pub codes: scan::FindCodes<E>,
+    /// The kernel for a supported instruction set; it needs codes.
+    pub kernel: fn(Isa) -> Kernel<E, u32, A>,
+}
+
 /// A built-in semiring that is computed on vectors.
 pub trait Vectorised: Semiring {
     /// Elements of the vectors.
@@ -59,6 +73,10 @@ pub trait Vectorised: Semiring {
     fn sum(lane: Self::Lane) -> Self::Acc;
     /// The kernel for a supported instruction set.
     fn kernel(isa: Isa) -> Kernel<Self::Elem, Self::Lane, Self::Lane>;
+    /// The kernel for operands in 16 bits, where the semiring has one.
+    fn narrow() -> Option<Narrow<Self::Elem, Self::Lane>> {
+        None
+    }
     /// What computes the semiring. Never inlined, as the kernels, so that they are compiled here and not
     /// again in every crate that multiplies.
     fn engine() -> &'static dyn Compute<Self>;
@@ -73,7 +91,7 @@ macro_rules! tables {
     ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*,
         wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
         mod $tile {
-            use super::{Lanes, Op, Scalar, SelectOp, TileFn, Tiles, tile};
+            use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile};
 
             pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
                 const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
@@ -81,6 +99,10 @@ macro_rules! tables {
 
             pub fn wide_tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
                 const { &[$(&[$(tile::$tile::<V, O, F, $wr, $wv> as TileFn<V::T, V::T>),*]),*] }
+            }
+
+            pub fn pair_tiles<V: PairLanes, E: Integer>() -> Tiles<u32, E> {
+                const { &[$(&[$(pairs::$tile::tile::<V, E, $r, $v> as TileFn<u32, E>),*]),*] }
             }
 
             pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
@@ -112,6 +134,8 @@ macro_rules! on {
         type P = <V as Lanes>::T;
         Kernel {
             lanes: V::LEN,
+            terms: 1,
+            codes: Default::default(),
             packed: $isa::tiles::<V, $op<V $(, $max)?>, Packed<P>>(),
             in_place: None,
             pack: pack::$isa::<Self::Elem, P, $load>,
@@ -155,11 +179,30 @@ macro_rules! arg_on {
         type P = <V as Lanes>::T;
         Some(Kernel {
             lanes: V::LEN,
+            terms: 1,
+            codes: Default::default(),
             packed: $isa::arg_tiles::<V, $op<V, $max>>(),
             in_place: None,
             pack: pack::$isa::<Self::Elem, P, $load>,
             arg: Some(P::term),
         })
+    }};
+}
+
+/// The kernel for integers that lie close together; operation and packing are always the same.
+macro_rules! pairs_on {
+    ($isa:ident, $lane:ident, $($always:tt)*) => {{
+        type V = lanes::$isa::Pairs;
+        type E = <lanes::$isa::$lane as Lanes>::T;
+        Kernel {
+            lanes: V::LEN,
+            terms: pairs::TERMS,
+            codes: Default::default(),
+            packed: $isa::pair_tiles::<V, E>(),
+            in_place: None,
+            pack: pairs::$isa::pack::<E>,
+            arg: None,
+        }
     }};
 }
 
@@ -179,7 +222,8 @@ macro_rules! dispatch {
 }
 
 macro_rules! vectorised {
-    ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident;)*) => {
+    ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident
+        $(, narrowed<$larger:literal>)?;)*) => {
         $(impl Vectorised for $s {
             type Lane = $t;
             const IN_C: bool = matches!(Sums::$place, Sums::InC);
@@ -193,6 +237,13 @@ macro_rules! vectorised {
             fn arg_kernel(isa: Isa) -> Option<Kernel<Self::Elem, $t, $t>> {
                 $args!(isa, $lane, $op $(<$max>)?, $load)
             }
+            $(#[inline(never)]
+            fn narrow() -> Option<Narrow<Self::Elem, $t>> {
+                Some(Narrow {
+                    codes: scan::codes::<Self, $larger>,
+                    kernel: |isa| dispatch!(isa, pairs_on, $lane, SelectSum<$larger>, Same),
+                })
+            })?
             #[inline(never)]
             fn engine() -> &'static dyn Compute<Self> {
                 &OnVectors
@@ -245,16 +296,16 @@ vectorised! {
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
     MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners;
     MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners;
-    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners;
-    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners;
-    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners;
+    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>;
+    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>;
+    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>;
     MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
     MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
     MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners;
     MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners;
-    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners;
-    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners;
-    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners;
+    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>;
+    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>;
+    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>;
     MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
     MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
     MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
@@ -272,6 +323,8 @@ vectorised! {
 pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
     Kernel {
         lanes: tile::GENERIC_LANES,
+        terms: 1,
+        codes: Default::default(),
         packed: const {
             &[&[
                 tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>,

@@ -67,12 +67,15 @@ pub struct KernelName {
     pub tile: (usize, usize),
     /// Whether it also tells which term won.
     pub arg: bool,
+    /// Whether elements are narrowed to 16 bits: they are integers that lie close together.
+    pub narrow: bool,
 }
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { semiring, element, isa, tile: (rows, cols), arg } = self;
+        let Self { semiring, element, isa, tile: (rows, cols), arg, narrow } = self;
         let arg = if *arg { "+arg" } else { "" };
-        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}")
+        let narrow = if *narrow { " narrowed to 16 bits" } else { "" };
+        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}{narrow}")
     }
 }

@@ -1,8 +1,8 @@
 //! Copies blocks of A and B into the order in which the micro-kernel reads them.
 
-use crate::op::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::transpose;
+use crate::{narrow::Code, op::Scalar};
 use half::{bf16, f16};
 
 /// Lines (rows of A, columns of B) of an operand to pack. Strides are in elements.
@@ -18,6 +18,8 @@ pub struct Lines<E> {
     pub count: usize,
     /// How many terms of each.
     pub k: usize,
+    /// How they are written, where they are narrowed.
+    pub code: Code,
 }
 
 /// How packed lines are arranged: strips of `width` lines, each padded to a multiple of `unit`.
@@ -126,7 +128,11 @@ impl<T: Scalar + PartialEq, const MAX: bool> Load<T, T> for NoNan<MAX> {
 /// # Safety
 /// As [`PackFn`].
 #[inline(always)]
-unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *mut P) {
+pub unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(
+    s: &Lines<E>,
+    strips: Strips,
+    to: *mut P,
+) {
     // Lines that are side by side are read along all strips, a few terms at a time, which hardware
     // prefetchers follow; other lines are read one strip at a time.
     const TERMS: usize = 4;

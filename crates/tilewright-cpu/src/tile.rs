@@ -4,6 +4,7 @@
 
 use crate::{
     lanes::Lanes,
+    narrow::Code,
     op::{Op, Scalar, SelectOp},
 };
 use core::hint::black_box;
@@ -31,7 +32,7 @@ pub enum Finish {
 
 /// The operands of one tile. Strides are in elements.
 pub struct Tile<P, A> {
-    /// Terms per element.
+    /// Terms per element, or pairs of them.
     pub k: usize,
     /// A: packed, or row `i`, term `p` at `a + i * a_row + p`.
     pub a: *const P,
@@ -47,6 +48,8 @@ pub struct Tile<P, A> {
     /// For tiles that also tell which term won: row `i` from `arg + i * width of the tile`, as term numbers
     /// within this block, or `NONE` where no term was better than what C held.
     pub arg: *mut A,
+    /// For narrowed operands: how their sums are written.
+    pub code: Code,
 }
 
 /// Computes a tile whose height and width are part of the function.

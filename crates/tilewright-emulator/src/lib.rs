@@ -14,7 +14,7 @@ pub mod parse;
 mod program;
 
 pub use check::{Finding, FindingKind, Party, Severity};
-pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters};
+pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, OptimisedAccesses};
 pub use host::{Argument, DevicePointer, HostArray, Launch, Machine, MemoryError, Stage, StagedArgument};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,

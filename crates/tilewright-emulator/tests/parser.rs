@@ -104,6 +104,16 @@ fn errors_name_the_place() {
     assert_eq!(error.to_string(), "PTX line 2: `%r2` is not declared");
 }
 
+/// Found by fuzzing: an index out of bounds.
+#[test]
+fn too_many_operands_are_refused() {
+    let text = ".version 9.0 .target sm_90 .address_size 64
+        .entry k() { .reg .f32 %f<6>; fma.rn.f32 %f1, %f2, %f3, %f4, %f5; ret; }";
+    let program = Program::new(text).unwrap();
+    let refused: Vec<&str> = program.unsupported().map(|(_, opcode, _)| opcode).collect();
+    assert_eq!(refused, ["fma.rn.f32"]);
+}
+
 #[test]
 fn initialised_variables_have_their_bytes() {
     let program = Program::new(UNUSUAL).unwrap();

@@ -166,6 +166,10 @@ fn banks(counters: &AccessCounters) -> BankTraffic {
         wavefronts: counters.wavefronts,
         ideal_wavefronts: counters.ideal_wavefronts,
         bytes_requested: counters.bytes_requested,
+        optimised: OptimisedTraffic {
+            requests: counters.optimised.requests,
+            wavefronts: counters.optimised.wavefronts,
+        },
     }
 }
 

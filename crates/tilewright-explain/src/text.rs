@@ -1,6 +1,6 @@
 //! The report for terminals. Styles are ANSI; strip them for a pipe.
 
-use crate::model::{Access, Explanation, Finding, Location, Participant, Severity, Traffic};
+use crate::model::{Access, BankTraffic, Explanation, Finding, Location, Participant, Severity, Traffic};
 use anstyle::{AnsiColor, Effects, Style};
 use std::fmt::Write;
 
@@ -18,6 +18,7 @@ pub fn report(e: &Explanation) -> String {
         header(e),
         occupancy(e),
         memory(e),
+        optimised(e),
         instructions(e),
         arithmetic(e),
         findings(e),
@@ -65,14 +66,21 @@ pub(crate) const COMPARED: &[(&str, Value)] = &[
     ("shared loads", |e| nonzero(e.totals.shared_load.requests)),
     ("  wavefronts per request", |e| e.totals.shared_load.wavefronts_per_request().map(decimal)),
     ("  bank conflicts", |e| nonzero(e.totals.shared_load.conflicts())),
+    ("  wavefronts, neighbours merged", |e| merged(&e.totals.shared_load)),
     ("shared stores", |e| nonzero(e.totals.shared_store.requests)),
     ("  wavefronts per request", |e| e.totals.shared_store.wavefronts_per_request().map(decimal)),
     ("  bank conflicts", |e| nonzero(e.totals.shared_store.conflicts())),
+    ("  wavefronts, neighbours merged", |e| merged(&e.totals.shared_store)),
     ("barriers", |e| nonzero(e.totals.barriers)),
     ("FLOP", |e| nonzero(e.totals.flops)),
     ("FLOP per byte, no cache", |e| e.totals.arithmetic_intensity.per_sector_byte.map(decimal)),
     ("FLOP per byte, perfect cache", |e| e.totals.arithmetic_intensity.compulsory.map(decimal)),
 ];
+
+/// Predicted wavefronts of optimised code, where they are others.
+fn merged(traffic: &BankTraffic) -> Option<String> {
+    traffic.is_merged().then(|| grouped(traffic.optimised.wavefronts))
+}
 
 fn header(e: &Explanation) -> String {
     let mut out = format!("{BOLD}{}{BOLD:#}", e.kernel);
@@ -129,6 +137,23 @@ fn memory(e: &Explanation) -> String {
     let head =
         ["line", "access", "requests", "per request", "ideal", "efficiency", "conflicts"].map(String::from);
     if rows.is_empty() { String::new() } else { format!("{BOLD}memory{BOLD:#}\n{}", table(&head, &rows)) }
+}
+
+/// What the assembler is predicted to make of the accesses of shared memory, if it changes them.
+fn optimised(e: &Explanation) -> String {
+    let kinds = [("shared loads", &e.totals.shared_load), ("shared stores", &e.totals.shared_store)];
+    let merged = kinds.iter().filter(|(_, t)| t.is_merged());
+    let rows: Vec<[String; 6]> = merged
+        .map(|(name, t)| {
+            let o = t.optimised;
+            let numbers = [t.requests, o.requests, t.wavefronts, o.wavefronts].map(grouped);
+            let [requests, merged_requests, wavefronts, merged_wavefronts] = numbers;
+            [(*name).into(), String::new(), requests, merged_requests, wavefronts, merged_wavefronts]
+        })
+        .collect();
+    let head = ["", "", "requests", "merged", "wavefronts", "merged"].map(String::from);
+    let what = "neighbours that the optimising assembler is predicted to merge";
+    if rows.is_empty() { String::new() } else { format!("{BOLD}{what}{BOLD:#}\n{}", table(&head, &rows)) }
 }
 
 /// One row for the same access of an unrolled loop again and again.

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use tilewright_arch::ComputeCapability;
 
 const EXPLAIN_DETAILS: &str = "\
-The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions. A \
-.cu file and the kernels of the catalogue are compiled with NVRTC, which comes with the CUDA toolkit and with its \
+The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions; which \
+shared-memory accesses ptxas -O3 merges is predicted beside them. A .cu file and the kernels of the catalogue are \
+compiled with NVRTC, which comes with the CUDA toolkit and with its \
 Python wheels; TILEWRIGHT_NVRTC_PATH names another. `tilewright kernels` lists the catalogue.
 
 Arguments: NAME=VALUE, where the name is that of the parameter in the source, in PTX, or its number from 0, and the \

@@ -44,6 +44,8 @@ struct Cpu {
     packs_a: bool,
     packs_b: bool,
     sums_in_c: bool,
+    /// Whether the elements may turn out to allow 16 bits.
+    narrows: bool,
 }
 
 #[derive(Serialize)]
@@ -143,6 +145,7 @@ impl Cpu {
             packs_a: plan.packs_a,
             packs_b: plan.packs_b,
             sums_in_c: plan.sums == Sums::InC,
+            narrows: plan.narrows,
         }
     }
 }

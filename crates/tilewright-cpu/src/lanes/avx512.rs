@@ -1,6 +1,6 @@
 //! 512-bit vectors (AVX-512 F, BW, DQ, VL).
 
-use super::{Lanes, intrinsics::lanes};
+use super::{Lanes, PairLanes, intrinsics::lanes, pairs::pairs};
 use core::arch::x86_64::*;
 
 // vminps and vmaxps return their second operand when the operands are unordered or equal, hence (new, acc).
@@ -35,4 +35,8 @@ lanes! {
     Bits, u8, __m512i, 64, |x: u8| _mm512_set1_epi8(x as i8), _mm512_loadu_si512, _mm512_storeu_si512,
     _mm512_or_si512, _mm512_and_si512, |a, b, c| _mm512_ternarylogic_epi32::<0xf8>(c, a, b), _mm512_min_epu8,
     _mm512_max_epu8, _mm512_cmplt_epu8_mask, _mm512_mask_blend_epi8
+}
+pairs! {
+    __m512i, 16, |x: u32| _mm512_set1_epi32(x as i32), _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi16,
+    _mm512_min_epu16
 }

@@ -8,7 +8,10 @@ pub mod avx512;
 mod intrinsics;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
+mod pairs;
 pub mod portable;
+
+pub use pairs::PairLanes;
 
 /// A vector of `LEN` elements of type `T`.
 ///

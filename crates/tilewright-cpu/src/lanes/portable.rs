@@ -1,6 +1,6 @@
 //! Vectors as small arrays, for processors without a path of their own.
 
-use super::Lanes;
+use super::{Lanes, PairLanes};
 
 /// Eight elements in an array; the compiler makes of it what the target has.
 #[derive(Clone, Copy)]
@@ -75,4 +75,44 @@ array! {
     i32, i32::wrapping_add, i32::wrapping_mul, |x: i32, y: i32, c: i32| x.wrapping_mul(y).wrapping_add(c);
     i64, i64::wrapping_add, i64::wrapping_mul, |x: i64, y: i64, c: i64| x.wrapping_mul(y).wrapping_add(c);
     u8, |x, y| x | y, |x, y| x & y, |x: u8, y: u8, c: u8| (x & y) | c;
+}
+
+/// Eight pairs in an array.
+#[derive(Clone, Copy)]
+pub struct Pairs([[u16; 2]; LEN]);
+
+impl Pairs {
+    #[inline(always)]
+    fn zip(self, o: Self, f: impl Fn(u16, u16) -> u16) -> Self {
+        Self(core::array::from_fn(|i| core::array::from_fn(|half| f(self.0[i][half], o.0[i][half]))))
+    }
+}
+
+// SAFETY (all blocks): the caller guarantees the memory; no instruction set is needed.
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl PairLanes for Pairs {
+    const LEN: usize = LEN;
+    #[inline(always)]
+    unsafe fn splat(pair: u32) -> Self {
+        Self([[pair as u16, (pair >> 16) as u16]; LEN])
+    }
+    #[inline(always)]
+    unsafe fn load(p: *const u32) -> Self {
+        Self(
+            unsafe { p.cast::<[u32; LEN]>().read_unaligned() }.map(|pair| [pair as u16, (pair >> 16) as u16]),
+        )
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut u32) {
+        let pairs = self.0.map(|[low, high]| u32::from(low) | u32::from(high) << 16);
+        unsafe { p.cast::<[u32; LEN]>().write_unaligned(pairs) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, o: Self) -> Self {
+        self.zip(o, u16::wrapping_add)
+    }
+    #[inline(always)]
+    unsafe fn min(self, o: Self) -> Self {
+        self.zip(o, u16::min)
+    }
 }

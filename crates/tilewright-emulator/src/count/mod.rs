@@ -4,4 +4,6 @@ mod raw;
 mod report;
 
 pub use raw::{AccessCount, RawCounts};
-pub use report::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters};
+pub use report::{
+    AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, OptimisedAccesses,
+};

@@ -12,6 +12,12 @@ pub struct AccessCount {
     pub wavefronts: u64,
     pub ideal_wavefronts: u64,
     pub bytes: u64,
+    /// Accesses that optimised code issues in place of this one, in as many executions as its [`Issue`] is for, if it has one.
+    ///
+    /// [`Issue`]: crate::program::instruction::Issue
+    pub issued: u64,
+    /// Wavefronts of those.
+    pub issued_wavefronts: u64,
 }
 
 impl AccessCount {
@@ -24,6 +30,8 @@ impl AccessCount {
         self.wavefronts += times * other.wavefronts;
         self.ideal_wavefronts += times * other.ideal_wavefronts;
         self.bytes += times * other.bytes;
+        self.issued += times * other.issued;
+        self.issued_wavefronts += times * other.issued_wavefronts;
     }
 }
 

@@ -7,7 +7,7 @@ use crate::check::Mode;
 use crate::isa::Type;
 use crate::program::{
     Program, SourceLine,
-    instruction::{Inst, Op, Space},
+    instruction::{Inst, Issue, Op, Space},
 };
 
 /// What an instruction does to memory.
@@ -50,10 +50,22 @@ pub struct AccessCounters {
     pub wavefronts: u64,
     /// Wavefronts without bank conflicts.
     pub ideal_wavefronts: u64,
+    /// What optimised machine code is predicted to do instead.
+    pub optimised: OptimisedAccesses,
+}
+
+/// Accesses to shared memory as `ptxas` is predicted to issue them with optimisation, which makes one wide access of
+/// neighbours. All other counters are those of PTX, and so of `ptxas -O0`. For other memories these are the same as in PTX.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptimisedAccesses {
+    /// Warp instructions that reach memory.
+    pub requests: u64,
+    /// Wavefronts of shared memory.
+    pub wavefronts: u64,
 }
 
 impl AccessCounters {
-    fn add(&mut self, count: &AccessCount) {
+    fn add(&mut self, count: &AccessCount, issue: Option<&Issue>) {
         self.requests += count.requests;
         self.lanes += count.lanes;
         self.bytes_requested += count.bytes;
@@ -61,6 +73,12 @@ impl AccessCounters {
         self.ideal_sectors += count.ideal_sectors;
         self.wavefronts += count.wavefronts;
         self.ideal_wavefronts += count.ideal_wavefronts;
+        let (issued, issued_wavefronts, executions) = match issue {
+            Some(issue) => (count.issued, count.issued_wavefronts, u64::from(issue.executions)),
+            None => (count.requests, count.wavefronts, 1),
+        };
+        self.optimised.requests += issued / executions;
+        self.optimised.wavefronts += issued_wavefronts / executions;
     }
 
     /// Sectors per request; 0 without requests.
@@ -184,7 +202,7 @@ impl Counters {
             .iter()
             .map(|&access| {
                 let mut sum = AccessCounters::default();
-                sum.add(&raw.accesses[access]);
+                sum.add(&raw.accesses[access], issue_of(program, inst));
                 (kind_of(inst, raw.spaces[access]), sum)
             })
             .collect();
@@ -240,6 +258,16 @@ fn merge(sum: &mut AccessCounters, more: &AccessCounters) {
     sum.ideal_sectors += more.ideal_sectors;
     sum.wavefronts += more.wavefronts;
     sum.ideal_wavefronts += more.ideal_wavefronts;
+    sum.optimised.requests += more.optimised.requests;
+    sum.optimised.wavefronts += more.optimised.wavefronts;
+}
+
+/// What optimised code issues in place of an instruction, if that is something else.
+fn issue_of<'a>(program: &'a Program, inst: &Inst) -> Option<&'a Issue> {
+    match inst.op {
+        Op::Load | Op::Store => program.sites.memories[inst.aux as usize].issue.as_ref(),
+        _ => None,
+    }
 }
 
 /// The kind of an access from the spaces that its executions reached.

@@ -4,17 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use bytemuck::Pod;
 
-use super::{arguments::Argument, error::MemoryError};
+use super::{arguments::Argument, error::MemoryError, launch::Launch};
 use crate::check::{BlockOrder, GlobalShadow};
-use crate::machine::{self, Heap, LaunchError, LaunchOptions, Observer, Races, Report, Texture, Textures};
+use crate::machine::{self, Heap, LaunchError, Observer, Races, Report, Texture, Textures};
 use crate::memory::{Access, GlobalMemory, SharedLayout};
 use crate::program::{Constancy, Program, Symbol, address, instruction::Space};
 
 /// Most shared memory of a block on any device: 227 KiB.
 const SHARED_LIMIT: u64 = 227 << 10;
-
-/// Threads of a block on any device.
-const THREADS: u64 = 1024;
 
 /// An address in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,49 +32,6 @@ impl DevicePointer {
     #[must_use]
     pub fn offset(self, bytes: i64) -> Self {
         Self(self.0.wrapping_add_signed(bytes))
-    }
-}
-
-/// Grid, block, dynamic shared memory and arguments of a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared: u32,
-    /// Arguments in order.
-    pub arguments: Vec<Argument>,
-    /// Checks, order and limits.
-    pub options: LaunchOptions,
-}
-
-impl Launch {
-    /// A launch of `grid` blocks of `block` threads with all checks and no arguments.
-    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        Self { grid, block, dynamic_shared: 0, arguments: Vec::new(), options: LaunchOptions::default() }
-    }
-
-    /// Adds an argument.
-    #[must_use]
-    pub fn arg(mut self, argument: impl Into<Argument>) -> Self {
-        self.arguments.push(argument.into());
-        self
-    }
-
-    /// Sets the dynamic shared memory in bytes.
-    #[must_use]
-    pub fn dynamic_shared(mut self, bytes: u32) -> Self {
-        self.dynamic_shared = bytes;
-        self
-    }
-
-    /// Sets checks, order and limits.
-    #[must_use]
-    pub fn options(mut self, options: LaunchOptions) -> Self {
-        self.options = options;
-        self
     }
 }
 
@@ -305,7 +259,7 @@ impl Machine {
             name: entry.into(),
             known: self.program.entries().collect::<Vec<_>>().join(", "),
         })?;
-        check_extents(launch, function.required_threads, function.max_threads)?;
+        launch.check_extents(function.required_threads, function.max_threads)?;
         let params = self.bind(entry, &launch.arguments)?;
         let static_bytes = self.program.static_shared_bytes(entry).unwrap_or(0);
         let bytes = static_bytes + u64::from(launch.dynamic_shared);
@@ -343,7 +297,7 @@ impl Machine {
             steps: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        Ok(machine::run(&launched, options.order, options.workers(blocks(launch))))
+        Ok(machine::run(&launched, options.order, options.workers(launch.blocks())))
     }
 
     /// The parameter block for `arguments`.
@@ -383,12 +337,11 @@ impl Machine {
 
     fn check_memory(&self, launch: &Launch, shared: u64) -> Result<(), LaunchError> {
         let options = &launch.options;
-        let threads: u64 = launch.block.iter().map(|&extent| u64::from(extent)).product();
         let resident = match options.order {
-            machine::BlockOrderPolicy::Cooperative => blocks(launch),
-            _ => options.workers(blocks(launch)) as u64,
+            machine::BlockOrderPolicy::Cooperative => launch.blocks(),
+            _ => options.workers(launch.blocks()) as u64,
         };
-        let warps = threads.div_ceil(32);
+        let warps = launch.threads().div_ceil(32);
         let local = 32 * u64::from(self.program.local_bytes);
         let block = warps * (u64::from(self.program.frame_bytes) + local) + 8 * shared;
         let bytes = self.memory.allocated().saturating_add(resident.saturating_mul(block));
@@ -406,44 +359,4 @@ struct Watch<'a> {
     observer: Option<&'a dyn Observer>,
     /// The end of every block.
     block_done: Option<&'a (dyn Fn() + Sync)>,
-}
-
-/// Blocks of a grid.
-fn blocks(launch: &Launch) -> u64 {
-    launch.grid.iter().fold(1, |all: u64, &extent| all.saturating_mul(extent.into()))
-}
-
-fn check_extents(
-    launch: &Launch,
-    required: Option<[u64; 3]>,
-    maximum: Option<u64>,
-) -> Result<(), LaunchError> {
-    let wrong = |what, extent, why: String| Err(LaunchError::Extent { what, extent, why });
-    let threads: u64 = launch.block.iter().map(|&extent| u64::from(extent)).product();
-    if launch.grid.contains(&0) || launch.grid[1] > 65535 || launch.grid[2] > 65535 {
-        return wrong("grid", launch.grid, "extents go from 1 to 2^31 - 1, 65535 and 65535".into());
-    }
-    if blocks(launch) >= u64::from(u32::MAX) {
-        return wrong("grid", launch.grid, "the emulator takes fewer than 2^32 - 1 blocks".into());
-    }
-    if threads == 0 || threads > THREADS || launch.block[2] > 64 {
-        return wrong(
-            "block",
-            launch.block,
-            format!("a block has 1 to {THREADS} threads, at most 64 along z"),
-        );
-    }
-    if let Some(required) = required
-        && required != launch.block.map(u64::from)
-    {
-        return wrong("block", launch.block, format!("the kernel was compiled for {required:?} threads"));
-    }
-    if let Some(maximum) = maximum.filter(|&maximum| threads > maximum) {
-        return wrong(
-            "block",
-            launch.block,
-            format!("the kernel was compiled for at most {maximum} threads"),
-        );
-    }
-    Ok(())
 }

@@ -2,10 +2,12 @@
 
 mod arguments;
 mod error;
+mod launch;
 mod machine;
 mod stage;
 
 pub use arguments::Argument;
 pub use error::MemoryError;
-pub use machine::{DevicePointer, Launch, Machine};
+pub use launch::Launch;
+pub use machine::{DevicePointer, Machine};
 pub use stage::{HostArray, Stage, StagedArgument};

@@ -9,7 +9,8 @@ use tilewright_kernels::{ArgumentValue, Buffer};
 use super::{
     arguments::Argument,
     error::MemoryError,
-    machine::{DevicePointer, Launch, Machine},
+    launch::Launch,
+    machine::{DevicePointer, Machine},
 };
 use crate::machine::{AddressMode, Texture};
 use crate::program::Program;

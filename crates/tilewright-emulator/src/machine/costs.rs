@@ -40,7 +40,8 @@ impl Worker<'_> {
                 (Space::Shared, _) => Cost::SharedStore,
                 _ => Cost::Sectors,
             };
-            pattern.learn(addresses, site.bytes * site.elements, space, cost);
+            let issue = site.issue.as_ref();
+            pattern.learn(addresses, site.bytes * site.elements, space, cost, issue);
         }
         pattern.repeats += 1;
     }

@@ -7,7 +7,7 @@ use tilewright_arch::memory;
 
 use super::{Addresses, Footprint, Object};
 use crate::count::AccessCount;
-use crate::program::instruction::Space;
+use crate::program::instruction::{Issue, Space};
 
 /// How the addresses of a warp lie to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +159,14 @@ impl Pattern {
 
     /// Remembers how `addresses` lie and what an access of `bytes` costs there.
     #[cold]
-    pub fn learn(&mut self, addresses: &Addresses, bytes: u32, space: Space, cost: Cost) {
+    pub fn learn(
+        &mut self,
+        addresses: &Addresses,
+        bytes: u32,
+        space: Space,
+        cost: Cost,
+        issue: Option<&Issue>,
+    ) {
         let Addresses { at, mask } = addresses;
         self.mask = *mask;
         self.space = space;
@@ -176,6 +183,9 @@ impl Pattern {
         let whole_sectors = aligned && self.bits.is_multiple_of(32);
         self.phase_mask = if aligned && (whole_sectors || cost != Cost::Sectors) { 0 } else { 31 };
         self.once = price(addresses, bytes, cost);
+        if let Some(issue) = issue {
+            (self.once.issued, self.once.issued_wavefronts) = issued(addresses, issue, cost);
+        }
         self.footprint.clear();
         let consecutive = |lane: usize| self.relative[lane] == lane as u64 * u64::from(bytes);
         self.shape = match () {
@@ -205,6 +215,16 @@ fn price(addresses: &Addresses, bytes: u32, cost: Cost) -> AccessCount {
         Cost::SharedLoad => shared(memory::shared::load(at, *mask, bytes)),
         Cost::SharedStore => shared(memory::shared::store(at, *mask, bytes)),
     }
+}
+
+/// How many accesses optimised code issues in place of one, and their wavefronts. Those that begin below it do so for all lanes.
+fn issued(addresses: &Addresses, issue: &Issue, cost: Cost) -> (u64, u64) {
+    issue.parts.iter().fold((0, 0), |(requests, wavefronts), part| {
+        let at = addresses.at.map(|at| at.wrapping_sub(part.below.into()));
+        let once = price(&Addresses { at, mask: addresses.mask }, part.bytes, cost);
+        let times = u64::from(part.times);
+        (requests + times, wavefronts + times * once.wavefronts)
+    })
 }
 
 #[cfg(test)]
@@ -250,7 +270,7 @@ mod tests {
                             }
                             let addresses = Addresses { at, mask: *mask };
                             if !pattern.is(&addresses, space) {
-                                pattern.learn(&addresses, width, space, cost);
+                                pattern.learn(&addresses, width, space, cost, None);
                             }
                             let row32 = at.map(|at| (at - 64) as u32);
                             prop_assert_eq!(pattern.matches(&at, 0, *mask), Some(first));

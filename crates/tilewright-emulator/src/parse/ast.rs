@@ -156,6 +156,8 @@ pub enum Statement<'a> {
     Targets(&'a str, Vec<&'a str>),
     /// `name: .callprototype ...;`
     Prototype(&'a str),
+    /// `.pragma "nounroll"`: the loop that begins here stays one.
+    NoUnroll,
 }
 
 /// A position in CUDA source.

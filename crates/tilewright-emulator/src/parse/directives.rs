@@ -126,7 +126,20 @@ pub fn labelled<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Option<Sta
     }
 }
 
-/// A directive that means nothing here: `.pragma "nounroll";`, `.language`.
+/// `.pragma "nounroll";`; other strings mean nothing here.
+pub fn pragma<'a>(cursor: &mut Cursor<'a>) -> Option<Statement<'a>> {
+    cursor.advance();
+    let mut found = None;
+    while let TokenKind::Text(text) = cursor.kind() {
+        cursor.advance();
+        found = found.or((text == "nounroll").then_some(Statement::NoUnroll));
+        cursor.take(b',');
+    }
+    cursor.take(b';');
+    found
+}
+
+/// A directive that means nothing here: `.language`.
 pub fn skip(cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
     let line = cursor.line();
     cursor.advance();

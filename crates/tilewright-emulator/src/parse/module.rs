@@ -198,6 +198,7 @@ fn directive_in_body<'a>(
             cursor.advance();
             cursor.skip_braces()?;
         }
+        "pragma" => statements.extend(directives::pragma(cursor)),
         _ => directives::skip(cursor)?,
     }
     Ok(())

@@ -10,6 +10,7 @@ pub(crate) mod instruction;
 mod layout;
 mod lines;
 mod lower;
+mod merge;
 mod names;
 mod opcode;
 mod places;

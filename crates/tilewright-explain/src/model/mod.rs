@@ -14,7 +14,7 @@ pub use line::Line;
 pub use occupancy::{AllocatedPerBlock, BlocksAllowed, OccupancySummary};
 pub use recording::{Buffer, Execution, Patterns, Recording, Shape, SourceText};
 pub use roofline::{Intensity, RooflinePosition};
-pub use traffic::{BankTraffic, SectorTraffic, Traffic};
+pub use traffic::{BankTraffic, OptimisedTraffic, SectorTraffic, Traffic};
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ impl Level {
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Ptx => {
-                "Counts are of PTX instructions, executed without a GPU. Machine code of an optimised build can have fewer \
-                 and wider shared-memory accesses; `ptxas -O0` keeps them one to one."
+                "Counts are of PTX instructions, executed without a GPU, as `ptxas -O0` keeps them one to one. What an \
+                 optimised build makes of shared-memory accesses is predicted apart."
             }
         }
     }

@@ -50,9 +50,25 @@ pub struct BankTraffic {
     pub ideal_wavefronts: u64,
     /// Bytes that the active lanes ask for.
     pub bytes_requested: u64,
+    /// What optimised machine code is predicted to do instead.
+    pub optimised: OptimisedTraffic,
+}
+
+/// Accesses to shared memory as `ptxas -O3` is predicted to issue them: it makes one wide access of neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OptimisedTraffic {
+    /// Warp instructions with at least one active lane.
+    pub requests: u64,
+    /// Passes over the banks.
+    pub wavefronts: u64,
 }
 
 impl BankTraffic {
+    /// Whether the assembler is predicted to change something.
+    pub fn is_merged(&self) -> bool {
+        (self.optimised.requests, self.optimised.wavefronts) != (self.requests, self.wavefronts)
+    }
+
     /// Passes that bank conflicts add.
     pub fn conflicts(&self) -> u64 {
         self.wavefronts.saturating_sub(self.ideal_wavefronts)
@@ -75,6 +91,8 @@ impl std::ops::AddAssign for BankTraffic {
         self.wavefronts += other.wavefronts;
         self.ideal_wavefronts += other.ideal_wavefronts;
         self.bytes_requested += other.bytes_requested;
+        self.optimised.requests += other.optimised.requests;
+        self.optimised.wavefronts += other.optimised.wavefronts;
     }
 }
 
@@ -133,6 +151,7 @@ struct BankRow {
     ideal_wavefronts: u64,
     conflicts: u64,
     bytes_requested: u64,
+    optimised: OptimisedTraffic,
 }
 
 impl From<BankTraffic> for BankRow {
@@ -143,6 +162,7 @@ impl From<BankTraffic> for BankRow {
             ideal_wavefronts: t.ideal_wavefronts,
             conflicts: t.conflicts(),
             bytes_requested: t.bytes_requested,
+            optimised: t.optimised,
         }
     }
 }

@@ -116,6 +116,10 @@ impl Site {
                 wavefronts: WARPS * u64::from(wavefronts.wavefronts),
                 ideal_wavefronts: WARPS * u64::from(wavefronts.ideal),
                 bytes_requested: WARPS * 128,
+                optimised: OptimisedTraffic {
+                    requests: WARPS,
+                    wavefronts: WARPS * u64::from(wavefronts.wavefronts),
+                },
             };
         }
         if self.space == Space::Shared { Traffic::Banks(banks) } else { Traffic::Sectors(sectors) }

@@ -63,11 +63,18 @@ fn cpu_rows(cpu: &CpuPlan) -> Vec<(&'static str, String)> {
         Sums::Buffered => "in a buffer",
     };
     let plural = if cpu.threads == 1 { "" } else { "s" };
-    vec![
+    let mut told = vec![
         ("kernel", cpu.kernel.to_string()),
         ("tile", format!("{rows}x{columns} in registers, sums {sums}")),
         ("threads", format!("{} thread{plural}, C cut into {down}x{across} regions", cpu.threads)),
         ("blocks", format!("{} terms x {} columns of B", cpu.block_terms, cpu.block_columns)),
         ("operands", format!("A {}, B {}", packs(cpu.packs_a), packs(cpu.packs_b))),
-    ]
+    ];
+    if cpu.narrows {
+        told.push((
+            "narrowing",
+            "to 16 bits, with another kernel, if the elements lie close together".into(),
+        ));
+    }
+    told
 }

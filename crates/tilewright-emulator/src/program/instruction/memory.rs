@@ -55,6 +55,29 @@ pub struct MemorySite {
     pub values: Vec<Option<Slot>>,
     /// Row of the access counters.
     pub counter: u32,
+    /// What an optimising assembler issues in place of it, if that is something else.
+    pub issue: Option<Issue>,
+}
+
+/// The accesses that an optimising assembler issues in place of one of PTX: it makes one of neighbours, which may be of several
+/// iterations of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// What is issued in `executions`; nothing where another instruction does it.
+    pub parts: Vec<Part>,
+    /// Executions of the PTX instruction.
+    pub executions: u32,
+}
+
+/// An access that takes the place of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes of one lane.
+    pub bytes: u32,
+    /// How far it begins below the address of the PTX instruction.
+    pub below: u32,
+    /// How often it is issued.
+    pub times: u32,
 }
 
 /// Whether an instruction publishes the earlier writes of its thread by itself.

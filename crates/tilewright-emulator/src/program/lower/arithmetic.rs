@@ -43,6 +43,9 @@ impl<'a> Lowerer<'a, '_> {
     /// An instruction with an operation of its own.
     fn hot(&mut self, hot: Op, op: &ScalarOp, operands: &[Operand<'a>]) -> Lowering<()> {
         let mut places = [Place::NONE; 3];
+        if operands.len() > 1 + places.len() {
+            return unsupported(format!("at most {} sources are expected", places.len()));
+        }
         for (index, operand) in operands[1..].iter().enumerate() {
             let ty = source_type(op, index);
             if ty == Type::Pred {

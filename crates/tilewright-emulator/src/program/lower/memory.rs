@@ -94,6 +94,7 @@ impl<'a> Lowerer<'a, '_> {
             offset: address.offset,
             values: Vec::new(),
             counter: 0,
+            issue: self.issue.take(),
         })
     }
 

@@ -20,6 +20,7 @@ use super::{
     instruction::*,
     layout::{self, Layout, ModuleName, Parameter},
     lines::{self, Origin},
+    merge,
     names::{Local, Pinned, Register, Registers, Scopes},
     opcode::Split,
     sites::Sites,
@@ -74,6 +75,8 @@ struct Lowerer<'a, 'm> {
     out: Vec<Inst>,
     guard: Guard,
     line: u32,
+    /// What an optimising assembler issues in place of the statement at hand.
+    issue: Option<Issue>,
     function: Function,
     kind: FunctionKind,
 }
@@ -97,6 +100,7 @@ pub fn lower<'a>(
         out: Vec::new(),
         guard: Guard::NONE,
         line: function.line,
+        issue: None,
         function: info(function),
         kind: function.kind,
     };
@@ -180,7 +184,8 @@ impl<'a> Lowerer<'a, '_> {
         let (mut origins, mut opcodes) = (Vec::new(), Vec::new());
         let mut location = (0, 0);
         self.scopes.restart();
-        for statement in body {
+        let mut issues = merge::issues(body, self.layout);
+        for (number, statement) in body.iter().enumerate() {
             match statement {
                 Statement::OpenScope => self.scopes.enter(),
                 Statement::CloseScope => self.scopes.leave(),
@@ -191,8 +196,9 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 Statement::Variable(variable) => self.declare(variable)?,
                 Statement::Location(at) => location = lines::of_user(at, files),
-                Statement::Targets(..) | Statement::Prototype(_) => {}
+                Statement::Targets(..) | Statement::Prototype(_) | Statement::NoUnroll => {}
                 Statement::Instruction(instruction) => {
+                    self.issue = issues.remove(&number);
                     self.statement(instruction)?;
                     let origin = Origin { ptx_line: instruction.line, file: location.0, line: location.1 };
                     origins.resize(self.out.len(), origin);

@@ -1,0 +1,78 @@
+//! What is counted and predicted, beside what an H200 counted: `scripts/nsight/results/h200.csv`.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+
+use tilewright_arch::Device;
+use tilewright_core::Error;
+use tilewright_explain::{Array, BankTraffic, Case, Explanation, Gpu, Request};
+
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/nsight/results/h200.csv");
+
+/// The kernel whose additions of floats in shared memory are a loop on the hardware, as often as timing has it.
+const LOOP_OF_HARDWARE: &str = "atomics-shared";
+
+/// By kernel and counter: measured with `ptxas -O0` and `-O3`.
+fn recorded() -> Vec<(String, HashMap<String, [u64; 2]>)> {
+    let text = std::fs::read_to_string(RECORDED).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let column = |name: &str| head.iter().position(|&cell| cell == name).unwrap();
+    let [kernel, counter] = ["kernel", "counter"].map(column);
+    let levels = ["hardware_O0", "hardware_O3"].map(column);
+    let mut kernels: Vec<(String, HashMap<String, [u64; 2]>)> = Vec::new();
+    for cells in lines {
+        if kernels.last().is_none_or(|last| last.0 != cells[kernel]) {
+            kernels.push((cells[kernel].into(), HashMap::new()));
+        }
+        let numbers = levels.map(|level| cells[level].parse().unwrap());
+        kernels.last_mut().unwrap().1.insert(cells[counter].into(), numbers);
+    }
+    kernels
+}
+
+fn no_files(name: &str) -> Result<Array, Error> {
+    panic!("{name} is no file")
+}
+
+fn explain(name: &str) -> Explanation {
+    let device = Device::find("h200").unwrap();
+    let gpu = Gpu { name: device.name.into(), limits: device.limits().unwrap(), device: Some(device) };
+    let request = Request {
+        gpu: gpu.clone(),
+        entry: None,
+        grid: None,
+        block: None,
+        dynamic_shared_memory: None,
+        arguments: Vec::new(),
+        load: &no_files,
+    };
+    let case = Case::of_kernel(tilewright_kernels::find(name).unwrap(), &request).unwrap();
+    case.explain(&gpu).unwrap().explanation
+}
+
+#[test]
+fn shared_memory_is_as_measured_unoptimised_and_as_predicted_optimised() {
+    let (mut kernels, mut merged) = (0, 0);
+    for (name, measured) in recorded() {
+        if !measured.contains_key("shared load instructions") || name == LOOP_OF_HARDWARE {
+            continue;
+        }
+        kernels += 1;
+        let totals = explain(&name).totals;
+        let sides: [(&str, &BankTraffic); 2] =
+            [("load", &totals.shared_load), ("store", &totals.shared_store)];
+        for (side, counted) in sides {
+            let instructions = measured[&format!("shared {side} instructions")];
+            let wavefronts = measured[&format!("shared {side} wavefronts")];
+            let optimised = counted.optimised;
+            assert_eq!([counted.requests, optimised.requests], instructions, "{name} {side}");
+            assert_eq!(counted.wavefronts, wavefronts[0], "{name} {side}");
+            merged += usize::from(counted.is_merged());
+            // Passes of a store that were lost to another unit are counted too: never fewer than the addresses ask for, a few more.
+            let lost = wavefronts[1].checked_sub(optimised.wavefronts).unwrap();
+            assert!(lost == 0 || side == "store" && lost * 3 <= wavefronts[1], "{name} {side}: {lost} more");
+        }
+    }
+    assert_eq!((kernels, merged), (13, 5));
+}
