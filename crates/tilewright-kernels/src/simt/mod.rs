@@ -322,12 +322,13 @@ impl Plan {
             [true, true] => "A and B",
         };
         let Division { tiles, whole, parts, k_split } = division;
-        let parts = match *whole {
-            0 => parts.to_string(),
-            _ if *parts == 1 => parts.to_string(),
-            _ => {
-                format!("1; {parts} of up to {k_split} terms in the last {} of {tiles} tiles", tiles - whole)
-            }
+        let parts = if *whole == 0 || *parts == 1 {
+            parts.to_string()
+        } else {
+            format!(
+                "1; {parts} of up to {k_split} terms in the last {} of {tiles} tiles",
+                division.split_tiles()
+            )
         };
         vec![
             ("tile", format!("{}x{}, {} terms a step", tile.block[0], tile.block[1], tile.k)),
