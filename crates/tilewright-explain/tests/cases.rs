@@ -1,27 +1,17 @@
 //! Kernels from files and from the catalogue, run and explained.
 #![allow(clippy::unwrap_used)]
 
+mod plain;
+
 use std::path::Path;
 use tilewright_arch::{ComputeCapability, Device, Limits};
 use tilewright_core::Error;
 use tilewright_explain::*;
 
-fn no_files(name: &str) -> Result<Array, Error> {
-    panic!("{name} is no file")
-}
-
-fn request<'a>(arguments: &[(&str, &str)]) -> Request<'a> {
+fn request(arguments: &[(&str, &str)]) -> Request<'static> {
     let device = Device::find("a6000").unwrap();
     let limits = Limits::of(ComputeCapability::new(8, 6)).unwrap();
-    Request {
-        gpu: Gpu { name: device.name.into(), limits, device: Some(device) },
-        entry: None,
-        grid: None,
-        block: None,
-        dynamic_shared_memory: None,
-        arguments: arguments.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect(),
-        load: &no_files,
-    }
+    plain::request(Gpu { name: device.name.into(), limits, device: Some(device) }, arguments)
 }
 
 const REVERSE: &[(&str, &str)] = &[("input", "f32[256]:range"), ("output", "f32[256]"), ("factor", "0.5")];

@@ -1,11 +1,12 @@
 //! What is counted and predicted, beside what an H200 counted: `scripts/nsight/results/h200.csv`.
 #![allow(clippy::unwrap_used)]
 
+mod plain;
+
 use std::collections::HashMap;
 
 use tilewright_arch::Device;
-use tilewright_core::Error;
-use tilewright_explain::{Array, BankTraffic, Case, Explanation, Gpu, Request};
+use tilewright_explain::{BankTraffic, Case, Explanation, Gpu};
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/nsight/results/h200.csv");
 
@@ -31,22 +32,10 @@ fn recorded() -> Vec<(String, HashMap<String, [u64; 2]>)> {
     kernels
 }
 
-fn no_files(name: &str) -> Result<Array, Error> {
-    panic!("{name} is no file")
-}
-
 fn explain(name: &str) -> Explanation {
     let device = Device::find("h200").unwrap();
     let gpu = Gpu { name: device.name.into(), limits: device.limits().unwrap(), device: Some(device) };
-    let request = Request {
-        gpu: gpu.clone(),
-        entry: None,
-        grid: None,
-        block: None,
-        dynamic_shared_memory: None,
-        arguments: Vec::new(),
-        load: &no_files,
-    };
+    let request = plain::request(gpu.clone(), &[]);
     let case = Case::of_kernel(tilewright_kernels::find(name).unwrap(), &request).unwrap();
     case.explain(&gpu).unwrap().explanation
 }

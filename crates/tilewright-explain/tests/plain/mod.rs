@@ -1,0 +1,20 @@
+//! The request of a test that leaves everything but the arguments to the case.
+
+use tilewright_core::Error;
+use tilewright_explain::{Array, Gpu, Request};
+
+pub fn request(gpu: Gpu, arguments: &[(&str, &str)]) -> Request<'static> {
+    Request {
+        gpu,
+        entry: None,
+        grid: None,
+        block: None,
+        dynamic_shared_memory: None,
+        arguments: arguments.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect(),
+        load: &no_files,
+    }
+}
+
+fn no_files(name: &str) -> Result<Array, Error> {
+    panic!("{name} is no file")
+}
