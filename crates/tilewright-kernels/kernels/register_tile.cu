@@ -2,7 +2,7 @@
 //
 // Per step of k it loads 8 elements of A and 8 of B and uses each 8 times: 16 loads for 64 multiplications, where
 // `coalesced` needs 128. A thread's rows and columns are 8 apart, so that the 8 threads beside each other read
-// neighbours. `pad` has transposed A, and filled both operands up to multiples of the tile.
+// neighbours. `pack` has transposed A, and filled both operands up to multiples of the tile.
 #include "config.cuh"
 
 constexpr int SIDE = 8;          // threads of a block along each axis, and outputs of a thread along each axis

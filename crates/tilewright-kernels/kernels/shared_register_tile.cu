@@ -6,7 +6,7 @@
 
 constexpr int SIDE = 8;            // threads of a block along each axis, and outputs of a thread along each axis
 constexpr int TILE = SIDE * SIDE;  // rows and columns of C per block, and threads
-constexpr int STEPS = 4;           // steps of k between two barriers; `pad` makes K a multiple
+constexpr int STEPS = 4;           // steps of k between two barriers; `pack` makes K a multiple
 
 extern "C" __global__ void __launch_bounds__(TILE)
 shared_register_tile(const T* A, const T* B, T* C, int M, int N, int K, long long lda, long long ldb, long long ldc,

@@ -4,8 +4,9 @@
 // Tiles of A and B travel to shared memory by asynchronous copies, STAGES - 1 tiles ahead of the arithmetic, and lie
 // there with neighbouring rows of A (columns of B) beside each other, whatever their order in memory. There is one
 // barrier a tile. With PREFETCH, operands of the next step of k are read from shared memory while this step is
-// computed, across tiles as well; without, other warps fill the time. The next tile's copies start at step COPY_STEP. Where C has few tiles, SLICES groups of warps
-// share a tile of C: each takes its part of every tile's k, and the first adds up what they have.
+// computed, across tiles as well; without, other warps fill the time. A later tile's copies start at step COPY_STEP. Where C
+// has few tiles, SLICES groups of warps share a tile of C: each takes its part of every tile's k, and the first adds up what
+// they have.
 // Tiles of C from number `whole` on are computed in parts, `k_split` terms each, that split_k_reduce adds up: all tiles
 // where there are too few to fill the GPU, or those that its last wave of blocks would compute while most of it is idle.
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
@@ -144,7 +145,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
         for (int j = 0; j < THREAD_N; ++j) sum[i][j] = S::zero();
 
     const bool inside = m0 + TILE_M <= M && n0 + TILE_N <= N;
-    const bool staged = !STORE_VECTORS && unit < 0;  // results reach C through shared memory
+    constexpr bool staged = !STORE_VECTORS;  // results leave through shared memory
     const int full_tiles = k_count / TILE_K;
     const unsigned base = shared_address(shared);
     auto copy_tile = [&](int tile, int stage) {
@@ -152,15 +153,15 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
         const int k_left = k_count - tile * TILE_K;
         if (!EDGES || (inside && k_left >= TILE_K)) {
             if (k_left > 0) {
-                tile_a.template copy<false>(to_a, TILE_M, TILE_K);
                 tile_b.template copy<false>(to_b, TILE_N, TILE_K);
+                tile_a.template copy<false>(to_a, TILE_M, TILE_K);
             }
         } else if (k_left > 0) {
-            tile_a.template copy<true>(to_a, M - m0, k_left);
             tile_b.template copy<true>(to_b, N - n0, k_left);
+            tile_a.template copy<true>(to_a, M - m0, k_left);
         }
-        tile_a.advance();
         tile_b.advance();
+        tile_a.advance();
         commit_copies();  // a group without copies keeps the count of groups simple
     };
 
@@ -268,16 +269,16 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
         for (int w = 0; w < WIDTH; ++w) vector[w] = S::multiply(scale, sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w]);
         return vector;
     };
-    T* c = C + batch * c_batch + m0 * c_row + n0 * c_col;
-    if (!staged) {
-        const long long pitch = unit < 0 ? c_row : TILE_N;
-        T* to = unit < 0 ? c : parts + (batch * (gridDim.x - whole) + unit) * (TILE_M * TILE_N);
-        to += row * pitch + col;
+    T* to = unit < 0 ? C + batch * c_batch + m0 * c_row + n0 * c_col
+                     : parts + (batch * (gridDim.x - whole) + unit) * (TILE_M * TILE_N);
+    const long long to_row = unit < 0 ? c_row : TILE_N, to_col = unit < 0 ? c_col : 1;
+    if constexpr (!staged) {
+        to += row * to_row + col;
 #pragma unroll
         for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
             const int r = row_of(v / VECTORS_N), s = v % VECTORS_N * LANES_N * WIDTH;
             if (m0 + row + r >= M || n0 + col + s >= N) continue;
-            T* here = to + r * pitch + s;
+            T* here = to + r * to_row + s;
             const Vector<T, WIDTH> result = product(v);
             Vector<T, WIDTH> value = {};
             if (keep != S::zero()) value = load_vector<WIDTH>(here);
@@ -304,6 +305,6 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
 #pragma unroll
             for (int s = lane; s < WARP_N; s += 32)
                 if (n0 + warp_col + s < N)
-                    accumulate<S>(&c[(first + r) * c_row + (warp_col + s) * c_col], results[r * RESULT_PITCH + s], beta);
+                    accumulate<S>(&to[(first + r) * to_row + (warp_col + s) * to_col], results[r * RESULT_PITCH + s], keep);
     }
 }

@@ -28,7 +28,7 @@ mod gallery;
 mod kernel;
 mod ladder;
 mod launch;
-mod pad;
+mod pack;
 mod program;
 mod programs;
 mod recorded;

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     kernel::{Family, Kernel, Make},
     launch::{ArgumentValue, Buffer, Launch, Recipe},
-    pad,
+    pack,
     program::Program,
     refusal::Refusal,
     request::Request,
@@ -59,19 +59,23 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         };
     }
     let program = Program::new(kernel, request.variant(), &[]);
-    let launches = [
-        pad::pad(request, Buffer::A, request.problem.a().t(), 0, [padded.k, padded.m]),
-        pad::pad(request, Buffer::B, request.problem.b(), 1, [padded.k, padded.n]),
-        Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
+    let packed = |buffer, layout, workspace, side| {
+        let copy = Some(pack::Copy { workspace, side });
+        pack::Operand { buffer, layout, copy }
+    };
+    let operands = [
+        packed(Buffer::A, request.problem.a(), 0, padded.m),
+        packed(Buffer::B, request.problem.b().t(), 1, padded.n),
     ];
+    let launches =
+        [pack::pack(request, operands), Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments)];
     for launch in &launches {
         checks.grid(launch.grid)?;
     }
     // Without a term there is nothing to copy.
     let launches = launches.into_iter().filter(|l| !l.grid.contains(&0)).collect();
-    let bytes = |rows: u32, cols: u32| u64::from(rows) * u64::from(cols) * request.dtype.size() as u64;
     Ok(Recipe {
-        workspaces: vec![bytes(padded.k, padded.m), bytes(padded.k, padded.n)],
+        workspaces: [padded.m, padded.n].map(|side| pack::bytes(request, side, padded.k)).to_vec(),
         details: vec![
             ("tile", format!("{TILE}x{TILE}")),
             ("outputs per thread", "64".into()),

@@ -6,7 +6,7 @@ use super::{
     menu::{Tile, tiles},
     operand::{Copy, Operand},
 };
-use crate::{launch::Rejected, pad, request::Request};
+use crate::{launch::Rejected, pack, request::Request};
 use std::cmp::Ordering;
 
 /// The best candidate, and why the best of every other tile is not it; `Err` when no tile can be used.
@@ -25,7 +25,7 @@ pub(crate) fn choose(
         }
         let candidates = candidates(request, work, operands, tile);
         let limit = request.target.shared_memory_per_block;
-        let fitting = candidates.into_iter().filter(|c| shared_memory(c, work) <= limit);
+        let fitting = candidates.into_iter().filter(|c| shared_memory(c, request) <= limit);
         match fitting.map(|c| (c, c.cycles(work))).min_by(faster) {
             Some(found) => best.push(found),
             None => rejected.push(reject(format!("it needs more than {limit} bytes of shared memory"))),
@@ -61,20 +61,24 @@ fn describe(c: &Candidate) -> String {
 }
 
 /// Bytes of shared memory: the stages, each with a tile of A and of B; in the end what all slices but one have.
-pub(crate) fn shared_memory(c: &Candidate, work: &Work) -> u32 {
+pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
+    let (tile, dtype) = (c.tile, request.dtype);
     // Rows are padded by one vector where threads write along k: see `PITCH` in the kernel.
-    let pad = |copy| if copy == Copy::AlongK { Tile::vector(work.dtype) } else { 0 };
-    let pitches = c.tile.block[0] + pad(c.copies[0]) + c.tile.block[1] + pad(c.copies[1]);
-    let stages = c.tile.stages * c.tile.k * pitches;
-    let parts = (c.tile.slices - 1) * c.tile.block[0] * c.tile.block[1];
-    stages.max(parts) * work.dtype.size() as u32
+    let pad = |copy| if copy == Copy::AlongK { Tile::vector(dtype) } else { 0 };
+    let pitches = tile.block[0] + pad(c.copies[0]) + tile.block[1] + pad(c.copies[1]);
+    let stages = tile.stages * tile.k * pitches;
+    let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
+    let used = stages.max(parts) * dtype.size() as u32;
+    // A multiprocessor has little more than one block may have.
+    let cap = (request.target.shared_memory_per_block / (tile.resident + 1) + 1).next_multiple_of(128);
+    if tile.capped { used.max(cap) } else { used }
 }
 
 /// Every division and packing that makes sense with a tile.
 fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
     let direct = operands.map(|o| o.copy(work.dtype));
     // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
-    let fits = work.k.div_ceil(pad::TILE) <= pad::MOST_ROWS;
+    let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k);
     let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);
     let packable = |i: usize| work.batch == 1 && fits && (direct[i] != Copy::Vectors || !whole(i));
     let mut all = Vec::new();

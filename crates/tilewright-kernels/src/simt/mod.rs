@@ -12,7 +12,7 @@ use crate::{
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
     launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
-    pad,
+    pack,
     program::{Program, Source},
     refusal::Refusal,
     request::Request,
@@ -118,35 +118,26 @@ impl Plan {
     /// Adds the launches of a candidate: packing, the product, and joining its parts.
     fn fill(&self, recipe: &mut Recipe, request: &Request, chosen: &Candidate) {
         let work = &self.work;
-        let packed_k = work.k.next_multiple_of(chosen.tile.k);
         let mut buffers = self.buffers;
         let mut operands = [self.a, self.b];
-        for i in 0..2 {
-            if chosen.packed[i] {
-                let side = (operands[i].layout.rows as u32).next_multiple_of(chosen.tile.block[i]);
-                let workspace = recipe.workspaces.len();
-                recipe
-                    .workspaces
-                    .push(u64::from(side) * u64::from(packed_k.max(1)) * request.dtype.size() as u64);
-                if packed_k > 0 {
-                    recipe.launches.push(pad::pad(
-                        request,
-                        buffers[i],
-                        operands[i].layout.t(),
-                        workspace,
-                        [packed_k, side],
-                    ));
-                }
-                buffers[i] = Buffer::Workspace(workspace);
-                operands[i].layout =
-                    Layout { row_stride: 1, col_stride: side as isize, ..operands[i].layout };
-            }
+        let mut packing =
+            [0, 1].map(|i| pack::Operand { buffer: buffers[i], layout: operands[i].layout, copy: None });
+        for i in (0..2).filter(|&i| chosen.packed[i]) {
+            let side = (operands[i].layout.rows as u32).next_multiple_of(chosen.tile.block[i]);
+            let workspace = recipe.workspaces.len();
+            recipe.workspaces.push(pack::bytes(request, side, work.k));
+            packing[i].copy = Some(pack::Copy { workspace, side });
+            buffers[i] = Buffer::Workspace(workspace);
+            operands[i].layout = Layout { row_stride: 1, col_stride: side as isize, ..operands[i].layout };
+        }
+        if work.k > 0 && chosen.packed != [false, false] {
+            recipe.launches.push(pack::pack(request, packing));
         }
         let product = Product {
             operands,
             buffers,
             // Terms that packing added are zeros on both sides.
-            k: if chosen.packed == [true, true] { packed_k } else { work.k },
+            k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
             edges: chosen.has_edges(work),
         };
         for first in (0..work.batch).step_by(MOST_BATCHES) {
@@ -254,7 +245,7 @@ impl Plan {
         let mut program = Program::new(kernel, request.variant(), &constants);
         program.name = format!("{}.{}.{options}", program.name, shape.join("x"));
         Launch {
-            dynamic_shared_memory: shared_memory(chosen, &self.work),
+            dynamic_shared_memory: shared_memory(chosen, request),
             starts_early: request.starts_early(),
             ..Launch::new(
                 program,

@@ -45,6 +45,23 @@ fn only_tiles_of_the_last_waves_are_split() {
 }
 
 #[test]
+fn one_launch_packs_all_that_is_packed() {
+    for (n, pitches) in [(4095, [4096, 4096]), (4096, [4096, 0])] {
+        let recipe = plan(&request(layouts(n, n, n)));
+        let [packing, product, ..] = &recipe.launches[..] else { panic!("packing and product") };
+        assert_eq!((packing.entry, product.entry), ("pack", "simt"));
+        assert_eq!(
+            ["pitch_a", "pitch_b"].map(|name| argument(packing, name)),
+            pitches.map(ArgumentValue::I32)
+        );
+        assert_eq!(packing.grid, [3 * 132, 1, 1], "blocks stay");
+        for (workspace, _) in pitches.iter().enumerate().filter(|(_, pitch)| **pitch > 0) {
+            assert_eq!(recipe.workspaces[workspace], 4096 * 4096 * 4);
+        }
+    }
+}
+
+#[test]
 fn the_model_agrees_with_measurements() {
     // The fastest of all tiles and divisions on an H200, as rows, columns and terms; tile, and its terms a step; parts of k,
     // 0 where only the last tiles are split.

@@ -1,0 +1,81 @@
+//! Copies of operands in the order that a kernel reads them, filled up with the semiring's zero.
+
+use crate::{
+    launch::{Argument, ArgumentValue, Buffer, Launch},
+    program::{Program, Source},
+    request::Request,
+};
+use tilewright_core::Layout;
+
+const PACK: Source = Source { file: "pack.cu", text: include_str!("../kernels/pack.cu") };
+/// Terms, and rows of A or columns of B, that a block copies at a time.
+pub(crate) const TILE: u32 = 64;
+/// More such tiles are not counted.
+const MOST_TILES: u64 = 1 << 30;
+const THREADS: u32 = 256;
+/// Blocks that share a multiprocessor.
+const RESIDENT: u32 = 3;
+
+/// One operand of a product, as it is and as it is to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand {
+    pub buffer: Buffer,
+    /// Rows are the side (rows of A, columns of B), columns the terms.
+    pub layout: Layout,
+    /// Where the copy goes; `None` for an operand that stays as it is.
+    pub copy: Option<Copy>,
+}
+
+/// A copy: term by term, `side` elements each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copy {
+    pub workspace: usize,
+    /// A multiple of [`TILE`].
+    pub side: u32,
+}
+
+/// Bytes of a copy. It holds whole tiles of terms.
+pub(crate) fn bytes(request: &Request, side: u32, terms: u32) -> u64 {
+    u64::from(side) * u64::from(terms).next_multiple_of(TILE.into()) * request.dtype.size() as u64
+}
+
+/// Whether copies of `sides` elements a term are not too large.
+pub(crate) fn fits(sides: u64, terms: u32) -> bool {
+    sides.div_ceil(TILE.into()).saturating_mul(terms.div_ceil(TILE).into()) <= MOST_TILES
+}
+
+/// Copies A, B or both.
+pub(crate) fn pack(request: &Request, [a, b]: [Operand; 2]) -> Launch {
+    let i32 = |x: u32| ArgumentValue::I32(x as i32);
+    let pointer = ArgumentValue::Pointer;
+    // An operand that stays is neither read nor written.
+    let to = |o: Operand| o.copy.map_or(o.buffer, |copy| Buffer::Workspace(copy.workspace));
+    let side = |o: Operand| o.copy.map_or(0, |copy| copy.side);
+    let terms = a.layout.cols as u32;
+    let arguments = [
+        ("A", pointer(a.buffer)),
+        ("B", pointer(b.buffer)),
+        ("packed_a", pointer(to(a))),
+        ("packed_b", pointer(to(b))),
+        ("M", i32(a.layout.rows as u32)),
+        ("N", i32(b.layout.rows as u32)),
+        ("K", i32(terms)),
+        ("pitch_a", i32(side(a))),
+        ("pitch_b", i32(side(b))),
+        ("a_row", ArgumentValue::I64(a.layout.row_stride as i64)),
+        ("a_col", ArgumentValue::I64(a.layout.col_stride as i64)),
+        ("b_row", ArgumentValue::I64(b.layout.col_stride as i64)),
+        ("b_col", ArgumentValue::I64(b.layout.row_stride as i64)),
+    ];
+    let tiles = (side(a) + side(b)) / TILE * terms.div_ceil(TILE);
+    Launch {
+        starts_early: request.starts_early(),
+        ..Launch::new(
+            Program::of(PACK, request.variant(), &[]),
+            "pack",
+            [tiles.min(RESIDENT * request.target.multiprocessors), 1, 1],
+            [THREADS, 1, 1],
+            arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+        )
+    }
+}
