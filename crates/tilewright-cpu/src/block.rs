@@ -25,8 +25,12 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     pub terms: Range<usize>,
     pub pack_a: bool,
     pub pack_b: bool,
+    /// Tiles for the first rows, where it is they that pack B.
+    pub copying: Option<Tiles<P, A>>,
     pub start: Start,
     pub finish: Finish,
+    /// How sums are written, where operands are narrowed.
+    pub code: Code,
     pub c: Window<A>,
     /// Winners, laid out as C is.
     pub winners: *mut u32,
@@ -36,34 +40,34 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
 /// Where a tile finds an operand: the first element and a stride.
 type Source<P> = (*const P, isize);
 
+/// Columns of C that a tile spans, and B for them.
+struct Strip<P: 'static, A: 'static> {
+    cols: Range<usize>,
+    tiles: Tiles<P, A>,
+    b: Source<P>,
+    copy: *mut P,
+}
+
 impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
     /// Computes the block.
     ///
     /// # Safety
     /// The ranges must lie inside the operands and C, and the buffers must be large enough for them.
     pub unsafe fn compute(&self) {
-        let (cols, k, to) = (&self.cols, self.packed_terms(), self.buffers.b);
-        let layout = self.job.b.layout();
-        let ragged = cols.len() % self.nr();
+        let (cols, lanes, height) = (&self.cols, self.job.kernel.lanes, self.height());
+        // In place, a last strip of less than whole vectors is packed all the same.
+        let ragged = if cols.len().is_multiple_of(lanes) { 0 } else { cols.len() % self.nr() };
+        let in_place = !self.pack_b || self.copying.is_some();
+        let packed = if in_place { cols.end - ragged } else { cols.start };
         // SAFETY: tiles and strips are parts of the block.
         unsafe {
-            // In place, a last strip of less than whole vectors is packed all the same.
-            self.pack_b(if self.pack_b { cols.clone() } else { cols.end - ragged..cols.end });
-            let first = self.job.b.as_ptr().offset(layout.offset(self.terms.start, cols.start));
-            let b = |strip: &Range<usize>| {
-                let (offset, padded) = (strip.start - cols.start, self.padded(strip));
-                match self.pack_b {
-                    true => (to.add(offset * k).cast_const(), padded as isize),
-                    false if strip.len() == padded => (first.cast::<P>().add(offset), layout.row_stride),
-                    false => (to.cast_const(), padded as isize),
-                }
-            };
-            let height = tile_height(self.rows.len(), self.tiles[0].len());
+            self.pack_b(packed..cols.end);
             if !self.pack_a && !self.pack_b {
-                // B comes from memory: all rows use a strip while it is near.
+                // All rows use a strip while it is near.
                 for strip in parts(cols.clone(), self.nr()) {
+                    let strip = self.strip(strip, packed, None);
                     parts(self.rows.clone(), height)
-                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile), b(&strip)));
+                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile)));
                 }
                 return;
             }
@@ -73,10 +77,48 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                 }
                 for tile in parts(panel.clone(), height) {
                     let a = self.a(&tile, &panel);
-                    parts(cols.clone(), self.nr()).for_each(|strip| self.tile(&tile, &strip, a, b(&strip)));
+                    // From the second tile on all of B is packed.
+                    let (packed, copying) = match tile.start == self.rows.start {
+                        true => (packed, self.copying),
+                        false => (cols.start, None),
+                    };
+                    parts(cols.clone(), self.nr())
+                        .for_each(|strip| self.tile(&tile, &self.strip(strip, packed, copying), a));
                 }
             }
         }
+    }
+
+    /// Where B is for some columns: packed from column `packed` on, in place before, from where `copying` tiles, if
+    /// any, pack it.
+    #[inline(always)]
+    unsafe fn strip(&self, cols: Range<usize>, packed: usize, copying: Option<Tiles<P, A>>) -> Strip<P, A> {
+        let layout = self.job.b.layout();
+        // SAFETY: the columns lie inside the block.
+        unsafe {
+            let place = self.place(cols.start);
+            if cols.start >= packed {
+                let padded = self.vectors(&cols) * self.job.kernel.lanes;
+                let b = (place.cast_const(), padded as isize);
+                return Strip { cols, tiles: self.tiles, b, copy: place };
+            }
+            let first = self.job.b.as_ptr().offset(layout.offset(self.terms.start, cols.start));
+            let b = (first.cast(), layout.row_stride);
+            Strip { cols, tiles: copying.unwrap_or(self.tiles), b, copy: place }
+        }
+    }
+
+    /// Where the packed columns from `col` on belong. A block that is read in place has at most one packed strip.
+    #[inline(always)]
+    unsafe fn place(&self, col: usize) -> *mut P {
+        let offset = if self.pack_b { col - self.cols.start } else { 0 };
+        // SAFETY: the buffer has room for all columns that are packed.
+        unsafe { self.buffers.b.add(offset * self.packed_terms()) }
+    }
+
+    /// The height of tiles.
+    fn height(&self) -> usize {
+        tile_height(self.rows.len(), self.tiles[0].len())
     }
 
     /// Terms of the block as packed elements.
@@ -89,9 +131,10 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         self.tiles.len() * self.job.kernel.lanes
     }
 
-    /// The width of a strip in whole vectors.
-    fn padded(&self, strip: &Range<usize>) -> usize {
-        strip.len().next_multiple_of(self.job.kernel.lanes)
+    /// Vectors that cover the columns of a strip. Most strips have all columns, which takes no division.
+    #[inline(always)]
+    fn vectors(&self, cols: &Range<usize>) -> usize {
+        if cols.len() == self.nr() { self.tiles.len() } else { cols.len().div_ceil(self.job.kernel.lanes) }
     }
 
     /// Packs some columns of the block.
@@ -103,7 +146,8 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
             let first = self.job.b.as_ptr().offset(layout.offset(self.terms.start, cols.start));
             let (line, term) = (layout.col_stride, layout.row_stride);
             let (count, k, code) = (cols.len(), self.terms.len(), kernel.codes[1]);
-            (kernel.pack)(&Lines { first, line, term, count, k, code }, strips, self.buffers.b);
+            let to = self.place(cols.start);
+            (kernel.pack)(&Lines { first, line, term, count, k, code }, strips, to);
         }
     }
 
@@ -135,25 +179,28 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         }
     }
 
-    /// One tile of C.
-    unsafe fn tile(&self, rows: &Range<usize>, cols: &Range<usize>, a: Source<P>, b: Source<P>) {
-        let (kernel, c) = (self.job.kernel, &self.c);
-        let (height, width, padded) = (rows.len(), cols.len(), self.padded(cols));
-        let compute = self.tiles[padded / kernel.lanes - 1][height - 1];
+    /// One tile of C. Inlined, so that a strip is in registers: if it were written to memory and read from there in larger
+    /// pieces, the processor would have to finish all earlier stores first.
+    #[inline(always)]
+    unsafe fn tile(&self, rows: &Range<usize>, strip: &Strip<P, A>, a: Source<P>) {
+        let (kernel, c, cols) = (self.job.kernel, &self.c, &strip.cols);
+        let (height, width, vectors) = (rows.len(), cols.len(), self.vectors(cols));
+        let (compute, padded) = (strip.tiles[vectors - 1][height - 1], vectors * kernel.lanes);
         // SAFETY: the tile lies inside C; its operands are what the caller found for it.
         unsafe {
             let tile = Tile {
                 k: self.packed_terms(),
                 a: a.0,
                 a_row: a.1,
-                b: b.0,
-                b_k: b.1,
+                b: strip.b.0,
+                b_k: strip.b.1,
+                copy: strip.copy,
                 c: c.at(rows.start, cols.start),
                 c_row: c.layout.row_stride,
                 start: self.start,
                 finish: self.finish,
                 arg: self.buffers.arg,
-                code: Code::sum(kernel.codes),
+                code: self.code,
             };
             if width == padded && c.layout.col_stride == 1 {
                 compute(&tile);

@@ -7,9 +7,6 @@ use crate::{
 };
 use tilewright_core::Layout;
 
-/// Bytes of B that the first-level cache holds well enough to read it in place, whatever its strides.
-const SMALL_B: usize = 128 << 10;
-
 /// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
 /// follow.
 const STREAMS: usize = 32;
@@ -19,6 +16,8 @@ pub struct Choice<P: 'static, A: 'static> {
     pub tiles: Tiles<P, A>,
     pub pack_a: bool,
     pub pack_b: bool,
+    /// Tiles for the first rows of a block, where it is they that pack B.
+    pub copying: Option<Tiles<P, A>>,
     pub block: Blocking,
 }
 
@@ -28,17 +27,27 @@ pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize,
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
         let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.terms));
         let Blocking { kc, nc } = Blocking::new(n, packed, nr, size_of::<P>(), second_level());
-        Choice { tiles, pack_a, pack_b, block: Blocking { kc: (kc * kernel.terms).min(terms), nc } }
+        Choice {
+            tiles,
+            pack_a,
+            pack_b,
+            copying: None,
+            block: Blocking { kc: (kc * kernel.terms).min(terms), nc },
+        }
     };
     let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
     let Some(in_place) = in_place else { return with(kernel.packed, [true, true], usize::MAX) };
     let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
     let tall = m.div_ceil(in_place.both[0].len());
-    let near = bytes <= SMALL_B;
-    if b.col_stride == 1 && (near || tall <= 2) {
+    let (near, narrow) = (bytes <= in_place.small_b, n <= in_place.both.len() * kernel.lanes);
+    let along_rows = b.col_stride == 1;
+    if along_rows && near && !narrow {
+        return with(in_place.a, [false, false], usize::MAX);
+    }
+    if along_rows && (near || tall <= 2) {
         return with(in_place.both, [false, false], if near { usize::MAX } else { STREAMS });
     }
-    if n <= in_place.both.len() * kernel.lanes {
+    if narrow {
         // One strip of B. Most of what is read is A, each element once: in long rows, as hardware prefetchers expect,
         // and by tall tiles, which have enough sums in flight even if they are narrow.
         let choice = with(in_place.both, [false, true], usize::MAX);
@@ -46,7 +55,9 @@ pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize,
             Blocking::terms_of_strip(n.next_multiple_of(kernel.lanes), k, size_of::<P>(), second_level());
         return Choice { block: Blocking { kc, ..choice.block }, ..choice };
     }
-    with(in_place.a, [false, true], usize::MAX)
+    // Read by columns of strips, B must not come from memory.
+    let copying = in_place.copying.filter(|_| along_rows && bytes <= second_level() / 4);
+    Choice { copying, ..with(in_place.a, [false, true], usize::MAX) }
 }
 
 /// Terms of a region at least: enough to be worth taking.
@@ -56,13 +67,16 @@ const TERMS_PER_REGION: f64 = 5e5;
 /// of them, but not so many that packing A, which every region does for itself, counts.
 fn count(pair_ops: f64, threads: usize, pack_a: bool) -> usize {
     let most = threads * if pack_a { 2 } else { 4 };
-    if threads == 1 { 1 } else { most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads) }
+    most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads)
 }
 
 /// Regions of C down and across for `threads` threads: those that move the fewest elements, because each region packs its own
 /// operands, and among these the squarest. Threads that write beside each other in the same rows fetch each other's
 /// lines ahead of time, which costs about as much as moving C once more.
 pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
+    if threads == 1 {
+        return (1, 1);
+    }
     let (m, n, tile) = (a.rows, b.cols, kernel.tile());
     let Choice { pack_a, pack_b, .. } = choose(kernel, a, b, m, n);
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));

@@ -304,5 +304,5 @@ pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> Kern
 
 /// The last word of the element type's name.
 fn element<S: Semiring>() -> &'static str {
-    type_name::<S::Elem>().rsplit("::").next().unwrap_or("?")
+    type_name::<S::Elem>().rsplit(':').next().unwrap_or("?")
 }

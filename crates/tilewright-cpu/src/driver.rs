@@ -5,6 +5,7 @@ use crate::{
     blocking::{Blocking, PANEL, cut, parts},
     choice::{self, Choice},
     kernel::Kernel,
+    narrow::Code,
     options::Options,
     share::share,
     tile::{Finish, Start},
@@ -71,7 +72,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     fn region(&self, workspace: &mut Workspace, rows: Range<usize>, cols: Range<usize>) -> Result<(), Error> {
         let (kernel, k) = (self.kernel, self.a.cols());
         let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), rows.len(), cols.len());
-        let Choice { tiles, pack_a, pack_b, block: Blocking { kc, nc } } = choice;
+        let Choice { tiles, pack_a, pack_b, copying, block: Blocking { kc, nc } } = choice;
         let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
@@ -115,8 +116,10 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                     terms: pc,
                     pack_a,
                     pack_b,
+                    copying,
                     start,
                     finish,
+                    code: Code::sum(kernel.codes),
                     c,
                     winners,
                     buffers,

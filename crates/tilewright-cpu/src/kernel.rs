@@ -8,7 +8,7 @@ use crate::{
     op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
     pack::{self, Absent, NoNan, PackFn, Same, Widen},
     pairs, scan,
-    tile::{self, InPlace, Packed, TileFn},
+    tile::{self, Copying, InPlace, Packed, TileFn},
 };
 use core::{
     any::{Any, TypeId},
@@ -49,10 +49,14 @@ impl<E, P, A> Kernel<E, P, A> {
 
 /// Tiles for operands that are not packed.
 pub struct InPlaceTiles<P: 'static, A: 'static> {
-    /// A in place, B packed.
+    /// A in place, B packed or in the first-level cache.
     pub a: Tiles<P, A>,
     /// Both in place.
     pub both: Tiles<P, A>,
+    /// Both in place, shaped as `a`, packing B on the way.
+    pub copying: Option<Tiles<P, A>>,
+    /// Bytes of B up to which it is always read in place.
+    pub small_b: usize,
 }
 
 /// How integers are computed in 16 bits where they lie close together.
@@ -150,7 +154,7 @@ macro_rules! on_in_place {
         type V = lanes::$isa::$lane;
         type P = <V as Lanes>::T;
         let tiles = $isa::tiles::<V, $op<V $(, $max)?>, InPlace<P>>();
-        let in_place = Some(InPlaceTiles { a: tiles, both: tiles });
+        let in_place = Some(InPlaceTiles { a: tiles, both: tiles, copying: None, small_b: 128 << 10 });
         Kernel { in_place, ..on!($isa, $lane, $op $(<$max>)?, $load) }
     }};
 }
@@ -166,6 +170,8 @@ macro_rules! on_wide {
             in_place: Some(InPlaceTiles {
                 a: $isa::wide_tiles::<V, $op<V>, InPlace<P>>(),
                 both: $isa::tiles::<V, $op<V>, InPlace<P>>(),
+                copying: Some($isa::wide_tiles::<V, $op<V>, Copying<P>>()),
+                small_b: 32 << 10,
             }),
             ..on!($isa, $lane, $op, $load)
         }

@@ -135,7 +135,7 @@ pub unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(
 ) {
     // Lines that are side by side are read along all strips, a few terms at a time, which hardware
     // prefetchers follow; other lines are read one strip at a time.
-    const TERMS: usize = 4;
+    const TERMS: usize = 16;
     let step = if s.line == 1 { TERMS } else { s.k.max(1) };
     for p in (0..s.k).step_by(step) {
         for i in (0..s.count).step_by(strips.width) {

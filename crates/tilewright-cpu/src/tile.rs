@@ -40,6 +40,8 @@ pub struct Tile<P, A> {
     /// B: term `p`, columns side by side from `b + p * b_k`.
     pub b: *const P,
     pub b_k: isize,
+    /// Where tiles that pack B on the way put it, terms next to each other.
+    pub copy: *mut P,
     /// C: row `i`, columns side by side from `c + i * c_row`.
     pub c: *mut A,
     pub c_row: isize,
@@ -60,6 +62,8 @@ pub type TileFn<P, A> = unsafe fn(&Tile<P, A>);
 
 /// Where the micro-kernel finds A, as part of the function so that addresses are constants.
 pub trait FindA<P>: Copy {
+    /// Whether B is packed on the way.
+    const COPIES_B: bool = false;
     /// For a tile of `MR` rows.
     fn new<A, const MR: usize>(t: &Tile<P, A>) -> Self;
     /// Row `i`, term `p` after the current one.
@@ -126,7 +130,28 @@ impl<P: Copy> FindA<P> for InPlace<P> {
     }
 }
 
-/// Adds one term: row `i`, `p` terms on, times the columns at `b`.
+/// As [`InPlace`]; and B, which is in place too, is packed on the way, for the rows to come. Packing is loads and
+/// stores, which cost nothing beside so many multiplications.
+#[derive(Clone, Copy)]
+pub struct Copying<P>(InPlace<P>);
+
+impl<P: Copy> FindA<P> for Copying<P> {
+    const COPIES_B: bool = true;
+    #[inline(always)]
+    fn new<A, const MR: usize>(t: &Tile<P, A>) -> Self {
+        Self(InPlace::new::<A, MR>(t))
+    }
+    #[inline(always)]
+    fn at<const MR: usize>(&self, i: usize, p: usize) -> *const P {
+        self.0.at::<MR>(i, p)
+    }
+    #[inline(always)]
+    fn advance<const MR: usize>(&mut self, terms: usize) {
+        self.0.advance::<MR>(terms);
+    }
+}
+
+/// Adds one term: row `i`, `p` terms on, times the columns at `b`, which are left at `copy` where B is packed.
 #[inline(always)]
 unsafe fn term<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
     op: O,
@@ -134,12 +159,16 @@ unsafe fn term<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: us
     a: &F,
     p: usize,
     b: *const V::T,
+    copy: *mut V::T,
 ) {
     // SAFETY: as the caller of the tile guarantees.
     unsafe {
         let mut row = [op.zero(); NV];
         for j in 0..NV {
             row[j] = V::load(b.add(j * V::LEN));
+            if F::COPIES_B {
+                row[j].store(copy.add(j * V::LEN));
+            }
         }
         for i in 0..MR {
             let x = V::splat(*a.at::<MR>(i, p));
@@ -171,19 +200,22 @@ pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const
                 V::prefetch_to_write(at(i, j));
             }
         }
-        let (mut a, mut b) = (F::new::<_, MR>(t), t.b);
+        let (mut a, mut b, mut copy) = (F::new::<_, MR>(t), t.b, t.copy);
         // A term that is alone may have any stride, which is then never followed.
         let b_k = [0, t.b_k, black_box(t.b_k.wrapping_mul(2)), black_box(t.b_k.wrapping_mul(3))];
         for _ in 0..t.k / UNROLL {
             for p in 0..UNROLL {
-                term::<V, O, F, MR, NV>(op, &mut acc, &a, p, b.offset(b_k[p]));
+                let copy = copy.wrapping_add(p * NV * V::LEN);
+                term::<V, O, F, MR, NV>(op, &mut acc, &a, p, b.offset(b_k[p]), copy);
             }
             a.advance::<MR>(UNROLL);
+            copy = copy.wrapping_add(UNROLL * NV * V::LEN);
             b = b.wrapping_offset(UNROLL as isize * t.b_k);
         }
         for _ in 0..t.k % UNROLL {
-            term::<V, O, F, MR, NV>(op, &mut acc, &a, 0, b);
+            term::<V, O, F, MR, NV>(op, &mut acc, &a, 0, b, copy);
             a.advance::<MR>(1);
+            copy = copy.wrapping_add(NV * V::LEN);
             b = b.wrapping_offset(t.b_k);
         }
         for i in 0..MR {

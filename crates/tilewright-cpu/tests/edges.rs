@@ -52,6 +52,23 @@ every_tile! {
     or_and_arg: OrAnd, Some(Form::PLAIN);
 }
 
+/// Operands too large to be read in place and small enough to be packed by the first rows of tiles: every remainder of
+/// columns, and several blocks of terms.
+fn packed_on_the_way<S: Subject>() {
+    let shapes = (0..40).map(|n| (25 + n % 7, 90 + n, 131)).chain([(30, 200, 600), (40, 70, 1500)]);
+    for (isa, (m, n, k)) in shapes.flat_map(|shape| isas().into_iter().map(move |isa| (isa, shape))) {
+        let c = [Form::PLAIN, Form::SPREAD][n % 2];
+        let join = [Join::Replace, Join::Accumulate][n / 2 % 2];
+        check::<S>(&Case { c, join, ..Case::new(isa, m, n, k) });
+    }
+}
+
+#[test]
+fn first_rows_pack_b() {
+    packed_on_the_way::<PlusTimes<f32>>();
+    packed_on_the_way::<PlusTimes<f64>>();
+}
+
 /// Lengths around multiples of the unrolled loop and of every block of terms in use.
 fn every_length<S: Subject>(arg: bool) {
     let blocks = [128, 170, 205, 256, 342, 512, 1024, 2048, 4096];
