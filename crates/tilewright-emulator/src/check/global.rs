@@ -126,18 +126,13 @@ impl<'a> Held<'a> {
     #[inline(always)]
     fn cells(&mut self, number: usize) -> Option<&mut Cells> {
         if self.number != number {
-            self.turn(number);
+            // First of all the other is let go.
+            self.cells = None;
+            self.number = number;
+            let page = self.pages.get(number);
+            self.cells = page.map(|page| locked(page.get_or_init(|| Mutex::new(Cells::new()))));
         }
         self.cells.as_deref_mut()
-    }
-
-    #[inline(never)]
-    fn turn(&mut self, number: usize) {
-        // First of all the other is let go.
-        self.cells = None;
-        self.number = number;
-        let page = self.pages.get(number);
-        self.cells = page.map(|page| locked(page.get_or_init(|| Mutex::new(Cells::new()))));
     }
 }
 
@@ -206,35 +201,33 @@ impl GlobalShadow {
         let first = (offset >> self.shift) as usize;
         let mut held = Held::new(pages);
         let mut pieces = footprint.pieces();
+        // Granules of the first piece that have been looked at.
+        let mut done = 0;
         while let Some(&piece) = pieces.first() {
-            let mut at = first.wrapping_add_signed(piece.start as isize);
+            let at = first.wrapping_add_signed(piece.start as isize) + done;
+            let page = at / PAGE;
+            let Some(cells) = held.cells(page) else { return false };
             if mode == Mode::Read && piece.granules == 1 {
-                let page = at / PAGE;
-                let Some(cells) = held.cells(page) else { return false };
-                let done = cells.read_column(now, page, first, width, pieces);
-                pieces = &pieces[done..];
-                if done > 0 {
+                let column = cells.read_column(now, page, first, width, pieces);
+                if column > 0 {
+                    pieces = &pieces[column..];
                     continue;
                 }
             }
-            pieces = &pieces[1..];
-            let end = at + piece.granules;
-            let mut lanes = piece.lanes;
-            while at < end {
-                let Some(cells) = held.cells(at / PAGE) else { return false };
-                let from = at % LINE;
-                let to = LINE.min(from + end - at);
-                let span = Span { line: at % PAGE / LINE, from, to };
-                let row = Row::new(lanes, from, width);
-                let quiet = match mode {
-                    Mode::Read => cells.read(now, span, row),
-                    _ => cells.write(now, span, row),
-                };
-                if !quiet {
-                    return false;
-                }
-                at += to - from;
-                lanes = lanes.rotate_left((to - from) as u32 >> width);
+            let from = at % LINE;
+            let to = LINE.min(from + piece.granules - done);
+            let span = Span { line: at % PAGE / LINE, from, to };
+            let row = Row::new(piece.lanes.rotate_left(done as u32 >> width), from, width);
+            let quiet = match mode {
+                Mode::Read => cells.read(now, span, row),
+                _ => cells.write(now, span, row),
+            };
+            if !quiet {
+                return false;
+            }
+            done += to - from;
+            if done == piece.granules {
+                (pieces, done) = (&pieces[1..], 0);
             }
         }
         true
