@@ -12,12 +12,14 @@ pub enum Strength {
     Atomic,
 }
 
-/// When, by which warp and with which instruction: stamp (32 bits), warp (5), atomic (1), stale (1), program counter (20).
+/// When, by which warp and with which instruction: stamp (32 bits), warp (5), atomic (1), stale (1), width (5), program counter (20).
+/// The width is that of an access to global memory, and zero elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment(pub u64);
 
 const STALE: u64 = 1 << 25;
 const WARP: u64 = 31 << 27;
+const WIDTH_SHIFT: u32 = 20;
 
 impl Moment {
     /// Packs the parts.
@@ -31,6 +33,18 @@ impl Moment {
     #[inline(always)]
     pub fn stale(self) -> Self {
         Self(self.0 | STALE)
+    }
+
+    /// The same, of an access of `1 << width` granules by each lane.
+    #[inline(always)]
+    pub fn with_width(self, width: u32) -> Self {
+        Self(self.0 | u64::from(width & 31) << WIDTH_SHIFT)
+    }
+
+    /// log2 of the granules of each lane.
+    #[inline(always)]
+    pub fn width(self) -> u32 {
+        (self.0 >> WIDTH_SHIFT) as u32 & 31
     }
 
     /// Whether the warp is that of `other`.

@@ -4,200 +4,106 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use super::{
     blocks::{BlockOrder, Known, locked},
-    entry::{Entry, Moment, Strength},
+    entry::{Entry, Strength},
     order::Order,
+    runs::{LINE, Runs, Span},
+    seen::{Loads, Now, Row, Seen, Stores},
     shared::{Actor, Mode},
 };
-use crate::memory::{Footprint, lanes};
+use crate::memory::{Footprint, Piece, lanes};
 
 /// Granules of a page.
 const PAGE: usize = 8192;
 
-/// Remembered accesses to one granule by one block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    moment: Moment,
-    /// The block (plus one; zero for none) above the lanes.
-    party: u64,
-}
-
-impl Seen {
-    #[inline(always)]
-    fn new(moment: Moment, block: u32, lanes: u32) -> Self {
-        Self { moment, party: u64::from(block) << 32 | u64::from(lanes) }
-    }
-
-    #[inline(always)]
-    fn block(self) -> u32 {
-        (self.party >> 32) as u32
-    }
-
-    #[inline(always)]
-    fn entry(self) -> Entry {
-        Entry { moment: self.moment, lanes: self.party as u32 }
-    }
-
-    #[inline(always)]
-    fn stale(self) -> Self {
-        Self { moment: self.moment.stale(), ..self }
-    }
-
-    /// Whether it is of this block before its last barrier, or nothing.
-    #[inline(always)]
-    fn is_over(self, now: Now) -> bool {
-        self.block() == 0 || (self.block() == now.me && self.moment.0 < now.barrier)
-    }
-
-    /// Whether it is of the very lanes that access now.
-    #[inline(always)]
-    fn is_of(self, now: Now, lanes: u32) -> bool {
-        self.block() == now.me && self.party as u32 == lanes && self.moment.is_by(now.moment)
-    }
-}
-
-/// Two loads of a granule.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-struct Loads {
-    last: Seen,
-    other: Seen,
-}
-
-impl Loads {
-    /// Adds a load by `lanes`.
-    #[inline(always)]
-    fn remember(&mut self, now: Now, lanes: u32) {
-        let Loads { last, other } = *self;
-        let again = last.block() == now.me;
-        if again && last.moment == now.moment {
-            self.last.party |= u64::from(lanes);
-            return;
-        }
-        // A reader of another block is kept if there is one: it stays unordered for longest.
-        if last.block() != 0 && (other.block() == 0 || other.block() == now.me || !again) {
-            self.other = last;
-        }
-        self.last = Seen::new(now.moment, now.me, lanes);
-    }
-
-    /// The value has been replaced.
-    #[inline(always)]
-    fn make_stale(&mut self) {
-        *self = Self { last: self.last.stale(), other: self.other.stale() };
-    }
-}
-
-/// The last plain store and the last atomic or strong store of a granule; these do not hide a plain store from others.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-struct Stores {
-    plain: Seen,
-    strong: Seen,
-}
-
 /// What is remembered of a page.
 #[derive(Debug)]
 struct Cells {
-    loads: Box<[Loads; PAGE]>,
+    loads: Runs<Loads>,
     /// None until there is a store: most pages are only read.
-    stores: Option<Box<[Stores; PAGE]>>,
-}
-
-/// A page of nothing, made where it stays.
-fn blank<T: Clone + Default>() -> Box<[T; PAGE]> {
-    vec![T::default(); PAGE].try_into().unwrap_or_else(|_| unreachable!("the vector has this length"))
+    stores: Option<Box<Runs<Stores>>>,
 }
 
 impl Cells {
     fn new() -> Self {
-        Self { loads: blank(), stores: None }
+        Self { loads: Runs::new(PAGE / LINE), stores: None }
     }
 
-    fn stores(&mut self) -> &mut [Stores; PAGE] {
-        self.stores.get_or_insert_with(blank)
+    fn stores(&mut self) -> &mut Runs<Stores> {
+        self.stores.get_or_insert_with(|| Box::new(Runs::new(PAGE / LINE)))
     }
 
-    /// Lanes read granules, up to the first of another page; returns how many, or `None` if there may be a conflict with the next.
+    /// Lanes read a row. `false`: nothing was done, there may be a conflict.
     #[inline(always)]
-    fn read(&mut self, now: Now, here: Here, granules: &[i64], lanes: &[u32]) -> Option<usize> {
-        let loads = &mut *self.loads;
-        let Some(stores) = &self.stores else {
-            for (i, (&granule, &lanes)) in granules.iter().zip(lanes).enumerate() {
-                let Some(place) = here.place(granule) else { return Some(i) };
-                loads[place].remember(now, lanes);
+    fn read(&mut self, now: Now, span: Span, row: Row) -> bool {
+        if let Some(stores) = &self.stores {
+            for stores in stores.of(span) {
+                if !stores.are_over(now) {
+                    return false;
+                }
             }
-            return Some(granules.len());
-        };
-        for (i, (&granule, &lanes)) in granules.iter().zip(lanes).enumerate() {
-            let Some(place) = here.place(granule) else { return Some(i) };
-            if !(stores[place].plain.is_over(now) && stores[place].strong.is_over(now)) {
-                return None;
-            }
-            loads[place].remember(now, lanes);
         }
-        Some(granules.len())
+        self.add_load(now, span, row);
+        true
     }
 
-    /// The same for granules of which each is written by one lane.
+    /// Lanes read a column of page `page`: pieces of one granule, where all rows have come apart and nobody stores. Returns how many
+    /// there were of these.
     #[inline(always)]
-    fn write(&mut self, now: Now, here: Here, granules: &[i64], lanes: &[u32]) -> Option<usize> {
-        let loads = &mut *self.loads;
-        let stores = self.stores.get_or_insert_with(blank);
-        for (i, (&granule, &lane)) in granules.iter().zip(lanes).enumerate() {
-            let Some(place) = here.place(granule) else { return Some(i) };
-            let (loads, stores) = (&mut loads[place], &mut stores[place]);
-            let earlier = [loads.last, loads.other, stores.plain, stores.strong];
-            if !earlier.iter().all(|seen| seen.is_over(now) || seen.is_of(now, lane)) {
-                return None;
+    fn read_column(&mut self, now: Now, page: usize, first: usize, width: u32, pieces: &[Piece]) -> usize {
+        if self.stores.is_some() {
+            return 0;
+        }
+        for (done, piece) in pieces.iter().enumerate() {
+            let at = first.wrapping_add_signed(piece.start as isize);
+            if piece.granules != 1 || at / PAGE != page {
+                return done;
             }
+            let Some(loads) = self.loads.single(at % PAGE / LINE, at % LINE) else { return done };
+            loads.remember(now, Row::new(piece.lanes, at % LINE, width));
+        }
+        pieces.len()
+    }
+
+    /// Lanes write a row, each granule one of them. `false`: nothing was done, there may be a conflict.
+    #[inline(always)]
+    fn write(&mut self, now: Now, span: Span, row: Row) -> bool {
+        for loads in self.loads.of(span) {
+            if !loads.are_quiet(now, row) {
+                return false;
+            }
+        }
+        let stores = self.stores();
+        for stores in stores.of(span) {
+            if !stores.are_quiet(now, row) {
+                return false;
+            }
+        }
+        for stores in stores.open(span) {
+            stores.plain.add(now, row);
+        }
+        stores.close(span);
+        self.make_stale(span);
+        true
+    }
+
+    #[inline(always)]
+    fn add_load(&mut self, now: Now, span: Span, row: Row) {
+        for loads in self.loads.open(span) {
+            loads.remember(now, row);
+        }
+        self.loads.close(span);
+    }
+
+    /// The values that were read are replaced.
+    #[inline(always)]
+    fn make_stale(&mut self, span: Span) {
+        if self.loads.of(span).is_empty() {
+            return;
+        }
+        for loads in self.loads.open(span) {
             loads.make_stale();
-            stores.plain = Seen::new(now.moment, now.me, lane);
         }
-        Some(granules.len())
-    }
-}
-
-/// A page, for granules that are counted from another one.
-#[derive(Clone, Copy)]
-struct Here {
-    /// That one.
-    first: usize,
-    page: usize,
-}
-
-impl Here {
-    /// Where the granule is kept, if it is of this page.
-    #[inline(always)]
-    fn place(self, granule: i64) -> Option<usize> {
-        let granule = self.first.wrapping_add_signed(granule as isize);
-        (granule / PAGE == self.page).then(|| place(granule))
-    }
-}
-
-/// Where a granule of a page is kept. Rows of a matrix are often a power of two apart: without this they would share few sets of the cache.
-#[inline(always)]
-fn place(granule: usize) -> usize {
-    (granule % PAGE) ^ ((granule >> 8 & 15) << 1)
-}
-
-/// The present access, as all its granules see it.
-#[derive(Clone, Copy)]
-struct Now {
-    moment: Moment,
-    /// The block plus one.
-    me: u32,
-    /// Older moments of the block are ordered before this.
-    barrier: u64,
-}
-
-impl Now {
-    #[inline(always)]
-    fn new(present: Present<'_>, actor: Actor) -> Self {
-        Self {
-            moment: Moment::new(present.order.now, actor.warp, actor.pc, actor.strength),
-            me: present.block + 1,
-            barrier: u64::from(present.order.barrier) << 32,
-        }
+        self.loads.close(span);
     }
 }
 
@@ -206,19 +112,27 @@ type Page = Mutex<Cells>;
 /// The page that is held: one at a time, so that workers cannot wait for each other in a circle.
 struct Held<'a> {
     pages: &'a [OnceLock<Page>],
-    page: Option<(usize, MutexGuard<'a, Cells>)>,
+    number: usize,
+    cells: Option<MutexGuard<'a, Cells>>,
 }
 
 impl<'a> Held<'a> {
+    #[inline(always)]
+    fn new(pages: &'a [OnceLock<Page>]) -> Self {
+        Self { pages, number: usize::MAX, cells: None }
+    }
+
     /// The cells of page `number`.
     #[inline(always)]
     fn cells(&mut self, number: usize) -> Option<&mut Cells> {
-        if self.page.as_ref().is_none_or(|page| page.0 != number) {
-            self.page = None;
-            let page = self.pages.get(number)?.get_or_init(|| Mutex::new(Cells::new()));
-            self.page = Some((number, locked(page)));
+        if self.number != number {
+            // First of all the other is let go.
+            self.cells = None;
+            self.number = number;
+            let page = self.pages.get(number);
+            self.cells = page.map(|page| locked(page.get_or_init(|| Mutex::new(Cells::new()))));
         }
-        self.page.as_mut().map(|page| &mut *page.1)
+        self.cells.as_deref_mut()
     }
 }
 
@@ -282,20 +196,39 @@ impl GlobalShadow {
         if mode == Mode::Write && !footprint.is_exclusive() {
             return false;
         }
-        let now = Now::new(present, actor);
+        let width = footprint.width();
+        let now = Now::new(present, actor, width);
         let first = (offset >> self.shift) as usize;
-        let (mut granules, mut lanes) = footprint.granules();
-        while let Some(&next) = granules.first() {
-            let page = first.wrapping_add_signed(next as isize) / PAGE;
-            let here = Here { first, page };
-            let Some(cells) = pages.get(page) else { return false };
-            let mut cells = locked(cells.get_or_init(|| Mutex::new(Cells::new())));
-            let done = match mode {
-                Mode::Read => cells.read(now, here, granules, lanes),
-                _ => cells.write(now, here, granules, lanes),
+        let mut held = Held::new(pages);
+        let mut pieces = footprint.pieces();
+        // Granules of the first piece that have been looked at.
+        let mut done = 0;
+        while let Some(&piece) = pieces.first() {
+            let at = first.wrapping_add_signed(piece.start as isize) + done;
+            let page = at / PAGE;
+            let Some(cells) = held.cells(page) else { return false };
+            if mode == Mode::Read && piece.granules == 1 {
+                let column = cells.read_column(now, page, first, width, pieces);
+                if column > 0 {
+                    pieces = &pieces[column..];
+                    continue;
+                }
+            }
+            let from = at % LINE;
+            let to = LINE.min(from + piece.granules - done);
+            let span = Span { line: at % PAGE / LINE, from, to };
+            let row = Row::new(piece.lanes.rotate_left(done as u32 >> width), from, width);
+            let quiet = match mode {
+                Mode::Read => cells.read(now, span, row),
+                _ => cells.write(now, span, row),
             };
-            let Some(done) = done else { return false };
-            (granules, lanes) = (&granules[done..], &lanes[done..]);
+            if !quiet {
+                return false;
+            }
+            done += to - from;
+            if done == piece.granules {
+                (pieces, done) = (&pieces[1..], 0);
+            }
         }
         true
     }
@@ -315,13 +248,18 @@ impl GlobalShadow {
     ) {
         let Some(pages) = self.regions.get(region) else { return };
         let granules = (bytes as usize >> self.shift).max(1);
-        let mut held = Held { pages, page: None };
+        let width = granules.ilog2();
+        let now = Now::new(present, actor, width);
+        let mut held = Held::new(pages);
         for lane in lanes(mask) {
             let start = (offsets[lane] >> self.shift) as usize;
             let mut found = None;
             for granule in start..start + granules {
                 let Some(cells) = held.cells(granule / PAGE) else { return };
-                let conflict = touch(cells, place(granule), present, actor, mode, lane as u32);
+                let from = granule % LINE;
+                let span = Span { line: granule % PAGE / LINE, from, to: from + 1 };
+                let row = Row::new(1 << lane, from, width);
+                let conflict = touch(cells, now, span, row, present, actor, mode, lane as u32);
                 found = found.or(conflict);
             }
             if let Some(conflict) = found {
@@ -331,26 +269,30 @@ impl GlobalShadow {
     }
 }
 
+/// `lane` accesses one granule.
+#[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
 fn touch(
     cells: &mut Cells,
-    place: usize,
+    now: Now,
+    span: Span,
+    row: Row,
     present: Present<'_>,
     actor: Actor,
     mode: Mode,
     lane: u32,
 ) -> Option<GlobalConflict> {
-    let now = Now::new(present, actor);
     let strong = actor.strength == Strength::Atomic;
-    let loads = cells.loads[place];
-    let stores = cells.stores.as_ref().map_or(Stores::default(), |stores| stores[place]);
-    let mine = [loads.last, loads.other]
-        .into_iter()
-        .find(|read| mode == Mode::Write && read.block() == now.me && read.entry().has(actor.warp, lane));
+    let Span { line, from: granule, .. } = span;
+    let loads = cells.loads.get(line, granule);
+    let stores = cells.stores.as_ref().map_or(Stores::default(), |stores| stores.get(line, granule));
+    let mine = [loads.last, loads.other].into_iter().find(|read| {
+        mode == Mode::Write && read.block() == now.me && read.entry(granule).has(actor.warp, lane)
+    });
     let conflict = |earlier: Seen, earlier_mode: Mode| {
-        let (block, earlier) = (earlier.block(), earlier.entry());
+        let (block, earlier) = (earlier.block(), earlier.entry(granule));
         let both_strong = earlier.is_atomic() && strong;
         let lost_update =
-            earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.entry().loses(both_strong));
+            earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.entry(granule).loses(both_strong));
         let tolerated = both_strong && !lost_update;
         let lanes = if tolerated { 0 } else { unordered(earlier, block, present, actor, lane) };
         (lanes != 0).then(|| GlobalConflict {
@@ -362,17 +304,18 @@ fn touch(
     };
     let found = conflict(stores.plain, Mode::Write).or_else(|| conflict(stores.strong, Mode::Update));
     if mode == Mode::Read {
-        cells.loads[place].remember(now, 1 << lane);
+        cells.add_load(now, span, row);
         return found;
     }
     let found =
         found.or_else(|| conflict(loads.last, Mode::Read)).or_else(|| conflict(loads.other, Mode::Read));
-    cells.loads[place].make_stale();
-    let stores = &mut cells.stores()[place];
-    let last = if strong { &mut stores.strong } else { &mut stores.plain };
-    let again = last.block() == now.me && last.moment == now.moment;
-    let lanes = if again { last.party as u32 } else { 0 } | 1 << lane;
-    *last = Seen::new(now.moment, now.me, lanes);
+    cells.make_stale(span);
+    let stores = cells.stores();
+    for stores in stores.open(span) {
+        let last = if strong { &mut stores.strong } else { &mut stores.plain };
+        last.add(now, row);
+    }
+    stores.close(span);
     found
 }
 

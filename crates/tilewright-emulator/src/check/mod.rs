@@ -8,6 +8,8 @@ mod global;
 mod order;
 #[cfg(test)]
 mod quiet;
+mod runs;
+mod seen;
 mod shared;
 
 pub use blocks::{BlockOrder, Known};

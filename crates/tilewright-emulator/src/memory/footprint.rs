@@ -13,16 +13,46 @@ struct Run {
     to: usize,
 }
 
+/// Granules without gaps, each lane having as many as the access is wide, and the next lane the next ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// From the first lane's first granule.
+    pub start: i64,
+    /// How many.
+    pub granules: usize,
+    /// Lanes of the first.
+    pub lanes: u32,
+}
+
 /// The granules of an access, relative to the first lane's, in runs.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     runs: Vec<Run>,
-    /// Every granule, from the first lane's first.
-    granules: Vec<i64>,
+    pieces: Vec<Piece>,
+    /// log2 of the granules of a lane.
+    width: u32,
     /// By granule: the lanes that touch it.
     lanes: Vec<u32>,
     /// Whether no two lanes touch one granule.
     exclusive: bool,
+}
+
+impl Run {
+    /// Cuts it where lanes do not follow each other.
+    fn pieces(self, lanes: &[u32], width: u32) -> impl Iterator<Item = Piece> {
+        let follows = move |at: usize| {
+            let next_lane = (at - self.from).is_multiple_of(1 << width);
+            lanes[at] == lanes[at - 1].rotate_left(next_lane.into())
+        };
+        let cuts = (self.from + 1..self.to).filter(move |&at| !follows(at));
+        let mut from = self.from;
+        cuts.chain([self.to]).map(move |to| {
+            let start = self.start + (from - self.from) as i64;
+            let piece = Piece { start, granules: to - from, lanes: lanes[from] };
+            from = to;
+            piece
+        })
+    }
 }
 
 impl Footprint {
@@ -35,7 +65,8 @@ impl Footprint {
             touched.extend((start..start + granules).map(|granule| (granule, 1u32 << lane)));
         }
         touched.sort_unstable();
-        let mut footprint = Self { exclusive: true, ..Self::default() };
+        let width = granules.ilog2();
+        let mut footprint = Self { exclusive: true, width, ..Self::default() };
         let mut last = None;
         for (granule, lane) in touched {
             if last == Some(granule) {
@@ -50,10 +81,11 @@ impl Footprint {
                 Some(run) if last == Some(granule - 1) => run.to = at + 1,
                 _ => footprint.runs.push(Run { start: granule, from: at, to: at + 1 }),
             }
-            footprint.granules.push(granule);
             footprint.lanes.push(lane);
             last = Some(granule);
         }
+        let pieces = footprint.runs.iter().flat_map(|run| run.pieces(&footprint.lanes, width));
+        footprint.pieces = pieces.collect();
         footprint
     }
 
@@ -72,10 +104,16 @@ impl Footprint {
         self.exclusive
     }
 
-    /// Every granule, from the first lane's first, and the lanes that touch it.
+    /// log2 of the granules of a lane.
     #[inline(always)]
-    pub fn granules(&self) -> (&[i64], &[u32]) {
-        (&self.granules, &self.lanes)
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The runs, cut into pieces of regular lanes.
+    #[inline(always)]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// How many runs there are.
@@ -118,6 +156,21 @@ mod tests {
         assert_eq!(runs(|_| 0, 0b1010, 4), (vec![(100, vec![0b1010])], false));
         let halves = runs(|lane| 4 * (lane as i64 % 16), u32::MAX, 4);
         assert_eq!(halves, (vec![(100, (0..16).map(|lane| 0x1_0001 << lane).collect())], false));
+    }
+
+    #[test]
+    fn pieces_are_cut_where_lanes_do_not_follow_each_other() {
+        let pieces = |relative: fn(u64) -> u64, bytes| {
+            let footprint =
+                Footprint::new(&std::array::from_fn(|lane| relative(lane as u64)), u32::MAX, bytes, 2);
+            footprint.pieces().to_vec()
+        };
+        assert_eq!(pieces(|lane| 4 * lane, 4), [Piece { start: 0, granules: 32, lanes: 1 }]);
+        assert_eq!(pieces(|lane| 16 * lane, 16), [Piece { start: 0, granules: 128, lanes: 1 }]);
+        assert_eq!(pieces(|_| 0, 16), [Piece { start: 0, granules: 4, lanes: u32::MAX }]);
+        // Lanes 0 to 15 behind lanes 16 to 31.
+        assert_eq!(pieces(|lane| 4 * (lane ^ 16), 4), [Piece { start: 0, granules: 32, lanes: 1 << 16 }]);
+        assert_eq!(pieces(|lane| 8 * (lane ^ 1), 8).len(), 32);
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod pattern;
 mod shared;
 
 pub use cells::{Atomic, Plain, Words};
-pub use footprint::Footprint;
+pub use footprint::{Footprint, Piece};
 pub use global::{Access, GlobalMemory};
 pub use lanes::{Addresses, each_lane, lanes};
 pub use pattern::{Cost, Pattern, Shape};
