@@ -6,7 +6,11 @@ use super::{
     menu::{Tile, tiles},
     operand::{Copy, Operand},
 };
-use crate::{launch::Rejected, pack, request::Request};
+use crate::{
+    launch::Rejected,
+    pack,
+    request::{Request, Target},
+};
 use std::cmp::Ordering;
 
 /// The best candidate, and why the best of every other tile is not it; `Err` when no tile can be used.
@@ -60,6 +64,9 @@ fn describe(c: &Candidate) -> String {
     format!("{}{split}{packed}", c.tile.name())
 }
 
+/// Up to this many waves of blocks, a multiprocessor takes no more of them at a time than the model reckons with.
+const FEW_WAVES: u32 = 4;
+
 /// Bytes of shared memory: the stages, each with a tile of A and of B; in the end what all slices but one have.
 pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     let (tile, dtype) = (c.tile, request.dtype);
@@ -69,9 +76,11 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     let stages = tile.stages * tile.k * pitches;
     let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
     let used = stages.max(parts) * dtype.size() as u32;
-    // A multiprocessor has little more than one block may have.
-    let cap = (request.target.shared_memory_per_block / (tile.resident + 1) + 1).next_multiple_of(128);
-    if tile.capped { used.max(cap) } else { used }
+    // A multiprocessor has little more than one block may have. Blocks of many waves spread by themselves.
+    let Target { shared_memory_per_block, multiprocessors, .. } = request.target;
+    let cap = (shared_memory_per_block / (tile.resident + 1) + 1).next_multiple_of(128);
+    let slots = tile.resident * multiprocessors;
+    if tile.capped && c.division.blocks() <= FEW_WAVES * slots { used.max(cap) } else { used }
 }
 
 /// Every division and packing that makes sense with a tile.

@@ -19,8 +19,8 @@ pub(crate) struct Tile {
     pub stages: u32,
     /// Blocks that share a multiprocessor: registers are limited so that they fit.
     pub resident: u32,
-    /// Whether shared memory keeps further blocks away. Where registers happen to leave room for one more, blocks of a short
-    /// grid crowd on some multiprocessors while others idle: 23 % at 1705.
+    /// Whether shared memory keeps further blocks away where registers may happen to leave room for one: those of a short grid
+    /// would crowd on some multiprocessors while others idle (23 % at 1705).
     pub capped: bool,
     /// Whether a warp reads the operands of a step of k one step ahead, or leaves the waiting to other warps.
     pub prefetch: Prefetch,
