@@ -101,7 +101,9 @@ impl Worker<'_> {
     ) {
         let site = &self.program.sites.atomics[index as usize];
         if space == Space::Shared && site.loads.is_some() {
-            self.observe(&site.memory, addresses, space, Mode::Update);
+            for mode in [Mode::Read, Mode::Update] {
+                self.observe(&site.memory, addresses, space, mode);
+            }
             self.contend(index, warp.index, team, addresses);
             return;
         }
