@@ -79,7 +79,6 @@ COUNTERS = [
         "shared atomic wavefronts",
         ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
         accesses("shared", "atomic", "wavefronts"),
-        INFORMATION,
     ),
     Counter("local load sectors", [lsu("t_sectors", "local_op_ld")], accesses("local", "load", "sectors"), INFORMATION),
     Counter("local store sectors", [lsu("t_sectors", "local_op_st")], accesses("local", "store", "sectors"), INFORMATION),
@@ -234,7 +233,7 @@ def markdown(table):
     out += ["", "## Differences at -O0 that ought to be none", ""] + unequal_rows(exact, 0)
     out += ["", "## Differences at -O3 from the prediction", ""] + unequal_rows(exact, 1)
     out += ["", "Stores of optimised code come so close together that the counter holds passes which were lost to another unit, too; their instructions are equal."]
-    out += ["A float addition in shared memory is a loop on the hardware, whose rounds depend on timing. `README.md` has more."]
+    out += ["A float addition in shared memory is a loop on the hardware; the rounds of optimised code depend on timing. `README.md` has more."]
     if lost:
         out += ["", "Not measured, or not completely: " + ", ".join(lost) + "."]
     out += ["", "## All counters", ""]

@@ -296,10 +296,13 @@ fn access(
     id: usize,
 ) -> Option<Access> {
     let (space, operation) = place(kind)?;
+    let opcode = &instruction.opcode;
+    let is_load_of_atomic = kind == AccessKind::SharedLoad
+        && instruction.accesses.iter().any(|access| access.0 == AccessKind::SharedAtomic);
     Some(Access {
         id,
         ptx_line: instruction.ptx_line,
-        instruction: instruction.opcode.clone(),
+        instruction: if is_load_of_atomic { format!("{opcode} (load)") } else { opcode.clone() },
         space,
         operation,
         bytes_per_lane: counters.bytes_requested.checked_div(counters.lanes).unwrap_or(0) as u32,

@@ -22,7 +22,7 @@ pub struct AccessCount {
 
 impl AccessCount {
     /// Adds `times` of `other`.
-    fn add(&mut self, other: &Self, times: u64) {
+    pub fn add(&mut self, other: &Self, times: u64) {
         self.requests += times * other.requests;
         self.lanes += times * other.lanes;
         self.sectors += times * other.sectors;

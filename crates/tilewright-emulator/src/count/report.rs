@@ -32,8 +32,9 @@ pub enum AccessKind {
 /// Executions of one access to memory.
 ///
 /// Sectors are distinct 32-byte segments of a warp's request; wavefronts are passes over the banks of shared memory. Both follow the
-/// rules measured on an H200 (`tilewright_arch::memory`). Shared atomics, whose cost nobody has measured here, count one wavefront per
-/// lane in the fullest bank; constant loads count distinct addresses as wavefronts.
+/// rules measured on an H200 (`tilewright_arch::memory`). Shared atomics of 32-bit integers count one wavefront per lane in the fullest
+/// bank. Those that are a loop on the hardware, as additions of floats are, count a request for each round, as if the warps of a
+/// block came together, and the loads of the loop are loads. Constant loads count distinct addresses as wavefronts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessCounters {
     /// Warp instructions that reached memory.
@@ -198,12 +199,20 @@ impl Counters {
     ) {
         let inst = &program.code[pc as usize];
         let opcode = &program.names[program.opcodes[pc as usize] as usize];
+        let loads = loads_of(program, inst);
         let accesses: Vec<(AccessKind, AccessCounters)> = accesses
             .iter()
+            // An atomic through a generic address has a loop only where that is one of shared memory.
+            .filter(|&&access| loads != Some(access) || raw.spaces[access] != 0)
             .map(|&access| {
                 let mut sum = AccessCounters::default();
                 sum.add(&raw.accesses[access], issue_of(program, inst));
-                (kind_of(inst, raw.spaces[access]), sum)
+                let kind = if loads == Some(access) {
+                    AccessKind::SharedLoad
+                } else {
+                    kind_of(inst, raw.spaces[access])
+                };
+                (kind, sum)
             })
             .collect();
         let origin = program.origins[pc as usize];
@@ -268,6 +277,12 @@ fn issue_of<'a>(program: &'a Program, inst: &Inst) -> Option<&'a Issue> {
         Op::Load | Op::Store => program.sites.memories[inst.aux as usize].issue.as_ref(),
         _ => None,
     }
+}
+
+/// The counters of the loads of an atomic that is a loop.
+fn loads_of(program: &Program, inst: &Inst) -> Option<usize> {
+    let site = (inst.op == Op::Atomic).then(|| &program.sites.atomics[inst.aux as usize])?;
+    site.loads.map(|loads| loads as usize)
 }
 
 /// The kind of an access from the spaces that its executions reached.

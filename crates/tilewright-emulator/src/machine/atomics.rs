@@ -21,12 +21,7 @@ impl Worker<'_> {
         let memory = &site.memory;
         let mut addresses = gather(memory, frame, mask);
         let space = resolve(memory.space, &mut addresses);
-        self.count(memory, &addresses, space, Mode::Update);
-        match space {
-            Space::Shared => self.count_serial(memory.counter as usize, &addresses),
-            Space::Global => self.count_turns(memory.counter as usize, &addresses),
-            _ => {}
-        }
+        self.count_atomic(index, warp, team, &addresses, space);
         let mut faults = Faults::default();
         let bytes = memory.bytes;
         let mut checked = 0u32;
@@ -93,6 +88,31 @@ impl Worker<'_> {
             } else if space == Space::Global && self.launch.shadow.is_some() {
                 self.shadow_global(&site.memory, warp, team, &group, &object, mode, frame, pc);
             }
+        }
+    }
+
+    fn count_atomic(
+        &mut self,
+        index: u32,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        space: Space,
+    ) {
+        let site = &self.program.sites.atomics[index as usize];
+        if space == Space::Shared && site.loads.is_some() {
+            for mode in [Mode::Read, Mode::Update] {
+                self.observe(&site.memory, addresses, space, mode);
+            }
+            self.contend(index, warp.index, team, addresses);
+            return;
+        }
+        self.count(&site.memory, addresses, space, Mode::Update);
+        let counter = site.memory.counter as usize;
+        match space {
+            Space::Shared => self.count_serial(counter, addresses),
+            Space::Global => self.count_turns(counter, addresses),
+            _ => {}
         }
     }
 

@@ -70,6 +70,9 @@ impl Block {
         report_divergence(worker, team, &barrier);
         report_exited(worker, warps, team, &barrier);
         order(warps, team, &barrier);
+        if barrier.expected.is_none() {
+            worker.settle_contests(team);
+        }
         let arrived_all = barrier.count == arrived;
         for warp in warps.iter_mut() {
             for path in &mut warp.paths {

@@ -2,6 +2,7 @@
 
 use super::{
     barriers::report_divergence,
+    contests::Contests,
     interpret::{self, Stop},
     team::{BARRIERS, Barrier, Team},
     warp::{State, Warp},
@@ -52,6 +53,7 @@ impl Block {
             threads,
             order,
             known: Known::default(),
+            contests: Contests::new(warps.len()),
             shadow,
         };
         Self { warps, team }
@@ -80,9 +82,11 @@ impl Block {
                 }
             }
             if self.team.live == 0 {
+                worker.settle_contests(&mut self.team);
                 return Progress::Done;
             }
             if !ran && !self.unblock() {
+                worker.settle_contests(&mut self.team);
                 self.deadlock(worker);
                 return Progress::Done;
             }

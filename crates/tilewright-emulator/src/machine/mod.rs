@@ -8,6 +8,7 @@ mod block;
 mod branches;
 mod calls;
 mod checked;
+mod contests;
 mod copies;
 mod costs;
 mod exchange;

@@ -1,5 +1,6 @@
 //! What the warps of a block share.
 
+use super::contests::Contests;
 use crate::check::{Known, Order, SharedShadow};
 use crate::memory::SharedMemory;
 
@@ -55,6 +56,8 @@ pub struct Team {
     pub order: Order,
     /// What this block knows of others.
     pub known: Known,
+    /// Warps that meet in the loops of atomics.
+    pub contests: Contests,
     /// Accesses to shared memory, if races are looked for.
     pub shadow: Option<SharedShadow>,
 }

@@ -27,12 +27,16 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// The counter rows of an instruction that accesses memory: a copy has one for each side.
+    /// The counter rows of an instruction that accesses memory: a copy has one for each side, and so has an atomic that
+    /// is a loop.
     pub fn counters(&mut self, inst: &Inst) -> [Option<&mut u32>; 2] {
         let index = inst.aux as usize;
         let counter = match inst.op {
             Op::Load | Op::Store | Op::LoadParam => &mut self.memories[index].counter,
-            Op::Atomic => &mut self.atomics[index].memory.counter,
+            Op::Atomic => {
+                let site = &mut self.atomics[index];
+                return [Some(&mut site.memory.counter), site.loads.as_mut()];
+            }
             Op::CopyAsync => {
                 let site = &mut self.copies[index];
                 return [Some(&mut site.from.counter), Some(&mut site.to.counter)];

@@ -65,7 +65,7 @@ pub struct Access {
     pub id: usize,
     /// The line of the PTX text, from 1.
     pub ptx_line: u32,
-    /// The opcode with its modifiers, such as `ld.global.f32`.
+    /// The opcode with its modifiers, such as `ld.global.f32`; with `(load)` behind it for the loads of an atomic that is a loop.
     pub instruction: String,
     /// The memory.
     pub space: Space,

@@ -118,6 +118,8 @@ pub struct AtomicSite {
     pub operands: [Option<Slot>; 2],
     /// Semantics of floating-point additions, minima and maxima, from the scalar semantics.
     pub eval: Option<Operation>,
+    /// Row of the access counters for the loads of its loop, if it is one on the hardware in shared memory.
+    pub loads: Option<u32>,
 }
 
 /// `wmma.load` and `wmma.store`.

@@ -4,12 +4,14 @@ mod arithmetic;
 mod calls;
 mod memory;
 mod op;
+mod spin;
 mod sync;
 
 pub use arithmetic::*;
 pub use calls::*;
 pub use memory::*;
 pub use op::*;
+pub use spin::is_loop;
 pub use sync::*;
 
 use crate::isa::{Kind, Type};

@@ -176,7 +176,9 @@ impl<'a> Lowerer<'a, '_> {
         let eval = self.float_semantics(op, ty)?;
         let destination = self.destination(to, ty)?;
         memory.values = vec![destination.as_ref().map(|d| d.slot)];
-        self.sites.atomics.push(AtomicSite { memory, op, ty, operands: slots, eval });
+        let maybe_shared = matches!(memory.space, Space::Shared | Space::Generic);
+        let loads = (maybe_shared && is_loop(op, ty)).then_some(0);
+        self.sites.atomics.push(AtomicSite { memory, op, ty, operands: slots, eval, loads });
         self.push(Op::Atomic, self.sites.atomics.len() as u32 - 1);
         self.deliver(destination.as_ref());
         Ok(())
