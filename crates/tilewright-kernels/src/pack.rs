@@ -10,8 +10,8 @@ use tilewright_core::Layout;
 const PACK: Source = Source { file: "pack.cu", text: include_str!("../kernels/pack.cu") };
 /// Terms, and rows of A or columns of B, that a block copies at a time.
 pub(crate) const TILE: u32 = 64;
-/// More such tiles are not counted.
-const MOST_TILES: u64 = 1 << 30;
+/// More such tiles, or elements a term, are not counted.
+const MOST: u64 = 1 << 30;
 const THREADS: u32 = 256;
 /// Blocks that share a multiprocessor.
 const RESIDENT: u32 = 3;
@@ -41,7 +41,8 @@ pub(crate) fn bytes(request: &Request, side: u32, terms: u32) -> u64 {
 
 /// Whether copies of `sides` elements a term are not too large.
 pub(crate) fn fits(sides: u64, terms: u32) -> bool {
-    sides.div_ceil(TILE.into()).saturating_mul(terms.div_ceil(TILE).into()) <= MOST_TILES
+    let tiles = sides.div_ceil(TILE.into()).saturating_mul(terms.div_ceil(TILE).into());
+    sides <= MOST && tiles <= MOST
 }
 
 /// Copies A, B or both.
