@@ -12,14 +12,17 @@ pub fn second_level() -> usize {
 /// same format.
 #[cfg(target_arch = "x86_64")]
 fn detect() -> Option<usize> {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    use core::arch::x86_64::__cpuid_count;
     const LEAVES: [(u32, u32); 2] = [(0, 4), (0x8000_0000, 0x8000_001d)];
+    #[allow(unused_unsafe, reason = "later compilers than the oldest supported one know that it is safe")]
+    // SAFETY: every x86-64 processor has the instruction.
+    let cpuid = |leaf, index| unsafe { __cpuid_count(leaf, index) };
     for (base, leaf) in LEAVES {
-        if __cpuid(base).eax < leaf {
+        if cpuid(base, 0).eax < leaf {
             continue;
         }
         for index in 0..8 {
-            let c = __cpuid_count(leaf, index);
+            let c = cpuid(leaf, index);
             let (kind, level) = (c.eax & 0x1f, c.eax >> 5 & 7);
             const DATA: u32 = 1;
             const UNIFIED: u32 = 3;
