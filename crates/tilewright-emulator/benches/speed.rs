@@ -18,6 +18,8 @@ const KERNELS: &[(&str, [u32; 3])] = &[
 
 /// Seconds that this thread has had a core.
 fn core_seconds(start: Instant) -> f64 {
+    // The kernel brings the account up to date when the scheduler runs.
+    std::thread::yield_now();
     let busy = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = busy.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |nanoseconds| nanoseconds * 1e-9)

@@ -1,11 +1,10 @@
 //! Shadow of global memory.
 
-use std::sync::{Mutex, MutexGuard, OnceLock};
-
 use super::{
-    blocks::{BlockOrder, Known, locked},
+    blocks::{BlockOrder, Known},
     entry::{Entry, Strength},
     order::Order,
+    pages::{Pages, View},
     runs::{LINE, Runs, Span},
     seen::{Loads, Now, Row, Seen, Stores},
     shared::{Actor, Mode},
@@ -15,21 +14,26 @@ use crate::memory::{Footprint, Piece, lanes};
 /// Granules of a page.
 const PAGE: usize = 8192;
 
+/// Lines of a page.
+const LINES: usize = PAGE / LINE;
+
 /// What is remembered of a page.
 #[derive(Debug)]
 struct Cells {
-    loads: Runs<Loads>,
+    loads: Runs<Loads, LINES>,
     /// None until there is a store: most pages are only read.
-    stores: Option<Box<Runs<Stores>>>,
+    stores: Option<Box<Runs<Stores, LINES>>>,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self { loads: Runs::new(), stores: None }
+    }
 }
 
 impl Cells {
-    fn new() -> Self {
-        Self { loads: Runs::new(PAGE / LINE), stores: None }
-    }
-
-    fn stores(&mut self) -> &mut Runs<Stores> {
-        self.stores.get_or_insert_with(|| Box::new(Runs::new(PAGE / LINE)))
+    fn stores(&mut self) -> &mut Runs<Stores, LINES> {
+        self.stores.get_or_insert_with(|| Box::new(Runs::new()))
     }
 
     /// Lanes read a row. `false`: nothing was done, there may be a conflict.
@@ -46,22 +50,20 @@ impl Cells {
         true
     }
 
-    /// Lanes read a column of page `page`: pieces of one granule, where all rows have come apart and nobody stores. Returns how many
-    /// there were of these.
-    #[inline(always)]
-    fn read_column(&mut self, now: Now, page: usize, first: usize, width: u32, pieces: &[Piece]) -> usize {
+    /// Lanes read a column, of which this page has the granules from `page` on: pieces of one granule, where all rows have come apart and
+    /// nobody stores. Returns how many there were of these.
+    fn read_column(&mut self, now: Now, page: usize, first: usize, width: u32, column: &[Piece]) -> usize {
         if self.stores.is_some() {
             return 0;
         }
-        for (done, piece) in pieces.iter().enumerate() {
+        let first = first.wrapping_sub(page);
+        let mut singles = self.loads.singles();
+        for (done, piece) in column.iter().enumerate() {
             let at = first.wrapping_add_signed(piece.start as isize);
-            if piece.granules != 1 || at / PAGE != page {
-                return done;
-            }
-            let Some(loads) = self.loads.single(at % PAGE / LINE, at % LINE) else { return done };
+            let Some(loads) = singles.get(at) else { return done };
             loads.remember(now, Row::new(piece.lanes, at % LINE, width));
         }
-        pieces.len()
+        column.len()
     }
 
     /// Lanes write a row, each granule one of them. `false`: nothing was done, there may be a conflict.
@@ -107,41 +109,18 @@ impl Cells {
     }
 }
 
-type Page = Mutex<Cells>;
-
-/// The page that is held: one at a time, so that workers cannot wait for each other in a circle.
-struct Held<'a> {
-    pages: &'a [OnceLock<Page>],
-    number: usize,
-    cells: Option<MutexGuard<'a, Cells>>,
-}
-
-impl<'a> Held<'a> {
-    #[inline(always)]
-    fn new(pages: &'a [OnceLock<Page>]) -> Self {
-        Self { pages, number: usize::MAX, cells: None }
-    }
-
-    /// The cells of page `number`.
-    #[inline(always)]
-    fn cells(&mut self, number: usize) -> Option<&mut Cells> {
-        if self.number != number {
-            // First of all the other is let go.
-            self.cells = None;
-            self.number = number;
-            let page = self.pages.get(number);
-            self.cells = page.map(|page| locked(page.get_or_init(|| Mutex::new(Cells::new()))));
-        }
-        self.cells.as_deref_mut()
-    }
-}
-
 /// The shadow. Pages come into being when they are touched.
 #[derive(Debug)]
 pub struct GlobalShadow {
     /// log2 of the bytes of a granule.
     shift: u32,
-    regions: Vec<Vec<OnceLock<Page>>>,
+    pages: Pages<Cells>,
+}
+
+/// The shadow as one worker has it.
+pub struct GlobalView<'a> {
+    shift: u32,
+    pages: View<'a, Cells>,
 }
 
 /// An earlier access that is not ordered with the present one.
@@ -171,20 +150,24 @@ pub struct Present<'a> {
 }
 
 impl GlobalShadow {
-    /// A shadow for regions of these sizes in granules of `1 << shift` bytes.
-    pub fn new(bytes: impl Iterator<Item = u64>, shift: u32) -> Self {
-        let pages = |bytes: u64| (bytes as usize).div_ceil(PAGE << shift);
-        Self {
-            shift,
-            regions: bytes.map(|bytes| (0..pages(bytes)).map(|_| OnceLock::new()).collect()).collect(),
-        }
+    /// A shadow for regions of these sizes in granules of `1 << shift` bytes, for so many workers.
+    pub fn new(bytes: impl Iterator<Item = u64>, shift: u32, workers: usize) -> Self {
+        let pages = bytes.map(|bytes| (bytes as usize).div_ceil(PAGE << shift));
+        Self { shift, pages: Pages::new(pages, workers) }
     }
 
+    /// For a worker to look at; of an only worker there is one at a time.
+    pub fn view(&self) -> GlobalView<'_> {
+        GlobalView { shift: self.shift, pages: self.pages.view() }
+    }
+}
+
+impl GlobalView<'_> {
     /// Remembers a plain access whose first lane is at `offset` of `region`, if it obviously conflicts with no other. `false`: it is
     /// for [`Self::access`] to tell, and what has been remembered so far does no harm.
     #[inline(always)]
     pub fn is_quiet(
-        &self,
+        &mut self,
         present: Present<'_>,
         actor: Actor,
         mode: Mode,
@@ -192,23 +175,22 @@ impl GlobalShadow {
         footprint: &Footprint,
         offset: u64,
     ) -> bool {
-        let Some(pages) = self.regions.get(region) else { return false };
+        let Some(mut pages) = self.pages.region(region) else { return false };
         if mode == Mode::Write && !footprint.is_exclusive() {
             return false;
         }
         let width = footprint.width();
         let now = Now::new(present, actor, width);
         let first = (offset >> self.shift) as usize;
-        let mut held = Held::new(pages);
         let mut pieces = footprint.pieces();
         // Granules of the first piece that have been looked at.
         let mut done = 0;
         while let Some(&piece) = pieces.first() {
             let at = first.wrapping_add_signed(piece.start as isize) + done;
             let page = at / PAGE;
-            let Some(cells) = held.cells(page) else { return false };
-            if mode == Mode::Read && piece.granules == 1 {
-                let column = cells.read_column(now, page, first, width, pieces);
+            let Some(cells) = pages.page(page) else { return false };
+            if mode == Mode::Read && footprint.is_column() {
+                let column = cells.read_column(now, page * PAGE, first, width, pieces);
                 if column > 0 {
                     pieces = &pieces[column..];
                     continue;
@@ -236,7 +218,7 @@ impl GlobalShadow {
     /// Looks at an access of `bytes` at `offsets` into `region` by each lane of `mask`, and reports conflicts.
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn access(
-        &self,
+        &mut self,
         present: Present<'_>,
         actor: Actor,
         mode: Mode,
@@ -246,16 +228,15 @@ impl GlobalShadow {
         mask: u32,
         report: &mut dyn FnMut(u32, GlobalConflict),
     ) {
-        let Some(pages) = self.regions.get(region) else { return };
+        let Some(mut pages) = self.pages.region(region) else { return };
         let granules = (bytes as usize >> self.shift).max(1);
         let width = granules.ilog2();
         let now = Now::new(present, actor, width);
-        let mut held = Held::new(pages);
         for lane in lanes(mask) {
             let start = (offsets[lane] >> self.shift) as usize;
             let mut found = None;
             for granule in start..start + granules {
-                let Some(cells) = held.cells(granule / PAGE) else { return };
+                let Some(cells) = pages.page(granule / PAGE) else { return };
                 let from = granule % LINE;
                 let span = Span { line: granule % PAGE / LINE, from, to: from + 1 };
                 let row = Row::new(1 << lane, from, width);

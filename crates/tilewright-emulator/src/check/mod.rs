@@ -6,6 +6,7 @@ mod entry;
 mod finding;
 mod global;
 mod order;
+mod pages;
 #[cfg(test)]
 mod quiet;
 mod runs;
@@ -16,6 +17,6 @@ pub use blocks::{BlockOrder, Known};
 pub use collector::{Collector, Event, Naming, Side};
 pub use entry::Strength;
 pub use finding::{Finding, FindingKind, Party, Severity};
-pub use global::{GlobalConflict, GlobalShadow, Present};
+pub use global::{GlobalConflict, GlobalShadow, GlobalView, Present};
 pub use order::Order;
 pub use shared::{Access, Actor, Conflict, Mode, SharedShadow};

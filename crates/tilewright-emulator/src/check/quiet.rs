@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::{Access, Actor, BlockOrder, GlobalShadow, Known, Mode, Order, Present, SharedShadow, Strength};
+use super::{
+    Access, Actor, BlockOrder, GlobalShadow, GlobalView, Known, Mode, Order, Present, SharedShadow, Strength,
+};
 use crate::memory::Footprint;
 
 /// Granules of the memory.
@@ -93,7 +95,8 @@ proptest! {
     fn of_global_memory(steps in proptest::collection::vec(step(), 1..40)) {
         let mut orders = [Order::new(3), Order::new(3)];
         let (known, blocks) = (Known::default(), BlockOrder::default());
-        let [short, long] = [(); 2].map(|()| GlobalShadow::new([0, 4 * SIZE as u64].into_iter(), 2));
+        let shadows = [1, 2].map(|workers| GlobalShadow::new([0, 4 * SIZE as u64].into_iter(), 2, workers));
+        let [mut short, mut long] = shadows.each_ref().map(GlobalShadow::view);
         for step in &steps {
             let order = &mut orders[step.block as usize];
             synchronise(step, order);
@@ -101,7 +104,7 @@ proptest! {
             let offsets = offsets.map(u64::from);
             let actor = Actor { warp: step.warp, pc: step.pc, strength: step.strength };
             let present = Present { block: step.block, order, known: &known, blocks: &blocks };
-            let look = |shadow: &GlobalShadow| {
+            let look = |shadow: &mut GlobalView<'_>| {
                 let mut found = Vec::new();
                 let bytes = 4 * step.width;
                 shadow.access(present, actor, step.mode, 1, &offsets, bytes, step.mask, &mut |lane, conflict| {
@@ -111,8 +114,8 @@ proptest! {
             };
             let plain = step.mode != Mode::Update;
             let quiet = plain && short.is_quiet(present, actor, step.mode, 1, &footprint, first.into());
-            let found = if quiet { Vec::new() } else { look(&short) };
-            prop_assert_eq!(found, look(&long), "{:?}", step);
+            let found = if quiet { Vec::new() } else { look(&mut short) };
+            prop_assert_eq!(found, look(&mut long), "{:?}", step);
         }
     }
 }

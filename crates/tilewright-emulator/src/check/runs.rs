@@ -55,21 +55,40 @@ impl Line {
     }
 }
 
-/// The values of some lines. At first they are all the default.
+/// The values of `LINES` lines. At first they are all the default.
 #[derive(Debug)]
-pub struct Runs<T> {
-    lines: Box<[Line]>,
+pub struct Runs<T, const LINES: usize> {
+    lines: Box<[Line; LINES]>,
     /// Rooms of 1, 2, 4, ... values.
     values: Vec<T>,
     /// Rooms that lines have grown out of, by log2 of their size.
     free: [Vec<u16>; FULL as usize + 1],
 }
 
-impl<T: Copy + Default + PartialEq> Runs<T> {
-    /// The values of this many lines, at most 512: then places fit into 16 bits.
-    pub fn new(lines: usize) -> Self {
+/// The granules of lines that have come apart into single ones.
+pub struct Singles<'a, T, const LINES: usize> {
+    lines: &'a [Line; LINES],
+    values: &'a mut [T],
+}
+
+impl<T, const LINES: usize> Singles<'_, T, LINES> {
+    /// The value of granule `at` of all lines, to be changed.
+    #[inline(always)]
+    pub fn get(&mut self, at: usize) -> Option<&mut T> {
+        let Line { starts, place, .. } = *self.lines.get(at / LINE)?;
+        if starts != u32::MAX {
+            return None;
+        }
+        self.values.get_mut(place as usize + at % LINE)
+    }
+}
+
+impl<T: Copy + Default + PartialEq, const LINES: usize> Runs<T, LINES> {
+    /// Nothing but defaults.
+    pub fn new() -> Self {
+        const { assert!(LINES <= 512, "places fit into 16 bits") }
         Self {
-            lines: vec![Line { starts: 1, place: 0, room: NONE }; lines].into(),
+            lines: Box::new([Line { starts: 1, place: 0, room: NONE }; LINES]),
             values: Vec::new(),
             free: Default::default(),
         }
@@ -96,11 +115,10 @@ impl<T: Copy + Default + PartialEq> Runs<T> {
         &self.values[first + line.rank(span.from + 1) - 1..first + line.rank(span.to)]
     }
 
-    /// The value of a granule, to be changed, if its line has come apart into single ones.
+    /// The granules of lines that have come apart into single ones.
     #[inline(always)]
-    pub fn single(&mut self, line: usize, granule: usize) -> Option<&mut T> {
-        let Line { starts, place, .. } = self.lines[line];
-        (starts == u32::MAX).then(|| &mut self.values[place as usize + granule])
+    pub fn singles(&mut self) -> Singles<'_, T, LINES> {
+        Singles { lines: &self.lines, values: &mut self.values }
     }
 
     /// The values of a span and of nothing else, to be changed. Then it is to be [closed](Self::close).
@@ -231,7 +249,7 @@ mod tests {
     proptest! {
         #[test]
         fn runs_are_as_single_values(steps in proptest::collection::vec(step(), 1..200)) {
-            let mut runs = Runs::<u8>::new(3);
+            let mut runs = Runs::<u8, 3>::new();
             let mut single = [[0u8; LINE]; 3];
             for (span, anew, by) in steps {
                 let change = |value: &mut u8| *value = if anew { by } else { *value / 2 + by };
@@ -260,8 +278,8 @@ mod tests {
 
     #[test]
     fn rooms_are_used_again() {
-        let mut runs = Runs::<usize>::new(4);
-        let set = |runs: &mut Runs<usize>, line, from, to, value| {
+        let mut runs = Runs::<usize, 4>::new();
+        let set = |runs: &mut Runs<usize, 4>, line, from, to, value| {
             let span = Span { line, from, to };
             runs.open(span).fill(value);
             runs.close(span);

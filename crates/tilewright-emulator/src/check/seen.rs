@@ -130,13 +130,13 @@ impl Loads {
     #[inline(always)]
     pub fn remember(&mut self, now: Now, row: Row) {
         let Loads { last, other } = *self;
-        let again = last.block() == now.me;
-        // A reader of another block is kept if there is one: it stays unordered for longest.
-        if last.block() != 0 && !last.is_now(now) && (other.block() == 0 || other.block() == now.me || !again)
-        {
-            self.other = last;
+        if last.moment == now.moment && last.block() == now.me {
+            self.last.party |= u64::from(row.0);
+            return;
         }
-        self.last.add(now, row);
+        // A reader of another block is kept if there is one: it stays unordered for longest.
+        let stays = (last.block() == now.me) & (other.block() != now.me) & (other.block() != 0);
+        *self = Loads { last: Seen::new(now, row), other: if stays { other } else { last } };
     }
 
     /// The value has been replaced.

@@ -269,10 +269,11 @@ impl Machine {
         let shared = SharedLayout::new(&self.program.shared, &function.shared, launch.dynamic_shared);
         let options = &launch.options;
         let granule_shift = if self.has_narrow_accesses() { 0 } else { 2 };
+        let workers = options.workers(launch.blocks());
         let shadow = (options.races == Races::All).then(|| {
             let regions = (0..self.memory.regions())
                 .map(|region| self.memory.region_number(region).map_or(0, |region| region.bytes));
-            GlobalShadow::new(regions, granule_shift)
+            GlobalShadow::new(regions, granule_shift, workers)
         });
         self.check_memory(launch, u64::from(shared.bytes))?;
         let launched = machine::Prepared {
@@ -297,7 +298,7 @@ impl Machine {
             steps: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        Ok(machine::run(&launched, options.order, options.workers(launch.blocks())))
+        Ok(machine::run(&launched, options.order, workers))
     }
 
     /// The parameter block for `arguments`.

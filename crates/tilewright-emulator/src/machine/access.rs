@@ -154,7 +154,7 @@ impl Worker<'_> {
     ) -> bool {
         let pattern = &mut self.patterns[site.counter as usize];
         let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
-        is_quiet(self.isa, self.launch, team, site, pattern, object, first, actor, mode)
+        is_quiet(self.isa, self.launch, &mut self.shadow, team, site, pattern, object, first, actor, mode)
     }
 
     /// An access whose lanes do not lie as they did before.
@@ -194,7 +194,7 @@ impl Worker<'_> {
         if !quiet && space == Space::Shared && team.shadow.is_some() {
             self.shadow_shared(site, warp, team, &addresses, &object, mode, frame, pc);
         }
-        if !quiet && space == Space::Global && self.launch.shadow.is_some() {
+        if !quiet && space == Space::Global && self.shadow.is_some() {
             self.shadow_global(site, warp, team, &addresses, &object, mode, frame, pc);
         }
         // SAFETY: all lanes are inside the object, and aligned.

@@ -85,7 +85,7 @@ impl Worker<'_> {
             let mode = Mode::Update;
             if space == Space::Shared && team.shadow.is_some() {
                 self.shadow_shared(&site.memory, warp, team, &group, &object, mode, frame, pc);
-            } else if space == Space::Global && self.launch.shadow.is_some() {
+            } else if space == Space::Global && self.shadow.is_some() {
                 self.shadow_global(&site.memory, warp, team, &group, &object, mode, frame, pc);
             }
         }

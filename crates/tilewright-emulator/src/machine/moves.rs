@@ -1,7 +1,7 @@
 //! Data between memory and the registers of a warp.
 
-use super::{frame::Frame, vector};
-use crate::memory::{Shape, Words, lanes};
+use super::{frame::Frame, vector::FULL};
+use crate::memory::{GROUP, Shape, Words, lanes};
 use crate::program::instruction::{MemorySite, Slot, Width};
 
 /// The memory of a warp access.
@@ -17,12 +17,44 @@ pub struct Cells<'a> {
     pub mask: u32,
 }
 
-impl Cells<'_> {
-    /// The same lanes, `bytes` further on.
+/// What a register has for each lane.
+trait Lane: Copy {
+    fn from_bits(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
+
+impl Lane for u32 {
     #[inline(always)]
-    unsafe fn element(&self, bytes: usize) -> Self {
+    fn from_bits(bits: u64) -> Self {
+        bits as u32
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self.into()
+    }
+}
+
+impl Lane for u64 {
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        bits
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+impl Cells<'_> {
+    /// An element of a vector. Lanes of vectors follow each other as a whole, their elements do not.
+    #[inline(always)]
+    unsafe fn element(&self, site: &MemorySite, number: usize) -> Self {
+        let apart = site.elements > 1 && self.shape == Shape::Consecutive;
+        let shape = if apart { Shape::Scattered } else { self.shape };
         // SAFETY: the caller knows that the access reaches so far.
-        Self { data: unsafe { self.data.add(bytes) }, ..*self }
+        Self { data: unsafe { self.data.add(number * site.bytes as usize) }, shape, ..*self }
     }
 
     /// One lane's.
@@ -39,14 +71,11 @@ impl Cells<'_> {
 /// The cells must be inside an object, aligned, and memory that `W` may access.
 #[inline(always)]
 pub unsafe fn fetch<W: Words>(site: &MemorySite, cells: &Cells<'_>, frame: Frame) {
-    // Vectors are consecutive as a whole, their elements are not.
-    let apart = site.elements > 1 && cells.shape == Shape::Consecutive;
-    let shape = if apart { Shape::Scattered } else { cells.shape };
     for (element, to) in site.values.iter().enumerate() {
         let Some(to) = *to else { continue };
         // SAFETY: the caller has checked the whole vector.
         unsafe {
-            let cells = Cells { shape, ..cells.element(element * site.bytes as usize) };
+            let cells = cells.element(site, element);
             match site.bytes {
                 4 => fetch_element::<W, 4>(&cells, frame, to),
                 8 => fetch_element::<W, 8>(&cells, frame, to),
@@ -61,23 +90,41 @@ pub unsafe fn fetch<W: Words>(site: &MemorySite, cells: &Cells<'_>, frame: Frame
 unsafe fn fetch_element<W: Words, const BYTES: u32>(cells: &Cells<'_>, frame: Frame, to: Slot) {
     // SAFETY: the caller has checked that all lanes are inside and aligned.
     unsafe {
-        if cells.shape == Shape::Uniform {
-            frame.fill(to, W::read::<BYTES>(cells.data), cells.mask);
-        } else if to.width == Width::Word && cells.mask == vector::FULL {
-            let target = frame.target::<u32>(to.place);
-            if cells.shape == Shape::Consecutive && BYTES == 4 {
-                for lane in 0..32 {
-                    *target.add(lane) = W::read::<BYTES>(cells.data.add(4 * lane)) as u32;
-                }
-            } else {
-                for lane in 0..32 {
-                    *target.add(lane) = W::read::<BYTES>(cells.lane(lane)) as u32;
+        match to.width {
+            _ if cells.shape == Shape::Uniform => frame.fill(to, W::read::<BYTES>(cells.data), cells.mask),
+            Width::Word if cells.mask == FULL => fetch_row::<W, BYTES, u32>(cells, frame.target(to.place)),
+            Width::Double if cells.mask == FULL => fetch_row::<W, BYTES, u64>(cells, frame.target(to.place)),
+            _ => {
+                for lane in lanes(cells.mask) {
+                    frame.set_lane(to, lane, W::read::<BYTES>(cells.lane(lane)));
                 }
             }
-        } else {
-            for lane in lanes(cells.mask) {
-                frame.set_lane(to, lane, W::read::<BYTES>(cells.lane(lane)));
+        }
+    }
+}
+
+/// Reads all lanes, group by group: registers and memory do not overlap, which the compiler does not know.
+#[inline(always)]
+unsafe fn fetch_row<W: Words, const BYTES: u32, T: Lane>(cells: &Cells<'_>, row: *mut T) {
+    for first in (0..32).step_by(GROUP) {
+        // SAFETY: the caller has checked that all lanes are inside and aligned; rows have 32 lanes.
+        unsafe {
+            let start = cells.lane(first);
+            let mut values = [T::from_bits(0); GROUP];
+            match cells.shape {
+                Shape::Uniform | Shape::Repeated => values = [T::from_bits(W::read::<BYTES>(start)); GROUP],
+                Shape::Consecutive => {
+                    for (lane, value) in values.iter_mut().enumerate() {
+                        *value = T::from_bits(W::read::<BYTES>(start.add(lane * BYTES as usize)));
+                    }
+                }
+                Shape::Scattered => {
+                    for (lane, value) in values.iter_mut().enumerate() {
+                        *value = T::from_bits(W::read::<BYTES>(cells.lane(first + lane)));
+                    }
+                }
             }
+            row.add(first).cast::<[T; GROUP]>().write(values);
         }
     }
 }
@@ -92,7 +139,7 @@ pub unsafe fn spill<W: Words>(site: &MemorySite, cells: &Cells<'_>, frame: Frame
         let Some(from) = *from else { continue };
         // SAFETY: the caller has checked the whole vector.
         unsafe {
-            let cells = cells.element(element * site.bytes as usize);
+            let cells = cells.element(site, element);
             match site.bytes {
                 4 => spill_element::<W, 4>(&cells, frame, from),
                 8 => spill_element::<W, 8>(&cells, frame, from),
@@ -105,8 +152,39 @@ pub unsafe fn spill<W: Words>(site: &MemorySite, cells: &Cells<'_>, frame: Frame
 
 #[inline(always)]
 unsafe fn spill_element<W: Words, const BYTES: u32>(cells: &Cells<'_>, frame: Frame, from: Slot) {
-    for lane in lanes(cells.mask) {
-        // SAFETY: the caller has checked that all lanes are inside and aligned.
-        unsafe { W::write::<BYTES>(cells.lane(lane), frame.lane(from, lane)) };
+    // SAFETY: the caller has checked that all lanes are inside and aligned.
+    unsafe {
+        match from.width {
+            Width::Word if cells.mask == FULL => spill_row::<W, BYTES, u32>(cells, frame.source(from.place)),
+            Width::Double if cells.mask == FULL => {
+                spill_row::<W, BYTES, u64>(cells, frame.source(from.place));
+            }
+            _ => {
+                for lane in lanes(cells.mask) {
+                    W::write::<BYTES>(cells.lane(lane), frame.lane(from, lane));
+                }
+            }
+        }
+    }
+}
+
+/// Writes all lanes, in their order: of those that write one place the last stays.
+#[inline(always)]
+unsafe fn spill_row<W: Words, const BYTES: u32, T: Lane>(cells: &Cells<'_>, row: *const T) {
+    for first in (0..32).step_by(GROUP) {
+        // SAFETY: the caller has checked that all lanes are inside and aligned; rows have 32 lanes.
+        unsafe {
+            let values = row.add(first).cast::<[T; GROUP]>().read();
+            if cells.shape == Shape::Consecutive {
+                let start = cells.lane(first);
+                for (lane, value) in values.iter().enumerate() {
+                    W::write::<BYTES>(start.add(lane * BYTES as usize), value.bits());
+                }
+            } else {
+                for (lane, value) in values.iter().enumerate() {
+                    W::write::<BYTES>(cells.lane(first + lane), value.bits());
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Accesses that obviously conflict with no other.
 
 use super::{isa::for_each_isa, team::Team, worker::Launch};
-use crate::check::{Actor, Mode, Present};
+use crate::check::{Actor, GlobalView, Mode, Present};
 use crate::memory::{Object, Pattern};
 use crate::program::{
     address,
@@ -13,6 +13,7 @@ for_each_isa! {
     /// other. `false`: that is to be looked at lane by lane.
     pub fn is_quiet(
         launch: &Launch<'_>,
+        shadow: &mut Option<GlobalView<'_>>,
         team: &mut Team,
         site: &MemorySite,
         pattern: &mut Pattern,
@@ -27,6 +28,7 @@ for_each_isa! {
 #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
 fn look_for_quiet(
     launch: &Launch<'_>,
+    shadow: &mut Option<GlobalView<'_>>,
     team: &mut Team,
     site: &MemorySite,
     pattern: &mut Pattern,
@@ -46,7 +48,7 @@ fn look_for_quiet(
         let Some(shadow) = &mut team.shadow else { return true };
         return shadow.is_quiet(&team.order, actor, mode, footprint, start as u32 + offset as u32);
     }
-    let Some(shadow) = &launch.shadow else { return true };
+    let Some(shadow) = shadow else { return true };
     let present =
         Present { block: team.number, order: &team.order, known: &team.known, blocks: &launch.blocks };
     let region = (object.start >> address::REGION_SHIFT) as usize;

@@ -190,11 +190,11 @@ impl Worker<'_> {
         frame: Frame,
         pc: u32,
     ) {
-        let Some(shadow) = &self.launch.shadow else { return };
         if site.order != Order::Weak {
             self.order_global(site, warp, team, addresses, mode);
         }
         let actor = self.actor(site, warp, pc, Space::Global);
+        let Some(shadow) = &mut self.shadow else { return };
         let region = (object.start >> address::REGION_SHIFT) as usize;
         let offsets = each_lane(&addresses.at, |at| at - object.start);
         let bytes = site.bytes * site.elements;
@@ -225,7 +225,7 @@ impl Worker<'_> {
     /// What other blocks have published where these lanes have just read. Before the data moved that may have been less: a block that
     /// publishes in between is one whose value was read.
     pub fn learn_of_blocks(&self, site: &MemorySite, team: &mut Team, addresses: &Addresses) {
-        if site.order == Order::Weak || self.launch.shadow.is_none() {
+        if site.order == Order::Weak || self.shadow.is_none() {
             return;
         }
         for lane in crate::memory::lanes(addresses.mask) {

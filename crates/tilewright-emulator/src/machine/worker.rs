@@ -9,7 +9,9 @@ use super::{
     team::Team,
     warp::{Path, Warp},
 };
-use crate::check::{BlockOrder, Collector, Event, FindingKind, GlobalShadow, Naming, Severity, Side};
+use crate::check::{
+    BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side,
+};
 use crate::count::RawCounts;
 use crate::memory::{GlobalMemory, Pattern, SharedLayout};
 use crate::program::{
@@ -57,6 +59,8 @@ pub struct Worker<'a> {
     pub counts: RawCounts,
     /// The last pattern of each access.
     pub patterns: Vec<Pattern>,
+    /// The shadow of global memory, if races there are looked for.
+    pub shadow: Option<GlobalView<'a>>,
     pub findings: Collector,
     /// Text that the kernel has printed, with the number of the block.
     pub printed: Vec<(u32, String)>,
@@ -76,6 +80,7 @@ impl<'a> Worker<'a> {
             is_unwatched: launch.races == Races::Ignore && launch.observer.is_none(),
             counts: RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len()),
             patterns: vec![Pattern::default(); program.accesses.len()],
+            shadow: launch.shadow.as_ref().map(GlobalShadow::view),
             findings: Collector::default(),
             printed: Vec::new(),
             executing: (0, 0),

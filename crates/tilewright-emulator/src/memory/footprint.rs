@@ -35,6 +35,8 @@ pub struct Footprint {
     lanes: Vec<u32>,
     /// Whether no two lanes touch one granule.
     exclusive: bool,
+    /// Whether all pieces are of one granule.
+    column: bool,
 }
 
 impl Run {
@@ -86,6 +88,7 @@ impl Footprint {
         }
         let pieces = footprint.runs.iter().flat_map(|run| run.pieces(&footprint.lanes, width));
         footprint.pieces = pieces.collect();
+        footprint.column = footprint.pieces.iter().all(|piece| piece.granules == 1);
         footprint
     }
 
@@ -102,6 +105,12 @@ impl Footprint {
     /// Whether no two lanes touch one granule.
     pub fn is_exclusive(&self) -> bool {
         self.exclusive
+    }
+
+    /// Whether all pieces are of one granule.
+    #[inline(always)]
+    pub fn is_column(&self) -> bool {
+        self.column
     }
 
     /// log2 of the granules of a lane.

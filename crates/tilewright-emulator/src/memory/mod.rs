@@ -11,7 +11,7 @@ pub use cells::{Atomic, Plain, Words};
 pub use footprint::{Footprint, Piece};
 pub use global::{Access, GlobalMemory};
 pub use lanes::{Addresses, each_lane, lanes};
-pub use pattern::{Cost, Pattern, Shape};
+pub use pattern::{Cost, GROUP, Pattern, Shape};
 pub use shared::{SharedLayout, SharedMemory};
 
 /// Part of a memory that one pointer may reach.

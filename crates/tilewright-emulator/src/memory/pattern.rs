@@ -9,12 +9,17 @@ use super::{Addresses, Footprint, Object};
 use crate::count::AccessCount;
 use crate::program::instruction::{Issue, Space};
 
+/// Lanes of a group: tiles are mostly at least as wide.
+pub const GROUP: usize = 8;
+
 /// How the addresses of a warp lie to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// All lanes have one address.
     Uniform,
-    /// All 32 lanes are active and follow each other without gaps.
+    /// All 32 lanes are active, and those of each group have one address.
+    Repeated,
+    /// All 32 lanes are active, and those of each group follow each other without gaps.
     Consecutive,
     /// Anything else.
     Scattered,
@@ -187,10 +192,14 @@ impl Pattern {
             (self.once.issued, self.once.issued_wavefronts) = issued(addresses, issue, cost);
         }
         self.footprint.clear();
-        let consecutive = |lane: usize| self.relative[lane] == lane as u64 * u64::from(bytes);
+        let grouped = |step: u64| {
+            let follows = |lane: usize| self.relative[lane].wrapping_sub(self.relative[lane - 1]) == step;
+            *mask == u32::MAX && (0..32usize).all(|lane| lane.is_multiple_of(GROUP) || follows(lane))
+        };
         self.shape = match () {
             () if self.bits == 0 => Shape::Uniform,
-            () if *mask == u32::MAX && (0..32).all(consecutive) => Shape::Consecutive,
+            () if grouped(0) => Shape::Repeated,
+            () if grouped(bytes.into()) => Shape::Consecutive,
             () => Shape::Scattered,
         };
     }
