@@ -26,6 +26,8 @@ pub(super) struct Section<'a> {
     pub(super) size: u64,
     /// Its bytes in the file.
     pub(super) bytes: &'a [u8],
+    /// Where they begin.
+    pub(super) start: u64,
     kind: u32,
     link: u32,
 }
@@ -82,6 +84,7 @@ fn section<'a>(file: &'a [u8], header: &[u8], names: &'a [u8]) -> Option<Section
         link: u32_at(header, 40)?,
         info: u32_at(header, 44)?,
         bytes: contents(file, header)?,
+        start: u64_at(header, 24)?,
     })
 }
 

@@ -7,9 +7,11 @@
 mod attributes;
 mod elf;
 mod log;
+mod reuse;
 
 use attributes::{Code, Words, attributes};
 use elf::{Elf, Section};
+pub(crate) use reuse::reuse_operands;
 use std::fmt;
 use tilewright_arch::KernelResources;
 

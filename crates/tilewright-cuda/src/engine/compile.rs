@@ -3,10 +3,12 @@
 use super::Engine;
 use crate::architecture::Architecture;
 use crate::cache::CacheKey;
-use crate::cubin::Cubin;
+use crate::cubin;
 use crate::device::{Function, FunctionAttributes, Module};
 use crate::nvrtc::{Nvrtc, Output, Source};
+use std::panic::resume_unwind;
 use std::sync::{Arc, PoisonError};
+use std::thread;
 use std::time::Instant;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
@@ -53,12 +55,31 @@ impl Ready {
 /// What is kept in memory: a program's entry.
 pub(super) type Key = (Program, &'static str);
 
+fn key(launch: &Launch) -> Key {
+    (launch.program.clone(), launch.entry)
+}
+
 impl Engine {
+    /// The kernels of some launches. Those that are not there yet are made side by side: compiling takes most of a first call.
+    pub(super) fn all_ready(&self, launches: &[Launch]) -> Result<Vec<Arc<Ready>>, Error> {
+        let missing = launches.iter().filter(|launch| self.known(&key(launch)).is_none()).count();
+        if missing < 2 {
+            return launches.iter().map(|launch| self.ready(launch)).collect();
+        }
+        thread::scope(|scope| {
+            let made: Vec<_> = launches.iter().map(|launch| scope.spawn(|| self.ready(launch))).collect();
+            made.into_iter().map(|made| made.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        })
+    }
+
+    fn known(&self, key: &Key) -> Option<Arc<Ready>> {
+        self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
     /// The kernel of a launch, ready for its dynamic shared memory.
     pub(super) fn ready(&self, launch: &Launch) -> Result<Arc<Ready>, Error> {
-        let key: Key = (launch.program.clone(), launch.entry);
-        let known = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        let ready = match known {
+        let key = key(launch);
+        let ready = match self.known(&key) {
             Some(ready) => ready,
             None => {
                 // Compiled outside the lock; if two threads do it, one of the results is kept.
@@ -146,14 +167,15 @@ impl Engine {
         Ok((module, Origin::Shipped { seconds: began.elapsed().as_secs_f64() }))
     }
 
-    /// Loads machine code that is a cubin at least by its form.
+    /// Loads machine code that is a cubin at least by its form, with the operands reused that can be.
     fn load(&self, program: &Program, image: &[u8]) -> Result<Arc<Module>, Error> {
-        Cubin::parse(image).map_err(|error| ErrorKind::Unsupported {
+        let mut image = image.to_vec();
+        cubin::reuse_operands(&mut image).map_err(|error| ErrorKind::Unsupported {
             what: program.name.clone(),
             why: error.to_string(),
             hint: String::new(),
         })?;
         // SAFETY: the image came from NVRTC, or from the cache with its checksum, and is a cubin.
-        unsafe { Module::load(self.context(), &program.name, image) }
+        unsafe { Module::load(self.context(), &program.name, &image) }
     }
 }

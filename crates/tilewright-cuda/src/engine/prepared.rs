@@ -48,7 +48,7 @@ impl Engine {
     /// `unavailable` without NVRTC, `compilation` for a kernel that does not compile or spills where it must not, `device-memory`
     /// for workspaces that do not fit.
     pub fn prepare(&self, recipe: Recipe) -> Result<Prepared, Error> {
-        let kernels = recipe.launches.iter().map(|launch| self.ready(launch)).collect::<Result<_, _>>()?;
+        let kernels = self.all_ready(&recipe.launches)?;
         let names = recipe.launches.iter().map(|launch| launch.program.name.as_str().into()).collect();
         let allocate = |&bytes: &u64| {
             let failed = |_| ErrorKind::OutOfMemory { what: "a workspace", bytes };
