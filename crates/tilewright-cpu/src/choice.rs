@@ -63,30 +63,30 @@ pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize,
 /// Terms of a region at least: enough to be worth taking.
 const TERMS_PER_REGION: f64 = 5e5;
 
-/// How many regions to cut C into for so many threads: several for each, so that a thread that is held up takes fewer
-/// of them, but not so many that packing A, which every region does for itself, counts.
-fn count(pair_ops: f64, threads: usize, pack_a: bool) -> usize {
-    let most = threads * if pack_a { 2 } else { 4 };
-    most.min((pair_ops / TERMS_PER_REGION) as usize).max(threads)
+/// How many regions to cut C into for so many threads: two for each, so that a thread that is held up takes fewer of them,
+/// but not more, because each reads its operands for itself.
+fn count(pair_ops: f64, threads: usize) -> usize {
+    (2 * threads).min((pair_ops / TERMS_PER_REGION) as usize).max(threads)
 }
 
-/// Regions of C down and across for `threads` threads: those that move the fewest elements, because each region packs its own
-/// operands, and among these the squarest. Threads that write beside each other in the same rows fetch each other's
-/// lines ahead of time, which costs about as much as moving C once more.
+/// Regions of C down and across for `threads` threads: those that move the fewest elements, because each region reads, and
+/// packs, its own operands, and among these the squarest. What is packed on the way is written for nothing. Threads that write beside each other in
+/// the same rows fetch each other's lines ahead of time, which costs about as much as moving C twice more.
 pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
     if threads == 1 {
         return (1, 1);
     }
     let (m, n, tile) = (a.rows, b.cols, kernel.tile());
-    let Choice { pack_a, pack_b, .. } = choose(kernel, a, b, m, n);
+    let Choice { pack_a, pack_b, copying, .. } = choose(kernel, a, b, m, n);
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
-    let packed = |down, across| if pack_a { m * across } else { 0 } + if pack_b { n * down } else { 0 };
-    let moved = |down, across| {
-        let beside = if across > 1 { m.saturating_mul(n) } else { 0 };
-        a.cols.saturating_mul(2 * packed(down, across)).saturating_add(beside)
+    let moves_a = if pack_a { 2 * m } else { m };
+    let moves_b = if pack_b && copying.is_none() { 2 * n } else { n };
+    let moved = |down: usize, across: usize| {
+        let beside = if across > 1 { m.saturating_mul(2 * n) } else { 0 };
+        a.cols.saturating_mul(moves_a * across + moves_b * down).saturating_add(beside)
     };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
-    let count = count(m as f64 * n as f64 * a.cols as f64, threads, pack_a);
+    let count = count(m as f64 * n as f64 * a.cols as f64, threads);
     (1..=count)
         .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
         .map(|down| (down, count / down))
