@@ -25,6 +25,8 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     pub terms: Range<usize>,
     pub pack_a: bool,
     pub pack_b: bool,
+    /// Whether all of B is packed already.
+    pub is_packed: bool,
     /// Tiles for the first rows, where it is they that pack B.
     pub copying: Option<Tiles<P, A>>,
     pub start: Start,
@@ -61,7 +63,9 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         let packed = if in_place { cols.end - ragged } else { cols.start };
         // SAFETY: tiles and strips are parts of the block.
         unsafe {
-            self.pack_b(packed..cols.end);
+            if !self.is_packed {
+                self.pack_b(packed..cols.end);
+            }
             if !self.pack_a && !self.pack_b {
                 // All rows use a strip while it is near.
                 for strip in parts(cols.clone(), self.nr()) {
@@ -78,7 +82,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                 for tile in parts(panel.clone(), height) {
                     let a = self.a(&tile, &panel);
                     // From the second tile on all of B is packed.
-                    let (packed, copying) = match tile.start == self.rows.start {
+                    let (packed, copying) = match tile.start == self.rows.start && !self.is_packed {
                         true => (packed, self.copying),
                         false => (cols.start, None),
                     };

@@ -9,9 +9,12 @@ use crate::{
     options::Options,
     share::share,
     tile::{Finish, Start},
-    workspace::Workspace,
+    workspace::{PackedB, Workspace},
 };
-use core::ops::Range;
+use core::{
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
 use tilewright_core::{Error, Layout, MatRef};
 
 /// Where sums go.
@@ -39,6 +42,9 @@ pub struct Job<'a, E: 'static, P: 'static, A: 'static> {
 // SAFETY: a job reads A and B, and its regions write disjoint parts of C.
 unsafe impl<E: Sync, P, A: Send> Sync for Job<'_, E, P, A> {}
 
+/// Products so far, in all threads.
+static PRODUCTS: AtomicU64 = AtomicU64::new(0);
+
 /// Rows of C whose sums are buffered at a time, where they cannot be kept in C.
 const BUFFERED_ROWS: usize = 4096;
 
@@ -56,20 +62,28 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
+        let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
         share(&regions, threads, &|(rows, cols)| {
             let height = match self.target {
                 Target::InPlace { .. } => rows.len(),
                 Target::Through(_) => BUFFERED_ROWS,
             };
             Workspace::with(|workspace| {
-                parts(rows.clone(), height).try_for_each(|rows| self.region(workspace, rows, cols.clone()))
+                parts(rows.clone(), height)
+                    .try_for_each(|rows| self.region(workspace, product, rows, cols.clone()))
             })
         })?;
         Ok(threads.min(regions.len()))
     }
 
-    /// Computes the part `rows` x `cols` of C on this thread.
-    fn region(&self, workspace: &mut Workspace, rows: Range<usize>, cols: Range<usize>) -> Result<(), Error> {
+    /// Computes the part `rows` x `cols` of C on this thread. B is packed once for all rows, if it is one block.
+    fn region(
+        &self,
+        workspace: &mut Workspace,
+        product: u64,
+        rows: Range<usize>,
+        cols: Range<usize>,
+    ) -> Result<(), Error> {
         let (kernel, k) = (self.kernel, self.a.cols());
         let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), rows.len(), cols.len());
         let Choice { tiles, pack_a, pack_b, copying, block: Blocking { kc, nc } } = choice;
@@ -78,15 +92,18 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let winners = if kernel.arg.is_some() { sums } else { 0 };
         let packed = kc.div_ceil(kernel.terms) * size_of::<P>();
         let bytes = [
-            if pack_a { (PANEL * mr).min(rows.len()) * packed } else { 0 },
             packed * if pack_b { nc } else { nr },
+            if pack_a { (PANEL * mr).min(rows.len()) * packed } else { 0 },
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
             sums.saturating_mul(size_of::<A>()),
             winners.saturating_mul(size_of::<u32>()),
         ];
         let align = align_of::<P>().max(align_of::<A>());
-        let [a, b, edge, arg, sums, winners] = workspace.reserve(bytes, align)?;
+        let [b, a, edge, arg, sums, winners] = workspace.reserve(bytes, align)?;
+        let one_block = pack_b && cols.len() <= nc && k <= kc;
+        let whole = one_block.then(|| PackedB { product, cols: cols.clone(), terms: 0..k, width: nr });
+        let is_packed = workspace.holds.take().is_some_and(|held| whole.as_ref() == Some(&held));
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
         let buffers =
             Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
@@ -116,6 +133,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                     terms: pc,
                     pack_a,
                     pack_b,
+                    is_packed,
                     copying,
                     start,
                     finish,
@@ -143,6 +161,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 }
             }
         }
+        workspace.holds = whole;
         Ok(())
     }
 }

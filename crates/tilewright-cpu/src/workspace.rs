@@ -1,6 +1,6 @@
 //! Memory for packed operands, kept by each thread from product to product.
 
-use core::mem::MaybeUninit;
+use core::{mem::MaybeUninit, ops::Range};
 use std::cell::Cell;
 use tilewright_core::{Error, ErrorKind};
 
@@ -11,10 +11,27 @@ struct Line(#[allow(dead_code)] [MaybeUninit<u8>; 64]);
 
 /// Uninitialised memory that grows on demand.
 #[derive(Default)]
-pub struct Workspace(Vec<Line>);
+pub struct Workspace {
+    lines: Vec<Line>,
+    /// What the first buffer holds, if its user has said so and it is still there.
+    pub holds: Option<PackedB>,
+}
+
+/// Columns of B, packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedB {
+    /// The number of the product, which no other has.
+    pub product: u64,
+    /// The columns.
+    pub cols: Range<usize>,
+    /// The terms.
+    pub terms: Range<usize>,
+    /// Columns of a strip.
+    pub width: usize,
+}
 
 thread_local! {
-    static KEPT: Cell<Workspace> = const { Cell::new(Workspace(Vec::new())) };
+    static KEPT: Cell<Workspace> = const { Cell::new(Workspace { lines: Vec::new(), holds: None }) };
 }
 
 /// A thread keeps at most this much between products.
@@ -25,7 +42,7 @@ impl Workspace {
     pub fn with<R>(f: impl FnOnce(&mut Self) -> R) -> R {
         let mut workspace = KEPT.take();
         let result = f(&mut workspace);
-        if workspace.0.capacity() * size_of::<Line>() <= KEEP {
+        if workspace.lines.capacity() * size_of::<Line>() <= KEEP {
             KEPT.set(workspace);
         }
         result
@@ -45,12 +62,15 @@ impl Workspace {
         let unit = align.div_ceil(size_of::<Line>());
         let lines = bytes.map(|b| (b.div_ceil(size_of::<Line>()) + 1).next_multiple_of(unit));
         let total = lines.iter().sum::<usize>() + unit - 1;
-        self.0.clear();
-        if self.0.try_reserve(total).is_err() {
+        if total > self.lines.capacity() {
+            self.holds = None;
+        }
+        self.lines.clear();
+        if self.lines.try_reserve(total).is_err() {
             let bytes = (total * size_of::<Line>()) as u64;
             return Err(ErrorKind::OutOfMemory { what: "packed operands", bytes }.into());
         }
-        let first = self.0.as_mut_ptr();
+        let first = self.lines.as_mut_ptr();
         let skipped = first.addr().next_multiple_of(unit * size_of::<Line>()) - first.addr();
         // SAFETY: fewer than `unit` lines are skipped, which the total includes.
         let mut next = unsafe { first.add(skipped / size_of::<Line>()) };

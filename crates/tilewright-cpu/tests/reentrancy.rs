@@ -188,3 +188,36 @@ fn after_a_panic() {
         }
     });
 }
+
+/// Threads pack B once for all regions that they take, and never meet the B of another product.
+#[test]
+fn threads_give_the_bits_of_one() {
+    // Sizes whose B is packed on the way, beforehand, and in blocks; the same sizes follow each other with other elements.
+    let random = |count: usize, salt: usize| -> Vec<f32> {
+        (0..count).map(|i| ((i * 7919 + salt * 104_729) % 10_007) as f32 / 5000.0 - 1.0).collect()
+    };
+    for (salt, (m, n, k)) in
+        [(128, 128, 128), (130, 97, 200), (300, 256, 256), (600, 40, 700), (90, 1500, 130)]
+            .into_iter()
+            .flat_map(|shape| [shape; 3])
+            .enumerate()
+    {
+        let (a, b) = (random(m * k, salt), random(k * n, salt + 1));
+        let [one, several] = [1, 4].map(|threads| {
+            let mut c = vec![0.5; m * n];
+            let options = Options { threads, ..Options::default() };
+            let [a, b] = [(&a, m, k), (&b, k, n)]
+                .map(|(data, rows, cols)| MatRef::new(data, Layout::row_major(rows, cols)).unwrap());
+            let view = MatMut::new(&mut c, Layout::row_major(m, n)).unwrap();
+            multiply::<PlusTimes<f32>>(view, a, b, &Update::scale(0.7, 1.3), &options).unwrap();
+            let mut best = vec![0.5; m * n];
+            let view = MatMut::new(&mut best, Layout::row_major(m, n)).unwrap();
+            multiply::<MinPlus<f32>>(view, a, b, &Update::Replace, &options).unwrap();
+            let mut plain = vec![0.5; m * n];
+            let view = MatMut::new(&mut plain, Layout::row_major(m, n)).unwrap();
+            multiply::<PlusTimes<f32>>(view, a, b, &Update::Replace, &options).unwrap();
+            [c, best, plain].concat().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        });
+        assert!(one == several, "{m} x {n} x {k}");
+    }
+}
