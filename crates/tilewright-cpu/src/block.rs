@@ -82,7 +82,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                 for tile in parts(panel.clone(), height) {
                     let a = self.a(&tile, &panel);
                     // From the second tile on all of B is packed.
-                    let (packed, copying) = match tile.start == self.rows.start && !self.is_packed {
+                    let (packed, copying) = match tile.start == self.rows.start {
                         true => (packed, self.copying),
                         false => (cols.start, None),
                     };

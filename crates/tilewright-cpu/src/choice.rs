@@ -70,8 +70,9 @@ fn count(pair_ops: f64, threads: usize) -> usize {
 }
 
 /// Regions of C down and across for `threads` threads: those that move the fewest elements, because each region reads, and
-/// packs, its own operands, and among these the squarest. What is packed on the way is written for nothing. Threads that write beside each other in
-/// the same rows fetch each other's lines ahead of time, which costs about as much as moving C twice more.
+/// packs, its own operands, and among these the squarest. What is packed on the way is written for nothing. Threads that
+/// write beside each other in the same rows fetch each other's lines ahead of time, which costs about as much as moving
+/// C twice more.
 pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads: usize) -> (usize, usize) {
     if threads == 1 {
         return (1, 1);

@@ -102,8 +102,10 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let align = align_of::<P>().max(align_of::<A>());
         let [b, a, edge, arg, sums, winners] = workspace.reserve(bytes, align)?;
         let one_block = pack_b && cols.len() <= nc && k <= kc;
-        let whole = one_block.then(|| PackedB { product, cols: cols.clone(), terms: 0..k, width: nr });
-        let is_packed = workspace.holds.take().is_some_and(|held| whole.as_ref() == Some(&held));
+        let whole = one_block.then(|| PackedB { product, cols: cols.clone(), width: nr });
+        let held = workspace.holds.take();
+        let is_packed = one_block && held == whole;
+        let copying = copying.filter(|_| !is_packed);
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
         let buffers =
             Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };

@@ -22,10 +22,8 @@ pub struct Workspace {
 pub struct PackedB {
     /// The number of the product, which no other has.
     pub product: u64,
-    /// The columns.
+    /// The columns, all terms of them.
     pub cols: Range<usize>,
-    /// The terms.
-    pub terms: Range<usize>,
     /// Columns of a strip.
     pub width: usize,
 }

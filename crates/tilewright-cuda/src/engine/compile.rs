@@ -45,6 +45,14 @@ pub(super) struct Ready {
 }
 
 impl Ready {
+    /// Allows as much dynamic shared memory as the launch has.
+    fn allow(&self, launch: &Launch) -> Result<(), Error> {
+        if launch.dynamic_shared_memory > self.attributes.max_dynamic_shared_memory {
+            self.function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
+        }
+        Ok(())
+    }
+
     /// Whether a kernel that can wait for the one before it does so in this code. The PTX that comes with the kernels is for a compute
     /// capability that has no such instruction; everything else is compiled for the device.
     pub(super) fn waits_for_previous(&self) -> bool {
@@ -60,38 +68,42 @@ fn key(launch: &Launch) -> Key {
 }
 
 impl Engine {
-    /// The kernels of some launches. Those that are not there yet are made side by side: compiling takes most of a first call.
+    /// The kernels of some launches, each ready for its dynamic shared memory. Those that are not there yet are made side by side:
+    /// compiling takes most of a first call.
     pub(super) fn all_ready(&self, launches: &[Launch]) -> Result<Vec<Arc<Ready>>, Error> {
-        let missing = launches.iter().filter(|launch| self.known(&key(launch)).is_none()).count();
-        if missing < 2 {
-            return launches.iter().map(|launch| self.ready(launch)).collect();
+        let known: Vec<_> = launches.iter().map(|launch| self.known(launch)).collect();
+        let rows = launches.iter().zip(known);
+        let made: Vec<_> = thread::scope(|scope| {
+            let begun: Vec<_> = rows
+                .map(|(launch, known)| known.ok_or_else(|| scope.spawn(|| self.make_and_keep(launch))))
+                .collect();
+            let finished = |made: thread::ScopedJoinHandle<'_, _>| {
+                made.join().unwrap_or_else(|panic| resume_unwind(panic))
+            };
+            begun.into_iter().map(|known| known.or_else(finished)).collect::<Result<_, Error>>()
+        })?;
+        for (launch, ready) in launches.iter().zip(&made) {
+            ready.allow(launch)?;
         }
-        thread::scope(|scope| {
-            let made: Vec<_> = launches.iter().map(|launch| scope.spawn(|| self.ready(launch))).collect();
-            made.into_iter().map(|made| made.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        })
-    }
-
-    fn known(&self, key: &Key) -> Option<Arc<Ready>> {
-        self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        Ok(made)
     }
 
     /// The kernel of a launch, ready for its dynamic shared memory.
     pub(super) fn ready(&self, launch: &Launch) -> Result<Arc<Ready>, Error> {
-        let key = key(launch);
-        let ready = match self.known(&key) {
-            Some(ready) => ready,
-            None => {
-                // Compiled outside the lock; if two threads do it, one of the results is kept.
-                let ready = Arc::new(self.make(launch)?);
-                let mut kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-                Arc::clone(kernels.entry(key).or_insert(ready))
-            }
-        };
-        if launch.dynamic_shared_memory > ready.attributes.max_dynamic_shared_memory {
-            ready.function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
-        }
+        let ready = self.known(launch).map_or_else(|| self.make_and_keep(launch), Ok)?;
+        ready.allow(launch)?;
         Ok(ready)
+    }
+
+    fn known(&self, launch: &Launch) -> Option<Arc<Ready>> {
+        self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&key(launch)).cloned()
+    }
+
+    /// Compiled outside the lock; if two threads do it, one of the results is kept.
+    fn make_and_keep(&self, launch: &Launch) -> Result<Arc<Ready>, Error> {
+        let ready = Arc::new(self.make(launch)?);
+        let mut kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(kernels.entry(key(launch)).or_insert(ready)))
     }
 
     fn make(&self, launch: &Launch) -> Result<Ready, Error> {

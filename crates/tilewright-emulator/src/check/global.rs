@@ -57,10 +57,9 @@ impl Cells {
             return 0;
         }
         let first = first.wrapping_sub(page);
-        let mut singles = self.loads.singles();
         for (done, piece) in column.iter().enumerate() {
             let at = first.wrapping_add_signed(piece.start as isize);
-            let Some(loads) = singles.get(at) else { return done };
+            let Some(loads) = self.loads.single(at) else { return done };
             loads.remember(now, Row::new(piece.lanes, at % LINE, width));
         }
         column.len()

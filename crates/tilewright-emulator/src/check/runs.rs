@@ -65,24 +65,6 @@ pub struct Runs<T, const LINES: usize> {
     free: [Vec<u16>; FULL as usize + 1],
 }
 
-/// The granules of lines that have come apart into single ones.
-pub struct Singles<'a, T, const LINES: usize> {
-    lines: &'a [Line; LINES],
-    values: &'a mut [T],
-}
-
-impl<T, const LINES: usize> Singles<'_, T, LINES> {
-    /// The value of granule `at` of all lines, to be changed.
-    #[inline(always)]
-    pub fn get(&mut self, at: usize) -> Option<&mut T> {
-        let Line { starts, place, .. } = *self.lines.get(at / LINE)?;
-        if starts != u32::MAX {
-            return None;
-        }
-        self.values.get_mut(place as usize + at % LINE)
-    }
-}
-
 impl<T: Copy + Default + PartialEq, const LINES: usize> Runs<T, LINES> {
     /// Nothing but defaults.
     pub fn new() -> Self {
@@ -115,10 +97,14 @@ impl<T: Copy + Default + PartialEq, const LINES: usize> Runs<T, LINES> {
         &self.values[first + line.rank(span.from + 1) - 1..first + line.rank(span.to)]
     }
 
-    /// The granules of lines that have come apart into single ones.
+    /// The value of granule `at` of all lines, to be changed, if its line has come apart into single ones.
     #[inline(always)]
-    pub fn singles(&mut self) -> Singles<'_, T, LINES> {
-        Singles { lines: &self.lines, values: &mut self.values }
+    pub fn single(&mut self, at: usize) -> Option<&mut T> {
+        let Line { starts, place, .. } = *self.lines.get(at / LINE)?;
+        if starts != u32::MAX {
+            return None;
+        }
+        self.values.get_mut(place as usize + at % LINE)
     }
 
     /// The values of a span and of nothing else, to be changed. Then it is to be [closed](Self::close).

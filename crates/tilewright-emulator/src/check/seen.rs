@@ -130,7 +130,7 @@ impl Loads {
     #[inline(always)]
     pub fn remember(&mut self, now: Now, row: Row) {
         let Loads { last, other } = *self;
-        if last.moment == now.moment && last.block() == now.me {
+        if last.is_now(now) {
             self.last.party |= u64::from(row.0);
             return;
         }
