@@ -22,6 +22,7 @@ fn the_processor_plans_what_it_then_does() {
         [
             "block_columns",
             "block_terms",
+            "filters",
             "isa",
             "narrows",
             "packs_a",

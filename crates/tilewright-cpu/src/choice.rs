@@ -25,15 +25,10 @@ pub struct Choice<P: 'static, A: 'static> {
 pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize, n: usize) -> Choice<P, A> {
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
-        let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.terms));
-        let Blocking { kc, nc } = Blocking::new(n, packed, nr, size_of::<P>(), second_level());
-        Choice {
-            tiles,
-            pack_a,
-            pack_b,
-            copying: None,
-            block: Blocking { kc: (kc * kernel.terms).min(terms), nc },
-        }
+        let (nr, group) = (tiles.len() * kernel.lanes, kernel.packing.group);
+        let Blocking { kc, nc } =
+            Blocking::new(n, k.div_ceil(group), nr, kernel.packing.near, second_level());
+        Choice { tiles, pack_a, pack_b, copying: None, block: Blocking { kc: (kc * group).min(terms), nc } }
     };
     let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
     let Some(in_place) = in_place else { return with(kernel.packed, [true, true], usize::MAX) };

@@ -3,11 +3,12 @@
 use crate::{
     blocking::cut,
     driver::{Job, Store, Target},
+    filter,
     isa::Isa,
     kernel::{self, Kernel, Vectorised},
-    narrow::{self, Codes},
+    narrow::{self, Code, Narrowed},
     op::Scalar,
-    options::{KernelName, Options, Report},
+    options::{KernelName, Narrowing, Options, Report},
     plan::{Outline, Plan, Sums},
     scan,
     share::share,
@@ -25,20 +26,20 @@ pub struct Call<'a, S: Semiring> {
     pub update: &'a Update<S>,
     pub options: &'a Options<'a>,
     pub isa: Isa,
-    /// How A and B are written in 16 bits, if they can be.
-    pub codes: Option<Codes>,
+    /// How A and B are narrowed, if they can be.
+    pub narrowed: Option<Narrowed>,
 }
 
 /// A way to compute products over `S`.
 pub trait Compute<S: Semiring>: Sync {
-    /// Refuses elements that `S` does not contain, and tells whether the others can be written in 16 bits.
+    /// Refuses elements that `S` does not contain, and tells whether the others can be narrowed.
     fn scan(
         &self,
         a: MatRef<'_, S::Elem>,
         b: MatRef<'_, S::Elem>,
         options: &Options<'_>,
         isa: Isa,
-    ) -> Result<Option<Codes>, Error> {
+    ) -> Result<Option<Narrowed>, Error> {
         scan::check::<S>(a, b, options, isa)?;
         Ok(None)
     }
@@ -60,11 +61,18 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         b: MatRef<'_, S::Elem>,
         options: &Options<'_>,
         isa: Isa,
-    ) -> Result<Option<Codes>, Error> {
-        match S::narrow() {
-            Some(narrow) if narrow::pays(a.rows(), b.cols(), a.cols()) => (narrow.codes)(a, b, options, isa),
-            _ => scan::check::<S>(a, b, options, isa).map(|()| None),
+    ) -> Result<Option<Narrowed>, Error> {
+        let (m, n, k) = (a.rows(), b.cols(), a.cols());
+        let codes = match S::narrow() {
+            Some(narrow) if narrow::pays(m, n, k) => (narrow.codes)(a, b, options, isa)?,
+            _ => scan::check::<S>(a, b, options, isa).map(|()| None)?,
+        };
+        if let Some(codes) = codes {
+            return Ok(Some(Narrowed { by: Narrowing::Pairs, codes }));
         }
+        let scale =
+            S::filter().filter(|_| filter::pays(m, n, k)).and_then(|filter| (filter.scale)(a, b, isa));
+        Ok(scale.map(|scale| Narrowed { by: Narrowing::Filter, codes: [Code::rough(scale); 2] }))
     }
 
     fn compute(&self, call: Call<'_, S>) -> Result<Report, Error> {
@@ -76,10 +84,17 @@ impl<S: Vectorised> Compute<S> for OnVectors {
                 None => OneByOne.compute(call),
             };
         }
-        if let (Some(codes), Some(narrow)) = (call.codes, S::narrow()) {
-            // Sums are joined with C as elements, whatever it holds.
-            let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
-            return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
+        if let Some(Narrowed { by, codes }) = call.narrowed {
+            let kernel = match by {
+                Narrowing::Pairs => S::narrow().map(|narrow| narrow.kernel),
+                Narrowing::Filter => S::filter().map(|filter| filter.kernel),
+            };
+            // Sums are joined with C as elements, whatever integers it holds; it must hold no NaN.
+            let joins = call.update.reads_c();
+            if let Some(kernel) = kernel.filter(|_| S::Lane::HAS_LIMITS || !joins) {
+                let start = if joins { Start::Partial } else { Start::Zero };
+                return call.in_c(&Kernel { codes, ..kernel(isa) }, start);
+            }
         }
         let kernel = S::kernel(isa);
         match start_in_c(call.update) {
@@ -99,7 +114,9 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         let sums = if start_in_c(outline.update).is_some() { Sums::InC } else { Sums::Buffered };
         let p = &outline.problem;
         let narrows = S::narrow().is_some() && narrow::pays(p.m(), p.n(), p.k());
-        Plan { narrows, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
+        let joins = !S::Lane::HAS_LIMITS && outline.update.reads_c();
+        let filters = S::filter().is_some() && filter::pays(p.m(), p.n(), p.k()) && !joins;
+        Plan { narrows, filters, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
     }
 }
 
@@ -141,8 +158,8 @@ impl<'a, S: Semiring> Call<'a, S> {
         if !is_better_transposed::<S>(self.c.layout()) {
             return self;
         }
-        let codes = self.codes.map(|[a, b]| [b, a]);
-        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), codes, ..self }
+        let narrowed = self.narrowed.map(|n| Narrowed { codes: [n.codes[1], n.codes[0]], ..n });
+        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), narrowed, ..self }
     }
 
     /// Computes in C itself.
@@ -244,7 +261,7 @@ pub fn threads_one_by_one(options: &Options<'_>, m: usize, n: usize, k: usize) -
 /// The name of what computes an arg result by the definition.
 pub fn name_one_by_one<S: Semiring>() -> KernelName {
     let (isa, tile) = (Isa::Portable, (1, 1));
-    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg: true, narrow: false }
+    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg: true, narrowing: None }
 }
 
 /// What sums are joined with when ⊕ selects.
@@ -298,8 +315,8 @@ fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: 
 /// The name of a kernel for `S`.
 pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> KernelName {
     let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
-    let narrow = kernel.terms > 1;
-    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrow }
+    let narrowing = kernel.narrowing;
+    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrowing }
 }
 
 /// The last word of the element type's name.

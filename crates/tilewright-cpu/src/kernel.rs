@@ -2,12 +2,14 @@
 
 use crate::{
     compute::{Compute, OnVectors},
+    filter::Rough,
     isa::Isa,
-    lanes::{self, Lanes, PairLanes},
+    lanes::{self, Across, Lanes, SmallLanes},
     narrow::{Codes, Integer},
     op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
+    options::Narrowing,
     pack::{self, Absent, NoNan, PackFn, Same, Widen},
-    pairs, scan,
+    pairs, quads, scan,
     tile::{self, Copying, InPlace, Packed, TileFn},
 };
 use core::{
@@ -26,9 +28,10 @@ pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
 pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     /// Elements in a vector.
     pub lanes: usize,
-    /// Terms in a packed element.
-    pub terms: usize,
-    /// How packed elements of A and of B are written, where they are narrowed.
+    /// How much memory packed lines take.
+    pub packing: Packing,
+    /// How elements are narrowed, and how packed ones of A and of B are written then.
+    pub narrowing: Option<Narrowing>,
     pub codes: Codes,
     /// For packed operands.
     pub packed: Tiles<P, A>,
@@ -44,6 +47,30 @@ impl<E, P, A> Kernel<E, P, A> {
     /// Rows and columns of the largest tile for packed operands.
     pub fn tile(&self) -> (usize, usize) {
         (self.packed[0].len(), self.packed.len() * self.lanes)
+    }
+}
+
+/// How much memory packed lines (rows of A, columns of B) take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// Terms of a line that are packed together; a line is filled up to whole groups.
+    pub group: usize,
+    /// Packed elements for a group.
+    pub len: usize,
+    /// Bytes of a group that each tile needs in the first-level cache, and in the second-level one.
+    pub near: [usize; 2],
+}
+
+impl Packing {
+    /// Each term is an element of type `P`.
+    pub const fn single<P>() -> Self {
+        Self { group: 1, len: 1, near: [size_of::<P>(); 2] }
+    }
+
+    /// Packed elements for a line of so many terms.
+    #[inline(always)]
+    pub fn elements(self, terms: usize) -> usize {
+        terms.div_ceil(self.group) * self.len
     }
 }
 
@@ -67,6 +94,14 @@ pub struct Narrow<E: 'static, A: 'static> {
     pub kernel: fn(Isa) -> Kernel<E, u32, A>,
 }
 
+/// How most terms of a product are ruled out, where few are near the best; see [`crate::filter`].
+pub struct Filter<E: 'static, A: 'static> {
+    /// Looks at some outputs: the scale of the codes, if filtering pays.
+    pub scale: scan::FindScale<E>,
+    /// The kernel for a supported instruction set; it needs the scale.
+    pub kernel: fn(Isa) -> Kernel<E, u32, A>,
+}
+
 /// A built-in semiring that is computed on vectors.
 pub trait Vectorised: Semiring {
     /// Elements of the vectors.
@@ -79,6 +114,10 @@ pub trait Vectorised: Semiring {
     fn kernel(isa: Isa) -> Kernel<Self::Elem, Self::Lane, Self::Lane>;
     /// The kernel for operands in 16 bits, where the semiring has one.
     fn narrow() -> Option<Narrow<Self::Elem, Self::Lane>> {
+        None
+    }
+    /// The kernel that filters terms, where the semiring has one.
+    fn filter() -> Option<Filter<Self::Elem, Self::Lane>> {
         None
     }
     /// What computes the semiring. Never inlined, as the kernels, so that they are compiled here and not
@@ -95,7 +134,7 @@ macro_rules! tables {
     ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*,
         wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
         mod $tile {
-            use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile};
+            use super::{Across, Integer, Lanes, Op, Rough, Scalar, SelectOp, SmallLanes, TileFn, Tiles, pairs, quads, tile};
 
             pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
                 const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
@@ -105,8 +144,12 @@ macro_rules! tables {
                 const { &[$(&[$(tile::$tile::<V, O, F, $wr, $wv> as TileFn<V::T, V::T>),*]),*] }
             }
 
-            pub fn pair_tiles<V: PairLanes, E: Integer>() -> Tiles<u32, E> {
+            pub fn pair_tiles<V: SmallLanes, E: Integer>() -> Tiles<u32, E> {
                 const { &[$(&[$(pairs::$tile::tile::<V, E, $r, $v> as TileFn<u32, E>),*]),*] }
+            }
+
+            pub fn quad_tiles<Q: SmallLanes, V: Across<T: Rough>, const MAX: bool>() -> Tiles<u32, V::T> {
+                const { &[$(&[$(quads::$tile::tile::<Q, V, MAX, $r, $v> as TileFn<u32, V::T>),*]),*] }
             }
 
             pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
@@ -138,7 +181,8 @@ macro_rules! on {
         type P = <V as Lanes>::T;
         Kernel {
             lanes: V::LEN,
-            terms: 1,
+            packing: Packing::single::<P>(),
+            narrowing: None,
             codes: Default::default(),
             packed: $isa::tiles::<V, $op<V $(, $max)?>, Packed<P>>(),
             in_place: None,
@@ -185,7 +229,8 @@ macro_rules! arg_on {
         type P = <V as Lanes>::T;
         Some(Kernel {
             lanes: V::LEN,
-            terms: 1,
+            packing: Packing::single::<P>(),
+            narrowing: None,
             codes: Default::default(),
             packed: $isa::arg_tiles::<V, $op<V, $max>>(),
             in_place: None,
@@ -202,11 +247,30 @@ macro_rules! pairs_on {
         type E = <lanes::$isa::$lane as Lanes>::T;
         Kernel {
             lanes: V::LEN,
-            terms: pairs::TERMS,
+            packing: pairs::PACKING,
+            narrowing: Some(Narrowing::Pairs),
             codes: Default::default(),
             packed: $isa::pair_tiles::<V, E>(),
             in_place: None,
             pack: pairs::$isa::pack::<E>,
+            arg: None,
+        }
+    }};
+}
+
+/// The kernel that filters terms.
+macro_rules! quads_on {
+    ($isa:ident, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
+        type Q = lanes::$isa::Quads;
+        type V = lanes::$isa::$lane;
+        Kernel {
+            lanes: Q::LEN,
+            packing: quads::packing::<<V as Lanes>::T>(),
+            narrowing: Some(Narrowing::Filter),
+            codes: Default::default(),
+            packed: $isa::quad_tiles::<Q, V, $max>(),
+            in_place: None,
+            pack: quads::$isa::pack::<Self::Elem, V, $load, $max>,
             arg: None,
         }
     }};
@@ -229,7 +293,7 @@ macro_rules! dispatch {
 
 macro_rules! vectorised {
     ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident
-        $(, narrowed<$larger:literal>)?;)*) => {
+        $(, narrowed<$larger:literal>)? $(, filtered<$most:literal>)?;)*) => {
         $(impl Vectorised for $s {
             type Lane = $t;
             const IN_C: bool = matches!(Sums::$place, Sums::InC);
@@ -248,6 +312,13 @@ macro_rules! vectorised {
                 Some(Narrow {
                     codes: scan::codes::<Self, $larger>,
                     kernel: |isa| dispatch!(isa, pairs_on, $lane, SelectSum<$larger>, Same),
+                })
+            })?
+            $(#[inline(never)]
+            fn filter() -> Option<Filter<Self::Elem, $t>> {
+                Some(Filter {
+                    scale: scan::scale::<Self::Elem, $t, $load, $most>,
+                    kernel: |isa| dispatch!(isa, quads_on, $lane, SelectSum<$most>, $load),
                 })
             })?
             #[inline(never)]
@@ -300,18 +371,18 @@ vectorised! {
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners;
-    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners, filtered<false>;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners, filtered<false>;
     MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>;
-    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>;
-    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>;
+    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, filtered<false>;
+    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, filtered<false>;
     MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
     MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners;
-    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners, filtered<true>;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners, filtered<true>;
     MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>;
-    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>;
-    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>;
+    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, filtered<true>;
+    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, filtered<true>;
     MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
     MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
     MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
@@ -329,7 +400,8 @@ vectorised! {
 pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
     Kernel {
         lanes: tile::GENERIC_LANES,
-        terms: 1,
+        packing: Packing::single::<S::Elem>(),
+        narrowing: None,
         codes: Default::default(),
         packed: const {
             &[&[

@@ -3,7 +3,8 @@
 #![allow(clippy::needless_range_loop)] // Rows and vectors of a tile count in several places at once.
 
 use crate::{
-    lanes::PairLanes,
+    kernel::Packing,
+    lanes::SmallLanes,
     narrow::{Code, Integer},
     pack::{self, Lines, Same, Strips},
     tile::{Start, Tile},
@@ -11,7 +12,9 @@ use crate::{
 use core::mem::MaybeUninit;
 
 /// Terms in a pair.
-pub const TERMS: usize = 2;
+const TERMS: usize = 2;
+/// A pair is an element.
+pub const PACKING: Packing = Packing { group: TERMS, len: 1, near: [size_of::<u32>(); 2] };
 
 /// Pairs of a strip that are written before they are put in order: they stay in the first-level cache.
 const WRITTEN: usize = 32;
@@ -24,7 +27,7 @@ const LARGEST: usize = 12 * 32;
 /// no selection.
 ///
 /// # Safety
-/// As [`pack::PackFn`], with `k` halved and rounded up.
+/// As [`pack::PackFn`].
 #[inline(always)]
 unsafe fn pack<E: Integer, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *mut u32) {
     let pairs = s.k.div_ceil(TERMS);
@@ -104,7 +107,7 @@ fn pair<E: Integer>(code: Code, first: E, second: E) -> u32 {
 /// The smallest sums of `MR` rows and `NV` vectors of columns, row by row to `sums`; a pair holds those of even and of
 /// odd terms.
 #[inline(always)]
-unsafe fn sums<V: PairLanes, const MR: usize, const NV: usize>(
+unsafe fn sums<V: SmallLanes, const MR: usize, const NV: usize>(
     pairs: usize,
     mut a: *const u32,
     mut b: *const u32,
@@ -166,7 +169,7 @@ macro_rules! with_features {
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            unsafe fn sums<V: PairLanes, const MR: usize, const NV: usize>(
+            unsafe fn sums<V: SmallLanes, const MR: usize, const NV: usize>(
                 k: usize,
                 a: *const u32,
                 b: *const u32,
@@ -185,13 +188,13 @@ macro_rules! with_features {
 
             /// # Safety
             /// As [`crate::tile::TileFn`], on a processor with these features, for packed operands.
-            pub unsafe fn tile<V: PairLanes, E: Integer, const MR: usize, const NV: usize>(t: &Tile<u32, E>) {
+            pub unsafe fn tile<V: SmallLanes, E: Integer, const MR: usize, const NV: usize>(t: &Tile<u32, E>) {
                 const { assert!(MR * NV * V::LEN <= LARGEST && MR <= WIDEST && NV * V::LEN <= WIDEST) };
                 let mut buffer = MaybeUninit::<[u32; LARGEST]>::uninit();
                 let buffer = buffer.as_mut_ptr().cast::<u32>();
                 // SAFETY: as the caller guarantees; the buffer holds all sums of a tile.
                 unsafe {
-                    sums::<V, MR, NV>(t.k, t.a, t.b, buffer);
+                    sums::<V, MR, NV>(t.k.div_ceil(TERMS), t.a, t.b, buffer);
                     widen(buffer, MR, NV * V::LEN, t);
                 }
             }

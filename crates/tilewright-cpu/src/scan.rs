@@ -3,9 +3,11 @@
 
 use crate::{
     blocking::cut,
+    filter::{self, Rough},
     isa::Isa,
     narrow::{Code, Codes, Integer, Seen, Window},
     options::Options,
+    pack::Load,
     share::share,
 };
 use core::marker::PhantomData;
@@ -62,6 +64,48 @@ pub fn codes<S: Semiring<Elem: Integer>, const MAX: bool>(
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
     };
     Ok(Code::of(MAX, [window("A", a)?, window("B", b)?]))
+}
+
+/// The type of [`scale`].
+pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, Isa) -> Option<f64>;
+
+/// [`filter::scale`] with this processor's instructions.
+pub fn scale<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool>(
+    a: MatRef<'_, E>,
+    b: MatRef<'_, E>,
+    isa: Isa,
+) -> Option<f64> {
+    match isa {
+        // SAFETY: the instruction set was checked to be supported when it was chosen.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { scale_avx512::<E, P, L, MAX>(a, b) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { scale_avx2::<E, P, L, MAX>(a, b) },
+        _ => filter::scale::<E, P, L, MAX>(a, b),
+    }
+}
+
+/// # Safety
+/// On a processor with AVX-512 F, BW, DQ and VL.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn scale_avx512<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool>(
+    a: MatRef<'_, E>,
+    b: MatRef<'_, E>,
+) -> Option<f64> {
+    filter::scale::<E, P, L, MAX>(a, b)
+}
+
+/// # Safety
+/// On a processor with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn scale_avx2<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool>(
+    a: MatRef<'_, E>,
+    b: MatRef<'_, E>,
+) -> Option<f64> {
+    filter::scale::<E, P, L, MAX>(a, b)
 }
 
 /// What is done with a part of a matrix and the number of its first row.

@@ -1,6 +1,6 @@
 //! 256-bit vectors (AVX2, FMA).
 
-use super::{Lanes, PairLanes, intrinsics::lanes, pairs::pairs};
+use super::{Across, Lanes, SmallLanes, intrinsics::lanes, small::small};
 use core::arch::x86_64::*;
 
 /// `if mask { b } else { a }` for floats and for integers of any width.
@@ -64,7 +64,15 @@ lanes! {
     _mm256_or_si256, _mm256_and_si256, |a, b, c| _mm256_or_si256(_mm256_and_si256(a, b), c), _mm256_min_epu8,
     _mm256_max_epu8, |a, b| _mm256_cmpgt_epi8(b, a), blend
 }
-pairs! {
-    __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
+impl Across for F32 {}
+impl Across for F64 {}
+impl Across for I32 {}
+impl Across for I64 {}
+small! {
+    Pairs, __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
     _mm256_min_epu16
+}
+small! {
+    Quads, __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi8,
+    _mm256_min_epu8
 }

@@ -19,6 +19,9 @@ macro_rules! lanes {
             unsafe fn store(self, p: *mut $t) { unsafe { $store(p.cast(), self.0) } }
             #[cfg(target_arch = "x86_64")]
             #[inline(always)]
+            fn prefetch<T>(p: *const T) { unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } }
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
             fn prefetch_to_write(p: *const $t) { unsafe { _mm_prefetch::<_MM_HINT_ET0>(p.cast()) } }
             #[inline(always)]
             unsafe fn add(self, o: Self) -> Self { Self(unsafe { $add(self.0, o.0) }) }

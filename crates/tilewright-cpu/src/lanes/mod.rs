@@ -8,10 +8,12 @@ pub mod avx512;
 mod intrinsics;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
-mod pairs;
 pub mod portable;
+mod small;
 
-pub use pairs::PairLanes;
+pub use small::SmallLanes;
+
+use core::mem::MaybeUninit;
 
 /// A vector of `LEN` elements of type `T`.
 ///
@@ -30,6 +32,9 @@ pub trait Lanes: Copy {
     /// # Safety
     /// The instruction set must be available, and `LEN` elements writable at `p`; no alignment is needed.
     unsafe fn store(self, p: *mut Self::T);
+    /// Asks for the cache line at `p`, which will be read. No memory is touched.
+    #[inline(always)]
+    fn prefetch<T>(_p: *const T) {}
     /// Asks for the cache line at `p`, which will be written. No memory is touched.
     #[inline(always)]
     fn prefetch_to_write(_p: *const Self::T) {}
@@ -74,6 +79,45 @@ pub trait Lanes: Copy {
     unsafe fn add_with(self, other: Self, _one: Self) -> Self {
         // SAFETY: as the caller guarantees.
         unsafe { self.add(other) }
+    }
+}
+
+/// A vector whose elements can be compared with each other.
+pub trait Across: Lanes<T: PartialOrd> {
+    /// The smallest elements or, with `max`, the largest of `LEN` vectors, one of each. None may be NaN.
+    /// # Safety
+    /// The instruction set must be available, and the vectors readable.
+    #[inline(always)]
+    unsafe fn across_each(vectors: *const Self, max: bool) -> Self {
+        const MOST: usize = 16;
+        const { assert!(Self::LEN <= MOST) };
+        let mut best = MaybeUninit::<[Self::T; MOST]>::uninit();
+        let best = best.as_mut_ptr().cast::<Self::T>();
+        let elements = vectors.cast::<Self::T>();
+        // SAFETY: as the caller guarantees; a vector is its elements, and there is room for as many.
+        unsafe {
+            for i in 0..Self::LEN {
+                let mut element = *elements.add(i * Self::LEN);
+                for j in 1..Self::LEN {
+                    let other = *elements.add(i * Self::LEN + j);
+                    element = if (other < element) != max { other } else { element };
+                }
+                best.add(i).write(element);
+            }
+            Self::load(best)
+        }
+    }
+
+    /// The smallest element or, with `max`, the largest. None may be NaN.
+    /// # Safety
+    /// The instruction set must be available.
+    #[inline(always)]
+    unsafe fn across(self, max: bool) -> Self::T {
+        // SAFETY: as the caller guarantees; a vector begins with its first element.
+        unsafe {
+            let each = Self::across_each([self; 16].as_ptr(), max);
+            (&raw const each).cast::<Self::T>().read()
+        }
     }
 }
 

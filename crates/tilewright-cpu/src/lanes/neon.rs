@@ -1,6 +1,6 @@
 //! 128-bit vectors (NEON).
 
-use super::{Lanes, PairLanes, intrinsics::lanes, pairs::pairs};
+use super::{Across, Lanes, SmallLanes, intrinsics::lanes, small::small};
 use core::arch::aarch64::*;
 
 /// The low halves of 64-bit products, from 32-bit ones: NEON has no 64-bit multiplication.
@@ -43,7 +43,15 @@ lanes! {
     Bits, u8, uint8x16_t, 16, vdupq_n_u8, vld1q_u8, vst1q_u8, vorrq_u8, vandq_u8,
     |a, b, c| vorrq_u8(vandq_u8(a, b), c), vminq_u8, vmaxq_u8, vcltq_u8, |m, a, b| vbslq_u8(m, b, a)
 }
-pairs! {
-    uint16x8_t, 4, |x: u32| vreinterpretq_u16_u32(vdupq_n_u32(x)), |p: *const u16| vld1q_u16(p),
+impl Across for F32 {}
+impl Across for F64 {}
+impl Across for I32 {}
+impl Across for I64 {}
+small! {
+    Pairs, uint16x8_t, 4, |x: u32| vreinterpretq_u16_u32(vdupq_n_u32(x)), |p: *const u16| vld1q_u16(p),
     |p: *mut u16, x| vst1q_u16(p, x), vaddq_u16, vminq_u16
+}
+small! {
+    Quads, uint8x16_t, 4, |x: u32| vreinterpretq_u8_u32(vdupq_n_u32(x)), |p: *const u8| vld1q_u8(p),
+    |p: *mut u8, x| vst1q_u8(p, x), vaddq_u8, vminq_u8
 }

@@ -1,20 +1,20 @@
-//! Vectors of pairs of 16-bit numbers: two terms of a sum in each element of 32 bits.
+//! Vectors of small numbers: two terms of a sum (pairs of 16 bits) or four (quads of 8 bits) in each element of 32 bits.
 
-/// A vector of `LEN` pairs. Every method must be called where the vector's instruction set is enabled.
-pub trait PairLanes: Copy {
-    /// Pairs in a vector.
+/// A vector of `LEN` elements of small numbers. Every method must be called where the vector's instruction set is enabled.
+pub trait SmallLanes: Copy {
+    /// Elements in a vector.
     const LEN: usize;
 
     /// # Safety
     /// The instruction set must be available.
-    unsafe fn splat(pair: u32) -> Self;
+    unsafe fn splat(numbers: u32) -> Self;
     /// # Safety
-    /// The instruction set must be available, and `LEN` pairs readable at `p`; no alignment is needed.
+    /// The instruction set must be available, and `LEN` elements readable at `p`; no alignment is needed.
     unsafe fn load(p: *const u32) -> Self;
     /// # Safety
-    /// The instruction set must be available, and `LEN` pairs writable at `p`; no alignment is needed.
+    /// The instruction set must be available, and `LEN` elements writable at `p`; no alignment is needed.
     unsafe fn store(self, p: *mut u32);
-    /// The sums of numbers; those beyond 16 bits wrap.
+    /// The sums of numbers; those that they cannot hold wrap.
     /// # Safety
     /// The instruction set must be available.
     unsafe fn add(self, other: Self) -> Self;
@@ -24,19 +24,19 @@ pub trait PairLanes: Copy {
     unsafe fn min(self, other: Self) -> Self;
 }
 
-/// Defines `Pairs` by intrinsics. `$v` is the register.
+/// Defines a vector of small numbers by intrinsics. `$v` is the register.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
-macro_rules! pairs {
-    ($v:ty, $len:literal, $splat:expr, $load:expr, $store:expr, $add:expr, $min:expr) => {
+macro_rules! small {
+    ($name:ident, $v:ty, $len:literal, $splat:expr, $load:expr, $store:expr, $add:expr, $min:expr) => {
         #[derive(Clone, Copy)]
-        pub struct Pairs($v);
+        pub struct $name($v);
         // SAFETY (all blocks): the caller guarantees the instruction set, and the memory where one is named.
         #[allow(clippy::undocumented_unsafe_blocks)]
-        impl PairLanes for Pairs {
+        impl SmallLanes for $name {
             const LEN: usize = $len;
             #[inline(always)]
-            unsafe fn splat(pair: u32) -> Self {
-                Self(unsafe { $splat(pair) })
+            unsafe fn splat(numbers: u32) -> Self {
+                Self(unsafe { $splat(numbers) })
             }
             #[inline(always)]
             unsafe fn load(p: *const u32) -> Self {
@@ -58,16 +58,16 @@ macro_rules! pairs {
     };
 }
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
-pub(super) use pairs;
+pub(super) use small;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{isa::Isa, lanes};
 
-    /// Sums and minima of pairs from all quarters of the range.
-    fn results<V: PairLanes>() -> Vec<u32> {
-        let numbers = [0_u16, 1, 0x3fff, 0x4000, 0x7fff, 0x8000, 0xfffe, 0xffff];
+    /// Sums and minima of numbers from all quarters of the range, of 8 and of 16 bits.
+    fn results<V: SmallLanes>() -> Vec<u32> {
+        let numbers = [0_u16, 1, 0x3f7f, 0x4080, 0x7fff, 0x8000, 0xfffe, 0xffff];
         let pair = |i: usize| u32::from(numbers[i % 8]) | u32::from(numbers[(i / 8 + i) % 8]) << 16;
         let values: Vec<u32> = (0..64).map(pair).collect();
         let mut out = vec![0; 64 * 64 * 2];
@@ -87,16 +87,17 @@ mod tests {
     #[test]
     fn vectors_agree_with_arrays() {
         for isa in Isa::ALL.iter().filter(|isa| isa.is_supported()) {
-            let found = match isa {
+            let [pairs, quads] = match isa {
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => results::<lanes::avx2::Pairs>(),
+                Isa::Avx2 => [results::<lanes::avx2::Pairs>(), results::<lanes::avx2::Quads>()],
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => results::<lanes::avx512::Pairs>(),
+                Isa::Avx512 => [results::<lanes::avx512::Pairs>(), results::<lanes::avx512::Quads>()],
                 #[cfg(target_arch = "aarch64")]
-                Isa::Neon => results::<lanes::neon::Pairs>(),
+                Isa::Neon => [results::<lanes::neon::Pairs>(), results::<lanes::neon::Quads>()],
                 _ => continue,
             };
-            assert!(found == results::<lanes::portable::Pairs>(), "{isa}");
+            assert!(pairs == results::<lanes::portable::Pairs>(), "{isa}");
+            assert!(quads == results::<lanes::portable::Quads>(), "{isa}");
         }
     }
 }

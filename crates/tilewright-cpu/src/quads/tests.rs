@@ -1,0 +1,129 @@
+//! Whatever the scale, results have the bits of the definition.
+
+use crate::{
+    driver::{Job, Target},
+    isa::Isa,
+    kernel::{Kernel, Vectorised},
+    narrow::Code,
+    op::Scalar,
+    options::Options,
+    tile::Start,
+};
+use core::fmt::Debug;
+use proptest::{prelude::*, sample::select};
+use tilewright_core::{Layout, MatMut, MatRef, MaxPlus, MinPlus, Update, reference};
+
+/// Elements from a random number: any, or of few values, and rarely something special.
+trait Draw: Copy + Debug {
+    fn draw(random: u64, few: bool, special: bool) -> Self;
+    fn bits(self) -> u64;
+}
+
+macro_rules! draw {
+    ($($t:ident, $bits:expr, $special:expr;)*) => {$(
+        impl Draw for $t {
+            fn draw(random: u64, few: bool, special: bool) -> Self {
+                let special_one: [$t; 4] = $special;
+                match random >> 58 {
+                    place @ 0..4 if special => special_one[place as usize],
+                    _ if few => (random % 5) as $t,
+                    _ => (random as i64 >> 36) as $t,
+                }
+            }
+            fn bits(self) -> u64 { $bits(self) }
+        }
+    )*};
+}
+draw! {
+    f32, |x: f32| x.to_bits().into(), [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
+    f64, f64::to_bits, [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0];
+    i32, |x: i32| x as u64, [i32::MAX, (1 << 28) - 1, 1 - (1 << 28), i32::MAX];
+    i64, |x: i64| x as u64, [i64::MAX, (1 << 59) - 1, 1 - (1 << 59), 0];
+}
+
+/// What to compute, and with which scale.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    shape: (usize, usize, usize),
+    scale: f64,
+    few: bool,
+    special: bool,
+    by_columns: [bool; 2],
+    joins: bool,
+    isa: Isa,
+    seed: u64,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let shape = prop_oneof![
+        4 => (1..40usize, 1..80usize, 1..200usize),
+        1 => (1..14usize, 1..40usize, 900..2300usize),
+    ];
+    let scale = select(vec![0.0, 1e-30, 1e-7, 1e-6, 1e-5, 0.3, 1.0, 7.7, 1e9, 1e30, f64::INFINITY]);
+    let isas: Vec<_> = Isa::ALL.iter().copied().filter(|isa| isa.is_supported()).collect();
+    let how = (any::<[bool; 2]>(), any::<bool>(), select(isas), any::<u64>());
+    (shape, scale, any::<(bool, bool)>(), how).prop_map(
+        |(shape, scale, (few, special), (by_columns, joins, isa, seed))| Case {
+            shape,
+            scale,
+            few,
+            special,
+            by_columns,
+            joins,
+            isa,
+            seed,
+        },
+    )
+}
+
+/// The result has the bits of the definition, whichever terms the scale leaves. `max` mirrors the elements.
+fn check<S>(case: Case, mirror: fn(S::Lane) -> S::Lane)
+where
+    S: Vectorised<Elem = <S as Vectorised>::Lane, Out = <S as Vectorised>::Lane, Lane: Draw>,
+{
+    let Case { shape: (m, n, k), scale, few, special, by_columns, joins, isa, seed } = case;
+    let mut state = seed | 1;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state ^ state >> 33
+    };
+    let mut matrix = |rows, cols, special, by_columns, mirror: fn(S::Lane) -> S::Lane| {
+        let elements: Vec<_> =
+            (0..rows * cols).map(|_| mirror(S::Lane::draw(random(), few, special))).collect();
+        (elements, if by_columns { Layout::col_major(rows, cols) } else { Layout::row_major(rows, cols) })
+    };
+    let (a, a_layout) = matrix(m, k, special, by_columns[0], mirror);
+    let (b, b_layout) = matrix(k, n, special, by_columns[1], mirror);
+    // Partial sums, which have no negative zeros.
+    let (mut c, c_layout) = matrix(m, n, false, false, |x| x);
+    let (a, b) = (MatRef::new(&a, a_layout).unwrap(), MatRef::new(&b, b_layout).unwrap());
+    let mut expected = c.clone();
+    let update = if joins { Update::Accumulate } else { Update::Replace };
+    reference::multiply::<S>(MatMut::new(&mut expected, c_layout).unwrap(), a, b, &update).unwrap();
+    let kernel = Kernel { codes: [Code::rough(scale); 2], ..(S::filter().expect("a filter").kernel)(isa) };
+    let start = if joins { Start::Partial } else { Start::Zero };
+    let target = Target::InPlace { c: c.as_mut_ptr(), layout: c_layout, start };
+    Job { kernel: &kernel, a, b, target, options: &Options::default() }.run().unwrap();
+    let wrong = (0..m * n).find(|&i| c[i].bits() != expected[i].bits());
+    assert!(wrong.is_none(), "{wrong:?}: {:?}, not {:?}", c[wrong.unwrap()], expected[wrong.unwrap()]);
+}
+
+fn mirrored<T: Scalar + PartialEq + core::ops::Neg<Output = T>>(x: T) -> T {
+    if T::HAS_LIMITS && x == T::TOP { T::BOTTOM } else { -x }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_scale_gives_the_bits_of_the_definition(case in cases()) {
+        check::<MinPlus<f32>>(case, |x| x);
+        check::<MinPlus<f64>>(case, |x| x);
+        check::<MinPlus<i32>>(case, |x| x);
+        check::<MinPlus<i64>>(case, |x| x);
+        check::<MaxPlus<f32>>(case, mirrored);
+        check::<MaxPlus<f64>>(case, mirrored);
+        check::<MaxPlus<i32>>(case, mirrored);
+        check::<MaxPlus<i64>>(case, mirrored);
+    }
+}

@@ -1,0 +1,231 @@
+//! Products whose terms are filtered by rough sums have the bits of the definition.
+
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
+mod common;
+
+use common::{Random, isas, rows, rows_mut};
+use std::fmt::Debug;
+use tilewright_core::{
+    BatchMut, BatchRef, Layout, MatMut, MatRef, MaxPlus, MinPlus, Problem, Semiring, Update, reference,
+};
+use tilewright_cpu::{Isa, Narrowing, Options, Report, multiply, multiply_batch, plan};
+
+/// Large enough to be filtered, with remainders of everything.
+const SHAPE: (usize, usize, usize) = (131, 150, 1100);
+
+/// An element type that is filtered, under min-plus and max-plus.
+trait Subject: Copy + Debug + PartialEq + Sync + Send + 'static {
+    const SPECIAL: [Self; 3];
+    /// From a number in -1..1.
+    fn of(x: f64) -> Self;
+    fn negated(self) -> Self;
+}
+
+macro_rules! subjects {
+    ($($t:ident: |$x:ident| $of:expr, $special:expr;)*) => {$(
+        impl Subject for $t {
+            const SPECIAL: [Self; 3] = $special;
+            fn of($x: f64) -> Self { $of as $t }
+            fn negated(self) -> Self { if self == Self::SPECIAL[0] { !Self::SPECIAL[0] } else { -self } }
+        }
+    )*};
+}
+subjects! {
+    i32: |x| x * 1e8, [i32::MAX, 0, 1 << 27];
+    i64: |x| x * 1e17, [i64::MAX, 0, 1 << 57];
+}
+impl Subject for f32 {
+    const SPECIAL: [Self; 3] = [Self::INFINITY, Self::NAN, 1e30];
+    fn of(x: f64) -> Self {
+        x as Self
+    }
+    fn negated(self) -> Self {
+        -self
+    }
+}
+impl Subject for f64 {
+    const SPECIAL: [Self; 3] = [Self::INFINITY, Self::NAN, 1e300];
+    fn of(x: f64) -> Self {
+        x * 1e-200
+    }
+    fn negated(self) -> Self {
+        -self
+    }
+}
+
+/// Random elements; one in `special_in`, if not 0, is special.
+fn random<T: Subject>(count: usize, special_in: usize, seed: u64) -> Vec<T> {
+    let mut r = Random::new(seed);
+    let mut unit = move || {
+        let special = special_in > 0 && r.below(special_in) == 0;
+        (special.then(|| r.below(3)), (r.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
+    };
+    (0..count).map(|_| unit()).map(|(s, x)| s.map_or(T::of(x), |s| T::SPECIAL[s])).collect()
+}
+
+/// What to compute besides the elements.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    by_columns: [bool; 3],
+    joins: bool,
+    options: Options<'static>,
+}
+
+/// Computes the product, compares some rows of it with the definition, and reports.
+fn check<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
+    (m, n, k): (usize, usize, usize),
+    a: &[S::Elem],
+    b: &[S::Elem],
+    how: How,
+) -> Report {
+    let layout = |i: usize, rows, cols| match how.by_columns[i] {
+        true => Layout::col_major(rows, cols),
+        false => Layout::row_major(rows, cols),
+    };
+    let (a, b) = (MatRef::new(a, layout(0, m, k)).unwrap(), MatRef::new(b, layout(1, k, n)).unwrap());
+    let mut c = random::<S::Elem>(m * n, 0, 7);
+    let old = c.clone();
+    let update = if how.joins { Update::Accumulate } else { Update::Replace };
+    let c_layout = layout(2, m, n);
+    let report = multiply::<S>(MatMut::new(&mut c, c_layout).unwrap(), a, b, &update, &how.options).unwrap();
+    let (old, c) = (MatRef::new(&old, c_layout).unwrap(), MatRef::new(&c, c_layout).unwrap());
+    for i in (0..m).step_by(13) {
+        let mut expected: Vec<_> = (0..n).map(|j| old.get(i, j).unwrap()).collect();
+        let row = a.window(i, 0, 1, k).unwrap();
+        reference::multiply::<S>(rows_mut(&mut expected, 1, n), row, b, &update).unwrap();
+        // By their texts, because NaN is not itself, and zeros have signs.
+        for (j, expected) in expected.iter().enumerate() {
+            let found = c.get(i, j).unwrap();
+            assert_eq!(
+                format!("{found:?}"),
+                format!("{expected:?}"),
+                "({i}, {j}) by {}, {how:?}",
+                report.kernel
+            );
+        }
+    }
+    report
+}
+
+/// Both semirings over `T`, with so many special elements, as `how` says. Whether they were filtered.
+fn both<T: Subject>(special_in: usize, how: How) -> [bool; 2]
+where
+    MinPlus<T>: Semiring<Elem = T, Out = T>,
+    MaxPlus<T>: Semiring<Elem = T, Out = T>,
+{
+    let (m, n, k) = SHAPE;
+    let [a, b] = [random::<T>(m * k, special_in, 1), random(k * n, special_in, 2)];
+    let least = check::<MinPlus<T>>(SHAPE, &a, &b, how);
+    let [a, b] = [a, b].map(|x| x.into_iter().map(T::negated).collect::<Vec<_>>());
+    let most = check::<MaxPlus<T>>(SHAPE, &a, &b, how);
+    [least, most].map(|report| report.kernel.narrowing == Some(Narrowing::Filter))
+}
+
+#[test]
+fn random_elements_are_filtered() {
+    for isa in isas() {
+        for (form, special_in) in [(0, 0), (1, 50), (2, 0), (4, 50), (7, 1000)] {
+            for (threads, joins) in [(1, false), (3, form == 2)] {
+                let options = Options { threads, isa: Some(isa), ..Options::default() };
+                let how = How { by_columns: [0, 1, 2].map(|i| form >> i & 1 == 1), joins, options };
+                // Old floats may be NaN, which the filter does not know.
+                assert_eq!(
+                    [both::<f32>(special_in, how), both::<f64>(special_in, how)],
+                    [[!joins; 2]; 2],
+                    "{how:?}, {special_in}"
+                );
+                assert_eq!(
+                    [both::<i32>(special_in, how), both::<i64>(special_in, how)],
+                    [[true; 2]; 2],
+                    "{how:?}, {special_in}"
+                );
+            }
+        }
+    }
+}
+
+/// Where many terms are near the best, or none is finite, looking at all of them takes less time.
+#[test]
+fn other_elements_are_not() {
+    let (m, n, k) = SHAPE;
+    let how = How { by_columns: [false; 3], joins: false, options: Options::default() };
+    type Element = fn(usize) -> f32;
+    let elements: [(&str, Element); 6] = [
+        ("all alike", |_| 2.5),
+        ("few values", |i| (i * 7919 % 11 % 4) as f32),
+        ("all absent", |_| f32::INFINITY),
+        ("mostly absent", |i| if i * 7919 % 101 == 0 { i as f32 } else { f32::INFINITY }),
+        ("all NaN", |_| f32::NAN),
+        ("infinitely small", |i| if i % 3 == 0 { f32::NEG_INFINITY } else { i as f32 }),
+    ];
+    for (name, element) in elements {
+        let [a, b] = [m * k, k * n].map(|count| (0..count).map(element).collect::<Vec<_>>());
+        let report = check::<MinPlus<f32>>(SHAPE, &a, &b, how);
+        assert_eq!(report.kernel.narrowing, None, "{name}");
+    }
+}
+
+/// What a look at some outputs does not show costs time and nothing else: a few rows unlike all others, and sums that overflow.
+#[test]
+fn surprises_do_no_harm() {
+    let (m, n, k) = SHAPE;
+    let how = How { by_columns: [false; 3], joins: false, options: Options::default() };
+    let (mut a, b) = (random::<f32>(m * k, 0, 3), random::<f32>(k * n, 0, 4));
+    // Every thirteenth row is compared with the definition.
+    for (i, x) in [(13, 0.0), (26, f32::INFINITY), (39, f32::NAN), (52, f32::NEG_INFINITY), (65, f32::MAX)] {
+        a[i * k..(i + 1) * k].fill(x);
+    }
+    for (p, x) in a[78 * k..79 * k].iter_mut().enumerate() {
+        *x = if p % 2 == 0 { f32::MIN } else { f32::MAX };
+    }
+    check::<MinPlus<f32>>(SHAPE, &a, &b, how);
+    check::<MaxPlus<f32>>(SHAPE, &a, &b, how);
+    let [a, b] = [a, b].map(|x| x.into_iter().map(|x| x * 3e38).collect::<Vec<_>>());
+    check::<MinPlus<f32>>(SHAPE, &a, &b, how);
+    check::<MaxPlus<f32>>(SHAPE, &a, &b, how);
+}
+
+/// Small products are not filtered; the plan tells what may be.
+#[test]
+fn the_plan_tells() {
+    for ((m, n, k), filters) in [
+        ((128, 128, 384), true),
+        ((127, 128, 384), false),
+        ((128, 127, 384), false),
+        ((128, 128, 383), false),
+    ] {
+        let (a, b) = (random::<f64>(m * k, 0, 5), random::<f64>(k * n, 0, 6));
+        let options = Options { isa: Some(Isa::best()), ..Options::default() };
+        let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
+        let problem = Problem::new(layouts[0], layouts[1], layouts[2]).unwrap();
+        let planned = |update| plan::<MinPlus<f64>>(&problem, &update, &options).unwrap();
+        assert_eq!(planned(Update::Replace).filters, filters);
+        assert!(!planned(Update::Accumulate).filters);
+        let how = How { by_columns: [false; 3], joins: false, options };
+        let kernel = check::<MinPlus<f64>>((m, n, k), &a, &b, how).kernel;
+        assert_eq!(kernel.narrowing == Some(Narrowing::Filter), filters);
+        assert_eq!(kernel.to_string().ends_with(" filtered in 8 bits"), filters);
+    }
+}
+
+/// Each product of a batch has a scale of its own, or none.
+#[test]
+fn batches() {
+    let (m, n, k) = (128, 130, 400);
+    let mut a = random::<f32>(3 * m * k, 0, 8);
+    let b = random::<f32>(3 * k * n, 0, 9);
+    a[..m * k].iter_mut().for_each(|x| *x *= 1e-20);
+    a[m * k..2 * m * k].fill(1.0);
+    let mut c = vec![0.0; 3 * m * n];
+    let mut to = BatchMut::new(&mut c, Layout::row_major(m, n), 3, (m * n) as isize).unwrap();
+    let a_batch = BatchRef::new(&a, Layout::row_major(m, k), 3, (m * k) as isize).unwrap();
+    let b_batch = BatchRef::new(&b, Layout::row_major(k, n), 3, (k * n) as isize).unwrap();
+    multiply_batch::<MinPlus<f32>>(&mut to, a_batch, b_batch, &Update::Replace, &Options::default()).unwrap();
+    for (i, c) in c.chunks(m * n).enumerate() {
+        let mut expected = vec![0.0; n];
+        let (row, b) = (rows(&a[i * m * k..][..k], 1, k), rows(&b[i * k * n..][..k * n], k, n));
+        reference::multiply::<MinPlus<f32>>(rows_mut(&mut expected, 1, n), row, b, &Update::Replace).unwrap();
+        assert_eq!(c[..n], expected);
+    }
+}
