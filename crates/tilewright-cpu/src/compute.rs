@@ -92,8 +92,11 @@ impl<S: Vectorised> Compute<S> for OnVectors {
             // Sums are joined with C as elements, whatever integers it holds; it must hold no NaN.
             let joins = call.update.reads_c();
             if let Some(kernel) = kernel.filter(|_| S::Lane::HAS_LIMITS || !joins) {
-                let start = if joins { Start::Partial } else { Start::Zero };
-                return call.in_c(&Kernel { codes, ..kernel(isa) }, start);
+                let kernel = Kernel { codes, ..kernel(isa) };
+                return match by {
+                    Narrowing::Filter if !joins => call.filtered(&kernel),
+                    _ => call.in_c(&kernel, if joins { Start::Partial } else { Start::Zero }),
+                };
             }
         }
         let kernel = S::kernel(isa);
@@ -170,6 +173,26 @@ impl<'a, S: Semiring> Call<'a, S> {
         let Self { mut c, a, b, options, isa, .. } = self;
         let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
         let threads = Job { kernel, a, b, target: Target::InPlace { c, layout, start }, options }.run()?;
+        Ok(report::<S, _, _>(kernel, isa, threads))
+    }
+
+    /// Computes in C itself, by a kernel that filters, and the terms of a short last block by another.
+    fn filtered<P: Copy>(self, kernel: &Kernel<S::Elem, P, S::Lane>) -> Result<Report, Error>
+    where
+        S: Vectorised,
+    {
+        let Self { mut c, a, b, options, isa, .. } = self;
+        let (m, n, k) = (a.rows(), b.cols(), a.cols());
+        let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
+        let terms = filter::filtered(k);
+        let (first, rest) = (a.window(0, 0, m, terms)?, a.window(0, terms, m, k - terms)?);
+        let target = Target::InPlace { c, layout, start: Start::Zero };
+        let threads = Job { kernel, a: first, b: b.window(0, 0, terms, n)?, target, options }.run()?;
+        if terms < k {
+            let target = Target::InPlace { c, layout, start: Start::Resume };
+            let b = b.window(terms, 0, k - terms, n)?;
+            Job { kernel: &S::kernel(isa), a: rest, b, target, options }.run()?;
+        }
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 

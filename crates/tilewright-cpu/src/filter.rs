@@ -94,9 +94,17 @@ pub fn code<P: Rough>(x: P, origin: P, scale: f64) -> u32 {
     unsafe { near.to_int_unchecked::<i32>() as u32 }
 }
 
-/// Whether a product of `m x k` and `k x n` elements is large enough: filtering has a cost for each element and output.
+/// Lines, and terms, from which on filtering a block pays: it has a cost for each element and for each output.
+const LEAST: [usize; 2] = [128, 384];
+
+/// Whether a product of `m x k` and `k x n` elements is large enough.
 pub fn pays(m: usize, n: usize, k: usize) -> bool {
-    m.min(n) >= 128 && k >= 384
+    m.min(n) >= LEAST[0] && k >= LEAST[1]
+}
+
+/// How many of `k` terms are filtered: all, but for a last block that would be short.
+pub fn filtered(k: usize) -> usize {
+    if k > BLOCK && k % BLOCK < LEAST[1] { k - k % BLOCK } else { k }
 }
 
 /// Rows, and columns, that meet in the outputs that are looked at; more where the product can afford it.

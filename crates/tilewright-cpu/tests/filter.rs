@@ -209,6 +209,21 @@ fn the_plan_tells() {
     }
 }
 
+/// One block, several of one size, and a short last one, which is not filtered.
+#[test]
+fn blocks_of_terms() {
+    for k in [384, 1024, 1025, 1407, 1408, 2049, 2500] {
+        for joins in [false, true] {
+            let (m, n) = (128, 160);
+            let [a, b] = [random::<i32>(m * k, 99, k as u64), random(k * n, 99, 3)];
+            let how = How { by_columns: [false; 3], joins, options: Options::default() };
+            check::<MinPlus<i32>>((m, n, k), &a, &b, how);
+            let [a, b] = [random::<f64>(m * k, 99, k as u64), random(k * n, 99, 3)];
+            check::<MaxPlus<f64>>((m, n, k), &a, &b, how);
+        }
+    }
+}
+
 /// Each product of a batch has a scale of its own, or none.
 #[test]
 fn batches() {
