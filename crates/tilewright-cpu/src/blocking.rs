@@ -27,8 +27,9 @@ pub fn panel(bytes: usize, side_by_side: bool) -> usize {
 }
 
 impl Blocking {
-    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns and a second-level cache of `cache`
-    /// bytes, of which a block of B takes half. A term takes `size` bytes, of which `near` are for the first-level cache.
+    /// Blocks for `n` columns and `k` terms, or groups of them, with register tiles of `nr` columns and a second-level cache of
+    /// `cache` bytes, of which a block of B takes half. Of each, tiles need `near` bytes in the first-level cache, and
+    /// `size` in the second.
     pub fn new(n: usize, k: usize, nr: usize, [near, size]: [usize; 2], cache: usize) -> Self {
         let (near, size) = (near.max(1), size.max(1));
         let kc = even(k, (ROW_OF_A / near).max(1), 1);
@@ -78,6 +79,13 @@ mod tests {
             assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
             assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
         }
+    }
+
+    #[test]
+    fn panels_fit_the_second_level_cache() {
+        assert_eq!([panel(24 << 10, false), panel(24 << 10, true)], [16, 16]);
+        assert_eq!([panel(60 << 10, false), panel(60 << 10, true)], [1, 6]);
+        assert_eq!([panel(0, false), panel(1 << 30, true)], [16, 1]);
     }
 
     #[test]

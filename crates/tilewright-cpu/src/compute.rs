@@ -5,7 +5,7 @@ use crate::{
     driver::{Job, Store, Target},
     filter,
     isa::Isa,
-    kernel::{self, Kernel, Vectorised},
+    kernel::{self, Filter, Kernel, Narrow, Vectorised},
     narrow::{self, Code, Narrowed},
     op::Scalar,
     options::{KernelName, Narrowing, Options, Report},
@@ -38,6 +38,7 @@ pub trait Compute<S: Semiring>: Sync {
         a: MatRef<'_, S::Elem>,
         b: MatRef<'_, S::Elem>,
         options: &Options<'_>,
+        _update: &Update<S>,
         isa: Isa,
     ) -> Result<Option<Narrowed>, Error> {
         scan::check::<S>(a, b, options, isa)?;
@@ -60,18 +61,18 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         a: MatRef<'_, S::Elem>,
         b: MatRef<'_, S::Elem>,
         options: &Options<'_>,
+        update: &Update<S>,
         isa: Isa,
     ) -> Result<Option<Narrowed>, Error> {
-        let (m, n, k) = (a.rows(), b.cols(), a.cols());
-        let codes = match S::narrow() {
-            Some(narrow) if narrow::pays(m, n, k) => (narrow.codes)(a, b, options, isa)?,
-            _ => scan::check::<S>(a, b, options, isa).map(|()| None)?,
+        let size = (a.rows(), b.cols(), a.cols());
+        let codes = match narrow_for::<S>(size) {
+            Some(narrow) => (narrow.codes)(a, b, options, isa)?,
+            None => scan::check::<S>(a, b, options, isa).map(|()| None)?,
         };
         if let Some(codes) = codes {
             return Ok(Some(Narrowed { by: Narrowing::Pairs, codes }));
         }
-        let scale =
-            S::filter().filter(|_| filter::pays(m, n, k)).and_then(|filter| (filter.scale)(a, b, isa));
+        let scale = filter_for(size, update).and_then(|filter| (filter.scale)(a, b, isa));
         Ok(scale.map(|scale| Narrowed { by: Narrowing::Filter, codes: [Code::rough(scale); 2] }))
     }
 
@@ -89,13 +90,13 @@ impl<S: Vectorised> Compute<S> for OnVectors {
                 Narrowing::Pairs => S::narrow().map(|narrow| narrow.kernel),
                 Narrowing::Filter => S::filter().map(|filter| filter.kernel),
             };
-            // Sums are joined with C as elements, whatever integers it holds; it must hold no NaN.
-            let joins = call.update.reads_c();
-            if let Some(kernel) = kernel.filter(|_| S::Lane::HAS_LIMITS || !joins) {
+            if let Some(kernel) = kernel {
                 let kernel = Kernel { codes, ..kernel(isa) };
-                return match by {
-                    Narrowing::Filter if !joins => call.filtered(&kernel),
-                    _ => call.in_c(&kernel, if joins { Start::Partial } else { Start::Zero }),
+                return match (by, call.update.reads_c()) {
+                    (Narrowing::Filter, false) => call.filtered(&kernel),
+                    (Narrowing::Pairs, false) => call.in_c(&kernel, Start::Zero),
+                    // Sums are joined with C as elements, whatever it holds.
+                    (_, true) => call.in_c(&kernel, Start::Partial),
                 };
             }
         }
@@ -115,10 +116,9 @@ impl<S: Vectorised> Compute<S> for OnVectors {
             };
         }
         let sums = if start_in_c(outline.update).is_some() { Sums::InC } else { Sums::Buffered };
-        let p = &outline.problem;
-        let narrows = S::narrow().is_some() && narrow::pays(p.m(), p.n(), p.k());
-        let joins = !S::Lane::HAS_LIMITS && outline.update.reads_c();
-        let filters = S::filter().is_some() && filter::pays(p.m(), p.n(), p.k()) && !joins;
+        let size = (outline.problem.m(), outline.problem.n(), outline.problem.k());
+        let narrows = narrow_for::<S>(size).is_some();
+        let filters = filter_for(size, outline.update).is_some();
         Plan { narrows, filters, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
     }
 }
@@ -137,6 +137,20 @@ impl<S: Semiring> Compute<S> for OneByOne {
         }
         outline.with(&kernel::generic::<S>(), Sums::Buffered, Isa::Portable)
     }
+}
+
+/// How a product of `m x k` and `k x n` elements may be computed in 16 bits.
+fn narrow_for<S: Vectorised>((m, n, k): (usize, usize, usize)) -> Option<Narrow<S::Elem, S::Lane>> {
+    S::narrow().filter(|_| narrow::pays(m, n, k))
+}
+
+/// How it may be filtered. An old C that is joined must not hold NaN, which integers cannot.
+fn filter_for<S: Vectorised>(
+    (m, n, k): (usize, usize, usize),
+    update: &Update<S>,
+) -> Option<Filter<S::Elem, S::Lane>> {
+    let joins = S::Lane::HAS_LIMITS || !update.reads_c();
+    S::filter().filter(|_| joins && filter::pays(m, n, k))
 }
 
 /// Whether C lies along its columns, and the semiring allows `C^T = B^T A^T`.

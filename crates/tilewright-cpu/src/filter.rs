@@ -190,3 +190,22 @@ fn spread(i: usize, end: usize) -> usize {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     (((i as f64 + 0.5) * GOLDEN).fract() * end as f64) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_last_block_is_not_filtered() {
+        for (k, terms) in [(384, 384), (1024, 1024), (1025, 1024), (1407, 1024), (1408, 1408), (2049, 2048)] {
+            assert_eq!(filtered(k), terms);
+        }
+    }
+
+    #[test]
+    fn lines_are_spread() {
+        let lines: Vec<_> = (0..12).map(|i| spread(i, 100)).collect();
+        assert!(lines.iter().all(|&line| line < 100));
+        assert!(lines.chunks(3).all(|three| three[0].abs_diff(three[1]) > 20), "{lines:?}");
+    }
+}

@@ -4,7 +4,7 @@
 
 use crate::{
     kernel::Packing,
-    lanes::SmallLanes,
+    lanes::{self, SmallLanes},
     narrow::{Code, Integer},
     pack::{self, Lines, Same, Strips},
     tile::{Start, Tile},
@@ -104,39 +104,6 @@ fn pair<E: Integer>(code: Code, first: E, second: E) -> u32 {
     u32::from(code.write(first)) | u32::from(code.write(second)) << 16
 }
 
-/// The smallest sums of `MR` rows and `NV` vectors of columns, row by row to `sums`; a pair holds those of even and of
-/// odd terms.
-#[inline(always)]
-unsafe fn sums<V: SmallLanes, const MR: usize, const NV: usize>(
-    pairs: usize,
-    mut a: *const u32,
-    mut b: *const u32,
-    sums: *mut u32,
-) {
-    // SAFETY: the caller guarantees all that is read, written and executed here.
-    unsafe {
-        let mut acc = [[V::splat(u32::MAX); NV]; MR];
-        for _ in 0..pairs {
-            let mut row = [V::splat(0); NV];
-            for j in 0..NV {
-                row[j] = V::load(b.add(j * V::LEN));
-            }
-            for i in 0..MR {
-                let x = V::splat(*a.add(i));
-                for j in 0..NV {
-                    acc[i][j] = acc[i][j].min(x.add(row[j]));
-                }
-            }
-            (a, b) = (a.add(MR), b.add(NV * V::LEN));
-        }
-        for i in 0..MR {
-            for j in 0..NV {
-                acc[i][j].store(sums.add((i * NV + j) * V::LEN));
-            }
-        }
-    }
-}
-
 /// Writes elements of C, `rows` by `cols`, for the sums, or joins them with what is there.
 #[inline(always)]
 unsafe fn widen<E: Integer>(sums: *const u32, rows: usize, cols: usize, t: &Tile<u32, E>) {
@@ -170,13 +137,13 @@ macro_rules! with_features {
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
             unsafe fn sums<V: SmallLanes, const MR: usize, const NV: usize>(
-                k: usize,
+                pairs: usize,
                 a: *const u32,
                 b: *const u32,
                 to: *mut u32,
             ) {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::sums::<V, MR, NV>(k, a, b, to) }
+                unsafe { lanes::least_sums::<V, MR, NV>(1, pairs, a, b, to) }
             }
 
             $(#[target_feature(enable = $features)])?

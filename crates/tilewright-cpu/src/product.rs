@@ -26,7 +26,7 @@ pub fn multiply<S: Semiring>(
     Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
-    let narrowed = engine.scan(a, b, options, isa)?;
+    let narrowed = engine.scan(a, b, options, update, isa)?;
     engine.compute(Call { c, arg: None, a, b, update, options, isa, narrowed })
 }
 
@@ -70,7 +70,7 @@ pub fn multiply_batch<S: Semiring>(
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
-    let scanned = |(a, b)| Ok((a, b, engine.scan(a, b, options, isa)?));
+    let scanned = |(a, b)| Ok((a, b, engine.scan(a, b, options, update, isa)?));
     let items: Vec<_> =
         (0..a.count()).filter_map(|i| a.get(i).zip(b.get(i))).map(scanned).collect::<Result<_, Error>>()?;
     let one = |(c, (a, b, narrowed)): (MatMut<'_, S::Out>, _), options| {

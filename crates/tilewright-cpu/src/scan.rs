@@ -75,37 +75,7 @@ pub fn scale<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool>(
     b: MatRef<'_, E>,
     isa: Isa,
 ) -> Option<f64> {
-    match isa {
-        // SAFETY: the instruction set was checked to be supported when it was chosen.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { scale_avx512::<E, P, L, MAX>(a, b) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { scale_avx2::<E, P, L, MAX>(a, b) },
-        _ => filter::scale::<E, P, L, MAX>(a, b),
-    }
-}
-
-/// # Safety
-/// On a processor with AVX-512 F, BW, DQ and VL.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn scale_avx512<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool>(
-    a: MatRef<'_, E>,
-    b: MatRef<'_, E>,
-) -> Option<f64> {
-    filter::scale::<E, P, L, MAX>(a, b)
-}
-
-/// # Safety
-/// On a processor with AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn scale_avx2<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool>(
-    a: MatRef<'_, E>,
-    b: MatRef<'_, E>,
-) -> Option<f64> {
-    filter::scale::<E, P, L, MAX>(a, b)
+    look::<Sample<P, L, MAX>, _>((a, b), isa)
 }
 
 /// What is done with a part of a matrix and the number of its first row.
@@ -131,17 +101,17 @@ fn refuse<S: Semiring>(
     domain::refuse::<S>(operand, x, found)
 }
 
-/// What to look for.
-trait Scan<E> {
+/// What to look for in `X`, one operand or both.
+trait Scan<X> {
     type Seen;
-    /// Always inlined, and free of closures, so that a caller's instruction set applies.
-    fn scan(x: MatRef<'_, E>) -> Self::Seen;
+    /// Always inlined, and free of closures where many elements are seen, so that a caller's instruction set applies.
+    fn scan(x: X) -> Self::Seen;
 }
 
 /// The indices of an element that `S` does not admit.
 struct Outside<S>(PhantomData<S>);
 
-impl<S: Semiring> Scan<S::Elem> for Outside<S> {
+impl<S: Semiring> Scan<MatRef<'_, S::Elem>> for Outside<S> {
     type Seen = Option<(usize, usize)>;
     #[inline(always)]
     fn scan(x: MatRef<'_, S::Elem>) -> Self::Seen {
@@ -152,7 +122,7 @@ impl<S: Semiring> Scan<S::Elem> for Outside<S> {
 /// The window of integers under min-plus or, with `MAX`, max-plus.
 struct Span<const MAX: bool>;
 
-impl<E: Integer, const MAX: bool> Scan<E> for Span<MAX> {
+impl<E: Integer, const MAX: bool> Scan<MatRef<'_, E>> for Span<MAX> {
     type Seen = Window<E>;
     #[inline(always)]
     fn scan(x: MatRef<'_, E>) -> Window<E> {
@@ -185,14 +155,27 @@ impl<E: Integer, const MAX: bool> Scan<E> for Span<MAX> {
     }
 }
 
-fn look<L: Scan<E>, E>(x: MatRef<'_, E>, isa: Isa) -> L::Seen {
+/// Some outputs, to see how well terms can be filtered; with `MAX`, under max-plus.
+struct Sample<P, L, const MAX: bool>(PhantomData<(P, L)>);
+
+impl<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool> Scan<(MatRef<'_, E>, MatRef<'_, E>)>
+    for Sample<P, L, MAX>
+{
+    type Seen = Option<f64>;
+    #[inline(always)]
+    fn scan((a, b): (MatRef<'_, E>, MatRef<'_, E>)) -> Option<f64> {
+        filter::scale::<E, P, L, MAX>(a, b)
+    }
+}
+
+fn look<L: Scan<X>, X>(x: X, isa: Isa) -> L::Seen {
     match isa {
         // SAFETY: the instruction set was checked to be supported when it was chosen.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { avx512::<L, E>(x) },
+        Isa::Avx512 => unsafe { avx512::<L, X>(x) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { avx2::<L, E>(x) },
+        Isa::Avx2 => unsafe { avx2::<L, X>(x) },
         _ => L::scan(x),
     }
 }
@@ -201,7 +184,7 @@ fn look<L: Scan<E>, E>(x: MatRef<'_, E>, isa: Isa) -> L::Seen {
 /// On a processor with AVX-512 F, BW, DQ and VL.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn avx512<L: Scan<E>, E>(x: MatRef<'_, E>) -> L::Seen {
+unsafe fn avx512<L: Scan<X>, X>(x: X) -> L::Seen {
     L::scan(x)
 }
 
@@ -209,6 +192,6 @@ unsafe fn avx512<L: Scan<E>, E>(x: MatRef<'_, E>) -> L::Seen {
 /// On a processor with AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn avx2<L: Scan<E>, E>(x: MatRef<'_, E>) -> L::Seen {
+unsafe fn avx2<L: Scan<X>, X>(x: X) -> L::Seen {
     L::scan(x)
 }

@@ -11,7 +11,7 @@ pub mod neon;
 pub mod portable;
 mod small;
 
-pub use small::SmallLanes;
+pub use small::{SmallLanes, least_sums};
 
 use core::mem::MaybeUninit;
 

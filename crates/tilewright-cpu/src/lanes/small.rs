@@ -24,6 +24,47 @@ pub trait SmallLanes: Copy {
     unsafe fn min(self, other: Self) -> Self;
 }
 
+/// The smallest sums of each of `groups` groups of `steps` steps, of `MR` rows and `NV` vectors of columns, row by row to `sums`:
+/// the micro-kernel of small numbers. A step is an element of each row of `a`, side by side, and of each column of `b`.
+///
+/// # Safety
+/// The instruction set must be available, all steps readable, and the sums of all groups writable.
+#[allow(clippy::needless_range_loop)] // Rows and vectors of a tile count in several places at once.
+#[inline(always)]
+pub unsafe fn least_sums<V: SmallLanes, const MR: usize, const NV: usize>(
+    groups: usize,
+    steps: usize,
+    mut a: *const u32,
+    mut b: *const u32,
+    mut sums: *mut u32,
+) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        for _ in 0..groups {
+            let mut acc = [[V::splat(u32::MAX); NV]; MR];
+            for _ in 0..steps {
+                let mut row = [V::splat(0); NV];
+                for j in 0..NV {
+                    row[j] = V::load(b.add(j * V::LEN));
+                }
+                for i in 0..MR {
+                    let x = V::splat(*a.add(i));
+                    for j in 0..NV {
+                        acc[i][j] = acc[i][j].min(x.add(row[j]));
+                    }
+                }
+                (a, b) = (a.add(MR), b.add(NV * V::LEN));
+            }
+            for i in 0..MR {
+                for j in 0..NV {
+                    acc[i][j].store(sums);
+                    sums = sums.add(V::LEN);
+                }
+            }
+        }
+    }
+}
+
 /// Defines a vector of small numbers by intrinsics. `$v` is the register.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 macro_rules! small {

@@ -8,7 +8,7 @@ mod tests;
 use crate::{
     filter::{BLOCK, RUN, Rough},
     kernel::Packing,
-    lanes::{Across, SmallLanes},
+    lanes::{self, Across, SmallLanes},
     pack::{Lines, Load, Strips},
     tile::Tile,
 };
@@ -36,44 +36,8 @@ pub const fn packing<P>() -> Packing {
     }
 }
 
-/// The smallest rough sums of each group, of `MR` rows and `NV` vectors of columns, to `minima`, row by row; a quad holds
-/// those of its four terms' places.
-#[allow(clippy::needless_range_loop)] // Rows and vectors of a tile count in several places at once.
-#[inline(always)]
-unsafe fn minima<V: SmallLanes, const MR: usize, const NV: usize>(
-    groups: usize,
-    mut a: *const u32,
-    mut b: *const u32,
-    mut minima: *mut u32,
-) {
-    // SAFETY: the caller guarantees all that is read, written and executed here.
-    unsafe {
-        for _ in 0..groups {
-            let mut acc = [[V::splat(u32::MAX); NV]; MR];
-            for _ in 0..RUN {
-                let mut row = [V::splat(0); NV];
-                for j in 0..NV {
-                    row[j] = V::load(b.add(j * V::LEN));
-                }
-                for i in 0..MR {
-                    let x = V::splat(*a.add(i));
-                    for j in 0..NV {
-                        acc[i][j] = acc[i][j].min(x.add(row[j]));
-                    }
-                }
-                (a, b) = (a.add(MR), b.add(NV * V::LEN));
-            }
-            for i in 0..MR {
-                for j in 0..NV {
-                    acc[i][j].store(minima);
-                    minima = minima.add(V::LEN);
-                }
-            }
-        }
-    }
-}
-
-/// The functions of one instruction set. Minima do not depend on the type of C, and are compiled once for all.
+/// The functions of one instruction set. The smallest rough sums of each group, a quad for its four places, do not depend on the
+/// type of C, and are compiled once for all.
 macro_rules! with_features {
     ($isa:ident, $bytes:literal, $avx2:literal $(, $arch:literal, $features:literal)?) => {
         $(#[cfg(target_arch = $arch)])?
@@ -101,7 +65,7 @@ macro_rules! with_features {
                 to: *mut u32,
             ) {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::minima::<V, MR, NV>(groups, a, b, to) }
+                unsafe { lanes::least_sums::<V, MR, NV>(groups, RUN, a, b, to) }
             }
 
             $(#[target_feature(enable = $features)])?

@@ -9,7 +9,7 @@ use crate::{
     op::{Op, SelectSum},
     tile::{Start, Tile},
 };
-use core::{array, mem::MaybeUninit};
+use core::mem::MaybeUninit;
 
 /// The runs that the filter leaves of an output, one bit each: the bit of a group in the byte of a place, in one half for
 /// the first eight groups, in the other for the rest.
@@ -40,9 +40,14 @@ unsafe fn look<const BYTES: usize>(minima: *const u32, groups: usize, stride: us
         }
     }
     // Of all places of an output.
-    let pairs: [u8; BYTES] = array::from_fn(|l| least[l].min(least[l ^ 1]));
-    let least: [u8; BYTES] = array::from_fn(|l| pairs[l].min(pairs[l ^ 2]));
-    let limit = least.map(|sum| if sum > LIMIT { u8::MAX } else { sum + SLACK });
+    let (mut pairs, mut limit) = (least, least);
+    for l in 0..BYTES {
+        pairs[l] = least[l].min(least[l ^ 1]);
+    }
+    for l in 0..BYTES {
+        let least = pairs[l].min(pairs[l ^ 2]);
+        limit[l] = if least > LIMIT { u8::MAX } else { least + SLACK };
+    }
     let mut bits = [[0; BYTES]; 2];
     for (half, bits) in bits.iter_mut().enumerate() {
         for g in 8 * half..groups.min(8 * half + 8) {
@@ -53,13 +58,16 @@ unsafe fn look<const BYTES: usize>(minima: *const u32, groups: usize, stride: us
             }
         }
     }
-    let quad = |bits: &[u8; BYTES], j: usize| {
-        let at = j * TERMS;
-        Runs::from(u32::from_le_bytes([bits[at], bits[at + 1], bits[at + 2], bits[at + 3]]))
-    };
     for j in 0..BYTES / TERMS {
         runs[j] = quad(&bits[0], j) | quad(&bits[1], j) << 32;
     }
+}
+
+/// The bits of the four places of output `j`.
+#[inline(always)]
+fn quad<const BYTES: usize>(bits: &[u8; BYTES], j: usize) -> Runs {
+    let at = j * TERMS;
+    u32::from_le_bytes([bits[at], bits[at + 1], bits[at + 2], bits[at + 3]]).into()
 }
 
 /// Writes elements of C, `rows` by `cols`, or joins them with what is there, by the terms that the filter leaves.
