@@ -22,11 +22,11 @@ fn the_processor_plans_what_it_then_does() {
         [
             "block_columns",
             "block_terms",
-            "filters",
             "isa",
             "narrows",
             "packs_a",
             "packs_b",
+            "prunes",
             "regions",
             "sums_in_c",
             "threads",

@@ -6,7 +6,7 @@
 //! high-performance matrix multiplication" (2008).
 
 use crate::{
-    blocking::{parts, tile_height},
+    blocking::{PANEL, parts, tile_height},
     driver::Job,
     kernel::Tiles,
     narrow::Code,
@@ -25,8 +25,6 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     pub terms: Range<usize>,
     pub pack_a: bool,
     pub pack_b: bool,
-    /// Tiles of A that are packed at a time.
-    pub panel: usize,
     /// Whether all of B is packed already.
     pub is_packed: bool,
     /// Tiles for the first rows, where it is they that pack B.
@@ -77,7 +75,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                 }
                 return;
             }
-            for panel in parts(self.rows.clone(), self.panel * height) {
+            for panel in parts(self.rows.clone(), PANEL * height) {
                 if self.pack_a {
                     self.pack_a(&panel, height);
                 }
@@ -129,7 +127,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
 
     /// Terms of the block as packed elements.
     fn packed_terms(&self) -> usize {
-        self.job.kernel.packing.elements(self.terms.len())
+        self.terms.len().div_ceil(self.job.kernel.terms)
     }
 
     /// Columns of the widest tile.
@@ -195,7 +193,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         // SAFETY: the tile lies inside C; its operands are what the caller found for it.
         unsafe {
             let tile = Tile {
-                k: self.terms.len(),
+                k: self.packed_terms(),
                 a: a.0,
                 a_row: a.1,
                 b: strip.b.0,

@@ -14,26 +14,24 @@ pub struct Blocking {
 /// Bytes of one row of a tile of A, `kc` terms: a tile of twelve takes half of a first-level cache of 48 KiB.
 const ROW_OF_A: usize = 2 << 10;
 
-/// Tiles of A that are packed at a time, and their bytes. Where the rows of A are side by side in memory, a tile alone would
-/// use a small part of every cache line and page that it touches; a panel uses them up.
-const PANEL: (usize, usize) = (16, 384 << 10);
-/// Other tiles are packed one by one where they are larger than this, because the second-level cache has to hold them too.
-const LARGE: usize = 48 << 10;
-
-/// Tiles of `bytes` packed bytes each that are packed at a time.
-pub fn panel(bytes: usize, side_by_side: bool) -> usize {
-    let most = if side_by_side || bytes <= LARGE { PANEL.0 } else { 1 };
-    (PANEL.1 / bytes.max(1)).clamp(1, most)
-}
+/// Tiles of A that are packed at a time. Where the rows of A are side by side in memory, a tile alone would use a
+/// small part of every cache line and page that it touches; a panel uses them up.
+pub const PANEL: usize = 16;
 
 impl Blocking {
-    /// Blocks for `n` columns and `k` terms, or groups of them, with register tiles of `nr` columns and a second-level cache of
-    /// `cache` bytes, of which a block of B takes half. Of each, tiles need `near` bytes in the first-level cache, and
-    /// `size` in the second.
-    pub fn new(n: usize, k: usize, nr: usize, [near, size]: [usize; 2], cache: usize) -> Self {
-        let (near, size) = (near.max(1), size.max(1));
-        let kc = even(k, (ROW_OF_A / near).max(1), 1);
+    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes
+    /// and a second-level cache of `cache` bytes, of which a block of B takes half.
+    pub fn new(n: usize, k: usize, nr: usize, size: usize, cache: usize) -> Self {
+        let size = size.max(1);
+        let kc = even(k, (ROW_OF_A / size).max(1), 1);
         let nc = even(n, cache / 2 / (kc * size), nr);
+        Self { kc, nc }
+    }
+
+    /// Blocks of panels of `width` columns, of which one with all its terms takes up to half of the cache.
+    pub fn of_panels(n: usize, k: usize, width: usize, size: usize, cache: usize) -> Self {
+        let kc = even(k, cache / 2 / (width * size).max(1), 1);
+        let nc = even(n, cache / 2 / (kc * size).max(1), width);
         Self { kc, nc }
     }
 
@@ -75,17 +73,10 @@ mod tests {
     #[test]
     fn blocks_fit_their_budgets() {
         for n in [1, 31, 128, 1000, 4096, 100_000] {
-            let b = Blocking::new(n, n, 32, [4, 4], 1 << 20);
+            let b = Blocking::new(n, n, 32, 4, 1 << 20);
             assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
             assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
         }
-    }
-
-    #[test]
-    fn panels_fit_the_second_level_cache() {
-        assert_eq!([panel(24 << 10, false), panel(24 << 10, true)], [16, 16]);
-        assert_eq!([panel(60 << 10, false), panel(60 << 10, true)], [1, 6]);
-        assert_eq!([panel(0, false), panel(1 << 30, true)], [16, 1]);
     }
 
     #[test]

@@ -25,10 +25,15 @@ pub struct Choice<P: 'static, A: 'static> {
 pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize, n: usize) -> Choice<P, A> {
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
-        let (nr, group) = (tiles.len() * kernel.lanes, kernel.packing.group);
-        let Blocking { kc, nc } =
-            Blocking::new(n, k.div_ceil(group), nr, kernel.packing.near, second_level());
-        Choice { tiles, pack_a, pack_b, copying: None, block: Blocking { kc: (kc * group).min(terms), nc } }
+        let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.terms));
+        let Blocking { kc, nc } = Blocking::new(n, packed, nr, size_of::<P>(), second_level());
+        Choice {
+            tiles,
+            pack_a,
+            pack_b,
+            copying: None,
+            block: Blocking { kc: (kc * kernel.terms).min(terms), nc },
+        }
     };
     let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
     let Some(in_place) = in_place else { return with(kernel.packed, [true, true], usize::MAX) };
@@ -83,10 +88,25 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
     };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
     let count = count(m as f64 * n as f64 * a.cols as f64, threads);
+    least(count, tall, wide, |down, across| (moved(down, across), sides(down, across)))
+}
+
+/// As [`regions`], for a pruned product, where each region sorts its rows of A, of `m`, and packs its columns of B, of `n` in
+/// panels of `width`.
+pub fn regions_pruned(m: usize, n: usize, width: usize, threads: usize) -> (usize, usize) {
+    if threads == 1 {
+        return (1, 1);
+    }
+    // To sort an element takes about three times as long as to pack one.
+    least(threads, m.max(1), n.div_ceil(width).max(1), |down, across| 3 * m * across + n * down)
+}
+
+/// The way to cut C into `count` regions, of at most `tall` down and `wide` across, that costs least.
+fn least<K: Ord>(count: usize, tall: usize, wide: usize, cost: impl Fn(usize, usize) -> K) -> (usize, usize) {
     (1..=count)
         .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
         .map(|down| (down, count / down))
-        .min_by_key(|&(down, across)| (moved(down, across), sides(down, across)))
+        .min_by_key(|&(down, across)| cost(down, across))
         .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }
 

@@ -3,14 +3,13 @@
 use crate::{
     blocking::cut,
     driver::{Job, Store, Target},
-    filter,
     isa::Isa,
-    kernel::{self, Filter, Kernel, Narrow, Vectorised},
-    narrow::{self, Code, Narrowed},
+    kernel::{self, Kernel, Prune, Vectorised},
+    narrow::{self, Codes},
     op::Scalar,
-    options::{KernelName, Narrowing, Options, Report},
+    options::{KernelName, Options, Report},
     plan::{Outline, Plan, Sums},
-    scan,
+    prune, scan,
     share::share,
     tile::Start,
 };
@@ -26,21 +25,20 @@ pub struct Call<'a, S: Semiring> {
     pub update: &'a Update<S>,
     pub options: &'a Options<'a>,
     pub isa: Isa,
-    /// How A and B are narrowed, if they can be.
-    pub narrowed: Option<Narrowed>,
+    /// How A and B are written in 16 bits, if they can be.
+    pub codes: Option<Codes>,
 }
 
 /// A way to compute products over `S`.
 pub trait Compute<S: Semiring>: Sync {
-    /// Refuses elements that `S` does not contain, and tells whether the others can be narrowed.
+    /// Refuses elements that `S` does not contain, and tells whether the others can be written in 16 bits.
     fn scan(
         &self,
         a: MatRef<'_, S::Elem>,
         b: MatRef<'_, S::Elem>,
         options: &Options<'_>,
-        _update: &Update<S>,
         isa: Isa,
-    ) -> Result<Option<Narrowed>, Error> {
+    ) -> Result<Option<Codes>, Error> {
         scan::check::<S>(a, b, options, isa)?;
         Ok(None)
     }
@@ -61,19 +59,12 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         a: MatRef<'_, S::Elem>,
         b: MatRef<'_, S::Elem>,
         options: &Options<'_>,
-        update: &Update<S>,
         isa: Isa,
-    ) -> Result<Option<Narrowed>, Error> {
-        let size = (a.rows(), b.cols(), a.cols());
-        let codes = match narrow_for::<S>(size) {
-            Some(narrow) => (narrow.codes)(a, b, options, isa)?,
-            None => scan::check::<S>(a, b, options, isa).map(|()| None)?,
-        };
-        if let Some(codes) = codes {
-            return Ok(Some(Narrowed { by: Narrowing::Pairs, codes }));
+    ) -> Result<Option<Codes>, Error> {
+        match S::narrow() {
+            Some(narrow) if narrow::pays(a.rows(), b.cols(), a.cols()) => (narrow.codes)(a, b, options, isa),
+            _ => scan::check::<S>(a, b, options, isa).map(|()| None),
         }
-        let scale = filter_for(size, update).and_then(|filter| (filter.scale)(a, b, isa));
-        Ok(scale.map(|scale| Narrowed { by: Narrowing::Filter, codes: [Code::rough(scale); 2] }))
     }
 
     fn compute(&self, call: Call<'_, S>) -> Result<Report, Error> {
@@ -85,20 +76,16 @@ impl<S: Vectorised> Compute<S> for OnVectors {
                 None => OneByOne.compute(call),
             };
         }
-        if let Some(Narrowed { by, codes }) = call.narrowed {
-            let kernel = match by {
-                Narrowing::Pairs => S::narrow().map(|narrow| narrow.kernel),
-                Narrowing::Filter => S::filter().map(|filter| filter.kernel),
-            };
-            if let Some(kernel) = kernel {
-                let kernel = Kernel { codes, ..kernel(isa) };
-                return match (by, call.update.reads_c()) {
-                    (Narrowing::Filter, false) => call.filtered(&kernel),
-                    (Narrowing::Pairs, false) => call.in_c(&kernel, Start::Zero),
-                    // Sums are joined with C as elements, whatever it holds.
-                    (_, true) => call.in_c(&kernel, Start::Partial),
-                };
-            }
+        let size = (call.a.rows(), call.b.cols(), call.a.cols());
+        if let Some(prune) = prune_for::<S>(size, call.codes.is_some())
+            && let Some(scale) = (prune.scale)(call.a, call.b, isa)
+        {
+            return call.by_few_terms(&prune, scale);
+        }
+        if let (Some(codes), Some(narrow)) = (call.codes, S::narrow()) {
+            // Sums are joined with C as elements, whatever it holds.
+            let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
+            return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
         }
         let kernel = S::kernel(isa);
         match start_in_c(call.update) {
@@ -116,10 +103,10 @@ impl<S: Vectorised> Compute<S> for OnVectors {
             };
         }
         let sums = if start_in_c(outline.update).is_some() { Sums::InC } else { Sums::Buffered };
-        let size = (outline.problem.m(), outline.problem.n(), outline.problem.k());
-        let narrows = narrow_for::<S>(size).is_some();
-        let filters = filter_for(size, outline.update).is_some();
-        Plan { narrows, filters, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
+        let p = &outline.problem;
+        let narrows = S::narrow().is_some() && narrow::pays(p.m(), p.n(), p.k());
+        let prunes = prune_for::<S>((p.m(), p.n(), p.k()), false).is_some();
+        Plan { narrows, prunes, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
     }
 }
 
@@ -139,18 +126,9 @@ impl<S: Semiring> Compute<S> for OneByOne {
     }
 }
 
-/// How a product of `m x k` and `k x n` elements may be computed in 16 bits.
-fn narrow_for<S: Vectorised>((m, n, k): (usize, usize, usize)) -> Option<Narrow<S::Elem, S::Lane>> {
-    S::narrow().filter(|_| narrow::pays(m, n, k))
-}
-
-/// How it may be filtered. An old C that is joined must not hold NaN, which integers cannot.
-fn filter_for<S: Vectorised>(
-    (m, n, k): (usize, usize, usize),
-    update: &Update<S>,
-) -> Option<Filter<S::Elem, S::Lane>> {
-    let joins = S::Lane::HAS_LIMITS || !update.reads_c();
-    S::filter().filter(|_| joins && filter::pays(m, n, k))
+/// How a product of `m x k` and `k x n` elements is computed by few terms, if it is large enough.
+fn prune_for<S: Vectorised>(size: (usize, usize, usize), narrowed: bool) -> Option<Prune<S::Elem, S::Lane>> {
+    S::prune().filter(|_| prune::pays(size, size_of::<S::Lane>(), narrowed))
 }
 
 /// Whether C lies along its columns, and the semiring allows `C^T = B^T A^T`.
@@ -175,8 +153,8 @@ impl<'a, S: Semiring> Call<'a, S> {
         if !is_better_transposed::<S>(self.c.layout()) {
             return self;
         }
-        let narrowed = self.narrowed.map(|n| Narrowed { codes: [n.codes[1], n.codes[0]], ..n });
-        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), narrowed, ..self }
+        let codes = self.codes.map(|[a, b]| [b, a]);
+        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), codes, ..self }
     }
 
     /// Computes in C itself.
@@ -190,24 +168,27 @@ impl<'a, S: Semiring> Call<'a, S> {
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
-    /// Computes in C itself, by a kernel that filters, and the terms of a short last block by another.
-    fn filtered<P: Copy>(self, kernel: &Kernel<S::Elem, P, S::Lane>) -> Result<Report, Error>
+    /// Computes in C itself, by few terms, with rows sorted by `scale` units per distance.
+    fn by_few_terms(self, prune: &Prune<S::Elem, S::Lane>, scale: f64) -> Result<Report, Error>
     where
         S: Vectorised,
     {
-        let Self { mut c, a, b, options, isa, .. } = self;
-        let (m, n, k) = (a.rows(), b.cols(), a.cols());
+        let Self { mut c, a, b, update, options, isa, .. } = self;
         let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
-        let terms = filter::filtered(k);
-        let (first, rest) = (a.window(0, 0, m, terms)?, a.window(0, terms, m, k - terms)?);
-        let target = Target::InPlace { c, layout, start: Start::Zero };
-        let threads = Job { kernel, a: first, b: b.window(0, 0, terms, n)?, target, options }.run()?;
-        if terms < k {
-            let target = Target::InPlace { c, layout, start: Start::Resume };
-            let b = b.window(terms, 0, k - terms, n)?;
-            Job { kernel: &S::kernel(isa), a: rest, b, target, options }.run()?;
-        }
-        Ok(report::<S, _, _>(kernel, isa, threads))
+        let kernel = &(prune.kernel)(isa);
+        let job = prune::Job { kernel, scale, a, b, c, layout, joins: update.reads_c(), options };
+        let threads = job.run()?;
+        let tile = (1, kernel.cols);
+        let kernel = KernelName {
+            semiring: S::NAME,
+            element: element::<S>(),
+            isa,
+            tile,
+            arg: false,
+            narrow: false,
+            pruned: true,
+        };
+        Ok(Report { isa, kernel, threads })
     }
 
     /// Computes into a buffer and joins the sums with C from there.
@@ -298,7 +279,15 @@ pub fn threads_one_by_one(options: &Options<'_>, m: usize, n: usize, k: usize) -
 /// The name of what computes an arg result by the definition.
 pub fn name_one_by_one<S: Semiring>() -> KernelName {
     let (isa, tile) = (Isa::Portable, (1, 1));
-    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg: true, narrowing: None }
+    KernelName {
+        semiring: S::NAME,
+        element: element::<S>(),
+        isa,
+        tile,
+        arg: true,
+        narrow: false,
+        pruned: false,
+    }
 }
 
 /// What sums are joined with when ⊕ selects.
@@ -352,8 +341,8 @@ fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: 
 /// The name of a kernel for `S`.
 pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> KernelName {
     let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
-    let narrowing = kernel.narrowing;
-    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrowing }
+    let narrow = kernel.terms > 1;
+    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrow, pruned: false }
 }
 
 /// The last word of the element type's name.

@@ -2,7 +2,7 @@
 
 use crate::{
     block::{Block, Buffers, Window},
-    blocking::{Blocking, cut, panel, parts},
+    blocking::{Blocking, PANEL, cut, parts},
     choice::{self, Choice},
     kernel::Kernel,
     narrow::Code,
@@ -90,11 +90,10 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
-        let packed = kernel.packing.elements(kc) * size_of::<P>();
-        let panel = panel(mr * packed, self.a.layout().row_stride.unsigned_abs() == 1);
+        let packed = kc.div_ceil(kernel.terms) * size_of::<P>();
         let bytes = [
             packed * if pack_b { nc } else { nr },
-            if pack_a { (panel * mr).min(rows.len()) * packed } else { 0 },
+            if pack_a { (PANEL * mr).min(rows.len()) * packed } else { 0 },
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
             sums.saturating_mul(size_of::<A>()),
@@ -136,7 +135,6 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                     terms: pc,
                     pack_a,
                     pack_b,
-                    panel,
                     is_packed,
                     copying,
                     start,

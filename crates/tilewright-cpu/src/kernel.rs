@@ -2,14 +2,14 @@
 
 use crate::{
     compute::{Compute, OnVectors},
-    filter::Rough,
     isa::Isa,
-    lanes::{self, Across, Lanes, SmallLanes},
+    lanes::{self, Lanes, PairLanes},
     narrow::{Codes, Integer},
     op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
-    options::Narrowing,
     pack::{self, Absent, NoNan, PackFn, Same, Widen},
-    pairs, quads, scan,
+    pairs,
+    prune::{self, Pruning},
+    scan,
     tile::{self, Copying, InPlace, Packed, TileFn},
 };
 use core::{
@@ -28,10 +28,9 @@ pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
 pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     /// Elements in a vector.
     pub lanes: usize,
-    /// How much memory packed lines take.
-    pub packing: Packing,
-    /// How elements are narrowed, and how packed ones of A and of B are written then.
-    pub narrowing: Option<Narrowing>,
+    /// Terms in a packed element.
+    pub terms: usize,
+    /// How packed elements of A and of B are written, where they are narrowed.
     pub codes: Codes,
     /// For packed operands.
     pub packed: Tiles<P, A>,
@@ -47,30 +46,6 @@ impl<E, P, A> Kernel<E, P, A> {
     /// Rows and columns of the largest tile for packed operands.
     pub fn tile(&self) -> (usize, usize) {
         (self.packed[0].len(), self.packed.len() * self.lanes)
-    }
-}
-
-/// How much memory packed lines (rows of A, columns of B) take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packing {
-    /// Terms of a line that are packed together; a line is filled up to whole groups.
-    pub group: usize,
-    /// Packed elements for a group.
-    pub len: usize,
-    /// Bytes of a group that each tile needs in the first-level cache, and in the second-level one.
-    pub near: [usize; 2],
-}
-
-impl Packing {
-    /// Each term is an element of type `P`.
-    pub const fn single<P>() -> Self {
-        Self { group: 1, len: 1, near: [size_of::<P>(); 2] }
-    }
-
-    /// Packed elements for a line of so many terms.
-    #[inline(always)]
-    pub fn elements(self, terms: usize) -> usize {
-        terms.div_ceil(self.group) * self.len
     }
 }
 
@@ -94,12 +69,12 @@ pub struct Narrow<E: 'static, A: 'static> {
     pub kernel: fn(Isa) -> Kernel<E, u32, A>,
 }
 
-/// How most terms of a product are ruled out, where few are near the best; see [`crate::filter`].
-pub struct Filter<E: 'static, A: 'static> {
-    /// Looks at some outputs: the scale of the codes, if filtering pays.
+/// How a product is computed by few terms, where that pays; see [`crate::prune`].
+pub struct Prune<E, A> {
+    /// Looks at some outputs: the scale to sort rows by, if pruning pays.
     pub scale: scan::FindScale<E>,
-    /// The kernel for a supported instruction set; it needs the scale.
-    pub kernel: fn(Isa) -> Kernel<E, u32, A>,
+    /// The functions for a supported instruction set.
+    pub kernel: fn(Isa) -> Pruning<E, A>,
 }
 
 /// A built-in semiring that is computed on vectors.
@@ -116,8 +91,8 @@ pub trait Vectorised: Semiring {
     fn narrow() -> Option<Narrow<Self::Elem, Self::Lane>> {
         None
     }
-    /// The kernel that filters terms, where the semiring has one.
-    fn filter() -> Option<Filter<Self::Elem, Self::Lane>> {
+    /// How it is computed by few terms, where it can be.
+    fn prune() -> Option<Prune<Self::Elem, Self::Lane>> {
         None
     }
     /// What computes the semiring. Never inlined, as the kernels, so that they are compiled here and not
@@ -134,7 +109,7 @@ macro_rules! tables {
     ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*,
         wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
         mod $tile {
-            use super::{Across, Integer, Lanes, Op, Rough, Scalar, SelectOp, SmallLanes, TileFn, Tiles, pairs, quads, tile};
+            use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile};
 
             pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
                 const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
@@ -144,12 +119,8 @@ macro_rules! tables {
                 const { &[$(&[$(tile::$tile::<V, O, F, $wr, $wv> as TileFn<V::T, V::T>),*]),*] }
             }
 
-            pub fn pair_tiles<V: SmallLanes, E: Integer>() -> Tiles<u32, E> {
+            pub fn pair_tiles<V: PairLanes, E: Integer>() -> Tiles<u32, E> {
                 const { &[$(&[$(pairs::$tile::tile::<V, E, $r, $v> as TileFn<u32, E>),*]),*] }
-            }
-
-            pub fn quad_tiles<Q: SmallLanes, V: Across<T: Rough>, const MAX: bool>() -> Tiles<u32, V::T> {
-                const { &[$(&[$(quads::$tile::tile::<Q, V, MAX, $r, $v> as TileFn<u32, V::T>),*]),*] }
             }
 
             pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
@@ -181,8 +152,7 @@ macro_rules! on {
         type P = <V as Lanes>::T;
         Kernel {
             lanes: V::LEN,
-            packing: Packing::single::<P>(),
-            narrowing: None,
+            terms: 1,
             codes: Default::default(),
             packed: $isa::tiles::<V, $op<V $(, $max)?>, Packed<P>>(),
             in_place: None,
@@ -229,8 +199,7 @@ macro_rules! arg_on {
         type P = <V as Lanes>::T;
         Some(Kernel {
             lanes: V::LEN,
-            packing: Packing::single::<P>(),
-            narrowing: None,
+            terms: 1,
             codes: Default::default(),
             packed: $isa::arg_tiles::<V, $op<V, $max>>(),
             in_place: None,
@@ -247,8 +216,7 @@ macro_rules! pairs_on {
         type E = <lanes::$isa::$lane as Lanes>::T;
         Kernel {
             lanes: V::LEN,
-            packing: pairs::PACKING,
-            narrowing: Some(Narrowing::Pairs),
+            terms: pairs::TERMS,
             codes: Default::default(),
             packed: $isa::pair_tiles::<V, E>(),
             in_place: None,
@@ -258,21 +226,14 @@ macro_rules! pairs_on {
     }};
 }
 
-/// The kernel that filters terms.
-macro_rules! quads_on {
+/// What prunes products.
+macro_rules! prune_on {
     ($isa:ident, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
-        type Q = lanes::$isa::Quads;
         type V = lanes::$isa::$lane;
-        Kernel {
-            lanes: Q::LEN,
-            packing: quads::packing::<<V as Lanes>::T>(),
-            narrowing: Some(Narrowing::Filter),
-            codes: Default::default(),
-            packed: $isa::quad_tiles::<Q, V, $max>(),
-            in_place: None,
-            pack: quads::$isa::pack::<Self::Elem, V, $load, $max>,
-            arg: None,
-        }
+        type P = <V as Lanes>::T;
+        prune::$isa::pruning::<Self::Elem, lanes::$isa::Bits, V, $op<V, $max>, $max>(
+            pack::$isa::<Self::Elem, P, $load>,
+        )
     }};
 }
 
@@ -293,7 +254,7 @@ macro_rules! dispatch {
 
 macro_rules! vectorised {
     ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident
-        $(, narrowed<$larger:literal>)? $(, filtered<$most:literal>)?;)*) => {
+        $(, narrowed<$larger:literal>)? $(, pruned<$most:literal>)?;)*) => {
         $(impl Vectorised for $s {
             type Lane = $t;
             const IN_C: bool = matches!(Sums::$place, Sums::InC);
@@ -315,10 +276,10 @@ macro_rules! vectorised {
                 })
             })?
             $(#[inline(never)]
-            fn filter() -> Option<Filter<Self::Elem, $t>> {
-                Some(Filter {
+            fn prune() -> Option<Prune<Self::Elem, $t>> {
+                Some(Prune {
                     scale: scan::scale::<Self::Elem, $t, $load, $most>,
-                    kernel: |isa| dispatch!(isa, quads_on, $lane, SelectSum<$most>, $load),
+                    kernel: |isa| dispatch!(isa, prune_on, $lane, SelectSum<$most>, $load),
                 })
             })?
             #[inline(never)]
@@ -371,18 +332,18 @@ vectorised! {
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners, filtered<false>;
-    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners, filtered<false>;
-    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>;
-    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, filtered<false>;
-    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, filtered<false>;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners, pruned<false>;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners, pruned<false>;
+    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
+    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
+    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
     MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
     MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners, filtered<true>;
-    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners, filtered<true>;
-    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>;
-    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, filtered<true>;
-    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, filtered<true>;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners, pruned<true>;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners, pruned<true>;
+    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
+    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
+    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
     MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
     MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
     MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
@@ -400,8 +361,7 @@ vectorised! {
 pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
     Kernel {
         lanes: tile::GENERIC_LANES,
-        packing: Packing::single::<S::Elem>(),
-        narrowing: None,
+        terms: 1,
         codes: Default::default(),
         packed: const {
             &[&[

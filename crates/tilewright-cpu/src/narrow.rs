@@ -5,7 +5,7 @@
 //! tell the result exactly: twice as many fit a vector. "Absent" becomes a distance beyond all sums of finite
 //! ones.
 
-use crate::{op::Scalar, options::Narrowing};
+use crate::op::Scalar;
 
 /// An integer that min-plus and max-plus compute with.
 pub trait Integer: Scalar + Ord {
@@ -109,7 +109,7 @@ impl<E: Integer> Window<E> {
 }
 
 /// How the elements of a matrix, or of a product, are written in 16 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Code {
     /// The element that is written as 0: the best one.
     origin: i64,
@@ -117,26 +117,12 @@ pub struct Code {
     far: u16,
     /// Whether larger elements are better.
     max: bool,
-    /// For [`crate::filter`], whose codes are nothing else: units per distance.
-    pub scale: f64,
 }
 
 /// The codes of A and of B.
 pub type Codes = [Code; 2];
 
-/// How a product is narrowed.
-#[derive(Clone, Copy)]
-pub struct Narrowed {
-    pub by: Narrowing,
-    pub codes: Codes,
-}
-
 impl Code {
-    /// Codes of [`crate::filter`].
-    pub fn rough(scale: f64) -> Self {
-        Self { scale, ..Self::default() }
-    }
-
     /// Codes for two operands, if sums of their distances fit 16 bits.
     ///
     /// The largest value is left to a sum without terms, which is absent.
@@ -151,7 +137,7 @@ impl Code {
             true => w.most.wide(),
             false => w.least.wide(),
         };
-        Some(windows.map(|w| Self { origin: origin(w), far: far as u16, max, scale: 0.0 }))
+        Some(windows.map(|w| Self { origin: origin(w), far: far as u16, max }))
     }
 
     /// The code of sums of terms in these codes.

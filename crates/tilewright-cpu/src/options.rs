@@ -67,29 +67,18 @@ pub struct KernelName {
     pub tile: (usize, usize),
     /// Whether it also tells which term won.
     pub arg: bool,
-    /// How elements are narrowed, if they are. Results are the same bits.
-    pub narrowing: Option<Narrowing>,
-}
-
-/// How elements of min-plus and max-plus are narrowed, so that more of them fit a vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Narrowing {
-    /// To 16 bits, two terms to an element of 32: they are integers that lie close together, and sums are exact.
-    Pairs,
-    /// To 7 bits, four terms to an element of 32: rough sums rule out most terms, and the others are computed exactly.
-    Filter,
+    /// Whether elements are narrowed to 16 bits: they are integers that lie close together.
+    pub narrow: bool,
+    /// Whether rows of A are sorted, and end where no other term can win. Results are the same bits.
+    pub pruned: bool,
 }
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { semiring, element, isa, tile: (rows, cols), arg, narrowing } = self;
+        let Self { semiring, element, isa, tile: (rows, cols), arg, narrow, pruned } = self;
         let arg = if *arg { "+arg" } else { "" };
-        let narrowing = match narrowing {
-            None => "",
-            Some(Narrowing::Pairs) => " narrowed to 16 bits",
-            Some(Narrowing::Filter) => " filtered in 8 bits",
-        };
-        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}{narrowing}")
+        let narrow = if *narrow { " narrowed to 16 bits" } else { "" };
+        let pruned = if *pruned { " pruned" } else { "" };
+        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}{narrow}{pruned}")
     }
 }

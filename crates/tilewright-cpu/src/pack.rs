@@ -22,17 +22,6 @@ pub struct Lines<E> {
     pub code: Code,
 }
 
-impl<E> Lines<E> {
-    /// `count` lines from `i` on, `k` terms from `p` on.
-    #[inline(always)]
-    pub unsafe fn part(&self, i: usize, count: usize, p: usize, k: usize) -> Self {
-        let Self { first, line, term, code, .. } = *self;
-        // SAFETY: the caller guarantees that there are so many.
-        let first = unsafe { first.offset(i as isize * line + p as isize * term) };
-        Self { first, line, term, count, k, code }
-    }
-}
-
 /// How packed lines are arranged: strips of `width` lines, each padded to a multiple of `unit`.
 ///
 /// Term `p` of line `i` goes to `strip * width * k + p * padded + i % width`, where `strip = i / width` and
@@ -46,8 +35,7 @@ pub struct Strips {
 /// Packs lines into strips; the padding is filled with something harmless.
 ///
 /// # Safety
-/// Every element must be readable, as many elements as the kernel's [`Packing`](crate::kernel::Packing) takes for `k` terms of
-/// `count` lines, rounded up to `unit`, writable at `to`, and
+/// Every element must be readable, `k * count` elements, `count` rounded up to `unit`, writable at `to`, and
 /// the instruction set available.
 pub type PackFn<E, P> = unsafe fn(&Lines<E>, Strips, to: *mut P);
 
@@ -161,35 +149,20 @@ pub unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(
                 };
                 let padded = part.count.next_multiple_of(strips.unit);
                 let to = to.add(i * s.k + p * padded);
-                strip::<E, P, L, AVX2>(&part, padded, to);
+                if s.line == 1 {
+                    rows::<E, P, L>(&part, padded, to);
+                } else {
+                    #[allow(unused_mut)] // Only x86-64 has transpositions.
+                    let mut moved = 0;
+                    #[cfg(target_arch = "x86_64")]
+                    if AVX2 && s.term == 1 && size_of::<E>() == size_of::<P>() {
+                        moved = transposed::<E, P, L>(&part, padded, to);
+                    }
+                    columns::<E, P, L>(&part, moved, padded, to);
+                }
                 pad(&part, padded, to);
             }
         }
-    }
-}
-
-/// One strip, without its padding: term `p` of line `i` goes to `p * padded + i`.
-///
-/// # Safety
-/// As [`PackFn`].
-#[inline(always)]
-pub unsafe fn strip<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(
-    s: &Lines<E>,
-    padded: usize,
-    to: *mut P,
-) {
-    // SAFETY: as the caller guarantees.
-    unsafe {
-        if s.line == 1 {
-            return rows::<E, P, L>(s, padded, to);
-        }
-        #[allow(unused_mut)] // Only x86-64 has transpositions.
-        let mut moved = 0;
-        #[cfg(target_arch = "x86_64")]
-        if AVX2 && s.term == 1 && size_of::<E>() == size_of::<P>() {
-            moved = transposed::<E, P, L>(s, padded, to);
-        }
-        columns::<E, P, L>(s, moved, padded, to);
     }
 }
 

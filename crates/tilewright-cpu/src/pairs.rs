@@ -3,8 +3,7 @@
 #![allow(clippy::needless_range_loop)] // Rows and vectors of a tile count in several places at once.
 
 use crate::{
-    kernel::Packing,
-    lanes::{self, SmallLanes},
+    lanes::PairLanes,
     narrow::{Code, Integer},
     pack::{self, Lines, Same, Strips},
     tile::{Start, Tile},
@@ -12,9 +11,7 @@ use crate::{
 use core::mem::MaybeUninit;
 
 /// Terms in a pair.
-const TERMS: usize = 2;
-/// A pair is an element.
-pub const PACKING: Packing = Packing { group: TERMS, len: 1, near: [size_of::<u32>(); 2] };
+pub const TERMS: usize = 2;
 
 /// Pairs of a strip that are written before they are put in order: they stay in the first-level cache.
 const WRITTEN: usize = 32;
@@ -27,7 +24,7 @@ const LARGEST: usize = 12 * 32;
 /// no selection.
 ///
 /// # Safety
-/// As [`pack::PackFn`].
+/// As [`pack::PackFn`], with `k` halved and rounded up.
 #[inline(always)]
 unsafe fn pack<E: Integer, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *mut u32) {
     let pairs = s.k.div_ceil(TERMS);
@@ -104,6 +101,39 @@ fn pair<E: Integer>(code: Code, first: E, second: E) -> u32 {
     u32::from(code.write(first)) | u32::from(code.write(second)) << 16
 }
 
+/// The smallest sums of `MR` rows and `NV` vectors of columns, row by row to `sums`; a pair holds those of even and of
+/// odd terms.
+#[inline(always)]
+unsafe fn sums<V: PairLanes, const MR: usize, const NV: usize>(
+    pairs: usize,
+    mut a: *const u32,
+    mut b: *const u32,
+    sums: *mut u32,
+) {
+    // SAFETY: the caller guarantees all that is read, written and executed here.
+    unsafe {
+        let mut acc = [[V::splat(u32::MAX); NV]; MR];
+        for _ in 0..pairs {
+            let mut row = [V::splat(0); NV];
+            for j in 0..NV {
+                row[j] = V::load(b.add(j * V::LEN));
+            }
+            for i in 0..MR {
+                let x = V::splat(*a.add(i));
+                for j in 0..NV {
+                    acc[i][j] = acc[i][j].min(x.add(row[j]));
+                }
+            }
+            (a, b) = (a.add(MR), b.add(NV * V::LEN));
+        }
+        for i in 0..MR {
+            for j in 0..NV {
+                acc[i][j].store(sums.add((i * NV + j) * V::LEN));
+            }
+        }
+    }
+}
+
 /// Writes elements of C, `rows` by `cols`, for the sums, or joins them with what is there.
 #[inline(always)]
 unsafe fn widen<E: Integer>(sums: *const u32, rows: usize, cols: usize, t: &Tile<u32, E>) {
@@ -136,14 +166,14 @@ macro_rules! with_features {
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            unsafe fn sums<V: SmallLanes, const MR: usize, const NV: usize>(
-                pairs: usize,
+            unsafe fn sums<V: PairLanes, const MR: usize, const NV: usize>(
+                k: usize,
                 a: *const u32,
                 b: *const u32,
                 to: *mut u32,
             ) {
                 // SAFETY: as the caller guarantees.
-                unsafe { lanes::least_sums::<V, MR, NV>(1, pairs, a, b, to) }
+                unsafe { super::sums::<V, MR, NV>(k, a, b, to) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -155,13 +185,13 @@ macro_rules! with_features {
 
             /// # Safety
             /// As [`crate::tile::TileFn`], on a processor with these features, for packed operands.
-            pub unsafe fn tile<V: SmallLanes, E: Integer, const MR: usize, const NV: usize>(t: &Tile<u32, E>) {
+            pub unsafe fn tile<V: PairLanes, E: Integer, const MR: usize, const NV: usize>(t: &Tile<u32, E>) {
                 const { assert!(MR * NV * V::LEN <= LARGEST && MR <= WIDEST && NV * V::LEN <= WIDEST) };
                 let mut buffer = MaybeUninit::<[u32; LARGEST]>::uninit();
                 let buffer = buffer.as_mut_ptr().cast::<u32>();
                 // SAFETY: as the caller guarantees; the buffer holds all sums of a tile.
                 unsafe {
-                    sums::<V, MR, NV>(t.k.div_ceil(TERMS), t.a, t.b, buffer);
+                    sums::<V, MR, NV>(t.k, t.a, t.b, buffer);
                     widen(buffer, MR, NV * V::LEN, t);
                 }
             }

@@ -36,8 +36,9 @@ pub struct Plan {
     /// Whether another kernel computes the product in 16 bits if its elements, integers, turn out to lie close
     /// together. [`crate::Report::kernel`] tells.
     pub narrows: bool,
-    /// Whether, otherwise, a filter in 8 bits rules out most terms, if few turn out to be near the best ones.
-    pub filters: bool,
+    /// Whether another kernel computes it by few of its terms if a look at some elements tells that these are enough.
+    /// [`crate::Report::kernel`] tells.
+    pub prunes: bool,
 }
 
 /// Where partial sums are kept.
@@ -133,7 +134,7 @@ impl<S: Semiring> Outline<'_, S> {
             packs_b: pack_b,
             sums,
             narrows: false,
-            filters: false,
+            prunes: false,
         }
     }
 
@@ -151,7 +152,7 @@ impl<S: Semiring> Outline<'_, S> {
             packs_b: false,
             sums: Sums::InC,
             narrows: false,
-            filters: false,
+            prunes: false,
         }
     }
 }
@@ -159,7 +160,7 @@ impl<S: Semiring> Outline<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Narrowing, multiply, multiply_arg};
+    use crate::{multiply, multiply_arg};
     use tilewright_core::{Layout, Matrix, MinPlus, OrAnd, PlusTimes};
 
     /// The plan names the kernel and the threads that the product then reports.
@@ -179,7 +180,7 @@ mod tests {
         let report =
             multiply::<S>(out.as_mut(), a_matrix.as_ref(), b_matrix.as_ref(), &update, &options).unwrap();
         // Elements that are all alike lie close together.
-        let kernel = KernelName { narrowing: planned.narrows.then_some(Narrowing::Pairs), ..planned.kernel };
+        let kernel = KernelName { narrow: planned.narrows, ..planned.kernel };
         assert_eq!((kernel, planned.threads), (report.kernel, report.threads), "{a:?} {b:?} {c:?}");
         assert!(planned.block_terms <= a.cols && planned.block_columns <= b.cols.max(c.rows));
         if S::laws().selective_add {

@@ -26,8 +26,8 @@ pub fn multiply<S: Semiring>(
     Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
-    let narrowed = engine.scan(a, b, options, update, isa)?;
-    engine.compute(Call { c, arg: None, a, b, update, options, isa, narrowed })
+    let codes = engine.scan(a, b, options, isa)?;
+    engine.compute(Call { c, arg: None, a, b, update, options, isa, codes })
 }
 
 /// As [`multiply`], and `arg[i,j]` is the smallest `k` whose term is the result.
@@ -48,7 +48,7 @@ pub fn multiply_arg<S: Semiring>(
     Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
     let isa = Isa::choose(options.isa)?;
     scan::check::<S>(a, b, options, isa)?;
-    choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa, narrowed: None })
+    choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa, codes: None })
 }
 
 /// As [`multiply`], for every matrix of a batch: `C_i = A_i ⊗ B_i`.
@@ -70,11 +70,11 @@ pub fn multiply_batch<S: Semiring>(
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
-    let scanned = |(a, b)| Ok((a, b, engine.scan(a, b, options, update, isa)?));
+    let scanned = |(a, b)| Ok((a, b, engine.scan(a, b, options, isa)?));
     let items: Vec<_> =
         (0..a.count()).filter_map(|i| a.get(i).zip(b.get(i))).map(scanned).collect::<Result<_, Error>>()?;
-    let one = |(c, (a, b, narrowed)): (MatMut<'_, S::Out>, _), options| {
-        engine.compute(Call { c, arg: None, a, b, update, options, isa, narrowed }).map(Some)
+    let one = |(c, (a, b, codes)): (MatMut<'_, S::Out>, _), options| {
+        engine.compute(Call { c, arg: None, a, b, update, options, isa, codes }).map(Some)
     };
     let terms = problem.pair_ops();
     let threads = options.threads_for(terms * items.len() as f64);

@@ -3,11 +3,11 @@
 
 use crate::{
     blocking::cut,
-    filter::{self, Rough},
     isa::Isa,
     narrow::{Code, Codes, Integer, Seen, Window},
     options::Options,
     pack::Load,
+    prune::{self, Metric},
     share::share,
 };
 use core::marker::PhantomData;
@@ -69,8 +69,8 @@ pub fn codes<S: Semiring<Elem: Integer>, const MAX: bool>(
 /// The type of [`scale`].
 pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, Isa) -> Option<f64>;
 
-/// [`filter::scale`] with this processor's instructions.
-pub fn scale<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool>(
+/// [`prune::scale`] with this processor's instructions.
+pub fn scale<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
     a: MatRef<'_, E>,
     b: MatRef<'_, E>,
     isa: Isa,
@@ -155,16 +155,16 @@ impl<E: Integer, const MAX: bool> Scan<MatRef<'_, E>> for Span<MAX> {
     }
 }
 
-/// Some outputs, to see how well terms can be filtered; with `MAX`, under max-plus.
+/// Some outputs, to see how many terms they need; with `MAX`, under max-plus.
 struct Sample<P, L, const MAX: bool>(PhantomData<(P, L)>);
 
-impl<E: Copy, P: Rough, L: Load<E, P>, const MAX: bool> Scan<(MatRef<'_, E>, MatRef<'_, E>)>
+impl<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool> Scan<(MatRef<'_, E>, MatRef<'_, E>)>
     for Sample<P, L, MAX>
 {
     type Seen = Option<f64>;
     #[inline(always)]
     fn scan((a, b): (MatRef<'_, E>, MatRef<'_, E>)) -> Option<f64> {
-        filter::scale::<E, P, L, MAX>(a, b)
+        prune::scale::<E, P, L, MAX>(a, b)
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Finish {
 
 /// The operands of one tile. Strides are in elements.
 pub struct Tile<P, A> {
-    /// Terms per element.
+    /// Terms per element, or pairs of them.
     pub k: usize,
     /// A: packed, or row `i`, term `p` at `a + i * a_row + p`.
     pub a: *const P,

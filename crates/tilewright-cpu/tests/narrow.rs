@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tilewright_core::{
     BatchMut, BatchRef, Layout, MaxPlus, MinPlus, Problem, Semiring, Update, reference, semiring::Number,
 };
-use tilewright_cpu::{Isa, Narrowing, Options, multiply, multiply_arg, multiply_batch, plan};
+use tilewright_cpu::{Isa, Options, multiply, multiply_arg, multiply_batch, plan};
 
 /// An integer type under min-plus or max-plus.
 trait Subject: Semiring<Elem: Sample + Number + Ord, Out = <Self as Semiring>::Elem> {
@@ -129,12 +129,7 @@ fn check<S: Subject>(case: &Case) {
     let report = multiply::<S>(c.view_mut(), a.view(), b.view(), &update, &options).unwrap();
     reference::multiply::<S>(expected.view_mut(), a.view(), b.view(), &update).unwrap();
     let pays = m.min(n).min(k) >= 32;
-    assert_eq!(
-        report.kernel.narrowing == Some(Narrowing::Pairs),
-        pays && fits::<S>([&a, &b]),
-        "{}",
-        report.kernel
-    );
+    assert_eq!(report.kernel.narrow, pays && fits::<S>([&a, &b]), "{}", report.kernel);
     let wrong = (0..c.data.len()).find(|&i| c.data[i] != expected.data[i]);
     assert!(wrong.is_none(), "memory {wrong:?} of C, {}", report.kernel);
 }
@@ -212,11 +207,11 @@ fn the_plan_tells() {
         let to = rows_mut(&mut c[..m * n], m, n);
         let done = multiply::<MinPlus<i32>>(to, a, b, &Update::Replace, &options).unwrap();
         let narrows = m.min(n).min(k) >= 32;
-        assert_eq!((planned.narrows, done.kernel.narrowing.is_some()), (narrows, narrows));
+        assert_eq!((planned.narrows, done.kernel.narrow), (narrows, narrows));
         assert_eq!(done.kernel.to_string().ends_with("narrowed to 16 bits"), narrows);
         let (to, arg) = (rows_mut(&mut c[..m * n], m, n), rows_mut(&mut arg[..m * n], m, n));
         let done = multiply_arg::<MinPlus<i32>>(to, arg, a, b, &Update::Replace, &options).unwrap();
-        assert!(done.kernel.narrowing.is_none());
+        assert!(!done.kernel.narrow);
     }
 }
 

@@ -46,8 +46,8 @@ struct Cpu {
     sums_in_c: bool,
     /// Whether the elements may turn out to allow 16 bits.
     narrows: bool,
-    /// Whether, otherwise, they may turn out to allow a filter in 8 bits.
-    filters: bool,
+    /// Whether they may turn out to need few of the terms.
+    prunes: bool,
 }
 
 #[derive(Serialize)]
@@ -148,7 +148,7 @@ impl Cpu {
             packs_b: plan.packs_b,
             sums_in_c: plan.sums == Sums::InC,
             narrows: plan.narrows,
-            filters: plan.filters,
+            prunes: plan.prunes,
         }
     }
 }

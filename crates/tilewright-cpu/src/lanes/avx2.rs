@@ -1,6 +1,6 @@
 //! 256-bit vectors (AVX2, FMA).
 
-use super::{Across, Lanes, SmallLanes, intrinsics::lanes, small::small};
+use super::{Below, Lanes, PairLanes, intrinsics::lanes, pairs::pairs};
 use core::arch::x86_64::*;
 
 /// `if mask { b } else { a }` for floats and for integers of any width.
@@ -36,43 +36,36 @@ unsafe fn mul_epi64(a: __m256i, b: __m256i) -> __m256i {
 // vminps and vmaxps return their second operand when the operands are unordered or equal, hence (new, acc).
 lanes! {
     F32, f32, __m256, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_mul_ps,
-    _mm256_fmadd_ps, _mm256_min_ps, _mm256_max_ps, _mm256_cmp_ps::<_CMP_LT_OQ>, blend_ps
+    _mm256_fmadd_ps, _mm256_min_ps, _mm256_max_ps, _mm256_cmp_ps::<_CMP_LT_OQ>, blend_ps, |m| _mm256_movemask_ps(m) != 0
 }
 lanes! {
     F64, f64, __m256d, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_mul_pd,
-    _mm256_fmadd_pd, _mm256_min_pd, _mm256_max_pd, _mm256_cmp_pd::<_CMP_LT_OQ>, blend_pd
+    _mm256_fmadd_pd, _mm256_min_pd, _mm256_max_pd, _mm256_cmp_pd::<_CMP_LT_OQ>, blend_pd, |m| _mm256_movemask_pd(m) != 0
 }
 lanes! {
     I16, i16, __m256i, 16, _mm256_set1_epi16, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
     _mm256_mullo_epi16, |a, b, c| _mm256_add_epi16(_mm256_mullo_epi16(a, b), c), _mm256_min_epi16,
-    _mm256_max_epi16, |a, b| _mm256_cmpgt_epi16(b, a), blend
+    _mm256_max_epi16, |a, b| _mm256_cmpgt_epi16(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
 }
 lanes! {
     I32, i32, __m256i, 8, _mm256_set1_epi32, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi32,
     _mm256_mullo_epi32, |a, b, c| _mm256_add_epi32(_mm256_mullo_epi32(a, b), c), _mm256_min_epi32,
-    _mm256_max_epi32, |a, b| _mm256_cmpgt_epi32(b, a), blend
+    _mm256_max_epi32, |a, b| _mm256_cmpgt_epi32(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
 }
 lanes! {
     I64, i64, __m256i, 4, _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi64,
     mul_epi64, |a, b, c| _mm256_add_epi64(mul_epi64(a, b), c),
     |x, acc| blend(_mm256_cmpgt_epi64(acc, x), acc, x), |x, acc| blend(_mm256_cmpgt_epi64(x, acc), acc, x),
-    |a, b| _mm256_cmpgt_epi64(b, a), blend
+    |a, b| _mm256_cmpgt_epi64(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
 }
 // Bits are 0 or 1, so signed comparison orders them.
 lanes! {
     Bits, u8, __m256i, 32, |x: u8| _mm256_set1_epi8(x as i8), _mm256_loadu_si256, _mm256_storeu_si256,
     _mm256_or_si256, _mm256_and_si256, |a, b, c| _mm256_or_si256(_mm256_and_si256(a, b), c), _mm256_min_epu8,
-    _mm256_max_epu8, |a, b| _mm256_cmpgt_epi8(b, a), blend
+    _mm256_max_epu8, |a, b| _mm256_cmpgt_epi8(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
 }
-impl Across for F32 {}
-impl Across for F64 {}
-impl Across for I32 {}
-impl Across for I64 {}
-small! {
-    Pairs, __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
+impl Below for Bits {}
+pairs! {
+    __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
     _mm256_min_epu16
-}
-small! {
-    Quads, __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi8,
-    _mm256_min_epu8
 }

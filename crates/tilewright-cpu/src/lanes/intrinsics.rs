@@ -3,7 +3,7 @@
 /// Defines a vector type by its intrinsics. `$t` is the element, `$v` the register.
 macro_rules! lanes {
     ($name:ident, $t:ty, $v:ty, $len:literal, $splat:expr, $load:expr, $store:expr, $add:expr, $mul:expr,
-     $mul_add:expr, $min:expr, $max:expr, $lt:expr, $blend:expr $(, add_with: $add_with:expr)?) => {
+     $mul_add:expr, $min:expr, $max:expr, $lt:expr, $blend:expr, $any:expr $(, add_with: $add_with:expr)?) => {
         #[derive(Clone, Copy)]
         pub struct $name($v);
         // SAFETY (all blocks): the caller guarantees the instruction set, and the memory where one is named.
@@ -17,9 +17,6 @@ macro_rules! lanes {
             unsafe fn load(p: *const $t) -> Self { Self(unsafe { $load(p.cast()) }) }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) { unsafe { $store(p.cast(), self.0) } }
-            #[cfg(target_arch = "x86_64")]
-            #[inline(always)]
-            fn prefetch<T>(p: *const T) { unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } }
             #[cfg(target_arch = "x86_64")]
             #[inline(always)]
             fn prefetch_to_write(p: *const $t) { unsafe { _mm_prefetch::<_MM_HINT_ET0>(p.cast()) } }
@@ -45,6 +42,10 @@ macro_rules! lanes {
             unsafe fn where_better(self, max: bool, new: Self, old: Self, then: Self) -> Self {
                 let mask = unsafe { if max { $lt(old.0, new.0) } else { $lt(new.0, old.0) } };
                 Self(unsafe { $blend(mask, self.0, then.0) })
+            }
+            #[inline(always)]
+            unsafe fn any_better(self, max: bool, o: Self) -> bool {
+                unsafe { $any(if max { $lt(o.0, self.0) } else { $lt(self.0, o.0) }) }
             }
             $(#[inline(always)]
             unsafe fn add_with(self, o: Self, one: Self) -> Self { Self(unsafe { $add_with(self.0, one.0, o.0) }) })?

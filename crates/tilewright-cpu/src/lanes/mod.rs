@@ -8,12 +8,10 @@ pub mod avx512;
 mod intrinsics;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
+mod pairs;
 pub mod portable;
-mod small;
 
-pub use small::{SmallLanes, least_sums};
-
-use core::mem::MaybeUninit;
+pub use pairs::PairLanes;
 
 /// A vector of `LEN` elements of type `T`.
 ///
@@ -32,9 +30,6 @@ pub trait Lanes: Copy {
     /// # Safety
     /// The instruction set must be available, and `LEN` elements writable at `p`; no alignment is needed.
     unsafe fn store(self, p: *mut Self::T);
-    /// Asks for the cache line at `p`, which will be read. No memory is touched.
-    #[inline(always)]
-    fn prefetch<T>(_p: *const T) {}
     /// Asks for the cache line at `p`, which will be written. No memory is touched.
     #[inline(always)]
     fn prefetch_to_write(_p: *const Self::T) {}
@@ -71,6 +66,10 @@ pub trait Lanes: Copy {
     /// # Safety
     /// The instruction set must be available.
     unsafe fn where_better(self, max: bool, new: Self, old: Self, then: Self) -> Self;
+    /// Whether some element is below (`max`: above) that of `other`. NaN is neither.
+    /// # Safety
+    /// The instruction set must be available.
+    unsafe fn any_better(self, max: bool, other: Self) -> bool;
     /// `self + other` where `one` is a vector of ones. Processors that add on fewer ports than they
     /// multiply-add write it `self * one + other`, which rounds the same.
     /// # Safety
@@ -82,42 +81,20 @@ pub trait Lanes: Copy {
     }
 }
 
-/// A vector whose elements can be compared with each other.
-pub trait Across: Lanes<T: PartialOrd> {
-    /// The smallest elements or, with `max`, the largest of `LEN` vectors, one of each. None may be NaN.
+/// A vector of bytes that can tell which of them are small.
+pub trait Below {
+    /// Writes to `to` the numbers of the bytes that are below `limit`, and returns how many they are.
     /// # Safety
-    /// The instruction set must be available, and the vectors readable.
+    /// The instruction set must be available, and as many numbers writable as there are bytes, and [`crate::prune::SPARE`] more.
     #[inline(always)]
-    unsafe fn across_each(vectors: *const Self, max: bool) -> Self {
-        const MOST: usize = 16;
-        const { assert!(Self::LEN <= MOST) };
-        let mut best = MaybeUninit::<[Self::T; MOST]>::uninit();
-        let best = best.as_mut_ptr().cast::<Self::T>();
-        let elements = vectors.cast::<Self::T>();
-        // SAFETY: as the caller guarantees; a vector is its elements, and there is room for as many.
-        unsafe {
-            for i in 0..Self::LEN {
-                let mut element = *elements.add(i * Self::LEN);
-                for j in 1..Self::LEN {
-                    let other = *elements.add(i * Self::LEN + j);
-                    element = if (other < element) != max { other } else { element };
-                }
-                best.add(i).write(element);
-            }
-            Self::load(best)
+    unsafe fn below(bytes: &[u8], limit: u8, to: *mut u32) -> usize {
+        let mut count = 0;
+        for (i, &byte) in bytes.iter().enumerate() {
+            // SAFETY: as the caller guarantees; no more numbers are written than there are bytes.
+            unsafe { to.add(count).write(i as u32) };
+            count += usize::from(byte < limit);
         }
-    }
-
-    /// The smallest element or, with `max`, the largest. None may be NaN.
-    /// # Safety
-    /// The instruction set must be available.
-    #[inline(always)]
-    unsafe fn across(self, max: bool) -> Self::T {
-        // SAFETY: as the caller guarantees; a vector begins with its first element.
-        unsafe {
-            let each = Self::across_each([self; 16].as_ptr(), max);
-            (&raw const each).cast::<Self::T>().read()
-        }
+        count
     }
 }
 

@@ -1,6 +1,6 @@
 //! 128-bit vectors (NEON).
 
-use super::{Across, Lanes, SmallLanes, intrinsics::lanes, small::small};
+use super::{Below, Lanes, PairLanes, intrinsics::lanes, pairs::pairs};
 use core::arch::aarch64::*;
 
 /// The low halves of 64-bit products, from 32-bit ones: NEON has no 64-bit multiplication.
@@ -20,38 +20,31 @@ unsafe fn mul_s64(a: int64x2_t, b: int64x2_t) -> int64x2_t {
 // start at a number and so stay numbers. Comparing and selecting would take one instruction more.
 lanes! {
     F32, f32, float32x4_t, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vmulq_f32,
-    |a, b, c| vfmaq_f32(c, a, b), vminnmq_f32, vmaxnmq_f32, vcltq_f32, |m, a, b| vbslq_f32(m, b, a)
+    |a, b, c| vfmaq_f32(c, a, b), vminnmq_f32, vmaxnmq_f32, vcltq_f32, |m, a, b| vbslq_f32(m, b, a), |m| vmaxvq_u32(m) != 0
 }
 lanes! {
     F64, f64, float64x2_t, 2, vdupq_n_f64, vld1q_f64, vst1q_f64, vaddq_f64, vmulq_f64,
-    |a, b, c| vfmaq_f64(c, a, b), vminnmq_f64, vmaxnmq_f64, vcltq_f64, |m, a, b| vbslq_f64(m, b, a)
+    |a, b, c| vfmaq_f64(c, a, b), vminnmq_f64, vmaxnmq_f64, vcltq_f64, |m, a, b| vbslq_f64(m, b, a), |m| vaddvq_u64(m) != 0
 }
 lanes! {
     I16, i16, int16x8_t, 8, vdupq_n_s16, vld1q_s16, vst1q_s16, vaddq_s16, vmulq_s16,
-    |a, b, c| vmlaq_s16(c, a, b), vminq_s16, vmaxq_s16, vcltq_s16, |m, a, b| vbslq_s16(m, b, a)
+    |a, b, c| vmlaq_s16(c, a, b), vminq_s16, vmaxq_s16, vcltq_s16, |m, a, b| vbslq_s16(m, b, a), |m| vmaxvq_u16(m) != 0
 }
 lanes! {
     I32, i32, int32x4_t, 4, vdupq_n_s32, vld1q_s32, vst1q_s32, vaddq_s32, vmulq_s32,
-    |a, b, c| vmlaq_s32(c, a, b), vminq_s32, vmaxq_s32, vcltq_s32, |m, a, b| vbslq_s32(m, b, a)
+    |a, b, c| vmlaq_s32(c, a, b), vminq_s32, vmaxq_s32, vcltq_s32, |m, a, b| vbslq_s32(m, b, a), |m| vmaxvq_u32(m) != 0
 }
 lanes! {
     I64, i64, int64x2_t, 2, vdupq_n_s64, vld1q_s64, vst1q_s64, vaddq_s64, mul_s64,
     |a, b, c| vaddq_s64(mul_s64(a, b), c), |x, acc| vbslq_s64(vcltq_s64(x, acc), x, acc),
-    |x, acc| vbslq_s64(vcgtq_s64(x, acc), x, acc), vcltq_s64, |m, a, b| vbslq_s64(m, b, a)
+    |x, acc| vbslq_s64(vcgtq_s64(x, acc), x, acc), vcltq_s64, |m, a, b| vbslq_s64(m, b, a), |m| vaddvq_u64(m) != 0
 }
 lanes! {
     Bits, u8, uint8x16_t, 16, vdupq_n_u8, vld1q_u8, vst1q_u8, vorrq_u8, vandq_u8,
-    |a, b, c| vorrq_u8(vandq_u8(a, b), c), vminq_u8, vmaxq_u8, vcltq_u8, |m, a, b| vbslq_u8(m, b, a)
+    |a, b, c| vorrq_u8(vandq_u8(a, b), c), vminq_u8, vmaxq_u8, vcltq_u8, |m, a, b| vbslq_u8(m, b, a), |m| vmaxvq_u8(m) != 0
 }
-impl Across for F32 {}
-impl Across for F64 {}
-impl Across for I32 {}
-impl Across for I64 {}
-small! {
-    Pairs, uint16x8_t, 4, |x: u32| vreinterpretq_u16_u32(vdupq_n_u32(x)), |p: *const u16| vld1q_u16(p),
+impl Below for Bits {}
+pairs! {
+    uint16x8_t, 4, |x: u32| vreinterpretq_u16_u32(vdupq_n_u32(x)), |p: *const u16| vld1q_u16(p),
     |p: *mut u16, x| vst1q_u16(p, x), vaddq_u16, vminq_u16
-}
-small! {
-    Quads, uint8x16_t, 4, |x: u32| vreinterpretq_u8_u32(vdupq_n_u32(x)), |p: *const u8| vld1q_u8(p),
-    |p: *mut u8, x| vst1q_u8(p, x), vaddq_u8, vminq_u8
 }

@@ -1,6 +1,6 @@
 //! Vectors as small arrays, for processors without a path of their own.
 
-use super::{Across, Lanes, SmallLanes};
+use super::{Below, Lanes, PairLanes};
 
 /// Eight elements in an array; the compiler makes of it what the target has.
 #[derive(Clone, Copy)]
@@ -55,11 +55,13 @@ macro_rules! array {
                     if better { then.0[i] } else { self.0[i] }
                 }))
             }
+            #[inline(always)]
+            unsafe fn any_better(self, max: bool, o: Self) -> bool {
+                (0..LEN).fold(false, |any, i| any | if max { self.0[i] > o.0[i] } else { self.0[i] < o.0[i] })
+            }
         }
     )*};
 }
-
-impl<T: PartialOrd> Across for Array<T> where Self: Lanes<T = T> {}
 
 impl<T: Copy> Array<T> {
     #[inline(always)]
@@ -79,48 +81,44 @@ array! {
     u8, |x, y| x | y, |x, y| x & y, |x: u8, y: u8, c: u8| (x & y) | c;
 }
 
-/// Eight elements of small numbers in an array.
-macro_rules! small {
-    ($name:ident, [$t:ident; $count:literal], $apart:expr, $together:expr) => {
-        #[derive(Clone, Copy)]
-        pub struct $name([[$t; $count]; LEN]);
+impl Below for Bits {}
 
-        impl $name {
-            #[inline(always)]
-            fn zip(self, o: Self, f: impl Fn($t, $t) -> $t) -> Self {
-                Self(core::array::from_fn(|i| core::array::from_fn(|part| f(self.0[i][part], o.0[i][part]))))
-            }
-        }
+/// Eight pairs in an array.
+#[derive(Clone, Copy)]
+pub struct Pairs([[u16; 2]; LEN]);
 
-        // SAFETY (all blocks): the caller guarantees the memory; no instruction set is needed.
-        #[allow(clippy::undocumented_unsafe_blocks)]
-        impl SmallLanes for $name {
-            const LEN: usize = LEN;
-            #[inline(always)]
-            unsafe fn splat(numbers: u32) -> Self {
-                Self([$apart(numbers); LEN])
-            }
-            #[inline(always)]
-            unsafe fn load(p: *const u32) -> Self {
-                Self(unsafe { p.cast::<[u32; LEN]>().read_unaligned() }.map($apart))
-            }
-            #[inline(always)]
-            unsafe fn store(self, p: *mut u32) {
-                unsafe { p.cast::<[u32; LEN]>().write_unaligned(self.0.map($together)) }
-            }
-            #[inline(always)]
-            unsafe fn add(self, o: Self) -> Self {
-                self.zip(o, $t::wrapping_add)
-            }
-            #[inline(always)]
-            unsafe fn min(self, o: Self) -> Self {
-                self.zip(o, $t::min)
-            }
-        }
-    };
+impl Pairs {
+    #[inline(always)]
+    fn zip(self, o: Self, f: impl Fn(u16, u16) -> u16) -> Self {
+        Self(core::array::from_fn(|i| core::array::from_fn(|half| f(self.0[i][half], o.0[i][half]))))
+    }
 }
-small! {
-    Pairs, [u16; 2], |pair: u32| [pair as u16, (pair >> 16) as u16],
-    |[low, high]: [u16; 2]| u32::from(low) | u32::from(high) << 16
+
+// SAFETY (all blocks): the caller guarantees the memory; no instruction set is needed.
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl PairLanes for Pairs {
+    const LEN: usize = LEN;
+    #[inline(always)]
+    unsafe fn splat(pair: u32) -> Self {
+        Self([[pair as u16, (pair >> 16) as u16]; LEN])
+    }
+    #[inline(always)]
+    unsafe fn load(p: *const u32) -> Self {
+        Self(
+            unsafe { p.cast::<[u32; LEN]>().read_unaligned() }.map(|pair| [pair as u16, (pair >> 16) as u16]),
+        )
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut u32) {
+        let pairs = self.0.map(|[low, high]| u32::from(low) | u32::from(high) << 16);
+        unsafe { p.cast::<[u32; LEN]>().write_unaligned(pairs) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, o: Self) -> Self {
+        self.zip(o, u16::wrapping_add)
+    }
+    #[inline(always)]
+    unsafe fn min(self, o: Self) -> Self {
+        self.zip(o, u16::min)
+    }
 }
-small! { Quads, [u8; 4], u32::to_ne_bytes, u32::from_ne_bytes }

@@ -76,11 +76,8 @@ fn cpu_rows(cpu: &CpuPlan) -> Vec<(&'static str, String)> {
             "to 16 bits, with another kernel, if the elements lie close together".into(),
         ));
     }
-    if cpu.filters {
-        told.push((
-            "filter",
-            "most terms ruled out in 8 bits, with another kernel, if few are near the best".into(),
-        ));
+    if cpu.prunes {
+        told.push(("pruning", "by few terms, with another kernel, if few can be the best".into()));
     }
     told
 }

@@ -1,14 +1,6 @@
 //! Whatever the scale, results have the bits of the definition.
 
-use crate::{
-    driver::{Job, Target},
-    isa::Isa,
-    kernel::{Kernel, Vectorised},
-    narrow::Code,
-    op::Scalar,
-    options::Options,
-    tile::Start,
-};
+use crate::{isa::Isa, kernel::Vectorised, op::Scalar, options::Options, prune::Job};
 use core::fmt::Debug;
 use proptest::{prelude::*, sample::select};
 use tilewright_core::{Layout, MatMut, MatRef, MaxPlus, MinPlus, Update, reference};
@@ -16,29 +8,34 @@ use tilewright_core::{Layout, MatMut, MatRef, MaxPlus, MinPlus, Update, referenc
 /// Elements from a random number: any, or of few values, and rarely something special.
 trait Draw: Copy + Debug {
     fn draw(random: u64, few: bool, special: bool) -> Self;
+    /// From a random number: what an old C may hold.
+    fn old(random: u64) -> Self;
     fn bits(self) -> u64;
 }
 
 macro_rules! draw {
-    ($($t:ident, $bits:expr, $special:expr;)*) => {$(
+    ($($t:ident, $bits:expr, $special:expr, $old:expr;)*) => {$(
         impl Draw for $t {
             fn draw(random: u64, few: bool, special: bool) -> Self {
                 let special_one: [$t; 4] = $special;
                 match random >> 58 {
                     place @ 0..4 if special => special_one[place as usize],
                     _ if few => (random % 5) as $t,
-                    _ => (random as i64 >> 36) as $t,
+                    // Within the domain of each type.
+                    _ => (random as i64 >> if size_of::<$t>() == 2 { 52 } else { 36 }) as $t,
                 }
             }
+            fn old(random: u64) -> Self { $old(random) }
             fn bits(self) -> u64 { $bits(self) }
         }
     )*};
 }
 draw! {
-    f32, |x: f32| x.to_bits().into(), [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
-    f64, f64::to_bits, [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0];
-    i32, |x: i32| x as u64, [i32::MAX, (1 << 28) - 1, 1 - (1 << 28), i32::MAX];
-    i64, |x: i64| x as u64, [i64::MAX, (1 << 59) - 1, 1 - (1 << 59), 0];
+    f32, |x: f32| x.to_bits().into(), [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0], |random| Self::draw(random, false, true);
+    f64, f64::to_bits, [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0], |random| Self::draw(random, false, true);
+    i16, |x: i16| x as u64, [i16::MAX, (1 << 12) - 1, 1 - (1 << 12), 0], |random| random as Self;
+    i32, |x: i32| x as u64, [i32::MAX, (1 << 28) - 1, 1 - (1 << 28), i32::MAX], |random| random as Self;
+    i64, |x: i64| x as u64, [i64::MAX, (1 << 59) - 1, 1 - (1 << 59), 0], |random| random as Self;
 }
 
 /// What to compute, and with which scale.
@@ -94,16 +91,15 @@ where
     };
     let (a, a_layout) = matrix(m, k, special, by_columns[0], mirror);
     let (b, b_layout) = matrix(k, n, special, by_columns[1], mirror);
-    // Partial sums, which have no negative zeros.
-    let (mut c, c_layout) = matrix(m, n, false, false, |x| x);
+    let (mut c, c_layout) =
+        ((0..m * n).map(|_| S::Lane::old(random())).collect::<Vec<_>>(), Layout::row_major(m, n));
     let (a, b) = (MatRef::new(&a, a_layout).unwrap(), MatRef::new(&b, b_layout).unwrap());
     let mut expected = c.clone();
     let update = if joins { Update::Accumulate } else { Update::Replace };
     reference::multiply::<S>(MatMut::new(&mut expected, c_layout).unwrap(), a, b, &update).unwrap();
-    let kernel = Kernel { codes: [Code::rough(scale); 2], ..(S::filter().expect("a filter").kernel)(isa) };
-    let start = if joins { Start::Partial } else { Start::Zero };
-    let target = Target::InPlace { c: c.as_mut_ptr(), layout: c_layout, start };
-    Job { kernel: &kernel, a, b, target, options: &Options::default() }.run().unwrap();
+    let kernel = (S::prune().expect("few terms").kernel)(isa);
+    let options = &Options::default();
+    Job { kernel: &kernel, scale, a, b, c: c.as_mut_ptr(), layout: c_layout, joins, options }.run().unwrap();
     let wrong = (0..m * n).find(|&i| c[i].bits() != expected[i].bits());
     assert!(wrong.is_none(), "{wrong:?}: {:?}, not {:?}", c[wrong.unwrap()], expected[wrong.unwrap()]);
 }
@@ -119,10 +115,12 @@ proptest! {
     fn any_scale_gives_the_bits_of_the_definition(case in cases()) {
         check::<MinPlus<f32>>(case, |x| x);
         check::<MinPlus<f64>>(case, |x| x);
+        check::<MinPlus<i16>>(case, |x| x);
         check::<MinPlus<i32>>(case, |x| x);
         check::<MinPlus<i64>>(case, |x| x);
         check::<MaxPlus<f32>>(case, mirrored);
         check::<MaxPlus<f64>>(case, mirrored);
+        check::<MaxPlus<i16>>(case, mirrored);
         check::<MaxPlus<i32>>(case, mirrored);
         check::<MaxPlus<i64>>(case, mirrored);
     }

@@ -1,0 +1,176 @@
+//! Whether pruning pays: a look at some outputs.
+
+use super::sort::{FAR, best_of, worst};
+use crate::{op::Scalar, pack::Load};
+use tilewright_core::MatRef;
+
+/// Elements with distances, by which they are sorted.
+pub trait Metric: Scalar + PartialOrd {
+    /// Whether so large a scale is a number.
+    fn measures(scale: f64) -> bool;
+    /// The distance of two elements.
+    fn distance(self, other: Self) -> f64;
+    /// The distance in whole units, of which `scale` measure one; [`FAR`] from there on, and of NaN.
+    fn code(self, origin: Self, scale: f64) -> u8;
+}
+
+/// Units as a code.
+#[inline(always)]
+fn code(units: f32) -> u8 {
+    let far = f32::from(FAR);
+    let near = if units < far { units } else { far };
+    // SAFETY: distances are not negative, and `near` is not NaN.
+    unsafe { near.to_int_unchecked::<i32>() as u8 }
+}
+
+macro_rules! floats {
+    ($($t:ident)*) => {$(
+        impl Metric for $t {
+            fn measures(scale: f64) -> bool {
+                (scale as $t).is_normal()
+            }
+            #[inline(always)]
+            fn distance(self, other: Self) -> f64 {
+                f64::from(self - other).abs()
+            }
+            #[inline(always)]
+            fn code(self, origin: Self, scale: f64) -> u8 {
+                code(((self - origin).abs() * scale as $t) as f32)
+            }
+        }
+    )*};
+}
+floats! { f32 f64 }
+
+macro_rules! integers {
+    ($($t:ident)*) => {$(
+        impl Metric for $t {
+            fn measures(scale: f64) -> bool {
+                (scale as f32).is_normal()
+            }
+            #[inline(always)]
+            fn distance(self, other: Self) -> f64 {
+                (self.wrapping_sub(other) as f64).abs()
+            }
+            #[inline(always)]
+            fn code(self, origin: Self, scale: f64) -> u8 {
+                code((self.wrapping_sub(origin) as f32).abs() * scale as f32)
+            }
+        }
+    )*};
+}
+integers! { i16 i32 i64 }
+
+/// Rows and columns, and terms, from which on pruning pays: sorting has a cost for each element, and so has packing.
+const LEAST: [usize; 2] = [128, 256];
+
+/// Terms, by the square of an element's bytes, from which on pruning pays where all terms could be computed in 16 bits: that
+/// takes a time that grows with `k`, and pruning one that grows with its root and with the size of elements.
+const LEAST_NARROWED: usize = 40;
+
+/// Whether a product of `m x k` and `k x n` elements of so many bytes is large enough; `narrowed` if it could be computed in 16 bits.
+pub fn pays((m, n, k): (usize, usize, usize), size: usize, narrowed: bool) -> bool {
+    m.min(n) >= LEAST[0] && k >= LEAST[1] && !(narrowed && k < LEAST_NARROWED * size * size)
+}
+
+/// Rows, and columns, that meet in the outputs that are looked at.
+const SIDE: usize = 12;
+/// Lines side by side that are looked at: they share cache lines.
+const BESIDE: usize = 4;
+/// Terms of an output that are looked at.
+const TERMS: usize = 4096;
+/// The most terms that may be needed for pruning to pay, as a part of all: each takes twice as long, because its elements
+/// come from the second-level cache, and a panel has more columns than are looked at.
+const PART: usize = 4;
+/// How much farther than was seen to be needed elements are sorted. A row that needs others is computed a second time.
+const MARGIN: f64 = 1.6;
+/// The scale where only the best elements of each row are needed.
+const NO_DISTANCE: f64 = 1e30;
+
+/// Units per distance to sort rows by, if some outputs of the product tell that pruning pays. With `MAX`, under max-plus.
+#[inline(always)]
+pub fn scale<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
+    a: MatRef<'_, E>,
+    b: MatRef<'_, E>,
+) -> Option<f64> {
+    let (m, n, k) = (a.rows(), b.cols(), a.cols());
+    let terms = k.min(TERMS);
+    let first = (k - terms) / 2;
+    let [mut rows, mut cols] = [(); 2].map(|()| Vec::with_capacity(SIDE * terms));
+    let mut line = Vec::with_capacity(terms);
+    for i in 0..SIDE {
+        let (beside, place) = (i % BESIDE, i / BESIDE);
+        distances::<E, P, L, MAX>(a, spread(place, m - BESIDE) + beside, first, terms, &mut line, &mut rows);
+        distances::<E, P, L, MAX>(
+            b.t(),
+            spread(place, n - BESIDE) + beside,
+            first,
+            terms,
+            &mut line,
+            &mut cols,
+        );
+    }
+    let (mut needed, mut reach) = (0, 0.0);
+    for row in rows.chunks_exact(terms) {
+        let most = cols.chunks_exact(terms).map(|col| least_sum(row, col)).fold(0.0, f64::max);
+        // Others cannot win; equal ones may come before the winner.
+        let near = row.iter().copied().filter(|&distance| distance <= most && distance < f64::INFINITY);
+        needed += near.clone().count();
+        reach = near.fold(reach, f64::max);
+    }
+    let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
+    (needed * PART <= SIDE * terms && P::measures(scale)).then_some(scale)
+}
+
+/// Appends the distances of some terms of row `i` from the best of them.
+#[inline(always)]
+fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
+    x: MatRef<'_, E>,
+    i: usize,
+    first: usize,
+    terms: usize,
+    line: &mut Vec<P>,
+    to: &mut Vec<f64>,
+) {
+    line.clear();
+    line.resize(terms, worst::<P, MAX>());
+    for (p, x_p) in line.iter_mut().enumerate() {
+        // SAFETY: the caller stays inside the matrix.
+        *x_p = L::load(unsafe { x.get_unchecked(i, first + p) });
+    }
+    let origin = best_of::<P, MAX>(line);
+    to.extend(line.iter().map(|x| x.distance(origin)));
+}
+
+/// Numbers side by side, which makes vectors of them.
+const LANES: usize = 8;
+
+/// The smallest sum of two distances; infinity if there is none.
+#[inline(always)]
+fn least_sum(a: &[f64], b: &[f64]) -> f64 {
+    let mut least = [f64::INFINITY; LANES];
+    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
+        for (least, (a, b)) in least.iter_mut().zip(a.iter().zip(b)) {
+            *least = if a + b < *least { a + b } else { *least };
+        }
+    }
+    least.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// The `i`-th of numbers below `end` that are spread evenly (by the golden ratio) however many of them are taken.
+fn spread(i: usize, end: usize) -> usize {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    (((i as f64 + 0.5) * GOLDEN).fract() * end as f64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_spread() {
+        let lines: Vec<_> = (0..12).map(|i| spread(i, 100)).collect();
+        assert!(lines.iter().all(|&line| line < 100));
+        assert!(lines.chunks(3).all(|three| three[0].abs_diff(three[1]) > 20), "{lines:?}");
+    }
+}

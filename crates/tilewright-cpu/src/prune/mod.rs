@@ -1,0 +1,103 @@
+//! Min-plus and max-plus by few terms: a row of A begins with its best elements, and ends where no other can win.
+//!
+//! The elements of a row of A are sorted, best first, and meet some columns of B (a panel) in that order. Let `bound` be
+//! the best element that is still to come, and `best[j]` the best of column `j`: what is still to come of output `j` is at best
+//! `bound + best[j]`, rounding included, because rounding is monotonic. Where no sum so far is worse than that, the rest of the row is
+//! left out. The result is the same in every bit, whatever the order, which only tells how soon that happens: it is Fagin's
+//! threshold algorithm (Fagin, Lotem, Naor, "Optimal aggregation algorithms for middleware", 2003) with one of the lists in
+//! order. Of `k` random elements about `sqrt(2 k ln w)` meet a panel of `w` columns: 90 of 1024.
+//!
+//! Sorting is approximate, and only what may be needed is sorted ([`sort`]); whether it pays, and how far it should go, is found by
+//! looking at some outputs ([`look`]). Products that ask for the term that won are computed otherwise, because ties by rounding may lie
+//! in what is left out.
+
+mod job;
+mod look;
+mod row;
+mod sort;
+#[cfg(test)]
+mod tests;
+
+pub use job::Job;
+pub use look::{Metric, pays, scale};
+pub use row::{Row, STEP};
+pub use sort::{Room, SPARE, sort};
+
+use crate::{
+    lanes::{Below, Lanes},
+    op::{Scalar, SelectOp},
+    pack::PackFn,
+};
+
+/// Vectors side by side in a panel.
+const VECTORS: usize = 4;
+
+/// What prunes products on one instruction set: `E` are the elements of A and B, `P` those that are computed with.
+pub struct Pruning<E, P> {
+    /// Columns of a panel.
+    pub cols: usize,
+    /// Packs panels of B, and rows of A.
+    pub pack: PackFn<E, P>,
+    /// Sorts a row of A.
+    pub sort: unsafe fn(&[P], f64, usize, &Room<P>) -> usize,
+    /// The best element of a row.
+    pub best_of: fn(&[P]) -> P,
+    /// The best of so many rows of a panel, column by column.
+    pub best: unsafe fn(*const P, usize, *mut P),
+    /// Computes a row of C in a panel.
+    pub row: unsafe fn(&Row<P>) -> bool,
+}
+
+/// The functions of one instruction set.
+macro_rules! with_features {
+    ($isa:ident $(, $arch:literal, $features:literal)?) => {
+        $(#[cfg(target_arch = $arch)])?
+        pub mod $isa {
+            use super::*;
+
+            /// # Safety
+            /// As [`super::sort`], on a processor with these features.
+            $(#[target_feature(enable = $features)])?
+            unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
+                line: &[P],
+                scale: f64,
+                width: usize,
+                room: &Room<P>,
+            ) -> usize {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::sort::<Q, P, MAX>(line, scale, width, room) }
+            }
+
+            /// # Safety
+            /// As [`row::best`], on a processor with these features.
+            $(#[target_feature(enable = $features)])?
+            unsafe fn best<V: Lanes<T: Scalar>, O: SelectOp<V>>(panel: *const V::T, k: usize, to: *mut V::T) {
+                // SAFETY: as the caller guarantees.
+                unsafe { row::best::<V, O, VECTORS>(panel, k, to) }
+            }
+
+            /// # Safety
+            /// As [`row::row`], on a processor with these features.
+            $(#[target_feature(enable = $features)])?
+            unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>>(row: &Row<V::T>) -> bool {
+                // SAFETY: as the caller guarantees.
+                unsafe { row::row::<V, O, VECTORS>(row) }
+            }
+
+            /// All of them.
+            pub fn pruning<E, Q, V, O, const MAX: bool>(pack: PackFn<E, V::T>) -> Pruning<E, V::T>
+            where
+                Q: Below,
+                V: Lanes<T: Metric>,
+                O: SelectOp<V>,
+            {
+                Pruning { cols: VECTORS * V::LEN, pack, sort: sort::<Q, V::T, MAX>,
+                    best_of: sort::best_of::<V::T, MAX>, best: best::<V, O>, row: row::<V, O> }
+            }
+        }
+    };
+}
+with_features!(avx512, "x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma");
+with_features!(avx2, "x86_64", "avx2,fma");
+with_features!(neon, "aarch64", "neon");
+with_features!(portable);

@@ -1,0 +1,104 @@
+//! The micro-kernel: one row of C in a panel.
+
+use crate::{
+    lanes::Lanes,
+    op::{Scalar, SelectOp},
+};
+
+/// Terms between two looks at the bound.
+pub const STEP: usize = 8;
+
+/// A row of C in a panel, and the terms to compute it from.
+pub struct Row<P> {
+    /// Steps of [`STEP`] terms each.
+    pub steps: usize,
+    /// The elements of A, and where in the panel their rows of B begin.
+    pub terms: *const P,
+    pub places: *const u32,
+    /// The best element that is still to come after each step.
+    pub bounds: *const P,
+    pub panel: *const P,
+    /// The best element of each column of the panel.
+    pub best: *const P,
+    pub c: *mut P,
+    /// Whether sums are joined with C.
+    pub joins: bool,
+}
+
+/// Computes a row of `NV` vectors. Whether it is complete: if not, better terms may exist.
+///
+/// # Safety
+/// The instruction set must be available, all that the row names readable, and C writable.
+#[allow(clippy::needless_range_loop)] // Vectors count in several places at once.
+#[inline(always)]
+pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<V::T>) -> bool {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let op = O::new();
+        let mut acc = [op.zero(); NV];
+        let mut old = acc;
+        if r.joins {
+            for j in 0..NV {
+                old[j] = V::load(r.c.add(j * V::LEN));
+                if !V::T::HAS_LIMITS {
+                    // Floats may be NaN. Integers are joined as they are, whatever they are.
+                    old[j] = op.resume(old[j]);
+                }
+                acc[j] = op.add(acc[j], old[j]);
+            }
+        }
+        let (mut terms, mut places) = (r.terms, r.places);
+        let mut complete = false;
+        for step in 0..r.steps {
+            for t in 0..STEP {
+                let (x, b) = (V::splat(*terms.add(t)), r.panel.add(*places.add(t) as usize));
+                for j in 0..NV {
+                    acc[j] = op.mul_add(acc[j], x, V::load(b.add(j * V::LEN)));
+                }
+            }
+            (terms, places) = (terms.add(STEP), places.add(STEP));
+            let bound = V::splat(*r.bounds.add(step));
+            let mut open = false;
+            for j in 0..NV {
+                open |= op.mul(bound, V::load(r.best.add(j * V::LEN))).any_better(O::MAX, acc[j]);
+            }
+            if !open {
+                complete = true;
+                break;
+            }
+        }
+        for j in 0..NV {
+            let sum = op.finish(acc[j]);
+            let sum = if r.joins { op.add(old[j], sum) } else { sum };
+            sum.store(r.c.add(j * V::LEN));
+        }
+        complete
+    }
+}
+
+/// The best of `k` rows of a panel of `NV` vectors, column by column.
+///
+/// # Safety
+/// The instruction set must be available, the panel readable, and a row of it writable at `to`.
+#[allow(clippy::needless_range_loop)] // As above.
+#[inline(always)]
+pub unsafe fn best<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(
+    mut panel: *const V::T,
+    k: usize,
+    to: *mut V::T,
+) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let op = O::new();
+        let mut best = [op.zero(); NV];
+        for _ in 0..k {
+            for j in 0..NV {
+                best[j] = op.add(best[j], V::load(panel.add(j * V::LEN)));
+            }
+            panel = panel.add(NV * V::LEN);
+        }
+        for j in 0..NV {
+            best[j].store(to.add(j * V::LEN));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The elements of a row of A that may be needed, best first.
+
+use super::{Metric, STEP};
+use crate::lanes::Below;
+
+/// Distances in units from which on an element is not sorted.
+pub const FAR: u8 = 127;
+
+/// Numbers of near elements that may be written in vain.
+pub const SPARE: usize = 16;
+
+/// Memory for sorted rows.
+pub struct Room<P> {
+    pub terms: *mut P,
+    pub places: *mut u32,
+    pub bounds: *mut P,
+    /// For a row: the distance of each element, and the near ones, with [`SPARE`] more.
+    pub codes: *mut u8,
+    pub near: *mut u32,
+}
+
+/// Sorts the elements of a row whose distance from the best is below [`FAR`] units, `scale` of them to a distance of one, by
+/// whole units. `width` elements of a panel separate its rows. Returns the number of steps.
+///
+/// The last step is filled up with its last term. Bounds are those of all elements that follow, sorted or not.
+///
+/// # Safety
+/// There must be room for all elements, in whole steps.
+#[inline(always)]
+pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
+    line: &[P],
+    scale: f64,
+    width: usize,
+    room: &Room<P>,
+) -> usize {
+    // SAFETY: places count up to the elements of the line, for which there is room.
+    unsafe {
+        let origin = best_of::<P, MAX>(line);
+        let codes = core::slice::from_raw_parts_mut(room.codes, line.len());
+        for (code, x) in codes.iter_mut().zip(line) {
+            *code = x.code(origin, scale);
+        }
+        let near = Q::below(codes, FAR, room.near);
+        let mut ends = [0_u32; FAR as usize + 1];
+        for i in 0..near {
+            ends[usize::from(codes[*room.near.add(i) as usize])] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum - *end;
+        }
+        for i in 0..near {
+            let p = *room.near.add(i) as usize;
+            let end = &mut ends[usize::from(codes[p])];
+            let to = *end as usize;
+            *end += 1;
+            room.terms.add(to).write(line[p]);
+            room.places.add(to).write((p * width) as u32);
+        }
+        let steps = near.div_ceil(STEP);
+        for to in near..steps * STEP {
+            room.terms.add(to).write(*room.terms.add(near - 1));
+            room.places.add(to).write(*room.places.add(near - 1));
+        }
+        let mut bound = best_far::<P, MAX>(line, codes);
+        for step in (0..steps).rev() {
+            room.bounds.add(step).write(bound);
+            for t in 0..STEP {
+                bound = better::<P, MAX>(bound, *room.terms.add(step * STEP + t));
+            }
+        }
+        steps
+    }
+}
+
+/// The better of two values under min-plus or, with `MAX`, max-plus: `x` if `y` is NaN.
+#[inline(always)]
+fn better<P: Metric, const MAX: bool>(x: P, y: P) -> P {
+    if (MAX && y > x) || (!MAX && y < x) { y } else { x }
+}
+
+/// What no element can be worse than.
+#[inline(always)]
+pub fn worst<P: Metric, const MAX: bool>() -> P {
+    if MAX { P::BOTTOM } else { P::TOP }
+}
+
+/// Elements side by side, which makes vectors of them.
+const LANES: usize = 32;
+
+/// The best element of a line.
+#[inline(always)]
+pub fn best_of<P: Metric, const MAX: bool>(line: &[P]) -> P {
+    let mut best = [worst::<P, MAX>(); LANES];
+    let (chunks, rest) = line.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (best, &x) in best.iter_mut().zip(chunk) {
+            *best = better::<P, MAX>(*best, x);
+        }
+    }
+    let best = best.into_iter().fold(worst::<P, MAX>(), better::<P, MAX>);
+    rest.iter().fold(best, |best, &x| better::<P, MAX>(best, x))
+}
+
+/// The best element that is not sorted.
+#[inline(always)]
+fn best_far<P: Metric, const MAX: bool>(line: &[P], codes: &[u8]) -> P {
+    let mut best = [worst::<P, MAX>(); LANES];
+    let (chunks, rest) = line.as_chunks::<LANES>();
+    let (code_chunks, rest_codes) = codes.as_chunks::<LANES>();
+    for (chunk, codes) in chunks.iter().zip(code_chunks) {
+        for l in 0..LANES {
+            best[l] = better::<P, MAX>(best[l], far::<P, MAX>(chunk[l], codes[l]));
+        }
+    }
+    let best = best.into_iter().fold(worst::<P, MAX>(), better::<P, MAX>);
+    rest.iter().zip(rest_codes).fold(best, |best, (&x, &code)| better::<P, MAX>(best, far::<P, MAX>(x, code)))
+}
+
+/// An element that is not sorted, or one that is worse than any.
+#[inline(always)]
+fn far<P: Metric, const MAX: bool>(x: P, code: u8) -> P {
+    if code == FAR { x } else { worst::<P, MAX>() }
+}
