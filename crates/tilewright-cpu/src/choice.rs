@@ -88,27 +88,24 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
     };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
     let count = count(m as f64 * n as f64 * a.cols as f64, threads);
-    least(count, tall, wide, |down, across| (moved(down, across), sides(down, across)))
-}
-
-/// As [`regions`], for a pruned product, where each region sorts its rows of A, of `m`, and packs its columns of B, of `n` in
-/// panels of `width`.
-pub fn regions_pruned(m: usize, n: usize, width: usize, threads: usize) -> (usize, usize) {
-    if threads == 1 {
-        return (1, 1);
-    }
-    // To sort an element takes about three times as long as to pack one.
-    least(threads, m.max(1), n.div_ceil(width).max(1), |down, across| 3 * m * across + n * down)
-}
-
-/// The way to cut C into `count` regions, of at most `tall` down and `wide` across, that costs least.
-fn least<K: Ord>(count: usize, tall: usize, wide: usize, cost: impl Fn(usize, usize) -> K) -> (usize, usize) {
     (1..=count)
         .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
         .map(|down| (down, count / down))
-        .min_by_key(|&(down, across)| cost(down, across))
+        .min_by_key(|&(down, across)| (moved(down, across), sides(down, across)))
         .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }
+
+/// Parts of C down and across that threads take, in a pruned product: columns, of which nobody packs another's, at most `nc` and
+/// in panels of `width`, and rows where there are too few of them. There are several for each thread, so that one that is
+/// held up takes fewer of them.
+pub fn shares(m: usize, n: usize, width: usize, nc: usize, threads: usize) -> (usize, usize) {
+    let least = if threads == 1 { 1 } else { PARTS * threads };
+    let across = n.div_ceil(nc).max(least.min(n.div_ceil(width))).max(1);
+    (least.div_ceil(across).min(m.max(1)), across)
+}
+
+/// Parts that each thread takes of a pruned product.
+const PARTS: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -127,5 +124,13 @@ mod tests {
         assert!(strip.block.kc >= 2000 && block.block.kc <= 512, "{:?} {:?}", strip.block, block.block);
         assert_eq!([strip.pack_a, strip.pack_b], [false, true]);
         assert!(strip.block.nc >= 8);
+    }
+
+    #[test]
+    fn shares_of_a_pruned_product() {
+        assert_eq!(shares(1000, 1000, 64, 256, 1), (1, 4));
+        assert_eq!(shares(1000, 1000, 64, 256, 2), (1, 8));
+        assert_eq!(shares(1000, 130, 64, 256, 2), (3, 3));
+        assert_eq!(shares(2, 64, 64, 256, 16), (2, 1));
     }
 }

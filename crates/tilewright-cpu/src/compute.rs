@@ -176,7 +176,8 @@ impl<'a, S: Semiring> Call<'a, S> {
         let Self { mut c, a, b, update, options, isa, .. } = self;
         let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
         let kernel = &(prune.kernel)(isa);
-        let job = prune::Job { kernel, scale, a, b, c, layout, joins: update.reads_c(), options };
+        let (joins, room) = (update.reads_c(), prune::ROOM);
+        let job = prune::Job { kernel, scale, a, b, c, layout, joins, room, options };
         let threads = job.run()?;
         let tile = (1, kernel.cols);
         let kernel = KernelName {

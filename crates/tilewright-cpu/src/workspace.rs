@@ -29,19 +29,23 @@ pub struct PackedB {
 }
 
 thread_local! {
-    static KEPT: Cell<Workspace> = const { Cell::new(Workspace { lines: Vec::new(), holds: None }) };
+    static KEPT: Cell<Vec<Workspace>> = const { Cell::new(Vec::new()) };
 }
 
-/// A thread keeps at most this much between products.
+/// A thread keeps at most this much of each between products.
 const KEEP: usize = 16 << 20;
 
 impl Workspace {
-    /// Calls `f` with this thread's workspace. A nested call gets a fresh one.
+    /// Calls `f` with a workspace of this thread; a nested call gets another.
     pub fn with<R>(f: impl FnOnce(&mut Self) -> R) -> R {
-        let mut workspace = KEPT.take();
+        let mut kept = KEPT.take();
+        let mut workspace = kept.pop().unwrap_or_default();
+        KEPT.set(kept);
         let result = f(&mut workspace);
         if workspace.lines.capacity() * size_of::<Line>() <= KEEP {
-            KEPT.set(workspace);
+            let mut kept = KEPT.take();
+            kept.push(workspace);
+            KEPT.set(kept);
         }
         result
     }

@@ -74,7 +74,7 @@ pub fn pays((m, n, k): (usize, usize, usize), size: usize, narrowed: bool) -> bo
 }
 
 /// Rows, and columns, that meet in the outputs that are looked at.
-const SIDE: usize = 12;
+const SIDE: usize = 8;
 /// Lines side by side that are looked at: they share cache lines.
 const BESIDE: usize = 4;
 /// Terms of an output that are looked at.
@@ -83,7 +83,7 @@ const TERMS: usize = 4096;
 /// come from the second-level cache, and a panel has more columns than are looked at.
 const PART: usize = 4;
 /// How much farther than was seen to be needed elements are sorted. A row that needs others is computed a second time.
-const MARGIN: f64 = 1.6;
+const MARGIN: f64 = 1.75;
 /// The scale where only the best elements of each row are needed.
 const NO_DISTANCE: f64 = 1e30;
 

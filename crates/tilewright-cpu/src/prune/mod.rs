@@ -7,13 +7,14 @@
 //! threshold algorithm (Fagin, Lotem, Naor, "Optimal aggregation algorithms for middleware", 2003) with one of the lists in
 //! order. Of `k` random elements about `sqrt(2 k ln w)` meet a panel of `w` columns: 90 of 1024.
 //!
-//! Sorting is approximate, and only what may be needed is sorted ([`sort`]); whether it pays, and how far it should go, is found by
-//! looking at some outputs ([`look`]). Products that ask for the term that won are computed otherwise, because ties by rounding may lie
+//! Sorting is approximate, and only what may be needed is sorted ([`sort()`]); whether it pays, and how far it should go, is found by
+//! looking at some outputs ([`scale`]). Products that ask for the term that won are computed otherwise, because ties by rounding may lie
 //! in what is left out.
 
 mod job;
 mod look;
 mod row;
+mod shelf;
 mod sort;
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,8 @@ mod tests;
 pub use job::Job;
 pub use look::{Metric, pays, scale};
 pub use row::{Row, STEP};
-pub use sort::{Room, SPARE, sort};
+pub use shelf::ROOM;
+pub use sort::{Room, SPARE, Sorting, sort};
 
 use crate::{
     lanes::{Below, Lanes},
@@ -39,7 +41,7 @@ pub struct Pruning<E, P> {
     /// Packs panels of B, and rows of A.
     pub pack: PackFn<E, P>,
     /// Sorts a row of A.
-    pub sort: unsafe fn(&[P], f64, usize, &Room<P>) -> usize,
+    pub sort: unsafe fn(&[P], f64, usize, &Sorting<P>) -> usize,
     /// The best element of a row.
     pub best_of: fn(&[P]) -> P,
     /// The best of so many rows of a panel, column by column.
@@ -56,16 +58,16 @@ macro_rules! with_features {
             use super::*;
 
             /// # Safety
-            /// As [`super::sort`], on a processor with these features.
+            /// As [`super::sort()`], on a processor with these features.
             $(#[target_feature(enable = $features)])?
             unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
                 line: &[P],
                 scale: f64,
                 width: usize,
-                room: &Room<P>,
+                memory: &Sorting<P>,
             ) -> usize {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::sort::<Q, P, MAX>(line, scale, width, room) }
+                unsafe { super::sort::<Q, P, MAX>(line, scale, width, memory) }
             }
 
             /// # Safety
@@ -77,7 +79,7 @@ macro_rules! with_features {
             }
 
             /// # Safety
-            /// As [`row::row`], on a processor with these features.
+            /// As [`row::row()`], on a processor with these features.
             $(#[target_feature(enable = $features)])?
             unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>>(row: &Row<V::T>) -> bool {
                 // SAFETY: as the caller guarantees.

@@ -2,6 +2,7 @@
 
 use super::{Metric, STEP};
 use crate::lanes::Below;
+use core::ptr::copy_nonoverlapping;
 
 /// Distances in units from which on an element is not sorted.
 pub const FAR: u8 = 127;
@@ -14,9 +15,42 @@ pub struct Room<P> {
     pub terms: *mut P,
     pub places: *mut u32,
     pub bounds: *mut P,
-    /// For a row: the distance of each element, and the near ones, with [`SPARE`] more.
+}
+
+impl<P> Clone for Room<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for Room<P> {}
+
+impl<P> Room<P> {
+    /// What follows so many steps.
+    #[inline(always)]
+    pub unsafe fn from(&self, steps: usize) -> Self {
+        // SAFETY: the caller guarantees that there is so much room.
+        unsafe {
+            let (terms, places) = (self.terms.add(steps * STEP), self.places.add(steps * STEP));
+            Self { terms, places, bounds: self.bounds.add(steps) }
+        }
+    }
+
+    /// Copies so many steps.
+    pub unsafe fn copy(&self, steps: usize, to: &Self) {
+        // SAFETY: the caller guarantees them, and room for as many.
+        unsafe {
+            copy_nonoverlapping(self.terms, to.terms, steps * STEP);
+            copy_nonoverlapping(self.places, to.places, steps * STEP);
+            copy_nonoverlapping(self.bounds, to.bounds, steps);
+        }
+    }
+}
+
+/// Memory for a row to sort: the distance of each element, the near ones, with [`SPARE`] more, and the sorted row.
+pub struct Sorting<P> {
     pub codes: *mut u8,
     pub near: *mut u32,
+    pub room: Room<P>,
 }
 
 /// Sorts the elements of a row whose distance from the best is below [`FAR`] units, `scale` of them to a distance of one, by
@@ -31,19 +65,20 @@ pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
     line: &[P],
     scale: f64,
     width: usize,
-    room: &Room<P>,
+    memory: &Sorting<P>,
 ) -> usize {
     // SAFETY: places count up to the elements of the line, for which there is room.
     unsafe {
+        let &Sorting { codes, near: numbers, room } = memory;
         let origin = best_of::<P, MAX>(line);
-        let codes = core::slice::from_raw_parts_mut(room.codes, line.len());
+        let codes = core::slice::from_raw_parts_mut(codes, line.len());
         for (code, x) in codes.iter_mut().zip(line) {
             *code = x.code(origin, scale);
         }
-        let near = Q::below(codes, FAR, room.near);
+        let near = Q::below(codes, FAR, numbers);
         let mut ends = [0_u32; FAR as usize + 1];
         for i in 0..near {
-            ends[usize::from(codes[*room.near.add(i) as usize])] += 1;
+            ends[usize::from(codes[*numbers.add(i) as usize])] += 1;
         }
         let mut sum = 0;
         for end in &mut ends {
@@ -51,7 +86,7 @@ pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
             *end = sum - *end;
         }
         for i in 0..near {
-            let p = *room.near.add(i) as usize;
+            let p = *numbers.add(i) as usize;
             let end = &mut ends[usize::from(codes[p])];
             let to = *end as usize;
             *end += 1;

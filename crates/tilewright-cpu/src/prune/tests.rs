@@ -47,6 +47,8 @@ struct Case {
     special: bool,
     by_columns: [bool; 2],
     joins: bool,
+    room: usize,
+    threads: usize,
     isa: Isa,
     seed: u64,
 }
@@ -58,15 +60,17 @@ fn cases() -> impl Strategy<Value = Case> {
     ];
     let scale = select(vec![0.0, 1e-30, 1e-7, 1e-6, 1e-5, 0.3, 1.0, 7.7, 1e9, 1e30, f64::INFINITY]);
     let isas: Vec<_> = Isa::ALL.iter().copied().filter(|isa| isa.is_supported()).collect();
-    let how = (any::<[bool; 2]>(), any::<bool>(), select(isas), any::<u64>());
+    let how = (any::<[bool; 2]>(), any::<bool>(), select(vec![0, 500, 1 << 20]), select(isas), any::<u64>());
     (shape, scale, any::<(bool, bool)>(), how).prop_map(
-        |(shape, scale, (few, special), (by_columns, joins, isa, seed))| Case {
+        |(shape, scale, (few, special), (by_columns, joins, room, isa, seed))| Case {
             shape,
             scale,
             few,
             special,
             by_columns,
             joins,
+            room,
+            threads: 1,
             isa,
             seed,
         },
@@ -78,7 +82,7 @@ fn check<S>(case: Case, mirror: fn(S::Lane) -> S::Lane)
 where
     S: Vectorised<Elem = <S as Vectorised>::Lane, Out = <S as Vectorised>::Lane, Lane: Draw>,
 {
-    let Case { shape: (m, n, k), scale, few, special, by_columns, joins, isa, seed } = case;
+    let Case { shape: (m, n, k), scale, few, special, by_columns, joins, room, threads, isa, seed } = case;
     let mut state = seed | 1;
     let mut random = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -98,8 +102,9 @@ where
     let update = if joins { Update::Accumulate } else { Update::Replace };
     reference::multiply::<S>(MatMut::new(&mut expected, c_layout).unwrap(), a, b, &update).unwrap();
     let kernel = (S::prune().expect("few terms").kernel)(isa);
-    let options = &Options::default();
-    Job { kernel: &kernel, scale, a, b, c: c.as_mut_ptr(), layout: c_layout, joins, options }.run().unwrap();
+    let options = &Options { threads, ..Options::default() };
+    let (kernel, c_ptr) = (&kernel, c.as_mut_ptr());
+    Job { kernel, scale, a, b, c: c_ptr, layout: c_layout, joins, room, options }.run().unwrap();
     let wrong = (0..m * n).find(|&i| c[i].bits() != expected[i].bits());
     assert!(wrong.is_none(), "{wrong:?}: {:?}, not {:?}", c[wrong.unwrap()], expected[wrong.unwrap()]);
 }
@@ -122,6 +127,28 @@ proptest! {
         check::<MaxPlus<f64>>(case, mirrored);
         check::<MaxPlus<i16>>(case, mirrored);
         check::<MaxPlus<i32>>(case, mirrored);
+        check::<MaxPlus<i64>>(case, mirrored);
+    }
+}
+
+/// Several threads, with room for a row or a few at a time.
+#[test]
+fn threads_share_what_room_there_is() {
+    for (room, seed) in [(0, 1), (3000, 2), (20_000, 3)] {
+        let shape = (70, 131, 700);
+        let case = Case {
+            shape,
+            scale: 1e-6,
+            few: false,
+            special: true,
+            by_columns: [false; 2],
+            joins: false,
+            room,
+            threads: 3,
+            isa: Isa::best(),
+            seed,
+        };
+        check::<MinPlus<f32>>(case, |x| x);
         check::<MaxPlus<i64>>(case, mirrored);
     }
 }

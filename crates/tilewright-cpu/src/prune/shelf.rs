@@ -1,0 +1,142 @@
+//! Sorted rows of A, which all threads fill and read.
+
+use super::{Job, Room, SPARE, STEP, Sorting};
+use crate::{blocking::parts, share::share, workspace::Workspace};
+use core::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+use tilewright_core::Error;
+
+/// Elements of sorted rows to keep, enough for nearly all products, so that B is packed once.
+pub const ROOM: usize = 1 << 20;
+/// Rows of A that are sorted at a time: packed together, because they may share cache lines.
+const GROUP: usize = 16;
+
+/// Where a row is: its first step, and how many it has.
+#[derive(Clone, Copy)]
+struct Place {
+    first: usize,
+    steps: usize,
+}
+
+/// Memory for sorted rows, and where they are.
+pub struct Shelf<P> {
+    room: Room<P>,
+    /// Steps that there is room for.
+    steps: usize,
+    places: *mut Place,
+}
+
+// SAFETY: threads write disjoint rows, and read them after all are written.
+unsafe impl<P: Send> Sync for Shelf<P> {}
+
+impl<P: Copy + Send> Shelf<P> {
+    /// Room for so many elements of `m` rows of up to `k` terms, or for one row.
+    pub fn new(workspace: &mut Workspace, m: usize, k: usize, room: usize) -> Result<Self, Error> {
+        let whole = k.next_multiple_of(STEP);
+        let elements = m.saturating_mul(whole).min(room.next_multiple_of(STEP).max(whole));
+        let bytes = [
+            elements * size_of::<P>(),
+            elements * size_of::<u32>(),
+            elements / STEP * size_of::<P>(),
+            m * size_of::<Place>(),
+        ];
+        let [terms, places, bounds, of_rows] = workspace.reserve(bytes, align_of::<P>())?;
+        workspace.holds = None;
+        let room = Room { terms: terms.cast(), places: places.cast(), bounds: bounds.cast() };
+        Ok(Self { room, steps: elements / STEP, places: of_rows.cast() })
+    }
+
+    /// Forgets all rows, and sorts as many of `rows` as there is room for, at least one: those before the first that finds
+    /// none. Returns them.
+    pub fn fill<E: Copy + Sync>(
+        &mut self,
+        job: &Job<'_, E, P>,
+        rows: Range<usize>,
+        terms: &Range<usize>,
+        threads: usize,
+    ) -> Result<Range<usize>, Error> {
+        // Other threads may take all room before this one has sorted the first row.
+        let sorted = self.try_fill(job, rows.clone(), terms, threads)?;
+        if sorted.is_empty() { self.try_fill(job, rows, terms, 1) } else { Ok(sorted) }
+    }
+
+    /// As [`Self::fill`], perhaps none.
+    fn try_fill<E: Copy + Sync>(
+        &mut self,
+        job: &Job<'_, E, P>,
+        rows: Range<usize>,
+        terms: &Range<usize>,
+        threads: usize,
+    ) -> Result<Range<usize>, Error> {
+        let (used, end) = (AtomicUsize::new(0), AtomicUsize::new(rows.end));
+        let groups: Vec<_> = parts(rows.clone(), GROUP).collect();
+        let shelf = &*self;
+        share(&groups, threads, &|group| {
+            if group.start >= end.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            Workspace::with(|workspace| {
+                let scratch = Scratch::new(workspace, terms.len())?;
+                // SAFETY: the rows lie inside A, and no other thread has them.
+                unsafe { job.pack_a(group, terms, scratch.packed) };
+                for i in group.clone() {
+                    // SAFETY: as above, and there is room for a row.
+                    unsafe {
+                        let line = scratch.packed.add((i - group.start) * terms.len().next_multiple_of(STEP));
+                        let line = core::slice::from_raw_parts(line, terms.len());
+                        let steps = (job.kernel.sort)(line, job.scale, job.kernel.cols, &scratch.sorting);
+                        let first = used.fetch_add(steps, Ordering::Relaxed);
+                        if first + steps > shelf.steps {
+                            end.fetch_min(i, Ordering::Relaxed);
+                            break;
+                        }
+                        scratch.sorting.room.copy(steps, &shelf.room.from(first));
+                        shelf.places.add(i).write(Place { first, steps });
+                    }
+                }
+                Ok(())
+            })
+        })?;
+        Ok(rows.start..end.into_inner())
+    }
+
+    /// The steps of a row, and where they are.
+    ///
+    /// # Safety
+    /// The row must have been sorted.
+    #[inline(always)]
+    pub unsafe fn row(&self, i: usize) -> (usize, Room<P>) {
+        // SAFETY: a sorted row has a place, which lies inside the room.
+        unsafe {
+            let Place { first, steps } = *self.places.add(i);
+            (steps, self.room.from(first))
+        }
+    }
+}
+
+/// Memory of a thread that sorts.
+struct Scratch<P> {
+    /// Packed rows of a group.
+    packed: *mut P,
+    sorting: Sorting<P>,
+}
+
+impl<P> Scratch<P> {
+    fn new(workspace: &mut Workspace, k: usize) -> Result<Self, Error> {
+        let (whole, size) = (k.next_multiple_of(STEP), size_of::<P>());
+        let bytes = [
+            GROUP * whole * size,
+            whole * size,
+            whole * size_of::<u32>(),
+            whole / STEP * size,
+            whole,
+            (whole + SPARE) * size_of::<u32>(),
+        ];
+        let [packed, terms, places, bounds, codes, near] = workspace.reserve(bytes, align_of::<P>())?;
+        workspace.holds = None;
+        let room = Room { terms: terms.cast(), places: places.cast(), bounds: bounds.cast() };
+        Ok(Self { packed: packed.cast(), sorting: Sorting { room, codes, near: near.cast() } })
+    }
+}
