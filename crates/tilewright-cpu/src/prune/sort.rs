@@ -98,12 +98,19 @@ pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
             room.terms.add(to).write(*room.terms.add(near - 1));
             room.places.add(to).write(*room.places.add(near - 1));
         }
+        for step in 0..steps {
+            // Of each step by itself first: one chain through all terms would take longer than the rest of this function.
+            let terms = room.terms.add(step * STEP);
+            let mut best = *terms;
+            for t in 1..STEP {
+                best = better::<P, MAX>(best, *terms.add(t));
+            }
+            room.bounds.add(step).write(best);
+        }
         let mut bound = best_far::<P, MAX>(line, codes);
         for step in (0..steps).rev() {
-            room.bounds.add(step).write(bound);
-            for t in 0..STEP {
-                bound = better::<P, MAX>(bound, *room.terms.add(step * STEP + t));
-            }
+            let best = room.bounds.add(step).replace(bound);
+            bound = better::<P, MAX>(bound, best);
         }
         steps
     }
@@ -130,27 +137,30 @@ pub fn best_of<P: Metric, const MAX: bool>(line: &[P]) -> P {
     let mut best = [worst::<P, MAX>(); LANES];
     let (chunks, rest) = line.as_chunks::<LANES>();
     for chunk in chunks {
-        for (best, &x) in best.iter_mut().zip(chunk) {
-            *best = better::<P, MAX>(*best, x);
+        for l in 0..LANES {
+            best[l] = better::<P, MAX>(best[l], chunk[l]);
         }
     }
-    let best = best.into_iter().fold(worst::<P, MAX>(), better::<P, MAX>);
-    rest.iter().fold(best, |best, &x| better::<P, MAX>(best, x))
+    for &x in rest {
+        best[0] = better::<P, MAX>(best[0], x);
+    }
+    best.into_iter().fold(worst::<P, MAX>(), better::<P, MAX>)
 }
 
 /// The best element that is not sorted.
 #[inline(always)]
 fn best_far<P: Metric, const MAX: bool>(line: &[P], codes: &[u8]) -> P {
     let mut best = [worst::<P, MAX>(); LANES];
-    let (chunks, rest) = line.as_chunks::<LANES>();
-    let (code_chunks, rest_codes) = codes.as_chunks::<LANES>();
-    for (chunk, codes) in chunks.iter().zip(code_chunks) {
+    let ((chunks, rest), (chunk_codes, rest_codes)) = (line.as_chunks::<LANES>(), codes.as_chunks::<LANES>());
+    for (chunk, codes) in chunks.iter().zip(chunk_codes) {
         for l in 0..LANES {
             best[l] = better::<P, MAX>(best[l], far::<P, MAX>(chunk[l], codes[l]));
         }
     }
-    let best = best.into_iter().fold(worst::<P, MAX>(), better::<P, MAX>);
-    rest.iter().zip(rest_codes).fold(best, |best, (&x, &code)| better::<P, MAX>(best, far::<P, MAX>(x, code)))
+    for (&x, &code) in rest.iter().zip(rest_codes) {
+        best[0] = better::<P, MAX>(best[0], far::<P, MAX>(x, code));
+    }
+    best.into_iter().fold(worst::<P, MAX>(), better::<P, MAX>)
 }
 
 /// An element that is not sorted, or one that is worse than any.
