@@ -54,7 +54,7 @@ impl Group {
             Self::MinPlusF32 => "min-plus f32, random values in [-1, 1): any sign",
             Self::MinPlusF64 => "min-plus f64, random values in [-1, 1): any sign",
             Self::MinPlusI32 => "min-plus i32, random values in -1000000..=1000000",
-            Self::MinPlusI32Close => "min-plus i32, random values in -1000..=1000: computed in 16 bits",
+            Self::MinPlusI32Close => "min-plus i32, random values in -1000..=1000, which fit 16 bits",
             Self::MinPlusI16 => {
                 "min-plus i16, random values in -1000..=1000, beside our own i32 in -1000000..=1000000"
             }

@@ -131,8 +131,25 @@ mod tests {
         out
     }
 
+    /// Of elements that are all alike but for one, some are better where that one is.
+    fn finds_the_better_one<V: Lanes<T: PartialOrd>>(values: [V::T; 8]) {
+        for (x, y) in values.into_iter().flat_map(|x| values.map(|y| (x, y))) {
+            for l in 0..V::LEN {
+                let mut elements = [y; 64];
+                elements[l] = x;
+                // SAFETY: the caller has the instruction set, and a vector is no longer than the elements.
+                let better = unsafe {
+                    let (one, all) = (V::load(elements.as_ptr()), V::splat(y));
+                    [false, true].map(|max| one.any_better(max, all))
+                };
+                assert_eq!(better, [x < y, x > y], "element {l}");
+            }
+        }
+    }
+
     #[allow(clippy::eq_op)] // NaN is what differs from itself.
-    fn check<V: Lanes<T: PartialEq + core::fmt::Debug>, P: Lanes<T = V::T>>(values: [V::T; 8]) {
+    fn check<V: Lanes<T: PartialOrd + core::fmt::Debug>, P: Lanes<T = V::T>>(values: [V::T; 8]) {
+        finds_the_better_one::<V>(values);
         for (i, (x, y)) in results::<V>(values).into_iter().zip(results::<P>(values)).enumerate() {
             assert!(x == y || x != x && y != y, "method {}, pair {}: {x:?}, not {y:?}", i / 64, i % 64);
         }
