@@ -30,7 +30,7 @@ impl Blocking {
 
     /// Blocks of panels of `width` columns, of which one with all its terms takes up to half of the cache.
     pub fn of_panels(n: usize, k: usize, width: usize, size: usize, cache: usize) -> Self {
-        let kc = even(k, cache / 2 / (width * size).max(1), 1);
+        let kc = Self::terms_of_strip(width, k, size, cache);
         let nc = even(n, cache / 2 / (kc * size).max(1), width);
         Self { kc, nc }
     }

@@ -50,6 +50,19 @@ impl Workspace {
         result
     }
 
+    /// As [`Self::reserve`], for what does not care what the memory holds, and overwrites it.
+    ///
+    /// # Errors
+    /// `out-of-memory`.
+    pub fn reserve_anew<const N: usize>(
+        &mut self,
+        bytes: [usize; N],
+        align: usize,
+    ) -> Result<[*mut u8; N], Error> {
+        self.holds = None;
+        self.reserve(bytes, align)
+    }
+
     /// Addresses of `bytes[i]` bytes each, on cache lines of their own and aligned to `align`, valid until the
     /// next call.
     ///

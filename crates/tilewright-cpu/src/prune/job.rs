@@ -101,19 +101,12 @@ impl<'a, E: Copy + Sync, P: Copy + Send> Region<'a, E, P> {
         cols: &'a Range<usize>,
         terms: &'a Range<usize>,
     ) -> Result<Self, Error> {
-        let (width, size, whole) = (job.kernel.cols, size_of::<P>(), terms.len().next_multiple_of(STEP));
+        let (width, k, size) = (job.kernel.cols, terms.len(), size_of::<P>());
         let padded = cols.len().next_multiple_of(width);
-        let bytes = [
-            padded * terms.len() * size,
-            padded * size,
-            width * size,
-            whole * size,
-            whole * size_of::<u32>(),
-            whole / STEP * size,
-        ];
-        let [b, best, edge, line, places, bounds] = workspace.reserve(bytes, align_of::<P>())?;
-        workspace.holds = None;
-        let line = Room { terms: line.cast(), places: places.cast(), bounds: bounds.cast() };
+        let [line, places, bounds] = Room::<P>::bytes(k);
+        let bytes = [padded * k * size, padded * size, width * size, line, places, bounds];
+        let [b, best, edge, line, places, bounds] = workspace.reserve_anew(bytes, align_of::<P>())?;
+        let line = Room::at([line, places, bounds]);
         Ok(Self { job, shelf, cols, terms, b: b.cast(), best: best.cast(), line, edge: edge.cast() })
     }
 
@@ -122,7 +115,6 @@ impl<'a, E: Copy + Sync, P: Copy + Send> Region<'a, E, P> {
         // SAFETY: the rows and columns lie inside the operands and C, and the buffers were sized for them.
         unsafe {
             self.pack_b();
-            self.places_in_order();
             for panel in parts(self.cols.clone(), self.job.kernel.cols) {
                 rows.clone().for_each(|i| self.row(i, &panel));
             }
@@ -145,15 +137,6 @@ impl<'a, E: Copy + Sync, P: Copy + Send> Region<'a, E, P> {
             for panel in (0..count).step_by(kernel.cols) {
                 (kernel.best)(self.b.add(panel * k), k, self.best.add(panel));
             }
-        }
-    }
-
-    /// Where in a panel the rows of all terms begin.
-    unsafe fn places_in_order(&self) {
-        let k = self.terms.len();
-        for p in 0..k.next_multiple_of(STEP) {
-            // SAFETY: there is room for all terms in whole steps.
-            unsafe { self.line.places.add(p).write((p.min(k - 1) * self.job.kernel.cols) as u32) }
         }
     }
 
@@ -190,13 +173,17 @@ impl<'a, E: Copy + Sync, P: Copy + Send> Region<'a, E, P> {
     /// Joins a row with the sums of all terms.
     #[cold]
     unsafe fn with_all_terms(&self, i: usize, row: Row<P>) {
-        let (steps, Room { terms, places, bounds }) = (self.terms.len().div_ceil(STEP), self.line);
-        // SAFETY: as the caller guarantees.
+        let (k, Room { terms, places, bounds }) = (self.terms.len(), self.line);
+        let steps = k.div_ceil(STEP);
+        // SAFETY: as the caller guarantees; there is room for all terms in whole steps.
         unsafe {
             self.job.pack_a(&(i..i + 1), self.terms, terms);
-            let best = (self.job.kernel.best_of)(core::slice::from_raw_parts(terms, self.terms.len()));
+            let best = (self.job.kernel.best_of)(core::slice::from_raw_parts(terms, k));
             for step in 0..steps {
                 bounds.add(step).write(best);
+            }
+            for p in 0..steps * STEP {
+                places.add(p).write((p.min(k - 1) * self.job.kernel.cols) as u32);
             }
             (self.job.kernel.row)(&Row { steps, terms, places, bounds, joins: true, ..row });
         }

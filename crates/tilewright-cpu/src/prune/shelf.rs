@@ -36,34 +36,16 @@ impl<P: Copy + Send> Shelf<P> {
     pub fn new(workspace: &mut Workspace, m: usize, k: usize, room: usize) -> Result<Self, Error> {
         let whole = k.next_multiple_of(STEP);
         let elements = m.saturating_mul(whole).min(room.next_multiple_of(STEP).max(whole));
-        let bytes = [
-            elements * size_of::<P>(),
-            elements * size_of::<u32>(),
-            elements / STEP * size_of::<P>(),
-            m * size_of::<Place>(),
-        ];
-        let [terms, places, bounds, of_rows] = workspace.reserve(bytes, align_of::<P>())?;
-        workspace.holds = None;
-        let room = Room { terms: terms.cast(), places: places.cast(), bounds: bounds.cast() };
+        let [terms, places, bounds] = Room::<P>::bytes(elements);
+        let bytes = [terms, places, bounds, m * size_of::<Place>()];
+        let [terms, places, bounds, of_rows] = workspace.reserve_anew(bytes, align_of::<P>())?;
+        let room = Room::at([terms, places, bounds]);
         Ok(Self { room, steps: elements / STEP, places: of_rows.cast() })
     }
 
     /// Forgets all rows, and sorts as many of `rows` as there is room for, at least one: those before the first that finds
     /// none. Returns them.
     pub fn fill<E: Copy + Sync>(
-        &mut self,
-        job: &Job<'_, E, P>,
-        rows: Range<usize>,
-        terms: &Range<usize>,
-        threads: usize,
-    ) -> Result<Range<usize>, Error> {
-        // Other threads may take all room before this one has sorted the first row.
-        let sorted = self.try_fill(job, rows.clone(), terms, threads)?;
-        if sorted.is_empty() { self.try_fill(job, rows, terms, 1) } else { Ok(sorted) }
-    }
-
-    /// As [`Self::fill`], perhaps none.
-    fn try_fill<E: Copy + Sync>(
         &mut self,
         job: &Job<'_, E, P>,
         rows: Range<usize>,
@@ -99,7 +81,11 @@ impl<P: Copy + Send> Shelf<P> {
                 Ok(())
             })
         })?;
-        Ok(rows.start..end.into_inner())
+        match end.into_inner() {
+            // Other threads have taken all room before the first row was sorted; one alone begins with it.
+            end if end == rows.start && threads > 1 => self.fill(job, rows, terms, 1),
+            end => Ok(rows.start..end),
+        }
     }
 
     /// The steps of a row, and where they are.
@@ -126,17 +112,11 @@ struct Scratch<P> {
 impl<P> Scratch<P> {
     fn new(workspace: &mut Workspace, k: usize) -> Result<Self, Error> {
         let (whole, size) = (k.next_multiple_of(STEP), size_of::<P>());
-        let bytes = [
-            GROUP * whole * size,
-            whole * size,
-            whole * size_of::<u32>(),
-            whole / STEP * size,
-            whole,
-            (whole + SPARE) * size_of::<u32>(),
-        ];
-        let [packed, terms, places, bounds, codes, near] = workspace.reserve(bytes, align_of::<P>())?;
-        workspace.holds = None;
-        let room = Room { terms: terms.cast(), places: places.cast(), bounds: bounds.cast() };
+        let [terms, places, bounds] = Room::<P>::bytes(k);
+        let near = (whole + SPARE) * size_of::<u32>();
+        let bytes = [GROUP * whole * size, terms, places, bounds, whole, near];
+        let [packed, terms, places, bounds, codes, near] = workspace.reserve_anew(bytes, align_of::<P>())?;
+        let room = Room::at([terms, places, bounds]);
         Ok(Self { packed: packed.cast(), sorting: Sorting { room, codes, near: near.cast() } })
     }
 }

@@ -25,6 +25,17 @@ impl<P> Clone for Room<P> {
 impl<P> Copy for Room<P> {}
 
 impl<P> Room<P> {
+    /// The bytes that so many elements take, in whole steps.
+    pub fn bytes(elements: usize) -> [usize; 3] {
+        let (steps, size) = (elements.div_ceil(STEP), size_of::<P>());
+        [steps * STEP * size, steps * STEP * size_of::<u32>(), steps * size]
+    }
+
+    /// At the addresses of so many bytes.
+    pub fn at([terms, places, bounds]: [*mut u8; 3]) -> Self {
+        Self { terms: terms.cast(), places: places.cast(), bounds: bounds.cast() }
+    }
+
     /// What follows so many steps.
     #[inline(always)]
     pub unsafe fn from(&self, steps: usize) -> Self {
