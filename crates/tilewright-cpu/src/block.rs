@@ -6,7 +6,7 @@
 //! high-performance matrix multiplication" (2008).
 
 use crate::{
-    blocking::{PANEL, parts, tile_height},
+    blocking::{parts, tile_height},
     driver::Job,
     kernel::Tiles,
     narrow::Code,
@@ -25,8 +25,10 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     pub terms: Range<usize>,
     pub pack_a: bool,
     pub pack_b: bool,
+    /// Whether these rows and terms of A are packed already.
+    pub has_a: bool,
     /// Whether all of B is packed already.
-    pub is_packed: bool,
+    pub has_b: bool,
     /// Tiles for the first rows, where it is they that pack B.
     pub copying: Option<Tiles<P, A>>,
     pub start: Start,
@@ -63,32 +65,29 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         let packed = if in_place { cols.end - ragged } else { cols.start };
         // SAFETY: tiles and strips are parts of the block.
         unsafe {
-            if !self.is_packed {
+            if !self.has_b {
                 self.pack_b(packed..cols.end);
+            }
+            if self.pack_a && !self.has_a {
+                self.pack_a(height);
             }
             if !self.pack_a && !self.pack_b {
                 // All rows use a strip while it is near.
                 for strip in parts(cols.clone(), self.nr()) {
                     let strip = self.strip(strip, packed, None);
-                    parts(self.rows.clone(), height)
-                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile)));
+                    parts(self.rows.clone(), height).for_each(|rows| self.tile(&rows, &strip, self.a(&rows)));
                 }
                 return;
             }
-            for panel in parts(self.rows.clone(), PANEL * height) {
-                if self.pack_a {
-                    self.pack_a(&panel, height);
-                }
-                for tile in parts(panel.clone(), height) {
-                    let a = self.a(&tile, &panel);
-                    // From the second tile on all of B is packed.
-                    let (packed, copying) = match tile.start == self.rows.start {
-                        true => (packed, self.copying),
-                        false => (cols.start, None),
-                    };
-                    parts(cols.clone(), self.nr())
-                        .for_each(|strip| self.tile(&tile, &self.strip(strip, packed, copying), a));
-                }
+            for rows in parts(self.rows.clone(), height) {
+                let a = self.a(&rows);
+                // From the second tile on all of B is packed.
+                let (packed, copying) = match rows.start == self.rows.start {
+                    true => (packed, self.copying),
+                    false => (cols.start, None),
+                };
+                parts(cols.clone(), self.nr())
+                    .for_each(|strip| self.tile(&rows, &self.strip(strip, packed, copying), a));
             }
         }
     }
@@ -155,28 +154,29 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         }
     }
 
-    /// Packs some rows of A into tiles of `height`.
-    unsafe fn pack_a(&self, rows: &Range<usize>, height: usize) {
-        let layout = self.job.a.layout();
+    /// Packs the rows of A into tiles of `height`: all of them, so that rows that are side by side in memory are read
+    /// along whole pages.
+    unsafe fn pack_a(&self, height: usize) {
+        let (kernel, layout) = (self.job.kernel, self.job.a.layout());
         // SAFETY: the rows lie inside A.
         unsafe {
-            let first = self.job.a.as_ptr().offset(layout.offset(rows.start, self.terms.start));
+            let first = self.job.a.as_ptr().offset(layout.offset(self.rows.start, self.terms.start));
             let (line, term) = (layout.row_stride, layout.col_stride);
-            let (kernel, count, k) = (self.job.kernel, rows.len(), self.terms.len());
-            let lines = Lines { first, line, term, count, k, code: kernel.codes[0] };
+            let (count, k, code) = (self.rows.len(), self.terms.len(), kernel.codes[0]);
+            let lines = Lines { first, line, term, count, k, code };
             (kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
         }
     }
 
-    /// Where the rows of a tile are: among the packed ones of their panel, or in A.
-    unsafe fn a(&self, tile: &Range<usize>, panel: &Range<usize>) -> Source<P> {
+    /// Where the rows of a tile are: among the packed ones, or in A.
+    unsafe fn a(&self, rows: &Range<usize>) -> Source<P> {
         let layout = self.job.a.layout();
         // SAFETY: the rows lie inside A, or have been packed.
         unsafe {
             match self.pack_a {
-                true => (self.buffers.a.add((tile.start - panel.start) * self.packed_terms()), 0),
+                true => (self.buffers.a.add((rows.start - self.rows.start) * self.packed_terms()), 0),
                 false => {
-                    let first = self.job.a.as_ptr().offset(layout.offset(tile.start, self.terms.start));
+                    let first = self.job.a.as_ptr().offset(layout.offset(rows.start, self.terms.start));
                     (first.cast(), layout.row_stride)
                 }
             }
@@ -260,7 +260,7 @@ unsafe fn ragged<P, A: Copy>(
 /// Memory of one thread.
 #[derive(Clone, Copy)]
 pub struct Buffers<P, A> {
-    /// A packed panel of A.
+    /// Packed rows of A.
     pub a: *mut P,
     /// A packed block or strip of B.
     pub b: *mut P,

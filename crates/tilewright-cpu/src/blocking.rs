@@ -14,10 +14,6 @@ pub struct Blocking {
 /// Bytes of one row of a tile of A, `kc` terms: a tile of twelve takes half of a first-level cache of 48 KiB.
 const ROW_OF_A: usize = 2 << 10;
 
-/// Tiles of A that are packed at a time. Where the rows of A are side by side in memory, a tile alone would use a
-/// small part of every cache line and page that it touches; a panel uses them up.
-pub const PANEL: usize = 16;
-
 impl Blocking {
     /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes
     /// and a second-level cache of `cache` bytes, of which a block of B takes half.
@@ -49,7 +45,13 @@ fn even(total: usize, limit: usize, unit: usize) -> usize {
 
 /// Consecutive parts of `range` of `step` each, the last one shorter.
 pub fn parts(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
-    range.clone().step_by(step).map(move |start| start..range.end.min(start + step))
+    (0..range.len().div_ceil(step)).map(move |i| part(&range, step, i))
+}
+
+/// The `i`th of these parts.
+pub fn part(range: &Range<usize>, step: usize, i: usize) -> Range<usize> {
+    let at = |i: usize| range.end.min(range.start + i * step);
+    at(i)..at(i + 1)
 }
 
 /// `range` cut into `count` parts whose lengths are multiples of `unit`, except for the last.

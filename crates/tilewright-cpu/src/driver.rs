@@ -2,7 +2,7 @@
 
 use crate::{
     block::{Block, Buffers, Window},
-    blocking::{Blocking, PANEL, cut, parts},
+    blocking::{Blocking, cut, part, parts},
     choice::{self, Choice},
     kernel::Kernel,
     narrow::Code,
@@ -45,7 +45,7 @@ unsafe impl<E: Sync, P, A: Send> Sync for Job<'_, E, P, A> {}
 /// Products so far, in all threads.
 static PRODUCTS: AtomicU64 = AtomicU64::new(0);
 
-/// Rows of C whose sums are buffered at a time, where they cannot be kept in C.
+/// Rows that are packed, or whose sums are buffered, at a time.
 const BUFFERED_ROWS: usize = 4096;
 
 impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
@@ -64,12 +64,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             .collect();
         let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
         share(&regions, threads, &|(rows, cols)| {
-            let height = match self.target {
-                Target::InPlace { .. } => rows.len(),
-                Target::Through(_) => BUFFERED_ROWS,
-            };
             Workspace::with(|workspace| {
-                parts(rows.clone(), height)
+                parts(rows.clone(), BUFFERED_ROWS)
                     .try_for_each(|rows| self.region(workspace, product, rows, cols.clone()))
             })
         })?;
@@ -93,7 +89,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let packed = kc.div_ceil(kernel.terms) * size_of::<P>();
         let bytes = [
             packed * if pack_b { nc } else { nr },
-            if pack_a { (PANEL * mr).min(rows.len()) * packed } else { 0 },
+            if pack_a { rows.len() * packed } else { 0 },
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
             sums.saturating_mul(size_of::<A>()),
@@ -104,53 +100,53 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let one_block = pack_b && cols.len() <= nc && k <= kc;
         let whole = one_block.then(|| PackedB { product, cols: cols.clone(), width: nr });
         let held = workspace.holds.take();
-        let is_packed = one_block && held == whole;
-        let copying = copying.filter(|_| !is_packed);
+        let has_b = one_block && held == whole;
+        let copying = copying.filter(|_| !has_b);
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
         let buffers =
             Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
-        for jc in parts(cols.clone(), nc) {
-            let c = match self.target {
-                Target::InPlace { c, layout, .. } => Window { origin: c, layout, row: 0, col: 0 },
+        // Usually all terms of some columns follow each other. But packed rows of A meet all columns before they make
+        // room for the next terms, if C itself holds partial sums.
+        let (across, deep) = (cols.len().div_ceil(nc), k.div_ceil(kc).max(1));
+        let along = pack_a && matches!(self.target, Target::InPlace { .. });
+        let mut packed_terms = None;
+        for block in 0..across * deep {
+            let (jc, pc) =
+                if along { (block % across, block / across) } else { (block / deep, block % deep) };
+            let (jc, pc) = (part(&cols, nc, jc), part(&(0..k), kc, pc));
+            let (c, start) = match self.target {
+                Target::InPlace { c, layout, start } => (Window { origin: c, layout, row: 0, col: 0 }, start),
                 Target::Through(_) => {
                     let layout = Layout::row_major(rows.len(), nc);
-                    Window { origin: sums, layout, row: rows.start, col: jc.start }
+                    (Window { origin: sums, layout, row: rows.start, col: jc.start }, Start::Zero)
                 }
             };
-            // An empty sum is one empty block.
-            for pc in parts(0..k.max(1), kc).map(|pc| pc.start..pc.end.min(k)) {
-                let start = match self.target {
-                    _ if pc.start > 0 => Start::Partial,
-                    Target::InPlace { start, .. } => start,
-                    Target::Through(_) => Start::Zero,
-                };
-                let finish = if pc.end == k { Finish::Complete } else { Finish::Partial };
-                let terms = (rows.len() * jc.len() * pc.len()) as u64;
-                let (rows, cols) = (rows.clone(), jc.clone());
-                let block = Block {
-                    job: self,
-                    tiles,
-                    rows,
-                    cols,
-                    terms: pc,
-                    pack_a,
-                    pack_b,
-                    is_packed,
-                    copying,
-                    start,
-                    finish,
-                    code: Code::sum(kernel.codes),
-                    c,
-                    winners,
-                    buffers,
-                };
-                // SAFETY: all ranges lie inside the operands and C, and the buffers were sized for them.
-                unsafe { block.compute() };
-                if let Some(progress) = self.options.progress {
-                    progress(terms);
-                }
+            let block = Block {
+                job: self,
+                tiles,
+                rows: rows.clone(),
+                cols: jc.clone(),
+                terms: pc.clone(),
+                pack_a,
+                pack_b,
+                has_a: packed_terms.as_ref() == Some(&pc),
+                has_b,
+                copying,
+                start: if pc.start > 0 { Start::Partial } else { start },
+                finish: if pc.end == k { Finish::Complete } else { Finish::Partial },
+                code: Code::sum(kernel.codes),
+                c,
+                winners,
+                buffers,
+            };
+            // SAFETY: all ranges lie inside the operands and C, and the buffers were sized for them.
+            unsafe { block.compute() };
+            if let Some(progress) = self.options.progress {
+                progress((rows.len() * jc.len() * pc.len()) as u64);
             }
-            if let Target::Through(store) = self.target {
+            if let Target::Through(store) = self.target
+                && pc.end == k
+            {
                 for i in rows.clone() {
                     let first = (i - rows.start) * nc;
                     // SAFETY: the blocks above have written these sums and winners.
@@ -162,6 +158,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                     }
                 }
             }
+            packed_terms = Some(pc);
         }
         workspace.holds = whole;
         Ok(())

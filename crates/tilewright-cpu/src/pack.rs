@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::transpose;
-use crate::{narrow::Code, op::Scalar};
+use crate::{lanes::prefetch_to_write, narrow::Code, op::Scalar};
 use half::{bf16, f16};
 
 /// Lines (rows of A, columns of B) of an operand to pack. Strides are in elements.
@@ -150,7 +150,8 @@ pub unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(
                 let padded = part.count.next_multiple_of(strips.unit);
                 let to = to.add(i * s.k + p * padded);
                 if s.line == 1 {
-                    rows::<E, P, L>(&part, padded, to);
+                    // Parts of strips lie far apart, where no prefetcher expects the next one.
+                    rows::<E, P, L>(&part, padded, to, to.wrapping_add(strips.width * s.k));
                 } else {
                     #[allow(unused_mut)] // Only x86-64 has transpositions.
                     let mut moved = 0;
@@ -188,16 +189,16 @@ unsafe fn transposed<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usiz
     }
 }
 
-/// One strip whose lines are side by side.
+/// One strip whose lines are side by side. Another one will be written at `next`.
 #[inline(always)]
-unsafe fn rows<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to: *mut P) {
+unsafe fn rows<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to: *mut P, next: *const P) {
     // SAFETY: the indices stay inside the strip.
     unsafe {
         // Heights of tiles have loops of their own: a short copy of known length is a few instructions.
         match s.count {
-            6 => rows_of::<E, P, L, 6>(s, 1, padded, to),
-            12 => rows_of::<E, P, L, 12>(s, 1, padded, to),
-            _ => rows_of::<E, P, L, 16>(s, s.count / 16, padded, to),
+            6 => rows_of::<E, P, L, 6>(s, 1, padded, to, next),
+            12 => rows_of::<E, P, L, 12>(s, 1, padded, to, next),
+            _ => rows_of::<E, P, L, 16>(s, s.count / 16, padded, to, next),
         }
     }
 }
@@ -209,13 +210,17 @@ unsafe fn rows_of<E: Copy, P: Copy, L: Load<E, P>, const N: usize>(
     chunks: usize,
     padded: usize,
     to: *mut P,
+    next: *const P,
 ) {
     for p in 0..s.k {
         // SAFETY: the indices stay inside the strip.
         unsafe {
             let from = s.first.offset(p as isize * s.term);
-            let to = to.add(p * padded);
+            let (to, next) = (to.add(p * padded), next.wrapping_add(p * padded));
             for c in 0..chunks {
+                for line in (0..size_of::<[P; N]>()).step_by(64) {
+                    prefetch_to_write(next.wrapping_add(c * N).wrapping_byte_add(line));
+                }
                 // Read before written: the compiler need not fear that they overlap.
                 let chunk = from.cast::<[E; N]>().add(c).read_unaligned();
                 for (i, x) in chunk.into_iter().enumerate() {

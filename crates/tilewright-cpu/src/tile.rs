@@ -3,7 +3,7 @@
 #![allow(clippy::needless_range_loop)] // Rows and vectors of a tile count in several places at once.
 
 use crate::{
-    lanes::Lanes,
+    lanes::{Lanes, prefetch_to_write},
     narrow::Code,
     op::{Op, Scalar, SelectOp},
 };
@@ -197,7 +197,7 @@ pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const
         let mut acc = [[op.zero(); NV]; MR];
         for i in 0..MR {
             for j in 0..NV {
-                V::prefetch_to_write(at(i, j));
+                prefetch_to_write(at(i, j));
             }
         }
         let (mut a, mut b, mut copy) = (F::new::<_, MR>(t), t.b, t.copy);

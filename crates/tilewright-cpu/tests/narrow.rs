@@ -114,7 +114,8 @@ fn fits<S: Subject>(operands: [&Placed<S::Elem>; 2]) -> bool {
     if absent { sum < 32_767 } else { sum < 65_535 }
 }
 
-/// The engine agrees with the definition in all memory of C, and takes 16 bits exactly where they suffice.
+/// The engine agrees with the definition in all memory of C, and takes 16 bits exactly where they suffice and few terms do
+/// not.
 fn check<S: Subject>(case: &Case) {
     let Case { shape: (m, n, k), values, forms, accumulate, isa, threads, seed } = *case;
     let mut r = Random::new(seed);
@@ -128,7 +129,7 @@ fn check<S: Subject>(case: &Case) {
     let options = Options { threads, isa: Some(isa), ..Options::default() };
     let report = multiply::<S>(c.view_mut(), a.view(), b.view(), &update, &options).unwrap();
     reference::multiply::<S>(expected.view_mut(), a.view(), b.view(), &update).unwrap();
-    let pays = m.min(n).min(k) >= 32;
+    let pays = m.min(n).min(k) >= 32 && !report.kernel.pruned;
     assert_eq!(report.kernel.narrow, pays && fits::<S>([&a, &b]), "{}", report.kernel);
     let wrong = (0..c.data.len()).find(|&i| c.data[i] != expected.data[i]);
     assert!(wrong.is_none(), "memory {wrong:?} of C, {}", report.kernel);

@@ -17,9 +17,6 @@ macro_rules! lanes {
             unsafe fn load(p: *const $t) -> Self { Self(unsafe { $load(p.cast()) }) }
             #[inline(always)]
             unsafe fn store(self, p: *mut $t) { unsafe { $store(p.cast(), self.0) } }
-            #[cfg(target_arch = "x86_64")]
-            #[inline(always)]
-            fn prefetch_to_write(p: *const $t) { unsafe { _mm_prefetch::<_MM_HINT_ET0>(p.cast()) } }
             #[inline(always)]
             unsafe fn add(self, o: Self) -> Self { Self(unsafe { $add(self.0, o.0) }) }
             #[inline(always)]

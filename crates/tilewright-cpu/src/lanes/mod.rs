@@ -13,6 +13,19 @@ pub mod portable;
 
 pub use pairs::PairLanes;
 
+/// Asks for the cache line at `p`, which will be written. No memory is touched.
+#[inline(always)]
+pub fn prefetch_to_write<T>(p: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: whatever the address. Processors that do not know the instruction do nothing.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_ET0>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
 /// A vector of `LEN` elements of type `T`.
 ///
 /// Every method must be called where the vector's instruction set is enabled; all are inlined into a
@@ -30,9 +43,6 @@ pub trait Lanes: Copy {
     /// # Safety
     /// The instruction set must be available, and `LEN` elements writable at `p`; no alignment is needed.
     unsafe fn store(self, p: *mut Self::T);
-    /// Asks for the cache line at `p`, which will be written. No memory is touched.
-    #[inline(always)]
-    fn prefetch_to_write(_p: *const Self::T) {}
     /// `self + other`; wraps for integers, is the bitwise or for bytes.
     /// # Safety
     /// The instruction set must be available.

@@ -61,8 +61,12 @@ macro_rules! integers {
 }
 integers! { i16 i32 i64 }
 
-/// Rows and columns, and terms, from which on pruning pays: sorting has a cost for each element, and so has packing.
-const LEAST: [usize; 2] = [128, 256];
+/// Rows, columns and terms from which on pruning pays. Sorting has a cost for each element of A, which many columns share,
+/// and packing one for each of B, which is less, and which rows share.
+const LEAST: [usize; 3] = [32, 128, 256];
+
+/// Terms in all from which on pruning pays: the look has a cost, too.
+const LEAST_IN_ALL: f64 = (1u32 << 22) as f64;
 
 /// Terms, by the square of an element's bytes, from which on pruning pays where all terms could be computed in 16 bits: that
 /// takes a time that grows with `k`, and pruning one that grows with its root and with the size of elements.
@@ -70,7 +74,9 @@ const LEAST_NARROWED: usize = 40;
 
 /// Whether a product of `m x k` and `k x n` elements of so many bytes is large enough; `narrowed` if it could be computed in 16 bits.
 pub fn pays((m, n, k): (usize, usize, usize), size: usize, narrowed: bool) -> bool {
-    m.min(n) >= LEAST[0] && k >= LEAST[1] && !(narrowed && k < LEAST_NARROWED * size * size)
+    let large = [m, n, k].into_iter().zip(LEAST).all(|(side, least)| side >= least);
+    let in_all = m as f64 * n as f64 * k as f64;
+    large && in_all >= LEAST_IN_ALL && !(narrowed && k < LEAST_NARROWED * size * size)
 }
 
 /// Rows, and columns, that meet in the outputs that are looked at.
