@@ -272,3 +272,16 @@ fn more_rows_than_are_buffered() {
         }
     }
 }
+
+/// Several blocks of columns, and of terms, that packed rows of A meet.
+#[test]
+fn packed_rows_meet_several_blocks() {
+    for isa in isas() {
+        let (m, n, k) = (14, 1100, 1100);
+        let a = Form::BY_COLUMNS;
+        check::<PlusTimes<f32>>(&Case { a, join: Join::Accumulate, ..Case::new(isa, m, n, k) });
+        check::<MinTimes<f64>>(&Case { a, c: Form::BY_COLUMNS, ..Case::new(isa, m, n, k) });
+        check::<PlusTimes<i32>>(&Case { join: Join::Accumulate, threads: 3, ..Case::new(isa, m, n, k) });
+        check::<MaxPlus<i32>>(&Case { arg: Some(Form::PLAIN), ..Case::new(isa, m, n, k) });
+    }
+}
