@@ -14,6 +14,9 @@ pub struct Blocking {
 /// Bytes of one row of a tile of A, `kc` terms: a tile of twelve takes half of a first-level cache of 48 KiB.
 const ROW_OF_A: usize = 2 << 10;
 
+/// Rows of a pruned product that are few.
+const FEW_ROWS: usize = 96;
+
 impl Blocking {
     /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes
     /// and a second-level cache of `cache` bytes, of which a block of B takes half.
@@ -24,9 +27,11 @@ impl Blocking {
         Self { kc, nc }
     }
 
-    /// Blocks of panels of `width` columns, of which one with all its terms takes up to half of the cache.
-    pub fn of_panels(n: usize, k: usize, width: usize, size: usize, cache: usize) -> Self {
-        let kc = Self::terms_of_strip(width, k, size, cache);
+    /// Blocks of panels of `width` columns, of which one with all its terms takes up to half of the cache, or two side by
+    /// side where `m` rows are so few that most of the time is spent on packing, which longer parts of rows of B make faster.
+    pub fn of_panels((m, n, k): (usize, usize, usize), width: usize, size: usize, cache: usize) -> Self {
+        let beside = if m < FEW_ROWS { 2 } else { 1 };
+        let kc = Self::terms_of_strip(width * beside, k, size, cache);
         let nc = even(n, cache / 2 / (kc * size).max(1), width);
         Self { kc, nc }
     }

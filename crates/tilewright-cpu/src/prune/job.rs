@@ -39,7 +39,7 @@ impl<E: Copy + Sync, P: Copy + Send> Job<'_, E, P> {
         let (m, n, k) = (self.a.rows(), self.b.cols(), self.a.cols());
         let (width, size) = (self.kernel.cols, size_of::<P>());
         let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
-        let Blocking { kc, nc } = Blocking::of_panels(n, k, width, size, second_level());
+        let Blocking { kc, nc } = Blocking::of_panels((m, n, k), width, size, second_level());
         let (down, across) = choice::shares(m, n, width, nc, threads);
         let cols: Vec<_> = cut(0..n, across, width).filter(|cols| !cols.is_empty()).collect();
         Workspace::with(|workspace| {

@@ -63,7 +63,7 @@ integers! { i16 i32 i64 }
 
 /// Rows, columns and terms from which on pruning pays. Sorting has a cost for each element of A, which many columns share,
 /// and packing one for each of B, which is less, and which rows share.
-const LEAST: [usize; 3] = [32, 128, 256];
+const LEAST: [usize; 3] = [24, 128, 256];
 
 /// Terms in all from which on pruning pays: the look has a cost, too.
 const LEAST_IN_ALL: f64 = (1u32 << 22) as f64;
