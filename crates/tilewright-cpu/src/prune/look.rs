@@ -155,12 +155,14 @@ const LANES: usize = 8;
 #[inline(always)]
 fn least_sum(a: &[f64], b: &[f64]) -> f64 {
     let mut least = [f64::INFINITY; LANES];
-    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
         for (least, (a, b)) in least.iter_mut().zip(a.iter().zip(b)) {
             *least = if a + b < *least { a + b } else { *least };
         }
     }
-    least.into_iter().fold(f64::INFINITY, f64::min)
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a + b);
+    least.into_iter().chain(rest).fold(f64::INFINITY, f64::min)
 }
 
 /// The `i`-th of numbers below `end` that are spread evenly (by the golden ratio) however many of them are taken.

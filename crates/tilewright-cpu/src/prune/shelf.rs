@@ -61,6 +61,7 @@ impl<P: Copy + Send> Shelf<P> {
             }
             Workspace::with(|workspace| {
                 let scratch = Scratch::new(workspace, terms.len())?;
+                let mut free = 0..0;
                 // SAFETY: the rows lie inside A, and no other thread has them.
                 unsafe { job.pack_a(group, terms, scratch.packed) };
                 for i in group.clone() {
@@ -69,11 +70,19 @@ impl<P: Copy + Send> Shelf<P> {
                         let line = scratch.packed.add((i - group.start) * terms.len().next_multiple_of(STEP));
                         let line = core::slice::from_raw_parts(line, terms.len());
                         let steps = (job.kernel.sort)(line, job.scale, job.kernel.cols, &scratch.sorting);
-                        let first = used.fetch_add(steps, Ordering::Relaxed);
-                        if first + steps > shelf.steps {
+                        if free.len() < steps {
+                            // Threads that write beside each other take cache lines from each other: each takes room for all
+                            // rows of its group, as if they were as long as this one.
+                            let taken = if threads == 1 { steps } else { steps * (group.end - i) };
+                            let first = used.fetch_add(taken, Ordering::Relaxed);
+                            free = first..first + taken;
+                        }
+                        if free.end > shelf.steps {
                             end.fetch_min(i, Ordering::Relaxed);
                             break;
                         }
+                        let first = free.start;
+                        free.start += steps;
                         scratch.sorting.room.copy(steps, &shelf.room.from(first));
                         shelf.places.add(i).write(Place { first, steps });
                     }
