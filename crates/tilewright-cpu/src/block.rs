@@ -25,7 +25,9 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     pub terms: Range<usize>,
     pub pack_a: bool,
     pub pack_b: bool,
-    /// Whether these rows and terms of A are packed already.
+    /// Rows of A that are packed at a time: at most these many tiles.
+    pub panel: usize,
+    /// Whether these rows and terms of A are packed already, all in one panel.
     pub has_a: bool,
     /// Whether all of B is packed already.
     pub has_b: bool,
@@ -68,26 +70,29 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
             if !self.has_b {
                 self.pack_b(packed..cols.end);
             }
-            if self.pack_a && !self.has_a {
-                self.pack_a(height);
-            }
             if !self.pack_a && !self.pack_b {
                 // All rows use a strip while it is near.
                 for strip in parts(cols.clone(), self.nr()) {
                     let strip = self.strip(strip, packed, None);
-                    parts(self.rows.clone(), height).for_each(|rows| self.tile(&rows, &strip, self.a(&rows)));
+                    parts(self.rows.clone(), height)
+                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile)));
                 }
                 return;
             }
-            for rows in parts(self.rows.clone(), height) {
-                let a = self.a(&rows);
-                // From the second tile on all of B is packed.
-                let (packed, copying) = match rows.start == self.rows.start {
-                    true => (packed, self.copying),
-                    false => (cols.start, None),
-                };
-                parts(cols.clone(), self.nr())
-                    .for_each(|strip| self.tile(&rows, &self.strip(strip, packed, copying), a));
+            for panel in parts(self.rows.clone(), self.panel * height) {
+                if self.pack_a && !self.has_a {
+                    self.pack_a(&panel, height);
+                }
+                for tile in parts(panel.clone(), height) {
+                    let a = self.a(&tile, &panel);
+                    // From the second tile on all of B is packed.
+                    let (packed, copying) = match tile.start == self.rows.start {
+                        true => (packed, self.copying),
+                        false => (cols.start, None),
+                    };
+                    parts(cols.clone(), self.nr())
+                        .for_each(|strip| self.tile(&tile, &self.strip(strip, packed, copying), a));
+                }
             }
         }
     }
@@ -154,29 +159,28 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
         }
     }
 
-    /// Packs the rows of A into tiles of `height`: all of them, so that rows that are side by side in memory are read
-    /// along whole pages.
-    unsafe fn pack_a(&self, height: usize) {
+    /// Packs some rows of A into tiles of `height`.
+    unsafe fn pack_a(&self, rows: &Range<usize>, height: usize) {
         let (kernel, layout) = (self.job.kernel, self.job.a.layout());
         // SAFETY: the rows lie inside A.
         unsafe {
-            let first = self.job.a.as_ptr().offset(layout.offset(self.rows.start, self.terms.start));
+            let first = self.job.a.as_ptr().offset(layout.offset(rows.start, self.terms.start));
             let (line, term) = (layout.row_stride, layout.col_stride);
-            let (count, k, code) = (self.rows.len(), self.terms.len(), kernel.codes[0]);
+            let (count, k, code) = (rows.len(), self.terms.len(), kernel.codes[0]);
             let lines = Lines { first, line, term, count, k, code };
             (kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
         }
     }
 
-    /// Where the rows of a tile are: among the packed ones, or in A.
-    unsafe fn a(&self, rows: &Range<usize>) -> Source<P> {
+    /// Where the rows of a tile are: among the packed ones of their panel, or in A.
+    unsafe fn a(&self, tile: &Range<usize>, panel: &Range<usize>) -> Source<P> {
         let layout = self.job.a.layout();
         // SAFETY: the rows lie inside A, or have been packed.
         unsafe {
             match self.pack_a {
-                true => (self.buffers.a.add((rows.start - self.rows.start) * self.packed_terms()), 0),
+                true => (self.buffers.a.add((tile.start - panel.start) * self.packed_terms()), 0),
                 false => {
-                    let first = self.job.a.as_ptr().offset(layout.offset(rows.start, self.terms.start));
+                    let first = self.job.a.as_ptr().offset(layout.offset(tile.start, self.terms.start));
                     (first.cast(), layout.row_stride)
                 }
             }
@@ -260,7 +264,7 @@ unsafe fn ragged<P, A: Copy>(
 /// Memory of one thread.
 #[derive(Clone, Copy)]
 pub struct Buffers<P, A> {
-    /// Packed rows of A.
+    /// A packed panel of A.
     pub a: *mut P,
     /// A packed block or strip of B.
     pub b: *mut P,

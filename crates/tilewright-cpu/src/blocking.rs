@@ -14,6 +14,10 @@ pub struct Blocking {
 /// Bytes of one row of a tile of A, `kc` terms: a tile of twelve takes half of a first-level cache of 48 KiB.
 const ROW_OF_A: usize = 2 << 10;
 
+/// Tiles of A that are packed at a time, where they meet one block of columns. Where the rows of A are side by side in memory,
+/// a tile alone would use a small part of every cache line and page that it touches; a panel uses them up.
+pub const PANEL: usize = 16;
+
 /// Rows of a pruned product that are few.
 const FEW_ROWS: usize = 96;
 

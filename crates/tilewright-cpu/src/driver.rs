@@ -2,7 +2,7 @@
 
 use crate::{
     block::{Block, Buffers, Window},
-    blocking::{Blocking, cut, part, parts},
+    blocking::{Blocking, PANEL, cut, part, parts},
     choice::{self, Choice},
     kernel::Kernel,
     narrow::Code,
@@ -86,10 +86,16 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
         let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
+        // Usually all terms of some columns follow each other. But packed rows of A meet all columns before they make
+        // room for the next terms, if C itself holds partial sums; and then all rows are packed at once.
+        let (across, deep) = (cols.len().div_ceil(nc), k.div_ceil(kc).max(1));
+        let along = pack_a && matches!(self.target, Target::InPlace { .. });
+        let meets_several = across > 1 && (along || deep == 1);
+        let panel = if meets_several { rows.len().div_ceil(mr) } else { PANEL };
         let packed = kc.div_ceil(kernel.terms) * size_of::<P>();
         let bytes = [
             packed * if pack_b { nc } else { nr },
-            if pack_a { rows.len() * packed } else { 0 },
+            if pack_a { (panel * mr).min(rows.len()) * packed } else { 0 },
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
             sums.saturating_mul(size_of::<A>()),
@@ -105,10 +111,6 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
         let buffers =
             Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
-        // Usually all terms of some columns follow each other. But packed rows of A meet all columns before they make
-        // room for the next terms, if C itself holds partial sums.
-        let (across, deep) = (cols.len().div_ceil(nc), k.div_ceil(kc).max(1));
-        let along = pack_a && matches!(self.target, Target::InPlace { .. });
         let mut packed_terms = None;
         for block in 0..across * deep {
             let (jc, pc) =
@@ -129,7 +131,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 terms: pc.clone(),
                 pack_a,
                 pack_b,
-                has_a: packed_terms.as_ref() == Some(&pc),
+                panel,
+                has_a: meets_several && packed_terms.as_ref() == Some(&pc),
                 has_b,
                 copying,
                 start: if pc.start > 0 { Start::Partial } else { start },
