@@ -112,9 +112,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let buffers =
             Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
         let mut packed_terms = None;
-        for block in 0..across * deep {
-            let (jc, pc) =
-                if along { (block % across, block / across) } else { (block / deep, block % deep) };
+        for i in 0..across * deep {
+            let (jc, pc) = if along { (i % across, i / across) } else { (i / deep, i % deep) };
             let (jc, pc) = (part(&cols, nc, jc), part(&(0..k), kc, pc));
             let (c, start) = match self.target {
                 Target::InPlace { c, layout, start } => (Window { origin: c, layout, row: 0, col: 0 }, start),
