@@ -99,53 +99,48 @@ pub fn scale<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
     a: MatRef<'_, E>,
     b: MatRef<'_, E>,
 ) -> Option<f64> {
-    let (m, n, k) = (a.rows(), b.cols(), a.cols());
+    let k = a.cols();
     let terms = k.min(TERMS);
     let first = (k - terms) / 2;
-    let [mut rows, mut cols] = [(); 2].map(|()| Vec::with_capacity(SIDE * terms));
-    let mut line = Vec::with_capacity(terms);
-    for i in 0..SIDE {
-        let (beside, place) = (i % BESIDE, i / BESIDE);
-        distances::<E, P, L, MAX>(a, spread(place, m - BESIDE) + beside, first, terms, &mut line, &mut rows);
-        distances::<E, P, L, MAX>(
-            b.t(),
-            spread(place, n - BESIDE) + beside,
-            first,
-            terms,
-            &mut line,
-            &mut cols,
-        );
-    }
+    let [rows, cols] =
+        [distances::<E, P, L, MAX>(a, first, terms), distances::<E, P, L, MAX>(b.t(), first, terms)];
     let (mut needed, mut reach) = (0, 0.0);
     for row in rows.chunks_exact(terms) {
         let most = cols.chunks_exact(terms).map(|col| least_sum(row, col)).fold(0.0, f64::max);
-        // Others cannot win; equal ones may come before the winner.
-        let near = row.iter().copied().filter(|&distance| distance <= most && distance < f64::INFINITY);
-        needed += near.clone().count();
-        reach = near.fold(reach, f64::max);
+        for &distance in row {
+            // Others cannot win; equal ones may come before the winner.
+            let near = distance <= most && distance < f64::INFINITY;
+            needed += usize::from(near);
+            reach = if near && distance > reach { distance } else { reach };
+        }
     }
     let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
     (needed * PART <= SIDE * terms && P::measures(scale)).then_some(scale)
 }
 
-/// Appends the distances of some terms of row `i` from the best of them.
+/// The distances of some terms of [`SIDE`] rows from the best of each row's.
 #[inline(always)]
 fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
     x: MatRef<'_, E>,
-    i: usize,
     first: usize,
     terms: usize,
-    line: &mut Vec<P>,
-    to: &mut Vec<f64>,
-) {
-    line.clear();
-    line.resize(terms, worst::<P, MAX>());
-    for (p, x_p) in line.iter_mut().enumerate() {
-        // SAFETY: the caller stays inside the matrix.
-        *x_p = L::load(unsafe { x.get_unchecked(i, first + p) });
+) -> Vec<f64> {
+    let mut lines = vec![worst::<P, MAX>(); SIDE * terms];
+    for (place, lines) in lines.chunks_exact_mut(BESIDE * terms).enumerate() {
+        let i = spread(place, x.rows() - BESIDE);
+        for p in 0..terms {
+            for beside in 0..BESIDE {
+                // SAFETY: the caller names terms inside the matrix, which has more rows than lie side by side.
+                lines[beside * terms + p] = L::load(unsafe { x.get_unchecked(i + beside, first + p) });
+            }
+        }
     }
-    let origin = best_of::<P, MAX>(line);
-    to.extend(line.iter().map(|x| x.distance(origin)));
+    let mut distances = Vec::with_capacity(lines.len());
+    for line in lines.chunks_exact(terms) {
+        let origin = best_of::<P, MAX>(line);
+        distances.extend(line.iter().map(|x| x.distance(origin)));
+    }
+    distances
 }
 
 /// Numbers side by side, which makes vectors of them.
