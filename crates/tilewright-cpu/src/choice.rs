@@ -95,17 +95,15 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
         .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }
 
-/// Parts of C down and across that threads take, in a pruned product: columns, of which nobody packs another's, at most `nc` and
-/// in panels of `width`, and rows where there are too few of them. There are several for each thread, so that one that is
-/// held up takes fewer of them.
-pub fn shares(m: usize, n: usize, width: usize, nc: usize, threads: usize) -> (usize, usize) {
+/// Parts of the columns of C that threads take, in a pruned product: at most `nc` columns each, in panels of `width`. There are several for each
+/// thread, so that one that is held up takes fewer of them.
+pub fn shares(n: usize, width: usize, nc: usize, threads: usize) -> usize {
     let least = if threads == 1 { 1 } else { PARTS * threads };
-    let across = n.div_ceil(nc).max(least.min(n.div_ceil(width))).max(1);
-    (least.div_ceil(across).min(m.max(1)), across)
+    n.div_ceil(nc).max(least.min(n.div_ceil(width))).max(1)
 }
 
 /// Parts that each thread takes of a pruned product.
-const PARTS: usize = 4;
+const PARTS: usize = 2;
 
 #[cfg(test)]
 mod tests {
@@ -128,9 +126,9 @@ mod tests {
 
     #[test]
     fn shares_of_a_pruned_product() {
-        assert_eq!(shares(1000, 1000, 64, 256, 1), (1, 4));
-        assert_eq!(shares(1000, 1000, 64, 256, 2), (1, 8));
-        assert_eq!(shares(1000, 130, 64, 256, 2), (3, 3));
-        assert_eq!(shares(2, 64, 64, 256, 16), (2, 1));
+        assert_eq!(shares(1000, 64, 256, 1), 4);
+        assert_eq!(shares(1000, 64, 256, 4), 8);
+        assert_eq!(shares(130, 64, 256, 2), 3);
+        assert_eq!(shares(64, 64, 256, 16), 1);
     }
 }

@@ -78,7 +78,7 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         }
         let size = (call.a.rows(), call.b.cols(), call.a.cols());
         if let Some(prune) = prune_for::<S>(size, call.codes.is_some())
-            && let Some(scale) = (prune.scale)(call.a, call.b, isa)
+            && let Some(scale) = (prune.scale)(call.a, call.b, call.options, isa)
         {
             return call.by_few_terms(&prune, scale);
         }

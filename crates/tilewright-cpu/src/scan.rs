@@ -11,7 +11,7 @@ use crate::{
     share::share,
 };
 use core::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use tilewright_core::{Error, MatRef, Semiring, domain};
 
 /// How much shorter it takes to look at an element than to compute a term, roughly.
@@ -30,10 +30,7 @@ pub fn check<S: Semiring>(
     if S::ACCEPTS.is_none() {
         return Ok(());
     }
-    for (operand, x) in [("A", a), ("B", b)] {
-        in_parts(x, options, &|first, part| refuse::<S>(operand, x, first, part, isa))?;
-    }
-    Ok(())
+    in_parts([a, b], options, &|operand, first, part| refuse::<S>([a, b], operand, first, part, isa))
 }
 
 /// The type of [`codes`].
@@ -50,55 +47,73 @@ pub fn codes<S: Semiring<Elem: Integer>, const MAX: bool>(
     options: &Options<'_>,
     isa: Isa,
 ) -> Result<Option<Codes>, Error> {
-    let window = |operand, x| -> Result<Window<S::Elem>, Error> {
-        let all = Mutex::new(Window::NOTHING);
-        in_parts(x, options, &|first, part| {
-            let seen: Window<S::Elem> = look::<Span<MAX>, _>(part, isa);
-            if !(seen.is_empty() || S::admits(seen.least) && S::admits(seen.most)) {
-                return refuse::<S>(operand, x, first, part, isa);
-            }
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            *all = all.join(seen);
-            Ok(())
-        })?;
-        Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
-    };
-    Ok(Code::of(MAX, [window("A", a)?, window("B", b)?]))
+    let windows = Mutex::new([Window::NOTHING; 2]);
+    in_parts([a, b], options, &|operand, first, part| {
+        let seen: Window<S::Elem> = look::<Span<MAX>, _>(part, isa);
+        if !(seen.is_empty() || S::admits(seen.least) && S::admits(seen.most)) {
+            return refuse::<S>([a, b], operand, first, part, isa);
+        }
+        let mut windows = windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows[operand] = windows[operand].join(seen);
+        Ok(())
+    })?;
+    Ok(Code::of(MAX, windows.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// The type of [`scale`].
-pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, Isa) -> Option<f64>;
+pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, &Options<'_>, Isa) -> Option<f64>;
 
-/// [`prune::scale`] with this processor's instructions.
-pub fn scale<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
+/// [`prune::scale()`] with this processor's instructions, A and B shared among threads: the thread that helps is awake then when the
+/// product begins.
+pub fn scale<E: Copy + Sync, P: Metric, L: Load<E, P>, const MAX: bool>(
     a: MatRef<'_, E>,
     b: MatRef<'_, E>,
+    options: &Options<'_>,
     isa: Isa,
 ) -> Option<f64> {
-    look::<Sample<P, L, MAX>, _>((a, b), isa)
+    let threads = options.threads_for(a.rows() as f64 * b.cols() as f64 * a.cols() as f64);
+    let samples = [a, b.t()].map(|x| (x, OnceLock::new()));
+    share(&samples, threads, &|(x, distances)| {
+        distances.get_or_init(|| look::<Sample<P, L, MAX>, _>(*x, isa));
+        Ok(())
+    })
+    .ok()?;
+    let [rows, cols] = &samples;
+    look::<Few<P>, _>((rows.1.get()?.as_slice(), cols.1.get()?.as_slice()), isa)
 }
 
-/// What is done with a part of a matrix and the number of its first row.
-type OnPart<'a, E> = dyn Fn(usize, MatRef<'_, E>) -> Result<(), Error> + Sync + 'a;
+/// What is done with a part of A (0) or B (1) and the number of its first row.
+type OnPart<'a, E> = dyn Fn(usize, usize, MatRef<'_, E>) -> Result<(), Error> + Sync + 'a;
 
-/// Calls `f` with parts of `x`, shared among threads.
-fn in_parts<E: Copy + Sync>(x: MatRef<'_, E>, options: &Options<'_>, f: &OnPart<'_, E>) -> Result<(), Error> {
-    let elements = x.rows() as f64 * x.cols() as f64;
+/// Calls `f` with parts of A and B, shared among threads.
+fn in_parts<E: Copy + Sync>(
+    operands: [MatRef<'_, E>; 2],
+    options: &Options<'_>,
+    f: &OnPart<'_, E>,
+) -> Result<(), Error> {
+    let elements: f64 = operands.iter().map(|x| x.rows() as f64 * x.cols() as f64).sum();
     let threads = options.threads_for(elements * TERMS_PER_ELEMENT);
-    let parts: Vec<_> = cut(0..x.rows(), threads, 1).collect();
-    share(&parts, threads, &|rows| f(rows.start, x.window(rows.start, 0, rows.len(), x.cols())?))
+    let parts: Vec<_> = operands
+        .iter()
+        .enumerate()
+        .flat_map(|(operand, x)| cut(0..x.rows(), threads, 1).map(move |rows| (operand, rows)))
+        .collect();
+    share(&parts, threads, &|(operand, rows)| {
+        let x = operands[*operand];
+        f(*operand, rows.start, x.window(rows.start, 0, rows.len(), x.cols())?)
+    })
 }
 
-/// Refuses elements of `part`, which are the rows of `x` from `first` on.
+/// Refuses elements of `part`, which are the rows of this operand from `first` on.
 fn refuse<S: Semiring>(
-    operand: &'static str,
-    x: MatRef<'_, S::Elem>,
+    operands: [MatRef<'_, S::Elem>; 2],
+    operand: usize,
     first: usize,
     part: MatRef<'_, S::Elem>,
     isa: Isa,
 ) -> Result<(), Error> {
     let found = look::<Outside<S>, _>(part, isa).map(|(row, col)| (first + row, col));
-    domain::refuse::<S>(operand, x, found)
+    domain::refuse::<S>(["A", "B"][operand], operands[operand], found)
 }
 
 /// What to look for in `X`, one operand or both.
@@ -155,16 +170,25 @@ impl<E: Integer, const MAX: bool> Scan<MatRef<'_, E>> for Span<MAX> {
     }
 }
 
-/// Some outputs, to see how many terms they need; with `MAX`, under max-plus.
+/// Some rows, and how far their elements are from the best; with `MAX`, under max-plus.
 struct Sample<P, L, const MAX: bool>(PhantomData<(P, L)>);
 
-impl<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool> Scan<(MatRef<'_, E>, MatRef<'_, E>)>
-    for Sample<P, L, MAX>
-{
+impl<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool> Scan<MatRef<'_, E>> for Sample<P, L, MAX> {
+    type Seen = Vec<f64>;
+    #[inline(always)]
+    fn scan(x: MatRef<'_, E>) -> Vec<f64> {
+        prune::distances::<E, P, L, MAX>(x)
+    }
+}
+
+/// How many terms some outputs need.
+struct Few<P>(PhantomData<P>);
+
+impl<P: Metric> Scan<(&[f64], &[f64])> for Few<P> {
     type Seen = Option<f64>;
     #[inline(always)]
-    fn scan((a, b): (MatRef<'_, E>, MatRef<'_, E>)) -> Option<f64> {
-        prune::scale::<E, P, L, MAX>(a, b)
+    fn scan((rows, cols): (&[f64], &[f64])) -> Option<f64> {
+        prune::scale::<P>(rows, cols)
     }
 }
 

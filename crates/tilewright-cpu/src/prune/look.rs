@@ -93,17 +93,34 @@ const MARGIN: f64 = 1.75;
 /// The scale where only the best elements of each row are needed.
 const NO_DISTANCE: f64 = 1e30;
 
-/// Units per distance to sort rows by, if some outputs of the product tell that pruning pays. With `MAX`, under max-plus.
+/// The distances of some terms of [`SIDE`] rows of `x` from the best of each row's: lines of equal length. With `MAX`, under
+/// max-plus.
 #[inline(always)]
-pub fn scale<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
-    a: MatRef<'_, E>,
-    b: MatRef<'_, E>,
-) -> Option<f64> {
-    let k = a.cols();
-    let terms = k.min(TERMS);
-    let first = (k - terms) / 2;
-    let [rows, cols] =
-        [distances::<E, P, L, MAX>(a, first, terms), distances::<E, P, L, MAX>(b.t(), first, terms)];
+pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(x: MatRef<'_, E>) -> Vec<f64> {
+    let terms = x.cols().min(TERMS);
+    let first = (x.cols() - terms) / 2;
+    let mut lines = vec![worst::<P, MAX>(); SIDE * terms];
+    for (place, lines) in lines.chunks_exact_mut(BESIDE * terms).enumerate() {
+        let i = spread(place, x.rows() - BESIDE);
+        for p in 0..terms {
+            for beside in 0..BESIDE {
+                // SAFETY: the terms lie inside the matrix, which has more rows than lie side by side.
+                lines[beside * terms + p] = L::load(unsafe { x.get_unchecked(i + beside, first + p) });
+            }
+        }
+    }
+    let mut distances = Vec::with_capacity(lines.len());
+    for line in lines.chunks_exact(terms) {
+        let origin = best_of::<P, MAX>(line);
+        distances.extend(line.iter().map(|x| x.distance(origin)));
+    }
+    distances
+}
+
+/// Units per distance to sort rows by, if the [`distances`] of rows of A and columns of B tell that pruning pays.
+#[inline(always)]
+pub fn scale<P: Metric>(rows: &[f64], cols: &[f64]) -> Option<f64> {
+    let terms = rows.len() / SIDE;
     let (mut needed, mut reach) = (0, 0.0);
     for row in rows.chunks_exact(terms) {
         let most = cols.chunks_exact(terms).map(|col| least_sum(row, col)).fold(0.0, f64::max);
@@ -116,31 +133,6 @@ pub fn scale<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
     }
     let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
     (needed * PART <= SIDE * terms && P::measures(scale)).then_some(scale)
-}
-
-/// The distances of some terms of [`SIDE`] rows from the best of each row's.
-#[inline(always)]
-fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
-    x: MatRef<'_, E>,
-    first: usize,
-    terms: usize,
-) -> Vec<f64> {
-    let mut lines = vec![worst::<P, MAX>(); SIDE * terms];
-    for (place, lines) in lines.chunks_exact_mut(BESIDE * terms).enumerate() {
-        let i = spread(place, x.rows() - BESIDE);
-        for p in 0..terms {
-            for beside in 0..BESIDE {
-                // SAFETY: the caller names terms inside the matrix, which has more rows than lie side by side.
-                lines[beside * terms + p] = L::load(unsafe { x.get_unchecked(i + beside, first + p) });
-            }
-        }
-    }
-    let mut distances = Vec::with_capacity(lines.len());
-    for line in lines.chunks_exact(terms) {
-        let origin = best_of::<P, MAX>(line);
-        distances.extend(line.iter().map(|x| x.distance(origin)));
-    }
-    distances
 }
 
 /// Numbers side by side, which makes vectors of them.

@@ -8,11 +8,13 @@
 //! order. Of `k` random elements about `sqrt(2 k ln w)` meet a panel of `w` columns: 90 of 1024.
 //!
 //! Sorting is approximate, and only what may be needed is sorted ([`sort()`]); whether it pays, and how far it should go, is found by
-//! looking at some outputs ([`scale`]). Products that ask for the term that won are computed otherwise, because ties by rounding may lie
+//! looking at some outputs ([`scale()`]). Products that ask for the term that won are computed otherwise, because ties by rounding may lie
 //! in what is left out.
 
 mod job;
 mod look;
+mod panels;
+mod region;
 mod row;
 mod shelf;
 mod sort;
@@ -20,7 +22,7 @@ mod sort;
 mod tests;
 
 pub use job::Job;
-pub use look::{Metric, pays, scale};
+pub use look::{Metric, distances, pays, scale};
 pub use row::{Row, STEP};
 pub use shelf::ROOM;
 pub use sort::{Room, SPARE, Sorting, sort};
