@@ -6,14 +6,14 @@ use core::{
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, Thread},
     time::{Duration, Instant},
 };
 use tilewright_core::Error;
 
-/// How long to wait actively for other threads: as long as it takes to put a thread to sleep and wake it again.
-const PATIENCE: Duration = Duration::from_micros(50);
+/// How long to wait actively for other threads: about as long as it takes to put a thread to sleep and wake it again.
+const PATIENCE: Duration = Duration::from_micros(100);
 
 /// Calls `f` for every item and returns the error of the first item that has one. This thread and at most
 /// `threads - 1` of the thread pool's take item after item.
@@ -25,39 +25,55 @@ pub fn share<T: Sync>(
     threads: usize,
     f: &(dyn Fn(&T) -> Result<(), Error> + Sync),
 ) -> Result<(), Error> {
-    let helpers = threads.min(items.len()).saturating_sub(1);
-    if helpers == 0 {
-        return items.iter().try_for_each(f);
+    share_with_help(items, threads.min(items.len()), &|item, _| f(item))
+}
+
+/// As [`share`]. Threads that find no item left help with the others, as far as `f` lets them: see [`Help::with`].
+pub fn share_with_help<T: Sync>(
+    items: &[T],
+    threads: usize,
+    f: &(dyn Fn(&T, &Help) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    if threads <= 1 || items.is_empty() {
+        return items.iter().try_for_each(|item| f(item, &Help::default()));
     }
     let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-    let run = |i: usize| {
-        let Err(error) = f(&items[i]) else { return };
-        let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+    let run = |i: usize, help: &Help| {
+        let Err(error) = f(&items[i], help) else { return };
+        let mut first = lock(&failure);
         if first.as_ref().is_none_or(|(j, _)| i < *j) {
             *first = Some((i, error));
         }
     };
-    let run: &(dyn Fn(usize) + Sync) = &run;
+    let run: &Run<'_> = &run;
     let work = Arc::new(Work {
         next: AtomicUsize::new(0),
         finished: AtomicUsize::new(0),
         count: items.len(),
         // SAFETY: only the lifetime changes. `Work::take_part` calls it for unfinished items alone, and this
         // function does not return before all are finished.
-        run: unsafe { core::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(run) },
+        run: unsafe { core::mem::transmute::<&Run<'_>, &'static Run<'static>>(run) },
+        helps: (0..threads).map(|_| Help { offered: true, ..Help::default() }).collect(),
         caller: thread::current(),
         panic: Mutex::new(None),
     });
-    for _ in 0..helpers {
+    for number in 1..threads {
         let work = Arc::clone(&work);
-        rayon::spawn(move || work.take_part());
+        rayon::spawn(move || work.take_part(number));
     }
-    work.take_part();
+    work.take_part(0);
     work.wait();
-    if let Some(panic) = work.panic.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(panic) = lock(&work.panic).take() {
         resume_unwind(panic);
     }
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// What is done with the item of this number.
+type Run<'a> = dyn Fn(usize, &Help) + Sync + 'a;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Items of which each is taken by one thread. Threads may look at it after all are finished.
@@ -67,38 +83,111 @@ struct Work {
     finished: AtomicUsize,
     count: usize,
     /// Valid until all items are finished.
-    run: &'static (dyn Fn(usize) + Sync),
+    run: &'static Run<'static>,
+    /// What each thread may be helped with.
+    helps: Vec<Help>,
     caller: Thread,
     /// What an item panicked with.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Work {
-    /// Takes items until there are none.
-    fn take_part(&self) {
+    /// Takes items until there are none, and then helps until there is no more to help with.
+    fn take_part(&self, number: usize) {
         loop {
             let item = self.next.fetch_add(1, Ordering::Relaxed);
             if item >= self.count {
-                return;
+                break;
             }
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.run)(item))) {
-                *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
-            }
+            self.catch(|| (self.run)(item, &self.helps[number]));
             if self.finished.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
                 self.caller.unpark();
             }
         }
+        let mut since = Instant::now();
+        while !self.is_finished() && since.elapsed() < PATIENCE {
+            if self.helps.iter().any(|help| help.enter(|offer| self.catch(offer))) {
+                since = Instant::now();
+            } else {
+                core::hint::spin_loop();
+            }
+        }
+    }
+
+    /// Calls `f`, whatever happens.
+    fn catch(&self, f: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
+            *lock(&self.panic) = Some(panic);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire) == self.count
     }
 
     /// Waits for the items that other threads have taken.
     fn wait(&self) {
+        while !self.is_finished() {
+            thread::park();
+        }
+    }
+}
+
+/// What other threads can help one thread with.
+#[derive(Default)]
+pub struct Help {
+    /// Whether there are other threads.
+    offered: bool,
+    /// Valid until the thread that offers it has withdrawn it, and nobody helps.
+    offer: Mutex<Option<&'static Offer<'static>>>,
+    helpers: AtomicUsize,
+}
+
+/// Does a part of some work, until there is no more.
+pub type Offer<'a> = dyn Fn() + Sync + 'a;
+
+impl Help {
+    /// Calls `own` for some work. Threads that have nothing else to do call `offer` meanwhile, which shares the work; they have
+    /// ended when this function does.
+    pub fn with<R>(&self, offer: &Offer<'_>, own: impl FnOnce() -> R) -> R {
+        if !self.offered {
+            return own();
+        }
+        // SAFETY: only the lifetime changes. `Withdrawal` ends its use, whatever happens.
+        let offer = unsafe { core::mem::transmute::<&Offer<'_>, &'static Offer<'static>>(offer) };
+        *lock(&self.offer) = Some(offer);
+        let _withdrawal = Withdrawal(self);
+        own()
+    }
+
+    /// Helps by `call` with what is offered, to the end. Whether anything was.
+    fn enter(&self, call: impl FnOnce(&Offer<'_>)) -> bool {
+        let Some(offer) = self.take() else { return false };
+        call(offer);
+        *lock(&self.offer) = None;
+        self.helpers.fetch_sub(1, Ordering::Release);
+        true
+    }
+
+    /// What is offered, if anything is; not withdrawn before `helpers` is counted down.
+    fn take(&self) -> Option<&Offer<'_>> {
+        let offer = lock(&self.offer);
+        let taken = (*offer)?;
+        self.helpers.fetch_add(1, Ordering::Relaxed);
+        Some(taken)
+    }
+}
+
+/// Withdraws an offer, and waits for those who help.
+struct Withdrawal<'a>(&'a Help);
+
+impl Drop for Withdrawal<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.offer) = None;
         let since = Instant::now();
-        while self.finished.load(Ordering::Acquire) < self.count {
-            if since.elapsed() < PATIENCE {
-                core::hint::spin_loop();
-            } else {
-                thread::park();
-            }
+        while self.0.helpers.load(Ordering::Acquire) > 0 {
+            // A helper that is held up may need this processor.
+            if since.elapsed() < PATIENCE { core::hint::spin_loop() } else { thread::yield_now() }
         }
     }
 }

@@ -1,10 +1,6 @@
 //! The loops around a pruned product: rows are sorted, as many as there is room for, and meet panel after panel of B.
 
-use super::{
-    Pruning, STEP,
-    region::{Region, help},
-    shelf::Shelf,
-};
+use super::{Pruning, STEP, region::Region, shelf::Shelf};
 use crate::{
     blocking::{Blocking, cut, parts},
     cache::second_level,
@@ -12,7 +8,7 @@ use crate::{
     narrow::Code,
     options::Options,
     pack::{Lines, Strips},
-    share::share,
+    share::share_with_help,
     workspace::Workspace,
 };
 use core::ops::Range;
@@ -52,15 +48,10 @@ impl<E: Copy + Sync, P: Copy + Send> Job<'_, E, P> {
                 while !rows.is_empty() {
                     let sorted = shelf.fill(self, rows.clone(), &terms, threads)?;
                     rows.start = sorted.end;
-                    let regions: Vec<_> = cut(0..n, across, width)
-                        .map(|cols| Region::new(self, &shelf, cols, &terms, &sorted))
-                        .collect();
-                    // Those who find no region left help with the others.
-                    let helps = (1..threads).map(|_| Task::Help);
-                    let tasks: Vec<_> = regions.iter().map(Task::Compute).chain(helps).collect();
-                    share(&tasks, threads, &|task| match task {
-                        Task::Compute(region) => region.compute(),
-                        Task::Help => help(&regions),
+                    let regions: Vec<_> = cut(0..n, across, width).collect();
+                    share_with_help(&regions, threads, &|cols, help| {
+                        let (shelf, rows, terms) = (&shelf, sorted.clone(), terms.clone());
+                        Region { job: self, shelf, rows, cols: cols.clone(), terms }.compute(help)
                     })?;
                 }
             }
@@ -83,10 +74,4 @@ impl<E: Copy + Sync, P: Copy + Send> Job<'_, E, P> {
             (self.kernel.pack)(&lines, Strips { width: whole, unit: whole }, to);
         }
     }
-}
-
-/// What a thread takes.
-enum Task<'a, 'j, E, P> {
-    Compute(&'a Region<'j, E, P>),
-    Help,
 }

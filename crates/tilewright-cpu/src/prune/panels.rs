@@ -18,8 +18,6 @@ pub struct Panels<P> {
 }
 
 // SAFETY: one thread writes them, before others know of them.
-unsafe impl<P: Send> Send for Panels<P> {}
-// SAFETY: as above.
 unsafe impl<P: Send> Sync for Panels<P> {}
 
 impl<P: Copy + Send> Panels<P> {
