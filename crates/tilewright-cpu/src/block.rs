@@ -6,14 +6,19 @@
 //! high-performance matrix multiplication" (2008).
 
 use crate::{
-    blocking::{parts, tile_height},
+    blocking::{part, parts, tile_height},
     driver::Job,
     kernel::Tiles,
     narrow::Code,
     pack::{Lines, Strips},
+    share::Help,
     tile::{Finish, Start, Tile, TileFn},
+    workspace::Workspace,
 };
-use core::ops::Range;
+use core::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 use tilewright_core::{Layout, NO_ARG};
 
 /// A block of B, `terms` by `cols`, and the `rows` of A and C that it meets.
@@ -43,6 +48,9 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     pub buffers: Buffers<P, A>,
 }
 
+// SAFETY: a block reads A and B, and threads write disjoint tiles of C.
+unsafe impl<E: Sync, P, A: Send> Sync for Block<'_, E, P, A> {}
+
 /// Where a tile finds an operand: the first element and a stride.
 type Source<P> = (*const P, isize);
 
@@ -54,13 +62,14 @@ struct Strip<P: 'static, A: 'static> {
     copy: *mut P,
 }
 
-impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
+impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
     /// Computes the block.
     ///
     /// # Safety
     /// The ranges must lie inside the operands and C, and the buffers must be large enough for them.
-    pub unsafe fn compute(&self) {
+    pub unsafe fn compute(&self, help: &Help) {
         let (cols, lanes, height) = (&self.cols, self.job.kernel.lanes, self.height());
+        let edges = self.buffers.edges;
         // In place, a last strip of less than whole vectors is packed all the same.
         let ragged = if cols.len().is_multiple_of(lanes) { 0 } else { cols.len() % self.nr() };
         let in_place = !self.pack_b || self.copying.is_some();
@@ -75,24 +84,53 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                 for strip in parts(cols.clone(), self.nr()) {
                     let strip = self.strip(strip, packed, None);
                     parts(self.rows.clone(), height)
-                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile)));
+                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile), edges));
                 }
                 return;
             }
-            for panel in parts(self.rows.clone(), self.panel * height) {
+            let mut rows = self.rows.clone();
+            if self.copying.is_some() {
+                // From the second tile on all of B is packed.
+                let first = part(&rows, height, 0);
+                let a = self.a(&first, &first);
+                parts(cols.clone(), self.nr())
+                    .for_each(|strip| self.tile(&first, &self.strip(strip, packed, self.copying), a, edges));
+                rows.start = first.end;
+            }
+            let high = if self.pack_a { self.panel * height } else { rows.len().max(1) };
+            for panel in parts(rows, high) {
                 if self.pack_a && !self.has_a {
                     self.pack_a(&panel, height);
                 }
-                for tile in parts(panel.clone(), height) {
-                    let a = self.a(&tile, &panel);
-                    // From the second tile on all of B is packed.
-                    let (packed, copying) = match tile.start == self.rows.start {
-                        true => (packed, self.copying),
-                        false => (cols.start, None),
-                    };
-                    parts(cols.clone(), self.nr())
-                        .for_each(|strip| self.tile(&tile, &self.strip(strip, packed, copying), a));
-                }
+                let next = AtomicUsize::new(0);
+                let offer = || self.help(|edges| self.tiles(&panel, height, &next, edges));
+                help.with(&offer, || self.tiles(&panel, height, &next, edges));
+            }
+        }
+    }
+
+    /// Calls `tiles` with memory of this thread. Without any there is no help.
+    fn help(&self, tiles: impl Fn(Edges<A>)) {
+        Workspace::with(|workspace| {
+            let bytes = self.tiles[0].len() * self.nr() * size_of::<A>();
+            if let Ok([edge, arg]) = workspace.reserve_anew([bytes; 2], align_of::<A>()) {
+                tiles(Edges { edge: edge.cast(), arg: arg.cast() });
+            }
+        });
+    }
+
+    /// Computes tiles of a panel of rows until there are none.
+    unsafe fn tiles(&self, panel: &Range<usize>, height: usize, next: &AtomicUsize, edges: Edges<A>) {
+        loop {
+            let tile = part(panel, height, next.fetch_add(1, Ordering::Relaxed));
+            if tile.is_empty() {
+                return;
+            }
+            // SAFETY: the rows are part of the block, and no other thread has them.
+            unsafe {
+                let a = self.a(&tile, panel);
+                parts(self.cols.clone(), self.nr())
+                    .for_each(|strip| self.tile(&tile, &self.strip(strip, self.cols.start, None), a, edges));
             }
         }
     }
@@ -190,7 +228,7 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
     /// One tile of C. Inlined, so that a strip is in registers: if it were written to memory and read from there in larger
     /// pieces, the processor would have to finish all earlier stores first.
     #[inline(always)]
-    unsafe fn tile(&self, rows: &Range<usize>, strip: &Strip<P, A>, a: Source<P>) {
+    unsafe fn tile(&self, rows: &Range<usize>, strip: &Strip<P, A>, a: Source<P>, edges: Edges<A>) {
         let (kernel, c, cols) = (self.job.kernel, &self.c, &strip.cols);
         let (height, width, vectors) = (rows.len(), cols.len(), self.vectors(cols));
         let (compute, padded) = (strip.tiles[vectors - 1][height - 1], vectors * kernel.lanes);
@@ -207,19 +245,19 @@ impl<E: Copy, P: Copy, A: Copy> Block<'_, E, P, A> {
                 c_row: c.layout.row_stride,
                 start: self.start,
                 finish: self.finish,
-                arg: self.buffers.arg,
+                arg: edges.arg,
                 code: self.code,
             };
             if width == padded && c.layout.col_stride == 1 {
                 compute(&tile);
             } else {
-                ragged(compute, tile, c.layout.col_stride, height, width, padded, self.buffers.edge);
+                ragged(compute, tile, c.layout.col_stride, height, width, padded, edges.edge);
             }
             let Some(term) = kernel.arg else { return };
             for (i, row) in rows.clone().enumerate() {
                 for (j, col) in cols.clone().enumerate() {
                     let winner = self.winners.offset(c.layout.offset(row - c.row, col - c.col));
-                    match term(*self.buffers.arg.add(i * padded + j)) {
+                    match term(*edges.arg.add(i * padded + j)) {
                         Some(p) => winner.write(self.terms.start as u32 + p),
                         None if self.start == Start::Zero => winner.write(NO_ARG),
                         None => {}
@@ -268,6 +306,12 @@ pub struct Buffers<P, A> {
     pub a: *mut P,
     /// A packed block or strip of B.
     pub b: *mut P,
+    pub edges: Edges<A>,
+}
+
+/// Memory of one thread for a tile.
+#[derive(Clone, Copy)]
+pub struct Edges<A> {
     /// A tile of C that is ragged where it belongs.
     pub edge: *mut A,
     /// The term numbers of a tile.

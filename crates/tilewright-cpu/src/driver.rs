@@ -1,13 +1,13 @@
 //! The outer loops: threads, blocks of columns and terms, and where sums go.
 
 use crate::{
-    block::{Block, Buffers, Window},
+    block::{Block, Buffers, Edges, Window},
     blocking::{Blocking, PANEL, cut, part, parts},
     choice::{self, Choice},
     kernel::Kernel,
     narrow::Code,
     options::Options,
-    share::share,
+    share::{Help, share_with_help},
     tile::{Finish, Start},
     workspace::{PackedB, Workspace},
 };
@@ -63,10 +63,10 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
         let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
-        share(&regions, threads, &|(rows, cols)| {
+        share_with_help(&regions, threads, &|(rows, cols), help| {
             Workspace::with(|workspace| {
                 parts(rows.clone(), BUFFERED_ROWS)
-                    .try_for_each(|rows| self.region(workspace, product, rows, cols.clone()))
+                    .try_for_each(|rows| self.region(workspace, product, rows, cols.clone(), help))
             })
         })?;
         Ok(threads.min(regions.len()))
@@ -79,6 +79,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         product: u64,
         rows: Range<usize>,
         cols: Range<usize>,
+        help: &Help,
     ) -> Result<(), Error> {
         let (kernel, k) = (self.kernel, self.a.cols());
         let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), rows.len(), cols.len());
@@ -109,8 +110,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let has_b = one_block && held == whole;
         let copying = copying.filter(|_| !has_b);
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
-        let buffers =
-            Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edge: edge.cast::<A>(), arg: arg.cast::<A>() };
+        let edges = Edges { edge: edge.cast::<A>(), arg: arg.cast::<A>() };
+        let buffers = Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edges };
         let mut packed_terms = None;
         for i in 0..across * deep {
             let (jc, pc) = if along { (i % across, i / across) } else { (i / deep, i % deep) };
@@ -142,7 +143,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 buffers,
             };
             // SAFETY: all ranges lie inside the operands and C, and the buffers were sized for them.
-            unsafe { block.compute() };
+            unsafe { block.compute(help) };
             if let Some(progress) = self.options.progress {
                 progress((rows.len() * jc.len() * pc.len()) as u64);
             }
