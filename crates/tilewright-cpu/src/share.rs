@@ -105,11 +105,13 @@ impl Work {
             }
         }
         let mut since = Instant::now();
-        while !self.is_finished() && since.elapsed() < PATIENCE {
+        while !self.is_finished() {
             if self.helps.iter().any(|help| help.enter(|offer| self.catch(offer))) {
                 since = Instant::now();
-            } else {
+            } else if since.elapsed() < PATIENCE {
                 core::hint::spin_loop();
+            } else {
+                break;
             }
         }
     }
@@ -229,5 +231,66 @@ mod tests {
         let caught =
             catch_unwind(|| share(&items, 3, &|&item| if item == 5 { panic!("five") } else { Ok(()) }));
         assert_eq!(caught.expect_err("an item panics").downcast_ref(), Some(&"five"));
+    }
+
+    /// A few items of many pieces: each piece is done once, whoever does it, and before the item ends.
+    #[test]
+    fn pieces_of_items_are_done_once() {
+        for (items, threads) in [(1, 4), (3, 2), (5, 3), (2, 1)] {
+            let pieces: Vec<Vec<_>> =
+                (0..items).map(|_| (0..500).map(|_| AtomicUsize::new(0)).collect()).collect();
+            let all_once =
+                |pieces: &[AtomicUsize]| pieces.iter().all(|piece| piece.load(Ordering::Relaxed) == 1);
+            share_with_help(&pieces, threads, &|pieces, help| {
+                let next = AtomicUsize::new(0);
+                let take_part = || {
+                    while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        thread::sleep(Duration::from_micros(2));
+                        piece.fetch_add(1, Ordering::Relaxed);
+                    }
+                };
+                help.with(&take_part, take_part);
+                assert!(all_once(pieces), "an item ended before its pieces");
+                Ok(())
+            })
+            .expect("no item fails");
+            assert!(pieces.iter().all(|pieces| all_once(pieces)));
+        }
+    }
+
+    /// Offers `offer` until another thread has taken it.
+    fn until_somebody_helps(offer: &(dyn Fn() + Sync)) {
+        let helped = AtomicUsize::new(0);
+        let offer = || {
+            helped.fetch_add(1, Ordering::Release);
+            offer();
+        };
+        let is_helped = || helped.load(Ordering::Acquire) > 0;
+        let since = Instant::now();
+        while !is_helped() {
+            assert!(since.elapsed() < Duration::from_secs(60), "nobody helps");
+            share_with_help(&[()], 2, &|(), help| {
+                let since = Instant::now();
+                help.with(&offer, || {
+                    while !is_helped() && since.elapsed() < Duration::from_millis(5) {
+                        thread::yield_now();
+                    }
+                });
+                Ok(())
+            })
+            .expect("no item fails");
+        }
+    }
+
+    #[test]
+    fn idle_threads_help() {
+        let caller = thread::current().id();
+        until_somebody_helps(&|| assert_ne!(thread::current().id(), caller));
+    }
+
+    #[test]
+    fn a_panic_of_a_helper_reaches_the_caller() {
+        let caught = catch_unwind(|| until_somebody_helps(&|| panic!("five")));
+        assert_eq!(caught.expect_err("the helper panics").downcast_ref(), Some(&"five"));
     }
 }
