@@ -64,9 +64,10 @@ pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize,
 const TERMS_PER_REGION: f64 = 5e5;
 
 /// How many regions to cut C into for so many threads: two for each, so that a thread that is held up takes fewer of them,
-/// but not more, because each reads its operands for itself.
-fn count(pair_ops: f64, threads: usize) -> usize {
-    (2 * threads).min((pair_ops / TERMS_PER_REGION) as usize).max(threads)
+/// but not more, because each reads its operands for itself; and one where each also packs them both.
+fn count(pair_ops: f64, threads: usize, packs_both: bool) -> usize {
+    let each = if packs_both { 1 } else { 2 };
+    (each * threads).min((pair_ops / TERMS_PER_REGION) as usize).max(threads)
 }
 
 /// Regions of C down and across for `threads` threads: those that move the fewest elements, because each region reads, and
@@ -87,7 +88,7 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
         a.cols.saturating_mul(moves_a * across + moves_b * down).saturating_add(beside)
     };
     let sides = |down, across| tall.div_ceil(down) * tile.0 + wide.div_ceil(across) * tile.1;
-    let count = count(m as f64 * n as f64 * a.cols as f64, threads);
+    let count = count(m as f64 * n as f64 * a.cols as f64, threads, pack_a && pack_b);
     (1..=count)
         .filter(|down| count.is_multiple_of(*down) && *down <= tall && count / down <= wide)
         .map(|down| (down, count / down))
