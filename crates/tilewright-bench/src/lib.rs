@@ -1,7 +1,8 @@
 //! What the benchmarks share: cases, random matrices, contenders, statistics, tables.
 //!
 //! `benches/compare.rs` measures every library in the same run and writes the tables of `BENCHMARKS.md`;
-//! `benches/products.rs` is the criterion suite; `benches/peak_memory.rs` measures memory.
+//! `benches/products.rs` is the criterion suite; `benches/peak_memory.rs` measures memory,
+//! `benches/threads.rs` what several threads gain.
 
 pub mod case;
 pub mod contender;
