@@ -101,7 +101,9 @@ fn row<S: Semiring<Elem = T, Out = T>, T: Field>(group: Group, n: usize, threads
 fn main() -> Result<()> {
     let words: Vec<String> = env::args().skip(1).filter(|word| word != "--bench").collect();
     // Another number of threads and other sizes may be given: `cargo bench -p tilewright-bench --bench threads -- 4 512 1024`.
-    let numbers = words.iter().map(|word| word.parse()).collect::<Result<Vec<usize>, _>>()?;
+    let number =
+        |word: &String| word.parse().map_err(|_| format!("{word:?} is not a number of threads or a size"));
+    let numbers = words.iter().map(number).collect::<Result<Vec<usize>, _>>()?;
     let threads = numbers.first().copied().unwrap_or(2).max(1);
     println!(
         "Milliseconds of a product, medians of {ROUNDS} rounds; ratios are medians of those of each round.\n"
