@@ -81,19 +81,19 @@ fn row<S: Semiring<Elem = T, Out = T>, T: Field>(group: Group, n: usize, threads
         let sum: f64 = at_once.into_iter().sum::<Result<f64, String>>()?;
         times[2].push(sum / threads as f64);
     }
-    let ratio =
+    let median =
         |f: &dyn Fn(usize) -> f64| Summary::of((0..ROUNDS).map(f).collect()).map_or(0.0, |s| s.median);
     let [one, several, at_once] = &times;
-    let seconds = times.each_ref().map(|turn| ratio(&|i| turn[i]) * 1e3);
+    let seconds = times.each_ref().map(|turn| median(&|i| turn[i]) * 1e3);
     println!(
         "| {} | {n} | {:.3} | {:.3} | {:.3} | {:.2} | {:.2} | {:.2} |",
         group.name(),
         seconds[0],
         seconds[1],
         seconds[2],
-        ratio(&|i| one[i] / several[i]),
-        ratio(&|i| threads as f64 * one[i] / at_once[i]),
-        ratio(&|i| at_once[i] / several[i] / threads as f64),
+        median(&|i| one[i] / several[i]),
+        median(&|i| threads as f64 * one[i] / at_once[i]),
+        median(&|i| at_once[i] / several[i] / threads as f64),
     );
     Ok(())
 }

@@ -11,14 +11,11 @@ use crate::{
     kernel::Tiles,
     narrow::Code,
     pack::{Lines, Strips},
-    share::Help,
+    share::{Help, untaken},
     tile::{Finish, Start, Tile, TileFn},
     workspace::Workspace,
 };
-use core::{
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use core::{ops::Range, sync::atomic::AtomicUsize};
 use tilewright_core::{Layout, NO_ARG};
 
 /// A block of B, `terms` by `cols`, and the `rows` of A and C that it meets.
@@ -103,14 +100,14 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
                     self.pack_a(&panel, height);
                 }
                 let next = AtomicUsize::new(0);
-                let offer = || self.help(|edges| self.tiles(&panel, height, &next, edges));
+                let offer = || self.with_edges(|edges| self.tiles(&panel, height, &next, edges));
                 help.with(&offer, || self.tiles(&panel, height, &next, edges));
             }
         }
     }
 
-    /// Calls `tiles` with memory of this thread. Without any there is no help.
-    fn help(&self, tiles: impl Fn(Edges<A>)) {
+    /// Calls `tiles` with memory of a thread that helps. Without any there is no help.
+    fn with_edges(&self, tiles: impl Fn(Edges<A>)) {
         Workspace::with(|workspace| {
             let bytes = self.tiles[0].len() * self.nr() * size_of::<A>();
             if let Ok([edge, arg]) = workspace.reserve_anew([bytes; 2], align_of::<A>()) {
@@ -121,11 +118,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
 
     /// Computes tiles of a panel of rows until there are none.
     unsafe fn tiles(&self, panel: &Range<usize>, height: usize, next: &AtomicUsize, edges: Edges<A>) {
-        loop {
-            let tile = part(panel, height, next.fetch_add(1, Ordering::Relaxed));
-            if tile.is_empty() {
-                return;
-            }
+        for i in untaken(next, panel.len().div_ceil(height)) {
+            let tile = part(panel, height, i);
             // SAFETY: the rows are part of the block, and no other thread has them.
             unsafe {
                 let a = self.a(&tile, panel);

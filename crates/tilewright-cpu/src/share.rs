@@ -2,6 +2,7 @@
 
 use core::{
     any::Any,
+    iter,
     sync::atomic::{AtomicUsize, Ordering},
 };
 use std::{
@@ -72,6 +73,11 @@ pub fn share_with_help<T: Sync>(
 /// What is done with the item of this number.
 type Run<'a> = dyn Fn(usize, &Help) + Sync + 'a;
 
+/// Items below `count`, from `next` on, each for one of the threads that count there.
+pub fn untaken(next: &AtomicUsize, count: usize) -> impl Iterator<Item = usize> {
+    iter::from_fn(move || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&item| item < count))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -94,11 +100,7 @@ struct Work {
 impl Work {
     /// Takes items until there are none, and then helps until there is no more to help with.
     fn take_part(&self, number: usize) {
-        loop {
-            let item = self.next.fetch_add(1, Ordering::Relaxed);
-            if item >= self.count {
-                break;
-            }
+        for item in untaken(&self.next, self.count) {
             self.catch(|| (self.run)(item, &self.helps[number]));
             if self.finished.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
                 self.caller.unpark();
@@ -244,9 +246,9 @@ mod tests {
             share_with_help(&pieces, threads, &|pieces, help| {
                 let next = AtomicUsize::new(0);
                 let take_part = || {
-                    while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for piece in untaken(&next, pieces.len()) {
                         thread::sleep(Duration::from_micros(2));
-                        piece.fetch_add(1, Ordering::Relaxed);
+                        pieces[piece].fetch_add(1, Ordering::Relaxed);
                     }
                 };
                 help.with(&take_part, take_part);

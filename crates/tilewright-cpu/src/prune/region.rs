@@ -1,15 +1,19 @@
 //! Columns of C, which one thread packs B for and others help to compute.
 
 use super::{Job, Room, Row, STEP, panels::Panels, shelf::Shelf};
-use crate::{blocking::part, share::Help, workspace::Workspace};
+use crate::{
+    blocking::part,
+    share::{Help, untaken},
+    workspace::Workspace,
+};
 use core::{
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
+    ops::{Range, RangeInclusive},
+    sync::atomic::AtomicUsize,
 };
 use tilewright_core::Error;
 
 /// Rows of a piece, in a panel: so few that threads end at about the same time, in tens of microseconds.
-const ROWS: Range<usize> = 16..128;
+const ROWS: RangeInclusive<usize> = 16..=128;
 /// Pieces that few rows are cut into.
 const PIECES: usize = 8;
 
@@ -26,10 +30,7 @@ impl<E: Copy + Sync, P: Copy + Send> Region<'_, E, P> {
     /// Packs B, and computes what others do not take.
     pub fn compute(&self, help: &Help) -> Result<(), Error> {
         Workspace::with(|workspace| {
-            let (cols, terms) = (self.cols.clone(), self.terms.clone());
-            let panels = Panels::new(workspace, cols, terms, self.job.kernel.cols)?;
-            // SAFETY: nobody else knows them yet.
-            unsafe { panels.pack(self.job) };
+            let panels = Panels::pack(workspace, self.job, &self.cols, &self.terms)?;
             let next = AtomicUsize::new(0);
             let take_part = || self.take_part(&panels, &next);
             // Without memory for a row there is no help.
@@ -39,16 +40,12 @@ impl<E: Copy + Sync, P: Copy + Send> Region<'_, E, P> {
 
     /// Computes pieces until there are none.
     fn take_part(&self, panels: &Panels<P>, next: &AtomicUsize) -> Result<(), Error> {
-        let high = self.rows.len().div_ceil(PIECES).clamp(ROWS.start, ROWS.end);
+        let high = self.rows.len().div_ceil(PIECES).clamp(*ROWS.start(), *ROWS.end());
         let (down, width) = (self.rows.len().div_ceil(high), self.job.kernel.cols);
         let pieces = down * self.cols.len().div_ceil(width);
         Workspace::with(|workspace| {
             let line = Line::new(workspace, self.job, self.terms.len())?;
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= pieces {
-                    return Ok(());
-                }
+            for i in untaken(next, pieces) {
                 let (rows, cols) = (part(&self.rows, high, i % down), part(&self.cols, width, i / down));
                 // SAFETY: the rows and columns lie inside C, no other thread has them, and they have been sorted and packed.
                 rows.clone().for_each(|row| unsafe { self.row(row, &cols, panels, &line) });
@@ -56,6 +53,7 @@ impl<E: Copy + Sync, P: Copy + Send> Region<'_, E, P> {
                     progress((rows.len() * cols.len() * self.terms.len()) as u64);
                 }
             }
+            Ok(())
         })
     }
 
