@@ -101,7 +101,7 @@ macro_rules! with_features {
         }
     };
 }
-with_features!(avx512, "x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma");
+with_features!(avx512, "x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma,popcnt");
 with_features!(avx2, "x86_64", "avx2,fma");
 with_features!(neon, "aarch64", "neon");
 with_features!(portable);
