@@ -13,6 +13,7 @@ use crate::{
 };
 use core::{
     ops::Range,
+    slice::from_raw_parts,
     sync::atomic::{AtomicU64, Ordering},
 };
 use tilewright_core::{Error, Layout, MatRef};
@@ -150,20 +151,38 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             if let Target::Through(store) = self.target
                 && pc.end == k
             {
-                for i in rows.clone() {
-                    let first = (i - rows.start) * nc;
-                    // SAFETY: the blocks above have written these sums and winners.
-                    unsafe {
-                        let won = if kernel.arg.is_some() { jc.len() } else { 0 };
-                        let winners =
-                            core::slice::from_raw_parts(winners.add(if won > 0 { first } else { 0 }), won);
-                        store(i, jc.start, core::slice::from_raw_parts(sums.add(first), jc.len()), winners);
-                    }
-                }
+                // SAFETY: the blocks have written these sums and winners.
+                unsafe { self.hand_over(store, &rows, &jc, nc, sums, winners) };
             }
             packed_terms = Some(pc);
         }
         workspace.holds = whole;
         Ok(())
+    }
+
+    /// Gives the sums of some rows and columns, and the winners if the kernel tells, to `store`. In both buffers, rows are
+    /// `stride` elements apart.
+    ///
+    /// # Safety
+    /// They must have been written.
+    unsafe fn hand_over(
+        &self,
+        store: &Store<'_, A>,
+        rows: &Range<usize>,
+        cols: &Range<usize>,
+        stride: usize,
+        sums: *const A,
+        winners: *const u32,
+    ) {
+        let told = self.kernel.arg.is_some();
+        for i in rows.clone() {
+            let first = (i - rows.start) * stride;
+            // SAFETY: as the caller guarantees; of winners that are not told there is none.
+            unsafe {
+                let sums = from_raw_parts(sums.add(first), cols.len());
+                let winners = if told { from_raw_parts(winners.add(first), cols.len()) } else { &[] };
+                store(i, cols.start, sums, winners);
+            }
+        }
     }
 }
