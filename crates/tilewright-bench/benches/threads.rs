@@ -57,8 +57,10 @@ impl<S: Semiring<Elem = T, Out = T>, T: Field> Product<S> {
             }
             Ok(since.elapsed().as_secs_f64() / f64::from(count))
         };
-        repeat(self, WARM_UP)?;
+        let warm_up = repeat(self, WARM_UP);
+        // Others wait for this one even if it fails.
         start.wait();
+        warm_up?;
         repeat(self, TURN)
     }
 }

@@ -179,27 +179,21 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
 
     /// Packs some columns of the block.
     unsafe fn pack_b(&self, cols: Range<usize>) {
-        let (kernel, layout) = (self.job.kernel, self.job.b.layout());
+        let (job, kernel) = (self.job, self.job.kernel);
         let strips = Strips { width: self.nr(), unit: kernel.lanes };
         // SAFETY: the columns lie inside the block.
         unsafe {
-            let first = self.job.b.as_ptr().offset(layout.offset(self.terms.start, cols.start));
-            let (line, term) = (layout.col_stride, layout.row_stride);
-            let (count, k, code) = (cols.len(), self.terms.len(), kernel.codes[1]);
-            let to = self.place(cols.start);
-            (kernel.pack)(&Lines { first, line, term, count, k, code }, strips, to);
+            let lines = Lines::of(job.b, &cols, &self.terms, kernel.codes[1]);
+            (kernel.pack)(&lines, strips, self.place(cols.start));
         }
     }
 
     /// Packs some rows of A into tiles of `height`.
     unsafe fn pack_a(&self, rows: &Range<usize>, height: usize) {
-        let (kernel, layout) = (self.job.kernel, self.job.a.layout());
+        let (job, kernel) = (self.job, self.job.kernel);
         // SAFETY: the rows lie inside A.
         unsafe {
-            let first = self.job.a.as_ptr().offset(layout.offset(rows.start, self.terms.start));
-            let (line, term) = (layout.row_stride, layout.col_stride);
-            let (count, k, code) = (rows.len(), self.terms.len(), kernel.codes[0]);
-            let lines = Lines { first, line, term, count, k, code };
+            let lines = Lines::of(job.a.t(), rows, &self.terms, kernel.codes[0]);
             (kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
         }
     }

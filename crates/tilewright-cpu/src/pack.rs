@@ -3,7 +3,9 @@
 #[cfg(target_arch = "x86_64")]
 use crate::transpose;
 use crate::{lanes::prefetch_to_write, narrow::Code, op::Scalar};
+use core::ops::Range;
 use half::{bf16, f16};
+use tilewright_core::MatRef;
 
 /// Lines (rows of A, columns of B) of an operand to pack. Strides are in elements.
 #[derive(Clone, Copy)]
@@ -20,6 +22,20 @@ pub struct Lines<E> {
     pub k: usize,
     /// How they are written, where they are narrowed.
     pub code: Code,
+}
+
+impl<E> Lines<E> {
+    /// Columns `lines` of `x` as lines, rows `terms` as their terms. Rows of A are columns of its transpose.
+    ///
+    /// # Safety
+    /// They must lie inside `x`.
+    pub unsafe fn of(x: MatRef<'_, E>, lines: &Range<usize>, terms: &Range<usize>, code: Code) -> Self {
+        let layout = x.layout();
+        // SAFETY: as the caller guarantees.
+        let first = unsafe { x.as_ptr().offset(layout.offset(terms.start, lines.start)) };
+        let (line, term) = (layout.col_stride, layout.row_stride);
+        Self { first, line, term, count: lines.len(), k: terms.len(), code }
+    }
 }
 
 /// How packed lines are arranged: strips of `width` lines, each padded to a multiple of `unit`.

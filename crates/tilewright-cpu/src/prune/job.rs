@@ -64,13 +64,10 @@ impl<E: Copy + Sync, P: Copy + Send> Job<'_, E, P> {
     /// # Safety
     /// The rows must lie inside A, and there must be room.
     pub unsafe fn pack_a(&self, rows: &Range<usize>, terms: &Range<usize>, to: *mut P) {
-        let layout = self.a.layout();
         let whole = terms.len().next_multiple_of(STEP);
         // SAFETY: as the caller guarantees. What are terms to the packing are rows here.
         unsafe {
-            let first = self.a.as_ptr().offset(layout.offset(rows.start, terms.start));
-            let (line, term) = (layout.col_stride, layout.row_stride);
-            let lines = Lines { first, line, term, count: terms.len(), k: rows.len(), code: Code::default() };
+            let lines = Lines::of(self.a, terms, rows, Code::default());
             (self.kernel.pack)(&lines, Strips { width: whole, unit: whole }, to);
         }
     }

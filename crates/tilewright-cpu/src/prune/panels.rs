@@ -29,16 +29,14 @@ impl<P: Copy + Send> Panels<P> {
         cols: &Range<usize>,
         terms: &Range<usize>,
     ) -> Result<Self, Error> {
-        let (kernel, layout, k, size) = (job.kernel, job.b.layout(), terms.len(), size_of::<P>());
+        let (kernel, k, size) = (job.kernel, terms.len(), size_of::<P>());
         let padded = cols.len().next_multiple_of(kernel.cols);
         let bytes = [padded * k * size, padded * size];
         let [packed, best] = workspace.reserve_anew(bytes, align_of::<P>())?.map(|bytes| bytes.cast());
         let panels = Self { first: cols.start, k, packed, best };
         // SAFETY: the columns lie inside B, and there is room for them.
         unsafe {
-            let first = job.b.as_ptr().offset(layout.offset(terms.start, cols.start));
-            let (line, term, count) = (layout.col_stride, layout.row_stride, cols.len());
-            let lines = Lines { first, line, term, count, k, code: Code::default() };
+            let lines = Lines::of(job.b, cols, terms, Code::default());
             (kernel.pack)(&lines, Strips { width: kernel.cols, unit: kernel.cols }, packed);
             for col in cols.clone().step_by(kernel.cols) {
                 let (panel, best) = panels.at(col);
