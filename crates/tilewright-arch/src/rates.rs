@@ -82,6 +82,14 @@ impl Rate {
         !matches!(self, Rate::F64 | Rate::F32 | Rate::F16)
     }
 
+    /// What its operations are called: `OP` on integers and bits, `FLOP` on floats.
+    pub const fn operation(self) -> &'static str {
+        match self {
+            Rate::TensorI8 | Rate::TensorI4 | Rate::TensorB1 => "OP",
+            _ => "FLOP",
+        }
+    }
+
     /// Whether GeForce cards run it at half the rate: floating-point tensor products that accumulate in f32, except
     /// 4-bit ones.
     pub const fn accumulates_in_f32(self) -> bool {

@@ -52,7 +52,8 @@ fn rates() -> Figure {
 }
 
 fn roof() -> Figure {
-    let ceiling = |name: &str, rate| Ceiling { name: name.into(), tera_per_second: rate };
+    let ceiling =
+        |name: &str, rate| Ceiling { name: name.into(), tera_per_second: rate, operations: vec!["FLOP"] };
     let ceilings = [ceiling("bf16 tensor", 989.0), ceiling("tf32 tensor", 495.0), ceiling("f32 FMA", 67.0)];
     let point = Point { name: "a kernel".into(), intensity: 4.0, tera_per_second: 9.0 };
     Figure::new("Roofline").panel(roofline("4.8 TB/s", 4.8, &ceilings, &[point]))

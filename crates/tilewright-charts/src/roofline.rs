@@ -8,14 +8,17 @@ use crate::{
     plot::{Mark, Plot, Series},
     theme::Hue,
 };
+use std::collections::BTreeSet;
 
 /// A peak rate: the flat part of a roof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceiling {
     /// Such as `f32 FMA`.
     pub name: String,
-    /// TFLOP/s.
+    /// 10^12 operations per second.
     pub tera_per_second: f64,
+    /// What it calls its operations: `FLOP`, `OP` for integers; both where two kinds share a line.
+    pub operations: Vec<&'static str>,
 }
 
 /// A kernel on the roofline.
@@ -23,16 +26,16 @@ pub struct Ceiling {
 pub struct Point {
     /// What is written beside it.
     pub name: String,
-    /// FLOP per byte of memory traffic.
+    /// Operations per byte of memory traffic.
     pub intensity: f64,
-    /// TFLOP/s.
+    /// 10^12 operations per second.
     pub tera_per_second: f64,
 }
 
 /// The attainable rate `min(peak, intensity x bandwidth)` for each ceiling, both axes logarithmic, with the points
 /// marked.
 ///
-/// `bandwidth` is in TB/s, so that FLOP/byte times TB/s gives TFLOP/s. Values that are not positive are left out.
+/// `bandwidth` is in TB/s, so that FLOP/byte times TB/s gives TFLOP/s. The axes name every kind of operation that a ceiling has. Values that are not positive are left out.
 pub fn roofline(heading: impl Into<String>, bandwidth: f64, ceilings: &[Ceiling], points: &[Point]) -> Plot {
     let is_drawable = |value: f64| value > 0.0 && value.is_finite();
     let drawable = |c: &&Ceiling| is_drawable(c.tera_per_second) && is_drawable(bandwidth);
@@ -44,10 +47,15 @@ pub fn roofline(heading: impl Into<String>, bandwidth: f64, ceilings: &[Ceiling]
     let ridges = || ceilings.iter().map(|c| ridge(c));
     // A decade around the ridges shows both slopes.
     let reach = ridges().flat_map(|r| [r / 8.0, r * 8.0]).chain(points.iter().map(|p| p.intensity));
-    let x = Axis::covering("arithmetic intensity, FLOP per byte", Scale::Log10, reach);
+    let operations: BTreeSet<&str> = ceilings.iter().flat_map(|c| c.operations.iter().copied()).collect();
+    let either = |name: fn(&str) -> String| {
+        operations.iter().map(|operation| name(operation)).collect::<Vec<_>>().join(" or ")
+    };
+    let intensity = format!("arithmetic intensity, {} per byte", either(str::to_owned));
+    let x = Axis::covering(intensity, Scale::Log10, reach);
     let heights = ceilings.iter().flat_map(|c| [c.tera_per_second * 1.3, x.low() * bandwidth]);
     let heights = heights.chain(points.iter().map(|p| p.tera_per_second));
-    let y = Axis::covering("TFLOP/s", Scale::Log10, heights);
+    let y = Axis::covering(either(|operation| format!("T{operation}/s")), Scale::Log10, heights);
 
     let (low, high) = (x.low(), x.high());
     let mut plot = Plot::new(heading, x, y).height(360.0);

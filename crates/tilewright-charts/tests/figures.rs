@@ -68,7 +68,7 @@ fn colours_follow_the_theme() {
 
 #[test]
 fn a_roof_rises_to_its_ridge_and_stays_level() {
-    let ceilings = [Ceiling { name: "f32".into(), tera_per_second: 60.0 }];
+    let ceilings = [Ceiling { name: "f32".into(), tera_per_second: 60.0, operations: vec!["FLOP"] }];
     let point = Point { name: "kernel".into(), intensity: 2.0, tera_per_second: 3.0 };
     let absent = Point { name: "absent".into(), intensity: 0.0, tera_per_second: 3.0 };
     let plot = roofline("Roofline", 4.0, &ceilings, &[point, absent]);
@@ -79,6 +79,22 @@ fn a_roof_rises_to_its_ridge_and_stays_level() {
     // The ridge: 60 TFLOP/s at 4 TB/s need 15 FLOP per byte.
     assert_eq!(slope[1], roof[0]);
     assert!(roof[0].1 == roof[1].1 && roof[0].0 < roof[1].0, "{roof:?}");
+}
+
+#[test]
+fn the_axes_of_a_roof_name_the_operations() {
+    let ceiling = |name: &str, operation| Ceiling {
+        name: name.into(),
+        tera_per_second: 60.0,
+        operations: vec![operation],
+    };
+    let labels = |ceilings: &[Ceiling]| {
+        let svg = Figure::new("").panel(roofline("Roofline", 4.0, ceilings, &[])).to_svg(Theme::Light);
+        ["TFLOP/s", "TOP/s", "TFLOP/s or TOP/s"].map(|label| svg.contains(&format!(">{label}<")))
+    };
+    assert_eq!(labels(&[ceiling("f32", "FLOP")]), [true, false, false]);
+    assert_eq!(labels(&[ceiling("i8", "OP")]), [false, true, false]);
+    assert_eq!(labels(&[ceiling("i8", "OP"), ceiling("f32", "FLOP")]), [false, false, true]);
 }
 
 /// The corners of the first line in a colour.

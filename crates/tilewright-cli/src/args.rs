@@ -8,7 +8,7 @@ mod occupancy;
 mod sizes;
 mod sweep;
 
-pub use bench::{Bench, Library, Where};
+pub use bench::{Bench, Library, Math, Where};
 pub use choice::KernelChoice;
 pub use explain::Explain;
 pub use kernels::Kernels;
@@ -46,7 +46,7 @@ available, 5 device failure or out of memory, 130 interrupted.
 Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and --threads of `mul`; \
 TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
 TILEWRIGHT_DEVICE numbers the GPU; TILEWRIGHT_CACHE_DIR and TILEWRIGHT_NO_CACHE=1 move and disable the cache of \
-compiled kernels; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, TILEWRIGHT_PTXAS_PATH and \
+compiled kernels; TILEWRIGHT_NO_REUSE=1 runs machine code as it was compiled; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, TILEWRIGHT_PTXAS_PATH and \
 TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA, `none` to do without one; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
 
@@ -142,6 +142,12 @@ Types: a stored type is kept; numbers in text files (.csv, .mtx) take the type o
 when all are whole and the semiring knows i64, otherwise f64 (bool for or-and). i8 products are summed \
 in i32, f16 and bf16 products in f32.
 
+Conversions are the same from every format. Floats round to nearest. A number that the type cannot hold is refused: one \
+beyond the range of a float, which would become infinite; a fraction or one out of range in integers. With min-plus and \
+the like, the extreme integers of a stored type are infinite in every type, and no number becomes one of them.
+
+Outputs: a file is replaced as a whole. FILE.safetensors:TENSOR replaces or adds that tensor and keeps the others.
+
 Arg results: --arg-out gives for each element the smallest k whose term was selected, as i64; -1 where no \
 term was.
 
@@ -229,6 +235,10 @@ pub struct Mul {
         help_heading = "Computation"
     )]
     pub threads: usize,
+    /// End a launch of the emulator after so many steps: warp instructions, those that a guard skips among them. Unless given, it is about
+    /// a minute's worth more than the product needs
+    #[arg(long, value_name = "N", value_parser = steps(), help_heading = "Computation")]
+    pub max_steps: Option<u64>,
     /// Compare the result with the definition, in a sample of rows when it is large
     #[arg(long, help_heading = "Computation")]
     pub verify: bool,
@@ -247,6 +257,11 @@ where
     T: std::str::FromStr<Err = tilewright::Error> + Clone + Send + Sync + 'static,
 {
     ValueParser::new(PossibleValuesParser::new(names).try_map(|name| name.parse::<T>()))
+}
+
+/// A number of steps.
+fn steps() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
 }
 
 fn semirings() -> ValueParser {

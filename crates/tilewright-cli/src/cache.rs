@@ -22,6 +22,8 @@ struct Report {
     capacity_bytes: u64,
     /// What `clear` removed.
     removed: u64,
+    /// Why the directory is not used, where it is not.
+    refused: Option<String>,
 }
 
 pub fn run(action: CacheAction, common: &Common) -> Result<(), Failure> {
@@ -34,9 +36,9 @@ pub fn run(action: CacheAction, common: &Common) -> Result<(), Failure> {
         CacheAction::Info => 0,
         CacheAction::Clear => clear(&cache)?.entries,
     };
-    let CacheInfo { directory, entries, bytes, capacity } = cache.info();
+    let CacheInfo { directory, entries, bytes, capacity, refused, .. } = cache.info();
     let directory = directory.display().to_string();
-    let report = Report { schema: 1, directory, entries, bytes, capacity_bytes: capacity, removed };
+    let report = Report { schema: 1, directory, entries, bytes, capacity_bytes: capacity, removed, refused };
     match common.format {
         Format::Json => json::print(&report),
         Format::Table | Format::Csv => report.print_table(),
@@ -58,6 +60,9 @@ impl Report {
             ("entries", self.entries.to_string()),
             ("size", format!("{} of at most {}", mega(self.bytes), mega(self.capacity_bytes))),
         ];
+        if let Some(why) = &self.refused {
+            rows.push(("not used", format!("{why}; remove the directory, and a private one is made")));
+        }
         if self.removed > 0 {
             rows.push(("removed", self.removed.to_string()));
         }

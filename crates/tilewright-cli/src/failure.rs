@@ -24,6 +24,8 @@ pub enum Failure {
     Usage { what: String, hint: String },
     /// A check failed; the details have been printed.
     Check { what: String, hint: String },
+    /// The user stopped it; what there is has been printed.
+    Interrupted { what: String },
     /// The engine or a file refused.
     Engine(Error),
     /// The output stream failed.
@@ -39,6 +41,7 @@ impl Failure {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Check { .. } => CHECK,
+            Self::Interrupted { .. } => INTERRUPTED,
             // A reader such as `head` that has seen enough is no failure.
             Self::Stream(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Stream(_) => FILE,
@@ -53,7 +56,7 @@ impl Failure {
             terminal::say(Style::Error, "error", &self.to_string());
             let hint = match self {
                 Self::Usage { hint, .. } | Self::Check { hint, .. } => Some(hint),
-                Self::Stream(_) => None,
+                Self::Stream(_) | Self::Interrupted { .. } => None,
                 Self::Engine(e) => e.hint(),
             };
             if let Some(hint) = hint.filter(|h| !h.is_empty()) {
@@ -67,7 +70,9 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage { what, .. } | Self::Check { what, .. } => f.write_str(what),
+            Self::Usage { what, .. } | Self::Check { what, .. } | Self::Interrupted { what } => {
+                f.write_str(what)
+            }
             Self::Engine(e) => e.fmt(f),
             Self::Stream(e) => write!(f, "stdout: {e}"),
         }

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         }
     };
     terminal::choose_color(cli.common.color);
+    interrupt::fail_at_the_size_limit();
     let result = run(cli);
     interrupt::settle();
     match result {

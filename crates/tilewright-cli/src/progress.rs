@@ -1,4 +1,4 @@
-//! A bar for products that take their time.
+//! A bar for products, and a line for launches, that take their time.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
@@ -8,6 +8,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use tilewright_explain::Progress as Launched;
 
 /// Work that is done sooner shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -47,4 +48,43 @@ impl Progress {
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.with_style(style.progress_chars("=> ")).with_elapsed(self.start.elapsed())
     }
+}
+
+/// Shows on stderr how far a launch of the emulator is, if that is a terminal.
+pub struct Steps {
+    start: Instant,
+    line: OnceLock<ProgressBar>,
+}
+
+impl Steps {
+    pub fn new() -> Self {
+        Self { start: Instant::now(), line: OnceLock::new() }
+    }
+
+    /// Called from several threads.
+    pub fn show(&self, launched: Launched) {
+        if self.start.elapsed() > PATIENCE {
+            self.line.get_or_init(|| self.line()).set_message(describe(launched));
+        }
+    }
+
+    /// Removes the line.
+    pub fn finish(&self) {
+        if let Some(line) = self.line.get() {
+            line.finish_and_clear();
+        }
+    }
+
+    fn line(&self) -> ProgressBar {
+        // Hidden unless stderr is a terminal.
+        let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{elapsed}: {msg}; Ctrl-C shows where it is")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        line.with_style(style).with_elapsed(self.start.elapsed())
+    }
+}
+
+fn describe(launched: Launched) -> String {
+    let Launched { steps, blocks_done, blocks } = launched;
+    format!("{} million warp instructions, {blocks_done} of {blocks} blocks", steps / 1_000_000)
 }

@@ -90,7 +90,11 @@ fn without_a_gpu_the_processor_is_measured_and_that_is_said() {
     let auto = run("bench --sizes 16 --rounds 1 --threads 1");
     assert_eq!(auto.code, Some(0), "{}", auto.err);
     assert!(auto.err.contains("no GPU, the processor alone is measured"), "{}", auto.err);
-    for line in ["bench --backend cuda --sizes 16", "bench --kernel naive --sizes 16"] {
+    for line in [
+        "bench --backend cuda --sizes 16",
+        "bench --kernel naive --sizes 16",
+        "bench --against cublas --sizes 16 --rounds 1",
+    ] {
         let asked = run(line);
         assert_eq!(asked.code, Some(4), "{line}: {}", asked.err);
         assert!(asked.err.contains("not available") && asked.err.contains("hint: "), "{}", asked.err);
@@ -110,6 +114,8 @@ fn nonsense_is_refused() {
         ("bench --kernel avx2 --backend cuda", "--kernel avx2 is an instruction set"),
         ("bench --against cublas --backend cpu", "needs a GPU"),
         ("bench --kernel naive --ladder", "cannot be used with"),
+        ("bench --cublas-math pedantic", "--against"),
+        ("bench --against cublas --cublas-math fast", "[possible values: default, pedantic]"),
         ("bench --rounds 0", "0 is not in 1..=10000"),
         ("bench --kernel copy-offset", "possible values: "),
     ] {

@@ -105,3 +105,135 @@ fn mistakes() {
         assert!(run.err.contains(words), "{line}: {}", run.err);
     }
 }
+
+/// Every thread waits for a flag that nobody sets.
+const ENDLESS: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry spin(.param .u64 flag)
+{
+    .reg .b32 %r<3>; .reg .b64 %rd<2>; .reg .pred %p<2>;
+    ld.param.u64 %rd1, [flag];
+WAIT:
+    ld.global.u32 %r1, [%rd1];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra WAIT;
+    ret;
+}
+";
+
+/// The finding of this kind, with where it was.
+fn finding<'a>(report: &'a serde_json::Value, kind: &str) -> &'a serde_json::Value {
+    let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["kind"] == kind);
+    found.unwrap_or_else(|| panic!("no {kind}: {}", report["findings"]))
+}
+
+#[test]
+fn an_endless_kernel_ends_after_so_many_steps_and_says_where() {
+    let desk = Desk::new();
+    desk.put("spin.ptx", ENDLESS);
+    let line = "explain spin.ptx --block 64 --arg flag=i32[1] --max-steps 1000";
+    let run = desk.run(&format!("{line} --format json"));
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    let at = &finding(&report, "step-limit")["participants"][0];
+    assert!((8..=11).contains(&at["location"]["ptx_line"].as_u64().unwrap()), "{at}");
+    assert_eq!((&at["block"], at["threads"].as_array().unwrap().len()), (&serde_json::json!([0, 0, 0]), 32));
+    let run = desk.run(line);
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.contains("step-limit") && run.out.contains("1000 warp instructions"), "{}", run.out);
+    assert_eq!(desk.run("explain spin.ptx --block 64 --arg flag=i32[1] --max-steps 0").code, Some(2));
+    assert_eq!(desk.run("mul whole.csv whole.csv --backend cpu --max-steps 5").code, Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_kernel_says_where_it_was() {
+    let desk = Desk::new();
+    desk.put("spin.ptx", ENDLESS);
+    let mut command = desk.command("explain spin.ptx --block 64 --arg flag=i32[1] --format json");
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn();
+    let child = child.unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let run = support::Run::of(child.wait_with_output().unwrap());
+    assert_eq!(run.code, Some(130), "{}", run.err);
+    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(finding(&report, "interrupted")["participants"][0]["block"], serde_json::json!([0, 0, 0]));
+    assert!(run.err.contains("interrupted"), "{}", run.err);
+}
+
+#[test]
+fn an_argument_is_given_once() {
+    let desk = desk();
+    for (again, thing) in
+        [("factor=2", "factor"), ("2=2", "factor"), ("input=f32[256]", "input"), ("factor=0.5", "factor")]
+    {
+        let run = desk.run(&format!("explain reverse.ptx {LAUNCH} --arg {again}"));
+        assert_eq!(run.code, Some(2), "{again}: {}", run.err);
+        assert!(run.err.contains(&format!("{thing} is given already")), "{}", run.err);
+        assert!(run.err.contains("hint: leave out one of them"), "{}", run.err);
+    }
+    let run = desk.run("explain naive --arg M=16 --arg M=32");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(run.err.contains("M is given already, as M=16"), "{}", run.err);
+}
+
+/// A kernel of one warp: an instruction on zeros, and a store.
+fn kernel_of(instruction: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 out)\n{{\n\
+         .reg .b32 %a<9>; .reg .f32 %f<9>; .reg .f64 %d<9>; .reg .b64 %rd<3>; .reg .b32 %z<2>;\n\
+         ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\n\
+         mov.b32 %a0, 0; mov.b32 %a1, 0; mov.b32 %a2, 0; mov.b32 %a3, 0;\n\
+         mov.b32 %a4, 0; mov.b32 %a5, 0; mov.b32 %a6, 0; mov.b32 %a7, 0;\n\
+         mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n\
+         mov.f64 %d0, 0d0000000000000000; mov.f64 %d1, %d0;\n\
+         {instruction}\nmov.b32 %z1, 0;\nst.global.u32 [%rd2], %z1;\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn the_roofline_is_that_of_the_arithmetic() {
+    let desk = Desk::new();
+    let (d, a) = ("{%f0,%f1,%f2,%f3}", "{%a0,%a1,%a2,%a3}");
+    for (instruction, rate, tera) in [
+        (
+            format!("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d},{a},{{%a4,%a5}},{d};"),
+            "tensor_f16",
+            989.0,
+        ),
+        (
+            format!("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {d},{a},{{%a4,%a5}},{d};"),
+            "tensor_tf32",
+            495.0,
+        ),
+        (
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0,%d1},{%d0},{%d1},{%d0,%d1};".into(),
+            "tensor_f64",
+            67.0,
+        ),
+        (
+            format!("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {a},{a},{{%a4,%a5}},{a};"),
+            "tensor_i8",
+            1979.0,
+        ),
+        ("fma.rn.f16x2 %a0, %a1, %a2, %a3;".into(), "f16", 134.0),
+        ("fma.rn.f32 %f0, %f1, %f2, %f3;".into(), "f32", 67.0),
+    ] {
+        desk.put("k.ptx", &kernel_of(&instruction));
+        let line = "explain k.ptx --block 32 --arg out=i32[1] --gpu h200";
+        let run = desk.run(&format!("{line} --format json"));
+        // Every lane stores to one place, which is a race, and no matter here.
+        let report: serde_json::Value =
+            serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{instruction}: {}", run.err));
+        let roofline = &report["totals"]["roofline"];
+        assert_eq!(roofline["rate"], rate, "{instruction}: {}", report["findings"]);
+        let peak = roofline["peak_per_second"].as_f64().unwrap() / 1e12;
+        assert!((peak / tera - 1.0).abs() < 0.02, "{instruction}: {peak}");
+        let operation = if rate == "tensor_i8" { "OP" } else { "FLOP" };
+        let text = desk.run(line).out;
+        assert!(text.contains(&format!(" T{operation}/s without a cache")), "{text}");
+    }
+}

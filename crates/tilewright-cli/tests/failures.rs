@@ -92,6 +92,53 @@ fn bad_files_are_3() {
 }
 
 #[test]
+fn numbers_that_a_type_cannot_hold_are_refused_in_every_format() {
+    let desk = Desk::new();
+    desk.put("one.csv", "1,0\n0,1\n");
+    desk.put("large.csv", "1,1e39\n2,3\n");
+    desk.put("half.csv", "1,70000\n2,3\n");
+    for file in ["large", "half"] {
+        for format in ["npy", "mtx", "safetensors"] {
+            desk.ok(&format!("mul {file}.csv one.csv --dtype f64 -o {file}.{format} -q"));
+        }
+    }
+    for format in ["csv", "npy", "mtx", "safetensors"] {
+        for (file, dtype, value) in
+            [("large", "f32", "1e39"), ("large", "bf16", "1e39"), ("half", "f16", "70000")]
+        {
+            let line = format!("mul {file}.{format} one.csv --dtype {dtype}");
+            let run = desk.run(&line);
+            let place = match format {
+                "csv" => "line 1, column 2",
+                "mtx" => "line 5",
+                _ => "element [0, 1]",
+            };
+            assert_eq!(run.code, Some(3), "{line}: {}", run.err);
+            for part in [place, value, &format!("cannot be represented as {dtype}"), "hint: choose a wider"] {
+                assert!(run.err.contains(part), "{line}, {part}: {}", run.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_path_stays_no_path_in_every_type() {
+    let desk = Desk::new();
+    desk.put("split.csv", "0,inf\ninf,0\n");
+    desk.ok("mul split.csv split.csv -s min-plus --dtype i16 -o i16.npy -q");
+    let product = |dtype: &str| desk.ok(&format!("mul i16.npy i16.npy -s min-plus --dtype {dtype} -o - -q"));
+    assert_eq!([product("i32"), product("i64")], ["0,inf\ninf,0\n", "0,inf\ninf,0\n"]);
+    assert_eq!(product("f32"), "0.0,inf\ninf,0.0\n");
+    // And no number becomes it.
+    desk.put("far.csv", "0,2147483647\n1,0\n");
+    desk.put("one.csv", "0,inf\ninf,0\n");
+    desk.ok("mul far.csv one.csv -s min-plus --dtype f64 -o far.npy -q");
+    let run = desk.run("mul far.npy far.npy -s min-plus --dtype i32");
+    assert_eq!(run.code, Some(3), "{}", run.err);
+    assert!(run.err.contains("element [0, 1] = 2147483647.0 cannot be represented as i32"), "{}", run.err);
+}
+
+#[test]
 fn missing_backends_are_4() {
     let desk = Desk::new();
     // Found before any file is read.

@@ -72,6 +72,19 @@ fn the_roofline_of_one_gpu_is_drawn() {
         svg.contains("Roofline of H200") && svg.contains(">tensor f16, f16 accumulate f16, bf16<"),
         "{svg}"
     );
+    assert!(svg.contains(">TFLOP/s or TOP/s<") && svg.contains("FLOP or OP per byte"), "{svg}");
+    // One of integers alone has floats as well; the oldest GPUs have no integers in tensor cores.
+    desk.ok("gpus p100 --chart old.svg");
+    assert!(desk.get("old.svg").contains(">TFLOP/s<"));
+}
+
+#[test]
+fn integer_peaks_are_not_in_flop() {
+    let text = Desk::new().ok("gpus h200");
+    let rows = text.split("TOP/s").nth(1).unwrap_or_else(|| panic!("{text}"));
+    assert!(rows.contains("tensor i8") && rows.contains("1979") && rows.contains("tensor b1"), "{text}");
+    let floats = text.split("TFLOP/s").nth(1).unwrap().split("TOP/s").next().unwrap();
+    assert!(floats.contains("tensor f8") && !floats.contains("tensor i8"), "{text}");
 }
 
 #[test]
@@ -83,6 +96,7 @@ fn what_is_not_known_is_refused() {
         ("gpus h200 --cc 9.0", "cannot be used with"),
         ("gpus --chart roof.svg", "<NAME>"),
         ("gpus h200 --chart roof.txt", "roof.txt: no kind of chart"),
+        ("gpus --cc 8.6 --chart roof.svg", "--chart draws the roofline of one GPU"),
     ] {
         let run = desk.run(line);
         assert_eq!(run.code, Some(2), "{line}: {}", run.err);

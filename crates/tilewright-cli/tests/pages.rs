@@ -133,6 +133,26 @@ fn the_cache_is_shown_and_emptied() {
     assert_eq!(disabled.status.code(), Some(4));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_cache_that_others_can_write_to_is_not_used_and_that_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    let directory = desk.file("cache/cubins");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o777)).unwrap();
+    desk.put("cache/cubins/0123.cubin", "12345");
+    for line in ["cache info", "doctor"] {
+        let output = desk.command(line).env("TILEWRIGHT_CACHE_DIR", desk.file("cache")).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("not used") && text.contains("others can write to it (mode 777)"), "{text}");
+    }
+    let output =
+        desk.command("cache clear").env("TILEWRIGHT_CACHE_DIR", desk.file("cache")).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(desk.get("cache/cubins/0123.cubin"), "12345");
+}
+
 #[test]
 fn doctor_says_which_rule_chose_and_what_is_wrong_with_it() {
     let desk = Desk::new();

@@ -65,9 +65,9 @@ fn a_broken_pipe_is_no_failure() {
     }
 }
 
-/// Starts the command, waits until it is writing its output, and stops it.
+/// Starts the command, waits until it is writing its output, and sends it a signal.
 #[cfg(unix)]
-fn interrupt_while_writing(desk: &Desk, line: &str) -> (Child, String) {
+fn stop_while_writing(desk: &Desk, line: &str, signal: &str) -> (Child, String) {
     let mut child = desk.command(line).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while !desk.list().iter().any(|name| name.starts_with(".tilewright-") && size(desk, name) > 0) {
@@ -75,7 +75,7 @@ fn interrupt_while_writing(desk: &Desk, line: &str) -> (Child, String) {
         assert!(child.try_wait().unwrap().is_none(), "the command ended before it could be interrupted");
         std::thread::sleep(Duration::from_millis(1));
     }
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     child.wait().unwrap();
     let mut err = String::new();
@@ -88,18 +88,59 @@ fn size(desk: &Desk, name: &str) -> u64 {
     std::fs::metadata(desk.file(name)).map_or(0, |m| m.len())
 }
 
+/// A column whose outer product takes long to write, and little time to read and to compute.
 #[cfg(unix)]
-#[test]
-fn an_interrupt_while_writing_leaves_the_old_file_whole() {
+fn desk_with_a_column() -> Desk {
     let desk = Desk::new();
-    // Long to write, quick to read and to compute: an outer product.
     let column: String = (0..2500).map(|i| format!("{}.125\n", i % 89)).collect();
     desk.put("column.csv", &column);
     desk.put("c.csv", "the old file\n");
-    let (mut child, err) = interrupt_while_writing(&desk, "mul column.csv column.csv --transpose-b -o c.csv");
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{err}");
+    desk
+}
+
+#[cfg(unix)]
+fn check_nothing_changed(desk: &Desk) {
     assert_eq!(desk.get("c.csv"), "the old file\n");
     assert!(desk.list().iter().all(|name| !name.starts_with(".tilewright-")), "{:?}", desk.list());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_writing_leaves_the_old_file_whole() {
+    let desk = desk_with_a_column();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let line = "mul column.csv column.csv --transpose-b -o c.csv";
+        let (mut child, err) = stop_while_writing(&desk, line, signal);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {err}");
+        check_nothing_changed(&desk);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_limit_on_file_sizes_leaves_the_old_file_whole() {
+    let desk = desk_with_a_column();
+    // 32 KiB at most; writing more raises SIGXFSZ, which would end the process.
+    let script = "ulimit -c 0; ulimit -f 32; exec \"$@\"";
+    let under_the_limit = |line: &str| {
+        let command = desk.command(line);
+        let mut limited = Command::new("bash");
+        limited.args(["-c", script, "bash"]).arg(command.get_program()).args(command.get_args());
+        limited.current_dir(desk.path()).output().map(Run::of)
+    };
+    let Ok(run) = under_the_limit("mul column.csv column.csv --transpose-b -o c.csv") else {
+        return eprintln!("skipped: there is no bash");
+    };
+    assert_eq!(run.code, Some(3), "{}", run.err);
+    assert!(run.err.contains("c.csv: ") && run.err.contains("too large"), "{}", run.err);
+    check_nothing_changed(&desk);
+    desk.put("reverse.ptx", include_str!("../../tilewright-explain/tests/reverse.ptx"));
+    let arguments = "--arg input=f32[256] --arg output=f32[256] --arg factor=1";
+    let line = format!("explain reverse.ptx --block 256 {arguments} --report page.html");
+    let run = under_the_limit(&line).unwrap();
+    assert_eq!(run.code, Some(3), "{}", run.err);
+    assert!(!desk.list().contains(&"page.html".to_owned()));
+    check_nothing_changed(&desk);
 }
 
 #[cfg(unix)]

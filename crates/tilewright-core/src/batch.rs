@@ -110,6 +110,21 @@ impl<'a, T> BatchMut<'a, T> {
             unsafe { MatMut::from_raw_parts(self.ptr.offset(offset), self.layout) }
         })
     }
+
+    /// The batch in parts of `len` matrices each, the last one shorter, to be written independently.
+    ///
+    /// # Panics
+    /// When `len` is 0.
+    pub fn parts_mut(&mut self, len: usize) -> impl ExactSizeIterator<Item = BatchMut<'_, T>> {
+        (0..self.count.div_ceil(len)).map(move |i| {
+            let first = i * len;
+            let offset = if self.layout.is_empty() { 0 } else { first as isize * self.stride };
+            // SAFETY: the constructor checked that this matrix is inside the data.
+            let ptr = unsafe { self.ptr.offset(offset) };
+            // Parts have no matrix in common, and are borrowed as long as `self` is.
+            BatchMut { ptr, layout: self.layout, count: len.min(self.count - first), ..*self }
+        })
+    }
 }
 
 fn check_bounds(len: usize, layout: Layout, count: usize, stride: isize) -> Result<(), Error> {
@@ -145,5 +160,23 @@ mod tests {
             c.fill(i as i32);
         }
         assert_eq!(data, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn parts_of_a_batch() {
+        for len in 1..7 {
+            let mut data = [9; 14];
+            let mut batch = BatchMut::new(&mut data, Layout::row_major(1, 2), 5, 3).unwrap();
+            let parts: Vec<_> = batch.parts_mut(len).collect();
+            let counts: Vec<_> = parts.iter().map(BatchMut::count).collect();
+            assert_eq!(counts.iter().sum::<usize>(), 5);
+            assert!(counts.iter().rev().skip(1).all(|&count| count == len), "{counts:?}");
+            for (i, mut part) in parts.into_iter().enumerate() {
+                part.iter_mut().enumerate().for_each(|(j, mut c)| c.fill(i * len + j));
+            }
+            assert_eq!(data, [0, 0, 9, 1, 1, 9, 2, 2, 9, 3, 3, 9, 4, 4]);
+        }
+        let mut none = BatchMut::<u8>::new(&mut [], Layout::row_major(0, 2), 5, 0).unwrap();
+        assert_eq!(none.parts_mut(2).map(|mut part| part.iter_mut().len()).sum::<usize>(), 5);
     }
 }

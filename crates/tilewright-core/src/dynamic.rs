@@ -47,8 +47,9 @@ impl<'a> DynRef<'a> {
 
     /// A row-major copy with elements of type `dtype`.
     ///
-    /// Floats round to nearest; integers must fit, and a float becomes an integer only when it is whole.
-    /// `extremes` says what happens to infinities on the way to integers.
+    /// Floats round to nearest, but a number beyond the range of the type is refused and does not become infinite;
+    /// integers must fit, and a float becomes an integer only when it is whole. `extremes` says what happens to infinities
+    /// on the way to integers, and what the extreme integers mean on the way from one type to another.
     ///
     /// # Errors
     /// `conversion` names the first element that cannot be represented; `out-of-memory`.
@@ -58,7 +59,7 @@ impl<'a> DynRef<'a> {
             let source = self.values();
             let m = Matrix::from_fn(self.layout.rows, self.layout.cols, |i, j| {
                 let value = source(i, j);
-                To::from_value(value, extremes).unwrap_or_else(|| {
+                To::from_value(extremes.meaning(self.dtype, value), extremes).unwrap_or_else(|| {
                     bad.get_or_insert((i, j, value));
                     To::DEFAULT
                 })
@@ -66,7 +67,9 @@ impl<'a> DynRef<'a> {
             match bad {
                 None => Ok(m.into()),
                 Some((row, col, v)) => {
-                    Err(ErrorKind::Conversion { row, col, value: v.to_string(), to: dtype }.into())
+                    // A large float as 1e39, not digit by digit.
+                    let value = if let Value::Float(x) = v { format!("{x:?}") } else { v.to_string() };
+                    Err(ErrorKind::Conversion { row, col, value, to: dtype }.into())
                 }
             }
         })
@@ -101,8 +104,26 @@ impl<'a, T: Element> From<MatRef<'a, T>> for DynRef<'a> {
 pub enum Extremes {
     /// It is an error.
     Refuse,
-    /// It becomes `MAX` or `MIN`, which min-plus and max-plus read as "absent".
+    /// It becomes `MAX` or `MIN`, which min-plus and max-plus read as "absent". These stay infinite in every type, and no
+    /// finite number becomes one of them.
     Absent,
+}
+
+impl Extremes {
+    /// What an element of type `dtype` stands for: an infinity, where it is an extreme integer that means one.
+    fn meaning(self, dtype: DType, value: Value) -> Value {
+        let (min, max) = match dtype {
+            DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+            DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+            DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+            _ => (i64::MIN, i64::MAX),
+        };
+        match (self, value) {
+            (Self::Absent, Value::Int(x)) if x == max => Value::Float(f64::INFINITY),
+            (Self::Absent, Value::Int(x)) if x == min => Value::Float(f64::NEG_INFINITY),
+            _ => value,
+        }
+    }
 }
 
 /// One element of a matrix with a run-time element type, without loss.
@@ -140,11 +161,13 @@ macro_rules! float_values {
         impl ValueElement for $t {
             fn to_value(self) -> Value { Value::Float($to(self)) }
             fn from_value(value: Value, _: Extremes) -> Option<Self> {
-                Some(match value {
+                let nearest = match value {
+                    Value::Float(x) if !x.is_finite() => return Some($from(x)),
                     Value::Float(x) => $from(x),
                     Value::Int(x) => $from_int(x),
                     Value::Bool(x) => $from(f64::from(u8::from(x))),
-                })
+                };
+                nearest.is_finite().then_some(nearest)
             }
         }
     )*};
@@ -185,15 +208,16 @@ macro_rules! int_values {
         impl ValueElement for $t {
             fn to_value(self) -> Value { Value::Int(i64::from(self)) }
             fn from_value(value: Value, extremes: Extremes) -> Option<Self> {
-                match value {
+                let finite: Option<$t> = match value {
                     Value::Int(x) => x.try_into().ok(),
                     Value::Bool(x) => Some(x.into()),
-                    Value::Float(x) if x.is_infinite() => (extremes == Extremes::Absent)
+                    Value::Float(x) if x.is_infinite() => return (extremes == Extremes::Absent)
                         .then_some(if x > 0.0 { <$t>::MAX } else { <$t>::MIN }),
                     // `as` saturates, so only a whole number in range survives the way back; 2^63 itself
                     // would, and is excluded.
                     Value::Float(x) => (x as $t as f64 == x && x < <$t>::MAX as f64 + 1.0).then_some(x as $t),
-                }
+                };
+                finite.filter(|&x| extremes == Extremes::Refuse || !matches!(x, <$t>::MIN | <$t>::MAX))
             }
         }
     )*};

@@ -166,7 +166,7 @@ impl ErrorKind {
             Self::OutsideDomain { .. } => {
                 Some("use a wider element type, or scale or clean the data first".into())
             }
-            Self::Conversion { .. } => Some("choose a wider element type".into()),
+            Self::Conversion { .. } => Some("choose a wider or a floating-point element type".into()),
             _ => None,
         }
     }

@@ -29,17 +29,45 @@ fn floats_round_to_nearest_halves() {
 }
 
 #[test]
-fn floats_beyond_the_range_are_infinite() {
-    assert_eq!(from::<f16>(Value::Float(65519.999)), f16::MAX);
-    assert_eq!(from::<f16>(Value::Float(65520.0)), f16::INFINITY);
-    for huge in [1e39, f64::MAX, f64::INFINITY] {
-        assert_eq!(from::<f16>(Value::Float(-huge)), f16::NEG_INFINITY);
-        assert_eq!(from::<bf16>(Value::Float(huge)), bf16::INFINITY);
-        assert_eq!(from::<f32>(Value::Float(huge)), f32::INFINITY);
+fn floats_beyond_the_range_are_refused() {
+    fn refused<T: ValueElement>(value: Value) {
+        assert_eq!(T::from_value(value, Extremes::Refuse), None, "{value}");
+        assert_eq!(T::from_value(value, Extremes::Absent), None, "{value}");
     }
+    assert_eq!(from::<f16>(Value::Float(65519.999)), f16::MAX);
+    refused::<f16>(Value::Float(65520.0));
+    assert_eq!(from::<f16>(Value::Int(65519)), f16::MAX);
+    refused::<f16>(Value::Int(-65520));
+    for huge in [1e39, -1e39, f64::MAX] {
+        refused::<f16>(Value::Float(huge));
+        refused::<bf16>(Value::Float(huge));
+        refused::<f32>(Value::Float(huge));
+    }
+    assert_eq!(from::<f16>(Value::Float(f64::NEG_INFINITY)), f16::NEG_INFINITY);
+    assert_eq!(from::<bf16>(Value::Float(f64::INFINITY)), bf16::INFINITY);
+    assert_eq!(from::<f32>(Value::Float(f64::INFINITY)), f32::INFINITY);
     assert!(from::<f16>(Value::Float(f64::NAN)).is_nan() && from::<bf16>(Value::Float(f64::NAN)).is_nan());
     assert_eq!(from::<bf16>(Value::Float(-1e-300)).to_bits(), 0x8000);
     assert_eq!(from::<bf16>(Value::Float(f64::MIN_POSITIVE)).to_bits(), 0);
+}
+
+#[test]
+fn extreme_integers_mean_the_same_in_every_type() {
+    let wide: DynMatrix = Matrix::from_fn(1, 3, |_, j| [i16::MIN, 7, i16::MAX][j]).unwrap().into();
+    let floats = wide.as_ref().convert(DType::F32, Extremes::Absent).unwrap().into_typed::<f32>().unwrap();
+    assert_eq!(floats.into_vec(), [f32::NEG_INFINITY, 7.0, f32::INFINITY]);
+    let longer = wide.as_ref().convert(DType::I64, Extremes::Absent).unwrap().into_typed::<i64>().unwrap();
+    assert_eq!(longer.into_vec(), [i64::MIN, 7, i64::MAX]);
+    let numbers = wide.as_ref().convert(DType::I64, Extremes::Refuse).unwrap().into_typed::<i64>().unwrap();
+    assert_eq!(numbers.into_vec(), [-32768, 7, 32767]);
+    // A number does not become "absent".
+    let finite: DynMatrix = Matrix::filled(1, 1, i64::from(i32::MAX)).unwrap().into();
+    let refusal = finite.as_ref().convert(DType::I32, Extremes::Absent).unwrap_err();
+    assert!(
+        refusal.to_string().contains("element [0, 0] = 2147483647 cannot be represented as i32"),
+        "{refusal}"
+    );
+    finite.as_ref().convert(DType::I32, Extremes::Refuse).unwrap();
 }
 
 #[test]

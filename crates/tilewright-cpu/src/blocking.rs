@@ -18,6 +18,10 @@ const ROW_OF_A: usize = 2 << 10;
 /// a tile alone would use a small part of every cache line and page that it touches; a panel uses them up.
 pub const PANEL: usize = 16;
 
+/// Bytes of sums that are buffered at a time, together with their winners: about what a block of B of the usual size asks for,
+/// with all the rows that are packed at a time.
+pub const BUFFERED: usize = 8 << 20;
+
 /// Rows of a pruned product that are few.
 const FEW_ROWS: usize = 96;
 
@@ -29,6 +33,12 @@ impl Blocking {
         let kc = even(k, (ROW_OF_A / size).max(1), 1);
         let nc = even(n, cache / 2 / (kc * size), nr);
         Self { kc, nc }
+    }
+
+    /// The same with fewer columns, where sums of `rows` rows, of `bytes` each, would take more than the buffer has.
+    pub fn buffered(self, n: usize, nr: usize, rows: usize, bytes: usize) -> Self {
+        let fit = BUFFERED / rows.saturating_mul(bytes).max(1);
+        Self { nc: self.nc.min(even(n, fit / nr * nr, nr)), ..self }
     }
 
     /// Blocks of panels of `width` columns, of which one with all its terms takes up to half of the cache, or two side by
@@ -87,6 +97,18 @@ mod tests {
             let b = Blocking::new(n, n, 32, 4, 1 << 20);
             assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
             assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
+        }
+    }
+
+    #[test]
+    fn sums_fit_their_buffer() {
+        for (n, rows) in [(1, 4096), (64, 4096), (32_768, 4096), (1_usize << 40, 4096), (1 << 20, 7)] {
+            for (nr, bytes) in [(8, 4), (32, 8), (64, 12), (4, 512), (8, 0)] {
+                let all = Blocking { kc: 1, nc: n.next_multiple_of(nr) };
+                let some = all.buffered(n, nr, rows, bytes);
+                assert!(some.nc >= nr && some.nc.is_multiple_of(nr) && some.nc <= all.nc, "{some:?}");
+                assert!(some.nc * rows * bytes <= BUFFERED, "{n} {rows} {nr} {bytes}: {some:?}");
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! What to pack, which tiles to use, and which regions of C threads take. Pure functions.
 
 use crate::{
-    blocking::Blocking,
+    blocking::{BUFFERED, Blocking},
     cache::second_level,
     kernel::{Kernel, Tiles},
+    plan::Sums,
 };
 use tilewright_core::Layout;
 
@@ -21,8 +22,44 @@ pub struct Choice<P: 'static, A: 'static> {
     pub block: Blocking,
 }
 
+/// Rows that are packed, or whose sums are buffered, at a time.
+const ROWS: usize = 4096;
+
+/// Rows of C that are computed at a time: fewer where a tile's columns of them do not fit the buffer for sums.
+pub fn rows_at_a_time<E, P, A>(kernel: &Kernel<E, P, A>, sums: Sums) -> usize {
+    let (mr, nr) = kernel.tile();
+    match sums {
+        Sums::InC => ROWS,
+        Sums::Buffered => (BUFFERED / (nr * kernel.bytes_of_sum()).max(1)).clamp(mr, ROWS),
+    }
+}
+
 /// Which tiles to use for `m` rows and `n` columns of C, what to pack for them, and in which blocks.
-pub fn choose<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, m: usize, n: usize) -> Choice<P, A> {
+pub fn choose<E, P, A>(
+    kernel: &Kernel<E, P, A>,
+    a: Layout,
+    b: Layout,
+    (m, n): (usize, usize),
+    sums: Sums,
+) -> Choice<P, A> {
+    let choice = with_room_for_sums(kernel, a, b, m, n);
+    match sums {
+        Sums::InC => choice,
+        Sums::Buffered => {
+            let (nr, rows) = (choice.tiles.len() * kernel.lanes, m.min(rows_at_a_time(kernel, sums)));
+            Choice { block: choice.block.buffered(n, nr, rows, kernel.bytes_of_sum()), ..choice }
+        }
+    }
+}
+
+/// As [`choose`], where sums need no buffer.
+fn with_room_for_sums<E, P, A>(
+    kernel: &Kernel<E, P, A>,
+    a: Layout,
+    b: Layout,
+    m: usize,
+    n: usize,
+) -> Choice<P, A> {
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
         let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.terms));
@@ -79,7 +116,7 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
         return (1, 1);
     }
     let (m, n, tile) = (a.rows, b.cols, kernel.tile());
-    let Choice { pack_a, pack_b, copying, .. } = choose(kernel, a, b, m, n);
+    let Choice { pack_a, pack_b, copying, .. } = with_room_for_sums(kernel, a, b, m, n);
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
     let moves_a = if pack_a { 2 * m } else { m };
     let moves_b = if pack_b && copying.is_none() { 2 * n } else { n };
@@ -109,20 +146,55 @@ const PARTS: usize = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{isa::Isa, kernel::Vectorised};
-    use tilewright_core::PlusTimes;
+    use crate::{
+        isa::Isa,
+        kernel::{Vectorised, generic},
+        pack::{self, Same},
+        tile::{Tile, TileFn},
+    };
+    use tilewright_core::{MinPlus, PlusTimes, f16};
 
     #[test]
     fn one_strip_of_b_meets_long_rows_of_a() {
         let kernel = <PlusTimes<f32> as Vectorised>::kernel(Isa::Portable);
         let choice = |n| {
             let (a, b) = (Layout::row_major(4096, 10_000), Layout::row_major(10_000, n));
-            choose(&kernel, a, b, 4096, n)
+            choose(&kernel, a, b, (4096, n), Sums::InC)
         };
         let (strip, block) = (choice(8), choice(100));
         assert!(strip.block.kc >= 2000 && block.block.kc <= 512, "{:?} {:?}", strip.block, block.block);
         assert_eq!([strip.pack_a, strip.pack_b], [false, true]);
         assert!(strip.block.nc >= 8);
+    }
+
+    /// Whatever the shape, also for sums with winners and for large ones.
+    #[test]
+    fn buffered_sums_are_bounded() {
+        fn all<E, P, A>(kernel: &Kernel<E, P, A>) {
+            for (m, n, k) in
+                [(4096, 32_768, 1), (1 << 30, 1 << 30, 1), (5000, 9, 3), (1, 1 << 40, 2), (300, 300, 300)]
+            {
+                let (a, b) = (Layout::row_major(m, k), Layout::row_major(k, n));
+                let rows = m.min(rows_at_a_time(kernel, Sums::Buffered));
+                let choice = choose(kernel, a, b, (rows, n), Sums::Buffered);
+                let bytes = rows * choice.block.nc * kernel.bytes_of_sum();
+                let tile = kernel.tile().0 * choice.tiles.len() * kernel.lanes * kernel.bytes_of_sum();
+                assert!(bytes <= BUFFERED.max(tile), "{m}x{n}x{k}: {bytes}");
+                assert!(rows == m || rows >= kernel.tile().0);
+            }
+        }
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_supported()) {
+            all(&<PlusTimes<f16> as Vectorised>::kernel(isa));
+            all(&<PlusTimes<f32> as Vectorised>::kernel(isa));
+            all(&<MinPlus<i16> as Vectorised>::arg_kernel(isa).expect("it tells which term won"));
+        }
+        all(&generic::<PlusTimes<f64>>());
+        type Large = [u64; 8192];
+        unsafe fn tile(_: &Tile<u8, Large>) {}
+        const TILES: &[TileFn<u8, Large>] = &[tile as TileFn<u8, Large>; 4];
+        let pack = pack::portable::<u8, u8, Same>;
+        let codes = Default::default();
+        all(&Kernel { lanes: 4, terms: 1, codes, packed: &[TILES], in_place: None, pack, arg: None });
     }
 
     #[test]

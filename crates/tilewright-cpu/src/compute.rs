@@ -9,7 +9,8 @@ use crate::{
     op::Scalar,
     options::{KernelName, Options, Report},
     plan::{Outline, Plan, Sums},
-    prune, scan,
+    prune::{self, Account, Model, Outcome, Part, Pruning},
+    scan,
     share::share,
     tile::Start,
 };
@@ -77,21 +78,13 @@ impl<S: Vectorised> Compute<S> for OnVectors {
             };
         }
         let size = (call.a.rows(), call.b.cols(), call.a.cols());
+        let model = Model::new(size, size_of::<S::Lane>(), call.codes.is_some());
         if let Some(prune) = prune_for::<S>(size, call.codes.is_some())
-            && let Some(scale) = (prune.scale)(call.a, call.b, call.options, isa)
+            && let Some(scale) = (prune.scale)(call.a, call.b, &model, call.options, isa)
         {
-            return call.by_few_terms(&prune, scale);
+            return call.by_few_terms(&prune, scale, Account::new(model));
         }
-        if let (Some(codes), Some(narrow)) = (call.codes, S::narrow()) {
-            // Sums are joined with C as elements, whatever it holds.
-            let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
-            return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
-        }
-        let kernel = S::kernel(isa);
-        match start_in_c(call.update) {
-            Some(start) => call.in_c(&kernel, start),
-            None => call.through(&kernel, S::sum, isa),
-        }
+        with_all_terms(call)
     }
 
     fn plan(&self, outline: Outline<'_, S>) -> Plan {
@@ -123,6 +116,21 @@ impl<S: Semiring> Compute<S> for OneByOne {
             return outline.winners_one_by_one();
         }
         outline.with(&kernel::generic::<S>(), Sums::Buffered, Isa::Portable)
+    }
+}
+
+/// Computes a product without winners, whatever the elements.
+pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error> {
+    let isa = call.isa;
+    if let (Some(codes), Some(narrow)) = (call.codes, S::narrow()) {
+        // Sums are joined with C as elements, whatever it holds.
+        let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
+        return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
+    }
+    let kernel = S::kernel(isa);
+    match start_in_c(call.update) {
+        Some(start) => call.in_c(&kernel, start),
+        None => call.through(&kernel, S::sum, isa),
     }
 }
 
@@ -168,17 +176,20 @@ impl<'a, S: Semiring> Call<'a, S> {
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
-    /// Computes in C itself, by few terms, with rows sorted by `scale` units per distance.
-    fn by_few_terms(self, prune: &Prune<S::Elem, S::Lane>, scale: f64) -> Result<Report, Error>
+    /// Computes in C itself, by few terms, with rows sorted by `scale` units per distance; and with all terms what is left where
+    /// that does not pay.
+    fn by_few_terms(
+        mut self,
+        prune: &Prune<S::Elem, S::Lane>,
+        scale: f64,
+        account: Account,
+    ) -> Result<Report, Error>
     where
         S: Vectorised,
     {
-        let Self { mut c, a, b, update, options, isa, .. } = self;
-        let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
+        let isa = self.isa;
         let kernel = &(prune.kernel)(isa);
-        let (joins, room) = (update.reads_c(), prune::ROOM);
-        let job = prune::Job { kernel, scale, a, b, c, layout, joins, room, options };
-        let threads = job.run()?;
+        let Outcome { threads, left } = self.few_terms(kernel, scale, account).run()?;
         let tile = (1, kernel.cols);
         let kernel = KernelName {
             semiring: S::NAME,
@@ -189,7 +200,36 @@ impl<'a, S: Semiring> Call<'a, S> {
             narrow: false,
             pruned: true,
         };
-        Ok(Report { isa, kernel, threads })
+        left.into_iter().try_fold(Report { isa, kernel, threads }, |report, part| {
+            let rest = with_all_terms(self.part(part)?)?;
+            Ok(Report { threads: rest.threads.max(report.threads), ..rest })
+        })
+    }
+
+    /// The job of computing by few terms.
+    pub fn few_terms<'b>(
+        &'b mut self,
+        kernel: &'b Pruning<S::Elem, S::Lane>,
+        scale: f64,
+        account: Account,
+    ) -> prune::Job<'b, S::Elem, S::Lane>
+    where
+        S: Vectorised,
+    {
+        let (layout, c) = (self.c.layout(), self.c.as_mut_ptr().cast::<S::Lane>());
+        let (joins, room) = (self.update.reads_c(), prune::ROOM);
+        let (a, b, options) = (self.a, self.b, self.options);
+        prune::Job { kernel, scale, a, b, c, layout, joins, room, account, options }
+    }
+
+    /// A part of the product. All but the first terms are joined with C.
+    pub fn part(&mut self, Part { rows, cols, terms }: Part) -> Result<Call<'_, S>, Error> {
+        let Self { a, b, update, options, isa, codes, .. } = *self;
+        let c = self.c.reborrow().window(rows.start, cols.start, rows.len(), cols.len())?;
+        let a = a.window(rows.start, terms.start, rows.len(), terms.len())?;
+        let b = b.window(terms.start, cols.start, terms.len(), cols.len())?;
+        let update = if terms.start > 0 { &Update::Accumulate } else { update };
+        Ok(Call { c, arg: None, a, b, update, options, isa, codes })
     }
 
     /// Computes into a buffer and joins the sums with C from there.

@@ -7,6 +7,7 @@ use crate::{
     kernel::Kernel,
     narrow::Code,
     options::Options,
+    plan::Sums,
     share::{Help, share_with_help},
     tile::{Finish, Start},
     workspace::{PackedB, Workspace},
@@ -46,9 +47,6 @@ unsafe impl<E: Sync, P, A: Send> Sync for Job<'_, E, P, A> {}
 /// Products so far, in all threads.
 static PRODUCTS: AtomicU64 = AtomicU64::new(0);
 
-/// Rows that are packed, or whose sums are buffered, at a time.
-const BUFFERED_ROWS: usize = 4096;
-
 impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Computes the product and returns the number of threads that took part.
     pub fn run(&self) -> Result<usize, Error> {
@@ -63,14 +61,23 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
+        let rows_at_a_time = choice::rows_at_a_time(self.kernel, self.sums());
         let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
         share_with_help(&regions, threads, &|(rows, cols), help| {
             Workspace::with(|workspace| {
-                parts(rows.clone(), BUFFERED_ROWS)
+                parts(rows.clone(), rows_at_a_time)
                     .try_for_each(|rows| self.region(workspace, product, rows, cols.clone(), help))
             })
         })?;
         Ok(threads.min(regions.len()))
+    }
+
+    /// Where partial sums are kept.
+    fn sums(&self) -> Sums {
+        match self.target {
+            Target::InPlace { .. } => Sums::InC,
+            Target::Through(_) => Sums::Buffered,
+        }
     }
 
     /// Computes the part `rows` x `cols` of C on this thread. B is packed once for all rows, if it is one block.
@@ -83,10 +90,11 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         help: &Help,
     ) -> Result<(), Error> {
         let (kernel, k) = (self.kernel, self.a.cols());
-        let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), rows.len(), cols.len());
+        let size = (rows.len(), cols.len());
+        let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), size, self.sums());
         let Choice { tiles, pack_a, pack_b, copying, block: Blocking { kc, nc } } = choice;
         let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
-        let sums = if matches!(self.target, Target::Through(_)) { rows.len().saturating_mul(nc) } else { 0 };
+        let sums = if self.sums() == Sums::Buffered { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
         // Usually all terms of some columns follow each other. But packed rows of A meet all columns before they make
         // room for the next terms, if C itself holds partial sums; and then all rows are packed at once.

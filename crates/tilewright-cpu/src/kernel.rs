@@ -47,6 +47,11 @@ impl<E, P, A> Kernel<E, P, A> {
     pub fn tile(&self) -> (usize, usize) {
         (self.packed[0].len(), self.packed.len() * self.lanes)
     }
+
+    /// Bytes of a buffered sum, with the term that won if the kernel tells.
+    pub fn bytes_of_sum(&self) -> usize {
+        size_of::<A>() + if self.arg.is_some() { size_of::<u32>() } else { 0 }
+    }
 }
 
 /// Tiles for operands that are not packed.

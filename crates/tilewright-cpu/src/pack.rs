@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::transpose;
-use crate::{lanes::prefetch_to_write, narrow::Code, op::Scalar};
+use crate::{lanes::prefetch_to_write, narrow::Code, op::Scalar, tile::ON_STACK};
 use core::ops::Range;
 use half::{bf16, f16};
 use tilewright_core::MatRef;
@@ -212,6 +212,8 @@ unsafe fn rows<E: Copy, P: Copy, L: Load<E, P>>(s: &Lines<E>, padded: usize, to:
     unsafe {
         // Heights of tiles have loops of their own: a short copy of known length is a few instructions.
         match s.count {
+            // Copied one at a time: several do not fit the stack.
+            _ if const { size_of::<[E; 16]>() > ON_STACK } => columns::<E, P, L>(s, 0, padded, to),
             6 => rows_of::<E, P, L, 6>(s, 1, padded, to, next),
             12 => rows_of::<E, P, L, 12>(s, 1, padded, to, next),
             _ => rows_of::<E, P, L, 16>(s, s.count / 16, padded, to, next),

@@ -123,7 +123,7 @@ impl<S: Semiring> Outline<'_, S> {
         let first = |lengths: &[usize]| lengths.first().copied().unwrap_or(0);
         let (rows, cols) = (first(&rows), first(&cols));
         let Choice { pack_a, pack_b, block: Blocking { kc, nc }, .. } =
-            choice::choose(kernel, a, b, rows, cols);
+            choice::choose(kernel, a, b, (rows, cols), sums);
         Plan {
             kernel: name::<S, P, A>(kernel, isa),
             threads: threads.min(regions.0 * regions.1),

@@ -4,10 +4,12 @@ use crate::{
     compute::{Call, Compute, OneByOne},
     isa::Isa,
     kernel,
+    narrow::Codes,
     options::{Options, Report},
     scan,
+    share::{lock, share},
 };
-use rayon::prelude::*;
+use std::sync::Mutex;
 use tilewright_core::{BatchMut, BatchRef, Error, ErrorKind, MatMut, MatRef, Problem, Semiring, Update};
 
 /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, joined with the old C as `update` says.
@@ -70,27 +72,59 @@ pub fn multiply_batch<S: Semiring>(
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
-    let scanned = |(a, b)| Ok((a, b, engine.scan(a, b, options, isa)?));
-    let items: Vec<_> =
-        (0..a.count()).filter_map(|i| a.get(i).zip(b.get(i))).map(scanned).collect::<Result<_, Error>>()?;
-    let one = |(c, (a, b, codes)): (MatMut<'_, S::Out>, _), options| {
-        engine.compute(Call { c, arg: None, a, b, update, options, isa, codes }).map(Some)
-    };
+    let codes = scan_batch(engine, a, b, options, isa)?;
     let terms = problem.pair_ops();
-    let threads = options.threads_for(terms * items.len() as f64);
-    let batch: Vec<_> = c.iter_mut().zip(items).collect();
-    if threads == 1 || options.threads_for(terms) > 1 {
-        // Each product occupies the threads by itself.
-        return batch.into_iter().map(|item| one(item, options)).try_fold(None, |_, report| report);
+    let threads = options.threads_for(terms * c.count() as f64);
+    // Either each product occupies the threads by itself, or each thread computes some of them.
+    let shared = if options.threads_for(terms) > 1 { 1 } else { threads };
+    let single = if shared > 1 { Options { threads: 1, ..*options } } else { *options };
+    let len = c.count().div_ceil(PARTS * shared).max(1);
+    let parts: Vec<_> = c
+        .parts_mut(len)
+        .enumerate()
+        .map(|(i, c)| Mutex::new(Part { first: i * len, c, report: None }))
+        .collect();
+    share(&parts, shared, &|part| {
+        let Part { first, c, report } = &mut *lock(part);
+        for (i, c) in (*first..).zip(c.iter_mut()) {
+            let (Some(a), Some(b)) = (a.get(i), b.get(i)) else { break };
+            let codes = codes.get(i).copied().flatten();
+            let done = engine.compute(Call { c, arg: None, a, b, update, options: &single, isa, codes })?;
+            report.get_or_insert(done);
+        }
+        Ok(())
+    })?;
+    let report = parts.first().and_then(|part| lock(part).report.take());
+    Ok(report.map(|report| if shared > 1 { Report { threads, ..report } } else { report }))
+}
+
+/// Parts of a batch that each thread takes, so that one that is held up takes fewer of them.
+const PARTS: usize = 4;
+
+/// Some matrices of a batch, from number `first` on, and how the first of them was computed.
+struct Part<'a, T> {
+    first: usize,
+    c: BatchMut<'a, T>,
+    report: Option<Report>,
+}
+
+/// Refuses elements of any matrix of a batch that `S` does not contain. For the others, as far as some can be written in 16 bits,
+/// tells how: nothing is kept for matrices that cannot.
+fn scan_batch<S: Semiring>(
+    engine: &dyn Compute<S>,
+    a: BatchRef<'_, S::Elem>,
+    b: BatchRef<'_, S::Elem>,
+    options: &Options<'_>,
+    isa: Isa,
+) -> Result<Vec<Option<Codes>>, Error> {
+    let mut all = Vec::new();
+    for (i, (a, b)) in (0..a.count()).filter_map(|i| Some((i, (a.get(i)?, b.get(i)?)))) {
+        if let Some(codes) = engine.scan(a, b, options, isa)? {
+            all.resize(i, None);
+            all.push(Some(codes));
+        }
     }
-    let single = Options { threads: 1, ..*options };
-    let share = batch.len().div_ceil(threads);
-    let report = batch
-        .into_par_iter()
-        .with_min_len(share)
-        .map(|item| one(item, &single))
-        .try_reduce(|| None, |x, y| Ok(x.or(y)))?;
-    Ok(report.map(|report| Report { threads, ..report }))
+    Ok(all)
 }
 
 /// What computes `S`.

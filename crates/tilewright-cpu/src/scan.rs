@@ -7,7 +7,7 @@ use crate::{
     narrow::{Code, Codes, Integer, Seen, Window},
     options::Options,
     pack::Load,
-    prune::{self, Metric},
+    prune::{self, Metric, Model, Operand},
     share::share,
 };
 use core::marker::PhantomData;
@@ -61,25 +61,26 @@ pub fn codes<S: Semiring<Elem: Integer>, const MAX: bool>(
 }
 
 /// The type of [`scale`].
-pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, &Options<'_>, Isa) -> Option<f64>;
+pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, &Model, &Options<'_>, Isa) -> Option<f64>;
 
 /// [`prune::scale()`] with this processor's instructions, A and B shared among threads: the thread that helps is awake then when the
 /// product begins.
 pub fn scale<E: Copy + Sync, P: Metric, L: Load<E, P>, const MAX: bool>(
     a: MatRef<'_, E>,
     b: MatRef<'_, E>,
+    model: &Model,
     options: &Options<'_>,
     isa: Isa,
 ) -> Option<f64> {
     let threads = options.threads_for(a.rows() as f64 * b.cols() as f64 * a.cols() as f64);
-    let samples = [a, b.t()].map(|x| (x, OnceLock::new()));
-    share(&samples, threads, &|(x, distances)| {
-        distances.get_or_init(|| look::<Sample<P, L, MAX>, _>(*x, isa));
+    let samples = [(a, Operand::A), (b.t(), Operand::B)].map(|x| (x, OnceLock::new()));
+    share(&samples, threads, &|((x, operand), distances)| {
+        distances.get_or_init(|| look::<Sample<P, L, MAX>, _>((*x, *operand, model), isa));
         Ok(())
     })
     .ok()?;
     let [rows, cols] = &samples;
-    look::<Few<P>, _>((rows.1.get()?.as_slice(), cols.1.get()?.as_slice()), isa)
+    look::<Few<P>, _>((rows.1.get()?.as_slice(), cols.1.get()?.as_slice(), model), isa)
 }
 
 /// What is done with a part of A (0) or B (1) and the number of its first row.
@@ -173,22 +174,24 @@ impl<E: Integer, const MAX: bool> Scan<MatRef<'_, E>> for Span<MAX> {
 /// Some rows, and how far their elements are from the best; with `MAX`, under max-plus.
 struct Sample<P, L, const MAX: bool>(PhantomData<(P, L)>);
 
-impl<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool> Scan<MatRef<'_, E>> for Sample<P, L, MAX> {
+impl<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool> Scan<(MatRef<'_, E>, Operand, &Model)>
+    for Sample<P, L, MAX>
+{
     type Seen = Vec<f64>;
     #[inline(always)]
-    fn scan(x: MatRef<'_, E>) -> Vec<f64> {
-        prune::distances::<E, P, L, MAX>(x)
+    fn scan((x, operand, model): (MatRef<'_, E>, Operand, &Model)) -> Vec<f64> {
+        prune::distances::<E, P, L, MAX>(x, operand, model)
     }
 }
 
 /// How many terms some outputs need.
 struct Few<P>(PhantomData<P>);
 
-impl<P: Metric> Scan<(&[f64], &[f64])> for Few<P> {
+impl<P: Metric> Scan<(&[f64], &[f64], &Model)> for Few<P> {
     type Seen = Option<f64>;
     #[inline(always)]
-    fn scan((rows, cols): (&[f64], &[f64])) -> Option<f64> {
-        prune::scale::<P>(rows, cols)
+    fn scan((rows, cols, model): (&[f64], &[f64], &Model)) -> Option<f64> {
+        prune::scale::<P>(rows, cols, model)
     }
 }
 

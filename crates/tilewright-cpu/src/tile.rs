@@ -284,11 +284,41 @@ pub unsafe fn compute_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, 
 /// Columns of a "vector" of [`generic`].
 pub const GENERIC_LANES: usize = 4;
 
+/// Bytes that elements or sums of a user's semiring may take on the stack, several at a time.
+pub const ON_STACK: usize = 4 << 10;
+
 /// Any semiring, one element at a time.
 ///
 /// # Safety
 /// As [`TileFn`].
 pub unsafe fn generic<S: Semiring, const MR: usize>(t: &Tile<S::Elem, S::Acc>) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        if const { size_of::<[[S::Acc; GENERIC_LANES]; MR]>() <= ON_STACK } {
+            all_at_once::<S, MR>(t);
+        } else {
+            sum_by_sum::<S, MR>(t);
+        }
+    }
+}
+
+/// Large sums, of which there is one on the stack.
+unsafe fn sum_by_sum<S: Semiring, const MR: usize>(t: &Tile<S::Elem, S::Acc>) {
+    for (i, j) in (0..MR).flat_map(|i| (0..GENERIC_LANES).map(move |j| (i, j))) {
+        // SAFETY: the caller guarantees all that is read and written here.
+        unsafe {
+            let mut sum = S::ZERO;
+            for p in 0..t.k {
+                sum = S::mul_add(sum, *t.a.add(p * MR + i), *t.b.offset(p as isize * t.b_k).add(j));
+            }
+            let c = t.c.offset(i as isize * t.c_row).add(j);
+            c.write(if t.start == Start::Zero { sum } else { S::add(*c, sum) });
+        }
+    }
+}
+
+/// Sums that fit the stack, and mostly registers.
+unsafe fn all_at_once<S: Semiring, const MR: usize>(t: &Tile<S::Elem, S::Acc>) {
     // SAFETY: the caller guarantees all that is read and written here.
     unsafe {
         let mut acc = [[S::ZERO; GENERIC_LANES]; MR];

@@ -12,7 +12,7 @@ use tilewright_core::{
 use tilewright_cpu::{Isa, Options, Report, multiply, multiply_batch, plan};
 
 /// Large enough to be pruned, with remainders of everything.
-const SHAPE: (usize, usize, usize) = (131, 150, 1100);
+const SHAPE: (usize, usize, usize) = (195, 278, 1100);
 
 /// An element type that is pruned, under min-plus and max-plus.
 trait Subject: Copy + Debug + PartialEq + Sync + Send + 'static {
@@ -159,7 +159,7 @@ fn other_elements() {
         ("mostly absent", |i| if i * 7919 % 101 == 0 { i as f32 } else { f32::INFINITY }, true),
         ("all NaN", |_| f32::NAN, true),
         ("a gap", |i| if i % 3 == 0 { f32::MIN } else { i as f32 }, false),
-        ("infinitely small", |i| if i % 3 == 0 { f32::NEG_INFINITY } else { i as f32 }, true),
+        ("infinitely small", |i| if i % 3 == 0 { f32::NEG_INFINITY } else { i as f32 }, false),
     ];
     for (name, element, pruned) in elements {
         let [a, b] = [m * k, k * n].map(|count| (0..count).map(element).collect::<Vec<_>>());

@@ -225,3 +225,66 @@ fn sums_and_results_of_other_types() {
     assert_eq!((error.code(), c), ("outside-domain", [5.0]));
     assert!(error.to_string().contains("A[0, 1]"), "{error}");
 }
+
+/// How often each product occurs: sums of 128 KiB, of which a stack holds a few.
+#[derive(Clone, Copy)]
+struct Histogram;
+impl Semiring for Histogram {
+    type Elem = u16;
+    type Acc = [u32; 1 << 15];
+    type Out = u64;
+    const NAME: &'static str = "histogram";
+    const ZERO: Self::Acc = [0; 1 << 15];
+    const ONE: u16 = 1;
+    fn add(mut x: Self::Acc, y: Self::Acc) -> Self::Acc {
+        x.iter_mut().zip(&y).for_each(|(x, y)| *x += y);
+        x
+    }
+    fn mul_add(mut acc: Self::Acc, a: u16, b: u16) -> Self::Acc {
+        acc[usize::from(a.wrapping_mul(b) >> 1)] += 1;
+        acc
+    }
+    fn finish(acc: Self::Acc) -> u64 {
+        acc.iter().zip(1..).map(|(&count, i)| u64::from(count) * i).sum()
+    }
+    fn resume(_: u64) -> Self::Acc {
+        Self::ZERO
+    }
+}
+
+#[test]
+fn sums_larger_than_registers_and_stack() {
+    let mut r = Random::new(4);
+    let (m, n, k) = (70, 9, 3);
+    let a = Placed::new(m, k, Form::BY_COLUMNS, 0).filled(|| r.bits() as u16);
+    let b = Placed::new(k, n, Form::SPREAD, 0).filled(|| r.bits() as u16);
+    let expected = |i, j| -> u64 {
+        let product = |p| u64::from(a.at(i, p).wrapping_mul(b.at(p, j)) >> 1) + 1;
+        (0..k).map(product).sum()
+    };
+    for threads in [1, 4] {
+        let mut c = Placed::new(m, n, Form::PLAIN, 9);
+        let options = Options { threads, ..Options::default() };
+        multiply(c.view_mut(), a.view(), b.view(), &Update::<Histogram>::Replace, &options).unwrap();
+        assert!((0..m).all(|i| (0..n).all(|j| c.at(i, j) == expected(i, j))));
+    }
+}
+
+/// Elements of which the stack holds a few.
+type Page = [u8; 1 << 17];
+semiring!(Pages of Page, zero [0; 1 << 17], one [1; 1 << 17],
+    add |x: Page, y: Page| { let mut x = x; x.iter_mut().zip(&y).for_each(|(x, y)| *x |= y); x },
+    mul |x: Page, y: Page| { let mut x = x; x.iter_mut().zip(&y).for_each(|(x, y)| *x &= y); x },
+    laws Laws::default());
+
+#[test]
+fn elements_larger_than_the_stack() {
+    let (a, b) = (vec![[3; 1 << 17]; 17 * 2], vec![[6; 1 << 17]; 2 * 3]);
+    let mut c = vec![[9; 1 << 17]; 17 * 3];
+    for layout in [Layout::row_major(17, 2), Layout::col_major(17, 2)] {
+        let a = MatRef::new(&a, layout).unwrap();
+        let (to, b) = (common::rows_mut(&mut c, 17, 3), common::rows(&b, 2, 3));
+        multiply(to, a, b, &Update::<Pages>::Replace, &Options::default()).unwrap();
+        assert!(c.iter().all(|x| x.iter().all(|&x| x == 2)));
+    }
+}

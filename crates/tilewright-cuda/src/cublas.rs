@@ -3,13 +3,43 @@
 use crate::device::DeviceMatrix;
 use crate::engine::Engine;
 use crate::ffi::{self, MissingFunction, cublas::Operation};
-use crate::locate::{self, Component, Environment, Location};
+use crate::locate::{self, Component, Environment, Kept, Location};
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 use tilewright_core::{Element, Error, ErrorKind, Layout, Problem};
 
-/// cuBLAS, opened for an engine: it works in the engine's stream, in IEEE arithmetic.
+/// The arithmetic that is asked of the library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CublasMath {
+    /// The fastest that is not of lower precision: TF32 and emulation only where [`CublasMath::VARIABLES`] ask for them.
+    #[default]
+    Default,
+    /// The prescribed precision in every step, whatever the environment says: no TF32, no emulation.
+    Pedantic,
+}
+
+impl CublasMath {
+    /// Environment variables that let the library compute in another way than it is asked to.
+    pub const VARIABLES: [&str; 3] =
+        ["NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"];
+
+    /// The name in the library's manual.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "CUBLAS_DEFAULT_MATH",
+            Self::Pedantic => "CUBLAS_PEDANTIC_MATH",
+        }
+    }
+
+    /// Of those variables, which are set, with their values.
+    pub fn overrides() -> Vec<(&'static str, String)> {
+        let value = |name| Some((name, std::env::var_os(name)?.to_string_lossy().into_owned()));
+        Self::VARIABLES.into_iter().filter_map(value).collect()
+    }
+}
+
+/// cuBLAS, opened for an engine: it works in the engine's stream.
 #[derive(Debug)]
 pub struct Cublas {
     engine: Engine,
@@ -91,11 +121,11 @@ gemm!(f32, cublasSgemm_v2);
 gemm!(f64, cublasDgemm_v2);
 
 impl Cublas {
-    /// Finds the library and opens it for `engine`.
+    /// Finds the library and opens it for `engine`, with this arithmetic.
     ///
     /// # Errors
     /// `unavailable` where it is not installed, `device` when it fails.
-    pub fn open(engine: &Engine) -> Result<Self, Error> {
+    pub fn open(engine: &Engine, math: CublasMath) -> Result<Self, Error> {
         let library = Self::library()?;
         // Its calls take the context that is current.
         let _entered = engine.stream().context.enter()?;
@@ -106,6 +136,12 @@ impl Cublas {
         // SAFETY: handle and stream are alive, and `self` keeps the engine.
         let code = unsafe { (library.functions.cublasSetStream_v2)(handle, engine.stream().handle()) };
         check(code, "giving cuBLAS a stream")?;
+        let mode = match math {
+            CublasMath::Default => ffi::cublas::DEFAULT_MATH,
+            CublasMath::Pedantic => ffi::cublas::PEDANTIC_MATH,
+        };
+        // SAFETY: the handle is alive.
+        check(unsafe { (library.functions.cublasSetMathMode)(handle, mode) }, "setting cuBLAS's math mode")?;
         Ok(cublas)
     }
 
@@ -118,7 +154,12 @@ impl Cublas {
     }
 
     fn library() -> Result<&'static Library, Error> {
-        let loaded = locate::library(Component::Cublas, &Environment::current())?;
+        static FOUND: Kept<&'static Library> = Kept::new();
+        FOUND.get(Environment::current(), Self::library_in)
+    }
+
+    fn library_in(environment: &Environment) -> Result<&'static Library, Error> {
+        let loaded = locate::library(Component::Cublas, environment)?;
         // SAFETY: a library of this name is cuBLAS, and loaded libraries are never unloaded.
         let functions = unsafe { ffi::cublas::Functions::load(loaded.library) }
             .map_err(|MissingFunction(name)| locate::incomplete(Component::Cublas, &loaded.location, name))?;

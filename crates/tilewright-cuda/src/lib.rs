@@ -20,16 +20,16 @@ mod tool;
 pub use architecture::{Architecture, InstructionSet};
 pub use cache::{CacheInfo, CacheKey, CubinCache};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
-pub use cublas::Cublas;
+pub use cublas::{Cublas, CublasMath};
 pub use device::{
     DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned, device_layout,
 };
 pub use engine::{
-    CodeArgument, CodeLaunch, Competitor, Engine, LoadedKernel, Origin, Pace, Prepared, PreparedKernel,
-    Timing, choose, kernels_by_speed, sets_beyond_cache,
+    CodeArgument, CodeLaunch, Competitor, Engine, LoadedKernel, OperandReuse, Origin, Pace, Prepared,
+    PreparedKernel, Repetitions, Timing, choose, kernels_by_speed, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
-pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcVersion, Output, Source};
+pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};
 pub use resources::{Input, kernel_resources, ptx};
 pub use telemetry::Telemetry;
 pub use tool::{Nvdisasm, Ptxas};

@@ -2,9 +2,13 @@
 
 use crate::architecture::Architecture;
 use crate::ffi::{self, MissingFunction};
-use crate::locate::{self, Component, Environment, Location};
+use crate::locate::{self, Component, Environment, Kept, Location};
+use sha2::{Digest, Sha256};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 use std::ptr;
 use tilewright_core::{Error, ErrorKind};
 
@@ -17,6 +21,29 @@ pub struct Nvrtc {
     functions: &'static ffi::nvrtc::Functions,
     location: Location,
     version: NvrtcVersion,
+    build: Option<NvrtcBuild>,
+}
+
+/// What tells the builds of a version apart: a hash of the library's length and of its beginning, which holds the identification that its linker
+/// gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NvrtcBuild(pub(crate) [u8; 32]);
+
+impl NvrtcBuild {
+    /// Tables of exported names are in it, too, and code is not.
+    const BEGINNING: u64 = 64 << 10;
+
+    fn of(library: &Path, version: NvrtcVersion) -> io::Result<Self> {
+        let file = File::open(library)?;
+        let length = file.metadata()?.len();
+        let mut hash = Sha256::new();
+        hash.update(version.to_string());
+        hash.update(length.to_le_bytes());
+        let mut beginning = Vec::new();
+        file.take(Self::BEGINNING).read_to_end(&mut beginning)?;
+        hash.update(beginning);
+        Ok(Self(hash.finalize().into()))
+    }
 }
 
 /// A version of NVRTC, which is that of the CUDA toolkit it belongs to.
@@ -64,7 +91,7 @@ pub struct Compiled {
 }
 
 impl Nvrtc {
-    /// Finds the compiler and loads it.
+    /// Finds the compiler and loads it. What was found is kept for as long as the environment stays the same.
     ///
     /// # Errors
     /// `unavailable` where it is not installed, `environment` where `TILEWRIGHT_NVRTC_PATH` names no file.
@@ -77,7 +104,8 @@ impl Nvrtc {
     /// }
     /// ```
     pub fn find() -> Result<Self, Error> {
-        Self::find_in(&Environment::current())
+        static FOUND: Kept<Nvrtc> = Kept::new();
+        FOUND.get(Environment::current(), Self::find_in)
     }
 
     pub(crate) fn find_in(environment: &Environment) -> Result<Self, Error> {
@@ -91,7 +119,8 @@ impl Nvrtc {
         check(&functions, code, "asking NVRTC for its version")?;
         let version = NvrtcVersion { major: major.unsigned_abs(), minor: minor.unsigned_abs() };
         locate::load_companion(&loaded.location, &format!("libnvrtc-builtins.so.{version}"));
-        Ok(Self { functions: Box::leak(Box::new(functions)), location: loaded.location, version })
+        let build = NvrtcBuild::of(&loaded.location.path, version).ok();
+        Ok(Self { functions: Box::leak(Box::new(functions)), location: loaded.location, version, build })
     }
 
     /// Where the library is, and by which rule it was found.
@@ -102,6 +131,11 @@ impl Nvrtc {
     /// Its version.
     pub fn version(&self) -> NvrtcVersion {
         self.version
+    }
+
+    /// Its build; none where the library's file is not known.
+    pub fn build(&self) -> Option<NvrtcBuild> {
+        self.build
     }
 
     /// The compute capabilities it compiles for, as numbers such as 86.
@@ -310,4 +344,26 @@ fn hint(log: &str) -> String {
         .find(|(words, _)| log.contains(words))
         .map(|(_, hint)| (*hint).to_owned())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_of_a_version_are_told_apart() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let version = NvrtcVersion { major: 13, minor: 0 };
+        let build = |bytes: &[u8], version| {
+            let library = directory.path().join("libnvrtc.so.13");
+            std::fs::write(&library, bytes).expect("written");
+            NvrtcBuild::of(&library, version).expect("read")
+        };
+        let one = build(b"ELF build 88", version);
+        assert_eq!(one, build(b"ELF build 88", version));
+        assert_ne!(one, build(b"ELF build 89", version));
+        assert_ne!(one, build(b"ELF build 88 ", version));
+        assert_ne!(one, build(b"ELF build 88", NvrtcVersion { minor: 1, ..version }));
+        assert!(NvrtcBuild::of(Path::new("libnvrtc.so.13"), version).is_err());
+    }
 }

@@ -89,7 +89,7 @@ fn every_exhibit_shows_what_it_says() {
     let Some(engine) = gpu() else { return };
     for kernel in kernels().iter().filter(|kernel| kernel.family == Family::Gallery) {
         let showing = kernel.show(&[]).expect("has defaults");
-        let input: Vec<f32> = (0..showing.input).map(|i| (i % 251) as f32 - 100.0).collect();
+        let input: Vec<f32> = (0..showing.input()).map(|i| (i % 251) as f32 - 100.0).collect();
         let found = engine.show(&showing, &input).expect("runs");
         assert!(found == showing.expected(&input), "{}", kernel.name);
     }
@@ -104,14 +104,15 @@ fn driver_machine_code_and_model_agree() {
     let (mut compared, mut differences) = (0, Vec::new());
     for launch in programs() {
         let loaded = engine.load_kernel(&launch).expect("compiles");
-        let name = &launch.program.name;
-        let headers = launch.program.headers();
-        let source = Source { name: launch.program.file, text: launch.program.source, headers: &headers };
+        let name = launch.program().name();
+        let headers = launch.program().headers();
+        let source =
+            Source { name: launch.program().file(), text: launch.program().source(), headers: &headers };
         let compiled =
             nvrtc.compile(&source, engine.device().capability.into(), Output::Cubin, COMPILER_OPTIONS);
         let cubin = Cubin::parse(&compiled.expect("compiles").image).expect("a cubin");
         let (code, driver) =
-            (cubin.kernel(launch.entry).expect("the entry"), loaded.attributes().expect("known"));
+            (cubin.kernel(launch.entry()).expect("the entry"), loaded.attributes().expect("known"));
         assert_eq!(code.registers, driver.registers, "{name}");
         assert_eq!(code.static_shared_memory, driver.static_shared_memory, "{name}");
         assert_eq!(code.local_memory, driver.local_memory, "{name}");
@@ -179,7 +180,7 @@ fn available_shared_memory_agrees_with_the_model() {
                 let device = loaded.available_dynamic_shared_memory(blocks, threads).expect("known");
                 let allowed = [u64::from(model), u64::from(model + limits.shared_memory_reserved_per_block)];
                 if threads <= driver.max_threads && !allowed.contains(&device) {
-                    let name = &launch.program.name;
+                    let name = launch.program().name();
                     differences
                         .push(format!("{name}: {blocks} of {threads}: driver {device}, model {model}"));
                 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{available, gpu};
 use tilewright_core::{Layout, MatMut, MatRef, SemiringId};
-use tilewright_cuda::{Cublas, DeviceInfo, Engine};
+use tilewright_cuda::{Cublas, CublasMath, DeviceInfo, Engine};
 
 #[test]
 fn devices_describe_themselves() {
@@ -162,7 +162,7 @@ fn matrices_of_another_engine_and_shapes_that_do_not_fit_are_refused() {
 #[test]
 fn cublas_agrees_with_the_definition_for_every_order() {
     let Some(engine) = gpu() else { return };
-    let cublas = match Cublas::open(&engine) {
+    let cublas = match Cublas::open(&engine, CublasMath::Default) {
         Ok(cublas) => cublas,
         Err(error) if error.is_unavailable() => return eprintln!("skipped: {error}"),
         Err(error) => panic!("{error}"),

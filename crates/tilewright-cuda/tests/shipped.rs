@@ -10,7 +10,7 @@ use std::{
     sync::Mutex,
     sync::atomic::{AtomicUsize, Ordering},
 };
-use tilewright_cuda::{Architecture, Cubin, Nvrtc, Output, Source};
+use tilewright_cuda::{Architecture, Cubin, Nvrtc, Output, Ptxas, Source};
 use tilewright_kernels::{
     COMPILER_OPTIONS, Launch, LocalMemory, Program, Target, programs_for, shipped_programs,
 };
@@ -32,18 +32,34 @@ const ARCHITECTURES: [(&str, (u32, u32)); 7] = [
 fn shipped_ptx_is_what_the_pinned_compiler_makes() {
     let Some(nvrtc) = pinned() else { return };
     let launches = shipped_programs();
-    let made = parallel(&launches, |launch| (launch.program.name.clone(), ptx(&nvrtc, &launch.program)));
+    let made =
+        parallel(&launches, |launch| (launch.program().name().to_owned(), ptx(&nvrtc, launch.program())));
     if bless() {
         write_shipped(&made);
         return;
     }
     for (launch, (name, ptx)) in launches.iter().zip(&made) {
-        let ptx = ptx.strip_prefix(&launch.program.heading());
+        let ptx = ptx.strip_prefix(&launch.program().heading());
         assert!(
-            launch.program.shipped_ptx() == ptx,
+            launch.program().shipped_ptx() == ptx,
             "the PTX of {name} is not the shipped one; TILEWRIGHT_BLESS=1 updates it"
         );
     }
+}
+
+/// That the version suffices is for an assembler to say.
+#[test]
+fn shipped_ptx_can_be_assembled() {
+    let ptxas = match Ptxas::find() {
+        Ok(ptxas) => ptxas,
+        Err(missing) => return eprintln!("skipped: {missing}"),
+    };
+    parallel(&shipped_programs(), |launch| {
+        let program = launch.program();
+        let ptx = program.shipped_ptx().expect("shipped");
+        let target = architecture(program.shipped_architecture());
+        ptxas.assemble(program.name(), ptx, target).unwrap_or_else(|error| panic!("{error}"));
+    });
 }
 
 #[test]
@@ -104,12 +120,12 @@ fn architecture(name: &str) -> Architecture {
 
 fn compile(nvrtc: &Nvrtc, program: &Program, target: &str, output: Output) -> Vec<u8> {
     let headers = program.headers();
-    let source = Source { name: program.file, text: program.source, headers: &headers };
+    let source = Source { name: program.file(), text: program.source(), headers: &headers };
     let compiled = nvrtc.compile(&source, architecture(target), output, COMPILER_OPTIONS);
-    compiled.unwrap_or_else(|error| panic!("{} for {target}: {error}", program.name)).image
+    compiled.unwrap_or_else(|error| panic!("{} for {target}: {error}", program.name())).image
 }
 
-/// The PTX under its heading, with file names that do not depend on the working directory.
+/// The PTX under its heading, with file names that do not depend on the working directory, and the lowest version that suffices.
 fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
     let image = compile(nvrtc, program, program.shipped_architecture(), Output::Ptx);
     let text = String::from_utf8(image).expect("text");
@@ -120,6 +136,8 @@ fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
                 let name = path.trim_end_matches('"').rsplit('/').next().unwrap_or(path);
                 format!("{start}\"{name}\"")
             }
+            // The compiler states its own version, which only the newest drivers take.
+            _ if line.starts_with(".version ") => format!(".version {}", Program::SHIPPED_PTX_VERSION),
             _ => line.to_owned(),
         };
         let _ = writeln!(ptx, "{}", line.trim_end());
@@ -129,11 +147,11 @@ fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
 
 /// A row of the table; local memory that a kernel does not declare is an error.
 fn row(nvrtc: &Nvrtc, launch: &Launch, target: &str) -> String {
-    let name = &launch.program.name;
-    let cubin = Cubin::parse(&compile(nvrtc, &launch.program, target, Output::Cubin)).expect("a cubin");
+    let name = launch.program().name();
+    let cubin = Cubin::parse(&compile(nvrtc, launch.program(), target, Output::Cubin)).expect("a cubin");
     let [kernel] = &cubin.kernels[..] else { panic!("{name} has one entry") };
-    assert_eq!(kernel.name, launch.entry);
-    let allowed = launch.local_memory == LocalMemory::Declared || kernel.local_memory == 0;
+    assert_eq!(kernel.name, launch.entry());
+    let allowed = launch.local_memory() == LocalMemory::Declared || kernel.local_memory == 0;
     assert!(allowed, "{name} for {target} keeps {} bytes per thread in local memory", kernel.local_memory);
     format!(
         "{name},{target},{},{},{},{}\n",

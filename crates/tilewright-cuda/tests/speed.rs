@@ -5,10 +5,15 @@ mod common;
 use common::{gpu, matrix, problem};
 use std::time::{Duration, Instant};
 use tilewright_core::{DType, Layout, MatMut, MatRef, SemiringId};
-use tilewright_cuda::{Competitor, Cublas, Engine, Pace, sets_beyond_cache};
+use tilewright_cuda::{Competitor, Cublas, CublasMath, Engine, Pace, Repetitions, sets_beyond_cache};
 use tilewright_kernels::{Request, find};
 
-const PACE: Pace = Pace { warm_up: Duration::from_millis(30), sample: Duration::from_millis(5), samples: 5 };
+const PACE: Pace = Pace {
+    warm_up: Duration::from_millis(30),
+    sample: Duration::from_millis(5),
+    samples: 5,
+    repetitions: Repetitions::Overlap,
+};
 
 #[test]
 fn steps_of_the_ladder_race_each_other_and_the_vendor() {
@@ -24,17 +29,17 @@ fn steps_of_the_ladder_race_each_other_and_the_vendor() {
     };
     let sets = sets_beyond_cache(3 * 4 * (n * n) as u64, engine.device().l2_cache);
     let buffers = std::cell::RefCell::new((0..sets).map(|_| set()).collect::<Vec<_>>());
-    let cublas = Cublas::open(&engine).ok();
+    let cublas = Cublas::open(&engine, CublasMath::Default).ok();
     let mut competitors = Vec::new();
     for name in ["naive", "coalesced", "shared-tile", "block-tile-2d", "warp-tile"] {
         let recipe = find(name).expect("in the catalogue").recipe(&request).expect("accepted");
         let prepared = engine.prepare(recipe).expect("compiles");
-        let (buffers, request) = (&buffers, &request);
+        let buffers = &buffers;
         competitors.push(Competitor {
             name: name.into(),
             run: Box::new(move |number| {
                 let (a, b, c) = &mut buffers.borrow_mut()[number % sets];
-                prepared.run(request, a, b, c)
+                prepared.run(a, b, c)
             }),
         });
     }

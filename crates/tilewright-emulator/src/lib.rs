@@ -18,6 +18,6 @@ pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineC
 pub use host::{Argument, DevicePointer, HostArray, Launch, Machine, MemoryError, Stage, StagedArgument};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
-    Races, Report, Texture,
+    Races, Report, Texture, Watch,
 };
 pub use program::{Parameter, Program, ProgramError, SourceLine, Symbol};

@@ -102,7 +102,7 @@ fn splits_last_tiles(case: &Case) -> bool {
     let mut request = Request::new(problem, case.variant.semiring, case.variant.dtype);
     (request.tile, request.target.multiprocessors) = (case.tile, 1);
     let recipe = case.kernel.recipe(&request).expect("the rig took it");
-    recipe.details.iter().any(|(name, value)| *name == "parts of k" && value.contains("last"))
+    recipe.details().iter().any(|(name, value)| *name == "parts of k" && value.contains("last"))
 }
 
 /// Operands and results of every order.
@@ -152,10 +152,10 @@ fn the_gallery_shows_what_it_says() {
         for n in [None, Some(1), Some(33), Some(1000)] {
             let chosen: Vec<_> = n.map(|n| ("n", n)).into_iter().collect();
             let Ok(showing) = kernel.show(&chosen) else { continue };
-            let input: Vec<f32> = (0..showing.input).map(|i| (i % 251) as f32 - 100.0).collect();
+            let input: Vec<f32> = (0..showing.input()).map(|i| (i % 251) as f32 - 100.0).collect();
             let wanted = showing.expected(&input);
             let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
-            let zeros = vec![0; 4 * showing.output];
+            let zeros = vec![0; 4 * showing.output()];
             let mut arrays = vec![
                 Array { name: "input", bytes: bytes(&input), origin: 0 },
                 Array { name: "output", bytes: zeros, origin: 0 },
@@ -165,7 +165,7 @@ fn the_gallery_shows_what_it_says() {
                 Buffer::Output => Some(1),
                 _ => None,
             };
-            if rig::execute(&showing.recipe, &mut arrays, &place) {
+            if rig::execute(showing.recipe(), &mut arrays, &place) {
                 assert!(arrays[1].bytes == bytes(&wanted), "{} {chosen:?}", kernel.name);
                 shown += 1;
             }

@@ -96,16 +96,22 @@ impl OccupancyCurves {
 pub fn roofline_svg(explanations: &[&Explanation]) -> Option<String> {
     let first = explanations.iter().find_map(|e| e.totals.roofline.as_ref().map(|r| (e, r)))?;
     let (explanation, position) = first;
-    let mut points = Vec::new();
+    let (mut points, mut ceilings) = (Vec::new(), Vec::<Ceiling>::new());
     for e in explanations {
         let Some(position) = &e.totals.roofline else { continue };
+        let ceiling = Ceiling {
+            name: format!("{} peak", position.rate),
+            tera_per_second: position.peak_per_second / 1e12,
+            operations: vec![position.operation],
+        };
+        if !ceilings.contains(&ceiling) {
+            ceilings.push(ceiling);
+        }
         let who = if explanations.len() > 1 { format!("{}, ", e.kernel) } else { String::new() };
         points.extend(marks(&who, position, &e.totals.arithmetic_intensity));
     }
-    let ceiling =
-        Ceiling { name: format!("{} peak", position.rate), tera_per_second: position.peak_per_second / 1e12 };
     let heading = explanation.gpu.clone().unwrap_or_default();
-    let plot = roofline(heading, position.bandwidth_bytes_per_second / 1e12, &[ceiling], &points);
+    let plot = roofline(heading, position.bandwidth_bytes_per_second / 1e12, &ceilings, &points);
     let figure = Figure::new("Roofline").width(WIDTH).panel(plot);
     let note = "Upper bounds, no measurements: DRAM traffic lies between the two marks.";
     Some(figure.note(note).to_svg(Theme::Auto))

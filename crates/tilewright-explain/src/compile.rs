@@ -20,7 +20,7 @@ type Resources = (Option<KernelResources>, Option<String>);
 /// A program of the catalogue: compiled for the GPU, or as it comes with the catalogue where there is no compiler.
 pub fn program(program: &Program, entry: &str, gpu: &Gpu, wants_resources: bool) -> Result<Code, Error> {
     let headers = program.headers();
-    let source = Source { name: program.file, text: program.source, headers: &headers };
+    let source = Source { name: program.file(), text: program.source(), headers: &headers };
     match compiled(Input::Source(source), entry, gpu, wants_resources) {
         Err(missing) if missing.is_unavailable() => shipped(program, gpu, missing),
         code => code,

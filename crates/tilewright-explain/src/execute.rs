@@ -1,6 +1,8 @@
 //! Running a case on the emulator, and what comes of it.
 
+mod control;
 mod observer;
+mod rate;
 
 use crate::{
     advise,
@@ -8,9 +10,11 @@ use crate::{
     charts::OccupancyCurves,
     model::*,
 };
+use control::Running;
+pub use control::{Control, Progress};
 use observer::Observer;
 use std::collections::{BTreeMap, HashMap};
-use tilewright_arch::{KernelResources, LaunchConfig, Rate, memory::global::SECTOR_BYTES};
+use tilewright_arch::{KernelResources, LaunchConfig, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
 use tilewright_emulator::{AccessCounters, AccessKind, HostArray, Program, Stage};
@@ -34,22 +38,32 @@ impl Case {
     /// # Errors
     /// For PTX that cannot be read, launches that cannot start, and instructions that the emulator does not know. A kernel
     /// that starts and then fails is explained; the failure is a finding.
-    pub fn explain(mut self, gpu: &Gpu) -> Result<Explained, Error> {
+    pub fn explain(self, gpu: &Gpu) -> Result<Explained, Error> {
+        self.explain_under(gpu, &Control::default())
+    }
+
+    /// As [`Case::explain`]; `control` limits the launches, is told how far they are, and may stop them. A launch that ends early is
+    /// explained as far as it came, with a finding that says where it was.
+    ///
+    /// # Errors
+    /// As for [`Case::explain`]; and if a launch before the last one ends early.
+    pub fn explain_under(mut self, gpu: &Gpu, control: &Control<'_>) -> Result<Explained, Error> {
         let Some(last) = self.launches.pop() else { return Err(refused(&self.name, "it has no launch")) };
         for launch in &self.launches {
-            let mut stage = stage(&self.name, launch, &self.arrays)?;
-            let report =
-                stage.machine.launch(&launch.entry, &stage.launch).map_err(|e| refused(&self.name, e))?;
+            let mut stage = stage(&self.name, launch, &self.arrays, control)?;
+            let report = Running::new(control, launch)
+                .launch(&mut stage, &launch.entry, None)
+                .map_err(|e| refused(&self.name, e))?;
             if let Some(error) = report.error {
-                return Err(refused(&self.name, format!("{}: {error}", launch.entry)));
+                let place = report.findings.first().map_or(String::new(), |finding| format!("\n{finding}"));
+                return Err(refused(&self.name, format!("{}: {error}{place}", launch.entry)));
             }
             download(&mut stage, &mut self.arrays);
         }
-        let mut stage = stage(&self.name, &last, &self.arrays)?;
+        let mut stage = stage(&self.name, &last, &self.arrays, control)?;
         let observer = Observer::new(&stage.pointers, &self.arrays);
-        let report = stage
-            .machine
-            .launch_observed(&last.entry, &stage.launch, &observer)
+        let report = Running::new(control, &last)
+            .launch(&mut stage, &last.entry, Some(&observer))
             .map_err(|e| refused(&self.name, e))?;
         if let Some(error @ emulator::LaunchError::Unsupported { .. }) = &report.error {
             return Err(refused(&self.name, error));
@@ -71,12 +85,12 @@ impl Case {
 }
 
 /// A machine with the arrays of a case in its memory.
-fn stage(name: &str, launch: &Launch, arrays: &[Array]) -> Result<Stage, Error> {
+fn stage(name: &str, launch: &Launch, arrays: &[Array], control: &Control<'_>) -> Result<Stage, Error> {
     let program = Program::new(&launch.ptx).map_err(|e| -> Error {
         ErrorKind::BadFile { path: name.into(), problem: e.to_string(), hint: None }.into()
     })?;
     let extents = emulator::Launch::new(launch.grid, launch.block);
-    let extents = extents.dynamic_shared(launch.dynamic_shared_memory);
+    let extents = extents.dynamic_shared(launch.dynamic_shared_memory).options(control.options());
     let arrays: Vec<HostArray<'_>> =
         arrays.iter().map(|array| HostArray { name: &array.name, bytes: &array.bytes, origin: 0 }).collect();
     let mut stage = Stage::new(program, extents, &launch.arguments, &arrays).map_err(|e| refused(name, e))?;
@@ -194,7 +208,7 @@ fn explanation(
         sector_bytes * moved(|t| t.sectors),
         sector_bytes * compulsory_sectors,
     );
-    let rate = rate(counters);
+    let rate = rate::most_of(counters);
     let roofline = gpu.device.and_then(|device| device.roofline(rate));
     let mut explanation = Explanation {
         kernel: case.name.clone(),
@@ -227,20 +241,6 @@ fn explanation(
     explanation.findings.extend(advise(&explanation));
     explanation.findings.sort_by_key(|finding| finding.severity);
     explanation
-}
-
-/// The kind of arithmetic that the launch does most of.
-fn rate(counters: &emulator::Counters) -> Rate {
-    if counters.matrix_operations > counters.flops {
-        return Rate::TensorF16;
-    }
-    let executions = |ending: &str| -> u64 {
-        let float = ["fma", "mul", "add", "sub"];
-        let is_counted =
-            |opcode: &str| opcode.ends_with(ending) && float.iter().any(|f| opcode.starts_with(f));
-        counters.instruction_mix.iter().filter(|(opcode, _)| is_counted(opcode)).map(|(_, n)| n).sum()
-    };
-    if executions(".f64") > executions(".f32") { Rate::F64 } else { Rate::F32 }
 }
 
 /// Instructions gathered by the line of the source, or by that of the PTX where there is no source.
@@ -347,13 +347,21 @@ fn participant(party: &emulator::Party) -> Participant {
 
 /// Why a launch ended early.
 fn failure(error: &emulator::LaunchError) -> Finding {
+    use emulator::LaunchError as E;
+    let fix = match error {
+        E::StepLimit { .. } | E::Interrupted { .. } => "the counts are those until then",
+        _ => "the counts are those until then; mend the kernel or its arguments first",
+    };
     Finding {
-        severity: Severity::Error,
+        severity: match error {
+            E::Interrupted { .. } => Severity::Warning,
+            _ => Severity::Error,
+        },
         kind: "failed-launch".into(),
         message: format!("the launch did not end: {error}"),
         participants: Vec::new(),
         count: 1,
-        fix: "the counts are those until then; mend the kernel or its arguments first".into(),
+        fix: fix.into(),
     }
 }
 

@@ -19,7 +19,7 @@ pub mod text;
 pub use advice::advise;
 pub use case::{Argument, Array, Case, Gpu, Launch, Request};
 pub use charts::OccupancyCurves;
-pub use execute::Explained;
+pub use execute::{Control, Explained, Progress};
 pub use model::*;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 

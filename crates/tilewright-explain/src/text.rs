@@ -242,21 +242,22 @@ fn arithmetic(e: &Explanation) -> String {
         return String::new();
     }
     let i = &t.arithmetic_intensity;
-    let mut out = format!("{BOLD}arithmetic{BOLD:#}  {} FLOP\n", grouped(t.flops));
+    let operation = t.roofline.map_or("FLOP", |r| r.operation);
+    let mut out = format!("{BOLD}arithmetic{BOLD:#}  {} {operation}\n", grouped(t.flops));
     for (name, value) in [
         ("per byte that lanes ask for", i.per_requested_byte),
         ("per byte of sectors, no cache", i.per_sector_byte),
         ("per byte of sectors, perfect cache", i.compulsory),
     ] {
         if let Some(value) = value {
-            let _ = writeln!(out, "  {name:<36} {:>9} FLOP", decimal(value));
+            let _ = writeln!(out, "  {name:<36} {:>9} {operation}", decimal(value));
         }
     }
     if let Some(r) = &t.roofline {
         let tera = |rate: f64| decimal(rate / 1e12);
         let _ = writeln!(
             out,
-            "  roofline ({}, ridge at {} FLOP per byte): at most {} TFLOP/s without a cache, {} with a perfect one, of {}; \
+            "  roofline ({}, ridge at {} {operation} per byte): at most {} T{operation}/s without a cache, {} with a perfect one, of {}; \
              limited by {}",
             r.rate,
             decimal(r.ridge),

@@ -127,7 +127,7 @@ impl Kernel {
     ///
     /// ```
     /// let showing = tilewright_kernels::find("copy-offset")?.show(&[("n", 100), ("offset", 3)])?;
-    /// assert_eq!((showing.input, showing.output), (103, 100));
+    /// assert_eq!((showing.input(), showing.output()), (103, 100));
     /// let input: Vec<f32> = (0..103).map(|i| i as f32).collect();
     /// assert_eq!(showing.expected(&input)[0], 3.0);
     /// # Ok::<(), tilewright_core::Error>(())

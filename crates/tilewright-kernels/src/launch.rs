@@ -1,38 +1,113 @@
 //! What a recipe gives: launches, with everything an engine or the emulator needs.
 
 use crate::{
-    kernel::{Kernel, Variant},
+    kernel::Kernel,
     program::Program,
     request::{Request, Scalar},
 };
 
 /// How one kernel does what was asked: launches to run one after another, and the memory they share.
+///
+/// Only [`Kernel::recipe`] and [`Kernel::show`] make one. An engine writes to device memory as its launches say, so that
+/// nothing in it can be changed:
+///
+/// ```compile_fail,E0616
+/// # use tilewright_core::{DType, Layout, Problem, SemiringId};
+/// # use tilewright_kernels::{Request, find};
+/// # let rows = Layout::row_major(64, 64);
+/// # let request = Request::new(Problem::new(rows, rows, rows).unwrap(), SemiringId::PlusTimes, DType::F32);
+/// let mut recipe = find("coalesced").unwrap().recipe(&request).unwrap();
+/// recipe.launches.clear();
+/// ```
+///
+/// ```compile_fail,E0616
+/// # use tilewright_core::{DType, Layout, Problem, SemiringId};
+/// # use tilewright_kernels::{Request, find};
+/// # let rows = Layout::row_major(64, 64);
+/// # let request = Request::new(Problem::new(rows, rows, rows).unwrap(), SemiringId::PlusTimes, DType::F32);
+/// let recipe = find("coalesced").unwrap().recipe(&request).unwrap();
+/// let mut launch = recipe.launches()[0].clone();
+/// launch.grid = [1 << 20, 1, 1];
+/// ```
+///
+/// ```compile_fail,E0616
+/// # use tilewright_core::{DType, Layout, Problem, SemiringId};
+/// # use tilewright_kernels::{Request, find};
+/// # let rows = Layout::row_major(64, 64);
+/// # let request = Request::new(Problem::new(rows, rows, rows).unwrap(), SemiringId::PlusTimes, DType::F32);
+/// let recipe = find("coalesced").unwrap().recipe(&request).unwrap();
+/// let mut program = recipe.launches()[0].program().clone();
+/// program.source = "";
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// The kernel.
-    pub kernel: &'static Kernel,
-    /// Its semiring and element type.
-    pub variant: Variant,
-    /// Launches in order, each after the one before has ended. None for an empty result.
-    pub launches: Vec<Launch>,
-    /// Bytes of each workspace; their contents before the first launch do not matter.
-    pub workspaces: Vec<u64>,
-    /// What a plan prints about the choice: tile, outputs per thread, stages, splits.
-    pub details: Vec<(&'static str, String)>,
-    /// What else was considered, and why it was not chosen.
-    pub rejected: Vec<Rejected>,
+    pub(crate) kernel: &'static Kernel,
+    pub(crate) request: Option<Request>,
+    pub(crate) launches: Vec<Launch>,
+    pub(crate) workspaces: Vec<u64>,
+    pub(crate) details: Vec<(&'static str, String)>,
+    pub(crate) rejected: Vec<Rejected>,
 }
 
 impl Recipe {
-    /// A recipe without workspace or remarks.
-    pub(crate) fn new(kernel: &'static Kernel, variant: Variant, launches: Vec<Launch>) -> Self {
-        Self { kernel, variant, launches, workspaces: Vec::new(), details: Vec::new(), rejected: Vec::new() }
+    /// The recipe of an exhibit, without workspace or remarks.
+    pub(crate) fn exhibit(kernel: &'static Kernel, launch: Launch) -> Self {
+        Self {
+            kernel,
+            request: None,
+            launches: vec![launch],
+            workspaces: Vec::new(),
+            details: Vec::new(),
+            rejected: Vec::new(),
+        }
     }
 
-    /// The same for a product: no launch at all when the result has no element.
+    /// The recipe of a product: no launch at all when the result has no element.
     pub(crate) fn product(kernel: &'static Kernel, request: &Request, launches: Vec<Launch>) -> Self {
-        let launches = if request.problem.c().is_empty() { Vec::new() } else { launches };
-        Self::new(kernel, request.variant(), launches)
+        Self {
+            kernel,
+            request: Some(*request),
+            launches: if request.problem.c().is_empty() { Vec::new() } else { launches },
+            workspaces: Vec::new(),
+            details: Vec::new(),
+            rejected: Vec::new(),
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &'static Kernel {
+        self.kernel
+    }
+
+    /// The product that it was made for; `None` for an exhibit.
+    pub fn request(&self) -> Option<&Request> {
+        self.request.as_ref()
+    }
+
+    /// Launches in order, each after the one before has ended. None for an empty result.
+    pub fn launches(&self) -> &[Launch] {
+        &self.launches
+    }
+
+    /// Bytes of each workspace; their contents before the first launch do not matter.
+    pub fn workspaces(&self) -> &[u64] {
+        &self.workspaces
+    }
+
+    /// What a plan prints about the choice: tile, outputs per thread, stages, splits.
+    pub fn details(&self) -> &[(&'static str, String)] {
+        &self.details
+    }
+
+    /// What else was considered, and why it was not chosen.
+    pub fn rejected(&self) -> &[Rejected] {
+        &self.rejected
+    }
+
+    /// The same recipe, with another list of what else was considered.
+    #[must_use]
+    pub fn with_rejected(self, rejected: Vec<Rejected>) -> Self {
+        Self { rejected, ..self }
     }
 }
 
@@ -45,28 +120,18 @@ pub struct Rejected {
     pub reason: String,
 }
 
-/// One kernel launch.
+/// One kernel launch, as its recipe made it.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The program to compile.
-    pub program: Program,
-    /// The entry in the program.
-    pub entry: &'static str,
-    /// Blocks along x, y and z.
-    pub grid: [u32; 3],
-    /// Threads along x, y and z.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared_memory: u32,
-    /// The arguments, in the order of the entry's parameters.
-    pub arguments: Vec<Argument>,
-    /// Device symbols to be set before the launch.
-    pub symbols: Vec<Symbol>,
-    /// Whether local memory (spilled registers, indexed arrays) is an error.
-    pub local_memory: LocalMemory,
-    /// Whether it may start while the kernel before it in the stream still runs: it waits for that one's results by itself
-    /// (programmatic dependent launch, from compute capability 9.0). Only code that was compiled for such a GPU waits.
-    pub starts_early: bool,
+    pub(crate) program: Program,
+    pub(crate) entry: &'static str,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) dynamic_shared_memory: u32,
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) local_memory: LocalMemory,
+    pub(crate) starts_early: bool,
 }
 
 impl Launch {
@@ -89,6 +154,52 @@ impl Launch {
             local_memory: LocalMemory::Forbidden,
             starts_early: false,
         }
+    }
+
+    /// The program to compile.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The entry in the program.
+    pub fn entry(&self) -> &'static str {
+        self.entry
+    }
+
+    /// Blocks along x, y and z.
+    pub fn grid(&self) -> [u32; 3] {
+        self.grid
+    }
+
+    /// Threads along x, y and z.
+    pub fn block(&self) -> [u32; 3] {
+        self.block
+    }
+
+    /// Bytes of dynamic shared memory.
+    pub fn dynamic_shared_memory(&self) -> u32 {
+        self.dynamic_shared_memory
+    }
+
+    /// The arguments, in the order of the entry's parameters.
+    pub fn arguments(&self) -> &[Argument] {
+        &self.arguments
+    }
+
+    /// Device symbols to be set before the launch.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Whether local memory (spilled registers, indexed arrays) is expected.
+    pub fn local_memory(&self) -> LocalMemory {
+        self.local_memory
+    }
+
+    /// Whether it may start while the kernel before it in the stream still runs: it waits for that one's results by itself
+    /// (programmatic dependent launch, from compute capability 9.0). Only code that was compiled for such a GPU waits.
+    pub fn starts_early(&self) -> bool {
+        self.starts_early
     }
 }
 
@@ -151,7 +262,7 @@ pub enum Buffer {
     Input,
     /// The output of an exhibit.
     Output,
-    /// One of [`Recipe::workspaces`].
+    /// One of [`Recipe::workspaces`], by its index.
     Workspace(usize),
 }
 

@@ -12,9 +12,9 @@
 //! let (a, b, c) = (Layout::row_major(512, 256), Layout::row_major(256, 128), Layout::row_major(512, 128));
 //! let request = Request::new(Problem::new(a, b, c)?, SemiringId::MinPlus, DType::F32);
 //! let recipe = find("shared-tile")?.recipe(&request)?;
-//! let launch = &recipe.launches[0];
-//! assert_eq!((launch.grid, launch.block), ([4, 16, 1], [32, 32, 1]));
-//! assert_eq!(launch.arguments[3].name, "M");
+//! let launch = &recipe.launches()[0];
+//! assert_eq!((launch.grid(), launch.block()), ([4, 16, 1], [32, 32, 1]));
+//! assert_eq!(launch.arguments()[3].name, "M");
 //! // What a kernel cannot do, it refuses with a reason.
 //! let odd = Layout::row_major(511, 256);
 //! let request = Request::new(Problem::new(odd, b, Layout::row_major(511, 128))?, SemiringId::MinPlus, DType::F32);
@@ -46,5 +46,5 @@ pub use program::{COMPILER_OPTIONS, Program};
 pub use programs::{programs, programs_for, shipped_programs};
 pub use recorded::Recorded;
 pub use refusal::Refusal;
-pub use request::{Alignment, Batch, Request, Scalar, Target};
+pub use request::{Alignment, Batch, Form, Request, Scalar, Target};
 pub use simt::simt_tiles;

@@ -5,7 +5,7 @@ use crate::{
     program::{Program, Source},
     request::Request,
 };
-use tilewright_core::Layout;
+use tilewright_core::{DType, Layout};
 
 const PACK: Source = Source { file: "pack.cu", text: include_str!("../kernels/pack.cu") };
 /// Terms, and rows of A or columns of B, that a block copies at a time.
@@ -34,9 +34,9 @@ pub(crate) struct Copy {
     pub side: u32,
 }
 
-/// Bytes of a copy. It holds whole tiles of terms.
-pub(crate) fn bytes(request: &Request, side: u32, terms: u32) -> u64 {
-    u64::from(side) * u64::from(terms).next_multiple_of(TILE.into()) * request.dtype.size() as u64
+/// Bytes of a copy that [`fits`]. It holds whole tiles of terms.
+pub(crate) fn bytes(dtype: DType, side: u32, terms: u32) -> u64 {
+    u64::from(side) * u64::from(terms).next_multiple_of(TILE.into()) * dtype.size() as u64
 }
 
 /// Whether copies of `sides` elements a term are not too large.

@@ -20,14 +20,11 @@ const HEADERS: &[(&str, &str)] = &[
 /// A translation unit: a kernel file, the shared headers, and the generated header `config.cuh`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
-    /// A name for tables and messages, unique among the programs of the catalogue: `shared-tile.min-plus.f32`.
-    pub name: String,
-    /// The name of the kernel file, for messages and line numbers.
-    pub file: &'static str,
-    /// The kernel file.
-    pub source: &'static str,
+    pub(crate) name: String,
+    pub(crate) file: &'static str,
+    pub(crate) source: &'static str,
     /// A few lines of constants: the semiring, the element type, the tile.
-    pub config: String,
+    pub(crate) config: String,
 }
 
 /// A file with an entry.
@@ -49,6 +46,25 @@ impl Program {
     pub(crate) fn new(kernel: &Kernel, variant: Variant, constants: &[(&str, u32)]) -> Self {
         Self::of(Source { file: kernel.file, text: kernel.source }, variant, constants)
     }
+
+    /// A name for tables and messages, unique among the programs of the catalogue: `shared-tile.min-plus.f32`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of the kernel file, for messages and line numbers.
+    pub fn file(&self) -> &'static str {
+        self.file
+    }
+
+    /// The kernel file.
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// The PTX version that the shipped PTX states: the lowest that has all it uses (line numbers of inlined functions are the
+    /// newest), so that every driver from CUDA 11.2 on takes it.
+    pub const SHIPPED_PTX_VERSION: &str = "7.2";
 
     /// The PTX of this program that is part of the crate, for GPUs and machines without a compiler at hand: for compute
     /// capability 8.0 and later where the program needs it, else for 7.5 and later.

@@ -88,6 +88,7 @@ fn extend(all: &mut Vec<Launch>, launches: Vec<Launch>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Program;
     use std::collections::HashSet;
 
     #[test]
@@ -124,6 +125,28 @@ mod tests {
                 "{} has no PTX, or an old one: see CONTRIBUTING.md",
                 launch.program.name
             );
+        }
+    }
+
+    #[test]
+    fn shipped_ptx_states_the_lowest_version_that_suffices() {
+        for launch in shipped_programs() {
+            let program = &launch.program;
+            let ptx = program.shipped_ptx().expect("shipped");
+            let line = |start| ptx.lines().find_map(|line| line.strip_prefix(start)).expect("a directive");
+            assert_eq!(line(".version "), Program::SHIPPED_PTX_VERSION, "{}", program.name);
+            let target = line(".target ").split(',').next().map(|sm| sm.replace("sm_", "compute_"));
+            assert_eq!(target.as_deref(), Some(program.shipped_architecture()), "{}", program.name);
+        }
+    }
+
+    #[test]
+    fn every_variant_has_shipped_ptx_for_compute_capability_7_5() {
+        for variant in kernels().iter().flat_map(|kernel| kernel.variants) {
+            let name = variant.to_string();
+            let programs = shipped_programs().into_iter().map(|launch| launch.program);
+            let mut of = programs.filter(|program| program.name.contains(&name));
+            assert!(of.any(|program| program.shipped_architecture() == "compute_75"), "{name}");
         }
     }
 

@@ -24,7 +24,7 @@ impl Program {
     ///
     /// ```
     /// let launches = tilewright_kernels::shipped_programs();
-    /// let program = &launches.iter().find(|launch| launch.program.name == "naive.plus-times.f32").unwrap().program;
+    /// let program = launches.iter().find(|launch| launch.program().name() == "naive.plus-times.f32").unwrap().program();
     /// assert_eq!(program.recorded("sm_90").unwrap().registers, 32);
     /// assert_eq!(program.recorded("sm_10"), None);
     /// ```

@@ -33,6 +33,24 @@ pub struct Request {
     pub tile: Option<[u32; 5]>,
     /// The parts into which `simt` splits the sum over k; `None` leaves the choice to its cost model.
     pub splits: Option<u32>,
+    /// Which operands `simt` packs, as its kernel sees them: A and B are exchanged where C lies by columns. `None` leaves the choice to its cost model. Of a
+    /// batch nothing can be packed.
+    pub pack: Option<[bool; 2]>,
+    /// The most bytes that all workspaces may take together: copies of operands, and parts of sums. With 0 `simt` packs and splits
+    /// nothing.
+    pub workspace: u64,
+    /// Which program of `simt` computes it.
+    pub form: Form,
+}
+
+/// Which of a kernel's programs computes a product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// The one that is the fastest for these layouts, sizes and alignments.
+    #[default]
+    Specialised,
+    /// The one that takes them all: elements are copied one by one, with guards, and nothing is packed or split.
+    General,
 }
 
 impl Request {
@@ -50,8 +68,14 @@ impl Request {
             block_side: None,
             tile: None,
             splits: None,
+            pack: None,
+            workspace: Self::WORKSPACE,
+            form: Form::Specialised,
         }
     }
+
+    /// The workspace that a product may take unless it is told otherwise: 4 GiB.
+    pub const WORKSPACE: u64 = 4 << 30;
 
     /// The semiring and element type, which select a kernel's variant.
     pub const fn variant(&self) -> Variant {

@@ -7,6 +7,7 @@ pub(crate) const SHIPPED: &[(&str, &str)] = &[
     ("coalesced.plus-times.f32", include_str!("../ptx/coalesced.plus-times.f32.ptx")),
     ("coalesced.min-plus.f32", include_str!("../ptx/coalesced.min-plus.f32.ptx")),
     ("coalesced.plus-times.i32", include_str!("../ptx/coalesced.plus-times.i32.ptx")),
+    ("coalesced.plus-times.f64", include_str!("../ptx/coalesced.plus-times.f64.ptx")),
     ("single-block.plus-times.f32", include_str!("../ptx/single-block.plus-times.f32.ptx")),
     ("single-block.min-plus.f32", include_str!("../ptx/single-block.min-plus.f32.ptx")),
     ("shared-tile.plus-times.f32", include_str!("../ptx/shared-tile.plus-times.f32.ptx")),

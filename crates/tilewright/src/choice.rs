@@ -12,17 +12,37 @@ pub(crate) enum ArgResult {
     NotWanted,
 }
 
+/// Where a product is to be computed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub backend: Backend,
+    /// For [`Backend::Auto`], the reason.
+    pub why: String,
+    /// Where it is computed if the backend fails before it has written anything.
+    pub otherwise: Otherwise,
+}
+
+/// What follows a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Otherwise {
+    /// It is the caller's, who asked for the backend or for one of its kernels.
+    Nowhere,
+    /// This processor computes, because nobody asked for the backend.
+    Here,
+}
+
 /// The backend, and for [`Backend::Auto`] the reason.
 pub(crate) fn choose<S: Semiring>(
     options: &Options<'_>,
     a: Layout,
     b: Layout,
     arg: ArgResult,
-) -> Result<(Backend, String), Error> {
+) -> Result<Choice, Error> {
+    let asked = |backend, why| Choice { backend, why, otherwise: Otherwise::Nowhere };
     match (options.backend, options.kernel) {
         (Backend::Auto, None) => Ok(automatic::<S>(options, a, b, arg)),
         (Backend::Auto, Some(kernel)) => {
-            Ok((Backend::Cuda.resolve()?, format!("{} is a kernel for GPUs", kernel.name)))
+            Ok(asked(Backend::Cuda.resolve()?, format!("{} is a kernel for GPUs", kernel.name)))
         }
         (Backend::Cpu | Backend::Reference, Some(kernel)) => Err(ErrorKind::Unsupported {
             what: format!("the kernel {} on the backend {}", kernel.name, options.backend),
@@ -30,15 +50,16 @@ pub(crate) fn choose<S: Semiring>(
             hint: "choose the backend cuda or emulator".into(),
         }
         .into()),
-        (backend, _) => Ok((backend.resolve()?, String::new())),
+        (backend, _) => Ok(asked(backend.resolve()?, String::new())),
     }
 }
 
-fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> (Backend, String) {
-    match gpu::<S>(options, a, b, arg) {
+fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> Choice {
+    let (backend, why) = match gpu::<S>(options, a, b, arg) {
         Ok(why) => (Backend::Cuda, why),
         Err(why) => (Backend::Cpu, why),
-    }
+    };
+    Choice { backend, why, otherwise: Otherwise::Here }
 }
 
 /// Why the GPU, or why not.
@@ -127,10 +148,12 @@ mod tests {
             let options = Options { backend, ..Options::default() };
             choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, ArgResult::NotWanted).unwrap()
         };
-        let (backend, why) = choose(Backend::Auto);
-        assert!(backend == Backend::Cpu && !why.is_empty());
-        assert_eq!(choose(Backend::Reference), (Backend::Reference, String::new()));
-        assert_eq!(choose(Backend::Emulator), (Backend::Emulator, String::new()));
+        let auto = choose(Backend::Auto);
+        assert!(auto.backend == Backend::Cpu && !auto.why.is_empty() && auto.otherwise == Otherwise::Here);
+        for backend in [Backend::Reference, Backend::Emulator] {
+            let (why, otherwise) = (String::new(), Otherwise::Nowhere);
+            assert_eq!(choose(backend), Choice { backend, why, otherwise });
+        }
     }
 
     #[test]

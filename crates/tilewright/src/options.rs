@@ -19,6 +19,10 @@ pub struct Options<'a> {
     pub kernel: Option<&'static Kernel>,
     /// The GPU that [`Backend::Emulator`] imitates; `None` takes [`Gpu::EMULATED`].
     pub gpu: Option<&'a Gpu>,
+    /// Most warp instructions of one launch of [`Backend::Emulator`]. `None` takes
+    /// [`LaunchOptions::STEPS`](tilewright_emulator::LaunchOptions::STEPS) and, beside them, as many as the product has terms, which no kernel
+    /// comes to.
+    pub max_steps: Option<u64>,
     /// Called, possibly from several threads, with the number of terms (`m n k` in all) just finished.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -37,6 +41,7 @@ impl fmt::Debug for Options<'_> {
             .field("isa", &self.isa)
             .field("kernel", &self.kernel)
             .field("gpu", &self.gpu.map(|gpu| &gpu.name))
+            .field("max_steps", &self.max_steps)
             .finish_non_exhaustive()
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     backend::Backend,
-    choice::{self, ArgResult},
-    device::{self, Device},
+    choice::{self, ArgResult, Choice, Otherwise},
+    device::{self, Device, Failure, Target},
     options::{Options, Report},
 };
 use core::fmt;
@@ -174,49 +174,87 @@ impl<'a, S: Semiring> Product<'a, S> {
     ) -> Result<Report, Error> {
         let (a, b) = (self.a, self.b);
         let arg_result = if arg.is_some() { ArgResult::Wanted } else { ArgResult::NotWanted };
-        let (backend, why) = choice::choose::<S>(&self.options, a.layout(), b.layout(), arg_result)?;
+        let choice = choice::choose::<S>(&self.options, a.layout(), b.layout(), arg_result)?;
         let start = Instant::now();
-        let report = match (backend, arg) {
+        match (choice.backend, arg) {
             (Backend::Reference, None) => {
                 reference::multiply(c, a, b, update)?;
                 self.tell_progress();
-                Report::here(backend, "reference".into(), 1, start)
+                Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
             }
             (Backend::Reference, Some(arg)) => {
                 reference::multiply_arg(c, arg, a, b, update)?;
                 self.tell_progress();
-                Report::here(backend, "reference".into(), 1, start)
+                Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
             }
-            (Backend::Cuda, arg) => self.run_kernel(Device::Present, c, arg, update)?,
-            (Backend::Emulator, arg) => self.run_kernel(Device::Emulated, c, arg, update)?,
-            (_, arg) => {
-                let options = self.options.cpu();
-                let report = match arg {
-                    None => tilewright_cpu::multiply(c, a, b, update, &options)?,
-                    Some(arg) => tilewright_cpu::multiply_arg(c, arg, a, b, update, &options)?,
-                };
-                Report::here(backend, report.kernel.to_string(), report.threads, start)
+            (Backend::Cuda, None) => {
+                let report =
+                    self.or_here(&choice, c, update, |c| self.run_kernel(Device::Present, c, update))?;
+                if report.backend == Backend::Cuda {
+                    self.tell_progress();
+                }
+                Ok(report)
             }
+            (Backend::Emulator, None) => {
+                self.run_kernel(Device::Emulated, c, update).map_err(|failure| failure.error)
+            }
+            (Backend::Cuda | Backend::Emulator, Some(_)) => {
+                let (what, why) = ("an arg result on a GPU".into(), "no kernel computes it".into());
+                Err(ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into())
+            }
+            (_, arg) => Ok(Report { why: choice.why, ..self.here(c, arg, update)? }),
+        }
+    }
+
+    /// What `kernel` computes; if it fails and nobody asked for it, what this processor does, as long as the old C is there to be
+    /// read or does not matter.
+    fn or_here(
+        &self,
+        choice: &Choice,
+        mut c: MatMut<'_, S::Out>,
+        update: &Update<S>,
+        kernel: impl FnOnce(MatMut<'_, S::Out>) -> Result<Report, Failure>,
+    ) -> Result<Report, Error> {
+        let why = &choice.why;
+        match kernel(c.reborrow()) {
+            Ok(report) if why.is_empty() => Ok(report),
+            Ok(report) if report.why.is_empty() => Ok(Report { why: why.clone(), ..report }),
+            Ok(report) => Ok(Report { why: format!("{why}; {}", report.why), ..report }),
+            Err(Failure { error, c: old }) => {
+                if choice.otherwise == Otherwise::Nowhere || (old == Target::Lost && update.reads_c()) {
+                    return Err(error);
+                }
+                let report = self.here(c, None, update)?;
+                Ok(Report {
+                    why: format!("{why}; the processor computed it, because the GPU failed: {error}"),
+                    ..report
+                })
+            }
+        }
+    }
+
+    /// The product by this processor.
+    fn here(
+        &self,
+        c: MatMut<'_, S::Out>,
+        arg: Option<MatMut<'_, u32>>,
+        update: &Update<S>,
+    ) -> Result<Report, Error> {
+        let (a, b, options, start) = (self.a, self.b, self.options.cpu(), Instant::now());
+        let report = match arg {
+            None => tilewright_cpu::multiply(c, a, b, update, &options)?,
+            Some(arg) => tilewright_cpu::multiply_arg(c, arg, a, b, update, &options)?,
         };
-        Ok(if why.is_empty() { report } else { Report { why, ..report } })
+        Ok(Report::here(Backend::Cpu, report.kernel.to_string(), report.threads, start))
     }
 
     fn run_kernel(
         &self,
         device: Device,
         c: MatMut<'_, S::Out>,
-        arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
-    ) -> Result<Report, Error> {
-        if arg.is_some() {
-            let (what, why) = ("an arg result on a GPU".into(), "no kernel computes it".into());
-            return Err(ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into());
-        }
-        let report = device::multiply(device, c, (self.a, self.b), update, &self.options)?;
-        if let Device::Present = device {
-            self.tell_progress();
-        }
-        Ok(report)
+    ) -> Result<Report, Failure> {
+        device::multiply(device, c, (self.a, self.b), update, &self.options)
     }
 
     /// All terms at once, for backends that do not count.
@@ -263,85 +301,4 @@ impl<S: Semiring> fmt::Debug for Product<'_, S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use tilewright_core::{Layout, MinPlus, PlusTimes};
-
-    fn matrix(rows: usize, cols: usize) -> Matrix<f32> {
-        Matrix::from_fn(rows, cols, |i, j| ((i * 7 + j * 3) % 11) as f32 - 4.0).unwrap()
-    }
-
-    #[test]
-    fn backends_agree() {
-        let (a, b) = (matrix(13, 7), matrix(7, 9));
-        let product = Product::<MinPlus<f32>>::new(a.as_ref(), b.as_ref()).unwrap();
-        let (c, arg) = product.compute_with_arg().unwrap();
-        let (rc, rarg) = product.backend(Backend::Reference).compute_with_arg().unwrap();
-        assert_eq!(c.as_ref(), rc.as_ref());
-        assert_eq!(arg.as_ref(), rarg.as_ref());
-    }
-
-    #[test]
-    fn shapes_are_refused_before_and_at_the_result() {
-        let (a, b) = (matrix(2, 3), matrix(2, 3));
-        assert_eq!(
-            Product::<MinPlus<f32>>::new(a.as_ref(), b.as_ref()).unwrap_err().code(),
-            "inner-mismatch"
-        );
-        let product = Product::<MinPlus<f32>>::new(a.as_ref(), b.as_ref().t()).unwrap();
-        let mut c = matrix(3, 2);
-        assert_eq!(product.write_to(c.as_mut()).unwrap_err().code(), "result-mismatch");
-    }
-
-    #[test]
-    fn beta_zero_does_not_read_c() {
-        let a = matrix(2, 2);
-        let mut c = Matrix::filled(2, 2, f32::NAN).unwrap();
-        let product = Product::<PlusTimes<f32>>::new(a.as_ref(), a.as_ref()).unwrap();
-        product.scale_into(2.0, 0.0, c.as_mut()).unwrap();
-        assert!(c.as_slice().iter().all(|x| x.is_finite()));
-    }
-
-    #[test]
-    fn an_empty_sum_is_the_zero_and_a_plus_has_no_arg() {
-        let a = MatRef::<f32>::new(&[], Layout::row_major(2, 0)).unwrap();
-        let c = Product::<MinPlus<f32>>::new(a, a.t()).unwrap().compute().unwrap();
-        assert_eq!(c.as_slice(), [f32::INFINITY; 4]);
-        let refused = Product::<PlusTimes<f32>>::new(a, a.t()).unwrap().compute_with_arg();
-        assert_eq!(refused.unwrap_err().code(), "unsupported");
-    }
-
-    /// A semiring that no kernel knows.
-    #[derive(Clone, Copy)]
-    struct Own;
-
-    impl Semiring for Own {
-        type Elem = f32;
-        type Acc = f32;
-        type Out = f32;
-        const NAME: &'static str = "own";
-        const ZERO: f32 = 0.0;
-        const ONE: f32 = 1.0;
-        fn add(x: f32, y: f32) -> f32 {
-            x.max(y)
-        }
-        fn mul_add(acc: f32, a: f32, b: f32) -> f32 {
-            acc.max(a * b)
-        }
-        fn finish(acc: f32) -> f32 {
-            acc
-        }
-        fn resume(out: f32) -> f32 {
-            out
-        }
-    }
-
-    #[test]
-    fn a_backend_that_cannot_do_it_leaves_c_alone() {
-        let a = matrix(2, 2);
-        let mut c = matrix(2, 2);
-        let product = Product::<Own>::new(a.as_ref(), a.as_ref()).unwrap().backend(Backend::Emulator);
-        assert_eq!(product.write_to(c.as_mut()).unwrap_err().code(), "unsupported");
-        assert_eq!(c.as_ref(), a.as_ref());
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 use crate::ptx;
 use tilewright_core::{Error, Layout, Problem};
 use tilewright_cuda::{Nvrtc, choose, kernels_by_speed};
-use tilewright_kernels::{Alignment, Family, Kernel, Recipe, Rejected, Request, simt_tiles};
+use tilewright_kernels::{Alignment, Family, Form, Kernel, Recipe, Rejected, Request, simt_tiles};
 
 /// A recipe, and what it was made for.
 pub(crate) struct Selection {
@@ -40,34 +40,52 @@ pub(crate) fn select(asked: Request, kernel: Option<&'static Kernel>) -> Result<
     Ok(selected(copied, recipe, Operands::CopiedByRows))
 }
 
-/// As [`select`], of the programs whose PTX can be had: where there is no NVRTC, another tile, copies by rows or another kernel
-/// takes the place of a program that is not part of the catalogue's PTX.
+/// As [`select`], of the programs whose PTX can be had: where there is no NVRTC, another form or tile of the kernel, copies by rows
+/// or another kernel takes the place of a program that is not part of the catalogue's PTX.
 ///
 /// # Errors
 /// As [`select`]; `unavailable` without NVRTC where no kernel will do.
 pub(crate) fn select_with_ptx(asked: Request, kernel: Option<&'static Kernel>) -> Result<Selection, Error> {
+    select_among(asked, kernel, &|recipe| match ptx::not_shipped(recipe) {
+        None => Ok(()),
+        Some(program) => Nvrtc::find().map(|_| ()).map_err(|missing| Lacking {
+            program: program.name().to_owned(),
+            why: "its PTX is not part of the catalogue, and there is no NVRTC to compile it".into(),
+            error: missing,
+        }),
+    })
+}
+
+/// A program that cannot be had.
+pub(crate) struct Lacking {
+    pub program: String,
+    pub why: String,
+    pub error: Error,
+}
+
+/// As [`select`], of the recipes that are `available`.
+pub(crate) fn select_among(
+    asked: Request,
+    kernel: Option<&'static Kernel>,
+    available: &dyn Fn(&Recipe) -> Result<(), Lacking>,
+) -> Result<Selection, Error> {
     let best = select(asked, kernel)?;
-    let Some(program) = ptx::not_shipped(&best.recipe) else { return Ok(best) };
-    let Err(missing) = Nvrtc::find() else { return Ok(best) };
-    let passed_over = Some(Rejected {
-        candidate: program.name.clone(),
-        reason: "its PTX is not part of the catalogue, and there is no NVRTC to compile it".into(),
-    });
+    let Err(lacking) = available(&best.recipe) else { return Ok(best) };
+    let passed_over = Some(Rejected { candidate: lacking.program, reason: lacking.why });
     let copied = if kernel.is_none() { Some((by_rows(asked)?, Operands::CopiedByRows)) } else { None };
     for (request, operands) in [(asked, Operands::AsTheyAre)].into_iter().chain(copied) {
         for candidate in kernels_by_speed().filter(|k| kernel.is_none_or(|asked| asked == *k)) {
-            for tile in tiles(candidate, &request) {
-                let request = Request { tile, ..request };
+            for request in forms(candidate, request) {
                 let Ok(recipe) = candidate.recipe(&request) else { continue };
-                if ptx::not_shipped(&recipe).is_none() {
+                if available(&recipe).is_ok() {
                     // What it says of other tiles is that they were not asked for.
-                    let recipe = Recipe { rejected: Vec::new(), ..recipe };
+                    let recipe = recipe.with_rejected(Vec::new());
                     return Ok(Selection { request, recipe, operands, passed_over });
                 }
             }
         }
     }
-    Err(missing)
+    Err(lacking.error)
 }
 
 /// The same product of copies by rows, which begin where allocations do.
@@ -77,18 +95,26 @@ fn by_rows(request: Request) -> Result<Request, Error> {
     Ok(Request { problem: Problem::new(a, b, c)?, alignment: Alignment::ALLOCATION, ..request })
 }
 
-/// The tiles that can be asked for.
-fn tiles(kernel: &Kernel, request: &Request) -> Vec<Option<[u32; 5]>> {
-    match kernel.family {
-        Family::Production => simt_tiles(request.dtype).into_iter().map(Some).collect(),
-        _ => vec![request.tile],
+/// The ways in which a kernel can be asked for a product, the fastest first: for `simt` each tile, then without packing and splitting,
+/// then as the program that takes all layouts.
+fn forms(kernel: &Kernel, request: Request) -> Vec<Request> {
+    if kernel.family != Family::Production {
+        return vec![request];
     }
+    let ways = [
+        request,
+        Request { workspace: 0, ..request },
+        Request { workspace: 0, form: Form::General, ..request },
+    ];
+    let tiles = simt_tiles(request.dtype);
+    ways.iter().flat_map(|way| tiles.iter().map(|&tile| Request { tile: Some(tile), ..*way })).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_core::{DType, SemiringId};
+    use std::collections::HashSet;
+    use tilewright_core::{DType, ErrorKind, SemiringId};
 
     fn request(a: Layout, b: Layout) -> Request {
         let problem = Problem::new(a, b, Layout::row_major(a.rows, b.cols)).unwrap();
@@ -101,8 +127,97 @@ mod tests {
             for b in [Layout::row_major(k, n), Layout::col_major(k, n), Layout::strided(k, n, 0, 0)] {
                 let selection = select_with_ptx(request(Layout::col_major(m, k), b), None).unwrap();
                 let lacks = ptx::not_shipped(&selection.recipe).is_some();
-                assert!(!lacks || Nvrtc::find().is_ok(), "{m} x {n} x {k}: {:?}", selection.recipe.kernel);
-                assert_eq!(selection.recipe.launches.is_empty(), selection.request.problem.c().is_empty());
+                assert!(!lacks || Nvrtc::find().is_ok(), "{m} x {n} x {k}: {:?}", selection.recipe.kernel());
+                assert_eq!(selection.recipe.launches().is_empty(), selection.request.problem.c().is_empty());
+            }
+        }
+    }
+
+    /// As on a machine without NVRTC.
+    fn shipped_alone(recipe: &Recipe) -> Result<(), Lacking> {
+        let Some(program) = ptx::not_shipped(recipe) else { return Ok(()) };
+        let (what, why, hint) = ("NVRTC", "a test does without".into(), String::new());
+        let error = ErrorKind::Unavailable { what, why, hint }.into();
+        Err(Lacking { program: program.name().to_owned(), why: "not shipped".into(), error })
+    }
+
+    /// Row-major, transposed, with gaps, reversed, broadcast, and scattered.
+    fn layouts(rows: usize, cols: usize) -> [Layout; 6] {
+        let (r, c) = (rows as isize, cols as isize);
+        [
+            Layout::row_major(rows, cols),
+            Layout::col_major(rows, cols),
+            Layout::strided(rows, cols, c + 3, 1),
+            Layout::strided(rows, cols, -c, 1),
+            Layout::strided(rows, cols, 0, 1),
+            Layout::strided(rows, cols, 2, 2 * r + 1),
+        ]
+    }
+
+    #[test]
+    fn the_catalogue_alone_computes_every_size_and_layout() {
+        let variants = [
+            (SemiringId::PlusTimes, DType::F64),
+            (SemiringId::PlusTimes, DType::F32),
+            (SemiringId::PlusTimes, DType::I32),
+            (SemiringId::MinPlus, DType::F32),
+        ];
+        let mut refused = Vec::new();
+        for (semiring, dtype) in variants {
+            for [m, n, k] in [[1, 1, 1], [64, 64, 64], [33, 31, 65], [8, 8, 20_000]] {
+                let results = [Layout::row_major(m, n), Layout::col_major(m, n)];
+                for (i, a) in layouts(m, k).into_iter().enumerate() {
+                    // Doubles, which have the fewest programs, with every B; the others with one for each A.
+                    let every = if dtype == DType::F64 { 0..6 } else { i..i + 1 };
+                    for j in every {
+                        let (b, c) = (layouts(k, n)[j * 5 % 6], results[(i + j) % 2]);
+                        let asked = Request::new(Problem::new(a, b, c).unwrap(), semiring, dtype);
+                        match select_among(asked, None, &shipped_alone) {
+                            Ok(s) => assert!(ptx::not_shipped(&s.recipe).is_none()),
+                            Err(_) => refused.push((dtype, a, b, c)),
+                        }
+                    }
+                }
+            }
+        }
+        assert!(refused.is_empty(), "{} products, the first of them {:?}", refused.len(), refused[0]);
+    }
+
+    /// As on a GPU of compute capability 7.5 without NVRTC.
+    fn shipped_for_turing(recipe: &Recipe) -> Result<(), Lacking> {
+        shipped_alone(recipe)?;
+        let later = recipe.launches().iter().find(|l| l.program().shipped_architecture() != "compute_75");
+        let Some(launch) = later else { return Ok(()) };
+        let (what, why, hint) = ("a compiler", "a test does without".into(), String::new());
+        let error = ErrorKind::Unavailable { what, why, hint }.into();
+        Err(Lacking { program: launch.program().name().to_owned(), why: "for 8.0".into(), error })
+    }
+
+    #[test]
+    fn compute_capability_7_5_has_a_kernel_for_every_variant() {
+        let of = |family| tilewright_kernels::kernels().iter().filter(move |kernel| kernel.family == family);
+        let kernels = of(Family::Production).chain(of(Family::Ladder));
+        for variant in kernels.flat_map(|kernel| kernel.variants).collect::<HashSet<_>>() {
+            for [m, n, k] in [[64, 64, 64], [33, 31, 65]] {
+                for a in layouts(m, k) {
+                    let problem = Problem::new(a, Layout::col_major(k, n), Layout::row_major(m, n)).unwrap();
+                    let asked = Request::new(problem, variant.semiring, variant.dtype);
+                    let selection = select_among(asked, None, &shipped_for_turing);
+                    assert!(selection.is_ok(), "{variant} {m} x {n} x {k}, A {a:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_production_kernel_that_is_asked_for_takes_every_layout_without_a_compiler() {
+        let simt = tilewright_kernels::find("simt").unwrap();
+        for a in layouts(35, 100) {
+            for b in layouts(100, 33) {
+                let problem = Problem::new(a, b, Layout::row_major(35, 33)).unwrap();
+                let asked = Request::new(problem, SemiringId::PlusTimes, DType::F64);
+                let selection = select_among(asked, Some(simt), &shipped_alone).unwrap();
+                assert_eq!((selection.recipe.kernel(), selection.operands), (simt, Operands::AsTheyAre));
             }
         }
     }
@@ -112,7 +227,7 @@ mod tests {
         let naive = tilewright_kernels::find("naive").unwrap();
         let rows = Layout::row_major(8, 8);
         let selection = select_with_ptx(request(rows, rows), Some(naive)).unwrap();
-        assert_eq!((selection.recipe.kernel, selection.operands), (naive, Operands::AsTheyAre));
+        assert_eq!((selection.recipe.kernel(), selection.operands), (naive, Operands::AsTheyAre));
         let error = select(request(rows.t(), rows), Some(naive)).err().unwrap();
         assert_eq!(error.code(), "unsupported");
     }

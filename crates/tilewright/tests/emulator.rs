@@ -11,8 +11,15 @@ use tilewright::{
 };
 
 const FLOATS: Makers<f32, f32> = (|x| x as f32, |x| x as f32);
-const EMULATOR: Options<'_> =
-    Options { backend: Backend::Emulator, threads: 0, isa: None, kernel: None, gpu: None, progress: None };
+const EMULATOR: Options<'_> = Options {
+    backend: Backend::Emulator,
+    threads: 0,
+    isa: None,
+    kernel: None,
+    gpu: None,
+    progress: None,
+    max_steps: None,
+};
 
 #[test]
 fn every_size_and_layout_agrees_with_the_definition() {
@@ -98,4 +105,44 @@ fn what_no_kernel_does_is_refused_and_c_stays() {
     let mut c = [7.0_f32; 4];
     let refused = product.write_to(MatMut::new(&mut c, Layout::row_major(2, 2)).unwrap());
     assert_eq!((refused.unwrap_err().code(), c), ("unsupported", [7.0; 4]));
+}
+
+/// Says that a process is to compute without a compiler.
+const WITHOUT_COMPILER: &str = "TILEWRIGHT_TEST_WITHOUT_COMPILER";
+
+/// Where there is no NVRTC, the help promises that another kernel takes the place of one that would have to be compiled.
+#[test]
+fn doubles_of_every_size_and_layout_need_no_compiler() {
+    if std::env::var_os(WITHOUT_COMPILER).is_none() {
+        let again = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["doubles_of_every_size_and_layout_need_no_compiler", "--exact"])
+            .env(WITHOUT_COMPILER, "1")
+            .env("TILEWRIGHT_NVRTC_PATH", "/nowhere")
+            .output()
+            .unwrap();
+        assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+        return;
+    }
+    assert!(tilewright::cuda::Nvrtc::find().is_err());
+    let doubles: Makers<f64, f64> = (|x| x as f64, |x| x as f64);
+    let mut refused = Vec::new();
+    for size in [(1, 1, 1), (64, 64, 32), (33, 31, 65), (40, 1, 50), (7, 128, 3)] {
+        for which in [
+            [0, 0, 0],
+            [1, 0, 0],
+            [0, 1, 0],
+            [1, 1, 0],
+            [0, 0, 1],
+            [3, 2, 3],
+            [2, 3, 0],
+            [4, 5, 1],
+            [5, 4, 5],
+        ] {
+            let update = Update::scale(-3.0, 2.0);
+            if let Err(error) = compare::<PlusTimes<f64>>(Backend::Emulator, size, which, &update, doubles) {
+                refused.push((size, which, error.to_string()));
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{} of 45 are refused: {:?}", refused.len(), refused[0]);
 }

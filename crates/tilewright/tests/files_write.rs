@@ -101,6 +101,67 @@ fn a_file_is_replaced_and_an_input_that_maps_it_stays_whole() {
     assert_eq!(files_in(directory.path()), ["a.npy"]);
 }
 
+/// A file of two tensors, one of three dimensions and of no type of ours, with metadata.
+fn foreign_file() -> Vec<u8> {
+    let header = r#"{"__metadata__":{"made \"by\"":"hand\n"},"odd":{"dtype":"U8","shape":[1,3,1],"data_offsets":[0,3]},"w":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[3,5]}}"#;
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.bytes());
+    bytes.extend([1, 2, 3, 4, 5]);
+    bytes
+}
+
+#[test]
+fn a_tensor_joins_a_file_and_leaves_the_rest_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("m.safetensors");
+    fs::write(&path, foreign_file()).unwrap();
+    let spec = |name: &str| Spec::new(&path, Format::Safetensors, Some(name.into()));
+    let put = |name: &str, m: DynRef<'_>| write(&spec(name), m, &WriteOptions::default()).unwrap();
+    put("c", sample().as_ref());
+    put("h", Matrix::filled(3, 1, f16::ONE).unwrap().as_ref().into());
+    put("c", sample().as_ref().t());
+
+    let bytes = fs::read(&path).unwrap();
+    let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    let metadata = header.metadata().as_ref().unwrap();
+    assert_eq!((metadata.len(), metadata["made \"by\""].as_str()), (1, "hand\n"));
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(file.len(), 4);
+    let (odd, w) = (file.tensor("odd").unwrap(), file.tensor("w").unwrap());
+    assert_eq!((odd.shape(), odd.data()), (&[1, 3, 1][..], &[1, 2, 3][..]));
+    assert_eq!((w.dtype().to_string(), w.data()), ("F8_E4M3".into(), &[4, 5][..]));
+    // Every tensor begins at a multiple of its elements' size, so that a reader can map it.
+    for (name, tensor) in file.tensors() {
+        let offset = tensor.data().as_ptr().addr() - bytes.as_ptr().addr();
+        assert_eq!(offset % (tensor.dtype().bitsize() / 8), 0, "{name}");
+    }
+    let back = read(&spec("c"), &ReadOptions::default()).unwrap();
+    assert_eq!((back.layout().rows, back.as_ref().get(1, 2)), (2, Some(Value::Float(1.5))));
+    // Without a name the matrix replaces the file.
+    save(&path, sample().as_ref()).unwrap();
+    assert_eq!(safetensors::SafeTensors::deserialize(&fs::read(&path).unwrap()).unwrap().len(), 1);
+    assert_eq!(files_in(directory.path()), ["m.safetensors"]);
+}
+
+#[test]
+fn a_large_file_that_is_mapped_keeps_its_tensors() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("m.safetensors");
+    let spec = |name: &str| Spec::new(&path, Format::Safetensors, Some(name.into()));
+    let large = Matrix::from_fn(400, 400, |i, j| (i * 400 + j) as f64).unwrap();
+    write(&spec("large"), large.as_ref().into(), &WriteOptions::default()).unwrap();
+    let input = read(&spec("large"), &ReadOptions::default()).unwrap();
+    if cfg!(windows) && input.is_mapped() {
+        return; // A mapped file cannot be replaced there.
+    }
+    // The matrix that is written lies in the file that it joins.
+    write(&spec("again"), input.as_ref().t(), &WriteOptions::default()).unwrap();
+    for (name, wanted) in [("large", large.as_ref()), ("again", large.as_ref().t())] {
+        let back = read(&spec(name), &ReadOptions::default()).unwrap();
+        assert_eq!(back.as_ref().typed::<f64>(), Some(wanted), "{name}");
+    }
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;

@@ -11,7 +11,9 @@ Sizes: 512 is a square product, 16x4096x4096 is MxNxK (A is M x K, B is K x N), 
 
 How it is measured: operands are random. Every kernel's result is compared with the definition before it is timed. On a GPU \
 the device's own clock counts, without transfers; buffers rotate through more memory than the second-level cache holds. \
-The kernels take turns, round by round. Times are medians; the spread is half of the distance between the quartiles. Peaks \
+The kernels take turns, round by round. Repetitions follow without a pause, as in a steady state, \
+unless --no-overlap is given. cuBLAS is its default cublasSgemm or cublasDgemm; its math mode is set, and variables that \
+override it are reported. Times are medians; the spread is half of the distance between the quartiles. Peaks \
 are those at the boost clock.
 
 Examples:
@@ -46,6 +48,9 @@ pub struct Bench {
     /// Measure the vendor's library in the same run (plus-times on f32 and f64)
     #[arg(long, value_enum, value_name = "LIBRARY", help_heading = "Contenders")]
     pub against: Option<Library>,
+    /// The arithmetic that is asked of cuBLAS
+    #[arg(long, value_enum, value_name = "MODE", requires = "against", help_heading = "Contenders")]
+    pub cublas_math: Option<Math>,
     /// Threads of the CPU backend; 0 takes as many as the product can occupy
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Contenders")]
     pub threads: usize,
@@ -53,6 +58,9 @@ pub struct Bench {
     /// Samples of each kernel
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measurement")]
     pub rounds: u32,
+    /// On a GPU, time every repetition by itself: none begins before the one before it has ended
+    #[arg(long, help_heading = "Measurement")]
+    pub no_overlap: bool,
     /// Draw the rates as bars, and on a GPU the roofline (.svg or .png)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Measurement")]
     pub plot: Option<PathBuf>,
@@ -75,6 +83,16 @@ pub enum Where {
     Cpu,
     /// The GPU alone
     Cuda,
+}
+
+/// The math mode of cuBLAS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Math {
+    /// The fastest of full precision (CUBLAS_DEFAULT_MATH); taken unless given
+    #[default]
+    Default,
+    /// The prescribed precision in every step, whatever the environment says (CUBLAS_PEDANTIC_MATH)
+    Pedantic,
 }
 
 /// A library to compare with.

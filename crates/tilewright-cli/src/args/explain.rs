@@ -1,9 +1,10 @@
 //! The options of `explain`.
 
-use super::occupancy::bytes;
+use super::{occupancy::bytes, steps};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use tilewright_arch::ComputeCapability;
+use tilewright_explain::Control;
 
 const EXPLAIN_DETAILS: &str = "\
 The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions; which \
@@ -11,13 +12,15 @@ shared-memory accesses ptxas -O3 merges is predicted beside them. A .cu file and
 compiled with NVRTC, which comes with the CUDA toolkit and with its \
 Python wheels; TILEWRIGHT_NVRTC_PATH names another. `tilewright kernels` lists the catalogue.
 
-Arguments: NAME=VALUE, where the name is that of the parameter in the source, in PTX, or its number from 0, and the \
+Arguments: NAME=VALUE, where the name is that of the parameter in the source, in PTX, or its number from 0, or that of a variable in global or constant memory, and the \
 value a number (256, 1.5), an array (f32[256,256]:random; also range, zeros, ones or a number behind the colon, zeros \
 unless given; f32[1000] has one row) or a file of a matrix (.npy and all others that `mul` reads). Products of the \
 catalogue take M, N, K or matrices A, B, C, and alpha, beta, semiring, dtype; kernels of its gallery the parameters that \
 `tilewright kernels` names.
 
-Exit code 1: the kernel ran, and an error was found in it.
+Exit code 1: the kernel ran, and an error was found in it. A kernel that has not ended after --max-steps, or when Ctrl-C is \
+pressed, is explained as far as it came, and a finding says where it was: kernel, line, block and threads. A second Ctrl-C \
+ends at once. The steps that are allowed unless given take minutes in a loop that computes, and longer in one that waits for memory.
 
 Examples:
   tilewright explain shared-tile --arg M=256 --arg N=256 --arg K=256 --report shared-tile.html
@@ -53,9 +56,12 @@ pub struct Explain {
     /// Dynamic shared memory per block
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Launch")]
     pub dynamic_smem: Option<u32>,
-    /// An argument; once for each
+    /// An argument, or a variable of the module; once for each
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = argument, help_heading = "Launch")]
     pub arguments: Vec<(String, String)>,
+    /// End a launch after so many steps: warp instructions, those that a guard skips among them
+    #[arg(long, value_name = "N", default_value_t = Control::STEPS, value_parser = steps(), help_heading = "Launch")]
+    pub max_steps: u64,
 
     /// The GPU that occupancy and roofline are for, such as h200, a6000 or "RTX 4090"; an H200 unless given
     #[arg(long, value_name = "NAME", conflicts_with = "cc", help_heading = "GPU")]

@@ -57,7 +57,8 @@ fn roof(report: &Report) -> Option<tilewright_charts::Plot> {
     if points.is_empty() {
         return None;
     }
-    let ceiling = Ceiling { name: name.into(), tera_per_second: peak / 1e12 };
+    let operation = if operations(report) == 1.0 { "OP" } else { "FLOP" };
+    let ceiling = Ceiling { name: name.into(), tera_per_second: peak / 1e12, operations: vec![operation] };
     let bandwidth = gpu.memory_bytes_per_second / 1e12;
     let heading = match operations(report) {
         1.0 => {

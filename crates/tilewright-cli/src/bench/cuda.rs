@@ -5,7 +5,7 @@ use super::{
     measured::{Measured, Outcome, Resources},
 };
 use crate::args::{Bench, KernelChoice};
-use std::{any::Any, cell::RefCell, time::Duration};
+use std::{any::Any, cell::RefCell};
 use tilewright::{
     Backend, Element, Error, ErrorKind, Matrix, Semiring,
     cuda::{Competitor, Cublas, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
@@ -16,14 +16,11 @@ use tilewright_kernels::{Family, Kernel, Recipe, Refusal, Request, kernels};
 /// The name of the vendor's library in the results.
 pub const CUBLAS: &str = "cuBLAS";
 
-const PACE: Pace =
-    Pace { warm_up: Duration::from_millis(200), sample: Duration::from_millis(20), samples: 15 };
-
 /// A GPU and what is measured on it.
 pub struct Device {
     pub engine: Engine,
     pub cublas: Option<Cublas>,
-    pub rounds: usize,
+    pub pace: Pace,
 }
 
 /// A kernel, and its recipe or why it has none.
@@ -50,7 +47,7 @@ fn recipes(args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
         return Ok(production);
     }
     let recipe = choose(request)?;
-    Ok(vec![(recipe.kernel, Ok(recipe))])
+    Ok(vec![(recipe.kernel(), Ok(recipe))])
 }
 
 impl Device {
@@ -75,14 +72,14 @@ struct Set<T: Element, U: Element> {
 
 /// Something to run on a set of buffers.
 enum Runner<'a> {
-    Kernel(Prepared, &'a Request),
+    Kernel(Box<Prepared>),
     Library(&'a Cublas),
 }
 
 impl Runner<'_> {
     fn run<T: Element, U: Element>(&self, set: &mut Set<T, U>) -> Result<(), Error> {
         match self {
-            Self::Kernel(prepared, request) => prepared.run(request, &set.a, &set.b, &mut set.c),
+            Self::Kernel(prepared) => prepared.run(&set.a, &set.b, &mut set.c),
             Self::Library(cublas) => {
                 let set: &mut dyn Any = set;
                 if let Some(Set { a, b, c }) = set.downcast_mut::<Set<f32, f32>>() {
@@ -102,10 +99,10 @@ impl Runner<'_> {
     }
 
     fn resources(&self, engine: &Engine) -> Result<Option<Resources>, Error> {
-        let Self::Kernel(prepared, _) = self else { return Ok(None) };
+        let Self::Kernel(prepared) = self else { return Ok(None) };
         // Others prepare operands, or join parts of sums.
         let recipe = prepared.recipe();
-        let product = recipe.launches.iter().position(|launch| launch.entry == recipe.kernel.entry());
+        let product = recipe.launches().iter().position(|launch| launch.entry() == recipe.kernel().entry());
         let Some(index) = product else { return Ok(None) };
         Ok(prepared.kernels()?.get(index).map(|kernel| {
             let threads = kernel.block.iter().product::<u32>() * kernel.blocks_per_multiprocessor;
@@ -120,7 +117,7 @@ impl Visit for Measure<'_> {
     type Output = Result<Vec<Measured>, Error>;
 
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let Self { device: Device { engine, cublas, rounds }, args, case } = self;
+        let Self { device: Device { engine, cublas, pace }, args, case } = self;
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
         let request =
@@ -134,7 +131,7 @@ impl Visit for Measure<'_> {
         let mut entries = Vec::new();
         for (kernel, recipe) in recipes(args, &request)? {
             let runner = match recipe {
-                Ok(recipe) => check(case, set()?, Runner::Kernel(engine.prepare(recipe)?, &request))?,
+                Ok(recipe) => check(case, set()?, Runner::Kernel(Box::new(engine.prepare(recipe)?)))?,
                 Err(refusal) => Err(Outcome::Refused(format!("needs {}; {}", refusal.needs, refusal.found))),
             };
             entries.push((kernel.name, runner));
@@ -152,7 +149,7 @@ impl Visit for Measure<'_> {
                 run: Box::new(|number| runner.run(&mut sets.borrow_mut()[number % count])),
             })
             .collect();
-        let mut timings = engine.race(&mut competitors, Pace { samples: *rounds, ..PACE })?.into_iter();
+        let mut timings = engine.race(&mut competitors, *pace)?.into_iter();
         drop(competitors);
 
         let mut measured = Vec::new();

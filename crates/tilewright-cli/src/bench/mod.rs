@@ -9,7 +9,7 @@ mod monitor;
 mod report;
 
 use crate::{
-    args::{Bench, Common, Format, KernelChoice, Library, Size, Where},
+    args::{Bench, Common, Format, KernelChoice, Library, Math, Size, Where},
     charts, doctor,
     failure::Failure,
     json,
@@ -24,7 +24,7 @@ use report::{GpuFacts, Machine, Report, Standings};
 use std::io::Write;
 use tilewright::{
     DType, DynProduct, Error, SemiringId,
-    cuda::{Cublas, Driver, Engine},
+    cuda::{Cublas, CublasMath, Driver, Engine, Pace, Repetitions},
     plan::{Floor, Gpu, peak},
 };
 
@@ -119,6 +119,9 @@ impl Field {
                 multiprocessors: gpu.multiprocessors,
                 driver: Driver::find().ok().map(|driver| driver.version().to_string()),
                 cublas: device.cublas.as_ref().map(Cublas::version).transpose()?,
+                cublas_math: device.cublas.as_ref().map(|_| math(args).name()),
+                cublas_overrides: CublasMath::overrides().into_iter().collect(),
+                repetitions_overlap: !args.no_overlap,
                 peak_pair_ops_per_second: peak.map(|p| p.pair_ops_per_second),
                 peak_unit: peak.map(|p| p.unit),
                 memory_bytes_per_second: gpu.bytes_per_second,
@@ -153,17 +156,18 @@ impl Field {
     }
 }
 
-/// The GPU, if it takes part. That there is none is said, not an error, unless a GPU was asked for by name.
+/// The GPU, if it takes part. That there is none is said, not an error, unless something was asked for that needs it.
 fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failure> {
     let only_isas = !args.kernel.is_empty() && args.kernel.iter().all(|c| matches!(c, KernelChoice::Isa(_)));
     if args.backend == Where::Cpu || (only_isas && args.against.is_none()) {
         return Ok(None);
     }
-    let names_gpu =
-        args.backend == Where::Cuda || args.kernel.iter().any(|c| matches!(c, KernelChoice::Gpu(_)));
+    let needs_gpu = args.backend == Where::Cuda
+        || args.against.is_some()
+        || args.kernel.iter().any(|c| matches!(c, KernelChoice::Gpu(_)));
     let engine = match Engine::shared() {
         Ok(engine) => engine,
-        Err(error) if names_gpu || !error.is_unavailable() => return Err(error.into()),
+        Err(error) if needs_gpu || !error.is_unavailable() => return Err(error.into()),
         Err(error) => {
             if !common.quiet {
                 terminal::say(Style::Note, "no GPU, the processor alone is measured", &error.to_string());
@@ -176,10 +180,19 @@ fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failur
     };
     let gpu = Gpu::present(engine.device())?;
     let cublas = match args.against {
-        Some(Library::Cublas) => Some(Cublas::open(&engine)?),
+        Some(Library::Cublas) => Some(Cublas::open(&engine, math(args))?),
         None => None,
     };
-    Ok(Some((Device { engine, cublas, rounds: args.rounds as usize }, gpu)))
+    let repetitions = if args.no_overlap { Repetitions::Apart } else { Repetitions::Overlap };
+    let pace = Pace { samples: args.rounds as usize, repetitions, ..Pace::default() };
+    Ok(Some((Device { engine, cublas, pace }, gpu)))
+}
+
+fn math(args: &Bench) -> CublasMath {
+    match args.cublas_math.unwrap_or_default() {
+        Math::Default => CublasMath::Default,
+        Math::Pedantic => CublasMath::Pedantic,
+    }
 }
 
 /// Says at once what was wrong.
@@ -201,6 +214,7 @@ fn heading(report: &Report) -> String {
         };
         let (name, cc, sms) = (&gpu.name, &gpu.compute_capability, gpu.multiprocessors);
         text += &format!("GPU {name}, compute capability {cc}, {sms} SMs{peak}\n");
+        text += &gpu.terms();
     }
     if let Some(cpu) = &machine.cpu {
         let threads = machine.threads.map_or(String::new(), |n| format!(", {n} threads"));

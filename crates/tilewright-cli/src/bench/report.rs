@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{args::Size, terminal};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use tilewright::{
     Backend, DType, SemiringId,
     plan::{Floor, Query, Work},
@@ -38,10 +39,37 @@ pub struct GpuFacts {
     pub multiprocessors: u32,
     pub driver: Option<String>,
     pub cublas: Option<u32>,
+    /// The math mode that was set.
+    pub cublas_math: Option<&'static str>,
+    /// Variables that let cuBLAS compute in another way, and their values.
+    pub cublas_overrides: BTreeMap<&'static str, String>,
+    /// Whether a repetition may begin before the one before it has ended.
+    pub repetitions_overlap: bool,
     /// The peak for this semiring and type, at the boost clock.
     pub peak_pair_ops_per_second: Option<f64>,
     pub peak_unit: Option<&'static str>,
     pub memory_bytes_per_second: f64,
+}
+
+impl GpuFacts {
+    /// On what terms the contenders meet, a line each.
+    pub fn terms(&self) -> String {
+        let mut lines = Vec::new();
+        if let (Some(version), Some(math)) = (self.cublas, self.cublas_math) {
+            let mut line = format!("cuBLAS {version}, default algorithm, {math}");
+            for (name, value) in &self.cublas_overrides {
+                line += &format!("; {name}={value}");
+            }
+            if self.cublas_overrides.is_empty() {
+                line += "; no override of it in the environment";
+            }
+            lines.push(line);
+        }
+        if !self.repetitions_overlap {
+            lines.push("repetitions do not overlap: each is timed by itself".into());
+        }
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
 }
 
 /// A contender at one size. Rates and fractions are null where it was not timed.
@@ -205,6 +233,38 @@ mod tests {
         cuda::Timing,
         plan::{Floor, Gpu},
     };
+
+    #[test]
+    fn the_terms_name_the_math_mode_and_what_overrides_it() {
+        let mut gpu = GpuFacts {
+            name: "H200".into(),
+            compute_capability: "9.0".into(),
+            multiprocessors: 132,
+            driver: None,
+            cublas: Some(130_100),
+            cublas_math: Some("CUBLAS_DEFAULT_MATH"),
+            cublas_overrides: BTreeMap::new(),
+            repetitions_overlap: true,
+            peak_pair_ops_per_second: None,
+            peak_unit: None,
+            memory_bytes_per_second: 1.0,
+        };
+        assert_eq!(
+            gpu.terms(),
+            "cuBLAS 130100, default algorithm, CUBLAS_DEFAULT_MATH; no override of it in the environment\n"
+        );
+        gpu.cublas_overrides.insert("NVIDIA_TF32_OVERRIDE", "1".into());
+        gpu.repetitions_overlap = false;
+        let terms = gpu.terms();
+        assert!(terms.contains("CUBLAS_DEFAULT_MATH; NVIDIA_TF32_OVERRIDE=1\n"), "{terms}");
+        assert!(terms.contains("repetitions do not overlap"), "{terms}");
+        let json = serde_json::to_value(&gpu).unwrap();
+        assert_eq!(json["cublas_math"], "CUBLAS_DEFAULT_MATH");
+        assert_eq!(json["cublas_overrides"]["NVIDIA_TF32_OVERRIDE"], "1");
+        assert_eq!(json["repetitions_overlap"], false);
+        gpu.cublas = None;
+        assert!(!gpu.terms().contains("cuBLAS"));
+    }
 
     fn measured(name: &str, seconds: f64) -> Measured {
         let timing = Timing { name: name.into(), seconds: vec![seconds; 3] };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tilewright::{
     Error,
-    cuda::{CubinCache, Cublas, DeviceInfo, Driver, Location, Nvdisasm, Nvrtc, Ptxas},
+    cuda::{CubinCache, Cublas, DeviceInfo, Driver, Engine, Location, Nvdisasm, Nvrtc, OperandReuse, Ptxas},
 };
 
 /// The part of the JSON object of `doctor` that is about GPUs.
@@ -12,6 +12,7 @@ pub struct Cuda {
     components: Vec<Found>,
     devices: Vec<Device>,
     cache: Option<Cache>,
+    operand_reuse: Reuse,
 }
 
 /// A library or tool.
@@ -40,11 +41,22 @@ struct Device {
 }
 
 #[derive(Serialize)]
+struct Reuse {
+    enabled: bool,
+    compilers: &'static [&'static str],
+    architecture: &'static str,
+    /// Whether the first device gives the same bits; null where the code for it is not changed at all.
+    same_bits: Option<bool>,
+}
+
+#[derive(Serialize)]
 struct Cache {
     directory: String,
     entries: u64,
     bytes: u64,
     capacity_bytes: u64,
+    /// Why the directory is not used, where it is not.
+    refused: Option<String>,
 }
 
 impl Cuda {
@@ -53,6 +65,7 @@ impl Cuda {
             .map(|driver| (driver.location().clone(), Some(format!("CUDA {}", driver.version()))));
         let nvrtc = Nvrtc::find().map(|nvrtc| (nvrtc.location().clone(), Some(nvrtc.version().to_string())));
         let devices = DeviceInfo::all().unwrap_or_default();
+        let operand_reuse = Reuse::gather(&devices);
         Self {
             components: vec![
                 found("driver", driver),
@@ -69,8 +82,10 @@ impl Cuda {
                     entries: info.entries,
                     bytes: info.bytes,
                     capacity_bytes: info.capacity,
+                    refused: info.refused,
                 }
             }),
+            operand_reuse,
         }
     }
 
@@ -79,10 +94,39 @@ impl Cuda {
         let mut rows: Vec<_> = self.components.iter().map(|one| (one.name, one.describe())).collect();
         rows.extend(self.devices.iter().map(|one| ("gpu", one.describe())));
         let cache = self.cache.as_ref().map_or("none".into(), |cache| {
-            format!("{}: {} kernels, {:.1} MB", cache.directory, cache.entries, cache.bytes as f64 / 1e6)
+            let directory = &cache.directory;
+            match &cache.refused {
+                Some(why) => format!("{directory}: not used, {why}; remove it, and a private one is made"),
+                None => format!("{directory}: {} kernels, {:.1} MB", cache.entries, cache.bytes as f64 / 1e6),
+            }
         });
         rows.push(("cache", cache));
+        rows.push(("machine code", self.operand_reuse.describe()));
         rows
+    }
+}
+
+impl Reuse {
+    fn gather(devices: &[DeviceInfo]) -> Self {
+        let OperandReuse { enabled, compilers, architecture } = OperandReuse::current();
+        let sm = |device: &DeviceInfo| format!("sm_{}", device.capability.number());
+        let is_for = |device: &DeviceInfo| enabled && sm(device) == architecture;
+        let first = devices.first().filter(|device| is_for(device));
+        let engine = first.and_then(|device| Engine::open(device.ordinal).ok());
+        Self { enabled, compilers, architecture, same_bits: engine.map(|engine| engine.reuses_operands()) }
+    }
+
+    fn describe(&self) -> String {
+        if !self.enabled {
+            return "as compiled (TILEWRIGHT_NO_REUSE)".into();
+        }
+        let here = match self.same_bits {
+            None => "",
+            Some(true) => "; the same bits on this GPU",
+            Some(false) => "; not on this GPU, where it is not known to give the same bits",
+        };
+        let of = self.compilers.join(", ");
+        format!("operands of f64 multiply-adds are reused in code for {} by {of}{here}", self.architecture)
     }
 }
 

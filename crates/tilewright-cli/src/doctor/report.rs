@@ -6,13 +6,14 @@ use serde::Serialize;
 use std::{io::Write, time::Instant};
 use tilewright::{Backend, Isa};
 
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 14] = [
     "TILEWRIGHT_BACKEND",
     "TILEWRIGHT_THREADS",
     FORCE_ISA,
     "TILEWRIGHT_DEVICE",
     "TILEWRIGHT_CACHE_DIR",
     "TILEWRIGHT_NO_CACHE",
+    "TILEWRIGHT_NO_REUSE",
     "TILEWRIGHT_CUDA_PATH",
     "TILEWRIGHT_NVRTC_PATH",
     "TILEWRIGHT_CUBLAS_PATH",

@@ -3,8 +3,9 @@
 use crate::{
     args::{Common, Explain, Format},
     failure::Failure,
-    json,
+    interrupt, json,
     occupancy::Target,
+    progress::Steps,
     terminal,
 };
 use std::{io::Write, path::Path};
@@ -12,18 +13,21 @@ use tilewright::{
     Error,
     files::{self, ReadOptions, Spec},
 };
-use tilewright_explain::{Array, Case, Document, Explained, Gpu, Request, html, text};
+use tilewright_explain::{Array, Case, Control, Document, Explained, Gpu, Request, html, text};
 
 /// The GPU that recipes are made for unless one is named.
 const DEFAULT_GPU: &str = "h200";
 
 pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     let gpu = gpu(args)?;
-    let first = explain(&args.kernel, args, &gpu)?;
-    let second = args.compare.as_deref().map(|kernel| explain(kernel, args, &gpu)).transpose()?;
+    interrupt::watch();
+    let first = explain(&args.kernel, args, common, &gpu)?;
+    let other = args.compare.as_deref().filter(|_| !interrupt::was_asked());
+    let second = other.map(|kernel| explain(kernel, args, common, &gpu)).transpose()?;
     let all: Vec<&Explained> = [Some(&first), second.as_ref()].into_iter().flatten().collect();
 
     if let Some(path) = &args.report {
+        interrupt::watch();
         files::write_bytes(path, page(&all)?.as_bytes())?;
         terminal::note(common, "report", &format!("wrote {}", path.display()));
     }
@@ -37,6 +41,10 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
             };
             anstream::stdout().lock().write_all(report.as_bytes())?;
         }
+    }
+    if interrupt::was_asked() {
+        let what = "interrupted; the numbers are those until then".into();
+        return Err(Failure::Interrupted { what });
     }
     let wrong: Vec<&str> = all
         .iter()
@@ -62,7 +70,7 @@ fn gpu(args: &Explain) -> Result<Gpu, Failure> {
 }
 
 /// A name of the catalogue, or a file.
-fn explain(kernel: &Path, args: &Explain, gpu: &Gpu) -> Result<Explained, Failure> {
+fn explain(kernel: &Path, args: &Explain, common: &Common, gpu: &Gpu) -> Result<Explained, Failure> {
     let request = Request {
         gpu: gpu.clone(),
         entry: args.entry.clone(),
@@ -76,7 +84,17 @@ fn explain(kernel: &Path, args: &Explain, gpu: &Gpu) -> Result<Explained, Failur
         Some(_) => Case::of_file(kernel, &request)?,
         None => Case::of_kernel(tilewright::kernels::find(&kernel.to_string_lossy())?, &request)?,
     };
-    Ok(case.explain(gpu)?)
+    let deferred = interrupt::Deferred::new();
+    let steps = Steps::new();
+    let show = |progress| steps.show(progress);
+    let control = Control {
+        max_steps: Some(args.max_steps),
+        stop: Some(deferred.asked()),
+        progress: if common.quiet { None } else { Some(&show) },
+    };
+    let explained = case.explain_under(gpu, &control);
+    steps.finish();
+    Ok(explained?)
 }
 
 /// A matrix from a file, as a kernel sees it: row-major and packed.

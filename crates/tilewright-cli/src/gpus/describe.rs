@@ -29,10 +29,17 @@ pub fn text(device: &Device, limits: &Limits) -> String {
         let _ = writeln!(out, "{bold}{name:<14}{bold:#} {block:>9}  {sm:>9}");
     }
 
-    let _ = writeln!(out, "\n{faint}{:<26} {:>9}  {:>12}{faint:#}", "peak", "TFLOP/s", "ridge FLOP/B");
-    for (rate, peak) in peaks(device) {
-        let (name, ridge) = (words(rate), peak / device.memory_bandwidth);
-        let _ = writeln!(out, "{bold}{name:<26}{bold:#} {:>9}  {:>12}", digits(peak / 1e12), digits(ridge));
+    for operation in ["FLOP", "OP"] {
+        let (per_second, ridge) = (format!("T{operation}/s"), format!("ridge {operation}/B"));
+        let mut peaks = peaks(device).filter(|(rate, _)| rate.operation() == operation).peekable();
+        if peaks.peek().is_some() {
+            let _ = writeln!(out, "\n{faint}{:<26} {per_second:>9}  {ridge:>12}{faint:#}", "peak");
+        }
+        for (rate, peak) in peaks {
+            let (name, ridge) = (words(rate), peak / device.memory_bandwidth);
+            let _ =
+                writeln!(out, "{bold}{name:<26}{bold:#} {:>9}  {:>12}", digits(peak / 1e12), digits(ridge));
+        }
     }
     let _ = writeln!(out, "\n{faint}source{faint:#} {}", device.source);
     out

@@ -20,6 +20,10 @@ pub fn run(args: &Gpus, common: &Common) -> Result<(), Failure> {
     let target = Target::find(args.name.as_deref(), args.cc)?;
     match target.and_then(|target| Some((target, target.device()?))) {
         Some((target, device)) => one(args, common, &target, device),
+        None if args.chart.is_some() => {
+            let hint = "name the GPU, as in `tilewright gpus h200 --chart roofline.svg`";
+            Err(Failure::usage("--chart draws the roofline of one GPU, and none is named", hint))
+        }
         None => {
             let cc = target.map(|target| target.limits().compute_capability);
             let devices: Vec<&Device> =
@@ -50,14 +54,17 @@ const TENSOR: &str = "tensor ";
 fn figure(device: &Device) -> Figure {
     let mut ceilings: Vec<Ceiling> = Vec::new();
     for (rate, peak) in peaks(device) {
-        let tera_per_second = peak / 1e12;
+        let (tera_per_second, operation) = (peak / 1e12, rate.operation());
         match ceilings.iter_mut().find(|c| c.tera_per_second == tera_per_second) {
-            // What the first name says need not be said again.
-            Some(same) if same.name.starts_with(TENSOR) => {
-                same.name += &format!(", {}", words(rate).trim_start_matches(TENSOR));
+            Some(same) => {
+                // What the first name says need not be said again.
+                let prefix = if same.name.starts_with(TENSOR) { TENSOR } else { "" };
+                same.name += &format!(", {}", words(rate).trim_start_matches(prefix));
+                same.operations.push(operation);
             }
-            Some(same) => same.name += &format!(", {}", words(rate)),
-            None => ceilings.push(Ceiling { name: words(rate), tera_per_second }),
+            None => {
+                ceilings.push(Ceiling { name: words(rate), tera_per_second, operations: vec![operation] })
+            }
         }
     }
     ceilings.sort_by(|a, b| b.tera_per_second.total_cmp(&a.tera_per_second));

@@ -104,9 +104,9 @@ impl Sample {
     fn new(of: String, recipe: &Recipe) -> Self {
         Self {
             of,
-            details: recipe.details.clone(),
-            workspace_bytes: recipe.workspaces.iter().sum(),
-            launches: recipe.launches.iter().map(SampleLaunch::of).collect(),
+            details: recipe.details().to_vec(),
+            workspace_bytes: recipe.workspaces().iter().sum(),
+            launches: recipe.launches().iter().map(SampleLaunch::of).collect(),
         }
     }
 
@@ -138,12 +138,12 @@ impl Sample {
 impl SampleLaunch {
     fn of(launch: &Launch) -> Self {
         Self {
-            entry: launch.entry,
-            grid: launch.grid,
-            block: launch.block,
-            dynamic_shared_memory: launch.dynamic_shared_memory,
-            arguments: launch.arguments.iter().map(|a| (a.name, type_of(a.value))).collect(),
-            symbols: launch.symbols.iter().map(|s| s.name).collect(),
+            entry: launch.entry(),
+            grid: launch.grid(),
+            block: launch.block(),
+            dynamic_shared_memory: launch.dynamic_shared_memory(),
+            arguments: launch.arguments().iter().map(|a| (a.name, type_of(a.value))).collect(),
+            symbols: launch.symbols().iter().map(|s| s.name).collect(),
         }
     }
 }
@@ -151,7 +151,9 @@ impl SampleLaunch {
 /// The launches of a sample product, or with the exhibit's defaults.
 pub fn launches(kernel: &'static Kernel) -> Vec<Launch> {
     let product = preconditions::sample(kernel).map(|(_, recipe)| recipe);
-    product.or_else(|| Some(kernel.show(&[]).ok()?.recipe)).map_or(Vec::new(), |recipe| recipe.launches)
+    product
+        .or_else(|| Some(kernel.show(&[]).ok()?.recipe().clone()))
+        .map_or(Vec::new(), |recipe| recipe.launches().to_vec())
 }
 
 fn sample(kernel: &'static Kernel) -> Option<Sample> {
@@ -160,7 +162,7 @@ fn sample(kernel: &'static Kernel) -> Option<Sample> {
         let of = format!("{}x{}x{}, {} on {}", p.m(), p.n(), p.k(), request.semiring, request.dtype);
         return Some(Sample::new(of, &recipe));
     }
-    kernel.show(&[]).ok().map(|showing| Sample::new("its defaults".into(), &showing.recipe))
+    kernel.show(&[]).ok().map(|showing| Sample::new("its defaults".into(), showing.recipe()))
 }
 
 fn type_of(value: ArgumentValue) -> &'static str {

@@ -39,14 +39,14 @@ fn print(text: &str) -> Result<(), Failure> {
 /// The PTX of the program that computes, for the oldest architecture that has all instructions in use.
 fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
     let launches = describe::launches(kernel);
-    let Some(launch) = launches.iter().find(|launch| launch.entry == kernel.entry()) else {
+    let Some(launch) = launches.iter().find(|launch| launch.entry() == kernel.entry()) else {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
-    let program = &launch.program;
+    let program = launch.program();
     if let Some(ptx) = program.shipped_ptx() {
         return Ok(ptx.to_owned());
     }
-    let source = Source { name: program.file, text: program.source, headers: &program.headers() };
+    let source = Source { name: program.file(), text: program.source(), headers: &program.headers() };
     let target = Architecture::new(ComputeCapability::new(8, 0));
     let compiled = Nvrtc::find()?.compile(&source, target, Output::Ptx, COMPILER_OPTIONS)?;
     Ok(String::from_utf8_lossy(&compiled.image).trim_end_matches('\0').to_owned())

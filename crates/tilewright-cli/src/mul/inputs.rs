@@ -1,6 +1,9 @@
 //! The matrices to multiply, in one element type.
 
-use super::types::{self, Found};
+use super::{
+    source::{self, Source},
+    types::{self, Found},
+};
 use crate::{
     args::Mul,
     failure::Failure,
@@ -9,7 +12,7 @@ use crate::{
 use std::time::Instant;
 use tilewright::{
     DType, DynProduct, DynRef, DynUpdate, Extremes, Layout, SemiringId, Value,
-    files::{self, Format, Input, ReadOptions, Spec},
+    files::{self, Input, ReadOptions, Spec},
 };
 
 /// Both operands, and C0 where one is given.
@@ -30,18 +33,20 @@ impl Inputs {
         let start = Instant::now();
         let (a_spec, b_spec) = (Spec::parse(&args.a)?, Spec::parse(&args.b)?);
         let c0_spec = args.accumulate.as_ref().map(Spec::parse).transpose()?;
-        let read = |spec: &Spec, dtype| files::read(spec, &options(args.semiring, dtype));
+        source::check_pipes(&[("A", Some(&a_spec)), ("B", Some(&b_spec)), ("C0", c0_spec.as_ref())])?;
+        let (a_source, b_source) = (Source::open(a_spec)?, Source::open(b_spec)?);
+        let read = |source: &Source, dtype| source.read(&options(args.semiring, dtype));
 
-        let (mut a, mut b) = (read(&a_spec, args.dtype)?, read(&b_spec, args.dtype)?);
-        let found = [found(&a_spec, &a), found(&b_spec, &b)];
+        let (mut a, mut b) = (read(&a_source, args.dtype)?, read(&b_source, args.dtype)?);
+        let found = [found(&a_source, &a), found(&b_source, &b)];
         let dtype = match args.dtype {
             Some(dtype) => dtype,
             None => types::common(args.semiring, found[0], found[1])?,
         };
         // Text is read again rather than converted: what it leaves out depends on the type.
-        for (spec, input) in [(&a_spec, &mut a), (&b_spec, &mut b)] {
+        for (source, input) in [(&a_source, &mut a), (&b_source, &mut b)] {
             if input.as_ref().dtype() != dtype {
-                *input = read(spec, Some(dtype))?;
+                *input = read(source, Some(dtype))?;
             }
         }
         let c0 = match &c0_spec {
@@ -101,18 +106,14 @@ fn oriented(m: DynRef<'_>, transposed: bool) -> DynRef<'_> {
     if transposed { m.t() } else { m }
 }
 
-fn found(spec: &Spec, input: &Input) -> Found {
+fn found(source: &Source, input: &Input) -> Found {
     let dtype = input.as_ref().dtype();
-    match spec.format() {
-        Format::Csv | Format::Mtx => Found::Text(dtype),
-        _ => Found::Stored(dtype),
-    }
+    if source.is_text() { Found::Text(dtype) } else { Found::Stored(dtype) }
 }
 
 /// C0 has the type of the result; a stored type is converted only when `--dtype` asks for conversions.
 fn read_c0(spec: &Spec, args: &Mul, dtype: DType) -> Result<Input, Failure> {
-    let is_text = matches!(spec.format(), Format::Csv | Format::Mtx);
-    let asked = (is_text || args.dtype.is_some()).then_some(dtype);
+    let asked = (source::is_text(spec) || args.dtype.is_some()).then_some(dtype);
     let c0 = files::read(spec, &options(args.semiring, asked))?;
     let stored = c0.as_ref().dtype();
     if stored != dtype {

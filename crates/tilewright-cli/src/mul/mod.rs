@@ -6,6 +6,7 @@ mod plan;
 mod planned;
 mod preview;
 mod report;
+mod source;
 mod types;
 
 use crate::{
@@ -106,6 +107,12 @@ fn check(args: &Mul) -> Result<(), Failure> {
             "a plan is made for it, or the emulator imitates it; TILEWRIGHT_DEVICE numbers the GPUs that are here",
         ));
     }
+    if args.max_steps.is_some() && backend != Backend::Emulator {
+        return Err(Failure::usage(
+            format!("--max-steps limits the emulator, not {backend}"),
+            "leave it out, or choose --backend emulator",
+        ));
+    }
     // A kernel for GPUs says where it is to run.
     let backend = match (args.backend, args.kernel) {
         (Backend::Auto, Some(KernelChoice::Gpu(_))) => Backend::Cuda.resolve()?,
@@ -169,6 +176,7 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
         isa: isa(args.kernel),
         kernel: gpu_kernel(args.kernel),
         gpu: gpu.as_ref(),
+        max_steps: args.max_steps,
         progress: if common.quiet { None } else { Some(&count) },
     };
     let product = product.options(options);

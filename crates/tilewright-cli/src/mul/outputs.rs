@@ -39,10 +39,12 @@ impl Outputs {
             return Err(Failure::usage(what, "write the matrix to a file"));
         }
         if let (Some(Target::File(c)), Some(arg)) = (&c, &arg)
-            && c.path() == arg.path()
+            && files::is_same_file(c.path(), arg.path())
+            && !are_two_members(c, arg)
         {
             let what = format!("-o and --arg-out both write to {}", c.path().display());
-            return Err(Failure::usage(what, "choose two files"));
+            let hint = "choose two files, or two names in a file: x.safetensors:c and x.safetensors:k";
+            return Err(Failure::usage(what, hint));
         }
         Ok(Self { c, arg })
     }
@@ -100,6 +102,11 @@ impl Outputs {
         }
         Ok(start.elapsed().as_secs_f64())
     }
+}
+
+/// Whether both have names, in a file that keeps one when the other is written.
+fn are_two_members(c: &Spec, arg: &Spec) -> bool {
+    matches!((c.member(), arg.member()), (Some(c), Some(arg)) if c != arg)
 }
 
 /// The arg result as signed numbers, -1 for none: files have no 32-bit unsigned type of ours.

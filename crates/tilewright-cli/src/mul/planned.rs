@@ -59,7 +59,8 @@ struct OnGpu {
     workspace_bytes: u64,
     launches: Vec<Launch>,
     floor: Option<LeastTime>,
-    modelled_seconds: f64,
+    /// Of production kernels.
+    modelled_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]

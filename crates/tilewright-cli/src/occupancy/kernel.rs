@@ -119,27 +119,27 @@ fn architecture(capability: ComputeCapability) -> Architecture {
 
 fn from_catalogue(kernel: &'static Kernel, limits: &Limits, sms: Option<u32>) -> Result<Compiled, Failure> {
     let launch = launch(kernel, limits, sms)?;
-    let headers = launch.program.headers();
-    let source = Source { name: launch.program.file, text: launch.program.source, headers: &headers };
+    let headers = launch.program().headers();
+    let source = Source { name: launch.program().file(), text: launch.program().source(), headers: &headers };
     let kernels = kernel_resources(Input::Source(source), architecture(limits.compute_capability))?;
     Ok(Compiled {
-        kernel: choose(kernels, kernel.name, Some(launch.entry))?,
-        launch: Some((launch.block.iter().product(), launch.dynamic_shared_memory)),
+        kernel: choose(kernels, kernel.name, Some(launch.entry()))?,
+        launch: Some((launch.block().iter().product(), launch.dynamic_shared_memory())),
     })
 }
 
 /// The launch that computes; others prepare.
 fn launch(kernel: &'static Kernel, limits: &Limits, sms: Option<u32>) -> Result<Launch, Failure> {
     let recipe = match (kernel.exhibit(), kernel.variants.first()) {
-        (Some(_), _) => kernel.show(&[]).map_err(tilewright::Error::from)?.recipe,
+        (Some(_), _) => kernel.show(&[]).map_err(tilewright::Error::from)?.recipe().clone(),
         (None, Some(&variant)) => {
             let [large, small] = SIZES.map(|size| recipe(kernel, variant, size, limits, sms));
             large.or(small)?
         }
         (None, None) => return Err(no_kernel(kernel.name)),
     };
-    let computes = |launch: &Launch| launch.entry == kernel.entry();
-    recipe.launches.into_iter().find(computes).ok_or_else(|| no_kernel(kernel.name))
+    let computes = |launch: &Launch| launch.entry() == kernel.entry();
+    recipe.launches().iter().find(|launch| computes(launch)).cloned().ok_or_else(|| no_kernel(kernel.name))
 }
 
 /// How the kernel multiplies square matrices.
@@ -197,8 +197,8 @@ mod tests {
         let limits = Limits::of(ComputeCapability::new(9, 0)).unwrap();
         for kernel in kernels::kernels() {
             let launch = launch(kernel, limits, None).unwrap();
-            assert_eq!(launch.entry, kernel.entry());
-            assert!((1..=1024).contains(&launch.block.iter().product::<u32>()), "{}", kernel.name);
+            assert_eq!(launch.entry(), kernel.entry());
+            assert!((1..=1024).contains(&launch.block().iter().product::<u32>()), "{}", kernel.name);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The loops around a pruned product: rows are sorted, as many as there is room for, and meet panel after panel of B.
 
-use super::{Pruning, STEP, region::Region, shelf::Shelf};
+use super::{Account, Part, Pruning, STEP, left::Left, region::Region, shelf::Shelf, whole::WholeRows};
 use crate::{
     blocking::{Blocking, cut, parts},
     cache::second_level,
@@ -27,15 +27,24 @@ pub struct Job<'a, E, P> {
     pub joins: bool,
     /// Elements of sorted rows to keep at a time.
     pub room: usize,
+    pub account: Account,
     pub options: &'a Options<'a>,
+}
+
+/// How far a product was computed.
+pub struct Outcome {
+    /// Threads that took part.
+    pub threads: usize,
+    /// What is to be computed with all terms, in this order.
+    pub left: Vec<Part>,
 }
 
 // SAFETY: a job reads A and B, and its regions write disjoint parts of C.
 unsafe impl<E: Sync, P: Send> Sync for Job<'_, E, P> {}
 
-impl<E: Copy + Sync, P: Copy + Send> Job<'_, E, P> {
-    /// Computes the product and returns the number of threads that took part.
-    pub fn run(&self) -> Result<usize, Error> {
+impl<E: Copy + Sync, P: Copy + Send + Sync> Job<'_, E, P> {
+    /// Computes the product until the account says that it does not pay.
+    pub fn run(&self) -> Result<Outcome, Error> {
         let (m, n, k) = (self.a.rows(), self.b.cols(), self.a.cols());
         let (width, size) = (self.kernel.cols, size_of::<P>());
         let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
@@ -43,19 +52,28 @@ impl<E: Copy + Sync, P: Copy + Send> Job<'_, E, P> {
         let across = choice::shares(n, width, nc, threads);
         Workspace::with(|workspace| {
             let mut shelf = Shelf::new(workspace, m, kc, self.room)?;
+            let left = Left::default();
             for terms in parts(0..k, kc) {
                 let mut rows = 0..m;
-                while !rows.is_empty() {
+                while !rows.is_empty() && !self.account.is_stopped() {
                     let sorted = shelf.fill(self, rows.clone(), &terms, threads)?;
                     rows.start = sorted.end;
+                    let whole_rows = WholeRows::new(sorted.clone(), terms.clone());
                     let regions: Vec<_> = cut(0..n, across, width).collect();
                     share_with_help(&regions, threads, &|cols, help| {
-                        let (shelf, rows, terms) = (&shelf, sorted.clone(), terms.clone());
-                        Region { job: self, shelf, rows, cols: cols.clone(), terms }.compute(help)
+                        let (rows, cols, terms) = (sorted.clone(), cols.clone(), terms.clone());
+                        let part = Part { rows, cols, terms };
+                        Region { job: self, shelf: &shelf, whole_rows: &whole_rows, part, left: &left }
+                            .compute(help)
                     })?;
                 }
+                if self.account.is_stopped() {
+                    left.add(Part { rows, cols: 0..n, terms: terms.clone() });
+                    left.add(Part { rows: 0..m, cols: 0..n, terms: terms.end..k });
+                    break;
+                }
             }
-            Ok(threads.min(n.div_ceil(width) * m))
+            Ok(Outcome { threads: threads.min(n.div_ceil(width) * m), left: left.into_parts() })
         })
     }
 

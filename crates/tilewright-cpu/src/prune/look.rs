@@ -1,6 +1,9 @@
 //! Whether pruning pays: a look at some outputs.
 
-use super::sort::{FAR, best_of, worst};
+use super::{
+    Model,
+    sort::{FAR, best_of, is_absent, worst},
+};
 use crate::{op::Scalar, pack::Load};
 use tilewright_core::MatRef;
 
@@ -10,7 +13,7 @@ pub trait Metric: Scalar + PartialOrd {
     fn measures(scale: f64) -> bool;
     /// The distance of two elements.
     fn distance(self, other: Self) -> f64;
-    /// The distance in whole units, of which `scale` measure one; [`FAR`] from there on, and of NaN.
+    /// The distance in whole units, of which `scale` measure one; [`FAR`] from there on. Equal elements have none, even infinite ones.
     fn code(self, origin: Self, scale: f64) -> u8;
 }
 
@@ -31,11 +34,12 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn distance(self, other: Self) -> f64 {
-                f64::from(self - other).abs()
+                if self == other { 0.0 } else { f64::from(self - other).abs() }
             }
             #[inline(always)]
             fn code(self, origin: Self, scale: f64) -> u8 {
-                code(((self - origin).abs() * scale as $t) as f32)
+                let units = ((self - origin).abs() * scale as $t) as f32;
+                code(if self == origin { 0.0 } else { units })
             }
         }
     )*};
@@ -61,78 +65,105 @@ macro_rules! integers {
 }
 integers! { i16 i32 i64 }
 
-/// Rows, columns and terms from which on pruning pays. Sorting has a cost for each element of A, which many columns share,
-/// and packing one for each of B, which is less, and which rows share.
+/// Rows, columns and terms from which on pruning may pay: panels and steps are filled.
 const LEAST: [usize; 3] = [24, 128, 256];
 
-/// Terms in all from which on pruning pays: the look has a cost, too.
+/// Terms in all from which on pruning may pay: beginning has a cost, too.
 const LEAST_IN_ALL: f64 = (1u32 << 22) as f64;
-
-/// Terms, by the square of an element's bytes, from which on pruning pays where all terms could be computed in 16 bits: that
-/// takes a time that grows with `k`, and pruning one that grows with its root and with the size of elements.
-const LEAST_NARROWED: usize = 40;
 
 /// Whether a product of `m x k` and `k x n` elements of so many bytes is large enough; `narrowed` if it could be computed in 16 bits.
 pub fn pays((m, n, k): (usize, usize, usize), size: usize, narrowed: bool) -> bool {
     let large = [m, n, k].into_iter().zip(LEAST).all(|(side, least)| side >= least);
-    let in_all = m as f64 * n as f64 * k as f64;
-    large && in_all >= LEAST_IN_ALL && !(narrowed && k < LEAST_NARROWED * size * size)
+    let model = Model::new((m, n, k), size, narrowed);
+    large && model.terms() >= LEAST_IN_ALL && model.may_pay()
 }
 
 /// Rows, and columns, that meet in the outputs that are looked at.
 const SIDE: usize = 8;
 /// Lines side by side that are looked at: they share cache lines.
 const BESIDE: usize = 4;
-/// Terms of an output that are looked at.
-const TERMS: usize = 4096;
-/// The most terms that may be needed for pruning to pay, as a part of all: each takes twice as long, because its elements
-/// come from the second-level cache, and a panel has more columns than are looked at.
-const PART: usize = 4;
+/// The most terms of an output that are looked at: no more than a block of them has, because of fewer terms farther ones win.
+const TERMS: usize = 1024;
+/// Terms side by side that are looked at: they share cache lines. Such runs are spread over all terms.
+const RUN: usize = 16;
 /// How much farther than was seen to be needed elements are sorted. A row that needs others is computed a second time.
 const MARGIN: f64 = 1.75;
 /// The scale where only the best elements of each row are needed.
 const NO_DISTANCE: f64 = 1e30;
 
-/// The distances of some terms of [`SIDE`] rows of `x` from the best of each row's: lines of equal length. With `MAX`, under
-/// max-plus.
+/// The lines to look at, by their place in a row of numbers that are spread: not those of A in B, which may be its transpose, where the
+/// product of a line with itself tells nothing of the others.
+#[derive(Clone, Copy)]
+pub enum Operand {
+    A = 0,
+    B = SIDE as isize / BESIDE as isize,
+}
+
+/// The distances of some terms of [`SIDE`] rows of `x` from the best of each row's: lines of equal length. NaN for what is absent. With
+/// `MAX`, under max-plus. No closures, as in [`crate::scan`].
 #[inline(always)]
-pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(x: MatRef<'_, E>) -> Vec<f64> {
-    let terms = x.cols().min(TERMS);
-    let first = (x.cols() - terms) / 2;
+pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
+    x: MatRef<'_, E>,
+    operand: Operand,
+    model: &Model,
+) -> Vec<f64> {
+    let runs = x.cols().min(TERMS).min(model.terms_to_look_at()).div_ceil(RUN).max(2);
+    let (terms, last) = (runs * RUN, x.cols() - RUN);
     let mut lines = vec![worst::<P, MAX>(); SIDE * terms];
     for (place, lines) in lines.chunks_exact_mut(BESIDE * terms).enumerate() {
-        let i = spread(place, x.rows() - BESIDE);
-        for p in 0..terms {
+        let i = spread(place + operand as usize, x.rows() - BESIDE);
+        for q in 0..terms {
+            let p = q / RUN * last / (runs - 1) + q % RUN;
             for beside in 0..BESIDE {
-                // SAFETY: the terms lie inside the matrix, which has more rows than lie side by side.
-                lines[beside * terms + p] = L::load(unsafe { x.get_unchecked(i + beside, first + p) });
+                // SAFETY: runs end at the last term, and the matrix has more rows than lie side by side.
+                lines[beside * terms + q] = L::load(unsafe { x.get_unchecked(i + beside, p) });
             }
         }
     }
-    let mut distances = Vec::with_capacity(lines.len());
-    for line in lines.chunks_exact(terms) {
+    let mut distances = vec![f64::NAN; lines.len()];
+    for (line, distances) in lines.chunks_exact(terms).zip(distances.chunks_exact_mut(terms)) {
         let origin = best_of::<P, MAX>(line);
-        distances.extend(line.iter().map(|x| x.distance(origin)));
+        for (distance, &x) in distances.iter_mut().zip(line) {
+            *distance = if is_absent::<P, MAX>(x) { f64::NAN } else { x.distance(origin) };
+        }
     }
     distances
 }
 
 /// Units per distance to sort rows by, if the [`distances`] of rows of A and columns of B tell that pruning pays.
 #[inline(always)]
-pub fn scale<P: Metric>(rows: &[f64], cols: &[f64]) -> Option<f64> {
+pub fn scale<P: Metric>(rows: &[f64], cols: &[f64], model: &Model) -> Option<f64> {
     let terms = rows.len() / SIDE;
-    let (mut needed, mut reach) = (0, 0.0);
+    let (mut needed, mut reach) = (0.0, 0.0);
     for row in rows.chunks_exact(terms) {
-        let most = cols.chunks_exact(terms).map(|col| least_sum(row, col)).fold(0.0, f64::max);
-        for &distance in row {
-            // Others cannot win; equal ones may come before the winner.
-            let near = distance <= most && distance < f64::INFINITY;
-            needed += usize::from(near);
-            reach = if near && distance > reach { distance } else { reach };
+        let mut most = 0.0;
+        for col in cols.chunks_exact(terms) {
+            let least = least_sum(row, col);
+            // Where all of a column is absent nothing is needed.
+            most = if least > most && !is_all_absent(col) { least } else { most };
         }
+        let (mut nearer, mut equal) = (0_usize, 0_usize);
+        for &distance in row {
+            // Others cannot win. Half of the equal ones come before the winner.
+            nearer += usize::from(distance < most);
+            equal += usize::from(distance == most);
+            let reached = distance <= most && distance < f64::INFINITY;
+            reach = if reached && distance > reach { distance } else { reach };
+        }
+        needed += nearer as f64 + equal as f64 / 2.0;
     }
     let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
-    (needed * PART <= SIDE * terms && P::measures(scale)).then_some(scale)
+    (model.pays_in_panels(needed / (SIDE * terms) as f64) && P::measures(scale)).then_some(scale)
+}
+
+/// Whether no term of a line is there.
+#[inline(always)]
+fn is_all_absent(line: &[f64]) -> bool {
+    let mut present = 0;
+    for x in line {
+        present += usize::from(!x.is_nan());
+    }
+    present == 0
 }
 
 /// Numbers side by side, which makes vectors of them.
@@ -144,16 +175,23 @@ fn least_sum(a: &[f64], b: &[f64]) -> f64 {
     let mut least = [f64::INFINITY; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
-        for (least, (a, b)) in least.iter_mut().zip(a.iter().zip(b)) {
-            *least = if a + b < *least { a + b } else { *least };
+        for l in 0..LANES {
+            let sum = a[l] + b[l];
+            least[l] = if sum < least[l] { sum } else { least[l] };
         }
     }
-    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a + b);
-    least.into_iter().chain(rest).fold(f64::INFINITY, f64::min)
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        least[0] = if a + b < least[0] { a + b } else { least[0] };
+    }
+    let mut smallest = f64::INFINITY;
+    for least in least {
+        smallest = if least < smallest { least } else { smallest };
+    }
+    smallest
 }
 
 /// The `i`-th of numbers below `end` that are spread evenly (by the golden ratio) however many of them are taken.
-fn spread(i: usize, end: usize) -> usize {
+pub fn spread(i: usize, end: usize) -> usize {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     (((i as f64 + 0.5) * GOLDEN).fract() * end as f64) as usize
 }

@@ -11,7 +11,9 @@
 //! looking at some outputs ([`scale()`]). Products that ask for the term that won are computed otherwise, because ties by rounding may lie
 //! in what is left out.
 
+mod cost;
 mod job;
+mod left;
 mod look;
 mod panels;
 mod region;
@@ -20,12 +22,15 @@ mod shelf;
 mod sort;
 #[cfg(test)]
 mod tests;
+mod whole;
 
-pub use job::Job;
-pub use look::{Metric, distances, pays, scale};
-pub use row::{Row, STEP};
+pub use cost::{Account, Model};
+pub use job::{Job, Outcome};
+pub use left::Part;
+pub use look::{Metric, Operand, distances, pays, scale};
+pub use row::{Done, Row, STEP};
 pub use shelf::ROOM;
-pub use sort::{Room, SPARE, Sorting, sort};
+pub use sort::{Room, SPARE, Sorted, Sorting, sort};
 
 use crate::{
     lanes::{Below, Lanes},
@@ -43,13 +48,13 @@ pub struct Pruning<E, P> {
     /// Packs panels of B, and rows of A.
     pub pack: PackFn<E, P>,
     /// Sorts a row of A.
-    pub sort: unsafe fn(&[P], f64, usize, &Sorting<P>) -> usize,
+    pub sort: unsafe fn(&[P], f64, usize, &Sorting<P>) -> Sorted,
     /// The best element of a row.
     pub best_of: fn(&[P]) -> P,
     /// The best of so many rows of a panel, column by column.
     pub best: unsafe fn(*const P, usize, *mut P),
     /// Computes a row of C in a panel.
-    pub row: unsafe fn(&Row<P>) -> bool,
+    pub row: unsafe fn(&Row<P>) -> Done,
 }
 
 /// The functions of one instruction set.
@@ -67,7 +72,7 @@ macro_rules! with_features {
                 scale: f64,
                 width: usize,
                 memory: &Sorting<P>,
-            ) -> usize {
+            ) -> Sorted {
                 // SAFETY: as the caller guarantees.
                 unsafe { super::sort::<Q, P, MAX>(line, scale, width, memory) }
             }
@@ -83,7 +88,7 @@ macro_rules! with_features {
             /// # Safety
             /// As [`row::row()`], on a processor with these features.
             $(#[target_feature(enable = $features)])?
-            unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>>(row: &Row<V::T>) -> bool {
+            unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>>(row: &Row<V::T>) -> Done {
                 // SAFETY: as the caller guarantees.
                 unsafe { row::row::<V, O, VECTORS>(row) }
             }

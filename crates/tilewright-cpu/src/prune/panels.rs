@@ -21,7 +21,7 @@ pub struct Panels<P> {
 // SAFETY: they are only read after they are packed.
 unsafe impl<P: Send> Sync for Panels<P> {}
 
-impl<P: Copy + Send> Panels<P> {
+impl<P: Copy + Send + Sync> Panels<P> {
     /// Packs these columns of B.
     pub fn pack<E: Copy + Sync>(
         workspace: &mut Workspace,
@@ -33,6 +33,7 @@ impl<P: Copy + Send> Panels<P> {
         let padded = cols.len().next_multiple_of(kernel.cols);
         let bytes = [padded * k * size, padded * size];
         let [packed, best] = workspace.reserve_anew(bytes, align_of::<P>())?.map(|bytes| bytes.cast());
+        job.account.packed(padded * k);
         let panels = Self { first: cols.start, k, packed, best };
         // SAFETY: the columns lie inside B, and there is room for them.
         unsafe {

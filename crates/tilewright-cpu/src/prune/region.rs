@@ -1,6 +1,8 @@
 //! Columns of C, which one thread packs B for and others help to compute.
 
-use super::{Job, Room, Row, STEP, panels::Panels, shelf::Shelf};
+use super::{
+    Done, Job, Part, Room, Row, STEP, Sorted, left::Left, panels::Panels, shelf::Shelf, whole::WholeRows,
+};
 use crate::{
     blocking::part,
     share::{Help, untaken},
@@ -12,56 +14,88 @@ use core::{
 };
 use tilewright_core::Error;
 
-/// Rows of a piece, in a panel: so few that threads end at about the same time, in tens of microseconds.
-const ROWS: RangeInclusive<usize> = 16..=128;
+/// Rows of a piece, in a panel: so few that threads end at about the same time, in tens of microseconds,
+/// and that pruning stops soon where it does not pay.
+const ROWS: RangeInclusive<usize> = 8..=128;
 /// Pieces that few rows are cut into.
-const PIECES: usize = 8;
+const PIECES: usize = 16;
 
 /// Sorted rows and some columns of C, for some terms.
 pub struct Region<'a, E, P> {
     pub job: &'a Job<'a, E, P>,
     pub shelf: &'a Shelf<P>,
-    pub rows: Range<usize>,
-    pub cols: Range<usize>,
-    pub terms: Range<usize>,
+    pub whole_rows: &'a WholeRows<P>,
+    pub part: Part,
+    /// Where it leaves what is not computed.
+    pub left: &'a Left,
 }
 
-impl<E: Copy + Sync, P: Copy + Send> Region<'_, E, P> {
-    /// Packs B, and computes what others do not take.
+impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
+    /// Packs B, and computes what others do not take, until the account says that it does not pay.
     pub fn compute(&self, help: &Help) -> Result<(), Error> {
-        Workspace::with(|workspace| {
-            let panels = Panels::pack(workspace, self.job, &self.cols, &self.terms)?;
-            let next = AtomicUsize::new(0);
-            let take_part = || self.take_part(&panels, &next);
-            // Without memory for a row there is no help.
-            help.with(&|| take_part().unwrap_or(()), take_part)
-        })
+        let next = AtomicUsize::new(0);
+        if !self.job.account.is_stopped() {
+            Workspace::with(|workspace| {
+                let panels = Panels::pack(workspace, self.job, &self.part.cols, &self.part.terms)?;
+                let take_part = || self.take_part(&panels, &next);
+                // Without memory for a row there is no help.
+                help.with(&|| take_part().unwrap_or(()), take_part)
+            })?;
+        }
+        self.leave(next.into_inner());
+        Ok(())
     }
 
-    /// Computes pieces until there are none.
+    /// Rows of a piece.
+    fn high(&self) -> usize {
+        self.part.rows.len().div_ceil(PIECES).clamp(*ROWS.start(), *ROWS.end())
+    }
+
+    /// Computes pieces, panel after panel, until there are none, or the account says that it does not pay.
     fn take_part(&self, panels: &Panels<P>, next: &AtomicUsize) -> Result<(), Error> {
-        let high = self.rows.len().div_ceil(PIECES).clamp(*ROWS.start(), *ROWS.end());
-        let (down, width) = (self.rows.len().div_ceil(high), self.job.kernel.cols);
-        let pieces = down * self.cols.len().div_ceil(width);
+        let (Part { rows, cols, terms }, high, width) = (&self.part, self.high(), self.job.kernel.cols);
+        let down = rows.len().div_ceil(high);
         Workspace::with(|workspace| {
-            let line = Line::new(workspace, self.job, self.terms.len())?;
-            for i in untaken(next, pieces) {
-                let (rows, cols) = (part(&self.rows, high, i % down), part(&self.cols, width, i / down));
-                // SAFETY: the rows and columns lie inside C, no other thread has them, and they have been sorted and packed.
-                rows.clone().for_each(|row| unsafe { self.row(row, &cols, panels, &line) });
+            let line = Line::new(workspace, self.job, terms.len())?;
+            for i in untaken(next, down * cols.len().div_ceil(width)) {
+                let (rows, cols) = (part(rows, high, i % down), part(cols, width, i / down));
+                let mut few = 0;
+                for row in rows.clone() {
+                    // SAFETY: the row and columns lie inside C, no other thread has them, and they have been sorted and packed.
+                    few += unsafe { self.row(row, &cols, panels, &line) } * STEP * width;
+                }
+                let all = rows.len() * cols.len() * terms.len();
+                self.job.account.computed(few, all);
                 if let Some(progress) = self.job.options.progress {
-                    progress((rows.len() * cols.len() * self.terms.len()) as u64);
+                    progress(all as u64);
+                }
+                // A piece that was taken is computed, so that those left are the last ones.
+                if self.job.account.is_stopped() {
+                    break;
                 }
             }
             Ok(())
         })
     }
 
-    /// Computes row `i` in a panel.
+    /// Leaves all but the first `done` pieces, if there are more.
+    fn leave(&self, done: usize) {
+        let (Part { rows, cols, terms }, high, width) = (&self.part, self.high(), self.job.kernel.cols);
+        let down = rows.len().div_ceil(high);
+        let (panel, taken) = (part(cols, width, done / down), part(rows, high, done % down));
+        let add = |rows, cols| self.left.add(Part { rows, cols, terms: terms.clone() });
+        if done.is_multiple_of(down) {
+            return add(rows.clone(), panel.start..cols.end);
+        }
+        add(taken.start..rows.end, panel.clone());
+        add(rows.clone(), panel.end..cols.end);
+    }
+
+    /// Computes row `i` in a panel, and returns the number of steps that this took.
     #[inline(always)]
-    unsafe fn row(&self, i: usize, cols: &Range<usize>, panels: &Panels<P>, line: &Line<P>) {
+    unsafe fn row(&self, i: usize, cols: &Range<usize>, panels: &Panels<P>, line: &Line<P>) -> usize {
         let (job, width) = (self.job, self.job.kernel.cols);
-        let joins = job.joins || self.terms.start > 0;
+        let joins = job.joins || self.part.terms.start > 0;
         // SAFETY: the row and the columns lie inside C, and have been sorted and packed.
         unsafe {
             let c = job.c.offset(job.layout.offset(i, cols.start));
@@ -72,37 +106,43 @@ impl<E: Copy + Sync, P: Copy + Send> Region<'_, E, P> {
                     line.edge.add(j).write(*c.offset(j_c));
                 }
             }
-            let (steps, Room { terms, places, bounds }) = self.shelf.row(i);
+            let (Sorted { steps, whole }, Room { terms, places, bounds }) = self.shelf.row(i);
             let (panel, best) = panels.at(cols.start);
             let c_row = if in_place { c } else { line.edge };
-            let row = Row { steps, terms, places, bounds, panel, best, c: c_row, joins };
-            if !(job.kernel.row)(&row) {
-                self.with_all_terms(i, row, line);
+            let row = Row { steps, terms, places, whole, bounds, panel, best, c: c_row, joins };
+            let Done { mut steps, complete } = (job.kernel.row)(&row);
+            if !complete {
+                steps += self.with_all_terms(i, row, line);
             }
             if !in_place {
                 for j in 0..cols.len() {
                     c.offset(j as isize * job.layout.col_stride).write(*line.edge.add(j));
                 }
             }
+            steps
         }
     }
 
-    /// Joins a row with the sums of all terms.
+    /// Joins a row with the sums of all terms, and returns the number of steps that this took.
     #[cold]
-    unsafe fn with_all_terms(&self, i: usize, row: Row<P>, line: &Line<P>) {
-        let (k, Room { terms, places, bounds }) = (self.terms.len(), line.room);
+    unsafe fn with_all_terms(&self, i: usize, row: Row<P>, line: &Line<P>) -> usize {
+        let (job, k, Room { terms, places, bounds }) = (self.job, self.part.terms.len(), line.room);
         let steps = k.div_ceil(STEP);
         // SAFETY: as the caller guarantees; there is room for all terms in whole steps.
         unsafe {
-            self.job.pack_a(&(i..i + 1), &self.terms, terms);
-            let best = (self.job.kernel.best_of)(core::slice::from_raw_parts(terms, k));
+            let terms = self.whole_rows.row(job, i).unwrap_or_else(|| {
+                job.pack_a(&(i..i + 1), &self.part.terms, terms);
+                terms
+            });
+            let best = (job.kernel.best_of)(core::slice::from_raw_parts(terms, k));
             for step in 0..steps {
                 bounds.add(step).write(best);
             }
             for p in 0..steps * STEP {
-                places.add(p).write((p.min(k - 1) * self.job.kernel.cols) as u32);
+                places.add(p).write((p.min(k - 1) * job.kernel.cols) as u32);
             }
-            (self.job.kernel.row)(&Row { steps, terms, places, bounds, joins: true, ..row });
+            let row = Row { steps, terms, places, whole: true, bounds, joins: true, ..row };
+            (job.kernel.row)(&row).steps
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct Row<P> {
     /// The elements of A, and where in the panel their rows of B begin.
     pub terms: *const P,
     pub places: *const u32,
+    /// Whether no other term can win.
+    pub whole: bool,
     /// The best element that is still to come after each step.
     pub bounds: *const P,
     pub panel: *const P,
@@ -25,13 +27,21 @@ pub struct Row<P> {
     pub joins: bool,
 }
 
-/// Computes a row of `NV` vectors. Whether it is complete: if not, better terms may exist.
+/// How far a row was computed.
+#[derive(Clone, Copy)]
+pub struct Done {
+    pub steps: usize,
+    /// If not, better terms may exist.
+    pub complete: bool,
+}
+
+/// Computes a row of `NV` vectors.
 ///
 /// # Safety
 /// The instruction set must be available, all that the row names readable, and C writable.
 #[allow(clippy::needless_range_loop)] // Vectors count in several places at once.
 #[inline(always)]
-pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<V::T>) -> bool {
+pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<V::T>) -> Done {
     // SAFETY: as the caller guarantees.
     unsafe {
         let op = O::new();
@@ -48,7 +58,7 @@ pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<
             }
         }
         let (mut terms, mut places) = (r.terms, r.places);
-        let mut complete = false;
+        let mut done = Done { steps: r.steps, complete: r.whole };
         for step in 0..r.steps {
             for t in 0..STEP {
                 let (x, b) = (V::splat(*terms.add(t)), r.panel.add(*places.add(t) as usize));
@@ -63,7 +73,7 @@ pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<
                 open |= op.mul(bound, V::load(r.best.add(j * V::LEN))).any_better(O::MAX, acc[j]);
             }
             if !open {
-                complete = true;
+                done = Done { steps: step + 1, complete: true };
                 break;
             }
         }
@@ -72,7 +82,7 @@ pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<
             let sum = if r.joins { op.add(old[j], sum) } else { sum };
             sum.store(r.c.add(j * V::LEN));
         }
-        complete
+        done
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sorted rows of A, which all threads fill and read.
 
-use super::{Job, Room, SPARE, STEP, Sorting};
+use super::{Job, Room, SPARE, STEP, Sorted, Sorting};
 use crate::{blocking::parts, share::share, workspace::Workspace};
 use core::{
     ops::Range,
@@ -11,13 +11,13 @@ use tilewright_core::Error;
 /// Elements of sorted rows to keep, enough for nearly all products, so that B is packed once.
 pub const ROOM: usize = 1 << 20;
 /// Rows of A that are sorted at a time: packed together, because they may share cache lines.
-const GROUP: usize = 16;
+pub const GROUP: usize = 16;
 
-/// Where a row is: its first step, and how many it has.
+/// Where a row is: its first step, and how far it is sorted.
 #[derive(Clone, Copy)]
 struct Place {
     first: usize,
-    steps: usize,
+    sorted: Sorted,
 }
 
 /// Memory for sorted rows, and where they are.
@@ -31,7 +31,7 @@ pub struct Shelf<P> {
 // SAFETY: threads write disjoint rows, and read them after all are written.
 unsafe impl<P: Send> Sync for Shelf<P> {}
 
-impl<P: Copy + Send> Shelf<P> {
+impl<P: Copy + Send + Sync> Shelf<P> {
     /// Room for so many elements of `m` rows of up to `k` terms, or for one row.
     pub fn new(workspace: &mut Workspace, m: usize, k: usize, room: usize) -> Result<Self, Error> {
         let whole = k.next_multiple_of(STEP);
@@ -69,7 +69,8 @@ impl<P: Copy + Send> Shelf<P> {
                     unsafe {
                         let line = scratch.packed.add((i - group.start) * terms.len().next_multiple_of(STEP));
                         let line = core::slice::from_raw_parts(line, terms.len());
-                        let steps = (job.kernel.sort)(line, job.scale, job.kernel.cols, &scratch.sorting);
+                        let sorted @ Sorted { steps, .. } =
+                            (job.kernel.sort)(line, job.scale, job.kernel.cols, &scratch.sorting);
                         if free.len() < steps {
                             // Threads that write beside each other take cache lines from each other: each takes room for all
                             // rows of its group, as if they were as long as this one.
@@ -77,6 +78,7 @@ impl<P: Copy + Send> Shelf<P> {
                             let first = used.fetch_add(taken, Ordering::Relaxed);
                             free = first..first + taken;
                         }
+                        job.account.sorted(terms.len());
                         if free.end > shelf.steps {
                             end.fetch_min(i, Ordering::Relaxed);
                             break;
@@ -84,7 +86,7 @@ impl<P: Copy + Send> Shelf<P> {
                         let first = free.start;
                         free.start += steps;
                         scratch.sorting.room.copy(steps, &shelf.room.from(first));
-                        shelf.places.add(i).write(Place { first, steps });
+                        shelf.places.add(i).write(Place { first, sorted });
                     }
                 }
                 Ok(())
@@ -97,16 +99,16 @@ impl<P: Copy + Send> Shelf<P> {
         }
     }
 
-    /// The steps of a row, and where they are.
+    /// How far a row is sorted, and where it is.
     ///
     /// # Safety
     /// The row must have been sorted.
     #[inline(always)]
-    pub unsafe fn row(&self, i: usize) -> (usize, Room<P>) {
+    pub unsafe fn row(&self, i: usize) -> (Sorted, Room<P>) {
         // SAFETY: a sorted row has a place, which lies inside the room.
         unsafe {
-            let Place { first, steps } = *self.places.add(i);
-            (steps, self.room.from(first))
+            let Place { first, sorted } = *self.places.add(i);
+            (sorted, self.room.from(first))
         }
     }
 }

@@ -7,6 +7,14 @@ use core::ptr::copy_nonoverlapping;
 /// Distances in units from which on an element is not sorted.
 pub const FAR: u8 = 127;
 
+/// In place of a distance: an element that no term can win with, because it is absent.
+pub const ABSENT: u8 = 255;
+
+/// What part of a row is sorted whole, however far its elements are, if no more are there.
+const SHORT: usize = 8;
+/// What part of a row may be near: if more are, it is left unsorted, because nearly all of its terms are needed anyway.
+const MOST: f32 = 0.75;
+
 /// Numbers of near elements that may be written in vain.
 pub const SPARE: usize = 16;
 
@@ -64,8 +72,16 @@ pub struct Sorting<P> {
     pub room: Room<P>,
 }
 
+/// How far a row is sorted.
+#[derive(Clone, Copy)]
+pub struct Sorted {
+    pub steps: usize,
+    /// Whether all elements that can win are among them.
+    pub whole: bool,
+}
+
 /// Sorts the elements of a row whose distance from the best is below [`FAR`] units, `scale` of them to a distance of one, by
-/// whole units. `width` elements of a panel separate its rows. Returns the number of steps.
+/// whole units; and all that are there, if these are few. `width` elements of a panel separate its rows.
 ///
 /// The last step is filled up with its last term. Bounds are those of all elements that follow, sorted or not.
 ///
@@ -77,16 +93,26 @@ pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
     scale: f64,
     width: usize,
     memory: &Sorting<P>,
-) -> usize {
+) -> Sorted {
     // SAFETY: places count up to the elements of the line, for which there is room.
     unsafe {
         let &Sorting { codes, near: numbers, room } = memory;
         let origin = best_of::<P, MAX>(line);
         let codes = core::slice::from_raw_parts_mut(codes, line.len());
-        for (code, x) in codes.iter_mut().zip(line) {
-            *code = x.code(origin, scale);
+        let mut absent = 0;
+        for (code, &x) in codes.iter_mut().zip(line) {
+            *code = if is_absent::<P, MAX>(x) { ABSENT } else { x.code(origin, scale) };
         }
-        let near = Q::below(codes, FAR, numbers);
+        for &code in codes.iter() {
+            absent += usize::from(code == ABSENT);
+        }
+        let present = line.len() - absent;
+        let limit = if present <= line.len() / SHORT { ABSENT } else { FAR };
+        let near = Q::below(codes, limit, numbers);
+        let whole = near == present;
+        if !whole && near as f32 > MOST * line.len() as f32 {
+            return Sorted { steps: 0, whole };
+        }
         let mut ends = [0_u32; FAR as usize + 1];
         for i in 0..near {
             ends[usize::from(codes[*numbers.add(i) as usize])] += 1;
@@ -118,12 +144,14 @@ pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
             }
             room.bounds.add(step).write(best);
         }
-        let mut bound = best_far::<P, MAX>(line, codes);
+        // After the last term of a whole row there is none, and the bound is an element that can be added to others.
+        let mut bound =
+            if whole && near > 0 { *room.terms.add(near - 1) } else { best_far::<P, MAX>(line, codes) };
         for step in (0..steps).rev() {
             let best = room.bounds.add(step).replace(bound);
             bound = better::<P, MAX>(bound, best);
         }
-        steps
+        Sorted { steps, whole }
     }
 }
 
@@ -137,6 +165,13 @@ fn better<P: Metric, const MAX: bool>(x: P, y: P) -> P {
 #[inline(always)]
 pub fn worst<P: Metric, const MAX: bool>() -> P {
     if MAX { P::BOTTOM } else { P::TOP }
+}
+
+/// Whether no term with this element can win: infinity under min-plus, and NaN.
+#[inline(always)]
+pub fn is_absent<P: Metric, const MAX: bool>(x: P) -> bool {
+    let present = if MAX { x > P::NEG_INF } else { x < P::INF };
+    !present
 }
 
 /// Elements side by side, which makes vectors of them.

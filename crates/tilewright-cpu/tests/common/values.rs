@@ -61,7 +61,11 @@ macro_rules! floats {
             const SUM_EPSILON: f64 = $sum::EPSILON as f64;
             fn bits(self) -> u64 { self.to_bits().into() }
             fn wide(self) -> f64 { self.into() }
-            fn nearest(x: f64) -> Self { Self::from_value(Value::Float(x), Extremes::Refuse).unwrap() }
+            fn nearest(x: f64) -> Self {
+                // Beyond the range lies infinity.
+                let beyond = if x < 0.0 { Self::NEG_INFINITY } else { Self::INFINITY };
+                Self::from_value(Value::Float(x), Extremes::Refuse).unwrap_or(beyond)
+            }
             fn draw(r: &mut Random, palette: Palette) -> Self {
                 let whole = r.below(17) as f64 - 8.0;
                 match palette {

@@ -3,17 +3,21 @@
 //! Promises:
 //! * An entry is used only if its name, length and checksums fit; anything else is a miss, and is removed.
 //! * Entries appear whole (written beside, then renamed), so that processes need no lock.
-//! * The directory is readable and writable for its owner alone: machine code that others can place is code that others can run.
+//! * Directory and entries belong to the effective user, and nobody else can write to them: machine code that others can place is code that others can run. A
+//!   directory that is not so is never made so, because what lies there may be someone else's: nothing is read from it or written to it.
+//! * No symbolic link is followed.
 //! * The size is bounded; what was not used for longest goes first.
 //! * No failure of the cache is a failure of the caller.
 //!
 //! The checksum guards against damage, not against an attacker who can write to the directory.
 
-use crate::nvrtc::{NvrtcVersion, Output, Source};
+mod private;
+
+use crate::nvrtc::{NvrtcBuild, Output, Source};
 use etcetera::BaseStrategy;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -24,7 +28,7 @@ const DISABLE_VARIABLE: &str = "TILEWRIGHT_NO_CACHE";
 /// 2,000 kernels or so.
 const CAPACITY: u64 = 256 << 20;
 /// What an entry begins with; a change of the format changes it.
-const MAGIC: &[u8; 8] = b"TWCUBIN1";
+const MAGIC: &[u8; 8] = b"TWCUBIN2";
 const DIGEST: usize = 32;
 const EXTENSION: &str = "cubin";
 /// Temporary files of processes that died.
@@ -36,22 +40,22 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 pub struct CacheKey([u8; DIGEST]);
 
 impl CacheKey {
-    /// The key of `source` compiled for `target` (such as `sm_90a`) by this compiler with these options.
+    /// The key of `source` compiled for `target` (such as `sm_90a`) by this build of the compiler with these options.
     pub fn new(
         source: &Source<'_>,
         target: &str,
         output: Output,
         options: &[&str],
-        compiler: NvrtcVersion,
+        compiler: NvrtcBuild,
     ) -> Self {
         let output = match output {
             Output::Cubin => "cubin",
             Output::Ptx => "ptx",
         };
-        let version = compiler.to_string();
-        let texts = [source.name, source.text, target, output, &version].into_iter();
+        let texts = [source.name, source.text, target, output].into_iter();
         let texts = texts.chain(source.headers.iter().flat_map(|(name, text)| [*name, *text]));
         let mut hash = Sha256::new();
+        hash.update(compiler.0);
         // Lengths keep the texts apart, and the number of headers keeps them apart from the options.
         hash.update((source.headers.len() as u64).to_le_bytes());
         for text in texts.chain(options.iter().copied()) {
@@ -81,6 +85,7 @@ pub struct CubinCache {
 
 /// What a cache holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheInfo {
     /// Where it is.
     pub directory: PathBuf,
@@ -90,6 +95,8 @@ pub struct CacheInfo {
     pub bytes: u64,
     /// The bytes at which entries are removed.
     pub capacity: u64,
+    /// Why the directory is not used, where it is not.
+    pub refused: Option<String>,
 }
 
 impl CubinCache {
@@ -120,15 +127,17 @@ impl CubinCache {
 
     /// The machine code for `key`, if it is here and whole.
     pub fn load(&self, key: CacheKey) -> Option<Vec<u8>> {
-        if !is_private(&self.directory) {
+        if private::trouble_with_directory(&self.directory).is_some() {
             return None;
         }
         let path = self.directory.join(key.file_name());
-        let entry = fs::read(&path).ok()?;
+        let mut file = private::open(&path)?;
+        let mut entry = Vec::new();
+        file.read_to_end(&mut entry).ok()?;
         match payload(&entry, key) {
             Some(image) => {
                 // For the order of removal. Without it entries go by age.
-                let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+                let _ = file.set_modified(SystemTime::now());
                 Some(image.to_vec())
             }
             None => {
@@ -141,9 +150,9 @@ impl CubinCache {
     /// Keeps the machine code for `key`.
     ///
     /// # Errors
-    /// Where the directory cannot be made private or written. Callers that have the image need not care.
+    /// Where the directory cannot be made or written, or is not private. Callers that have the image need not care.
     pub fn store(&self, key: CacheKey, image: &[u8]) -> io::Result<()> {
-        make_private(&self.directory)?;
+        private::make_directory(&self.directory)?;
         let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.directory)?;
         file.write_all(MAGIC)?;
         file.write_all(&key.0)?;
@@ -162,15 +171,19 @@ impl CubinCache {
             entries: entries.len() as u64,
             bytes: entries.iter().map(|entry| entry.bytes).sum(),
             capacity: self.capacity,
+            refused: private::trouble_with_directory(&self.directory),
         }
     }
 
     /// Removes every entry, and says what was removed. Files that are not entries stay.
     ///
     /// # Errors
-    /// The first file that cannot be removed.
+    /// The first file that cannot be removed; a directory that is not this user's own, of which nothing is removed.
     pub fn clear(&self) -> io::Result<CacheInfo> {
         let (info, mut first_failure) = (self.info(), Ok(()));
+        if let Some(why) = info.refused {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
         for entry in self.entries() {
             first_failure = first_failure.and(remove(&entry.path));
         }
@@ -212,8 +225,10 @@ impl CubinCache {
         }
     }
 
+    /// None of a directory that is not this user's own.
     fn files(&self) -> impl Iterator<Item = Entry> {
-        let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let is_own = private::trouble_with_directory(&self.directory).is_none();
+        let files = is_own.then(|| fs::read_dir(&self.directory)).into_iter().flatten().flatten().flatten();
         files.filter_map(|file| {
             let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
             Some(Entry { path: file.path(), bytes: metadata.len(), used: metadata.modified().ok()? })
@@ -240,44 +255,6 @@ fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }
-}
-
-/// Makes the directory, for its owner alone. Changing the mode fails for everyone else, so that a directory that another user
-/// has put there is never used.
-#[cfg(unix)]
-fn make_private(directory: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    if let Some(parent) = directory.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match fs::DirBuilder::new().mode(0o700).create(directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    fs::set_permissions(directory, fs::Permissions::from_mode(0o700))
-}
-
-/// Whether nobody else can write here.
-#[cfg(unix)]
-fn is_private(directory: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    // This process's own directory entry tells who it runs as.
-    let owner = |path: &str| fs::metadata(path).map(|metadata| metadata.uid());
-    let process = owner("/proc/self").ok();
-    fs::metadata(directory).is_ok_and(|metadata| {
-        metadata.mode() & 0o022 == 0 && process.is_none_or(|process| process == metadata.uid())
-    })
-}
-
-/// The user's cache directory is private already.
-#[cfg(not(unix))]
-fn make_private(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory)
-}
-
-#[cfg(not(unix))]
-fn is_private(_: &Path) -> bool {
-    true
 }
 
 #[cfg(test)]

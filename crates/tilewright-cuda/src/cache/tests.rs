@@ -1,18 +1,13 @@
 //! The promises of the cache, one by one.
 
 use super::*;
+use std::fs::File;
 use tempfile::TempDir;
 
-const VERSION: NvrtcVersion = NvrtcVersion { major: 13, minor: 0 };
+const BUILD: NvrtcBuild = NvrtcBuild([7; 32]);
 
 fn key(text: &str) -> CacheKey {
-    CacheKey::new(
-        &Source { name: "k.cu", text, headers: &[] },
-        "sm_90",
-        Output::Cubin,
-        &["-lineinfo"],
-        VERSION,
-    )
+    CacheKey::new(&Source { name: "k.cu", text, headers: &[] }, "sm_90", Output::Cubin, &["-lineinfo"], BUILD)
 }
 
 fn cache(capacity: u64) -> (TempDir, CubinCache) {
@@ -40,25 +35,25 @@ fn what_is_stored_comes_back_and_nothing_else() {
 #[test]
 fn everything_that_changes_the_code_changes_the_key() {
     let source = Source { name: "k.cu", text: "text", headers: &[("a.cuh", "1"), ("b.cuh", "2")] };
-    let make = |source: &Source<'_>, target, output, options: &[&str], version| {
-        CacheKey::new(source, target, output, options, version)
+    let make = |source: &Source<'_>, target, output, options: &[&str], build| {
+        CacheKey::new(source, target, output, options, build)
     };
-    let newer = NvrtcVersion { minor: 1, ..VERSION };
+    let newer = NvrtcBuild([8; 32]);
     let keys = [
-        make(&source, "sm_90", Output::Cubin, &["-a", "-b"], VERSION),
-        make(&source, "sm_90a", Output::Cubin, &["-a", "-b"], VERSION),
-        make(&source, "sm_90", Output::Ptx, &["-a", "-b"], VERSION),
-        make(&source, "sm_90", Output::Cubin, &["-a"], VERSION),
-        make(&source, "sm_90", Output::Cubin, &["-a-b"], VERSION),
+        make(&source, "sm_90", Output::Cubin, &["-a", "-b"], BUILD),
+        make(&source, "sm_90a", Output::Cubin, &["-a", "-b"], BUILD),
+        make(&source, "sm_90", Output::Ptx, &["-a", "-b"], BUILD),
+        make(&source, "sm_90", Output::Cubin, &["-a"], BUILD),
+        make(&source, "sm_90", Output::Cubin, &["-a-b"], BUILD),
         make(&source, "sm_90", Output::Cubin, &["-a", "-b"], newer),
-        make(&Source { name: "l.cu", ..source }, "sm_90", Output::Cubin, &["-a", "-b"], VERSION),
-        make(&Source { text: "other", ..source }, "sm_90", Output::Cubin, &["-a", "-b"], VERSION),
+        make(&Source { name: "l.cu", ..source }, "sm_90", Output::Cubin, &["-a", "-b"], BUILD),
+        make(&Source { text: "other", ..source }, "sm_90", Output::Cubin, &["-a", "-b"], BUILD),
         make(
             &Source { headers: &[("a.cuh", "1"), ("b.cuh", "3")], ..source },
             "sm_90",
             Output::Cubin,
             &["-a", "-b"],
-            VERSION,
+            BUILD,
         ),
         // A header is not an option, whatever its text.
         make(
@@ -66,7 +61,7 @@ fn everything_that_changes_the_code_changes_the_key() {
             "sm_90",
             Output::Cubin,
             &["b.cuh", "2", "-a", "-b"],
-            VERSION,
+            BUILD,
         ),
     ];
     for (i, one) in keys.iter().enumerate() {
@@ -135,22 +130,6 @@ fn what_a_dead_process_left_is_removed_and_other_files_stay() {
     assert!(other.exists());
 }
 
-#[cfg(unix)]
-#[test]
-fn the_directory_is_private() {
-    use std::os::unix::fs::PermissionsExt;
-    let (_root, cache) = cache(1 << 20);
-    cache.store(key("a"), b"code").expect("stored");
-    let mode = |path: &Path| fs::metadata(path).expect("metadata").permissions().mode() & 0o777;
-    assert_eq!(mode(&cache.directory), 0o700);
-    assert_eq!(mode(&path(&cache, key("a"))), 0o600);
-    // A directory that others can write to holds nothing that may be run.
-    fs::set_permissions(&cache.directory, fs::Permissions::from_mode(0o777)).expect("opened");
-    assert_eq!(cache.load(key("a")), None);
-    cache.store(key("b"), b"code").expect("stored");
-    assert_eq!(mode(&cache.directory), 0o700);
-}
-
 #[test]
 fn a_directory_that_cannot_be_is_a_miss_and_an_error_of_storing_alone() {
     let file = tempfile::NamedTempFile::new().expect("file");
@@ -182,4 +161,114 @@ fn many_threads_share_a_directory() {
         }
     });
     assert!(cache.info().bytes <= 1 << 16);
+}
+
+#[cfg(unix)]
+mod on_unix {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the mode is set");
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).expect("metadata").mode() & 0o7777
+    }
+
+    /// A cache with one entry.
+    fn filled() -> (TempDir, CubinCache) {
+        let (root, cache) = cache(1 << 20);
+        cache.store(key("a"), b"code").expect("stored");
+        assert!(cache.load(key("a")).is_some());
+        assert_eq!(cache.info().refused, None);
+        (root, cache)
+    }
+
+    /// Nothing is read, written, counted or removed, and the reason is told.
+    fn is_refused(cache: &CubinCache, reason: &str) {
+        assert_eq!(cache.load(key("a")), None);
+        let error = cache.store(key("b"), b"code").expect_err("refused");
+        assert!(error.to_string().contains(reason), "{error}");
+        let info = cache.info();
+        assert!(info.refused.as_ref().is_some_and(|why| why.contains(reason)), "{info:?}");
+        assert_eq!(info.entries, 0);
+        assert!(cache.clear().is_err());
+    }
+
+    #[test]
+    fn what_is_stored_is_for_its_owner_alone() {
+        let (_root, cache) = filled();
+        assert_eq!((mode(&cache.directory), mode(&path(&cache, key("a")))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn a_directory_that_others_could_write_to_is_never_adopted() {
+        for open in [0o777, 0o770, 0o722, 0o1777] {
+            let (_root, cache) = filled();
+            set_mode(&cache.directory, open);
+            is_refused(&cache, "others can write to it");
+            assert_eq!(mode(&cache.directory), open, "it stays as it is");
+            assert!(path(&cache, key("a")).exists());
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_a_link_is_not_used() {
+        let (root, cache) = filled();
+        let elsewhere = root.path().join("elsewhere");
+        fs::rename(&cache.directory, &elsewhere).expect("moved");
+        symlink(&elsewhere, &cache.directory).expect("a link");
+        is_refused(&cache, "symbolic link");
+        assert!(elsewhere.join(key("a").file_name()).exists());
+    }
+
+    #[test]
+    fn entries_that_others_can_write_to_and_links_are_misses() {
+        let (root, cache) = filled();
+        let entry = path(&cache, key("a"));
+        for open in [0o620, 0o602, 0o666] {
+            set_mode(&entry, open);
+            assert_eq!(cache.load(key("a")), None, "{open:o}");
+        }
+        set_mode(&entry, 0o600);
+        assert!(cache.load(key("a")).is_some());
+        let elsewhere = root.path().join("entry");
+        fs::rename(&entry, &elsewhere).expect("moved");
+        symlink(&elsewhere, &entry).expect("a link");
+        assert_eq!(cache.load(key("a")), None);
+        // What is stored takes the link's place, and leaves alone what it led to.
+        cache.store(key("a"), b"newer").expect("stored");
+        assert_eq!(cache.load(key("a")).as_deref(), Some(&b"newer"[..]));
+        assert!(fs::read(&elsewhere).expect("still there").ends_with(b"code"));
+    }
+
+    #[test]
+    fn an_entry_that_is_a_pipe_is_not_waited_for() {
+        let (_root, cache) = filled();
+        let entry = path(&cache, key("a"));
+        fs::remove_file(&entry).expect("removed");
+        let made = std::process::Command::new("mkfifo").arg(&entry).status();
+        if made.is_ok_and(|status| status.success()) {
+            assert_eq!(cache.load(key("a")), None);
+        }
+    }
+
+    /// Only the superuser can give files away.
+    #[test]
+    fn what_belongs_to_another_user_is_not_used() {
+        const OTHER: Option<u32> = Some(12_345);
+        let (_root, cache) = filled();
+        let entry = path(&cache, key("a"));
+        if chown(&entry, OTHER, None).is_err() {
+            eprintln!("skipped: files cannot be given away");
+            return;
+        }
+        assert_eq!(cache.load(key("a")), None);
+        // A newer entry of one's own takes its place.
+        cache.store(key("a"), b"mine").expect("stored");
+        assert_eq!(cache.load(key("a")).as_deref(), Some(&b"mine"[..]));
+        chown(&cache.directory, OTHER, None).expect("given away");
+        is_refused(&cache, "belongs to user 12345");
+    }
 }

@@ -11,7 +11,7 @@ mod reuse;
 
 use attributes::{Code, Words, attributes};
 use elf::{Elf, Section};
-pub(crate) use reuse::reuse_operands;
+pub(crate) use reuse::{COMPILERS as REUSE_COMPILERS, reuse_operands};
 use std::fmt;
 use tilewright_arch::KernelResources;
 

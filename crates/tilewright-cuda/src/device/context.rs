@@ -1,6 +1,7 @@
 //! The context of a device: what every call to the driver happens in.
 
 use super::driver::Driver;
+use super::health::Health;
 use super::info::DeviceInfo;
 use crate::ffi::driver as ffi;
 use std::marker::PhantomData;
@@ -13,6 +14,7 @@ use tilewright_core::Error;
 pub(crate) struct Context {
     pub(crate) driver: Driver,
     pub(crate) info: DeviceInfo,
+    pub(crate) health: Health,
     device: ffi::Device,
     handle: ffi::Context,
 }
@@ -30,14 +32,35 @@ impl Context {
         // SAFETY: the pointer is valid for a write, and the device exists.
         let code = unsafe { (driver.functions.cuDevicePrimaryCtxRetain)(&mut handle, device) };
         driver.check(code, || format!("opening {}", info.name))?;
-        Ok(Arc::new(Self { driver, info, device, handle }))
+        Ok(Arc::new(Self { driver, info, health: Health::new(), device, handle }))
+    }
+
+    /// A context that a fake driver has opened.
+    #[cfg(test)]
+    pub(super) fn fake(driver: Driver, info: DeviceInfo, handle: ffi::Context, health: Health) -> Arc<Self> {
+        Arc::new(Self { driver, info, health, device: 0, handle })
+    }
+
+    /// Turns a code into an error; `doing` is what was tried. A failure that breaks the context is remembered.
+    pub(crate) fn check(&self, code: ffi::Code, doing: impl FnOnce() -> String) -> Result<(), Error> {
+        if code == 0 { Ok(()) } else { Err(self.error(code, doing())) }
+    }
+
+    pub(crate) fn error(&self, code: ffi::Code, doing: String) -> Error {
+        let error = self.driver.error(code, doing);
+        self.health.note(code, &error);
+        error
     }
 
     /// Makes the context current in this thread until the guard is dropped.
+    ///
+    /// # Errors
+    /// `unavailable` where it can no longer be used, `device` when the driver fails.
     pub(crate) fn enter(&self) -> Result<Entered<'_>, Error> {
+        self.health.check()?;
         // SAFETY: the context is retained as long as `self` lives.
         let code = unsafe { (self.driver.functions.cuCtxPushCurrent_v2)(self.handle) };
-        self.driver.check(code, || format!("using {}", self.info.name))?;
+        self.check(code, || format!("using {}", self.info.name))?;
         Ok(Entered { functions: self.driver.functions, thread: PhantomData })
     }
 
@@ -47,15 +70,17 @@ impl Context {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both pointers are valid for a write.
         let code = unsafe { (entered.functions.cuMemGetInfo_v2)(&mut free, &mut total) };
-        self.driver.check(code, || "asking for the free memory".into())?;
+        self.check(code, || "asking for the free memory".into())?;
         Ok((free as u64, total as u64))
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: retained once, in `open`.
-        unsafe { (self.driver.functions.cuDevicePrimaryCtxRelease_v2)(self.device) };
+        if self.health.is_own() {
+            // SAFETY: retained once, in `open`, by this process.
+            unsafe { (self.driver.functions.cuDevicePrimaryCtxRelease_v2)(self.device) };
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The driver: whether it is there, whether it is recent enough, and what its codes mean.
 
+use super::health::same_process;
 use crate::ffi::MissingFunction;
 use crate::ffi::driver::{Code, Functions, NO_DEVICE};
 use crate::locate::{self, Component, Environment, Location};
@@ -18,6 +19,8 @@ pub struct Driver {
     pub(crate) functions: &'static Functions,
     location: &'static Location,
     version: DriverVersion,
+    /// The process that initialised it.
+    process: u32,
 }
 
 /// The newest CUDA that a driver supports.
@@ -25,6 +28,11 @@ pub struct Driver {
 pub struct DriverVersion(u32);
 
 impl DriverVersion {
+    /// CUDA `major`.`minor`.
+    pub const fn new(major: u32, minor: u32) -> Self {
+        Self(1000 * major + 10 * minor)
+    }
+
     /// 13 of 13.0.
     pub fn major(self) -> u32 {
         self.0 / 1000
@@ -46,7 +54,8 @@ impl Driver {
     /// Finds the driver, loads and initialises it; once in a process where it succeeds.
     ///
     /// # Errors
-    /// `unavailable` where there is no driver, no device, or where the driver is older than CUDA 12.0.
+    /// `unavailable` where there is no driver, no device, where the driver is older than CUDA 12.0, and in a process that was forked
+    /// from one that had found it.
     ///
     /// ```
     /// use tilewright_cuda::Driver;
@@ -58,7 +67,7 @@ impl Driver {
     pub fn find() -> Result<Self, Error> {
         static FOUND: OnceLock<Driver> = OnceLock::new();
         match FOUND.get() {
-            Some(driver) => Ok(*driver),
+            Some(driver) => same_process(driver.process, std::process::id()).map(|()| *driver),
             None => Self::load().map(|driver| *FOUND.get_or_init(|| driver)),
         }
     }
@@ -92,7 +101,17 @@ impl Driver {
             }
         }
         let (functions, location) = (Box::leak(Box::new(functions)), Box::leak(Box::new(loaded.location)));
-        Ok(Self { functions, location, version })
+        Ok(Self { functions, location, version, process: std::process::id() })
+    }
+
+    /// A driver of a test.
+    #[cfg(test)]
+    pub(super) fn fake(
+        functions: &'static Functions,
+        location: &'static Location,
+        version: DriverVersion,
+    ) -> Self {
+        Self { functions, location, version, process: std::process::id() }
     }
 
     /// The newest CUDA that this driver supports.

@@ -84,6 +84,11 @@ impl<T: Element> DeviceMatrix<T> {
         self.memory.bytes()
     }
 
+    /// The index of element (0, 0) among the elements on the device.
+    pub(crate) fn origin(&self) -> usize {
+        self.origin
+    }
+
     /// The address of element (0, 0) on the device; meaningless when the matrix is empty.
     pub(crate) fn address(&self) -> u64 {
         self.memory.address() + (self.origin * size_of::<T>()) as u64

@@ -31,7 +31,7 @@ impl DeviceMemory {
                     return Err(ErrorKind::DeviceMemory { device, what, bytes, free, total }.into());
                 }
                 code => {
-                    return Err(context.driver.error(code, format!("allocating {bytes} bytes for {what}")));
+                    return Err(context.error(code, format!("allocating {bytes} bytes for {what}")));
                 }
             }
         }
@@ -60,7 +60,7 @@ impl DeviceMemory {
         // SAFETY: the range is this allocation.
         let code =
             unsafe { (entered.functions.cuMemsetD8Async)(self.address, 0, self.bytes, self.stream.handle()) };
-        self.stream.context.driver.check(code, || format!("clearing {} bytes", self.bytes))
+        self.stream.context.check(code, || format!("clearing {} bytes", self.bytes))
     }
 
     /// Copies from the host to the beginning, and waits.
@@ -76,7 +76,7 @@ impl DeviceMemory {
         let code = unsafe {
             (entered.functions.cuMemcpyHtoDAsync_v2)(self.address, source, bytes, self.stream.handle())
         };
-        self.stream.context.driver.check(code, || format!("copying {bytes} bytes to the device"))?;
+        self.stream.context.check(code, || format!("copying {bytes} bytes to the device"))?;
         self.stream.synchronize()
     }
 
@@ -94,7 +94,7 @@ impl DeviceMemory {
         let code = unsafe {
             (entered.functions.cuMemcpyDtoHAsync_v2)(target, self.address, bytes, self.stream.handle())
         };
-        self.stream.context.driver.check(code, || format!("copying {bytes} bytes from the device"))?;
+        self.stream.context.check(code, || format!("copying {bytes} bytes from the device"))?;
         self.stream.synchronize()
     }
 
@@ -118,7 +118,7 @@ impl DeviceMemory {
         let entered = self.stream.context.enter()?;
         // SAFETY: the caller's promise; host memory is not needed after `synchronize`.
         let code = unsafe { (entered.functions.cuMemcpy2DAsync_v2)(&copy, self.stream.handle()) };
-        self.stream.context.driver.check(code, || format!("copying {height} rows of {width} bytes"))?;
+        self.stream.context.check(code, || format!("copying {height} rows of {width} bytes"))?;
         self.stream.synchronize()
     }
 }
@@ -173,7 +173,7 @@ impl<T: Element> Pinned<T> {
         if code == ffi::OUT_OF_MEMORY {
             return Err(too_large(bytes).into());
         }
-        stream.context.driver.check(code, || format!("page-locking {bytes} bytes"))?;
+        stream.context.check(code, || format!("page-locking {bytes} bytes"))?;
         let data = NonNull::new(data.cast::<T>()).ok_or(too_large(bytes))?;
         // SAFETY: freshly allocated, large enough and aligned to a page; zero bytes are a value of every element type.
         unsafe { data.write_bytes(0, length) };

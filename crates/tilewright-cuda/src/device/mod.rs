@@ -2,6 +2,9 @@
 
 mod context;
 mod driver;
+#[cfg(test)]
+mod fake;
+mod health;
 mod info;
 mod matrix;
 mod memory;

@@ -45,7 +45,7 @@ impl Module {
                 values.as_mut_ptr(),
             )
         };
-        context.driver.check(code, || {
+        context.check(code, || {
             let log = String::from_utf8_lossy(log.split(|&byte| byte == 0).next().unwrap_or_default());
             let separator = if log.is_empty() { "" } else { ": " };
             format!("loading {name} on {}{separator}{}", context.info.name, log.trim())
@@ -61,7 +61,7 @@ impl Module {
         // SAFETY: the module lives, and the name ends with a zero.
         let code =
             unsafe { (entered.functions.cuModuleGetFunction)(&mut handle, self.handle, name.as_ptr()) };
-        self.context.driver.check(code, || format!("looking for the kernel {entry}"))?;
+        self.context.check(code, || format!("looking for the kernel {entry}"))?;
         drop(entered);
         Ok(Function { module: Arc::clone(self), handle })
     }
@@ -75,7 +75,7 @@ impl Module {
         let code = unsafe {
             (entered.functions.cuModuleGetGlobal_v2)(&mut address, &mut size, self.handle, name.as_ptr())
         };
-        self.context.driver.check(code, || format!("looking for the variable {symbol}"))?;
+        self.context.check(code, || format!("looking for the variable {symbol}"))?;
         if bytes.len() > size {
             let what = format!("{} bytes for the variable {symbol}", bytes.len());
             let why = format!("it has {size}");
@@ -90,14 +90,17 @@ impl Module {
                 stream.handle(),
             )
         };
-        self.context.driver.check(code, || format!("setting the variable {symbol}"))
+        self.context.check(code, || format!("setting the variable {symbol}"))
     }
 }
 
 impl Drop for Module {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
-            // SAFETY: loaded in `load`; functions keep their module alive, and launches keep their functions.
+            // A launch returns before its kernel has run. A failure was told where somebody waited.
+            // SAFETY: the context is current.
+            unsafe { (entered.functions.cuCtxSynchronize)() };
+            // SAFETY: loaded in `load`; functions keep their module alive, and no kernel of it runs any more.
             unsafe { (entered.functions.cuModuleUnload)(self.handle) };
         }
     }
@@ -180,7 +183,7 @@ impl Function {
         let mut value = 0;
         // SAFETY: the pointer is valid for a write, and the function lives.
         let code = unsafe { (entered.functions.cuFuncGetAttribute)(&mut value, which, self.handle) };
-        context.driver.check(code, || "asking for a kernel's attributes".into())?;
+        context.check(code, || "asking for a kernel's attributes".into())?;
         Ok(u32::try_from(value).unwrap_or(0))
     }
 
@@ -192,7 +195,7 @@ impl Function {
         // SAFETY: the function lives.
         let code =
             unsafe { (entered.functions.cuFuncSetAttribute)(self.handle, attribute::DYNAMIC_SHARED, value) };
-        context.driver.check(code, || {
+        context.check(code, || {
             let most = context.info.shared_memory_per_block_opt_in;
             format!("allowing {bytes} bytes of dynamic shared memory, of {most} that a block can have")
         })
@@ -217,7 +220,7 @@ impl Function {
                 dynamic_shared_memory as usize,
             )
         };
-        context.driver.check(code, || format!("asking for the occupancy of blocks of {threads} threads"))?;
+        context.check(code, || format!("asking for the occupancy of blocks of {threads} threads"))?;
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
@@ -246,7 +249,7 @@ impl Function {
                 most,
             )
         };
-        context.driver.check(code, || "asking for the best block size".into())?;
+        context.check(code, || "asking for the best block size".into())?;
         Ok((block.unsigned_abs(), grid.unsigned_abs()))
     }
 
@@ -265,7 +268,7 @@ impl Function {
                 number(threads),
             )
         };
-        context.driver.check(code, || {
+        context.check(code, || {
             format!("asking for the shared memory of {blocks} blocks of {threads} threads")
         })?;
         Ok(bytes as u64)
@@ -306,7 +309,7 @@ impl Function {
                 ptr::null_mut(),
             )
         };
-        stream.context.driver.check(code, || self.describe(what, extent))?;
+        stream.context.check(code, || self.describe(what, extent))?;
         stream.note(what);
         Ok(())
     }
@@ -352,7 +355,7 @@ impl Texture {
         // SAFETY: the pointers are valid, and so is the memory, by the caller's promise.
         let code =
             unsafe { (entered.functions.cuTexObjectCreate)(&mut handle, &resource, &texture, ptr::null()) };
-        stream.context.driver.check(code, || format!("creating a texture over {bytes} bytes"))?;
+        stream.context.check(code, || format!("creating a texture over {bytes} bytes"))?;
         Ok(Self { stream: Arc::clone(stream), handle })
     }
 }

@@ -26,7 +26,7 @@ impl Stream {
         let entered = context.enter()?;
         // SAFETY: the pointer is valid for a write.
         let code = unsafe { (entered.functions.cuStreamCreate)(&mut handle, ffi::STREAM_NON_BLOCKING) };
-        context.driver.check(code, || "creating a stream".into())?;
+        context.check(code, || "creating a stream".into())?;
         drop(entered);
         Ok(Arc::new(Self { context, handle, last: Mutex::new("opening the device".into()) }))
     }
@@ -45,7 +45,7 @@ impl Stream {
         let entered = self.context.enter()?;
         // SAFETY: the stream lives as long as `self`.
         let code = unsafe { (entered.functions.cuStreamSynchronize)(self.handle) };
-        self.context.driver.check(code, || {
+        self.context.check(code, || {
             let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             format!("waiting for the device after {last}")
         })
@@ -74,7 +74,7 @@ impl Event {
         let entered = context.enter()?;
         // SAFETY: the pointer is valid for a write; 0 are the default flags, with timing.
         let code = unsafe { (entered.functions.cuEventCreate)(&mut handle, 0) };
-        context.driver.check(code, || "creating an event".into())?;
+        context.check(code, || "creating an event".into())?;
         Ok(Self { stream: Arc::clone(stream), handle })
     }
 
@@ -83,7 +83,7 @@ impl Event {
         let entered = self.stream.context.enter()?;
         // SAFETY: event and stream live, in the same context.
         let code = unsafe { (entered.functions.cuEventRecord)(self.handle, self.stream.handle) };
-        self.stream.context.driver.check(code, || "recording an event".into())
+        self.stream.context.check(code, || "recording an event".into())
     }
 
     /// Seconds from `start` to this event; waits until it has happened.
@@ -92,11 +92,11 @@ impl Event {
         let mut milliseconds = 0.0_f32;
         // SAFETY: the event lives.
         let code = unsafe { (entered.functions.cuEventSynchronize)(self.handle) };
-        self.stream.context.driver.check(code, || "waiting for an event".into())?;
+        self.stream.context.check(code, || "waiting for an event".into())?;
         // SAFETY: both events live, and the pointer is valid for a write.
         let code =
             unsafe { (entered.functions.cuEventElapsedTime)(&mut milliseconds, start.handle, self.handle) };
-        self.stream.context.driver.check(code, || "reading the time between events".into())?;
+        self.stream.context.check(code, || "reading the time between events".into())?;
         Ok(f64::from(milliseconds) / 1e3)
     }
 }

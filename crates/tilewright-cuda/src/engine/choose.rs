@@ -15,16 +15,16 @@ use tilewright_kernels::{Family, Kernel, Recipe, Rejected, Request, kernels};
 /// let layout = Layout::row_major(1000, 1000);
 /// let problem = Problem::new(layout, layout, layout)?;
 /// let recipe = tilewright_cuda::choose(&Request::new(problem, SemiringId::MinPlus, DType::F32))?;
-/// assert!(!recipe.launches.is_empty());
+/// assert!(!recipe.launches().is_empty());
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 pub fn choose(request: &Request) -> Result<Recipe, Error> {
     let mut rejected = Vec::new();
     for kernel in kernels_by_speed() {
         match kernel.recipe(request) {
-            Ok(mut recipe) => {
-                recipe.rejected.splice(0..0, rejected);
-                return Ok(recipe);
+            Ok(recipe) => {
+                rejected.extend_from_slice(recipe.rejected());
+                return Ok(recipe.with_rejected(rejected));
             }
             Err(refusal) => {
                 let reason = format!("it needs {}; {}", refusal.needs, refusal.found);
@@ -60,8 +60,8 @@ mod tests {
         for semiring in [SemiringId::PlusTimes, SemiringId::MinPlus] {
             for (m, n, k) in [(1, 1, 1), (64, 64, 64), (1024, 1024, 1024), (1000, 37, 4097), (5, 5, 0)] {
                 let recipe = choose(&request(m, n, k, semiring, DType::F32)).expect("a kernel");
-                assert!(recipe.rejected.iter().all(|one| !one.reason.is_empty()));
-                assert!(recipe.kernel.family != Family::Gallery);
+                assert!(recipe.rejected().iter().all(|one| !one.reason.is_empty()));
+                assert!(recipe.kernel().family != Family::Gallery);
             }
         }
     }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn the_slowest_kernel_is_the_last_resort() {
         let recipe = choose(&request(2048, 2048, 2048, SemiringId::PlusTimes, DType::F32)).expect("a kernel");
-        assert!(!["naive", "coalesced"].contains(&recipe.kernel.name), "{}", recipe.kernel.name);
+        assert!(!["naive", "coalesced"].contains(&recipe.kernel().name), "{}", recipe.kernel().name);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! From a program to a kernel on the device: memory, cache, compiler, and PTX where machine code will not do.
 
 use super::Engine;
+use super::raise::Raised;
+use super::ways::{Compiler, Way, ways, why_not};
 use crate::architecture::Architecture;
-use crate::cache::CacheKey;
+use crate::cache::{CacheKey, CubinCache};
 use crate::cubin;
 use crate::device::{Function, FunctionAttributes, Module};
 use crate::nvrtc::{Nvrtc, Output, Source};
@@ -18,18 +20,24 @@ use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
 #[non_exhaustive]
 pub enum Origin {
     /// Compiled by an earlier process, and found in the cache.
-    Cache,
+    Cache {
+        /// Instructions whose operands are reused where the compiler did not say so.
+        reused: usize,
+    },
     /// Compiled by NVRTC to machine code.
     Compiled {
         /// How long it took.
         seconds: f64,
+        /// Instructions whose operands are reused where the compiler did not say so.
+        reused: usize,
     },
-    /// Compiled by NVRTC to PTX and by the driver from there, because the driver refused machine code.
+    /// Compiled by NVRTC to PTX and by the driver from there, because the driver refused machine code, or NVRTC makes none for this
+    /// GPU.
     CompiledByDriver {
         /// How long it took.
         seconds: f64,
     },
-    /// Compiled by the driver from the PTX that comes with the kernel, because there is no NVRTC.
+    /// Compiled by the driver from the PTX that comes with the kernel, because there is no NVRTC that would do.
     Shipped {
         /// How long it took.
         seconds: f64,
@@ -42,29 +50,42 @@ pub(super) struct Ready {
     pub(super) function: Function,
     pub(super) attributes: FunctionAttributes,
     pub(super) origin: Origin,
+    /// What is slower than it should be.
+    pub(super) spill: Option<String>,
+    /// Whether it waits for the kernel before it, if it can.
+    pub(super) waits_for_previous: bool,
+    dynamic_shared_memory: Raised,
 }
 
 impl Ready {
-    /// Allows as much dynamic shared memory as the launch has.
-    fn allow(&self, launch: &Launch) -> Result<(), Error> {
-        if launch.dynamic_shared_memory > self.attributes.max_dynamic_shared_memory {
-            self.function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
-        }
-        Ok(())
+    /// Allows at least so many bytes of dynamic shared memory.
+    pub(super) fn allow(&self, bytes: u32) -> Result<(), Error> {
+        self.dynamic_shared_memory.to(bytes, |bytes| self.function.allow_dynamic_shared_memory(bytes))
     }
+}
 
-    /// Whether a kernel that can wait for the one before it does so in this code. The PTX that comes with the kernels is for a compute
-    /// capability that has no such instruction; everything else is compiled for the device.
-    pub(super) fn waits_for_previous(&self) -> bool {
-        !matches!(self.origin, Origin::Shipped { .. })
-    }
+/// A compiler that was found, and what it can do.
+#[derive(Debug)]
+pub(super) struct Found {
+    nvrtc: Nvrtc,
+    compiler: Compiler,
+}
+
+/// What to say of local memory that a kernel was not written to have: its results are right, and it is slow.
+fn spill(launch: &Launch, bytes: u32) -> Option<String> {
+    (launch.local_memory() == LocalMemory::Forbidden && bytes > 0).then(|| {
+        format!(
+            "{} is slower than it should be: registers of each thread are spilled to {bytes} bytes of local memory",
+            launch.program().name()
+        )
+    })
 }
 
 /// What is kept in memory: a program's entry.
 pub(super) type Key = (Program, &'static str);
 
 fn key(launch: &Launch) -> Key {
-    (launch.program.clone(), launch.entry)
+    (launch.program().clone(), launch.entry())
 }
 
 impl Engine {
@@ -83,7 +104,7 @@ impl Engine {
             begun.into_iter().map(|known| known.or_else(finished)).collect::<Result<_, Error>>()
         })?;
         for (launch, ready) in launches.iter().zip(&made) {
-            ready.allow(launch)?;
+            ready.allow(launch.dynamic_shared_memory())?;
         }
         Ok(made)
     }
@@ -91,7 +112,7 @@ impl Engine {
     /// The kernel of a launch, ready for its dynamic shared memory.
     pub(super) fn ready(&self, launch: &Launch) -> Result<Arc<Ready>, Error> {
         let ready = self.known(launch).map_or_else(|| self.make_and_keep(launch), Ok)?;
-        ready.allow(launch)?;
+        ready.allow(launch.dynamic_shared_memory())?;
         Ok(ready)
     }
 
@@ -107,87 +128,178 @@ impl Engine {
     }
 
     fn make(&self, launch: &Launch) -> Result<Ready, Error> {
-        let (module, origin) = self.module(&launch.program)?;
-        let function = module.function(launch.entry)?;
+        let (way, module, origin) = self.module(launch.program())?;
+        let function = module.function(launch.entry())?;
         let attributes = function.attributes()?;
-        if launch.local_memory == LocalMemory::Forbidden && attributes.local_memory > 0 {
-            let log = format!(
-                "each thread of {} keeps {} bytes in local memory, and its recipe declares none",
-                launch.entry, attributes.local_memory
-            );
-            let (what, target) = (launch.program.name.clone(), self.architecture().to_string());
-            return Err(ErrorKind::Compilation { what, target, log, hint: String::new() }.into());
-        }
-        Ok(Ready { function, attributes, origin })
+        let spill = spill(launch, attributes.local_memory);
+        let dynamic_shared_memory = Raised::from(attributes.max_dynamic_shared_memory);
+        let waits_for_previous = way.waits_for_previous(self.device().capability);
+        Ok(Ready { function, attributes, origin, spill, waits_for_previous, dynamic_shared_memory })
     }
 
     fn architecture(&self) -> Architecture {
         Architecture::new(self.device().capability)
     }
 
-    fn module(&self, program: &Program) -> Result<(Arc<Module>, Origin), Error> {
+    fn module(&self, program: &Program) -> Result<(Way, Arc<Module>, Origin), Error> {
         let began = Instant::now();
-        let nvrtc = match Nvrtc::find() {
-            Ok(nvrtc) => nvrtc,
-            Err(missing) => return self.shipped(program, began, missing),
-        };
-        let headers = program.headers();
-        let source = Source { name: program.file, text: program.source, headers: &headers };
-        let key = CacheKey::new(
-            &source,
-            &self.architecture().real(),
-            Output::Cubin,
-            COMPILER_OPTIONS,
-            nvrtc.version(),
-        );
-        let cached = self.0.cache.as_ref().and_then(|cache| cache.load(key));
-        // An entry that the driver refuses is compiled again, as if it were not there.
-        if let Some(module) = cached.and_then(|image| self.load(program, &image).ok()) {
-            return Ok((module, Origin::Cache));
-        }
-        let compiled = nvrtc.compile(&source, self.architecture(), Output::Cubin, COMPILER_OPTIONS)?;
-        match self.load(program, &compiled.image) {
-            Ok(module) => {
-                if let Some(cache) = &self.0.cache {
-                    // The kernel runs all the same.
-                    let _ = cache.store(key, &compiled.image);
+        let found = self.compiler();
+        let mut first = None;
+        for way in self.ways(&found, program) {
+            let made = match (way, &found) {
+                (Way::Machine, Ok(found)) => self.machine(program, &found.nvrtc, began),
+                (Way::Virtual(capability), Ok(found)) => {
+                    self.by_driver(program, &found.nvrtc, Architecture::new(capability), began)
                 }
-                Ok((module, Origin::Compiled { seconds: began.elapsed().as_secs_f64() }))
-            }
-            Err(refusal) => {
-                let ptx = nvrtc.compile(&source, self.architecture(), Output::Ptx, COMPILER_OPTIONS)?;
-                // SAFETY: NVRTC's PTX is whole and ends with a zero.
-                let module = unsafe { Module::load(self.context(), &program.name, &ptx.image) };
-                // The first refusal says more than that of the second choice.
-                let module = module.map_err(|_| refusal)?;
-                Ok((module, Origin::CompiledByDriver { seconds: began.elapsed().as_secs_f64() }))
+                _ => self.shipped(program, began),
+            };
+            match made {
+                Ok((module, origin)) => return Ok((way, module, origin)),
+                // The refusal of the best way says more than those of the others.
+                Err(error) => first = first.or(Some(error)),
             }
         }
+        Err(first.unwrap_or_else(|| self.no_way(found)))
     }
 
-    /// The module made from the PTX that comes with the program; `missing` is returned where none does.
-    fn shipped(
+    /// Whether there is a way to make code of a program: a compiler that driver and device take, or PTX that comes with it.
+    ///
+    /// # Errors
+    /// `unavailable` where there is none.
+    pub fn can_make(&self, program: &Program) -> Result<(), Error> {
+        let found = self.compiler();
+        let (driver, device) = (self.context().driver.version(), self.device().capability);
+        // A compiler that will do is known at once; whether PTX is that of the program takes a look at all of its text.
+        let compiles = found.as_ref().is_ok_and(|found| why_not(&found.compiler, driver, device).is_none());
+        if compiles || !self.ways(&found, program).is_empty() { Ok(()) } else { Err(self.no_way(found)) }
+    }
+
+    fn ways(&self, found: &Result<&Found, Error>, program: &Program) -> Vec<Way> {
+        let compiler = found.as_ref().ok().map(|found| &found.compiler);
+        let shipped = program.shipped_ptx().and_then(|_| program.shipped_architecture().parse().ok());
+        let shipped = shipped.map(|architecture: Architecture| architecture.capability);
+        ways(compiler, self.context().driver.version(), self.device().capability, shipped)
+    }
+
+    /// The compiler, looked for until it is found.
+    fn compiler(&self) -> Result<&Found, Error> {
+        if let Some(found) = self.0.compiler.get() {
+            return Ok(found);
+        }
+        let nvrtc = Nvrtc::find()?;
+        let compiler = Compiler { version: nvrtc.version(), architectures: nvrtc.architectures()? };
+        Ok(self.0.compiler.get_or_init(|| Found { nvrtc, compiler }))
+    }
+
+    /// Why no way is left.
+    fn no_way(&self, found: Result<&Found, Error>) -> Error {
+        let found = match found {
+            Ok(found) => found,
+            Err(missing) => return missing,
+        };
+        let driver = self.context().driver.version();
+        let why = why_not(&found.compiler, driver, self.device().capability).unwrap_or_default();
+        let hint = format!("install NVRTC {}, or a newer driver", driver.major());
+        ErrorKind::Unavailable { what: "a compiler for this GPU", why, hint }.into()
+    }
+
+    fn machine(
         &self,
         program: &Program,
+        nvrtc: &Nvrtc,
         began: Instant,
-        missing: Error,
     ) -> Result<(Arc<Module>, Origin), Error> {
-        let Some(ptx) = program.shipped_ptx() else { return Err(missing) };
-        let image = [ptx.as_bytes(), &[0]].concat();
+        let headers = program.headers();
+        let source = Source { name: program.file(), text: program.source(), headers: &headers };
+        let place = self.place(&source, nvrtc);
+        let cached = place.and_then(|(cache, key)| cache.load(key));
+        // An entry that the driver refuses is compiled again, as if it were not there.
+        if let Some((module, reused)) = cached.and_then(|image| self.load(program, &image).ok()) {
+            return Ok((module, Origin::Cache { reused }));
+        }
+        let compiled = nvrtc.compile(&source, self.architecture(), Output::Cubin, COMPILER_OPTIONS)?;
+        let (module, reused) = self.load(program, &compiled.image)?;
+        if let Some((cache, key)) = place {
+            // The kernel runs all the same.
+            let _ = cache.store(key, &compiled.image);
+        }
+        Ok((module, Origin::Compiled { seconds: began.elapsed().as_secs_f64(), reused }))
+    }
+
+    /// Where the machine code is kept: nowhere, if the build of the compiler is not known.
+    fn place(&self, source: &Source<'_>, nvrtc: &Nvrtc) -> Option<(&CubinCache, CacheKey)> {
+        let (cache, build) = (self.0.cache.as_ref()?, nvrtc.build()?);
+        let target = self.architecture().real();
+        Some((cache, CacheKey::new(source, &target, Output::Cubin, COMPILER_OPTIONS, build)))
+    }
+
+    /// The machine code of a program, as the compiler wrote it.
+    pub(super) fn image(&self, program: &Program) -> Result<Vec<u8>, Error> {
+        let nvrtc = &self.compiler()?.nvrtc;
+        let headers = program.headers();
+        let source = Source { name: program.file(), text: program.source(), headers: &headers };
+        let place = self.place(&source, nvrtc);
+        if let Some(image) = place.and_then(|(cache, key)| cache.load(key)) {
+            return Ok(image);
+        }
+        let image = nvrtc.compile(&source, self.architecture(), Output::Cubin, COMPILER_OPTIONS)?.image;
+        if let Some((cache, key)) = place {
+            // It is compiled again where it cannot be kept.
+            let _ = cache.store(key, &image);
+        }
+        Ok(image)
+    }
+
+    fn by_driver(
+        &self,
+        program: &Program,
+        nvrtc: &Nvrtc,
+        architecture: Architecture,
+        began: Instant,
+    ) -> Result<(Arc<Module>, Origin), Error> {
+        let headers = program.headers();
+        let source = Source { name: program.file(), text: program.source(), headers: &headers };
+        let ptx = nvrtc.compile(&source, architecture, Output::Ptx, COMPILER_OPTIONS)?;
+        // SAFETY: NVRTC's PTX is whole and ends with a zero.
+        let module = unsafe { Module::load(self.context(), program.name(), &ptx.image) }?;
+        Ok((module, Origin::CompiledByDriver { seconds: began.elapsed().as_secs_f64() }))
+    }
+
+    /// The module made from the PTX that comes with the program.
+    fn shipped(&self, program: &Program, began: Instant) -> Result<(Arc<Module>, Origin), Error> {
+        let image = [program.shipped_ptx().unwrap_or_default().as_bytes(), &[0]].concat();
         // SAFETY: the PTX was written by NVRTC, is whole, and ends with a zero.
-        let module = unsafe { Module::load(self.context(), &program.name, &image) }?;
+        let module = unsafe { Module::load(self.context(), program.name(), &image) }?;
         Ok((module, Origin::Shipped { seconds: began.elapsed().as_secs_f64() }))
     }
 
-    /// Loads machine code that is a cubin at least by its form, with the operands reused that can be.
-    fn load(&self, program: &Program, image: &[u8]) -> Result<Arc<Module>, Error> {
-        let mut image = image.to_vec();
-        cubin::reuse_operands(&mut image).map_err(|error| ErrorKind::Unsupported {
-            what: program.name.clone(),
-            why: error.to_string(),
-            hint: String::new(),
-        })?;
-        // SAFETY: the image came from NVRTC, or from the cache with its checksum, and is a cubin.
-        unsafe { Module::load(self.context(), &program.name, &image) }
+    /// Loads machine code, changed where that is known to help; of how many instructions.
+    fn load(&self, program: &Program, image: &[u8]) -> Result<(Arc<Module>, usize), Error> {
+        // SAFETY: the image came from NVRTC, or from the cache with its checksum; what may be changed leaves it what it is.
+        let load = |image: &[u8]| unsafe { Module::load(self.context(), program.name(), image) };
+        if let Some((changed, reused)) = cubin::reuse_operands(image)
+            && self.reuses_operands()
+            && let Ok(module) = load(&changed)
+        {
+            return Ok((module, reused));
+        }
+        Ok((load(image)?, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_kernels::find;
+
+    #[test]
+    fn a_spill_is_a_warning_where_none_is_declared() {
+        let launch =
+            |name| find(name).expect("known").show(&[]).expect("has defaults").recipe().launches()[0].clone();
+        let warning = spill(&launch("copy-offset"), 24).expect("a warning");
+        assert!(warning.contains("copy-offset") && warning.contains("24 bytes"), "{warning}");
+        assert_eq!(spill(&launch("copy-offset"), 0), None);
+        // This one is there to show local memory.
+        assert_eq!(spill(&launch("local-array"), 24), None);
     }
 }

@@ -16,7 +16,7 @@ impl Engine {
     /// Compiles and loads the kernel of a launch, and allows the launch's dynamic shared memory.
     ///
     /// # Errors
-    /// `unavailable` without NVRTC, `compilation` for a kernel that does not compile or spills where it must not, `device` for
+    /// `unavailable` without an NVRTC that will do, `compilation` for a kernel that does not compile, `device` for
     /// more shared memory than there is.
     pub fn load_kernel(&self, launch: &Launch) -> Result<LoadedKernel, Error> {
         self.ready(launch).map(LoadedKernel)
@@ -37,12 +37,12 @@ impl LoadedKernel {
         self.0.origin
     }
 
-    /// Allows launches with up to `bytes` of dynamic shared memory.
+    /// Allows launches with up to `bytes` of dynamic shared memory, or more where more was allowed before.
     ///
     /// # Errors
     /// `device` for more than a block can have.
     pub fn allow_dynamic_shared_memory(&self, bytes: u32) -> Result<(), Error> {
-        self.0.function.allow_dynamic_shared_memory(bytes)
+        self.0.allow(bytes)
     }
 
     /// Blocks of this many threads and bytes of dynamic shared memory that a multiprocessor holds at once, as the driver computes

@@ -3,23 +3,28 @@
 mod choose;
 mod code;
 mod compile;
+mod fit;
 mod loaded;
 mod prepared;
 mod product;
 mod race;
+mod raise;
+mod reuse;
+mod ways;
 
 pub use choose::{choose, kernels_by_speed};
 pub use code::{CodeArgument, CodeLaunch};
 pub use compile::Origin;
 pub use loaded::LoadedKernel;
 pub use prepared::{Prepared, PreparedKernel};
-pub use race::{Competitor, Pace, Timing, sets_beyond_cache};
+pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
+pub use reuse::OperandReuse;
 
 use crate::cache::CubinCache;
-use crate::device::{Context, DeviceInfo, DeviceMatrix, Pinned, Stream};
+use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, Pinned, Stream};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tilewright_core::{Element, Error, ErrorKind, Layout, MatRef};
 use tilewright_kernels::Target;
 
@@ -50,9 +55,11 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     stream: Arc<Stream>,
     cache: Option<CubinCache>,
+    compiler: OnceLock<compile::Found>,
     kernels: Mutex<HashMap<compile::Key, Arc<compile::Ready>>>,
     /// Variables of a module and the launches that read them belong together.
     launching: Mutex<()>,
+    reuses_operands: OnceLock<bool>,
 }
 
 static SHARED: Mutex<Option<Engine>> = Mutex::new(None);
@@ -82,17 +89,21 @@ impl Engine {
     /// As [`Engine::open`].
     pub fn with_cache(ordinal: usize, cache: Option<CubinCache>) -> Result<Self, Error> {
         let stream = Stream::new(Context::open(ordinal)?)?;
-        let (kernels, launching) = (Mutex::default(), Mutex::default());
-        Ok(Self(Arc::new(Inner { stream, cache, kernels, launching })))
+        let (compiler, kernels, launching, reuses_operands) = Default::default();
+        Ok(Self(Arc::new(Inner { stream, cache, compiler, kernels, launching, reuses_operands })))
     }
 
     /// The engine of this process: the device that `TILEWRIGHT_DEVICE` numbers, or the first one, opened once.
     ///
     /// # Errors
-    /// As [`Engine::open`]; `environment` when the variable is no number.
+    /// As [`Engine::open`]; `environment` when the variable is no number; `unavailable` after a kernel has broken the device's context,
+    /// and in a process that was forked from one that had opened it.
     pub fn shared() -> Result<Self, Error> {
+        // Before the lock, which another thread of the parent may hold for ever in a forked process.
+        Driver::find()?;
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = shared.as_ref() {
+            engine.context().health.check()?;
             return Ok(engine.clone());
         }
         let engine = Self::open(device_from(std::env::var(DEVICE_VARIABLE).ok())?)?;
@@ -101,7 +112,8 @@ impl Engine {
 
     /// Whether [`Engine::shared`] has been opened: the first call takes a fraction of a second, later ones nothing.
     pub fn is_shared_open() -> bool {
-        SHARED.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        // Who holds the lock is opening it.
+        SHARED.try_lock().is_ok_and(|shared| shared.is_some())
     }
 
     /// What the device is.

@@ -1,10 +1,10 @@
 //! Products of matrices that live on the device, and exhibits between two arrays.
 
+use super::fit::{self, Operand};
 use super::{Engine, Prepared};
 use crate::device::DeviceMatrix;
 use std::sync::Arc;
-use tilewright_core::semiring::Visit;
-use tilewright_core::{DType, Element, Error, ErrorKind, Layout, MatRef, Problem, Semiring, SemiringId};
+use tilewright_core::{Element, Error, ErrorKind, Layout, MatRef, Problem, SemiringId};
 use tilewright_kernels::{Alignment, Buffer, Kernel, Request, Showing};
 
 impl Engine {
@@ -39,7 +39,7 @@ impl Engine {
     ) -> Result<Prepared, Error> {
         let request = self.request(semiring, a, b, c)?;
         let prepared = self.prepare(kernel.recipe(&request)?)?;
-        prepared.run(&request, a, b, c)?;
+        prepared.run(a, b, c)?;
         Ok(prepared)
     }
 
@@ -48,14 +48,14 @@ impl Engine {
     /// # Errors
     /// `result-mismatch` when the input has not the exhibit's length; as [`Engine::prepare`].
     pub fn show(&self, showing: &Showing, input: &[f32]) -> Result<Vec<f32>, Error> {
-        let expected = (showing.input, input.len());
+        let expected = (showing.input(), input.len());
         if expected.0 != expected.1 {
             let (rows, cols, m, n) = (1, expected.1, 1, expected.0);
             return Err(ErrorKind::ResultMismatch { what: "the input", rows, cols, m, n }.into());
         }
         let input = self.upload(MatRef::new(input, Layout::row_major(1, input.len()))?)?;
-        let output = self.zeros::<f32>(Layout::row_major(1, showing.output))?;
-        let prepared = self.prepare(showing.recipe.clone())?;
+        let output = self.zeros::<f32>(Layout::row_major(1, showing.output()))?;
+        let prepared = self.prepare(showing.recipe().clone())?;
         let of = |role, matrix: &DeviceMatrix<f32>| (role, matrix.address(), matrix.bytes());
         // SAFETY: the exhibit names the lengths of its arrays, both are this engine's, and `to_matrix` waits for the work.
         unsafe { prepared.launch(&[of(Buffer::Input, &input), of(Buffer::Output, &output)])? };
@@ -64,71 +64,41 @@ impl Engine {
 }
 
 impl Prepared {
-    /// Runs the recipe that was made for `request`, on matrices with its layouts. Returns before the device has finished.
+    /// Runs the recipe on matrices of the types and with the layouts that it was made for. Returns before the device has finished.
     ///
     /// # Errors
-    /// `unsupported` for matrices of another engine or with other layouts, `dtype-mismatch` for other elements, `device` when a
-    /// launch fails.
+    /// `unsupported` for matrices of another engine or with other layouts, `dtype-mismatch` for other elements, `out-of-bounds`
+    /// and `aliased` for a batch that they do not hold, `device` when a launch fails.
     pub fn run<T: Element, U: Element>(
         &self,
-        request: &Request,
         a: &DeviceMatrix<T>,
         b: &DeviceMatrix<T>,
         c: &mut DeviceMatrix<U>,
     ) -> Result<(), Error> {
-        let output = request.semiring.visit(request.dtype, OutputType)?;
-        for (what, expected, found) in
-            [("A", request.dtype, T::DTYPE), ("B", request.dtype, T::DTYPE), ("C", output, U::DTYPE)]
-        {
-            if expected != found {
-                return Err(ErrorKind::DTypeMismatch { what, expected, found }.into());
+        fit::check(self.recipe(), [operand(a), operand(b), operand(c)])?;
+        for (what, stream) in [("A", a.stream()), ("B", b.stream()), ("C", c.stream())] {
+            if !Arc::ptr_eq(stream, self.engine().stream()) {
+                let (what, why) = (format!("this matrix as {what}"), "it belongs to another engine".into());
+                return Err(ErrorKind::Unsupported { what, why, hint: "upload it to this one".into() }.into());
             }
         }
-        let problem = &request.problem;
-        let wanted = &request.alignment;
-        self.fits("A", (problem.a(), wanted.a), a)?;
-        self.fits("B", (problem.b(), wanted.b), b)?;
-        self.fits("C", (problem.c(), wanted.c), c)?;
         let bindings = [
             (Buffer::A, a.address(), a.bytes()),
             (Buffer::B, b.address(), b.bytes()),
             (Buffer::C, c.address(), c.bytes()),
         ];
-        // SAFETY: the matrices have the layouts, alignments and types of the request, and belong to this engine: their memory is freed only
-        // after the work in its stream.
+        // SAFETY: the matrices have the layouts, alignments and types of the request that the recipe was made for, hold all of its
+        // batch, and belong to this engine: their memory is freed only after the work in its stream.
         unsafe { self.launch(&bindings) }
-    }
-
-    fn fits<T: Element>(
-        &self,
-        what: &str,
-        (layout, alignment): (Layout, u64),
-        matrix: &DeviceMatrix<T>,
-    ) -> Result<(), Error> {
-        let why = if !Arc::ptr_eq(matrix.stream(), self.engine().stream()) {
-            "it belongs to another engine".to_owned()
-        } else if layout != matrix.layout() {
-            format!("the recipe was made for {layout:?}, and it has {:?}", matrix.layout())
-        } else if !layout.is_empty() && matrix.alignment() < alignment {
-            format!(
-                "the recipe was made for addresses that {alignment} divides, and only {} does",
-                matrix.alignment()
-            )
-        } else {
-            return Ok(());
-        };
-        let (what, hint) = (format!("this matrix as {what}"), "prepare a recipe for it".into());
-        Err(ErrorKind::Unsupported { what, why, hint }.into())
     }
 }
 
-/// The element type of a semiring's results.
-struct OutputType;
-
-impl Visit for OutputType {
-    type Output = DType;
-
-    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> DType {
-        S::Out::DTYPE
+fn operand<T: Element>(matrix: &DeviceMatrix<T>) -> Operand {
+    Operand {
+        dtype: T::DTYPE,
+        layout: matrix.layout(),
+        alignment: matrix.alignment(),
+        origin: matrix.origin(),
+        elements: matrix.bytes() / size_of::<T>(),
     }
 }

@@ -5,6 +5,7 @@
 
 use super::Engine;
 use crate::device::Event;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use tilewright_core::Error;
 
@@ -26,12 +27,36 @@ pub struct Pace {
     pub sample: Duration,
     /// Samples of each competitor.
     pub samples: usize,
+    /// Whether an execution may begin before the one before it has ended.
+    pub repetitions: Repetitions,
+}
+
+/// How executions of a sample follow one another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Repetitions {
+    /// Without a pause, as in a steady state: the clock runs from the first to the last, and kernels that can start early do.
+    #[default]
+    Overlap,
+    /// Each is timed by itself, on a device that is idle.
+    Apart,
 }
 
 impl Default for Pace {
     /// Samples of 20 ms, 15 of each after 200 ms.
     fn default() -> Self {
-        Self { warm_up: Duration::from_millis(200), sample: Duration::from_millis(20), samples: 15 }
+        let (warm_up, sample) = (Duration::from_millis(200), Duration::from_millis(20));
+        Self { warm_up, sample, samples: 15, repetitions: Repetitions::Overlap }
+    }
+}
+
+impl Repetitions {
+    /// The executions between one look at the clock and the next.
+    fn timed_together(self, count: usize) -> impl Iterator<Item = Range<usize>> {
+        let step = match self {
+            Self::Overlap => count.max(1),
+            Self::Apart => 1,
+        };
+        (0..count).step_by(step).map(move |first| first..(first + step).min(count))
     }
 }
 
@@ -103,12 +128,17 @@ impl Engine {
             for turn in 0..competitors.len() {
                 let index = (round + turn) % competitors.len();
                 let count = repeats[index];
-                start.record()?;
-                for number in 0..count {
-                    (competitors[index].run)(number)?;
+                let mut seconds = 0.0;
+                for numbers in pace.repetitions.timed_together(count) {
+                    start.record()?;
+                    for number in numbers {
+                        (competitors[index].run)(number)?;
+                    }
+                    end.record()?;
+                    // This waits for the end.
+                    seconds += end.seconds_since(&start)?;
                 }
-                end.record()?;
-                timings[index].seconds.push(end.seconds_since(&start)? / count as f64);
+                timings[index].seconds.push(seconds / count as f64);
             }
         }
         for timing in &mut timings {
@@ -156,6 +186,19 @@ mod tests {
         assert!(timing(&[]).median().is_nan());
         // Quartiles 2 and 4, median 3.
         assert!((timing(&[1.0, 2.0, 3.0, 4.0, 5.0]).spread() - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn repetitions_are_timed_together_or_apart() {
+        let lengths = |repetitions: Repetitions, count: usize| -> Vec<(usize, usize)> {
+            repetitions.timed_together(count).map(|numbers| (numbers.start, numbers.len())).collect()
+        };
+        assert_eq!(lengths(Repetitions::Overlap, 3), [(0, 3)]);
+        assert_eq!(lengths(Repetitions::Apart, 3), [(0, 1), (1, 1), (2, 1)]);
+        assert_eq!(
+            (lengths(Repetitions::Overlap, 0), lengths(Repetitions::Apart, 1)),
+            (vec![], vec![(0, 1)])
+        );
     }
 
     #[test]

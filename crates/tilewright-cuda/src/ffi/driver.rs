@@ -143,6 +143,7 @@ super::functions! {
         cuDevicePrimaryCtxRelease_v2: fn(Device) -> Code;
         cuCtxPushCurrent_v2: fn(Context) -> Code;
         cuCtxPopCurrent_v2: fn(*mut Context) -> Code;
+        cuCtxSynchronize: fn() -> Code;
         cuMemGetInfo_v2: fn(*mut usize, *mut usize) -> Code;
         cuMemAlloc_v2: fn(*mut Address, usize) -> Code;
         cuMemFree_v2: fn(Address) -> Code;

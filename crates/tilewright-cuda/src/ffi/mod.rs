@@ -31,6 +31,21 @@ macro_rules! functions {
                     $($name: unsafe { super::function(library, stringify!($name)) }?,)*
                 })
             }
+
+            /// Functions that do nothing and return zero, to be replaced by those of a test.
+            #[cfg(test)]
+            #[allow(dead_code)] // Not every library is imitated.
+            pub(crate) fn stub() -> Self {
+                Self {
+                    $($name: {
+                        unsafe extern "C" fn stub($(_: $argument),*) -> $result {
+                            // SAFETY: results are integers and pointers.
+                            unsafe { std::mem::zeroed() }
+                        }
+                        stub
+                    },)*
+                }
+            }
         }
     };
 }

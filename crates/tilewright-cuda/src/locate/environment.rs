@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// A snapshot of the environment, so that the search is a function of its arguments.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
@@ -23,8 +23,15 @@ impl Environment {
         self.0.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(Path::new)
     }
 
-    /// The directories in which programs are looked for.
+    /// The directory that a variable names by its whole path. What is relative to the directory that the process happens to be in is no place to load code
+    /// from.
+    pub(crate) fn directory(&self, name: &str) -> Option<&Path> {
+        self.path(name).filter(|path| path.is_absolute())
+    }
+
+    /// The directories in which programs are looked for, without empty and relative ones, which stand for the current directory.
     pub(crate) fn program_directories(&self) -> Vec<PathBuf> {
-        self.path("PATH").map(|value| std::env::split_paths(value.as_os_str()).collect()).unwrap_or_default()
+        let all = self.path("PATH").into_iter().flat_map(|value| std::env::split_paths(value.as_os_str()));
+        all.filter(|directory| directory.is_absolute()).collect()
     }
 }

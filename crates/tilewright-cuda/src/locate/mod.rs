@@ -10,15 +10,20 @@
 //! 7. A copy that another Python package brings (Triton, for the tools): often an older one.
 //! 8. Python packages again, in the directories that the interpreter names when it is run.
 //!
+//! Variables name directories by their whole path; relative ones, and empty or relative entries of `PATH`, are passed over: whoever may write to the
+//! current directory would choose the code that is loaded. Only the component's own variable, which names a file on purpose, may be relative.
+//!
 //! The driver's library belongs to the system; only rules 1, 2 and 5 apply to it.
 
 mod component;
 mod environment;
+mod kept;
 mod python;
 mod system;
 
 pub use component::Component;
 pub(crate) use environment::Environment;
+pub(crate) use kept::Kept;
 
 use component::{Kind, Spec};
 use libloading::Library;
@@ -164,7 +169,7 @@ fn candidates(spec: &Spec, environment: &Environment) -> Vec<Location> {
     let packages = if of_system { Vec::new() } else { python::package_directories(environment) };
     add_files(&mut candidates, spec, Rule::PythonPackage, inside(&packages, spec.wheels));
     if !of_system {
-        add_files(&mut candidates, spec, Rule::Conda, under(spec, environment.path("CONDA_PREFIX")));
+        add_files(&mut candidates, spec, Rule::Conda, under(spec, environment.directory("CONDA_PREFIX")));
     }
     match spec.kind {
         Kind::Tool => add_files(&mut candidates, spec, Rule::System, environment.program_directories()),
@@ -177,7 +182,7 @@ fn candidates(spec: &Spec, environment: &Environment) -> Vec<Location> {
         }
     }
     if !of_system {
-        let homes = ["CUDA_HOME", "CUDA_PATH"].map(|name| environment.path(name));
+        let homes = ["CUDA_HOME", "CUDA_PATH"].map(|name| environment.directory(name));
         for home in homes.into_iter().chain([Some(Path::new("/usr/local/cuda"))]) {
             add_files(&mut candidates, spec, Rule::Toolkit, under(spec, home));
         }

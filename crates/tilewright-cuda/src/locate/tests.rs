@@ -157,3 +157,35 @@ fn headers_are_found_beside_the_library() {
     let location = Location { path, rule: Rule::System };
     assert_eq!(include_directory(&location), Some(root.path().join("include")));
 }
+
+/// Nothing is looked for beside wherever the process happens to run: neither what `PATH` or another variable names there, nor what lies under it.
+#[test]
+fn relative_directories_are_passed_over() {
+    // Tests run in the directory of the crate: the files are there, but only by relative names.
+    let here = std::env::current_dir().expect("a directory");
+    let root = tempfile::tempdir_in(&here).expect("temporary directory");
+    let relative = root.path().strip_prefix(&here).expect("below");
+    for name in ["bin/python3", "bin/ptxas", WHEEL] {
+        file(&root.path().join(name));
+    }
+    let (bin, absolute) = (relative.join("bin"), root.path().join("bin"));
+    let variables =
+        ["VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH", "HOME"].map(|name| (name, relative));
+    let [one, two, three, four, five] = variables;
+    let environment = Environment::of([one, two, three, four, five, ("PATH", bin.as_path())]);
+    assert_eq!(environment.program_directories(), Vec::<PathBuf>::new());
+    assert_eq!(python::package_directories(&environment), Vec::<PathBuf>::new());
+    for component in [Component::Ptxas, Component::Nvrtc] {
+        let found = candidates(component.spec(), &environment);
+        let beside = found.iter().find(|one| one.path.starts_with(relative));
+        assert_eq!(beside, None, "{component}");
+    }
+    // An empty entry is the current directory to a shell.
+    let path = std::env::join_paths([Path::new(""), &absolute, Path::new("."), &bin]).expect("no separator");
+    let environment = Environment::of([("PATH", Path::new(&path))]);
+    assert_eq!(environment.program_directories(), [absolute]);
+    // A person who names a file has it.
+    let named = bin.join("ptxas");
+    let environment = Environment::of([("TILEWRIGHT_PTXAS_PATH", named.as_path())]);
+    assert_eq!(tool(Component::Ptxas, &environment).expect("named").path, named);
+}

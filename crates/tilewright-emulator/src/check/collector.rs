@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::finding::{Finding, FindingKind, Party, Severity};
+use super::{
+    advice::{fix, reach},
+    finding::{Finding, FindingKind, Party, Severity},
+    shared::Mode,
+};
 use crate::program::Program;
 
 /// Findings of different instructions that a worker keeps.
@@ -35,14 +39,23 @@ pub struct Event {
     pub message: String,
     /// Another.
     pub fix: String,
+    /// Of a race: what the later access does.
+    pub mode: Option<Mode>,
 }
 
 type Key = (FindingKind, Severity, Option<u32>, Option<u32>);
 
+/// A finding, and what the later access of a race does.
+#[derive(Debug)]
+struct Found {
+    finding: Finding,
+    mode: Option<Mode>,
+}
+
 /// The findings of a worker.
 #[derive(Debug, Default)]
 pub struct Collector {
-    found: HashMap<Key, Finding>,
+    found: HashMap<Key, Found>,
 }
 
 /// What is needed to name threads and lines.
@@ -99,14 +112,14 @@ impl Collector {
     ) {
         for severity in [Severity::Error, Severity::Warning] {
             if let Some(found) = self.found.get_mut(&(key.0, severity, key.1, key.2)) {
-                found.count += 1;
+                found.finding.count += 1;
                 return;
             }
         }
         let event = event();
         let key = (event.kind, event.severity, key.1, key.2);
         if let Some(found) = self.found.get_mut(&key) {
-            found.count += 1;
+            found.finding.count += 1;
             return;
         }
         if self.found.len() >= LIMIT {
@@ -122,24 +135,55 @@ impl Collector {
             fix: event.fix,
             count: 1,
         };
-        self.found.insert(key, finding);
+        self.found.insert(key, Found { finding, mode: event.mode });
     }
 
     /// Adds the findings of another worker.
     pub fn merge(&mut self, other: Collector) {
-        for (key, finding) in other.found {
-            match self.found.get_mut(&key) {
-                Some(found) => found.count += finding.count,
-                None => {
-                    self.found.insert(key, finding);
-                }
+        for (key, more) in other.found {
+            self.insert(key, more);
+        }
+    }
+
+    fn insert(&mut self, key: Key, more: Found) {
+        match self.found.get_mut(&key) {
+            Some(found) => found.finding.count += more.finding.count,
+            None => {
+                self.found.insert(key, more);
             }
         }
     }
 
+    /// Two instructions that race within a warp and between warps need what orders warps: every race is that of the threads farthest
+    /// apart, and so is its fix.
+    fn widen(&mut self) {
+        let pair = |key: &Key| (key.2.min(key.3), key.2.max(key.3));
+        let mut widest: HashMap<_, FindingKind> = HashMap::new();
+        let races = || self.found.keys().filter(|key| key.1 == Severity::Error && reach(key.0).is_some());
+        for key in races() {
+            let kind = widest.entry(pair(key)).or_insert(key.0);
+            *kind = if reach(key.0) > reach(*kind) { key.0 } else { *kind };
+        }
+        let narrow: Vec<Key> = races()
+            .filter(|key| widest.get(&pair(key)).is_some_and(|&kind| reach(kind) > reach(key.0)))
+            .copied()
+            .collect();
+        for key in narrow {
+            let (Some(mut found), Some(&kind)) = (self.found.remove(&key), widest.get(&pair(&key))) else {
+                continue;
+            };
+            found.finding.kind = kind;
+            if let Some(mode) = found.mode {
+                found.finding.fix = fix(kind, mode, false);
+            }
+            self.insert((kind, key.1, key.2, key.3), found);
+        }
+    }
+
     /// All findings, the worst first, then by place.
-    pub fn finish(self) -> Vec<Finding> {
-        let mut findings: Vec<Finding> = self.found.into_values().collect();
+    pub fn finish(mut self) -> Vec<Finding> {
+        self.widen();
+        let mut findings: Vec<Finding> = self.found.into_values().map(|found| found.finding).collect();
         findings.sort_by(|a, b| {
             b.severity.cmp(&a.severity).then(a.at.ptx_line.cmp(&b.at.ptx_line)).then(a.kind.cmp(&b.kind))
         });

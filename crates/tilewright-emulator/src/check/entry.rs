@@ -29,6 +29,11 @@ impl Moment {
         Self(u64::from(stamp) << 32 | warp << 27 | atomic << 26 | u64::from(pc.min(PC_LIMIT)))
     }
 
+    /// An asynchronous copy that is on its way: it stores at any time from now on.
+    pub fn pending(warp: u32, pc: u32) -> Self {
+        Self::new(u32::MAX, warp, pc, Strength::Plain)
+    }
+
     /// The same load, now that somebody has replaced the value.
     #[inline(always)]
     pub fn stale(self) -> Self {

@@ -14,6 +14,18 @@ pub enum FindingKind {
     Misaligned,
     /// A shared load of bytes that nothing has written.
     UninitialisedShared,
+    /// A load of local memory that the thread has not written.
+    ///
+    /// Local memory is checked by the variables of PTX. Compilers put all arrays of a function into one, `__local_depot`: an index that runs
+    /// from one array into another of the same function, or to its elements, is not found.
+    UninitialisedLocal,
+    /// A load of constant memory that has no initial values and that the host has not written. A variable counts as written once the host
+    /// has written a part of it.
+    UninitialisedConstant,
+    /// A texture instruction on a handle or variable to which no texture is bound.
+    UnboundTexture,
+    /// An access of shared memory that an asynchronous copy (`cp.async`) is on its way to: nobody has waited for it.
+    PendingCopy,
     /// Two accesses of shared memory by threads of a block, at least one a store, that no barrier orders.
     SharedRace,
     /// As [`FindingKind::SharedRace`], by lanes of one warp: `__syncwarp()` is missing.
@@ -28,7 +40,11 @@ pub enum FindingKind {
     BarrierDivergence,
     /// Threads that wait for ever.
     Deadlock,
-    /// A warp instruction executed by a lane that its mask does not name.
+    /// Threads that had not come to their end when the launch reached its limit of steps.
+    StepLimit,
+    /// Threads that had not come to their end when the launch was interrupted.
+    Interrupted,
+    /// A warp instruction whose mask does not name the lane that executes it, or names lanes that execute it with another mask.
     WarpMask,
     /// A failed `assert`.
     Assertion,
@@ -44,6 +60,10 @@ impl FindingKind {
             Self::ReadOnly => "store to read-only memory",
             Self::Misaligned => "misaligned access",
             Self::UninitialisedShared => "read of uninitialised shared memory",
+            Self::UninitialisedLocal => "read of uninitialised local memory",
+            Self::UninitialisedConstant => "read of constant memory that nobody has filled",
+            Self::UnboundTexture => "texture that nothing is bound to",
+            Self::PendingCopy => "asynchronous copy that is not waited for",
             Self::SharedRace => "race on shared memory",
             Self::WarpRace => "race between lanes of a warp",
             Self::GlobalRace => "race on global memory within a block",
@@ -51,7 +71,9 @@ impl FindingKind {
             Self::LostUpdate => "lost update",
             Self::BarrierDivergence => "divergent barrier",
             Self::Deadlock => "deadlock",
-            Self::WarpMask => "lane missing in its own warp mask",
+            Self::StepLimit => "endless, or too long",
+            Self::Interrupted => "interrupted",
+            Self::WarpMask => "wrong warp mask",
             Self::Assertion => "assertion failed",
             Self::Trap => "trap",
         }

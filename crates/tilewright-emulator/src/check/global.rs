@@ -282,13 +282,20 @@ fn touch(
             lost_update,
         })
     };
-    let found = conflict(stores.plain, Mode::Write).or_else(|| conflict(stores.strong, Mode::Update));
+    let earlier_stores = [(stores.plain, Mode::Write), (stores.strong, Mode::Update)];
+    let earlier_loads = [(loads.last, Mode::Read), (loads.other, Mode::Read)];
+    let earlier = || earlier_stores.into_iter().chain(earlier_loads).filter(|seen| mode.conflicts(seen.1));
+    // What orders two blocks or warps orders the lanes of a warp too, but not the other way round.
+    let apart = |seen: Seen| match seen.block() == now.me {
+        false => 0,
+        true => 1 + usize::from(seen.entry(granule).warp() == actor.warp),
+    };
+    let by = |distance: usize| earlier().filter(move |&(seen, _)| apart(seen) == distance);
+    let found = (0..3).flat_map(by).find_map(|(seen, mode)| conflict(seen, mode));
     if mode == Mode::Read {
         cells.add_load(now, span, row);
         return found;
     }
-    let found =
-        found.or_else(|| conflict(loads.last, Mode::Read)).or_else(|| conflict(loads.other, Mode::Read));
     cells.make_stale(span);
     let stores = cells.stores();
     for stores in stores.open(span) {

@@ -1,5 +1,6 @@
 //! Checks: what the hardware would not tell.
 
+mod advice;
 mod blocks;
 mod collector;
 mod entry;
@@ -13,9 +14,10 @@ mod runs;
 mod seen;
 mod shared;
 
+pub use advice::fix;
 pub use blocks::{BlockOrder, Known};
 pub use collector::{Collector, Event, Naming, Side};
-pub use entry::Strength;
+pub use entry::{Entry, Strength};
 pub use finding::{Finding, FindingKind, Party, Severity};
 pub use global::{GlobalConflict, GlobalShadow, GlobalView, Present};
 pub use order::Order;

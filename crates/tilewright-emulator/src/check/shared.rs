@@ -19,11 +19,32 @@ pub enum Mode {
     Update,
 }
 
+impl Mode {
+    /// What a thread does.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Write => "writes",
+            Self::Update => "updates",
+        }
+    }
+
+    /// Whether the order of two accesses matters.
+    pub fn conflicts(self, earlier: Mode) -> bool {
+        (self, earlier) != (Mode::Read, Mode::Read)
+    }
+}
+
 /// What is wrong with one lane's access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflict {
     /// Nothing has written these bytes.
     Uninitialised,
+    /// An asynchronous copy to these bytes is on its way.
+    Pending {
+        /// The copy.
+        copy: Entry,
+    },
     /// The earlier access is not ordered with this one.
     Race {
         /// It, with the lanes that are not ordered alone.
@@ -82,6 +103,15 @@ type Rows<'a> = (&'a mut [u64], &'a mut [u32]);
 
 /// The moment of a store to a granule that nobody has written: after everything.
 const NEVER: u64 = u64::MAX;
+
+/// From here on, moments are those of copies on their way, and [`NEVER`].
+const PENDING: u64 = (u32::MAX as u64) << 32;
+
+/// Whether it is the moment of a copy on its way.
+#[inline(always)]
+fn is_pending(moment: u64) -> bool {
+    moment >= PENDING && moment != NEVER
+}
 
 /// The shadow.
 #[derive(Debug)]
@@ -174,6 +204,26 @@ impl SharedShadow {
         }
     }
 
+    /// A lane's asynchronous copy of `bytes` to `offset` is issued; its store has been looked at.
+    pub fn issue(&mut self, actor: Actor, lane: u32, offset: u32, bytes: u32) {
+        self.fill(Entry { moment: Moment::pending(actor.warp, actor.pc), lanes: 1 << lane }, offset, bytes);
+    }
+
+    /// The lane has waited for it.
+    pub fn complete(&mut self, order: &Order, actor: Actor, lane: u32, offset: u32, bytes: u32) {
+        let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
+        self.fill(Entry { moment, lanes: 1 << lane }, offset, bytes);
+    }
+
+    fn fill(&mut self, entry: Entry, offset: u32, bytes: u32) {
+        let start = (offset >> self.shift) as usize;
+        for granule in start..start + (bytes >> self.shift).max(1) as usize {
+            if granule < self.writes.moments.len() {
+                self.writes.set(granule, entry);
+            }
+        }
+    }
+
     fn remember_read(&mut self, order: &Order, actor: Actor, granule: usize, lanes: u32) {
         let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
         let last = self.reads.get(granule);
@@ -198,6 +248,9 @@ impl SharedShadow {
         if granule >= self.writes.moments.len() {
             return None;
         }
+        if is_pending(self.writes.moments[granule]) {
+            return Some(Conflict::Pending { copy: self.writes.get(granule) });
+        }
         let written = self.writes.moments[granule] != NEVER;
         let (read, other) = (self.reads.get(granule), self.other_reads.get(granule));
         let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
@@ -216,11 +269,12 @@ impl SharedShadow {
                 lost_update,
             })
         };
-        let mut conflict = race(self.writes.get(granule), Mode::Write);
-        conflict = conflict.or(race(self.updates.get(granule), Mode::Update));
-        if mode != Mode::Read {
-            conflict = conflict.or(race(read, Mode::Read)).or(race(other, Mode::Read));
-        }
+        let stores = [(self.writes.get(granule), Mode::Write), (self.updates.get(granule), Mode::Update)];
+        let loads = [(read, Mode::Read), (other, Mode::Read)];
+        let earlier = || stores.into_iter().chain(loads).filter(|seen| mode.conflicts(seen.1));
+        // What orders two warps orders the lanes of one too, but not the other way round.
+        let by = |is_mine: bool| earlier().filter(move |(entry, _)| (entry.warp() == actor.warp) == is_mine);
+        let mut conflict = by(false).chain(by(true)).find_map(|(entry, mode)| race(entry, mode));
         if mode != Mode::Write && !written {
             conflict = conflict.or(Some(Conflict::Uninitialised));
         }
@@ -292,7 +346,8 @@ fn quiet_write(
     let recent = |at: u64, by: u32, lane: u32| at >= barrier && (by != lane || !Moment(at).is_by(moment));
     let mut open = false;
     for i in 0..lanes.len() {
-        let write = writes[i] != NEVER && recent(writes[i], write_lanes[i], lanes[i]);
+        let write =
+            writes[i] != NEVER && (writes[i] >= PENDING || recent(writes[i], write_lanes[i], lanes[i]));
         open |=
             write | recent(reads[i], read_lanes[i], lanes[i]) | recent(others[i], other_lanes[i], lanes[i]);
     }

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::{arguments::Argument, error::MemoryError, launch::Launch};
 use crate::check::{BlockOrder, GlobalShadow};
-use crate::machine::{self, Heap, LaunchError, Observer, Races, Report, Texture, Textures};
+use crate::machine::{self, Heap, LaunchError, Observer, Races, Report, Texture, Textures, Watch};
 use crate::memory::{Access, GlobalMemory, SharedLayout};
 use crate::program::{Constancy, Program, Symbol, address, instruction::Space};
 
@@ -66,8 +66,8 @@ impl DevicePointer {
 /// ```
 #[derive(Debug)]
 pub struct Machine {
-    program: Program,
-    memory: GlobalMemory,
+    pub(super) program: Program,
+    pub(super) memory: GlobalMemory,
     textures: Textures,
     heap: Heap,
     allocations: u32,
@@ -79,16 +79,13 @@ impl Machine {
     pub fn new(program: Program) -> Self {
         let mut memory = GlobalMemory::new();
         for variable in &program.variables {
-            let bytes = variable.data.len() as u64;
             let access = match variable.constant {
                 Constancy::Constant => Access::ReadOnly,
                 Constancy::Writable => Access::ReadWrite,
             };
-            let at = memory.allocate(variable.name.clone(), bytes, access);
+            let contents = variable.initialised.then(|| variable.contents.clone());
+            let at = memory.reserve(variable.name.clone(), variable.bytes, access, contents);
             debug_assert_eq!(at, address::of_region(variable.region));
-            if let Some(data) = memory.slice_mut(at, bytes) {
-                data.copy_from_slice(&variable.data);
-            }
         }
         Self {
             program,
@@ -253,21 +250,40 @@ impl Machine {
         self.start(entry, launch, Watch { block_done: Some(block_done), ..Watch::default() })
     }
 
+    /// Executes a kernel as [`Machine::launch`] does; `watch` is told what it does, and may end it.
+    ///
+    /// # Errors
+    /// As for [`Machine::launch`].
+    pub fn launch_watched(
+        &mut self,
+        entry: &str,
+        launch: &Launch,
+        watch: Watch<'_>,
+    ) -> Result<Report, LaunchError> {
+        self.start(entry, launch, watch)
+    }
+
     fn start(&mut self, entry: &str, launch: &Launch, watch: Watch<'_>) -> Result<Report, LaunchError> {
         self.heap.sweep();
         let function = self.program.entry(entry).ok_or_else(|| LaunchError::NoEntry {
             name: entry.into(),
             known: self.program.entries().collect::<Vec<_>>().join(", "),
         })?;
+        if let Some((function, problem)) = self.program.fault(function) {
+            return Err(LaunchError::Invalid { function: function.into(), problem: problem.clone() });
+        }
         launch.check_extents(function.required_threads, function.max_threads)?;
         let params = self.bind(entry, &launch.arguments)?;
         let static_bytes = self.program.static_shared_bytes(entry).unwrap_or(0);
         let bytes = static_bytes + u64::from(launch.dynamic_shared);
         if bytes > SHARED_LIMIT {
-            return Err(LaunchError::SharedMemory { bytes, limit: SHARED_LIMIT });
+            let largest = self.largest_shared(function, launch.dynamic_shared);
+            return Err(LaunchError::SharedMemory { bytes, largest, limit: SHARED_LIMIT });
         }
         let shared = SharedLayout::new(&self.program.shared, &function.shared, launch.dynamic_shared);
         let options = &launch.options;
+        let resident = self.check_memory(function, launch, u64::from(shared.bytes))?;
+        self.memory.provide();
         let granule_shift = if self.has_narrow_accesses() { 0 } else { 2 };
         let workers = options.workers(launch.blocks());
         let shadow = (options.races == Races::All).then(|| {
@@ -275,7 +291,6 @@ impl Machine {
                 .map(|region| self.memory.region_number(region).map_or(0, |region| region.bytes));
             GlobalShadow::new(regions, granule_shift, workers)
         });
-        self.check_memory(launch, u64::from(shared.bytes))?;
         let launched = machine::Prepared {
             program: &self.program,
             entry: function,
@@ -292,8 +307,8 @@ impl Machine {
             shadow,
             blocks: BlockOrder::default(),
             multiprocessors: options.multiprocessors,
-            observer: watch.observer,
-            block_done: watch.block_done,
+            resident,
+            watch,
             step_limit: options.step_limit,
             steps: AtomicU64::new(0),
             failed: AtomicBool::new(false),
@@ -335,29 +350,4 @@ impl Machine {
         narrow.into_iter().any(|site| site.bytes < 4 && checked(site.space))
             || sites.wmmas.iter().any(|site| site.memory.bytes < 4)
     }
-
-    fn check_memory(&self, launch: &Launch, shared: u64) -> Result<(), LaunchError> {
-        let options = &launch.options;
-        let resident = match options.order {
-            machine::BlockOrderPolicy::Cooperative => launch.blocks(),
-            _ => options.workers(launch.blocks()) as u64,
-        };
-        let warps = launch.threads().div_ceil(32);
-        let local = 32 * u64::from(self.program.local_bytes);
-        let block = warps * (u64::from(self.program.frame_bytes) + local) + 8 * shared;
-        let bytes = self.memory.allocated().saturating_add(resident.saturating_mul(block));
-        if bytes > options.memory_limit {
-            return Err(LaunchError::MemoryLimit { bytes, limit: options.memory_limit });
-        }
-        Ok(())
-    }
-}
-
-/// Who is told what a launch does while it runs.
-#[derive(Clone, Copy, Default)]
-struct Watch<'a> {
-    /// Every access to memory.
-    observer: Option<&'a dyn Observer>,
-    /// The end of every block.
-    block_done: Option<&'a (dyn Fn() + Sync)>,
 }

@@ -1,6 +1,7 @@
 //! The host's side: allocate, copy, bind arguments, launch, read back.
 
 mod arguments;
+mod budget;
 mod error;
 mod launch;
 mod machine;

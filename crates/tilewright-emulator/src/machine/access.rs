@@ -190,7 +190,13 @@ impl Worker<'_> {
             self.lane_by_lane(site, space, warp, team, &addresses, frame, pc, mode);
             return;
         };
+        if !object.writable && self.is_unfilled(first) {
+            self.report_unfilled(first, self.side(warp, team, pc, mask));
+        }
         let quiet = self.is_unwatched || self.is_quiet(site, warp, team, &object, first, mode, pc);
+        if !quiet {
+            self.order(site, warp, team, &addresses, space, mode);
+        }
         if !quiet && space == Space::Shared && team.shadow.is_some() {
             self.shadow_shared(site, warp, team, &addresses, &object, mode, frame, pc);
         }

@@ -10,7 +10,7 @@ use super::{
     warp::Warp,
     worker::Worker,
 };
-use crate::check::Mode;
+use crate::check::{Actor, Mode, Strength};
 use crate::memory::lanes;
 use crate::program::instruction::Space;
 
@@ -70,13 +70,12 @@ impl Worker<'_> {
                 }
             }
             match self.lane_data(Space::Shared, warp, team, to.at[lane], lane, bytes, bytes, Mode::Write) {
-                Ok(_) => warp.copies.issue(Copy {
-                    lane: lane as u8,
-                    bytes: bytes as u8,
-                    to: to.at[lane],
-                    data,
-                    pc,
-                }),
+                Ok(_) => {
+                    let copy = Copy { lane: lane as u8, bytes: bytes as u8, to: to.at[lane], data, pc };
+                    warp.copies.issue(copy);
+                    self.shadow_bytes(warp, team, copy.to, lane, bytes, Mode::Write, pc);
+                    self.shadow_copy(warp, team, &copy, Progress::Issued);
+                }
                 Err(fault) => write_faults.add(lane, to.at[lane], fault),
             }
         }
@@ -96,7 +95,28 @@ impl Worker<'_> {
                 // SAFETY: `lane_data` has checked the bytes.
                 write(unsafe { data.add(byte) }, 1, value.into());
             }
-            self.shadow_bytes(warp, team, copy.to, lane, bytes, Mode::Write, copy.pc);
+            self.shadow_copy(warp, team, &copy, Progress::Done);
         }
     }
+
+    /// Tells the shadow of shared memory how far a copy is.
+    fn shadow_copy(&self, warp: &Warp, team: &mut Team, copy: &Copy, progress: Progress) {
+        let Some(object) = team.shared.object(&self.launch.shared, copy.to) else { return };
+        let start = object.data as usize - team.shared.data() as usize;
+        let offset = (copy.to - object.start) as u32 + start as u32;
+        let Team { shadow: Some(shadow), order, .. } = team else { return };
+        let actor = Actor { warp: warp.index, pc: copy.pc, strength: Strength::Plain };
+        let (lane, bytes) = (copy.lane.into(), copy.bytes.into());
+        match progress {
+            Progress::Issued => shadow.issue(actor, lane, offset, bytes),
+            Progress::Done => shadow.complete(order, actor, lane, offset, bytes),
+        }
+    }
+}
+
+/// How far a copy is.
+#[derive(Clone, Copy)]
+enum Progress {
+    Issued,
+    Done,
 }

@@ -40,16 +40,32 @@ impl Worker<'_> {
         if checked == 0 {
             return;
         }
-        self.shadow_atomic(site, warp, team, &addresses, space, checked, frame, pc);
+        // Before anybody can see the new values.
+        let all = Addresses { mask: checked, ..addresses };
+        self.order(memory, warp, team, &all, space, Mode::Update);
+        let swaps = site.op == AtomicOp::Cas;
+        if !swaps {
+            self.shadow_atomic(site, warp, team, &all, space, Mode::Update, frame, pc);
+        }
+        let mut stored = 0u32;
         for lane in lanes(checked) {
             let operands = site.operands.map(|slot| slot.map_or(0, |slot| frame.lane(slot, lane)));
             let old = update(site, data[lane], operands);
+            let ones = u64::MAX >> (64 - 8 * memory.bytes);
+            stored |= u32::from(old == operands[0] & ones) << lane;
             if let Some(Some(dst)) = memory.values.first() {
                 frame.set_lane(*dst, lane, old);
             }
         }
+        if swaps {
+            // A compare-and-swap that finds another value than it compares with is a load.
+            for (mode, mask) in [(Mode::Update, stored), (Mode::Read, checked & !stored)] {
+                let part = Addresses { mask, ..addresses };
+                self.shadow_atomic(site, warp, team, &part, space, mode, frame, pc);
+            }
+        }
         if space == Space::Global {
-            self.learn_of_blocks(memory, team, &Addresses { mask: checked, ..addresses });
+            self.learn_of_blocks(memory, team, &all);
         }
     }
 
@@ -61,12 +77,12 @@ impl Worker<'_> {
         team: &mut Team,
         addresses: &Addresses,
         space: Space,
-        checked: u32,
+        mode: Mode,
         frame: Frame,
         pc: u32,
     ) {
         // Races are told per object: lanes of another object are looked at by themselves.
-        let mut rest = checked;
+        let mut rest = addresses.mask;
         while rest != 0 {
             let first = addresses.at[rest.trailing_zeros() as usize];
             let object = match space {
@@ -82,7 +98,6 @@ impl Worker<'_> {
             group.at =
                 std::array::from_fn(|lane| if group.mask >> lane & 1 == 1 { group.at[lane] } else { first });
             rest &= !group.mask;
-            let mode = Mode::Update;
             if space == Space::Shared && team.shadow.is_some() {
                 self.shadow_shared(&site.memory, warp, team, &group, &object, mode, frame, pc);
             } else if space == Space::Global && self.shadow.is_some() {

@@ -4,11 +4,14 @@ use super::{
     block::Block,
     frame::Frame,
     team::{BARRIERS, Barrier, PartialArrival, Team},
-    warp::{State, Warp},
+    warp::{Path, State, Warp},
     worker::Worker,
 };
 use crate::check::{FindingKind, Severity, Side};
-use crate::program::instruction::{Aligned, BarrierKind, Slot};
+use crate::program::{
+    Program,
+    instruction::{Aligned, BarrierKind, Slot},
+};
 
 impl Block {
     /// The last path of warp `index` has arrived at a barrier, whose site is `site`. `false`: the barrier does not exist.
@@ -67,7 +70,7 @@ impl Block {
             return;
         }
         let barrier = std::mem::take(&mut team.barriers[id]);
-        report_divergence(worker, team, &barrier);
+        report_divergence(worker, warps, team, &barrier);
         report_exited(worker, warps, team, &barrier);
         order(warps, team, &barrier);
         if barrier.expected.is_none() {
@@ -100,31 +103,55 @@ impl Block {
 fn note_partial(barrier: &mut Barrier, warp: u32, pc: u32, came: u32, live: u32) {
     match barrier.partial.iter_mut().find(|partial| (partial.warp, partial.pc) == (warp, pc)) {
         Some(partial) => partial.came |= came,
-        None if came != live => barrier.partial.push(PartialArrival { warp, pc, came, live }),
+        None if came != live => barrier.partial.push(PartialArrival { warp, pc, came, live, skipped: 0 }),
         None => {}
     }
 }
 
+/// Notes that lanes go on behind a branch in which others of their warp wait at a barrier: they have gone around it.
+pub fn note_skipped(program: &Program, team: &mut Team, warp: u32, skipped: &Path) {
+    if program.exits_at(skipped.pc) {
+        // No different from threads that return before the barrier.
+        return;
+    }
+    for partial in team.barriers.iter_mut().flat_map(|barrier| &mut barrier.partial) {
+        if partial.warp == warp {
+            partial.skipped |= skipped.mask;
+        }
+    }
+}
+
 /// Reports the warps of which some lanes never came to the same barrier.
-pub fn report_divergence(worker: &mut Worker<'_>, team: &Team, barrier: &Barrier) {
-    for partial in barrier.partial.iter().filter(|partial| partial.came != partial.live) {
-        let PartialArrival { warp, pc, came, live } = *partial;
+pub fn report_divergence(worker: &mut Worker<'_>, warps: &[Warp], team: &Team, barrier: &Barrier) {
+    for partial in &barrier.partial {
+        let PartialArrival { warp, pc, came, live, skipped } = *partial;
+        let mut missing = live & !came;
+        if worker.program.has_independent_threads() {
+            missing &= warps[warp as usize].live | skipped;
+        }
+        if missing == 0 {
+            continue;
+        }
         let side = Side { pc: Some(pc), block: team.number, warp, lanes: came };
         worker.report(FindingKind::BarrierDivergence, Severity::Error, side, || {
             (
                 format!(
-                    "lanes {came:#010x} of warp {warp} come to the barrier without lanes {:#010x}",
-                    live & !came
+                    "lanes {came:#010x} of warp {warp} come to the barrier without lanes {missing:#010x}"
                 ),
-                "move the barrier out of the branch, so that all threads of the block execute it".into(),
+                "take the barrier out of the branch and leave the work inside: end the branch before the barrier and begin it \
+                 again behind it, at every barrier that it holds (one serves both sides of a branch); a loop with a barrier \
+                 must go round equally often in all threads"
+                    .into(),
             )
         });
     }
 }
 
-/// Threads that exited before a barrier of the whole block: it works, and the programming model does not promise it.
+/// Threads that exited before a barrier of the whole block. From compute capability 7.0 on it does not wait for them; before, it works,
+/// and the programming model does not promise it.
 fn report_exited(worker: &mut Worker<'_>, warps: &[Warp], team: &Team, barrier: &Barrier) {
-    if barrier.expected.is_some() || team.live == team.threads {
+    let promised = worker.program.has_independent_threads();
+    if promised || barrier.expected.is_some() || team.live == team.threads {
         return;
     }
     let Some(warp) = warps.iter().find(|warp| warp.live != warp.initial) else { return };

@@ -1,15 +1,18 @@
 //! A block: takes turns among its warps until all have exited.
 
 use super::{
-    barriers::report_divergence,
+    barriers::{note_skipped, report_divergence},
     contests::Contests,
     interpret::{self, Stop},
+    launch::LaunchError,
     team::{BARRIERS, Barrier, Team},
     warp::{State, Warp},
     worker::{Launch, Worker},
 };
 use crate::check::{FindingKind, Known, Order, Severity, SharedShadow};
 use crate::memory::SharedMemory;
+use crate::program::Program;
+use crate::program::instruction::Op;
 
 /// A resident block.
 #[derive(Debug)]
@@ -76,8 +79,14 @@ impl Block {
                     match stop {
                         Stop::Barrier(site) => self.arrive(worker, index, site),
                         Stop::Idle => {}
-                        Stop::Fuel => break,
+                        Stop::Fuel => {}
                         Stop::Failed => return Progress::Failed,
+                    }
+                    if worker.launch.is_over() {
+                        return Progress::More;
+                    }
+                    if stop == Stop::Fuel {
+                        break;
                     }
                 }
             }
@@ -85,7 +94,7 @@ impl Block {
                 worker.settle_contests(&mut self.team);
                 return Progress::Done;
             }
-            if !ran && !self.unblock() {
+            if !ran && !self.unblock(worker.program) {
                 worker.settle_contests(&mut self.team);
                 self.deadlock(worker);
                 return Progress::Done;
@@ -106,7 +115,7 @@ impl Block {
     }
 
     /// Nothing can go on: warp instructions whose missing members have exited can, and lanes that wait for others where all meet.
-    fn unblock(&mut self) -> bool {
+    fn unblock(&mut self, program: &Program) -> bool {
         let mut any = false;
         for warp in &mut self.warps {
             for index in 0..warp.paths.len() {
@@ -126,27 +135,20 @@ impl Block {
         if any {
             return true;
         }
-        self.warps.iter_mut().fold(false, |any, warp| warp.release_joins() | any)
+        let Self { warps, team } = self;
+        for warp in warps {
+            for released in warp.release_joins() {
+                any = true;
+                note_skipped(program, team, warp.index, &released);
+            }
+        }
+        any
     }
 
     /// Reports every group of threads that waits for ever.
     fn deadlock(&mut self, worker: &mut Worker<'_>) {
-        self.report_paths(worker, "waits for ever");
-    }
-
-    /// The launch has reached its limit: reports every group of threads that has not come to its end. Those that wait for a flag or a
-    /// lock in a loop are among them.
-    pub fn unfinished(&mut self, worker: &mut Worker<'_>) {
-        let limit = worker.launch.step_limit;
-        self.report_paths(
-            worker,
-            &format!("is still in this loop after {limit} warp instructions of the launch"),
-        );
-    }
-
-    fn report_paths(&mut self, worker: &mut Worker<'_>, running: &str) {
         for barrier in &self.team.barriers {
-            report_divergence(worker, &self.team, barrier);
+            report_divergence(worker, &self.warps, &self.team, barrier);
         }
         for warp in &self.warps {
             for path in &warp.paths {
@@ -165,14 +167,40 @@ impl Block {
                         ),
                         "name in the mask only the lanes that execute the instruction",
                     ),
-                    State::Ready => (
-                        path.pc,
-                        running.to_string(),
-                        "check who changes what the loop waits for, and that it does not wait itself; or raise `step_limit`",
-                    ),
+                    State::Ready => continue,
                 };
                 let side = worker.side(warp, &self.team, pc, path.mask);
                 worker.report(FindingKind::Deadlock, Severity::Error, side, || (message, fix.into()));
+            }
+        }
+    }
+
+    /// The launch ends for the reason `error`: reports where every group of threads is that has not come to its end.
+    pub fn unfinished(&self, worker: &mut Worker<'_>, error: &LaunchError) {
+        let (kind, severity, when) = match error {
+            LaunchError::StepLimit { limit } => {
+                let when = format!("after {limit} warp instructions of the launch, the limit of steps");
+                (FindingKind::StepLimit, Severity::Error, when)
+            }
+            _ => (FindingKind::Interrupted, Severity::Warning, "when the launch was interrupted".into()),
+        };
+        for warp in &self.warps {
+            for path in &warp.paths {
+                let (pc, what) = match path.state {
+                    State::Barrier { id, .. } => (path.pc - 1, format!("still waits at barrier {id}")),
+                    State::Members { .. } => (path.pc, "still waits for other lanes of its warp".into()),
+                    // The marker of a basic block is no instruction.
+                    State::Ready => {
+                        let is_marker = worker.program.code[path.pc as usize].op == Op::Enter;
+                        (path.pc + u32::from(is_marker), "is still running here".into())
+                    }
+                };
+                let side = worker.side(warp, &self.team, pc, path.mask);
+                worker.report(kind, severity, side, || {
+                    let fix = "look at what ends the loop around it, and who changes that: threads that wait for each other never do; if \
+                               it only takes long, give it less to do, or more steps";
+                    (format!("{what} {when}"), fix.into())
+                });
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{
     worker::Worker,
 };
 use crate::check::{FindingKind, Mode, Severity};
-use crate::memory::{Object, lanes};
+use crate::memory::lanes;
 use crate::program::{
     Line, Program, address,
     instruction::{CallSite, CallTarget, Place, Slot, Space, System, Width},
@@ -18,9 +18,6 @@ use crate::program::{
 /// Levels of recursion.
 const LEVELS: u32 = 1024;
 
-/// Local memory of a thread in bytes, all levels together: the hardware's limit.
-pub const LOCAL_LIMIT: u64 = 512 << 10;
-
 impl Warp {
     /// Makes room for the frames of `level`.
     pub fn reserve(&mut self, level: u32, program: &Program) {
@@ -28,23 +25,6 @@ impl Warp {
         if self.registers.len() < lines {
             self.registers.resize(lines, Line::ZERO);
         }
-    }
-
-    /// The local memory of a lane, with at least `bytes` bytes.
-    pub fn local_object(&mut self, lane: usize, bytes: usize) -> Object {
-        if self.local_bytes < bytes {
-            let (old, new) = (self.local_bytes / 8, bytes.next_multiple_of(16) / 8);
-            let mut grown = vec![0u64; 32 * new];
-            for lane in 0..32 {
-                grown[lane * new..lane * new + old]
-                    .copy_from_slice(&self.local[lane * old..(lane + 1) * old]);
-            }
-            self.local = grown;
-            self.local_bytes = new * 8;
-        }
-        let words = self.local_bytes / 8;
-        let data = self.local[lane * words..].as_mut_ptr().cast();
-        Object { start: 0, bytes: self.local_bytes as u64, data, writable: true }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Accesses lane by lane, with every check.
 
 use super::{
-    calls::LOCAL_LIMIT,
     faults::{Fault, Faults},
     frame::Frame,
     team::Team,
+    unwritten::Unwritten,
     warp::Warp,
     worker::{Worker, window},
 };
@@ -31,7 +31,7 @@ impl Worker<'_> {
         pc: u32,
         mode: Mode,
     ) {
-        let mut faults = Faults::default();
+        let (mut faults, mut unwritten) = (Faults::default(), Unwritten::default());
         let size = site.bytes * site.elements;
         for lane in lanes(addresses.mask) {
             let at = addresses.at[lane];
@@ -47,6 +47,9 @@ impl Worker<'_> {
                 // SAFETY: `lane_data` has checked the whole vector.
                 let data = data.map(|data| unsafe { data.add(element * site.bytes as usize) });
                 if mode == Mode::Read {
+                    if let Some(data) = data {
+                        self.note_unwritten(&mut unwritten, space, warp, lane, at, data, site.bytes);
+                    }
                     let value = data.map_or(0, |data| read(data, site.bytes));
                     frame.set_lane(slot, lane, value);
                 } else if let Some(data) = data {
@@ -56,6 +59,7 @@ impl Worker<'_> {
         }
         let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: 0 };
         self.report_faults(&faults, side, size, mode);
+        self.report_unwritten(&unwritten, side);
     }
 
     /// The data of one lane's access, or why there is none.
@@ -77,7 +81,10 @@ impl Worker<'_> {
                 Some(object) => object,
                 None => return Err(Fault::NoObject { space }),
             },
-            Space::Local => warp.local_object(lane, self.local_bytes(at)?),
+            Space::Local => match self.program.locals.find(at) {
+                Some(place) => warp.local.object(self.program, lane, &place),
+                None => return Err(Fault::NoObject { space }),
+            },
             Space::Param => {
                 let params = &self.launch.params;
                 let data = params.as_ptr().cast_mut();
@@ -113,21 +120,11 @@ impl Worker<'_> {
             return Err(Fault::ReadOnly { space });
         }
         // SAFETY: the offset is inside the object.
-        Ok(unsafe { object.data.add(offset as usize) })
-    }
-
-    /// How much local memory a thread needs so that `at` is inside.
-    fn local_bytes(&self, at: u64) -> Result<usize, Fault> {
-        let level = u64::from(self.program.local_bytes.max(16));
-        let bytes = (at / level + 1).saturating_mul(level);
-        if self.program.local_bytes == 0 || bytes > LOCAL_LIMIT {
-            return Err(Fault::Outside {
-                space: Space::Local,
-                offset: at as i64,
-                bytes: self.program.local_bytes.into(),
-            });
+        let data = unsafe { object.data.add(offset as usize) };
+        if space == Space::Local && mode != Mode::Read {
+            warp.local.write(lane, data, bytes);
         }
-        Ok(bytes as usize)
+        Ok(data)
     }
 }
 

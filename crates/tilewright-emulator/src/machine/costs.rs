@@ -25,7 +25,7 @@ impl Worker<'_> {
         } else {
             self.count_pattern(site, addresses, space, mode);
         }
-        if self.launch.observer.is_some() {
+        if self.launch.watch.observer.is_some() {
             self.observe(site, addresses, space, mode);
         }
     }

@@ -1,4 +1,6 @@
-//! Lanes that meet and exchange values: `bar.warp.sync`, `shfl`, `vote`, `match`, `redux`.
+//! Lanes that meet and exchange values: `bar.warp.sync`, `shfl`, `vote`, `match`, `redux`, `elect`.
+//!
+//! Lanes of a warp that name different members, as tiles and labelled partitions do, are groups that know nothing of each other.
 
 use super::{
     atomics,
@@ -12,6 +14,30 @@ use crate::memory::lanes;
 use crate::program::instruction::{
     AtomicOp, Inst, Op, ShuffleMode, Slot, VoteMode, WarpMode, WarpSite, Width,
 };
+
+/// Lanes that name the same members.
+#[derive(Clone, Copy)]
+struct Group {
+    lanes: u32,
+    members: u32,
+}
+
+impl Group {
+    /// The lanes of `mask` that name the same members as the first of them.
+    fn first(frame: Frame, slot: Slot, mask: u32) -> Self {
+        // SAFETY: masks are a row of 32-bit values.
+        let masks = unsafe { &*frame.source::<[u32; 32]>(slot.place) };
+        let members = masks[mask.trailing_zeros() as usize & 31];
+        let same =
+            masks.iter().enumerate().fold(0, |same, (lane, &m)| same | u32::from(m == members) << lane);
+        Self { lanes: same & mask, members }
+    }
+
+    /// Who has to be there.
+    fn required(self, warp: &Warp) -> u32 {
+        (self.members | self.lanes) & warp.live
+    }
+}
 
 impl Worker<'_> {
     /// Executes a warp instruction if all its members are here, and returns whether the path can go on.
@@ -33,7 +59,58 @@ impl Worker<'_> {
             self.exchange(frame, inst, mask);
             return true;
         };
-        let members = frame.lane(slot, mask.trailing_zeros() as usize) as u32;
+        let first = Group::first(frame, slot, mask);
+        if first.lanes != mask {
+            return self.groups(warp, team, frame, inst, slot, path);
+        }
+        self.group(warp, team, frame, inst, first, path)
+    }
+
+    /// Lanes that name different members: each group is alone with its instruction. Groups that are complete go on together; each of the
+    /// others comes to the instruction again, on a path of its own.
+    fn groups(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        inst: &Inst,
+        slot: Slot,
+        path: &mut Path,
+    ) -> bool {
+        let (mut complete, mut rest) = (0, path.mask);
+        while rest != 0 {
+            let group = Group::first(frame, slot, rest);
+            rest &= !group.lanes;
+            self.check_disagreement(warp, team, path, group);
+            if group.required(warp) == group.lanes {
+                self.group(warp, team, frame, inst, group, path);
+                complete |= group.lanes;
+            } else {
+                warp.paths.push(Path { mask: group.lanes, ..*path });
+            }
+        }
+        if complete != 0 {
+            path.mask = complete;
+            return true;
+        }
+        // The last of them is the path that the caller puts back.
+        if let Some(last) = warp.paths.pop() {
+            *path = last;
+        }
+        false
+    }
+
+    /// Lanes that name the same members execute the instruction, if all members are here. Returns whether they can go on.
+    fn group(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        inst: &Inst,
+        group: Group,
+        path: &mut Path,
+    ) -> bool {
+        let Group { lanes: mask, members } = group;
         if mask & !members != 0 {
             let side = self.side(warp, team, path.pc, mask & !members);
             self.report(FindingKind::WarpMask, Severity::Error, side, || {
@@ -43,7 +120,7 @@ impl Worker<'_> {
                 )
             });
         }
-        let required = (members | mask) & warp.live;
+        let required = group.required(warp);
         if required & !mask == 0 {
             self.exchange(frame, inst, mask);
             meet(warp, team, mask, required);
@@ -55,9 +132,23 @@ impl Worker<'_> {
             path.state = State::Members { members };
             return false;
         }
-        self.exchange_together(warp, team, frame, inst, path, members);
+        self.exchange_together(warp, frame, inst, path, members);
         meet(warp, team, here, required);
         true
+    }
+
+    /// Reports lanes of `group` if their mask names others that are at this instruction too, and have another mask.
+    fn check_disagreement(&mut self, warp: &Warp, team: &Team, path: &Path, group: Group) {
+        let others = group.members & path.mask & !group.lanes;
+        if others != 0 {
+            let side = self.side(warp, team, path.pc, group.lanes);
+            self.report(FindingKind::WarpMask, Severity::Error, side, || {
+                (
+                    format!("names lanes {others:#010x} of its warp, which execute it with another mask"),
+                    "give all lanes that a mask names the same mask".into(),
+                )
+            });
+        }
     }
 
     fn members_slot(&self, inst: &Inst) -> Option<Slot> {
@@ -71,7 +162,6 @@ impl Worker<'_> {
     fn exchange_together(
         &mut self,
         warp: &mut Warp,
-        _team: &mut Team,
         frame: Frame,
         inst: &Inst,
         path: &mut Path,
@@ -141,6 +231,13 @@ impl Worker<'_> {
                 set(frame, site.dst, &[if equal { mask.into() } else { 0 }; 32], mask);
                 if let Some(valid) = site.valid {
                     frame.set_predicate(valid.place, if equal { mask } else { 0 }, mask);
+                }
+            }
+            WarpMode::Elect => {
+                let leader = mask.trailing_zeros() & 31;
+                set(frame, site.dst, &[leader.into(); 32], mask);
+                if let Some(elected) = site.valid {
+                    frame.set_predicate(elected.place, 1 << leader, mask);
                 }
             }
             WarpMode::Reduce(op, ty) => {

@@ -1,6 +1,10 @@
 //! Accesses that no memory answers.
 
-use super::{team::Team, warp::Warp, worker::Worker};
+use super::{
+    team::Team,
+    warp::Warp,
+    worker::{Worker, window},
+};
 use crate::check::{FindingKind, Mode, Severity, Side};
 use crate::program::instruction::Space;
 
@@ -56,13 +60,8 @@ impl Worker<'_> {
             let Some(&(lane, at, fault)) = same.next() else { continue };
             let lanes = same.fold(1u32 << lane, |mask, (lane, _, _)| mask | 1 << lane);
             let object = self.object_name(at, fault);
-            let verb = match mode {
-                Mode::Read => "reads",
-                Mode::Write => "writes",
-                Mode::Update => "updates",
-            };
             self.report(kind_of, Severity::Error, Side { lanes, ..side }, || {
-                sentences(fault, at, bytes, verb, &object)
+                sentences(fault, at, bytes, mode.verb(), &object)
             });
         }
     }
@@ -73,8 +72,11 @@ impl Worker<'_> {
             Fault::Misaligned => Space::Global,
         };
         match space {
-            Space::Shared => self.launch.shared.name(at).to_string(),
-            Space::Local => "local memory of the thread".into(),
+            Space::Shared => self.launch.shared.name(at - window(at)).to_string(),
+            Space::Local => {
+                let place = self.program.locals.find(at - window(at));
+                place.map_or("local memory of the thread".into(), |place| place.variable.name.clone())
+            }
             Space::Param => "the parameters".into(),
             _ => self.launch.memory.region(at).map_or("no allocation".into(), |region| region.name.clone()),
         }

@@ -253,9 +253,9 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                 Op::LowS16 => unary!(i32, i32, |a: i32| i32::from(a as i16)),
                 Op::F32FromS32 => unary!(f32, i32, |a: i32| a as f32),
                 Op::F32FromU32 => unary!(f32, u32, |a: u32| a as f32),
-                Op::Read(special) => worker.read_special(special, warp, team, frame, inst.dst, mask),
+                Op::Read(special) => worker.read_special(special, warp, team, frame, inst, mask),
                 Op::LocalAddress => {
-                    let address = worker.local_address(inst.aux, &path);
+                    let address = program.locals.address(path.level, inst.aux);
                     // SAFETY: the destination is a row of 64-bit values.
                     unsafe { vector::splat::<u64>(frame.target(inst.dst), address, mask) }
                 }
@@ -333,7 +333,7 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     warp.paths.push(path);
                     stop!(Stop::Barrier(inst.aux));
                 }
-                Op::WarpSync | Op::Shuffle | Op::Vote | Op::Match | Op::Redux => {
+                Op::WarpSync | Op::Shuffle | Op::Vote | Op::Match | Op::Redux | Op::Elect => {
                     let ready = worker.members(warp, team, frame, inst, mask, &mut path);
                     if !ready {
                         warp.paths.push(path);

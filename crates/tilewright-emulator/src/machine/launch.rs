@@ -17,7 +17,8 @@ pub enum Races {
     Ignore,
     /// In shared memory.
     Shared,
-    /// In shared and in global memory, between blocks too. Global shadow memory takes about 20 bytes per byte touched.
+    /// In shared and in global memory, between blocks too. What is remembered of global memory takes between 0.3 and 16 bytes for each byte
+    /// that is touched: the less, the more neighbours are accessed together.
     #[default]
     All,
 }
@@ -43,7 +44,8 @@ pub struct LaunchOptions {
     pub races: Races,
     /// Order of the blocks.
     pub order: BlockOrderPolicy,
-    /// Most warp instructions of the launch.
+    /// Most steps of the launch: instructions, once for each warp that executes them. What a warp skips by a guard counts, and so do the few
+    /// more that one instruction of PTX may take inside. The launch ends at the first turn of a block after the limit.
     pub step_limit: u64,
     /// Most bytes that the machine may take for this launch, allocations included.
     pub memory_limit: u64,
@@ -54,6 +56,9 @@ pub struct LaunchOptions {
 }
 
 impl LaunchOptions {
+    /// The limit of steps unless one is given: minutes, or more where most of them are accesses to memory.
+    pub const STEPS: u64 = 4_000_000_000;
+
     /// Threads of this process that take part in a launch of `blocks` blocks.
     pub fn workers(&self, blocks: u64) -> usize {
         let pool = rayon::current_num_threads();
@@ -70,7 +75,7 @@ impl Default for LaunchOptions {
         Self {
             races: Races::default(),
             order: BlockOrderPolicy::default(),
-            step_limit: 100_000_000_000,
+            step_limit: Self::STEPS,
             memory_limit: 8 << 30,
             multiprocessors: 132,
             workers: 0,
@@ -91,6 +96,14 @@ pub enum LaunchError {
         name: String,
         /// The entries that there are.
         known: String,
+    },
+    /// An entry that is wrong in itself, or calls a function that is.
+    #[error("`{function}` cannot be executed: {problem}")]
+    Invalid {
+        /// The entry or function.
+        function: String,
+        /// What is wrong with it.
+        problem: crate::program::ProgramError,
     },
     /// A grid or block that no device takes.
     #[error("{what} {extent:?} is not possible: {why}")]
@@ -113,10 +126,12 @@ pub enum LaunchError {
         message: String,
     },
     /// More shared memory than a block can have.
-    #[error("the block needs {bytes} bytes of shared memory; no device has more than {limit}")]
+    #[error("the block needs {bytes} bytes of shared memory, {largest}; no device has more than {limit}")]
     SharedMemory {
         /// Needed.
         bytes: u64,
+        /// What takes most of it.
+        largest: String,
         /// Possible.
         limit: u64,
     },
@@ -162,19 +177,27 @@ pub enum LaunchError {
     },
     /// Too many instructions.
     #[error(
-        "the launch executed more than {limit} warp instructions; is there an endless loop? (`step_limit` sets the limit)"
+        "the launch executed more than {limit} warp instructions, the limit of steps; is there an endless loop?"
     )]
     StepLimit {
         /// The limit.
         limit: u64,
     },
+    /// The host has stopped it.
+    #[error("the launch was interrupted after {steps} warp instructions")]
+    Interrupted {
+        /// Executed until then.
+        steps: u64,
+    },
     /// Too much memory.
     #[error(
-        "the launch needs {bytes} bytes of memory, more than the limit of {limit} (`memory_limit` sets it)"
+        "the launch needs {bytes} bytes of memory, {largest}; the limit is {limit} (`memory_limit` sets it)"
     )]
     MemoryLimit {
         /// Needed.
         bytes: u64,
+        /// What takes most of it.
+        largest: String,
         /// The limit.
         limit: u64,
     },
@@ -208,13 +231,10 @@ impl Report {
 /// Warp instructions that a block executes before another one may start beside it: blocks may wait for later ones.
 const TURN: i64 = 1 << 26;
 
-/// Blocks that one worker keeps at a time.
-const RESIDENT: usize = 16;
-
 /// Executes all blocks of a launch.
 pub fn run(launch: &Launch<'_>, policy: BlockOrderPolicy, workers: usize) -> Report {
     let blocks = launch.grid.iter().product::<u32>();
-    let resident = if policy == BlockOrderPolicy::Cooperative { blocks as usize } else { RESIDENT };
+    let resident = launch.resident;
     let turn = if policy == BlockOrderPolicy::Cooperative { 1 << 16 } else { TURN };
     let next = AtomicU32::new(0);
     let isa = Isa::detect();
@@ -277,9 +297,12 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
         let steps = (worker.steps - counted) as u64;
         counted = worker.steps;
         let all_steps = launch.steps.fetch_add(steps, Relaxed) + steps;
-        if all_steps > launch.step_limit && worker.error.is_none() {
-            block.unfinished(&mut worker);
-            worker.error = Some(LaunchError::StepLimit { limit: launch.step_limit });
+        if let Some(steps_done) = launch.watch.steps_done {
+            steps_done(steps);
+        }
+        if let Some(error) = launch.cut_off(all_steps).filter(|_| worker.error.is_none()) {
+            block.unfinished(&mut worker, &error);
+            worker.error = Some(error);
         }
         if worker.error.is_some() || progress == Progress::Failed {
             launch.failed.store(true, Relaxed);
@@ -290,7 +313,7 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
         match progress {
             Progress::More => queue.push_back(block),
             Progress::Done => {
-                if let Some(block_done) = launch.block_done {
+                if let Some(block_done) = launch.watch.block_done {
                     block_done();
                 }
             }

@@ -41,7 +41,7 @@ impl Worker<'_> {
     #[cold]
     #[inline(never)]
     pub fn observe(&self, site: &MemorySite, addresses: &Addresses, space: Space, mode: Mode) {
-        let Some(observer) = self.launch.observer else { return };
+        let Some(observer) = self.launch.watch.observer else { return };
         let pc = self.program.accesses[site.counter as usize];
         let first = addresses.at[addresses.mask.trailing_zeros() as usize & 31];
         // Lanes of a generic access may mean different spaces; the first speaks for all.

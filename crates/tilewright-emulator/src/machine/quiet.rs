@@ -37,7 +37,7 @@ fn look_for_quiet(
     actor: Actor,
     mode: Mode,
 ) -> bool {
-    if site.order != Order::Weak || launch.observer.is_some() {
+    if site.order != Order::Weak || launch.watch.observer.is_some() {
         return false;
     }
     let space = pattern.space;

@@ -45,7 +45,7 @@ impl Worker<'_> {
             Op::Mma => self.mma(frame, inst.aux, mask),
             Op::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
             Op::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
-            Op::Texture => self.texture(frame, inst.aux, mask),
+            Op::Texture => self.texture(warp, team, frame, inst.aux, mask, pc),
             Op::Fence => {
                 team.order.fence(warp.index, mask);
                 if inst.aux == 1 {
@@ -55,18 +55,6 @@ impl Worker<'_> {
             Op::ActiveMask => {
                 // SAFETY: the destination is a row of 32-bit values.
                 unsafe { vector::splat::<u32>(frame.target(inst.dst), mask, mask) }
-            }
-            Op::Elect => {
-                // SAFETY: the mask is a row of 32-bit values.
-                let members =
-                    unsafe { *frame.source::<u32>(inst.a).add(mask.trailing_zeros() as usize) } & mask;
-                let leader = members.trailing_zeros().min(31);
-                if inst.aux == 0 {
-                    frame.set_predicate(inst.dst, 1 << leader, mask);
-                } else {
-                    // SAFETY: the destination is a row of 32-bit values.
-                    unsafe { vector::splat::<u32>(frame.target(inst.dst), leader, mask) }
-                }
             }
             Op::IsSpace => self.is_space(inst.aux, frame, mask),
             // Everything else is in the loop.

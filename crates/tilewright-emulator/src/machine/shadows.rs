@@ -2,7 +2,7 @@
 
 use super::{checked::read, frame::Frame, team::Team, warp::Warp, worker::Worker};
 use crate::check::{
-    Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength,
+    Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, fix,
 };
 use crate::memory::{Addresses, Object, each_lane};
 use crate::program::{
@@ -23,7 +23,28 @@ impl Worker<'_> {
         Actor { warp: warp.index, pc, strength }
     }
 
-    /// A shared access, before its data move.
+    /// What an access publishes to other threads, and learns of them, before its data move.
+    pub fn order(
+        &self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        space: Space,
+        mode: Mode,
+    ) {
+        match (space, site.order) {
+            (Space::Shared, Order::Strong) if team.shadow.is_some() => {
+                self.order_shared(site, warp, team, addresses, mode);
+            }
+            (Space::Global, Order::Volatile | Order::Strong) if self.shadow.is_some() => {
+                self.order_global(site, warp, team, addresses, mode);
+            }
+            _ => {}
+        }
+    }
+
+    /// A shared access, once it is [ordered](Self::order).
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_shared(
         &mut self,
@@ -37,9 +58,6 @@ impl Worker<'_> {
         pc: u32,
     ) {
         let actor = self.actor(site, warp, pc, Space::Shared);
-        if site.order == Order::Strong {
-            self.order_shared(site, warp, team, addresses, mode);
-        }
         // The shadow covers the whole storage.
         let start = object.data as usize - team.shared.data() as usize;
         let offsets = each_lane(&addresses.at, |at| (at - object.start) as u32 + start as u32);
@@ -104,6 +122,7 @@ impl Worker<'_> {
                         )
                     })
                 }
+                Conflict::Pending { copy } => self.report_pending(copy, at, &name, mode),
                 Conflict::Race { earlier, earlier_mode, lost_update } => {
                     let same_warp = earlier.warp() == warp.index;
                     let with = Side {
@@ -132,7 +151,7 @@ impl Worker<'_> {
                     let key = (kind, Some(pc), earlier.pc());
                     let naming = self.naming();
                     self.findings.report(naming, key, || {
-                        let (was, is) = (did(earlier_mode), does(mode));
+                        let (was, is) = (did(earlier_mode), mode.verb());
                         Event {
                             kind,
                             severity,
@@ -140,6 +159,7 @@ impl Worker<'_> {
                             with: Some(with),
                             message: format!("{is} byte {offset} of `{name}`, which another thread {was} since the last barrier"),
                             fix: fix(kind, mode, benign),
+                            mode: Some(mode),
                         }
                     });
                 }
@@ -177,7 +197,7 @@ impl Worker<'_> {
         })
     }
 
-    /// A global access, before its data move.
+    /// A global access, once it is [ordered](Self::order).
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_global(
         &mut self,
@@ -190,9 +210,6 @@ impl Worker<'_> {
         frame: Frame,
         pc: u32,
     ) {
-        if site.order != Order::Weak {
-            self.order_global(site, warp, team, addresses, mode);
-        }
         let actor = self.actor(site, warp, pc, Space::Global);
         let Some(shadow) = &mut self.shadow else { return };
         let region = (object.start >> address::REGION_SHIFT) as usize;
@@ -299,7 +316,7 @@ impl Worker<'_> {
             let offset = addresses.at[lane as usize] - object.start;
             let naming = self.naming();
             self.findings.report(naming, (kind, Some(pc), earlier.pc()), || {
-                let (was, is) = (did(earlier_mode), does(mode));
+                let (was, is) = (did(earlier_mode), mode.verb());
                 let whom =
                     if same_block { "another thread of the block" } else { "a thread of another block" };
                 Event {
@@ -311,6 +328,7 @@ impl Worker<'_> {
                         "{is} byte {offset} of `{name}`, which {whom} {was}, and nothing orders the two"
                     ),
                     fix: fix(kind, mode, benign),
+                    mode: Some(mode),
                 }
             });
         }
@@ -323,28 +341,4 @@ fn did(mode: Mode) -> &'static str {
         Mode::Write => "has written",
         Mode::Update => "has updated",
     }
-}
-
-fn does(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Read => "reads",
-        Mode::Write => "writes",
-        Mode::Update => "updates",
-    }
-}
-
-fn fix(kind: FindingKind, mode: Mode, benign: bool) -> String {
-    if benign {
-        return "harmless, since the values are equal; let one thread write to make that plain".into();
-    }
-    match kind {
-        FindingKind::LostUpdate => "use an atomic operation, such as atomicAdd, in place of load, change and store",
-        FindingKind::WarpRace => "put __syncwarp() between the two accesses: lanes of a warp need not run in step",
-        FindingKind::BlockRace => {
-            "blocks run in any order: give each block its own elements, use atomics, or split the kernel in two"
-        }
-        _ if mode == Mode::Read => "put __syncthreads() between the store and the load",
-        _ => "put __syncthreads() between the earlier access and the store, so that nobody still needs the old value",
-    }
-    .into()
 }

@@ -1,7 +1,7 @@
 //! Accesses of one lane by instructions that are not plain loads and stores.
 
 use super::{faults::Faults, team::Team, warp::Warp, worker::Worker};
-use crate::check::{Access, Actor, Conflict, FindingKind, Mode, Severity, Strength};
+use crate::check::{Access, Actor, Conflict, Entry, Event, FindingKind, Mode, Severity, Side, Strength, fix};
 use crate::program::instruction::Space;
 
 impl Worker<'_> {
@@ -34,33 +34,49 @@ impl Worker<'_> {
                 self.report(FindingKind::UninitialisedShared, Severity::Error, side, || {
                     (
                         format!("reads `{name}`, which no thread has written"),
-                        "wait for the copy, then synchronise".into(),
+                        "write it first, and put a barrier between the store and the load".into(),
                     )
                 })
             }
+            Some(Conflict::Pending { copy }) => self.report_pending(copy, side, &name, mode),
             Some(Conflict::Race { earlier, .. }) => {
                 let kind = if earlier.warp() == warp.index {
                     FindingKind::WarpRace
                 } else {
                     FindingKind::SharedRace
                 };
-                let with = crate::check::Side {
-                    pc: earlier.pc(),
-                    block: team.number,
-                    warp: earlier.warp(),
-                    lanes: earlier.lanes,
-                };
+                let with =
+                    Side { pc: earlier.pc(), block: team.number, warp: earlier.warp(), lanes: earlier.lanes };
                 let naming = self.naming();
-                self.findings.report(naming, (kind, Some(pc), earlier.pc()), || crate::check::Event {
+                self.findings.report(naming, (kind, Some(pc), earlier.pc()), || Event {
                     kind,
                     severity: Severity::Error,
                     at: side,
                     with: Some(with),
                     message: format!("accesses `{name}` without a barrier since another thread's access"),
-                    fix: "wait for the copy with cp.async.wait_group, then call __syncthreads()".into(),
+                    fix: fix(kind, mode, false),
+                    mode: Some(mode),
                 });
             }
         }
+    }
+
+    /// Reports an access of what an asynchronous copy is on its way to.
+    pub fn report_pending(&mut self, copy: Entry, at: Side, name: &str, mode: Mode) {
+        let with = Side { pc: copy.pc(), warp: copy.warp(), lanes: copy.lanes, ..at };
+        let kind = FindingKind::PendingCopy;
+        let naming = self.naming();
+        self.findings.report(naming, (kind, at.pc, with.pc), || Event {
+            kind,
+            severity: Severity::Error,
+            at,
+            with: Some(with),
+            message: format!("{} `{name}` where an asynchronous copy may still arrive: the thread that copies has not waited for it", mode.verb()),
+            fix: "let the thread that copies wait first, with cp.async.wait_all, or with cp.async.commit_group and a \
+                  cp.async.wait_group that leaves fewer groups open; threads that it does not copy for need a barrier behind that"
+                .into(),
+            mode: None,
+        });
     }
 
     /// Checks one lane's rows or elements and tells the shadow; `None` after a fault.

@@ -1,7 +1,7 @@
 //! Special registers.
 
 use super::{frame::Frame, team::Team, vector, warp::Warp, worker::Worker};
-use crate::program::instruction::{Place, Special};
+use crate::program::instruction::{Inst, Special};
 
 impl Worker<'_> {
     /// `mov` from a special register.
@@ -12,14 +12,14 @@ impl Worker<'_> {
         warp: &Warp,
         team: &Team,
         frame: Frame,
-        dst: Place,
+        inst: &Inst,
         mask: u32,
     ) {
-        let wide = matches!(special, Special::Clock64 | Special::Globaltimer | Special::Gridid);
+        let dst = inst.dst;
         if let Some(value) = uniform(special, warp, team, self) {
             // SAFETY: the destination is a row of the width that the register has.
             unsafe {
-                if wide {
+                if inst.aux == 1 {
                     vector::splat::<u64>(frame.target(dst), value, mask);
                 } else {
                     vector::splat::<u32>(frame.target(dst), value as u32, mask);
@@ -61,11 +61,10 @@ fn uniform(special: Special, warp: &Warp, team: &Team, worker: &Worker<'_>) -> O
         Special::Nsmid => launch.multiprocessors.into(),
         Special::Gridid => 1,
         // Time is counted in instructions of the worker.
-        Special::Clock | Special::Clock64 | Special::Globaltimer => worker.steps as u64,
+        Special::Clock => worker.steps as u64,
+        Special::ClockHigh => worker.steps as u64 >> 32,
         Special::DynamicSmemSize => launch.dynamic_shared.into(),
         Special::TotalSmemSize => launch.shared.bytes.into(),
-        Special::Zero => 0,
-        Special::One => 1,
         _ => return None,
     })
 }

@@ -32,6 +32,8 @@ pub struct PartialArrival {
     pub came: u32,
     /// Lanes that had not exited then.
     pub live: u32,
+    /// Lanes that have gone around the barrier, and on.
+    pub skipped: u32,
 }
 
 /// Number of barriers that a block has.

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{frame::Frame, worker::Worker};
+use super::{frame::Frame, team::Team, warp::Warp, worker::Worker};
+use crate::check::{FindingKind, Severity};
 use crate::isa::Type;
 use crate::memory::lanes;
 use crate::program::instruction::{Layered, Space, TextureRef};
@@ -126,7 +127,8 @@ pub struct Textures(pub HashMap<u64, Texture>);
 
 impl Worker<'_> {
     /// `tex`.
-    pub fn texture(&mut self, frame: Frame, index: u32, mask: u32) {
+    pub fn texture(&mut self, warp: &Warp, team: &Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+        let mut unbound: Option<(u64, u32)> = None;
         let site = &self.program.sites.textures[index as usize];
         let count = &mut self.counts.accesses[site.counter as usize];
         count.requests += 1;
@@ -139,6 +141,7 @@ impl Worker<'_> {
             };
             let Some(texture) = self.launch.textures.0.get(&handle) else {
                 site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, 0));
+                unbound.get_or_insert((handle, 0)).1 |= 1 << lane;
                 continue;
             };
             let bits: Vec<u32> = site.coords.iter().map(|&slot| frame.lane(slot, lane) as u32).collect();
@@ -159,6 +162,21 @@ impl Worker<'_> {
                 };
                 frame.set_lane(slot, lane, value.into());
             }
+        }
+        if let Some((handle, lanes)) = unbound {
+            let name = match site.texture {
+                TextureRef::Handle(_) => format!("the texture object {handle:#x}"),
+                TextureRef::Variable(at) => {
+                    let region = self.launch.memory.region(at);
+                    format!("`{}`", region.map_or("a texture", |region| &region.name))
+                }
+            };
+            self.report(FindingKind::UnboundTexture, Severity::Error, self.side(warp, team, pc, lanes), || {
+                (
+                    format!("reads {name}, to which no texture is bound"),
+                    "make the texture before the launch, and pass the handle that cudaCreateTextureObject gives".into(),
+                )
+            });
         }
     }
 }

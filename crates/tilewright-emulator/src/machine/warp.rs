@@ -69,10 +69,8 @@ pub struct Warp {
     pub initial: u32,
     /// Registers of all frames.
     pub registers: Vec<Line>,
-    /// Local memory, lane by lane.
-    pub local: Vec<u64>,
-    /// Bytes of one lane's local memory.
-    pub local_bytes: usize,
+    /// Local memory.
+    pub local: super::local::LocalMemory,
     /// Carry flags.
     pub carry: u32,
     /// The executing path, when it has stopped, and all others.
@@ -92,8 +90,7 @@ impl Warp {
             live: mask,
             initial: mask,
             registers: vec![Line::ZERO; register_bytes.div_ceil(64) as usize],
-            local: Vec::new(),
-            local_bytes: 0,
+            local: Default::default(),
             carry: 0,
             paths: vec![path],
             joins: Vec::new(),
@@ -185,10 +182,10 @@ impl Warp {
         }
     }
 
-    /// The Volta rule: lanes that wait at a join go on without the lanes that are missing. Returns whether there were any.
-    pub fn release_joins(&mut self) -> bool {
+    /// The Volta rule: lanes that wait at a join go on without the lanes that are missing. Returns them.
+    pub fn release_joins(&mut self) -> Vec<Path> {
         let mut waiting: Vec<Option<u32>> = self.paths.iter().map(|path| path.join).collect();
-        let mut released = false;
+        let mut released = Vec::new();
         while let Some(at) = waiting.pop() {
             let Some(index) = at else { continue };
             let join = &mut self.joins[index as usize];
@@ -196,8 +193,7 @@ impl Warp {
             if join.arrived == 0 || join.arrived == join.expected {
                 continue;
             }
-            released = true;
-            self.paths.push(Path {
+            released.push(Path {
                 pc: join.pc,
                 mask: join.arrived,
                 join: join.parent,
@@ -208,6 +204,7 @@ impl Warp {
             join.expected &= !join.arrived;
             join.arrived = 0;
         }
+        self.paths.extend(&released);
         released
     }
 

@@ -1,13 +1,13 @@
 //! A thread of this process that executes blocks.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::{
     frame::Frame,
     isa::Isa,
     launch::{LaunchError, Races},
     team::Team,
-    warp::{Path, Warp},
+    warp::Warp,
 };
 use crate::check::{
     BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side,
@@ -38,15 +38,46 @@ pub struct Launch<'a> {
     pub shadow: Option<GlobalShadow>,
     pub blocks: BlockOrder,
     pub multiprocessors: u32,
-    /// Is told of every access.
-    pub observer: Option<&'a dyn super::Observer>,
-    /// Is called after every block.
-    pub block_done: Option<&'a (dyn Fn() + Sync)>,
+    /// Blocks that one worker keeps at a time.
+    pub resident: usize,
+    pub watch: Watch<'a>,
     pub step_limit: u64,
     /// Instructions executed by all workers.
     pub steps: AtomicU64,
     /// Set when the launch has failed.
     pub failed: AtomicBool,
+}
+
+/// Who is told what a launch does while it runs, and may end it.
+#[derive(Clone, Copy, Default)]
+pub struct Watch<'a> {
+    /// Is told of every access to global, shared, local and constant memory. That takes its time.
+    pub observer: Option<&'a dyn super::Observer>,
+    /// Is called after every block, possibly from several threads.
+    pub block_done: Option<&'a (dyn Fn() + Sync)>,
+    /// Is called from time to time with the number of steps just done, possibly from several threads.
+    pub steps_done: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Ends the launch when it becomes true.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Launch<'_> {
+    fn is_stopped(&self) -> bool {
+        self.watch.stop.is_some_and(|stop| stop.load(Relaxed))
+    }
+
+    /// Whether nobody need go on.
+    pub fn is_over(&self) -> bool {
+        self.failed.load(Relaxed) || self.is_stopped()
+    }
+
+    /// Why the launch ends here, after so many steps.
+    pub fn cut_off(&self, steps: u64) -> Option<LaunchError> {
+        if self.is_stopped() {
+            return Some(LaunchError::Interrupted { steps });
+        }
+        (steps > self.step_limit).then_some(LaunchError::StepLimit { limit: self.step_limit })
+    }
 }
 
 /// A worker.
@@ -77,7 +108,7 @@ impl<'a> Worker<'a> {
             launch,
             program,
             isa,
-            is_unwatched: launch.races == Races::Ignore && launch.observer.is_none(),
+            is_unwatched: launch.races == Races::Ignore && launch.watch.observer.is_none(),
             counts: RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len()),
             patterns: vec![Pattern::default(); program.accesses.len()],
             shadow: launch.shadow.as_ref().map(GlobalShadow::view),
@@ -109,13 +140,8 @@ impl<'a> Worker<'a> {
         let naming = self.naming();
         self.findings.report(naming, (kind, at.pc, None), || {
             let (message, fix) = sentences();
-            Event { kind, severity, at, with: None, message, fix }
+            Event { kind, severity, at, with: None, message, fix, mode: None }
         });
-    }
-
-    /// The local address of a variable at `offset` of a level.
-    pub fn local_address(&self, offset: u32, path: &Path) -> u64 {
-        u64::from(path.level) * u64::from(self.program.local_bytes) + u64::from(offset)
     }
 
     /// An instruction ends the launch: `trap`, or one that is not supported.

@@ -23,7 +23,11 @@ pub struct Region {
     pub bytes: u64,
     /// Whether kernels may write.
     pub access: Access,
-    /// 16-byte aligned because the allocator of large blocks is, and checked in `object`.
+    /// What it holds at first, where that is not zero.
+    contents: Vec<(u64, Vec<u8>)>,
+    /// Whether somebody has given it values: the program or the host.
+    filled: bool,
+    /// The storage; none until it is provided.
     words: Vec<Chunk>,
 }
 
@@ -32,12 +36,36 @@ pub struct Region {
 #[repr(C, align(16))]
 struct Chunk([AtomicU64; 2]);
 
+const _: () = assert!(size_of::<Chunk>() == size_of::<u128>() && align_of::<Chunk>() == align_of::<u128>());
+
+/// Zeros. What the system has zeroed takes no memory until it is touched.
+fn zeros(chunks: usize) -> Vec<Chunk> {
+    let mut words = std::mem::ManuallyDrop::new(vec![0u128; chunks]);
+    // SAFETY: a chunk has the size and the alignment of a `u128`, and zeros are a valid one.
+    unsafe { Vec::from_raw_parts(words.as_mut_ptr().cast(), words.len(), words.capacity()) }
+}
+
 impl Region {
-    fn new(name: String, bytes: u64, access: Access) -> Self {
+    /// Makes its storage, if there is none.
+    fn provide(&mut self) {
         // Reads of a whole vector at the end stay inside the last chunk.
-        let chunks = bytes.div_ceil(16) as usize;
-        let words = (0..chunks).map(|_| Chunk([AtomicU64::new(0), AtomicU64::new(0)])).collect();
-        Self { name, bytes, access, words }
+        let chunks = self.bytes.div_ceil(16) as usize;
+        if self.words.len() == chunks {
+            return;
+        }
+        self.words = zeros(chunks);
+        for (at, bytes) in std::mem::take(&mut self.contents) {
+            if let Some(place) =
+                self.bytes_mut().get_mut(at as usize..).and_then(|to| to.get_mut(..bytes.len()))
+            {
+                place.copy_from_slice(&bytes);
+            }
+        }
+    }
+
+    /// Whether it is constant memory whose values nobody has given.
+    pub fn is_unfilled(&self) -> bool {
+        self.access == Access::ReadOnly && !self.filled
     }
 
     fn data(&self) -> *mut u8 {
@@ -72,9 +100,36 @@ impl GlobalMemory {
 
     /// Adds a zeroed allocation and returns its address.
     pub fn allocate(&mut self, name: String, bytes: u64, access: Access) -> u64 {
-        self.allocated += bytes;
-        self.regions.push(Some(Region::new(name, bytes, access)));
+        let start = self.reserve(name, bytes, access, None);
+        if let Some(Some(region)) = self.regions.last_mut() {
+            region.provide();
+        }
+        start
+    }
+
+    /// Adds an allocation that holds `contents`, if there are any given, and zeros elsewhere, and returns its address. It takes no memory
+    /// until it is accessed or [provided](Self::provide).
+    pub fn reserve(
+        &mut self,
+        name: String,
+        bytes: u64,
+        access: Access,
+        contents: Option<Vec<(u64, Vec<u8>)>>,
+    ) -> u64 {
+        self.allocated = self.allocated.saturating_add(bytes);
+        let (filled, contents) = (contents.is_some(), contents.unwrap_or_default());
+        self.regions.push(Some(Region { name, bytes, access, contents, filled, words: Vec::new() }));
         address::of_region(self.regions.len() as u64 - 1)
+    }
+
+    /// Makes the storage of all allocations, which kernels need.
+    pub fn provide(&mut self) {
+        self.regions.iter_mut().flatten().for_each(Region::provide);
+    }
+
+    /// The largest allocation.
+    pub fn largest(&self) -> Option<&Region> {
+        self.regions.iter().flatten().max_by_key(|region| region.bytes)
     }
 
     /// Removes the allocation that starts at `start`. Its addresses are never used again.
@@ -104,7 +159,7 @@ impl GlobalMemory {
         self.regions.get(number)?.as_ref()
     }
 
-    /// The bytes that a pointer like `at` may reach.
+    /// The bytes that a pointer like `at` may reach, once they are provided.
     #[inline(always)]
     pub fn object(&self, at: u64) -> Option<Object> {
         let region = self.region(at)?;
@@ -113,17 +168,24 @@ impl GlobalMemory {
         Some(Object { start, bytes: region.bytes, data: region.data(), writable })
     }
 
-    /// For the host: `bytes` bytes at `at`.
+    /// For the host: `bytes` bytes at `at`, to be written.
     pub fn slice_mut(&mut self, at: u64, bytes: u64) -> Option<&mut [u8]> {
+        let index = (at >> address::REGION_SHIFT) as usize;
+        self.regions.get_mut(index)?.as_mut()?.filled = true;
+        self.bytes(at, bytes)
+    }
+
+    fn bytes(&mut self, at: u64, bytes: u64) -> Option<&mut [u8]> {
         let index = (at >> address::REGION_SHIFT) as usize;
         let region = self.regions.get_mut(index)?.as_mut()?;
         let start = at.checked_sub(address::of_region(index as u64))?;
-        let end = start.checked_add(bytes)?;
+        let end = start.checked_add(bytes).filter(|&end| end <= region.bytes)?;
+        region.provide();
         region.bytes_mut().get_mut(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
     /// For the host: `bytes` bytes at `at`.
     pub fn slice(&mut self, at: u64, bytes: u64) -> Option<&[u8]> {
-        self.slice_mut(at, bytes).map(|slice| &*slice)
+        self.bytes(at, bytes).map(|slice| &*slice)
     }
 }

@@ -4,6 +4,7 @@ use super::{
     ParseError,
     ast::{Guard, Immediate, Instruction, Operand},
     cursor::Cursor,
+    expression::{self, integer},
     lexer::TokenKind,
 };
 
@@ -22,7 +23,7 @@ pub fn instruction<'a>(cursor: &mut Cursor<'a>) -> Result<Instruction<'a>, Parse
     let opcode = cursor.word("an opcode")?;
     let mut operands = Vec::new();
     while !cursor.take(b';') {
-        operands.push(operand(cursor, 0)?);
+        operands.push(operand(cursor, 0, opcode.starts_with("call"))?);
         if !cursor.take(b',') && !cursor.at(b';') {
             return cursor.fail(format!("expected `,` or `;`, found {}", cursor.describe()));
         }
@@ -30,15 +31,16 @@ pub fn instruction<'a>(cursor: &mut Cursor<'a>) -> Result<Instruction<'a>, Parse
     Ok(Instruction { guard, opcode, operands, line })
 }
 
-fn operand<'a>(cursor: &mut Cursor<'a>, depth: u32) -> Result<Operand<'a>, ParseError> {
+/// One operand; parentheses are lists of arguments if `lists` says so, and those of an expression otherwise.
+fn operand<'a>(cursor: &mut Cursor<'a>, depth: u32, lists: bool) -> Result<Operand<'a>, ParseError> {
     if depth > DEPTH {
         return cursor.fail("these operands nest too deeply");
     }
     match cursor.kind() {
         TokenKind::Punct(b'{') => Ok(Operand::Vector(list(cursor, b'{', b'}', depth)?)),
         TokenKind::Punct(b'[') => Ok(Operand::Address(list(cursor, b'[', b']', depth)?)),
-        TokenKind::Punct(b'(') => Ok(Operand::List(list(cursor, b'(', b')', depth)?)),
-        TokenKind::Punct(b'!') => {
+        TokenKind::Punct(b'(') if lists => Ok(Operand::List(list(cursor, b'(', b')', depth)?)),
+        TokenKind::Punct(b'!') if matches!(cursor.kind_after(), TokenKind::Word(_)) => {
             cursor.advance();
             Ok(Operand::Not(cursor.word("a predicate")?))
         }
@@ -54,14 +56,7 @@ fn operand<'a>(cursor: &mut Cursor<'a>, depth: u32) -> Result<Operand<'a>, Parse
             let offset = offset(cursor)?;
             Ok(if offset == 0 { Operand::Name(name) } else { Operand::Offset(name, offset) })
         }
-        _ => {
-            let value = immediate(cursor)?;
-            let offset = offset(cursor)?;
-            Ok(Operand::Immediate(match value {
-                Immediate::Int(base) => Immediate::Int(base.wrapping_add_signed(offset)),
-                other => other,
-            }))
-        }
+        _ => Ok(Operand::Immediate(immediate(cursor)?)),
     }
 }
 
@@ -74,7 +69,7 @@ fn list<'a>(
     cursor.expect(open)?;
     let mut items = Vec::new();
     while !cursor.take(close) {
-        items.push(operand(cursor, depth + 1)?);
+        items.push(operand(cursor, depth + 1, false)?);
         if !cursor.take(b',') && !cursor.at(close) {
             return cursor.fail(format!("expected `,` or `{}`, found {}", close as char, cursor.describe()));
         }
@@ -92,25 +87,22 @@ fn offset(cursor: &mut Cursor<'_>) -> Result<i64, ParseError> {
             _ => return Ok(sum),
         };
         cursor.advance();
-        let value = cursor.int("a number of bytes")? as i64;
+        let value = integer(cursor, "a number of bytes", expression::PRODUCT)? as i64;
         sum = sum.wrapping_add(if negative { value.wrapping_neg() } else { value });
     }
 }
 
-/// A number with an optional sign.
+/// A number: one with a point and an optional sign, or an expression of integers.
 pub fn immediate(cursor: &mut Cursor<'_>) -> Result<Immediate, ParseError> {
-    let negative = cursor.take(b'-');
-    if !negative {
-        cursor.take(b'+');
+    let negative = cursor.at(b'-');
+    let is_float = |kind| matches!(kind, TokenKind::F32(_) | TokenKind::F64(_));
+    if (negative || cursor.at(b'+')) && is_float(cursor.kind_after()) {
+        cursor.advance();
     }
-    let inverted = cursor.take(b'~');
     let value = match cursor.kind() {
-        TokenKind::Int(value) if inverted => Immediate::Int(!value),
-        TokenKind::Int(value) if negative => Immediate::Int(value.wrapping_neg()),
-        TokenKind::Int(value) => Immediate::Int(value),
         TokenKind::F32(bits) => Immediate::F32(bits ^ u32::from(negative) << 31),
         TokenKind::F64(value) => Immediate::F64(if negative { -value } else { value }),
-        _ => return cursor.fail(format!("expected an operand, found {}", cursor.describe())),
+        _ => return integer(cursor, "an operand", expression::CONDITION).map(Immediate::Int),
     };
     cursor.advance();
     Ok(value)

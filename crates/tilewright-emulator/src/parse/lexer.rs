@@ -50,6 +50,9 @@ struct Lexer<'a> {
     line_start: usize,
 }
 
+/// The one constant that PTX names.
+const WARP_SIZE: u64 = 32;
+
 fn starts_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'%') || byte >= 0x80
 }
@@ -115,7 +118,10 @@ impl<'a> Lexer<'a> {
         let kind = if offset >= self.bytes.len() {
             TokenKind::End
         } else if starts_word(first) {
-            TokenKind::Word(self.word())
+            match self.word() {
+                "WARP_SZ" => TokenKind::Int(WARP_SIZE),
+                word => TokenKind::Word(word),
+            }
         } else if first == b'.' && starts_word(self.peek(1)) {
             self.at += 1;
             TokenKind::Dotted(self.word())

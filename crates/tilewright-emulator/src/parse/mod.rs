@@ -7,6 +7,7 @@ pub mod ast;
 mod cursor;
 mod directives;
 mod error;
+mod expression;
 mod instructions;
 mod lexer;
 mod module;

@@ -4,6 +4,7 @@ use super::{
     ParseError,
     ast::{Generic, Immediate, Init, Linkage, StateSpace, Variable},
     cursor::Cursor,
+    expression::{self, integer},
     instructions::immediate,
     lexer::TokenKind,
 };
@@ -143,11 +144,13 @@ fn declarator<'a>(
     }
     let mut variable = variable(head, cursor.word("a name")?, line, linkage);
     if cursor.take(b'<') {
-        variable.range = Some(cursor.int("how many registers")?.min(u64::from(u32::MAX)) as u32);
+        variable.range =
+            Some(integer(cursor, "how many registers", expression::SUM)?.min(u64::from(u32::MAX)) as u32);
         cursor.expect(b'>')?;
     }
     while cursor.take(b'[') {
-        let dim = if cursor.at(b']') { None } else { Some(cursor.int("a length")?) };
+        let dim =
+            if cursor.at(b']') { None } else { Some(integer(cursor, "a length", expression::CONDITION)?) };
         variable.dims.push(dim);
         cursor.expect(b']')?;
     }
@@ -229,9 +232,9 @@ fn address<'a>(
     let addend = match cursor.kind() {
         TokenKind::Punct(b'+') => {
             cursor.advance();
-            cursor.int("a number")? as i64
+            integer(cursor, "a number", expression::SUM)? as i64
         }
-        TokenKind::Punct(b'-') => cursor.int("a number")? as i64,
+        TokenKind::Punct(b'-') => integer(cursor, "a number", expression::SUM)? as i64,
         _ => 0,
     };
     Ok(Init::Address { symbol, addend, generic, byte })

@@ -6,12 +6,16 @@ use super::{
     constants::{Constants, Line},
     dominators::immediate_post_dominators,
     error::ProgramError,
+    graph::is_recursive,
     instruction::*,
     layout::{Layout, Parameter, SharedVariable, Symbol, Variable},
     lines::{Origin, SourceLine},
-    lower::{Lowered, lower},
+    locals::{self, LocalVariable, Locals},
+    lower::{self, Lowered, lower},
     sites::Sites,
 };
+use tilewright_arch::ComputeCapability;
+
 use crate::parse::{
     ast::{FunctionKind, Module},
     parse,
@@ -32,6 +36,8 @@ pub struct Function {
     pub frame_offset: u32,
     /// Bytes of its local variables.
     pub local_bytes: u32,
+    /// They themselves.
+    pub locals: Vec<LocalVariable>,
     /// Rows of its parameters and results.
     pub params: Vec<(Place, u32)>,
     pub results: Vec<(Place, u32)>,
@@ -42,9 +48,18 @@ pub struct Function {
     pub shared: Vec<u32>,
     /// Functions that may be called.
     pub callees: Vec<u32>,
+    /// Why it has no code, although it has a body.
+    pub fault: Option<ProgramError>,
     /// `.reqntid` and `.maxntid`.
     pub required_threads: Option<[u64; 3]>,
     pub max_threads: Option<u64>,
+}
+
+impl Function {
+    /// Whether it is an entry that is defined here.
+    fn is_entry(&self) -> bool {
+        self.kind == FunctionKind::Entry && (self.start.is_some() || self.fault.is_some())
+    }
 }
 
 /// A basic block as the machine counts it.
@@ -80,7 +95,7 @@ pub struct Program {
     pub(crate) shared: Vec<SharedVariable>,
     /// Bytes of all frames of one level of recursion.
     pub(crate) frame_bytes: u32,
-    pub(crate) local_bytes: u32,
+    pub(crate) locals: Locals,
     /// Whether a function may be active twice in a thread.
     pub(crate) recursive: bool,
     /// Counted memory accesses: the instruction of each.
@@ -94,8 +109,9 @@ impl Program {
     /// Parses and decodes a PTX module.
     ///
     /// # Errors
-    /// If `ptx` is not PTX, uses an undeclared name, or has 32-bit addresses. An instruction that the emulator does not know is no
-    /// error here: it is refused when it is executed.
+    /// If `ptx` is not PTX, has 32-bit addresses, or if every entry is wrong in itself, by an undeclared name for one. An entry beside
+    /// others that is wrong, or calls a function that is, is refused when it is launched; an instruction that the emulator does not know
+    /// when it is executed.
     pub fn new(ptx: &str) -> Result<Self, ProgramError> {
         Self::from_module(&parse(ptx)?)
     }
@@ -110,24 +126,42 @@ impl Program {
         }
         let mut builder = Builder { layout: Layout::new(module)?, ..Builder::default() };
         for function in &module.functions {
-            builder.add(function, &module.files)?;
+            builder.add(function, &module.files);
         }
-        let mut program = builder.finish(module);
+        let mut functions = builder.functions.iter();
+        if !functions.any(|f| f.kind == FunctionKind::Entry && f.start.is_some())
+            && let Some(fault) = builder.functions.iter().find_map(|f| f.fault.clone())
+        {
+            return Err(fault);
+        }
+        let mut program = builder.finish(module)?;
         program.link_shared();
         Ok(program)
     }
 
     /// The names of the entries, in order.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
-        self.functions
-            .iter()
-            .filter(|function| function.kind == FunctionKind::Entry && function.start.is_some())
-            .map(|function| function.name.as_str())
+        self.functions.iter().filter(|function| function.is_entry()).map(|function| function.name.as_str())
     }
 
     /// The `.target` of the module, such as `sm_90`.
     pub fn target(&self) -> &str {
         &self.target
+    }
+
+    /// Whether the threads of a warp count one by one at a barrier, so that it waits for those alone that have not exited: from compute
+    /// capability 7.0 on.
+    pub(crate) fn has_independent_threads(&self) -> bool {
+        self.target.parse().map_or(true, |target: ComputeCapability| target >= ComputeCapability::new(7, 0))
+    }
+
+    /// Whether the next that a thread at `pc` does is to exit.
+    pub(crate) fn exits_at(&self, mut pc: u32) -> bool {
+        while self.code[pc as usize].op == Op::Enter {
+            pc += 1;
+        }
+        let next = &self.code[pc as usize];
+        next.op == Op::Exit && next.guard.place == Place::NONE
     }
 
     /// The device symbols: `__device__` and `__constant__` variables.
@@ -159,13 +193,11 @@ impl Program {
 
     /// Bytes that a resident thread takes for registers and local variables, at the first level of recursion.
     pub fn bytes_per_thread(&self) -> u32 {
-        self.frame_bytes / 32 + self.local_bytes
+        self.frame_bytes / 32 + self.locals.bytes()
     }
 
     pub(crate) fn entry(&self, name: &str) -> Option<&Function> {
-        self.functions.iter().find(|function| {
-            function.name == name && function.kind == FunctionKind::Entry && function.start.is_some()
-        })
+        self.functions.iter().find(|function| function.name == name && function.is_entry())
     }
 
     /// The CUDA line of an instruction, if the module has line information.
@@ -197,6 +229,9 @@ impl Program {
     }
 }
 
+/// Most bytes of the frames of all functions: places in them have 31 bits.
+const FRAMES: u32 = 1 << 30;
+
 /// A program under construction.
 #[derive(Default)]
 struct Builder {
@@ -214,12 +249,15 @@ struct Builder {
 }
 
 impl Builder {
-    fn add(
-        &mut self,
-        function: &crate::parse::ast::Function<'_>,
-        files: &[(u32, &str)],
-    ) -> Result<(), ProgramError> {
-        let mut lowered = lower(function, &mut self.layout, &mut self.constants, &mut self.sites, files)?;
+    fn add(&mut self, function: &crate::parse::ast::Function<'_>, files: &[(u32, &str)]) {
+        let lowered = lower(function, &mut self.layout, &mut self.constants, &mut self.sites, files);
+        let mut lowered = match lowered {
+            Ok(lowered) => lowered,
+            Err(fault) => {
+                self.functions.push(Function { fault: Some(fault), ..lower::info(function) });
+                return;
+            }
+        };
         let start = (!lowered.code.is_empty()).then_some(self.code.len() as u32);
         let frame_bytes = self.append(&mut lowered);
         let mut info = lowered.function;
@@ -227,7 +265,6 @@ impl Builder {
         info.end = self.code.len() as u32;
         info.frame_bytes = frame_bytes;
         self.functions.push(info);
-        Ok(())
     }
 
     /// Appends the code of a function, block by block with a marker before each, and returns the bytes of its frame.
@@ -295,28 +332,40 @@ impl Builder {
     }
 
     /// Gives every function a place of its own for registers and local variables; entries, of which one runs at a time, share theirs.
-    /// Returns the bytes of both.
-    fn place_frames(&mut self) -> (u32, u32) {
+    /// Returns the bytes of the registers.
+    fn place_frames(&mut self) -> Result<(u32, Locals), ProgramError> {
         let entries = || self.functions.iter().filter(|function| function.kind == FunctionKind::Entry);
         let mut frame_bytes = entries().map(|entry| entry.frame_bytes).max().unwrap_or(0);
         let mut local_bytes =
             entries().map(|entry| entry.local_bytes.next_multiple_of(16)).max().unwrap_or(0);
+        let mut variables = Vec::new();
+        for entry in self.functions.iter().filter(|function| function.kind == FunctionKind::Entry) {
+            let Some(start) = entry.start else { continue };
+            let code = &mut self.code[start as usize..entry.end as usize];
+            locals::place(&mut variables, &entry.locals, code, 0);
+        }
         for function in self.functions.iter_mut().filter(|function| function.kind == FunctionKind::Device) {
             let Some(start) = function.start else { continue };
-            for inst in &mut self.code[start as usize..function.end as usize] {
-                if inst.op == Op::LocalAddress {
-                    inst.aux = inst.aux.wrapping_add(local_bytes);
-                }
-            }
+            let code = &mut self.code[start as usize..function.end as usize];
+            locals::place(&mut variables, &function.locals, code, local_bytes);
             function.frame_offset = frame_bytes;
-            frame_bytes += function.frame_bytes;
-            local_bytes += function.local_bytes.next_multiple_of(16);
+            frame_bytes = frame_bytes.saturating_add(function.frame_bytes);
+            local_bytes = local_bytes.saturating_add(function.local_bytes.next_multiple_of(16));
+            if frame_bytes.max(local_bytes) > FRAMES {
+                return Err(ProgramError::Declaration {
+                    line: self.origins[start as usize].ptx_line,
+                    name: function.name.clone(),
+                    message: format!(
+                        "with it, the functions of the module take more than {FRAMES} bytes of registers or local variables"
+                    ),
+                });
+            }
         }
-        (frame_bytes, local_bytes)
+        Ok((frame_bytes, Locals::new(variables, local_bytes)))
     }
 
-    fn finish(mut self, module: &Module<'_>) -> Program {
-        let (frame_bytes, local_bytes) = self.place_frames();
+    fn finish(mut self, module: &Module<'_>) -> Result<Program, ProgramError> {
+        let (frame_bytes, locals) = self.place_frames()?;
         // A variable may point at one that a function declares, or at a function.
         for variable in module.variables.iter().filter(|variable| !variable.init.is_empty()) {
             // Errors were found when the layout was made.
@@ -329,10 +378,10 @@ impl Builder {
             .map(|variable| Symbol {
                 name: variable.name.clone(),
                 address: super::layout::address::of_region(variable.region),
-                bytes: variable.data.len() as u64,
+                bytes: variable.bytes,
             })
             .collect();
-        Program {
+        Ok(Program {
             code: self.code,
             origins: self.origins,
             opcodes: self.opcodes,
@@ -342,7 +391,7 @@ impl Builder {
             variables: self.layout.variables,
             shared: self.layout.shared,
             frame_bytes,
-            local_bytes,
+            locals,
             recursive: is_recursive(&self.functions, &self.sites),
             functions: self.functions,
             sites: self.sites,
@@ -350,26 +399,6 @@ impl Builder {
             files: module.files.iter().map(|&(index, path)| (index, path.into())).collect(),
             target: module.target.first().copied().unwrap_or_default().into(),
             symbols,
-        }
+        })
     }
-}
-
-/// Whether the call graph has a circle, or calls that it does not show.
-fn is_recursive(functions: &[Function], sites: &Sites) -> bool {
-    if sites.calls.iter().any(|site| matches!(site.target, CallTarget::Indirect(_))) {
-        return true;
-    }
-    // Functions whose callees are all done are done; what is left lies on a circle or above one.
-    let mut done = vec![false; functions.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (index, function) in functions.iter().enumerate() {
-            if !done[index] && function.callees.iter().all(|&callee| done[callee as usize]) {
-                done[index] = true;
-                changed = true;
-            }
-        }
-    }
-    done.contains(&false)
 }

@@ -53,8 +53,12 @@ pub struct Variable {
     pub name: String,
     /// Region 1 and on, in order.
     pub region: u64,
-    /// Contents at load time.
-    pub data: Vec<u8>,
+    /// Bytes.
+    pub bytes: u64,
+    /// What it holds at load time, where that is not zero: offsets and bytes. So a program takes no more than its text says.
+    pub contents: Vec<(u64, Vec<u8>)>,
+    /// Whether PTX gives it values; otherwise it is zero.
+    pub initialised: bool,
     /// Where the compiler may not write.
     pub constant: Constancy,
 }
@@ -112,8 +116,8 @@ pub enum ModuleName {
     Function(u32),
 }
 
-/// All bytes that a program's variables may take, to refuse absurd modules.
-const MODULE_BYTES: u64 = 1 << 32;
+/// Most bytes of a variable: behind it, half of its region is left.
+pub const VARIABLE_BYTES: u64 = address::REGION_BASE - 1;
 
 /// Bytes of a variable without its open dimension; `None` on overflow.
 pub fn bytes_of(variable: &ast::Variable<'_>) -> Option<u64> {
@@ -122,13 +126,7 @@ pub fn bytes_of(variable: &ast::Variable<'_>) -> Option<u64> {
         bytes = bytes.checked_mul(dim.unwrap_or(1))?;
     }
     let open = variable.dims.first() == Some(&None);
-    Some(if !open {
-        bytes
-    } else if variable.init.is_empty() {
-        0
-    } else {
-        bytes * elements(&variable.init)
-    })
+    if open { bytes.checked_mul(elements(&variable.init)) } else { Some(bytes) }
 }
 
 fn elements(init: &[Init<'_>]) -> u64 {
@@ -142,10 +140,15 @@ pub fn align_of(variable: &ast::Variable<'_>) -> u64 {
 
 /// Size with a check against absurd modules.
 pub fn checked_bytes(variable: &ast::Variable<'_>, limit: u64) -> Result<u64, ProgramError> {
-    bytes_of(variable).filter(|&bytes| bytes <= limit).ok_or_else(|| ProgramError::Declaration {
+    let bytes = bytes_of(variable);
+    if let Some(bytes) = bytes.filter(|&bytes| bytes <= limit) {
+        return Ok(bytes);
+    }
+    let size = bytes.map_or("2^64 bytes or more".into(), |bytes| format!("{bytes} bytes"));
+    Err(ProgramError::Declaration {
         line: variable.line,
         name: variable.name.into(),
-        message: format!("takes more than {limit} bytes"),
+        message: format!("takes {size}; the limit is {limit}"),
     })
 }
 
@@ -165,14 +168,12 @@ impl Layout {
     pub fn new(module: &ast::Module<'_>) -> Result<Self, ProgramError> {
         let mut layout = Self::default();
         layout.shared.push(SharedVariable { name: "dynamic shared memory".into(), bytes: 0, align: 16 });
-        let mut total = 0;
         for variable in &module.variables {
             if variable.space == StateSpace::Shared {
                 let index = layout.add_shared(variable)?;
                 layout.names.insert(variable.name.into(), ModuleName::Shared(index));
             } else {
-                let bytes = checked_bytes(variable, MODULE_BYTES - total)?;
-                total += bytes;
+                let bytes = checked_bytes(variable, VARIABLE_BYTES)?;
                 layout.add_variable(variable, bytes)?;
             }
         }
@@ -221,7 +222,9 @@ impl Layout {
         self.variables.push(Variable {
             name: variable.name.into(),
             region,
-            data: vec![0; bytes as usize],
+            bytes,
+            contents: Vec::new(),
+            initialised: !variable.init.is_empty(),
             constant,
         });
         let address = address::of_region(region);
@@ -233,43 +236,41 @@ impl Layout {
     pub fn initialise(&mut self, variable: &ast::Variable<'_>) -> Result<(), ProgramError> {
         let Some(&ModuleName::Address(start)) = self.names.get(variable.name) else { return Ok(()) };
         let region = (start >> address::REGION_SHIFT) as usize;
-        let mut data = std::mem::take(&mut self.variables[region - 1].data);
-        let size = variable.ty.bytes() as usize;
+        let bytes = self.variables[region - 1].bytes;
+        let mut contents = Contents { bytes, runs: Vec::new() };
+        let size = u64::from(variable.ty.bytes());
         // Bytes of a row at each depth of braces: an inner brace starts at a multiple of its row.
-        let rows: Vec<usize> = (0..=variable.dims.len())
+        let rows: Vec<u64> = (0..=variable.dims.len())
             .map(|depth| {
-                let inner: u64 = variable.dims[depth..].iter().map(|dim| dim.unwrap_or(1)).product();
-                (inner as usize).saturating_mul(size * variable.vector as usize).max(1)
+                let inner = variable.dims[depth..].iter().map(|dim| dim.unwrap_or(1));
+                inner.fold(size * u64::from(variable.vector), u64::saturating_mul).max(1)
             })
             .collect();
-        let (mut at, mut depth) = (0usize, 1usize);
+        let (mut at, mut depth) = (0u64, 1usize);
         for init in &variable.init {
             match *init {
                 Init::Open => depth += 1,
                 Init::Close => {
                     depth = depth.saturating_sub(1);
-                    at = at.next_multiple_of(rows[depth.min(rows.len() - 1)]);
+                    let row = rows[depth.min(rows.len() - 1)];
+                    at = at.checked_next_multiple_of(row).unwrap_or(u64::MAX);
                 }
                 Init::Value(value) => {
-                    put(&mut data, at, size, typed_bits(value, variable.ty));
-                    at += size;
+                    contents.put(at, size, typed_bits(value, variable.ty));
+                    at = at.saturating_add(size);
                 }
                 Init::Address { symbol, addend, generic, byte } => {
                     let Some(&name) = self.names.get(symbol) else {
                         return Err(ProgramError::Undeclared { line: variable.line, name: symbol.into() });
                     };
                     let value = address_of(name, generic).wrapping_add_signed(addend);
-                    put(
-                        &mut data,
-                        at,
-                        size,
-                        byte.map_or(value, |byte| value >> (8 * u32::from(byte).min(7)) & 0xff),
-                    );
-                    at += size;
+                    let part = |byte: u8| value >> (8 * u32::from(byte).min(7)) & 0xff;
+                    contents.put(at, size, byte.map_or(value, part));
+                    at = at.saturating_add(size);
                 }
             }
         }
-        self.variables[region - 1].data = data;
+        self.variables[region - 1].contents = contents.runs;
         Ok(())
     }
 }
@@ -306,10 +307,24 @@ fn typed_bits(value: Immediate, ty: Type) -> u64 {
     }
 }
 
-/// Writes the low `size` bytes of `bits` at `at`; what does not fit is dropped.
-fn put(data: &mut [u8], at: usize, size: usize, bits: u64) {
-    let size = size.min(8);
-    if let Some(field) = data.get_mut(at..at.saturating_add(size)) {
-        field.copy_from_slice(&bits.to_le_bytes()[..size]);
+/// The initial contents of a variable of `bytes` bytes, as they are read.
+struct Contents {
+    bytes: u64,
+    runs: Vec<(u64, Vec<u8>)>,
+}
+
+impl Contents {
+    /// Adds the low `size` bytes of `bits` at `at`, behind all that there is; what does not fit is dropped.
+    fn put(&mut self, at: u64, size: u64, bits: u64) {
+        if at.checked_add(size).is_none_or(|end| end > self.bytes) {
+            return;
+        }
+        let mut field = [0; 16];
+        field[..8].copy_from_slice(&bits.to_le_bytes());
+        let field = &field[..size.min(16) as usize];
+        match self.runs.last_mut().filter(|(start, run)| start + run.len() as u64 == at) {
+            Some((_, run)) => run.extend_from_slice(field),
+            None => self.runs.push((at, field.to_vec())),
+        }
     }
 }

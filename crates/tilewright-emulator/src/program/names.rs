@@ -14,7 +14,7 @@ pub enum Local {
     Shared(u32),
     /// A global or constant variable declared inside the function.
     Address(u64),
-    /// A local variable at this offset.
+    /// A local variable: its number in the function.
     Stack(u32),
     /// A parameter of the entry: offset into the parameter block.
     EntryParam(u32),

@@ -42,6 +42,7 @@ pub fn may_overwrite_sources(op: Op) -> bool {
             | Vote
             | Match
             | Redux
+            | Elect
             | IsSpace
             | Call
     )
@@ -135,7 +136,7 @@ pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place,
             }
             one(&mut site.dst, Role::Define, see);
         }
-        Op::Shuffle | Op::Vote | Op::Match | Op::Redux => warp(&mut sites.warps[index], see),
+        Op::Shuffle | Op::Vote | Op::Match | Op::Redux | Op::Elect => warp(&mut sites.warps[index], see),
         Op::Call => {
             let site = &mut sites.calls[index];
             if let CallTarget::Indirect(slot) = &mut site.target {

@@ -3,7 +3,7 @@
 //@ pair   flag_after_barrier
 //@ launch grid=1 block=64
 //@ args   i32[1]:zero
-//@ finds  Deadlock lines=wait,barrier threads=0-63
+//@ finds  StepLimit lines=wait,barrier threads=0-63
 // One warp waits at the barrier, the other for a flag that is set behind it.
 extern "C" __global__ void flag_after_barrier_faulty(int *flag) {
     if (threadIdx.x < 32) {
@@ -79,7 +79,7 @@ extern "C" __global__ void crossed_barriers_correct(float *data) {
 //@ pair   crossed_locks
 //@ launch grid=1 block=64
 //@ args   i32[2]:zero i32[1]:zero
-//@ finds  Deadlock lines=wait threads=0,32
+//@ finds  StepLimit lines=wait threads=0,32
 // Each thread holds the lock that the other wants.
 extern "C" __global__ void crossed_locks_faulty(int *locks, int *shared_value) {
     bool leader = (threadIdx.x & 31) == 0;
@@ -112,7 +112,7 @@ extern "C" __global__ void crossed_locks_correct(int *locks, int *shared_value) 
 //@ pair   wrong_flag
 //@ launch grid=1 block=64
 //@ args   i32[2]:zero i32[1]
-//@ finds  Deadlock lines=wait threads=32-63
+//@ finds  StepLimit lines=wait threads=32-63
 // The flag that is set is not the one that is waited for.
 extern "C" __global__ void wrong_flag_faulty(int *flags, int *out) {
     if (threadIdx.x == 0)

@@ -219,3 +219,35 @@ extern "C" __global__ void cleared_histogram_correct(const int *in, int *out) {
     if (threadIdx.x < 32)
         out[threadIdx.x] = bins[threadIdx.x];
 }
+
+//@ pair   reduction_in_a_loop
+//@ launch grid=1 block=128
+//@ args   f32[128] f32[1]
+//@ finds  SharedRace lines=add,read threads=0-127
+// The last steps are those of one warp, by the same instructions as the first: what orders lanes of a warp does not mend them.
+extern "C" __global__ void reduction_in_a_loop_faulty(const float *in, float *out) {
+    __shared__ float sum[128];
+    int t = threadIdx.x;
+    sum[t] = in[t];
+    __syncthreads();
+#pragma unroll 1
+    for (int step = 64; step > 0; step /= 2)
+        if (t < step)
+            sum[t] += sum[t + step]; // @add
+    if (t == 0)
+        out[0] = sum[0]; // @read
+}
+extern "C" __global__ void reduction_in_a_loop_correct(const float *in, float *out) {
+    __shared__ float sum[128];
+    int t = threadIdx.x;
+    sum[t] = in[t];
+    __syncthreads();
+#pragma unroll 1
+    for (int step = 64; step > 0; step /= 2) {
+        if (t < step)
+            sum[t] += sum[t + step];
+        __syncthreads();
+    }
+    if (t == 0)
+        out[0] = sum[0];
+}

@@ -1,4 +1,5 @@
 //! Products by one kernel of the catalogue on the emulator, with all checks, against the definition.
+#![allow(dead_code)] // Each test program uses a part.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -20,6 +21,8 @@ pub enum Order {
     Columns,
     /// By rows, with three elements of someone else between them.
     Gaps,
+    /// By columns, likewise.
+    ColumnGaps,
     /// By rows, the last one first.
     Reversed,
 }
@@ -30,6 +33,7 @@ impl Order {
             Self::Rows => Layout::row_major(rows, cols),
             Self::Columns => Layout::col_major(rows, cols),
             Self::Gaps => Layout::strided(rows, cols, cols as isize + 3, 1),
+            Self::ColumnGaps => Layout::strided(rows, cols, 1, rows as isize + 3),
             Self::Reversed => Layout::strided(rows, cols, -(cols as isize), 1),
         }
     }
@@ -56,6 +60,7 @@ pub struct Case {
     pub products: usize,
     pub tile: Option<[u32; 5]>,
     pub splits: Option<u32>,
+    pub pack: Option<[bool; 2]>,
     /// Of the GPU that the recipe is for.
     pub multiprocessors: Option<u32>,
 }
@@ -63,9 +68,28 @@ pub struct Case {
 impl Case {
     pub fn new(kernel: &'static Kernel, variant: Variant, size: [usize; 3]) -> Self {
         let (orders, joining) = ([Order::Rows; 3], Joining::Replace);
-        let (tile, splits, multiprocessors) = (None, None, None);
-        Self { kernel, variant, size, orders, joining, products: 1, tile, splits, multiprocessors }
+        let (tile, splits, pack, multiprocessors) = (None, None, None, None);
+        Self { kernel, variant, size, orders, joining, products: 1, tile, splits, pack, multiprocessors }
     }
+}
+
+/// The names of the programs of a case's recipe.
+pub fn program_names(case: &Case) -> Vec<String> {
+    let [m, n, k] = case.size;
+    let place = |which, (rows, cols)| {
+        let operand = Operand::<f64>::new(case, which, (rows, cols));
+        (operand.layout, operand.alignment())
+    };
+    let [(a, align_a), (b, align_b), (c, align_c)] = [place(0, (m, k)), place(1, (k, n)), place(2, (m, n))];
+    let request = Request {
+        alignment: Alignment { a: align_a, b: align_b, c: align_c },
+        tile: case.tile,
+        splits: case.splits,
+        pack: case.pack,
+        ..request(case, Problem::new(a, b, c).expect("shapes fit"))
+    };
+    let recipe = case.kernel.recipe(&request).expect("accepted");
+    recipe.launches().iter().map(|launch| launch.program().name().to_owned()).collect()
 }
 
 /// What came of a case.
@@ -126,6 +150,7 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<
         },
         tile: case.tile,
         splits: case.splits,
+        pack: case.pack,
         ..request(case, Problem::new(a.layout, b.layout, c.layout).expect("shapes fit"))
     };
     let Ok(recipe) = case.kernel.recipe(&request) else { return Outcome::Refused };
@@ -144,7 +169,7 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<
     let (wanted, size) = (bytes(&wanted), size_of::<S::Out>());
     let wrong = found.chunks(size).zip(wanted.chunks(size));
     let wrong = wrong.enumerate().find(|(_, (found, wanted))| found != wanted);
-    assert!(wrong.is_none(), "{case:?}, {:?}: element, found and wanted: {wrong:?}", recipe.details);
+    assert!(wrong.is_none(), "{case:?}, {:?}: element, found and wanted: {wrong:?}", recipe.details());
     Outcome::Right
 }
 
@@ -247,27 +272,28 @@ pub struct Array {
 
 /// Runs a recipe with all checks, none of which may find anything, on arrays that workspaces are added to; false where there is no PTX.
 pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) -> Option<usize>) -> bool {
-    let programs: Option<Vec<_>> = recipe.launches.iter().map(|launch| program(&launch.program)).collect();
+    let programs: Option<Vec<_>> = recipe.launches().iter().map(|launch| program(launch.program())).collect();
     let Some(programs) = programs else { return false };
-    for &bytes in &recipe.workspaces {
+    for &bytes in recipe.workspaces() {
         // Whatever it holds must not matter: these are NaN, and -1.
         arrays.push(Array { name: "workspace", bytes: vec![0xff; bytes as usize], origin: 0 });
     }
-    for (launch, program) in recipe.launches.iter().zip(programs) {
+    for (launch, program) in recipe.launches().iter().zip(programs) {
         let arguments: Vec<_> = launch
-            .arguments
+            .arguments()
             .iter()
             .map(|a| StagedArgument::of_recipe(a.value, place).expect("the buffer is there"))
             .collect();
-        let extents = Launch::new(launch.grid, launch.block).dynamic_shared(launch.dynamic_shared_memory);
+        let extents =
+            Launch::new(launch.grid(), launch.block()).dynamic_shared(launch.dynamic_shared_memory());
         let host: Vec<_> =
             arrays.iter().map(|a| HostArray { name: a.name, bytes: &a.bytes, origin: a.origin }).collect();
         let mut stage = Stage::new(program, extents, &arguments, &host).expect("small arrays");
-        for symbol in &launch.symbols {
+        for symbol in launch.symbols() {
             stage.machine.write_symbol(symbol.name, &symbol.bytes).expect("the module has it");
         }
-        let report = stage.machine.launch(launch.entry, &stage.launch).expect("a launch");
-        let name = &launch.program.name;
+        let report = stage.machine.launch(launch.entry(), &stage.launch).expect("a launch");
+        let name = launch.program().name();
         assert!(report.error.is_none(), "{name}: {:?}", report.error);
         assert!(report.findings.is_empty(), "{name}: {}", report.findings[0]);
         for (index, array) in arrays.iter_mut().enumerate() {
@@ -277,9 +303,10 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
     true
 }
 
+static READ: LazyLock<Mutex<HashMap<kernels::Program, Option<Program>>>> = LazyLock::new(Mutex::default);
+
 /// A program of the catalogue, read once: its own PTX, or what the compiler makes for the default target.
 fn program(program: &kernels::Program) -> Option<Program> {
-    static READ: LazyLock<Mutex<HashMap<kernels::Program, Option<Program>>>> = LazyLock::new(Mutex::default);
     let mut read = READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let make = || {
         let ptx = program.shipped_ptx().map(str::to_owned).or_else(|| compiled(program))?;
@@ -294,6 +321,6 @@ fn compiled(program: &kernels::Program) -> Option<String> {
         return None;
     }
     let headers = program.headers();
-    let source = Source { name: program.file, text: program.source, headers: &headers };
+    let source = Source { name: program.file(), text: program.source(), headers: &headers };
     Some(tilewright_cuda::ptx(Input::Source(source), "sm_90".parse().expect("known")).expect("compiles"))
 }

@@ -2,7 +2,7 @@
 
 use super::unsupported;
 use crate::model::Buffer;
-use tilewright_core::{DType, DynRef, Error, Value};
+use tilewright_core::{DType, DynMatrix, DynRef, Error, Extremes, Matrix, Value};
 
 /// A matrix in row-major order; a vector is a matrix of one row.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +115,10 @@ impl Array {
             })?),
             None => return Err(wrong(format!("'{fill}' is not expected here"))),
         };
+        if let Fill::Number(number) = fill {
+            let one: DynMatrix = Matrix::filled(1, 1, number)?.into();
+            one.as_ref().convert(dtype, Extremes::Refuse).map_err(|e| wrong(e.to_string()))?;
+        }
         Ok(Self::zeros(name, dtype, rows, columns).filled(fill))
     }
 
@@ -214,6 +218,8 @@ mod tests {
             ("f32[4,4,4]", "one or two"),
             ("f32[four]", "'four'"),
             ("f32[4]:much", "'much'"),
+            ("f32[4]:1e39", "1e39 cannot be represented as f32"),
+            ("i8[4]:300", "300.0 cannot be represented as i8"),
             ("f32[4]random", "not expected"),
             ("f64[99999999,99999999]", "4 GiB"),
         ] {

@@ -1,6 +1,6 @@
 //! Arguments from the command line, for the parameters of an entry.
 
-use super::{Argument, Array, unsupported};
+use super::{Argument, Array, check_repeated, unsupported};
 use tilewright_core::Error;
 use tilewright_emulator::isa::Type;
 
@@ -36,6 +36,10 @@ pub fn bind(
             return Err(unsupported(format!("--arg {name}"), "the kernel has no such parameter", takes()));
         }
     }
+    // A parameter has up to three names.
+    check_repeated(arguments, |name| {
+        parameters.iter().enumerate().find(|&(index, _)| is_for(index, name)).map(|(_, p)| p.name.clone())
+    })?;
     let mut bound = Vec::new();
     for (index, parameter) in parameters.iter().enumerate() {
         let Some((_, text)) = arguments.iter().find(|(name, _)| is_for(index, name)) else {
@@ -99,6 +103,9 @@ impl Parameter {
 
     fn real(&self, text: &str, value: f64) -> Result<Vec<u8>, Error> {
         match (self.bytes, self.ty.is_float() || self.ty.name().starts_with('b')) {
+            (4, true) if value.is_finite() && (value as f32).is_infinite() => {
+                Err(self.wrong(text, "the number does not fit"))
+            }
             (4, true) => Ok((value as f32).to_le_bytes().to_vec()),
             (8, true) => Ok(value.to_le_bytes().to_vec()),
             _ => Err(self.wrong(text, "the parameter is no floating-point number")),
@@ -147,6 +154,10 @@ mod tests {
             (vec![("p", "f32[8]"), ("n", "1.5"), ("x", "1")], "no floating-point"),
             (vec![("p", "f32[8]"), ("n", "f32[8]"), ("x", "1")], "no pointer"),
             (vec![("p", "a.npy"), ("n", "1"), ("x", "1")], "no files here"),
+            (vec![("p", "f32[8]"), ("n", "1"), ("n", "2"), ("x", "1")], "n is given already, as n=1"),
+            (vec![("p", "f32[8]"), ("n", "1"), ("x", "1"), ("k_param_n", "2")], "n is given already, as n=1"),
+            (vec![("p", "f32[8]"), ("n", "1"), ("x", "1"), ("2", "2")], "x is given already, as x=1"),
+            (vec![("p", "f32[8]"), ("n", "1"), ("x", "1e39")], "does not fit"),
         ] {
             let error = try_bind(&arguments).unwrap_err();
             assert!(error.contains(word), "{error}");

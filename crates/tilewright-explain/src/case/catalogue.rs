@@ -1,6 +1,6 @@
 //! Kernels of the catalogue: their recipes say how to launch them.
 
-use super::{Argument, Array, Case, Gpu, Launch, Request, unsupported};
+use super::{Argument, Array, Case, Gpu, Launch, Request, check_repeated, unsupported};
 use crate::{compile, model::SourceText};
 use tilewright_core::{DType, Error, Layout, Problem, SemiringId};
 use tilewright_kernels as kernels;
@@ -26,6 +26,7 @@ impl Case {
                 "leave them out, or give a file",
             ));
         }
+        check_repeated(&request.arguments, |_| None)?;
         match kernel.exhibit() {
             Some(_) => exhibit(kernel, request),
             None => product(kernel, request),
@@ -43,15 +44,15 @@ fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error
     }
     let showing = kernel.show(&chosen)?;
     let arrays = vec![
-        Array::random("input", DType::F32, 1, showing.input),
-        Array::zeros("output", DType::F32, 1, showing.output),
+        Array::random("input", DType::F32, 1, showing.input()),
+        Array::zeros("output", DType::F32, 1, showing.output()),
     ];
     let place = |buffer| match buffer {
         Buffer::Input => Some(0),
         Buffer::Output => Some(1),
         _ => None,
     };
-    case(kernel, &showing.recipe, &request.gpu, arrays, &place)
+    case(kernel, showing.recipe(), &request.gpu, arrays, &place)
 }
 
 fn product(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error> {
@@ -157,7 +158,7 @@ impl Product {
             }
         }
         let recipe = kernel.recipe(&wanted)?;
-        if recipe.launches.is_empty() {
+        if recipe.launches().is_empty() {
             return Err(unsupported("an empty product", "nothing is launched for it", "choose larger sizes"));
         }
         let mut arrays = Vec::new();
@@ -183,7 +184,7 @@ impl Product {
                 None => Array::random(name, self.dtype, layout.rows, layout.cols),
             });
         }
-        for (i, &bytes) in recipe.workspaces.iter().enumerate() {
+        for (i, &bytes) in recipe.workspaces().iter().enumerate() {
             arrays.push(workspace(i, self.dtype, bytes));
         }
         let place = |buffer| match buffer {
@@ -239,37 +240,37 @@ fn case(
 ) -> Result<Case, Error> {
     let mut launches = Vec::new();
     // The kernel itself is explained, whatever comes behind it.
-    let last = recipe.launches.iter().rposition(|launch| launch.entry == kernel.entry());
-    let steps = &recipe.launches[..=last.unwrap_or(recipe.launches.len().saturating_sub(1))];
+    let last = recipe.launches().iter().rposition(|launch| launch.entry() == kernel.entry());
+    let steps = &recipe.launches()[..=last.unwrap_or(recipe.launches().len().saturating_sub(1))];
     let mut notes: Vec<String> =
-        recipe.details.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        recipe.details().iter().map(|(name, value)| format!("{name}: {value}")).collect();
     for (i, step) in steps.iter().enumerate() {
         let is_explained = i + 1 == steps.len();
-        let code = compile::program(&step.program, step.entry, gpu, is_explained)?;
+        let code = compile::program(step.program(), step.entry(), gpu, is_explained)?;
         if is_explained {
             notes.extend(code.note);
         }
-        let headers = step.program.headers();
-        let sources = [(step.program.file, step.program.source)].into_iter().chain(headers);
+        let headers = step.program().headers();
+        let sources = [(step.program().file(), step.program().source())].into_iter().chain(headers);
         let arguments: Option<Vec<Argument>> =
-            step.arguments.iter().map(|a| Argument::of_recipe(a.value, place)).collect();
+            step.arguments().iter().map(|a| Argument::of_recipe(a.value, place)).collect();
         launches.push(Launch {
             ptx: code.ptx,
             sources: sources
                 .map(|(name, text)| SourceText { name: name.into(), text: text.into() })
                 .collect(),
-            entry: step.entry.into(),
-            grid: step.grid,
-            block: step.block,
-            dynamic_shared_memory: step.dynamic_shared_memory,
+            entry: step.entry().into(),
+            grid: step.grid(),
+            block: step.block(),
+            dynamic_shared_memory: step.dynamic_shared_memory(),
             arguments: arguments
                 .ok_or_else(|| unsupported(kernel.name, "its recipe names a buffer that is not there", ""))?,
-            symbols: step.symbols.iter().map(|s| (s.name.to_owned(), s.bytes.clone())).collect(),
+            symbols: step.symbols().iter().map(|s| (s.name.to_owned(), s.bytes.clone())).collect(),
             resources: code.resources,
         });
     }
     if steps.len() > 1 {
-        let names: Vec<&str> = steps[..steps.len() - 1].iter().map(|step| step.entry).collect();
+        let names: Vec<&str> = steps[..steps.len() - 1].iter().map(|step| step.entry()).collect();
         notes.push(format!("launched before it and not counted: {}", names.join(", ")));
     }
     Ok(Case { name: kernel.name.into(), launches, arrays, notes })

@@ -92,7 +92,7 @@ fn entry<'a, 'b>(
 fn parameters(entry: &ast::Function<'_>, names: Option<&[String]>) -> Vec<bind::Parameter> {
     let names = names.filter(|names| names.len() == entry.params.len());
     let parameter = |(index, p): (usize, &ast::Variable<'_>)| {
-        let elements: u64 = p.dims.iter().map(|dim| dim.unwrap_or(1)).product();
+        let elements = p.dims.iter().map(|dim| dim.unwrap_or(1)).fold(1, u64::saturating_mul);
         bind::Parameter {
             name: names.map_or_else(|| p.name.to_owned(), |names| names[index].clone()),
             ptx_name: p.name.to_owned(),

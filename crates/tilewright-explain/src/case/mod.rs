@@ -78,6 +78,23 @@ pub struct Launch {
     pub resources: Option<KernelResources>,
 }
 
+/// Refuses a second argument for the same thing, whose name `same` gives: one of the two would be ignored.
+fn check_repeated<'a>(
+    arguments: &'a [(String, String)],
+    same: impl Fn(&'a str) -> Option<String>,
+) -> Result<(), Error> {
+    let mut seen = Vec::new();
+    for (name, text) in arguments {
+        let thing = same(name).unwrap_or_else(|| name.clone());
+        if let Some((_, first)) = seen.iter().find(|(other, _)| *other == thing) {
+            let why = format!("{thing} is given already, as {first}");
+            return Err(unsupported(format!("--arg {name}={text}"), why, "leave out one of them"));
+        }
+        seen.push((thing, format!("{name}={text}")));
+    }
+    Ok(())
+}
+
 /// An error of usage: what is wrong, and what to do.
 fn unsupported(what: impl Into<String>, why: impl Into<String>, hint: impl Into<String>) -> Error {
     tilewright_core::ErrorKind::Unsupported { what: what.into(), why: why.into(), hint: hint.into() }.into()

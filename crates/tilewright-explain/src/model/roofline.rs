@@ -33,6 +33,8 @@ impl Intensity {
 pub struct RooflinePosition {
     /// The kind of arithmetic whose peak is the flat part.
     pub rate: &'static str,
+    /// What its operations are called: `FLOP`, or `OP` for integers.
+    pub operation: &'static str,
     /// Operations per second.
     pub peak_per_second: f64,
     /// Bytes per second.
@@ -53,6 +55,7 @@ impl RooflinePosition {
         let (without, perfect) = (intensity.per_sector_byte?, intensity.compulsory?);
         (perfect > 0.0).then(|| Self {
             rate: rate.name(),
+            operation: rate.operation(),
             peak_per_second: roofline.peak,
             bandwidth_bytes_per_second: roofline.bandwidth,
             ridge: roofline.ridge(),

@@ -81,17 +81,29 @@ pub(crate) const OUTPUT: (&str, ArgumentValue) = ("output", ArgumentValue::Point
 ///
 /// The output must hold zeros before the launch.
 pub struct Showing {
-    /// The launch.
-    pub recipe: Recipe,
-    /// Elements of [`Buffer::Input`].
-    pub input: usize,
-    /// Elements of [`Buffer::Output`].
-    pub output: usize,
+    pub(crate) recipe: Recipe,
+    input: usize,
+    output: usize,
     exhibit: &'static Exhibit,
     settings: Settings,
 }
 
 impl Showing {
+    /// The launch.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Elements of [`Buffer::Input`].
+    pub fn input(&self) -> usize {
+        self.input
+    }
+
+    /// Elements of [`Buffer::Output`].
+    pub fn output(&self) -> usize {
+        self.output
+    }
+
     /// The output for an input of [`Showing::input`] elements, bit for bit.
     pub fn expected(&self, input: &[f32]) -> Vec<f32> {
         (self.exhibit.expected)(&self.settings, input)
@@ -130,7 +142,7 @@ impl Exhibit {
         };
         let recipe = Recipe {
             details: settings.0.iter().map(|(name, value)| (*name, value.to_string())).collect(),
-            ..Recipe::new(kernel, variant, vec![launch])
+            ..Recipe::exhibit(kernel, launch)
         };
         let [input, output] = stage.lengths;
         Ok(Showing { recipe, input, output, exhibit: self, settings })

@@ -17,10 +17,12 @@ use tilewright_core::{DType, SemiringId};
 
 const FLOAT: &[Variant] =
     &[Variant::new(SemiringId::PlusTimes, DType::F32), Variant::new(SemiringId::MinPlus, DType::F32)];
-const FLOAT_AND_INT: &[Variant] = &[
+/// What there is a kernel for on every GPU: the PTX of the production kernel is for compute capability 8.0 and later.
+const EVERY: &[Variant] = &[
     Variant::new(SemiringId::PlusTimes, DType::F32),
     Variant::new(SemiringId::MinPlus, DType::F32),
     Variant::new(SemiringId::PlusTimes, DType::I32),
+    Variant::new(SemiringId::PlusTimes, DType::F64),
 ];
 
 pub(crate) const NAIVE: Kernel = Kernel {
@@ -48,7 +50,7 @@ pub(crate) const COALESCED: Kernel = Kernel {
     teaches: "coalescing: a warp's accesses to neighbouring elements are served together",
     file: "coalesced.cu",
     source: include_str!("../../kernels/coalesced.cu"),
-    variants: FLOAT_AND_INT,
+    variants: EVERY,
     make: Make::Rung(Rung {
         tile: [32, 32, 1],
         block: [32, 32],

@@ -45,6 +45,12 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     checks.unit_rows("C", request.problem.c())?;
     let up = |x: u32, tile: u32| x.next_multiple_of(tile);
     let padded = Size { m: up(size.m, TILE), n: up(size.n, TILE), k: up(size.k, TILE_K) };
+    if !pack::fits(u64::from(padded.m) + u64::from(padded.n), padded.k) {
+        let found = format!("they are {}x{} and {}x{}", size.m, size.k, size.k, size.n);
+        return checks.refuse("operands small enough to copy".into(), found, "use simt");
+    }
+    let workspaces = [padded.m, padded.n].map(|side| pack::bytes(request.dtype, side, padded.k));
+    checks.workspaces(&workspaces)?;
     let grid = [padded.n / TILE, padded.m / TILE, 1];
 
     let mut arguments = arguments(request, size);
@@ -75,7 +81,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     // Without a term there is nothing to copy.
     let launches = launches.into_iter().filter(|l| !l.grid.contains(&0)).collect();
     Ok(Recipe {
-        workspaces: [padded.m, padded.n].map(|side| pack::bytes(request, side, padded.k)).to_vec(),
+        workspaces: workspaces.to_vec(),
         details: vec![
             ("tile", format!("{TILE}x{TILE}")),
             ("outputs per thread", "64".into()),

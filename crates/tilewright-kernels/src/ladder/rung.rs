@@ -160,6 +160,29 @@ impl Checks<'_> {
         Ok(Size { m, n, k })
     }
 
+    /// A batch whose numbers fit the kernels' 32-bit parameters.
+    pub fn batch(&self) -> Result<(), Refusal> {
+        const MOST: usize = i32::MAX as usize;
+        match self.request.batch.count {
+            ..=MOST => Ok(()),
+            count => {
+                let found = format!("a batch of {count}");
+                self.refuse(format!("a batch of at most {MOST}"), found, "split the batch")
+            }
+        }
+    }
+
+    /// Workspaces within the limit of the request.
+    pub fn workspaces(&self, bytes: &[u64]) -> Result<(), Refusal> {
+        let (most, all) =
+            (self.request.workspace, bytes.iter().fold(0, |sum: u64, x| sum.saturating_add(*x)));
+        if all > most {
+            let found = format!("its copies of A and B take {all}");
+            return self.refuse(format!("at most {most} bytes of workspace"), found, "use simt");
+        }
+        Ok(())
+    }
+
     /// Sizes that are multiples of the tile.
     pub fn multiples(&self, tile: [u32; 3]) -> Result<(), Refusal> {
         let p = &self.request.problem;

@@ -2,14 +2,14 @@
 
 use super::{
     cost::{Candidate, Work},
-    division::divisions,
+    division::{Division, MOST_PARTS, divisions},
     menu::{Tile, tiles},
     operand::{Copy, Operand},
 };
 use crate::{
     launch::Rejected,
     pack,
-    request::{Request, Target},
+    request::{Form, Request, Target},
 };
 use std::cmp::Ordering;
 
@@ -27,7 +27,17 @@ pub(crate) fn choose(
             rejected.push(reject("another tile is asked for".into()));
             continue;
         }
-        let candidates = candidates(request, work, operands, tile);
+        let mut candidates = candidates(request, work, operands, tile);
+        if candidates.is_empty() && request.pack.is_some() {
+            rejected.push(reject("operands of a batch, and very large ones, are not packed".into()));
+            continue;
+        }
+        candidates.retain(|c| c.workspace(work) <= request.workspace.into());
+        if candidates.is_empty() {
+            rejected
+                .push(reject(format!("it needs more than {} bytes of workspace", most_workspace(request))));
+            continue;
+        }
         let limit = request.target.shared_memory_per_block;
         let fitting = candidates.into_iter().filter(|c| shared_memory(c, request) <= limit);
         match fitting.map(|c| (c, c.cycles(work))).min_by(faster) {
@@ -41,6 +51,11 @@ pub(crate) fn choose(
         rejected.push(Rejected { candidate: describe(&other), reason });
     }
     Ok((chosen, rejected))
+}
+
+/// Only parts that are asked for cannot be done without.
+fn most_workspace(request: &Request) -> u64 {
+    request.workspace.min(MOST_PARTS)
 }
 
 fn faster(x: &(Candidate, f64), y: &(Candidate, f64)) -> Ordering {
@@ -85,15 +100,21 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
 
 /// Every division and packing that makes sense with a tile.
 fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
+    if request.form == Form::General {
+        let (division, copies) = (Division::whole(work, &tile), [Copy::AlongK, Copy::AlongSide]);
+        return vec![Candidate { tile, division, copies, packed: [false, false] }];
+    }
     let direct = operands.map(|o| o.copy(work.dtype));
     // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
     let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k);
     let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);
-    let packable = |i: usize| work.batch == 1 && fits && (direct[i] != Copy::Vectors || !whole(i));
+    let pays = |i: usize| request.pack.is_some() || direct[i] != Copy::Vectors || !whole(i);
+    let packable = |i: usize| work.batch == 1 && fits && pays(i);
+    let is_asked = |packed: [bool; 2]| request.pack.is_none_or(|asked| asked == packed);
     let mut all = Vec::new();
     for division in divisions(work, &tile, request.splits) {
         for packed in [[false, false], [true, false], [false, true], [true, true]] {
-            if (0..2).all(|i| !packed[i] || packable(i)) {
+            if is_asked(packed) && (0..2).all(|i| !packed[i] || packable(i)) {
                 let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
                 all.push(Candidate { tile, division, copies, packed });
             }

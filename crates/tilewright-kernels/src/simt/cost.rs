@@ -8,6 +8,7 @@ use super::{
     menu::{Tile, peak},
     operand::Copy,
 };
+use crate::pack;
 use tilewright_core::DType;
 
 /// What is to be computed.
@@ -54,6 +55,20 @@ impl Candidate {
         !(whole_k
             && (self.packed[0] || work.m.is_multiple_of(m))
             && (self.packed[1] || work.n.is_multiple_of(n)))
+    }
+
+    /// Rows of A or columns of B of a packed operand: whole tiles.
+    pub fn side(&self, work: &Work, operand: usize) -> u32 {
+        [work.m, work.n][operand].next_multiple_of(self.tile.block[operand])
+    }
+
+    /// Bytes of packed operands and of parts.
+    pub fn workspace(&self, work: &Work) -> u128 {
+        let packed = |i: usize| match self.packed[i] {
+            true => u128::from(pack::bytes(work.dtype, self.side(work, i), work.k)),
+            false => 0,
+        };
+        packed(0) + packed(1) + self.division.part_bytes(work, &self.tile)
     }
 
     /// The estimated time in cycles.

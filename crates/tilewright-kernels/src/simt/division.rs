@@ -3,7 +3,7 @@
 use super::{cost::Work, menu::Tile};
 
 /// More partial results than this are not worth their memory, in bytes.
-const MOST_PARTS: u64 = 1 << 30;
+pub(crate) const MOST_PARTS: u64 = 1 << 30;
 
 /// The first `whole` tiles of C take a block each. Every other tile is shared by `parts` blocks that take `k_split` terms
 /// each, the last one what is left, and whose results are added up afterwards.
@@ -41,6 +41,15 @@ impl Division {
     /// Blocks that compute parts.
     pub fn part_blocks(&self) -> u32 {
         self.split_tiles().saturating_mul(self.parts)
+    }
+
+    /// Bytes of the partial results of all products; none where every tile takes one block.
+    pub fn part_bytes(&self, work: &Work, tile: &Tile) -> u128 {
+        if self.parts == 1 {
+            return 0;
+        }
+        let blocks = u128::from(self.split_tiles()) * u128::from(self.parts) * work.batch as u128;
+        blocks * u128::from(tile.block[0] * tile.block[1]) * work.dtype.size() as u128
     }
 
     /// Blocks of a product.
@@ -83,22 +92,23 @@ fn tiles(work: &Work, tile: &Tile) -> u32 {
     work.m.div_ceil(tile.block[0]).saturating_mul(work.n.div_ceil(tile.block[1]))
 }
 
-/// The divisions worth looking at; the one into `asked` parts alone, where they are asked for.
+/// The divisions worth looking at; the one into `asked` parts alone, where they are asked for, and none where these would take
+/// too much memory.
 pub(crate) fn divisions(work: &Work, tile: &Tile, asked: Option<u32>) -> Vec<Division> {
     let even = |whole: u32, parts: u32| Division::split(work, tile, whole, work.k.div_ceil(parts));
+    let affordable = |d: &Division| d.part_bytes(work, tile) <= MOST_PARTS.into();
     if let Some(parts) = asked {
-        return vec![even(0, parts.clamp(1, 65_535))];
+        return [even(0, parts.clamp(1, 65_535))].into_iter().filter(affordable).collect();
     }
     let tiles = tiles(work, tile);
     let slots = work.multiprocessors * tile.resident;
-    let part = tile.block[0] as u64 * tile.block[1] as u64 * work.dtype.size() as u64 * work.batch as u64;
-    let affordable = |d: &Division| u64::from(d.part_blocks()) * part <= MOST_PARTS;
     // A part should be worth filling a pipeline for.
     let most = (work.k / (4 * tile.k)).clamp(1, 65_535);
 
     // All tiles in few parts, and in as many as fill one to three waves of blocks.
-    let filling = (1..=3)
-        .map(|waves| (waves * u64::from(slots) / (u64::from(tiles) * work.batch as u64).max(1)) as u32);
+    let filling = (1..=3).map(|waves| {
+        (waves * u64::from(slots) / u64::from(tiles).saturating_mul(work.batch as u64).max(1)) as u32
+    });
     let mut all = vec![Division::whole(work, tile)];
     all.extend([2, 3, 4, 6, 8].into_iter().chain(filling).map(|parts| even(0, parts.clamp(1, most))));
 

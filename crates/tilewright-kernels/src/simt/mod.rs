@@ -15,7 +15,7 @@ use crate::{
     pack,
     program::{Program, Source},
     refusal::Refusal,
-    request::Request,
+    request::{Form, Request},
 };
 use choice::{choose, shared_memory};
 use cost::{Candidate, Work};
@@ -60,6 +60,7 @@ const MOST_BATCHES: usize = 65_535;
 fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
     let checks = Checks { kernel, request };
     checks.sizes()?;
+    checks.batch()?;
     let plan = Plan::new(request);
     let (chosen, rejected) = choose(request, &plan.work, [plan.a, plan.b]).map_err(|rejected| {
         let why: Vec<_> = rejected.iter().map(|r| format!("{}: {}", r.candidate, r.reason)).collect();
@@ -123,9 +124,9 @@ impl Plan {
         let mut packing =
             [0, 1].map(|i| pack::Operand { buffer: buffers[i], layout: operands[i].layout, copy: None });
         for i in (0..2).filter(|&i| chosen.packed[i]) {
-            let side = (operands[i].layout.rows as u32).next_multiple_of(chosen.tile.block[i]);
+            let side = chosen.side(work, i);
             let workspace = recipe.workspaces.len();
-            recipe.workspaces.push(pack::bytes(request, side, work.k));
+            recipe.workspaces.push(pack::bytes(request.dtype, side, work.k));
             packing[i].copy = Some(pack::Copy { workspace, side });
             buffers[i] = Buffer::Workspace(workspace);
             operands[i].layout = Layout { row_stride: 1, col_stride: side as isize, ..operands[i].layout };
@@ -138,7 +139,7 @@ impl Plan {
             buffers,
             // Terms that packing added are zeros on both sides.
             k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
-            edges: chosen.has_edges(work),
+            edges: request.form == Form::General || chosen.has_edges(work),
         };
         for first in (0..work.batch).step_by(MOST_BATCHES) {
             let batches = (work.batch - first).min(MOST_BATCHES) as u32;
@@ -161,9 +162,8 @@ impl Plan {
         let mut parts = Buffer::C; // not written to without parts
         if division.parts > 1 {
             if first == 0 {
-                let tile = u64::from(tile.block[0]) * u64::from(tile.block[1]);
-                let elements = u64::from(division.part_blocks()) * tile * self.work.batch as u64;
-                recipe.workspaces.push(elements * request.dtype.size() as u64);
+                // The choice kept it below the limit.
+                recipe.workspaces.push(division.part_bytes(&self.work, tile) as u64);
             }
             parts = Buffer::Workspace(recipe.workspaces.len() - 1);
         }
@@ -176,7 +176,8 @@ impl Plan {
     /// Whether C can be written in vectors.
     fn writes_vectors(&self, request: &Request) -> bool {
         let vector = Tile::vector(request.dtype) as isize;
-        self.c.col_stride == 1
+        request.form == Form::Specialised
+            && self.c.col_stride == 1
             && [self.c.row_stride, request.batch.c, self.c.cols as isize].iter().all(|x| x % vector == 0)
             && self.c_alignment.is_multiple_of(16)
     }

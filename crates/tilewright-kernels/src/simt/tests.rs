@@ -197,3 +197,94 @@ fn sums_too_long_to_pack_are_taken_as_they_are() {
     let recipe = plan(&request(layouts(512, 512, 8 << 20)));
     assert_eq!(detail(&recipe, "packed first"), "nothing");
 }
+
+/// All bytes of workspace of a recipe.
+fn workspace(recipe: &Recipe) -> u64 {
+    recipe.workspaces.iter().sum()
+}
+
+#[test]
+fn workspaces_stay_within_the_budget() {
+    // Odd sizes, which are packed, and long sums, which are split.
+    for [m, n, k] in [[4095, 4095, 4095], [64, 64, 262_144], [2500, 2500, 2500]] {
+        let mut r = request(layouts(m, n, k));
+        let free = workspace(&plan(&r));
+        assert!(free > 0 && free <= Request::WORKSPACE, "{m}x{n}x{k}: {free}");
+        for budget in [free - 1, free / 2, 1000, 0] {
+            r.workspace = budget;
+            assert!(workspace(&plan(&r)) <= budget, "{m}x{n}x{k}: {budget}");
+        }
+        assert_eq!(plan(&r).launches.len(), 1, "nothing packed, nothing split");
+    }
+    // Both operands packed would take 32 GiB.
+    assert!(workspace(&plan(&request(layouts(65_535, 65_535, 65_535)))) <= Request::WORKSPACE);
+}
+
+#[test]
+fn parts_that_are_asked_for_have_a_limit_too() {
+    let mut r = request(layouts(1 << 15, 1 << 15, 1 << 15));
+    r.splits = Some(1000);
+    let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
+    assert!(refusal.found.contains("bytes of workspace"), "{refusal}");
+    // The number of parts, times their size, times the batch, is beyond 64 bits.
+    let mut r = request(layouts(1 << 20, 1 << 20, 1 << 20));
+    (r.splits, r.batch) = (Some(65_535), Batch { count: 1 << 30, a: 0, b: 0, c: 0 });
+    assert!(find("simt").unwrap().recipe(&r).is_err());
+}
+
+#[test]
+fn batches_that_no_kernel_counts_are_refused() {
+    let mut r = request(layouts(8, 8, 8));
+    for count in [1 << 31, 1 << 40, usize::MAX] {
+        r.batch.count = count;
+        let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
+        assert!(refusal.needs.contains("a batch of at most"), "{refusal}");
+    }
+}
+
+#[test]
+fn copies_of_operands_that_no_memory_holds_are_refused() {
+    let huge = (1 << 31) - 2048;
+    for name in ["register-tile", "shared-register-tile"] {
+        let refuse = |r: &Request| find(name).unwrap().recipe(r).unwrap_err();
+        let refusal = refuse(&request(layouts(huge, 64, huge)));
+        assert!(refusal.needs.contains("small enough to copy"), "{refusal}");
+        let mut r = request(layouts(64, 64, 64));
+        r.workspace = 1000;
+        assert!(refuse(&r).needs.contains("1000 bytes of workspace"));
+    }
+}
+
+#[test]
+fn the_general_form_of_a_tile_is_one_program_for_all_layouts() {
+    for dtype in [DType::F32, DType::F64, DType::I32] {
+        for tile in simt_tiles(dtype) {
+            let mut names = Vec::new();
+            for [m, n, k] in [[256, 256, 256], [1, 1, 1], [35, 33, 17], [100, 2, 5000], [3, 5, 0]] {
+                for b in [Layout::row_major(k, n), Layout::col_major(k, n), Layout::strided(k, n, 0, 2)] {
+                    for c in [Layout::row_major(m, n), Layout::col_major(m, n)] {
+                        let problem = Problem::new(Layout::col_major(m, k), b, c).unwrap();
+                        let mut r = Request::new(problem, SemiringId::PlusTimes, dtype);
+                        (r.tile, r.form) = (Some(tile), Form::General);
+                        let recipe = plan(&r);
+                        assert!(recipe.launches.len() == 1 && recipe.workspaces.is_empty());
+                        names.push(recipe.launches[0].program.clone());
+                    }
+                }
+            }
+            assert!(names.iter().all(|program| *program == names[0]), "{tile:?}");
+        }
+    }
+}
+
+#[test]
+fn every_type_has_a_general_form_in_the_catalogue() {
+    for dtype in [DType::F32, DType::F64, DType::I32] {
+        let shipped = simt_tiles(dtype).into_iter().any(|tile| {
+            let mut r = Request::new(request(layouts(3, 5, 7)).problem, SemiringId::PlusTimes, dtype);
+            (r.tile, r.form) = (Some(tile), Form::General);
+            plan(&r).launches[0].program.shipped_ptx().is_some()
+        });
+        assert!(shipped, "{dtype}");
+    }
+}

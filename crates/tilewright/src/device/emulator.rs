@@ -16,7 +16,8 @@ use std::time::Instant;
 use tilewright_core::{Element, Error, ErrorKind, Layout, MatMut, MatRef, Problem};
 use tilewright_cuda::device_layout;
 use tilewright_emulator::{
-    self as emulator, HostArray, LaunchError, LaunchOptions, Program, Stage, StagedArgument,
+    self as emulator, Finding, FindingKind, HostArray, LaunchError, LaunchOptions, Program, Stage,
+    StagedArgument,
 };
 use tilewright_kernels::{Alignment, Buffer, Kernel, Launch, Recipe, Request};
 
@@ -53,7 +54,7 @@ pub(super) fn run<T: Element, U: Element>(
         places = places.map(|(layout, _)| (Layout::row_major(layout.rows, layout.cols), 0));
     }
     let programs =
-        recipe.launches.iter().map(|launch| program(launch, &gpu)).collect::<Result<Vec<_>, _>>()?;
+        recipe.launches().iter().map(|launch| program(launch, &gpu)).collect::<Result<Vec<_>, _>>()?;
     let prepare = began.elapsed();
 
     let copying = Instant::now();
@@ -62,7 +63,7 @@ pub(super) fn run<T: Element, U: Element>(
         true => Image::of("C", places[2], c.as_ref())?,
         false => Image::room::<U>("C", places[2])?,
     });
-    for &bytes in &recipe.workspaces {
+    for &bytes in recipe.workspaces() {
         images.push(Image::workspace(bytes)?);
     }
     let mut transfer = copying.elapsed();
@@ -71,13 +72,15 @@ pub(super) fn run<T: Element, U: Element>(
     let options = LaunchOptions {
         workers: job.options.threads,
         multiprocessors: gpu.multiprocessors,
+        step_limit: step_limit(job.options.max_steps, asked.problem.pair_ops()),
         ..LaunchOptions::default()
     };
     let progress = Progress::new(&recipe, asked.problem.pair_ops(), job.options.progress);
     let mut threads = 1;
-    for (launch, program) in recipe.launches.iter().zip(programs) {
-        threads = threads.max(options.workers(launch.grid.iter().map(|&extent| u64::from(extent)).product()));
-        execute(recipe.kernel, launch, program, &mut images, &options, &progress)?;
+    for (launch, program) in recipe.launches().iter().zip(programs) {
+        threads =
+            threads.max(options.workers(launch.grid().iter().map(|&extent| u64::from(extent)).product()));
+        execute(recipe.kernel(), launch, program, &mut images, &options, &progress)?;
     }
     let seconds = computing.elapsed().as_secs_f64();
 
@@ -87,7 +90,7 @@ pub(super) fn run<T: Element, U: Element>(
     let imitated = format!("imitates {}, compute capability {}", gpu.name, gpu.capability);
     Ok(Report {
         backend: Backend::Emulator,
-        kernel: recipe.kernel.name.to_owned(),
+        kernel: recipe.kernel().name.to_owned(),
         threads,
         seconds,
         transfer_seconds: transfer.as_secs_f64(),
@@ -95,6 +98,11 @@ pub(super) fn run<T: Element, U: Element>(
         why: passed_over
             .map_or(imitated.clone(), |p| format!("{imitated}; without {}: {}", p.candidate, p.reason)),
     })
+}
+
+/// Most steps of a launch: those asked for, or more than any right kernel takes for so many terms.
+fn step_limit(asked: Option<u64>, terms: f64) -> u64 {
+    asked.unwrap_or_else(|| LaunchOptions::STEPS.saturating_add(terms as u64))
 }
 
 /// Where C is in the list of images; workspaces come behind it.
@@ -111,7 +119,7 @@ fn place(buffer: Buffer) -> Option<usize> {
 }
 
 fn program(launch: &Launch, gpu: &Gpu) -> Result<Program, Error> {
-    let ptx = ptx::of(&launch.program, gpu.capability)?;
+    let ptx = ptx::of(launch.program(), gpu.capability)?;
     Program::new(&ptx).map_err(|problem| unsupported(launch, problem.to_string()))
 }
 
@@ -124,30 +132,33 @@ fn execute(
     options: &LaunchOptions,
     progress: &Progress<'_>,
 ) -> Result<(), Error> {
-    let extents = emulator::Launch::new(launch.grid, launch.block)
-        .dynamic_shared(launch.dynamic_shared_memory)
+    let extents = emulator::Launch::new(launch.grid(), launch.block())
+        .dynamic_shared(launch.dynamic_shared_memory())
         .options(options.clone());
     let arguments: Option<Vec<_>> =
-        launch.arguments.iter().map(|a| StagedArgument::of_recipe(a.value, &place)).collect();
+        launch.arguments().iter().map(|a| StagedArgument::of_recipe(a.value, &place)).collect();
     let arguments =
         arguments.ok_or_else(|| unsupported(launch, "it names memory that is not there".into()))?;
     let mut stage = {
         let arrays: Vec<HostArray<'_>> = images.iter().map(Image::array).collect();
         Stage::new(program, extents, &arguments, &arrays).map_err(|e| unsupported(launch, e.to_string()))?
     };
-    for symbol in &launch.symbols {
+    for symbol in launch.symbols() {
         stage
             .machine
             .write_symbol(symbol.name, &symbol.bytes)
             .map_err(|e| unsupported(launch, e.to_string()))?;
     }
     let block_done = || {
-        if launch.entry == kernel.entry() {
+        if launch.entry() == kernel.entry() {
             progress.block_done();
         }
     };
-    let report = stage.machine.launch_with_progress(launch.entry, &stage.launch, &block_done);
+    let report = stage.machine.launch_with_progress(launch.entry(), &stage.launch, &block_done);
     let report = report.map_err(|e| failed(launch, e))?;
+    if let Some(error @ LaunchError::StepLimit { .. }) = &report.error {
+        return Err(too_long(launch, error, &report.findings));
+    }
     if let Some(error) = report.error {
         return Err(failed(launch, error));
     }
@@ -171,9 +182,9 @@ struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     fn new(recipe: &Recipe, terms: f64, tell: Option<&'a (dyn Fn(u64) + Sync)>) -> Self {
-        let product = recipe.launches.iter().filter(|launch| launch.entry == recipe.kernel.entry());
+        let product = recipe.launches().iter().filter(|launch| launch.entry() == recipe.kernel().entry());
         let blocks =
-            product.map(|launch| launch.grid.iter().map(|&extent| u128::from(extent)).product::<u128>());
+            product.map(|launch| launch.grid().iter().map(|&extent| u128::from(extent)).product::<u128>());
         Self { tell, terms: terms as u128, blocks: blocks.sum(), done: AtomicU64::new(0) }
     }
 
@@ -187,7 +198,7 @@ impl<'a> Progress<'a> {
 }
 
 fn unsupported(launch: &Launch, why: String) -> Error {
-    let what = format!("{} on the emulator", launch.program.name);
+    let what = format!("{} on the emulator", launch.program().name());
     ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into()
 }
 
@@ -202,10 +213,23 @@ fn failed(launch: &Launch, error: LaunchError) -> Error {
     }
 }
 
+/// A launch that came to its limit of steps, and where it was then.
+fn too_long(launch: &Launch, error: &LaunchError, findings: &[Finding]) -> Error {
+    let place = findings.iter().find(|finding| finding.kind == FindingKind::StepLimit);
+    ErrorKind::Device {
+        doing: format!("emulating {}", launch.program().name()),
+        name: "limit of steps".into(),
+        number: 1,
+        text: place.map_or_else(|| error.to_string(), Finding::to_string),
+        hint: "allow more steps, or multiply smaller matrices".into(),
+    }
+    .into()
+}
+
 /// A kernel that is wrong, whatever it computed.
 fn fault(launch: &Launch, name: &str, count: usize, text: String) -> Error {
     ErrorKind::Device {
-        doing: format!("emulating {}", launch.program.name),
+        doing: format!("emulating {}", launch.program().name()),
         name: name.into(),
         number: i32::try_from(count).unwrap_or(i32::MAX),
         text,

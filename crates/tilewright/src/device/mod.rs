@@ -22,7 +22,28 @@ pub(crate) enum Device {
     Emulated,
 }
 
-/// The product by a kernel. C is untouched on error.
+/// Why a kernel did not compute a product.
+pub(crate) struct Failure {
+    pub error: Error,
+    pub c: Target,
+}
+
+/// What C holds after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// What it held before.
+    Untouched,
+    /// It was being written.
+    Lost,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, c: Target::Untouched }
+    }
+}
+
+/// The product by a kernel.
 ///
 /// # Errors
 /// `unavailable` without a GPU, `unsupported` for semirings and types that no kernel computes, and what a device can fail with.
@@ -32,7 +53,7 @@ pub(crate) fn multiply<S: Semiring>(
     (a, b): (MatRef<'_, S::Elem>, MatRef<'_, S::Elem>),
     update: &Update<S>,
     options: &Options<'_>,
-) -> Result<Report, Error> {
+) -> Result<Report, Failure> {
     let (semiring, dtype) = identify::<S>()?;
     Problem::new(a.layout(), b.layout(), c.layout())?;
     domain::check::<S>(a, b)?;
@@ -77,16 +98,18 @@ struct Multiply<'a, S: Semiring> {
 }
 
 impl<S: Semiring> Visit for Multiply<'_, S> {
-    type Output = Result<Report, Error>;
+    type Output = Result<Report, Failure>;
 
-    fn visit<T: Semiring<Acc: Element, Elem: Element, Out: Element>>(mut self) -> Result<Report, Error> {
+    fn visit<T: Semiring<Acc: Element, Elem: Element, Out: Element>>(mut self) -> Result<Report, Failure> {
         let (alpha, beta) = factors::<S>(self.semiring, T::Elem::DTYPE, self.update)?;
         let (semiring, options, reads_c) = (self.semiring, self.options, self.update.reads_c());
         let job = Job { semiring, alpha, beta, reads_c, options };
         let c_layout = self.c.layout();
         let c = NonNull::new(self.c.as_mut_ptr());
         let (Some(c), true) = (c, TypeId::of::<S>() == TypeId::of::<T>()) else {
-            return Err(unsupported(format!("{} on a GPU", S::NAME), "its type is not the built-in one"));
+            return Err(
+                unsupported(format!("{} on a GPU", S::NAME), "its type is not the built-in one").into()
+            );
         };
         // SAFETY: `S` and `T` are one type, and so are their elements; the views are handed on once.
         let (a, b, c) = unsafe {
@@ -98,7 +121,7 @@ impl<S: Semiring> Visit for Multiply<'_, S> {
         };
         match self.device {
             Device::Present => cuda::run(&job, a, b, c),
-            Device::Emulated => emulator::run(&job, a, b, c),
+            Device::Emulated => Ok(emulator::run(&job, a, b, c)?),
         }
     }
 }

@@ -50,7 +50,8 @@ impl Task for WhichBackend<'_, '_> {
             Results::Product => ArgResult::NotWanted,
             Results::ProductAndArg => ArgResult::Wanted,
         };
-        choice::choose::<S>(self.product.choices(), a.layout(), b.layout(), arg)
+        let choice = choice::choose::<S>(self.product.choices(), a.layout(), b.layout(), arg)?;
+        Ok((choice.backend, choice.why))
     }
 }
 
@@ -117,10 +118,8 @@ where
 /// The factor in the type of the sums.
 fn factor<T: ValueElement>(name: &'static str, x: f64) -> Result<T, Error> {
     let converted = T::from_value(Value::Float(x), Extremes::Refuse);
-    // A finite factor must stay finite, and NaN would make everything NaN.
-    let sound =
-        |t: &T| !matches!(t.to_value(), Value::Float(y) if y.is_nan() || y.is_finite() != x.is_finite());
-    converted.filter(sound).ok_or_else(|| {
+    // NaN would make everything NaN.
+    converted.filter(|_| !x.is_nan()).ok_or_else(|| {
         ErrorKind::Unsupported {
             what: format!("{name} = {x}"),
             why: format!("the sums are {} and cannot hold it", T::DTYPE),

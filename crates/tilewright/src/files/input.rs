@@ -66,6 +66,12 @@ impl Input {
     }
 }
 
+impl From<DynMatrix> for Input {
+    fn from(matrix: DynMatrix) -> Self {
+        Self(Storage::Owned(matrix))
+    }
+}
+
 /// Reads one matrix from a file.
 ///
 /// The elements of a large `.npy` or `.safetensors` file are used in place when they are aligned, in this
@@ -79,24 +85,44 @@ pub fn read(spec: &Spec, options: &ReadOptions) -> Result<Input, Error> {
 }
 
 fn open(spec: &Spec, options: &ReadOptions) -> Result<Input, Fault> {
-    let mut file = File::open(spec.path())?;
+    let file = File::open(spec.path())?;
     let matrix = match spec.format() {
         Format::Npz => npz::read(BufReader::new(file), spec.member())?,
         Format::Csv => csv::read(&mut BufReader::new(file), options)?,
         Format::Mtx => mtx::read(&mut BufReader::new(file), options)?,
-        Format::Npy | Format::Safetensors => {
-            let metadata = file.metadata()?;
-            if metadata.is_file() && metadata.len() >= SMALLEST_MAP {
-                // SAFETY: the map is only read, as bytes and as numbers, of which any bits are valid, so another
-                // process that writes to the file can change values and nothing else. See `Input`.
-                return use_in_place(unsafe { Mmap::map(&file)? }, spec, options);
-            }
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes)?;
-            binary(&bytes, spec)?
-        }
+        Format::Npy | Format::Safetensors => match Contents::of(file)? {
+            Contents::Mapped(map) => return use_in_place(map, spec, options),
+            Contents::Read(bytes) => binary(&bytes, spec)?,
+        },
     };
     Ok(Input(Storage::Owned(convert(matrix, options)?)))
+}
+
+/// All bytes of a file.
+pub(super) enum Contents {
+    Mapped(Mmap),
+    Read(Vec<u8>),
+}
+
+impl Contents {
+    pub fn of(mut file: File) -> Result<Self, Fault> {
+        let metadata = file.metadata()?;
+        if metadata.is_file() && metadata.len() >= SMALLEST_MAP {
+            // SAFETY: the map is only read, as bytes and as numbers, of which any bits are valid, so another
+            // process that writes to the file can change values and nothing else. See `Input`.
+            return Ok(Self::Mapped(unsafe { Mmap::map(&file)? }));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Self::Read(bytes))
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Read(bytes) => bytes,
+        }
+    }
 }
 
 fn use_in_place(map: Mmap, spec: &Spec, options: &ReadOptions) -> Result<Input, Fault> {

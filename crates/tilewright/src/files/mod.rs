@@ -9,7 +9,7 @@
 //! | `.npz` | one member | no |
 //! | `.csv` | numbers, `inf`, `nan`, `true`, `false` | the same |
 //! | `.mtx` | `array` and `coordinate`; real, integer, pattern; general, symmetric, skew-symmetric | `array`; booleans as `pattern` |
-//! | `.safetensors` | one tensor, bf16 included | one tensor |
+//! | `.safetensors` | one tensor, bf16 included | one tensor; beside those of the file when it has a name |
 //!
 //! Unsigned integers are read as the next wider signed type. Text remembers no width: floats are read as f64
 //! and integers as i64 unless [`ReadOptions::dtype`] asks for another type, which is then parsed directly.
@@ -34,11 +34,13 @@ mod npy;
 mod npz;
 mod output;
 mod safetensors;
+mod same;
 mod spec;
 mod text;
 
 pub use input::{Input, read, read_bytes};
 pub use output::{check_writable, remove_temporaries, write, write_bytes, write_to};
+pub use same::is_same_file;
 pub use spec::{Format, Spec};
 
 use crate::{DType, Extremes, Value};

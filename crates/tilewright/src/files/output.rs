@@ -3,7 +3,13 @@
 //! A run that fails or is killed leaves the old file whole. What is no regular file (`/dev/stdout`, a pipe) is
 //! written directly.
 
-use super::{Format, Spec, WriteOptions, csv, fault::Fault, fault::bad, mtx, npy, safetensors};
+use super::{
+    Format, Spec, WriteOptions, csv,
+    fault::{Fault, bad},
+    input::Contents,
+    mtx, npy,
+    safetensors::{self, Kept},
+};
 use crate::{DType, DynRef, Error};
 use std::{
     fs::{self, File, OpenOptions, Permissions},
@@ -35,15 +41,17 @@ pub fn remove_temporaries() {
 
 /// Writes `matrix` to a file, replacing what is there only when everything was written.
 ///
-/// The file keeps its permissions; a symbolic link keeps pointing where it did, and its target is replaced.
+/// The file keeps its permissions; a symbolic link keeps pointing where it did, and its target is replaced. A tensor with a
+/// name of its own, `m.safetensors:c`, takes its place beside the others of the file; without a name it replaces them all.
 ///
 /// # Errors
-/// `io` when the file cannot be written, `bad-file` when the format cannot hold the matrix. The old file is
-/// whole then, and no temporary file remains.
+/// `io` when the file cannot be written, `bad-file` when the format cannot hold the matrix, or when there is a file whose
+/// tensors should be kept and cannot be read. The old file is whole then, and no temporary file remains.
 pub fn write(spec: &Spec, matrix: DynRef<'_>, options: &WriteOptions) -> Result<(), Error> {
     let write = || {
         check_format(spec, matrix.dtype())?;
-        replace(spec.path(), |file| encode(spec, file, matrix, options))
+        let old = old(spec)?;
+        replace(spec.path(), move |file| encode(spec, file, matrix, options, kept(spec, old.as_ref())?))
     };
     write().map_err(|fault| fault.at(spec.path()))
 }
@@ -79,7 +87,7 @@ pub fn write_to(
 ) -> Result<(), Error> {
     let mut write = || {
         check_format(spec, matrix.dtype())?;
-        encode_into(spec, &mut out, matrix, options)?;
+        encode_into(spec, &mut out, matrix, options, Kept::default())?;
         Ok(out.flush()?)
     };
     write().map_err(|fault: Fault| fault.at(spec.path()))
@@ -93,6 +101,7 @@ pub fn write_to(
 pub fn check_writable(spec: &Spec, dtype: DType) -> Result<(), Error> {
     let check = || {
         check_format(spec, dtype)?;
+        kept(spec, old(spec)?.as_ref())?;
         match Target::find(spec.path())? {
             Target::File { path, .. } => Temporary::beside(&path).map(drop),
             // Opening a pipe would wait for its reader.
@@ -110,9 +119,32 @@ fn check_format(spec: &Spec, dtype: DType) -> Result<(), Fault> {
     }
 }
 
-fn encode(spec: &Spec, file: &File, matrix: DynRef<'_>, options: &WriteOptions) -> Result<(), Fault> {
+/// The file that is there, when a matrix takes its place beside others in it.
+fn old(spec: &Spec) -> Result<Option<Contents>, Fault> {
+    let joins = spec.format() == Format::Safetensors && spec.member().is_some();
+    match fs::metadata(spec.path()) {
+        Ok(found) if joins && found.is_file() => Contents::of(File::open(spec.path())?).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// What stays of it.
+fn kept<'a>(spec: &Spec, old: Option<&'a Contents>) -> Result<Kept<'a>, Fault> {
+    match (old, spec.member()) {
+        (Some(old), Some(member)) => Kept::of(old.bytes(), member),
+        _ => Ok(Kept::default()),
+    }
+}
+
+fn encode(
+    spec: &Spec,
+    file: &File,
+    matrix: DynRef<'_>,
+    options: &WriteOptions,
+    kept: Kept<'_>,
+) -> Result<(), Fault> {
     let mut out = BufWriter::with_capacity(1 << 18, file);
-    encode_into(spec, &mut out, matrix, options)?;
+    encode_into(spec, &mut out, matrix, options, kept)?;
     // Dropping the buffer would swallow the error of a full disk.
     Ok(out.flush()?)
 }
@@ -122,12 +154,13 @@ fn encode_into(
     out: &mut dyn Write,
     matrix: DynRef<'_>,
     options: &WriteOptions,
+    kept: Kept<'_>,
 ) -> Result<(), Fault> {
     match spec.format() {
         Format::Npy => npy::write(out, matrix),
         Format::Csv => csv::write(out, matrix, options),
         Format::Mtx => mtx::write(out, matrix),
-        Format::Safetensors => safetensors::write(out, matrix, spec.member()),
+        Format::Safetensors => safetensors::write(out, matrix, spec.member(), kept),
         Format::Npz => check_format(spec, matrix.dtype()),
     }
 }
@@ -159,7 +192,7 @@ impl Target {
 }
 
 /// Where a chain of links ends, when no file is there.
-fn follow(mut path: PathBuf) -> io::Result<PathBuf> {
+pub(super) fn follow(mut path: PathBuf) -> io::Result<PathBuf> {
     // A loop of links never gets here: the system reports it as an error of its own.
     while let Ok(next) = fs::read_link(&path) {
         path = path.parent().unwrap_or(Path::new("")).join(next);

@@ -7,10 +7,12 @@ use super::{
 };
 use crate::{DType, DynRef, Layout};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::{io::Write, ops::Range};
+use std::{cmp::Reverse, collections::BTreeMap, io::Write, ops::Range};
 
 /// The name of the tensor that is written when none is given.
 const DEFAULT_NAME: &str = "matrix";
+/// What the header calls its own entry.
+const METADATA: &str = "__metadata__";
 
 /// Finds the named tensor, or the only matrix, and the bytes of its elements.
 pub(super) fn locate(bytes: &[u8], member: Option<&str>) -> Result<(Raw, Range<usize>), Fault> {
@@ -74,36 +76,115 @@ fn listing(file: &SafeTensors<'_>) -> String {
     }))
 }
 
-/// Writes one tensor, its data aligned so that readers can map it.
-pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, member: Option<&str>) -> Result<(), Fault> {
-    let name = member.unwrap_or(DEFAULT_NAME);
-    if name == "__metadata__" {
+/// What stays of a file when one of its tensors is written anew.
+#[derive(Default)]
+pub(super) struct Kept<'a> {
+    metadata: BTreeMap<String, String>,
+    tensors: Vec<Entry<'a>>,
+}
+
+/// A tensor to write.
+struct Entry<'a> {
+    name: String,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: usize,
+    /// Its bytes, or `None` for the matrix.
+    data: Option<&'a [u8]>,
+}
+
+impl<'a> Kept<'a> {
+    /// All of the file but the tensor `member`, in the order of the file.
+    pub fn of(bytes: &'a [u8], member: &str) -> Result<Self, Fault> {
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| {
+            bad!("the file is there, and its other tensors cannot be kept: not a .safetensors file: {e}")
+                .hint("remove it, or leave out the name to replace it")
+        })?;
+        // The data ends with the file.
+        let data = &bytes[bytes.len() - header.data_len()..];
+        let names = header.offset_keys().into_iter().filter(|name| name != member);
+        let tensors = names.filter_map(|name| {
+            let info = header.info(&name)?;
+            let data = &data[info.data_offsets.0..info.data_offsets.1];
+            let (dtype, shape) = (info.dtype, info.shape.clone());
+            Some(Entry { name, dtype, shape, bytes: data.len(), data: Some(data) })
+        });
+        let tensors = tensors.collect();
+        Ok(Self { metadata: header.metadata().iter().flatten().map(owned).collect(), tensors })
+    }
+}
+
+fn owned((key, value): (&String, &String)) -> (String, String) {
+    (key.clone(), value.clone())
+}
+
+/// Writes a tensor beside those that are kept, all of them aligned so that readers can map them.
+pub(super) fn write(
+    out: &mut dyn Write,
+    m: DynRef<'_>,
+    member: Option<&str>,
+    kept: Kept<'_>,
+) -> Result<(), Fault> {
+    let Kept { metadata, tensors: mut entries } = kept;
+    entries.push(entry(m, member.unwrap_or(DEFAULT_NAME))?);
+    // The widest elements first: each tensor then begins at a multiple of its element's size.
+    entries.sort_by_key(|entry| Reverse(entry.dtype.bitsize()));
+    let mut header = header(&metadata, &entries);
+    let padded = (8 + header.len()).next_multiple_of(64) - 8;
+    header.extend(std::iter::repeat_n(' ', padded - header.len()));
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for entry in &entries {
+        match entry.data {
+            Some(data) => out.write_all(data)?,
+            None => {
+                with_dtype!(m.dtype(), T => Ok::<_, Fault>(elements::write_rows(out, elements::typed::<T>(m))?))?
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entry(m: DynRef<'_>, name: &str) -> Result<Entry<'static>, Fault> {
+    if name == METADATA {
         return Err(bad!("a tensor cannot be called {name}").hint("the format uses that name for itself"));
     }
     let dtype = match m.dtype() {
-        DType::F16 => "F16",
-        DType::Bf16 => "BF16",
-        DType::F32 => "F32",
-        DType::F64 => "F64",
-        DType::I8 => "I8",
-        DType::I16 => "I16",
-        DType::I32 => "I32",
-        DType::I64 => "I64",
-        DType::Bool => "BOOL",
+        DType::F16 => Dtype::F16,
+        DType::Bf16 => Dtype::BF16,
+        DType::F32 => Dtype::F32,
+        DType::F64 => Dtype::F64,
+        DType::I8 => Dtype::I8,
+        DType::I16 => Dtype::I16,
+        DType::I32 => Dtype::I32,
+        DType::I64 => Dtype::I64,
+        DType::Bool => Dtype::BOOL,
         other => return Err(elements::unknown(other).into()),
     };
     let Layout { rows, cols, .. } = m.layout();
     let bytes = m.layout().len().and_then(|len| len.checked_mul(m.dtype().size()));
     let bytes = bytes.ok_or_else(|| bad!("a {rows}x{cols} matrix exceeds the address space"))?;
-    let mut header = format!(
-        "{{\"{}\":{{\"dtype\":\"{dtype}\",\"shape\":[{rows},{cols}],\"data_offsets\":[0,{bytes}]}}}}",
-        json_string(name)
-    );
-    let padded = (8 + header.len()).next_multiple_of(64) - 8;
-    header.extend(std::iter::repeat_n(' ', padded - header.len()));
-    out.write_all(&(header.len() as u64).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    with_dtype!(m.dtype(), T => Ok(elements::write_rows(out, elements::typed::<T>(m))?))
+    Ok(Entry { name: name.into(), dtype, shape: vec![rows, cols], bytes, data: None })
+}
+
+/// The JSON header of these tensors, in this order.
+fn header(metadata: &BTreeMap<String, String>, entries: &[Entry<'_>]) -> String {
+    let mut parts = Vec::new();
+    if !metadata.is_empty() {
+        let pairs = metadata.iter().map(|(k, v)| format!("\"{}\":\"{}\"", json_string(k), json_string(v)));
+        parts.push(format!("\"{METADATA}\":{{{}}}", pairs.collect::<Vec<_>>().join(",")));
+    }
+    let mut start = 0;
+    for Entry { name, dtype, shape, bytes, .. } in entries {
+        let end = start + bytes;
+        let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        parts.push(format!(
+            "\"{}\":{{\"dtype\":\"{dtype}\",\"shape\":[{shape}],\"data_offsets\":[{start},{end}]}}",
+            json_string(name)
+        ));
+        start = end;
+    }
+    format!("{{{}}}", parts.join(","))
 }
 
 fn json_string(text: &str) -> String {

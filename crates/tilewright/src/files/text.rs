@@ -147,6 +147,8 @@ macro_rules! integers {
                     // From 2^53 on the float no longer tells which integer was written.
                     Value::Float(x) if x.is_finite() && x.abs() >= (1u64 << 53) as f64 => None,
                     Value::Float(x) if overflowed(text, x.is_infinite()) => None,
+                    // Digits have no other type than this: those of an extreme spell it, as they must in .mtx.
+                    Value::Int(x) => x.try_into().ok(),
                     value => Self::from_value(value, extremes),
                 }
             }

@@ -30,10 +30,8 @@ impl GpuPlan {
             rows.extend(occupancy(step, plan).map(|text| ("occupancy", text)));
         }
         rows.extend(plan.floor.as_ref().map(|floor| ("floor", floor_text(floor))));
-        rows.push((
-            "model",
-            format!("{} by the cost model that kernels are compared with", seconds(plan.modelled_seconds)),
-        ));
+        let model = |s: f64| ("model", format!("{} by a model of arithmetic and loads", seconds(s)));
+        rows.extend(plan.modelled_seconds.map(model));
         rows
     }
 }

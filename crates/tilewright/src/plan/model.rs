@@ -1,22 +1,22 @@
-//! A pure cost model: how long a recipe would take, to compare kernels.
+//! A pure cost model: how long a production kernel would take.
 //!
 //! A block computes its tile of C as fast as the slower of two units of its multiprocessor allows: arithmetic, at the peak
 //! rate of the terms, or the loads that feed it, 128 bytes per clock. A thread with `r` outputs in a square loads
 //! `2 / sqrt(r)` elements for each term, from shared memory or L1. The time is that of the multiprocessor with the
 //! most blocks, at least the floor, plus the traffic of workspaces and a start for each launch.
 //!
-//! Coalescing, bank conflicts and latency are left out, so that times are too short, most of all for the first steps of the
-//! ladder.
+//! Coalescing, bank conflicts and latency are left out. Production kernels are built to hide them; those of the ladder are not,
+//! and take up to fourteen times as long as a model without them says, so that none is given for them.
 
 use super::{floor::Floor, query::Query, target::Gpu};
-use tilewright_kernels::{ArgumentValue, Launch, Recipe};
+use tilewright_kernels::{ArgumentValue, Family, Launch, Recipe};
 
 /// Bytes that the shared memory and L1 of a multiprocessor give per clock.
 const LOAD_BYTES_PER_CLOCK: f64 = 128.0;
 /// From the end of one kernel to the start of the next.
 const LAUNCH_SECONDS: f64 = 2e-6;
 
-/// What recipes are compared for.
+/// What recipes are made for.
 pub struct Model<'a> {
     pub query: &'a Query,
     pub gpu: &'a Gpu,
@@ -24,19 +24,23 @@ pub struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// Seconds that `recipe` takes.
-    pub fn seconds(&self, recipe: &Recipe) -> f64 {
-        let is_product = |launch: &&Launch| launch.entry == recipe.kernel.entry();
-        let product: f64 = recipe.launches.iter().filter(is_product).map(|launch| self.product(launch)).sum();
-        let copied: f64 = recipe.workspaces.iter().map(|&bytes| 2.0 * bytes as f64).sum();
-        let starts = recipe.launches.len() as f64 * LAUNCH_SECONDS;
+    /// Seconds that `recipe` takes; `None` for a kernel of the ladder.
+    pub fn seconds(&self, recipe: &Recipe) -> Option<f64> {
+        if recipe.kernel().family != Family::Production {
+            return None;
+        }
+        let is_product = |launch: &&Launch| launch.entry() == recipe.kernel().entry();
+        let product: f64 =
+            recipe.launches().iter().filter(is_product).map(|launch| self.product(launch)).sum();
+        let copied: f64 = recipe.workspaces().iter().map(|&bytes| 2.0 * bytes as f64).sum();
+        let starts = recipe.launches().len() as f64 * LAUNCH_SECONDS;
         let least = self.floor.map_or(0.0, |floor| floor.seconds);
-        product.max(least) + copied / self.gpu.bytes_per_second + starts
+        Some(product.max(least) + copied / self.gpu.bytes_per_second + starts)
     }
 
     fn product(&self, launch: &Launch) -> f64 {
         let count = |extents: [u32; 3]| extents.into_iter().map(f64::from).product::<f64>();
-        let (blocks, threads) = (count(launch.grid), count(launch.block));
+        let (blocks, threads) = (count(launch.grid()), count(launch.block()));
         if blocks == 0.0 {
             return 0.0;
         }
@@ -55,7 +59,7 @@ impl Model<'_> {
 /// Into how many parts a launch splits the sums of `k` terms, of most tiles.
 fn parts(launch: &Launch, k: usize) -> f64 {
     let argument = |name| {
-        launch.arguments.iter().find_map(|argument| match argument.value {
+        launch.arguments().iter().find_map(|argument| match argument.value {
             ArgumentValue::I32(value) if argument.name == name => usize::try_from(value).ok(),
             _ => None,
         })

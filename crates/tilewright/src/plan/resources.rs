@@ -39,8 +39,8 @@ impl Origin {
 /// # Errors
 /// `unavailable` where there is no NVRTC and nothing is recorded, `compilation` where the program does not compile for `capability`.
 pub fn compile(launch: &Launch, capability: ComputeCapability) -> Result<Option<Compiled>, Error> {
-    let program = &launch.program;
-    let source = Source { name: program.file, text: program.source, headers: &program.headers() };
+    let program = launch.program();
+    let source = Source { name: program.file(), text: program.source(), headers: &program.headers() };
     let options: Vec<&str> = COMPILER_OPTIONS.iter().copied().chain(["--ptxas-options=-v"]).collect();
     let target = Architecture::new(capability);
     let nvrtc = match Nvrtc::find() {
@@ -49,15 +49,15 @@ pub fn compile(launch: &Launch, capability: ComputeCapability) -> Result<Option<
     };
     let compiled = nvrtc.compile(&source, target, Output::Cubin, &options)?;
     let kernels = Cubin::parse(&compiled.image).map(|cubin| cubin.with_log(&compiled.log).kernels);
-    let entry = kernels.unwrap_or_default().into_iter().find(|kernel| kernel.name == launch.entry);
+    let entry = kernels.unwrap_or_default().into_iter().find(|kernel| kernel.name == launch.entry());
     Ok(entry.map(|kernel| Compiled { kernel, origin: Origin::Compiled }))
 }
 
 fn recorded(launch: &Launch, target: Architecture) -> Option<Compiled> {
-    let known = launch.program.recorded(&target.real())?;
-    let [x, y, z] = launch.block;
+    let known = launch.program().recorded(&target.real())?;
+    let [x, y, z] = launch.block();
     let kernel = CompiledKernel {
-        name: launch.entry.to_owned(),
+        name: launch.entry().to_owned(),
         registers: known.registers,
         static_shared_memory: known.static_shared_memory,
         barriers: known.barriers,

@@ -51,11 +51,11 @@ impl Float for bf16 {}
 impl Float for f32 {}
 impl Float for f64 {}
 
-/// The number of type `T` nearest to `x`.
+/// The number of type `T` nearest to `x`; an infinity beyond its range.
 pub(super) fn round<T: ValueElement>(x: f64) -> f64 {
     match T::from_value(Value::Float(x), Extremes::Refuse).map(T::to_value) {
         Some(Value::Float(x)) => x,
-        _ => f64::NAN,
+        _ => f64::INFINITY.copysign(x),
     }
 }
 

@@ -40,12 +40,9 @@ pub enum Special {
     LanemaskGe,
     LanemaskGt,
     Clock,
-    Clock64,
-    Globaltimer,
+    ClockHigh,
     DynamicSmemSize,
     TotalSmemSize,
-    Zero,
-    One,
 }
 
 /// What a decoded instruction does. Types are part of the variant where the loop over the lanes depends on them.
@@ -135,9 +132,9 @@ pub enum Op {
     LowS16,
     F32FromS32,
     F32FromU32,
-    /// A special register.
+    /// A special register; `aux` is 1 if it has 64 bits.
     Read(Special),
-    /// The address of a local variable: `aux` is its offset at level 0.
+    /// The address of a local variable: `aux` is its number.
     LocalAddress,
     /// Everything that the scalar semantics know: site `aux`.
     Scalar,

@@ -67,14 +67,14 @@ pub enum VoteMode {
     Ballot,
 }
 
-/// `shfl`, `vote`, `match`, `redux`: lanes exchange values.
+/// `shfl`, `vote`, `match`, `redux`, `elect`: lanes exchange values.
 #[derive(Clone, Debug)]
 pub struct WarpSite {
     /// The result.
     pub dst: Option<Slot>,
-    /// The predicate result of `shfl` and `match.all`.
+    /// The predicate result of `shfl`, `match.all` and `elect`.
     pub valid: Option<Slot>,
-    /// The value.
+    /// The value; `elect` has none, and its members stand here.
     pub value: Slot,
     /// XORed with a predicate value.
     pub flip: u32,
@@ -99,6 +99,8 @@ pub enum WarpMode {
     MatchAny,
     /// `match.all`.
     MatchAll,
+    /// `elect`: the lowest member.
+    Elect,
     /// `redux` of integers.
     Reduce(AtomicOp, Type),
     /// `redux` of f32, with the two-operand semantics.

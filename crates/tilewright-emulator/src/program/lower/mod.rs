@@ -2,11 +2,13 @@
 
 mod arithmetic;
 mod control;
+mod declare;
 mod hot;
 mod matrix;
 mod memory;
 mod operands;
 mod rows;
+mod special;
 mod sync;
 mod table;
 mod texture;
@@ -18,24 +20,18 @@ use super::{
     decode::Function,
     error::ProgramError,
     instruction::*,
-    layout::{self, Layout, ModuleName, Parameter},
+    layout::{Layout, ModuleName},
     lines::{self, Origin},
     merge,
-    names::{Local, Pinned, Register, Registers, Scopes},
+    names::{Pinned, Registers, Scopes},
     opcode::Split,
     sites::Sites,
 };
 use crate::isa::Type;
-use crate::parse::ast::{self, FunctionKind, StateSpace, Statement};
+use crate::parse::ast::{self, FunctionKind, Statement};
 
-/// Most bytes that the local variables of one function may take (a thread has 512 KiB on hardware).
-const LOCAL_BYTES: u64 = 1 << 20;
-
-/// Most bytes of a parameter (the hardware's limit for all of them is 32,764).
-const PARAM_BYTES: u64 = 1 << 16;
-
-/// Most virtual registers of a function.
-const REGISTERS: usize = 1 << 24;
+/// Most virtual registers of a function: offsets into their rows have 31 bits.
+const REGISTERS: usize = 1 << 22;
 
 /// A function before its blocks are cut and its registers have places.
 pub struct Lowered<'a> {
@@ -111,7 +107,8 @@ pub fn lower<'a>(
     }
 }
 
-fn info(function: &ast::Function<'_>) -> Function {
+/// What is known of a function before its body is read.
+pub fn info(function: &ast::Function<'_>) -> Function {
     let numbers = |name: &str| function.directives.iter().find(|directive| directive.0 == name).map(|d| &d.1);
     let triple = |numbers: &Vec<u64>| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
     Function {
@@ -122,12 +119,14 @@ fn info(function: &ast::Function<'_>) -> Function {
         end: 0,
         frame_offset: 0,
         local_bytes: 0,
+        locals: Vec::new(),
         params: Vec::new(),
         results: Vec::new(),
         parameters: Vec::new(),
         parameter_bytes: 0,
         shared: Vec::new(),
         callees: Vec::new(),
+        fault: None,
         required_threads: numbers("reqntid").map(triple),
         max_threads: numbers("maxntid").map(|n| n.iter().fold(1u64, |product, &n| product.saturating_mul(n))),
     }
@@ -143,39 +142,6 @@ impl<'a> Lowerer<'a, '_> {
             registers: self.registers,
             function: self.function,
         }
-    }
-
-    fn parameters(&mut self, function: &ast::Function<'a>) -> Result<(), ProgramError> {
-        for variable in &function.params {
-            let bytes = layout::checked_bytes(variable, PARAM_BYTES)?;
-            if function.kind == FunctionKind::Entry {
-                let align = layout::align_of(variable) as usize;
-                let offset = self.function.parameter_bytes.next_multiple_of(align);
-                self.function.parameter_bytes = offset + bytes as usize;
-                self.function.parameters.push(Parameter {
-                    name: variable.name.into(),
-                    offset,
-                    bytes: bytes as usize,
-                });
-                self.scopes.declare(variable.name, Local::EntryParam(offset as u32));
-            } else {
-                let rows = self.passed(variable, bytes);
-                self.function.params.push(rows);
-            }
-        }
-        for variable in &function.returns {
-            let bytes = layout::checked_bytes(variable, PARAM_BYTES)?;
-            let rows = self.passed(variable, bytes);
-            self.function.results.push(rows);
-        }
-        Ok(())
-    }
-
-    /// A parameter or result of a function: rows, or a register that is passed as rows.
-    fn passed(&mut self, variable: &ast::Variable<'a>, bytes: u64) -> (Place, u32) {
-        let rows = self.registers.add_rows(bytes);
-        self.scopes.declare(variable.name, Local::Rows(rows));
-        (rows.first, rows.words)
     }
 
     fn body(mut self, body: &[Statement<'a>], files: &[(u32, &str)]) -> Result<Lowered<'a>, ProgramError> {
@@ -247,61 +213,6 @@ impl<'a> Lowerer<'a, '_> {
 
     fn label(&self, name: &'a str) -> Option<u32> {
         self.scopes.numbers().find_map(|scope| self.labels.get(&(scope, name)).copied())
-    }
-
-    fn declare(&mut self, variable: &ast::Variable<'a>) -> Result<(), ProgramError> {
-        let local = match variable.space {
-            StateSpace::Reg | StateSpace::Sreg => return self.declare_registers(variable),
-            StateSpace::Shared => {
-                let index = self.layout.add_shared(variable)?;
-                self.use_shared(index);
-                Local::Shared(index)
-            }
-            StateSpace::Local => {
-                let bytes = layout::checked_bytes(variable, LOCAL_BYTES)? as u32;
-                let align = layout::align_of(variable) as u32;
-                let offset = self.function.local_bytes.next_multiple_of(align);
-                self.function.local_bytes = offset.saturating_add(bytes);
-                if u64::from(self.function.local_bytes) > LOCAL_BYTES {
-                    return Err(ProgramError::Declaration {
-                        line: variable.line,
-                        name: variable.name.into(),
-                        message: format!("local variables take more than {LOCAL_BYTES} bytes"),
-                    });
-                }
-                Local::Stack(offset)
-            }
-            StateSpace::Param => {
-                let bytes = layout::checked_bytes(variable, PARAM_BYTES)?;
-                Local::Rows(self.registers.add_rows(bytes))
-            }
-            StateSpace::Global | StateSpace::Const | StateSpace::Tex => {
-                let bytes = layout::checked_bytes(variable, 1 << 30)?;
-                let address = self.layout.add_variable(variable, bytes)?;
-                self.layout.initialise(variable)?;
-                Local::Address(address)
-            }
-        };
-        self.scopes.declare(variable.name, local);
-        Ok(())
-    }
-
-    fn declare_registers(&mut self, variable: &ast::Variable<'a>) -> Result<(), ProgramError> {
-        if let Some(count) = variable.range {
-            self.scopes.declare_range(variable.name, variable.ty, count);
-            return Ok(());
-        }
-        // 128-bit and vector registers stay undeclared until something uses them: no compiler writes them.
-        let Some(width) = Width::of(variable.ty) else { return Ok(()) };
-        let slot = self.registers.add(width, Pinned::No);
-        self.scopes.declare(variable.name, Local::Register(Register { slot, bits: variable.ty.bits() }));
-        Ok(())
-    }
-
-    fn use_shared(&mut self, index: u32) {
-        if !self.function.shared.contains(&index) {
-            self.function.shared.push(index);
-        }
     }
 
     fn statement(&mut self, instruction: &ast::Instruction<'a>) -> Result<(), ProgramError> {

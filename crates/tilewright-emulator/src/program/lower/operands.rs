@@ -1,6 +1,10 @@
 //! Operands: registers, immediates, special registers and addresses of symbols.
 
-use super::{Lowerer, Lowering, Refusal, unsupported, width_of};
+use super::{
+    Lowerer, Lowering, Refusal,
+    special::{self, Reading},
+    unsupported, width_of,
+};
 use crate::isa::{Kind, Type};
 use crate::parse::ast::{Generic, Immediate, Operand};
 use crate::program::{
@@ -52,13 +56,15 @@ impl<'a> Lowerer<'a, '_> {
                 if let Some(Local::Register(register)) = self.scopes.find(name, &mut self.registers) {
                     return self.fitted(register, ty);
                 }
-                if let Some((special, bits)) = special(name) {
-                    let wide = if bits == 64 { Width::Double } else { Width::Word };
-                    let slot = self.temporary(wide);
-                    self.push(Op::Read(special), 0).dst = slot.place;
-                    return self.fitted(Register { slot, bits }, ty);
+                match special::find(name) {
+                    Some(Reading::Value(special, own)) => self.read_special(special, own, ty),
+                    Some(Reading::Constant(value, own)) => {
+                        let slot = self.constants.slot(width_of(own)?, value);
+                        self.fitted(Register { slot, bits: own.bits() }, ty)
+                    }
+                    Some(Reading::Missing(why)) => unsupported(format!("`{name}` cannot be read: {why}")),
+                    None => self.symbol(name, 0, width),
                 }
-                self.symbol(name, 0, width)
             }
             Operand::Offset(name, offset) => self.symbol(name, *offset, width),
             Operand::Vector(parts) if ty.kind() != Kind::Predicate => {
@@ -68,6 +74,13 @@ impl<'a> Lowerer<'a, '_> {
             }
             _ => unsupported("this operand is not supported here"),
         }
+    }
+
+    /// A special register of type `own` as an operand of type `ty`.
+    fn read_special(&mut self, special: Special, own: Type, ty: Type) -> Lowering<Slot> {
+        let slot = self.temporary(width_of(own)?);
+        self.push(Op::Read(special), u32::from(slot.width == Width::Double)).dst = slot.place;
+        self.fitted(Register { slot, bits: own.bits() }, ty)
     }
 
     /// A predicate source, and what to XOR with it.
@@ -152,11 +165,15 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 Ok(Target::Rows(rows.first, offset as u32))
             }
-            Some(Local::Stack(start)) => {
+            Some(Local::Stack(variable)) => {
                 // Where a local variable lies depends on the level of recursion.
                 let slot = self.temporary(Width::Double);
-                let start = i64::from(start).wrapping_add(offset);
-                self.push(Op::LocalAddress, start as u32).dst = slot.place;
+                self.push(Op::LocalAddress, variable).dst = slot.place;
+                if offset != 0 {
+                    let offset = self.constants.slot(Width::Double, offset as u64);
+                    let inst = self.push(Op::Add64, 0);
+                    (inst.dst, inst.a, inst.b) = (slot.place, slot.place, offset.place);
+                }
                 Ok(Target::Address(Address { base: Some(slot), offset: 0 }))
             }
             None => match self.module_name(name) {
@@ -293,53 +310,4 @@ fn bits_type(bits: u32) -> Lowering<Type> {
         64 => Ok(Type::B64),
         _ => Err(Refusal::Unsupported(format!("vector elements of {bits} bits are not supported"))),
     }
-}
-
-/// A special register and its width.
-fn special(name: &str) -> Option<(Special, u32)> {
-    let name = name.strip_prefix('%')?;
-    if let Some((vector, axis)) = name.split_once('.') {
-        let axis = match axis {
-            "x" => 0,
-            "y" => 1,
-            "z" => 2,
-            _ => return None,
-        };
-        return Some((
-            match vector {
-                "tid" => Special::Tid(axis),
-                "ntid" => Special::Ntid(axis),
-                "ctaid" => Special::Ctaid(axis),
-                "nctaid" => Special::Nctaid(axis),
-                "clusterid" => Special::Ctaid(axis),
-                "nclusterid" => Special::Nctaid(axis),
-                "cluster_ctaid" => Special::Zero,
-                "cluster_nctaid" => Special::One,
-                _ => return None,
-            },
-            32,
-        ));
-    }
-    Some(match name {
-        "laneid" => (Special::Laneid, 32),
-        "warpid" => (Special::Warpid, 32),
-        "nwarpid" => (Special::Nwarpid, 32),
-        "smid" => (Special::Smid, 32),
-        "nsmid" => (Special::Nsmid, 32),
-        "gridid" => (Special::Gridid, 64),
-        "lanemask_eq" => (Special::LanemaskEq, 32),
-        "lanemask_le" => (Special::LanemaskLe, 32),
-        "lanemask_lt" => (Special::LanemaskLt, 32),
-        "lanemask_ge" => (Special::LanemaskGe, 32),
-        "lanemask_gt" => (Special::LanemaskGt, 32),
-        "clock" | "clock_hi" => (Special::Clock, 32),
-        "clock64" => (Special::Clock64, 64),
-        "globaltimer" => (Special::Globaltimer, 64),
-        "globaltimer_lo" | "globaltimer_hi" => (Special::Clock, 32),
-        "dynamic_smem_size" => (Special::DynamicSmemSize, 32),
-        "total_smem_size" => (Special::TotalSmemSize, 32),
-        "cluster_ctarank" | "is_explicit_cluster" => (Special::Zero, 32),
-        "cluster_nctarank" => (Special::One, 32),
-        _ => return None,
-    })
 }

@@ -261,15 +261,18 @@ impl<'a> Lowerer<'a, '_> {
         let mask = self.source(mask, Type::B32)?;
         let leader = self.destination(&Operand::Name(leader), Type::B32)?;
         let elected = self.destination(&Operand::Name(elected), Type::Pred)?;
-        let inst = self.push(Op::Elect, 0);
-        inst.a = mask.place;
-        if let Some(elected) = elected {
-            inst.dst = elected.slot.place;
-        }
-        if let Some(leader) = leader {
-            let inst = self.push(Op::Elect, 1);
-            (inst.a, inst.dst) = (mask.place, leader.slot.place);
-        }
+        let site = WarpSite {
+            dst: leader.as_ref().map(|d| d.slot),
+            valid: elected.map(|d| d.slot),
+            value: mask,
+            flip: 0,
+            lane: None,
+            clamp: None,
+            members: Some(mask),
+            mode: WarpMode::Elect,
+        };
+        self.warp(Op::Elect, site);
+        self.deliver(leader.as_ref());
         Ok(())
     }
 }

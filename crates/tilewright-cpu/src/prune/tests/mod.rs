@@ -1,6 +1,17 @@
 //! Whatever the scale, results have the bits of the definition.
 
-use crate::{isa::Isa, kernel::Vectorised, op::Scalar, options::Options, prune::Job};
+mod cost;
+mod data;
+mod time;
+
+use crate::{
+    compute::{Call, with_all_terms},
+    isa::Isa,
+    kernel::Vectorised,
+    op::Scalar,
+    options::Options,
+    prune::{Account, Job, Model},
+};
 use core::fmt::Debug;
 use proptest::{prelude::*, sample::select};
 use tilewright_core::{Layout, MatMut, MatRef, MaxPlus, MinPlus, Update, reference};
@@ -10,11 +21,13 @@ trait Draw: Copy + Debug {
     fn draw(random: u64, few: bool, special: bool) -> Self;
     /// From a random number: what an old C may hold.
     fn old(random: u64) -> Self;
+    /// From a number between -1 and 1; absent without one. With `max`, its mirror under max-plus.
+    fn of(x: Option<f64>, max: bool) -> Self;
     fn bits(self) -> u64;
 }
 
 macro_rules! draw {
-    ($($t:ident, $bits:expr, $special:expr, $old:expr;)*) => {$(
+    ($($t:ident, $bits:expr, $unit:expr, $special:expr, $old:expr;)*) => {$(
         impl Draw for $t {
             fn draw(random: u64, few: bool, special: bool) -> Self {
                 let special_one: [$t; 4] = $special;
@@ -26,16 +39,20 @@ macro_rules! draw {
                 }
             }
             fn old(random: u64) -> Self { $old(random) }
+            fn of(x: Option<f64>, max: bool) -> Self {
+                let x = x.map_or(Self::TOP, |x| (x * $unit) as $t);
+                if max { mirrored(x) } else { x }
+            }
             fn bits(self) -> u64 { $bits(self) }
         }
     )*};
 }
 draw! {
-    f32, |x: f32| x.to_bits().into(), [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0], |random| Self::draw(random, false, true);
-    f64, f64::to_bits, [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0], |random| Self::draw(random, false, true);
-    i16, |x: i16| x as u64, [i16::MAX, (1 << 12) - 1, 1 - (1 << 12), 0], |random| random as Self;
-    i32, |x: i32| x as u64, [i32::MAX, (1 << 28) - 1, 1 - (1 << 28), i32::MAX], |random| random as Self;
-    i64, |x: i64| x as u64, [i64::MAX, (1 << 59) - 1, 1 - (1 << 59), 0], |random| random as Self;
+    f32, |x: f32| x.to_bits().into(), 1.0, [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0], |random| Self::draw(random, false, true);
+    f64, f64::to_bits, 1.0, [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0], |random| Self::draw(random, false, true);
+    i16, |x: i16| x as u64, 4000.0, [i16::MAX, (1 << 12) - 1, 1 - (1 << 12), 0], |random| random as Self;
+    i32, |x: i32| x as u64, 1e8, [i32::MAX, (1 << 28) - 1, 1 - (1 << 28), i32::MAX], |random| random as Self;
+    i64, |x: i64| x as u64, 1e17, [i64::MAX, (1 << 59) - 1, 1 - (1 << 59), 0], |random| random as Self;
 }
 
 /// What to compute, and with which scale.
@@ -47,6 +64,8 @@ struct Case {
     special: bool,
     by_columns: [bool; 2],
     joins: bool,
+    /// Whether it stops where that pays.
+    stops: bool,
     room: usize,
     threads: usize,
     isa: Isa,
@@ -60,15 +79,22 @@ fn cases() -> impl Strategy<Value = Case> {
     ];
     let scale = select(vec![0.0, 1e-30, 1e-7, 1e-6, 1e-5, 0.3, 1.0, 7.7, 1e9, 1e30, f64::INFINITY]);
     let isas: Vec<_> = Isa::ALL.iter().copied().filter(|isa| isa.is_supported()).collect();
-    let how = (any::<[bool; 2]>(), any::<bool>(), select(vec![0, 500, 1 << 20]), select(isas), any::<u64>());
+    let how = (
+        any::<[bool; 2]>(),
+        any::<(bool, bool)>(),
+        select(vec![0, 500, 1 << 20]),
+        select(isas),
+        any::<u64>(),
+    );
     (shape, scale, any::<(bool, bool)>(), how).prop_map(
-        |(shape, scale, (few, special), (by_columns, joins, room, isa, seed))| Case {
+        |(shape, scale, (few, special), (by_columns, (joins, stops), room, isa, seed))| Case {
             shape,
             scale,
             few,
             special,
             by_columns,
             joins,
+            stops,
             room,
             threads: 1,
             isa,
@@ -82,7 +108,8 @@ fn check<S>(case: Case, mirror: fn(S::Lane) -> S::Lane)
 where
     S: Vectorised<Elem = <S as Vectorised>::Lane, Out = <S as Vectorised>::Lane, Lane: Draw>,
 {
-    let Case { shape: (m, n, k), scale, few, special, by_columns, joins, room, threads, isa, seed } = case;
+    let Case { shape: (m, n, k), scale, few, special, by_columns, joins, stops, room, threads, isa, seed } =
+        case;
     let mut state = seed | 1;
     let mut random = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -101,10 +128,18 @@ where
     let mut expected = c.clone();
     let update = if joins { Update::Accumulate } else { Update::Replace };
     reference::multiply::<S>(MatMut::new(&mut expected, c_layout).unwrap(), a, b, &update).unwrap();
-    let kernel = (S::prune().expect("few terms").kernel)(isa);
+    let kernel = &(S::prune().expect("few terms").kernel)(isa);
     let options = &Options { threads, ..Options::default() };
-    let (kernel, c_ptr) = (&kernel, c.as_mut_ptr());
-    Job { kernel, scale, a, b, c: c_ptr, layout: c_layout, joins, room, options }.run().unwrap();
+    let to = MatMut::new(&mut c, c_layout).unwrap();
+    let mut call = Call::<S> { c: to, arg: None, a, b, update: &update, options, isa, codes: None };
+    // Where nothing is at stake, it stops as soon as it does not pay.
+    let stake = if stops { (0, 0, 0) } else { (usize::MAX, usize::MAX, 1) };
+    let account = Account::new(Model::new(stake, size_of::<S::Lane>(), false));
+    let outcome = Job { room, ..call.few_terms(kernel, scale, account) }.run().unwrap();
+    assert!(stops || outcome.left.is_empty());
+    for part in outcome.left {
+        with_all_terms(call.part(part).unwrap()).unwrap();
+    }
     let wrong = (0..m * n).find(|&i| c[i].bits() != expected[i].bits());
     assert!(wrong.is_none(), "{wrong:?}: {:?}, not {:?}", c[wrong.unwrap()], expected[wrong.unwrap()]);
 }
@@ -143,6 +178,7 @@ fn threads_share_what_room_there_is() {
             special: true,
             by_columns: [false; 2],
             joins: false,
+            stops: seed == 2,
             room,
             threads: 3,
             isa: Isa::best(),

@@ -1,0 +1,163 @@
+//! A driver that does nothing but write down what it is asked for: the order of calls can be tested without a GPU.
+
+use super::context::Context;
+use super::driver::{Driver, DriverVersion};
+use super::health::Health;
+use super::info::DeviceInfo;
+use super::stream::Stream;
+use crate::ffi::driver::{self as ffi, Functions};
+use crate::locate::{Location, Rule};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+use tilewright_arch::ComputeCapability;
+
+thread_local! {
+    static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    static STREAM_CODE: std::cell::Cell<ffi::Code> = const { std::cell::Cell::new(0) };
+}
+
+fn call(name: &'static str) -> ffi::Code {
+    CALLS.with_borrow_mut(|calls| calls.push(name));
+    0
+}
+
+/// What this thread's drivers were asked for since the last time.
+pub(crate) fn calls() -> Vec<&'static str> {
+    CALLS.take()
+}
+
+/// What waiting for a stream returns in this thread from now on.
+pub(crate) fn set_stream_code(code: ffi::Code) {
+    STREAM_CODE.set(code);
+}
+
+unsafe extern "C" fn push(_: ffi::Context) -> ffi::Code {
+    call("push")
+}
+unsafe extern "C" fn wait_for_context() -> ffi::Code {
+    call("wait for the context")
+}
+unsafe extern "C" fn wait_for_stream(_: ffi::Stream) -> ffi::Code {
+    call("wait for the stream");
+    STREAM_CODE.get()
+}
+unsafe extern "C" fn unload(_: ffi::Module) -> ffi::Code {
+    call("unload")
+}
+unsafe extern "C" fn release(_: ffi::Device) -> ffi::Code {
+    call("release")
+}
+unsafe extern "C" fn destroy_stream(_: ffi::Stream) -> ffi::Code {
+    call("destroy the stream")
+}
+unsafe extern "C" fn load(
+    _: *mut ffi::Module,
+    _: *const c_void,
+    _: u32,
+    _: *mut u32,
+    _: *mut *mut c_void,
+) -> ffi::Code {
+    call("load")
+}
+
+/// A context of such a driver.
+pub(crate) fn context(health: Health) -> Arc<Context> {
+    let functions = Functions {
+        cuCtxPushCurrent_v2: push,
+        cuCtxSynchronize: wait_for_context,
+        cuStreamSynchronize: wait_for_stream,
+        cuModuleUnload: unload,
+        cuModuleLoadDataEx: load,
+        cuDevicePrimaryCtxRelease_v2: release,
+        cuStreamDestroy_v2: destroy_stream,
+        ..Functions::stub()
+    };
+    let location = Location { path: "fake".into(), rule: Rule::System };
+    let driver = Driver::fake(
+        Box::leak(Box::new(functions)),
+        Box::leak(Box::new(location)),
+        DriverVersion::new(13, 0),
+    );
+    Context::fake(driver, info(), ptr::null_mut(), health)
+}
+
+/// A stream in such a context.
+pub(crate) fn stream(health: Health) -> Arc<Stream> {
+    Stream::new(context(health)).expect("the fake driver refuses nothing")
+}
+
+fn info() -> DeviceInfo {
+    DeviceInfo {
+        ordinal: 0,
+        name: "a fake GPU".into(),
+        pci_bus_id: String::new(),
+        capability: ComputeCapability::new(9, 0),
+        multiprocessors: 1,
+        clock_hz: 0,
+        memory: 0,
+        memory_bytes_per_second: 0,
+        l2_cache: 0,
+        shared_memory_per_multiprocessor: 0,
+        shared_memory_per_block: 0,
+        shared_memory_per_block_opt_in: 0,
+        reserved_shared_memory: 0,
+        registers_per_multiprocessor: 0,
+        threads_per_multiprocessor: 0,
+        blocks_per_multiprocessor: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Module;
+    use std::sync::OnceLock;
+
+    fn module(context: &Arc<Context>) -> Arc<Module> {
+        // SAFETY: the fake driver does not look at the image.
+        unsafe { Module::load(context, "test", b"image") }.expect("loaded")
+    }
+
+    #[test]
+    fn a_module_is_unloaded_when_no_work_is_in_flight() {
+        let context = context(Health::new());
+        let module = module(&context);
+        calls();
+        drop(module);
+        assert_eq!(calls(), ["push", "wait for the context", "unload"]);
+    }
+
+    #[test]
+    fn after_an_illegal_address_the_driver_is_not_asked_again() {
+        let stream = stream(Health::new());
+        let module = module(&stream.context);
+        stream.synchronize().expect("healthy");
+        set_stream_code(700);
+        assert_eq!(stream.synchronize().expect_err("an illegal address").code(), "device");
+        set_stream_code(0);
+        calls();
+        let error = stream.synchronize().expect_err("broken");
+        assert!(error.is_unavailable() && error.to_string().contains("waiting for the device"), "{error}");
+        drop(module);
+        assert_eq!(calls(), [""; 0]);
+        drop(stream);
+        assert_eq!(calls(), ["release"], "nothing but the claim to the context");
+    }
+
+    #[test]
+    fn a_forked_process_leaves_the_driver_alone() {
+        let own = context(Health::new());
+        let module = module(&own);
+        // As a child sees it that was forked when all was open.
+        let parents = Health::of(std::process::id() + 1, OnceLock::new());
+        let context = context(parents);
+        calls();
+        assert!(context.enter().err().expect("forked").is_unavailable());
+        assert!(context.memory().expect_err("forked").to_string().contains("forked"));
+        drop(context);
+        assert_eq!(calls(), [""; 0]);
+        drop((module, own));
+    }
+}

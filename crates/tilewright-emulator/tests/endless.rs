@@ -1,0 +1,139 @@
+//! Launches that do not end by themselves: by their limit of steps, or because the host stops them. Both say where they were.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use tilewright_emulator::{
+    BlockOrderPolicy, FindingKind, Launch, LaunchError, LaunchOptions, Machine, Program, Races, Severity,
+    Watch,
+};
+
+/// Lanes of warp 1 of every block wait for a flag that nobody sets; those of warp 0 wait for them.
+const ENDLESS: &str = ".version 9.0
+.target sm_90
+.address_size 64
+.file 1 \"spin.cu\"
+.visible .entry spin(.param .u64 flag)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<3>;
+    .loc 1 3 5
+    ld.param.u64 %rd1, [flag];
+    mov.u32 %r1, %tid.x;
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra MEET;
+WAIT:
+    .loc 1 5 9
+    ld.volatile.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra WAIT;
+MEET:
+    .loc 1 7 5
+    bar.sync 0;
+    ret;
+}
+.visible .entry straight()
+{
+    .reg .b32 %r<3>;
+    mov.u32 %r1, 7;
+    add.u32 %r2, %r1, 1;
+    ret;
+}
+";
+
+fn machine() -> (Machine, Launch) {
+    let mut machine = Machine::new(Program::new(ENDLESS).unwrap());
+    let flag = machine.upload(&[0u32]).unwrap();
+    (machine, Launch::new([2, 3, 1], [64, 1, 1]).arg(flag))
+}
+
+fn limited(steps: u64, order: BlockOrderPolicy) -> LaunchOptions {
+    LaunchOptions { step_limit: steps, order, races: Races::Shared, ..LaunchOptions::default() }
+}
+
+#[test]
+fn an_endless_loop_ends_at_the_limit_and_says_where() {
+    for order in [BlockOrderPolicy::Deterministic, BlockOrderPolicy::Parallel, BlockOrderPolicy::Cooperative]
+    {
+        let (mut machine, launch) = machine();
+        let report = machine.launch("spin", &launch.options(limited(1_000, order))).unwrap();
+        assert_eq!(report.error, Some(LaunchError::StepLimit { limit: 1_000 }));
+        let at_limit = |line: u32| {
+            let here = |finding: &&tilewright_emulator::Finding| {
+                finding.at.source.as_ref().is_some_and(|at| at.line == line)
+            };
+            report.errors().find(here).unwrap_or_else(|| panic!("{:?}", report.findings))
+        };
+        let spinning = at_limit(5);
+        assert_eq!((spinning.kind, spinning.severity), (FindingKind::StepLimit, Severity::Error));
+        assert_eq!(spinning.kernel, "spin");
+        assert_eq!(spinning.at.source.as_ref().unwrap().file, "spin.cu");
+        assert_eq!((spinning.at.ptx_line, spinning.at.opcode.as_str()), (15, "ld.volatile.global.u32"));
+        assert_eq!(spinning.at.threads, (32..64).map(|x| [x, 0, 0]).collect::<Vec<_>>());
+        assert!(spinning.message.contains("1000 warp instructions"), "{spinning}");
+        let waiting = at_limit(7);
+        assert_eq!((waiting.kind, waiting.at.opcode.as_str()), (FindingKind::StepLimit, "bar.sync"));
+        assert!(
+            waiting.at.threads.contains(&[0, 0, 0]) && waiting.message.contains("waits at barrier 0"),
+            "{waiting}"
+        );
+    }
+}
+
+#[test]
+fn steps_are_instructions_of_warps() {
+    // Three instructions, two warps in each of three blocks.
+    let mut machine = Machine::new(Program::new(ENDLESS).unwrap());
+    let launch = Launch::new([3, 1, 1], [64, 1, 1]);
+    let steps = AtomicU64::new(0);
+    let count = |more| {
+        steps.fetch_add(more, Relaxed);
+    };
+    let enough = launch.clone().options(limited(18, BlockOrderPolicy::Deterministic));
+    let watch = Watch { steps_done: Some(&count), ..Watch::default() };
+    let report = machine.launch_watched("straight", &enough, watch).unwrap();
+    assert!(report.is_clean(), "{:?}", report.error);
+    assert_eq!((steps.load(Relaxed), report.counters.warp_instructions), (18, 18));
+    let report =
+        machine.launch("straight", &launch.options(limited(17, BlockOrderPolicy::Deterministic))).unwrap();
+    assert_eq!(report.error, Some(LaunchError::StepLimit { limit: 17 }));
+}
+
+#[test]
+fn a_launch_that_the_host_stops_says_where_it_was() {
+    for order in [BlockOrderPolicy::Parallel, BlockOrderPolicy::Cooperative] {
+        let (mut machine, launch) = machine();
+        let stop = AtomicBool::new(false);
+        let launch =
+            launch.options(LaunchOptions { order, races: Races::Shared, ..LaunchOptions::default() });
+        let began = Instant::now();
+        let report = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(100));
+                stop.store(true, Relaxed);
+            });
+            machine.launch_watched("spin", &launch, Watch { stop: Some(&stop), ..Watch::default() }).unwrap()
+        });
+        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(
+            matches!(report.error, Some(LaunchError::Interrupted { steps }) if steps > 0),
+            "{:?}",
+            report.error
+        );
+        let finding = report.findings.iter().find(|finding| finding.at.ptx_line == 15).unwrap();
+        assert_eq!(finding.kind, FindingKind::Interrupted, "{finding}");
+        assert_eq!(report.errors().count(), 0);
+        assert!(report.counters.warp_instructions > 0);
+    }
+}
+
+/// How long the limit lasts: `cargo test --release -p tilewright-emulator --test endless -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes, and prints how many"]
+fn how_long_the_limit_unless_one_is_given_lasts() {
+    let (mut machine, launch) = machine();
+    let began = Instant::now();
+    let report = machine.launch("spin", &launch).unwrap();
+    assert!(matches!(report.error, Some(LaunchError::StepLimit { .. })));
+    println!("{:?}", began.elapsed());
+}

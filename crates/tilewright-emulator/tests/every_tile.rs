@@ -1,0 +1,90 @@
+//! The production kernel's whole menu, with all checks on: the results of the definition, bit for bit, and no finding.
+//!
+//! Where there is no NVRTC, programs whose PTX is not part of the catalogue are left out; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a
+//! failure.
+
+mod menu;
+mod rig;
+
+use menu::{Choice, Lie, Old, Split};
+use rig::{Case, Joining, Order, Outcome};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tilewright_kernels::{find, simt_tiles};
+
+fn case(choice: &Choice) -> Case {
+    let order = |lie| match lie {
+        Lie::Rows => Order::Rows,
+        Lie::Columns => Order::Columns,
+        Lie::Gaps => Order::Gaps,
+        Lie::ColumnGaps => Order::ColumnGaps,
+        Lie::Reversed => Order::Reversed,
+    };
+    let joining = match choice.old {
+        Old::Replaced => Joining::Replace,
+        Old::Added => Joining::Accumulate,
+        Old::Scaled => Joining::Scale,
+    };
+    let kernel = find("simt").expect("known");
+    Case {
+        orders: choice.lies.map(order),
+        joining,
+        tile: Some(choice.tile),
+        splits: choice.splits(),
+        pack: Some(choice.pack),
+        multiprocessors: Some(choice.multiprocessors),
+        ..Case::new(kernel, choice.variant, choice.size)
+    }
+}
+
+#[test]
+fn every_tile_packing_order_edge_store_and_split_is_right() {
+    let kernel = find("simt").expect("known");
+    let choices = menu::choices(kernel);
+    let (next, right, without) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(choice) = choices.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match rig::run(&case(choice)) {
+                        Outcome::Right => right.fetch_add(1, Ordering::Relaxed),
+                        Outcome::NoPtx => without.fetch_add(1, Ordering::Relaxed),
+                        Outcome::Refused => panic!("refused: {choice:?}"),
+                    };
+                }
+            });
+        }
+    });
+    let [right, without] = [right, without].map(AtomicUsize::into_inner);
+    eprintln!("{right} products; {without} without PTX, where there is no compiler");
+    assert_eq!(right + without, choices.len());
+}
+
+/// Of every two options of a program, such as how A and how B are copied, each two values are in one of them.
+#[test]
+fn every_two_options_of_the_programs_meet() {
+    let kernel = find("simt").expect("known");
+    let choices = menu::choices(kernel);
+    let names: Vec<String> = choices.iter().flat_map(|one| rig::program_names(&case(one))).collect();
+    for variant in kernel.variants {
+        for tile in simt_tiles(variant.dtype) {
+            let missing = menu::missing_pairs(&names, tile, variant.dtype);
+            assert!(missing.is_empty(), "{}", missing.join("\n"));
+        }
+    }
+}
+
+/// The list is what it says, whether or not there is a compiler.
+#[test]
+fn the_last_wave_of_every_tile_is_split() {
+    let kernel = find("simt").expect("known");
+    let choices = menu::choices(kernel);
+    for variant in kernel.variants {
+        for tile in simt_tiles(variant.dtype) {
+            let of_tile =
+                |one: &&Choice| one.variant == *variant && one.tile == tile && one.split == Split::Last;
+            let all: Vec<_> = choices.iter().filter(of_tile).collect();
+            let split = all.iter().filter(|one| one.splits_last_tiles(kernel)).count();
+            assert!(split > 0, "{variant} {tile:?}: {split} of {}", all.len());
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Every tile of the production kernel with every way to copy, guard, store and split, in pairs: a list of products made from the kernel's own menu, so that a
+//! new tile is in it by itself. A row of choices is the way of A (how it lies, and whether it is packed), the way of B, the outside (how C lies, and which edges there are), the
+//! split, and what happens to the old C. Of all combinations (1,125 for a tile) those are taken in which every two choices meet.
+
+use tilewright_core::{DType, Layout, Problem, SemiringId};
+use tilewright_kernels::{Kernel, Request, Variant, simt_tiles};
+
+/// How the elements of a matrix lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    Rows,
+    Columns,
+    Gaps,
+    /// By columns, with gaps between them.
+    ColumnGaps,
+    Reversed,
+}
+
+/// How the sum over k is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    Whole,
+    Parts,
+    /// Only that of the tiles which would be left for the last wave of blocks.
+    Last,
+}
+
+/// What happens to the old C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Old {
+    Replaced,
+    Added,
+    /// `-2 A B + 3 C`.
+    Scaled,
+}
+
+/// A product and how it is to be computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    pub variant: Variant,
+    pub tile: [u32; 5],
+    pub size: [usize; 3],
+    pub lies: [Lie; 3],
+    pub pack: [bool; 2],
+    pub split: Split,
+    pub old: Old,
+    /// Of the GPU that the recipe is for; few, so that few tiles are several waves.
+    pub multiprocessors: u32,
+}
+
+impl Choice {
+    /// The parts that are asked for.
+    pub fn splits(&self) -> Option<u32> {
+        match self.split {
+            Split::Whole => Some(1),
+            Split::Parts => Some(3),
+            Split::Last => None,
+        }
+    }
+
+    /// Whether the recipe of such a product by rows splits the last tiles alone.
+    pub fn splits_last_tiles(&self, kernel: &'static Kernel) -> bool {
+        let [m, n, k] = self.size;
+        let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
+        let problem = Problem::new(layouts[0], layouts[1], layouts[2]).expect("shapes fit");
+        let mut request = Request::new(problem, self.variant.semiring, self.variant.dtype);
+        (request.tile, request.pack) = (Some(self.tile), Some(self.pack));
+        request.target.multiprocessors = self.multiprocessors;
+        let says_so = |(name, value): &(&str, String)| *name == "parts of k" && value.contains("last");
+        kernel.recipe(&request).is_ok_and(|recipe| recipe.details().iter().any(says_so))
+    }
+}
+
+/// Ways of A, and of B turned round: one element at a time along k, along the side, in vectors, and packed from two orders.
+const WAYS: [[(Lie, bool); 5]; 2] = [
+    [
+        (Lie::Rows, false),
+        (Lie::ColumnGaps, false),
+        (Lie::Columns, false),
+        (Lie::Reversed, true),
+        (Lie::ColumnGaps, true),
+    ],
+    [(Lie::Columns, false), (Lie::Gaps, false), (Lie::Rows, false), (Lie::Reversed, true), (Lie::Gaps, true)],
+];
+/// How C lies, and what M, N and K are beyond whole tiles: an edge of whole vectors lets operands be copied and C be stored in vectors.
+const OUTSIDES: [(Lie, [usize; 3]); 5] = [
+    (Lie::Rows, [0, 0, 0]),
+    (Lie::Gaps, [0, 0, 0]),
+    (Lie::Rows, [4, 4, 3]),
+    (Lie::Gaps, [3, 3, 3]),
+    (Lie::Columns, [3, 4, 0]),
+];
+const SPLITS: [Split; 3] = [Split::Whole, Split::Parts, Split::Last];
+const OLDS: [Old; 3] = [Old::Replaced, Old::Added, Old::Scaled];
+const COUNTS: [usize; 5] = [WAYS[0].len(), WAYS[1].len(), OUTSIDES.len(), SPLITS.len(), OLDS.len()];
+
+/// The list for all variants of a kernel.
+pub fn choices(kernel: &'static Kernel) -> Vec<Choice> {
+    let rows = pairs(&COUNTS);
+    let of = |variant: Variant| simt_tiles(variant.dtype).into_iter().map(move |tile| (variant, tile));
+    let tiles = kernel.variants.iter().flat_map(|&variant| of(variant));
+    tiles.flat_map(|(variant, tile)| rows.iter().map(move |row| choice(kernel, variant, tile, row))).collect()
+}
+
+fn choice(kernel: &'static Kernel, variant: Variant, tile: [u32; 5], row: &[usize]) -> Choice {
+    let [rows, cols, terms, ..] = tile.map(|x| x as usize);
+    let &[a, b, outside, split, old] = row else { unreachable!("as many as there are counts") };
+    let [(a, pack_a), (b, pack_b)] = [WAYS[0][a], WAYS[1][b]];
+    let (c, [m, n, k]) = OUTSIDES[outside];
+    // The kernel sees the transpose of a C that lies by columns, and A in the place of B.
+    let pack = if c == Lie::Columns { [pack_b, pack_a] } else { [pack_a, pack_b] };
+    // Parts of a last wave are at least as long as a few steps.
+    let steps = if SPLITS[split] == Split::Last { 12 } else { 6 };
+    let choice = |rows_of_tiles, multiprocessors| Choice {
+        variant,
+        tile,
+        size: [rows * rows_of_tiles + m, cols + n, steps * terms + k],
+        lies: [a, b, c],
+        pack,
+        split: SPLITS[split],
+        old: if variant.semiring == SemiringId::PlusTimes { OLDS[old] } else { OLDS[old % 2] },
+        multiprocessors,
+    };
+    // How many blocks share a multiprocessor is the tile's own affair: the first shape that leaves tiles for a last wave.
+    let shapes = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (1, 2), (2, 2), (3, 2), (4, 2), (5, 2)];
+    let mut last = shapes.into_iter().map(|(rows, multiprocessors)| choice(rows, multiprocessors));
+    match SPLITS[split] {
+        Split::Last => last.find(|one| one.splits_last_tiles(kernel)).unwrap_or(choice(5, 2)),
+        _ => choice(1, 132),
+    }
+}
+
+/// Rows of numbers below `counts` in which every two values of every two columns meet: greedily, always the row with the most new pairs among those that begin
+/// with the first pair that is missing.
+fn pairs(counts: &[usize]) -> Vec<Vec<usize>> {
+    let columns = counts.len();
+    let all = (0..columns).flat_map(|i| (i + 1..columns).map(move |j| (i, j)));
+    let all =
+        all.flat_map(|(i, j)| (0..counts[i]).flat_map(move |x| (0..counts[j]).map(move |y| (i, x, j, y))));
+    let mut missing: Vec<_> = all.collect();
+    let mut rows = Vec::new();
+    while let Some(&(i, x, j, y)) = missing.first() {
+        let mut row = vec![None; columns];
+        (row[i], row[j]) = (Some(x), Some(y));
+        for column in (0..columns).filter(|&column| column != i && column != j) {
+            let gain = |value: usize| {
+                let new = |&&(i, x, j, y): &&(usize, usize, usize, usize)| {
+                    (i == column && x == value && row[j] == Some(y))
+                        || (j == column && y == value && row[i] == Some(x))
+                };
+                missing.iter().filter(new).count()
+            };
+            // The first of the best; where nothing is gained, another one for each row.
+            let best =
+                (0..counts[column]).max_by_key(|&value| (gain(value), (value + rows.len()) % counts[column]));
+            row[column] = best;
+        }
+        let row: Vec<usize> = row.into_iter().flatten().collect();
+        missing.retain(|&(i, x, j, y)| row[i] != x || row[j] != y);
+        rows.push(row);
+    }
+    rows
+}
+
+/// What the programs of a tile are told apart by, of which every two values must meet: how A and B are copied, whether there are edges, whether C is stored in
+/// vectors. The last part of a program's name says it.
+pub fn missing_pairs(names: &[String], tile: [u32; 5], dtype: DType) -> Vec<String> {
+    let tile = tile.map(|x| x.to_string()).join("x");
+    let (of_tile, of_type) = (format!(".{tile}."), format!(".{dtype}."));
+    let names = names.iter().filter(|name| name.contains(&of_tile) && name.contains(&of_type));
+    let options: Vec<&[u8]> = names.filter_map(|name| Some(name.rsplit_once('.')?.1.as_bytes())).collect();
+    const VALUES: [u8; 4] = [3, 3, 2, 2];
+    let mut missing = Vec::new();
+    for (i, j) in (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j))) {
+        for (x, y) in (0..VALUES[i]).flat_map(|x| (0..VALUES[j]).map(move |y| (b'0' + x, b'0' + y))) {
+            if !options.iter().any(|option| option[i] == x && option[j] == y) {
+                missing.push(format!(
+                    "{tile} {dtype}: option {i} is {x} and option {j} is {y}",
+                    x = x as char,
+                    y = y as char
+                ));
+            }
+        }
+    }
+    missing
+}
+
+#[test]
+fn every_two_choices_meet() {
+    let rows = pairs(&COUNTS);
+    for i in 0..COUNTS.len() {
+        for j in i + 1..COUNTS.len() {
+            for (x, y) in (0..COUNTS[i]).flat_map(|x| (0..COUNTS[j]).map(move |y| (x, y))) {
+                assert!(rows.iter().any(|row| row[i] == x && row[j] == y), "{i} {x}, {j} {y}");
+            }
+        }
+    }
+    assert!(rows.len() < 40, "{}", rows.len());
+}

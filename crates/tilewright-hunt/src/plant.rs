@@ -1,0 +1,194 @@
+//! Faults that the hunt must find, as wrappers around the product.
+
+use crate::sample::Sample;
+use tilewright_core::{BatchMut, BatchRef, Error, Layout, MatMut, MatRef, Semiring, Update};
+use tilewright_cpu::{Options, Report, multiply, multiply_arg, multiply_batch};
+
+macro_rules! plants {
+    ($($(#[$doc:meta])* $name:ident $text:literal,)*) => {
+        /// A fault.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Plant { $($(#[$doc])* $name,)* }
+
+        impl Plant {
+            /// Every fault.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+            /// Its name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+plants! {
+    /// The last term of every sum is left out.
+    LastTerm "last-term",
+    /// The last of several equal terms wins.
+    Ties "ties",
+    /// Zeros are negative.
+    SignOfZero "sign-of-zero",
+    /// Absent terms, which are NaN, are not.
+    Nan "nan",
+    /// An element after C is written.
+    WriteAfter "write-after",
+    /// An element before C is written.
+    WriteBefore "write-before",
+    /// An element after A is read.
+    ReadAfter "read-after",
+    /// An element before B is read.
+    ReadBefore "read-before",
+    /// The last column is not written.
+    LastColumn "last-column",
+    /// Several threads give another result than one.
+    Threads "threads",
+    /// Alpha is one.
+    Alpha "alpha",
+    /// The old C is forgotten.
+    Accumulate "accumulate",
+    /// The last matrix of a batch is forgotten.
+    LastOfBatch "last-of-batch",
+    /// C is written, and then refused.
+    LateRefusal "late-refusal",
+    /// Nothing is refused.
+    NoRefusal "no-refusal",
+}
+
+/// The product, perhaps with a fault.
+#[derive(Clone, Copy)]
+pub struct Engine<'a> {
+    pub plant: Option<Plant>,
+    pub options: Options<'a>,
+}
+
+/// The element that is not there: after the last one of a matrix (`after`), or before the first.
+fn beside<T>(origin: *const T, layout: Layout, after: bool) -> Option<*mut T> {
+    let (low, high) = layout.span().ok()??;
+    Some(origin.wrapping_offset(if after { high + 1 } else { low - 1 }).cast_mut())
+}
+
+impl Engine<'_> {
+    fn has(self, plant: Plant) -> bool {
+        self.plant == Some(plant)
+    }
+
+    /// A product, with winners if they are asked for.
+    ///
+    /// # Errors
+    /// As the engine.
+    pub fn multiply<S: Semiring<Elem: Sample, Out: Sample>>(
+        self,
+        mut c: MatMut<'_, S::Out>,
+        mut arg: Option<MatMut<'_, u32>>,
+        mut a: MatRef<'_, S::Elem>,
+        mut b: MatRef<'_, S::Elem>,
+        mut update: Update<S>,
+    ) -> Result<Option<Report>, Error> {
+        self.break_outside(&mut c, a, b);
+        let k = a.cols();
+        let fewer = self.has(Plant::LastTerm) || self.has(Plant::Threads) && self.options.threads > 1;
+        if fewer && k > 0 {
+            (a, b) = (a.window(0, 0, a.rows(), k - 1)?, b.window(0, 0, k - 1, b.cols())?);
+        }
+        update = match update {
+            Update::Accumulate if self.has(Plant::Accumulate) => Update::Replace,
+            Update::Scale(_) if self.has(Plant::Alpha) => Update::Accumulate,
+            other => other,
+        };
+        let last = self.has(Plant::LastColumn).then(|| c.cols().checked_sub(1)).flatten();
+        let kept: Vec<_> =
+            last.map_or(Vec::new(), |j| (0..c.rows()).filter_map(|i| c.as_ref().get(i, j)).collect());
+        let done = match &mut arg {
+            None => multiply(c.reborrow(), a, b, &update, &self.options),
+            Some(arg) => multiply_arg(c.reborrow(), arg.reborrow(), a, b, &update, &self.options),
+        };
+        if let (Some(j), Ok(_)) = (last, &done) {
+            kept.into_iter().enumerate().for_each(|(i, x)| _ = c.get_mut(i, j).map(|slot| *slot = x));
+        }
+        match done {
+            Ok(report) => {
+                self.break_values::<S>(&mut c, arg.as_mut(), a, b);
+                Ok(Some(report))
+            }
+            Err(_) if self.has(Plant::NoRefusal) => Ok(None),
+            Err(error) => {
+                if self.has(Plant::LateRefusal) {
+                    c.fill(S::finish(S::ZERO));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// A batch of products.
+    ///
+    /// # Errors
+    /// As the engine.
+    pub fn multiply_batch<S: Semiring<Elem: Sample, Out: Sample>>(
+        self,
+        c: &mut BatchMut<'_, S::Out>,
+        a: BatchRef<'_, S::Elem>,
+        b: BatchRef<'_, S::Elem>,
+        update: Update<S>,
+    ) -> Result<Option<Report>, Error> {
+        let last = c.count().checked_sub(1).filter(|_| self.has(Plant::LastOfBatch));
+        let mut kept = None;
+        if let Some(mut c) = last.and_then(|last| c.iter_mut().nth(last)) {
+            kept = c.get_mut(0, 0).copied();
+        }
+        let report = multiply_batch(c, a, b, &update, &self.options)?;
+        if let Some((mut c, x)) = last.and_then(|last| c.iter_mut().nth(last)).zip(kept) {
+            c.fill(x);
+        }
+        Ok(report)
+    }
+
+    /// Reads and writes beside matrices.
+    fn break_outside<T: Copy, E: Copy>(self, c: &mut MatMut<'_, T>, a: MatRef<'_, E>, b: MatRef<'_, E>) {
+        let read = match self.plant {
+            Some(Plant::ReadAfter) => beside(a.as_ptr(), a.layout(), true),
+            Some(Plant::ReadBefore) => beside(b.as_ptr(), b.layout(), false),
+            _ => None,
+        };
+        // SAFETY: none. It is a fault, which the guard pages or nobody must notice.
+        read.map(|place| unsafe { place.read_volatile() });
+        let after = self.has(Plant::WriteAfter);
+        if (after || self.has(Plant::WriteBefore))
+            && let Some(inside) = c.get_mut(0, 0).copied()
+            && let Some(place) = beside(c.as_mut_ptr(), c.layout(), after)
+        {
+            // SAFETY: none, as above.
+            unsafe { place.write_volatile(inside) };
+        }
+    }
+
+    /// Changes results.
+    fn break_values<S: Semiring<Elem: Sample, Out: Sample>>(
+        self,
+        c: &mut MatMut<'_, S::Out>,
+        mut arg: Option<&mut MatMut<'_, u32>>,
+        a: MatRef<'_, S::Elem>,
+        b: MatRef<'_, S::Elem>,
+    ) {
+        let zero = S::Out::nearest(0.0).bits();
+        let cols = c.cols();
+        for (i, j) in (0..c.rows()).flat_map(|i| (0..cols).map(move |j| (i, j))) {
+            let Some(slot) = c.get_mut(i, j) else { continue };
+            let terms = || (0..a.cols()).filter_map(|p| Some((p, a.get(i, p)?, b.get(p, j)?)));
+            match self.plant {
+                Some(Plant::SignOfZero) if slot.bits() == zero => *slot = S::Out::negative_zero(),
+                Some(Plant::Nan) if terms().any(|(_, x, y)| x.wide().is_nan() || y.wide().is_nan()) => {
+                    *slot = S::Out::nearest(f64::NAN);
+                }
+                Some(Plant::Ties) => {
+                    let wins = |x, y| S::finish(S::mul_add(S::ZERO, x, y)).bits() == slot.bits();
+                    let last = terms().rfind(|&(_, x, y)| wins(x, y));
+                    let winner = arg.as_mut().and_then(|arg| arg.get_mut(i, j));
+                    if let (Some((p, ..)), Some(winner)) = (last, winner) {
+                        *winner = if *winner == u32::MAX { *winner } else { p as u32 };
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

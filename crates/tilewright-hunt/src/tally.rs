@@ -1,0 +1,42 @@
+//! What a hunt has been through.
+
+use crate::case::{Ask, Case};
+use core::fmt;
+use tilewright_cpu::Report;
+
+/// Problems, by what was asked for and how they were computed.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    all: u64,
+    winners: u64,
+    batches: u64,
+    refused: u64,
+    narrowed: u64,
+    pruned: u64,
+    on_threads: u64,
+}
+
+impl Tally {
+    /// Counts a problem.
+    pub fn count(&mut self, case: &Case, report: Option<&Report>) {
+        self.all += 1;
+        self.refused += u64::from(case.ask == Ask::Refusal && report.is_none());
+        let Some(report) = report else { return };
+        self.winners += u64::from(report.kernel.arg);
+        self.batches += u64::from(matches!(case.ask, Ask::Batch(_)));
+        self.narrowed += u64::from(report.kernel.narrow);
+        self.pruned += u64::from(report.kernel.pruned);
+        self.on_threads += u64::from(report.threads > 1);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { all, winners, batches, refused, narrowed, pruned, on_threads } = self;
+        write!(
+            f,
+            "{all} products, {winners} with winners, {batches} batches, {refused} refused, {narrowed} narrowed, \
+             {pruned} pruned, {on_threads} on several threads"
+        )
+    }
+}
