@@ -127,8 +127,9 @@ impl Account {
     /// Some rows are complete, `all` terms of them, of which so many were computed. Stops where pruning costs so much more than all
     /// terms that what is lost cannot be hoped to be won back.
     pub fn computed(&self, few: usize, all: usize) {
-        let rows = add(&self.rows, self.model.few(few as f64));
+        // In this order, what another thread has added in part never looks dearer than it is.
         let instead = add(&self.instead, self.model.all(all as f64));
+        let rows = add(&self.rows, self.model.few(few as f64));
         if rows > GOES_ON * instead + STAKE * self.model.all(self.model.terms()) {
             self.stopped.store(true, Ordering::Relaxed);
         }

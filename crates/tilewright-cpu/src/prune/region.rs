@@ -64,10 +64,10 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
                     // SAFETY: the row and columns lie inside C, no other thread has them, and they have been sorted and packed.
                     few += unsafe { self.row(row, &cols, panels, &line) } * STEP * width;
                 }
-                let all = rows.len() * cols.len() * terms.len();
-                self.job.account.computed(few, all);
+                // A panel that is not full costs as much as a full one, whether terms are pruned or not.
+                self.job.account.computed(few, rows.len() * width * terms.len());
                 if let Some(progress) = self.job.options.progress {
-                    progress(all as u64);
+                    progress((rows.len() * cols.len() * terms.len()) as u64);
                 }
                 // A piece that was taken is computed, so that those left are the last ones.
                 if self.job.account.is_stopped() {
