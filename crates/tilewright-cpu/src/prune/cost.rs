@@ -12,13 +12,13 @@ const PACK: f64 = 5.0;
 /// Of a term and byte of a pruned row: its row of B comes from the second-level cache, and no tile shares it.
 const TERM: f64 = 2.5;
 /// Of looking at a term of the outputs that are looked at.
-const LOOK: f64 = 8000.0;
+const LOOK: f64 = 16_000.0;
 /// Bytes of a term where all are computed in 16 bits.
 const NARROWED: f64 = 2.0;
 /// How much of the cost of all terms pruning may be expected to have.
 const PAYS: f64 = 0.85;
 /// How much of it sorting and packing may have: that is lost where pruning stops.
-const PREPARATION: f64 = 0.35;
+const PREPARATION: f64 = 0.2;
 /// How much of it the look may have.
 const LOOKED: f64 = 0.1;
 /// How much of the cost of all their terms rows may have for pruning to go on.
