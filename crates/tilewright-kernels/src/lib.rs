@@ -25,7 +25,9 @@
 
 mod catalogue;
 mod gallery;
+mod headers;
 mod kernel;
+mod key;
 mod ladder;
 mod launch;
 mod pack;

@@ -1,7 +1,9 @@
 //! A kernel's source together with the constants that a recipe chose.
 
 use crate::{
-    kernel::{Kernel, Variant},
+    headers::reached,
+    kernel::{Family, Kernel, Variant},
+    key::key,
     shipped::SHIPPED,
 };
 use core::fmt::Write;
@@ -9,15 +11,7 @@ use core::fmt::Write;
 /// Options for the compiler, besides the architecture: C++17, and the source line of every instruction.
 pub const COMPILER_OPTIONS: &[&str] = &["--std=c++17", "-lineinfo"];
 
-/// Headers that kernels include, by name; they depend on nothing but the compiler.
-const HEADERS: &[(&str, &str)] = &[
-    ("order.cuh", include_str!("../kernels/order.cuh")),
-    ("semiring.cuh", include_str!("../kernels/semiring.cuh")),
-    ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
-    ("vector.cuh", include_str!("../kernels/vector.cuh")),
-];
-
-/// A translation unit: a kernel file, the shared headers, and the generated header `config.cuh`.
+/// A translation unit: a kernel file, the headers that it reaches, and among them the generated `config.cuh`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
     pub(crate) name: String,
@@ -37,14 +31,19 @@ pub(crate) struct Source {
 impl Program {
     /// The program of any file.
     pub(crate) fn of(source: Source, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        let stem = source.file.trim_end_matches(".cu").replace('_', "-");
-        let (file, text) = (source.file, source.text);
-        Self { name: format!("{stem}.{variant}"), file, source: text, config: config(variant, constants) }
+        Self::with_config(source, variant, config(variant, &semiring(variant), constants))
     }
 
-    /// The program of a kernel with named integer constants.
+    /// The program of a kernel with named integer constants. Exhibits know of no semiring.
     pub(crate) fn new(kernel: &Kernel, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        Self::of(Source { file: kernel.file, text: kernel.source }, variant, constants)
+        let semiring = if kernel.family == Family::Gallery { String::new() } else { semiring(variant) };
+        let source = Source { file: kernel.file, text: kernel.source };
+        Self::with_config(source, variant, config(variant, &semiring, constants))
+    }
+
+    fn with_config(source: Source, variant: Variant, config: String) -> Self {
+        let stem = source.file.trim_end_matches(".cu").replace('_', "-");
+        Self { name: format!("{stem}.{variant}"), file: source.file, source: source.text, config }
     }
 
     /// A name for tables and messages, unique among the programs of the catalogue: `shared-tile.min-plus.f32`.
@@ -81,38 +80,36 @@ impl Program {
         if self.source.contains("ptx.cuh") { "compute_80" } else { "compute_75" }
     }
 
-    /// The first line of the shipped PTX: it changes with every byte of the source.
+    /// The first line of the shipped PTX: it changes with the code of every file.
     pub fn heading(&self) -> String {
-        format!("// tilewright {:016x}\n", self.fingerprint())
+        format!("// tilewright {:016x}\n", self.key())
     }
 
-    /// FNV-1a over the names and texts of all files.
-    fn fingerprint(&self) -> u64 {
-        let headers = self.headers();
-        let files = headers.iter().flat_map(|(name, text)| [*name, *text]).chain([self.file, self.source]);
-        let bytes = files.flat_map(|text| text.bytes().chain([0]));
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    fn key(&self) -> u64 {
+        key(COMPILER_OPTIONS, [(self.file, self.source)].into_iter().chain(self.headers()))
     }
 
     /// The headers to give to the compiler: name and text.
     pub fn headers(&self) -> Vec<(&'static str, &str)> {
-        let mut headers = HEADERS.to_vec();
-        headers.push(("config.cuh", &self.config));
-        headers
+        reached(self.source, &self.config)
     }
 }
 
 /// The text of `config.cuh`.
-fn config(variant: Variant, constants: &[(&str, u32)]) -> String {
-    let (semiring, element) = (class(variant), element(variant));
-    let mut text =
-        format!("#pragma once\n#include \"semiring.cuh\"\nusing T = {element};\nusing S = {semiring}<T>;\n");
+fn config(variant: Variant, semiring: &str, constants: &[(&str, u32)]) -> String {
+    let mut text = format!("#pragma once\nusing T = {};\n{semiring}", element(variant));
     // An enumeration, because the compiler gives a constexpr of namespace scope an address in device memory.
     for (name, value) in constants {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "enum : int {{ {name} = {value} }};");
     }
     text
+}
+
+/// What a configuration says of a semiring, which has a header of its own.
+fn semiring(variant: Variant) -> String {
+    let header = variant.semiring.name().replace('-', "_");
+    format!("#include \"semiring.cuh\"\n#include \"{header}.cuh\"\nusing S = {}<T>;\n", class(variant))
 }
 
 /// The C++ class of a semiring: `min-plus` is `MinPlus`.
