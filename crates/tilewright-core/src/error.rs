@@ -73,6 +73,9 @@ pub enum ErrorKind {
     #[error("window of {rows}x{cols} at ({row}, {col}) reaches outside the {}x{} matrix", layout.rows, layout.cols)]
     WindowOutOfBounds { layout: Layout, row: usize, col: usize, rows: usize, cols: usize },
 
+    #[error("row {row} has {found} elements, but row 0 has {expected}")]
+    RaggedRows { row: usize, found: usize, expected: usize },
+
     #[error("{operand}[{row}, {col}] = {value} is outside what {semiring} accepts ({accepts})")]
     OutsideDomain {
         operand: &'static str,
@@ -130,6 +133,7 @@ impl ErrorKind {
             Self::OutOfBounds { .. } => "out-of-bounds",
             Self::Aliased { .. } => "aliased",
             Self::WindowOutOfBounds { .. } => "window-out-of-bounds",
+            Self::RaggedRows { .. } => "ragged-rows",
             Self::OutsideDomain { .. } => "outside-domain",
             Self::Conversion { .. } => "conversion",
             Self::OutOfMemory { .. } => "out-of-memory",

@@ -9,12 +9,15 @@ pub mod reference;
 pub mod semiring;
 
 mod batch;
+mod convert;
 mod dtype;
 mod dynamic;
 mod error;
+mod index;
 mod layout;
 mod matrix;
 mod problem;
+mod show;
 mod update;
 mod view;
 

@@ -10,11 +10,13 @@ use crate::{
 ///
 /// ```
 /// use tilewright_core::Matrix;
-/// let a = Matrix::from_fn(2, 2, |i, j| (i * 2 + j) as f32)?;
-/// assert_eq!(a.as_ref().t().get(0, 1), Some(2.0));
+/// let mut a = Matrix::from_fn(2, 2, |i, j| (i * 2 + j) as f32)?;
+/// assert_eq!(a, Matrix::from([[0.0, 1.0], [2.0, 3.0]]));
+/// a[(0, 1)] = 7.0;
+/// assert_eq!(a.as_ref().t()[(1, 0)], 7.0);
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Matrix<T> {
     data: Vec<T>,
     layout: Layout,
@@ -31,6 +33,31 @@ impl<T: Copy> Matrix<T> {
         Ok(Self { data, layout })
     }
 
+    /// A copy of rows that are equally long.
+    ///
+    /// ```
+    /// use tilewright_core::Matrix;
+    /// let lines: Vec<Vec<f64>> = vec![vec![1.0, 2.0, 3.0], vec![4.0, 5.0, 6.0]];
+    /// let a = Matrix::from_rows(&lines)?;
+    /// assert_eq!((a.rows(), a.cols(), a[(1, 0)]), (2, 3, 4.0));
+    /// assert_eq!(Matrix::from_rows(&[&[1, 2][..], &[3]]).unwrap_err().code(), "ragged-rows");
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ragged-rows` when a row is longer or shorter than the first, `out-of-memory`.
+    pub fn from_rows<R: AsRef<[T]>>(rows: &[R]) -> Result<Self, Error> {
+        let cols = rows.first().map_or(0, |row| row.as_ref().len());
+        let mut data = reserve(rows.len(), cols)?;
+        for (row, elements) in rows.iter().map(AsRef::as_ref).enumerate() {
+            if elements.len() != cols {
+                return Err(ErrorKind::RaggedRows { row, found: elements.len(), expected: cols }.into());
+            }
+            data.extend_from_slice(elements);
+        }
+        Ok(Self::of_rows(data, rows.len(), cols))
+    }
+
     /// A row-major matrix with every element equal to `value`.
     ///
     /// # Errors
@@ -38,7 +65,7 @@ impl<T: Copy> Matrix<T> {
     pub fn filled(rows: usize, cols: usize, value: T) -> Result<Self, Error> {
         let mut data = reserve(rows, cols)?;
         data.resize(rows * cols, value);
-        Ok(Self { data, layout: Layout::row_major(rows, cols) })
+        Ok(Self::of_rows(data, rows, cols))
     }
 
     /// A row-major matrix whose element `(i, j)` is `f(i, j)`.
@@ -50,7 +77,13 @@ impl<T: Copy> Matrix<T> {
         // Without columns there is nothing to visit, however many rows there are.
         let visited = if cols == 0 { 0 } else { rows };
         data.extend((0..visited).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| f(i, j)));
-        Ok(Self { data, layout: Layout::row_major(rows, cols) })
+        Ok(Self::of_rows(data, rows, cols))
+    }
+
+    /// The matrix of rows that follow each other in `data`.
+    pub(crate) fn of_rows(data: Vec<T>, rows: usize, cols: usize) -> Self {
+        debug_assert_eq!(data.len(), rows * cols);
+        Self { data, layout: Layout::row_major(rows, cols) }
     }
 
     /// Shape and strides.
@@ -89,6 +122,13 @@ impl<T: Copy> Matrix<T> {
     }
 }
 
+/// Equal shapes and elements, wherever these lie.
+impl<T: Copy + PartialEq> PartialEq for Matrix<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
 fn reserve<T>(rows: usize, cols: usize) -> Result<Vec<T>, Error> {
     let mut data = Vec::new();
     let reserved = rows.checked_mul(cols).map(|len| data.try_reserve_exact(len));
@@ -107,6 +147,24 @@ mod tests {
     fn absurd_sizes_are_errors() {
         assert_eq!(Matrix::filled(usize::MAX, 2, 0u8).unwrap_err().code(), "out-of-memory");
         assert_eq!(Matrix::filled(1 << 31, 1 << 31, 0f64).unwrap_err().code(), "out-of-memory");
+    }
+
+    #[test]
+    fn matrices_are_equal_by_shape_and_elements() {
+        let rows = Matrix::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
+        let columns = Matrix::from_vec(vec![1, 4, 2, 5, 3, 6], Layout::col_major(2, 3)).unwrap();
+        assert_eq!(rows, columns);
+        assert_ne!(rows, Matrix::from_vec(rows.as_slice().to_vec(), Layout::row_major(3, 2)).unwrap());
+        assert_ne!(rows, Matrix::filled(2, 3, 1).unwrap());
+        assert_ne!(Matrix::filled(0, 2, 1).unwrap(), Matrix::filled(0, 3, 1).unwrap());
+    }
+
+    #[test]
+    fn rows_have_one_length() {
+        assert_eq!(Matrix::<u8>::from_rows::<[u8; 0]>(&[]).unwrap().rows(), 0);
+        assert_eq!(Matrix::<u8>::from_rows(&[[], []]).unwrap().layout(), Layout::row_major(2, 0));
+        let error = Matrix::from_rows(&[vec![1, 2], vec![3, 4], vec![5]]).unwrap_err();
+        assert_eq!(error.to_string(), "row 2 has 1 elements, but row 0 has 2");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Borrowed matrices: a pointer, a [`Layout`] and a lifetime.
 
 use crate::{error::Error, layout::Layout};
-use core::{fmt, marker::PhantomData, ptr::NonNull};
+use core::{marker::PhantomData, ptr::NonNull};
 
 /// A matrix that is read. Free to copy, transpose and slice; any strides, zero and negative included.
 ///
@@ -60,6 +60,27 @@ impl<'a, T> MatRef<'a, T> {
         let origin = if layout.is_empty() { 0 } else { origin };
         // SAFETY: the check above keeps `origin` and every element inside `data`.
         Ok(unsafe { Self::from_raw_parts(NonNull::from(data).cast().add(origin), layout) })
+    }
+
+    /// A vector as a matrix of one column.
+    ///
+    /// ```
+    /// use tilewright_core::MatRef;
+    /// let x = MatRef::column(&[1, 2, 3]);
+    /// assert_eq!((x.rows(), x.cols(), x[(2, 0)]), (3, 1, 3));
+    /// assert_eq!(x.t(), MatRef::row(&[1, 2, 3]));
+    /// ```
+    pub const fn column(vector: &'a [T]) -> Self {
+        let layout = Layout::row_major(vector.len(), 1);
+        // SAFETY: element (i, 0) is element i of the slice.
+        unsafe { Self::from_raw_parts(first(vector), layout) }
+    }
+
+    /// A vector as a matrix of one row.
+    pub const fn row(vector: &'a [T]) -> Self {
+        let layout = Layout::row_major(1, vector.len());
+        // SAFETY: element (0, j) is element j of the slice.
+        unsafe { Self::from_raw_parts(first(vector), layout) }
     }
 
     /// # Safety
@@ -173,6 +194,27 @@ impl<'a, T> MatMut<'a, T> {
         Ok(unsafe { Self::from_raw_parts(NonNull::from(data).cast().add(origin), layout) })
     }
 
+    /// A vector as a matrix of one column, to write a matrix times a vector to.
+    ///
+    /// ```
+    /// use tilewright_core::MatMut;
+    /// let mut y = [0; 3];
+    /// MatMut::column(&mut y)[(1, 0)] = 5;
+    /// assert_eq!(y, [0, 5, 0]);
+    /// ```
+    pub const fn column(vector: &'a mut [T]) -> Self {
+        let layout = Layout::row_major(vector.len(), 1);
+        // SAFETY: element (i, 0) is element i of the slice, which is borrowed exclusively.
+        unsafe { Self::from_raw_parts(first_mut(vector), layout) }
+    }
+
+    /// A vector as a matrix of one row.
+    pub const fn row(vector: &'a mut [T]) -> Self {
+        let layout = Layout::row_major(1, vector.len());
+        // SAFETY: element (0, j) is element j of the slice, which is borrowed exclusively.
+        unsafe { Self::from_raw_parts(first_mut(vector), layout) }
+    }
+
     /// # Safety
     /// Every element of `layout`, counted from `ptr`, must be readable and writable for `'a`, by nobody
     /// else, and at one index pair only; offsets must not overflow.
@@ -256,18 +298,14 @@ impl<'a, T> MatMut<'a, T> {
     }
 }
 
-impl<T: Copy + fmt::Debug> fmt::Debug for MatRef<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = (0..self.rows())
-            .map(|i| (0..self.cols()).filter_map(move |j| self.get(i, j)).collect::<Vec<_>>());
-        f.debug_list().entries(rows).finish()
-    }
+const fn first<T>(vector: &[T]) -> NonNull<T> {
+    // SAFETY: a slice's pointer is never null.
+    unsafe { NonNull::new_unchecked(vector.as_ptr().cast_mut()) }
 }
 
-impl<T: Copy + fmt::Debug> fmt::Debug for MatMut<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().fmt(f)
-    }
+const fn first_mut<T>(vector: &mut [T]) -> NonNull<T> {
+    // SAFETY: a slice's pointer is never null.
+    unsafe { NonNull::new_unchecked(vector.as_mut_ptr()) }
 }
 
 impl<T: Copy + PartialEq> PartialEq for MatRef<'_, T> {

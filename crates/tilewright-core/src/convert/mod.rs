@@ -1,0 +1,60 @@
+//! What becomes a matrix or a view without a check: owned matrices and arrays of rows.
+
+use crate::{
+    layout::Layout,
+    matrix::Matrix,
+    view::{MatMut, MatRef},
+};
+use core::ptr::NonNull;
+
+/// So that `&matrix` stands where a view is expected.
+impl<'a, T: Copy> From<&'a Matrix<T>> for MatRef<'a, T> {
+    fn from(matrix: &'a Matrix<T>) -> Self {
+        matrix.as_ref()
+    }
+}
+
+/// So that `&mut matrix` stands where a view to write is expected.
+impl<'a, T: Copy> From<&'a mut Matrix<T>> for MatMut<'a, T> {
+    fn from(matrix: &'a mut Matrix<T>) -> Self {
+        matrix.as_mut()
+    }
+}
+
+/// The matrix of these rows.
+impl<T: Copy, const ROWS: usize, const COLS: usize> From<[[T; COLS]; ROWS]> for Matrix<T> {
+    fn from(rows: [[T; COLS]; ROWS]) -> Self {
+        Self::of_rows(rows.as_flattened().to_vec(), ROWS, COLS)
+    }
+}
+
+/// The rows in place.
+impl<'a, T, const ROWS: usize, const COLS: usize> From<&'a [[T; COLS]; ROWS]> for MatRef<'a, T> {
+    fn from(rows: &'a [[T; COLS]; ROWS]) -> Self {
+        // SAFETY: rows follow each other without gaps.
+        unsafe { Self::from_raw_parts(NonNull::from(rows).cast(), Layout::row_major(ROWS, COLS)) }
+    }
+}
+
+/// The rows in place.
+impl<'a, T, const ROWS: usize, const COLS: usize> From<&'a mut [[T; COLS]; ROWS]> for MatMut<'a, T> {
+    fn from(rows: &'a mut [[T; COLS]; ROWS]) -> Self {
+        // SAFETY: rows follow each other without gaps, and are borrowed exclusively.
+        unsafe { Self::from_raw_parts(NonNull::from(rows).cast(), Layout::row_major(ROWS, COLS)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_rows() {
+        let mut rows = [[1, 2, 3], [4, 5, 6]];
+        assert_eq!(MatRef::from(&rows), Matrix::from(rows).as_ref());
+        MatMut::from(&mut rows)[(1, 2)] = 7;
+        assert_eq!(rows, [[1, 2, 3], [4, 5, 7]]);
+        let none: [[u8; 3]; 0] = [];
+        assert_eq!((MatRef::from(&none).rows(), Matrix::from(none).cols()), (0, 3));
+    }
+}
