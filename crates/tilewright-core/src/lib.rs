@@ -4,12 +4,12 @@
 //! over any [`Semiring`]. This crate holds the vocabulary and the definition of the right answer
 //! ([`mod@reference`]); other crates compute it fast and are compared with it.
 
+pub mod convert;
 pub mod domain;
 pub mod reference;
 pub mod semiring;
 
 mod batch;
-mod convert;
 mod dtype;
 mod dynamic;
 mod error;

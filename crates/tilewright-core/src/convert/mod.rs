@@ -1,4 +1,16 @@
-//! What becomes a matrix or a view without a check: owned matrices and arrays of rows.
+//! What becomes a matrix or a view: owned matrices, arrays of rows, and the matrices of other crates.
+//!
+//! The features `ndarray`, `nalgebra` and `faer` give views of the matrices of these crates, and views for them, without copies.
+
+#[cfg(feature = "faer")]
+mod faer;
+#[cfg(feature = "nalgebra")]
+mod nalgebra;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+
+#[cfg(feature = "nalgebra")]
+pub use nalgebra::{NalgebraView, NalgebraViewMut};
 
 use crate::{
     layout::Layout,
@@ -6,6 +18,16 @@ use crate::{
     view::{MatMut, MatRef},
 };
 use core::ptr::NonNull;
+
+/// Refuses more elements than memory has, which only strides of 0 make possible: other crates count the elements of a view.
+#[cfg(any(feature = "nalgebra", feature = "ndarray"))]
+fn countable(layout: Layout) -> Result<(), crate::error::Error> {
+    let count = layout.rows.max(1).checked_mul(layout.cols.max(1));
+    if count.is_some_and(|count| isize::try_from(count).is_ok()) {
+        return Ok(());
+    }
+    Err(crate::error::ErrorKind::LayoutOverflow { layout }.into())
+}
 
 /// So that `&matrix` stands where a view is expected.
 impl<'a, T: Copy> From<&'a Matrix<T>> for MatRef<'a, T> {
