@@ -23,10 +23,10 @@ pub enum Backend {
     Auto,
     /// This processor: packed panels, vector instructions, threads.
     Cpu,
-    /// An NVIDIA GPU: the first one, or the one that `TILEWRIGHT_DEVICE` numbers.
+    /// An NVIDIA GPU: the first one, or the one that `TILEWRIGHT_DEVICE` numbers. With the feature `cuda`.
     Cuda,
     /// The kernels of [`Backend::Cuda`] on a GPU that is not here: their PTX is executed on this processor, with checks for races,
-    /// accesses out of bounds, uninitialised shared memory and barriers. For understanding and testing kernels, not for speed.
+    /// accesses out of bounds, uninitialised shared memory and barriers. For understanding and testing kernels, not for speed. With the feature `emulator`.
     Emulator,
     /// The definition of the right answer, one term at a time.
     Reference,
@@ -36,7 +36,7 @@ impl Backend {
     /// Every backend that can be asked for.
     pub const ALL: &[Self] = &[Self::Auto, Self::Cpu, Self::Cuda, Self::Emulator, Self::Reference];
 
-    /// The name on the command line.
+    /// The name, which parses to the same backend.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -51,18 +51,35 @@ impl Backend {
     /// [`Backend::Cpu`].
     ///
     /// # Errors
-    /// `unavailable` when this release or this machine has no such backend.
+    /// `unavailable` when this machine has no such backend, or the library was compiled without its feature.
     pub fn resolve(self) -> Result<Self, Error> {
         match self {
             Self::Auto | Self::Cpu => Ok(Self::Cpu),
             Self::Reference => Ok(Self::Reference),
             Self::Cuda => cuda().map(|()| Self::Cuda),
-            Self::Emulator => Ok(Self::Emulator),
+            Self::Emulator if cfg!(feature = "emulator") => Ok(Self::Emulator),
+            Self::Emulator => Err(not_compiled("the emulator", "emulator")),
         }
     }
 }
 
+/// The error for a backend whose feature was left out.
+fn not_compiled(what: &'static str, feature: &str) -> Error {
+    ErrorKind::Unavailable {
+        what,
+        why: format!("the library was compiled without its feature `{feature}`"),
+        hint: format!("add `features = [\"{feature}\"]` to the dependency on tilewright"),
+    }
+    .into()
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda() -> Result<(), Error> {
+    Err(not_compiled("the cuda backend", "cuda"))
+}
+
 /// Whether there is a GPU.
+#[cfg(feature = "cuda")]
 fn cuda() -> Result<(), Error> {
     tilewright_cuda::DeviceInfo::all().map(|_| ()).map_err(|error| match error.kind() {
         ErrorKind::Unavailable { why, hint, .. } => {

@@ -2,7 +2,7 @@
 
 use crate::{
     backend::Backend,
-    options::{Options, Report},
+    options::{Options, Ran, Report},
     product::Product,
 };
 use std::time::Instant;
@@ -76,7 +76,7 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
                 // As on the CPU: all is well, or nothing is written.
                 each(self.a).try_for_each(|a| domain::check_operand::<S>("A", a))?;
                 each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;
-                let mut kernel = "none: an empty batch".to_owned();
+                let mut kernel = NONE;
                 for ((a, b), c) in each(self.a).zip(each(self.b)).zip(c.iter_mut()) {
                     kernel = Product::<S>::new(a, b)?.options(self.options).run(c, None, update)?.kernel;
                 }
@@ -84,10 +84,7 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
             }
             _ => {
                 let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &self.options.cpu())?;
-                report.map_or_else(
-                    || ("none: an empty batch".to_owned(), 0),
-                    |r| (r.kernel.to_string(), r.threads),
-                )
+                report.map_or((NONE, 0), |r| (r.kernel.into(), r.threads))
             }
         };
         Ok(Report::here(backend, kernel, threads, start))
@@ -108,6 +105,9 @@ impl<S: Ring> BatchProduct<'_, S> {
         self.run(c, &Update::scale(alpha, beta))
     }
 }
+
+/// What ran for a batch without products.
+const NONE: Ran = Ran::Named("none: an empty batch");
 
 fn each<T>(batch: BatchRef<'_, T>) -> impl Iterator<Item = MatRef<'_, T>> {
     (0..batch.count()).filter_map(move |t| batch.get(t))

@@ -1,9 +1,11 @@
 //! Which backend computes a product that did not ask for one.
 
-use crate::{backend::Backend, options::Options};
-use tilewright_core::{Error, ErrorKind, Layout, Problem, Semiring};
-use tilewright_cuda::{DeviceInfo, Engine};
-use tilewright_kernels::Request;
+use crate::{
+    backend::Backend,
+    options::{Options, Why},
+};
+use std::{sync::OnceLock, thread::available_parallelism};
+use tilewright_core::{Error, Layout, Semiring};
 
 /// Whether the arg result is wanted, which only this processor computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub(crate) enum ArgResult {
 pub(crate) struct Choice {
     pub backend: Backend,
     /// For [`Backend::Auto`], the reason.
-    pub why: String,
+    pub why: Why,
     /// Where it is computed if the backend fails before it has written anything.
     pub otherwise: Otherwise,
 }
@@ -39,18 +41,24 @@ pub(crate) fn choose<S: Semiring>(
     arg: ArgResult,
 ) -> Result<Choice, Error> {
     let asked = |backend, why| Choice { backend, why, otherwise: Otherwise::Nowhere };
-    match (options.backend, options.kernel) {
-        (Backend::Auto, None) => Ok(automatic::<S>(options, a, b, arg)),
-        (Backend::Auto, Some(kernel)) => {
-            Ok(asked(Backend::Cuda.resolve()?, format!("{} is a kernel for GPUs", kernel.name)))
-        }
-        (Backend::Cpu | Backend::Reference, Some(kernel)) => Err(ErrorKind::Unsupported {
-            what: format!("the kernel {} on the backend {}", kernel.name, options.backend),
-            why: "it is a kernel for GPUs".into(),
-            hint: "choose the backend cuda or emulator".into(),
-        }
-        .into()),
-        (backend, _) => Ok(asked(backend.resolve()?, String::new())),
+    #[cfg(feature = "cuda")]
+    if let Some(kernel) = options.kernel {
+        return match options.backend {
+            Backend::Auto => {
+                Ok(asked(Backend::Cuda.resolve()?, format!("{} is a kernel for GPUs", kernel.name).into()))
+            }
+            Backend::Cpu | Backend::Reference => Err(tilewright_core::ErrorKind::Unsupported {
+                what: format!("the kernel {} on the backend {}", kernel.name, options.backend),
+                why: "it is a kernel for GPUs".into(),
+                hint: "choose the backend cuda or emulator".into(),
+            }
+            .into()),
+            backend => Ok(asked(backend.resolve()?, Why::default())),
+        };
+    }
+    match options.backend {
+        Backend::Auto => Ok(automatic::<S>(options, a, b, arg)),
+        backend => Ok(asked(backend.resolve()?, Why::default())),
     }
 }
 
@@ -63,66 +71,108 @@ fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgR
 }
 
 /// Why the GPU, or why not.
-fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> Result<String, String> {
+fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> Result<Why, Why> {
     if arg == ArgResult::Wanted || options.isa.is_some() {
         return Err("arg results and instruction sets are the processor's".into());
     }
-    let (semiring, dtype) = crate::device::identify::<S>().map_err(|error| error.to_string())?;
-    let all = std::thread::available_parallelism().map_or(1, Into::into);
-    let threads = if options.threads == 0 { all } else { options.threads.min(all) };
-    let cost = Cost::new(a, b, dtype.size(), threads);
-    let start = if Engine::is_shared_open() { 0.0 } else { DEVICE_START };
-    // Asking the driver takes longer than a small product.
-    if cost.here <= start + cost.transfer {
-        return Err(cost.describe("the processor has it done before a GPU has the operands", start));
+    let element = size_of::<S::Elem>();
+    let cost = Cost::new(a, b, element, options.threads);
+    // Asking anybody takes longer than a small product.
+    if cost.here <= cost.transfer {
+        return Err(cost.why(NOT_EVEN_THE_WAY, cost.transfer));
     }
-    let devices = DeviceInfo::all().map_err(|error| error.to_string())?;
-    let device = devices.first().ok_or("there is no GPU")?;
-    let there = start + cost.transfer + cost.on_device(device.multiprocessors, device.clock_hz, dtype.size());
-    if cost.here <= there {
-        return Err(cost.describe("the processor is faster", there));
-    }
-    let c = Layout::row_major(a.rows, b.cols);
-    let by_rows = |l: Layout| Layout::row_major(l.rows, l.cols);
-    let problem = Problem::new(by_rows(a), by_rows(b), c).map_err(|error| error.to_string())?;
-    tilewright_cuda::choose(&Request::new(problem, semiring, dtype)).map_err(|error| error.to_string())?;
-    Ok(cost.describe("the GPU is faster", there))
+    faster_gpu::<S>(cost, a, b, element)
 }
 
+#[cfg(not(feature = "cuda"))]
+fn faster_gpu<S: Semiring>(_: Cost, _: Layout, _: Layout, _: usize) -> Result<Why, Why> {
+    Err("the library was compiled without its feature `cuda`".into())
+}
+
+/// Why a GPU that computes this faster, or why not.
+#[cfg(feature = "cuda")]
+fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout, element: usize) -> Result<Why, Why> {
+    use tilewright_core::Problem;
+    let text = |error: Error| Why::from(error.to_string());
+    let (semiring, dtype) = crate::device::identify::<S>().map_err(text)?;
+    let start = if tilewright_cuda::Engine::is_shared_open() { 0.0 } else { DEVICE_START };
+    if cost.here <= start + cost.transfer {
+        return Err(cost.why(NOT_EVEN_THE_WAY, start + cost.transfer));
+    }
+    let gpu = present().as_ref().map_err(|why| Why::from(why.clone()))?;
+    let there = start + cost.transfer + cost.on_device(gpu.multiprocessors, gpu.clock_hz, element);
+    if cost.here <= there {
+        return Err(cost.why("the processor is faster", there));
+    }
+    let [a, b, c] = [(a.rows, a.cols), (b.rows, b.cols), (a.rows, b.cols)]
+        .map(|(rows, cols)| Layout::row_major(rows, cols));
+    let request = tilewright_kernels::Request::new(Problem::new(a, b, c).map_err(text)?, semiring, dtype);
+    let request = tilewright_kernels::Request { target: gpu.target(), ..request };
+    tilewright_cuda::choose(&request).map_err(|refusal| Why::from(refusal.to_string()))?;
+    Ok(cost.why("the GPU is faster", there))
+}
+
+/// The GPU that would compute, which this process asks for once, or why there is none.
+#[cfg(feature = "cuda")]
+fn present() -> &'static Result<crate::plan::Gpu, String> {
+    static PRESENT: OnceLock<Result<crate::plan::Gpu, String>> = OnceLock::new();
+    PRESENT.get_or_init(|| {
+        let info = tilewright_cuda::Engine::shared_device();
+        info.and_then(|info| crate::plan::Gpu::present(&info)).map_err(|error| error.to_string())
+    })
+}
+
+/// The reason against a GPU that holds whatever the GPU is.
+const NOT_EVEN_THE_WAY: &str = "the processor has it done before a GPU has the operands";
+
 /// Opening a device and loading a kernel from the cache, in seconds; an H200 with driver 580.
+#[cfg(any(feature = "cuda", test))]
 const DEVICE_START: f64 = 0.4;
 /// Bytes per second between ordinary memory of the host and a device: 10 there and 18 back on an H200.
 const BUS: f64 = 10e9;
 /// Terms per second of a thread of this processor, for 4-byte elements: between that of plus-times (100) and min-plus (50).
 const THREAD: f64 = 70e9;
 /// Terms of 4-byte elements that a multiprocessor computes in a cycle: half of its 128 lanes, which the shared-memory kernels reach.
+#[cfg(any(feature = "cuda", test))]
 const MULTIPROCESSOR: f64 = 64.0;
+
+/// At most `wanted` threads, or all; how many there are does not change while a process runs.
+fn threads(wanted: usize) -> usize {
+    static ALL: OnceLock<usize> = OnceLock::new();
+    let all = *ALL.get_or_init(|| available_parallelism().map_or(1, Into::into));
+    if wanted == 0 { all } else { wanted.min(all) }
+}
 
 /// Estimates in seconds, each good to a factor of two: near the break-even either choice is fine.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
+    #[cfg(any(feature = "cuda", test))]
     terms: f64,
     here: f64,
     transfer: f64,
 }
 
 impl Cost {
-    fn new(a: Layout, b: Layout, element: usize, threads: usize) -> Self {
+    fn new(a: Layout, b: Layout, element: usize, wanted: usize) -> Self {
         let (m, n, k) = (a.rows as f64, b.cols as f64, a.cols as f64);
         let (terms, bytes) = (m * n * k, (m * k + k * n + m * n) * element as f64);
-        Self { terms, here: terms * element as f64 / 4.0 / (THREAD * threads as f64), transfer: bytes / BUS }
+        let here = terms * element as f64 / 4.0 / (THREAD * threads(wanted) as f64);
+        Self {
+            #[cfg(any(feature = "cuda", test))]
+            terms,
+            here,
+            transfer: bytes / BUS,
+        }
     }
 
-    fn on_device(&self, multiprocessors: u32, clock_hz: u64, element: usize) -> f64 {
-        let rate = f64::from(multiprocessors) * clock_hz.max(1) as f64 * MULTIPROCESSOR;
+    #[cfg(any(feature = "cuda", test))]
+    fn on_device(&self, multiprocessors: u32, clock_hz: f64, element: usize) -> f64 {
+        let rate = f64::from(multiprocessors) * clock_hz.max(1.0) * MULTIPROCESSOR;
         self.terms * (element as f64 / 4.0).max(1.0) / rate
     }
 
-    fn describe(&self, what: &str, there: f64) -> String {
-        format!(
-            "{what}: about {:.3} s here, {there:.3} s there, {:.3} s of them for the way",
-            self.here, self.transfer
-        )
+    fn why(&self, what: &'static str, there: f64) -> Why {
+        Why::estimated(what, [self.here, there, self.transfer])
     }
 }
 
@@ -132,12 +182,16 @@ mod tests {
 
     #[test]
     fn small_products_stay_here_and_large_ones_pay_for_the_way() {
-        let cost = |n| Cost::new(Layout::row_major(n, n), Layout::row_major(n, n), 4, 16);
-        let there = |n| DEVICE_START + cost(n).transfer + cost(n).on_device(132, 1_980_000_000, 4);
+        let of = |a, b| {
+            let cost = Cost::new(a, b, 4, 1);
+            Cost { here: cost.here / 16.0, ..cost }
+        };
+        let cost = |n| of(Layout::row_major(n, n), Layout::row_major(n, n));
+        let there = |n| DEVICE_START + cost(n).transfer + cost(n).on_device(132, 1.98e9, 4);
         assert!(cost(1000).here < there(1000));
         assert!(cost(16_384).here > there(16_384));
         // A thin product moves more than it computes.
-        let thin = Cost::new(Layout::row_major(1 << 20, 4), Layout::row_major(4, 1 << 10), 4, 16);
+        let thin = of(Layout::row_major(1 << 20, 4), Layout::row_major(4, 1 << 10));
         assert!(thin.here < thin.transfer);
     }
 
@@ -146,16 +200,43 @@ mod tests {
         let layout = Layout::row_major(8, 8);
         let choose = |backend| {
             let options = Options { backend, ..Options::default() };
-            choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, ArgResult::NotWanted).unwrap()
+            choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, ArgResult::NotWanted)
         };
-        let auto = choose(Backend::Auto);
+        let auto = choose(Backend::Auto).unwrap();
         assert!(auto.backend == Backend::Cpu && !auto.why.is_empty() && auto.otherwise == Otherwise::Here);
+        let text = auto.why.to_string();
+        assert!(text.starts_with("the processor has it done") && text.contains(" s here, "), "{text}");
         for backend in [Backend::Reference, Backend::Emulator] {
-            let (why, otherwise) = (String::new(), Otherwise::Nowhere);
-            assert_eq!(choose(backend), Choice { backend, why, otherwise });
+            let (why, otherwise) = (Why::default(), Otherwise::Nowhere);
+            match choose(backend) {
+                Ok(choice) => assert_eq!(choice, Choice { backend, why, otherwise }),
+                Err(error) => assert!(!cfg!(feature = "emulator"), "{error}"),
+            }
         }
     }
 
+    /// As a process that has no GPU, or too few of them, is told: once, and with the same words.
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn large_products_ask_for_the_device_that_would_compute() {
+        let layout = Layout::row_major(16_384, 16_384);
+        let choose = || {
+            choose::<tilewright_core::PlusTimes<f32>>(
+                &Options { threads: 1, ..Options::default() },
+                layout,
+                layout,
+                ArgResult::NotWanted,
+            )
+        };
+        let (first, second) = (choose().unwrap(), choose().unwrap());
+        assert_eq!(first, second);
+        match present() {
+            Ok(_) => assert_eq!(first.backend, Backend::Cuda),
+            Err(why) => assert_eq!((first.backend, &first.why.to_string()), (Backend::Cpu, why)),
+        }
+    }
+
+    #[cfg(feature = "cuda")]
     #[test]
     fn kernels_for_gpus_are_not_the_processors() {
         let layout = Layout::row_major(8, 8);

@@ -24,23 +24,31 @@ pub mod files;
 mod backend;
 mod batch;
 mod choice;
+#[cfg(feature = "cuda")]
 mod device;
 mod dynamic;
 mod options;
 pub mod plan;
 mod product;
+// Plans for the emulator need it even where there is none; what reads PTX does not.
+#[cfg(feature = "cuda")]
+#[cfg_attr(not(feature = "emulator"), allow(dead_code))]
 mod ptx;
+#[cfg(feature = "cuda")]
 mod selection;
 mod verify;
 
 pub use backend::Backend;
 pub use batch::BatchProduct;
 pub use dynamic::{DynProduct, DynUpdate, Outcome, erase};
-pub use options::{Options, Report};
+pub use options::{Options, Ran, Report, Why};
 pub use product::Product;
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
+#[cfg(feature = "cuda")]
 pub use tilewright_cuda as cuda;
+#[cfg(feature = "emulator")]
 pub use tilewright_emulator as emulator;
+#[cfg(feature = "cuda")]
 pub use tilewright_kernels as kernels;
 pub use verify::{Mismatch, Verification};

@@ -1,9 +1,11 @@
 //! Products of matrices whose element type is known at compile time.
 
+#[cfg(feature = "cuda")]
+mod on_device;
+
 use crate::{
     backend::Backend,
-    choice::{self, ArgResult, Choice, Otherwise},
-    device::{self, Device, Failure, Target},
+    choice::{self, ArgResult},
     options::{Options, Report},
 };
 use core::fmt;
@@ -187,49 +189,16 @@ impl<'a, S: Semiring> Product<'a, S> {
                 self.tell_progress();
                 Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
             }
-            (Backend::Cuda, None) => {
-                let report =
-                    self.or_here(&choice, c, update, |c| self.run_kernel(Device::Present, c, update))?;
-                if report.backend == Backend::Cuda {
-                    self.tell_progress();
-                }
-                Ok(report)
-            }
-            (Backend::Emulator, None) => {
-                self.run_kernel(Device::Emulated, c, update).map_err(|failure| failure.error)
-            }
-            (Backend::Cuda | Backend::Emulator, Some(_)) => {
+            #[cfg(feature = "cuda")]
+            (Backend::Cuda, None) => self.on_gpu(&choice, c, update),
+            #[cfg(feature = "emulator")]
+            (Backend::Emulator, None) => self.on_emulator(c, update),
+            // Without a backend that was compiled in, `choose` has refused it.
+            (Backend::Cuda | Backend::Emulator, _) => {
                 let (what, why) = ("an arg result on a GPU".into(), "no kernel computes it".into());
                 Err(ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into())
             }
             (_, arg) => Ok(Report { why: choice.why, ..self.here(c, arg, update)? }),
-        }
-    }
-
-    /// What `kernel` computes; if it fails and nobody asked for it, what this processor does, as long as the old C is there to be
-    /// read or does not matter.
-    fn or_here(
-        &self,
-        choice: &Choice,
-        mut c: MatMut<'_, S::Out>,
-        update: &Update<S>,
-        kernel: impl FnOnce(MatMut<'_, S::Out>) -> Result<Report, Failure>,
-    ) -> Result<Report, Error> {
-        let why = &choice.why;
-        match kernel(c.reborrow()) {
-            Ok(report) if why.is_empty() => Ok(report),
-            Ok(report) if report.why.is_empty() => Ok(Report { why: why.clone(), ..report }),
-            Ok(report) => Ok(Report { why: format!("{why}; {}", report.why), ..report }),
-            Err(Failure { error, c: old }) => {
-                if choice.otherwise == Otherwise::Nowhere || (old == Target::Lost && update.reads_c()) {
-                    return Err(error);
-                }
-                let report = self.here(c, None, update)?;
-                Ok(Report {
-                    why: format!("{why}; the processor computed it, because the GPU failed: {error}"),
-                    ..report
-                })
-            }
         }
     }
 
@@ -245,16 +214,7 @@ impl<'a, S: Semiring> Product<'a, S> {
             None => tilewright_cpu::multiply(c, a, b, update, &options)?,
             Some(arg) => tilewright_cpu::multiply_arg(c, arg, a, b, update, &options)?,
         };
-        Ok(Report::here(Backend::Cpu, report.kernel.to_string(), report.threads, start))
-    }
-
-    fn run_kernel(
-        &self,
-        device: Device,
-        c: MatMut<'_, S::Out>,
-        update: &Update<S>,
-    ) -> Result<Report, Failure> {
-        device::multiply(device, c, (self.a, self.b), update, &self.options)
+        Ok(Report::here(Backend::Cpu, report.kernel.into(), report.threads, start))
     }
 
     /// All terms at once, for backends that do not count.

@@ -68,8 +68,12 @@ fn the_kernel_and_the_gpu_can_be_chosen_and_are_named() {
         let product = Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap().options(options);
         let mut c = a.clone();
         let report = product.write_to(c.as_mut()).unwrap();
-        assert_eq!((report.kernel.as_str(), report.threads), (name, 1));
-        assert!(report.why.starts_with("imitates RTX A6000, compute capability 8.6"), "{}", report.why);
+        assert_eq!((report.kernel.to_string().as_str(), report.threads), (name, 1));
+        assert!(
+            report.why.to_string().starts_with("imitates RTX A6000, compute capability 8.6"),
+            "{}",
+            report.why
+        );
     }
     // What a kernel does not take, it refuses by name.
     let options = Options { kernel: find("shared-tile").ok(), ..EMULATOR };

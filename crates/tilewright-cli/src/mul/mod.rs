@@ -45,7 +45,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
 
     let outcome = compute(&product, args, common)?;
     if common.verbose && !outcome.report.why.is_empty() {
-        terminal::say(Style::Note, outcome.report.backend.name(), &outcome.report.why);
+        terminal::say(Style::Note, outcome.report.backend.name(), &outcome.report.why.to_string());
     }
     conclude(args, common, &inputs, &product, &outcome, &outputs)
 }

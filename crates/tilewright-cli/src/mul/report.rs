@@ -63,7 +63,7 @@ impl Summary {
             n: b.cols,
             k: a.cols,
             backend: report.backend.name(),
-            kernel: report.kernel.clone(),
+            kernel: report.kernel.to_string(),
             threads: report.threads,
             seconds: report.seconds,
             read_seconds: inputs.seconds,

@@ -54,6 +54,11 @@ impl DeviceInfo {
         (0..count(&driver)?).map(|ordinal| Self::read(&driver, ordinal).map(|(_, info)| info)).collect()
     }
 
+    /// The device with this number.
+    pub(crate) fn of(ordinal: usize) -> Result<Self, Error> {
+        Self::read(&Driver::find()?, ordinal).map(|(_, info)| info)
+    }
+
     /// The device with this number, and what the driver calls it.
     pub(super) fn read(driver: &Driver, ordinal: usize) -> Result<(Device, Self), Error> {
         let count = count(driver)?;

@@ -110,6 +110,14 @@ impl Engine {
         Ok(shared.insert(engine).clone())
     }
 
+    /// The device that [`Engine::shared`] opens or has opened; this does not open it.
+    ///
+    /// # Errors
+    /// `unavailable` without a driver or such a device; `environment` when the variable is no number.
+    pub fn shared_device() -> Result<DeviceInfo, Error> {
+        DeviceInfo::of(device_from(std::env::var(DEVICE_VARIABLE).ok())?)
+    }
+
     /// Whether [`Engine::shared`] has been opened: the first call takes a fraction of a second, later ones nothing.
     pub fn is_shared_open() -> bool {
         // Who holds the lock is opening it.

@@ -35,7 +35,7 @@ pub(super) fn run<T: Element, U: Element>(
         transfer += again.elapsed();
     }
     let loading = Instant::now();
-    let kernel = recipe.kernel().name.to_owned();
+    let kernel = recipe.kernel().name.into();
     let prepared = engine.prepare(recipe)?;
     let prepare = opened + loading.elapsed();
     let computing = Instant::now();
@@ -52,7 +52,7 @@ pub(super) fn run<T: Element, U: Element>(
         seconds,
         transfer_seconds: transfer.as_secs_f64(),
         prepare_seconds: prepare.as_secs_f64(),
-        why: remarks(passed_over.as_ref(), &prepared.warnings()),
+        why: remarks(passed_over.as_ref(), &prepared.warnings()).into(),
     })
 }
 

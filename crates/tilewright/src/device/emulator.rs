@@ -90,13 +90,14 @@ pub(super) fn run<T: Element, U: Element>(
     let imitated = format!("imitates {}, compute capability {}", gpu.name, gpu.capability);
     Ok(Report {
         backend: Backend::Emulator,
-        kernel: recipe.kernel().name.to_owned(),
+        kernel: recipe.kernel().name.into(),
         threads,
         seconds,
         transfer_seconds: transfer.as_secs_f64(),
         prepare_seconds: prepare.as_secs_f64(),
         why: passed_over
-            .map_or(imitated.clone(), |p| format!("{imitated}; without {}: {}", p.candidate, p.reason)),
+            .map_or(imitated.clone(), |p| format!("{imitated}; without {}: {}", p.candidate, p.reason))
+            .into(),
     })
 }
 

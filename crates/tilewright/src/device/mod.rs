@@ -1,7 +1,9 @@
 //! Products by the kernels of a GPU, on one that is here or on the emulator: the types of both ends.
 
 mod cuda;
+#[cfg(feature = "emulator")]
 mod emulator;
+#[cfg(feature = "emulator")]
 mod image;
 
 use crate::options::{Options, Report};
@@ -19,6 +21,7 @@ pub(crate) enum Device {
     /// The GPU that the engine of this process has opened.
     Present,
     /// The emulator, in place of one.
+    #[cfg(feature = "emulator")]
     Emulated,
 }
 
@@ -121,6 +124,7 @@ impl<S: Semiring> Visit for Multiply<'_, S> {
         };
         match self.device {
             Device::Present => cuda::run(&job, a, b, c),
+            #[cfg(feature = "emulator")]
             Device::Emulated => Ok(emulator::run(&job, a, b, c)?),
         }
     }

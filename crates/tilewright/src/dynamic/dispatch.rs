@@ -51,7 +51,7 @@ impl Task for WhichBackend<'_, '_> {
             Results::ProductAndArg => ArgResult::Wanted,
         };
         let choice = choice::choose::<S>(self.product.choices(), a.layout(), b.layout(), arg)?;
-        Ok((choice.backend, choice.why))
+        Ok((choice.backend, choice.why.to_string()))
     }
 }
 

@@ -1,41 +1,39 @@
 //! Plans: how a product would be computed, without computing it.
 //!
 //! A [`Plan`] is a pure function of shapes, strides, semiring, element type, what happens to C, and a processor or a
-//! [`Gpu`], which need not be present. It names the kernel, its tile, grid and resources, how long the product takes at
-//! least ([`Floor`]), and why other kernels were not chosen.
-//!
-//! ```
-//! use tilewright::{DType, Layout, Problem, SemiringId, plan::{Gpu, How, Plan, Query}};
-//! let (a, b, c) = (Layout::row_major(512, 256), Layout::row_major(256, 128), Layout::row_major(512, 128));
-//! let query = Query::new(SemiringId::MinPlus, DType::F32, Problem::new(a, b, c)?);
-//! let gpu = Gpu::named("a6000")?;
-//! let plan = Plan::on_gpu(&query, &gpu, None, &|_, _| None)?;
-//! let How::Gpu(how) = &plan.how else { unreachable!("it was asked for") };
-//! assert!(how.steps.iter().all(|step| step.blocks() > 0));
-//! assert!(plan.rejected.iter().any(|r| r.candidate == "single-block"));
-//! // 512 x 128 x 256 additions and minima on 84 multiprocessors take at least half a microsecond.
-//! assert!(how.floor.as_ref().unwrap().seconds > 5e-7);
-//! # Ok::<(), tilewright::Error>(())
-//! ```
+//! GPU, which need not be present. It names the kernel, its tile, grid and resources, how long the product takes at
+//! least, and why other kernels were not chosen. Plans for GPUs come with the feature `cuda`.
 
 mod cpu;
+#[cfg(feature = "cuda")]
 mod floor;
+#[cfg(feature = "cuda")]
 mod gpu;
+#[cfg(feature = "cuda")]
 mod gpu_report;
+#[cfg(feature = "cuda")]
 mod model;
+#[cfg(feature = "cuda")]
 mod peak;
 mod query;
 mod report;
+#[cfg(feature = "cuda")]
 mod resources;
+#[cfg(feature = "cuda")]
 mod target;
 mod words;
 
 pub use cpu::CpuPlan;
+#[cfg(feature = "cuda")]
 pub use floor::Floor;
+#[cfg(feature = "cuda")]
 pub use gpu::{GpuPlan, Resources, Step};
+#[cfg(feature = "cuda")]
 pub use peak::{Peak, peak};
 pub use query::{Joining, Query, Results, Work};
+#[cfg(feature = "cuda")]
 pub use resources::{Compiled, Origin, compile};
+#[cfg(feature = "cuda")]
 pub use target::Gpu;
 
 /// How a product would be computed.
@@ -59,6 +57,7 @@ pub enum How {
     /// By the vector instructions of a processor.
     Cpu(CpuPlan),
     /// By launches of kernels on a GPU.
+    #[cfg(feature = "cuda")]
     Gpu(Box<GpuPlan>),
     /// By the definition, one term at a time.
     Reference,

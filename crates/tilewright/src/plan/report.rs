@@ -14,6 +14,7 @@ impl Plan {
         let mut rows = vec![("product", self.product()), ("work", self.amount())];
         match &self.how {
             How::Cpu(cpu) => rows.extend(cpu_rows(cpu)),
+            #[cfg(feature = "cuda")]
             How::Gpu(gpu) => rows.extend(gpu.rows()),
             How::Reference => rows.push(("kernel", "the definition, one term at a time".into())),
         }

@@ -18,12 +18,14 @@ pub fn digits(value: f64) -> String {
 }
 
 /// `1 block`, `2 blocks`.
+#[cfg(feature = "cuda")]
 pub fn count(n: impl Into<u64>, what: &str) -> String {
     let n = n.into();
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A time in the unit that suits it.
+#[cfg(feature = "cuda")]
 pub fn seconds(value: f64) -> String {
     match value {
         s if s >= 1.0 => format!("{s:.3} s"),
