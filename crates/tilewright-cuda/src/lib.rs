@@ -20,7 +20,7 @@ mod tool;
 pub use architecture::{Architecture, InstructionSet};
 pub use cache::{CacheInfo, CacheKey, CubinCache};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
-pub use cublas::{Cublas, CublasMath};
+pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
     DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned, device_layout,
 };

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tilewright_arch::ComputeCapability;
 
 thread_local! {
@@ -52,6 +53,14 @@ unsafe extern "C" fn release(_: ffi::Device) -> ffi::Code {
 unsafe extern "C" fn destroy_stream(_: ffi::Stream) -> ffi::Code {
     call("destroy the stream")
 }
+/// Memory that nothing may touch: another place each time, aligned as the driver's.
+unsafe extern "C" fn allocate(address: *mut ffi::Address, bytes: usize) -> ffi::Code {
+    static NEXT: AtomicU64 = AtomicU64::new(1 << 20);
+    let next = NEXT.fetch_add((bytes as u64).next_multiple_of(512), Ordering::Relaxed);
+    // SAFETY: the caller gives a place for the address.
+    unsafe { address.write(next) };
+    call("allocate")
+}
 unsafe extern "C" fn load(
     _: *mut ffi::Module,
     _: *const c_void,
@@ -68,6 +77,7 @@ pub(crate) fn context(health: Health) -> Arc<Context> {
         cuCtxPushCurrent_v2: push,
         cuCtxSynchronize: wait_for_context,
         cuStreamSynchronize: wait_for_stream,
+        cuMemAlloc_v2: allocate,
         cuModuleUnload: unload,
         cuModuleLoadDataEx: load,
         cuDevicePrimaryCtxRelease_v2: release,
@@ -81,6 +91,11 @@ pub(crate) fn context(health: Health) -> Arc<Context> {
         DriverVersion::new(13, 0),
     );
     Context::fake(driver, info(), ptr::null_mut(), health)
+}
+
+/// A stream in a context that can be used.
+pub(crate) fn healthy() -> Arc<Stream> {
+    stream(Health::new())
 }
 
 /// A stream in such a context.

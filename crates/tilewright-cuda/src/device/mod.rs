@@ -19,6 +19,9 @@ pub use memory::Pinned;
 pub use module::FunctionAttributes;
 pub use transfer::device_layout;
 
+#[cfg(test)]
+pub(crate) use fake::healthy as fake_stream;
+
 pub(crate) use context::Context;
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Extent, Function, Module, Texture};

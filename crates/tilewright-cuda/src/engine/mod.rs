@@ -88,9 +88,18 @@ impl Engine {
     /// # Errors
     /// As [`Engine::open`].
     pub fn with_cache(ordinal: usize, cache: Option<CubinCache>) -> Result<Self, Error> {
-        let stream = Stream::new(Context::open(ordinal)?)?;
+        Ok(Self::of(Stream::new(Context::open(ordinal)?)?, cache))
+    }
+
+    fn of(stream: Arc<Stream>, cache: Option<CubinCache>) -> Self {
         let (compiler, kernels, launching, reuses_operands) = Default::default();
-        Ok(Self(Arc::new(Inner { stream, cache, compiler, kernels, launching, reuses_operands })))
+        Self(Arc::new(Inner { stream, cache, compiler, kernels, launching, reuses_operands }))
+    }
+
+    /// An engine whose driver does nothing.
+    #[cfg(test)]
+    pub(crate) fn fake() -> Self {
+        Self::of(crate::device::fake_stream(), None)
     }
 
     /// The engine of this process: the device that `TILEWRIGHT_DEVICE` numbers, or the first one, opened once.

@@ -24,6 +24,7 @@ super::functions! {
         cublasGetVersion_v2: fn(Handle, *mut c_int) -> Code;
         cublasSetStream_v2: fn(Handle, Stream) -> Code;
         cublasSetMathMode: fn(Handle, Math) -> Code;
+        cublasSetWorkspace_v2: fn(Handle, Address, usize) -> Code;
         cublasSgemm_v2: fn(Handle, Operation, Operation, c_int, c_int, c_int, *const f32, Address, c_int, Address, c_int, *const f32, Address, c_int) -> Code;
         cublasDgemm_v2: fn(Handle, Operation, Operation, c_int, c_int, c_int, *const f64, Address, c_int, Address, c_int, *const f64, Address, c_int) -> Code;
     }

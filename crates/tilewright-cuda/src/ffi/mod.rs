@@ -6,6 +6,7 @@
 //! looked up once, a missing one is an error that names it, and codes are plain integers.
 
 pub(crate) mod cublas;
+pub(crate) mod cublaslt;
 pub(crate) mod driver;
 pub(crate) mod nvrtc;
 

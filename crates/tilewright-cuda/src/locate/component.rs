@@ -12,6 +12,8 @@ pub enum Component {
     Nvrtc,
     /// The vendor's linear algebra, `libcublas`: only measured against, never needed.
     Cublas,
+    /// The same with a choice of algorithms, `libcublasLt`: likewise.
+    CublasLt,
     /// The PTX assembler.
     Ptxas,
     /// The disassembler of machine code.
@@ -41,7 +43,8 @@ pub(super) struct Spec {
 
 impl Component {
     /// Every component.
-    pub const ALL: [Self; 5] = [Self::Driver, Self::Nvrtc, Self::Cublas, Self::Ptxas, Self::Nvdisasm];
+    pub const ALL: [Self; 6] =
+        [Self::Driver, Self::Nvrtc, Self::Cublas, Self::CublasLt, Self::Ptxas, Self::Nvdisasm];
 
     /// The environment variable that names the file to use, or its directory.
     ///
@@ -63,6 +66,7 @@ impl Component {
             Self::Driver => &DRIVER,
             Self::Nvrtc => &NVRTC,
             Self::Cublas => &CUBLAS,
+            Self::CublasLt => &CUBLASLT,
             Self::Ptxas => &PTXAS,
             Self::Nvdisasm => &NVDISASM,
         }
@@ -111,9 +115,23 @@ static CUBLAS: Spec = Spec {
     } else {
         &["libcublas.so.13", "libcublas.so.12"]
     },
-    wheels: &["nvidia/cu13/lib", "nvidia/cublas/lib"],
+    wheels: CUBLAS_WHEELS,
     copies: &[],
     hint: "pip install nvidia-cublas, or name the library in TILEWRIGHT_CUBLAS_PATH",
+};
+
+static CUBLASLT: Spec = Spec {
+    name: "cuBLASLt",
+    kind: Kind::Library,
+    variable: "TILEWRIGHT_CUBLASLT_PATH",
+    files: if WINDOWS {
+        &["cublasLt64_13.dll", "cublasLt64_12.dll"]
+    } else {
+        &["libcublasLt.so.13", "libcublasLt.so.12"]
+    },
+    wheels: CUBLAS_WHEELS,
+    copies: &[],
+    hint: "pip install nvidia-cublas, or name the library in TILEWRIGHT_CUBLASLT_PATH",
 };
 
 static PTXAS: Spec = Spec {
@@ -136,6 +154,7 @@ static NVDISASM: Spec = Spec {
     hint: "pip install nvidia-cuda-nvcc, or name the program in TILEWRIGHT_NVDISASM_PATH",
 };
 
+const CUBLAS_WHEELS: &[&str] = &["nvidia/cu13/lib", "nvidia/cublas/lib"];
 const TOOL_WHEELS: &[&str] = &["nvidia/cu13/bin", "nvidia/cuda_nvcc/bin"];
 /// Triton brings its own copies, often older ones.
 const TRITON: &[&str] = &["triton/backends/nvidia/bin"];

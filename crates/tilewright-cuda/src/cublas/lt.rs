@@ -1,0 +1,486 @@
+//! cuBLASLt: a product in each of the ways that the library's heuristics name for it.
+
+use super::gemm::Gemm;
+use super::{CublasElement, CublasMath, check, of_engine, unsupported};
+use crate::device::{DeviceMatrix, DeviceMemory};
+use crate::engine::Engine;
+use crate::ffi::MissingFunction;
+use crate::ffi::cublaslt::{self as ffi, Code, Suggestion};
+use crate::locate::{self, Component, Environment, Kept, Location};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use tilewright_core::{DType, Error, Problem};
+
+const NAME: &str = "cuBLASLt";
+
+/// cuBLASLt, opened for an engine: it works in the engine's stream.
+#[derive(Debug)]
+pub struct CublasLt {
+    engine: Engine,
+    library: &'static Library,
+    handle: ffi::Handle,
+    math: CublasMath,
+}
+
+struct Library {
+    functions: ffi::Functions,
+    location: Location,
+}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.location.fmt(f)
+    }
+}
+
+/// An object of the library, destroyed when dropped.
+#[derive(Debug)]
+struct Object<T> {
+    pointer: *mut T,
+    destroy: unsafe extern "C" fn(*mut T) -> Code,
+}
+
+impl<T> Object<T> {
+    /// What `create` makes.
+    fn new(
+        create: impl FnOnce(*mut *mut T) -> Code,
+        destroy: unsafe extern "C" fn(*mut T) -> Code,
+    ) -> Result<Self, Error> {
+        let mut pointer = ptr::null_mut();
+        check(create(&mut pointer), "describing a product to cuBLASLt")?;
+        Ok(Self { pointer, destroy })
+    }
+
+    fn set<V>(
+        &self,
+        set: unsafe extern "C" fn(*mut T, c_int, *const c_void, usize) -> Code,
+        attribute: c_int,
+        value: V,
+    ) -> Result<(), Error> {
+        // SAFETY: the object is alive, and so is the value, of its size; the library refuses a size that is not the attribute's.
+        let code = unsafe { set(self.pointer, attribute, (&raw const value).cast(), size_of::<V>()) };
+        check(code, "describing a product to cuBLASLt")
+    }
+}
+
+impl<T> Drop for Object<T> {
+    fn drop(&mut self) {
+        // SAFETY: made by the library in `new`, and used nowhere else. A failure could not be handled.
+        unsafe { (self.destroy)(self.pointer) };
+    }
+}
+
+/// A product of matrices with these layouts, and the algorithms for it that the library's heuristics name, the one it thinks best of first.
+#[derive(Debug)]
+pub struct LtProduct<'a> {
+    library: &'a CublasLt,
+    dtype: DType,
+    problem: Problem,
+    alignments: [u64; 3],
+    call: Gemm,
+    operation: Object<ffi::Operation>,
+    stored: [Object<ffi::Stored>; 3],
+    algorithms: Vec<Suggestion>,
+    workspace: DeviceMemory,
+}
+
+impl CublasLt {
+    /// Finds the library and opens it for `engine`, with this arithmetic.
+    ///
+    /// # Errors
+    /// `unavailable` where it is not installed, `device` when it fails.
+    pub fn open(engine: &Engine, math: CublasMath) -> Result<Self, Error> {
+        Self::with_library(engine, math, Self::library()?)
+    }
+
+    fn with_library(engine: &Engine, math: CublasMath, library: &'static Library) -> Result<Self, Error> {
+        // Its calls take the context that is current.
+        let _entered = engine.stream().context.enter()?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the pointer is valid for a write.
+        check(unsafe { (library.functions.cublasLtCreate)(&mut handle) }, "opening cuBLASLt")?;
+        Ok(Self { engine: engine.clone(), library, handle, math })
+    }
+
+    /// Where the library is, without opening it for a device.
+    ///
+    /// # Errors
+    /// `unavailable` where it is not installed.
+    pub fn locate() -> Result<Location, Error> {
+        Self::library().map(|library| library.location.clone())
+    }
+
+    fn library() -> Result<&'static Library, Error> {
+        static FOUND: Kept<&'static Library> = Kept::new();
+        FOUND.get(Environment::current(), Self::library_in)
+    }
+
+    fn library_in(environment: &Environment) -> Result<&'static Library, Error> {
+        let loaded = locate::library(Component::CublasLt, environment)?;
+        // SAFETY: a library of this name is cuBLASLt, and loaded libraries are never unloaded.
+        let functions =
+            unsafe { ffi::Functions::load(loaded.library) }.map_err(|MissingFunction(name)| {
+                locate::incomplete(Component::CublasLt, &loaded.location, name)
+            })?;
+        Ok(Box::leak(Box::new(Library { functions, location: loaded.location })))
+    }
+
+    /// The version, such as 130000 for 13.0.0.
+    pub fn version(&self) -> u32 {
+        // SAFETY: the function has no precondition.
+        let version = unsafe { (self.library.functions.cublasLtGetVersion)() };
+        u32::try_from(version).unwrap_or(u32::MAX)
+    }
+
+    /// `C = A B` for matrices like these: at most so many algorithms, each of which works in at most so many bytes.
+    ///
+    /// # Errors
+    /// `inner-mismatch` and `result-mismatch` for shapes; `unsupported` for matrices of another engine, with neither rows nor columns
+    /// of neighbouring elements, without elements, and where no algorithm is named; `device-memory` where the workspace does not fit; `device` when the
+    /// library fails.
+    pub fn prepare<T: CublasElement>(
+        &self,
+        [a, b, c]: [&DeviceMatrix<T>; 3],
+        algorithms: u16,
+        workspace: u64,
+    ) -> Result<LtProduct<'_>, Error> {
+        let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+        of_engine(&self.engine, [a, b, c], NAME)?;
+        if problem.c().is_empty() || problem.k() == 0 {
+            return Err(unsupported(NAME, "it takes matrices that have elements"));
+        }
+        let call = Gemm::of(&problem).ok_or_else(|| unsupported(NAME, Gemm::TAKES))?;
+        let alignments = [a.alignment(), b.alignment(), c.alignment()];
+        let entered = self.engine.stream().context.enter()?;
+        let (operation, stored) = (self.operation::<T>(&call)?, self.stored::<T>(&call)?);
+        let preference = self.preference(call.in_order(alignments), workspace)?;
+        let algorithms = self.algorithms(&operation, &stored, &preference, algorithms)?;
+        drop(entered);
+        if algorithms.is_empty() {
+            return Err(unsupported(NAME, "its heuristics name no algorithm"));
+        }
+        let most = algorithms.iter().map(|one| one.workspace).max().unwrap_or(0);
+        let workspace = DeviceMemory::new(self.engine.stream(), "cuBLASLt's workspace", most)?;
+        let (library, dtype) = (self, T::DTYPE);
+        Ok(LtProduct { library, dtype, problem, alignments, call, operation, stored, algorithms, workspace })
+    }
+
+    fn operation<T: CublasElement>(&self, call: &Gemm) -> Result<Object<ffi::Operation>, Error> {
+        let functions = &self.library.functions;
+        let operation = Object::new(
+            // SAFETY: the pointer is valid for a write.
+            |made| unsafe { (functions.cublasLtMatmulDescCreate)(made, T::compute(self.math), T::TYPE) },
+            functions.cublasLtMatmulDescDestroy,
+        )?;
+        let set = functions.cublasLtMatmulDescSetAttribute;
+        operation.set(set, ffi::OPERATION_A, call.a.operation)?;
+        operation.set(set, ffi::OPERATION_B, call.b.operation)?;
+        Ok(operation)
+    }
+
+    fn stored<T: CublasElement>(&self, call: &Gemm) -> Result<[Object<ffi::Stored>; 3], Error> {
+        let functions = &self.library.functions;
+        let [shape_a, shape_b, shape_c] = call.shapes();
+        let object = |(rows, cols): (c_int, c_int), pitch: c_int| {
+            let [rows, cols] = [rows, cols].map(|count| u64::from(count.unsigned_abs()));
+            Object::new(
+                // SAFETY: the pointer is valid for a write.
+                |made| unsafe {
+                    (functions.cublasLtMatrixLayoutCreate)(made, T::TYPE, rows, cols, pitch.into())
+                },
+                functions.cublasLtMatrixLayoutDestroy,
+            )
+        };
+        Ok([object(shape_a, call.a.pitch)?, object(shape_b, call.b.pitch)?, object(shape_c, call.c.pitch)?])
+    }
+
+    fn preference(&self, alignments: [u64; 3], workspace: u64) -> Result<Object<ffi::Preference>, Error> {
+        let functions = &self.library.functions;
+        let preference = Object::new(
+            // SAFETY: the pointer is valid for a write.
+            |made| unsafe { (functions.cublasLtMatmulPreferenceCreate)(made) },
+            functions.cublasLtMatmulPreferenceDestroy,
+        )?;
+        let set = functions.cublasLtMatmulPreferenceSetAttribute;
+        preference.set(set, ffi::MAX_WORKSPACE, workspace)?;
+        // At most 256, as all alignments here. D is C.
+        let [a, b, c] = alignments.map(|bytes| bytes as u32);
+        let attributes = [ffi::ALIGNMENT_A, ffi::ALIGNMENT_B, ffi::ALIGNMENT_C, ffi::ALIGNMENT_D];
+        for (attribute, bytes) in attributes.into_iter().zip([a, b, c, c]) {
+            preference.set(set, attribute, bytes)?;
+        }
+        Ok(preference)
+    }
+
+    /// What the heuristics name, without those that they name and refuse.
+    fn algorithms(
+        &self,
+        operation: &Object<ffi::Operation>,
+        [a, b, c]: &[Object<ffi::Stored>; 3],
+        preference: &Object<ffi::Preference>,
+        most: u16,
+    ) -> Result<Vec<Suggestion>, Error> {
+        let mut suggestions = vec![Suggestion::NONE; most.into()];
+        let mut count = 0;
+        // SAFETY: all objects are alive, and there is room for as many suggestions as are asked for.
+        let code = unsafe {
+            (self.library.functions.cublasLtMatmulAlgoGetHeuristic)(
+                self.handle,
+                operation.pointer,
+                a.pointer,
+                b.pointer,
+                c.pointer,
+                c.pointer,
+                preference.pointer,
+                most.into(),
+                suggestions.as_mut_ptr(),
+                &mut count,
+            )
+        };
+        check(code, "asking cuBLASLt for algorithms")?;
+        suggestions.truncate(usize::try_from(count).unwrap_or(0));
+        suggestions.retain(|one| one.status == 0);
+        Ok(suggestions)
+    }
+}
+
+impl Drop for CublasLt {
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.engine.stream().context.enter() {
+            // SAFETY: opened in `open`. A failure could not be handled.
+            unsafe { (self.library.functions.cublasLtDestroy)(self.handle) };
+        }
+    }
+}
+
+impl LtProduct<'_> {
+    /// The number of algorithms: at least one.
+    pub fn algorithms(&self) -> usize {
+        self.algorithms.len()
+    }
+
+    /// The bytes that an algorithm works in; none where there are fewer algorithms.
+    pub fn workspace(&self, algorithm: usize) -> Option<u64> {
+        self.algorithms.get(algorithm).map(|one| one.workspace as u64)
+    }
+
+    /// `C = A B` by an algorithm, counted from 0. Returns before the device has finished.
+    ///
+    /// # Errors
+    /// `unsupported` for matrices of another engine, of another type, with other layouts or less alignment than those that it was prepared for, and for an
+    /// algorithm that there is not; `device` when the library fails.
+    pub fn run<T: CublasElement>(
+        &self,
+        algorithm: usize,
+        a: &DeviceMatrix<T>,
+        b: &DeviceMatrix<T>,
+        c: &mut DeviceMatrix<T>,
+    ) -> Result<(), Error> {
+        let engine = &self.library.engine;
+        of_engine(engine, [a, b, c], NAME)?;
+        let aligned =
+            [a.alignment(), b.alignment(), c.alignment()].iter().zip(self.alignments).all(|(&x, y)| x >= y);
+        let layouts = [self.problem.a(), self.problem.b(), self.problem.c()];
+        if self.dtype != T::DTYPE || [a.layout(), b.layout(), c.layout()] != layouts || !aligned {
+            return Err(unsupported(NAME, "it was prepared for other matrices"));
+        }
+        let Some(algorithm) = self.algorithms.get(algorithm) else {
+            return Err(unsupported(NAME, "its heuristics name fewer algorithms"));
+        };
+        let [address_a, address_b, address_c] = self.call.in_order([a.address(), b.address(), c.address()]);
+        let [stored_a, stored_b, stored_c] = &self.stored;
+        let (one, zero) = (T::ONE, T::ZERO);
+        let _entered = engine.stream().context.enter()?;
+        // SAFETY: all objects are alive; the matrices have the layouts that they describe, on this device, and C is D; the workspace is as large as any
+        // algorithm needs; the scalars are read before the call returns.
+        let code = unsafe {
+            (self.library.library.functions.cublasLtMatmul)(
+                self.library.handle,
+                self.operation.pointer,
+                (&raw const one).cast(),
+                address_a,
+                stored_a.pointer,
+                address_b,
+                stored_b.pointer,
+                (&raw const zero).cast(),
+                address_c,
+                stored_c.pointer,
+                address_c,
+                stored_c.pointer,
+                &algorithm.algorithm,
+                self.workspace.address(),
+                self.workspace.bytes(),
+                engine.stream().handle(),
+            )
+        };
+        check(code, "multiplying with cuBLASLt")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::locate::Rule;
+    use std::cell::RefCell;
+    use tilewright_core::Layout;
+
+    thread_local! {
+        static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    fn saw(text: String) -> Code {
+        SEEN.with_borrow_mut(|seen| seen.push(text));
+        0
+    }
+
+    unsafe extern "C" fn layout(
+        _: *mut *mut ffi::Stored,
+        kind: c_int,
+        rows: u64,
+        cols: u64,
+        ld: i64,
+    ) -> Code {
+        saw(format!("type {kind}: {rows} x {cols}, columns {ld} apart"))
+    }
+    unsafe extern "C" fn operation(_: *mut *mut ffi::Operation, compute: c_int, scale: c_int) -> Code {
+        saw(format!("compute {compute}, scalars {scale}"))
+    }
+    unsafe extern "C" fn set_operation(
+        _: *mut ffi::Operation,
+        name: c_int,
+        value: *const c_void,
+        size: usize,
+    ) -> Code {
+        assert_eq!(size, 4);
+        // SAFETY: four bytes, as was checked.
+        saw(format!("attribute {name} is {}", unsafe { value.cast::<c_int>().read() }))
+    }
+    unsafe extern "C" fn set_preference(
+        _: *mut ffi::Preference,
+        name: c_int,
+        value: *const c_void,
+        size: usize,
+    ) -> Code {
+        // SAFETY: as many bytes as the size says.
+        let value = match size {
+            8 => unsafe { value.cast::<u64>().read() },
+            _ => unsafe { value.cast::<u32>().read() }.into(),
+        };
+        saw(format!("preference {name} is {value}"))
+    }
+    unsafe extern "C" fn heuristic(
+        _: ffi::Handle,
+        _: *mut ffi::Operation,
+        _: *mut ffi::Stored,
+        _: *mut ffi::Stored,
+        _: *mut ffi::Stored,
+        _: *mut ffi::Stored,
+        _: *mut ffi::Preference,
+        most: c_int,
+        suggestions: *mut Suggestion,
+        count: *mut c_int,
+    ) -> Code {
+        assert!(most >= 3);
+        // Two that will do, and between them one that will not.
+        for (index, (status, workspace)) in [(0, 1000), (15, 9000), (0, 5000)].into_iter().enumerate() {
+            let one = Suggestion { status, workspace, ..Suggestion::NONE };
+            // SAFETY: there is room for as many as were asked for.
+            unsafe { suggestions.add(index).write(one) };
+        }
+        // SAFETY: a place for the number.
+        unsafe { count.write(3) };
+        0
+    }
+    unsafe extern "C" fn multiply(
+        _: ffi::Handle,
+        _: *mut ffi::Operation,
+        _: *const c_void,
+        a: u64,
+        _: *mut ffi::Stored,
+        b: u64,
+        _: *mut ffi::Stored,
+        _: *const c_void,
+        c: u64,
+        _: *mut ffi::Stored,
+        d: u64,
+        _: *mut ffi::Stored,
+        _: *const ffi::Algorithm,
+        _: u64,
+        bytes: usize,
+        _: crate::ffi::driver::Stream,
+    ) -> Code {
+        assert_eq!(c, d);
+        saw(format!("A at {a}, B at {b}, C at {c}, {bytes} bytes"))
+    }
+
+    /// A library that writes down what it is asked for.
+    fn library() -> &'static Library {
+        let functions = ffi::Functions {
+            cublasLtMatrixLayoutCreate: layout,
+            cublasLtMatmulDescCreate: operation,
+            cublasLtMatmulDescSetAttribute: set_operation,
+            cublasLtMatmulPreferenceSetAttribute: set_preference,
+            cublasLtMatmulAlgoGetHeuristic: heuristic,
+            cublasLtMatmul: multiply,
+            ..ffi::Functions::stub()
+        };
+        let location = Location { path: "fake".into(), rule: Rule::System };
+        Box::leak(Box::new(Library { functions, location }))
+    }
+
+    #[test]
+    fn a_product_is_described_as_it_lies() {
+        let engine = Engine::fake();
+        let lt = CublasLt::with_library(&engine, CublasMath::Pedantic, library()).expect("opens");
+        let zeros = |layout| engine.zeros::<f64>(layout).expect("fits");
+        let (a, b) = (zeros(Layout::row_major(3, 5)), zeros(Layout::col_major(5, 4)));
+        let mut c = zeros(Layout::row_major(3, 4));
+        SEEN.take();
+        let product = lt.prepare([&a, &b, &c], 32, 1 << 25).expect("prepared");
+        // The transpose of C is computed, from the transposes of B and A: B lies so already, A does not.
+        assert_eq!(
+            SEEN.take(),
+            [
+                "compute 71, scalars 1",
+                "attribute 3 is 1",
+                "attribute 4 is 0",
+                "type 1: 5 x 4, columns 5 apart",
+                "type 1: 5 x 3, columns 5 apart",
+                "type 1: 4 x 3, columns 4 apart",
+                "preference 1 is 33554432",
+                "preference 5 is 256",
+                "preference 6 is 256",
+                "preference 7 is 256",
+                "preference 8 is 256",
+            ]
+        );
+        assert_eq!(product.algorithms(), 2);
+        assert_eq!([0, 1, 2].map(|one| product.workspace(one)), [Some(1000), Some(5000), None]);
+        product.run(1, &a, &b, &mut c).expect("runs");
+        let [at_a, at_b, at_c] = [a.address(), b.address(), c.address()];
+        assert_eq!(SEEN.take(), [format!("A at {at_b}, B at {at_a}, C at {at_c}, 5000 bytes")]);
+    }
+
+    #[test]
+    fn only_what_it_was_prepared_for_is_run() {
+        let engine = Engine::fake();
+        let lt = CublasLt::with_library(&engine, CublasMath::Default, library()).expect("opens");
+        let square = || engine.zeros::<f32>(Layout::row_major(4, 4)).expect("fits");
+        let turned = || engine.zeros::<f32>(Layout::col_major(4, 4)).expect("fits");
+        let product = lt.prepare([&square(), &square(), &square()], 8, 0).expect("prepared");
+        product.run(0, &square(), &square(), &mut square()).expect("runs");
+        assert!(product.run(2, &square(), &square(), &mut square()).is_err());
+        assert!(product.run(0, &turned(), &square(), &mut square()).is_err());
+        let doubles = || engine.zeros::<f64>(Layout::row_major(4, 4)).expect("fits");
+        assert!(product.run(0, &doubles(), &doubles(), &mut doubles()).is_err());
+        let elsewhere = Engine::fake();
+        let other = elsewhere.zeros::<f32>(Layout::row_major(4, 4)).expect("fits");
+        assert_eq!(
+            product.run(0, &other, &square(), &mut square()).expect_err("foreign").code(),
+            "unsupported"
+        );
+        let empty = engine.zeros::<f32>(Layout::row_major(4, 0)).expect("fits");
+        let none = engine.zeros::<f32>(Layout::row_major(0, 4)).expect("fits");
+        assert!(lt.prepare([&empty, &none, &square()], 8, 0).is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! The vendor's products of f32 and f64 matrices, to measure against. Nothing else depends on it.
+//!
+//! [`Cublas`] is what most programs call: the library picks an algorithm by itself. [`CublasLt`] lets the caller pick, so that the best of those that its
+//! heuristics name can be found by trying.
+
+mod blas;
+mod gemm;
+mod lt;
+
+pub use blas::Cublas;
+use gemm::Gemm;
+pub use lt::{CublasLt, LtProduct};
+
+use crate::device::DeviceMatrix;
+use crate::engine::Engine;
+use crate::ffi::cublas::{Code, DEFAULT_MATH, Math, PEDANTIC_MATH};
+use crate::ffi::cublaslt::{self as lt_ffi, Compute, Type};
+use std::sync::Arc;
+use tilewright_core::{DType, Element, Error, ErrorKind};
+
+/// The arithmetic that is asked of the libraries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CublasMath {
+    /// The fastest that is not of lower precision: TF32 and emulation only where [`CublasMath::VARIABLES`] ask for them.
+    #[default]
+    Default,
+    /// The prescribed precision in every step, whatever the environment says: no TF32, no emulation.
+    Pedantic,
+}
+
+impl CublasMath {
+    /// Environment variables that let the libraries compute in another way than they are asked to.
+    pub const VARIABLES: [&str; 3] =
+        ["NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"];
+
+    /// The name of the mode in the manual of cuBLAS.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "CUBLAS_DEFAULT_MATH",
+            Self::Pedantic => "CUBLAS_PEDANTIC_MATH",
+        }
+    }
+
+    /// The name in the manual of cuBLASLt, where the mode depends on the element type; none for types that are not measured.
+    ///
+    /// ```
+    /// use tilewright_core::DType;
+    /// use tilewright_cuda::CublasMath;
+    /// assert_eq!(CublasMath::Default.compute_name(DType::F32), Some("CUBLAS_COMPUTE_32F"));
+    /// assert_eq!(CublasMath::Default.compute_name(DType::I32), None);
+    /// ```
+    pub const fn compute_name(self, dtype: DType) -> Option<&'static str> {
+        Some(match (self, dtype) {
+            (Self::Default, DType::F32) => "CUBLAS_COMPUTE_32F",
+            (Self::Pedantic, DType::F32) => "CUBLAS_COMPUTE_32F_PEDANTIC",
+            (Self::Default, DType::F64) => "CUBLAS_COMPUTE_64F",
+            (Self::Pedantic, DType::F64) => "CUBLAS_COMPUTE_64F_PEDANTIC",
+            _ => return None,
+        })
+    }
+
+    /// Of those variables, which are set, with their values.
+    pub fn overrides() -> Vec<(&'static str, String)> {
+        let value = |name| Some((name, std::env::var_os(name)?.to_string_lossy().into_owned()));
+        Self::VARIABLES.into_iter().filter_map(value).collect()
+    }
+
+    fn mode(self) -> Math {
+        match self {
+            Self::Default => DEFAULT_MATH,
+            Self::Pedantic => PEDANTIC_MATH,
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// The element types that are measured against: f32 and f64.
+pub trait CublasElement: Element + sealed::Sealed {
+    #[doc(hidden)]
+    const ZERO: Self;
+    #[doc(hidden)]
+    const ONE: Self;
+    #[doc(hidden)]
+    const TYPE: Type;
+    #[doc(hidden)]
+    fn compute(math: CublasMath) -> Compute;
+    /// The column-major product of the matrices at these addresses, A, B and C of the call.
+    #[doc(hidden)]
+    fn gemm(cublas: &Cublas, call: &Gemm, addresses: [u64; 3]) -> Code;
+}
+
+macro_rules! element {
+    ($type:ty, $function:ident, $code:ident, $default:ident, $pedantic:ident) => {
+        impl CublasElement for $type {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const TYPE: Type = lt_ffi::$code;
+
+            fn compute(math: CublasMath) -> Compute {
+                match math {
+                    CublasMath::Default => lt_ffi::$default,
+                    CublasMath::Pedantic => lt_ffi::$pedantic,
+                }
+            }
+
+            fn gemm(cublas: &Cublas, call: &Gemm, [a, b, c]: [u64; 3]) -> Code {
+                let Gemm { m, n, k, .. } = *call;
+                // SAFETY: the matrices have these shapes on this device, and the scalars are read before the call returns.
+                unsafe {
+                    (cublas.functions().$function)(
+                        cublas.handle(),
+                        call.a.operation,
+                        call.b.operation,
+                        m,
+                        n,
+                        k,
+                        &Self::ONE,
+                        a,
+                        call.a.pitch,
+                        b,
+                        call.b.pitch,
+                        &Self::ZERO,
+                        c,
+                        call.c.pitch,
+                    )
+                }
+            }
+        }
+    };
+}
+element!(f32, cublasSgemm_v2, REAL_32, COMPUTE_32F, COMPUTE_32F_PEDANTIC);
+element!(f64, cublasDgemm_v2, REAL_64, COMPUTE_64F, COMPUTE_64F_PEDANTIC);
+
+/// Whether the matrices belong to the engine.
+fn of_engine<T: Element>(
+    engine: &Engine,
+    matrices: [&DeviceMatrix<T>; 3],
+    by: &'static str,
+) -> Result<(), Error> {
+    match matrices.iter().all(|matrix| Arc::ptr_eq(matrix.stream(), engine.stream())) {
+        true => Ok(()),
+        false => Err(unsupported(by, "a matrix belongs to another engine")),
+    }
+}
+
+fn check(code: Code, doing: &str) -> Result<(), Error> {
+    if code == 0 {
+        return Ok(());
+    }
+    let name = STATUS.iter().find(|(known, _)| *known == code).map_or("an unknown status", |(_, name)| name);
+    let (doing, text, hint) = (doing.into(), String::new(), String::new());
+    Err(ErrorKind::Device { doing, name: name.into(), number: code, text, hint }.into())
+}
+
+const STATUS: [(Code, &str); 6] = [
+    (1, "CUBLAS_STATUS_NOT_INITIALIZED"),
+    (3, "CUBLAS_STATUS_ALLOC_FAILED"),
+    (7, "CUBLAS_STATUS_INVALID_VALUE"),
+    (8, "CUBLAS_STATUS_ARCH_MISMATCH"),
+    (13, "CUBLAS_STATUS_EXECUTION_FAILED"),
+    (15, "CUBLAS_STATUS_NOT_SUPPORTED"),
+];
+
+fn unsupported(by: &str, why: &str) -> Error {
+    ErrorKind::Unsupported { what: format!("this product by {by}"), why: why.into(), hint: String::new() }
+        .into()
+}
