@@ -7,6 +7,8 @@ use core::marker::PhantomData;
 
 /// ⊕ and ⊗ on vectors, with the constants that a loop keeps in registers.
 pub trait Op<V: Lanes>: Copy {
+    /// Terms per turn of the micro-kernel's loop, which spreads the cost of counting.
+    const UNROLL: usize = 4;
     /// # Safety
     /// The instruction set of `V` must be available, here and in every method.
     unsafe fn new() -> Self;
@@ -137,6 +139,11 @@ impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
     }
 }
 
+/// Of several minima of integers in a row the compiler makes a tree, which has more values at a time than there are registers.
+const fn unroll<T: Scalar>() -> usize {
+    if T::HAS_LIMITS { 1 } else { 4 }
+}
+
 #[inline(always)]
 unsafe fn select<V: Lanes, const MAX: bool>(acc: V, term: V) -> V {
     unsafe { if MAX { term.max(acc) } else { term.min(acc) } }
@@ -155,6 +162,7 @@ pub struct SelectSum<V, const MAX: bool> {
 }
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectSum<V, MAX> {
+    const UNROLL: usize = unroll::<V::T>();
     #[inline(always)]
     unsafe fn new() -> Self {
         // Opaque, because the compiler would turn `a * 1 + b` back into `a + b`; see `Lanes::add_with`.
@@ -187,6 +195,7 @@ impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectSum<V, MAX> {
 pub struct SelectProduct<V, const MAX: bool>(PhantomData<V>);
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectProduct<V, MAX> {
+    const UNROLL: usize = unroll::<V::T>();
     #[inline(always)]
     unsafe fn new() -> Self {
         Self(PhantomData)
@@ -215,6 +224,7 @@ impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectProduct<V, MAX> {
 pub struct SelectBottleneck<V, const MAX: bool>(PhantomData<V>);
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectBottleneck<V, MAX> {
+    const UNROLL: usize = unroll::<V::T>();
     #[inline(always)]
     unsafe fn new() -> Self {
         Self(PhantomData)

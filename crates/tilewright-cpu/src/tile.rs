@@ -179,9 +179,6 @@ unsafe fn term<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: us
     }
 }
 
-/// Terms per turn of the loop, which spreads the cost of counting.
-const UNROLL: usize = 4;
-
 /// `MR` rows by `NV` vectors of C, in registers.
 ///
 /// # Safety
@@ -203,16 +200,16 @@ pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const
         let (mut a, mut b, mut copy) = (F::new::<_, MR>(t), t.b, t.copy);
         // A term that is alone may have any stride, which is then never followed.
         let b_k = [0, t.b_k, black_box(t.b_k.wrapping_mul(2)), black_box(t.b_k.wrapping_mul(3))];
-        for _ in 0..t.k / UNROLL {
-            for p in 0..UNROLL {
+        for _ in 0..t.k / O::UNROLL {
+            for p in 0..O::UNROLL {
                 let copy = copy.wrapping_add(p * NV * V::LEN);
                 term::<V, O, F, MR, NV>(op, &mut acc, &a, p, b.offset(b_k[p]), copy);
             }
-            a.advance::<MR>(UNROLL);
-            copy = copy.wrapping_add(UNROLL * NV * V::LEN);
-            b = b.wrapping_offset(UNROLL as isize * t.b_k);
+            a.advance::<MR>(O::UNROLL);
+            copy = copy.wrapping_add(O::UNROLL * NV * V::LEN);
+            b = b.wrapping_offset(O::UNROLL as isize * t.b_k);
         }
-        for _ in 0..t.k % UNROLL {
+        for _ in 0..t.k % O::UNROLL {
             term::<V, O, F, MR, NV>(op, &mut acc, &a, 0, b, copy);
             a.advance::<MR>(1);
             copy = copy.wrapping_add(NV * V::LEN);
