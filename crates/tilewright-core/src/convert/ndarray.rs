@@ -18,7 +18,7 @@
 
 use super::countable;
 use crate::{
-    error::Error,
+    error::{Error, ErrorKind},
     layout::Layout,
     view::{MatMut, MatRef},
 };
@@ -63,12 +63,24 @@ type Forward = ndarray::StrideShape<Ix2>;
 /// How an array is made from its lowest address: the distance of element (0, 0) from there, and the axes that run backwards then.
 fn forward(layout: Layout) -> Result<(Forward, isize, [bool; 2]), Error> {
     countable(layout)?;
-    let axis = |length: usize, stride: isize| if layout.is_empty() || length == 1 { 0 } else { stride };
+    // Of an array without elements, only the shape counts.
+    let axis = |length: usize, stride: isize| match length {
+        0 | 1 => 0,
+        _ if layout.is_empty() => 1,
+        _ => stride,
+    };
     let (down, across) = (axis(layout.rows, layout.row_stride), axis(layout.cols, layout.col_stride));
     let strides = (down.unsigned_abs(), across.unsigned_abs());
     let low = |length: usize, stride: isize| if stride < 0 { (length - 1) as isize * stride } else { 0 };
     let lowest = low(layout.rows, down) + low(layout.cols, across);
     Ok(((layout.rows, layout.cols).strides(strides), lowest, [down < 0, across < 0]))
+}
+
+/// Whether the steps along one axis, all together, reach beyond one step along the other.
+fn interleaves(l: Layout) -> bool {
+    let (down, across) = ((l.rows, l.row_stride.unsigned_abs()), (l.cols, l.col_stride.unsigned_abs()));
+    let (short, long) = if down.1 < across.1 { (down, across) } else { (across, down) };
+    l.rows > 1 && l.cols > 1 && long.1 <= (short.0 - 1) * short.1
 }
 
 /// `layout-overflow` for more elements than an array can count, which only strides of 0 make possible.
@@ -83,11 +95,20 @@ impl<'a, T> TryFrom<MatRef<'a, T>> for ArrayView2<'a, T> {
     }
 }
 
-/// Never fails: what can be written can be counted.
+/// `unsupported` where rows and columns interleave, as with strides of 2 and 3: an array that is written has none between the elements
+/// of another.
 impl<'a, T> TryFrom<MatMut<'a, T>> for ArrayViewMut2<'a, T> {
     type Error = Error;
     fn try_from(mut matrix: MatMut<'a, T>) -> Result<Self, Error> {
         let (shape, lowest, backwards) = forward(matrix.layout())?;
+        if interleaves(matrix.layout()) {
+            return Err(ErrorKind::Unsupported {
+                what: "an array to write whose rows and columns interleave".into(),
+                why: "ndarray has none".into(),
+                hint: "write to a matrix of other strides".into(),
+            }
+            .into());
+        }
         // SAFETY: as above; elements of a matrix that is written have one index each, and nobody else borrows them.
         let mut array = unsafe { Self::from_shape_ptr(shape, matrix.as_mut_ptr().offset(lowest)) };
         backwards.iter().enumerate().filter(|(_, is)| **is).for_each(|(i, _)| array.invert_axis(Axis(i)));
