@@ -119,7 +119,7 @@ mod ndarray {
 mod nalgebra {
     use super::*;
     use ::nalgebra::{DMatrix, Matrix3x2};
-    use tilewright_core::convert::{NalgebraView, NalgebraViewMut};
+    use tilewright_core::convert::nalgebra::{View, ViewMut};
 
     /// Whether a layout runs backwards along an axis of several elements.
     fn is_backwards(l: Layout) -> bool {
@@ -130,7 +130,7 @@ mod nalgebra {
     fn views_there_and_back_are_the_same_elements() {
         let data = data();
         for wanted in views(&data) {
-            match NalgebraView::try_from(wanted) {
+            match View::try_from(wanted) {
                 Ok(there) => {
                     assert_eq!(there.shape(), (wanted.rows(), wanted.cols()));
                     for (i, j) in (0..wanted.rows()).flat_map(|i| (0..wanted.cols()).map(move |j| (i, j))) {
@@ -165,7 +165,7 @@ mod nalgebra {
             if is_backwards(view.layout()) {
                 return view.fill_with(number);
             }
-            let mut there = NalgebraViewMut::try_from(view).unwrap();
+            let mut there = ViewMut::try_from(view).unwrap();
             for (i, j) in (0..there.nrows()).flat_map(|i| (0..cols).map(move |j| (i, j))) {
                 there[(i, j)] = -5;
             }

@@ -3,14 +3,11 @@
 //! The features `ndarray`, `nalgebra` and `faer` give views of the matrices of these crates, and views for them, without copies.
 
 #[cfg(feature = "faer")]
-mod faer;
+pub mod faer;
 #[cfg(feature = "nalgebra")]
-mod nalgebra;
+pub mod nalgebra;
 #[cfg(feature = "ndarray")]
-mod ndarray;
-
-#[cfg(feature = "nalgebra")]
-pub use nalgebra::{NalgebraView, NalgebraViewMut};
+pub mod ndarray;
 
 use crate::{
     layout::Layout,

@@ -3,20 +3,20 @@
 //! nalgebra has no negative strides: views that run backwards cannot become its views.
 //!
 //! ```
-//! use nalgebra::{DMatrix, matrix};
-//! use tilewright_core::{MatMut, MatRef, Matrix, convert::{NalgebraView, NalgebraViewMut}};
+//! use nalgebra::{DMatrix, Matrix2};
+//! use tilewright_core::{MatMut, MatRef, Matrix, convert::nalgebra::{View, ViewMut}};
 //! let a = DMatrix::from_row_slice(2, 3, &[1, 2, 3, 4, 5, 6]);
 //! assert_eq!(MatRef::from(&a), Matrix::from([[1, 2, 3], [4, 5, 6]]).as_ref());
 //! assert_eq!(MatRef::from(&a.columns(1, 2)).t(), Matrix::from([[2, 5], [3, 6]]).as_ref());
 //!
 //! let mut c = Matrix::from([[1, 2], [3, 4]]);
-//! assert_eq!(NalgebraView::try_from(c.as_ref().t())?, matrix![1, 3; 2, 4]);
-//! NalgebraViewMut::try_from(c.as_mut())?.fill_diagonal(0);
+//! assert_eq!(View::try_from(c.as_ref().t())?, Matrix2::new(1, 3, 2, 4));
+//! ViewMut::try_from(c.as_mut())?.fill_diagonal(0);
 //! assert_eq!(c, Matrix::from([[0, 2], [3, 0]]));
 //!
 //! let mut out = DMatrix::zeros(2, 2);
 //! MatMut::from(&mut out)[(0, 1)] = 7;
-//! assert_eq!(out, matrix![0, 7; 0, 0]);
+//! assert_eq!(out, Matrix2::new(0, 7, 0, 0));
 //! # Ok::<(), tilewright_core::Error>(())
 //! ```
 
@@ -30,9 +30,9 @@ use core::ptr::NonNull;
 use nalgebra::{Dim, Dyn, MatrixView, MatrixViewMut, RawStorage, RawStorageMut, ViewStorage, ViewStorageMut};
 
 /// The view of nalgebra that a [`MatRef`] becomes.
-pub type NalgebraView<'a, T> = MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
+pub type View<'a, T> = MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
 /// The view of nalgebra that a [`MatMut`] becomes.
-pub type NalgebraViewMut<'a, T> = MatrixViewMut<'a, T, Dyn, Dyn, Dyn, Dyn>;
+pub type ViewMut<'a, T> = MatrixViewMut<'a, T, Dyn, Dyn, Dyn, Dyn>;
 
 fn layout<T, R: Dim, C: Dim, S: RawStorage<T, R, C>>(storage: &S) -> Layout {
     let ((rows, cols), (down, across)) = (storage.shape(), storage.strides());
@@ -77,7 +77,7 @@ fn shape(layout: Layout) -> Result<Shape, Error> {
 }
 
 /// `unsupported` for negative strides; `layout-overflow` for more elements than memory has, which only strides of 0 make possible.
-impl<'a, T> TryFrom<MatRef<'a, T>> for NalgebraView<'a, T> {
+impl<'a, T> TryFrom<MatRef<'a, T>> for View<'a, T> {
     type Error = Error;
     fn try_from(matrix: MatRef<'a, T>) -> Result<Self, Error> {
         let (shape, strides) = shape(matrix.layout())?;
@@ -87,7 +87,7 @@ impl<'a, T> TryFrom<MatRef<'a, T>> for NalgebraView<'a, T> {
 }
 
 /// `unsupported` for negative strides.
-impl<'a, T> TryFrom<MatMut<'a, T>> for NalgebraViewMut<'a, T> {
+impl<'a, T> TryFrom<MatMut<'a, T>> for ViewMut<'a, T> {
     type Error = Error;
     fn try_from(mut matrix: MatMut<'a, T>) -> Result<Self, Error> {
         let (shape, strides) = shape(matrix.layout())?;
