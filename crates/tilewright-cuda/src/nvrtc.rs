@@ -2,7 +2,7 @@
 
 use crate::architecture::Architecture;
 use crate::ffi::{self, MissingFunction};
-use crate::locate::{self, Component, Environment, Kept, Location};
+use crate::locate::{self, Component, Environment, Kept, Loaded, Location};
 use sha2::{Digest, Sha256};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt;
@@ -109,7 +109,26 @@ impl Nvrtc {
     }
 
     pub(crate) fn find_in(environment: &Environment) -> Result<Self, Error> {
-        let loaded = locate::library(Component::Nvrtc, environment)?;
+        Self::load(locate::library(Component::Nvrtc, environment)?)
+    }
+
+    /// Every compiler that can be found, the one of [`Nvrtc::find`] first: that one may be too new for a driver, and know an old GPU no longer. What was found
+    /// is kept for as long as the environment stays the same.
+    ///
+    /// # Errors
+    /// As [`Nvrtc::find`].
+    pub(crate) fn all() -> Result<Vec<Self>, Error> {
+        static FOUND: Kept<Vec<Nvrtc>> = Kept::new();
+        FOUND.get(Environment::current(), Self::all_in)
+    }
+
+    fn all_in(environment: &Environment) -> Result<Vec<Self>, Error> {
+        let loaded = locate::libraries(Component::Nvrtc, environment)?;
+        // One that lacks a function is no compiler for anybody.
+        Ok(loaded.into_iter().filter_map(|one| Self::load(one).ok()).collect())
+    }
+
+    fn load(loaded: Loaded) -> Result<Self, Error> {
         // SAFETY: a library of this name is NVRTC, and loaded libraries are never unloaded.
         let functions = unsafe { ffi::nvrtc::Functions::load(loaded.library) }
             .map_err(|MissingFunction(name)| locate::incomplete(Component::Nvrtc, &loaded.location, name))?;

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::raise::Raised;
-use super::ways::{Compiler, Way, ways, why_not};
+use super::ways::{Compiler, Way, first_that_will_do, ways, why_not};
 use crate::architecture::Architecture;
 use crate::cache::{CacheKey, CubinCache};
 use crate::cubin;
@@ -69,6 +69,13 @@ impl Ready {
 pub(super) struct Found {
     nvrtc: Nvrtc,
     compiler: Compiler,
+}
+
+impl Found {
+    fn of(nvrtc: Nvrtc) -> Result<Self, Error> {
+        let compiler = Compiler { version: nvrtc.version(), architectures: nvrtc.architectures()? };
+        Ok(Self { nvrtc, compiler })
+    }
 }
 
 /// What to say of local memory that a kernel was not written to have: its results are right, and it is slow.
@@ -181,14 +188,23 @@ impl Engine {
         ways(compiler, self.context().driver.version(), self.device().capability, shipped)
     }
 
-    /// The compiler, looked for until it is found.
+    /// The compiler, looked for until it is found: the first that makes code for this driver and device. Where none does, it is the first of all, so that
+    /// what is wrong with it can be said.
     fn compiler(&self) -> Result<&Found, Error> {
         if let Some(found) = self.0.compiler.get() {
             return Ok(found);
         }
-        let nvrtc = Nvrtc::find()?;
-        let compiler = Compiler { version: nvrtc.version(), architectures: nvrtc.architectures()? };
-        Ok(self.0.compiler.get_or_init(|| Found { nvrtc, compiler }))
+        let mut found = Found::of(Nvrtc::find()?)?;
+        let (driver, device) = (self.context().driver.version(), self.device().capability);
+        if why_not(&found.compiler, driver, device).is_some() {
+            let others: Vec<Found> =
+                Nvrtc::all()?.into_iter().filter_map(|one| Found::of(one).ok()).collect();
+            let compilers: Vec<&Compiler> = others.iter().map(|one| &one.compiler).collect();
+            if let Some(index) = first_that_will_do(&compilers, driver, device) {
+                found = others.into_iter().nth(index).unwrap_or(found);
+            }
+        }
+        Ok(self.0.compiler.get_or_init(|| found))
     }
 
     /// Why no way is left.

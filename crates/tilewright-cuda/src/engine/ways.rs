@@ -71,6 +71,15 @@ pub(super) fn why_not(
     (!knows).then(|| format!("NVRTC {version} makes no code for compute capability {device}"))
 }
 
+/// Of several compilers, in the order in which they are found, the number of the first that is asked.
+pub(super) fn first_that_will_do(
+    compilers: &[&Compiler],
+    driver: DriverVersion,
+    device: ComputeCapability,
+) -> Option<usize> {
+    compilers.iter().position(|compiler| why_not(compiler, driver, device).is_none())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +124,22 @@ mod tests {
         let found = ways(Some(&compiler(13, THIRTEEN)), driver, cc("7.2"), Some(cc("7.5")));
         assert_eq!(found, []);
         assert!(why_not(&compiler(13, THIRTEEN), driver, cc("7.2")).expect("a reason").contains("7.2"));
+    }
+
+    #[test]
+    fn an_older_compiler_is_asked_where_the_newer_one_will_not_do() {
+        let (thirteen, twelve) = (compiler(13, THIRTEEN), compiler(12, TWELVE));
+        let first = |compilers: &[&Compiler], driver, device| {
+            first_that_will_do(compilers, DriverVersion::new(driver, 0), cc(device))
+        };
+        assert_eq!(first(&[&thirteen, &twelve], 13, "9.0"), Some(0));
+        assert_eq!(first(&[&twelve, &thirteen], 13, "9.0"), Some(0));
+        // A driver that takes no code of CUDA 13, and a GPU that CUDA 13 has dropped.
+        assert_eq!(first(&[&thirteen, &twelve], 12, "9.0"), Some(1));
+        assert_eq!(first(&[&thirteen, &twelve], 13, "6.1"), Some(1));
+        assert_eq!(first(&[&thirteen], 12, "9.0"), None);
+        assert_eq!(first(&[&thirteen, &twelve], 11, "9.0"), None);
+        assert_eq!(first(&[], 13, "9.0"), None);
     }
 
     #[test]

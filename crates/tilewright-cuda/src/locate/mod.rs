@@ -93,7 +93,54 @@ pub(crate) struct Loaded {
 pub(crate) fn library(component: Component, environment: &Environment) -> Result<Loaded, Error> {
     let spec = component.spec();
     let mut failures = Vec::new();
-    let mut attempt = |candidate: Location| match system::open(&candidate.path) {
+    if let Some(candidate) = named(spec, environment)? {
+        return attempt(candidate, &mut failures).ok_or_else(|| absent(spec, failures));
+    }
+    let mut first = |candidates: Vec<Location>| {
+        candidates.into_iter().find_map(|candidate| attempt(candidate, &mut failures))
+    };
+    let found = already_loaded(spec)
+        .next()
+        .or_else(|| first(candidates(spec, environment)))
+        .or_else(|| first(asked(spec, environment)));
+    found.ok_or_else(|| absent(spec, failures))
+}
+
+/// Finds all libraries of this name, each in the place where it is found first, and loads them; the first is that of [`library`]. For those who cannot use
+/// every version.
+///
+/// # Errors
+/// As [`library`].
+pub(crate) fn libraries(component: Component, environment: &Environment) -> Result<Vec<Loaded>, Error> {
+    let spec = component.spec();
+    if named(spec, environment)?.is_some() {
+        // It is used or refused, never passed over.
+        return Ok(vec![library(component, environment)?]);
+    }
+    let mut failures = Vec::new();
+    let mut found: Vec<Loaded> = already_loaded(spec).collect();
+    for candidate in candidates(spec, environment).into_iter().chain(asked(spec, environment)) {
+        if !found.iter().any(|other| same_file(&other.location.path, &candidate.path)) {
+            found.extend(attempt(candidate, &mut failures));
+        }
+    }
+    // A bare name leads to a file that may have been found before.
+    let mut seen: Vec<PathBuf> = Vec::new();
+    found.retain(|one| {
+        let is_new = !seen.iter().any(|path| same_file(path, &one.location.path));
+        seen.push(one.location.path.clone());
+        is_new
+    });
+    if found.is_empty() { Err(absent(spec, failures)) } else { Ok(found) }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    one == other || real(one) == real(other)
+}
+
+fn attempt(candidate: Location, failures: &mut Vec<String>) -> Option<Loaded> {
+    match system::open(&candidate.path) {
         Ok(library) => {
             let path = system::path_of(&candidate.path).unwrap_or(candidate.path);
             Some(Loaded {
@@ -105,22 +152,19 @@ pub(crate) fn library(component: Component, environment: &Environment) -> Result
             failures.push(failure);
             None
         }
-    };
-    if let Some(candidate) = named(spec, environment)? {
-        return attempt(candidate).ok_or_else(|| absent(spec, failures));
     }
-    if let Some((library, file)) =
-        spec.files.iter().find_map(|file| Some((system::already_loaded(file)?, file)))
-    {
+}
+
+/// Rule 2.
+fn already_loaded(spec: &Spec) -> impl Iterator<Item = Loaded> {
+    let loaded = spec.files.iter().filter_map(|file| Some((system::already_loaded(file)?, *file)));
+    loaded.map(|(library, file)| {
         let path = system::path_of(Path::new(file)).unwrap_or_else(|| PathBuf::from(file));
-        return Ok(Loaded {
+        Loaded {
             library: Box::leak(Box::new(library)),
             location: Location { path, rule: Rule::AlreadyLoaded },
-        });
-    }
-    let found = candidates(spec, environment).into_iter().find_map(&mut attempt);
-    let found = found.or_else(|| asked(spec, environment).into_iter().find_map(&mut attempt));
-    found.ok_or_else(|| absent(spec, failures))
+        }
+    })
 }
 
 /// Finds a tool.

@@ -43,15 +43,18 @@ pub(super) fn path_of(name: &Path) -> Option<PathBuf> {
     mapped_file(&maps, name.to_str()?)
 }
 
-/// The path of a mapping whose file is `name`, or `name` with a longer version: `libcuda.so.1` is a link to `libcuda.so.580.65`.
+/// The path of a mapping whose file is `name`, or `name` with a longer version (`libnvrtc.so.12` is a link to `libnvrtc.so.12.8.93`), or with another one
+/// (`libcuda.so.1` is a link to `libcuda.so.580.65`).
 fn mapped_file(maps: &str, name: &str) -> Option<PathBuf> {
     let stem = name.split_once(".so").map_or(name, |(stem, _)| stem);
     let paths = || maps.lines().filter_map(|line| line.find('/').map(|start| Path::new(&line[start..])));
     let file_name = |path: &Path| path.file_name().map(|file| file.to_string_lossy().into_owned());
-    let exact = paths().find(|path| file_name(path).is_some_and(|file| file == name));
-    let versioned =
-        || paths().find(|path| file_name(path).is_some_and(|file| file.starts_with(&format!("{stem}.so"))));
-    exact.or_else(versioned).map(Path::to_owned)
+    let find = |is_it: &dyn Fn(&str) -> bool| {
+        paths().find(|path| file_name(path).is_some_and(|file| is_it(&file))).map(Path::to_owned)
+    };
+    find(&|file| file == name)
+        .or_else(|| find(&|file| file.starts_with(&format!("{name}."))))
+        .or_else(|| find(&|file| file.starts_with(&format!("{stem}.so"))))
 }
 
 #[cfg(test)]
@@ -67,6 +70,14 @@ mod tests {
         assert_eq!(mapped_file(maps, "libcuda.so.1"), expected);
         assert_eq!(mapped_file(maps, "libcudart.so.13"), Some(PathBuf::from("/usr/lib/libcudart.so.13")));
         assert_eq!(mapped_file(maps, "libnvrtc.so.13"), None);
+    }
+
+    #[test]
+    fn versions_beside_each_other_are_told_apart() {
+        let maps = "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libnvrtc.so.13.0.88\n\
+                    7f01-7f02 r-xp 00000000 08:01 13 /usr/lib/libnvrtc.so.12.8.93\n";
+        assert_eq!(mapped_file(maps, "libnvrtc.so.12"), Some(PathBuf::from("/usr/lib/libnvrtc.so.12.8.93")));
+        assert_eq!(mapped_file(maps, "libnvrtc.so.13"), Some(PathBuf::from("/usr/lib/libnvrtc.so.13.0.88")));
     }
 
     #[test]

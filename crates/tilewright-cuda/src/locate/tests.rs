@@ -100,6 +100,50 @@ fn a_named_file_that_is_no_library_is_refused_with_its_path() {
     assert!(error.hint().expect("a hint").contains("pip install"));
 }
 
+/// A library that this process has loaded, under another name: any will do where nothing is called.
+#[cfg(target_os = "linux")]
+fn library_file(path: &Path) -> PathBuf {
+    let maps = fs::read_to_string("/proc/self/maps").expect("a memory map");
+    let is_library = |path: &&str| path.contains("/libm.so") || path.contains("/libgcc_s.so");
+    let library = maps.lines().filter_map(|line| line.find('/').map(|start| &line[start..])).find(is_library);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+    fs::copy(library.expect("loaded"), path).expect("copied");
+    path.to_owned()
+}
+
+/// The one that is found first may be too new for the driver; then the others count.
+#[cfg(target_os = "linux")]
+#[test]
+fn all_libraries_of_a_name_are_found_once_and_in_order() {
+    let root = directory();
+    let (venv, conda, cuda) = (root.path().join("venv"), root.path().join("conda"), root.path().join("cuda"));
+    let packages = venv.join("lib/python3.12/site-packages/nvidia");
+    let thirteen = library_file(&packages.join("cu13/lib/libnvrtc.so.13"));
+    // No library: passed over.
+    file(&conda.join("lib/libnvrtc.so.13"));
+    let twelve = library_file(&conda.join("lib/libnvrtc.so.12"));
+    let older = library_file(&cuda.join("lib64/libnvrtc.so.12"));
+    // The same one by another way.
+    fs::create_dir_all(packages.join("cuda_nvrtc/lib")).expect("directories");
+    std::os::unix::fs::symlink(&twelve, packages.join("cuda_nvrtc/lib/libnvrtc.so.12")).expect("link");
+    let variables = [("VIRTUAL_ENV", venv.as_path()), ("CONDA_PREFIX", &conda), ("CUDA_HOME", &cuda)];
+    let environment = Environment::of(variables);
+    let found = libraries(Component::Nvrtc, &environment).expect("found");
+    let real = |path: &Path| path.canonicalize().expect("a file");
+    let mine = found.iter().filter(|one| one.location.path.starts_with(root.path()));
+    let paths: Vec<PathBuf> = mine.map(|one| real(&one.location.path)).collect();
+    assert_eq!(paths, [real(&thirteen), real(&twelve), real(&older)]);
+    let first = library(Component::Nvrtc, &environment).expect("found").location;
+    assert_eq!(first, found[0].location);
+    // A person's choice is the only one.
+    let [one, two, three] = variables;
+    let environment = Environment::of([one, two, three, ("TILEWRIGHT_NVRTC_PATH", &older)]);
+    let named = libraries(Component::Nvrtc, &environment).expect("found");
+    assert_eq!(named.iter().map(|one| &one.location.path).collect::<Vec<_>>(), [&older]);
+    let nothing = Environment::of([("TILEWRIGHT_NVRTC_PATH", Path::new("none"))]);
+    assert!(libraries(Component::Nvrtc, &nothing).err().expect("switched off").is_unavailable());
+}
+
 #[test]
 fn what_is_nowhere_is_unavailable_with_a_hint() {
     let error = tool(Component::Nvdisasm, &Environment::default());
