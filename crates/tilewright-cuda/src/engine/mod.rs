@@ -3,6 +3,8 @@
 mod choose;
 mod code;
 mod compile;
+#[cfg(test)]
+mod every_tile;
 mod fit;
 mod loaded;
 mod prepared;

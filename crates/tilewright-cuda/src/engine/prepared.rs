@@ -111,6 +111,16 @@ impl Prepared {
         self.kernels.iter().filter_map(|ready| ready.spill.as_deref()).collect()
     }
 
+    /// Fills the workspaces with NaN, and -1: no result may depend on what was there.
+    #[cfg(test)]
+    pub(super) fn spoil_workspaces(&self) -> Result<(), Error> {
+        self.workspaces.iter().try_for_each(|memory| {
+            let bytes = vec![0xff_u8; memory.bytes()];
+            // SAFETY: as many bytes on both sides.
+            unsafe { memory.write_raw(bytes.as_ptr().cast(), bytes.len()) }
+        })
+    }
+
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
     }

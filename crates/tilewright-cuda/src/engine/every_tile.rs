@@ -1,0 +1,190 @@
+//! The production kernel's whole menu on a GPU: the results of the definition, bit for bit, and nothing written beside C. The list is that of the emulator's
+//! test; numbers are whole and small, so that every sum is exact whatever its order.
+
+#[path = "../../../tilewright-emulator/tests/menu/mod.rs"]
+#[allow(dead_code)] // A part of it is about the list alone.
+mod menu;
+
+use super::Engine;
+use crate::device::DeviceMemory;
+use menu::{Choice, Lie, Old};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tilewright_core::semiring::Visit;
+use tilewright_core::{
+    DType, DynMatrix, Element, Extremes, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem, Semiring,
+    SemiringId, Update, reference,
+};
+use tilewright_kernels::{Alignment, Buffer, Request, Scalar, Target, find};
+
+/// The elements of a matrix and of the gaps in it.
+struct Operand<T> {
+    elements: Vec<T>,
+    layout: Layout,
+    /// The index of element (0, 0).
+    origin: usize,
+}
+
+impl<T: Element> Operand<T> {
+    fn new(lie: Lie, salt: usize, (rows, cols): (usize, usize)) -> Self {
+        let layout = match lie {
+            Lie::Rows => Layout::row_major(rows, cols),
+            Lie::Columns => Layout::col_major(rows, cols),
+            Lie::Gaps => Layout::strided(rows, cols, cols as isize + 3, 1),
+            Lie::ColumnGaps => Layout::strided(rows, cols, 1, rows as isize + 3),
+            Lie::Reversed => Layout::strided(rows, cols, -(cols as isize), 1),
+        };
+        let (low, high) = layout.span().expect("small").unwrap_or((0, -1));
+        let number = |_, i: usize| ((i * 7 + salt * 5 + i * i % 13) % 31 % 11) as i32 - 5;
+        let numbers = DynMatrix::from(Matrix::from_fn(1, (high - low + 1) as usize, number).expect("small"));
+        let numbers = numbers.as_ref().convert(T::DTYPE, Extremes::Absent).expect("small whole numbers");
+        let elements = numbers.as_ref().typed::<T>().expect("converted").iter().collect();
+        Self { elements, layout, origin: low.unsigned_abs() }
+    }
+
+    fn view(&self) -> MatRef<'_, T> {
+        MatRef::with_origin(&self.elements, self.layout, self.origin).expect("it has room")
+    }
+
+    fn offset(&self) -> usize {
+        self.origin * size_of::<T>()
+    }
+
+    fn alignment(&self) -> u64 {
+        1 << self.offset().trailing_zeros().min(8)
+    }
+
+    fn upload(&self, engine: &Engine) -> DeviceMemory {
+        let bytes = size_of_val(&self.elements[..]);
+        let memory = DeviceMemory::new(engine.stream(), "a matrix of a test", bytes).expect("fits");
+        // SAFETY: as many bytes on both sides.
+        unsafe { memory.write_raw(self.elements.as_ptr().cast(), bytes) }.expect("uploads");
+        memory
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Right,
+    /// A tile that this GPU has no room for.
+    Refused,
+}
+
+struct Run<'a>(&'a Engine, &'a Choice);
+
+fn run(engine: &Engine, choice: &Choice) -> Outcome {
+    let run = Run(engine, choice);
+    let is_scaled = choice.old == Old::Scaled;
+    match (is_scaled, choice.variant.semiring, choice.variant.dtype) {
+        (true, SemiringId::PlusTimes, DType::F32) => run.with(&Update::<PlusTimes<f32>>::scale(-2.0, 3.0)),
+        (true, SemiringId::PlusTimes, DType::F64) => run.with(&Update::<PlusTimes<f64>>::scale(-2.0, 3.0)),
+        (true, SemiringId::PlusTimes, DType::I32) => run.with(&Update::<PlusTimes<i32>>::scale(-2, 3)),
+        (true, semiring, dtype) => panic!("{semiring} on {dtype} is not scaled here"),
+        (false, semiring, dtype) => semiring.visit(dtype, run).expect("a variant is defined"),
+    }
+}
+
+impl Visit for Run<'_> {
+    type Output = Outcome;
+
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Outcome {
+        match self.1.old {
+            Old::Added => self.with(&Update::<S>::Accumulate),
+            _ => self.with(&Update::<S>::Replace),
+        }
+    }
+}
+
+impl Run<'_> {
+    fn with<S: Semiring<Elem: Element, Out: Element>>(&self, update: &Update<S>) -> Outcome {
+        let Self(engine, choice) = *self;
+        let ([m, n, k], [lie_a, lie_b, lie_c]) = (choice.size, choice.lies);
+        let (a, b) = (Operand::<S::Elem>::new(lie_a, 0, (m, k)), Operand::<S::Elem>::new(lie_b, 1, (k, n)));
+        let mut c = Operand::<S::Out>::new(lie_c, 2, (m, n));
+        let problem = Problem::new(a.layout, b.layout, c.layout).expect("shapes fit");
+        let request = Request {
+            alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() },
+            target: Target { multiprocessors: choice.multiprocessors, ..engine.target() },
+            tile: Some(choice.tile),
+            splits: choice.splits(),
+            pack: Some(choice.pack),
+            ..joined(choice, Request::new(problem, choice.variant.semiring, choice.variant.dtype))
+        };
+        let Ok(recipe) = find("simt").expect("known").recipe(&request) else { return Outcome::Refused };
+        let prepared = engine.prepare(recipe).unwrap_or_else(|error| panic!("{choice:?}: {error}"));
+        prepared.spoil_workspaces().expect("written");
+
+        let on_device = (a.upload(engine), b.upload(engine), c.upload(engine));
+        let bind = |buffer, memory: &DeviceMemory, offset: usize| {
+            (buffer, memory.address() + offset as u64, memory.bytes())
+        };
+        let bindings = [
+            bind(Buffer::A, &on_device.0, a.offset()),
+            bind(Buffer::B, &on_device.1, b.offset()),
+            bind(Buffer::C, &on_device.2, c.offset()),
+        ];
+        // SAFETY: the matrices have the layouts, alignments and types of the request, and live until they are read below, after the work.
+        unsafe { prepared.launch(&bindings) }.unwrap_or_else(|error| panic!("{choice:?}: {error}"));
+        let mut found = vec![0_u8; size_of_val(&c.elements[..])];
+        // SAFETY: as many bytes on both sides.
+        unsafe { on_device.2.read_raw(found.as_mut_ptr().cast(), found.len()) }
+            .unwrap_or_else(|error| panic!("{choice:?}: {error}"));
+
+        let view = MatMut::with_origin(&mut c.elements, c.layout, c.origin).expect("it has room");
+        reference::multiply::<S>(view, a.view(), b.view(), update).expect("admitted");
+        let wanted = bytes(&c.elements);
+        let wrong = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
+        assert_eq!(wrong, None, "{choice:?}, {:?}: the first byte that differs", prepared.recipe().details());
+        Outcome::Right
+    }
+}
+
+fn joined(choice: &Choice, plain: Request) -> Request {
+    let factor = |x: i32| match plain.alpha {
+        Scalar::F32(_) => Scalar::F32(x as f32),
+        Scalar::F64(_) => Scalar::F64(x.into()),
+        Scalar::I32(_) => Scalar::I32(x),
+        Scalar::I64(_) => Scalar::I64(x.into()),
+    };
+    match choice.old {
+        Old::Replaced => plain,
+        Old::Added => Request { beta: plain.alpha, ..plain },
+        Old::Scaled => Request { alpha: factor(-2), beta: factor(3), ..plain },
+    }
+}
+
+fn bytes<T: Element>(elements: &[T]) -> &[u8] {
+    // SAFETY: elements are plain bytes without padding.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
+/// Programs are compiled side by side, which takes most of the time: some minutes on few cores.
+#[test]
+fn every_tile_packing_order_edge_store_and_split_is_right_on_a_gpu() {
+    let engine = match Engine::open(0) {
+        Ok(engine) => engine,
+        Err(error) if std::env::var_os("TILEWRIGHT_REQUIRE_GPU").is_none_or(|value| value == "0") => {
+            assert!(error.is_unavailable() && error.hint().is_some(), "{error}");
+            eprintln!("skipped: {error}");
+            return;
+        }
+        Err(error) => panic!("TILEWRIGHT_REQUIRE_GPU is set, and {error}"),
+    };
+    let choices = menu::choices(find("simt").expect("known"));
+    let (next, right) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(choice) = choices.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = run(&engine, choice);
+                    right.fetch_add(usize::from(outcome == Outcome::Right), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    let right = right.into_inner();
+    eprintln!("{right} products of {}; the others find no room on this GPU", choices.len());
+    let (here, listed) = (engine.target(), Target::default());
+    let has_room = here.shared_memory_per_block >= listed.shared_memory_per_block
+        && here.shared_memory_per_multiprocessor >= listed.shared_memory_per_multiprocessor;
+    assert!(right > 0 && (right == choices.len() || !has_room));
+}
