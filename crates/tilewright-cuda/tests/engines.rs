@@ -226,6 +226,13 @@ fn out_of_bounds_child() {
     // Rows that lie far outside of every allocation.
     let error = run_coalesced(&engine, [32, 32, 1], 0, 1 << 40).expect_err("an illegal address");
     println!("error: {error}; {}", error.hint().unwrap_or_default());
+    // The context is known to be dead: no call reaches the driver any more.
+    let error = engine.zeros::<f32>(Layout::row_major(2, 2)).expect_err("the context is dead");
+    println!("after it: {error}; {}", error.hint().unwrap_or_default());
+    // CUDA does not promise that anything works from here on in this process; what happens is only reported (on an H200 the same failure again).
+    drop(engine);
+    let again = Engine::open(0).and_then(|engine| run_coalesced(&engine, [32, 32, 1], 0, 64));
+    println!("another engine of this process: {again:?}");
 }
 
 #[test]
@@ -242,6 +249,13 @@ fn a_kernel_that_reads_out_of_bounds_is_named() {
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("CUDA_ERROR_ILLEGAL_ADDRESS") && text.contains("coalesced"), "{text}");
     assert!(text.contains("compute-sanitizer"), "{text}");
+    let after =
+        text.lines().find(|line| line.starts_with("after it: ")).expect("the next call fails as well");
+    assert!(
+        after.contains("it has failed in this process") && after.contains("start the program again"),
+        "{after}"
+    );
+    eprintln!("{text}");
 }
 
 /// A cubin that someone else assembled, on arrays of the host.

@@ -1,4 +1,8 @@
 //! Whether a context can still be used: not after a kernel has broken it, and not in a process that was forked from its own.
+//!
+//! A broken context is not replaced. The driver's manual says of these failures that the process must be ended and started anew to go on using CUDA; on an H200
+//! (driver 580) the device cannot be opened again even when everything that was opened has been given back. To reset its primary context, which a process has
+//! only once, would besides take the memory of everybody else who uses it, such as PyTorch.
 
 use crate::ffi::driver::Code;
 use std::sync::OnceLock;

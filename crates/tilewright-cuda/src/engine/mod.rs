@@ -104,7 +104,9 @@ impl Engine {
         Self::of(crate::device::fake_stream(), None)
     }
 
-    /// The engine of this process: the device that `TILEWRIGHT_DEVICE` numbers, or the first one, opened once.
+    /// The engine of this process: the device that `TILEWRIGHT_DEVICE` numbers, or the first one, opened once. After a kernel has broken the device's context,
+    /// by an illegal address for instance, it stays unavailable until the process ends: CUDA does not recover in the same process. Products that may be computed
+    /// on the processor are computed there from then on.
     ///
     /// # Errors
     /// As [`Engine::open`]; `environment` when the variable is no number; `unavailable` after a kernel has broken the device's context,
