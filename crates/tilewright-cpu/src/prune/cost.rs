@@ -24,7 +24,7 @@ const LOOKED: f64 = 0.1;
 /// How much of the cost of all their terms rows may have for pruning to go on.
 const GOES_ON: f64 = 0.75;
 /// The part of the cost of all terms that may be lost before pruning stops.
-const STAKE: f64 = 1.0 / 16.0;
+const STAKE: f64 = 1.0 / 32.0;
 /// How many more terms a panel needs than the columns that are looked at: the worst of more columns counts.
 const PANEL: f64 = 1.5;
 
