@@ -3,24 +3,27 @@
 use core::{fmt, str::FromStr};
 use half::{bf16, f16};
 
-use crate::error::{Error, ErrorKind};
-
-mod sealed {
-    pub trait Sealed {}
-}
+use crate::{
+    dynamic::Erase,
+    error::{Error, ErrorKind},
+    value::{Extremes, Value},
+};
 
 /// A built-in element type, known at compile time.
-pub trait Element:
-    sealed::Sealed + Copy + Send + Sync + PartialEq + fmt::Debug + fmt::Display + 'static
-{
+pub trait Element: Erase + Copy + Send + Sync + PartialEq + fmt::Debug + fmt::Display + 'static {
     /// The same type, known at run time.
     const DTYPE: DType;
     /// An element that is all zero bytes.
     const DEFAULT: Self;
+
+    /// The same value.
+    fn to_value(self) -> Value;
+    /// The value as this type, or `None` when it cannot be represented; see [`DynRef::convert`](crate::DynRef::convert).
+    fn from_value(value: Value, extremes: Extremes) -> Option<Self>;
 }
 
 macro_rules! dtypes {
-    ($($variant:ident $type:ty, $name:literal, $default:expr, $doc:literal;)*) => {
+    ($($variant:ident $type:ty, $name:literal, $doc:literal;)*) => {
         /// A built-in element type, known at run time.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -34,25 +37,19 @@ macro_rules! dtypes {
             /// Bytes per element.
             pub const fn size(self) -> usize { match self { $(DType::$variant => size_of::<$type>(),)* } }
         }
-
-        $(impl sealed::Sealed for $type {}
-        impl Element for $type {
-            const DTYPE: DType = DType::$variant;
-            const DEFAULT: Self = $default;
-        })*
     };
 }
 
 dtypes! {
-    F16 f16, "f16", f16::ZERO, "IEEE binary16";
-    Bf16 bf16, "bf16", bf16::ZERO, "bfloat16";
-    F32 f32, "f32", 0.0, "IEEE binary32";
-    F64 f64, "f64", 0.0, "IEEE binary64";
-    I8 i8, "i8", 0, "8-bit signed integer";
-    I16 i16, "i16", 0, "16-bit signed integer";
-    I32 i32, "i32", 0, "32-bit signed integer";
-    I64 i64, "i64", 0, "64-bit signed integer";
-    Bool bool, "bool", false, "a byte that is 0 or 1";
+    F16 f16, "f16", "IEEE binary16";
+    Bf16 bf16, "bf16", "bfloat16";
+    F32 f32, "f32", "IEEE binary32";
+    F64 f64, "f64", "IEEE binary64";
+    I8 i8, "i8", "8-bit signed integer";
+    I16 i16, "i16", "16-bit signed integer";
+    I32 i32, "i32", "32-bit signed integer";
+    I64 i64, "i64", "64-bit signed integer";
+    Bool bool, "bool", "a byte that is 0 or 1";
 }
 
 impl DType {

@@ -1,16 +1,41 @@
-//! Matrices whose element type is only known at run time: what files hold and the command line multiplies.
+//! Matrices whose element type is only known at run time: what files hold, devices compute and the command line multiplies.
 
 use crate::{
     dtype::{DType, Element},
     error::{Error, ErrorKind},
     layout::Layout,
     matrix::Matrix,
-    view::MatRef,
+    value::{Extremes, Value},
+    view::{MatMut, MatRef},
 };
 use core::{marker::PhantomData, ptr::NonNull};
 use half::{bf16, f16};
 
-/// A borrowed matrix with a run-time element type.
+/// Runs `$body` with `$t` naming the type that `$dtype` stands for.
+macro_rules! with_dtype {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        with_dtype!(@ $dtype, $t, $body;
+            F16 f16, Bf16 bf16, F32 f32, F64 f64, I8 i8, I16 i16, I32 i32, I64 i64, Bool bool)
+    };
+    (@ $dtype:expr, $t:ident, $body:expr; $($variant:ident $type:ty),*) => {
+        match $dtype {
+            $(DType::$variant => {
+                type $t = $type;
+                $body
+            })*
+        }
+    };
+}
+
+/// A matrix that is read, with a run-time element type: a [`MatRef`] without its type.
+///
+/// ```
+/// use tilewright_core::{DType, DynRef, Layout, MatRef, Value};
+/// let a = DynRef::from(MatRef::new(&[1.0f32, 2.0, 3.0, 4.0], Layout::row_major(2, 2))?);
+/// assert_eq!((a.dtype(), a.t().get(0, 1)), (DType::F32, Some(Value::Float(3.0))));
+/// assert!(a.typed::<f32>().is_some() && a.typed::<i32>().is_none());
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DynRef<'a> {
     ptr: NonNull<u8>,
@@ -19,29 +44,78 @@ pub struct DynRef<'a> {
     life: PhantomData<&'a [u8]>,
 }
 
+/// A matrix that is written, with a run-time element type: a [`MatMut`] without its type.
+#[derive(Debug)]
+pub struct DynMut<'a> {
+    ptr: NonNull<u8>,
+    dtype: DType,
+    layout: Layout,
+    life: PhantomData<&'a mut [u8]>,
+}
+
 // SAFETY: all element types are plain data, and a DynRef gives shared access only.
 unsafe impl Send for DynRef<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for DynRef<'_> {}
+// SAFETY: all element types are plain data, and a DynMut is the only way to its elements.
+unsafe impl Send for DynMut<'_> {}
+// SAFETY: as above; a shared DynMut only reads.
+unsafe impl Sync for DynMut<'_> {}
+
+/// Checks that `bytes` hold the elements of `layout`, the first of them at the beginning.
+fn check_bytes(bytes: &[u8], dtype: DType, layout: Layout) -> Result<(), Error> {
+    let size = dtype.size();
+    layout.check_bounds(bytes.len() / size, 0)?;
+    let why = if !bytes.as_ptr().addr().is_multiple_of(size) {
+        format!("their address is no multiple of {size}")
+    } else if dtype == DType::Bool && bytes.iter().any(|&byte| byte > 1) {
+        "a boolean is a byte that is 0 or 1".into()
+    } else {
+        return Ok(());
+    };
+    let (what, hint) = (format!("a matrix of {dtype} in these bytes"), "copy the elements".into());
+    Err(ErrorKind::Unsupported { what, why, hint }.into())
+}
 
 impl<'a> DynRef<'a> {
+    /// The matrix whose element `(0, 0)` begins at `bytes[0]`, in this processor's byte order.
+    ///
+    /// # Errors
+    /// As [`MatRef::new`]; `unsupported` for bytes at an address where such elements cannot be, and for a boolean that is neither
+    /// 0 nor 1.
+    pub fn new(bytes: &'a [u8], dtype: DType, layout: Layout) -> Result<Self, Error> {
+        check_bytes(bytes, dtype, layout)?;
+        // SAFETY: every element of the layout lies in these bytes, aligned, and is valid.
+        Ok(unsafe { Self::from_raw_parts(NonNull::from(bytes).cast(), dtype, layout) })
+    }
+
+    /// # Safety
+    /// As [`MatRef::from_raw_parts`], of elements of type `dtype`, each of them valid.
+    pub const unsafe fn from_raw_parts(ptr: NonNull<u8>, dtype: DType, layout: Layout) -> Self {
+        Self { ptr, dtype, layout, life: PhantomData }
+    }
+
     /// Shape and strides.
-    pub fn layout(&self) -> Layout {
+    pub const fn layout(&self) -> Layout {
         self.layout
     }
     /// The element type.
-    pub fn dtype(&self) -> DType {
+    pub const fn dtype(&self) -> DType {
         self.dtype
+    }
+    /// Address of element `(0, 0)`; dangling when the matrix is empty.
+    pub const fn as_ptr(&self) -> *const u8 {
+        self.ptr.as_ptr()
     }
     /// The transpose, without moving an element.
     #[must_use]
-    pub fn t(self) -> Self {
+    pub const fn t(self) -> Self {
         Self { layout: self.layout.t(), ..self }
     }
 
     /// The typed view, or `None` when the elements are not `T`.
     pub fn typed<T: Element>(self) -> Option<MatRef<'a, T>> {
-        // SAFETY: the pointer and layout came from a `MatRef` of this element type.
+        // SAFETY: the constructors vouch for elements of this type.
         (T::DTYPE == self.dtype).then(|| unsafe { MatRef::from_raw_parts(self.ptr.cast(), self.layout) })
     }
 
@@ -75,9 +149,30 @@ impl<'a> DynRef<'a> {
         })
     }
 
+    /// A row-major copy.
+    ///
+    /// # Errors
+    /// `out-of-memory`.
+    pub fn to_matrix(self) -> Result<DynMatrix, Error> {
+        with_dtype!(self.dtype, T => {
+            // SAFETY: the constructors vouch for elements of this type.
+            let typed = unsafe { MatRef::<T>::from_raw_parts(self.ptr.cast(), self.layout) };
+            Ok(Matrix::copy_of(typed)?.into())
+        })
+    }
+
     /// Element `(row, col)`, or `None` outside the matrix.
     pub fn get(&self, row: usize, col: usize) -> Option<Value> {
         (row < self.layout.rows && col < self.layout.cols).then(|| self.values()(row, col))
+    }
+
+    /// The bytes of element `(row, col)`, or `None` outside the matrix.
+    pub fn bytes(&self, row: usize, col: usize) -> Option<&'a [u8]> {
+        let size = self.dtype.size();
+        let at = self.layout.offset(row, col).wrapping_mul(size as isize);
+        // SAFETY: inside, the element is readable for as long as the view, and is bytes without padding.
+        (row < self.layout.rows && col < self.layout.cols)
+            .then(|| unsafe { core::slice::from_raw_parts(self.ptr.as_ptr().offset(at), size) })
     }
 
     fn values(self) -> impl Fn(usize, usize) -> Value + 'a {
@@ -91,195 +186,89 @@ impl<'a> DynRef<'a> {
     }
 }
 
+impl<'a> DynMut<'a> {
+    /// The matrix whose element `(0, 0)` begins at `bytes[0]`, in this processor's byte order.
+    ///
+    /// # Errors
+    /// As [`DynRef::new`], and `aliased` when two indices address one element.
+    pub fn new(bytes: &'a mut [u8], dtype: DType, layout: Layout) -> Result<Self, Error> {
+        check_bytes(bytes, dtype, layout)?;
+        layout.check_unaliased()?;
+        // SAFETY: every element of the layout lies in these bytes, aligned, valid and apart from the others.
+        Ok(unsafe { Self::from_raw_parts(NonNull::from(bytes).cast(), dtype, layout) })
+    }
+
+    /// # Safety
+    /// As [`MatMut::from_raw_parts`], of elements of type `dtype`, each of them valid.
+    pub const unsafe fn from_raw_parts(ptr: NonNull<u8>, dtype: DType, layout: Layout) -> Self {
+        Self { ptr, dtype, layout, life: PhantomData }
+    }
+
+    /// Shape and strides.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+    /// The element type.
+    pub const fn dtype(&self) -> DType {
+        self.dtype
+    }
+    /// Address of element `(0, 0)`; dangling when the matrix is empty.
+    pub const fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+
+    /// The same matrix, to be read.
+    pub const fn as_ref(&self) -> DynRef<'_> {
+        DynRef { ptr: self.ptr, dtype: self.dtype, layout: self.layout, life: PhantomData }
+    }
+    /// The same matrix for a shorter time, so that it can be handed on and used again.
+    pub const fn reborrow(&mut self) -> DynMut<'_> {
+        DynMut { ptr: self.ptr, dtype: self.dtype, layout: self.layout, life: PhantomData }
+    }
+    /// Sets element `(row, col)` to the one that has these bytes.
+    ///
+    /// # Safety
+    /// They must be those of a valid element: 0 or 1 for a boolean.
+    ///
+    /// # Panics
+    /// Outside the matrix, and for another number of bytes.
+    pub unsafe fn set_bytes(&mut self, row: usize, col: usize, bytes: &[u8]) {
+        let size = self.dtype.size();
+        assert!(row < self.layout.rows && col < self.layout.cols && bytes.len() == size);
+        let at = self.layout.offset(row, col).wrapping_mul(size as isize);
+        // SAFETY: the element is inside the layout, and `self` is borrowed exclusively.
+        unsafe { self.ptr.as_ptr().offset(at).copy_from_nonoverlapping(bytes.as_ptr(), size) };
+    }
+    /// The typed view, or `None` when the elements are not `T`.
+    pub fn typed<T: Element>(self) -> Option<MatMut<'a, T>> {
+        // SAFETY: the constructors vouch for elements of this type.
+        (T::DTYPE == self.dtype).then(|| unsafe { MatMut::from_raw_parts(self.ptr.cast(), self.layout) })
+    }
+}
+
 impl<'a, T: Element> From<MatRef<'a, T>> for DynRef<'a> {
     fn from(m: MatRef<'a, T>) -> Self {
         // A view's pointer is never null.
-        let ptr = NonNull::new(m.as_ptr().cast_mut().cast()).unwrap_or(NonNull::dangling());
+        let ptr = NonNull::new(m.as_ptr().cast_mut()).map_or(NonNull::dangling(), NonNull::cast);
         Self { ptr, dtype: T::DTYPE, layout: m.layout(), life: PhantomData }
     }
 }
 
-/// What becomes of an infinity that is converted to an integer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extremes {
-    /// It is an error.
-    Refuse,
-    /// It becomes `MAX` or `MIN`, which min-plus and max-plus read as "absent". These stay infinite in every type, and no
-    /// finite number becomes one of them.
-    Absent,
-}
-
-impl Extremes {
-    /// What an element of type `dtype` stands for: an infinity, where it is an extreme integer that means one.
-    fn meaning(self, dtype: DType, value: Value) -> Value {
-        let (min, max) = match dtype {
-            DType::I8 => (i8::MIN.into(), i8::MAX.into()),
-            DType::I16 => (i16::MIN.into(), i16::MAX.into()),
-            DType::I32 => (i32::MIN.into(), i32::MAX.into()),
-            _ => (i64::MIN, i64::MAX),
-        };
-        match (self, value) {
-            (Self::Absent, Value::Int(x)) if x == max => Value::Float(f64::INFINITY),
-            (Self::Absent, Value::Int(x)) if x == min => Value::Float(f64::NEG_INFINITY),
-            _ => value,
-        }
+impl<'a, T: Element> From<MatMut<'a, T>> for DynMut<'a> {
+    fn from(mut m: MatMut<'a, T>) -> Self {
+        // As above.
+        let ptr = NonNull::new(m.as_mut_ptr()).map_or(NonNull::dangling(), NonNull::cast);
+        Self { ptr, dtype: T::DTYPE, layout: m.layout(), life: PhantomData }
     }
 }
 
-/// One element of a matrix with a run-time element type, without loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Value {
-    /// A floating-point element, exactly.
-    Float(f64),
-    /// An integer element.
-    Int(i64),
-    /// A boolean element.
-    Bool(bool),
+/// Between a typed matrix and one without a type; what makes [`Element`] a trait that only this crate implements.
+pub trait Erase: Sized {
+    /// Forgets the type.
+    fn erase(matrix: Matrix<Self>) -> DynMatrix;
+    /// The typed matrix, or the matrix itself when the elements are others.
+    fn restore(matrix: DynMatrix) -> Result<Matrix<Self>, DynMatrix>;
 }
-
-impl core::fmt::Display for Value {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Float(x) => x.fmt(f),
-            Self::Int(x) => x.fmt(f),
-            Self::Bool(x) => x.fmt(f),
-        }
-    }
-}
-
-/// Conversion of built-in elements to and from [`Value`].
-pub trait ValueElement: Element {
-    /// The same value.
-    fn to_value(self) -> Value;
-    /// The value as this type, or `None` when it cannot be represented; see [`DynRef::convert`].
-    fn from_value(value: Value, extremes: Extremes) -> Option<Self>;
-}
-
-macro_rules! float_values {
-    ($($t:ty, $to:expr, $from:expr, $from_int:expr;)*) => {$(
-        impl ValueElement for $t {
-            fn to_value(self) -> Value { Value::Float($to(self)) }
-            fn from_value(value: Value, _: Extremes) -> Option<Self> {
-                let nearest = match value {
-                    Value::Float(x) if !x.is_finite() => return Some($from(x)),
-                    Value::Float(x) => $from(x),
-                    Value::Int(x) => $from_int(x),
-                    Value::Bool(x) => $from(f64::from(u8::from(x))),
-                };
-                nearest.is_finite().then_some(nearest)
-            }
-        }
-    )*};
-}
-float_values! {
-    f16, f64::from, |x| f16::from_f32(f32_to_odd(x)), |x| f16::from_f32(f32_to_odd(f64_to_odd(x)));
-    bf16, f64::from, |x| bf16::from_f32(f32_to_odd(x)), |x| bf16::from_f32(f32_to_odd(f64_to_odd(x)));
-    f32, f64::from, |x: f64| x as f32, |x: i64| x as f32;
-    f64, f64::from, f64::from, |x: i64| x as f64;
-}
-
-/// `x` as f64; where that is not exact, the neighbour whose last bit is odd.
-///
-/// A number rounded to odd still says on which side of every tie of a narrower type it lies, so that rounding
-/// it again, to that type, gives what rounding once would have given (Boldo and Melquiond, "Emulation of FMA
-/// and correctly rounded sums", 2008).
-fn f64_to_odd(x: i64) -> f64 {
-    const LOST: u32 = i64::BITS - f64::MANTISSA_DIGITS;
-    match x.unsigned_abs() >> f64::MANTISSA_DIGITS {
-        0 => x as f64,
-        _ => (x >> LOST | i64::from(x & ((1 << LOST) - 1) != 0)) as f64 * (1u64 << LOST) as f64,
-    }
-}
-
-/// As [`f64_to_odd`], from f64 to f32.
-fn f32_to_odd(x: f64) -> f32 {
-    let nearest = x as f32;
-    let wide = f64::from(nearest);
-    if wide == x || x.is_nan() {
-        return nearest;
-    }
-    let towards_zero = nearest.to_bits() - u32::from(wide.abs() > x.abs());
-    f32::from_bits(towards_zero | 1)
-}
-
-macro_rules! int_values {
-    ($($t:ty),*) => {$(
-        impl ValueElement for $t {
-            fn to_value(self) -> Value { Value::Int(i64::from(self)) }
-            fn from_value(value: Value, extremes: Extremes) -> Option<Self> {
-                let finite: Option<$t> = match value {
-                    Value::Int(x) => x.try_into().ok(),
-                    Value::Bool(x) => Some(x.into()),
-                    Value::Float(x) if x.is_infinite() => return (extremes == Extremes::Absent)
-                        .then_some(if x > 0.0 { <$t>::MAX } else { <$t>::MIN }),
-                    // `as` saturates, so only a whole number in range survives the way back; 2^63 itself
-                    // would, and is excluded.
-                    Value::Float(x) => (x as $t as f64 == x && x < <$t>::MAX as f64 + 1.0).then_some(x as $t),
-                };
-                finite.filter(|&x| extremes == Extremes::Refuse || !matches!(x, <$t>::MIN | <$t>::MAX))
-            }
-        }
-    )*};
-}
-int_values!(i8, i16, i32, i64);
-
-impl ValueElement for bool {
-    fn to_value(self) -> Value {
-        Value::Bool(self)
-    }
-    fn from_value(value: Value, _: Extremes) -> Option<Self> {
-        match value {
-            Value::Bool(x) => Some(x),
-            Value::Int(x) => (x == 0 || x == 1).then_some(x == 1),
-            Value::Float(x) => (x == 0.0 || x == 1.0).then_some(x == 1.0),
-        }
-    }
-}
-
-macro_rules! with_dtype {
-    ($dtype:expr, $t:ident => $body:expr) => {
-        match $dtype {
-            DType::F16 => {
-                type $t = f16;
-                $body
-            }
-            DType::Bf16 => {
-                type $t = bf16;
-                $body
-            }
-            DType::F32 => {
-                type $t = f32;
-                $body
-            }
-            DType::F64 => {
-                type $t = f64;
-                $body
-            }
-            DType::I8 => {
-                type $t = i8;
-                $body
-            }
-            DType::I16 => {
-                type $t = i16;
-                $body
-            }
-            DType::I32 => {
-                type $t = i32;
-                $body
-            }
-            DType::I64 => {
-                type $t = i64;
-                $body
-            }
-            DType::Bool => {
-                type $t = bool;
-                $body
-            }
-        }
-    };
-}
-use with_dtype;
 
 macro_rules! dyn_matrix {
     ($($variant:ident $t:ty;)*) => {
@@ -293,23 +282,22 @@ macro_rules! dyn_matrix {
             pub fn as_ref(&self) -> DynRef<'_> {
                 match self { $(Self::$variant(m) => m.as_ref().into(),)* }
             }
-            /// The typed matrix, or the matrix itself when the elements are not `T`.
-            pub fn into_typed<T: Element>(self) -> Result<Matrix<T>, Self> {
-                match self {
-                    $(Self::$variant(m) => {
-                        let mut slot = Some(m);
-                        let any: &mut dyn core::any::Any = &mut slot;
-                        match any.downcast_mut::<Option<Matrix<T>>>().and_then(Option::take) {
-                            Some(m) => Ok(m),
-                            None => Err(Self::$variant(slot.unwrap_or_else(|| unreachable!("taken only on success")))),
-                        }
-                    })*
-                }
+            /// A view to write.
+            pub fn as_mut(&mut self) -> DynMut<'_> {
+                match self { $(Self::$variant(m) => m.as_mut().into(),)* }
             }
         }
 
-        $(impl From<Matrix<$t>> for DynMatrix {
-            fn from(m: Matrix<$t>) -> Self { Self::$variant(m) }
+        $(impl Erase for $t {
+            fn erase(matrix: Matrix<Self>) -> DynMatrix {
+                DynMatrix::$variant(matrix)
+            }
+            fn restore(matrix: DynMatrix) -> Result<Matrix<Self>, DynMatrix> {
+                match matrix {
+                    DynMatrix::$variant(matrix) => Ok(matrix),
+                    other => Err(other),
+                }
+            }
         })*
     };
 }
@@ -317,7 +305,28 @@ dyn_matrix! {
     F16 f16; Bf16 bf16; F32 f32; F64 f64; I8 i8; I16 i16; I32 i32; I64 i64; Bool bool;
 }
 
+impl<T: Element> From<Matrix<T>> for DynMatrix {
+    fn from(matrix: Matrix<T>) -> Self {
+        T::erase(matrix)
+    }
+}
+
 impl DynMatrix {
+    /// A row-major matrix of elements of type `dtype`, all zero bytes.
+    ///
+    /// # Errors
+    /// `out-of-memory`.
+    pub fn zeros(dtype: DType, rows: usize, cols: usize) -> Result<Self, Error> {
+        with_dtype!(dtype, T => Ok(Matrix::filled(rows, cols, T::DEFAULT)?.into()))
+    }
+
+    /// The typed matrix, or the matrix itself when the elements are not `T`.
+    ///
+    /// # Errors
+    /// The matrix, unchanged.
+    pub fn into_typed<T: Element>(self) -> Result<Matrix<T>, Self> {
+        T::restore(self)
+    }
     /// Shape and strides.
     pub fn layout(&self) -> Layout {
         self.as_ref().layout()
@@ -325,5 +334,51 @@ impl DynMatrix {
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.as_ref().dtype()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_forgotten_and_found_again() {
+        let mut data = [1i16, 2, 3, 4, 5, 6];
+        let layout = Layout::strided(2, 2, 3, 1);
+        let read = MatRef::new(&data, layout).unwrap();
+        let erased = DynRef::from(read);
+        assert_eq!((erased.typed::<i16>(), erased.typed::<f16>()), (Some(read), None));
+        let mut erased = DynMut::from(MatMut::new(&mut data, layout).unwrap());
+        assert!(erased.reborrow().typed::<i32>().is_none());
+        erased.reborrow().typed::<i16>().unwrap().fill(7);
+        assert_eq!(erased.as_ref().get(1, 1), Some(Value::Int(7)));
+        assert_eq!(data, [7, 7, 3, 7, 7, 6]);
+    }
+
+    #[test]
+    fn bytes_are_checked_as_elements_are() {
+        let mut words = [0x0101_0101_u32; 4];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        let refused = |bytes: &[u8], dtype, layout| DynRef::new(bytes, dtype, layout).unwrap_err().code();
+        let square = Layout::row_major(2, 2);
+        assert_eq!(DynRef::new(bytes, DType::I32, square).unwrap().get(1, 1), Some(Value::Int(0x0101_0101)));
+        assert_eq!(refused(bytes, DType::I64, square), "out-of-bounds");
+        assert_eq!(refused(&bytes[1..], DType::I16, square), "unsupported");
+        assert_eq!(refused(bytes, DType::I16, Layout::strided(2, 2, -1, 1)), "out-of-bounds");
+        assert!(DynRef::new(bytes, DType::Bool, square).is_ok());
+        bytes[3] = 2;
+        assert_eq!(refused(bytes, DType::Bool, square), "unsupported");
+        let broadcast = Layout::strided(2, 2, 0, 1);
+        assert!(DynRef::new(bytes, DType::I8, broadcast).is_ok());
+        assert_eq!(DynMut::new(bytes, DType::I8, broadcast).unwrap_err().code(), "aliased");
+        DynMut::new(bytes, DType::I32, square).unwrap().typed::<i32>().unwrap().fill(-1);
+        assert_eq!(words, [u32::MAX; 4]);
+    }
+
+    #[test]
+    fn owned_matrices_give_back_their_type() {
+        let m = DynMatrix::zeros(DType::F32, 2, 3).unwrap();
+        let m = m.into_typed::<i32>().unwrap_err();
+        assert_eq!(m.into_typed::<f32>().unwrap().as_slice(), [0.0; 6]);
     }
 }

@@ -19,11 +19,12 @@ mod matrix;
 mod problem;
 mod show;
 mod update;
+mod value;
 mod view;
 
 pub use batch::{BatchMut, BatchRef};
 pub use dtype::{DType, Element};
-pub use dynamic::{DynMatrix, DynRef, Extremes, Value, ValueElement};
+pub use dynamic::{DynMatrix, DynMut, DynRef};
 pub use error::{Error, ErrorKind};
 pub use half::{bf16, f16};
 pub use layout::Layout;
@@ -33,5 +34,6 @@ pub use reference::NO_ARG;
 pub use semiring::{
     Laws, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Ring, Semiring, SemiringId,
 };
-pub use update::{Scale, Update};
+pub use update::{Factor, Joining, Update};
+pub use value::{Extremes, Value};
 pub use view::{MatMut, MatRef};

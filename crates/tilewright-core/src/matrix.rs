@@ -86,6 +86,15 @@ impl<T: Copy> Matrix<T> {
         Self { data, layout: Layout::row_major(rows, cols) }
     }
 
+    /// A row-major copy.
+    ///
+    /// # Errors
+    /// `out-of-memory` when it cannot be allocated.
+    pub fn copy_of(source: MatRef<'_, T>) -> Result<Self, Error> {
+        // SAFETY: `from_fn` asks for the indices of a matrix of this shape.
+        Self::from_fn(source.rows(), source.cols(), |i, j| unsafe { source.get_unchecked(i, j) })
+    }
+
     /// Shape and strides.
     pub fn layout(&self) -> Layout {
         self.layout

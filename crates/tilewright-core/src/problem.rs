@@ -78,7 +78,7 @@ impl Problem {
         if self.k() >= u32::MAX as usize {
             return refuse("k does not fit 32 bits", "split the product along k");
         }
-        if matches!(update, Update::Scale(_)) {
+        if matches!(update, Update::Scale { .. }) {
             return refuse("alpha and beta leave no winner", "replace or accumulate");
         }
         Ok(())

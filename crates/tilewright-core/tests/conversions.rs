@@ -2,12 +2,12 @@
 
 use tilewright_core::*;
 
-fn from<T: ValueElement>(value: Value) -> T {
+fn from<T: Element>(value: Value) -> T {
     T::from_value(value, Extremes::Refuse).expect("a float takes every number")
 }
 
 /// Around every tie between neighbours: below, on and above it, by as little as f64 can tell.
-fn ties<T: ValueElement + Into<f64>>(neighbours: impl Iterator<Item = (T, T)>, even: impl Fn(T) -> bool) {
+fn ties<T: Element + Into<f64>>(neighbours: impl Iterator<Item = (T, T)>, even: impl Fn(T) -> bool) {
     for (low, high) in neighbours {
         let tie = (low.into() + high.into()) / 2.0;
         for sign in [1.0, -1.0] {
@@ -30,7 +30,7 @@ fn floats_round_to_nearest_halves() {
 
 #[test]
 fn floats_beyond_the_range_are_refused() {
-    fn refused<T: ValueElement>(value: Value) {
+    fn refused<T: Element>(value: Value) {
         assert_eq!(T::from_value(value, Extremes::Refuse), None, "{value}");
         assert_eq!(T::from_value(value, Extremes::Absent), None, "{value}");
     }

@@ -91,7 +91,7 @@ impl Engine<'_> {
         }
         update = match update {
             Update::Accumulate if self.has(Plant::Accumulate) => Update::Replace,
-            Update::Scale(_) if self.has(Plant::Alpha) => Update::Accumulate,
+            Update::Scale { .. } if self.has(Plant::Alpha) => Update::Accumulate,
             other => other,
         };
         let last = self.has(Plant::LastColumn).then(|| c.cols().checked_sub(1)).flatten();

@@ -1,7 +1,7 @@
 //! Elements that can be drawn, compared by their bits, and computed with in f64.
 
 use crate::random::Random;
-use tilewright_core::{Element, Extremes, Value, ValueElement, bf16, f16};
+use tilewright_core::{Element, Extremes, Value, bf16, f16};
 
 /// An element type of the hunt.
 pub trait Sample: Element {

@@ -23,7 +23,7 @@ impl<T: Arithmetic<Acc: From<i8>, Out: Sample> + Sample> Subject for PlusTimes<T
     }
 }
 impl<O: Order, M: Multiply<O, T>, T: Number + Sample> Subject for Selective<O, M, T> {
-    const ABSENT: T = M::ZERO;
+    const ABSENT: T = Self::ZERO;
 }
 impl Subject for OrAnd {
     const ABSENT: bool = false;

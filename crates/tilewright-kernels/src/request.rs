@@ -2,13 +2,12 @@
 
 use crate::kernel::Variant;
 use core::fmt;
-use tilewright_core::{DType, Problem, SemiringId};
+use tilewright_core::{DType, Joining, Problem, SemiringId, Value};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
 ///
-/// Scaling is written in the semiring itself, so that one epilogue serves all: with `alpha = ONE`, `beta = ZERO`
-/// replaces C (which is then never read) and `beta = ONE` accumulates into it. In (min,+) ONE is 0 and ZERO is
-/// infinity.
+/// Scaling is written in the semiring itself, so that one epilogue serves all: with [`Request::alpha`] its one, [`Request::beta`]
+/// replaces C when it is zero (C is then never read), and accumulates into it when it is one. In (min,+) one is 0 and zero is infinity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
     /// Shapes and strides.
@@ -17,10 +16,8 @@ pub struct Request {
     pub semiring: SemiringId,
     /// The type of the elements of A and B.
     pub dtype: DType,
-    /// The factor of the product.
-    pub alpha: Scalar,
-    /// The factor of the old C.
-    pub beta: Scalar,
+    /// What happens to the old C; its factors are those of the semiring.
+    pub joining: Joining<Value>,
     /// How many products, and how far apart their operands are.
     pub batch: Batch,
     /// What is known of the addresses.
@@ -60,8 +57,7 @@ impl Request {
             problem,
             semiring,
             dtype,
-            alpha: Scalar::one(semiring, dtype),
-            beta: Scalar::zero(semiring, dtype),
+            joining: Joining::Replace,
             batch: Batch::ONE,
             alignment: Alignment::ALLOCATION,
             target: Target::default(),
@@ -80,6 +76,24 @@ impl Request {
     /// The semiring and element type, which select a kernel's variant.
     pub const fn variant(&self) -> Variant {
         Variant { semiring: self.semiring, dtype: self.dtype }
+    }
+
+    /// The factor of the product.
+    pub fn alpha(&self) -> Scalar {
+        Scalar::of(
+            self.dtype,
+            if let Joining::Scale { alpha, .. } = self.joining { alpha } else { self.semiring.one() },
+        )
+    }
+
+    /// The factor of the old C.
+    pub fn beta(&self) -> Scalar {
+        let beta = match self.joining {
+            Joining::Scale { beta, .. } => beta.unwrap_or(self.semiring.zero()),
+            Joining::Accumulate => self.semiring.one(),
+            Joining::Replace => self.semiring.zero(),
+        };
+        Scalar::of(self.dtype, beta)
     }
 
     /// Whether kernels that wait for the one before them may start before it ends: see [`crate::Launch::starts_early`].
@@ -101,38 +115,16 @@ pub enum Scalar {
     I64(i64),
 }
 
-/// A scalar of the type that sums of `dtype` have, from its value as a float or an integer.
-fn scalar(dtype: DType, float: f64, integer: i64) -> Scalar {
-    match dtype {
-        DType::F64 => Scalar::F64(float),
-        DType::I64 => Scalar::I64(integer),
-        d if d.is_float() => Scalar::F32(float as f32),
-        _ => Scalar::I32(integer.clamp(i32::MIN.into(), i32::MAX.into()) as i32),
-    }
-}
-
 impl Scalar {
-    /// The identity of ⊗: a product is unchanged by it.
-    pub fn one(semiring: SemiringId, dtype: DType) -> Self {
-        use SemiringId as S;
-        let (float, integer) = match semiring {
-            S::MinPlus | S::MaxPlus => (0.0, 0),
-            S::MaxMin => (f64::INFINITY, i64::MAX),
-            S::MinMax => (f64::NEG_INFINITY, i64::MIN),
-            _ => (1.0, 1),
-        };
-        scalar(dtype, float, integer)
-    }
-
-    /// The identity of ⊕ and annihilator of ⊗: as `beta` it means that the old C is not read.
-    pub fn zero(semiring: SemiringId, dtype: DType) -> Self {
-        use SemiringId as S;
-        let (float, integer) = match semiring {
-            S::MinPlus | S::MinTimes | S::MinMax => (f64::INFINITY, i64::MAX),
-            S::MaxPlus | S::MaxMin => (f64::NEG_INFINITY, i64::MIN),
-            _ => (0.0, 0),
-        };
-        scalar(dtype, float, integer)
+    /// The number of the type that sums of `dtype` have; the extreme integer for an infinity.
+    pub fn of(dtype: DType, value: Value) -> Self {
+        let whole = if let Value::Int(x) = value { x } else { value.to_f64() as i64 };
+        match dtype {
+            DType::F64 => Self::F64(value.to_f64()),
+            DType::I64 => Self::I64(whole),
+            d if d.is_float() => Self::F32(value.to_f64() as f32),
+            _ => Self::I32(whole.clamp(i32::MIN.into(), i32::MAX.into()) as i32),
+        }
     }
 }
 
@@ -202,6 +194,38 @@ impl Default for Target {
             multiprocessors: 132,
             shared_memory_per_block: 232_448,
             shared_memory_per_multiprocessor: 233_472,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::Layout;
+
+    fn factors(semiring: SemiringId, dtype: DType, joining: Joining<Value>) -> [Scalar; 2] {
+        let square = Layout::row_major(1, 1);
+        let problem = Problem::new(square, square, square).unwrap();
+        let request = Request { joining, ..Request::new(problem, semiring, dtype) };
+        [request.alpha(), request.beta()]
+    }
+
+    #[test]
+    fn factors_are_those_of_the_semiring_in_the_type_of_the_sums() {
+        use Scalar::{F32, F64, I32, I64};
+        use SemiringId::{MaxMin, MinPlus, OrAnd, PlusTimes};
+        let scale = |alpha: Value, beta: Value| Joining::<Value>::scale(alpha, beta);
+        for (semiring, dtype, joining, expected) in [
+            (PlusTimes, DType::F16, Joining::Replace, [F32(1.0), F32(0.0)]),
+            (PlusTimes, DType::I8, Joining::Accumulate, [I32(1), I32(1)]),
+            (PlusTimes, DType::F64, scale(Value::Float(0.1), Value::Float(0.0)), [F64(0.1), F64(0.0)]),
+            (PlusTimes, DType::I64, scale(Value::Int(i64::MAX), Value::Int(-1)), [I64(i64::MAX), I64(-1)]),
+            (MinPlus, DType::F32, Joining::Replace, [F32(0.0), F32(f32::INFINITY)]),
+            (MinPlus, DType::I64, Joining::Replace, [I64(0), I64(i64::MAX)]),
+            (MaxMin, DType::I32, Joining::Replace, [I32(i32::MAX), I32(i32::MIN)]),
+            (OrAnd, DType::Bool, Joining::Replace, [I32(1), I32(0)]),
+        ] {
+            assert_eq!(factors(semiring, dtype, joining), expected, "{semiring} on {dtype}, {joining:?}");
         }
     }
 }

@@ -40,7 +40,7 @@ mod verify;
 
 pub use backend::Backend;
 pub use batch::BatchProduct;
-pub use dynamic::{DynProduct, DynUpdate, Outcome, erase};
+pub use dynamic::{DynProduct, Outcome};
 pub use options::{Options, Ran, Report, Why};
 pub use product::Product;
 pub use tilewright_core::*;

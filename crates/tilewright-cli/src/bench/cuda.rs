@@ -178,7 +178,7 @@ fn check<'a, T: Element, U: Element>(
     runner: Runner<'a>,
 ) -> Result<Result<Runner<'a>, Outcome>, Error> {
     runner.run(&mut set)?;
-    let fault = case.fault(&tilewright::erase(set.c.to_matrix()?))?;
+    let fault = case.fault(&set.c.to_matrix()?.into())?;
     Ok(match fault {
         None => Ok(runner),
         Some(fault) => Err(Outcome::Wrong(fault)),

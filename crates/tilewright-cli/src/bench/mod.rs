@@ -23,7 +23,7 @@ use monitor::Monitor;
 use report::{GpuFacts, Machine, Report, Standings};
 use std::io::Write;
 use tilewright::{
-    DType, DynProduct, Error, SemiringId,
+    DType, Error, SemiringId,
     cuda::{Cublas, CublasMath, Driver, Engine, Pace, Repetitions},
     plan::{Floor, Gpu, peak},
 };
@@ -61,7 +61,7 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
 
 /// What the parser of the command line cannot know.
 fn check(args: &Bench) -> Result<(), Failure> {
-    DynProduct::output_dtype(args.semiring, args.dtype())?;
+    args.semiring.output(args.dtype())?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
     let is_measured =
         args.semiring == SemiringId::PlusTimes && matches!(args.dtype(), DType::F32 | DType::F64);

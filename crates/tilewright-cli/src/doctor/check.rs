@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 use tilewright::{
-    Backend, DType, DynMatrix, DynProduct, DynRef, DynUpdate, Error, Extremes, Isa, Matrix, Options,
-    SemiringId,
+    Backend, DType, DynMatrix, DynProduct, DynRef, Error, Extremes, Isa, Joining, Matrix, Options, SemiringId,
 };
 
 /// No new check starts after this long; the first round is always finished.
@@ -52,12 +51,12 @@ fn one(
     dtype: DType,
     (m, n, k): (usize, usize, usize),
 ) -> Result<Option<String>, Error> {
-    let out = DynProduct::output_dtype(semiring, dtype)?;
+    let out = semiring.output(dtype)?;
     // B is handed over transposed, so that both orders are met.
     let (a, b, c0) = (numbers(m, k, dtype)?, numbers(n, k, dtype)?, numbers(m, n, out)?);
     let options = Options { backend: Backend::Cpu, isa: Some(isa), ..Options::default() };
     let product = DynProduct::new(semiring, a.as_ref(), b.as_ref().t())?.options(options);
-    let accumulated = product.update(DynUpdate::Accumulate(c0.as_ref()))?;
+    let accumulated = product.update(Joining::Accumulate, Some(c0.as_ref()))?;
     let is_selective = semiring != SemiringId::PlusTimes;
     for product in [product, accumulated] {
         let outcome = if is_selective { product.compute_with_arg()? } else { product.compute()? };

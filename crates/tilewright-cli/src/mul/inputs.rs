@@ -11,7 +11,7 @@ use crate::{
 };
 use std::time::Instant;
 use tilewright::{
-    DType, DynProduct, DynRef, DynUpdate, Extremes, Layout, SemiringId, Value,
+    DType, DynProduct, DynRef, Extremes, Joining, Layout, SemiringId, Value,
     files::{self, Input, ReadOptions, Spec},
 };
 
@@ -50,7 +50,7 @@ impl Inputs {
             }
         }
         let c0 = match &c0_spec {
-            Some(spec) => Some(read_c0(spec, args, DynProduct::output_dtype(args.semiring, dtype)?)?),
+            Some(spec) => Some(read_c0(spec, args, args.semiring.output(dtype)?)?),
             None => None,
         };
         let transposed = [args.transpose_a, args.transpose_b];
@@ -72,17 +72,17 @@ impl Inputs {
     }
 
     pub fn product(&self, args: &Mul) -> Result<DynProduct<'_>, Failure> {
-        Ok(DynProduct::new(args.semiring, self.a(), self.b())?.update(self.update(args))?)
+        let product = DynProduct::new(args.semiring, self.a(), self.b())?;
+        Ok(product.update(self.joining(args), self.c0.as_ref().map(Input::as_ref))?)
     }
 
     /// What the options ask for besides the product.
-    pub fn update(&self, args: &Mul) -> DynUpdate<'_> {
-        match (args.alpha, args.beta, self.c0.as_ref().map(Input::as_ref)) {
-            (None, None, None) => DynUpdate::Replace,
-            (None, None, Some(c0)) => DynUpdate::Accumulate(c0),
-            (alpha, beta, c0) => {
-                DynUpdate::Scale { alpha: alpha.unwrap_or(1.0), old: c0.map(|c0| (beta.unwrap_or(1.0), c0)) }
-            }
+    pub fn joining(&self, args: &Mul) -> Joining<Value> {
+        match (args.alpha, args.beta, &self.c0) {
+            (None, None, None) => Joining::Replace,
+            (None, None, Some(_)) => Joining::Accumulate,
+            (alpha, _, None) => Joining::<Value>::scale(alpha.unwrap_or(1.0), 0.0),
+            (alpha, beta, Some(_)) => Joining::<Value>::scale(alpha.unwrap_or(1.0), beta.unwrap_or(1.0)),
         }
     }
 
@@ -124,13 +124,8 @@ fn read_c0(spec: &Spec, args: &Mul, dtype: DType) -> Result<Input, Failure> {
 }
 
 fn options(semiring: SemiringId, dtype: Option<DType>) -> ReadOptions {
-    let (fill, extremes) = match semiring {
-        SemiringId::PlusTimes => (Value::Int(0), Extremes::Refuse),
-        SemiringId::OrAnd => (Value::Bool(false), Extremes::Refuse),
-        SemiringId::MaxTimes => (Value::Int(0), Extremes::Refuse),
-        // The extreme integers are the zero and the one of max-min and min-max too.
-        SemiringId::MaxPlus | SemiringId::MaxMin => (Value::Float(f64::NEG_INFINITY), Extremes::Absent),
-        _ => (Value::Float(f64::INFINITY), Extremes::Absent),
-    };
+    // The extreme integers stand for infinities where these are the semiring's zero.
+    let fill = semiring.zero();
+    let extremes = if let Value::Float(_) = fill { Extremes::Absent } else { Extremes::Refuse };
     ReadOptions { dtype, extremes, fill, pattern: Value::Int(1), ..ReadOptions::default() }
 }

@@ -40,7 +40,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
         inputs.describe();
     }
     let product = inputs.product(args)?;
-    let result_type = DynProduct::output_dtype(args.semiring, inputs.dtype)?;
+    let result_type = args.semiring.output(inputs.dtype)?;
     outputs.check_writable(result_type)?;
 
     let outcome = compute(&product, args, common)?;

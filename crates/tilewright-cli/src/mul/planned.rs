@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tilewright::{
     Backend,
     cpu::Sums,
-    plan::{Floor, GpuPlan, How, Joining, Plan, Step},
+    plan::{Floor, GpuPlan, How, Plan, Step},
 };
 use tilewright_arch::Bound;
 
@@ -101,11 +101,7 @@ impl Planned {
     pub fn new(backend: Backend, plan: &Plan) -> Self {
         let query = &plan.query;
         let p = &query.problem;
-        let (alpha, beta) = match query.joining {
-            Joining::Replace => (1.0, 0.0),
-            Joining::Accumulate => (1.0, 1.0),
-            Joining::Scale { alpha, beta } => (alpha, beta),
-        };
+        let [alpha, beta] = query.joining.factors();
         let (kernel, cpu, gpu) = match &plan.how {
             How::Cpu(cpu) => (cpu.kernel.to_string(), Some(Cpu::new(cpu)), None),
             How::Gpu(gpu) => (gpu.kernel.name.to_owned(), None, Some(OnGpu::new(gpu))),

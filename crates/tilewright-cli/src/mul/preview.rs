@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use std::io::Write;
-use tilewright::{DType, DynRef, SemiringId, Value};
+use tilewright::{DType, DynRef, Extremes, SemiringId, Value};
 
 /// Rows and columns shown at most.
 const CORNER: usize = 8;
@@ -39,14 +39,8 @@ fn render(c: DynRef<'_>, semiring: SemiringId) -> String {
 
 /// Up to six digits; an integer that stands for "absent" is shown as the infinity it is.
 fn number(value: Value, dtype: DType, semiring: SemiringId) -> String {
-    let extremes = match dtype {
-        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
-        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        _ => (i64::MIN, i64::MAX),
-    };
-    match value {
-        Value::Int(x) if semiring.has_absent_integers() && x == extremes.1 => "inf".into(),
-        Value::Int(x) if semiring.has_absent_integers() && x == extremes.0 => "-inf".into(),
+    let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
+    match extremes.meaning(dtype, value) {
         Value::Bool(x) => u8::from(x).to_string(),
         Value::Float(x) if x != 0.0 && x.is_finite() && !(1e-4..1e6).contains(&x.abs()) => format!("{x:.3e}"),
         Value::Float(x) => {

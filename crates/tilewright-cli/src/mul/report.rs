@@ -4,7 +4,7 @@ use super::{inputs::Inputs, outputs::Outputs};
 use crate::{args::Mul, failure::Failure, terminal};
 use serde::Serialize;
 use std::io::Write;
-use tilewright::{DynUpdate, Outcome, SemiringId, Verification};
+use tilewright::{Joining, Outcome, SemiringId, Verification};
 
 /// The JSON object of `mul`; the fields are its keys.
 #[derive(Serialize)]
@@ -80,11 +80,11 @@ impl Summary {
             output: outputs.c(),
             arg_output: outputs.arg(),
             is_number_product: args.semiring == SemiringId::PlusTimes,
-            formula: match inputs.update(args) {
-                DynUpdate::Replace => "A x B",
-                DynUpdate::Accumulate(_) => "C0 + A x B",
-                DynUpdate::Scale { old: None, .. } => "alpha A x B",
-                DynUpdate::Scale { old: Some(_), .. } => "alpha A x B + beta C0",
+            formula: match inputs.joining(args) {
+                Joining::Replace => "A x B",
+                Joining::Accumulate => "C0 + A x B",
+                Joining::Scale { beta: None, .. } => "alpha A x B",
+                Joining::Scale { beta: Some(_), .. } => "alpha A x B + beta C0",
             },
         }
     }

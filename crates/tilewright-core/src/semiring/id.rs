@@ -4,6 +4,7 @@ use super::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTim
 use crate::{
     dtype::{DType, Element},
     error::{Error, ErrorKind},
+    value::Value,
 };
 use core::{fmt, str::FromStr};
 use half::{bf16, f16};
@@ -75,6 +76,43 @@ impl SemiringId {
             Self::MaxMin | Self::MinMax => &[F32, F64, I32],
             Self::OrAnd => &[Bool],
         }
+    }
+
+    /// The identity of ⊕: the sum of no terms, and what an absent element is. An infinity is the extreme value of an integer type:
+    /// see [`Extremes::Absent`](crate::Extremes::Absent).
+    pub const fn zero(self) -> Value {
+        match self {
+            Self::PlusTimes | Self::MaxTimes => Value::Int(0),
+            Self::MinPlus | Self::MinTimes | Self::MinMax => Value::Float(f64::INFINITY),
+            Self::MaxPlus | Self::MaxMin => Value::Float(f64::NEG_INFINITY),
+            Self::OrAnd => Value::Bool(false),
+        }
+    }
+
+    /// The identity of ⊗: a product is unchanged by it. Infinities are as in [`zero`](Self::zero).
+    pub const fn one(self) -> Value {
+        match self {
+            Self::PlusTimes | Self::MaxTimes | Self::MinTimes => Value::Int(1),
+            Self::MinPlus | Self::MaxPlus => Value::Int(0),
+            Self::MaxMin => Value::Float(f64::INFINITY),
+            Self::MinMax => Value::Float(f64::NEG_INFINITY),
+            Self::OrAnd => Value::Bool(true),
+        }
+    }
+
+    /// The element type of the result for operands of type `dtype`: i32 for i8 under plus-times, otherwise the same.
+    ///
+    /// # Errors
+    /// `unsupported` when the semiring is not defined on `dtype`.
+    pub fn output(self, dtype: DType) -> Result<DType, Error> {
+        struct Output;
+        impl Visit for Output {
+            type Output = DType;
+            fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> DType {
+                S::Out::DTYPE
+            }
+        }
+        self.visit(dtype, Output)
     }
 
     /// True when the extreme integers stand for "absent" (min-plus, max-plus).
@@ -159,12 +197,21 @@ impl FromStr for SemiringId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Extremes;
 
     struct Describe;
     impl Visit for Describe {
-        type Output = (&'static str, DType);
+        type Output = (SemiringId, DType);
         fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-            (S::NAME, S::Elem::DTYPE)
+            let built_in = S::BUILT_IN.unwrap();
+            let id = built_in.id();
+            assert_eq!(
+                (S::NAME, S::Elem::DTYPE, S::Out::DTYPE),
+                (id.name(), built_in.dtype(), built_in.output())
+            );
+            assert_eq!(S::Out::from_value(id.zero(), Extremes::Absent), Some(S::finish(S::ZERO)));
+            assert_eq!(S::Elem::from_value(id.one(), Extremes::Absent), Some(S::ONE));
+            (id, built_in.dtype())
         }
     }
 
@@ -176,7 +223,7 @@ mod tests {
                 match id.visit(dtype, Describe) {
                     Ok(found) => {
                         assert!(id.dtypes().contains(&dtype));
-                        assert_eq!(found, (id.name(), dtype));
+                        assert_eq!(found, (id, dtype));
                     }
                     Err(e) => {
                         assert!(!id.dtypes().contains(&dtype));
@@ -185,5 +232,7 @@ mod tests {
                 }
             }
         }
+        // A type that can be written and is not listed.
+        assert!(MaxTimes::<i32>::BUILT_IN.is_none());
     }
 }

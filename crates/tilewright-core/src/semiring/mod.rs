@@ -16,12 +16,14 @@
 //! * Integer plus-times wraps (two's complement).
 //! * f16 and bf16 plus-times accumulate in f32 and round once; their selective terms are rounded each.
 
+mod built_in;
 mod id;
 mod number;
 mod or_and;
 mod plus_times;
 mod selective;
 
+pub use built_in::BuiltIn;
 pub use id::{SemiringId, Visit};
 pub use number::Number;
 pub use or_and::OrAnd;
@@ -79,6 +81,8 @@ pub trait Semiring: Copy + Send + Sync + 'static {
     const ONE: Self::Elem;
     /// What [`admits`](Semiring::admits) accepts, in words; `None` when it accepts everything.
     const ACCEPTS: Option<&'static str> = None;
+    /// What it is at run time, for the semirings of this crate; `None` for all others.
+    const BUILT_IN: Option<BuiltIn<Self>> = None;
 
     /// `x ⊕ y`, where `x` holds the terms of smaller `k`.
     fn add(x: Self::Acc, y: Self::Acc) -> Self::Acc;

@@ -1,6 +1,6 @@
 //! Boolean matrix multiplication.
 
-use super::{Laws, Semiring};
+use super::{BuiltIn, Laws, Semiring, SemiringId};
 
 /// `C[i,j] = or_k (A[i,k] and B[k,j])`: reachability. Zero is false, one is true.
 #[derive(Clone, Copy, Debug)]
@@ -10,9 +10,10 @@ impl Semiring for OrAnd {
     type Elem = bool;
     type Acc = bool;
     type Out = bool;
-    const NAME: &'static str = "or-and";
+    const NAME: &'static str = SemiringId::OrAnd.name();
     const ZERO: bool = false;
     const ONE: bool = true;
+    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::new(SemiringId::OrAnd);
 
     #[inline(always)]
     fn add(x: bool, y: bool) -> bool {

@@ -1,6 +1,6 @@
 //! Ordinary matrix multiplication.
 
-use super::{Laws, Semiring};
+use super::{BuiltIn, Laws, Semiring, SemiringId};
 use crate::dtype::Element;
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -104,9 +104,10 @@ impl<T: Arithmetic> Semiring for PlusTimes<T> {
     type Elem = T;
     type Acc = T::Acc;
     type Out = T::Out;
-    const NAME: &'static str = "plus-times";
+    const NAME: &'static str = SemiringId::PlusTimes.name();
     const ZERO: T::Acc = T::ZERO;
     const ONE: T = T::ONE;
+    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::new(SemiringId::PlusTimes);
 
     #[inline(always)]
     fn add(x: T::Acc, y: T::Acc) -> T::Acc {

@@ -1,6 +1,7 @@
 //! The semirings whose ⊕ selects the smaller or the larger of two values.
 
-use super::{Laws, Number, Semiring};
+use super::{BuiltIn, Laws, Number, Semiring, SemiringId};
+use crate::value::Value;
 use core::marker::PhantomData;
 
 /// ⊕ of a selective semiring: which of two values wins.
@@ -44,17 +45,17 @@ impl Order for Max {
     }
 }
 
+mod sealed {
+    pub trait Sealed {}
+}
+
 /// ⊗ of a selective semiring with order `O`.
-pub trait Multiply<O: Order, T: Number>: Copy + Send + Sync + 'static {
-    /// The semiring's name.
-    const NAME: &'static str;
-    /// The identity of ⊕ and annihilator of ⊗.
-    const ZERO: T;
-    /// The identity of ⊗.
-    const ONE: T;
+pub trait Multiply<O: Order, T: Number>: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The semiring, which tells the identities of ⊕ and ⊗.
+    const ID: SemiringId;
     /// What [`Multiply::admits`] accepts; `None` when that is everything.
     const ACCEPTS: Option<&'static str> = None;
-    /// `a ⊗ b`, or a value that `O` never prefers to `ZERO` when the term is absent.
+    /// `a ⊗ b`, or a value that `O` never prefers to the identity of ⊕ when the term is absent.
     fn multiply(a: T, b: T) -> T;
     /// False for elements the semiring does not contain.
     fn admits(_element: T) -> bool {
@@ -72,50 +73,32 @@ pub struct Times;
 #[derive(Clone, Copy, Debug)]
 pub struct Bottleneck;
 
-macro_rules! plus {
-    ($($order:ident, $name:literal, $absent:ident;)*) => {$(
+impl sealed::Sealed for Plus {}
+impl sealed::Sealed for Times {}
+impl sealed::Sealed for Bottleneck {}
+
+macro_rules! multiply {
+    ($($order:ident: $plus:ident, $times:ident, $bottleneck:ident;)*) => {$(
         impl<T: Number> Multiply<$order, T> for Plus {
-            const NAME: &'static str = $name;
-            const ZERO: T = T::$absent;
-            const ONE: T = T::ZERO;
+            const ID: SemiringId = SemiringId::$plus;
             const ACCEPTS: Option<&'static str> = T::ADDENDS;
             #[inline(always)]
-            fn multiply(a: T, b: T) -> T { a.plus(b, T::$absent) }
+            fn multiply(a: T, b: T) -> T { a.plus(b, $order::worst()) }
             #[inline(always)]
-            fn admits(element: T) -> bool { element.is_addend(T::$absent) }
+            fn admits(element: T) -> bool { element.is_addend($order::worst()) }
         }
-    )*};
-}
-plus! {
-    Min, "min-plus", TOP;
-    Max, "max-plus", BOTTOM;
-}
 
-macro_rules! times {
-    ($($order:ident, $name:literal, $zero:ident;)*) => {$(
         impl<T: Number> Multiply<$order, T> for Times {
-            const NAME: &'static str = $name;
-            const ZERO: T = T::$zero;
-            const ONE: T = T::ONE;
+            const ID: SemiringId = SemiringId::$times;
             const ACCEPTS: Option<&'static str> = Some("elements that are not negative");
             #[inline(always)]
             fn multiply(a: T, b: T) -> T { a.times(b) }
             #[inline(always)]
             fn admits(element: T) -> bool { element >= T::ZERO || element.is_unordered() }
         }
-    )*};
-}
-times! {
-    Max, "max-times", ZERO;
-    Min, "min-times", TOP;
-}
 
-macro_rules! bottleneck {
-    ($($order:ident, $name:literal, $zero:ident, $one:ident;)*) => {$(
         impl<T: Number> Multiply<$order, T> for Bottleneck {
-            const NAME: &'static str = $name;
-            const ZERO: T = T::$zero;
-            const ONE: T = T::$one;
+            const ID: SemiringId = SemiringId::$bottleneck;
             #[inline(always)]
             fn multiply(a: T, b: T) -> T {
                 // NaN on either side makes the term NaN, hence absent.
@@ -124,9 +107,19 @@ macro_rules! bottleneck {
         }
     )*};
 }
-bottleneck! {
-    Max, "max-min", BOTTOM, TOP;
-    Min, "min-max", TOP, BOTTOM;
+multiply! {
+    Min: MinPlus, MinTimes, MinMax;
+    Max: MaxPlus, MaxTimes, MaxMin;
+}
+
+/// The number of type `T` that an identity of a semiring stands for.
+const fn identity<T: Number>(value: Value) -> T {
+    match value {
+        Value::Float(x) if x > 0.0 => T::TOP,
+        Value::Float(_) => T::BOTTOM,
+        Value::Int(0) => T::ZERO,
+        _ => T::ONE,
+    }
 }
 
 /// The semiring that selects by `O` among terms multiplied by `M`, on elements `T`.
@@ -150,10 +143,11 @@ impl<O: Order, M: Multiply<O, T>, T: Number> Semiring for Selective<O, M, T> {
     type Elem = T;
     type Acc = T;
     type Out = T;
-    const NAME: &'static str = M::NAME;
-    const ZERO: T = M::ZERO;
-    const ONE: T = M::ONE;
+    const NAME: &'static str = M::ID.name();
+    const ZERO: T = identity(M::ID.zero());
+    const ONE: T = identity(M::ID.one());
     const ACCEPTS: Option<&'static str> = M::ACCEPTS;
+    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::new(M::ID);
 
     #[inline(always)]
     fn add(x: T, y: T) -> T {

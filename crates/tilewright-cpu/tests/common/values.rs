@@ -1,6 +1,6 @@
 //! Elements to multiply: ordinary, equal to many others, and nasty.
 
-use tilewright_core::{Element, Extremes, Semiring, Value, ValueElement, bf16, f16};
+use tilewright_core::{Element, Extremes, Semiring, Value, bf16, f16};
 
 /// A small generator (splitmix64): a problem's contents follow from one number.
 pub struct Random(u64);

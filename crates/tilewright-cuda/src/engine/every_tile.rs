@@ -11,10 +11,10 @@ use menu::{Choice, Lie, Old};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_core::semiring::Visit;
 use tilewright_core::{
-    DType, DynMatrix, Element, Extremes, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem, Semiring,
-    SemiringId, Update, reference,
+    DType, DynMatrix, Element, Extremes, Joining, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem,
+    Semiring, SemiringId, Update, Value, reference,
 };
-use tilewright_kernels::{Alignment, Buffer, Request, Scalar, Target, find};
+use tilewright_kernels::{Alignment, Buffer, Request, Target, find};
 
 /// The elements of a matrix and of the gaps in it.
 struct Operand<T> {
@@ -139,17 +139,12 @@ impl Run<'_> {
 }
 
 fn joined(choice: &Choice, plain: Request) -> Request {
-    let factor = |x: i32| match plain.alpha {
-        Scalar::F32(_) => Scalar::F32(x as f32),
-        Scalar::F64(_) => Scalar::F64(x.into()),
-        Scalar::I32(_) => Scalar::I32(x),
-        Scalar::I64(_) => Scalar::I64(x.into()),
+    let joining = match choice.old {
+        Old::Replaced => Joining::Replace,
+        Old::Added => Joining::Accumulate,
+        Old::Scaled => Joining::<Value>::scale(-2.0, 3.0),
     };
-    match choice.old {
-        Old::Replaced => plain,
-        Old::Added => Request { beta: plain.alpha, ..plain },
-        Old::Scaled => Request { alpha: factor(-2), beta: factor(3), ..plain },
-    }
+    Request { joining, ..plain }
 }
 
 fn bytes<T: Element>(elements: &[T]) -> &[u8] {

@@ -1,7 +1,6 @@
 //! Whether matrices are those that a recipe was made for: what keeps its kernels inside them.
 
-use tilewright_core::semiring::Visit;
-use tilewright_core::{DType, Element, Error, ErrorKind, Layout, Semiring};
+use tilewright_core::{DType, Error, ErrorKind, Layout};
 use tilewright_kernels::{Alignment, Recipe, Request};
 
 /// A matrix on a device, as far as a kernel depends on it.
@@ -29,7 +28,7 @@ pub(super) fn check(recipe: &Recipe, [a, b, c]: [Operand; 3]) -> Result<(), Erro
     };
     let Request { problem, batch, semiring, dtype, .. } = request;
     let Alignment { a: align_a, b: align_b, c: align_c } = request.alignment;
-    let output = semiring.visit(*dtype, OutputType)?;
+    let output = semiring.output(*dtype)?;
     for (what, found, (dtype, layout, alignment, stride)) in [
         ("A", a, (*dtype, problem.a(), align_a, batch.a)),
         ("B", b, (*dtype, problem.b(), align_b, batch.b)),
@@ -78,17 +77,6 @@ fn apart(c: &Operand, count: usize, stride: isize) -> Result<(), Error> {
 
 fn unsupported(what: String, why: String) -> Error {
     ErrorKind::Unsupported { what, why, hint: "prepare a recipe for it".into() }.into()
-}
-
-/// The element type of a semiring's results.
-struct OutputType;
-
-impl Visit for OutputType {
-    type Output = DType;
-
-    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> DType {
-        S::Out::DTYPE
-    }
 }
 
 #[cfg(test)]

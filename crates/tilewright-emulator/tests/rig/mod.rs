@@ -6,13 +6,11 @@ use std::sync::{LazyLock, Mutex};
 
 use tilewright_core::{
     DType, DynMatrix, Element, Extremes, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem, Semiring,
-    SemiringId, Update, reference, semiring::Visit,
+    SemiringId, Update, Value, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
 use tilewright_emulator::{HostArray, Launch, Program, Stage, StagedArgument};
-use tilewright_kernels::{
-    self as kernels, Alignment, Batch, Buffer, Kernel, Recipe, Request, Scalar, Variant,
-};
+use tilewright_kernels::{self as kernels, Alignment, Batch, Buffer, Kernel, Recipe, Request, Variant};
 
 /// How the elements of a matrix lie.
 #[derive(Clone, Copy, Debug)]
@@ -175,21 +173,16 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<
 
 fn request(case: &Case, problem: Problem) -> Request {
     let (semiring, dtype) = (case.variant.semiring, case.variant.dtype);
-    let factor = |x: i32| match Scalar::one(semiring, dtype) {
-        Scalar::F32(_) => Scalar::F32(x as f32),
-        Scalar::F64(_) => Scalar::F64(x.into()),
-        Scalar::I32(_) => Scalar::I32(x),
-        Scalar::I64(_) => Scalar::I64(x.into()),
-    };
     let mut plain = Request::new(problem, semiring, dtype);
     if let Some(multiprocessors) = case.multiprocessors {
         plain.target.multiprocessors = multiprocessors;
     }
-    match case.joining {
-        Joining::Replace => plain,
-        Joining::Accumulate => Request { beta: plain.alpha, ..plain },
-        Joining::Scale => Request { alpha: factor(-2), beta: factor(3), ..plain },
-    }
+    plain.joining = match case.joining {
+        Joining::Replace => tilewright_core::Joining::Replace,
+        Joining::Accumulate => tilewright_core::Joining::Accumulate,
+        Joining::Scale => tilewright_core::Joining::<Value>::scale(-2.0, 3.0),
+    };
+    plain
 }
 
 fn place(buffer: Buffer) -> Option<usize> {

@@ -2,9 +2,9 @@
 
 use super::{Argument, Array, Case, Gpu, Launch, Request, check_repeated, unsupported};
 use crate::{compile, model::SourceText};
-use tilewright_core::{DType, Error, Layout, Problem, SemiringId};
+use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
 use tilewright_kernels as kernels;
-use tilewright_kernels::{Buffer, Kernel, Recipe, Scalar};
+use tilewright_kernels::{Buffer, Kernel, Recipe};
 
 /// Sides of the square product that is explained unless sizes are given; `single-block` takes the second.
 const SIDES: [usize; 2] = [256, 16];
@@ -152,10 +152,9 @@ impl Product {
         let problem = Problem::new(layouts[0], layouts[1], layouts[2])?;
         let mut wanted = kernels::Request::new(problem, self.semiring, self.dtype);
         wanted.target = target(&request.gpu, wanted.target);
-        for (factor, given) in [&mut wanted.alpha, &mut wanted.beta].into_iter().zip(self.factors) {
-            if let Some(value) = given {
-                *factor = scalar(*factor, value);
-            }
+        if self.factors != [None; 2] {
+            let [alpha, beta] = self.factors.map(|factor| factor.map(Value::Float));
+            wanted.joining = Joining::Scale { alpha: alpha.unwrap_or(self.semiring.one()), beta };
         }
         let recipe = kernel.recipe(&wanted)?;
         if recipe.launches().is_empty() {
@@ -219,15 +218,6 @@ fn target(gpu: &Gpu, default: kernels::Target) -> kernels::Target {
         multiprocessors: gpu.device.map_or(default.multiprocessors, |device| device.sms),
         shared_memory_per_block: gpu.limits.shared_memory_per_block_optin,
         shared_memory_per_multiprocessor: gpu.limits.shared_memory_per_sm,
-    }
-}
-
-fn scalar(like: Scalar, value: f64) -> Scalar {
-    match like {
-        Scalar::F32(_) => Scalar::F32(value as f32),
-        Scalar::F64(_) => Scalar::F64(value),
-        Scalar::I32(_) => Scalar::I32(value as i32),
-        Scalar::I64(_) => Scalar::I64(value as i64),
     }
 }
 

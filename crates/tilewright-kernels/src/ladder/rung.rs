@@ -95,8 +95,8 @@ pub(crate) fn arguments(request: &Request, size: Size) -> Vec<Argument> {
         ("lda", leading(problem.a())),
         ("ldb", leading(problem.b())),
         ("ldc", leading(problem.c())),
-        ("alpha", request.alpha.into()),
-        ("beta", request.beta.into()),
+        ("alpha", request.alpha().into()),
+        ("beta", request.beta().into()),
     ]
     .map(|(name, value)| Argument { name, value })
     .to_vec()

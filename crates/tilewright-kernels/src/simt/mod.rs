@@ -237,8 +237,8 @@ impl Plan {
             ("whole", i32(division.whole)),
             ("k_split", i32(division.k_split)),
             ("first_batch", i32(first as u32)),
-            ("alpha", request.alpha.into()),
-            ("beta", request.beta.into()),
+            ("alpha", request.alpha().into()),
+            ("beta", request.beta().into()),
         ];
         let shape = tile.id().map(|x| x.to_string());
         let options = [copies[0] as u32, copies[1] as u32, product.edges.into(), vectors.into()];
@@ -280,8 +280,8 @@ impl Plan {
             ("c_col", i64(self.c.col_stride)),
             ("c_batch", i64(request.batch.c)),
             ("first_batch", i32(first as u32)),
-            ("alpha", request.alpha.into()),
-            ("beta", request.beta.into()),
+            ("alpha", request.alpha().into()),
+            ("beta", request.beta().into()),
         ];
         let area = block[0] * block[1];
         let elements = u64::from(division.split_tiles()) * u64::from(area) * u64::from(batches);

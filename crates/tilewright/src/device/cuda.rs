@@ -3,15 +3,39 @@
 use super::{Failure, Job, Target};
 use crate::{
     backend::Backend,
+    dynamic::{typed, typed_mut},
     options::Report,
     selection::{Lacking, Operands, Selection, select_among},
 };
 use std::time::Instant;
-use tilewright_core::{Element, Error, Layout, MatMut, MatRef, Matrix};
+use tilewright_core::{
+    DynMut, DynRef, Element, Error, Layout, MatMut, MatRef, Matrix, Semiring, semiring::Visit,
+};
 use tilewright_cuda::{DeviceMatrix, Engine};
 use tilewright_kernels::{Launch, Recipe, Rejected, Request};
 
-pub(super) fn run<T: Element, U: Element>(
+pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Failure> {
+    job.semiring.visit(a.dtype(), Run { job, a, b, c })?
+}
+
+/// A product, to be visited by the types of its matrices on the device.
+struct Run<'a> {
+    job: &'a Job<'a>,
+    a: DynRef<'a>,
+    b: DynRef<'a>,
+    c: DynMut<'a>,
+}
+
+impl Visit for Run<'_> {
+    type Output = Result<Report, Failure>;
+
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
+        let Self { job, a, b, c } = self;
+        multiply::<S::Elem, S::Out>(job, typed("A", a)?, typed("B", b)?, typed_mut("C", c)?)
+    }
+}
+
+fn multiply<T: Element, U: Element>(
     job: &Job<'_>,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
@@ -20,12 +44,12 @@ pub(super) fn run<T: Element, U: Element>(
     let began = Instant::now();
     let engine = Engine::shared()?;
     let opened = began.elapsed();
-    let old = job.reads_c.then(|| c.as_ref());
+    let old = job.joining.reads_c().then(|| c.as_ref());
     let (mut a, mut b) = (engine.upload(a)?, engine.upload(b)?);
     let mut on_device = target(&engine, &c, old)?;
     let mut transfer = began.elapsed() - opened;
     let asked = engine.request(job.semiring, &a, &b, &on_device)?;
-    let asked = Request { alpha: job.alpha, beta: job.beta, ..asked };
+    let asked = Request { joining: job.joining, ..asked };
     let Selection { recipe, operands, passed_over, .. } =
         select_among(asked, job.options.kernel, &|recipe| can_make(&engine, recipe))?;
     if operands == Operands::CopiedByRows {

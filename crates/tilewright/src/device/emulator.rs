@@ -13,7 +13,7 @@ use crate::{
 };
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
-use tilewright_core::{Element, Error, ErrorKind, Layout, MatMut, MatRef, Problem};
+use tilewright_core::{DynMut, DynRef, Error, ErrorKind, Layout, Problem};
 use tilewright_cuda::device_layout;
 use tilewright_emulator::{
     self as emulator, Finding, FindingKind, HostArray, LaunchError, LaunchOptions, Program, Stage,
@@ -21,33 +21,27 @@ use tilewright_emulator::{
 };
 use tilewright_kernels::{Alignment, Buffer, Kernel, Launch, Recipe, Request};
 
-pub(super) fn run<T: Element, U: Element>(
-    job: &Job<'_>,
-    a: MatRef<'_, T>,
-    b: MatRef<'_, T>,
-    c: MatMut<'_, U>,
-) -> Result<Report, Error> {
+pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Error> {
     let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
     let began = Instant::now();
     let mut places = [
         device_layout(a.layout())?,
         device_layout(b.layout())?,
-        match job.reads_c {
+        match job.joining.reads_c() {
             true => device_layout(c.layout())?,
-            false => (Layout::row_major(c.rows(), c.cols()), 0),
+            false => (Layout::row_major(c.layout().rows, c.layout().cols), 0),
         },
     ];
     let [la, lb, lc] = places.map(|(layout, _)| layout);
     let asked = Request {
-        alpha: job.alpha,
-        beta: job.beta,
+        joining: job.joining,
         alignment: Alignment {
-            a: alignment::<T>(places[0]),
-            b: alignment::<T>(places[1]),
-            c: alignment::<U>(places[2]),
+            a: alignment(places[0], a.dtype()),
+            b: alignment(places[1], b.dtype()),
+            c: alignment(places[2], c.dtype()),
         },
         target: gpu.target(),
-        ..Request::new(Problem::new(la, lb, lc)?, job.semiring, T::DTYPE)
+        ..Request::new(Problem::new(la, lb, lc)?, job.semiring, a.dtype())
     };
     let Selection { recipe, operands, passed_over, .. } = select_with_ptx(asked, job.options.kernel)?;
     if operands == Operands::CopiedByRows {
@@ -59,9 +53,9 @@ pub(super) fn run<T: Element, U: Element>(
 
     let copying = Instant::now();
     let mut images = vec![Image::of("A", places[0], a)?, Image::of("B", places[1], b)?];
-    images.push(match job.reads_c {
+    images.push(match job.joining.reads_c() {
         true => Image::of("C", places[2], c.as_ref())?,
-        false => Image::room::<U>("C", places[2])?,
+        false => Image::room("C", places[2], c.dtype())?,
     });
     for &bytes in recipe.workspaces() {
         images.push(Image::workspace(bytes)?);

@@ -1,6 +1,6 @@
 //! A matrix in memory that stands for a device's.
 
-use tilewright_core::{DType, Element, Error, ErrorKind, Layout, MatMut, MatRef};
+use tilewright_core::{DType, DynMut, DynRef, Error, ErrorKind, Layout};
 use tilewright_emulator::HostArray;
 
 /// Shape and strides on the device, and the index of element (0, 0).
@@ -11,51 +11,52 @@ pub(super) struct Image {
     name: &'static str,
     bytes: Vec<u8>,
     layout: Layout,
+    /// Bytes of an element.
+    size: usize,
     /// The byte at which element (0, 0) begins.
     origin: usize,
 }
 
 impl Image {
     /// Room for a matrix, unwritten.
-    pub fn room<T: Element>(name: &'static str, (layout, origin): Place) -> Result<Self, Error> {
+    pub fn room(name: &'static str, (layout, origin): Place, dtype: DType) -> Result<Self, Error> {
+        let size = dtype.size();
         let elements = layout.span()?.map_or(0, |(low, high)| high.abs_diff(low).saturating_add(1));
         // Every value of a boolean must be one.
-        let fill = if T::DTYPE == DType::Bool { 0 } else { UNWRITTEN };
-        let bytes = filled(name, elements.saturating_mul(size_of::<T>()) as u64, fill)?;
-        Ok(Self { name, bytes, layout, origin: origin * size_of::<T>() })
+        let fill = if dtype == DType::Bool { 0 } else { UNWRITTEN };
+        let bytes = filled(name, elements.saturating_mul(size) as u64, fill)?;
+        Ok(Self { name, bytes, layout, size, origin: origin * size })
     }
 
     /// A copy of a matrix.
-    pub fn of<T: Element>(name: &'static str, place: Place, source: MatRef<'_, T>) -> Result<Self, Error> {
-        let mut image = Self::room::<T>(name, place)?;
-        for row in 0..source.rows() {
-            for col in 0..source.cols() {
-                let at = image.at::<T>(row, col);
-                let Some(target) = image.bytes.get_mut(at..at + size_of::<T>()) else { continue };
-                // SAFETY: the indices are those of the matrix.
-                let element = unsafe { source.get_unchecked(row, col) };
-                // SAFETY: an element is plain bytes without padding, and there is room for them.
-                unsafe { target.as_mut_ptr().cast::<T>().write_unaligned(element) };
+    pub fn of(name: &'static str, place: Place, source: DynRef<'_>) -> Result<Self, Error> {
+        let mut image = Self::room(name, place, source.dtype())?;
+        let size = image.size;
+        for (row, col) in indices(source.layout()) {
+            let at = image.at(row, col);
+            if let (Some(target), Some(element)) =
+                (image.bytes.get_mut(at..at + size), source.bytes(row, col))
+            {
+                target.copy_from_slice(element);
             }
         }
         Ok(image)
     }
 
     /// Copies the matrix to where it belongs.
-    pub fn copy_to<T: Element>(&self, mut target: MatMut<'_, T>) {
-        target.fill_with(|row, col| {
-            let at = self.at::<T>(row, col);
-            match self.bytes.get(at..at + size_of::<T>()) {
-                // SAFETY: there are as many bytes as an element has, and a kernel wrote them as an element.
-                Some(bytes) => unsafe { bytes.as_ptr().cast::<T>().read_unaligned() },
-                None => T::DEFAULT,
+    pub fn copy_to(&self, mut target: DynMut<'_>) {
+        for (row, col) in indices(target.layout()) {
+            let at = self.at(row, col);
+            if let Some(element) = self.bytes.get(at..at + self.size) {
+                // SAFETY: a kernel wrote the bytes as an element of this type.
+                unsafe { target.set_bytes(row, col, element) };
             }
-        });
+        }
     }
 
     /// The byte at which an element begins: inside, as the span of the layout has all of them.
-    fn at<T>(&self, row: usize, col: usize) -> usize {
-        self.origin.wrapping_add_signed(self.layout.offset(row, col).wrapping_mul(size_of::<T>() as isize))
+    fn at(&self, row: usize, col: usize) -> usize {
+        self.origin.wrapping_add_signed(self.layout.offset(row, col).wrapping_mul(self.size as isize))
     }
 
     /// For a launch.
@@ -70,8 +71,8 @@ impl Image {
 
     /// A workspace of so many bytes.
     pub fn workspace(bytes: u64) -> Result<Self, Error> {
-        let name = "a workspace";
-        Ok(Self { name, bytes: filled(name, bytes, UNWRITTEN)?, layout: Layout::row_major(0, 0), origin: 0 })
+        let (name, layout) = ("a workspace", Layout::row_major(0, 0));
+        Ok(Self { name, bytes: filled(name, bytes, UNWRITTEN)?, layout, size: 1, origin: 0 })
     }
 }
 
@@ -88,14 +89,21 @@ fn filled(what: &'static str, count: u64, fill: u8) -> Result<Vec<u8>, Error> {
 }
 
 /// The largest power of two, up to 256, that divides the address of element (0, 0): allocations begin at multiples of 256.
-pub(super) fn alignment<T>((_, origin): Place) -> u64 {
-    1 << (origin * size_of::<T>()).trailing_zeros().min(8)
+pub(super) fn alignment((_, origin): Place, dtype: DType) -> u64 {
+    1 << (origin * dtype.size()).trailing_zeros().min(8)
+}
+
+/// Row by row.
+fn indices(layout: Layout) -> impl Iterator<Item = (usize, usize)> {
+    // Without columns there is nothing to visit, however many rows there are.
+    let rows = if layout.cols == 0 { 0 } else { layout.rows };
+    (0..rows).flat_map(move |row| (0..layout.cols).map(move |col| (row, col)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_core::Matrix;
+    use tilewright_core::{MatRef, Matrix};
 
     #[test]
     fn every_element_comes_back_whatever_the_strides() {
@@ -110,9 +118,9 @@ mod tests {
             let origin = layout.span().unwrap().map_or(0, |(low, _)| low.unsigned_abs());
             let source = MatRef::with_origin(&data, layout, origin).unwrap();
             let place = tilewright_cuda::device_layout(layout).unwrap();
-            let image = Image::of("A", place, source).unwrap();
+            let image = Image::of("A", place, source.into()).unwrap();
             let mut copy = Matrix::filled(layout.rows, layout.cols, 0).unwrap();
-            image.copy_to(copy.as_mut());
+            image.copy_to(copy.as_mut().into());
             assert_eq!(copy.as_ref(), source, "{layout:?}");
         }
     }
@@ -120,6 +128,9 @@ mod tests {
     #[test]
     fn alignments_are_those_of_element_zero() {
         let layout = Layout::row_major(1, 1);
-        assert_eq!([0, 1, 4, 6, 64].map(|origin| alignment::<f32>((layout, origin))), [256, 4, 16, 8, 256]);
+        assert_eq!(
+            [0, 1, 4, 6, 64].map(|origin| alignment((layout, origin), DType::F32)),
+            [256, 4, 16, 8, 256]
+        );
     }
 }

@@ -4,10 +4,10 @@ use super::DynProduct;
 use crate::{
     backend::Backend,
     choice::{self, ArgResult},
-    plan::{Joining, Results},
+    plan::Results,
 };
 use tilewright_core::{
-    DType, Element, Error, ErrorKind, Extremes, PlusTimes, Semiring, SemiringId, Update, Value, ValueElement,
+    DType, Element, Error, ErrorKind, Extremes, Joining, PlusTimes, Semiring, SemiringId, Update, Value,
     bf16, f16,
     semiring::{Arithmetic, Visit},
 };
@@ -45,7 +45,7 @@ impl Task for WhichBackend<'_, '_> {
         self,
         _: &Update<S>,
     ) -> Result<(Backend, String), Error> {
-        let (_, a, b, _) = self.product.parts();
+        let (_, a, b) = self.product.operands();
         let arg = match self.results {
             Results::Product => ArgResult::NotWanted,
             Results::ProductAndArg => ArgResult::Wanted,
@@ -59,15 +59,12 @@ impl Task for WhichBackend<'_, '_> {
 pub(crate) fn dispatch<T: Task>(
     semiring: SemiringId,
     dtype: DType,
-    joining: Joining,
+    joining: Joining<Value>,
     task: T,
 ) -> Result<T::Output, Error> {
     let (alpha, beta) = match joining {
-        Joining::Replace => return semiring.visit(dtype, Plain { task, update: PlainUpdate::Replace })?,
-        Joining::Accumulate => {
-            return semiring.visit(dtype, Plain { task, update: PlainUpdate::Accumulate })?;
-        }
-        Joining::Scale { alpha, beta } => (alpha, beta),
+        Joining::Scale { alpha, beta } => (alpha, beta.unwrap_or(semiring.zero())),
+        _ => return semiring.visit(dtype, Plain { task, joining })?,
     };
     match (semiring, dtype) {
         (SemiringId::PlusTimes, DType::F16) => scaled::<f16, T>(alpha, beta, task),
@@ -86,29 +83,25 @@ pub(crate) fn dispatch<T: Task>(
     }
 }
 
-enum PlainUpdate {
-    Replace,
-    Accumulate,
-}
-
+/// A task without factors.
 struct Plain<T> {
     task: T,
-    update: PlainUpdate,
+    joining: Joining<Value>,
 }
 
 impl<T: Task> Visit for Plain<T> {
     type Output = Result<T::Output, Error>;
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        match self.update {
-            PlainUpdate::Replace => self.task.run::<S>(&Update::Replace),
-            PlainUpdate::Accumulate => self.task.run::<S>(&Update::Accumulate),
-        }
+        self.task.run::<S>(match self.joining {
+            Joining::Accumulate => &Update::Accumulate,
+            _ => &Update::Replace,
+        })
     }
 }
 
-fn scaled<E, T>(alpha: f64, beta: f64, task: T) -> Result<T::Output, Error>
+fn scaled<E, T>(alpha: Value, beta: Value, task: T) -> Result<T::Output, Error>
 where
-    E: Arithmetic<Acc: ValueElement>,
+    E: Arithmetic,
     T: Task,
 {
     let (alpha, beta) = (factor::<E::Acc>("alpha", alpha)?, factor::<E::Acc>("beta", beta)?);
@@ -116,10 +109,10 @@ where
 }
 
 /// The factor in the type of the sums.
-fn factor<T: ValueElement>(name: &'static str, x: f64) -> Result<T, Error> {
-    let converted = T::from_value(Value::Float(x), Extremes::Refuse);
+fn factor<T: Element>(name: &'static str, x: Value) -> Result<T, Error> {
+    let converted = T::from_value(x, Extremes::Refuse);
     // NaN would make everything NaN.
-    converted.filter(|_| !x.is_nan()).ok_or_else(|| {
+    converted.filter(|_| !x.to_f64().is_nan()).ok_or_else(|| {
         ErrorKind::Unsupported {
             what: format!("{name} = {x}"),
             why: format!("the sums are {} and cannot hold it", T::DTYPE),

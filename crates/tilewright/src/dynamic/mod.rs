@@ -6,44 +6,17 @@ mod run;
 use crate::{
     backend::Backend,
     options::{Options, Report},
-    plan::{Joining, Query, Results},
+    plan::{Query, Results},
     verify::{self, Verification},
 };
-use run::{ArgResult, OutputType, Run};
-use tilewright_core::{DType, DynMatrix, DynRef, Error, ErrorKind, MatRef, Matrix, Problem, SemiringId};
+use run::Run;
+use tilewright_core::{
+    DynMatrix, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix, NO_ARG, Problem,
+    SemiringId, Value,
+};
 
 pub(crate) use dispatch::{Task, dispatch};
-pub use run::erase;
-pub(crate) use run::{copy, typed};
-
-/// What a [`DynProduct`] does besides multiplying; the run-time form of [`tilewright_core::Update`].
-#[derive(Clone, Copy, Debug, Default)]
-pub enum DynUpdate<'a> {
-    /// `C = A ⊗ B`.
-    #[default]
-    Replace,
-    /// `C = C0 ⊕ A ⊗ B`.
-    Accumulate(DynRef<'a>),
-    /// `C = alpha A B + beta C0`, plus-times only. The factors are rounded to the type of the sums, as a
-    /// literal of that type would be; for integers they must be whole.
-    Scale {
-        /// Multiplies the product.
-        alpha: f64,
-        /// `beta` and C0, or nothing for `beta = 0`.
-        old: Option<(f64, DynRef<'a>)>,
-    },
-}
-
-impl<'a> DynUpdate<'a> {
-    /// The matrix C0, where there is one.
-    pub fn old(&self) -> Option<DynRef<'a>> {
-        match *self {
-            Self::Replace => None,
-            Self::Accumulate(c0) => Some(c0),
-            Self::Scale { old, .. } => old.map(|(_, c0)| c0),
-        }
-    }
-}
+pub(crate) use run::{typed, typed_mut};
 
 /// The product of two matrices whose element type is known at run time.
 ///
@@ -61,7 +34,8 @@ pub struct DynProduct<'a> {
     semiring: SemiringId,
     a: DynRef<'a>,
     b: DynRef<'a>,
-    update: DynUpdate<'a>,
+    joining: Joining<Value>,
+    old: Option<DynRef<'a>>,
     options: Options<'a>,
 }
 
@@ -89,40 +63,32 @@ impl<'a> DynProduct<'a> {
             let (expected, found) = (a.dtype(), b.dtype());
             return Err(ErrorKind::DTypeMismatch { what: "B", expected, found }.into());
         }
-        Self::output_dtype(semiring, a.dtype())?;
-        let c = tilewright_core::Layout::row_major(a.layout().rows, b.layout().cols);
+        semiring.output(a.dtype())?;
+        let c = Layout::row_major(a.layout().rows, b.layout().cols);
         Problem::new(a.layout(), b.layout(), c)?;
-        Ok(Self { semiring, a, b, update: DynUpdate::Replace, options: Options::default() })
+        Ok(Self { semiring, a, b, joining: Joining::Replace, old: None, options: Options::default() })
     }
 
-    /// The element type of the result for operands of type `dtype`: i32 for i8 under plus-times, otherwise
-    /// the same.
-    ///
-    /// # Errors
-    /// `unsupported` when the semiring is not defined on `dtype`.
-    pub fn output_dtype(semiring: SemiringId, dtype: DType) -> Result<DType, Error> {
-        semiring.visit(dtype, OutputType)
-    }
-
-    /// Joins the product with another matrix, or scales it.
+    /// Joins the product with C0, or scales it. The factors are those of plus-times alone; they are rounded to the type of the sums,
+    /// as a literal of that type would be, and for integers they must be whole.
     ///
     /// # Errors
     /// `result-mismatch` when C0 is not m x n; `dtype-mismatch` when its type is not that of the result;
     /// `unsupported` when factors are given to another semiring than plus-times, or cannot be represented.
-    pub fn update(mut self, update: DynUpdate<'a>) -> Result<Self, Error> {
-        if let Some(c0) = update.old() {
-            let expected = Self::output_dtype(self.semiring, self.a.dtype())?;
+    pub fn update(mut self, joining: Joining<Value>, c0: Option<DynRef<'a>>) -> Result<Self, Error> {
+        if let Some(c0) = c0 {
+            let expected = self.semiring.output(self.a.dtype())?;
             if c0.dtype() != expected {
                 return Err(ErrorKind::DTypeMismatch { what: "C0", expected, found: c0.dtype() }.into());
             }
+            let Layout { rows, cols, .. } = c0.layout();
             let (m, n) = (self.a.layout().rows, self.b.layout().cols);
-            let (rows, cols) = (c0.layout().rows, c0.layout().cols);
             if (rows, cols) != (m, n) {
                 return Err(ErrorKind::ResultMismatch { what: "C0", rows, cols, m, n }.into());
             }
         }
-        dispatch(self.semiring, self.a.dtype(), Joining::from(&update), dispatch::Check)?;
-        self.update = update;
+        dispatch(self.semiring, self.a.dtype(), joining, dispatch::Check)?;
+        (self.joining, self.old) = (joining, c0);
         Ok(self)
     }
 
@@ -144,9 +110,9 @@ impl<'a> DynProduct<'a> {
     /// None for a product that was made.
     pub fn query(&self) -> Result<Query, Error> {
         let (a, b) = (self.a.layout(), self.b.layout());
-        let c = tilewright_core::Layout::row_major(a.rows, b.cols);
+        let c = Layout::row_major(a.rows, b.cols);
         let query = Query::new(self.semiring, self.a.dtype(), Problem::new(a, b, c)?);
-        Ok(query.joining(Joining::from(&self.update)))
+        Ok(query.joining(self.joining))
     }
 
     /// The backend that will do the work, and why where the choice is left to [`Backend::Auto`].
@@ -155,27 +121,65 @@ impl<'a> DynProduct<'a> {
     /// `unavailable` when the backend that was chosen is not here.
     pub fn backend(&self, results: Results) -> Result<(Backend, String), Error> {
         let task = dispatch::WhichBackend { product: self, results };
-        dispatch(self.semiring, self.a.dtype(), Joining::from(&self.update), task)
+        dispatch(self.semiring, self.a.dtype(), self.joining, task)
     }
 
     /// Computes the product.
     ///
     /// # Errors
-    /// As [`crate::Product::compute`].
+    /// As [`crate::Product::compute`]; `unsupported` when the product is joined with a C0 that is not given.
     pub fn compute(&self) -> Result<Outcome, Error> {
-        self.run(ArgResult::Skip)
+        let mut c = self.target()?;
+        let report = self.write_to(c.as_mut(), None)?;
+        Ok(Outcome { c, arg: None, report })
     }
 
     /// Computes the product and its arg result.
     ///
     /// # Errors
-    /// As [`crate::Product::compute_with_arg`].
+    /// As [`crate::Product::compute_with_arg`] and [`DynProduct::compute`].
     pub fn compute_with_arg(&self) -> Result<Outcome, Error> {
-        self.run(ArgResult::Compute)
+        let mut c = self.target()?;
+        let mut arg = Matrix::filled(c.layout().rows, c.layout().cols, NO_ARG)?;
+        let report = self.write_to(c.as_mut(), Some(arg.as_mut()))?;
+        Ok(Outcome { c, arg: Some(arg), report })
     }
 
-    fn run(&self, arg: ArgResult) -> Result<Outcome, Error> {
-        dispatch(self.semiring, self.a.dtype(), Joining::from(&self.update), Run { product: self, arg })
+    /// Computes the product into `c`, joined with what `c` holds in place of C0, and the arg result where one is wanted.
+    ///
+    /// ```
+    /// use tilewright::{DType, DynMatrix, DynProduct, Joining, Matrix, SemiringId};
+    /// let a: DynMatrix = Matrix::from_fn(2, 2, |i, j| (i + j) as f32)?.into();
+    /// let mut c = DynMatrix::zeros(DType::F32, 2, 2)?;
+    /// let product = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), a.as_ref())?;
+    /// for _ in 0..2 {
+    ///     product.update(Joining::Accumulate, None)?.write_to(c.as_mut(), None)?;
+    /// }
+    /// assert_eq!(c.into_typed::<f32>().unwrap().as_slice(), [2.0, 4.0, 4.0, 10.0]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`crate::Product::run`]; `dtype-mismatch` when the type of `c` is not that of the result.
+    pub fn write_to(&self, c: DynMut<'_>, arg: Option<MatMut<'_, u32>>) -> Result<Report, Error> {
+        dispatch(self.semiring, self.a.dtype(), self.joining, Run { product: self, c, arg })
+    }
+
+    /// A matrix for the result: a copy of C0 where it takes part.
+    fn target(&self) -> Result<DynMatrix, Error> {
+        match self.old {
+            Some(c0) if self.joining.reads_c() => c0.to_matrix(),
+            None if self.joining.reads_c() => Err(ErrorKind::Unsupported {
+                what: "a product joined with C0".into(),
+                why: "there is none".into(),
+                hint: "give C0 to `update`, or write to a matrix that holds it".into(),
+            }
+            .into()),
+            _ => {
+                let dtype = self.semiring.output(self.a.dtype())?;
+                DynMatrix::zeros(dtype, self.a.layout().rows, self.b.layout().cols)
+            }
+        }
     }
 
     /// Compares a result, wherever it came from, with the definition.
@@ -204,8 +208,13 @@ impl<'a> DynProduct<'a> {
         &self.options
     }
 
-    pub(crate) fn parts(&self) -> (SemiringId, DynRef<'a>, DynRef<'a>, DynUpdate<'a>) {
-        (self.semiring, self.a, self.b, self.update)
+    pub(crate) fn operands(&self) -> (SemiringId, DynRef<'a>, DynRef<'a>) {
+        (self.semiring, self.a, self.b)
+    }
+
+    /// What happens to C0, and C0 where it takes part.
+    pub(crate) fn joined(&self) -> (Joining<Value>, Option<DynRef<'a>>) {
+        (self.joining, self.old.filter(|_| self.joining.reads_c()))
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Backend, Extremes, Value};
+use crate::{Backend, DType, Extremes};
 
 fn matrix(dtype: DType, rows: usize, cols: usize) -> DynMatrix {
     let m = Matrix::from_fn(rows, cols, |i, j| ((i * 5 + j * 3) % 7) as i64).unwrap();
@@ -16,10 +16,10 @@ fn every_semiring_on_every_type_agrees_with_the_reference() {
     for &semiring in SemiringId::ALL {
         for &dtype in semiring.dtypes() {
             let (a, b) = (matrix(dtype, 9, 6), matrix(dtype, 6, 5));
-            let out = DynProduct::output_dtype(semiring, dtype).unwrap();
+            let out = semiring.output(dtype).unwrap();
             let c0 = matrix(out, 9, 5);
             let product = DynProduct::new(semiring, a.as_ref(), b.as_ref()).unwrap();
-            let accumulate = product.update(DynUpdate::Accumulate(c0.as_ref())).unwrap();
+            let accumulate = product.update(Joining::Accumulate, Some(c0.as_ref())).unwrap();
             for p in [product, accumulate] {
                 let outcome = p.compute().unwrap();
                 assert_eq!(outcome.c.dtype(), out);
@@ -40,24 +40,19 @@ fn every_semiring_on_every_type_agrees_with_the_reference() {
 fn factors_work_on_every_number_and_nothing_else() {
     for &dtype in SemiringId::PlusTimes.dtypes() {
         let (a, b) = (matrix(dtype, 3, 4), matrix(dtype, 4, 5));
-        let out = DynProduct::output_dtype(SemiringId::PlusTimes, dtype).unwrap();
+        let out = SemiringId::PlusTimes.output(dtype).unwrap();
         let c0 = matrix(out, 3, 5);
-        let update = DynUpdate::Scale { alpha: 2.0, old: Some((-3.0, c0.as_ref())) };
         let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
         let plain = p.compute().unwrap();
-        let p = p.update(update).unwrap();
+        let p = p.update(Joining::<Value>::scale(2.0, -3.0), Some(c0.as_ref())).unwrap();
         let scaled = p.compute().unwrap();
         assert!(p.verify(scaled.c.as_ref(), None).unwrap().passed, "{dtype}");
-        let number = |m: &DynMatrix| match m.as_ref().get(2, 4).unwrap() {
-            Value::Float(x) => x,
-            Value::Int(x) => x as f64,
-            other => panic!("{other:?}"),
-        };
+        let number = |m: &DynMatrix| m.as_ref().get(2, 4).unwrap().to_f64();
         assert_eq!(number(&scaled.c), 2.0 * number(&plain.c) - 3.0 * number(&c0));
     }
     let a = matrix(DType::F32, 2, 2);
     let p = DynProduct::new(SemiringId::MinPlus, a.as_ref(), a.as_ref()).unwrap();
-    let refused = p.update(DynUpdate::Scale { alpha: 2.0, old: None });
+    let refused = p.update(Joining::<Value>::scale(2.0, 0.0), None);
     assert_eq!(refused.unwrap_err().code(), "unsupported");
 }
 
@@ -66,7 +61,7 @@ fn factors_that_do_not_fit_are_refused() {
     let refused = |dtype, alpha| {
         let a = matrix(dtype, 2, 2);
         let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), a.as_ref()).unwrap();
-        p.update(DynUpdate::Scale { alpha, old: None }).is_err()
+        p.update(Joining::<Value>::scale(alpha, 0.0), None).is_err()
     };
     assert!(refused(DType::I32, 0.5) && refused(DType::I32, 1e10) && refused(DType::I32, f64::INFINITY));
     assert!(!refused(DType::I64, 1e10) && !refused(DType::I8, -1.0));
@@ -82,8 +77,8 @@ fn operands_that_do_not_fit_are_refused() {
     assert_eq!(code(DynProduct::new(SemiringId::MinPlus, f.as_ref(), f.as_ref())), "inner-mismatch");
     assert_eq!(code(DynProduct::new(SemiringId::MaxTimes, i.as_ref(), i.as_ref())), "unsupported");
     let p = DynProduct::new(SemiringId::MinPlus, f.as_ref(), f.as_ref().t()).unwrap();
-    assert_eq!(code(p.update(DynUpdate::Accumulate(g.as_ref()))), "dtype-mismatch");
-    assert_eq!(code(p.update(DynUpdate::Accumulate(f.as_ref()))), "result-mismatch");
+    assert_eq!(code(p.update(Joining::Accumulate, Some(g.as_ref()))), "dtype-mismatch");
+    assert_eq!(code(p.update(Joining::Accumulate, Some(f.as_ref()))), "result-mismatch");
 }
 
 #[test]
@@ -98,4 +93,25 @@ fn progress_adds_up_on_the_reference() {
     let p = DynProduct::new(SemiringId::MinPlus, a.as_ref(), a.as_ref()).unwrap().options(options);
     assert_eq!(p.compute().unwrap().report.kernel.to_string(), "reference");
     assert_eq!(done.load(Ordering::Relaxed), 27);
+}
+
+#[test]
+fn results_are_written_where_they_belong_or_not_at_all() {
+    let (a, b) = (matrix(DType::I8, 3, 4), matrix(DType::I8, 4, 2));
+    let product = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
+    let plain = product.compute().unwrap().c;
+    // By columns, and joined with what is there.
+    let mut data = [5i32; 6];
+    let c = MatMut::new(&mut data, Layout::col_major(3, 2)).unwrap();
+    let joined = product.update(Joining::<Value>::scale(1.0, 2.0), None).unwrap();
+    joined.write_to(c.into(), None).unwrap();
+    for (i, j) in [(0, 0), (2, 1)] {
+        assert_eq!(f64::from(data[j * 3 + i]), plain.as_ref().get(i, j).unwrap().to_f64() + 10.0);
+    }
+    // The sums of bytes are no bytes, and there is nothing to join.
+    let mut bytes = [7i8; 6];
+    let c = MatMut::new(&mut bytes, Layout::row_major(3, 2)).unwrap();
+    assert_eq!(product.write_to(c.into(), None).unwrap_err().code(), "dtype-mismatch");
+    assert_eq!(bytes, [7; 6]);
+    assert_eq!(joined.compute().unwrap_err().code(), "unsupported");
 }

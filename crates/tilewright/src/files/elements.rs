@@ -182,22 +182,8 @@ impl Raw {
 
 /// The bytes as a matrix of `dtype`, which [`Raw::in_place`] gave for these bytes and this layout.
 pub(super) fn view(bytes: &[u8], dtype: DType, layout: Layout) -> DynRef<'_> {
-    fn typed<T: Element + bytemuck::AnyBitPattern>(bytes: &[u8], layout: Layout) -> Option<DynRef<'_>> {
-        let elements: &[T] = bytemuck::try_cast_slice(bytes).ok()?;
-        Some(MatRef::new(elements, layout).ok()?.into())
-    }
-    let view = match dtype {
-        DType::F16 => typed::<f16>(bytes, layout),
-        DType::Bf16 => typed::<bf16>(bytes, layout),
-        DType::F32 => typed::<f32>(bytes, layout),
-        DType::F64 => typed::<f64>(bytes, layout),
-        DType::I8 => typed::<i8>(bytes, layout),
-        DType::I16 => typed::<i16>(bytes, layout),
-        DType::I32 => typed::<i32>(bytes, layout),
-        DType::I64 => typed::<i64>(bytes, layout),
-        _ => None,
-    };
-    view.unwrap_or_else(|| unreachable!("`in_place` checked type, alignment and length"))
+    DynRef::new(bytes, dtype, layout)
+        .unwrap_or_else(|_| unreachable!("`in_place` checked type, alignment and length"))
 }
 
 /// An empty vector with room for `count` elements.

@@ -16,7 +16,7 @@ use super::{
     fault::{Fault, bad, excerpt},
     text::{self, Lines, Text},
 };
-use crate::{DType, DynMatrix, DynRef, Extremes, Layout, Matrix, Value, ValueElement};
+use crate::{DType, DynMatrix, DynRef, Element, Extremes, Layout, Matrix, Value};
 use std::io::{BufRead, Write};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Numbers in text files: lines, cells, and what may stand in a cell.
 
 use super::fault::{Fault, bad, excerpt};
-use crate::{Extremes, Value, ValueElement, bf16, f16};
+use crate::{Element, Extremes, Value, bf16, f16};
 use std::{
     fmt,
     io::{BufRead, Write},
@@ -58,7 +58,7 @@ impl<'a> Lines<'a> {
 }
 
 /// An element that a text file can hold.
-pub(super) trait Text: ValueElement {
+pub(super) trait Text: Element {
     /// The element that `text` names; `None` when it names none or does not fit.
     fn parse(text: &str, extremes: Extremes) -> Option<Self>;
     /// Writes text that reads back as the same element; an extreme integer that stands for "absent" becomes

@@ -4,7 +4,7 @@ use super::{
     How, Plan, Rejected,
     floor::Floor,
     model::Model,
-    query::{Joining, Query, Results},
+    query::{Query, Results},
     resources::Compiled,
     target::Gpu,
 };
@@ -13,8 +13,8 @@ use crate::{
     selection::{Operands, Selection, select, select_with_ptx},
 };
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
-use tilewright_core::{DType, Error, ErrorKind};
-use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, Scalar, kernels};
+use tilewright_core::{Error, ErrorKind};
+use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, kernels};
 
 /// A product on a GPU.
 #[derive(Clone, Debug)]
@@ -190,22 +190,7 @@ fn request(query: &Query, gpu: &Gpu) -> Result<Request, Error> {
         }
         .into());
     }
-    let (alpha, beta) = match joining {
-        Joining::Replace => (Scalar::one(semiring, dtype), Scalar::zero(semiring, dtype)),
-        Joining::Accumulate => (Scalar::one(semiring, dtype), Scalar::one(semiring, dtype)),
-        Joining::Scale { alpha, beta } => (scalar(dtype, alpha), scalar(dtype, beta)),
-    };
-    Ok(Request { alpha, beta, target: gpu.target(), ..Request::new(problem, semiring, dtype) })
-}
-
-/// A factor in the type of the sums; `DynProduct` has checked that it fits.
-fn scalar(dtype: DType, x: f64) -> Scalar {
-    match dtype {
-        DType::F64 => Scalar::F64(x),
-        DType::I64 => Scalar::I64(x as i64),
-        d if d.is_float() => Scalar::F32(x as f32),
-        _ => Scalar::I32(x as i32),
-    }
+    Ok(Request { joining, target: gpu.target(), ..Request::new(problem, semiring, dtype) })
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
@@ -235,7 +220,7 @@ fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
 mod tests {
     use super::*;
     use crate::plan::resources::Origin;
-    use tilewright_core::{Layout, Problem, SemiringId};
+    use tilewright_core::{DType, Layout, Problem, SemiringId};
     use tilewright_cuda::CompiledKernel;
     use tilewright_kernels::find;
 

@@ -30,7 +30,7 @@ pub use floor::Floor;
 pub use gpu::{GpuPlan, Resources, Step};
 #[cfg(feature = "cuda")]
 pub use peak::{Peak, peak};
-pub use query::{Joining, Query, Results, Work};
+pub use query::{Query, Results, Work};
 #[cfg(feature = "cuda")]
 pub use resources::{Compiled, Origin, compile};
 #[cfg(feature = "cuda")]

@@ -1,7 +1,6 @@
 //! What a plan is made for.
 
-use crate::dynamic::{DynProduct, DynUpdate};
-use tilewright_core::{DType, Layout, Problem, SemiringId};
+use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
 
 /// Everything about a product but its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,47 +13,9 @@ pub struct Query {
     /// Shapes and strides.
     pub problem: Problem,
     /// What happens to C.
-    pub joining: Joining,
+    pub joining: Joining<Value>,
     /// Which results are wanted.
     pub results: Results,
-}
-
-/// What happens to the old C; [`tilewright_core::Update`] without its types.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Joining {
-    /// It is not read.
-    #[default]
-    Replace,
-    /// The product is added to it.
-    Accumulate,
-    /// `alpha A B + beta C`; C is not read where `beta` is 0.
-    Scale {
-        /// The factor of the product.
-        alpha: f64,
-        /// The factor of C.
-        beta: f64,
-    },
-}
-
-impl Joining {
-    /// Whether the old C is read.
-    pub fn reads_c(&self) -> bool {
-        match self {
-            Self::Replace => false,
-            Self::Accumulate => true,
-            Self::Scale { beta, .. } => *beta != 0.0,
-        }
-    }
-}
-
-impl From<&DynUpdate<'_>> for Joining {
-    fn from(update: &DynUpdate<'_>) -> Self {
-        match *update {
-            DynUpdate::Replace => Self::Replace,
-            DynUpdate::Accumulate(_) => Self::Accumulate,
-            DynUpdate::Scale { alpha, old } => Self::Scale { alpha, beta: old.map_or(0.0, |(beta, _)| beta) },
-        }
-    }
 }
 
 /// What a product returns.
@@ -95,7 +56,7 @@ impl Query {
 
     /// The same, joined with the old C.
     #[must_use]
-    pub fn joining(self, joining: Joining) -> Self {
+    pub fn joining(self, joining: Joining<Value>) -> Self {
         Self { joining, ..self }
     }
 
@@ -119,7 +80,7 @@ impl Query {
         let p = &self.problem;
         let pair_ops = p.pair_ops();
         let is_flops = self.semiring == SemiringId::PlusTimes && self.dtype.is_float();
-        let output = DynProduct::output_dtype(self.semiring, self.dtype).unwrap_or(self.dtype);
+        let output = self.semiring.output(self.dtype).unwrap_or(self.dtype);
         let passes = if self.joining.reads_c() { 2.0 } else { 1.0 };
         let arg = match self.results {
             Results::Product => 0.0,
@@ -149,7 +110,7 @@ mod tests {
         assert_eq!(query.work().bytes, 4.0 * (200.0 + 30.0 + 300.0));
         assert_eq!(query.joining(Joining::Accumulate).work().bytes, 4.0 * (200.0 + 30.0 + 600.0));
         assert_eq!(query.results(Results::ProductAndArg).work().bytes, 4.0 * (200.0 + 30.0 + 600.0));
-        let scaled = query.joining(Joining::Scale { alpha: 2.0, beta: 0.0 });
+        let scaled = query.joining(Joining::<Value>::scale(2.0, 0.0));
         assert_eq!(scaled.work().bytes, query.work().bytes);
     }
 

@@ -1,11 +1,12 @@
 //! Plans in words.
 
 use super::{
-    CpuPlan, How, Joining, Plan,
+    CpuPlan, How, Plan,
     query::Results,
     words::{digits, scaled},
 };
 use core::fmt;
+use tilewright_core::Joining;
 use tilewright_cpu::Sums;
 
 impl Plan {
@@ -28,8 +29,8 @@ impl Plan {
         let formula = match query.joining {
             Joining::Replace => "A x B".to_owned(),
             Joining::Accumulate => "C + A x B".into(),
-            Joining::Scale { alpha, beta: 0.0 } => format!("{alpha} A x B"),
-            Joining::Scale { alpha, beta } => format!("{alpha} A x B + {beta} C"),
+            Joining::Scale { alpha, beta: None } => format!("{alpha} A x B"),
+            Joining::Scale { alpha, beta: Some(beta) } => format!("{alpha} A x B + {beta} C"),
         };
         let arg = match query.results {
             Results::Product => "",

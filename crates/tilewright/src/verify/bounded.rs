@@ -4,8 +4,8 @@ use super::{
     Mismatch, Verification,
     float::{Float, REFERENCE, round},
 };
-use crate::dynamic::{DynUpdate, typed};
-use tilewright_core::{DynRef, Error, MatRef, Value};
+use crate::dynamic::typed;
+use tilewright_core::{DynRef, Error, Joining, MatRef, Value};
 
 /// Rows that are summed together, so that B is read once for all of them.
 const GROUP: usize = 16;
@@ -16,7 +16,8 @@ const PANEL: usize = 32;
 pub(super) struct Sums<'p> {
     pub a: DynRef<'p>,
     pub b: DynRef<'p>,
-    pub update: DynUpdate<'p>,
+    pub joining: Joining<Value>,
+    pub old: Option<DynRef<'p>>,
     pub c: DynRef<'p>,
 }
 
@@ -31,17 +32,8 @@ struct Sum {
 impl Sums<'_> {
     pub fn verify<T: Float>(&self, rows: &[usize]) -> Result<Verification, Error> {
         let (a, b, c) = (typed::<T>("A", self.a)?, typed::<T>("B", self.b)?, typed::<T>("C", self.c)?);
-        let (alpha, beta) = match self.update {
-            DynUpdate::Replace => (1.0, 0.0),
-            DynUpdate::Accumulate(_) => (1.0, 1.0),
-            DynUpdate::Scale { alpha, old } => (alpha, old.map_or(0.0, |(beta, _)| beta)),
-        };
-        let (alpha, beta) = (round::<T::Acc>(alpha), round::<T::Acc>(beta));
-        let old = match self.update.old() {
-            // With beta = 0 the old C takes no part, whatever it holds.
-            Some(c0) if beta != 0.0 => Some(typed::<T>("C0", c0)?),
-            _ => None,
-        };
+        let [alpha, beta] = self.joining.factors().map(round::<T::Acc>);
+        let old = self.old.map(|c0| typed::<T>("C0", c0)).transpose()?;
 
         let (n, k) = (b.cols(), b.rows());
         let roundings = k as f64 + 4.0;

@@ -1,7 +1,7 @@
 //! Results that must agree bit for bit.
 
 use super::{Mismatch, Verification};
-use crate::dynamic::{Task, copy, typed};
+use crate::dynamic::{Task, typed};
 use tilewright_core::{DynRef, Element, Error, MatRef, Matrix, NO_ARG, Semiring, Update, Value, reference};
 
 /// Compares rows of C, and of the arg result, with the reference.
@@ -60,7 +60,7 @@ impl Task for Exact<'_> {
 /// These rows of `m`, in this order.
 fn gather<T: Copy>(m: MatRef<'_, T>, rows: &[usize]) -> Result<Matrix<T>, Error> {
     if rows.len() == m.rows() {
-        return copy(m);
+        return Matrix::copy_of(m);
     }
     // SAFETY: the sampled rows are rows of the matrix, and columns run inside it.
     Matrix::from_fn(rows.len(), m.cols(), |i, j| unsafe { m.get_unchecked(rows[i], j) })
@@ -75,12 +75,6 @@ fn same(x: Value, y: Value) -> bool {
 }
 
 fn distance(x: Value, y: Value) -> f64 {
-    let number = |v| match v {
-        Value::Float(x) => x,
-        Value::Int(x) => x as f64,
-        Value::Bool(x) => f64::from(u8::from(x)),
-        _ => f64::NAN,
-    };
-    let d = (number(x) - number(y)).abs();
+    let d = (x.to_f64() - y.to_f64()).abs();
     if d.is_nan() { f64::INFINITY } else { d }
 }

@@ -1,6 +1,6 @@
 //! What the error bound needs to know of floating-point types.
 
-use tilewright_core::{DType, Extremes, Value, ValueElement, bf16, f16, semiring::Arithmetic};
+use tilewright_core::{DType, Element, Extremes, Value, bf16, f16, semiring::Arithmetic};
 
 /// A floating-point format.
 #[derive(Clone, Copy)]
@@ -27,11 +27,11 @@ const fn power(e: i64) -> f64 {
 pub(super) const REFERENCE: f64 = F64.roundoff;
 
 /// A floating-point element type of plus-times.
-pub(super) trait Float: Arithmetic<Acc: ValueElement> + ValueElement + Into<f64> {
+pub(super) trait Float: Arithmetic + Into<f64> {
     /// The format of the elements, and of the results.
     const ELEMENT: Format = format(Self::DTYPE);
     /// The format of the sums.
-    const SUM: Format = format(<Self::Acc as tilewright_core::Element>::DTYPE);
+    const SUM: Format = format(<Self::Acc as Element>::DTYPE);
     /// The unit roundoff of rounding a sum to a result: 0 when they are of one format.
     const NARROWING: f64 =
         if Self::ELEMENT.roundoff > Self::SUM.roundoff { Self::ELEMENT.roundoff } else { 0.0 };
@@ -52,7 +52,7 @@ impl Float for f32 {}
 impl Float for f64 {}
 
 /// The number of type `T` nearest to `x`; an infinity beyond its range.
-pub(super) fn round<T: ValueElement>(x: f64) -> f64 {
+pub(super) fn round<T: Element>(x: f64) -> f64 {
     match T::from_value(Value::Float(x), Extremes::Refuse).map(T::to_value) {
         Some(Value::Float(x)) => x,
         _ => f64::INFINITY.copysign(x),

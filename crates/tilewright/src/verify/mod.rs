@@ -5,10 +5,7 @@ mod exact;
 mod float;
 mod rows;
 
-use crate::{
-    dynamic::{DynProduct, dispatch},
-    plan::Joining,
-};
+use crate::dynamic::{DynProduct, dispatch};
 use tilewright_core::{
     DType, DynRef, Error, ErrorKind, Layout, MatRef, Problem, SemiringId, Value, bf16, f16,
 };
@@ -62,8 +59,8 @@ pub(crate) fn verify(
     c: DynRef<'_>,
     arg: Option<MatRef<'_, u32>>,
 ) -> Result<Verification, Error> {
-    let (semiring, a, b, update) = product.parts();
-    let (expected, found) = (DynProduct::output_dtype(semiring, a.dtype())?, c.dtype());
+    let ((semiring, a, b), (joining, old)) = (product.operands(), product.joined());
+    let (expected, found) = (semiring.output(a.dtype())?, c.dtype());
     if expected != found {
         return Err(ErrorKind::DTypeMismatch { what: "C", expected, found }.into());
     }
@@ -73,7 +70,7 @@ pub(crate) fn verify(
 
     let rows = rows::sample(problem.m(), problem.n(), problem.k());
     if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
-        let sums = bounded::Sums { a, b, update, c };
+        let sums = bounded::Sums { a, b, joining, old, c };
         return match a.dtype() {
             DType::F16 => sums.verify::<f16>(&rows),
             DType::Bf16 => sums.verify::<bf16>(&rows),
@@ -81,12 +78,7 @@ pub(crate) fn verify(
             _ => sums.verify::<f64>(&rows),
         };
     }
-    dispatch(
-        semiring,
-        a.dtype(),
-        Joining::from(&update),
-        exact::Exact { a, b, old: update.old(), c, arg, rows: &rows },
-    )
+    dispatch(semiring, a.dtype(), joining, exact::Exact { a, b, old, c, arg, rows: &rows })
 }
 
 fn check_shape(what: &'static str, l: Layout, problem: &Problem) -> Result<(), Error> {

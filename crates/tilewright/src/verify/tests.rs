@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DynMatrix, DynUpdate, Extremes, Matrix};
+use crate::{DynMatrix, Extremes, Joining, Matrix};
 
 fn random(rows: usize, cols: usize, dtype: DType) -> DynMatrix {
     let mut state = (rows * 31 + cols) as u64;
@@ -78,7 +78,7 @@ fn factors_and_old_elements_take_part() {
         let (a, b, c0) = (random(5, 6, dtype), random(6, 7, dtype), random(5, 7, dtype));
         let p = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
         let alpha = if dtype.is_float() { 0.1 } else { 3.0 };
-        let scaled = p.update(DynUpdate::Scale { alpha, old: Some((-7.0, c0.as_ref())) }).unwrap();
+        let scaled = p.update(Joining::<Value>::scale(alpha, -7.0), Some(c0.as_ref())).unwrap();
         let c = scaled.compute().unwrap().c;
         assert!(scaled.verify(c.as_ref(), None).unwrap().passed, "{dtype}");
         assert!(!p.verify(c.as_ref(), None).unwrap().passed, "{dtype}");
