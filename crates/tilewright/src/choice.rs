@@ -3,16 +3,10 @@
 use crate::{
     backend::Backend,
     options::{Options, Why},
+    plan::Results,
 };
 use std::{sync::OnceLock, thread::available_parallelism};
 use tilewright_core::{Error, Layout, Semiring};
-
-/// Whether the arg result is wanted, which only this processor computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ArgResult {
-    Wanted,
-    NotWanted,
-}
 
 /// Where a product is to be computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +32,7 @@ pub(crate) fn choose<S: Semiring>(
     options: &Options<'_>,
     a: Layout,
     b: Layout,
-    arg: ArgResult,
+    results: Results,
 ) -> Result<Choice, Error> {
     let asked = |backend, why| Choice { backend, why, otherwise: Otherwise::Nowhere };
     #[cfg(feature = "cuda")]
@@ -57,13 +51,13 @@ pub(crate) fn choose<S: Semiring>(
         };
     }
     match options.backend {
-        Backend::Auto => Ok(automatic::<S>(options, a, b, arg)),
+        Backend::Auto => Ok(automatic::<S>(options, a, b, results)),
         backend => Ok(asked(backend.resolve()?, Why::default())),
     }
 }
 
-fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> Choice {
-    let (backend, why) = match gpu::<S>(options, a, b, arg) {
+fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Results) -> Choice {
+    let (backend, why) = match gpu::<S>(options, a, b, results) {
         Ok(why) => (Backend::Cuda, why),
         Err(why) => (Backend::Cpu, why),
     };
@@ -71,8 +65,8 @@ fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgR
 }
 
 /// Why the GPU, or why not.
-fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, arg: ArgResult) -> Result<Why, Why> {
-    if arg == ArgResult::Wanted || options.isa.is_some() {
+fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Results) -> Result<Why, Why> {
+    if results == Results::ProductAndArg || options.isa.is_some() {
         return Err("arg results and instruction sets are the processor's".into());
     }
     let element = size_of::<S::Elem>();
@@ -200,7 +194,7 @@ mod tests {
         let layout = Layout::row_major(8, 8);
         let choose = |backend| {
             let options = Options { backend, ..Options::default() };
-            choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, ArgResult::NotWanted)
+            choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, Results::Product)
         };
         let auto = choose(Backend::Auto).unwrap();
         assert!(auto.backend == Backend::Cpu && !auto.why.is_empty() && auto.otherwise == Otherwise::Here);
@@ -225,7 +219,7 @@ mod tests {
                 &Options { threads: 1, ..Options::default() },
                 layout,
                 layout,
-                ArgResult::NotWanted,
+                Results::Product,
             )
         };
         let (first, second) = (choose().unwrap(), choose().unwrap());
@@ -243,8 +237,7 @@ mod tests {
         let kernel = tilewright_kernels::find("naive").ok();
         for backend in [Backend::Cpu, Backend::Reference] {
             let options = Options { backend, kernel, ..Options::default() };
-            let chosen =
-                choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, ArgResult::NotWanted);
+            let chosen = choose::<tilewright_core::MinPlus<f32>>(&options, layout, layout, Results::Product);
             assert_eq!(chosen.unwrap_err().code(), "unsupported");
         }
     }

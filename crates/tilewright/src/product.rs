@@ -5,8 +5,9 @@ mod on_device;
 
 use crate::{
     backend::Backend,
-    choice::{self, ArgResult},
+    choice,
     options::{Options, Report},
+    plan::Results,
 };
 use core::fmt;
 use std::time::Instant;
@@ -175,8 +176,8 @@ impl<'a, S: Semiring> Product<'a, S> {
         update: &Update<S>,
     ) -> Result<Report, Error> {
         let (a, b) = (self.a, self.b);
-        let arg_result = if arg.is_some() { ArgResult::Wanted } else { ArgResult::NotWanted };
-        let choice = choice::choose::<S>(&self.options, a.layout(), b.layout(), arg_result)?;
+        let results = if arg.is_some() { Results::ProductAndArg } else { Results::Product };
+        let choice = choice::choose::<S>(&self.options, a.layout(), b.layout(), results)?;
         let start = Instant::now();
         match (choice.backend, arg) {
             (Backend::Reference, None) => {

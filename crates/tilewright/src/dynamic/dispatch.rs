@@ -1,11 +1,7 @@
 //! From run-time values to types: the semiring, the element type and the factors.
 
 use super::DynProduct;
-use crate::{
-    backend::Backend,
-    choice::{self, ArgResult},
-    plan::Results,
-};
+use crate::{backend::Backend, choice, plan::Results};
 use tilewright_core::{
     DType, Element, Error, ErrorKind, Extremes, Joining, PlusTimes, Semiring, SemiringId, Update, Value,
     bf16, f16,
@@ -46,11 +42,7 @@ impl Task for WhichBackend<'_, '_> {
         _: &Update<S>,
     ) -> Result<(Backend, String), Error> {
         let (_, a, b) = self.product.operands();
-        let arg = match self.results {
-            Results::Product => ArgResult::NotWanted,
-            Results::ProductAndArg => ArgResult::Wanted,
-        };
-        let choice = choice::choose::<S>(self.product.choices(), a.layout(), b.layout(), arg)?;
+        let choice = choice::choose::<S>(self.product.choices(), a.layout(), b.layout(), self.results)?;
         Ok((choice.backend, choice.why.to_string()))
     }
 }
