@@ -239,6 +239,27 @@ impl<'a> DynMut<'a> {
         // SAFETY: the element is inside the layout, and `self` is borrowed exclusively.
         unsafe { self.ptr.as_ptr().offset(at).copy_from_nonoverlapping(bytes.as_ptr(), size) };
     }
+    /// Sets every element to that of `source` at the same place.
+    ///
+    /// # Errors
+    /// `result-mismatch` for another shape, `dtype-mismatch` for other elements.
+    pub fn copy_from(&mut self, source: DynRef<'_>) -> Result<(), Error> {
+        let (Layout { rows, cols, .. }, Layout { rows: m, cols: n, .. }) = (self.layout, source.layout);
+        if (rows, cols) != (m, n) {
+            return Err(ErrorKind::ResultMismatch { what: "the target", rows, cols, m, n }.into());
+        }
+        with_dtype!(self.dtype, T => match (self.reborrow().typed(), source.typed::<T>()) {
+            (Some(mut target), Some(source)) => {
+                // SAFETY: the shapes are equal.
+                target.fill_with(|i, j| unsafe { source.get_unchecked(i, j) });
+                Ok(())
+            }
+            _ => {
+                let (what, expected, found) = ("the source", self.dtype, source.dtype);
+                Err(ErrorKind::DTypeMismatch { what, expected, found }.into())
+            }
+        })
+    }
     /// The typed view, or `None` when the elements are not `T`.
     pub fn typed<T: Element>(self) -> Option<MatMut<'a, T>> {
         // SAFETY: the constructors vouch for elements of this type.
@@ -373,6 +394,18 @@ mod tests {
         assert_eq!(DynMut::new(bytes, DType::I8, broadcast).unwrap_err().code(), "aliased");
         DynMut::new(bytes, DType::I32, square).unwrap().typed::<i32>().unwrap().fill(-1);
         assert_eq!(words, [u32::MAX; 4]);
+    }
+
+    #[test]
+    fn copies_need_equal_shapes_and_types() {
+        let source: DynMatrix = Matrix::from_fn(2, 3, |i, j| (3 * i + j) as i8).unwrap().into();
+        let mut data = [9i8; 8];
+        let mut target = DynMut::from(MatMut::new(&mut data, Layout::strided(2, 3, 1, 3)).unwrap());
+        target.copy_from(source.as_ref()).unwrap();
+        assert_eq!(target.copy_from(source.as_ref().t()).unwrap_err().code(), "result-mismatch");
+        let other = DynMatrix::zeros(DType::Bool, 2, 3).unwrap();
+        assert_eq!(target.copy_from(other.as_ref()).unwrap_err().code(), "dtype-mismatch");
+        assert_eq!(data, [0, 3, 9, 1, 4, 9, 2, 5]);
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub use cache::{CacheInfo, CacheKey, CubinCache};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
-    DeviceInfo, DeviceMatrix, Driver, DriverVersion, FunctionAttributes, Pinned, device_layout,
+    DeviceInfo, DeviceMatrix, Driver, DriverVersion, DynDeviceMatrix, FunctionAttributes, Pinned,
+    device_layout,
 };
 pub use engine::{
     CodeArgument, CodeLaunch, Competitor, Engine, LoadedKernel, OperandReuse, Origin, Pace, Prepared,

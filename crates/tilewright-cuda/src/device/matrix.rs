@@ -4,64 +4,76 @@ use super::memory::{DeviceMemory, Direction};
 use super::stream::Stream;
 use super::transfer::{Transfer, transfer};
 use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 use std::sync::Arc;
-use tilewright_core::{Element, Error, ErrorKind, Layout, MatMut, MatRef, Matrix};
+use tilewright_core::{DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Layout, MatMut, Matrix};
 
-/// A matrix in the memory of a device, with any strides, as on the host.
+/// A matrix in the memory of a device, with any strides, as on the host; its element type is known at run time.
 ///
 /// It is paid for once and used many times; [`Engine`](crate::Engine) makes it and multiplies it. Copies wait for the work
 /// that was asked for before.
 #[derive(Debug)]
-pub struct DeviceMatrix<T> {
+pub struct DynDeviceMatrix {
     memory: DeviceMemory,
+    dtype: DType,
     layout: Layout,
     /// The index of element (0, 0).
     origin: usize,
+}
+
+/// A [`DynDeviceMatrix`] whose element type is known at compile time.
+#[derive(Debug)]
+pub struct DeviceMatrix<T> {
+    erased: DynDeviceMatrix,
     element: PhantomData<T>,
 }
 
-impl<T: Element> DeviceMatrix<T> {
+impl DynDeviceMatrix {
     /// A copy of `source`: dense matrices and broadcast ones keep their strides, gaps between rows or columns are left out, and
     /// elements that are apart from each other are packed by rows.
-    pub(crate) fn upload(stream: &Arc<Stream>, source: MatRef<'_, T>) -> Result<Self, Error> {
+    pub(crate) fn upload(stream: &Arc<Stream>, source: DynRef<'_>) -> Result<Self, Error> {
         let (transfer, layout, origin) = transfer(source.layout())?;
-        let size = size_of::<T>();
-        match transfer {
+        let (dtype, size) = (source.dtype(), source.dtype().size());
+        let from = |low: isize| source.as_ptr().wrapping_offset(low * size as isize);
+        let memory = match transfer {
             Transfer::Whole { low, count } => {
-                let memory = allocate::<T>(stream, count)?;
+                let memory = allocate(stream, dtype, count)?;
                 // SAFETY: the piece holds elements of the view alone, which are readable; an empty one is not touched.
-                unsafe { memory.write_raw(source.as_ptr().wrapping_offset(low).cast(), count * size)? };
-                Ok(Self::of(memory, layout, origin))
+                unsafe { memory.write_raw(from(low).cast(), count * size)? };
+                memory
             }
             Transfer::Lines { low, width, height, pitch } => {
-                let memory = allocate::<T>(stream, width * height)?;
-                let (start, shape) =
-                    (source.as_ptr().wrapping_offset(low), (width * size, height, pitch * size));
+                let memory = allocate(stream, dtype, width * height)?;
+                let shape = (width * size, height, pitch * size);
                 // SAFETY: the lines hold elements of the view alone, and are only read.
-                unsafe { memory.copy_rows(Direction::ToDevice, start.cast_mut().cast(), shape)? };
-                Ok(Self::of(memory, layout, origin))
+                unsafe { memory.copy_rows(Direction::ToDevice, from(low).cast_mut().cast(), shape)? };
+                memory
             }
             Transfer::Scattered => {
-                let packed: Vec<T> = source.iter().collect();
-                let memory = allocate::<T>(stream, packed.len())?;
+                let packed = source.to_matrix()?;
+                let count = layout.rows * layout.cols;
+                let memory = allocate(stream, dtype, count)?;
                 // SAFETY: the memory was made for these elements.
-                unsafe { memory.write_raw(packed.as_ptr().cast(), size_of_val(&packed[..]))? };
-                Ok(Self::of(memory, layout, origin))
+                unsafe { memory.write_raw(packed.as_ref().as_ptr().cast(), count * size)? };
+                memory
             }
-        }
+        };
+        Ok(Self { memory, dtype, layout, origin })
     }
 
     /// Zeros with the strides of `layout`.
-    pub(crate) fn zeros(stream: &Arc<Stream>, layout: Layout) -> Result<Self, Error> {
+    pub(crate) fn zeros(stream: &Arc<Stream>, dtype: DType, layout: Layout) -> Result<Self, Error> {
         layout.check_unaliased()?;
         let (low, high) = layout.span()?.unwrap_or((0, -1));
-        let memory = allocate::<T>(stream, high.wrapping_sub(low).wrapping_add(1).unsigned_abs())?;
+        let memory = allocate(stream, dtype, high.wrapping_sub(low).wrapping_add(1).unsigned_abs())?;
         memory.clear()?;
-        Ok(Self::of(memory, layout, low.unsigned_abs()))
+        Ok(Self { memory, dtype, layout, origin: low.unsigned_abs() })
     }
 
-    fn of(memory: DeviceMemory, layout: Layout, origin: usize) -> Self {
-        Self { memory, layout, origin, element: PhantomData }
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
     }
 
     /// Shape and strides on the device.
@@ -91,7 +103,7 @@ impl<T: Element> DeviceMatrix<T> {
 
     /// The address of element (0, 0) on the device; meaningless when the matrix is empty.
     pub(crate) fn address(&self) -> u64 {
-        self.memory.address() + (self.origin * size_of::<T>()) as u64
+        self.memory.address() + (self.origin * self.dtype.size()) as u64
     }
 
     /// The largest power of two, up to 256, that divides the address of element (0, 0).
@@ -103,10 +115,69 @@ impl<T: Element> DeviceMatrix<T> {
         self.memory.stream()
     }
 
+    /// Copies into `target`, with whatever strides it has.
+    ///
+    /// # Errors
+    /// `result-mismatch` when the shapes differ, `dtype-mismatch` when the types do, `device` when the device fails, also by a kernel
+    /// that ran before.
+    pub fn copy_to(&self, mut target: DynMut<'_>) -> Result<(), Error> {
+        let Layout { rows, cols, .. } = target.layout();
+        if (rows, cols) != (self.rows(), self.cols()) {
+            let (m, n) = (self.rows(), self.cols());
+            return Err(ErrorKind::ResultMismatch { what: "the target", rows, cols, m, n }.into());
+        }
+        if target.dtype() != self.dtype {
+            let (what, expected, found) = ("the target", self.dtype, target.dtype());
+            return Err(ErrorKind::DTypeMismatch { what, expected, found }.into());
+        }
+        let (transfer, layout, origin) = transfer(target.layout())?;
+        let size = self.dtype.size();
+        let mut to = |low: isize| target.as_mut_ptr().wrapping_offset(low * size as isize).cast();
+        // A copy by the device needs the same strides on both sides, gaps on the host left out.
+        let same = layout == self.layout && origin == self.origin;
+        match transfer {
+            Transfer::Whole { low, count } if same && count * size == self.bytes() => {
+                // SAFETY: the piece holds elements of the target alone, which are writable, and as many as there are here.
+                unsafe { self.memory.read_raw(to(low), count * size) }
+            }
+            Transfer::Lines { low, width, height, pitch }
+                if same && width * height * size == self.bytes() =>
+            {
+                // SAFETY: as above, line by line.
+                unsafe {
+                    self.memory.copy_rows(Direction::ToHost, to(low), (width * size, height, pitch * size))
+                }
+            }
+            _ => {
+                let mut all = DynMatrix::zeros(self.dtype, 1, self.bytes() / size)?;
+                let start = all.as_mut().as_mut_ptr();
+                // SAFETY: as many bytes as there are here; device memory is cleared, copied from elements or written by kernels,
+                // and holds values of the element type.
+                unsafe { self.memory.read_raw(start.cast(), self.bytes())? };
+                self.layout.check_bounds(self.bytes() / size, self.origin)?;
+                let first =
+                    NonNull::new(start.wrapping_add(self.origin * size)).unwrap_or(NonNull::dangling());
+                // SAFETY: the check keeps every element inside `all`, which lives as long.
+                target.copy_from(unsafe { DynRef::from_raw_parts(first, self.dtype, self.layout) })
+            }
+        }
+    }
+}
+
+impl<T: Element> DeviceMatrix<T> {
+    pub(crate) fn upload(stream: &Arc<Stream>, source: DynRef<'_>) -> Result<Self, Error> {
+        Ok(Self { erased: DynDeviceMatrix::upload(stream, source)?, element: PhantomData })
+    }
+
+    pub(crate) fn zeros(stream: &Arc<Stream>, layout: Layout) -> Result<Self, Error> {
+        Ok(Self { erased: DynDeviceMatrix::zeros(stream, T::DTYPE, layout)?, element: PhantomData })
+    }
+
     /// The transpose, without moving an element.
     #[must_use]
-    pub fn t(self) -> Self {
-        Self { layout: self.layout.t(), ..self }
+    pub fn t(mut self) -> Self {
+        self.erased.layout = self.erased.layout.t();
+        self
     }
 
     /// A copy on the host.
@@ -122,56 +193,29 @@ impl<T: Element> DeviceMatrix<T> {
     /// Copies into `target`, with whatever strides it has.
     ///
     /// # Errors
-    /// `result-mismatch` when the shapes differ, `device` when the device fails, also by a kernel that ran before.
-    pub fn copy_to(&self, mut target: MatMut<'_, T>) -> Result<(), Error> {
-        let Layout { rows, cols, .. } = target.layout();
-        if (rows, cols) != (self.rows(), self.cols()) {
-            let (m, n) = (self.rows(), self.cols());
-            return Err(ErrorKind::ResultMismatch { what: "the target", rows, cols, m, n }.into());
-        }
-        let (transfer, layout, origin) = transfer(target.layout())?;
-        let size = size_of::<T>();
-        // A copy by the device needs the same strides on both sides, gaps on the host left out.
-        let same = layout == self.layout && origin == self.origin;
-        match transfer {
-            Transfer::Whole { low, count } if same && count * size == self.bytes() => {
-                // SAFETY: the piece holds elements of the target alone, which are writable, and as many as there are here.
-                unsafe { self.memory.read_raw(target.as_mut_ptr().wrapping_offset(low).cast(), count * size) }
-            }
-            Transfer::Lines { low, width, height, pitch }
-                if same && width * height * size == self.bytes() =>
-            {
-                let start = target.as_mut_ptr().wrapping_offset(low).cast();
-                // SAFETY: as above, line by line.
-                unsafe {
-                    self.memory.copy_rows(Direction::ToHost, start, (width * size, height, pitch * size))
-                }
-            }
-            _ => {
-                let mut all = Vec::new();
-                let count = self.bytes() / size;
-                let failed = |_| ErrorKind::OutOfMemory {
-                    what: "a copy of a device matrix",
-                    bytes: self.bytes() as u64,
-                };
-                all.try_reserve_exact(count).map_err(failed)?;
-                all.resize(count, T::DEFAULT);
-                // SAFETY: as many bytes as there are here; device memory is cleared, copied from elements or written by kernels,
-                // and holds values of the element type.
-                unsafe { self.memory.read_raw(all.as_mut_ptr().cast(), self.bytes())? };
-                let all = MatRef::with_origin(&all, self.layout, self.origin)?;
-                // SAFETY: the shapes are equal.
-                target.fill_with(|i, j| unsafe { all.get_unchecked(i, j) });
-                Ok(())
-            }
-        }
+    /// As [`DynDeviceMatrix::copy_to`].
+    pub fn copy_to(&self, target: MatMut<'_, T>) -> Result<(), Error> {
+        self.erased.copy_to(target.into())
     }
 }
 
-fn allocate<T>(stream: &Arc<Stream>, count: usize) -> Result<DeviceMemory, Error> {
+impl<T> Deref for DeviceMatrix<T> {
+    type Target = DynDeviceMatrix;
+    fn deref(&self) -> &DynDeviceMatrix {
+        &self.erased
+    }
+}
+
+impl<T> DerefMut for DeviceMatrix<T> {
+    fn deref_mut(&mut self) -> &mut DynDeviceMatrix {
+        &mut self.erased
+    }
+}
+
+fn allocate(stream: &Arc<Stream>, dtype: DType, count: usize) -> Result<DeviceMemory, Error> {
     let what = "a matrix";
     let bytes = count
-        .checked_mul(size_of::<T>())
+        .checked_mul(dtype.size())
         .ok_or(ErrorKind::OutOfMemory { what: "a matrix on the device", bytes: u64::MAX })?;
     DeviceMemory::new(stream, what, bytes)
 }

@@ -14,7 +14,7 @@ mod transfer;
 
 pub use driver::{Driver, DriverVersion};
 pub use info::DeviceInfo;
-pub use matrix::DeviceMatrix;
+pub use matrix::{DeviceMatrix, DynDeviceMatrix};
 pub use memory::Pinned;
 pub use module::FunctionAttributes;
 pub use transfer::device_layout;

@@ -23,11 +23,11 @@ pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 pub use reuse::OperandReuse;
 
 use crate::cache::CubinCache;
-use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, Pinned, Stream};
+use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DynDeviceMatrix, Pinned, Stream};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tilewright_core::{Element, Error, ErrorKind, Layout, MatRef};
+use tilewright_core::{DType, DynRef, Element, Error, ErrorKind, Layout, MatRef};
 use tilewright_kernels::Target;
 
 /// A GPU that is ready to compute. Clones share the device's stream and the kernels that were compiled.
@@ -167,7 +167,15 @@ impl Engine {
     /// # Errors
     /// `device-memory` with what was asked for and what is free, `device` when the copy fails.
     pub fn upload<T: Element>(&self, source: MatRef<'_, T>) -> Result<DeviceMatrix<T>, Error> {
-        DeviceMatrix::upload(&self.0.stream, source)
+        DeviceMatrix::upload(&self.0.stream, source.into())
+    }
+
+    /// As [`Engine::upload`], of a matrix whose element type is known at run time.
+    ///
+    /// # Errors
+    /// As [`Engine::upload`].
+    pub fn upload_dyn(&self, source: DynRef<'_>) -> Result<DynDeviceMatrix, Error> {
+        DynDeviceMatrix::upload(&self.0.stream, source)
     }
 
     /// A matrix of zeros on the device, with the strides of `layout`.
@@ -176,6 +184,14 @@ impl Engine {
     /// `aliased` when two indices address one element; as [`Engine::upload`].
     pub fn zeros<T: Element>(&self, layout: Layout) -> Result<DeviceMatrix<T>, Error> {
         DeviceMatrix::zeros(&self.0.stream, layout)
+    }
+
+    /// As [`Engine::zeros`], of a type that is known at run time.
+    ///
+    /// # Errors
+    /// As [`Engine::zeros`].
+    pub fn zeros_dyn(&self, dtype: DType, layout: Layout) -> Result<DynDeviceMatrix, Error> {
+        DynDeviceMatrix::zeros(&self.0.stream, dtype, layout)
     }
 
     /// Page-locked memory on the host for `length` elements, all zero: copies from and to it run at the full rate of the bus.

@@ -2,9 +2,9 @@
 
 use super::fit::{self, Operand};
 use super::{Engine, Prepared};
-use crate::device::DeviceMatrix;
+use crate::device::{DeviceMatrix, DynDeviceMatrix};
 use std::sync::Arc;
-use tilewright_core::{Element, Error, ErrorKind, Layout, MatRef, Problem, SemiringId};
+use tilewright_core::{Error, ErrorKind, Layout, MatRef, Problem, SemiringId};
 use tilewright_kernels::{Alignment, Buffer, Kernel, Request, Showing};
 
 impl Engine {
@@ -12,16 +12,16 @@ impl Engine {
     ///
     /// # Errors
     /// `inner-mismatch` and `result-mismatch` for shapes.
-    pub fn request<T: Element, U: Element>(
+    pub fn request(
         &self,
         semiring: SemiringId,
-        a: &DeviceMatrix<T>,
-        b: &DeviceMatrix<T>,
-        c: &DeviceMatrix<U>,
+        a: &DynDeviceMatrix,
+        b: &DynDeviceMatrix,
+        c: &DynDeviceMatrix,
     ) -> Result<Request, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
         let alignment = Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() };
-        Ok(Request { alignment, target: self.target(), ..Request::new(problem, semiring, T::DTYPE) })
+        Ok(Request { alignment, target: self.target(), ..Request::new(problem, semiring, a.dtype()) })
     }
 
     /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` by one kernel of the catalogue. Returns before the device has finished.
@@ -29,13 +29,13 @@ impl Engine {
     /// # Errors
     /// `inner-mismatch` and `result-mismatch` for shapes, `unsupported` for what the kernel does not do, `dtype-mismatch` when C
     /// cannot hold the result, and all that [`Engine::prepare`] and a launch can fail with.
-    pub fn product<T: Element, U: Element>(
+    pub fn product(
         &self,
         kernel: &'static Kernel,
         semiring: SemiringId,
-        a: &DeviceMatrix<T>,
-        b: &DeviceMatrix<T>,
-        c: &mut DeviceMatrix<U>,
+        a: &DynDeviceMatrix,
+        b: &DynDeviceMatrix,
+        c: &mut DynDeviceMatrix,
     ) -> Result<Prepared, Error> {
         let request = self.request(semiring, a, b, c)?;
         let prepared = self.prepare(kernel.recipe(&request)?)?;
@@ -69,11 +69,11 @@ impl Prepared {
     /// # Errors
     /// `unsupported` for matrices of another engine or with other layouts, `dtype-mismatch` for other elements, `out-of-bounds`
     /// and `aliased` for a batch that they do not hold, `device` when a launch fails.
-    pub fn run<T: Element, U: Element>(
+    pub fn run(
         &self,
-        a: &DeviceMatrix<T>,
-        b: &DeviceMatrix<T>,
-        c: &mut DeviceMatrix<U>,
+        a: &DynDeviceMatrix,
+        b: &DynDeviceMatrix,
+        c: &mut DynDeviceMatrix,
     ) -> Result<(), Error> {
         fit::check(self.recipe(), [operand(a), operand(b), operand(c)])?;
         for (what, stream) in [("A", a.stream()), ("B", b.stream()), ("C", c.stream())] {
@@ -93,12 +93,12 @@ impl Prepared {
     }
 }
 
-fn operand<T: Element>(matrix: &DeviceMatrix<T>) -> Operand {
+fn operand(matrix: &DynDeviceMatrix) -> Operand {
     Operand {
-        dtype: T::DTYPE,
+        dtype: matrix.dtype(),
         layout: matrix.layout(),
         alignment: matrix.alignment(),
         origin: matrix.origin(),
-        elements: matrix.bytes() / size_of::<T>(),
+        elements: matrix.bytes() / matrix.dtype().size(),
     }
 }

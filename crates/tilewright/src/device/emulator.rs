@@ -1,52 +1,28 @@
 //! Products on the emulator: from the host's matrices to memory that stands for a device's, and back.
 
-use super::{
-    Job,
-    image::{Image, alignment},
-};
+use super::{Job, image::Image};
 use crate::{
     backend::Backend,
     options::Report,
     plan::Gpu,
     ptx,
-    selection::{Operands, Selection, select_with_ptx},
+    selection::{Selection, select_with_ptx},
 };
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
-use tilewright_core::{DynMut, DynRef, Error, ErrorKind, Layout, Problem};
-use tilewright_cuda::device_layout;
+use tilewright_core::{DynMut, DynRef, Error, ErrorKind};
 use tilewright_emulator::{
     self as emulator, Finding, FindingKind, HostArray, LaunchError, LaunchOptions, Program, Stage,
     StagedArgument,
 };
-use tilewright_kernels::{Alignment, Buffer, Kernel, Launch, Recipe, Request};
+use tilewright_kernels::{Buffer, Kernel, Launch, Recipe};
 
 pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Error> {
     let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
     let began = Instant::now();
-    let mut places = [
-        device_layout(a.layout())?,
-        device_layout(b.layout())?,
-        match job.joining.reads_c() {
-            true => device_layout(c.layout())?,
-            false => (Layout::row_major(c.layout().rows, c.layout().cols), 0),
-        },
-    ];
-    let [la, lb, lc] = places.map(|(layout, _)| layout);
-    let asked = Request {
-        joining: job.joining,
-        alignment: Alignment {
-            a: alignment(places[0], a.dtype()),
-            b: alignment(places[1], b.dtype()),
-            c: alignment(places[2], c.dtype()),
-        },
-        target: gpu.target(),
-        ..Request::new(Problem::new(la, lb, lc)?, job.semiring, a.dtype())
-    };
-    let Selection { recipe, operands, passed_over, .. } = select_with_ptx(asked, job.options.kernel)?;
-    if operands == Operands::CopiedByRows {
-        places = places.map(|(layout, _)| (Layout::row_major(layout.rows, layout.cols), 0));
-    }
+    let select = |asked| select_with_ptx(asked, job.options.kernel);
+    let (Selection { request, recipe, passed_over, .. }, places) =
+        job.select(a, b, &c, gpu.target(), &select)?;
     let programs =
         recipe.launches().iter().map(|launch| program(launch, &gpu)).collect::<Result<Vec<_>, _>>()?;
     let prepare = began.elapsed();
@@ -63,13 +39,14 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     let mut transfer = copying.elapsed();
 
     let computing = Instant::now();
+    let terms = request.problem.pair_ops();
     let options = LaunchOptions {
         workers: job.options.threads,
         multiprocessors: gpu.multiprocessors,
-        step_limit: step_limit(job.options.max_steps, asked.problem.pair_ops()),
+        step_limit: step_limit(job.options.max_steps, terms),
         ..LaunchOptions::default()
     };
-    let progress = Progress::new(&recipe, asked.problem.pair_ops(), job.options.progress);
+    let progress = Progress::new(&recipe, terms, job.options.progress);
     let mut threads = 1;
     for (launch, program) in recipe.launches().iter().zip(programs) {
         threads =

@@ -1,10 +1,8 @@
 //! A matrix in memory that stands for a device's.
 
+use super::Place;
 use tilewright_core::{DType, DynMut, DynRef, Error, ErrorKind, Layout};
 use tilewright_emulator::HostArray;
-
-/// Shape and strides on the device, and the index of element (0, 0).
-pub(super) type Place = (Layout, usize);
 
 /// The bytes of a matrix, with the strides that it has on the device.
 pub(super) struct Image {
@@ -88,11 +86,6 @@ fn filled(what: &'static str, count: u64, fill: u8) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The largest power of two, up to 256, that divides the address of element (0, 0): allocations begin at multiples of 256.
-pub(super) fn alignment((_, origin): Place, dtype: DType) -> u64 {
-    1 << (origin * dtype.size()).trailing_zeros().min(8)
-}
-
 /// Row by row.
 fn indices(layout: Layout) -> impl Iterator<Item = (usize, usize)> {
     // Without columns there is nothing to visit, however many rows there are.
@@ -123,14 +116,5 @@ mod tests {
             image.copy_to(copy.as_mut().into());
             assert_eq!(copy.as_ref(), source, "{layout:?}");
         }
-    }
-
-    #[test]
-    fn alignments_are_those_of_element_zero() {
-        let layout = Layout::row_major(1, 1);
-        assert_eq!(
-            [0, 1, 4, 6, 64].map(|origin| alignment((layout, origin), DType::F32)),
-            [256, 4, 16, 8, 256]
-        );
     }
 }

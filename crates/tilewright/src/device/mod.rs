@@ -6,11 +6,16 @@ mod emulator;
 #[cfg(feature = "emulator")]
 mod image;
 
-use crate::options::{Options, Report};
-use tilewright_core::{
-    DType, Error, ErrorKind, Joining, MatMut, MatRef, Problem, Semiring, SemiringId, Update, Value, domain,
-    semiring::BuiltIn,
+use crate::{
+    options::{Options, Report},
+    selection::{Operands, Selection},
 };
+use tilewright_core::{
+    DType, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Problem, Semiring, SemiringId,
+    Update, Value, domain, semiring::BuiltIn,
+};
+use tilewright_cuda::device_layout;
+use tilewright_kernels::{self as kernels, Alignment, Request};
 
 /// Who executes the kernels.
 #[derive(Clone, Copy)]
@@ -58,12 +63,7 @@ pub(crate) fn multiply<S: Semiring>(
     Problem::new(a.layout(), b.layout(), c.layout())?;
     domain::check::<S>(a, b)?;
     let job = Job { semiring: built_in.id(), joining: built_in.joining(update), options };
-    let (a, b, c) = (built_in.operand(a), built_in.operand(b), built_in.result(c));
-    match device {
-        Device::Present => cuda::run(&job, a, b, c),
-        #[cfg(feature = "emulator")]
-        Device::Emulated => Ok(emulator::run(&job, a, b, c)?),
-    }
+    job.run(device, built_in.operand(a), built_in.operand(b), built_in.result(c))
 }
 
 /// What a semiring is called, if it is one of the built-in ones.
@@ -84,4 +84,70 @@ struct Job<'a> {
     semiring: SemiringId,
     joining: Joining<Value>,
     options: &'a Options<'a>,
+}
+
+/// Shape and strides on the device, and the index of element (0, 0).
+type Place = (Layout, usize);
+
+impl Job<'_> {
+    fn run(&self, device: Device, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Failure> {
+        match device {
+            Device::Present => cuda::run(self, a, b, c),
+            #[cfg(feature = "emulator")]
+            Device::Emulated => Ok(emulator::run(self, a, b, c)?),
+        }
+    }
+
+    /// The recipe for matrices of the host, and where they will lie on the device: by rows where no kernel takes their strides.
+    fn select(
+        &self,
+        a: DynRef<'_>,
+        b: DynRef<'_>,
+        c: &DynMut<'_>,
+        target: kernels::Target,
+        select: &dyn Fn(Request) -> Result<Selection, Error>,
+    ) -> Result<(Selection, [Place; 3]), Error> {
+        let by_rows = |layout: Layout| (Layout::row_major(layout.rows, layout.cols), 0);
+        let places = [
+            device_layout(a.layout())?,
+            device_layout(b.layout())?,
+            match self.joining.reads_c() {
+                true => device_layout(c.layout())?,
+                false => by_rows(c.layout()),
+            },
+        ];
+        let [la, lb, lc] = places.map(|(layout, _)| layout);
+        let selection = select(Request {
+            joining: self.joining,
+            alignment: Alignment {
+                a: alignment(places[0], a.dtype()),
+                b: alignment(places[1], b.dtype()),
+                c: alignment(places[2], c.dtype()),
+            },
+            target,
+            ..Request::new(Problem::new(la, lb, lc)?, self.semiring, a.dtype())
+        })?;
+        let places = match selection.operands {
+            Operands::AsTheyAre => places,
+            Operands::CopiedByRows => places.map(|(layout, _)| by_rows(layout)),
+        };
+        Ok((selection, places))
+    }
+}
+
+/// The largest power of two, up to 256, that divides the address of element (0, 0): allocations begin at multiples of 256.
+fn alignment((_, origin): Place, dtype: DType) -> u64 {
+    1 << (origin * dtype.size()).trailing_zeros().min(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alignments_are_those_of_element_zero() {
+        let layout = Layout::row_major(1, 1);
+        let alignment = |origin| alignment((layout, origin), DType::F32);
+        assert_eq!([0, 1, 4, 6, 64].map(alignment), [256, 4, 16, 8, 256]);
+    }
 }

@@ -16,7 +16,7 @@ use tilewright_core::{
 };
 
 pub(crate) use dispatch::{Task, dispatch};
-pub(crate) use run::{typed, typed_mut};
+pub(crate) use run::typed;
 
 /// The product of two matrices whose element type is known at run time.
 ///
