@@ -3,6 +3,7 @@
 use crate::{
     error::{Error, ErrorKind},
     layout::Layout,
+    matrix::{Matrix, reserve},
     view::{MatMut, MatRef},
 };
 use core::{marker::PhantomData, ptr::NonNull};
@@ -60,6 +61,21 @@ impl<'a, T> BatchRef<'a, T> {
     }
 }
 
+impl<T: Copy> BatchRef<'_, T> {
+    /// A copy of all matrices in one, below each other; of one matrix where the stride is 0.
+    ///
+    /// # Errors
+    /// `out-of-memory`.
+    pub fn stacked(self) -> Result<Matrix<T>, Error> {
+        let Layout { rows, cols, .. } = self.layout();
+        let count = if self.stride == 0 { self.count.min(1) } else { self.count };
+        let layout = Layout::row_major(count.saturating_mul(rows), cols);
+        let mut data = reserve(layout.rows, cols)?;
+        data.extend((0..count).filter_map(|t| self.get(t)).flat_map(MatRef::iter));
+        Matrix::from_vec(data, layout)
+    }
+}
+
 /// `count` matrices to write, none of which touches another.
 pub struct BatchMut<'a, T> {
     ptr: NonNull<T>,
@@ -99,6 +115,13 @@ impl<'a, T> BatchMut<'a, T> {
     /// Layout of each.
     pub fn layout(&self) -> Layout {
         self.layout
+    }
+
+    /// The same matrices, to be read.
+    pub fn as_ref(&self) -> BatchRef<'_, T> {
+        // SAFETY: the constructor checked every matrix.
+        let first = unsafe { MatRef::from_raw_parts(self.ptr, self.layout) };
+        BatchRef { first, count: self.count, stride: self.stride }
     }
 
     /// All matrices, each to be written independently.
@@ -153,9 +176,13 @@ mod tests {
         assert!(b.get(3).is_none());
         assert_eq!(BatchRef::new(&data, l, 4, 4).err().unwrap().code(), "out-of-bounds");
         assert!(BatchRef::new(&data, l, 1000, 0).is_ok());
+        let columns = BatchRef::new(&data, l.t(), 3, 4).unwrap();
+        assert_eq!(columns.stacked().unwrap().as_slice(), [0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11]);
+        assert_eq!(BatchRef::repeat(b.get(1).unwrap(), 7).stacked().unwrap().as_slice(), [4, 5, 6, 7]);
         assert_eq!(BatchMut::new(&mut data, l, 3, 3).err().unwrap().code(), "aliased");
         assert_eq!(BatchMut::new(&mut data, l, 3, -4).err().unwrap().code(), "out-of-bounds");
         let mut m = BatchMut::new(&mut data, l, 3, 4).unwrap();
+        assert_eq!(m.as_ref().get(2).unwrap().iter().collect::<Vec<_>>(), [8, 9, 10, 11]);
         for (i, mut c) in m.iter_mut().enumerate() {
             c.fill(i as i32);
         }

@@ -138,7 +138,7 @@ impl<T: Copy + PartialEq> PartialEq for Matrix<T> {
     }
 }
 
-fn reserve<T>(rows: usize, cols: usize) -> Result<Vec<T>, Error> {
+pub(crate) fn reserve<T>(rows: usize, cols: usize) -> Result<Vec<T>, Error> {
     let mut data = Vec::new();
     let reserved = rows.checked_mul(cols).map(|len| data.try_reserve_exact(len));
     if let Some(Ok(())) = reserved {

@@ -1,5 +1,7 @@
 //! Many products of one shape.
 
+#[cfg(feature = "cuda")]
+use crate::device::{self, Device};
 use crate::{
     backend::Backend,
     options::{Options, Ran, Report},
@@ -76,6 +78,14 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
                 // As on the CPU: all is well, or nothing is written.
                 each(self.a).try_for_each(|a| domain::check_operand::<S>("A", a))?;
                 each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;
+                #[cfg(feature = "cuda")]
+                if let Some(device) = Device::of(backend).filter(|_| c.count() > 0) {
+                    match device::multiply_batch(device, c, (self.a, self.b), update, &self.options) {
+                        // No kernel takes a batch of these: one after another.
+                        Err(error) if error.code() == "unsupported" => {}
+                        done => return done,
+                    }
+                }
                 let mut kernel = NONE;
                 for ((a, b), c) in each(self.a).zip(each(self.b)).zip(c.iter_mut()) {
                     kernel = Product::<S>::new(a, b)?.options(self.options).run(c, None, update)?.kernel;

@@ -59,6 +59,54 @@ fn batches_are_products_one_after_another() {
     assert_eq!(results[0], results[1]);
 }
 
+/// Of any strides, with gaps, and with one A for all; joined with the old C in each of the ways.
+#[test]
+fn a_batch_is_one_launch_where_a_kernel_takes_batches() {
+    let (count, m, n, k) = (5, 7, 6, 9);
+    let (a, b) = (numbers(900, 1, |x| x as f32), numbers(900, 2, |x| x as f32));
+    for (stride_a, lb) in [(0, Layout::row_major(k, n)), (80, Layout::strided(k, n, 1, 11))] {
+        let a = BatchRef::new(&a, Layout::row_major(m, k), count, stride_a).unwrap();
+        let b = BatchRef::new(&b, lb, count, 100).unwrap();
+        for update in [[1.0, 0.0], [1.0, 1.0], [-2.0, 3.0]] {
+            let mut results = [[1.0_f32; 300]; 2];
+            let calls = AtomicU64::new(0);
+            let count_calls = |terms| {
+                calls.fetch_add(terms, Relaxed);
+            };
+            let mut kernels = Vec::new();
+            for (result, backend) in results.iter_mut().zip([Backend::Emulator, Backend::Reference]) {
+                let progress: Option<&(dyn Fn(u64) + Sync)> =
+                    if backend == Backend::Emulator { Some(&count_calls) } else { None };
+                let options = Options { backend, progress, ..EMULATOR };
+                let product = BatchProduct::<PlusTimes<f32>>::new(a, b).unwrap().options(options);
+                let mut c = BatchMut::new(result, Layout::strided(m, n, 1, 8), count, 60).unwrap();
+                kernels.push(product.scale_into(update[0], update[1], &mut c).unwrap());
+            }
+            assert_eq!(results[0], results[1], "{update:?}");
+            assert_eq!(kernels[0].kernel.to_string(), "simt");
+            assert!(kernels[0].why.to_string().starts_with("imitates"), "{:?}", kernels[0]);
+            assert_eq!(calls.into_inner(), (count * m * n * k) as u64);
+        }
+    }
+}
+
+/// A semiring whose kernels know no batches, or a kernel that is asked for.
+#[test]
+fn other_batches_are_products_one_after_another() {
+    let data = numbers(64, 3, |x| x as f32);
+    let batch = BatchRef::new(&data, Layout::row_major(4, 4), 4, 16).unwrap();
+    let mut c = [0.0_f32; 64];
+    let options = Options { kernel: find("naive").ok(), ..EMULATOR };
+    let product = BatchProduct::<MinPlus<f32>>::new(batch, batch).unwrap().options(options);
+    let report =
+        product.write_to(&mut BatchMut::new(&mut c, Layout::row_major(4, 4), 4, 16).unwrap()).unwrap();
+    assert_eq!(report.kernel.to_string(), "naive");
+    let mut wanted = [0.0_f32; 64];
+    let product = product.options(Options { backend: Backend::Reference, ..EMULATOR });
+    product.write_to(&mut BatchMut::new(&mut wanted, Layout::row_major(4, 4), 4, 16).unwrap()).unwrap();
+    assert_eq!(c, wanted);
+}
+
 #[test]
 fn the_kernel_and_the_gpu_can_be_chosen_and_are_named() {
     let a = Matrix::from_fn(32, 32, |i, j| (i * j % 7) as f32).unwrap();

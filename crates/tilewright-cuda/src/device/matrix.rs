@@ -115,6 +115,17 @@ impl DynDeviceMatrix {
         self.memory.stream()
     }
 
+    /// The same memory as a matrix of so many rows. The matrices of a batch lie below each other: the first of them has fewer rows than
+    /// all.
+    ///
+    /// # Errors
+    /// `out-of-bounds` where there are not so many.
+    pub fn with_rows(self, rows: usize) -> Result<Self, Error> {
+        let layout = Layout { rows, ..self.layout };
+        layout.check_bounds(self.bytes() / self.dtype.size(), self.origin)?;
+        Ok(Self { layout, ..self })
+    }
+
     /// Copies into `target`, with whatever strides it has.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     let mut transfer = copying.elapsed();
 
     let computing = Instant::now();
-    let terms = request.problem.pair_ops();
+    let terms = request.problem.pair_ops() * job.count as f64;
     let options = LaunchOptions {
         workers: job.options.threads,
         multiprocessors: gpu.multiprocessors,

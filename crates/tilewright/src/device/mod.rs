@@ -7,15 +7,16 @@ mod emulator;
 mod image;
 
 use crate::{
+    backend::Backend,
     options::{Options, Report},
     selection::{Operands, Selection},
 };
 use tilewright_core::{
-    DType, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Problem, Semiring, SemiringId,
-    Update, Value, domain, semiring::BuiltIn,
+    BatchMut, BatchRef, DType, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix,
+    Problem, Semiring, SemiringId, Update, Value, domain, semiring::BuiltIn,
 };
 use tilewright_cuda::device_layout;
-use tilewright_kernels::{self as kernels, Alignment, Request};
+use tilewright_kernels::{self as kernels, Alignment, Batch, Request};
 
 /// Who executes the kernels.
 #[derive(Clone, Copy)]
@@ -25,6 +26,18 @@ pub(crate) enum Device {
     /// The emulator, in place of one.
     #[cfg(feature = "emulator")]
     Emulated,
+}
+
+impl Device {
+    /// The one of a backend that runs kernels.
+    pub fn of(backend: Backend) -> Option<Self> {
+        match backend {
+            Backend::Cuda => Some(Self::Present),
+            #[cfg(feature = "emulator")]
+            Backend::Emulator => Some(Self::Emulated),
+            _ => None,
+        }
+    }
 }
 
 /// Why a kernel did not compute a product.
@@ -62,8 +75,43 @@ pub(crate) fn multiply<S: Semiring>(
     let built_in = built_in::<S>()?;
     Problem::new(a.layout(), b.layout(), c.layout())?;
     domain::check::<S>(a, b)?;
-    let job = Job { semiring: built_in.id(), joining: built_in.joining(update), options };
+    let rows = [a.rows(), b.rows(), c.rows()];
+    let job = Job { semiring: built_in.id(), joining: built_in.joining(update), count: 1, rows, options };
     job.run(device, built_in.operand(a), built_in.operand(b), built_in.result(c))
+}
+
+/// Equally many products by a kernel, all at once. C is not touched on failure.
+///
+/// # Errors
+/// As [`multiply`]; `unsupported` for what no kernel computes as a batch.
+pub(crate) fn multiply_batch<S: Semiring>(
+    device: Device,
+    c: &mut BatchMut<'_, S::Out>,
+    (a, b): (BatchRef<'_, S::Elem>, BatchRef<'_, S::Elem>),
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Report, Error> {
+    let built_in = built_in::<S>()?;
+    let (count, rows) = (c.count(), [a.layout().rows, b.layout().rows, c.layout().rows]);
+    let job = Job { semiring: built_in.id(), joining: built_in.joining(update), count, rows, options };
+    let (a, b, Layout { rows: m, cols: n, .. }) = (a.stacked()?, b.stacked()?, c.layout());
+    let mut all = match update.reads_c() {
+        true => c.as_ref().stacked()?,
+        false => Matrix::filled(count.saturating_mul(m), n, S::finish(S::ZERO))?,
+    };
+    let (a, b) = (built_in.operand(a.as_ref()), built_in.operand(b.as_ref()));
+    let report = job.run(device, a, b, built_in.result(all.as_mut())).map_err(|failure| failure.error)?;
+    // The emulator counts blocks as they end.
+    if let (Device::Present, Some(progress)) = (device, options.progress) {
+        let extents = [count, m, n, a.layout().cols].map(|extent| extent as u64);
+        progress(extents.into_iter().fold(1, u64::saturating_mul));
+    }
+    for (t, mut c) in c.iter_mut().enumerate() {
+        let result = all.as_ref().window(t * m, 0, m, n)?;
+        // SAFETY: the window has the shape of C.
+        c.fill_with(|i, j| unsafe { result.get_unchecked(i, j) });
+    }
+    Ok(report)
 }
 
 /// What a semiring is called, if it is one of the built-in ones.
@@ -83,6 +131,10 @@ fn built_in<S: Semiring>() -> Result<BuiltIn<S>, Error> {
 struct Job<'a> {
     semiring: SemiringId,
     joining: Joining<Value>,
+    /// Products; those of a batch lie below each other in each matrix, except in one that has no more than one.
+    count: usize,
+    /// The rows of one A, one B and one C.
+    rows: [usize; 3],
     options: &'a Options<'a>,
 }
 
@@ -116,8 +168,14 @@ impl Job<'_> {
                 false => by_rows(c.layout()),
             },
         ];
-        let [la, lb, lc] = places.map(|(layout, _)| layout);
+        let [a_rows, b_rows, c_rows] = self.rows;
+        let [(la, a_next), (lb, b_next), (lc, c_next)] =
+            [(places[0], a_rows), (places[1], b_rows), (places[2], c_rows)].map(|((layout, _), rows)| {
+                let next = if layout.rows > rows { rows as isize * layout.row_stride } else { 0 };
+                (Layout { rows, ..layout }, next)
+            });
         let selection = select(Request {
+            batch: Batch { count: self.count, a: a_next, b: b_next, c: c_next },
             joining: self.joining,
             alignment: Alignment {
                 a: alignment(places[0], a.dtype()),
