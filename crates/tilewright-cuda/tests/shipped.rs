@@ -12,8 +12,10 @@ use std::{
 };
 use tilewright_cuda::{Architecture, Cubin, Nvrtc, Output, Ptxas, Source};
 use tilewright_kernels::{
-    COMPILER_OPTIONS, Launch, LocalMemory, Program, Target, programs_for, shipped_programs,
+    COMPILER_OPTIONS, Launch, LocalMemory, Program, Target, archived_programs, programs_for,
+    readable_programs, shipped_programs,
 };
+use tilewright_ptx::Archive;
 
 /// The release of the compiler whose output is recorded, as it names itself in PTX.
 const PINNED: &str = "V13.0.88";
@@ -31,18 +33,21 @@ const ARCHITECTURES: [(&str, (u32, u32)); 7] = [
 #[test]
 fn shipped_ptx_is_what_the_pinned_compiler_makes() {
     let Some(nvrtc) = pinned() else { return };
-    let launches = shipped_programs();
-    let made =
-        parallel(&launches, |launch| (launch.program().name().to_owned(), ptx(&nvrtc, launch.program())));
+    let made = |launches: &[Launch]| parallel(launches, |launch| ptx(&nvrtc, launch.program()));
+    let (readable, archived) = (readable_programs(), archived_programs());
+    let [made_readable, made_archived] = [made(&readable), made(&archived)];
     if bless() {
-        write_shipped(&made);
+        write_readable(&readable, &made_readable);
+        write_archive(&archived, &made_archived);
         return;
     }
-    for (launch, (name, ptx)) in launches.iter().zip(&made) {
-        let ptx = ptx.strip_prefix(&launch.program().heading());
+    let rows = readable.iter().chain(&archived).zip(made_readable.iter().chain(&made_archived));
+    for (program, ptx) in rows.map(|(launch, ptx)| (launch.program(), ptx)) {
+        let is_shipped = program.shipped_ptx() == Some(ptx.as_str());
         assert!(
-            launch.program().shipped_ptx() == ptx,
-            "the PTX of {name} is not the shipped one; TILEWRIGHT_BLESS=1 updates it"
+            is_shipped,
+            "the PTX of {} is not the shipped one; TILEWRIGHT_BLESS=1 updates it",
+            program.name()
         );
     }
 }
@@ -73,9 +78,9 @@ fn resources_are_those_recorded() {
         })
         .collect();
     let rows = parallel(&jobs, |(launch, architecture)| row(&nvrtc, launch, architecture));
-    let header = "program,architecture,registers,local_memory,static_shared_memory,barriers\n";
+    let header = "program,key,architecture,registers,local_memory,static_shared_memory,barriers\n";
     let table = header.to_owned() + &rows.concat();
-    let path = kernels_crate().join("resources.csv");
+    let path = crates().join("tilewright-kernels/resources.csv");
     if bless() {
         fs::write(path, table).expect("writable");
         return;
@@ -110,8 +115,8 @@ fn bless() -> bool {
     std::env::var_os("TILEWRIGHT_BLESS").is_some()
 }
 
-fn kernels_crate() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tilewright-kernels")
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 fn architecture(name: &str) -> Architecture {
@@ -125,11 +130,11 @@ fn compile(nvrtc: &Nvrtc, program: &Program, target: &str, output: Output) -> Ve
     compiled.unwrap_or_else(|error| panic!("{} for {target}: {error}", program.name())).image
 }
 
-/// The PTX under its heading, with file names that do not depend on the working directory, and the lowest version that suffices.
+/// The PTX, with file names that do not depend on the working directory, and the lowest version that suffices.
 fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
     let image = compile(nvrtc, program, program.shipped_architecture(), Output::Ptx);
     let text = String::from_utf8(image).expect("text");
-    let mut ptx = program.heading();
+    let mut ptx = String::new();
     for line in text.trim_end_matches('\0').lines() {
         let line = match (line.trim_start().starts_with(".file"), line.split_once('"')) {
             (true, Some((start, path))) => {
@@ -154,26 +159,42 @@ fn row(nvrtc: &Nvrtc, launch: &Launch, target: &str) -> String {
     let allowed = launch.local_memory() == LocalMemory::Declared || kernel.local_memory == 0;
     assert!(allowed, "{name} for {target} keeps {} bytes per thread in local memory", kernel.local_memory);
     format!(
-        "{name},{target},{},{},{},{}\n",
-        kernel.registers, kernel.local_memory, kernel.static_shared_memory, kernel.barriers
+        "{name},{:016x},{target},{},{},{},{}\n",
+        launch.program().key(),
+        kernel.registers,
+        kernel.local_memory,
+        kernel.static_shared_memory,
+        kernel.barriers
     )
 }
 
 /// Writes the files, and the Rust table that includes them.
-fn write_shipped(made: &[(String, String)]) {
-    let folder = kernels_crate().join("ptx");
+fn write_readable(launches: &[Launch], made: &[String]) {
+    let folder = crates().join("tilewright-kernels/ptx");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("writable");
     let mut table = String::from(
-        "//! PTX of the programs, by name; written by the test `shipped` of `tilewright-cuda`.\n\n\
+        "//! PTX of programs that is there to be read, by name; written by the test `shipped` of `tilewright-cuda`.\n\n\
          #[rustfmt::skip]\npub(crate) const SHIPPED: &[(&str, &str)] = &[\n",
     );
-    for (name, ptx) in made {
-        fs::write(folder.join(format!("{name}.ptx")), ptx).expect("writable");
+    for (program, ptx) in launches.iter().map(Launch::program).zip(made) {
+        let name = program.name();
+        fs::write(folder.join(format!("{name}.ptx")), program.heading() + ptx).expect("writable");
         let _ = writeln!(table, "    (\"{name}\", include_str!(\"../ptx/{name}.ptx\")),");
     }
     table += "];\n";
-    fs::write(kernels_crate().join("src/shipped.rs"), table).expect("writable");
+    fs::write(crates().join("tilewright-kernels/src/shipped.rs"), table).expect("writable");
+}
+
+fn write_archive(launches: &[Launch], made: &[String]) {
+    let programs: Vec<_> = launches
+        .iter()
+        .map(Launch::program)
+        .zip(made)
+        .map(|(program, text)| tilewright_ptx::Program { name: program.name(), key: program.key(), text })
+        .collect();
+    let archive = Archive::write(&programs).expect("in memory");
+    fs::write(crates().join("tilewright-ptx/programs.archive"), archive).expect("writable");
 }
 
 /// Applies `f` to every item on all processors, keeping the order.

@@ -10,10 +10,17 @@
 // Tiles of C from number `whole` on are computed in parts, `k_split` terms each, that split_k_reduce adds up: all tiles
 // where there are too few to fill the GPU, or those that its last wave of blocks would compute while most of it is idle.
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
+// The PLAIN program has little text: all tiles copy with guards, and few loops are written out.
 #include "config.cuh"
 #include "order.cuh"
 #include "ptx.cuh"
 #include "vector.cuh"
+
+#if PLAIN
+#define UNROLL _Pragma("unroll 1")
+#else
+#define UNROLL _Pragma("unroll")
+#endif
 
 constexpr int WIDTH = 16 / sizeof(T);  // elements per 16-byte access
 constexpr int LANES_M = WARP_M / THREAD_M, LANES_N = WARP_N / THREAD_N;
@@ -59,7 +66,7 @@ template <int SIDE, int COPY> struct Operand {
         const long long step = ACROSS * (COPY == ALONG_K ? side_stride : k_stride);
         constexpr int SHARED_STEP = ACROSS * (COPY == ALONG_K ? 1 : PITCH) * int(sizeof(T));
         to += (k() * PITCH + side()) * sizeof(T);
-#pragma unroll
+        UNROLL
         for (int c = 0; c < COPIES; ++c) {
             // Sides are multiples of COUNT: a vector is inside or outside as a whole.
             const int s = side() + (COPY == ALONG_K ? c * ACROSS : 0), kk = k() + (COPY == ALONG_K ? 0 : c * ACROSS);
@@ -151,7 +158,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
     auto copy_tile = [&](int tile, int stage) {
         const unsigned to_a = base + stage * STAGE * sizeof(T), to_b = to_a + STAGE_A * sizeof(T);
         const int k_left = k_count - tile * TILE_K;
-        if (!EDGES || (inside && k_left >= TILE_K)) {
+        if (!EDGES || (!PLAIN && inside && k_left >= TILE_K)) {
             if (k_left > 0) {
                 tile_b.template copy<false>(to_b, TILE_N, TILE_K);
                 tile_a.template copy<false>(to_a, TILE_M, TILE_K);
@@ -203,7 +210,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
             copy_tile(tile + STAGES - 1, free);
             free = free + 1 == STAGES ? 0 : free + 1;
         }
-#pragma unroll
+        UNROLL
         for (int k = 0; k < STEPS; ++k) {
             const T* next = here;  // where step k + 1 is
             const int next_k = (k + 1) % STEPS;
@@ -302,7 +309,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
         __syncwarp();
         const int first = warp_row + i * LANES_M;
         for (int r = 0; r < LANES_M * WIDTH && m0 + first + r < M; ++r)
-#pragma unroll
+            UNROLL
             for (int s = lane; s < WARP_N; s += 32)
                 if (n0 + warp_col + s < N)
                     accumulate<S>(&to[(first + r) * to_row + (warp_col + s) * to_col], results[r * RESULT_PITCH + s], keep);

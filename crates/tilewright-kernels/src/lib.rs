@@ -45,7 +45,7 @@ pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
 pub use launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Rejected, Symbol};
 pub use program::{COMPILER_OPTIONS, Program};
-pub use programs::{programs, programs_for, shipped_programs};
+pub use programs::{archived_programs, programs, programs_for, readable_programs, shipped_programs};
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar, Target};

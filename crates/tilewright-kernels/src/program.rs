@@ -65,13 +65,26 @@ impl Program {
     /// newest), so that every driver from CUDA 11.2 on takes it.
     pub const SHIPPED_PTX_VERSION: &str = "7.2";
 
-    /// The PTX of this program that is part of the crate, for GPUs and machines without a compiler at hand: for compute
+    /// The PTX of this program that comes with the catalogue, for GPUs and machines without a compiler at hand: for compute
     /// capability 8.0 and later where the program needs it, else for 7.5 and later.
     ///
-    /// `None` for a program that is not among [`crate::shipped_programs`]: with other constants, say.
+    /// `None` for a program that is not among [`crate::shipped_programs`]: with other constants, say. Without the feature `ptx` there
+    /// are [`crate::readable_programs`] alone.
     pub fn shipped_ptx(&self) -> Option<&'static str> {
-        let (_, ptx) = SHIPPED.iter().find(|(name, _)| *name == self.name)?;
-        ptx.strip_prefix(&self.heading())
+        match SHIPPED.iter().find(|(name, _)| *name == self.name) {
+            Some((_, ptx)) => ptx.strip_prefix(&self.heading()),
+            None => self.archived_ptx(),
+        }
+    }
+
+    #[cfg(feature = "ptx")]
+    fn archived_ptx(&self) -> Option<&'static str> {
+        tilewright_ptx::find(&self.name, self.key())
+    }
+
+    #[cfg(not(feature = "ptx"))]
+    fn archived_ptx(&self) -> Option<&'static str> {
+        None
     }
 
     /// The architecture that the shipped PTX is compiled for.
@@ -80,12 +93,14 @@ impl Program {
         if self.source.contains("ptx.cuh") { "compute_80" } else { "compute_75" }
     }
 
-    /// The first line of the shipped PTX: it changes with the code of every file.
+    /// The first line of PTX that is there to be read.
     pub fn heading(&self) -> String {
         format!("// tilewright {:016x}\n", self.key())
     }
 
-    fn key(&self) -> u64 {
+    /// What tells whether PTX and resources that were recorded are those of this program: a hash of its code, its constants and the
+    /// compiler's options.
+    pub fn key(&self) -> u64 {
         key(COMPILER_OPTIONS, [(self.file, self.source)].into_iter().chain(self.headers()))
     }
 

@@ -4,7 +4,7 @@ use crate::{
     catalogue::kernels,
     kernel::{Family, Kernel, Variant},
     launch::Launch,
-    request::{Request, Target},
+    request::{Form, Request, Target},
     simt::simt_tiles,
 };
 use tilewright_core::{Layout, Problem};
@@ -21,7 +21,11 @@ pub fn programs_for(target: Target) -> Vec<Launch> {
     for kernel in kernels().iter().filter(|k| k.family == Family::Production) {
         for &variant in kernel.variants {
             for tile in simt_tiles(variant.dtype) {
-                extend(&mut all, product(kernel, variant, [256; 3], target, Some(tile)));
+                // With whole tiles, and with edges.
+                for size in [[256; 3], [35, 33, 17]] {
+                    let ask = |r: &mut Request| (r.target, r.tile) = (target, Some(tile));
+                    extend(&mut all, product(kernel, variant, size, ask));
+                }
             }
         }
     }
@@ -40,10 +44,17 @@ const SETTINGS: [(&str, &str, u32); 8] = [
     ("atomics-shared", "bins", 1),
 ];
 
-/// One launch of every program whose PTX is part of this crate, for machines without a compiler.
-///
-/// Exhibits appear with their parameters' defaults and with a few other values, `simt` as it computes small products.
+/// One launch of every program whose PTX comes with the catalogue, for machines without a compiler: [`readable_programs`] and
+/// [`archived_programs`].
 pub fn shipped_programs() -> Vec<Launch> {
+    let mut all = readable_programs();
+    extend(&mut all, archived_programs());
+    all
+}
+
+/// The programs of ladder and gallery whose PTX is there to be read, in the folder `ptx`: each kernel's first variant. Exhibits appear
+/// with their parameters' defaults and with a few other values.
+pub fn readable_programs() -> Vec<Launch> {
     let mut all = Vec::new();
     for kernel in kernels() {
         if kernel.exhibit().is_some() {
@@ -53,14 +64,35 @@ pub fn shipped_programs() -> Vec<Launch> {
                 extend(&mut all, kernel.show(&chosen).map(|s| s.recipe.launches).unwrap_or_default());
             }
         }
+        let launches = ladder(kernel, kernel.variants[0]);
+        // What copies operands for them is no step of the ladder.
+        extend(&mut all, launches.into_iter().filter(|launch| launch.entry == kernel.entry()).collect());
+    }
+    all
+}
+
+/// The programs whose PTX is compressed, in the crate `tilewright-ptx`: all others of the ladder, and the plain one of every variant
+/// of the production kernel.
+pub fn archived_programs() -> Vec<Launch> {
+    let mut all = Vec::new();
+    for kernel in kernels() {
         for &variant in kernel.variants {
-            // A size that is a multiple of every tile, a tiny one, and one that is ragged in every direction.
-            for size in [[256; 3], [16; 3], [35, 33, 17]] {
-                extend(&mut all, product(kernel, variant, size, Target::default(), None));
+            extend(&mut all, ladder(kernel, variant));
+            if kernel.family == Family::Production {
+                extend(&mut all, product(kernel, variant, [256; 3], |r| r.form = Form::Plain));
             }
         }
     }
+    let readable = readable_programs();
+    all.retain(|launch| readable.iter().all(|other| other.program != launch.program));
     all
+}
+
+/// The launches of a step of the ladder; none for other kernels.
+fn ladder(kernel: &'static Kernel, variant: Variant) -> Vec<Launch> {
+    // Multiples of every tile, and sizes for kernels of one block.
+    let sizes = [[256; 3], [16; 3]].into_iter().filter(|_| kernel.family == Family::Ladder);
+    sizes.flat_map(|size| product(kernel, variant, size, |_| ())).collect()
 }
 
 /// The launches for a row-major product; none where the kernel refuses it.
@@ -68,12 +100,12 @@ fn product(
     kernel: &'static Kernel,
     variant: Variant,
     [m, n, k]: [usize; 3],
-    target: Target,
-    tile: Option<[u32; 5]>,
+    ask: impl FnOnce(&mut Request),
 ) -> Vec<Launch> {
     let (a, b, c) = (Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
     let Ok(problem) = Problem::new(a, b, c) else { return Vec::new() };
-    let request = Request { target, tile, ..Request::new(problem, variant.semiring, variant.dtype) };
+    let mut request = Request::new(problem, variant.semiring, variant.dtype);
+    ask(&mut request);
     kernel.recipe(&request).map(|r| r.launches).unwrap_or_default()
 }
 
@@ -120,12 +152,34 @@ mod tests {
     #[test]
     fn shipped_ptx_is_that_of_the_sources() {
         for launch in shipped_programs() {
+            let program = &launch.program;
             assert!(
-                launch.program.shipped_ptx().is_some(),
+                program.shipped_ptx().is_some(),
                 "{} has no PTX, or an old one: see CONTRIBUTING.md",
-                launch.program.name
+                program.name
             );
         }
+    }
+
+    #[test]
+    fn every_variant_of_ladder_and_production_comes_with_ptx_of_every_launch() {
+        let multiply = kernels().iter().filter(|kernel| kernel.exhibit().is_none());
+        for (kernel, &variant) in multiply.flat_map(|kernel| kernel.variants.iter().map(move |v| (kernel, v)))
+        {
+            let launches =
+                [[256; 3], [16; 3]].map(|size| product(kernel, variant, size, |r| r.form = Form::Plain));
+            assert!(launches.iter().any(|launches| !launches.is_empty()), "{} {variant}", kernel.name);
+            for launch in launches.iter().flatten() {
+                assert!(launch.program.shipped_ptx().is_some(), "{} {variant}", launch.program.name);
+            }
+        }
+    }
+
+    #[test]
+    fn readable_ptx_is_short() {
+        let programs = readable_programs();
+        let ptx = programs.iter().filter_map(|launch| launch.program.shipped_ptx());
+        assert!(ptx.map(|ptx| ptx.lines().count()).sum::<usize>() < 15_000);
     }
 
     #[test]

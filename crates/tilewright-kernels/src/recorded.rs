@@ -2,7 +2,7 @@
 
 use crate::Program;
 
-/// Lines of program, architecture, registers, local memory, static shared memory, barriers.
+/// Lines of program, key, architecture, registers, local memory, static shared memory, barriers.
 const TABLE: &str = include_str!("../resources.csv");
 
 /// What a program's entry takes. Sizes are in bytes.
@@ -29,12 +29,14 @@ impl Program {
     /// assert_eq!(program.recorded("sm_10"), None);
     /// ```
     pub fn recorded(&self, architecture: &str) -> Option<Recorded> {
-        // The name does not tell the constants; the shipped PTX belongs to this very text.
-        self.shipped_ptx()?;
-        let row = TABLE.lines().find_map(|line| {
-            let rest = line.strip_prefix(self.name.as_str())?.strip_prefix(',')?;
-            rest.strip_prefix(architecture)?.strip_prefix(',')
-        })?;
+        let mut rows = TABLE
+            .lines()
+            .filter_map(|line| line.strip_prefix(self.name.as_str())?.strip_prefix(','))
+            .peekable();
+        // The name does not tell the code.
+        rows.peek()?;
+        let start = format!("{:016x},{architecture},", self.key());
+        let row = rows.find_map(|row| row.strip_prefix(&start))?;
         let mut numbers = row.split(',').map(|cell| cell.parse().ok());
         let mut next = || numbers.next().flatten();
         Some(Recorded {

@@ -46,8 +46,9 @@ pub enum Form {
     /// The one that is the fastest for these layouts, sizes and alignments.
     #[default]
     Specialised,
-    /// The one that takes them all: elements are copied one by one, with guards, and nothing is packed or split.
-    General,
+    /// The one that takes them all, and comes with the catalogue for GPUs and machines without a compiler at hand: it has little text,
+    /// elements are copied one by one, with guards, and nothing is packed or split.
+    Plain,
 }
 
 impl Request {

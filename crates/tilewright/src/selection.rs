@@ -3,7 +3,7 @@
 use crate::ptx;
 use tilewright_core::{Error, Layout, Problem};
 use tilewright_cuda::{Nvrtc, choose, kernels_by_speed};
-use tilewright_kernels::{Alignment, Family, Form, Kernel, Recipe, Rejected, Request, simt_tiles};
+use tilewright_kernels::{Alignment, Family, Form, Kernel, Recipe, Rejected, Request};
 
 /// A recipe, and what it was made for.
 pub(crate) struct Selection {
@@ -40,8 +40,8 @@ pub(crate) fn select(asked: Request, kernel: Option<&'static Kernel>) -> Result<
     Ok(selected(copied, recipe, Operands::CopiedByRows))
 }
 
-/// As [`select`], of the programs whose PTX can be had: where there is no NVRTC, another form or tile of the kernel, copies by rows
-/// or another kernel takes the place of a program that is not part of the catalogue's PTX.
+/// As [`select`], of the programs whose PTX can be had: where there is no NVRTC, the plain form of the kernel, copies by rows
+/// or another kernel takes the place of a program that does not come with the catalogue.
 ///
 /// # Errors
 /// As [`select`]; `unavailable` without NVRTC where no kernel will do.
@@ -95,19 +95,13 @@ fn by_rows(request: Request) -> Result<Request, Error> {
     Ok(Request { problem: Problem::new(a, b, c)?, alignment: Alignment::ALLOCATION, ..request })
 }
 
-/// The ways in which a kernel can be asked for a product, the fastest first: for `simt` each tile, then without packing and splitting,
-/// then as the program that takes all layouts.
+/// The ways in which a kernel can be asked for a product, the fastest first: `simt` also for its plain program, which comes with the
+/// catalogue.
 fn forms(kernel: &Kernel, request: Request) -> Vec<Request> {
-    if kernel.family != Family::Production {
-        return vec![request];
+    match kernel.family {
+        Family::Production => vec![request, Request { form: Form::Plain, ..request }],
+        Family::Ladder | Family::Gallery => vec![request],
     }
-    let ways = [
-        request,
-        Request { workspace: 0, ..request },
-        Request { workspace: 0, form: Form::General, ..request },
-    ];
-    let tiles = simt_tiles(request.dtype);
-    ways.iter().flat_map(|way| tiles.iter().map(|&tile| Request { tile: Some(tile), ..*way })).collect()
 }
 
 #[cfg(test)]

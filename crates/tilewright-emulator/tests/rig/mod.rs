@@ -10,7 +10,7 @@ use tilewright_core::{
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
 use tilewright_emulator::{HostArray, Launch, Program, Stage, StagedArgument};
-use tilewright_kernels::{self as kernels, Alignment, Batch, Buffer, Kernel, Recipe, Request, Variant};
+use tilewright_kernels::{self as kernels, Alignment, Batch, Buffer, Form, Kernel, Recipe, Request, Variant};
 
 /// How the elements of a matrix lie.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,7 @@ pub struct Case {
     pub tile: Option<[u32; 5]>,
     pub splits: Option<u32>,
     pub pack: Option<[bool; 2]>,
+    pub form: Form,
     /// Of the GPU that the recipe is for.
     pub multiprocessors: Option<u32>,
 }
@@ -67,7 +68,8 @@ impl Case {
     pub fn new(kernel: &'static Kernel, variant: Variant, size: [usize; 3]) -> Self {
         let (orders, joining) = ([Order::Rows; 3], Joining::Replace);
         let (tile, splits, pack, multiprocessors) = (None, None, None, None);
-        Self { kernel, variant, size, orders, joining, products: 1, tile, splits, pack, multiprocessors }
+        let (products, form) = (1, Form::Specialised);
+        Self { kernel, variant, size, orders, joining, products, tile, splits, pack, form, multiprocessors }
     }
 }
 
@@ -84,6 +86,7 @@ pub fn program_names(case: &Case) -> Vec<String> {
         tile: case.tile,
         splits: case.splits,
         pack: case.pack,
+        form: case.form,
         ..request(case, Problem::new(a, b, c).expect("shapes fit"))
     };
     let recipe = case.kernel.recipe(&request).expect("accepted");
@@ -149,6 +152,7 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<
         tile: case.tile,
         splits: case.splits,
         pack: case.pack,
+        form: case.form,
         ..request(case, Problem::new(a.layout, b.layout, c.layout).expect("shapes fit"))
     };
     let Ok(recipe) = case.kernel.recipe(&request) else { return Outcome::Refused };

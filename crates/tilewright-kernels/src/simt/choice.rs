@@ -3,7 +3,7 @@
 use super::{
     cost::{Candidate, Work},
     division::{Division, MOST_PARTS, divisions},
-    menu::{Tile, tiles},
+    menu::{Tile, plain, tiles},
     operand::{Copy, Operand},
 };
 use crate::{
@@ -21,7 +21,11 @@ pub(crate) fn choose(
 ) -> Result<(Candidate, Vec<Rejected>), Vec<Rejected>> {
     let mut rejected = Vec::new();
     let mut best: Vec<(Candidate, f64)> = Vec::new();
-    for &tile in tiles(work.dtype) {
+    let menu = match request.form {
+        Form::Specialised => tiles(work.dtype),
+        Form::Plain => plain(work.dtype),
+    };
+    for &tile in menu {
         let reject = |reason: String| Rejected { candidate: tile.name(), reason };
         if request.tile.is_some_and(|asked| asked != tile.id()) {
             rejected.push(reject("another tile is asked for".into()));
@@ -100,7 +104,7 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
 
 /// Every division and packing that makes sense with a tile.
 fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
-    if request.form == Form::General {
+    if request.form == Form::Plain {
         let (division, copies) = (Division::whole(work, &tile), [Copy::AlongK, Copy::AlongSide]);
         return vec![Candidate { tile, division, copies, packed: [false, false] }];
     }

@@ -67,6 +67,14 @@ impl Tile {
     }
 }
 
+/// The tile of the plain program, which takes all layouts.
+pub(crate) const fn plain(dtype: DType) -> &'static [Tile] {
+    match dtype {
+        DType::F64 => PLAIN_DOUBLES,
+        _ => PLAIN_WORDS,
+    }
+}
+
 /// The tiles for an element type, the largest first.
 pub(crate) const fn tiles(dtype: DType) -> &'static [Tile] {
     match dtype {
@@ -187,6 +195,20 @@ const DOUBLES: &[Tile] = &[
     },
 ];
 
+/// No other tile competes with it, so that nothing asks for its rates.
+const PLAIN_WORDS: &[Tile] = &[Tile {
+    block: [64, 64],
+    warp: [32, 64],
+    k: 16,
+    stages: 2,
+    capped: false,
+    copy_step: [0, 0],
+    ..WORDS[1]
+}];
+
+const PLAIN_DOUBLES: &[Tile] =
+    &[Tile { block: [64, 64], k: 8, stages: 2, prefetch: Prefetch::Off, ..DOUBLES[0] }];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,7 +217,7 @@ mod tests {
     fn tiles_divide_evenly() {
         for dtype in [DType::F32, DType::F64, DType::I32] {
             let vector = Tile::vector(dtype);
-            for t in tiles(dtype) {
+            for t in tiles(dtype).iter().chain(plain(dtype)) {
                 for side in 0..2 {
                     assert_eq!(t.block[side] % t.warp[side], 0);
                     assert_eq!(t.warp[side] % t.thread[side], 0);

@@ -139,7 +139,7 @@ impl Plan {
             buffers,
             // Terms that packing added are zeros on both sides.
             k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
-            edges: request.form == Form::General || chosen.has_edges(work),
+            edges: request.form == Form::Plain || chosen.has_edges(work),
         };
         for first in (0..work.batch).step_by(MOST_BATCHES) {
             let batches = (work.batch - first).min(MOST_BATCHES) as u32;
@@ -240,11 +240,17 @@ impl Plan {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
-        let shape = tile.id().map(|x| x.to_string());
-        let options = [copies[0] as u32, copies[1] as u32, product.edges.into(), vectors.into()];
-        let options: String = options.iter().map(u32::to_string).collect();
         let mut program = Program::new(kernel, request.variant(), &constants);
-        program.name = format!("{}.{}.{options}", program.name, shape.join("x"));
+        let is_plain = request.form == Form::Plain;
+        program.name += &if is_plain {
+            ".plain".to_owned()
+        } else {
+            let shape = tile.id().map(|x| x.to_string());
+            let options = [copies[0] as u32, copies[1] as u32, product.edges.into(), vectors.into()];
+            format!(".{}.{}", shape.join("x"), options.map(|option| option.to_string()).concat())
+        };
+        // For the preprocessor: the pragmas of tuned tiles are as if nothing else could stand in their place.
+        program.config += &format!("#define PLAIN {}\n", u32::from(is_plain));
         Launch {
             dynamic_shared_memory: shared_memory(chosen, request),
             starts_early: request.starts_early(),

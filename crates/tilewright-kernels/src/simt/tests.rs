@@ -256,35 +256,33 @@ fn copies_of_operands_that_no_memory_holds_are_refused() {
 }
 
 #[test]
-fn the_general_form_of_a_tile_is_one_program_for_all_layouts() {
-    for dtype in [DType::F32, DType::F64, DType::I32] {
-        for tile in simt_tiles(dtype) {
-            let mut names = Vec::new();
-            for [m, n, k] in [[256, 256, 256], [1, 1, 1], [35, 33, 17], [100, 2, 5000], [3, 5, 0]] {
-                for b in [Layout::row_major(k, n), Layout::col_major(k, n), Layout::strided(k, n, 0, 2)] {
-                    for c in [Layout::row_major(m, n), Layout::col_major(m, n)] {
-                        let problem = Problem::new(Layout::col_major(m, k), b, c).unwrap();
-                        let mut r = Request::new(problem, SemiringId::PlusTimes, dtype);
-                        (r.tile, r.form) = (Some(tile), Form::General);
-                        let recipe = plan(&r);
-                        assert!(recipe.launches.len() == 1 && recipe.workspaces.is_empty());
-                        names.push(recipe.launches[0].program.clone());
-                    }
+fn the_plain_program_of_a_variant_takes_all_layouts() {
+    for variant in SIMT.variants {
+        let mut programs = Vec::new();
+        for [m, n, k] in [[256, 256, 256], [1, 1, 1], [35, 33, 17], [100, 2, 5000], [3, 5, 0]] {
+            for b in [Layout::row_major(k, n), Layout::col_major(k, n), Layout::strided(k, n, 0, 2)] {
+                for c in [Layout::row_major(m, n), Layout::col_major(m, n)] {
+                    let problem = Problem::new(Layout::col_major(m, k), b, c).unwrap();
+                    let r = Request {
+                        form: Form::Plain,
+                        ..Request::new(problem, variant.semiring, variant.dtype)
+                    };
+                    let recipe = plan(&r);
+                    assert!(recipe.launches.len() == 1 && recipe.workspaces.is_empty());
+                    programs.push(recipe.launches[0].program.clone());
                 }
             }
-            assert!(names.iter().all(|program| *program == names[0]), "{tile:?}");
         }
+        assert!(programs.iter().all(|program| *program == programs[0]), "{variant}");
+        assert_eq!(programs[0].name, format!("simt.{variant}.plain"));
+        assert!(programs[0].shipped_ptx().is_some(), "{variant}");
     }
 }
 
 #[test]
-fn every_type_has_a_general_form_in_the_catalogue() {
-    for dtype in [DType::F32, DType::F64, DType::I32] {
-        let shipped = simt_tiles(dtype).into_iter().any(|tile| {
-            let mut r = Request::new(request(layouts(3, 5, 7)).problem, SemiringId::PlusTimes, dtype);
-            (r.tile, r.form) = (Some(tile), Form::General);
-            plan(&r).launches[0].program.shipped_ptx().is_some()
-        });
-        assert!(shipped, "{dtype}");
-    }
+fn the_plain_program_has_a_tile_of_its_own() {
+    let mut r = request(layouts(256, 256, 256));
+    (r.form, r.tile) = (Form::Plain, Some(simt_tiles(DType::F32)[0]));
+    let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
+    assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
 }
