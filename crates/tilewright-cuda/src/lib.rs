@@ -13,6 +13,7 @@ mod engine;
 mod ffi;
 mod locate;
 mod nvrtc;
+mod program_ptx;
 mod resources;
 mod telemetry;
 mod tool;
@@ -31,6 +32,7 @@ pub use engine::{
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};
+pub use program_ptx::ProgramPtx;
 pub use resources::{Input, kernel_resources, ptx};
 pub use telemetry::Telemetry;
 pub use tool::{Nvdisasm, Ptxas};

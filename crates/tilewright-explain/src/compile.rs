@@ -3,7 +3,9 @@
 use crate::case::Gpu;
 use tilewright_arch::KernelResources;
 use tilewright_core::Error;
-use tilewright_cuda::{Architecture, Input, InstructionSet, Nvrtc, Source, kernel_resources, ptx};
+use tilewright_cuda::{
+    Architecture, Input, InstructionSet, Nvrtc, ProgramPtx, Source, kernel_resources, ptx,
+};
 use tilewright_kernels::Program;
 
 /// A compiled kernel.
@@ -17,19 +19,24 @@ pub struct Code {
 /// What is known of the machine code: only wanted for the launch that is explained.
 type Resources = (Option<KernelResources>, Option<String>);
 
-/// A program of the catalogue: compiled for the GPU, or as it comes with the catalogue where there is no compiler.
+/// A program of the catalogue.
 pub fn program(program: &Program, entry: &str, gpu: &Gpu, wants_resources: bool) -> Result<Code, Error> {
+    let capability = gpu.limits.compute_capability;
+    let made = ProgramPtx::of(program, capability)?;
+    let ptx = made.text.to_string();
+    if let Some(missing) = made.missing {
+        return Ok(shipped(program, ptx, made.architecture, gpu, &missing));
+    }
     let headers = program.headers();
     let source = Source { name: program.file(), text: program.source(), headers: &headers };
-    match compiled(Input::Source(source), entry, gpu, wants_resources) {
-        Err(missing) if missing.is_unavailable() => shipped(program, gpu, missing),
-        code => code,
-    }
+    let other = other_architecture(Architecture::new(capability), made.architecture);
+    let (resources, missing) =
+        if wants_resources { resources(Input::Source(source), entry, gpu) } else { (None, None) };
+    Ok(Code { ptx, resources, note: other.or(missing) })
 }
 
 /// The PTX that comes with the catalogue, and what is recorded of its machine code.
-fn shipped(program: &Program, gpu: &Gpu, missing: Error) -> Result<Code, Error> {
-    let Some(ptx) = program.shipped_ptx() else { return Err(missing) };
+fn shipped(program: &Program, ptx: String, target: Architecture, gpu: &Gpu, missing: &Error) -> Code {
     let architecture = Architecture::new(gpu.limits.compute_capability).real();
     let resources = program.recorded(&architecture).map(|known| KernelResources {
         registers_per_thread: known.registers,
@@ -37,12 +44,18 @@ fn shipped(program: &Program, gpu: &Gpu, missing: Error) -> Result<Code, Error> 
         barriers: known.barriers,
         ..KernelResources::default()
     });
-    let (reason, target) = (missing.to_string(), program.shipped_architecture());
+    let (reason, target) = (missing.to_string(), target.virtual_name());
     let reason = reason.lines().next().unwrap_or_default();
     let unknown =
         if resources.is_some() { "" } else { "; registers are not known and left out of the occupancy" };
     let note = format!("{reason}: the PTX is that of the catalogue, for {target}{unknown}");
-    Ok(Code { ptx: ptx.to_owned(), resources, note: Some(note) })
+    Code { ptx, resources, note: Some(note) }
+}
+
+/// What to say where the PTX is not for the GPU's own architecture.
+fn other_architecture(wanted: Architecture, found: Architecture) -> Option<String> {
+    let differs = || format!("this NVRTC does not know {}: the PTX is for {}", wanted.real(), found.real());
+    (wanted != found).then(differs)
 }
 
 /// CUDA C++ or PTX.
@@ -60,11 +73,7 @@ pub fn compiled(input: Input<'_>, entry: &str, gpu: &Gpu, wants_resources: bool)
 fn supported(gpu: &Gpu) -> Result<(Architecture, Option<String>), Error> {
     let wanted = Architecture::new(gpu.limits.compute_capability);
     let nearest = Nvrtc::find()?.nearest(wanted)?;
-    if nearest == wanted {
-        return Ok((wanted, None));
-    }
-    let note = format!("this NVRTC does not know {}: the PTX is for {}", wanted.real(), nearest.real());
-    Ok((nearest, Some(note)))
+    Ok((nearest, other_architecture(wanted, nearest)))
 }
 
 fn resources(input: Input<'_>, entry: &str, gpu: &Gpu) -> Resources {

@@ -30,10 +30,6 @@ mod dynamic;
 mod options;
 pub mod plan;
 mod product;
-// Plans for the emulator need it even where there is none; what reads PTX does not.
-#[cfg(feature = "cuda")]
-#[cfg_attr(not(feature = "emulator"), allow(dead_code))]
-mod ptx;
 #[cfg(feature = "cuda")]
 mod selection;
 mod verify;

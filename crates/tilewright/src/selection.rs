@@ -1,9 +1,8 @@
 //! Which kernel computes a product on a GPU, and with which operands: the same for plans, the engine and the emulator.
 
-use crate::ptx;
 use tilewright_core::{Error, Layout, Problem};
-use tilewright_cuda::{Nvrtc, choose, kernels_by_speed};
-use tilewright_kernels::{Alignment, Family, Form, Kernel, Recipe, Rejected, Request};
+use tilewright_cuda::{ProgramPtx, choose, kernels_by_speed};
+use tilewright_kernels::{Alignment, Family, Form, Kernel, Launch, Program, Recipe, Rejected, Request};
 
 /// A recipe, and what it was made for.
 pub(crate) struct Selection {
@@ -46,14 +45,20 @@ pub(crate) fn select(asked: Request, kernel: Option<&'static Kernel>) -> Result<
 /// # Errors
 /// As [`select`]; `unavailable` without NVRTC where no kernel will do.
 pub(crate) fn select_with_ptx(asked: Request, kernel: Option<&'static Kernel>) -> Result<Selection, Error> {
-    select_among(asked, kernel, &|recipe| match ptx::not_shipped(recipe) {
-        None => Ok(()),
-        Some(program) => Nvrtc::find().map(|_| ()).map_err(|missing| Lacking {
-            program: program.name().to_owned(),
-            why: "its PTX is not part of the catalogue, and there is no NVRTC to compile it".into(),
-            error: missing,
-        }),
+    select_among(asked, kernel, &|recipe| {
+        recipe.launches().iter().map(Launch::program).try_for_each(|program| {
+            ProgramPtx::exists(program).map_err(|error| Lacking {
+                program: program.name().to_owned(),
+                why: "its PTX does not come with the catalogue, and there is no NVRTC to compile it".into(),
+                error,
+            })
+        })
     })
+}
+
+/// The first program of a recipe whose PTX does not come with the catalogue.
+pub(crate) fn not_shipped(recipe: &Recipe) -> Option<&Program> {
+    recipe.launches().iter().map(Launch::program).find(|program| program.shipped_ptx().is_none())
 }
 
 /// A program that cannot be had.
@@ -109,6 +114,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
     use tilewright_core::{DType, ErrorKind, SemiringId};
+    use tilewright_cuda::Nvrtc;
 
     fn request(a: Layout, b: Layout) -> Request {
         let problem = Problem::new(a, b, Layout::row_major(a.rows, b.cols)).unwrap();
@@ -120,7 +126,7 @@ mod tests {
         for [m, n, k] in [[1, 1, 1], [64, 64, 64], [100, 37, 3], [300, 200, 1000], [5, 1024, 2]] {
             for b in [Layout::row_major(k, n), Layout::col_major(k, n), Layout::strided(k, n, 0, 0)] {
                 let selection = select_with_ptx(request(Layout::col_major(m, k), b), None).unwrap();
-                let lacks = ptx::not_shipped(&selection.recipe).is_some();
+                let lacks = not_shipped(&selection.recipe).is_some();
                 assert!(!lacks || Nvrtc::find().is_ok(), "{m} x {n} x {k}: {:?}", selection.recipe.kernel());
                 assert_eq!(selection.recipe.launches().is_empty(), selection.request.problem.c().is_empty());
             }
@@ -129,7 +135,7 @@ mod tests {
 
     /// As on a machine without NVRTC.
     fn shipped_alone(recipe: &Recipe) -> Result<(), Lacking> {
-        let Some(program) = ptx::not_shipped(recipe) else { return Ok(()) };
+        let Some(program) = not_shipped(recipe) else { return Ok(()) };
         let (what, why, hint) = ("NVRTC", "a test does without".into(), String::new());
         let error = ErrorKind::Unavailable { what, why, hint }.into();
         Err(Lacking { program: program.name().to_owned(), why: "not shipped".into(), error })
@@ -167,7 +173,7 @@ mod tests {
                         let (b, c) = (layouts(k, n)[j * 5 % 6], results[(i + j) % 2]);
                         let asked = Request::new(Problem::new(a, b, c).unwrap(), semiring, dtype);
                         match select_among(asked, None, &shipped_alone) {
-                            Ok(s) => assert!(ptx::not_shipped(&s.recipe).is_none()),
+                            Ok(s) => assert!(not_shipped(&s.recipe).is_none()),
                             Err(_) => refused.push((dtype, a, b, c)),
                         }
                     }

@@ -10,9 +10,8 @@ use crate::{
     json,
 };
 use std::io::Write;
-use tilewright::cuda::{Architecture, Nvrtc, Output, Source};
-use tilewright_arch::ComputeCapability;
-use tilewright_kernels::{COMPILER_OPTIONS, Kernel, find};
+use tilewright::cuda::{Architecture, ProgramPtx};
+use tilewright_kernels::{Kernel, find};
 
 pub fn run(args: &Kernels, common: &Common) -> Result<(), Failure> {
     let Some(name) = &args.name else { return list::print(common.format) };
@@ -42,12 +41,6 @@ fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
     let Some(launch) = launches.iter().find(|launch| launch.entry() == kernel.entry()) else {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
-    let program = launch.program();
-    if let Some(ptx) = program.shipped_ptx() {
-        return Ok(ptx.to_owned());
-    }
-    let source = Source { name: program.file(), text: program.source(), headers: &program.headers() };
-    let target = Architecture::new(ComputeCapability::new(8, 0));
-    let compiled = Nvrtc::find()?.compile(&source, target, Output::Ptx, COMPILER_OPTIONS)?;
-    Ok(String::from_utf8_lossy(&compiled.image).trim_end_matches('\0').to_owned())
+    let architecture: Architecture = launch.program().shipped_architecture().parse()?;
+    Ok(ProgramPtx::of(launch.program(), architecture.capability)?.text.to_string())
 }

@@ -73,7 +73,9 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
             None
         })
     };
-    let planned = if backend == Backend::Emulator { Plan::on_emulator } else { Plan::on_gpu };
+    // A GPU that is not here has a compiler.
+    let is_here = backend == Backend::Emulator || args.gpu.is_none();
+    let planned = if is_here { Plan::here } else { Plan::on_gpu };
     let plan = planned(query, &gpu, gpu_kernel(args.kernel), &resources)?;
     if let Some(error) = problem.into_inner()
         && !common.quiet

@@ -1,4 +1,5 @@
-//! By which ways a program can become code on a device, as a pure function of the versions that are here.
+//! By which ways a program can become code on a device, as a pure function of the versions that are here. What the compiler makes comes
+//! before what comes with the catalogue, as it does where no device runs it: see `ProgramPtx`.
 
 use crate::device::DriverVersion;
 use crate::nvrtc::NvrtcVersion;

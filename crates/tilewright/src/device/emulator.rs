@@ -5,12 +5,12 @@ use crate::{
     backend::Backend,
     options::Report,
     plan::Gpu,
-    ptx,
     selection::{Selection, select_with_ptx},
 };
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 use tilewright_core::{DynMut, DynRef, Error, ErrorKind};
+use tilewright_cuda::ProgramPtx;
 use tilewright_emulator::{
     self as emulator, Finding, FindingKind, HostArray, LaunchError, LaunchOptions, Program, Stage,
     StagedArgument,
@@ -91,8 +91,8 @@ fn place(buffer: Buffer) -> Option<usize> {
 }
 
 fn program(launch: &Launch, gpu: &Gpu) -> Result<Program, Error> {
-    let ptx = ptx::of(launch.program(), gpu.capability)?;
-    Program::new(&ptx).map_err(|problem| unsupported(launch, problem.to_string()))
+    let ptx = ProgramPtx::of(launch.program(), gpu.capability)?;
+    Program::new(&ptx.text).map_err(|problem| unsupported(launch, problem.to_string()))
 }
 
 /// Runs a launch on a machine of its own, and takes over what it left in memory.

@@ -8,10 +8,7 @@ use super::{
     resources::Compiled,
     target::Gpu,
 };
-use crate::{
-    ptx,
-    selection::{Operands, Selection, select, select_with_ptx},
-};
+use crate::selection::{Operands, Selection, not_shipped, select, select_with_ptx};
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, kernels};
@@ -109,12 +106,12 @@ impl Plan {
         Self::of_selection(query, gpu, select(request(query, gpu)?, kernel)?, kernel, resources)
     }
 
-    /// As [`Plan::on_gpu`], for the emulator in place of `gpu`: of the programs whose PTX is part of the catalogue, where there is no
-    /// NVRTC to compile others.
+    /// As [`Plan::on_gpu`], where this machine is to run it, on `gpu` or on the emulator: of the programs that come with the catalogue,
+    /// where there is no NVRTC to compile others.
     ///
     /// # Errors
     /// As [`Plan::on_gpu`]; `unavailable` where only programs would do that there is no NVRTC for.
-    pub fn on_emulator(
+    pub fn here(
         query: &Query,
         gpu: &Gpu,
         kernel: Option<&'static Kernel>,
@@ -168,7 +165,7 @@ fn others(request: &Request, chosen: &Recipe, passed_over: Option<&Rejected>) ->
     let kernels = kernels().iter().filter(multiplies).map(|kernel| {
         let reason = match kernel.recipe(request) {
             // Where one program cannot be had for want of a compiler, no other can that is not shipped.
-            Ok(recipe) => match passed_over.filter(|_| ptx::not_shipped(&recipe).is_some()) {
+            Ok(recipe) => match passed_over.filter(|_| not_shipped(&recipe).is_some()) {
                 Some(program) => program.reason.clone(),
                 None => format!("comes after {} in order of speed", chosen.kernel().name),
             },
