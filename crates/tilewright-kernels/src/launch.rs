@@ -123,6 +123,7 @@ pub struct Rejected {
 /// One kernel launch, as its recipe made it.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    pub(crate) role: Role,
     pub(crate) program: Program,
     pub(crate) entry: &'static str,
     pub(crate) grid: [u32; 3],
@@ -132,10 +133,11 @@ pub struct Launch {
     pub(crate) symbols: Vec<Symbol>,
     pub(crate) local_memory: LocalMemory,
     pub(crate) starts_early: bool,
+    pub(crate) parts: u32,
 }
 
 impl Launch {
-    /// A launch without dynamic shared memory, symbols or local memory.
+    /// A launch that computes, without dynamic shared memory, symbols or local memory.
     pub(crate) fn new(
         program: Program,
         entry: &'static str,
@@ -144,6 +146,7 @@ impl Launch {
         arguments: Vec<Argument>,
     ) -> Self {
         Self {
+            role: Role::Product,
             program,
             entry,
             grid,
@@ -153,7 +156,13 @@ impl Launch {
             symbols: Vec::new(),
             local_memory: LocalMemory::Forbidden,
             starts_early: false,
+            parts: 1,
         }
+    }
+
+    /// What it is for.
+    pub fn role(&self) -> Role {
+        self.role
     }
 
     /// The program to compile.
@@ -201,6 +210,22 @@ impl Launch {
     pub fn starts_early(&self) -> bool {
         self.starts_early
     }
+
+    /// Into how many parts it splits the sums of most tiles of C, for a later launch to join.
+    pub fn parts(&self) -> u32 {
+        self.parts
+    }
+}
+
+/// What a launch of a recipe is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It copies operands in the order in which the product reads them.
+    Pack,
+    /// It multiplies, or is the launch of an exhibit.
+    Product,
+    /// It adds up what the product computed in parts.
+    Join,
 }
 
 /// What a compiled kernel may keep in local memory.

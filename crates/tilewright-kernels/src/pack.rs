@@ -1,7 +1,7 @@
 //! Copies of operands in the order that a kernel reads them, filled up with the semiring's zero.
 
 use crate::{
-    launch::{Argument, ArgumentValue, Buffer, Launch},
+    launch::{Argument, ArgumentValue, Buffer, Launch, Role},
     program::{Program, Source},
     request::Request,
 };
@@ -70,6 +70,7 @@ pub(crate) fn pack(request: &Request, [a, b]: [Operand; 2]) -> Launch {
     ];
     let tiles = (side(a) + side(b)) / TILE * terms.div_ceil(TILE);
     Launch {
+        role: Role::Pack,
         starts_early: request.starts_early(),
         ..Launch::new(
             Program::of(PACK, request.variant(), &[]),

@@ -3,7 +3,7 @@
 use crate::{
     catalogue::kernels,
     kernel::{Family, Kernel, Variant},
-    launch::Launch,
+    launch::{Launch, Role},
     request::{Form, Request, Target},
     simt::simt_tiles,
 };
@@ -66,7 +66,7 @@ pub fn readable_programs() -> Vec<Launch> {
         }
         let launches = ladder(kernel, kernel.variants[0]);
         // What copies operands for them is no step of the ladder.
-        extend(&mut all, launches.into_iter().filter(|launch| launch.entry == kernel.entry()).collect());
+        extend(&mut all, launches.into_iter().filter(|launch| launch.role == Role::Product).collect());
     }
     all
 }

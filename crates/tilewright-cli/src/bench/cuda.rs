@@ -11,7 +11,7 @@ use tilewright::{
     cuda::{Competitor, Cublas, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
     semiring::Visit,
 };
-use tilewright_kernels::{Family, Kernel, Recipe, Refusal, Request, kernels};
+use tilewright_kernels::{Family, Kernel, Recipe, Refusal, Request, Role, kernels};
 
 /// The name of the vendor's library in the results.
 pub const CUBLAS: &str = "cuBLAS";
@@ -102,7 +102,7 @@ impl Runner<'_> {
         let Self::Kernel(prepared) = self else { return Ok(None) };
         // Others prepare operands, or join parts of sums.
         let recipe = prepared.recipe();
-        let product = recipe.launches().iter().position(|launch| launch.entry() == recipe.kernel().entry());
+        let product = recipe.launches().iter().position(|launch| launch.role() == Role::Product);
         let Some(index) = product else { return Ok(None) };
         Ok(prepared.kernels()?.get(index).map(|kernel| {
             let threads = kernel.block.iter().product::<u32>() * kernel.blocks_per_multiprocessor;

@@ -11,7 +11,7 @@ use crate::{
 };
 use std::io::Write;
 use tilewright::cuda::{Architecture, ProgramPtx};
-use tilewright_kernels::{Kernel, find};
+use tilewright_kernels::{Kernel, Role, find};
 
 pub fn run(args: &Kernels, common: &Common) -> Result<(), Failure> {
     let Some(name) = &args.name else { return list::print(common.format) };
@@ -38,7 +38,7 @@ fn print(text: &str) -> Result<(), Failure> {
 /// The PTX of the program that computes, for the oldest architecture that has all instructions in use.
 fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
     let launches = describe::launches(kernel);
-    let Some(launch) = launches.iter().find(|launch| launch.entry() == kernel.entry()) else {
+    let Some(launch) = launches.iter().find(|launch| launch.role() == Role::Product) else {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
     let architecture: Architecture = launch.program().shipped_architecture().parse()?;

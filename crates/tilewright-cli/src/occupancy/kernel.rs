@@ -10,7 +10,7 @@ use tilewright::{
     cuda::{Architecture, CompiledKernel, Input, InstructionSet, Source, kernel_resources},
 };
 use tilewright_arch::{ComputeCapability, KernelResources, Limits};
-use tilewright_kernels::{self as kernels, Kernel, Launch, Recipe, Request, Variant};
+use tilewright_kernels::{self as kernels, Kernel, Launch, Recipe, Request, Role, Variant};
 
 /// A kernel that is compiled for one architecture after the other.
 pub struct CompiledFor {
@@ -138,8 +138,12 @@ fn launch(kernel: &'static Kernel, limits: &Limits, sms: Option<u32>) -> Result<
         }
         (None, None) => return Err(no_kernel(kernel.name)),
     };
-    let computes = |launch: &Launch| launch.entry() == kernel.entry();
-    recipe.launches().iter().find(|launch| computes(launch)).cloned().ok_or_else(|| no_kernel(kernel.name))
+    recipe
+        .launches()
+        .iter()
+        .find(|launch| launch.role() == Role::Product)
+        .cloned()
+        .ok_or_else(|| no_kernel(kernel.name))
 }
 
 /// How the kernel multiplies square matrices.

@@ -4,7 +4,7 @@ use super::{Argument, Array, Case, Gpu, Launch, Request, check_repeated, unsuppo
 use crate::{compile, model::SourceText};
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
 use tilewright_kernels as kernels;
-use tilewright_kernels::{Buffer, Kernel, Recipe};
+use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
 
 /// Sides of the square product that is explained unless sizes are given; `single-block` takes the second.
 const SIDES: [usize; 2] = [256, 16];
@@ -230,7 +230,7 @@ fn case(
 ) -> Result<Case, Error> {
     let mut launches = Vec::new();
     // The kernel itself is explained, whatever comes behind it.
-    let last = recipe.launches().iter().rposition(|launch| launch.entry() == kernel.entry());
+    let last = recipe.launches().iter().rposition(|launch| launch.role() == Role::Product);
     let steps = &recipe.launches()[..=last.unwrap_or(recipe.launches().len().saturating_sub(1))];
     let mut notes: Vec<String> =
         recipe.details().iter().map(|(name, value)| format!("{name}: {value}")).collect();

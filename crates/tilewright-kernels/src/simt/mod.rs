@@ -11,7 +11,7 @@ mod tests;
 use crate::{
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
+    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
     pack,
     program::{Program, Source},
     refusal::Refusal,
@@ -254,6 +254,7 @@ impl Plan {
         Launch {
             dynamic_shared_memory: shared_memory(chosen, request),
             starts_early: request.starts_early(),
+            parts: if division.whole == 0 { division.parts } else { 1 },
             ..Launch::new(
                 program,
                 kernel.entry(),
@@ -300,6 +301,7 @@ impl Plan {
         let mut program = Program::of(REDUCE, request.variant(), &constants);
         program.name = format!("{}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
         Launch {
+            role: Role::Join,
             starts_early: request.starts_early(),
             ..Launch::new(
                 program,

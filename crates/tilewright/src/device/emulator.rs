@@ -15,7 +15,7 @@ use tilewright_emulator::{
     self as emulator, Finding, FindingKind, HostArray, LaunchError, LaunchOptions, Program, Stage,
     StagedArgument,
 };
-use tilewright_kernels::{Buffer, Kernel, Launch, Recipe};
+use tilewright_kernels::{Buffer, Launch, Recipe, Role};
 
 pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Error> {
     let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
@@ -51,7 +51,7 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     for (launch, program) in recipe.launches().iter().zip(programs) {
         threads =
             threads.max(options.workers(launch.grid().iter().map(|&extent| u64::from(extent)).product()));
-        execute(recipe.kernel(), launch, program, &mut images, &options, &progress)?;
+        execute(launch, program, &mut images, &options, &progress)?;
     }
     let seconds = computing.elapsed().as_secs_f64();
 
@@ -97,7 +97,6 @@ fn program(launch: &Launch, gpu: &Gpu) -> Result<Program, Error> {
 
 /// Runs a launch on a machine of its own, and takes over what it left in memory.
 fn execute(
-    kernel: &Kernel,
     launch: &Launch,
     program: Program,
     images: &mut [Image],
@@ -122,7 +121,7 @@ fn execute(
             .map_err(|e| unsupported(launch, e.to_string()))?;
     }
     let block_done = || {
-        if launch.entry() == kernel.entry() {
+        if launch.role() == Role::Product {
             progress.block_done();
         }
     };
@@ -154,7 +153,7 @@ struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     fn new(recipe: &Recipe, terms: f64, tell: Option<&'a (dyn Fn(u64) + Sync)>) -> Self {
-        let product = recipe.launches().iter().filter(|launch| launch.entry() == recipe.kernel().entry());
+        let product = recipe.launches().iter().filter(|launch| launch.role() == Role::Product);
         let blocks =
             product.map(|launch| launch.grid().iter().map(|&extent| u128::from(extent)).product::<u128>());
         Self { tell, terms: terms as u128, blocks: blocks.sum(), done: AtomicU64::new(0) }

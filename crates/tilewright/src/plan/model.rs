@@ -9,7 +9,7 @@
 //! and take up to fourteen times as long as a model without them says, so that none is given for them.
 
 use super::{floor::Floor, query::Query, target::Gpu};
-use tilewright_kernels::{ArgumentValue, Family, Launch, Recipe};
+use tilewright_kernels::{Family, Launch, Recipe, Role};
 
 /// Bytes that the shared memory and L1 of a multiprocessor give per clock.
 const LOAD_BYTES_PER_CLOCK: f64 = 128.0;
@@ -29,9 +29,8 @@ impl Model<'_> {
         if recipe.kernel().family != Family::Production {
             return None;
         }
-        let is_product = |launch: &&Launch| launch.entry() == recipe.kernel().entry();
-        let product: f64 =
-            recipe.launches().iter().filter(is_product).map(|launch| self.product(launch)).sum();
+        let multiply = recipe.launches().iter().filter(|launch| launch.role() == Role::Product);
+        let product: f64 = multiply.map(|launch| self.product(launch)).sum();
         let copied: f64 = recipe.workspaces().iter().map(|&bytes| 2.0 * bytes as f64).sum();
         let starts = recipe.launches().len() as f64 * LAUNCH_SECONDS;
         let least = self.floor.map_or(0.0, |floor| floor.seconds);
@@ -47,25 +46,11 @@ impl Model<'_> {
         let p = &self.query.problem;
         let terms = p.pair_ops() / blocks;
         // Where sums are split, several blocks share a tile of C.
-        let outputs = p.m() as f64 * p.n() as f64 * parts(launch, p.k()) / (blocks * threads);
+        let outputs = p.m() as f64 * p.n() as f64 * f64::from(launch.parts()) / (blocks * threads);
         let bytes = 2.0 / outputs.max(1.0).sqrt() * self.query.dtype.size() as f64;
         let loads = terms * bytes / (LOAD_BYTES_PER_CLOCK * self.gpu.clock_hz);
         let multiprocessors = f64::from(self.gpu.multiprocessors);
         let arithmetic = self.floor.map_or(0.0, |f| terms * multiprocessors / f.peak.pair_ops_per_second);
         (blocks / multiprocessors).ceil() * loads.max(arithmetic)
-    }
-}
-
-/// Into how many parts a launch splits the sums of `k` terms, of most tiles.
-fn parts(launch: &Launch, k: usize) -> f64 {
-    let argument = |name| {
-        launch.arguments().iter().find_map(|argument| match argument.value {
-            ArgumentValue::I32(value) if argument.name == name => usize::try_from(value).ok(),
-            _ => None,
-        })
-    };
-    match (argument("whole"), argument("k_split")) {
-        (Some(0), Some(terms)) => k.div_ceil(terms.max(1)).max(1) as f64,
-        _ => 1.0,
     }
 }
