@@ -237,3 +237,18 @@ fn the_roofline_is_that_of_the_arithmetic() {
         assert!(text.contains(&format!(" T{operation}/s without a cache")), "{text}");
     }
 }
+
+#[test]
+fn the_production_kernel_is_explained_and_printed_without_a_compiler() {
+    let desk = Desk::new();
+    let without = |line: &str| {
+        let output = desk.command(line).env("TILEWRIGHT_NVRTC_PATH", "none").output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for dtype in ["f32", "f64", "i32"] {
+        let text = without(&format!("explain simt --arg M=35 --arg N=33 --arg K=17 --arg dtype={dtype}"));
+        assert!(text.contains("program: plain, for all layouts"), "{text}");
+    }
+    assert!(without("kernels simt --ptx").contains(".visible .entry simt("));
+}

@@ -115,3 +115,19 @@ fn factors_and_accumulation_are_part_of_the_plan() {
     let plan = desk.json(line);
     assert_eq!((&plan["reads_c"], &plan["alpha"], &plan["bytes"]), (&true.into(), &0.5.into(), &64.0.into()));
 }
+
+#[test]
+fn without_a_compiler_the_plain_program_is_planned_and_the_reason_given() {
+    let desk = Desk::new();
+    for dtype in ["f32", "f64", "i32"] {
+        let line = format!("mul whole.csv whole.csv --dtype {dtype} --plan --backend emulator --format json");
+        let output = desk.command(&line).env("TILEWRIGHT_NVRTC_PATH", "none").output().unwrap();
+        let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let program = format!("simt.plus-times.{dtype}.plain");
+        assert_eq!(plan["gpu"]["launches"][0]["program"], program.as_str(), "{plan}");
+        let passed_over = &plan["rejected"][0];
+        let reason = "its PTX does not come with the catalogue, and there is no NVRTC to compile it";
+        assert_eq!(passed_over["reason"], reason, "{plan}");
+        assert!(passed_over["candidate"].as_str().unwrap().starts_with("simt."), "{plan}");
+    }
+}

@@ -32,7 +32,7 @@ pub use engine::{
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};
-pub use program_ptx::ProgramPtx;
+pub use program_ptx::{ProgramPtx, recipe_with_ptx};
 pub use resources::{Input, kernel_resources, ptx};
 pub use telemetry::Telemetry;
 pub use tool::{Nvdisasm, Ptxas};

@@ -148,14 +148,6 @@ impl SampleLaunch {
     }
 }
 
-/// The launches of a sample product, or with the exhibit's defaults.
-pub fn launches(kernel: &'static Kernel) -> Vec<Launch> {
-    let product = preconditions::sample(kernel).map(|(_, recipe)| recipe);
-    product
-        .or_else(|| Some(kernel.show(&[]).ok()?.recipe().clone()))
-        .map_or(Vec::new(), |recipe| recipe.launches().to_vec())
-}
-
 fn sample(kernel: &'static Kernel) -> Option<Sample> {
     if let Some((request, recipe)) = preconditions::sample(kernel) {
         let p = request.problem;

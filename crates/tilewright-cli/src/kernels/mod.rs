@@ -10,7 +10,10 @@ use crate::{
     json,
 };
 use std::io::Write;
-use tilewright::cuda::{Architecture, ProgramPtx};
+use tilewright::{
+    Error,
+    cuda::{Architecture, ProgramPtx, recipe_with_ptx},
+};
 use tilewright_kernels::{Kernel, Role, find};
 
 pub fn run(args: &Kernels, common: &Common) -> Result<(), Failure> {
@@ -37,8 +40,11 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// The PTX of the program that computes, for the oldest architecture that has all instructions in use.
 fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
-    let launches = describe::launches(kernel);
-    let Some(launch) = launches.iter().find(|launch| launch.role() == Role::Product) else {
+    let recipe = match preconditions::sample(kernel) {
+        Some((request, _)) => recipe_with_ptx(kernel, &request)?,
+        None => kernel.show(&[]).map_err(Error::from)?.recipe().clone(),
+    };
+    let Some(launch) = recipe.launches().iter().find(|launch| launch.role() == Role::Product) else {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
     let architecture: Architecture = launch.program().shipped_architecture().parse()?;

@@ -3,6 +3,7 @@
 use super::{Argument, Array, Case, Gpu, Launch, Request, check_repeated, unsupported};
 use crate::{compile, model::SourceText};
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
+use tilewright_cuda::recipe_with_ptx;
 use tilewright_kernels as kernels;
 use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
 
@@ -156,7 +157,7 @@ impl Product {
             let [alpha, beta] = self.factors.map(|factor| factor.map(Value::Float));
             wanted.joining = Joining::Scale { alpha: alpha.unwrap_or(self.semiring.one()), beta };
         }
-        let recipe = kernel.recipe(&wanted)?;
+        let recipe = recipe_with_ptx(kernel, &wanted)?;
         if recipe.launches().is_empty() {
             return Err(unsupported("an empty product", "nothing is launched for it", "choose larger sizes"));
         }

@@ -145,7 +145,7 @@ impl Plan {
             let batches = (work.batch - first).min(MOST_BATCHES) as u32;
             self.launch(recipe, request, chosen, &product, first, batches);
         }
-        recipe.details = self.details(chosen, &product);
+        recipe.details = self.details(chosen, &product, request.form);
     }
 
     /// One launch of the product, and one that joins the parts if there are any.
@@ -313,7 +313,7 @@ impl Plan {
         }
     }
 
-    fn details(&self, chosen: &Candidate, product: &Product) -> Vec<(&'static str, String)> {
+    fn details(&self, chosen: &Candidate, product: &Product, form: Form) -> Vec<(&'static str, String)> {
         let Candidate { tile, division, packed, .. } = chosen;
         let packed = match packed {
             [false, false] => "nothing",
@@ -338,6 +338,7 @@ impl Plan {
             ("parts of k", parts),
             ("packed first", packed.into()),
             ("edge tiles", if product.edges { "guarded" } else { "none" }.into()),
+            ("program", if form == Form::Plain { "plain, for all layouts" } else { "tuned" }.into()),
         ]
     }
 }
