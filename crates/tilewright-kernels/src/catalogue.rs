@@ -1,6 +1,6 @@
 //! All kernels, by name.
 
-use crate::{gallery, kernel::Kernel, ladder::*, simt::SIMT};
+use crate::{families::simt::SIMT, gallery, kernel::Kernel, ladder::*};
 use std::sync::LazyLock;
 use tilewright_core::{Error, ErrorKind};
 

@@ -24,6 +24,7 @@
 //! ```
 
 mod catalogue;
+mod families;
 mod gallery;
 mod headers;
 mod kernel;
@@ -37,9 +38,9 @@ mod recorded;
 mod refusal;
 mod request;
 mod shipped;
-mod simt;
 
 pub use catalogue::{find, kernels};
+pub use families::simt::simt_tiles;
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
@@ -49,4 +50,3 @@ pub use programs::{archived_programs, programs, programs_for, readable_programs,
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar, Target};
-pub use simt::simt_tiles;

@@ -2,10 +2,10 @@
 
 use crate::{
     catalogue::kernels,
+    families::simt::simt_tiles,
     kernel::{Family, Kernel, Variant},
     launch::{Launch, Role},
     request::{Form, Request, Target},
-    simt::simt_tiles,
 };
 use tilewright_core::{Layout, Problem};
 

@@ -131,7 +131,7 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, asked: Option<u32>) -> Vec<Div
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simt::menu::tiles;
+    use crate::families::simt::menu::tiles;
     use tilewright_core::DType;
 
     fn work(m: u32, n: u32, k: u32) -> Work {

@@ -30,7 +30,7 @@ pub(crate) const SIMT: Kernel = Kernel {
     summary: "any sizes, strides and transposes; asynchronous copies, deterministic split of k, batches",
     teaches: "everything together: tiles chosen by a cost model, copies ahead of the arithmetic, guards at edges only",
     file: "simt.cu",
-    source: include_str!("../../kernels/simt.cu"),
+    source: include_str!("simt.cu"),
     variants: &[
         Variant::new(SemiringId::PlusTimes, DType::F32),
         Variant::new(SemiringId::PlusTimes, DType::F64),
@@ -50,8 +50,7 @@ pub fn simt_tiles(dtype: DType) -> Vec<[u32; 5]> {
     menu::tiles(dtype).iter().map(Tile::id).collect()
 }
 
-const REDUCE: Source =
-    Source { file: "split_k_reduce.cu", text: include_str!("../../kernels/split_k_reduce.cu") };
+const REDUCE: Source = Source { file: "split_k_reduce.cu", text: include_str!("split_k_reduce.cu") };
 const REDUCE_THREADS: u32 = 256;
 
 /// Blocks along y that every GPU takes.

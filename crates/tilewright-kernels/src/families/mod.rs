@@ -1,0 +1,3 @@
+//! Kernels that products are computed with, a folder for each family: its text, its tiles, what they cost, and its recipe.
+
+pub(crate) mod simt;
