@@ -385,4 +385,19 @@ mod tests {
         assert_ne!(one, build(b"ELF build 88", NvrtcVersion { minor: 1, ..version }));
         assert!(NvrtcBuild::of(Path::new("libnvrtc.so.13"), version).is_err());
     }
+    /// Where several versions are installed, each compiles, beside the others.
+    #[test]
+    fn the_compiler_that_is_found_is_the_first_of_all() {
+        let Ok(first) = Nvrtc::find() else { return };
+        let all = Nvrtc::all().expect("one at least");
+        assert_eq!(all[0].location().path, first.location().path);
+        let text = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2.0f; }";
+        let source = Source { name: "twice.cu", text, headers: &[] };
+        for one in all {
+            let architecture = one.nearest("sm_90".parse().expect("known")).expect("it says");
+            let compiled = one.compile(&source, architecture, Output::Cubin, DEFAULT_OPTIONS);
+            assert!(!compiled.expect("compiles").image.is_empty());
+            eprintln!("NVRTC {} at {}", one.version(), one.location());
+        }
+    }
 }
