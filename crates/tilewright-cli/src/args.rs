@@ -8,7 +8,7 @@ mod occupancy;
 mod sizes;
 mod sweep;
 
-pub use bench::{Bench, Library, Math, Where};
+pub use bench::{Bench, Library, Math, Order, Where};
 pub use choice::KernelChoice;
 pub use explain::Explain;
 pub use kernels::Kernels;
@@ -46,7 +46,8 @@ available, 5 device failure or out of memory, 130 interrupted.
 Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and --threads of `mul`; \
 TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
 TILEWRIGHT_DEVICE numbers the GPU; TILEWRIGHT_CACHE_DIR and TILEWRIGHT_NO_CACHE=1 move and disable the cache of \
-compiled kernels; TILEWRIGHT_NO_REUSE=1 runs machine code as it was compiled; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, TILEWRIGHT_PTXAS_PATH and \
+compiled kernels; TILEWRIGHT_NO_REUSE=1 runs machine code as it was compiled; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, \
+TILEWRIGHT_CUBLASLT_PATH, TILEWRIGHT_PTXAS_PATH and \
 TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA, `none` to do without one; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
 
@@ -73,7 +74,7 @@ pub enum Format {
     Table,
     /// One JSON object, SI units
     Json,
-    /// A line for each row: sweeps of `occupancy`, and `gpus`
+    /// A line for each row: sweeps of `occupancy`, `gpus` and `bench`
     Csv,
 }
 
@@ -128,7 +129,7 @@ pub enum CacheAction {
 impl Command {
     /// Whether there is a format for rows.
     pub fn prints_rows(&self) -> bool {
-        matches!(self, Self::Occupancy(_) | Self::Gpus(_))
+        matches!(self, Self::Occupancy(_) | Self::Gpus(_) | Self::Bench(_))
     }
 }
 

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     if cli.common.format == Format::Csv && !cli.command.prints_rows() {
-        let what = "--format csv is for sweeps of `occupancy` and for `gpus`";
+        let what = "--format csv is for sweeps of `occupancy`, for `gpus` and for `bench`";
         return Err(Failure::usage(what, "choose table or json"));
     }
     match cli.command {

@@ -19,15 +19,18 @@ fn the_processor_is_measured_and_checked() {
         assert_eq!(
             keys(row),
             [
+                "algorithms_tried",
                 "backend",
                 "conditions",
                 "flop_per_second",
                 "k",
                 "kernel",
                 "m",
+                "memory_bytes",
                 "n",
                 "occupancy",
                 "operations_per_byte",
+                "order",
                 "pair_ops_per_second",
                 "peak_fraction",
                 "problem",
@@ -36,8 +39,11 @@ fn the_processor_is_measured_and_checked() {
                 "samples",
                 "seconds",
                 "speed_against_cublas",
+                "speed_against_cublaslt",
                 "spread",
-                "verified"
+                "verified",
+                "workspace_bytes",
+                "workspace_limit_bytes"
             ]
         );
         assert_eq!(
@@ -64,6 +70,33 @@ fn the_ladder_of_the_processor_has_every_instruction_set() {
     );
     let named = desk.ok("bench --kernel portable --sizes 8..16:8 --rounds 1 --threads 1 -q");
     assert_eq!(named.matches("portable, 1 thread").count(), 2, "{named}");
+}
+
+#[test]
+fn every_order_is_measured_and_named() {
+    let desk = Desk::new();
+    let line = "bench --backend cpu --sizes 24x16x40 --orders nn,nt,tn,tt --rounds 1 --threads 1 -q";
+    let text = desk.ok(line);
+    for heading in ["24 x 16 x 40\n", "24 x 16 x 40, nt\n", "24 x 16 x 40, tn\n", "24 x 16 x 40, tt\n"] {
+        assert!(text.contains(heading), "{heading}{text}");
+    }
+    let report = desk.json(line);
+    let rows = report["results"].as_array().unwrap();
+    let orders: Vec<&str> = rows.iter().map(|row| row["order"].as_str().unwrap()).collect();
+    assert_eq!(orders, ["nn", "nt", "tn", "tt"]);
+    assert!(rows.iter().all(|row| row["verified"] == true));
+}
+
+#[test]
+fn rows_are_printed_as_csv() {
+    let desk = Desk::new();
+    let csv =
+        desk.ok("bench --backend cpu --sizes 16,24 --orders nn,tt --rounds 1 --threads 1 -q --format csv");
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 5, "{csv}");
+    assert!(lines[0].starts_with("semiring,dtype,m,n,k,order,"), "{csv}");
+    assert!(lines[2].starts_with("plus-times,f32,16,16,16,tt,cpu,"), "{csv}");
+    assert!(lines.iter().all(|line| !line.is_empty()), "{csv}");
 }
 
 #[test]
@@ -94,6 +127,7 @@ fn without_a_gpu_the_processor_is_measured_and_that_is_said() {
         "bench --backend cuda --sizes 16",
         "bench --kernel naive --sizes 16",
         "bench --against cublas --sizes 16 --rounds 1",
+        "bench --against cublaslt --sizes 16 --rounds 1",
     ] {
         let asked = run(line);
         assert_eq!(asked.code, Some(4), "{line}: {}", asked.err);
@@ -116,6 +150,10 @@ fn nonsense_is_refused() {
         ("bench --kernel naive --ladder", "cannot be used with"),
         ("bench --cublas-math pedantic", "--against"),
         ("bench --against cublas --cublas-math fast", "[possible values: default, pedantic]"),
+        ("bench --semiring min-plus --against cublaslt", "--against cublaslt with min-plus on f32"),
+        ("bench --dtype i32 --against cublaslt,cublas", "--against cublaslt with plus-times on i32"),
+        ("bench --against blas", "[possible values: cublas, cublaslt]"),
+        ("bench --orders nn,xy", "[possible values: nn, nt, tn, tt]"),
         ("bench --rounds 0", "0 is not in 1..=10000"),
         ("bench --kernel copy-offset", "possible values: "),
     ] {

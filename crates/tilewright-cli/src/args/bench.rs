@@ -12,13 +12,17 @@ Sizes: 512 is a square product, 16x4096x4096 is MxNxK (A is M x K, B is K x N), 
 How it is measured: operands are random. Every kernel's result is compared with the definition before it is timed. On a GPU \
 the device's own clock counts, without transfers; buffers rotate through more memory than the second-level cache holds. \
 The kernels take turns, round by round. Repetitions follow without a pause, as in a steady state, \
-unless --no-overlap is given. cuBLAS is its default cublasSgemm or cublasDgemm; its math mode is set, and variables that \
-override it are reported. Times are medians; the spread is half of the distance between the quartiles. Peaks \
+unless --no-overlap is given. Times are medians; the spread is half of the distance between the quartiles. Peaks \
 are those at the boost clock.
+
+NVIDIA's libraries: `--against cublas,cublaslt` measures both. Their arithmetic is set, and variables that override it are \
+reported. Each may work in as much memory as the kernels beside it take, and in 32 MiB at least, which is what cuBLAS \
+takes by itself on Hopper. The memory that a contender takes beyond A, B and C stands in its row; for cuBLAS it is what it was given.
 
 Examples:
   tilewright bench
   tilewright bench --ladder --sizes 4096 --against cublas --plot ladder.svg
+  tilewright bench --kernel simt --against cublas,cublaslt --orders nn,nt,tn,tt --no-overlap
   tilewright bench --semiring min-plus --dtype i32 --sizes 512..8192
   tilewright bench --kernel shared-tile,warp-tile --sizes 1024..4096:1024 --format json";
 
@@ -35,6 +39,16 @@ pub struct Bench {
     /// Which products; 1024,2048,4096 on a GPU and 256,512,1024 without one unless given
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Product")]
     pub sizes: Vec<Sizes>,
+    /// How A and B lie, in this order: n by rows, t by columns, as the transpose of a matrix by rows
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ORDER,...",
+        value_delimiter = ',',
+        default_value = "nn",
+        help_heading = "Product"
+    )]
+    pub orders: Vec<Order>,
 
     /// Every step from naive to fast: the GPU's kernels, or without a GPU the instruction sets of the processor
     #[arg(long, help_heading = "Contenders")]
@@ -45,10 +59,10 @@ pub struct Bench {
     /// Where to compute
     #[arg(long, value_enum, default_value_t = Where::Auto, help_heading = "Contenders")]
     pub backend: Where,
-    /// Measure the vendor's library in the same run (plus-times on f32 and f64)
-    #[arg(long, value_enum, value_name = "LIBRARY", help_heading = "Contenders")]
-    pub against: Option<Library>,
-    /// The arithmetic that is asked of cuBLAS
+    /// Measure the vendor's libraries in the same run (plus-times on f32 and f64)
+    #[arg(long, value_enum, value_name = "LIBRARY,...", value_delimiter = ',', help_heading = "Contenders")]
+    pub against: Vec<Library>,
+    /// The arithmetic that is asked of the libraries
     #[arg(long, value_enum, value_name = "MODE", requires = "against", help_heading = "Contenders")]
     pub cublas_math: Option<Math>,
     /// Threads of the CPU backend; 0 takes as many as the product can occupy
@@ -85,19 +99,59 @@ pub enum Where {
     Cuda,
 }
 
-/// The math mode of cuBLAS.
+/// How A and B lie in memory; C lies by rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// A and B by rows
+    Nn,
+    /// A by rows, B by columns
+    Nt,
+    /// A by columns, B by rows
+    Tn,
+    /// A and B by columns
+    Tt,
+}
+
+impl Order {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nn => "nn",
+            Self::Nt => "nt",
+            Self::Tn => "tn",
+            Self::Tt => "tt",
+        }
+    }
+
+    /// Whether A, and whether B, lies by columns.
+    pub const fn by_columns(self) -> [bool; 2] {
+        [matches!(self, Self::Tn | Self::Tt), matches!(self, Self::Nt | Self::Tt)]
+    }
+}
+
+/// The arithmetic of cuBLAS and cuBLASLt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Math {
-    /// The fastest of full precision (CUBLAS_DEFAULT_MATH); taken unless given
+    /// The fastest of full precision (CUBLAS_DEFAULT_MATH, CUBLAS_COMPUTE_32F); taken unless given
     #[default]
     Default,
-    /// The prescribed precision in every step, whatever the environment says (CUBLAS_PEDANTIC_MATH)
+    /// The prescribed precision in every step, whatever the environment says (CUBLAS_PEDANTIC_MATH, CUBLAS_COMPUTE_32F_PEDANTIC)
     Pedantic,
 }
 
 /// A library to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Library {
-    /// NVIDIA's, in the same process
+    /// NVIDIA's cublasSgemm and cublasDgemm, which pick the algorithm by themselves
     Cublas,
+    /// NVIDIA's cuBLASLt: of at most 32 algorithms that its heuristics name, the one that is the fastest here when tried
+    Cublaslt,
+}
+
+impl Library {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cublas => "cublas",
+            Self::Cublaslt => "cublaslt",
+        }
+    }
 }

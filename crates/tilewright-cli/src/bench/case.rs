@@ -1,33 +1,50 @@
 //! The product that is measured, with random operands.
 
-use crate::args::Size;
+use crate::args::{Order, Size};
 use tilewright::{
-    DType, DynMatrix, DynProduct, Element, Error, ErrorKind, MatRef, Matrix, SemiringId, bf16, f16,
+    DType, DynMatrix, DynProduct, DynRef, Element, Error, ErrorKind, MatRef, Matrix, SemiringId, bf16, f16,
     plan::{Query, Work},
 };
 
 /// A product with its operands.
 pub struct Case {
     pub semiring: SemiringId,
-    pub a: DynMatrix,
-    pub b: DynMatrix,
+    order: Order,
+    /// By rows: the operand, or its transpose where it is to lie by columns.
+    stored: [DynMatrix; 2],
 }
 
 impl Case {
     /// Operands that are the same on every run.
-    pub fn new(semiring: SemiringId, dtype: DType, size: Size) -> Result<Self, Error> {
+    pub fn new(semiring: SemiringId, dtype: DType, size: Size, order: Order) -> Result<Self, Error> {
         let mut random = XorShift(0x9e37_79b9_7f4a_7c15);
         let sign = match semiring {
             SemiringId::MaxTimes | SemiringId::MinTimes => Sign::NotNegative,
             _ => Sign::Any,
         };
-        let a = random.matrix(size.m, size.k, dtype, sign)?;
-        let b = random.matrix(size.k, size.n, dtype, sign)?;
-        Ok(Self { semiring, a, b })
+        let mut matrix = |rows, cols, by_columns| match by_columns {
+            true => random.matrix(cols, rows, dtype, sign),
+            false => random.matrix(rows, cols, dtype, sign),
+        };
+        let [a, b] = order.by_columns();
+        let stored = [matrix(size.m, size.k, a)?, matrix(size.k, size.n, b)?];
+        Ok(Self { semiring, order, stored })
+    }
+
+    pub fn dtype(&self) -> DType {
+        self.stored[0].dtype()
+    }
+
+    /// A and B.
+    fn views(&self) -> [DynRef<'_>; 2] {
+        let [a, b] = self.stored.each_ref().map(DynMatrix::as_ref);
+        let [a_by_columns, b_by_columns] = self.order.by_columns();
+        [if a_by_columns { a.t() } else { a }, if b_by_columns { b.t() } else { b }]
     }
 
     pub fn product(&self) -> Result<DynProduct<'_>, Error> {
-        DynProduct::new(self.semiring, self.a.as_ref(), self.b.as_ref())
+        let [a, b] = self.views();
+        DynProduct::new(self.semiring, a, b)
     }
 
     pub fn query(&self) -> Result<Query, Error> {
@@ -43,7 +60,8 @@ impl Case {
     /// # Errors
     /// `dtype-mismatch` when `T` is not it.
     pub fn operands<T: Element>(&self) -> Result<(MatRef<'_, T>, MatRef<'_, T>), Error> {
-        Ok((typed_view("A", &self.a)?, typed_view("B", &self.b)?))
+        let [a, b] = self.views();
+        Ok((typed_view("A", a)?, typed_view("B", b)?))
     }
 
     /// What is wrong with a result, if anything.
@@ -59,9 +77,9 @@ impl Case {
     }
 }
 
-fn typed_view<'a, T: Element>(what: &'static str, m: &'a DynMatrix) -> Result<MatRef<'a, T>, Error> {
+fn typed_view<'a, T: Element>(what: &'static str, m: DynRef<'a>) -> Result<MatRef<'a, T>, Error> {
     let (expected, found) = (T::DTYPE, m.dtype());
-    m.as_ref().typed().ok_or_else(|| ErrorKind::DTypeMismatch { what, expected, found }.into())
+    m.typed().ok_or_else(|| ErrorKind::DTypeMismatch { what, expected, found }.into())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,13 +135,14 @@ impl XorShift {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright::Layout;
 
     #[test]
     fn every_semiring_and_type_has_a_case_in_its_domain() {
         for &semiring in SemiringId::ALL {
             for &dtype in semiring.dtypes() {
-                let case = Case::new(semiring, dtype, Size { m: 5, n: 7, k: 9 }).unwrap();
-                assert_eq!((case.a.as_ref().dtype(), case.b.as_ref().layout().cols), (dtype, 7));
+                let case = Case::new(semiring, dtype, Size { m: 5, n: 7, k: 9 }, Order::Nn).unwrap();
+                assert_eq!((case.dtype(), case.views()[1].layout().cols), (dtype, 7));
                 let c = case.product().unwrap().compute().unwrap().c;
                 assert_eq!(case.fault(&c).unwrap(), None, "{semiring} on {dtype}");
             }
@@ -131,8 +150,22 @@ mod tests {
     }
 
     #[test]
+    fn operands_lie_as_they_are_asked_to() {
+        for order in [Order::Nn, Order::Nt, Order::Tn, Order::Tt] {
+            let case =
+                Case::new(SemiringId::PlusTimes, DType::F32, Size { m: 5, n: 7, k: 9 }, order).unwrap();
+            let [a, b] = case.views().map(|view| view.layout());
+            let [a_by_columns, b_by_columns] = order.by_columns();
+            let lies = |by_columns| if by_columns { Layout::col_major } else { Layout::row_major };
+            assert_eq!([a, b], [lies(a_by_columns)(5, 9), lies(b_by_columns)(9, 7)], "{}", order.name());
+            let c = case.product().unwrap().compute().unwrap().c;
+            assert_eq!(case.fault(&c).unwrap(), None);
+        }
+    }
+
+    #[test]
     fn a_wrong_result_is_named() {
-        let case = Case::new(SemiringId::MinPlus, DType::I32, Size::square(4)).unwrap();
+        let case = Case::new(SemiringId::MinPlus, DType::I32, Size::square(4), Order::Nn).unwrap();
         let wrong = DynMatrix::from(Matrix::filled(4, 4, 5000).unwrap());
         assert!(case.fault(&wrong).unwrap().is_some_and(|text| text.starts_with("C[0, 0] is 5000, not ")));
     }

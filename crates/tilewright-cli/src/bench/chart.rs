@@ -1,6 +1,10 @@
 //! Rates as bars, and the roofline.
 
-use super::report::{Report, Row, rate};
+use super::{
+    library::{CUBLAS, CUBLASLT},
+    report::{Report, Row},
+    table::rate,
+};
 use tilewright_charts::{Bar, Bars, Ceiling, Figure, Hue, Point, roofline};
 
 pub fn figure(report: &Report, unit: &str) -> Figure {
@@ -16,19 +20,20 @@ pub fn figure(report: &Report, unit: &str) -> Figure {
     }
 }
 
-/// The rows of each size.
+/// The rows of each product.
 fn sizes(report: &Report) -> Vec<&[Row]> {
-    report.results.chunk_by(|x, y| (x.m, x.n, x.k) == (y.m, y.n, y.k)).collect()
+    report.results.chunk_by(|x, y| (x.m, x.n, x.k, x.order) == (y.m, y.n, y.k, y.order)).collect()
 }
 
 fn bars(report: &Report, rows: &[Row], unit: &str) -> Bars {
-    let heading = rows.first().map_or(String::new(), |row| format!("{} x {} x {}", row.m, row.n, row.k));
+    let heading = rows.first().map_or(String::new(), Row::product);
     let bars = rows.iter().filter_map(|row| {
         let rate = rate(row)?;
         let percent = row.peak_fraction.map_or(String::new(), |p| format!(", {:.1} % of peak", 100.0 * p));
         let hue = match row.backend {
             "cpu" => Hue::Green,
-            _ if row.kernel == super::cuda::CUBLAS => Hue::Orange,
+            _ if row.kernel == CUBLAS => Hue::Orange,
+            _ if row.kernel == CUBLASLT => Hue::Red,
             _ => Hue::Blue,
         };
         Some(Bar::new(&row.kernel, rate).note(format!("{rate:.0}{percent}")).hue(hue))

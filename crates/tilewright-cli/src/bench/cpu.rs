@@ -73,16 +73,14 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
         checked.push((name, fault));
     }
     let race = Race { case, contenders: &able, rounds };
-    let mut timings = case.semiring.visit(case.a.dtype(), race)??.into_iter();
+    let mut timings = case.semiring.visit(case.dtype(), race)??.into_iter();
     let mut outcome = |fault: Option<String>| match fault {
         Some(fault) => Some(Outcome::Wrong(fault)),
         None => timings.next().map(Outcome::Timed),
     };
     Ok(checked
         .into_iter()
-        .filter_map(|(name, fault)| {
-            Some(Measured { backend: Backend::Cpu, name, outcome: outcome(fault)?, resources: None })
-        })
+        .filter_map(|(name, fault)| Some(Measured::new(Backend::Cpu, name, outcome(fault)?)))
         .collect())
 }
 
@@ -160,12 +158,13 @@ fn race(competitors: &mut [Competitor<'_>], rounds: usize) -> Result<Vec<Timing>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Size;
+    use crate::args::{Order, Size};
     use tilewright::{DType, SemiringId};
 
     #[test]
     fn contenders_are_timed_in_their_order() {
-        let case = Case::new(SemiringId::MinPlus, DType::F32, Size { m: 33, n: 17, k: 20 }).unwrap();
+        let case =
+            Case::new(SemiringId::MinPlus, DType::F32, Size { m: 33, n: 17, k: 20 }, Order::Tn).unwrap();
         let contenders = [Isa::Portable, Isa::best()].map(|isa| Contender { isa, threads: 1 });
         let measured = measure(&case, &contenders, 3).unwrap();
         let names: Vec<&str> = measured.iter().map(|m| m.name.as_str()).collect();
@@ -180,7 +179,7 @@ mod tests {
     fn every_semiring_and_type_is_measured() {
         for &semiring in SemiringId::ALL {
             for &dtype in semiring.dtypes() {
-                let case = Case::new(semiring, dtype, Size { m: 3, n: 4, k: 5 }).unwrap();
+                let case = Case::new(semiring, dtype, Size { m: 3, n: 4, k: 5 }, Order::Nn).unwrap();
                 let contenders = [Contender { isa: Isa::Portable, threads: 1 }];
                 let measured = measure(&case, &contenders, 1).unwrap();
                 assert!(measured[0].timing().is_some(), "{semiring} on {dtype}");

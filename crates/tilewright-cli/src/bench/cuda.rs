@@ -1,25 +1,24 @@
-//! The GPU's contenders: kernels of the catalogue, and the vendor's library.
+//! The GPU's contenders: kernels of the catalogue, and the vendor's libraries.
 
 use super::{
     case::Case,
-    measured::{Measured, Outcome, Resources},
+    library::{self, CUBLAS, CUBLASLT, Library},
+    measured::{Measured, Memory, Outcome, Resources},
 };
 use crate::args::{Bench, KernelChoice};
-use std::{any::Any, cell::RefCell};
+use std::cell::RefCell;
 use tilewright::{
-    Backend, Element, Error, ErrorKind, Matrix, Semiring,
-    cuda::{Competitor, Cublas, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
+    Backend, Element, Error, Matrix, Semiring,
+    cuda::{Competitor, Cublas, CublasLt, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
     semiring::Visit,
 };
 use tilewright_kernels::{Family, Kernel, Recipe, Refusal, Request, Role, kernels};
-
-/// The name of the vendor's library in the results.
-pub const CUBLAS: &str = "cuBLAS";
 
 /// A GPU and what is measured on it.
 pub struct Device {
     pub engine: Engine,
     pub cublas: Option<Cublas>,
+    pub cublaslt: Option<CublasLt>,
     pub pace: Pace,
 }
 
@@ -51,50 +50,42 @@ fn recipes(args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
 }
 
 impl Device {
-    /// Checks every kernel, and times those that are right, in turn, the vendor's library among them.
-    pub fn measure(&self, args: &Bench, case: &Case) -> Result<Vec<Measured>, Error> {
-        case.semiring.visit(case.a.dtype(), Measure { device: self, args, case })?
+    /// Checks every contender, and times those that are right, in turn.
+    pub fn measure(&mut self, args: &Bench, case: &Case) -> Result<Vec<Measured>, Error> {
+        case.semiring.visit(case.dtype(), Measure { device: self, args, case })?
     }
 }
 
 struct Measure<'a> {
-    device: &'a Device,
+    device: &'a mut Device,
     args: &'a Bench,
     case: &'a Case,
 }
 
-/// Buffers of one product.
-struct Set<T: Element, U: Element> {
-    a: DeviceMatrix<T>,
-    b: DeviceMatrix<T>,
-    c: DeviceMatrix<U>,
+/// Matrices of one product.
+pub struct Set<T: Element, U: Element> {
+    pub a: DeviceMatrix<T>,
+    pub b: DeviceMatrix<T>,
+    pub c: DeviceMatrix<U>,
 }
 
-/// Something to run on a set of buffers.
+impl<T: Element, U: Element> Set<T, U> {
+    fn bytes(&self) -> u64 {
+        [self.a.bytes(), self.b.bytes(), self.c.bytes()].iter().map(|&bytes| bytes as u64).sum()
+    }
+}
+
+/// Something to run on such matrices.
 enum Runner<'a> {
     Kernel(Box<Prepared>),
-    Library(&'a Cublas),
+    Library(Library<'a>),
 }
 
 impl Runner<'_> {
     fn run<T: Element, U: Element>(&self, set: &mut Set<T, U>) -> Result<(), Error> {
         match self {
             Self::Kernel(prepared) => prepared.run(&set.a, &set.b, &mut set.c),
-            Self::Library(cublas) => {
-                let set: &mut dyn Any = set;
-                if let Some(Set { a, b, c }) = set.downcast_mut::<Set<f32, f32>>() {
-                    return cublas.product(a, b, c);
-                }
-                match set.downcast_mut::<Set<f64, f64>>() {
-                    Some(Set { a, b, c }) => cublas.product(a, b, c),
-                    None => Err(ErrorKind::Unsupported {
-                        what: "this element type by cuBLAS".into(),
-                        why: "it is measured on f32 and f64".into(),
-                        hint: "leave out --against".into(),
-                    }
-                    .into()),
-                }
-            }
+            Self::Library(library) => library.run(set),
         }
     }
 
@@ -111,37 +102,69 @@ impl Runner<'_> {
             Resources { registers: kernel.attributes.registers, occupancy }
         }))
     }
+
+    fn workspace(&self) -> u64 {
+        match self {
+            Self::Kernel(prepared) => prepared.recipe().workspaces().iter().sum(),
+            Self::Library(library) => library.workspace(),
+        }
+    }
+
+    fn algorithms(&self) -> Option<usize> {
+        match self {
+            Self::Kernel(_) => None,
+            Self::Library(library) => library.algorithms(),
+        }
+    }
 }
 
 impl Visit for Measure<'_> {
     type Output = Result<Vec<Measured>, Error>;
 
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let Self { device: Device { engine, cublas, pace }, args, case } = self;
+        let Self { device: Device { engine, cublas, cublaslt, pace }, args, case } = self;
+        let (engine, pace) = (&*engine, *pace);
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
         let request =
             Request { target: engine.target(), ..Request::new(query.problem, query.semiring, query.dtype) };
-        // A kernel that writes nothing must not find the right result there.
+        // A contender that writes nothing must not find the right result there.
         let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
         let set = || -> Result<Set<S::Elem, S::Out>, Error> {
             Ok(Set { a: engine.upload(a)?, b: engine.upload(b)?, c: engine.upload(wrong.as_ref())? })
+        };
+        let count = sets_beyond_cache(query.work().bytes as u64, engine.device().l2_cache);
+        let sets = RefCell::new((0..count).map(|_| set()).collect::<Result<Vec<_>, _>>()?);
+        let fault = |runner: &Runner<'_>| -> Result<Option<String>, Error> {
+            let set = &mut sets.borrow_mut()[0];
+            set.c = engine.upload(wrong.as_ref())?;
+            runner.run(set)?;
+            case.fault(&set.c.to_matrix()?.into())
         };
 
         let mut entries = Vec::new();
         for (kernel, recipe) in recipes(args, &request)? {
             let runner = match recipe {
-                Ok(recipe) => check(case, set()?, Runner::Kernel(Box::new(engine.prepare(recipe)?)))?,
+                Ok(recipe) => check(Runner::Kernel(Box::new(engine.prepare(recipe)?)), fault)?,
                 Err(refusal) => Err(Outcome::Refused(format!("needs {}; {}", refusal.needs, refusal.found))),
             };
             entries.push((kernel.name, runner));
         }
+        let of_kernels = entries.iter().filter_map(|(_, runner)| Some(runner.as_ref().ok()?.workspace()));
+        let workspace = library::workspace(of_kernels);
         if let Some(cublas) = cublas {
-            entries.push((CUBLAS, check(case, set()?, Runner::Library(cublas))?));
+            cublas.set_workspace(workspace)?;
+            entries.push((CUBLAS, check(Runner::Library(Library::Cublas(cublas)), fault)?));
+        }
+        if let Some(cublaslt) = cublaslt {
+            let runner = match library::fastest(engine, cublaslt, &sets, workspace, pace) {
+                Ok(library) => check(Runner::Library(library), fault)?,
+                Err(error) if error.code() == "unsupported" => Err(Outcome::Refused(error.to_string())),
+                Err(error) => return Err(error),
+            };
+            entries.push((CUBLASLT, runner));
         }
 
-        let count = sets_beyond_cache(query.work().bytes as u64, engine.device().l2_cache);
-        let sets = RefCell::new((0..count).map(|_| set()).collect::<Result<Vec<_>, _>>()?);
         let able = entries.iter().filter_map(|(name, runner)| Some((*name, runner.as_ref().ok()?)));
         let mut competitors: Vec<Competitor<'_>> = able
             .map(|(name, runner)| Competitor {
@@ -149,37 +172,40 @@ impl Visit for Measure<'_> {
                 run: Box::new(|number| runner.run(&mut sets.borrow_mut()[number % count])),
             })
             .collect();
-        let mut timings = engine.race(&mut competitors, *pace)?.into_iter();
+        let mut timings = engine.race(&mut competitors, pace)?.into_iter();
         drop(competitors);
 
+        let matrices = sets.borrow()[0].bytes();
         let mut measured = Vec::new();
         for (name, runner) in entries {
-            let resources = runner.as_ref().map_or(Ok(None), |runner| runner.resources(engine))?;
+            let (resources, memory, algorithms) = match &runner {
+                Ok(runner) => {
+                    let limit = match runner {
+                        Runner::Kernel(_) => request.workspace,
+                        Runner::Library(_) => workspace,
+                    };
+                    let memory = Memory { matrices, workspace: runner.workspace(), limit };
+                    (runner.resources(engine)?, Some(memory), runner.algorithms())
+                }
+                Err(_) => (None, None, None),
+            };
             let outcome = match runner {
                 Ok(_) => timings.next().map(Outcome::Timed),
                 Err(outcome) => Some(outcome),
             };
-            let backend = Backend::Cuda;
-            measured.extend(outcome.map(|outcome| Measured {
-                backend,
-                name: name.into(),
-                outcome,
-                resources,
-            }));
+            let of = |outcome| Measured::new(Backend::Cuda, name, outcome);
+            measured.extend(outcome.map(|outcome| Measured { resources, memory, algorithms, ..of(outcome) }));
         }
         Ok(measured)
     }
 }
 
-/// Runs once on fresh buffers: the runner, or what is wrong with its result.
-fn check<'a, T: Element, U: Element>(
-    case: &Case,
-    mut set: Set<T, U>,
+/// The runner, or what is wrong with its result.
+fn check<'a>(
     runner: Runner<'a>,
+    fault: impl Fn(&Runner<'_>) -> Result<Option<String>, Error>,
 ) -> Result<Result<Runner<'a>, Outcome>, Error> {
-    runner.run(&mut set)?;
-    let fault = case.fault(&set.c.to_matrix()?.into())?;
-    Ok(match fault {
+    Ok(match fault(&runner)? {
         None => Ok(runner),
         Some(fault) => Err(Outcome::Wrong(fault)),
     })

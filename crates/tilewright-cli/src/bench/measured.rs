@@ -8,8 +8,12 @@ pub struct Measured {
     /// The kernel, the instruction set and threads, or the library.
     pub name: String,
     pub outcome: Outcome,
-    /// Registers of a thread and occupancy, on a GPU.
+    /// Registers of a thread and occupancy, of a kernel on a GPU.
     pub resources: Option<Resources>,
+    /// Of a GPU.
+    pub memory: Option<Memory>,
+    /// The algorithms that were tried, of which the fastest was taken; none where there was nothing to try.
+    pub algorithms: Option<usize>,
 }
 
 pub enum Outcome {
@@ -28,7 +32,23 @@ pub struct Resources {
     pub occupancy: f64,
 }
 
+/// Bytes on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Of A, B and C.
+    pub matrices: u64,
+    /// What it takes beyond them.
+    pub workspace: u64,
+    /// What it might have taken.
+    pub limit: u64,
+}
+
 impl Measured {
+    /// Of a contender of which nothing else is known.
+    pub fn new(backend: Backend, name: impl Into<String>, outcome: Outcome) -> Self {
+        Self { backend, name: name.into(), outcome, resources: None, memory: None, algorithms: None }
+    }
+
     pub fn timing(&self) -> Option<&Timing> {
         match &self.outcome {
             Outcome::Timed(timing) => Some(timing),

@@ -3,13 +3,16 @@
 mod case;
 mod chart;
 mod cpu;
+mod csv;
 mod cuda;
+mod library;
 mod measured;
 mod monitor;
 mod report;
+mod table;
 
 use crate::{
-    args::{Bench, Common, Format, KernelChoice, Library, Math, Size, Where},
+    args::{Bench, Common, Format, KernelChoice, Library, Math, Order, Size, Where},
     charts, doctor,
     failure::Failure,
     json,
@@ -24,7 +27,7 @@ use report::{GpuFacts, Machine, Report, Standings};
 use std::io::Write;
 use tilewright::{
     DType, Error, SemiringId,
-    cuda::{Cublas, CublasMath, Driver, Engine, Pace, Repetitions},
+    cuda::{Cublas, CublasLt, CublasMath, Driver, Engine, Pace, Repetitions},
     plan::{Floor, Gpu, peak},
 };
 
@@ -34,7 +37,7 @@ const ON_CPU: [usize; 3] = [256, 512, 1024];
 
 pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
     check(args)?;
-    let field = Field::new(args, common)?;
+    let mut field = Field::new(args, common)?;
     let mut report = Report {
         schema: 1,
         version: env!("CARGO_PKG_VERSION"),
@@ -43,17 +46,21 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
         machine: field.machine(args)?,
         results: Vec::new(),
     };
-    if common.format != Format::Json {
-        print(&heading(&report))?;
+    match common.format {
+        Format::Table => print(&heading(&report))?,
+        Format::Csv => print(&csv::header())?,
+        Format::Json => {}
     }
     for size in field.sizes(args) {
-        field.measure(args, common, size, &mut report)?;
+        for &order in &args.orders {
+            field.measure(args, common, (size, order), &mut report)?;
+        }
     }
     if common.format == Format::Json {
         json::print(&report)?;
     }
     if let Some(path) = &args.plot {
-        charts::write(path, &chart::figure(&report, report::unit(args.semiring, args.dtype())))?;
+        charts::write(path, &chart::figure(&report, table::unit(args.semiring, args.dtype())))?;
         terminal::note(common, "plot", &format!("wrote {}", path.display()));
     }
     conclude(&report)
@@ -65,9 +72,9 @@ fn check(args: &Bench) -> Result<(), Failure> {
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
     let is_measured =
         args.semiring == SemiringId::PlusTimes && matches!(args.dtype(), DType::F32 | DType::F64);
-    if args.against.is_some() && !is_measured {
-        let what = format!("--against cublas with {} on {}", args.semiring, args.dtype());
-        return Err(Failure::usage(what, "cuBLAS is measured for plus-times on f32 and f64"));
+    if let (Some(library), false) = (args.against.first(), is_measured) {
+        let what = format!("--against {} with {} on {}", library.name(), args.semiring, args.dtype());
+        return Err(Failure::usage(what, "NVIDIA's libraries are measured for plus-times on f32 and f64"));
     }
     let of = |gpu: bool| args.kernel.iter().find(|choice| matches!(choice, KernelChoice::Gpu(_)) == gpu);
     match (args.backend, of(true), of(false)) {
@@ -79,9 +86,13 @@ fn check(args: &Bench) -> Result<(), Failure> {
             let what = format!("--kernel {} is an instruction set of the processor", isa.name());
             Err(Failure::usage(what, "leave out --backend, or choose one of `tilewright kernels`"))
         }
-        (Where::Cpu, ..) if args.against.is_some() => {
-            Err(Failure::usage("--against cublas needs a GPU", "leave out --backend"))
-        }
+        (Where::Cpu, ..) => match args.against.first() {
+            Some(library) => {
+                let what = format!("--against {} needs a GPU", library.name());
+                Err(Failure::usage(what, "leave out --backend"))
+            }
+            None => Ok(()),
+        },
         _ => Ok(()),
     }
 }
@@ -120,6 +131,11 @@ impl Field {
                 driver: Driver::find().ok().map(|driver| driver.version().to_string()),
                 cublas: device.cublas.as_ref().map(Cublas::version).transpose()?,
                 cublas_math: device.cublas.as_ref().map(|_| math(args).name()),
+                cublaslt: device.cublaslt.as_ref().map(CublasLt::version),
+                cublaslt_compute: device
+                    .cublaslt
+                    .as_ref()
+                    .and_then(|_| math(args).compute_name(args.dtype())),
                 cublas_overrides: CublasMath::overrides().into_iter().collect(),
                 repetitions_overlap: !args.no_overlap,
                 peak_pair_ops_per_second: peak.map(|p| p.pair_ops_per_second),
@@ -130,15 +146,20 @@ impl Field {
         Ok(Machine { cpu: doctor::cpu::name(), threads: doctor::cpu::cores(), gpu: gpu.transpose()? })
     }
 
-    /// Measures everybody at one size, and adds to the report.
-    fn measure(&self, args: &Bench, common: &Common, size: Size, report: &mut Report) -> Result<(), Failure> {
-        let Size { m, n, k } = size;
-        terminal::note(common, "bench", &format!("{m} x {n} x {k}"));
-        let case = Case::new(args.semiring, args.dtype(), size)?;
+    /// Measures everybody on one product, and adds to the report.
+    fn measure(
+        &mut self,
+        args: &Bench,
+        common: &Common,
+        (size, order): (Size, Order),
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        terminal::note(common, "bench", &table::product(size, order));
+        let case = Case::new(args.semiring, args.dtype(), size, order)?;
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         let (mut floor, mut conditions) = (None, None);
-        if let Some((device, gpu)) = &self.device {
+        if let Some((device, gpu)) = &mut self.device {
             floor = Floor::on(gpu, &query, &work);
             let monitor = Monitor::start(&device.engine.device().pci_bus_id);
             let on_gpu = device.measure(args, &case);
@@ -146,10 +167,13 @@ impl Field {
             measured.extend(on_gpu?);
         }
         warn(common, &measured);
-        let standings = Standings { size, work, floor: floor.as_ref(), conditions, measured: &measured };
+        let floor = floor.as_ref();
+        let standings = Standings { size, order, work, floor, conditions, measured: &measured };
         let rows = standings.rows();
-        if common.format != Format::Json {
-            print(&report::table(&query, &rows))?;
+        match common.format {
+            Format::Table => print(&table::text(&query, &rows))?,
+            Format::Csv => print(&csv::lines(report, &rows))?,
+            Format::Json => {}
         }
         report.results.extend(rows);
         Ok(())
@@ -159,11 +183,11 @@ impl Field {
 /// The GPU, if it takes part. That there is none is said, not an error, unless something was asked for that needs it.
 fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failure> {
     let only_isas = !args.kernel.is_empty() && args.kernel.iter().all(|c| matches!(c, KernelChoice::Isa(_)));
-    if args.backend == Where::Cpu || (only_isas && args.against.is_none()) {
+    if args.backend == Where::Cpu || (only_isas && args.against.is_empty()) {
         return Ok(None);
     }
     let needs_gpu = args.backend == Where::Cuda
-        || args.against.is_some()
+        || !args.against.is_empty()
         || args.kernel.iter().any(|c| matches!(c, KernelChoice::Gpu(_)));
     let engine = match Engine::shared() {
         Ok(engine) => engine,
@@ -179,13 +203,12 @@ fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failur
         }
     };
     let gpu = Gpu::present(engine.device())?;
-    let cublas = match args.against {
-        Some(Library::Cublas) => Some(Cublas::open(&engine, math(args))?),
-        None => None,
-    };
+    let asked = |library| args.against.contains(&library).then_some(math(args));
+    let cublas = asked(Library::Cublas).map(|math| Cublas::open(&engine, math)).transpose()?;
+    let cublaslt = asked(Library::Cublaslt).map(|math| CublasLt::open(&engine, math)).transpose()?;
     let repetitions = if args.no_overlap { Repetitions::Apart } else { Repetitions::Overlap };
     let pace = Pace { samples: args.rounds as usize, repetitions, ..Pace::default() };
-    Ok(Some((Device { engine, cublas, pace }, gpu)))
+    Ok(Some((Device { engine, cublas, cublaslt, pace }, gpu)))
 }
 
 fn math(args: &Bench) -> CublasMath {
@@ -231,7 +254,8 @@ fn print(text: &str) -> Result<(), Failure> {
 fn conclude(report: &Report) -> Result<(), Failure> {
     let mut wrong = report.results.iter().filter(|row| row.verified == Some(false));
     if let Some(row) = wrong.next() {
-        let what = format!("{} computes a wrong result at {}x{}x{}", row.kernel, row.m, row.n, row.k);
+        let what =
+            format!("{} computes a wrong result at {}x{}x{} {}", row.kernel, row.m, row.n, row.k, row.order);
         return Err(Failure::Check { what, hint: "see `tilewright doctor`".into() });
     }
     if report.results.iter().all(|row| row.seconds.is_none()) {

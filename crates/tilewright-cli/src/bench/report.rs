@@ -1,16 +1,17 @@
 //! What is said about a measurement.
 
 use super::{
-    cuda::CUBLAS,
+    library::{ALGORITHMS, CUBLAS, CUBLASLT, LEAST_WORKSPACE},
     measured::{Measured, Outcome},
     monitor::Conditions,
+    table,
 };
-use crate::{args::Size, terminal};
+use crate::args::{Order, Size};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tilewright::{
-    Backend, DType, SemiringId,
-    plan::{Floor, Query, Work},
+    Backend,
+    plan::{Floor, Work},
 };
 
 /// The JSON object of `bench`; the fields are its keys.
@@ -41,7 +42,10 @@ pub struct GpuFacts {
     pub cublas: Option<u32>,
     /// The math mode that was set.
     pub cublas_math: Option<&'static str>,
-    /// Variables that let cuBLAS compute in another way, and their values.
+    pub cublaslt: Option<u32>,
+    /// Its compute type.
+    pub cublaslt_compute: Option<&'static str>,
+    /// Variables that let these libraries compute in another way, and their values.
     pub cublas_overrides: BTreeMap<&'static str, String>,
     /// Whether a repetition may begin before the one before it has ended.
     pub repetitions_overlap: bool,
@@ -56,14 +60,24 @@ impl GpuFacts {
     pub fn terms(&self) -> String {
         let mut lines = Vec::new();
         if let (Some(version), Some(math)) = (self.cublas, self.cublas_math) {
-            let mut line = format!("cuBLAS {version}, default algorithm, {math}");
-            for (name, value) in &self.cublas_overrides {
-                line += &format!("; {name}={value}");
-            }
-            if self.cublas_overrides.is_empty() {
-                line += "; no override of it in the environment";
-            }
-            lines.push(line);
+            lines.push(format!("{CUBLAS} {version}, its own choice of algorithm, {math}"));
+        }
+        if let (Some(version), Some(compute)) = (self.cublaslt, self.cublaslt_compute) {
+            lines.push(format!(
+                "{CUBLASLT} {version}, the fastest of at most {ALGORITHMS} algorithms that its heuristics name, {compute}"
+            ));
+        }
+        if !lines.is_empty() {
+            let set = |(name, value): (&&str, &String)| format!("{name}={value}");
+            let overrides: Vec<_> = self.cublas_overrides.iter().map(set).collect();
+            lines.push(match overrides.is_empty() {
+                true => "no override of their arithmetic in the environment".into(),
+                false => format!("overrides of their arithmetic: {}", overrides.join(", ")),
+            });
+            let least = LEAST_WORKSPACE >> 20;
+            lines.push(format!(
+                "workspace of a library: that of the kernels beside it, and at least {least} MiB"
+            ));
         }
         if !self.repetitions_overlap {
             lines.push("repetitions do not overlap: each is timed by itself".into());
@@ -78,6 +92,8 @@ pub struct Row {
     pub m: usize,
     pub n: usize,
     pub k: usize,
+    /// How A and B lie: n by rows, t by columns.
+    pub order: &'static str,
     pub backend: &'static str,
     pub kernel: String,
     /// The median.
@@ -93,8 +109,16 @@ pub struct Row {
     pub peak_fraction: Option<f64>,
     /// Of what arithmetic and memory together allow at this size.
     pub roofline_fraction: Option<f64>,
-    /// The vendor's time over this one: above 1 is faster.
+    /// The library's time over this one: above 1 is faster.
     pub speed_against_cublas: Option<f64>,
+    pub speed_against_cublaslt: Option<f64>,
+    /// Of the GPU, for A, B, C and the workspace.
+    pub memory_bytes: Option<u64>,
+    /// What it takes beyond A, B and C, and the most that it might have taken.
+    pub workspace_bytes: Option<u64>,
+    pub workspace_limit_bytes: Option<u64>,
+    /// Of so many algorithms that were tried it is the fastest.
+    pub algorithms_tried: Option<usize>,
     pub registers_per_thread: Option<u32>,
     pub occupancy: Option<f64>,
     pub verified: Option<bool>,
@@ -104,9 +128,17 @@ pub struct Row {
     pub conditions: Option<Conditions>,
 }
 
-/// The contenders at one size, with what to compare them with.
+impl Row {
+    /// Sizes and order, for headings.
+    pub fn product(&self) -> String {
+        table::product_named(self.m, self.n, self.k, self.order)
+    }
+}
+
+/// The contenders for one product, with what to compare them with.
 pub struct Standings<'a> {
     pub size: Size,
+    pub order: Order,
     pub work: Work,
     pub floor: Option<&'a Floor>,
     pub conditions: Option<Conditions>,
@@ -132,6 +164,7 @@ impl Standings<'_> {
             m,
             n,
             k,
+            order: self.order.name(),
             backend: one.backend.name(),
             kernel: one.name.clone(),
             seconds,
@@ -142,7 +175,12 @@ impl Standings<'_> {
             operations_per_byte: self.work.flops.unwrap_or(self.work.pair_ops) / self.work.bytes,
             peak_fraction: rate.and_then(|rate| Some(rate / floor?.peak.pair_ops_per_second)),
             roofline_fraction: seconds.and_then(|s| Some(floor?.seconds / s)),
-            speed_against_cublas: seconds.and_then(|s| Some(self.cublas()? / s)),
+            speed_against_cublas: seconds.and_then(|s| Some(self.of(CUBLAS)? / s)),
+            speed_against_cublaslt: seconds.and_then(|s| Some(self.of(CUBLASLT)? / s)),
+            memory_bytes: one.memory.map(|memory| memory.matrices + memory.workspace),
+            workspace_bytes: one.memory.map(|memory| memory.workspace),
+            workspace_limit_bytes: one.memory.map(|memory| memory.limit),
+            algorithms_tried: one.algorithms,
             registers_per_thread: one.resources.map(|r| r.registers),
             occupancy: one.resources.map(|r| r.occupancy),
             verified,
@@ -151,129 +189,68 @@ impl Standings<'_> {
         }
     }
 
-    fn cublas(&self) -> Option<f64> {
-        Some(self.measured.iter().find(|one| one.name == CUBLAS)?.timing()?.median())
-    }
-}
-
-/// The unit of rates in tables and charts: GFLOP/s for plus-times on floats, otherwise 10^9 terms per second.
-pub fn unit(semiring: SemiringId, dtype: DType) -> &'static str {
-    if semiring == SemiringId::PlusTimes && dtype.is_float() { "GFLOP/s" } else { "Gpair-op/s" }
-}
-
-/// The rate in that unit.
-pub fn rate(row: &Row) -> Option<f64> {
-    Some(row.flop_per_second.or(row.pair_ops_per_second)? / 1e9)
-}
-
-/// The table of one size.
-pub fn table(query: &Query, rows: &[Row]) -> String {
-    let Some(first) = rows.first() else { return String::new() };
-    let width = rows.iter().map(|row| row.kernel.len()).max().unwrap_or(0).max(8);
-    let (bold, faint) = (terminal::label(), terminal::faint());
-    let conditions = rows.iter().find_map(|row| row.conditions).map_or(String::new(), |c| {
-        let (clock, power, temperature) = (c.clock_hz / 1e6, c.power_watts, c.temperature_celsius);
-        format!(" {faint}at {clock:.0} MHz, {power:.0} W, {temperature:.0} C{faint:#}")
-    });
-    let mut out = format!("{bold}{} x {} x {}{bold:#}{conditions}\n", first.m, first.n, first.k);
-    let unit = unit(query.semiring, query.dtype);
-    out += &format!("{faint}  {:width$} {:>11} {:>7} {unit:>11}", "kernel", "time", "spread");
-    // The peaks, the vendor and the resources are the GPU's.
-    if rows.iter().any(|row| row.backend == Backend::Cuda.name()) {
-        out += &format!(
-            " {:>8} {:>9} {:>10} {:>5} {:>9}",
-            "of peak", "of roof", "x cuBLAS", "regs", "occupancy"
-        );
-    }
-    out += &format!("{faint:#}\n");
-    for row in rows {
-        out += &line(row, width);
-    }
-    out
-}
-
-fn line(row: &Row, width: usize) -> String {
-    if let Some(problem) = &row.problem {
-        let (style, label) = match row.verified {
-            Some(false) => (terminal::emphasis(), "WRONG: "),
-            _ => (terminal::faint(), ""),
-        };
-        return format!("  {:width$} {style}{label}{problem}{style:#}\n", row.kernel);
-    }
-    let percent = |part: Option<f64>| part.map_or(String::new(), |p| format!("{:.1} %", 100.0 * p));
-    let number = |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
-    let line = format!(
-        "  {:width$} {:>11} {:>7} {:>11} {:>8} {:>9} {:>10} {:>5} {:>9}",
-        row.kernel,
-        row.seconds.map_or(String::new(), time),
-        percent(row.spread),
-        number(rate(row), 1),
-        percent(row.peak_fraction),
-        percent(row.roofline_fraction),
-        number(row.speed_against_cublas, 3),
-        row.registers_per_thread.map_or(String::new(), |r| r.to_string()),
-        percent(row.occupancy)
-    );
-    line.trim_end().to_owned() + "\n"
-}
-
-fn time(seconds: f64) -> String {
-    match seconds {
-        s if s >= 1.0 => format!("{s:.3} s"),
-        s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),
-        s => format!("{:.2} us", s * 1e6),
+    /// The time of a library.
+    fn of(&self, library: &str) -> Option<f64> {
+        Some(self.measured.iter().find(|one| one.name == library)?.timing()?.median())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{csv, measured::Memory};
     use super::*;
     use tilewright::{
-        Layout, Problem,
+        DType, Layout, Problem, SemiringId,
         cuda::Timing,
-        plan::{Floor, Gpu},
+        plan::{Gpu, Query},
     };
 
-    #[test]
-    fn the_terms_name_the_math_mode_and_what_overrides_it() {
-        let mut gpu = GpuFacts {
+    fn facts() -> GpuFacts {
+        GpuFacts {
             name: "H200".into(),
             compute_capability: "9.0".into(),
             multiprocessors: 132,
             driver: None,
             cublas: Some(130_100),
             cublas_math: Some("CUBLAS_DEFAULT_MATH"),
+            cublaslt: None,
+            cublaslt_compute: None,
             cublas_overrides: BTreeMap::new(),
             repetitions_overlap: true,
             peak_pair_ops_per_second: None,
             peak_unit: None,
             memory_bytes_per_second: 1.0,
-        };
+        }
+    }
+
+    #[test]
+    fn the_terms_name_the_arithmetic_and_what_overrides_it() {
+        let mut gpu = facts();
         assert_eq!(
             gpu.terms(),
-            "cuBLAS 130100, default algorithm, CUBLAS_DEFAULT_MATH; no override of it in the environment\n"
+            "cuBLAS 130100, its own choice of algorithm, CUBLAS_DEFAULT_MATH\n\
+             no override of their arithmetic in the environment\n\
+             workspace of a library: that of the kernels beside it, and at least 32 MiB\n"
         );
         gpu.cublas_overrides.insert("NVIDIA_TF32_OVERRIDE", "1".into());
         gpu.repetitions_overlap = false;
+        (gpu.cublaslt, gpu.cublaslt_compute) = (Some(130_200), Some("CUBLAS_COMPUTE_32F"));
         let terms = gpu.terms();
-        assert!(terms.contains("CUBLAS_DEFAULT_MATH; NVIDIA_TF32_OVERRIDE=1\n"), "{terms}");
+        assert!(terms.contains("overrides of their arithmetic: NVIDIA_TF32_OVERRIDE=1\n"), "{terms}");
+        assert!(terms.contains("cuBLASLt 130200, the fastest of at most 32 algorithms"), "{terms}");
         assert!(terms.contains("repetitions do not overlap"), "{terms}");
         let json = serde_json::to_value(&gpu).unwrap();
         assert_eq!(json["cublas_math"], "CUBLAS_DEFAULT_MATH");
+        assert_eq!(json["cublaslt_compute"], "CUBLAS_COMPUTE_32F");
         assert_eq!(json["cublas_overrides"]["NVIDIA_TF32_OVERRIDE"], "1");
         assert_eq!(json["repetitions_overlap"], false);
-        gpu.cublas = None;
+        (gpu.cublas, gpu.cublaslt) = (None, None);
         assert!(!gpu.terms().contains("cuBLAS"));
     }
 
     fn measured(name: &str, seconds: f64) -> Measured {
         let timing = Timing { name: name.into(), seconds: vec![seconds; 3] };
-        Measured {
-            backend: Backend::Cuda,
-            name: name.into(),
-            outcome: Outcome::Timed(timing),
-            resources: None,
-        }
+        Measured::new(Backend::Cuda, name, Outcome::Timed(timing))
     }
 
     #[test]
@@ -282,21 +259,64 @@ mod tests {
         let query = Query::new(SemiringId::PlusTimes, DType::F32, Problem::new(l, l, l).unwrap());
         let work = query.work();
         let floor = Floor::on(&Gpu::named("h200").unwrap(), &query, &work).unwrap();
-        let mut measured = vec![measured("simt", 2.7e-3), measured(CUBLAS, 2.8e-3), measured("broken", 1.0)];
-        measured[2].outcome = Outcome::Wrong("C[0, 0] is 1, not 2".into());
-        let size = Size::square(4096);
-        let standings = Standings { size, work, floor: Some(&floor), conditions: None, measured: &measured };
+        let mut measured = vec![
+            measured("simt", 2.7e-3),
+            measured(CUBLAS, 2.8e-3),
+            measured(CUBLASLT, 2.75e-3),
+            measured("broken", 1.0),
+        ];
+        measured[3].outcome = Outcome::Wrong("C[0, 0] is 1, not 2".into());
+        let (matrices, workspace, limit) = (3 << 26, 128 << 20, 4 << 30);
+        measured[0].memory = Some(Memory { matrices, workspace, limit });
+        measured[2].algorithms = Some(7);
+        let (size, order) = (Size::square(4096), Order::Tn);
+        let floor = Some(&floor);
+        let standings = Standings { size, order, work, floor, conditions: None, measured: &measured };
         let rows = standings.rows();
         let flops = 2.0 * 4096f64.powi(3);
         assert!((rows[0].flop_per_second.unwrap() / (flops / 2.7e-3) - 1.0).abs() < 1e-12);
         assert!((rows[0].speed_against_cublas.unwrap() - 2.8 / 2.7).abs() < 1e-12);
+        assert!((rows[0].speed_against_cublaslt.unwrap() - 2.75 / 2.7).abs() < 1e-12);
+        assert_eq!((rows[0].memory_bytes, rows[0].workspace_bytes), (Some(320 << 20), Some(128 << 20)));
+        assert_eq!((rows[0].workspace_limit_bytes, rows[2].algorithms_tried), (Some(4 << 30), Some(7)));
         // 50.9 of 66.9 TFLOP/s; at this size the roofline is the peak.
         assert!((rows[0].peak_fraction.unwrap() - 0.761).abs() < 0.002, "{:?}", rows[0].peak_fraction);
         let [peak, roofline] = [rows[0].peak_fraction, rows[0].roofline_fraction].map(Option::unwrap);
         assert!((peak - roofline).abs() < 1e-12, "{peak} {roofline}");
-        assert_eq!((rows[2].verified, rows[2].seconds), (Some(false), None));
-        let table = table(&query, &rows);
+        assert_eq!((rows[3].verified, rows[3].seconds), (Some(false), None));
+        let table = table::text(&query, &rows);
+        assert!(table.contains("4096 x 4096 x 4096, tn"), "{table}");
         assert!(table.contains("broken   ") && table.contains("WRONG: C[0, 0] is 1, not 2"), "{table}");
-        assert!(table.contains("50903") && table.contains("76.1 %") && table.contains("1.037"), "{table}");
+        for part in ["50903", "76.1 %", "x cuBLAS", "1.037", "x cuBLASLt", "1.019", "128.0 MiB"] {
+            assert!(table.contains(part), "{part}: {table}");
+        }
+        // No column for a library that does not take part.
+        let alone = table::text(&query, &rows[..1]);
+        assert!(!alone.contains("cuBLAS"), "{alone}");
+    }
+
+    #[test]
+    fn csv_has_as_many_cells_as_columns() {
+        let l = Layout::row_major(8, 8);
+        let query = Query::new(SemiringId::PlusTimes, DType::F32, Problem::new(l, l, l).unwrap());
+        let mut measured = vec![measured("simt", 0.5), measured("broken", 1.0)];
+        measured[1].outcome = Outcome::Wrong("C[0, 0] is \"1\", not 2".into());
+        let (size, order, work) = (Size::square(8), Order::Nt, query.work());
+        let rows = Standings { size, order, work, floor: None, conditions: None, measured: &measured }.rows();
+        let machine = Machine { cpu: None, threads: None, gpu: Some(facts()) };
+        let (semiring, dtype) = (query.semiring.name(), query.dtype.name());
+        let report = Report { schema: 1, version: "0", semiring, dtype, machine, results: Vec::new() };
+        let (header, lines) = (csv::header(), csv::lines(&report, &rows));
+        let lines: Vec<&str> = lines.lines().collect();
+        assert!(header.starts_with("semiring,dtype,m,n,k,order,backend,kernel,seconds,"), "{header}");
+        assert!(lines[0].starts_with("plus-times,f32,8,8,8,nt,cuda,\"simt\",0.5,0,3,"), "{}", lines[0]);
+        assert_eq!(lines[0].matches(',').count(), header.matches(',').count());
+        assert!(lines[1].contains(",false,\"C[0, 0] is \"\"1\"\", not 2\","), "{}", lines[1]);
+        // Every name is a key of JSON, or of what stands around the rows.
+        let json = serde_json::to_value(&rows[0]).unwrap();
+        for name in header.trim_end().split(',') {
+            let around = ["semiring", "dtype", "clock_hz", "power_watts"].contains(&name);
+            assert!(around || json.get(name).is_some(), "{name}");
+        }
     }
 }

@@ -3,7 +3,10 @@
 use serde::Serialize;
 use tilewright::{
     Error,
-    cuda::{CubinCache, Cublas, DeviceInfo, Driver, Engine, Location, Nvdisasm, Nvrtc, OperandReuse, Ptxas},
+    cuda::{
+        CubinCache, Cublas, CublasLt, DeviceInfo, Driver, Engine, Location, Nvdisasm, Nvrtc, OperandReuse,
+        Ptxas,
+    },
 };
 
 /// The part of the JSON object of `doctor` that is about GPUs.
@@ -71,6 +74,7 @@ impl Cuda {
                 found("driver", driver),
                 found("nvrtc", nvrtc),
                 found("cublas", Cublas::locate().map(|location| (location, None))),
+                found("cublaslt", CublasLt::locate().map(|location| (location, None))),
                 found("ptxas", Ptxas::find().map(|tool| (tool.location().clone(), None))),
                 found("nvdisasm", Nvdisasm::find().map(|tool| (tool.location().clone(), None))),
             ],

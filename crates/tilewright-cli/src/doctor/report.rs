@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::{io::Write, time::Instant};
 use tilewright::{Backend, Isa};
 
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 15] = [
     "TILEWRIGHT_BACKEND",
     "TILEWRIGHT_THREADS",
     FORCE_ISA,
@@ -17,6 +17,7 @@ const VARIABLES: [&str; 14] = [
     "TILEWRIGHT_CUDA_PATH",
     "TILEWRIGHT_NVRTC_PATH",
     "TILEWRIGHT_CUBLAS_PATH",
+    "TILEWRIGHT_CUBLASLT_PATH",
     "TILEWRIGHT_PTXAS_PATH",
     "TILEWRIGHT_NVDISASM_PATH",
     "CUDA_HOME",

@@ -1,0 +1,146 @@
+//! The vendor's libraries as contenders.
+
+use super::cuda::Set;
+use std::{any::Any, cell::RefCell, time::Duration};
+use tilewright::{
+    Element, Error, ErrorKind,
+    cuda::{Competitor, Cublas, CublasElement, CublasLt, Engine, LtProduct, Pace},
+};
+
+/// The names of the libraries in the results.
+pub const CUBLAS: &str = "cuBLAS";
+pub const CUBLASLT: &str = "cuBLASLt";
+
+/// As many algorithms are asked for at most; the heuristics name fewer for most products.
+pub const ALGORITHMS: u16 = 32;
+
+/// What cuBLAS takes by itself on Hopper: to give it less would make it slower than its users find it.
+pub const LEAST_WORKSPACE: u64 = 32 << 20;
+
+/// The workspace of a library beside kernels that take these.
+pub fn workspace(of_kernels: impl IntoIterator<Item = u64>) -> u64 {
+    of_kernels.into_iter().fold(LEAST_WORKSPACE, u64::max)
+}
+
+/// A library, ready for a product.
+pub enum Library<'a> {
+    Cublas(&'a Cublas),
+    /// With the number of the algorithm that it takes.
+    CublasLt(LtProduct<'a>, usize),
+}
+
+impl Library<'_> {
+    pub fn run<T: Element, U: Element>(&self, set: &mut Set<T, U>) -> Result<(), Error> {
+        let set: &mut dyn Any = set;
+        if let Some(set) = set.downcast_mut::<Set<f32, f32>>() {
+            return self.multiply(set);
+        }
+        self.multiply(set.downcast_mut::<Set<f64, f64>>().ok_or_else(not_measured)?)
+    }
+
+    fn multiply<T: CublasElement>(&self, Set { a, b, c }: &mut Set<T, T>) -> Result<(), Error> {
+        match self {
+            Self::Cublas(cublas) => cublas.product(a, b, c),
+            Self::CublasLt(product, algorithm) => product.run(*algorithm, a, b, c),
+        }
+    }
+
+    /// The memory that it works in: for cuBLAS what it was given, for cuBLASLt what its algorithm says.
+    pub fn workspace(&self) -> u64 {
+        match self {
+            Self::Cublas(cublas) => cublas.workspace(),
+            Self::CublasLt(product, algorithm) => product.workspace(*algorithm),
+        }
+        .unwrap_or(0)
+    }
+
+    /// The algorithms from which one was taken.
+    pub fn algorithms(&self) -> Option<usize> {
+        match self {
+            Self::Cublas(_) => None,
+            Self::CublasLt(product, _) => Some(product.algorithms()),
+        }
+    }
+}
+
+/// cuBLASLt by the algorithm that is the fastest in a short race of all that its heuristics name and that run.
+pub fn fastest<'a, T: Element, U: Element>(
+    engine: &Engine,
+    cublaslt: &'a CublasLt,
+    sets: &RefCell<Vec<Set<T, U>>>,
+    workspace: u64,
+    pace: Pace,
+) -> Result<Library<'a>, Error> {
+    let mut library = Library::CublasLt(prepare(cublaslt, &sets.borrow()[0], workspace)?, 0);
+    let mut able = Vec::new();
+    for number in 0..library.algorithms().unwrap_or(0) {
+        choose(&mut library, number);
+        if library.run(&mut sets.borrow_mut()[0]).and_then(|()| engine.synchronize()).is_ok() {
+            able.push(number);
+        }
+    }
+    let library = RefCell::new(library);
+    let count = sets.borrow().len();
+    let mut competitors: Vec<Competitor<'_>> = able
+        .iter()
+        .map(|&algorithm| {
+            let library = &library;
+            let run = move |number: usize| {
+                choose(&mut library.borrow_mut(), algorithm);
+                library.borrow().run(&mut sets.borrow_mut()[number % count])
+            };
+            Competitor { name: algorithm.to_string(), run: Box::new(run) }
+        })
+        .collect();
+    let (warm_up, sample) = (Duration::from_millis(20), Duration::from_millis(5));
+    let timings = engine.race(&mut competitors, Pace { warm_up, sample, samples: 5, ..pace })?;
+    drop(competitors);
+    let medians = able.iter().zip(timings.iter().map(|timing| timing.median()));
+    let best = medians.min_by(|(_, x), (_, y)| x.total_cmp(y)).map(|(&number, _)| number);
+    let mut library = library.into_inner();
+    choose(&mut library, best.ok_or_else(none_runs)?);
+    Ok(library)
+}
+
+fn choose(library: &mut Library<'_>, number: usize) {
+    if let Library::CublasLt(_, algorithm) = library {
+        *algorithm = number;
+    }
+}
+
+fn prepare<'a, T: Element, U: Element>(
+    cublaslt: &'a CublasLt,
+    set: &Set<T, U>,
+    workspace: u64,
+) -> Result<LtProduct<'a>, Error> {
+    let set: &dyn Any = set;
+    if let Some(Set { a, b, c }) = set.downcast_ref::<Set<f32, f32>>() {
+        return cublaslt.prepare([a, b, c], ALGORITHMS, workspace);
+    }
+    let Set { a, b, c } = set.downcast_ref::<Set<f64, f64>>().ok_or_else(not_measured)?;
+    cublaslt.prepare([a, b, c], ALGORITHMS, workspace)
+}
+
+fn not_measured() -> Error {
+    unsupported("this element type by NVIDIA's libraries", "they are measured on f32 and f64")
+}
+
+fn none_runs() -> Error {
+    unsupported("this product by cuBLASLt", "none of the algorithms that its heuristics name runs")
+}
+
+fn unsupported(what: &str, why: &str) -> Error {
+    ErrorKind::Unsupported { what: what.into(), why: why.into(), hint: "leave out --against".into() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_work_in_as_much_as_kernels_and_in_what_they_would_take() {
+        assert_eq!(workspace([]), 32 << 20);
+        assert_eq!(workspace([0, 5]), 32 << 20);
+        assert_eq!(workspace([64 << 20, 0, 1 << 30]), 1 << 30);
+    }
+}

@@ -1,0 +1,114 @@
+//! The table of one product.
+
+use super::{
+    library::{CUBLAS, CUBLASLT},
+    report::Row,
+};
+use crate::{
+    args::{Order, Size},
+    terminal,
+};
+use tilewright::{Backend, DType, SemiringId, plan::Query};
+
+/// Sizes and order: the usual order is not mentioned.
+pub fn product(Size { m, n, k }: Size, order: Order) -> String {
+    product_named(m, n, k, order.name())
+}
+
+pub fn product_named(m: usize, n: usize, k: usize, order: &str) -> String {
+    let order = if order == Order::Nn.name() { String::new() } else { format!(", {order}") };
+    format!("{m} x {n} x {k}{order}")
+}
+
+/// The unit of rates in tables and charts: GFLOP/s for plus-times on floats, otherwise 10^9 terms per second.
+pub fn unit(semiring: SemiringId, dtype: DType) -> &'static str {
+    if semiring == SemiringId::PlusTimes && dtype.is_float() { "GFLOP/s" } else { "Gpair-op/s" }
+}
+
+/// The rate in that unit.
+pub fn rate(row: &Row) -> Option<f64> {
+    Some(row.flop_per_second.or(row.pair_ops_per_second)? / 1e9)
+}
+
+/// The table of one product.
+pub fn text(query: &Query, rows: &[Row]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let width = rows.iter().map(|row| row.kernel.len()).max().unwrap_or(0).max(8);
+    let (bold, faint) = (terminal::label(), terminal::faint());
+    let conditions = rows.iter().find_map(|row| row.conditions).map_or(String::new(), |c| {
+        let (clock, power, temperature) = (c.clock_hz / 1e6, c.power_watts, c.temperature_celsius);
+        format!(" {faint}at {clock:.0} MHz, {power:.0} W, {temperature:.0} C{faint:#}")
+    });
+    let columns = columns(unit(query.semiring, query.dtype), rows);
+    let mut out = format!("{bold}{}{bold:#}{conditions}\n{faint}  {:width$}", first.product(), "kernel");
+    for (heading, width, _) in &columns {
+        out += &format!(" {heading:>width$}");
+    }
+    out += &format!("{faint:#}\n");
+    for row in rows {
+        out += &line(row, width, &columns);
+    }
+    out
+}
+
+/// A heading, a width, and what stands below.
+type Column = (&'static str, usize, fn(&Row) -> String);
+
+fn columns(unit: &'static str, rows: &[Row]) -> Vec<Column> {
+    let mut columns: Vec<Column> = vec![
+        ("time", 11, |row| row.seconds.map_or(String::new(), time)),
+        ("spread", 7, |row| percent(row.spread)),
+        (unit, 11, |row| number(rate(row), 1)),
+    ];
+    // The peaks, the libraries and the resources are the GPU's.
+    if rows.iter().any(|row| row.backend == Backend::Cuda.name()) {
+        columns.push(("of peak", 8, |row| percent(row.peak_fraction)));
+        columns.push(("of roof", 9, |row| percent(row.roofline_fraction)));
+        let has = |library: &str| rows.iter().any(|row| row.kernel == library);
+        if has(CUBLAS) {
+            columns.push(("x cuBLAS", 9, |row| number(row.speed_against_cublas, 3)));
+        }
+        if has(CUBLASLT) {
+            columns.push(("x cuBLASLt", 10, |row| number(row.speed_against_cublaslt, 3)));
+        }
+        columns.push(("regs", 5, |row| row.registers_per_thread.map_or(String::new(), |r| r.to_string())));
+        columns.push(("occupancy", 9, |row| percent(row.occupancy)));
+        columns.push(("workspace", 11, |row| row.workspace_bytes.map_or(String::new(), mebibytes)));
+    }
+    columns
+}
+
+fn line(row: &Row, width: usize, columns: &[Column]) -> String {
+    if let Some(problem) = &row.problem {
+        let (style, label) = match row.verified {
+            Some(false) => (terminal::emphasis(), "WRONG: "),
+            _ => (terminal::faint(), ""),
+        };
+        return format!("  {:width$} {style}{label}{problem}{style:#}\n", row.kernel);
+    }
+    let mut line = format!("  {:width$}", row.kernel);
+    for (_, width, cell) in columns {
+        line += &format!(" {:>width$}", cell(row));
+    }
+    line.trim_end().to_owned() + "\n"
+}
+
+fn percent(part: Option<f64>) -> String {
+    part.map_or(String::new(), |p| format!("{:.1} %", 100.0 * p))
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or(String::new(), |v| format!("{v:.digits$}"))
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.3} s"),
+        s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),
+        s => format!("{:.2} us", s * 1e6),
+    }
+}
