@@ -26,7 +26,7 @@ pub fn workspace(of_kernels: impl IntoIterator<Item = u64>) -> u64 {
 pub enum Library<'a> {
     Cublas(&'a Cublas),
     /// With the number of the algorithm that it takes.
-    CublasLt(LtProduct<'a>, usize),
+    CublasLt(Box<LtProduct<'a>>, usize),
 }
 
 impl Library<'_> {
@@ -71,7 +71,7 @@ pub fn fastest<'a, T: Element, U: Element>(
     workspace: u64,
     pace: Pace,
 ) -> Result<Library<'a>, Error> {
-    let mut library = Library::CublasLt(prepare(cublaslt, &sets.borrow()[0], workspace)?, 0);
+    let mut library = Library::CublasLt(Box::new(prepare(cublaslt, &sets.borrow()[0], workspace)?), 0);
     let mut able = Vec::new();
     for number in 0..library.algorithms().unwrap_or(0) {
         choose(&mut library, number);
