@@ -14,7 +14,7 @@ use tilewright_core::{
     DType, DynMatrix, Element, Extremes, Joining, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem,
     Semiring, SemiringId, Update, Value, reference,
 };
-use tilewright_kernels::{Alignment, Buffer, Request, Target, find};
+use tilewright_kernels::{Alignment, Buffer, Request, Target, Variant, find};
 
 /// The elements of a matrix and of the gaps in it.
 struct Operand<T> {
@@ -25,8 +25,8 @@ struct Operand<T> {
 }
 
 impl<T: Element> Operand<T> {
-    fn new(lie: Lie, salt: usize, (rows, cols): (usize, usize)) -> Self {
-        let layout = match lie {
+    fn new(choice: &Choice, which: usize, (rows, cols): (usize, usize)) -> Self {
+        let layout = match choice.lies[which] {
             Lie::Rows => Layout::row_major(rows, cols),
             Lie::Columns => Layout::col_major(rows, cols),
             Lie::Gaps => Layout::strided(rows, cols, cols as isize + 3, 1),
@@ -34,10 +34,7 @@ impl<T: Element> Operand<T> {
             Lie::Reversed => Layout::strided(rows, cols, -(cols as isize), 1),
         };
         let (low, high) = layout.span().expect("small").unwrap_or((0, -1));
-        let number = |_, i: usize| ((i * 7 + salt * 5 + i * i % 13) % 31 % 11) as i32 - 5;
-        let numbers = DynMatrix::from(Matrix::from_fn(1, (high - low + 1) as usize, number).expect("small"));
-        let numbers = numbers.as_ref().convert(T::DTYPE, Extremes::Absent).expect("small whole numbers");
-        let elements = numbers.as_ref().typed::<T>().expect("converted").iter().collect();
+        let elements = numbers((high - low + 1) as usize, which, choice.variant);
         Self { elements, layout, origin: low.unsigned_abs() }
     }
 
@@ -62,6 +59,28 @@ impl<T: Element> Operand<T> {
     }
 }
 
+/// Whole numbers in the semiring's domain, so small that every sum is exact in every type, in no simple order; where it has a meaning, some are absent.
+fn numbers<T: Element>(count: usize, salt: usize, variant: Variant) -> Vec<T> {
+    use SemiringId as S;
+    let (most, least) = match (variant.dtype, variant.semiring) {
+        (DType::Bool, _) => (2, 0),
+        (_, S::MaxTimes | S::MinTimes) => (11, 0),
+        _ => (11, -5),
+    };
+    let absent = match variant.semiring {
+        S::MinPlus => Some(f64::INFINITY),
+        S::MaxPlus => Some(f64::NEG_INFINITY),
+        _ => None,
+    };
+    let number = |_: usize, i: usize| match (absent, (i + salt) % 17) {
+        (Some(absent), 3) => absent,
+        _ => f64::from(((i * 7 + salt * 5 + i * i % 13) % 31 % most) as i32 + least),
+    };
+    let numbers = DynMatrix::from(Matrix::from_fn(1, count, number).expect("small"));
+    let numbers = numbers.as_ref().convert(T::DTYPE, Extremes::Absent).expect("small whole numbers");
+    numbers.as_ref().typed::<T>().expect("converted").iter().collect()
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Right,
@@ -78,6 +97,7 @@ fn run(engine: &Engine, choice: &Choice) -> Outcome {
         (true, SemiringId::PlusTimes, DType::F32) => run.with(&Update::<PlusTimes<f32>>::scale(-2.0, 3.0)),
         (true, SemiringId::PlusTimes, DType::F64) => run.with(&Update::<PlusTimes<f64>>::scale(-2.0, 3.0)),
         (true, SemiringId::PlusTimes, DType::I32) => run.with(&Update::<PlusTimes<i32>>::scale(-2, 3)),
+        (true, SemiringId::PlusTimes, DType::I64) => run.with(&Update::<PlusTimes<i64>>::scale(-2, 3)),
         (true, semiring, dtype) => panic!("{semiring} on {dtype} is not scaled here"),
         (false, semiring, dtype) => semiring.visit(dtype, run).expect("a variant is defined"),
     }
@@ -97,9 +117,9 @@ impl Visit for Run<'_> {
 impl Run<'_> {
     fn with<S: Semiring<Elem: Element, Out: Element>>(&self, update: &Update<S>) -> Outcome {
         let Self(engine, choice) = *self;
-        let ([m, n, k], [lie_a, lie_b, lie_c]) = (choice.size, choice.lies);
-        let (a, b) = (Operand::<S::Elem>::new(lie_a, 0, (m, k)), Operand::<S::Elem>::new(lie_b, 1, (k, n)));
-        let mut c = Operand::<S::Out>::new(lie_c, 2, (m, n));
+        let [m, n, k] = choice.size;
+        let (a, b) = (Operand::<S::Elem>::new(choice, 0, (m, k)), Operand::<S::Elem>::new(choice, 1, (k, n)));
+        let mut c = Operand::<S::Out>::new(choice, 2, (m, n));
         let problem = Problem::new(a.layout, b.layout, c.layout).expect("shapes fit");
         let request = Request {
             alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() },
