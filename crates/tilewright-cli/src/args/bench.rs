@@ -16,8 +16,9 @@ unless --no-overlap is given. Times are medians; the spread is half of the dista
 are those at the boost clock.
 
 NVIDIA's libraries: `--against cublas,cublaslt` measures both. Their arithmetic is set, and variables that override it are \
-reported. Each may work in as much memory as the kernels beside it take, and in 32 MiB at least, which is what cuBLAS \
-takes by itself on Hopper. The memory that a contender takes beyond A, B and C stands in its row; for cuBLAS it is what it was given.
+reported. Each may work in as much memory as the kernels beside it take, and in 32 MiB at least. cuBLAS is tried with that and with what it \
+takes by itself (32 MiB on Hopper), and the faster counts: more memory makes it pick another algorithm, which may be slower. The memory that a \
+contender takes beyond A, B and C stands in its row.
 
 Examples:
   tilewright bench

@@ -17,7 +17,8 @@ use tilewright_kernels::{Family, Kernel, Recipe, Refusal, Request, Role, kernels
 /// A GPU and what is measured on it.
 pub struct Device {
     pub engine: Engine,
-    pub cublas: Option<Cublas>,
+    /// Once with the workspace that it takes by itself, and once with one that it is given.
+    pub cublas: Option<[Cublas; 2]>,
     pub cublaslt: Option<CublasLt>,
     pub pace: Pace,
 }
@@ -103,9 +104,9 @@ impl Runner<'_> {
         }))
     }
 
-    fn workspace(&self) -> u64 {
+    fn workspace(&self) -> Option<u64> {
         match self {
-            Self::Kernel(prepared) => prepared.recipe().workspaces().iter().sum(),
+            Self::Kernel(prepared) => Some(prepared.recipe().workspaces().iter().sum()),
             Self::Library(library) => library.workspace(),
         }
     }
@@ -150,11 +151,12 @@ impl Visit for Measure<'_> {
             };
             entries.push((kernel.name, runner));
         }
-        let of_kernels = entries.iter().filter_map(|(_, runner)| Some(runner.as_ref().ok()?.workspace()));
+        let of_kernels = entries.iter().filter_map(|(_, runner)| runner.as_ref().ok()?.workspace());
         let workspace = library::workspace(of_kernels);
         if let Some(cublas) = cublas {
-            cublas.set_workspace(workspace)?;
-            entries.push((CUBLAS, check(Runner::Library(Library::Cublas(cublas)), fault)?));
+            cublas[1].set_workspace(workspace)?;
+            let library = library::faster(engine, &*cublas, &sets, pace)?;
+            entries.push((CUBLAS, check(Runner::Library(library), fault)?));
         }
         if let Some(cublaslt) = cublaslt {
             let runner = match library::fastest(engine, cublaslt, &sets, workspace, pace) {

@@ -1,10 +1,10 @@
 //! The vendor's libraries as contenders.
 
 use super::cuda::Set;
-use std::{any::Any, cell::RefCell, time::Duration};
+use std::{any::Any, cell::RefCell, rc::Rc, time::Duration};
 use tilewright::{
     Element, Error, ErrorKind,
-    cuda::{Competitor, Cublas, CublasElement, CublasLt, Engine, LtProduct, Pace},
+    cuda::{Competitor, Cublas, CublasElement, CublasLt, Engine, LtProduct, Pace, Timing},
 };
 
 /// The names of the libraries in the results.
@@ -26,7 +26,7 @@ pub fn workspace(of_kernels: impl IntoIterator<Item = u64>) -> u64 {
 pub enum Library<'a> {
     Cublas(&'a Cublas),
     /// With the number of the algorithm that it takes.
-    CublasLt(Box<LtProduct<'a>>, usize),
+    CublasLt(Rc<LtProduct<'a>>, usize),
 }
 
 impl Library<'_> {
@@ -45,13 +45,12 @@ impl Library<'_> {
         }
     }
 
-    /// The memory that it works in: for cuBLAS what it was given, for cuBLASLt what its algorithm says.
-    pub fn workspace(&self) -> u64 {
+    /// The memory that it works in: for cuBLAS what it was given, and nothing is known of what it takes by itself; for cuBLASLt what its algorithm says.
+    pub fn workspace(&self) -> Option<u64> {
         match self {
             Self::Cublas(cublas) => cublas.workspace(),
             Self::CublasLt(product, algorithm) => product.workspace(*algorithm),
         }
-        .unwrap_or(0)
     }
 
     /// The algorithms from which one was taken.
@@ -63,7 +62,18 @@ impl Library<'_> {
     }
 }
 
-/// cuBLASLt by the algorithm that is the fastest in a short race of all that its heuristics name and that run.
+/// cuBLAS in its own workspace or in the one that it was given: more memory lets it pick another algorithm, which need not be faster.
+pub fn faster<'a, T: Element, U: Element>(
+    engine: &Engine,
+    cublas: &'a [Cublas; 2],
+    sets: &RefCell<Vec<Set<T, U>>>,
+    pace: Pace,
+) -> Result<Library<'a>, Error> {
+    let best = quickest(engine, cublas.iter().map(Library::Cublas), sets, pace)?;
+    best.ok_or_else(|| unsupported("this product by cuBLAS", "it does not run"))
+}
+
+/// cuBLASLt by the algorithm that is the fastest of all that its heuristics name and that run.
 pub fn fastest<'a, T: Element, U: Element>(
     engine: &Engine,
     cublaslt: &'a CublasLt,
@@ -71,41 +81,37 @@ pub fn fastest<'a, T: Element, U: Element>(
     workspace: u64,
     pace: Pace,
 ) -> Result<Library<'a>, Error> {
-    let mut library = Library::CublasLt(Box::new(prepare(cublaslt, &sets.borrow()[0], workspace)?), 0);
-    let mut able = Vec::new();
-    for number in 0..library.algorithms().unwrap_or(0) {
-        choose(&mut library, number);
-        if library.run(&mut sets.borrow_mut()[0]).and_then(|()| engine.synchronize()).is_ok() {
-            able.push(number);
-        }
-    }
-    let library = RefCell::new(library);
-    let count = sets.borrow().len();
-    let mut competitors: Vec<Competitor<'_>> = able
+    let product = Rc::new(prepare(cublaslt, &sets.borrow()[0], workspace)?);
+    let all = (0..product.algorithms()).map(|algorithm| Library::CublasLt(Rc::clone(&product), algorithm));
+    let able = all
+        .filter(|library| library.run(&mut sets.borrow_mut()[0]).and_then(|()| engine.synchronize()).is_ok());
+    let best = quickest(engine, able, sets, pace)?;
+    best.ok_or_else(|| {
+        unsupported("this product by cuBLASLt", "none of the algorithms that its heuristics name runs")
+    })
+}
+
+/// The winner of a short race.
+fn quickest<'a, T: Element, U: Element>(
+    engine: &Engine,
+    libraries: impl Iterator<Item = Library<'a>>,
+    sets: &RefCell<Vec<Set<T, U>>>,
+    pace: Pace,
+) -> Result<Option<Library<'a>>, Error> {
+    let (mut libraries, count) = (libraries.collect::<Vec<_>>(), sets.borrow().len());
+    let mut competitors: Vec<Competitor<'_>> = libraries
         .iter()
-        .map(|&algorithm| {
-            let library = &library;
-            let run = move |number: usize| {
-                choose(&mut library.borrow_mut(), algorithm);
-                library.borrow().run(&mut sets.borrow_mut()[number % count])
-            };
-            Competitor { name: algorithm.to_string(), run: Box::new(run) }
+        .map(|library| Competitor {
+            name: String::new(),
+            run: Box::new(|number| library.run(&mut sets.borrow_mut()[number % count])),
         })
         .collect();
     let (warm_up, sample) = (Duration::from_millis(20), Duration::from_millis(5));
     let timings = engine.race(&mut competitors, Pace { warm_up, sample, samples: 5, ..pace })?;
     drop(competitors);
-    let medians = able.iter().zip(timings.iter().map(|timing| timing.median()));
-    let best = medians.min_by(|(_, x), (_, y)| x.total_cmp(y)).map(|(&number, _)| number);
-    let mut library = library.into_inner();
-    choose(&mut library, best.ok_or_else(none_runs)?);
-    Ok(library)
-}
-
-fn choose(library: &mut Library<'_>, number: usize) {
-    if let Library::CublasLt(_, algorithm) = library {
-        *algorithm = number;
-    }
+    let medians = timings.iter().map(Timing::median).enumerate();
+    let best = medians.min_by(|(_, x), (_, y)| x.total_cmp(y));
+    Ok(best.map(|(index, _)| libraries.swap_remove(index)))
 }
 
 fn prepare<'a, T: Element, U: Element>(
@@ -123,10 +129,6 @@ fn prepare<'a, T: Element, U: Element>(
 
 fn not_measured() -> Error {
     unsupported("this element type by NVIDIA's libraries", "they are measured on f32 and f64")
-}
-
-fn none_runs() -> Error {
-    unsupported("this product by cuBLASLt", "none of the algorithms that its heuristics name runs")
 }
 
 fn unsupported(what: &str, why: &str) -> Error {

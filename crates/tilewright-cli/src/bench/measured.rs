@@ -37,8 +37,8 @@ pub struct Resources {
 pub struct Memory {
     /// Of A, B and C.
     pub matrices: u64,
-    /// What it takes beyond them.
-    pub workspace: u64,
+    /// What it takes beyond them; none where a library takes it by itself.
+    pub workspace: Option<u64>,
     /// What it might have taken.
     pub limit: u64,
 }

@@ -129,7 +129,7 @@ impl Field {
                 compute_capability: gpu.capability.to_string(),
                 multiprocessors: gpu.multiprocessors,
                 driver: Driver::find().ok().map(|driver| driver.version().to_string()),
-                cublas: device.cublas.as_ref().map(Cublas::version).transpose()?,
+                cublas: device.cublas.as_ref().map(|[cublas, _]| cublas.version()).transpose()?,
                 cublas_math: device.cublas.as_ref().map(|_| math(args).name()),
                 cublaslt: device.cublaslt.as_ref().map(CublasLt::version),
                 cublaslt_compute: device
@@ -204,7 +204,8 @@ fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failur
     };
     let gpu = Gpu::present(engine.device())?;
     let asked = |library| args.against.contains(&library).then_some(math(args));
-    let cublas = asked(Library::Cublas).map(|math| Cublas::open(&engine, math)).transpose()?;
+    let both = |math| Ok::<_, Error>([Cublas::open(&engine, math)?, Cublas::open(&engine, math)?]);
+    let cublas = asked(Library::Cublas).map(both).transpose()?;
     let cublaslt = asked(Library::Cublaslt).map(|math| CublasLt::open(&engine, math)).transpose()?;
     let repetitions = if args.no_overlap { Repetitions::Apart } else { Repetitions::Overlap };
     let pace = Pace { samples: args.rounds as usize, repetitions, ..Pace::default() };

@@ -76,7 +76,7 @@ impl GpuFacts {
             });
             let least = LEAST_WORKSPACE >> 20;
             lines.push(format!(
-                "workspace of a library: that of the kernels beside it, and at least {least} MiB"
+                "workspace of a library: that of the kernels beside it, and at least {least} MiB; {CUBLAS}'s own where it is faster so"
             ));
         }
         if !self.repetitions_overlap {
@@ -114,7 +114,7 @@ pub struct Row {
     pub speed_against_cublaslt: Option<f64>,
     /// Of the GPU, for A, B, C and the workspace.
     pub memory_bytes: Option<u64>,
-    /// What it takes beyond A, B and C, and the most that it might have taken.
+    /// What it takes beyond A, B and C, null where a library takes it by itself; and the most that it might have taken.
     pub workspace_bytes: Option<u64>,
     pub workspace_limit_bytes: Option<u64>,
     /// Of so many algorithms that were tried it is the fastest.
@@ -177,8 +177,8 @@ impl Standings<'_> {
             roofline_fraction: seconds.and_then(|s| Some(floor?.seconds / s)),
             speed_against_cublas: seconds.and_then(|s| Some(self.of(CUBLAS)? / s)),
             speed_against_cublaslt: seconds.and_then(|s| Some(self.of(CUBLASLT)? / s)),
-            memory_bytes: one.memory.map(|memory| memory.matrices + memory.workspace),
-            workspace_bytes: one.memory.map(|memory| memory.workspace),
+            memory_bytes: one.memory.and_then(|memory| Some(memory.matrices + memory.workspace?)),
+            workspace_bytes: one.memory.and_then(|memory| memory.workspace),
             workspace_limit_bytes: one.memory.map(|memory| memory.limit),
             algorithms_tried: one.algorithms,
             registers_per_thread: one.resources.map(|r| r.registers),
@@ -230,7 +230,8 @@ mod tests {
             gpu.terms(),
             "cuBLAS 130100, its own choice of algorithm, CUBLAS_DEFAULT_MATH\n\
              no override of their arithmetic in the environment\n\
-             workspace of a library: that of the kernels beside it, and at least 32 MiB\n"
+             workspace of a library: that of the kernels beside it, and at least 32 MiB; \
+             cuBLAS's own where it is faster so\n"
         );
         gpu.cublas_overrides.insert("NVIDIA_TF32_OVERRIDE", "1".into());
         gpu.repetitions_overlap = false;
@@ -267,7 +268,8 @@ mod tests {
         ];
         measured[3].outcome = Outcome::Wrong("C[0, 0] is 1, not 2".into());
         let (matrices, workspace, limit) = (3 << 26, 128 << 20, 4 << 30);
-        measured[0].memory = Some(Memory { matrices, workspace, limit });
+        measured[0].memory = Some(Memory { matrices, workspace: Some(workspace), limit });
+        measured[1].memory = Some(Memory { matrices, workspace: None, limit });
         measured[2].algorithms = Some(7);
         let (size, order) = (Size::square(4096), Order::Tn);
         let floor = Some(&floor);
@@ -278,6 +280,7 @@ mod tests {
         assert!((rows[0].speed_against_cublas.unwrap() - 2.8 / 2.7).abs() < 1e-12);
         assert!((rows[0].speed_against_cublaslt.unwrap() - 2.75 / 2.7).abs() < 1e-12);
         assert_eq!((rows[0].memory_bytes, rows[0].workspace_bytes), (Some(320 << 20), Some(128 << 20)));
+        assert_eq!((rows[1].memory_bytes, rows[1].workspace_bytes), (None, None));
         assert_eq!((rows[0].workspace_limit_bytes, rows[2].algorithms_tried), (Some(4 << 30), Some(7)));
         // 50.9 of 66.9 TFLOP/s; at this size the roofline is the peak.
         assert!((rows[0].peak_fraction.unwrap() - 0.761).abs() < 0.002, "{:?}", rows[0].peak_fraction);
@@ -287,7 +290,7 @@ mod tests {
         let table = table::text(&query, &rows);
         assert!(table.contains("4096 x 4096 x 4096, tn"), "{table}");
         assert!(table.contains("broken   ") && table.contains("WRONG: C[0, 0] is 1, not 2"), "{table}");
-        for part in ["50903", "76.1 %", "x cuBLAS", "1.037", "x cuBLASLt", "1.019", "128.0 MiB"] {
+        for part in ["50903", "76.1 %", "x cuBLAS", "1.037", "x cuBLASLt", "1.019", "128.0 MiB", "its own"] {
             assert!(table.contains(part), "{part}: {table}");
         }
         // No column for a library that does not take part.

@@ -73,7 +73,11 @@ fn columns(unit: &'static str, rows: &[Row]) -> Vec<Column> {
         }
         columns.push(("regs", 5, |row| row.registers_per_thread.map_or(String::new(), |r| r.to_string())));
         columns.push(("occupancy", 9, |row| percent(row.occupancy)));
-        columns.push(("workspace", 11, |row| row.workspace_bytes.map_or(String::new(), mebibytes)));
+        columns.push(("workspace", 11, |row| match (row.workspace_bytes, row.workspace_limit_bytes) {
+            (Some(bytes), _) => mebibytes(bytes),
+            (None, Some(_)) => "its own".into(),
+            (None, None) => String::new(),
+        }));
     }
     columns
 }
