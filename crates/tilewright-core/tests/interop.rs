@@ -5,7 +5,7 @@ use tilewright_core::{Layout, MatMut, MatRef};
 
 /// Views of 60 numbers that differ in shape, order, gaps, direction and repetition.
 fn views(data: &[i64]) -> Vec<MatRef<'_, i64>> {
-    let of = |layout, origin| MatRef::with_origin(data, layout, origin).unwrap();
+    let of = |layout, origin| MatRef::with_origin(data, layout, origin).expect("a view");
     let rows = of(Layout::row_major(5, 7), 3);
     vec![
         rows,
@@ -14,7 +14,7 @@ fn views(data: &[i64]) -> Vec<MatRef<'_, i64>> {
         rows.reverse_rows().t(),
         rows.t().reverse_rows(),
         rows.reverse_rows().t().reverse_rows(),
-        rows.window(1, 2, 3, 4).unwrap(),
+        rows.window(1, 2, 3, 4).expect("a view"),
         of(Layout::strided(4, 6, 2, 9), 1),
         of(Layout::strided(3, 3, -20, 7), 41),
         of(Layout::strided(3, 2, 2, 3), 1),
@@ -44,11 +44,11 @@ fn each_written(mut check: impl FnMut(MatMut<'_, i64>)) {
     let layouts: Vec<_> = views(&data()).iter().map(MatRef::layout).collect();
     for layout in layouts.into_iter().filter(|layout| layout.check_unaliased().is_ok()) {
         let mut data = vec![-1; 60];
-        let (low, _) = layout.span().unwrap().unwrap_or((0, 0));
-        let view = MatMut::with_origin(&mut data, layout, low.unsigned_abs()).unwrap();
+        let (low, _) = layout.span().expect("a span").unwrap_or((0, 0));
+        let view = MatMut::with_origin(&mut data, layout, low.unsigned_abs()).expect("a view");
         let count = (layout.rows * layout.cols) as i64;
         check(view);
-        let view = MatRef::with_origin(&data, layout, low.unsigned_abs()).unwrap();
+        let view = MatRef::with_origin(&data, layout, low.unsigned_abs()).expect("a view");
         assert!(view.iter().eq(0..count), "{layout:?}: {view:?}");
         assert_eq!(data.iter().filter(|x| **x >= 0).count() as i64, count);
     }
