@@ -89,6 +89,9 @@ pub enum ErrorKind {
     #[error("element [{row}, {col}] = {value} cannot be represented as {to}")]
     Conversion { row: usize, col: usize, value: String, to: DType },
 
+    #[error("the product was cancelled")]
+    Cancelled,
+
     #[error("{bytes} bytes could not be allocated for {what}")]
     OutOfMemory { what: &'static str, bytes: u64 },
 
@@ -136,6 +139,7 @@ impl ErrorKind {
             Self::RaggedRows { .. } => "ragged-rows",
             Self::OutsideDomain { .. } => "outside-domain",
             Self::Conversion { .. } => "conversion",
+            Self::Cancelled => "cancelled",
             Self::OutOfMemory { .. } => "out-of-memory",
             Self::DeviceMemory { .. } => "device-memory",
             Self::Device { .. } => "device",

@@ -4,12 +4,15 @@
 //! over any [`Semiring`]. This crate holds the vocabulary and the definition of the right answer
 //! ([`mod@reference`]); other crates compute it fast and are compared with it.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod convert;
 pub mod domain;
 pub mod reference;
 pub mod semiring;
 
 mod batch;
+mod cancel;
 mod dtype;
 mod dynamic;
 mod error;
@@ -23,6 +26,7 @@ mod value;
 mod view;
 
 pub use batch::{BatchMut, BatchRef};
+pub use cancel::Cancel;
 pub use dtype::{DType, Element};
 pub use dynamic::{DynMatrix, DynMut, DynRef};
 pub use error::{Error, ErrorKind};

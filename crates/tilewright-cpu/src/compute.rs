@@ -279,6 +279,7 @@ impl<'a, S: Semiring> Call<'a, S> {
         let mut arg = arg;
         let arg = arg.as_mut().map(Shared::new);
         let row = |i: usize| {
+            options.check_cancelled()?;
             for j in 0..n {
                 // SAFETY: the shapes were checked, and every row is computed once.
                 unsafe {
@@ -298,13 +299,11 @@ impl<'a, S: Semiring> Call<'a, S> {
             if let Some(progress) = options.progress {
                 progress((n * k) as u64);
             }
+            Ok(())
         };
         let threads = threads_one_by_one(options, m, n, k);
         let parts: Vec<_> = cut(0..m, threads, 1).collect();
-        share(&parts, threads, &|rows| {
-            rows.clone().for_each(row);
-            Ok(())
-        })?;
+        share(&parts, threads, &|rows| rows.clone().try_for_each(row))?;
         Ok(Report { isa: Isa::Portable, kernel: name_one_by_one::<S>(), threads })
     }
 }

@@ -123,6 +123,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let buffers = Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edges };
         let mut packed_terms = None;
         for i in 0..across * deep {
+            self.options.check_cancelled()?;
             let (jc, pc) = if along { (i % across, i / across) } else { (i / deep, i % deep) };
             let (jc, pc) = (part(&cols, nc, jc), part(&(0..k), kc, pc));
             let (c, start) = match self.target {

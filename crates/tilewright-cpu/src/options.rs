@@ -2,6 +2,7 @@
 
 use crate::isa::Isa;
 use core::fmt;
+use tilewright_core::{Cancel, Error};
 
 /// How to compute a product. The default chooses everything itself.
 #[derive(Clone, Copy, Default)]
@@ -12,12 +13,19 @@ pub struct Options<'a> {
     pub isa: Option<Isa>,
     /// Called from worker threads with the number of terms (`m n k` in all) just finished.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Ends the product early when another thread says so; C is undefined then.
+    pub cancel: Option<&'a Cancel>,
 }
 
 /// Terms (`m n k`) below which another thread costs more than it brings.
 const TERMS_PER_THREAD: f64 = 1e6;
 
 impl Options<'_> {
+    /// Whether to go on; looked at before every block.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
+        self.cancel.map_or(Ok(()), Cancel::check)
+    }
+
     /// How many threads to occupy with so many terms.
     pub(crate) fn threads_for(&self, terms: f64) -> usize {
         if self.threads == 1 {

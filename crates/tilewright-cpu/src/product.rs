@@ -17,7 +17,7 @@ use tilewright_core::{BatchMut, BatchRef, Error, ErrorKind, MatMut, MatRef, Prob
 /// # Errors
 /// `inner-mismatch`, `result-mismatch`, `outside-domain`; C is untouched then. `environment` or
 /// `unavailable` when `TILEWRIGHT_FORCE_ISA` or [`Options::isa`] names a path that cannot run here.
-/// `out-of-memory` for packed blocks, which leaves C undefined.
+/// `out-of-memory` for packed blocks and `cancelled` by [`Options::cancel`], which leave C undefined.
 pub fn multiply<S: Semiring>(
     c: MatMut<'_, S::Out>,
     a: MatRef<'_, S::Elem>,
@@ -29,7 +29,9 @@ pub fn multiply<S: Semiring>(
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
     let codes = engine.scan(a, b, options, isa)?;
-    engine.compute(Call { c, arg: None, a, b, update, options, isa, codes })
+    let report = engine.compute(Call { c, arg: None, a, b, update, options, isa, codes })?;
+    // Threads that helped may have left something undone.
+    options.check_cancelled().map(|()| report)
 }
 
 /// As [`multiply`], and `arg[i,j]` is the smallest `k` whose term is the result.
@@ -50,7 +52,9 @@ pub fn multiply_arg<S: Semiring>(
     Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
     let isa = Isa::choose(options.isa)?;
     scan::check::<S>(a, b, options, isa)?;
-    choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa, codes: None })
+    let report =
+        choose::<S>().compute(Call { c, arg: Some(arg), a, b, update, options, isa, codes: None })?;
+    options.check_cancelled().map(|()| report)
 }
 
 /// As [`multiply`], for every matrix of a batch: `C_i = A_i ⊗ B_i`.
@@ -94,6 +98,7 @@ pub fn multiply_batch<S: Semiring>(
         }
         Ok(())
     })?;
+    options.check_cancelled()?;
     let report = parts.first().and_then(|part| lock(part).report.take());
     Ok(report.map(|report| if shared > 1 { Report { threads, ..report } } else { report }))
 }

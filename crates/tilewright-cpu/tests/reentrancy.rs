@@ -74,7 +74,8 @@ fn progress_counts_every_term() {
             for threads in [1, 3] {
                 let count = AtomicU64::new(0);
                 let progress = |terms| _ = count.fetch_add(terms, Relaxed);
-                let options = Options { isa: Some(isa), threads, progress: Some(&progress) };
+                let options =
+                    Options { isa: Some(isa), threads, progress: Some(&progress), ..Options::default() };
                 let (a, b) = (drawn::<S>(m * k, 1), drawn::<S>(k * n, 2));
                 let (a, b) = (rows(&a, m, k), rows(&b, k, n));
                 let mut c = vec![S::Out::POISON; m * n];

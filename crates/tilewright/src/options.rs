@@ -8,6 +8,7 @@ use crate::backend::Backend;
 #[cfg(feature = "emulator")]
 use crate::plan::Gpu;
 use core::fmt;
+use tilewright_core::{Cancel, Error};
 use tilewright_cpu::Isa;
 #[cfg(feature = "cuda")]
 use tilewright_kernels::Kernel;
@@ -34,11 +35,24 @@ pub struct Options<'a> {
     pub max_steps: Option<u64>,
     /// Called, possibly from several threads, with the number of terms (`m n k` in all) just finished.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Ends the product early when another thread says so. Its error is `cancelled` then, and C is undefined: on this processor, parts
+    /// of it have been written. A GPU finishes the kernel that it executes.
+    pub cancel: Option<&'a Cancel>,
 }
 
 impl<'a> Options<'a> {
+    /// Whether to go on.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
+        self.cancel.map_or(Ok(()), Cancel::check)
+    }
+
     pub(crate) fn cpu(&self) -> tilewright_cpu::Options<'a> {
-        tilewright_cpu::Options { threads: self.threads, isa: self.isa, progress: self.progress }
+        tilewright_cpu::Options {
+            threads: self.threads,
+            isa: self.isa,
+            progress: self.progress,
+            cancel: self.cancel,
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use crate::{
 use core::fmt;
 use std::time::Instant;
 use tilewright_core::{
-    Error, ErrorKind, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, reference,
+    Cancel, Error, ErrorKind, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, domain,
+    reference,
 };
 
 /// The product `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` of an m x k and a k x n matrix over the semiring `S`.
@@ -65,11 +66,21 @@ impl<S: Semiring> Clone for Product<'_, S> {
 impl<S: Semiring> Copy for Product<'_, S> {}
 
 impl<'a, S: Semiring> Product<'a, S> {
-    /// The product of A (m x k) and B (k x n), any strides.
+    /// The product of A (m x k) and B (k x n), any strides: views, or references to whatever becomes one.
+    ///
+    /// ```
+    /// use tilewright::{MatRef, Matrix, PlusTimes, Product};
+    /// let a = Matrix::from([[1.0, 2.0], [3.0, 4.0]]);
+    /// let x = [5.0, 6.0];
+    /// let y = Product::<PlusTimes<f64>>::new(&a, MatRef::column(&x))?.compute()?;
+    /// assert_eq!(y.into_vec(), [17.0, 39.0]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `inner-mismatch` when A has not as many columns as B has rows.
-    pub fn new(a: MatRef<'a, S::Elem>, b: MatRef<'a, S::Elem>) -> Result<Self, Error> {
+    pub fn new(a: impl Into<MatRef<'a, S::Elem>>, b: impl Into<MatRef<'a, S::Elem>>) -> Result<Self, Error> {
+        let (a, b) = (a.into(), b.into());
         let c = tilewright_core::Layout::row_major(a.rows(), b.cols());
         Problem::new(a.layout(), b.layout(), c)?;
         Ok(Self { a, b, options: Options::default() })
@@ -89,6 +100,25 @@ impl<'a, S: Semiring> Product<'a, S> {
         self
     }
 
+    /// Ends early when another thread says so; see [`Options::cancel`].
+    ///
+    /// ```
+    /// use tilewright::{Cancel, Matrix, MinPlus, Product};
+    /// let a = Matrix::filled(2000, 2000, 1.0)?;
+    /// let stop = Cancel::new();
+    /// let result = std::thread::scope(|threads| {
+    ///     threads.spawn(|| stop.cancel());
+    ///     Product::<MinPlus<f32>>::new(&a, &a)?.cancel(&stop).compute()
+    /// });
+    /// assert!(result.is_ok_and(|c| c[(0, 0)] == 2.0) || stop.is_cancelled());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    #[must_use]
+    pub fn cancel(mut self, cancel: &'a Cancel) -> Self {
+        self.options.cancel = Some(cancel);
+        self
+    }
+
     /// Replaces all choices at once.
     #[must_use]
     pub fn options(mut self, options: Options<'a>) -> Self {
@@ -100,7 +130,7 @@ impl<'a, S: Semiring> Product<'a, S> {
     ///
     /// # Errors
     /// `outside-domain` for an element that `S` does not admit, `unavailable` when the backend is missing,
-    /// `environment` when a variable such as `TILEWRIGHT_FORCE_ISA` is wrong, `out-of-memory`.
+    /// `environment` when a variable such as `TILEWRIGHT_FORCE_ISA` is wrong, `out-of-memory`, `cancelled`.
     pub fn compute(&self) -> Result<Matrix<S::Out>, Error> {
         let mut c = self.zeros()?;
         self.write_to(c.as_mut())?;
@@ -141,9 +171,13 @@ impl<'a, S: Semiring> Product<'a, S> {
     /// ```
     ///
     /// # Errors
-    /// As [`Product::compute`]; `result-mismatch` when C is not m x n. C is untouched on error.
-    pub fn write_to(&self, c: MatMut<'_, S::Out>) -> Result<Report, Error> {
-        self.run(c, None, &Update::Replace)
+    /// As [`Product::compute`]; `result-mismatch` when C is not m x n. C is untouched on error, other than `out-of-memory` and
+    /// `cancelled`, which leave it undefined.
+    pub fn write_to<'c>(&self, c: impl Into<MatMut<'c, S::Out>>) -> Result<Report, Error>
+    where
+        S::Out: 'c,
+    {
+        self.run(c.into(), None, &Update::Replace)
     }
 
     /// `C = C ⊕ A ⊗ B`.
@@ -152,15 +186,18 @@ impl<'a, S: Semiring> Product<'a, S> {
     /// use tilewright::{Layout, MatRef, Matrix, MinPlus, Product};
     /// let a = MatRef::new(&[2.0, 9.0], Layout::row_major(2, 1))?;
     /// let mut c = Matrix::filled(2, 2, 12.0)?;
-    /// Product::<MinPlus<f64>>::new(a, a.t())?.accumulate_into(c.as_mut())?;
+    /// Product::<MinPlus<f64>>::new(a, a.t())?.accumulate_into(&mut c)?;
     /// assert_eq!(c.as_slice(), [4.0, 11.0, 11.0, 12.0]);
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Product::write_to`].
-    pub fn accumulate_into(&self, c: MatMut<'_, S::Out>) -> Result<Report, Error> {
-        self.run(c, None, &Update::Accumulate)
+    pub fn accumulate_into<'c>(&self, c: impl Into<MatMut<'c, S::Out>>) -> Result<Report, Error>
+    where
+        S::Out: 'c,
+    {
+        self.run(c.into(), None, &Update::Accumulate)
     }
 
     /// The general form: C, and the arg result where one is wanted, for any [`Update`].
@@ -175,19 +212,14 @@ impl<'a, S: Semiring> Product<'a, S> {
         arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
     ) -> Result<Report, Error> {
+        self.options.check_cancelled()?;
         let (a, b) = (self.a, self.b);
         let results = if arg.is_some() { Results::ProductAndArg } else { Results::Product };
         let choice = choice::choose::<S>(&self.options, a.layout(), b.layout(), results)?;
         let start = Instant::now();
         match (choice.backend, arg) {
-            (Backend::Reference, None) => {
-                reference::multiply(c, a, b, update)?;
-                self.tell_progress();
-                Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
-            }
-            (Backend::Reference, Some(arg)) => {
-                reference::multiply_arg(c, arg, a, b, update)?;
-                self.tell_progress();
+            (Backend::Reference, arg) => {
+                self.by_definition(c, arg, update)?;
                 Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
             }
             #[cfg(feature = "cuda")]
@@ -218,7 +250,43 @@ impl<'a, S: Semiring> Product<'a, S> {
         Ok(Report::here(Backend::Cpu, report.kernel.into(), report.threads, start))
     }
 
+    /// The product by the definition, some rows at a time: between them it tells progress, and may end.
+    fn by_definition(
+        &self,
+        mut c: MatMut<'_, S::Out>,
+        mut arg: Option<MatMut<'_, u32>>,
+        update: &Update<S>,
+    ) -> Result<(), Error> {
+        let (a, b) = (self.a, self.b);
+        let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+        if let Some(arg) = &arg {
+            problem.check_arg(arg.layout(), update)?;
+        }
+        domain::check::<S>(a, b)?;
+        let (m, n, k) = (problem.m(), problem.n(), problem.k());
+        let terms = n.saturating_mul(k);
+        let at_a_time = (TERMS_AT_A_TIME / terms.max(1)).max(ROWS_AT_A_TIME);
+        // Without columns there is nothing to visit, however many rows there are.
+        for row in (0..if n == 0 { 0 } else { m }).step_by(at_a_time) {
+            self.options.check_cancelled()?;
+            let rows = at_a_time.min(m - row);
+            let (a, c) = (a.window(row, 0, rows, k)?, c.reborrow().window(row, 0, rows, n)?);
+            match &mut arg {
+                None => reference::multiply(c, a, b, update)?,
+                Some(arg) => {
+                    let arg = arg.reborrow().window(row, 0, rows, n)?;
+                    reference::multiply_arg(c, arg, a, b, update)?;
+                }
+            }
+            if let Some(progress) = self.options.progress {
+                progress(rows.saturating_mul(terms) as u64);
+            }
+        }
+        Ok(())
+    }
+
     /// All terms at once, for backends that do not count.
+    #[cfg(feature = "cuda")]
     fn tell_progress(&self) {
         if let Some(progress) = self.options.progress {
             let (m, k, n) = (self.a.rows() as u64, self.a.cols() as u64, self.b.cols() as u64);
@@ -230,6 +298,11 @@ impl<'a, S: Semiring> Product<'a, S> {
         Matrix::filled(self.a.rows(), self.b.cols(), S::finish(S::ZERO))
     }
 }
+
+/// Terms by the definition between two looks at whether to go on: some ten milliseconds.
+const TERMS_AT_A_TIME: usize = 1 << 24;
+/// As many rows at least: for each of these parts, B is looked through again.
+const ROWS_AT_A_TIME: usize = 16;
 
 impl<S: Ring> Product<'_, S> {
     /// `C = alpha A B + beta C`. With `beta = 0` the old C is not read, whatever it holds.
@@ -245,8 +318,16 @@ impl<S: Ring> Product<'_, S> {
     ///
     /// # Errors
     /// As [`Product::write_to`].
-    pub fn scale_into(&self, alpha: S::Acc, beta: S::Acc, c: MatMut<'_, S::Out>) -> Result<Report, Error> {
-        self.run(c, None, &Update::scale(alpha, beta))
+    pub fn scale_into<'c>(
+        &self,
+        alpha: S::Acc,
+        beta: S::Acc,
+        c: impl Into<MatMut<'c, S::Out>>,
+    ) -> Result<Report, Error>
+    where
+        S::Out: 'c,
+    {
+        self.run(c.into(), None, &Update::scale(alpha, beta))
     }
 }
 

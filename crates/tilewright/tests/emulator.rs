@@ -18,6 +18,7 @@ const EMULATOR: Options<'_> = Options {
     kernel: None,
     gpu: None,
     progress: None,
+    cancel: None,
     max_steps: None,
 };
 

@@ -143,6 +143,11 @@ fn check_kernel(backend: Backend, kernel: Option<KernelChoice>) -> Result<(), Fa
     }
 }
 
+/// A GPU of the table, and where to look if there is none of this name.
+fn gpu_named(name: &str) -> Result<Gpu, Failure> {
+    Gpu::named(name).map_err(|error| Failure::usage(error.to_string(), "`tilewright gpus` lists all"))
+}
+
 /// The instruction set that was asked for.
 fn isa(kernel: Option<KernelChoice>) -> Option<Isa> {
     match kernel {
@@ -166,7 +171,7 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
             "it takes up to 4096 x 4096 x 4096: multiply a part of the matrices, or choose --backend cpu",
         ));
     }
-    let gpu = args.gpu.as_deref().map(Gpu::named).transpose()?;
+    let gpu = args.gpu.as_deref().map(gpu_named).transpose()?;
     let total = product.pair_ops().min(u64::MAX as f64) as u64;
     let progress = Progress::new(total);
     let count = |terms| progress.add(terms);
@@ -178,6 +183,7 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
         gpu: gpu.as_ref(),
         max_steps: args.max_steps,
         progress: if common.quiet { None } else { Some(&count) },
+        ..Options::default()
     };
     let product = product.options(options);
     let outcome = if args.arg_out.is_some() { product.compute_with_arg() } else { product.compute() };

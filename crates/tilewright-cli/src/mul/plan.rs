@@ -1,6 +1,6 @@
 //! `mul --plan`: how the product would be computed.
 
-use super::{check_kernel, gpu_kernel, inputs::Inputs, isa, planned::Planned};
+use super::{check_kernel, gpu_kernel, gpu_named, inputs::Inputs, isa, planned::Planned};
 use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
@@ -91,7 +91,7 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
 /// The GPU that is named, or that is here.
 fn gpu(args: &Mul, common: &Common, backend: Backend) -> Result<Gpu, Failure> {
     match (&args.gpu, backend) {
-        (Some(name), _) => Ok(Gpu::named(name)?),
+        (Some(name), _) => gpu_named(name),
         (None, Backend::Emulator) => Ok(Gpu::named(Gpu::EMULATED)?),
         (None, _) => match Engine::shared() {
             Ok(engine) => Ok(Gpu::present(engine.device())?),

@@ -58,6 +58,7 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
         Workspace::with(|workspace| {
             let line = Line::new(workspace, self.job, terms.len())?;
             for i in untaken(next, down * cols.len().div_ceil(width)) {
+                self.job.options.check_cancelled()?;
                 let (rows, cols) = (part(rows, high, i % down), part(cols, width, i / down));
                 let mut few = 0;
                 for row in rows.clone() {

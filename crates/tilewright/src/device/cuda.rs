@@ -37,11 +37,13 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     let (whole, [a_rows, b_rows, c_rows]) = (on_device.rows(), job.rows);
     let (a, b) = (a.with_rows(a_rows)?, b.with_rows(b_rows)?);
     on_device = on_device.with_rows(c_rows)?;
+    job.options.check_cancelled()?;
     let computing = Instant::now();
     prepared.run(&a, &b, &mut on_device)?;
     engine.synchronize()?;
     let on_device = on_device.with_rows(whole)?;
     let seconds = computing.elapsed().as_secs_f64();
+    job.options.check_cancelled()?;
     let reading = Instant::now();
     on_device.copy_to(c).map_err(|error| Failure { error, c: Target::Lost })?;
     transfer += reading.elapsed();

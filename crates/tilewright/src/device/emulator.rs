@@ -3,17 +3,17 @@
 use super::{Job, image::Image};
 use crate::{
     backend::Backend,
-    options::Report,
+    options::{Options, Report},
     plan::Gpu,
     selection::{Selection, select_with_ptx},
 };
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
-use tilewright_core::{DynMut, DynRef, Error, ErrorKind};
+use tilewright_core::{Cancel, DynMut, DynRef, Error, ErrorKind};
 use tilewright_cuda::ProgramPtx;
 use tilewright_emulator::{
     self as emulator, Finding, FindingKind, HostArray, LaunchError, LaunchOptions, Program, Stage,
-    StagedArgument,
+    StagedArgument, Watch,
 };
 use tilewright_kernels::{Buffer, Launch, Recipe, Role};
 
@@ -46,11 +46,12 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
         step_limit: step_limit(job.options.max_steps, terms),
         ..LaunchOptions::default()
     };
-    let progress = Progress::new(&recipe, terms, job.options.progress);
+    let progress = Progress::new(&recipe, terms, job.options);
     let mut threads = 1;
     for (launch, program) in recipe.launches().iter().zip(programs) {
         threads =
             threads.max(options.workers(launch.grid().iter().map(|&extent| u64::from(extent)).product()));
+        job.options.check_cancelled()?;
         execute(launch, program, &mut images, &options, &progress)?;
     }
     let seconds = computing.elapsed().as_secs_f64();
@@ -125,11 +126,14 @@ fn execute(
             progress.block_done();
         }
     };
-    let report = stage.machine.launch_with_progress(launch.entry(), &stage.launch, &block_done);
+    let watch =
+        Watch { block_done: Some(&block_done), stop: progress.cancel.map(Cancel::flag), ..Watch::default() };
+    let report = stage.machine.launch_watched(launch.entry(), &stage.launch, watch);
     let report = report.map_err(|e| failed(launch, e))?;
     if let Some(error @ LaunchError::StepLimit { .. }) = &report.error {
         return Err(too_long(launch, error, &report.findings));
     }
+    progress.cancel.map_or(Ok(()), Cancel::check)?;
     if let Some(error) = report.error {
         return Err(failed(launch, error));
     }
@@ -143,8 +147,9 @@ fn execute(
     Ok(())
 }
 
-/// Terms that are finished, block by block of the launches that multiply.
+/// Terms that are finished, block by block of the launches that multiply, and whether to go on.
 struct Progress<'a> {
+    cancel: Option<&'a Cancel>,
     tell: Option<&'a (dyn Fn(u64) + Sync)>,
     terms: u128,
     blocks: u128,
@@ -152,11 +157,12 @@ struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    fn new(recipe: &Recipe, terms: f64, tell: Option<&'a (dyn Fn(u64) + Sync)>) -> Self {
+    fn new(recipe: &Recipe, terms: f64, options: &Options<'a>) -> Self {
         let product = recipe.launches().iter().filter(|launch| launch.role() == Role::Product);
         let blocks =
             product.map(|launch| launch.grid().iter().map(|&extent| u128::from(extent)).product::<u128>());
-        Self { tell, terms: terms as u128, blocks: blocks.sum(), done: AtomicU64::new(0) }
+        let Options { cancel, progress: tell, .. } = *options;
+        Self { cancel, tell, terms: terms as u128, blocks: blocks.sum(), done: AtomicU64::new(0) }
     }
 
     fn block_done(&self) {

@@ -37,7 +37,7 @@ impl Gpu {
         let unknown = |why: String| ErrorKind::Unsupported {
             what: format!("the GPU '{name}'"),
             why,
-            hint: "the table of devices in `tilewright-arch` has them all".into(),
+            hint: "take the name of a GPU in the table of devices".into(),
         };
         let device = Device::find(name).map_err(|e| unknown(e.to_string()))?;
         let limits = device.limits().map_err(|e| unknown(e.to_string()))?;

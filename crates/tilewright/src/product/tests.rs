@@ -1,4 +1,5 @@
 use super::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tilewright_core::{Layout, MinPlus, PlusTimes};
 
 pub(super) fn matrix(rows: usize, cols: usize) -> Matrix<f32> {
@@ -75,4 +76,63 @@ fn a_backend_that_cannot_do_it_leaves_c_alone() {
     let code = if cfg!(feature = "emulator") { "unsupported" } else { "unavailable" };
     assert_eq!(product.write_to(c.as_mut()).unwrap_err().code(), code);
     assert_eq!(c.as_ref(), a.as_ref());
+}
+
+/// Ends products of every backend, and tells how many terms were finished.
+fn cancelled_after_the_first_block(backend: Backend) -> (Option<&'static str>, u64) {
+    let a = matrix(700, 600);
+    let (stop, done) = (Cancel::new(), AtomicU64::new(0));
+    let progress = |terms| {
+        done.fetch_add(terms, Relaxed);
+        stop.cancel();
+    };
+    let options = Options { backend, threads: 2, progress: Some(&progress), ..Options::default() };
+    let product = Product::<MinPlus<f32>>::new(&a, a.as_ref().t()).unwrap().options(options).cancel(&stop);
+    let code = product.compute().err().map(|error| error.code());
+    (code, done.load(Relaxed))
+}
+
+#[test]
+fn a_cancelled_product_ends_early_and_says_so() {
+    let all = 700 * 700 * 600;
+    let emulator = cfg!(feature = "emulator").then_some(Backend::Emulator);
+    for backend in [Backend::Cpu, Backend::Reference, Backend::Auto].into_iter().chain(emulator) {
+        let (code, done) = cancelled_after_the_first_block(backend);
+        assert_eq!(code, Some("cancelled"), "{backend}");
+        assert!(
+            backend == Backend::Cpu || backend == Backend::Auto || done < all,
+            "{backend}: {done} of {all}"
+        );
+    }
+}
+
+#[test]
+fn a_product_that_is_cancelled_before_it_begins_leaves_c_alone() {
+    let (a, stop) = (matrix(5, 5), Cancel::new());
+    stop.cancel();
+    for backend in [Backend::Cpu, Backend::Reference] {
+        let mut c = matrix(5, 5);
+        let product = Product::<MinPlus<f32>>::new(&a, &a).unwrap().backend(backend).cancel(&stop);
+        assert_eq!(product.write_to(&mut c).unwrap_err().code(), "cancelled");
+        assert_eq!(c, a);
+    }
+}
+
+#[test]
+fn parts_of_the_definition_are_the_whole() {
+    let (a, b) = (matrix(40, 1100), matrix(1100, 1000));
+    let whole = {
+        let mut c = Matrix::filled(40, 1000, 0.0).unwrap();
+        reference::multiply::<MinPlus<f32>>(c.as_mut(), a.as_ref(), b.as_ref(), &Update::Replace).unwrap();
+        c
+    };
+    let done = AtomicU64::new(0);
+    let progress = |terms| {
+        done.fetch_add(terms, Relaxed);
+    };
+    let options = Options { backend: Backend::Reference, progress: Some(&progress), ..Options::default() };
+    let product = Product::<MinPlus<f32>>::new(&a, &b).unwrap().options(options);
+    assert_eq!(product.compute().unwrap(), whole);
+    assert_eq!(done.load(Relaxed), 40 * 1100 * 1000);
+    assert_eq!(product.compute_with_arg().unwrap().0, whole);
 }
