@@ -14,7 +14,7 @@ pub enum Family {
     Sync,
     /// Tensor cores.
     Matrix,
-    /// Textures.
+    /// Textures and surfaces.
     Texture,
     /// The rest.
     Arithmetic,
@@ -30,7 +30,7 @@ pub fn family(split: &Split<'_>) -> Family {
         "bar" | "barrier" | "membar" | "fence" | "shfl" | "vote" | "match" | "redux" | "activemask"
         | "elect" => Family::Sync,
         "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => Family::Matrix,
-        "tex" => Family::Texture,
+        "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" => Family::Texture,
         _ => Family::Arithmetic,
     }
 }

@@ -1,4 +1,4 @@
-//! Texture reads.
+//! Texture reads, and what else there is for textures and surfaces.
 
 use super::{Lowerer, Lowering, unsupported};
 use crate::isa::{Modifier, Type};
@@ -15,6 +15,11 @@ impl<'a> Lowerer<'a, '_> {
             (Modifier::A1d, (1, Layered::Yes)),
             (Modifier::A2d, (2, Layered::Yes)),
         ];
+        match split.base {
+            "tex" => {}
+            "tld4" | "txq" => return unsupported("of texture instructions only `tex` is supported"),
+            _ => return unsupported("surfaces are not supported"),
+        }
         let (Some((dims, layered)), Some(ty), Some(coord)) =
             (split.modifiers.pick(SHAPES), split.ty(0), split.ty(1))
         else {
