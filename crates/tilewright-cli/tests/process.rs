@@ -68,15 +68,16 @@ fn a_broken_pipe_is_no_failure() {
 /// Starts the command, waits until it is writing its output, and sends it a signal.
 #[cfg(unix)]
 fn stop_while_writing(desk: &Desk, line: &str, signal: &str) -> (Child, String) {
-    let mut child = desk.command(line).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = desk.command(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while !desk.list().iter().any(|name| name.starts_with(".tilewright-") && size(desk, name) > 0) {
         assert!(start.elapsed() < Duration::from_secs(60), "no temporary file appeared");
         assert!(child.try_wait().unwrap().is_none(), "the command ended before it could be interrupted");
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(Duration::from_micros(50));
     }
-    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
+    let kill = |signal: &str| Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    // Until the signal is there, it does not write on.
+    assert!(kill("-STOP").success() && kill(signal).success() && kill("-CONT").success());
     child.wait().unwrap();
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
@@ -111,6 +112,24 @@ fn an_interrupt_while_writing_leaves_the_old_file_whole() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let line = "mul column.csv column.csv --transpose-b -o c.csv";
         let (mut child, err) = stop_while_writing(&desk, line, signal);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {err}");
+        check_nothing_changed(&desk);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_a_page_is_written_leaves_the_old_one_whole() {
+    let desk = Desk::new();
+    // All of the PTX goes into the page, which takes its time to write.
+    let comment = "// ".to_owned() + &"x".repeat(8189) + "\n";
+    let kernel = include_str!("../../tilewright-explain/tests/reverse.ptx");
+    desk.put("long.ptx", &(kernel.to_owned() + &comment.repeat(4096)));
+    desk.put("c.csv", "the old file\n");
+    let arguments = "--arg input=f32[256] --arg output=f32[256] --arg factor=1";
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let line = format!("explain long.ptx --block 256 {arguments} --report c.csv");
+        let (mut child, err) = stop_while_writing(&desk, &line, signal);
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {err}");
         check_nothing_changed(&desk);
     }
