@@ -14,6 +14,7 @@ mod kernels;
 mod mul;
 mod occupancy;
 mod pages;
+mod pipe;
 mod progress;
 mod terminal;
 

@@ -11,7 +11,8 @@ use std::{
 use support::{Desk, Run};
 
 /// A pipe with this text in it, for one reader.
-fn pipe(desk: &Desk, name: &str, text: &'static str) {
+fn pipe(desk: &Desk, name: &str, text: impl Into<String>) {
+    let text = text.into();
     let path = desk.file(name);
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     std::thread::spawn(move || std::fs::write(path, text));
@@ -64,5 +65,44 @@ fn one_pipe_for_two_matrices_is_refused() {
         assert_eq!(run.code, Some(2), "{line}: {}", run.err);
         assert!(run.err.contains(&format!("{who} would both be read from the pipe")), "{}", run.err);
         assert!(run.err.contains("hint: a pipe can be read once"), "{}", run.err);
+    }
+}
+
+/// 256 numbers in a row.
+fn row() -> String {
+    "1.5,".repeat(255) + "2.5\n"
+}
+
+const KERNEL: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");
+
+#[test]
+fn a_comparison_reads_a_pipe_once() {
+    let desk = Desk::new();
+    desk.put("reverse.ptx", KERNEL);
+    desk.put("straight.ptx", &KERNEL.replace("shl.b32 %r4, %r1, 3", "shl.b32 %r4, %r1, 2"));
+    pipe(&desk, "input.csv", row());
+    let line = "explain reverse.ptx --compare straight.ptx --block 256 --arg input=input.csv --arg output=f32[256] \
+                --arg factor=0.5 --format json";
+    let run = run(&desk, line);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    for report in [&report, &report["compared_with"]] {
+        assert_eq!(report["totals"]["global_load"]["requests"], 8, "{report}");
+    }
+}
+
+#[test]
+fn one_pipe_for_two_inputs_of_a_kernel_is_refused() {
+    let desk = Desk::new();
+    desk.put("reverse.ptx", KERNEL);
+    pipe(&desk, "p.csv", row());
+    pipe(&desk, "k.ptx", KERNEL);
+    for (line, who) in [
+        ("explain reverse.ptx --block 256 --arg input=p.csv --arg output=p.csv", "input and output"),
+        ("explain k.ptx --compare ./k.ptx --block 256", "the kernel and --compare"),
+    ] {
+        let run = run(&desk, line);
+        assert_eq!(run.code, Some(2), "{line}: {}", run.err);
+        assert!(run.err.contains(&format!("{who} would both be read from the pipe")), "{}", run.err);
     }
 }

@@ -1,5 +1,7 @@
 //! `tilewright explain`: what a kernel does to the memory of a GPU.
 
+mod matrices;
+
 use crate::{
     args::{Common, Explain, Format},
     failure::Failure,
@@ -8,26 +10,25 @@ use crate::{
     progress::Steps,
     terminal,
 };
+use matrices::Matrices;
 use std::{io::Write, path::Path};
-use tilewright::{
-    Error,
-    files::{self, ReadOptions, Spec},
-};
-use tilewright_explain::{Array, Case, Control, Document, Explained, Gpu, Request, html, text};
+use tilewright::files;
+use tilewright_explain::{Case, Control, Document, Explained, Gpu, Request, html, text};
 
 /// The GPU that recipes are made for unless one is named.
 const DEFAULT_GPU: &str = "h200";
 
 pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     let gpu = gpu(args)?;
+    matrices::check_pipes(args)?;
     interrupt::watch();
-    let first = explain(&args.kernel, args, common, &gpu)?;
+    let matrices = Matrices::default();
+    let first = explain(&args.kernel, args, common, &gpu, &matrices)?;
     let other = args.compare.as_deref().filter(|_| !interrupt::was_asked());
-    let second = other.map(|kernel| explain(kernel, args, common, &gpu)).transpose()?;
+    let second = other.map(|kernel| explain(kernel, args, common, &gpu, &matrices)).transpose()?;
     let all: Vec<&Explained> = [Some(&first), second.as_ref()].into_iter().flatten().collect();
 
     if let Some(path) = &args.report {
-        interrupt::watch();
         files::write_bytes(path, page(&all)?.as_bytes())?;
         terminal::note(common, "report", &format!("wrote {}", path.display()));
     }
@@ -70,7 +71,13 @@ fn gpu(args: &Explain) -> Result<Gpu, Failure> {
 }
 
 /// A name of the catalogue, or a file.
-fn explain(kernel: &Path, args: &Explain, common: &Common, gpu: &Gpu) -> Result<Explained, Failure> {
+fn explain(
+    kernel: &Path,
+    args: &Explain,
+    common: &Common,
+    gpu: &Gpu,
+    matrices: &Matrices,
+) -> Result<Explained, Failure> {
     let request = Request {
         gpu: gpu.clone(),
         entry: args.entry.clone(),
@@ -78,7 +85,7 @@ fn explain(kernel: &Path, args: &Explain, common: &Common, gpu: &Gpu) -> Result<
         block: args.block.map(|extent| extent.0),
         dynamic_shared_memory: args.dynamic_smem,
         arguments: args.arguments.clone(),
-        load: &load,
+        load: &|name| matrices.load(name),
     };
     let case = match kernel.extension() {
         Some(_) => Case::of_file(kernel, &request)?,
@@ -95,12 +102,6 @@ fn explain(kernel: &Path, args: &Explain, common: &Common, gpu: &Gpu) -> Result<
     let explained = case.explain_under(gpu, &control);
     steps.finish();
     Ok(explained?)
-}
-
-/// A matrix from a file, as a kernel sees it: row-major and packed.
-fn load(name: &str) -> Result<Array, Error> {
-    let input = files::read(&Spec::parse(name)?, &ReadOptions::default())?;
-    Ok(Array::from_matrix(name, input.as_ref()))
 }
 
 fn page(all: &[&Explained]) -> Result<String, Failure> {

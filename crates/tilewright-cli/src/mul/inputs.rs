@@ -7,6 +7,7 @@ use super::{
 use crate::{
     args::Mul,
     failure::Failure,
+    pipe,
     terminal::{self, Style},
 };
 use std::time::Instant;
@@ -33,7 +34,8 @@ impl Inputs {
         let start = Instant::now();
         let (a_spec, b_spec) = (Spec::parse(&args.a)?, Spec::parse(&args.b)?);
         let c0_spec = args.accumulate.as_ref().map(Spec::parse).transpose()?;
-        source::check_pipes(&[("A", Some(&a_spec)), ("B", Some(&b_spec)), ("C0", c0_spec.as_ref())])?;
+        let c0 = c0_spec.as_ref().map(Spec::path);
+        pipe::check(&[("A", Some(a_spec.path())), ("B", Some(b_spec.path())), ("C0", c0)])?;
         let (a_source, b_source) = (Source::open(a_spec)?, Source::open(b_spec)?);
         let read = |source: &Source, dtype| source.read(&options(args.semiring, dtype));
 

@@ -1,6 +1,6 @@
 //! Where a matrix comes from: a file, or a pipe, which gives its bytes once.
 
-use crate::failure::Failure;
+use crate::pipe::is_pipe;
 use std::fs;
 use tilewright::{
     Error, ErrorKind,
@@ -21,7 +21,7 @@ impl Source {
             Ok(fs::read(spec.path()).map_err(failed)?)
         };
         // Only text is read twice; see `Inputs::read`.
-        let bytes = (is_text(&spec) && is_pipe(&spec)).then(read).transpose()?;
+        let bytes = (is_text(&spec) && is_pipe(spec.path())).then(read).transpose()?;
         Ok(Self { spec, bytes })
     }
 
@@ -40,24 +40,4 @@ impl Source {
 /// Whether the format remembers no element type.
 pub fn is_text(spec: &Spec) -> bool {
     matches!(spec.format(), Format::Csv | Format::Mtx)
-}
-
-/// A pipe or another device.
-fn is_pipe(spec: &Spec) -> bool {
-    fs::metadata(spec.path()).is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
-
-/// Refuses one pipe for two matrices: the second would wait for ever.
-pub fn check_pipes(matrices: &[(&str, Option<&Spec>)]) -> Result<(), Failure> {
-    let pipes = matrices.iter().filter_map(|&(name, spec)| Some((name, spec.filter(|spec| is_pipe(spec))?)));
-    let pipes: Vec<_> = pipes.collect();
-    for (i, (first, spec)) in pipes.iter().enumerate() {
-        let again = pipes[i + 1..].iter().find(|(_, other)| files::is_same_file(spec.path(), other.path()));
-        if let Some((second, _)) = again {
-            let what =
-                format!("{first} and {second} would both be read from the pipe {}", spec.path().display());
-            return Err(Failure::usage(what, "a pipe can be read once: save the matrix to a file first"));
-        }
-    }
-    Ok(())
 }
