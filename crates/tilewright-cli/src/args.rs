@@ -20,7 +20,7 @@ use clap::{
     Args, Parser, Subcommand, ValueEnum, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 use tilewright::{Backend, DType, SemiringId};
 
 /// Multiplies dense matrices over any semiring
@@ -236,10 +236,13 @@ pub struct Mul {
         help_heading = "Computation"
     )]
     pub threads: usize,
-    /// End a launch of the emulator after so many steps: warp instructions, those that a guard skips among them. Unless given, it is about
-    /// a minute's worth more than the product needs
+    /// End a launch of the emulator after so many steps: warp instructions, those that a guard skips among them
     #[arg(long, value_name = "N", value_parser = steps(), help_heading = "Computation")]
     pub max_steps: Option<u64>,
+    /// End a launch of the emulator after so much time; 0 is any. Unless this or --max-steps is given, it is a minute, and a second more for each
+    /// million terms
+    #[arg(long, value_name = "SECONDS", value_parser = time, help_heading = "Computation")]
+    pub max_time: Option<Duration>,
     /// Compare the result with the definition, in a sample of rows when it is large
     #[arg(long, help_heading = "Computation")]
     pub verify: bool,
@@ -263,6 +266,13 @@ where
 /// A number of steps.
 fn steps() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
+}
+
+/// A limit of time in seconds; 0 is none.
+fn time(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let seconds = seconds.ok_or("seconds are expected, such as 300 or 0.5; 0 sets no limit")?;
+    Ok(if seconds.is_zero() { Duration::MAX } else { seconds })
 }
 
 fn semirings() -> ValueParser {

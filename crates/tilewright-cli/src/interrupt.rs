@@ -2,13 +2,13 @@
 
 use crate::failure::INTERRUPTED;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tilewright::files;
+use tilewright::{Cancel, files};
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// Whether someone will end the work by itself.
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 /// Whether that was asked for.
-static ASKED: AtomicBool = AtomicBool::new(false);
+static ASKED: Cancel = Cancel::new();
 
 /// Lets a write beyond the limit on the size of files (`ulimit -f`) fail like one to a full disk, which cleans up behind it.
 ///
@@ -26,7 +26,7 @@ pub fn fail_at_the_size_limit() {
 /// Files are written beside their target and renamed when complete, so the old file is whole at any time.
 pub fn watch() {
     let end = || {
-        if DEFERRED.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
+        if DEFERRED.load(Ordering::SeqCst) && !ASKED.flag().swap(true, Ordering::SeqCst) {
             return;
         }
         ENDING.store(true, Ordering::SeqCst);
@@ -47,7 +47,7 @@ impl Deferred {
     }
 
     /// Becomes true when an end is asked for.
-    pub fn asked(&self) -> &'static AtomicBool {
+    pub fn asked(&self) -> &'static Cancel {
         &ASKED
     }
 }
@@ -60,7 +60,7 @@ impl Drop for Deferred {
 
 /// Whether an end was asked for.
 pub fn was_asked() -> bool {
-    ASKED.load(Ordering::SeqCst)
+    ASKED.is_cancelled()
 }
 
 /// Waits for the end when an interrupt is about to bring it.

@@ -1,7 +1,8 @@
 //! A bar for products, and a line for launches, that take their time.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::{
+    fmt,
     sync::{
         OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -44,8 +45,16 @@ impl Progress {
     fn bar(&self) -> ProgressBar {
         // Hidden unless stderr is a terminal.
         let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let left = |state: &ProgressState, to: &mut dyn fmt::Write| {
+            // Nothing that is finished tells nothing of the rest.
+            let _ = match state.pos() {
+                0 => write!(to, "after {}", HumanDuration(state.elapsed())),
+                _ => write!(to, "{} left", HumanDuration(state.eta())),
+            };
+        };
+        let style = ProgressStyle::with_template("{bar:40} {percent:>3} %, {left}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("left", left);
         bar.with_style(style.progress_chars("=> ")).with_elapsed(self.start.elapsed())
     }
 }

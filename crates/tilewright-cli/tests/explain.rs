@@ -106,63 +106,6 @@ fn mistakes() {
     }
 }
 
-/// Every thread waits for a flag that nobody sets.
-const ENDLESS: &str = ".version 8.0
-.target sm_80
-.address_size 64
-.visible .entry spin(.param .u64 flag)
-{
-    .reg .b32 %r<3>; .reg .b64 %rd<2>; .reg .pred %p<2>;
-    ld.param.u64 %rd1, [flag];
-WAIT:
-    ld.global.u32 %r1, [%rd1];
-    setp.eq.u32 %p1, %r1, 0;
-    @%p1 bra WAIT;
-    ret;
-}
-";
-
-/// The finding of this kind, with where it was.
-fn finding<'a>(report: &'a serde_json::Value, kind: &str) -> &'a serde_json::Value {
-    let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["kind"] == kind);
-    found.unwrap_or_else(|| panic!("no {kind}: {}", report["findings"]))
-}
-
-#[test]
-fn an_endless_kernel_ends_after_so_many_steps_and_says_where() {
-    let desk = Desk::new();
-    desk.put("spin.ptx", ENDLESS);
-    let line = "explain spin.ptx --block 64 --arg flag=i32[1] --max-steps 1000";
-    let run = desk.run(&format!("{line} --format json"));
-    assert_eq!(run.code, Some(1), "{}", run.err);
-    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
-    let at = &finding(&report, "step-limit")["participants"][0];
-    assert!((8..=11).contains(&at["location"]["ptx_line"].as_u64().unwrap()), "{at}");
-    assert_eq!((&at["block"], at["threads"].as_array().unwrap().len()), (&serde_json::json!([0, 0, 0]), 32));
-    let run = desk.run(line);
-    assert_eq!(run.code, Some(1));
-    assert!(run.out.contains("step-limit") && run.out.contains("1000 warp instructions"), "{}", run.out);
-    assert_eq!(desk.run("explain spin.ptx --block 64 --arg flag=i32[1] --max-steps 0").code, Some(2));
-    assert_eq!(desk.run("mul whole.csv whole.csv --backend cpu --max-steps 5").code, Some(2));
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupted_kernel_says_where_it_was() {
-    let desk = Desk::new();
-    desk.put("spin.ptx", ENDLESS);
-    let mut command = desk.command("explain spin.ptx --block 64 --arg flag=i32[1] --format json");
-    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn();
-    let child = child.unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let run = support::Run::of(child.wait_with_output().unwrap());
-    assert_eq!(run.code, Some(130), "{}", run.err);
-    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
-    assert_eq!(finding(&report, "interrupted")["participants"][0]["block"], serde_json::json!([0, 0, 0]));
-    assert!(run.err.contains("interrupted"), "{}", run.err);
-}
-
 #[test]
 fn an_argument_is_given_once() {
     let desk = desk();

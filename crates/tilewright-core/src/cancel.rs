@@ -36,7 +36,7 @@ impl Cancel {
     /// # Errors
     /// `cancelled`.
     pub fn check(&self) -> Result<(), Error> {
-        if self.is_cancelled() { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
+        if self.is_cancelled() { Err(ErrorKind::Cancelled { place: None }.into()) } else { Ok(()) }
     }
 
     /// What becomes true, for those who look at it in their own way.

@@ -89,8 +89,9 @@ pub enum ErrorKind {
     #[error("element [{row}, {col}] = {value} cannot be represented as {to}")]
     Conversion { row: usize, col: usize, value: String, to: DType },
 
-    #[error("the product was cancelled")]
-    Cancelled,
+    /// With the place where an emulated kernel was.
+    #[error("the product was cancelled{}", place.as_ref().map_or_else(String::new, |place| format!(": {place}")))]
+    Cancelled { place: Option<String> },
 
     #[error("{bytes} bytes could not be allocated for {what}")]
     OutOfMemory { what: &'static str, bytes: u64 },
@@ -139,7 +140,7 @@ impl ErrorKind {
             Self::RaggedRows { .. } => "ragged-rows",
             Self::OutsideDomain { .. } => "outside-domain",
             Self::Conversion { .. } => "conversion",
-            Self::Cancelled => "cancelled",
+            Self::Cancelled { .. } => "cancelled",
             Self::OutOfMemory { .. } => "out-of-memory",
             Self::DeviceMemory { .. } => "device-memory",
             Self::Device { .. } => "device",

@@ -1,4 +1,4 @@
-//! Launches that do not end by themselves: by their limit of steps, or because the host stops them. Both say where they were.
+//! Launches that do not end by themselves: by their limits of steps and time, or because the host stops them. All say where they were.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -32,6 +32,13 @@ MEET:
     bar.sync 0;
     ret;
 }
+.visible .entry barriers()
+{
+    .reg .b32 %r<2>;
+AGAIN:
+    bar.sync 0;
+    bra AGAIN;
+}
 .visible .entry straight()
 {
     .reg .b32 %r<3>;
@@ -48,7 +55,7 @@ fn machine() -> (Machine, Launch) {
 }
 
 fn limited(steps: u64, order: BlockOrderPolicy) -> LaunchOptions {
-    LaunchOptions { step_limit: steps, order, races: Races::Shared, ..LaunchOptions::default() }
+    LaunchOptions { step_limit: Some(steps), order, races: Races::Shared, ..LaunchOptions::default() }
 }
 
 #[test]
@@ -78,6 +85,88 @@ fn an_endless_loop_ends_at_the_limit_and_says_where() {
             "{waiting}"
         );
     }
+}
+
+#[test]
+fn an_endless_loop_ends_after_its_time_and_says_where() {
+    let limit = Duration::from_millis(30);
+    for order in [BlockOrderPolicy::Deterministic, BlockOrderPolicy::Parallel, BlockOrderPolicy::Cooperative]
+    {
+        let (mut machine, launch) = machine();
+        let options = LaunchOptions { time_limit: Some(limit), order, ..LaunchOptions::default() };
+        let began = Instant::now();
+        let report = machine.launch("spin", &launch.options(options)).unwrap();
+        assert!(began.elapsed() >= limit, "{:?}", began.elapsed());
+        // The first look after the limit ends it, and there are many in a second.
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert_eq!(report.error, Some(LaunchError::TimeLimit { limit }));
+        let finding = report.errors().find(|finding| finding.at.ptx_line == 15).unwrap();
+        assert_eq!(finding.kind, FindingKind::TimeLimit);
+        assert!(finding.message.contains("30ms after the launch began, the limit of time"), "{finding}");
+        assert!(finding.fix.contains("a higher limit"), "{finding}");
+    }
+}
+
+#[test]
+fn limits_hold_where_every_warp_is_a_block_and_stops_at_barriers_alone() {
+    for order in [BlockOrderPolicy::Deterministic, BlockOrderPolicy::Cooperative] {
+        for (step_limit, time_limit) in [(Some(1_000), None), (None, Some(Duration::from_millis(10)))] {
+            let mut machine = Machine::new(Program::new(ENDLESS).unwrap());
+            let options = LaunchOptions { order, step_limit, time_limit, ..LaunchOptions::default() };
+            let launch = Launch::new([2, 1, 1], [32, 1, 1]).options(options);
+            let report = machine.launch("barriers", &launch).unwrap();
+            match report.error {
+                Some(LaunchError::StepLimit { limit }) => assert_eq!(Some(limit), step_limit),
+                Some(LaunchError::TimeLimit { limit }) => assert_eq!(Some(limit), time_limit),
+                other => panic!("{other:?}"),
+            }
+            assert!(report.errors().next().is_some());
+        }
+    }
+}
+
+#[test]
+fn a_launch_that_is_done_is_not_late() {
+    let mut machine = Machine::new(Program::new(ENDLESS).unwrap());
+    let options = LaunchOptions { time_limit: Some(Duration::ZERO), ..LaunchOptions::default() };
+    let report = machine.launch("straight", &Launch::new([1, 1, 1], [64, 1, 1]).options(options)).unwrap();
+    assert!(report.is_clean(), "{:?}", report.error);
+}
+
+#[test]
+fn short_blocks_without_end_are_late_too() {
+    let mut machine = Machine::new(Program::new(ENDLESS).unwrap());
+    let limit = Duration::from_millis(50);
+    for order in [BlockOrderPolicy::Deterministic, BlockOrderPolicy::Parallel] {
+        let options = LaunchOptions { time_limit: Some(limit), order, ..LaunchOptions::default() };
+        let launch = Launch::new([i32::MAX as u32, 1, 1], [32, 1, 1]).options(options);
+        let report = machine.launch("straight", &launch).unwrap();
+        assert_eq!(report.error, Some(LaunchError::TimeLimit { limit }));
+    }
+}
+
+#[test]
+fn time_and_not_steps_limits_a_launch_unless_more_is_said() {
+    let options = LaunchOptions::default();
+    assert_eq!((options.step_limit, options.time_limit), (None, Some(Duration::from_secs(60))));
+}
+
+#[test]
+fn progress_is_told_from_time_to_time() {
+    let (mut machine, launch) = machine();
+    let stop = AtomicBool::new(false);
+    let told = AtomicU64::new(0);
+    let count = |steps| {
+        // A little more than the warp's turn.
+        assert!(steps < 1 << 18, "{steps}");
+        if told.fetch_add(1, Relaxed) == 8 {
+            stop.store(true, Relaxed);
+        }
+    };
+    let watch = Watch { steps_done: Some(&count), stop: Some(&stop), ..Watch::default() };
+    let options = LaunchOptions { order: BlockOrderPolicy::Deterministic, ..LaunchOptions::default() };
+    let report = machine.launch_watched("spin", &launch.options(options), watch).unwrap();
+    assert!(matches!(report.error, Some(LaunchError::Interrupted { .. })), "{:?}", report.error);
 }
 
 #[test]
@@ -125,15 +214,4 @@ fn a_launch_that_the_host_stops_says_where_it_was() {
         assert_eq!(report.errors().count(), 0);
         assert!(report.counters.warp_instructions > 0);
     }
-}
-
-/// How long the limit lasts: `cargo test --release -p tilewright-emulator --test endless -- --ignored --nocapture`.
-#[test]
-#[ignore = "takes minutes, and prints how many"]
-fn how_long_the_limit_unless_one_is_given_lasts() {
-    let (mut machine, launch) = machine();
-    let began = Instant::now();
-    let report = machine.launch("spin", &launch).unwrap();
-    assert!(matches!(report.error, Some(LaunchError::StepLimit { .. })));
-    println!("{:?}", began.elapsed());
 }

@@ -266,7 +266,7 @@ fn limits_are_kept() {
     let mut machine = features();
     let out = machine.allocate(4 * 64).unwrap();
     let launch = one_block(64).arg(out);
-    let options = LaunchOptions { step_limit: 10, ..LaunchOptions::default() };
+    let options = LaunchOptions { step_limit: Some(10), ..LaunchOptions::default() };
     let report = machine.launch("recursion", &launch.clone().options(options)).unwrap();
     assert_eq!(report.error, Some(LaunchError::StepLimit { limit: 10 }));
     let options = LaunchOptions { memory_limit: 1000, ..LaunchOptions::default() };

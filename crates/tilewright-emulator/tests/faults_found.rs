@@ -120,7 +120,7 @@ fn run(program: &Program, pair: &Pair, suffix: &str, order: BlockOrderPolicy) ->
     let mut machine = Machine::new(program.clone());
     let mut launch = Launch::new(pair.grid, pair.block)
         .dynamic_shared(pair.dynamic_shared)
-        .options(LaunchOptions { order, step_limit: 20_000, ..LaunchOptions::default() });
+        .options(LaunchOptions { order, step_limit: Some(20_000), ..LaunchOptions::default() });
     for text in &pair.arguments {
         let argument = argument(&mut machine, text);
         launch = launch.arg(argument);

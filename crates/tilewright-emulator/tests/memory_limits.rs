@@ -157,7 +157,7 @@ fn mutated(random: &mut Random) -> String {
 }
 
 fn options() -> LaunchOptions {
-    LaunchOptions { memory_limit: LIMIT as u64, step_limit: 1 << 16, ..LaunchOptions::default() }
+    LaunchOptions { memory_limit: LIMIT as u64, step_limit: Some(1 << 16), ..LaunchOptions::default() }
 }
 
 /// Loads and launches everything, and gives the errors.
@@ -188,6 +188,149 @@ fn most(text: &str) -> (usize, Vec<String>) {
     MOST.store(before, Relaxed);
     let errors = run(text);
     (MOST.load(Relaxed) - before, errors)
+}
+
+/// `scatter`: every thread adds to a word far from that of its neighbour. `recurse`: functions call themselves `depth` times, with local memory
+/// at every level. `print`: text without end.
+const TAKING: &str = ".version 9.0
+.target sm_90
+.address_size 64
+.global .align 1 .b8 words[22] = {97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 10, 0};
+.extern .func (.param .b32 r) vprintf (.param .b64 format, .param .b64 list);
+.func (.param .b32 r) sum(.param .b32 n)
+{
+    .local .align 4 .b8 depot[512];
+    .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+    ld.param.b32 %r1, [n];
+    mov.u64 %rd1, depot;
+    st.local.b32 [%rd1], %r1;
+    mov.u32 %r2, 0;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra END;
+    {
+        .param .b32 less; .param .b32 back;
+        sub.u32 %r2, %r1, 1;
+        st.param.b32 [less], %r2;
+        call (back), sum, (less);
+        ld.param.b32 %r2, [back];
+    }
+    ld.local.b32 %r3, [%rd1];
+    add.u32 %r2, %r2, %r3;
+END:
+    st.param.b32 [r], %r2;
+    ret;
+}
+.visible .entry recurse(.param .u64 to, .param .u32 depth)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;
+    ld.param.u32 %r1, [depth];
+    {
+        .param .b32 n; .param .b32 back;
+        st.param.b32 [n], %r1;
+        call (back), sum, (n);
+        ld.param.b32 %r2, [back];
+    }
+    mov.u32 %r3, %tid.x;
+    setp.ne.u32 %p1, %r3, 0;
+    @%p1 bra END;
+    ld.param.u64 %rd1, [to];
+    st.global.u32 [%rd1], %r2;
+END:
+    ret;
+}
+.visible .entry scatter(.param .u64 to, .param .u32 mask)
+{
+    .reg .b32 %r<6>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u32 %r5, [mask];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.u32 %r1, %r1, %r2, %r3;
+    mul.lo.u32 %r1, %r1, 40503;
+    and.b32 %r1, %r1, %r5;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r4, [%rd3];
+    add.u32 %r4, %r4, 1;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+.visible .entry print()
+{
+    .reg .b64 %rd<2>;
+    mov.u64 %rd1, words;
+AGAIN:
+    {
+        .param .b64 format; .param .b64 list; .param .b32 back;
+        st.param.b64 [format], %rd1;
+        st.param.b64 [list], %rd1;
+        call (back), vprintf, (format, list);
+    }
+    bra AGAIN;
+}
+";
+
+/// Launches an entry of `TAKING` with the address of `words` words, and a number; gives the error and what it takes beside its data.
+fn take(
+    entry: &str,
+    grid: u32,
+    block: u32,
+    words: u32,
+    number: Option<u32>,
+    limit: u64,
+) -> (usize, Option<String>) {
+    let mut machine = Machine::new(Program::new(TAKING).unwrap());
+    let to = machine.upload(&vec![0u32; words as usize]).unwrap();
+    let options = LaunchOptions { memory_limit: limit, ..LaunchOptions::default() };
+    let mut launch = Launch::new([grid, 1, 1], [block, 1, 1]).options(options);
+    if let Some(number) = number {
+        launch = launch.arg(to).arg(number);
+    }
+    let before = NOW.load(Relaxed);
+    MOST.store(before, Relaxed);
+    let report = machine.launch(entry, &launch).unwrap();
+    assert_eq!(report.errors().count(), 0, "{:?}", report.findings);
+    (MOST.load(Relaxed) - before, report.error.map(|error| error.to_string()))
+}
+
+/// What grows while a kernel runs.
+fn what_a_kernel_takes_while_it_runs_is_limited() {
+    // 4 MiB of words, for each of which some 64 bytes are remembered where no neighbours are accessed together.
+    let words = 1 << 20;
+    let scatter = |limit| take("scatter", words / 128, 128, words, Some(words - 1), limit);
+    let (bytes, error) = scatter(1 << 30);
+    assert_eq!(error, None);
+    assert!((32 << 20..128 << 20).contains(&bytes), "{bytes}");
+    // It is counted, within a little.
+    let (_, error) = scatter(bytes as u64 * 5 / 4);
+    assert_eq!(error, None, "{bytes}");
+    let limit = 24 << 20;
+    let (bytes, error) = scatter(limit);
+    assert!(bytes < 2 * limit as usize, "{bytes}");
+    let error = error.unwrap();
+    assert!(error.contains("to find races") && error.contains("the limit is 25165824"), "{error}");
+
+    // 1 MiB for a warp at this depth, and more.
+    let recurse = |grid, block, depth| take("recurse", grid, block, 1, Some(depth), LIMIT as u64);
+    let (bytes, error) = recurse(1, 32, 100);
+    assert_eq!(error, None);
+    assert!(bytes > 1 << 20, "{bytes}");
+    // Blocks give it back.
+    let (bytes, error) = recurse(256, 32, 100);
+    assert_eq!(error, None);
+    assert!(bytes < LIMIT, "{bytes}");
+    let (bytes, error) = recurse(1, 1024, 900);
+    assert!(bytes < 2 * LIMIT, "{bytes}");
+    let error = error.unwrap();
+    assert!(
+        error.contains("functions that call themselves") && error.contains("the limit is 67108864"),
+        "{error}"
+    );
+
+    let (bytes, error) = take("print", 1, 32, 1, None, LIMIT as u64);
+    assert!(bytes < 3 * LIMIT, "{bytes}");
+    assert!(error.clone().unwrap_or_default().contains("what the kernel prints"), "{error:?}");
 }
 
 /// One test, since everything that the process takes is counted.
@@ -243,6 +386,8 @@ fn no_size_in_a_module_takes_memory_beyond_the_limit() {
         if errors.is_empty() { ran += 1 } else { refused += 1 }
     }
     assert!(refused > 100 && ran > 20, "{refused} refused, {ran} ran");
+
+    what_a_kernel_takes_while_it_runs_is_limited();
 
     // The limit is that of the launch.
     let mut machine = Machine::new(Program::new(MODULE).unwrap());

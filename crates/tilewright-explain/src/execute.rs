@@ -349,7 +349,9 @@ fn participant(party: &emulator::Party) -> Participant {
 fn failure(error: &emulator::LaunchError) -> Finding {
     use emulator::LaunchError as E;
     let fix = match error {
-        E::StepLimit { .. } | E::Interrupted { .. } => "the counts are those until then",
+        E::StepLimit { .. } | E::TimeLimit { .. } | E::Interrupted { .. } => {
+            "the counts are those until then"
+        }
         _ => "the counts are those until then; mend the kernel or its arguments first",
     };
     Finding {

@@ -8,6 +8,8 @@ use crate::backend::Backend;
 #[cfg(feature = "emulator")]
 use crate::plan::Gpu;
 use core::fmt;
+#[cfg(feature = "emulator")]
+use std::time::Duration;
 use tilewright_core::{Cancel, Error};
 use tilewright_cpu::Isa;
 #[cfg(feature = "cuda")]
@@ -28,15 +30,17 @@ pub struct Options<'a> {
     /// The GPU that [`Backend::Emulator`] imitates; `None` takes [`Gpu::EMULATED`].
     #[cfg(feature = "emulator")]
     pub gpu: Option<&'a Gpu>,
-    /// Most warp instructions of one launch of [`Backend::Emulator`]. `None` takes
-    /// [`LaunchOptions::STEPS`](tilewright_emulator::LaunchOptions::STEPS) and, beside them, as many as the product has terms, which no kernel
-    /// comes to.
+    /// Most warp instructions of one launch of [`Backend::Emulator`]; `None` for any number.
     #[cfg(feature = "emulator")]
     pub max_steps: Option<u64>,
-    /// Called, possibly from several threads, with the number of terms (`m n k` in all) just finished.
+    /// Most time of one launch of [`Backend::Emulator`]; [`Duration::MAX`] for any. `None` takes any where `max_steps` is given. Otherwise
+    /// it takes [`LaunchOptions::TIME`](tilewright_emulator::LaunchOptions::TIME) and a microsecond for each term, which no kernel comes to.
+    #[cfg(feature = "emulator")]
+    pub max_time: Option<Duration>,
+    /// Called, possibly from several threads, with the number of terms (`m n k` in all) just finished. Where that takes long, it is 0 at times.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
     /// Ends the product early when another thread says so. Its error is `cancelled` then, and C is undefined: on this processor, parts
-    /// of it have been written. A GPU finishes the kernel that it executes.
+    /// of it have been written. A GPU finishes the kernel that it executes. [`Backend::Emulator`] says where it was.
     pub cancel: Option<&'a Cancel>,
 }
 
@@ -63,7 +67,9 @@ impl fmt::Debug for Options<'_> {
         #[cfg(feature = "cuda")]
         fields.field("kernel", &self.kernel);
         #[cfg(feature = "emulator")]
-        fields.field("gpu", &self.gpu.map(|gpu| &gpu.name)).field("max_steps", &self.max_steps);
+        fields.field("gpu", &self.gpu.map(|gpu| &gpu.name));
+        #[cfg(feature = "emulator")]
+        fields.field("max_steps", &self.max_steps).field("max_time", &self.max_time);
         fields.finish_non_exhaustive()
     }
 }

@@ -1,10 +1,9 @@
 //! The options of `explain`.
 
-use super::{occupancy::bytes, steps};
+use super::{occupancy::bytes, steps, time};
 use clap::{Args, ValueHint};
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 use tilewright_arch::ComputeCapability;
-use tilewright_explain::Control;
 
 const EXPLAIN_DETAILS: &str = "\
 The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions; which \
@@ -18,9 +17,9 @@ unless given; f32[1000] has one row) or a file of a matrix (.npy and all others 
 catalogue take M, N, K or matrices A, B, C, and alpha, beta, semiring, dtype; kernels of its gallery the parameters that \
 `tilewright kernels` names.
 
-Exit code 1: the kernel ran, and an error was found in it. A kernel that has not ended after --max-steps, or when Ctrl-C is \
+Exit code 1: the kernel ran, and an error was found in it. A kernel that has not ended after a minute, or when Ctrl-C is \
 pressed, is explained as far as it came, and a finding says where it was: kernel, line, block and threads. A second Ctrl-C \
-ends at once. The steps that are allowed unless given take minutes in a loop that computes, and longer in one that waits for memory.
+ends at once. --max-time 0 lets a kernel take as long as it does.
 
 Examples:
   tilewright explain shared-tile --arg M=256 --arg N=256 --arg K=256 --report shared-tile.html
@@ -60,8 +59,11 @@ pub struct Explain {
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = argument, help_heading = "Launch")]
     pub arguments: Vec<(String, String)>,
     /// End a launch after so many steps: warp instructions, those that a guard skips among them
-    #[arg(long, value_name = "N", default_value_t = Control::STEPS, value_parser = steps(), help_heading = "Launch")]
-    pub max_steps: u64,
+    #[arg(long, value_name = "N", value_parser = steps(), help_heading = "Launch")]
+    pub max_steps: Option<u64>,
+    /// End a launch after so much time; 0 is any. Unless this or --max-steps is given, it is 60
+    #[arg(long, value_name = "SECONDS", value_parser = time, help_heading = "Launch")]
+    pub max_time: Option<Duration>,
 
     /// The GPU that occupancy and roofline are for, such as h200, a6000 or "RTX 4090"; an H200 unless given
     #[arg(long, value_name = "NAME", conflicts_with = "cc", help_heading = "GPU")]

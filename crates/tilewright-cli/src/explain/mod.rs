@@ -55,9 +55,22 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     if wrong.is_empty() {
         return Ok(());
     }
+    let met = |kind: &str| {
+        let mut findings = all.iter().flat_map(|explained| &explained.explanation.findings);
+        findings.any(|finding| finding.kind == kind)
+    };
+    let hint = match () {
+        () if met("time-limit") => {
+            "see the findings above; --max-time gives a kernel that only takes long more seconds, 0 sets no limit"
+        }
+        () if met("step-limit") => {
+            "see the findings above; --max-steps gives a kernel that only takes long more steps"
+        }
+        () => "see the findings above",
+    };
     Err(Failure::Check {
         what: format!("errors were found in {}", wrong.join(" and in ")),
-        hint: "see the findings above".into(),
+        hint: hint.into(),
     })
 }
 
@@ -95,8 +108,9 @@ fn explain(
     let steps = Steps::new();
     let show = |progress| steps.show(progress);
     let control = Control {
-        max_steps: Some(args.max_steps),
-        stop: Some(deferred.asked()),
+        max_steps: args.max_steps,
+        max_time: args.max_time,
+        stop: Some(deferred.asked().flag()),
         progress: if common.quiet { None } else { Some(&show) },
     };
     let explained = case.explain_under(gpu, &control);

@@ -107,11 +107,15 @@ fn check(args: &Mul) -> Result<(), Failure> {
             "a plan is made for it, or the emulator imitates it; TILEWRIGHT_DEVICE numbers the GPUs that are here",
         ));
     }
-    if args.max_steps.is_some() && backend != Backend::Emulator {
-        return Err(Failure::usage(
-            format!("--max-steps limits the emulator, not {backend}"),
-            "leave it out, or choose --backend emulator",
-        ));
+    for (option, given) in
+        [("--max-steps", args.max_steps.is_some()), ("--max-time", args.max_time.is_some())]
+    {
+        if given && backend != Backend::Emulator {
+            return Err(Failure::usage(
+                format!("{option} limits the emulator, not {backend}"),
+                "leave it out, or choose --backend emulator",
+            ));
+        }
     }
     // A kernel for GPUs says where it is to run.
     let backend = match (args.backend, args.kernel) {
@@ -175,6 +179,8 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
     let total = product.pair_ops().min(u64::MAX as f64) as u64;
     let progress = Progress::new(total);
     let count = |terms| progress.add(terms);
+    // A kernel that does not end can be asked where it is.
+    let deferred = (args.backend == Backend::Emulator).then(interrupt::Deferred::new);
     let options = Options {
         backend: args.backend,
         threads: args.threads,
@@ -182,13 +188,18 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
         kernel: gpu_kernel(args.kernel),
         gpu: gpu.as_ref(),
         max_steps: args.max_steps,
+        max_time: args.max_time,
+        cancel: deferred.as_ref().map(interrupt::Deferred::asked),
         progress: if common.quiet { None } else { Some(&count) },
-        ..Options::default()
     };
     let product = product.options(options);
     let outcome = if args.arg_out.is_some() { product.compute_with_arg() } else { product.compute() };
     progress.finish();
-    Ok(outcome?)
+    match outcome {
+        Ok(_) if interrupt::was_asked() => Err(Failure::Interrupted { what: "interrupted".into() }),
+        Err(error) if interrupt::was_asked() => Err(Failure::Interrupted { what: error.to_string() }),
+        outcome => Ok(outcome?),
+    }
 }
 
 fn disagreement(v: &Verification, outputs: &Outputs) -> Failure {

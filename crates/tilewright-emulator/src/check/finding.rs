@@ -42,6 +42,8 @@ pub enum FindingKind {
     Deadlock,
     /// Threads that had not come to their end when the launch reached its limit of steps.
     StepLimit,
+    /// Threads that had not come to their end when the launch reached its limit of time.
+    TimeLimit,
     /// Threads that had not come to their end when the launch was interrupted.
     Interrupted,
     /// A warp instruction whose mask does not name the lane that executes it, or names lanes that execute it with another mask.
@@ -71,7 +73,7 @@ impl FindingKind {
             Self::LostUpdate => "lost update",
             Self::BarrierDivergence => "divergent barrier",
             Self::Deadlock => "deadlock",
-            Self::StepLimit => "endless, or too long",
+            Self::StepLimit | Self::TimeLimit => "endless, or too long",
             Self::Interrupted => "interrupted",
             Self::WarpMask => "wrong warp mask",
             Self::Assertion => "assertion failed",

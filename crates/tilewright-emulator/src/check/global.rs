@@ -1,5 +1,7 @@
 //! Shadow of global memory.
 
+use std::sync::Arc;
+
 use super::{
     blocks::{BlockOrder, Known},
     entry::{Entry, Strength},
@@ -9,7 +11,7 @@ use super::{
     seen::{Loads, Now, Row, Seen, Stores},
     shared::{Actor, Mode},
 };
-use crate::memory::{Footprint, Piece, lanes};
+use crate::memory::{Budget, Footprint, Piece, lanes};
 
 /// Granules of a page.
 const PAGE: usize = 8192;
@@ -25,15 +27,18 @@ struct Cells {
     stores: Option<Box<Runs<Stores, LINES>>>,
 }
 
-impl Default for Cells {
-    fn default() -> Self {
-        Self { loads: Runs::new(), stores: None }
-    }
-}
-
 impl Cells {
-    fn stores(&mut self) -> &mut Runs<Stores, LINES> {
-        self.stores.get_or_insert_with(|| Box::new(Runs::new()))
+    /// `None` if there is no memory for them.
+    fn new(budget: &Arc<Budget>) -> Option<Self> {
+        Some(Self { loads: Runs::new(budget)?, stores: None })
+    }
+
+    /// `None` if there is no memory for them.
+    fn stores(&mut self) -> Option<&mut Runs<Stores, LINES>> {
+        if self.stores.is_none() {
+            self.stores = Runs::new(self.loads.budget()).map(Box::new);
+        }
+        self.stores.as_deref_mut()
     }
 
     /// Lanes read a row. `false`: nothing was done, there may be a conflict.
@@ -73,7 +78,7 @@ impl Cells {
                 return false;
             }
         }
-        let stores = self.stores();
+        let Some(stores) = self.stores() else { return false };
         for stores in stores.of(span) {
             if !stores.are_quiet(now, row) {
                 return false;
@@ -114,12 +119,14 @@ pub struct GlobalShadow {
     /// log2 of the bytes of a granule.
     shift: u32,
     pages: Pages<Cells>,
+    budget: Arc<Budget>,
 }
 
 /// The shadow as one worker has it.
 pub struct GlobalView<'a> {
     shift: u32,
     pages: View<'a, Cells>,
+    budget: &'a Arc<Budget>,
 }
 
 /// An earlier access that is not ordered with the present one.
@@ -149,16 +156,27 @@ pub struct Present<'a> {
 }
 
 impl GlobalShadow {
-    /// A shadow for regions of these sizes in granules of `1 << shift` bytes, for so many workers.
-    pub fn new(bytes: impl Iterator<Item = u64>, shift: u32, workers: usize) -> Self {
-        let pages = bytes.map(|bytes| (bytes as usize).div_ceil(PAGE << shift));
-        Self { shift, pages: Pages::new(pages, workers) }
+    /// A shadow for regions of these sizes in granules of `1 << shift` bytes, for so many workers. The budget is that of what comes to
+    /// [the tables](Self::table_bytes).
+    pub fn new(regions: impl Iterator<Item = u64>, shift: u32, workers: usize, budget: Arc<Budget>) -> Self {
+        let pages = regions.map(|bytes| pages(bytes, shift) as usize);
+        Self { shift, pages: Pages::new(pages, workers), budget }
+    }
+
+    /// Bytes of its tables of pages.
+    pub fn table_bytes(regions: impl Iterator<Item = u64>, shift: u32, workers: usize) -> u64 {
+        Pages::<Cells>::table_bytes(regions.map(|bytes| pages(bytes, shift)).sum(), workers)
     }
 
     /// For a worker to look at; of an only worker there is one at a time.
     pub fn view(&self) -> GlobalView<'_> {
-        GlobalView { shift: self.shift, pages: self.pages.view() }
+        GlobalView { shift: self.shift, pages: self.pages.view(), budget: &self.budget }
     }
+}
+
+/// Pages of a region.
+fn pages(bytes: u64, shift: u32) -> u64 {
+    bytes.div_ceil((PAGE as u64) << shift)
 }
 
 impl GlobalView<'_> {
@@ -187,7 +205,7 @@ impl GlobalView<'_> {
         while let Some(&piece) = pieces.first() {
             let at = first.wrapping_add_signed(piece.start as isize) + done;
             let page = at / PAGE;
-            let Some(cells) = pages.page(page) else { return false };
+            let Some(cells) = pages.page(page, || Cells::new(self.budget)) else { return false };
             if mode == Mode::Read && footprint.is_column() {
                 let column = cells.read_column(now, page * PAGE, first, width, pieces);
                 if column > 0 {
@@ -235,7 +253,7 @@ impl GlobalView<'_> {
             let start = (offsets[lane] >> self.shift) as usize;
             let mut found = None;
             for granule in start..start + granules {
-                let Some(cells) = pages.page(granule / PAGE) else { return };
+                let Some(cells) = pages.page(granule / PAGE, || Cells::new(self.budget)) else { return };
                 let from = granule % LINE;
                 let span = Span { line: granule % PAGE / LINE, from, to: from + 1 };
                 let row = Row::new(1 << lane, from, width);
@@ -297,7 +315,7 @@ fn touch(
         return found;
     }
     cells.make_stale(span);
-    let stores = cells.stores();
+    let Some(stores) = cells.stores() else { return found };
     for stores in stores.open(span) {
         let last = if strong { &mut stores.strong } else { &mut stores.plain };
         last.add(now, row);

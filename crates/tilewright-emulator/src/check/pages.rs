@@ -49,6 +49,12 @@ impl<T> Pages<T> {
         Self::Shared(regions.map(region).collect())
     }
 
+    /// Bytes of the tables of so many pages.
+    pub fn table_bytes(pages: u64, workers: usize) -> u64 {
+        let page = if workers == 1 { size_of::<Option<T>>() } else { size_of::<OnceLock<Mutex<T>>>() };
+        pages * page as u64
+    }
+
     /// The pages for one worker: if it is the only one, until it drops them.
     pub fn view(&self) -> View<'_, T> {
         match self {
@@ -71,24 +77,35 @@ impl<T> View<'_, T> {
     }
 }
 
-impl<T: Default> Region<'_, T> {
-    /// Page `number`.
+impl<T> Region<'_, T> {
+    /// Page `number`; `make` makes it when it is first looked at.
     #[inline(always)]
-    pub fn page(&mut self, number: usize) -> Option<&mut T> {
+    pub fn page(&mut self, number: usize, make: impl Fn() -> Option<T>) -> Option<&mut T> {
         match self {
-            Self::Single(pages) => Some(pages.get_mut(number)?.get_or_insert_default()),
-            Self::Shared(held) => held.page(number),
+            Self::Single(pages) => {
+                let page = pages.get_mut(number)?;
+                if page.is_none() {
+                    *page = make();
+                }
+                page.as_mut()
+            }
+            Self::Shared(held) => held.page(number, make),
         }
     }
 }
 
-impl<T: Default> Held<'_, T> {
-    fn page(&mut self, number: usize) -> Option<&mut T> {
+impl<T> Held<'_, T> {
+    fn page(&mut self, number: usize, make: impl Fn() -> Option<T>) -> Option<&mut T> {
         if self.number != number {
             // First of all the other is let go.
             self.page = None;
             self.number = number;
-            self.page = self.pages.get(number).map(|page| locked(page.get_or_init(Mutex::default)));
+            let page = self.pages.get(number)?;
+            if page.get().is_none() {
+                // Another worker may be faster: its page is as good.
+                let _ = page.set(Mutex::new(make()?));
+            }
+            self.page = page.get().map(locked);
         }
         self.page.as_deref_mut()
     }

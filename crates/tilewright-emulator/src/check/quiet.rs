@@ -95,7 +95,10 @@ proptest! {
     fn of_global_memory(steps in proptest::collection::vec(step(), 1..40)) {
         let mut orders = [Order::new(3), Order::new(3)];
         let (known, blocks) = (Known::default(), BlockOrder::default());
-        let shadows = [1, 2].map(|workers| GlobalShadow::new([0, 4 * SIZE as u64].into_iter(), 2, workers));
+        let shadows = [1, 2].map(|workers| {
+            let budget = std::sync::Arc::new(crate::memory::Budget::new(u64::MAX, 0));
+            GlobalShadow::new([0, 4 * SIZE as u64].into_iter(), 2, workers, budget)
+        });
         let [mut short, mut long] = shadows.each_ref().map(GlobalShadow::view);
         for step in &steps {
             let order = &mut orders[step.block as usize];

@@ -3,6 +3,10 @@
 //! Granules come in lines of 32. Where the runs of a line begin is a mask, and their values lie side by side: the value of a granule is
 //! found by counting bits. A line that a warp reads as a row is one value, a column one for each granule.
 
+use std::sync::Arc;
+
+use crate::memory::{Budget, Use};
+
 /// Granules of a line.
 pub const LINE: usize = 32;
 
@@ -63,17 +67,24 @@ pub struct Runs<T, const LINES: usize> {
     values: Vec<T>,
     /// Rooms that lines have grown out of, by log2 of their size.
     free: [Vec<u16>; FULL as usize + 1],
+    budget: Arc<Budget>,
 }
 
 impl<T: Copy + Default + PartialEq, const LINES: usize> Runs<T, LINES> {
-    /// Nothing but defaults.
-    pub fn new() -> Self {
+    /// Nothing but defaults; `None` if there is no memory for them.
+    pub fn new(budget: &Arc<Budget>) -> Option<Self> {
         const { assert!(LINES <= 512, "places fit into 16 bits") }
-        Self {
+        budget.take(Use::Races, size_of::<[Line; LINES]>() as u64).then(|| Self {
             lines: Box::new([Line { starts: 1, place: 0, room: NONE }; LINES]),
             values: Vec::new(),
             free: Default::default(),
-        }
+            budget: budget.clone(),
+        })
+    }
+
+    /// Where its memory is taken from.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
     }
 
     /// The value of one granule.
@@ -208,7 +219,10 @@ impl<T: Copy + Default + PartialEq, const LINES: usize> Runs<T, LINES> {
         let end = place + (1 << room) + if room == FULL { 2 } else { 0 };
         if end > self.values.capacity() {
             // In steps of an eighth: doubling would leave half of it empty.
-            self.values.reserve_exact((end - place).max(place / 8));
+            let more = (end - place).max(place / 8);
+            // What is refused is taken all the same: the launch ends soon.
+            self.budget.take(Use::Races, (more * size_of::<T>()) as u64);
+            self.values.reserve_exact(more);
         }
         self.values.resize(end, T::default());
         place as u16
@@ -220,6 +234,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn new<T: Copy + Default + PartialEq, const LINES: usize>() -> Runs<T, LINES> {
+        Runs::new(&Arc::new(Budget::new(u64::MAX, 0))).expect("there is no limit")
+    }
 
     /// What is done to a span: all its values become one, or one that depends on the old.
     fn step() -> impl Strategy<Value = (Span, bool, u8)> {
@@ -235,7 +253,7 @@ mod tests {
     proptest! {
         #[test]
         fn runs_are_as_single_values(steps in proptest::collection::vec(step(), 1..200)) {
-            let mut runs = Runs::<u8, 3>::new();
+            let mut runs = new::<u8, 3>();
             let mut single = [[0u8; LINE]; 3];
             for (span, anew, by) in steps {
                 let change = |value: &mut u8| *value = if anew { by } else { *value / 2 + by };
@@ -264,7 +282,7 @@ mod tests {
 
     #[test]
     fn rooms_are_used_again() {
-        let mut runs = Runs::<usize, 4>::new();
+        let mut runs = new::<usize, 4>();
         let set = |runs: &mut Runs<usize, 4>, line, from, to, value| {
             let span = Span { line, from, to };
             runs.open(span).fill(value);

@@ -153,6 +153,11 @@ impl SharedShadow {
         }
     }
 
+    /// Bytes of the shadow of `bytes` bytes, once it has all of its entries.
+    pub fn size(bytes: u64, shift: u32) -> u64 {
+        4 * bytes.div_ceil(1 << shift) * (size_of::<u64>() + size_of::<u32>()) as u64
+    }
+
     /// Remembers a plain access whose first lane is at `offset`, if it obviously conflicts with no other. `false`: it is for
     /// [`Self::access`] to tell, and what has been remembered so far does no harm.
     #[inline(always)]

@@ -1,14 +1,15 @@
 //! What a launch takes of this process's memory, before any of it is taken.
 
 use super::{launch::Launch, machine::Machine};
-use crate::machine::{BlockOrderPolicy, LaunchError, bytes_per_lane};
+use crate::check::{GlobalShadow, SharedShadow};
+use crate::machine::{BlockOrderPolicy, LaunchError, Races, bytes_per_lane};
 use crate::program::Function;
 
 /// Most blocks that one worker keeps at a time.
 const RESIDENT: u64 = 16;
 
 impl Machine {
-    /// How many blocks one worker may keep at a time.
+    /// How many blocks one worker may keep at a time, and the bytes that are taken then.
     ///
     /// # Errors
     /// [`LaunchError::MemoryLimit`] if there is not even room for one.
@@ -17,7 +18,8 @@ impl Machine {
         entry: &Function,
         launch: &Launch,
         shared: u64,
-    ) -> Result<usize, LaunchError> {
+        granule_shift: u32,
+    ) -> Result<(usize, u64), LaunchError> {
         let options = &launch.options;
         let workers = options.workers(launch.blocks()) as u64;
         let (least, most) = match options.order {
@@ -26,22 +28,34 @@ impl Machine {
         };
         let warps = launch.threads().div_ceil(32);
         let local = 32 * warps * bytes_per_lane(self.program.local_bytes_of(entry));
-        // With what is remembered of accesses to shared memory.
-        let block = local + warps * u64::from(self.program.frame_bytes) + 8 * shared;
+        // What is remembered of accesses to shared memory and, at first, to global memory.
+        let (of_shared, tables) = match options.races {
+            Races::Ignore => (0, 0),
+            Races::Shared => (SharedShadow::size(shared, granule_shift), 0),
+            Races::All => (
+                SharedShadow::size(shared, granule_shift),
+                GlobalShadow::table_bytes(self.memory.sizes(), granule_shift, workers as usize),
+            ),
+        };
+        let block = local + warps * u64::from(self.program.frame_bytes) + shared + of_shared;
         let variables = self.memory.allocated();
-        let bytes = variables.saturating_add((workers * least).saturating_mul(block));
+        let before = variables.saturating_add(tables);
+        let bytes = before.saturating_add((workers * least).saturating_mul(block));
         if bytes > options.memory_limit {
             let of_blocks = |bytes: u64| (workers * least).saturating_mul(bytes);
             let parts = [
                 (variables, self.largest_variable()),
+                (tables, format!("{tables} of them to remember accesses to global memory, to find races")),
                 (of_blocks(local), largest_local(entry, &self.program)),
                 (of_blocks(block - local), "most of it registers and shared memory of blocks".into()),
             ];
             let largest = parts.into_iter().max_by_key(|part| part.0).map_or(String::new(), |part| part.1);
             return Err(LaunchError::MemoryLimit { bytes, largest, limit: options.memory_limit });
         }
-        let room = (options.memory_limit - variables) / (workers * block).max(1);
-        Ok(room.clamp(least, most) as usize)
+        // Half of what is left stays for what the launch takes while it runs.
+        let room = (options.memory_limit - before) / 2 / (workers * block).max(1);
+        let resident = room.clamp(least, most);
+        Ok((resident as usize, before + workers * resident * block))
     }
 
     fn largest_variable(&self) -> String {

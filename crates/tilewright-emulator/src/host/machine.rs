@@ -1,13 +1,17 @@
 //! A machine with a loaded program.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64},
+};
+use std::time::Instant;
 
 use bytemuck::Pod;
 
 use super::{arguments::Argument, error::MemoryError, launch::Launch};
 use crate::check::{BlockOrder, GlobalShadow};
 use crate::machine::{self, Heap, LaunchError, Observer, Races, Report, Texture, Textures, Watch};
-use crate::memory::{Access, GlobalMemory, SharedLayout};
+use crate::memory::{Access, Budget, GlobalMemory, SharedLayout};
 use crate::program::{Constancy, Program, Symbol, address, instruction::Space};
 
 /// Most shared memory of a block on any device: 227 KiB.
@@ -282,15 +286,14 @@ impl Machine {
         }
         let shared = SharedLayout::new(&self.program.shared, &function.shared, launch.dynamic_shared);
         let options = &launch.options;
-        let resident = self.check_memory(function, launch, u64::from(shared.bytes))?;
-        self.memory.provide();
         let granule_shift = if self.has_narrow_accesses() { 0 } else { 2 };
+        let (resident, taken) =
+            self.check_memory(function, launch, u64::from(shared.bytes), granule_shift)?;
+        let budget = Arc::new(Budget::new(options.memory_limit, taken));
+        self.memory.provide();
         let workers = options.workers(launch.blocks());
-        let shadow = (options.races == Races::All).then(|| {
-            let regions = (0..self.memory.regions())
-                .map(|region| self.memory.region_number(region).map_or(0, |region| region.bytes));
-            GlobalShadow::new(regions, granule_shift, workers)
-        });
+        let shadow = (options.races == Races::All)
+            .then(|| GlobalShadow::new(self.memory.sizes(), granule_shift, workers, budget.clone()));
         let launched = machine::Prepared {
             program: &self.program,
             entry: function,
@@ -309,7 +312,10 @@ impl Machine {
             multiprocessors: options.multiprocessors,
             resident,
             watch,
+            budget,
             step_limit: options.step_limit,
+            time_limit: options.time_limit,
+            began: Instant::now(),
             steps: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };

@@ -62,6 +62,11 @@ impl Block {
         Self { warps, team }
     }
 
+    /// Bytes that levels of recursion behind the first have taken.
+    pub fn deep_bytes(&self, program: &Program) -> u64 {
+        self.warps.iter().map(|warp| warp.deep_bytes(program)).sum()
+    }
+
     /// Executes for at most `turn` instructions, roughly.
     pub fn run(&mut self, worker: &mut Worker<'_>, turn: i64) -> Progress {
         let end = worker.steps.saturating_add(turn);
@@ -82,10 +87,11 @@ impl Block {
                         Stop::Fuel => {}
                         Stop::Failed => return Progress::Failed,
                     }
-                    if worker.launch.is_over() {
+                    if self.team.live > 0 && worker.is_to_stop() {
                         return Progress::More;
                     }
-                    if stop == Stop::Fuel {
+                    // A warp that is a block by itself passes its barriers without a stop.
+                    if stop == Stop::Fuel || worker.steps >= end {
                         break;
                     }
                 }
@@ -175,14 +181,21 @@ impl Block {
         }
     }
 
-    /// The launch ends for the reason `error`: reports where every group of threads is that has not come to its end.
-    pub fn unfinished(&self, worker: &mut Worker<'_>, error: &LaunchError) {
-        let (kind, severity, when) = match error {
-            LaunchError::StepLimit { limit } => {
+    /// If the launch is cut off: reports where every group of threads is that has not come to its end.
+    pub fn unfinished(&self, worker: &mut Worker<'_>) {
+        let (kind, severity, when) = match &worker.error {
+            Some(LaunchError::StepLimit { limit }) => {
                 let when = format!("after {limit} warp instructions of the launch, the limit of steps");
                 (FindingKind::StepLimit, Severity::Error, when)
             }
-            _ => (FindingKind::Interrupted, Severity::Warning, "when the launch was interrupted".into()),
+            Some(LaunchError::TimeLimit { limit }) => {
+                let when = format!("{limit:?} after the launch began, the limit of time");
+                (FindingKind::TimeLimit, Severity::Error, when)
+            }
+            Some(LaunchError::Interrupted { .. }) => {
+                (FindingKind::Interrupted, Severity::Warning, "when the launch was interrupted".into())
+            }
+            _ => return,
         };
         for warp in &self.warps {
             for path in &warp.paths {
@@ -198,7 +211,7 @@ impl Block {
                 let side = worker.side(warp, &self.team, pc, path.mask);
                 worker.report(kind, severity, side, || {
                     let fix = "look at what ends the loop around it, and who changes that: threads that wait for each other never do; if \
-                               it only takes long, give it less to do, or more steps";
+                               it only takes long, give it less to do, or a higher limit";
                     (format!("{what} {when}"), fix.into())
                 });
             }

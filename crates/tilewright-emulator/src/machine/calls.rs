@@ -9,7 +9,7 @@ use super::{
     worker::Worker,
 };
 use crate::check::{FindingKind, Mode, Severity};
-use crate::memory::lanes;
+use crate::memory::{Budget, Use, lanes};
 use crate::program::{
     Line, Program, address,
     instruction::{CallSite, CallTarget, Place, Slot, Space, System, Width},
@@ -19,12 +19,27 @@ use crate::program::{
 const LEVELS: u32 = 1024;
 
 impl Warp {
-    /// Makes room for the frames of `level`.
-    pub fn reserve(&mut self, level: u32, program: &Program) {
+    /// Makes room for the frames of `level`; `false` if there is none.
+    fn reserve(&mut self, level: u32, program: &Program, budget: &Budget) -> bool {
         let lines = (level as usize + 1) * program.frame_bytes.div_ceil(64) as usize;
-        if self.registers.len() < lines {
-            self.registers.resize(lines, Line::ZERO);
+        let more = lines.saturating_sub(self.registers.len());
+        if more > 0 {
+            // Doubled, so that deep recursion does not copy them again and again.
+            let more = more.max(self.registers.len());
+            if !budget.take(Use::Calls, (more * size_of::<Line>()) as u64) {
+                return false;
+            }
+            self.registers.reserve_exact(more);
+            self.registers.resize(self.registers.len() + more, Line::ZERO);
         }
+        true
+    }
+
+    /// Bytes that levels of recursion behind the first have taken.
+    pub fn deep_bytes(&self, program: &Program) -> u64 {
+        let first = program.frame_bytes.div_ceil(64) as usize;
+        let registers = self.registers.len().saturating_sub(first) * size_of::<Line>();
+        registers as u64 + self.local.deep_bytes(program)
     }
 }
 
@@ -120,7 +135,10 @@ impl Worker<'_> {
                 unsafe { *frame.source::<[u32; 32]>(place) }
             })
             .collect();
-        warp.reserve(level, program);
+        if !warp.reserve(level, program, &self.launch.budget) {
+            self.error = self.launch.over_budget();
+            return false;
+        }
         let offset = level * program.frame_bytes + callee.frame_offset;
         // SAFETY: `reserve` has made room for all frames of this level.
         let inner = unsafe { Frame::new(&mut warp.registers, offset, &program.constants) };
@@ -181,6 +199,7 @@ impl Worker<'_> {
             let result = match system {
                 System::Vprintf => {
                     let text = self.printed_text(warp, team, lane, argument(0, lane), argument(1, lane));
+                    self.launch.budget.take(Use::Text, (text.len() + size_of::<(u32, String)>()) as u64);
                     self.printed.push((team.number, text));
                     0
                 }

@@ -82,7 +82,7 @@ impl Worker<'_> {
                 None => return Err(Fault::NoObject { space }),
             },
             Space::Local => match self.program.locals.find(at) {
-                Some(place) => warp.local.object(self.program, lane, &place),
+                Some(place) => warp.local.object(self.program, lane, &place, &self.launch.budget),
                 None => return Err(Fault::NoObject { space }),
             },
             Space::Param => {

@@ -40,8 +40,7 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
     let mut fuel = FUEL;
     'path: while let Some(mut path) = warp.take_ready() {
         let mut meeting = warp.meeting_pc(path.join);
-        warp.reserve(path.level, program);
-        // SAFETY: `reserve` has made room for all frames of this level.
+        // SAFETY: there is room for all frames of this level since the call that led to it.
         let frame = unsafe { Frame::new(&mut warp.registers, path.frame, &program.constants) };
         macro_rules! stop {
             ($stop:expr) => {{

@@ -1,6 +1,7 @@
 //! Launches: blocks over threads of this process, and what comes back.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::{
     block::{Block, Progress},
@@ -9,6 +10,7 @@ use super::{
 };
 use crate::check::{Collector, Finding, Severity};
 use crate::count::{Counters, RawCounts};
+use crate::memory::Use;
 
 /// Whether races are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,10 +46,12 @@ pub struct LaunchOptions {
     pub races: Races,
     /// Order of the blocks.
     pub order: BlockOrderPolicy,
-    /// Most steps of the launch: instructions, once for each warp that executes them. What a warp skips by a guard counts, and so do the few
-    /// more that one instruction of PTX may take inside. The launch ends at the first turn of a block after the limit.
-    pub step_limit: u64,
-    /// Most bytes that the machine may take for this launch, allocations included.
+    /// Most steps of the launch, if they are limited: instructions, once for each warp that executes them. What a warp skips by a guard counts,
+    /// and so do the few more that one instruction of PTX may take inside. The launch ends at the first turn of a block after the limit.
+    pub step_limit: Option<u64>,
+    /// Most time of the launch, by the clock, if it is limited. What the launch counts and finds until then depends on the machine.
+    pub time_limit: Option<Duration>,
+    /// Most bytes that the machine may take for this launch: allocations, blocks, what is remembered to find races, and what the kernel prints.
     pub memory_limit: u64,
     /// What `%nsmid` says, and how many values `%smid` has.
     pub multiprocessors: u32,
@@ -56,8 +60,8 @@ pub struct LaunchOptions {
 }
 
 impl LaunchOptions {
-    /// The limit of steps unless one is given: minutes, or more where most of them are accesses to memory.
-    pub const STEPS: u64 = 4_000_000_000;
+    /// The limit of time unless one is given.
+    pub const TIME: Duration = Duration::from_secs(60);
 
     /// Threads of this process that take part in a launch of `blocks` blocks.
     pub fn workers(&self, blocks: u64) -> usize {
@@ -75,7 +79,8 @@ impl Default for LaunchOptions {
         Self {
             races: Races::default(),
             order: BlockOrderPolicy::default(),
-            step_limit: Self::STEPS,
+            step_limit: None,
+            time_limit: Some(Self::TIME),
             memory_limit: 8 << 30,
             multiprocessors: 132,
             workers: 0,
@@ -183,6 +188,12 @@ pub enum LaunchError {
         /// The limit.
         limit: u64,
     },
+    /// Too much time.
+    #[error("the launch has not ended after {limit:?}, the limit of time; is there an endless loop?")]
+    TimeLimit {
+        /// The limit.
+        limit: Duration,
+    },
     /// The host has stopped it.
     #[error("the launch was interrupted after {steps} warp instructions")]
     Interrupted {
@@ -280,7 +291,7 @@ struct Outcome {
 fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: usize, turn: i64) -> Outcome {
     let mut worker = Worker::new(launch, isa);
     let mut queue = std::collections::VecDeque::new();
-    let mut counted = 0;
+    let turn = launch.step_limit.map_or(turn, |limit| turn.min(limit.min(i64::MAX as u64) as i64));
     loop {
         if queue.len() < resident {
             let number = next.fetch_add(1, Relaxed);
@@ -293,16 +304,12 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
             }
         }
         let Some(mut block) = queue.pop_front() else { break };
-        let progress = block.run(&mut worker, turn.min(launch.step_limit.min(i64::MAX as u64) as i64));
-        let steps = (worker.steps - counted) as u64;
-        counted = worker.steps;
-        let all_steps = launch.steps.fetch_add(steps, Relaxed) + steps;
-        if let Some(steps_done) = launch.watch.steps_done {
-            steps_done(steps);
-        }
-        if let Some(error) = launch.cut_off(all_steps).filter(|_| worker.error.is_none()) {
-            block.unfinished(&mut worker, &error);
-            worker.error = Some(error);
+        let progress = block.run(&mut worker, turn);
+        let steps = worker.tell_steps();
+        if worker.error.is_none() {
+            let is_last = progress == Progress::Done && queue.is_empty() && next.load(Relaxed) >= blocks;
+            worker.error = launch.cut_off(steps, is_last);
+            std::iter::once(&block).chain(&queue).for_each(|block| block.unfinished(&mut worker));
         }
         if worker.error.is_some() || progress == Progress::Failed {
             launch.failed.store(true, Relaxed);
@@ -313,6 +320,7 @@ fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: 
         match progress {
             Progress::More => queue.push_back(block),
             Progress::Done => {
+                launch.budget.give(Use::Calls, block.deep_bytes(launch.program));
                 if let Some(block_done) = launch.watch.block_done {
                     block_done();
                 }

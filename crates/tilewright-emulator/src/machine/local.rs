@@ -1,6 +1,6 @@
 //! Local memory of the lanes of a warp, and which of its bytes have been written.
 
-use crate::memory::Object;
+use crate::memory::{Budget, Object, Use};
 use crate::program::{LocalPlace, Program};
 
 /// The local memory of a warp: none until it is touched.
@@ -22,21 +22,35 @@ pub fn bytes_per_lane(local_bytes: u32) -> u64 {
 
 impl LocalMemory {
     /// A variable of a lane.
-    pub fn object(&mut self, program: &Program, lane: usize, place: &LocalPlace<'_>) -> Object {
+    pub fn object(
+        &mut self,
+        program: &Program,
+        lane: usize,
+        place: &LocalPlace<'_>,
+        budget: &Budget,
+    ) -> Object {
         let level = program.locals.bytes() as usize;
         // Whole levels: one after the other would be copied every time.
         let needed = (place.offset as usize + place.variable.bytes as usize).next_multiple_of(level.max(1));
-        self.reserve(needed.next_multiple_of(64));
+        if self.bytes < needed {
+            let before = self.deep_bytes(program);
+            self.reserve(needed.next_multiple_of(64));
+            // What is refused is taken all the same: the launch ends soon.
+            budget.take(Use::Calls, self.deep_bytes(program) - before);
+        }
         let first = self.words[lane * (self.bytes / 8)..].as_mut_ptr().cast::<u8>();
         // SAFETY: `reserve` has made room for the whole variable.
         let data = unsafe { first.add(place.offset as usize) };
         Object { start: place.start, bytes: place.variable.bytes.into(), data, writable: true }
     }
 
+    /// Bytes of all levels of recursion behind the first.
+    pub fn deep_bytes(&self, program: &Program) -> u64 {
+        let all = bytes_per_lane(self.bytes as u32);
+        32 * all.saturating_sub(bytes_per_lane(program.locals.bytes()))
+    }
+
     fn reserve(&mut self, bytes: usize) {
-        if self.bytes >= bytes {
-            return;
-        }
         let grow = |old: &[u64], unit: usize| {
             let (old_row, new_row) = (self.bytes / unit, bytes / unit);
             let mut grown = vec![0; 32 * new_row];

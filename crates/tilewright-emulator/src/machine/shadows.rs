@@ -4,7 +4,7 @@ use super::{checked::read, frame::Frame, team::Team, warp::Warp, worker::Worker}
 use crate::check::{
     Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, fix,
 };
-use crate::memory::{Addresses, Object, each_lane};
+use crate::memory::{Addresses, Object, Use, each_lane};
 use crate::program::{
     address,
     instruction::{MemorySite, Order, Releases, Space},
@@ -271,6 +271,8 @@ impl Worker<'_> {
             }
             if mode != Mode::Read {
                 if let Some(stamp) = team.known.fenced {
+                    // An entry of the log.
+                    self.launch.budget.take(Use::Races, size_of::<(u32, u32)>() as u64);
                     self.launch.blocks.publish(at, team.number, stamp, &team.known);
                 }
                 if team.order.publishes() || releases {

@@ -1,6 +1,10 @@
 //! A thread of this process that executes blocks.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
+use std::time::{Duration, Instant};
 
 use super::{
     frame::Frame,
@@ -13,7 +17,7 @@ use crate::check::{
     BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side,
 };
 use crate::count::RawCounts;
-use crate::memory::{GlobalMemory, Pattern, SharedLayout};
+use crate::memory::{Budget, GlobalMemory, Pattern, SharedLayout};
 use crate::program::{
     Function, Program, address,
     instruction::{Inst, Op},
@@ -41,7 +45,10 @@ pub struct Launch<'a> {
     /// Blocks that one worker keeps at a time.
     pub resident: usize,
     pub watch: Watch<'a>,
-    pub step_limit: u64,
+    pub budget: Arc<Budget>,
+    pub step_limit: Option<u64>,
+    pub time_limit: Option<Duration>,
+    pub began: Instant,
     /// Instructions executed by all workers.
     pub steps: AtomicU64,
     /// Set when the launch has failed.
@@ -66,17 +73,29 @@ impl Launch<'_> {
         self.watch.stop.is_some_and(|stop| stop.load(Relaxed))
     }
 
-    /// Whether nobody need go on.
-    pub fn is_over(&self) -> bool {
-        self.failed.load(Relaxed) || self.is_stopped()
+    /// If the launch needs more memory than it may have.
+    pub fn over_budget(&self) -> Option<LaunchError> {
+        let (bytes, largest) = self.budget.overrun()?.clone();
+        Some(LaunchError::MemoryLimit { bytes, largest, limit: self.budget.limit() })
     }
 
-    /// Why the launch ends here, after so many steps.
-    pub fn cut_off(&self, steps: u64) -> Option<LaunchError> {
+    /// Why the launch ends here, after so many steps; `is_done` if nothing is left to do.
+    pub fn cut_off(&self, steps: u64, is_done: bool) -> Option<LaunchError> {
         if self.is_stopped() {
             return Some(LaunchError::Interrupted { steps });
         }
-        (steps > self.step_limit).then_some(LaunchError::StepLimit { limit: self.step_limit })
+        if let Some(error) = self.over_budget() {
+            return Some(error);
+        }
+        if let Some(limit) = self.step_limit.filter(|&limit| steps > limit) {
+            return Some(LaunchError::StepLimit { limit });
+        }
+        let limit = self.time_limit.filter(|_| !is_done && self.is_late());
+        limit.map(|limit| LaunchError::TimeLimit { limit })
+    }
+
+    fn is_late(&self) -> bool {
+        self.time_limit.is_some_and(|limit| self.began.elapsed() >= limit)
     }
 }
 
@@ -98,8 +117,13 @@ pub struct Worker<'a> {
     /// The number of the block, and the warp in it.
     pub executing: (u32, u32),
     pub steps: i64,
+    /// Those of them that have been told.
+    told: i64,
     pub error: Option<LaunchError>,
 }
+
+/// Steps between two looks at the clock: a fraction of a second where every step is an access to memory.
+const INTERVAL: i64 = 1 << 16;
 
 impl<'a> Worker<'a> {
     pub fn new(launch: &'a Launch<'a>, isa: Isa) -> Self {
@@ -116,8 +140,31 @@ impl<'a> Worker<'a> {
             printed: Vec::new(),
             executing: (0, 0),
             steps: 0,
+            told: 0,
             error: None,
         }
+    }
+
+    /// Adds the steps since the last time to those of the launch, of which it returns the number, and tells who watches.
+    pub fn tell_steps(&mut self) -> u64 {
+        let steps = (self.steps - self.told) as u64;
+        self.told = self.steps;
+        if let Some(steps_done) = self.launch.watch.steps_done.filter(|_| steps > 0) {
+            steps_done(steps);
+        }
+        self.launch.steps.fetch_add(steps, Relaxed) + steps
+    }
+
+    /// Whether a block is to stop amid its turn, though it has not come to its end.
+    pub fn is_to_stop(&mut self) -> bool {
+        let launch = self.launch;
+        if self.steps - self.told >= INTERVAL {
+            self.tell_steps();
+            if launch.is_late() || launch.budget.overrun().is_some() {
+                return true;
+            }
+        }
+        launch.failed.load(Relaxed) || launch.is_stopped()
     }
 
     pub fn naming(&self) -> Naming<'a> {

@@ -149,14 +149,9 @@ impl GlobalMemory {
         self.regions.get((at >> address::REGION_SHIFT) as usize)?.as_ref()
     }
 
-    /// The number of regions, empty ones included.
-    pub fn regions(&self) -> usize {
-        self.regions.len()
-    }
-
-    /// The region with this number.
-    pub fn region_number(&self, number: usize) -> Option<&Region> {
-        self.regions.get(number)?.as_ref()
+    /// Bytes of all regions, by number.
+    pub fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.regions.iter().map(|region| region.as_ref().map_or(0, |region| region.bytes))
     }
 
     /// The bytes that a pointer like `at` may reach, once they are provided.

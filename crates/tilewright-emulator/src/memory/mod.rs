@@ -1,5 +1,6 @@
 //! Emulated memories and the addresses of a warp.
 
+mod budget;
 mod cells;
 mod footprint;
 mod global;
@@ -7,6 +8,7 @@ mod lanes;
 mod pattern;
 mod shared;
 
+pub use budget::{Budget, Use};
 pub use cells::{Atomic, Plain, Words};
 pub use footprint::{Footprint, Piece};
 pub use global::{Access, GlobalMemory};

@@ -2,13 +2,16 @@
 
 use crate::case::Launch;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Report, Stage, Watch};
 
 /// What limits the launches of a case, and who watches them.
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
-    /// Most steps of a launch, warp instructions that is; [`Control::STEPS`] unless given.
+    /// Most steps of a launch, warp instructions that is, if they are limited.
     pub max_steps: Option<u64>,
+    /// Most time of a launch; [`Duration::MAX`] for any. Unless given, it is [`Control::TIME`], or any where `max_steps` is given.
+    pub max_time: Option<Duration>,
     /// Ends the launch at hand when it becomes true.
     pub stop: Option<&'a AtomicBool>,
     /// Is told from time to time how far the launch at hand is, possibly from several threads.
@@ -27,11 +30,15 @@ pub struct Progress {
 }
 
 impl Control<'_> {
-    /// The steps that a launch may take unless their number is given.
-    pub const STEPS: u64 = LaunchOptions::STEPS;
+    /// The time that a launch may take unless a limit is given.
+    pub const TIME: Duration = LaunchOptions::TIME;
 
     pub(super) fn options(&self) -> LaunchOptions {
-        LaunchOptions { step_limit: self.max_steps.unwrap_or(Self::STEPS), ..LaunchOptions::default() }
+        LaunchOptions {
+            step_limit: self.max_steps,
+            time_limit: self.max_time.or(self.max_steps.is_none().then_some(Self::TIME)),
+            ..LaunchOptions::default()
+        }
     }
 }
 
@@ -75,5 +82,23 @@ impl<'a> Running<'a> {
             stop: self.control.stop,
         };
         stage.machine.launch_watched(entry, &stage.launch, watch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_is_the_limit_unless_another_is_given() {
+        let limits = |max_steps, max_time| {
+            let options = Control { max_steps, max_time, ..Control::default() }.options();
+            (options.step_limit, options.time_limit)
+        };
+        let second = Some(Duration::from_secs(1));
+        assert_eq!(limits(None, None), (None, Some(Duration::from_secs(60))));
+        assert_eq!(limits(Some(7), None), (Some(7), None));
+        assert_eq!(limits(None, second), (None, second));
+        assert_eq!(limits(Some(7), second), (Some(7), second));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     selection::{Selection, select_with_ptx},
 };
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tilewright_core::{Cancel, DynMut, DynRef, Error, ErrorKind};
 use tilewright_cuda::ProgramPtx;
 use tilewright_emulator::{
@@ -43,7 +43,8 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     let options = LaunchOptions {
         workers: job.options.threads,
         multiprocessors: gpu.multiprocessors,
-        step_limit: step_limit(job.options.max_steps, terms),
+        step_limit: job.options.max_steps,
+        time_limit: time_limit(job.options, terms),
         ..LaunchOptions::default()
     };
     let progress = Progress::new(&recipe, terms, job.options);
@@ -73,9 +74,10 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     })
 }
 
-/// Most steps of a launch: those asked for, or more than any right kernel takes for so many terms.
-fn step_limit(asked: Option<u64>, terms: f64) -> u64 {
-    asked.unwrap_or_else(|| LaunchOptions::STEPS.saturating_add(terms as u64))
+/// Most time of a launch: what is asked for, or more than any right kernel takes for so many terms.
+fn time_limit(options: &Options<'_>, terms: f64) -> Option<Duration> {
+    let enough = || LaunchOptions::TIME.saturating_add(Duration::from_micros(terms as u64));
+    options.max_time.or_else(|| options.max_steps.is_none().then(enough))
 }
 
 /// Where C is in the list of images; workspaces come behind it.
@@ -126,12 +128,17 @@ fn execute(
             progress.block_done();
         }
     };
-    let watch =
-        Watch { block_done: Some(&block_done), stop: progress.cancel.map(Cancel::flag), ..Watch::default() };
+    let steps_done = |_| progress.tell(0);
+    let watch = Watch {
+        block_done: Some(&block_done),
+        steps_done: Some(&steps_done),
+        stop: progress.cancel.map(Cancel::flag),
+        ..Watch::default()
+    };
     let report = stage.machine.launch_watched(launch.entry(), &stage.launch, watch);
     let report = report.map_err(|e| failed(launch, e))?;
-    if let Some(error @ LaunchError::StepLimit { .. }) = &report.error {
-        return Err(too_long(launch, error, &report.findings));
+    if let Some(error) = report.error.as_ref().and_then(|error| cut_off(launch, error, &report.findings)) {
+        return Err(error);
     }
     progress.cancel.map_or(Ok(()), Cancel::check)?;
     if let Some(error) = report.error {
@@ -150,7 +157,7 @@ fn execute(
 /// Terms that are finished, block by block of the launches that multiply, and whether to go on.
 struct Progress<'a> {
     cancel: Option<&'a Cancel>,
-    tell: Option<&'a (dyn Fn(u64) + Sync)>,
+    told: Option<&'a (dyn Fn(u64) + Sync)>,
     terms: u128,
     blocks: u128,
     done: AtomicU64,
@@ -161,16 +168,21 @@ impl<'a> Progress<'a> {
         let product = recipe.launches().iter().filter(|launch| launch.role() == Role::Product);
         let blocks =
             product.map(|launch| launch.grid().iter().map(|&extent| u128::from(extent)).product::<u128>());
-        let Options { cancel, progress: tell, .. } = *options;
-        Self { cancel, tell, terms: terms as u128, blocks: blocks.sum(), done: AtomicU64::new(0) }
+        let Options { cancel, progress: told, .. } = *options;
+        Self { cancel, told, terms: terms as u128, blocks: blocks.sum(), done: AtomicU64::new(0) }
     }
 
     fn block_done(&self) {
-        let Some(tell) = self.tell else { return };
         let before = u128::from(self.done.fetch_add(1, Relaxed));
         // Rounded so that the sum over all blocks is the number of terms.
         let until = |blocks: u128| self.terms * blocks / self.blocks.max(1);
-        tell(u64::try_from(until(before + 1) - until(before)).unwrap_or(u64::MAX));
+        self.tell(u64::try_from(until(before + 1) - until(before)).unwrap_or(u64::MAX));
+    }
+
+    fn tell(&self, terms: u64) {
+        if let Some(told) = self.told {
+            told(terms);
+        }
     }
 }
 
@@ -190,17 +202,36 @@ fn failed(launch: &Launch, error: LaunchError) -> Error {
     }
 }
 
-/// A launch that came to its limit of steps, and where it was then.
-fn too_long(launch: &Launch, error: &LaunchError, findings: &[Finding]) -> Error {
-    let place = findings.iter().find(|finding| finding.kind == FindingKind::StepLimit);
-    ErrorKind::Device {
+/// A launch that came to a limit or was cancelled, and where it was then.
+fn cut_off(launch: &Launch, error: &LaunchError, findings: &[Finding]) -> Option<Error> {
+    let place = |kind| {
+        let place = findings.iter().find(|finding| finding.kind == kind);
+        place.map_or_else(|| error.to_string(), Finding::to_string)
+    };
+    let limit = |kind, name: &str, hint: &str| ErrorKind::Device {
         doing: format!("emulating {}", launch.program().name()),
-        name: "limit of steps".into(),
+        name: name.into(),
         number: 1,
-        text: place.map_or_else(|| error.to_string(), Finding::to_string),
-        hint: "allow more steps, or multiply smaller matrices".into(),
-    }
-    .into()
+        text: place(kind),
+        hint: hint.into(),
+    };
+    let kind = match error {
+        LaunchError::StepLimit { .. } => limit(
+            FindingKind::StepLimit,
+            "limit of steps",
+            "multiply smaller matrices, or allow more: `max_steps`",
+        ),
+        LaunchError::TimeLimit { .. } => limit(
+            FindingKind::TimeLimit,
+            "limit of time",
+            "multiply smaller matrices, or allow more: `max_time`",
+        ),
+        LaunchError::Interrupted { .. } => {
+            ErrorKind::Cancelled { place: Some(place(FindingKind::Interrupted)) }
+        }
+        _ => return None,
+    };
+    Some(kind.into())
 }
 
 /// A kernel that is wrong, whatever it computed.
