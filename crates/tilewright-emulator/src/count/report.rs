@@ -7,7 +7,7 @@ use crate::check::Mode;
 use crate::isa::Type;
 use crate::program::{
     Program, SourceLine,
-    instruction::{Inst, Issue, Op, Space},
+    instruction::{Access, Class, Inst, Issue, Role, Space},
 };
 
 /// What an instruction does to memory.
@@ -273,29 +273,27 @@ fn merge(sum: &mut AccessCounters, more: &AccessCounters) {
 
 /// What optimised code issues in place of an instruction, if that is something else.
 fn issue_of<'a>(program: &'a Program, inst: &Inst) -> Option<&'a Issue> {
-    match inst.op {
-        Op::Load | Op::Store => program.sites.memories[inst.aux as usize].issue.as_ref(),
-        _ => None,
-    }
+    let Some(Access::Plain(_)) = inst.op.access() else { return None };
+    program.sites.memories[inst.aux as usize].issue.as_ref()
 }
 
 /// The counters of the loads of an atomic that is a loop.
 fn loads_of(program: &Program, inst: &Inst) -> Option<usize> {
-    let site = (inst.op == Op::Atomic).then(|| &program.sites.atomics[inst.aux as usize])?;
-    site.loads.map(|loads| loads as usize)
+    let Some(Access::Atomic) = inst.op.access() else { return None };
+    program.sites.atomics[inst.aux as usize].loads.map(|loads| loads as usize)
 }
 
 /// The kind of an access from the spaces that its executions reached.
 fn kind_of(inst: &Inst, spaces: u8) -> AccessKind {
-    let Some(&(space, ..)) = KINDS.iter().find(|row| spaces == 1 << row.0 as u8) else {
-        return AccessKind::Mixed;
-    };
-    let mode = match inst.op {
-        Op::Store | Op::StoreMatrix | Op::WmmaStore => Mode::Write,
-        Op::Atomic => Mode::Update,
+    let space = KINDS.iter().find(|row| spaces == 1 << row.0 as u8).map(|row| row.0);
+    let (Some(space), Some(access)) = (space, inst.op.access()) else { return AccessKind::Mixed };
+    let mode = match access {
+        Access::Plain(Role::Use) | Access::Matrices(Role::Use) | Access::Fragment(Role::Use) => Mode::Write,
+        Access::Plain(_) | Access::Matrices(_) | Access::Fragment(_) | Access::Texture => Mode::Read,
+        Access::Atomic => Mode::Update,
         // The shared side of an asynchronous copy is a store.
-        Op::CopyAsync if space == Space::Shared => Mode::Write,
-        _ => Mode::Read,
+        Access::Copy if space == Space::Shared => Mode::Write,
+        Access::Copy => Mode::Read,
     };
     AccessKind::of(space, mode)
 }
@@ -340,7 +338,7 @@ fn flops_of(opcode: &str) -> u64 {
 }
 
 fn matrix_operations(program: &Program, inst: &Inst) -> u64 {
-    if inst.op != Op::Mma {
+    if inst.op.class() != Class::Mma {
         return 0;
     }
     let op = &program.sites.mmas[inst.aux as usize].op;

@@ -344,7 +344,7 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     warp.paths.push(path);
                     stop!(Stop::Failed);
                 }
-                _ => worker.rare(warp, team, frame, inst, mask, &path),
+                Op::Rare(rare) => worker.rare(rare, warp, team, frame, inst, mask, &path),
             }
             path.pc += 1;
         }

@@ -9,13 +9,15 @@ use super::{
     worker::Worker,
 };
 use crate::check::Mode;
-use crate::program::instruction::{Inst, Op};
+use crate::program::instruction::{Inst, Rare};
 
 impl Worker<'_> {
-    /// Executes what the loop does not know.
+    /// Executes what is too rare for the loop.
     #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "an instruction has this many sides")]
     pub fn rare(
         &mut self,
+        rare: Rare,
         warp: &mut Warp,
         team: &mut Team,
         frame: Frame,
@@ -26,39 +28,37 @@ impl Worker<'_> {
         let sites = &self.program.sites;
         let index = inst.aux as usize;
         let pc = path.pc;
-        match inst.op {
-            Op::Carry => {
+        match rare {
+            Rare::Carry => {
                 let mut carry = warp.carry;
                 scalar::carry(&sites.carries[index], frame, mask, &mut carry);
                 warp.carry = carry;
             }
-            Op::Pack => scalar::pack(&sites.packs[index], frame, mask),
-            Op::Unpack => scalar::unpack(&sites.packs[index], frame, mask),
-            Op::ReadRows => scalar::read_rows(&sites.rows[index], frame, mask),
-            Op::WriteRows => scalar::write_rows(&sites.rows[index], frame, mask),
-            Op::Atomic => self.atomic(warp, team, frame, inst.aux, mask, pc),
-            Op::CopyAsync => self.copy_async(warp, team, frame, inst.aux, mask, pc),
-            Op::CommitGroup => warp.copies.commit(mask),
-            Op::WaitGroup => self.wait_copies(warp, team, mask, inst.aux),
-            Op::LoadMatrix => self.move_matrices(Mode::Read, warp, team, frame, inst.aux, mask, pc),
-            Op::StoreMatrix => self.move_matrices(Mode::Write, warp, team, frame, inst.aux, mask, pc),
-            Op::Mma => self.mma(frame, inst.aux, mask),
-            Op::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
-            Op::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
-            Op::Texture => self.texture(warp, team, frame, inst.aux, mask, pc),
-            Op::Fence => {
+            Rare::Pack => scalar::pack(&sites.packs[index], frame, mask),
+            Rare::Unpack => scalar::unpack(&sites.packs[index], frame, mask),
+            Rare::ReadRows => scalar::read_rows(&sites.rows[index], frame, mask),
+            Rare::WriteRows => scalar::write_rows(&sites.rows[index], frame, mask),
+            Rare::Atomic => self.atomic(warp, team, frame, inst.aux, mask, pc),
+            Rare::CopyAsync => self.copy_async(warp, team, frame, inst.aux, mask, pc),
+            Rare::CommitGroup => warp.copies.commit(mask),
+            Rare::WaitGroup => self.wait_copies(warp, team, mask, inst.aux),
+            Rare::LoadMatrix => self.move_matrices(Mode::Read, warp, team, frame, inst.aux, mask, pc),
+            Rare::StoreMatrix => self.move_matrices(Mode::Write, warp, team, frame, inst.aux, mask, pc),
+            Rare::Mma => self.mma(frame, inst.aux, mask),
+            Rare::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
+            Rare::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
+            Rare::Texture => self.texture(warp, team, frame, inst.aux, mask, pc),
+            Rare::Fence => {
                 team.order.fence(warp.index, mask);
                 if inst.aux == 1 {
                     team.known.fenced = Some(team.order.now);
                 }
             }
-            Op::ActiveMask => {
+            Rare::ActiveMask => {
                 // SAFETY: the destination is a row of 32-bit values.
                 unsafe { vector::splat::<u32>(frame.target(inst.dst), mask, mask) }
             }
-            Op::IsSpace => self.is_space(inst.aux, frame, mask),
-            // Everything else is in the loop.
-            _ => {}
+            Rare::IsSpace => self.is_space(inst.aux, frame, mask),
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use super::{
     blocks::Block,
-    instruction::{Guard, Inst, Place, Width},
+    instruction::{Guard, Inst, Place, Role, Width},
     names::{Pinned, Registers},
-    places::{Role, may_overwrite_sources, visit},
+    places::{may_overwrite_sources, visit},
     sites::Sites,
 };
 

@@ -1,6 +1,6 @@
 //! Basic blocks of a function.
 
-use super::instruction::{Guard, Inst, Op, Place};
+use super::instruction::{Flow, Guard, Inst, Op, Place};
 
 /// A reconvergence point that no code has: the lanes meet again when the function returns, or never.
 pub const NO_RECONVERGENCE: u32 = u32::MAX;
@@ -25,7 +25,7 @@ pub fn cut(code: &[Inst], labels: &[usize], tables: &dyn Fn(u32) -> Vec<u32>) ->
         leader[label.min(code.len())] = true;
     }
     for (index, inst) in code.iter().enumerate() {
-        if ends_block(inst.op) {
+        if inst.op.flow().is_some() {
             leader[index + 1] = true;
         }
     }
@@ -42,27 +42,19 @@ pub fn cut(code: &[Inst], labels: &[usize], tables: &dyn Fn(u32) -> Vec<u32>) ->
                 successors.push(block_at(target(label)));
             }
         };
-        match last.op {
-            Op::Branch => jump(last.aux),
-            Op::BranchIndexed => tables(last.aux).into_iter().for_each(jump),
-            _ => {}
+        let flow = last.op.flow();
+        match flow {
+            Some(Flow::Jump) => jump(last.aux),
+            Some(Flow::JumpIndexed) => tables(last.aux).into_iter().for_each(jump),
+            Some(Flow::Call | Flow::End | Flow::Refusal) | None => {}
         }
-        let falls_through = last.guard != Guard::NONE || !leaves(last.op);
+        let falls_through = last.guard != Guard::NONE || matches!(flow, Some(Flow::Call) | None);
         if falls_through && end < code.len() {
             successors.push(number as u32 + 1);
         }
         blocks.push(Block { start, end, successors });
     }
     blocks
-}
-
-fn ends_block(op: Op) -> bool {
-    leaves(op) || op == Op::Call
-}
-
-/// Whether control does not go on behind an unguarded instruction.
-fn leaves(op: Op) -> bool {
-    matches!(op, Op::Branch | Op::BranchIndexed | Op::Return | Op::Exit | Op::Trap | Op::Unsupported)
 }
 
 /// The marker at the start of block `number` of `length` instructions; the length is in the place of the destination.

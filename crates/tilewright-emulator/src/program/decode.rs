@@ -293,17 +293,17 @@ impl Builder {
             self.push(marker, lowered.origins[block.start], "");
             for index in block.start..block.end {
                 let mut inst = lowered.code[index];
-                match inst.op {
-                    Op::Branch => {
+                match inst.op.flow() {
+                    Some(Flow::Jump) => {
                         inst.aux = pc_of_label(inst.aux);
                         inst.c = Place(meeting as i32);
                     }
-                    Op::BranchIndexed => {
+                    Some(Flow::JumpIndexed) => {
                         inst.c = Place(meeting as i32);
                         let table = &mut self.sites.tables[inst.aux as usize];
                         table.iter_mut().for_each(|label| *label = pc_of_label(*label));
                     }
-                    _ => {}
+                    Some(Flow::Call | Flow::End | Flow::Refusal) | None => {}
                 }
                 for counter in self.sites.counters(&inst).into_iter().flatten() {
                     *counter = self.accesses.len() as u32;

@@ -1,7 +1,7 @@
 //! Local variables: each has a region of a thread's local addresses to itself, so that the address alone says which one a pointer was
 //! made from, as in the other memories. Their storage is packed.
 
-use super::{instruction::Op, layout::address};
+use super::{instruction::Class, layout::address};
 
 /// A local variable of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub fn place(
     code: &mut [super::instruction::Inst],
     offset: u32,
 ) {
-    for inst in code.iter_mut().filter(|inst| inst.op == Op::LocalAddress) {
+    for inst in code.iter_mut().filter(|inst| inst.op.class() == Class::Local) {
         inst.aux += all.len() as u32;
     }
     all.extend(

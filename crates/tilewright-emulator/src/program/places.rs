@@ -1,179 +1,154 @@
-//! All operands of an instruction, wherever its site keeps them.
+//! All operands of an instruction, wherever its site keeps them. Sites are taken apart field by field, so that none is forgotten.
 
-use super::{
-    instruction::{CallTarget, Inst, MemorySite, Op, Place, Slot, TextureRef, WarpSite},
-    sites::Sites,
-};
-
-/// What an instruction does with an operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Reads.
-    Use,
-    /// Writes.
-    Define,
-    /// Names a row that has a fixed place.
-    Row,
-}
+use super::{instruction::*, sites::Sites};
 
 /// Whether an instruction may write its result over a source that dies in it: lane by lane, it reads before it writes.
 pub fn may_overwrite_sources(op: Op) -> bool {
-    use Op::*;
-    !matches!(
-        op,
-        Carry
-            | Pack
-            | Unpack
-            | ReadRows
-            | WriteRows
-            | Load
-            | Store
-            | Atomic
-            | LoadParam
-            | CopyAsync
-            | LoadMatrix
-            | StoreMatrix
-            | Mma
-            | WmmaLoad
-            | WmmaStore
-            | Texture
-            | Barrier
-            | Shuffle
-            | Vote
-            | Match
-            | Redux
-            | Elect
-            | IsSpace
-            | Call
-    )
+    match op.class() {
+        Class::Plain | Class::Local | Class::Scalar => true,
+        Class::Flow(flow) => flow != Flow::Call,
+        Class::Carry | Class::Pack(_) | Class::Rows(_) | Class::Mma | Class::Access(_) => false,
+        Class::Space | Class::Barrier | Class::Warp => false,
+    }
 }
 
 /// Calls `see` with every operand of `inst`, sources first.
 pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place, Role)) {
-    let index = inst.aux as usize;
-    if inst.guard.place != Place::NONE {
-        see(&mut inst.guard.place, Role::Use);
-    }
-    for place in [&mut inst.a, &mut inst.b, &mut inst.c] {
+    let Inst { op, aux, dst, a, b, c, guard } = inst;
+    let index = *aux as usize;
+    for place in [&mut guard.place, a, b, c] {
         if *place != Place::NONE {
             see(place, Role::Use);
         }
     }
-    match inst.op {
-        Op::Scalar => {
-            let site = &mut sites.scalars[index];
-            site.src.iter_mut().for_each(|slot| one(slot, Role::Use, see));
-            site.dst.iter_mut().for_each(|slot| one(slot, Role::Define, see));
+    match op.class() {
+        Class::Plain | Class::Local => {}
+        Class::Scalar => {
+            let ScalarSite { eval: _, second_bit: _, dst, src, flip: _, mask: _ } = &mut sites.scalars[index];
+            all(src.iter_mut().flatten(), Role::Use, see);
+            all(dst.iter_mut().flatten(), Role::Define, see);
         }
-        Op::Carry => {
-            let site = &mut sites.carries[index];
-            site.src.iter_mut().for_each(|slot| one(slot, Role::Use, see));
-            one(&mut site.dst, Role::Define, see);
+        Class::Carry => {
+            let CarrySite { sum: _, carry_in: _, carry_out: _, bits: _, signed: _, dst, src } =
+                &mut sites.carries[index];
+            all(src.iter_mut().flatten(), Role::Use, see);
+            all(dst, Role::Define, see);
         }
-        Op::Pack | Op::Unpack => {
-            let (whole, part) =
-                if inst.op == Op::Pack { (Role::Define, Role::Use) } else { (Role::Use, Role::Define) };
-            let site = &mut sites.packs[index];
-            if whole == Role::Use {
-                see(&mut site.whole.place, whole);
-            }
-            site.parts.iter_mut().for_each(|slot| one(slot, part, see));
-            if whole == Role::Define {
-                see(&mut site.whole.place, whole);
-            }
-        }
-        Op::ReadRows | Op::WriteRows => {
-            let site = &mut sites.rows[index];
-            see(&mut site.first, Role::Row);
-            let role = if inst.op == Op::ReadRows { Role::Define } else { Role::Use };
-            see(&mut site.value.place, role);
-        }
-        Op::Load | Op::LoadParam => memory(&mut sites.memories[index], Role::Define, see),
-        Op::Store => memory(&mut sites.memories[index], Role::Use, see),
-        Op::Atomic => {
-            let site = &mut sites.atomics[index];
-            site.operands.iter_mut().for_each(|slot| one(slot, Role::Use, see));
-            memory(&mut site.memory, Role::Define, see);
-        }
-        Op::CopyAsync => {
-            let site = &mut sites.copies[index];
-            one(&mut site.source_bytes, Role::Use, see);
-            if let Some((slot, _)) = &mut site.ignore {
-                see(&mut slot.place, Role::Use);
-            }
-            memory(&mut site.to, Role::Use, see);
-            memory(&mut site.from, Role::Use, see);
-        }
-        Op::LoadMatrix => memory(&mut sites.matrices[index].memory, Role::Define, see),
-        Op::StoreMatrix => memory(&mut sites.matrices[index].memory, Role::Use, see),
-        Op::Mma => {
-            let site = &mut sites.mmas[index];
-            for slot in site.a.iter_mut().chain(&mut site.b).chain(&mut site.c) {
-                see(&mut slot.place, Role::Use);
-            }
-            site.d.iter_mut().for_each(|slot| see(&mut slot.place, Role::Define));
-        }
-        Op::WmmaLoad | Op::WmmaStore => {
-            let site = &mut sites.wmmas[index];
-            one(&mut site.stride, Role::Use, see);
-            let role = if inst.op == Op::WmmaLoad { Role::Define } else { Role::Use };
-            memory(&mut site.memory, role, see);
-        }
-        Op::Texture => {
-            let site = &mut sites.textures[index];
-            if let TextureRef::Handle(slot) = &mut site.texture {
-                see(&mut slot.place, Role::Use);
-            }
-            site.coords.iter_mut().for_each(|slot| see(&mut slot.place, Role::Use));
-            site.values.iter_mut().for_each(|slot| one(slot, Role::Define, see));
-        }
-        Op::Barrier => {
-            let site = &mut sites.barriers[index];
-            one(&mut site.id, Role::Use, see);
-            one(&mut site.threads, Role::Use, see);
-            if let Some((slot, _)) = &mut site.predicate {
-                see(&mut slot.place, Role::Use);
-            }
-            one(&mut site.dst, Role::Define, see);
-        }
-        Op::Shuffle | Op::Vote | Op::Match | Op::Redux | Op::Elect => warp(&mut sites.warps[index], see),
-        Op::Call => {
-            let site = &mut sites.calls[index];
-            if let CallTarget::Indirect(slot) = &mut site.target {
-                see(&mut slot.place, Role::Use);
-            }
-            for (place, _) in site.arguments.iter_mut().chain(&mut site.results) {
-                see(place, Role::Row);
+        Class::Pack(role) => {
+            let PackSite { whole, parts, bits: _ } = &mut sites.packs[index];
+            match role {
+                Role::Define => {
+                    see(&mut whole.place, Role::Use);
+                    all(parts.iter_mut().flatten(), role, see);
+                }
+                Role::Use | Role::Row => {
+                    all(parts.iter_mut().flatten(), role, see);
+                    see(&mut whole.place, Role::Define);
+                }
             }
         }
-        Op::IsSpace => {
-            let site = &mut sites.spaces[index];
-            see(&mut site.address.place, Role::Use);
-            see(&mut site.dst.place, Role::Define);
+        Class::Rows(role) => {
+            let RowsSite { first, offset: _, bytes: _, value } = &mut sites.rows[index];
+            see(first, Role::Row);
+            see(&mut value.place, role);
         }
-        _ => {}
+        Class::Mma => {
+            let MmaSite { op: _, eval: _, d, a, b, c } = &mut sites.mmas[index];
+            all(a.iter_mut().chain(b).chain(c), Role::Use, see);
+            all(d, Role::Define, see);
+        }
+        Class::Access(access) => visit_access(access, index, sites, see),
+        Class::Space => {
+            let SpaceSite { space: _, address, dst } = &mut sites.spaces[index];
+            see(&mut address.place, Role::Use);
+            see(&mut dst.place, Role::Define);
+        }
+        Class::Barrier => {
+            let BarrierSite { id, number: _, threads, kind: _, aligned: _, dst, predicate } =
+                &mut sites.barriers[index];
+            all(id, Role::Use, see);
+            all(threads, Role::Use, see);
+            all(predicate.as_mut().map(|(slot, _)| slot), Role::Use, see);
+            all(dst, Role::Define, see);
+        }
+        Class::Warp => {
+            let WarpSite { dst, valid, value, flip: _, lane, clamp, members, mode: _ } =
+                &mut sites.warps[index];
+            see(&mut value.place, Role::Use);
+            [lane, clamp, members].into_iter().for_each(|slot| all(slot, Role::Use, see));
+            [valid, dst].into_iter().for_each(|slot| all(slot, Role::Define, see));
+        }
+        Class::Flow(Flow::Call) => {
+            let CallSite { target, arguments, results } = &mut sites.calls[index];
+            match target {
+                CallTarget::Indirect(slot) => see(&mut slot.place, Role::Use),
+                CallTarget::Function(_) | CallTarget::System(_) => {}
+            }
+            arguments.iter_mut().chain(results).for_each(|(place, _)| see(place, Role::Row));
+        }
+        Class::Flow(Flow::Jump | Flow::JumpIndexed | Flow::End | Flow::Refusal) => {}
     }
-    if inst.dst != Place::NONE {
-        see(&mut inst.dst, Role::Define);
+    if *dst != Place::NONE {
+        see(dst, Role::Define);
     }
 }
 
-fn one(slot: &mut Option<Slot>, role: Role, see: &mut dyn FnMut(&mut Place, Role)) {
-    if let Some(slot) = slot {
-        see(&mut slot.place, role);
+fn visit_access(access: Access, index: usize, sites: &mut Sites, see: &mut dyn FnMut(&mut Place, Role)) {
+    match access {
+        Access::Plain(role) => memory(&mut sites.memories[index], role, see),
+        Access::Atomic => {
+            let AtomicSite { memory: site, op: _, ty: _, operands, eval: _, loads: _ } =
+                &mut sites.atomics[index];
+            all(operands.iter_mut().flatten(), Role::Use, see);
+            memory(site, Role::Define, see);
+        }
+        Access::Copy => {
+            let CopySite { to, from, source_bytes, ignore } = &mut sites.copies[index];
+            all(source_bytes, Role::Use, see);
+            all(ignore.as_mut().map(|(slot, _)| slot), Role::Use, see);
+            memory(to, Role::Use, see);
+            memory(from, Role::Use, see);
+        }
+        Access::Matrices(role) => {
+            let MatrixRowsSite { memory: site, transpose: _ } = &mut sites.matrices[index];
+            memory(site, role, see);
+        }
+        Access::Fragment(role) => {
+            let WmmaSite { op: _, fragment: _, major: _, stride, ty: _, memory: site } =
+                &mut sites.wmmas[index];
+            all(stride, Role::Use, see);
+            memory(site, role, see);
+        }
+        Access::Texture => {
+            let TextureSite { texture, dims: _, layered: _, coords, coord: _, values, counter: _ } =
+                &mut sites.textures[index];
+            match texture {
+                TextureRef::Handle(slot) => see(&mut slot.place, Role::Use),
+                TextureRef::Variable(_) => {}
+            }
+            all(coords, Role::Use, see);
+            all(values.iter_mut().flatten(), Role::Define, see);
+        }
     }
 }
 
-fn memory(site: &mut MemorySite, values: Role, see: &mut dyn FnMut(&mut Place, Role)) {
-    one(&mut site.base, Role::Use, see);
-    site.values.iter_mut().for_each(|slot| one(slot, values, see));
+fn memory(site: &mut MemorySite, role: Role, see: &mut dyn FnMut(&mut Place, Role)) {
+    let MemorySite {
+        space: _,
+        bytes: _,
+        elements: _,
+        order: _,
+        releases: _,
+        base,
+        offset: _,
+        values,
+        counter: _,
+        issue: _,
+    } = site;
+    all(base, Role::Use, see);
+    all(values.iter_mut().flatten(), role, see);
 }
 
-fn warp(site: &mut WarpSite, see: &mut dyn FnMut(&mut Place, Role)) {
-    see(&mut site.value.place, Role::Use);
-    for slot in [&mut site.lane, &mut site.clamp, &mut site.members] {
-        one(slot, Role::Use, see);
-    }
-    one(&mut site.valid, Role::Define, see);
-    one(&mut site.dst, Role::Define, see);
+fn all<'a>(slots: impl IntoIterator<Item = &'a mut Slot>, role: Role, see: &mut dyn FnMut(&mut Place, Role)) {
+    slots.into_iter().for_each(|slot| see(&mut slot.place, role));
 }

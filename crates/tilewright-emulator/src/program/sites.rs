@@ -31,20 +31,20 @@ impl Sites {
     /// is a loop.
     pub fn counters(&mut self, inst: &Inst) -> [Option<&mut u32>; 2] {
         let index = inst.aux as usize;
-        let counter = match inst.op {
-            Op::Load | Op::Store | Op::LoadParam => &mut self.memories[index].counter,
-            Op::Atomic => {
+        let Some(access) = inst.op.access() else { return [None, None] };
+        let counter = match access {
+            Access::Plain(_) => &mut self.memories[index].counter,
+            Access::Atomic => {
                 let site = &mut self.atomics[index];
                 return [Some(&mut site.memory.counter), site.loads.as_mut()];
             }
-            Op::CopyAsync => {
+            Access::Copy => {
                 let site = &mut self.copies[index];
                 return [Some(&mut site.from.counter), Some(&mut site.to.counter)];
             }
-            Op::LoadMatrix | Op::StoreMatrix => &mut self.matrices[index].memory.counter,
-            Op::WmmaLoad | Op::WmmaStore => &mut self.wmmas[index].memory.counter,
-            Op::Texture => &mut self.textures[index].counter,
-            _ => return [None, None],
+            Access::Matrices(_) => &mut self.matrices[index].memory.counter,
+            Access::Fragment(_) => &mut self.wmmas[index].memory.counter,
+            Access::Texture => &mut self.textures[index].counter,
         };
         [Some(counter), None]
     }

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod calls;
+mod class;
 mod memory;
 mod op;
 mod spin;
@@ -9,6 +10,7 @@ mod sync;
 
 pub use arithmetic::*;
 pub use calls::*;
+pub use class::*;
 pub use memory::*;
 pub use op::*;
 pub use spin::is_loop;

@@ -138,31 +138,11 @@ pub enum Op {
     LocalAddress,
     /// Everything that the scalar semantics know: site `aux`.
     Scalar,
-    /// `add.cc` and its family: site `aux`.
-    Carry,
-    /// Vectors in and out of one register: site `aux`.
-    Pack,
-    Unpack,
-    /// `ld.param` and `st.param` of functions and calls: site `aux`.
-    ReadRows,
-    WriteRows,
     /// Memory: site `aux`.
     Load,
     Store,
-    Atomic,
     /// `ld.param` of an entry: `aux` is a site too.
     LoadParam,
-    CopyAsync,
-    CommitGroup,
-    /// `aux` groups may stay open.
-    WaitGroup,
-    LoadMatrix,
-    StoreMatrix,
-    Mma,
-    WmmaLoad,
-    WmmaStore,
-    Texture,
-    Fence,
     /// Jump to `aux`, if the guard holds.
     Branch,
     /// Indexed jump: site `aux`.
@@ -179,11 +159,47 @@ pub enum Op {
     Vote,
     Match,
     Redux,
-    ActiveMask,
     Elect,
-    /// `isspacep`: site `aux`.
-    IsSpace,
     Nothing,
+    /// What is too rare to be in the loop over instructions.
+    Rare(Rare),
     /// Refused when executed: site `aux` holds why.
     Unsupported,
+}
+
+/// What a rare instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the PTX instruction")]
+pub enum Rare {
+    /// `add.cc` and its family: site `aux`.
+    Carry,
+    /// Vectors in and out of one register: site `aux`.
+    Pack,
+    Unpack,
+    /// `ld.param` and `st.param` of functions and calls: site `aux`.
+    ReadRows,
+    WriteRows,
+    /// Memory: site `aux`.
+    Atomic,
+    CopyAsync,
+    CommitGroup,
+    /// `aux` groups may stay open.
+    WaitGroup,
+    LoadMatrix,
+    StoreMatrix,
+    Mma,
+    WmmaLoad,
+    WmmaStore,
+    Texture,
+    /// `aux` is 1 if it reaches other blocks.
+    Fence,
+    ActiveMask,
+    /// `isspacep`: site `aux`.
+    IsSpace,
+}
+
+impl From<Rare> for Op {
+    fn from(rare: Rare) -> Self {
+        Op::Rare(rare)
+    }
 }

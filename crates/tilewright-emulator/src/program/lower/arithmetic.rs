@@ -186,7 +186,7 @@ impl<'a> Lowerer<'a, '_> {
             dst: destination.as_ref().map(|d| d.slot),
             src,
         });
-        self.push(Op::Carry, self.sites.carries.len() as u32 - 1);
+        self.push(Rare::Carry, self.sites.carries.len() as u32 - 1);
         self.deliver(destination.as_ref());
         Ok(())
     }

@@ -58,7 +58,7 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("the number of registers does not fit the shape");
         }
         self.sites.mmas.push(MmaSite { op, eval, d: registers, a, b, c });
-        self.push(Op::Mma, self.sites.mmas.len() as u32 - 1);
+        self.push(Rare::Mma, self.sites.mmas.len() as u32 - 1);
         Ok(())
     }
 
@@ -124,7 +124,7 @@ impl<'a> Lowerer<'a, '_> {
             None => None,
         };
         self.sites.wmmas.push(WmmaSite { op, fragment, major, stride, ty, memory });
-        self.push(if store { Op::WmmaStore } else { Op::WmmaLoad }, self.sites.wmmas.len() as u32 - 1);
+        self.push(if store { Rare::WmmaStore } else { Rare::WmmaLoad }, self.sites.wmmas.len() as u32 - 1);
         Ok(())
     }
 
@@ -159,7 +159,10 @@ impl<'a> Lowerer<'a, '_> {
         }
         let transpose = if split.has(Modifier::Trans) { Transpose::Yes } else { Transpose::No };
         self.sites.matrices.push(MatrixRowsSite { memory, transpose });
-        self.push(if load { Op::LoadMatrix } else { Op::StoreMatrix }, self.sites.matrices.len() as u32 - 1);
+        self.push(
+            if load { Rare::LoadMatrix } else { Rare::StoreMatrix },
+            self.sites.matrices.len() as u32 - 1,
+        );
         Ok(())
     }
 }

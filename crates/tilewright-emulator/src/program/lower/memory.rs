@@ -179,7 +179,7 @@ impl<'a> Lowerer<'a, '_> {
         let maybe_shared = matches!(memory.space, Space::Shared | Space::Generic);
         let loads = (maybe_shared && is_loop(op, ty)).then_some(0);
         self.sites.atomics.push(AtomicSite { memory, op, ty, operands: slots, eval, loads });
-        self.push(Op::Atomic, self.sites.atomics.len() as u32 - 1);
+        self.push(Rare::Atomic, self.sites.atomics.len() as u32 - 1);
         self.deliver(destination.as_ref());
         Ok(())
     }
@@ -233,7 +233,7 @@ impl<'a> Lowerer<'a, '_> {
         let address = self.source(from, Type::U64)?;
         let Some(destination) = self.destination(to, Type::Pred)? else { return Ok(()) };
         self.sites.spaces.push(SpaceSite { space, address, dst: destination.slot });
-        self.push(Op::IsSpace, self.sites.spaces.len() as u32 - 1);
+        self.push(Rare::IsSpace, self.sites.spaces.len() as u32 - 1);
         Ok(())
     }
 
@@ -242,7 +242,7 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("bulk copies and mbarriers are not supported");
         }
         if split.has(Modifier::CommitGroup) {
-            self.push(Op::CommitGroup, 0);
+            self.push(Rare::CommitGroup, 0);
             return Ok(());
         }
         if split.has(Modifier::WaitGroup) || split.has(Modifier::WaitAll) {
@@ -251,7 +251,7 @@ impl<'a> Lowerer<'a, '_> {
                 Some(Operand::Immediate(crate::parse::ast::Immediate::Int(open))) => *open as u32,
                 _ => u32::MAX,
             };
-            self.push(Op::WaitGroup, open);
+            self.push(Rare::WaitGroup, open);
             return Ok(());
         }
         let [to, from, size, rest @ ..] = operands else {
@@ -287,7 +287,7 @@ impl<'a> Lowerer<'a, '_> {
             }
         }
         self.sites.copies.push(CopySite { to, from, source_bytes, ignore });
-        self.push(Op::CopyAsync, self.sites.copies.len() as u32 - 1);
+        self.push(Rare::CopyAsync, self.sites.copies.len() as u32 - 1);
         Ok(())
     }
 }

@@ -259,9 +259,9 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// Appends an instruction under the guard of the statement.
-    fn push(&mut self, op: Op, aux: u32) -> &mut Inst {
+    fn push(&mut self, op: impl Into<Op>, aux: u32) -> &mut Inst {
         let inst = Inst {
-            op,
+            op: op.into(),
             aux,
             dst: Place::NONE,
             a: Place::NONE,

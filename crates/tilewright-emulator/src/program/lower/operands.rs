@@ -276,7 +276,7 @@ impl<'a> Lowerer<'a, '_> {
             slots.push(Some(self.source(part, bits_type(bits)?)?));
         }
         self.sites.packs.push(PackSite { whole, parts: slots, bits });
-        self.push(Op::Pack, self.sites.packs.len() as u32 - 1);
+        self.push(Rare::Pack, self.sites.packs.len() as u32 - 1);
         Ok(())
     }
 
@@ -289,7 +289,7 @@ impl<'a> Lowerer<'a, '_> {
         }
         let slots = destinations.iter().map(|d| d.as_ref().map(|d| d.slot)).collect();
         self.sites.packs.push(PackSite { whole, parts: slots, bits });
-        self.push(Op::Unpack, self.sites.packs.len() as u32 - 1);
+        self.push(Rare::Unpack, self.sites.packs.len() as u32 - 1);
         destinations.iter().for_each(|destination| self.deliver(destination.as_ref()));
         Ok(())
     }

@@ -13,7 +13,7 @@ impl<'a> Lowerer<'a, '_> {
             let Some(destination) = destination else { continue };
             let offset = offset + index as u32 * ty.bytes();
             self.sites.rows.push(RowsSite { first, offset, bytes: ty.bytes(), value: destination.slot });
-            self.push(Op::ReadRows, self.sites.rows.len() as u32 - 1);
+            self.push(Rare::ReadRows, self.sites.rows.len() as u32 - 1);
             self.deliver(Some(&destination));
         }
         Ok(())
@@ -28,7 +28,7 @@ impl<'a> Lowerer<'a, '_> {
             }
             let offset = offset + index as u32 * ty.bytes();
             self.sites.rows.push(RowsSite { first, offset, bytes: ty.bytes(), value });
-            self.push(Op::WriteRows, self.sites.rows.len() as u32 - 1);
+            self.push(Rare::WriteRows, self.sites.rows.len() as u32 - 1);
         }
         Ok(())
     }

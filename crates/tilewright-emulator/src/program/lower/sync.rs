@@ -14,7 +14,7 @@ impl<'a> Lowerer<'a, '_> {
             "bar" | "barrier" if split.has(Modifier::Cluster) => {
                 // Every block is a cluster of its own here.
                 if split.has(Modifier::Arrive) {
-                    self.push(Op::Fence, 0);
+                    self.push(Rare::Fence, 0);
                     return Ok(());
                 }
                 self.barrier(split, &[Operand::Immediate(Immediate::Int(0))])
@@ -23,7 +23,7 @@ impl<'a> Lowerer<'a, '_> {
             "membar" | "fence" => {
                 // How far a fence reaches: 0 the block, 1 the device and beyond.
                 let far = split.has(Modifier::Gl) || split.has(Modifier::Sys) || split.has(Modifier::Gpu);
-                self.push(Op::Fence, u32::from(far));
+                self.push(Rare::Fence, u32::from(far));
                 Ok(())
             }
             "shfl" => self.shuffle(split, operands),
@@ -247,7 +247,7 @@ impl<'a> Lowerer<'a, '_> {
     fn active_mask(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
         let [to] = operands else { return unsupported("a destination is expected") };
         if let Some(destination) = self.destination(to, Type::B32)? {
-            self.push(Op::ActiveMask, 0).dst = destination.slot.place;
+            self.push(Rare::ActiveMask, 0).dst = destination.slot.place;
             self.deliver(Some(&destination));
         }
         Ok(())

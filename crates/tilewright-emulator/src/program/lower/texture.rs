@@ -58,7 +58,7 @@ impl<'a> Lowerer<'a, '_> {
         }
         let values = destinations.iter().map(|d| d.as_ref().map(|d| d.slot)).collect();
         self.sites.textures.push(TextureSite { texture, dims, layered, coords, coord, values, counter: 0 });
-        self.push(Op::Texture, self.sites.textures.len() as u32 - 1);
+        self.push(Rare::Texture, self.sites.textures.len() as u32 - 1);
         destinations.iter().for_each(|destination| self.deliver(destination.as_ref()));
         Ok(())
     }
