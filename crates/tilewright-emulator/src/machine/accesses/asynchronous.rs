@@ -1,0 +1,122 @@
+//! `cp.async` and the wait for it.
+
+use super::{
+    access::gather,
+    checked::{read, write},
+    copies::Copy,
+};
+use crate::check::{Actor, Mode, Strength};
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::faults::Faults,
+};
+use crate::memory::lanes;
+use crate::program::instruction::Space;
+
+impl Worker<'_> {
+    /// `cp.async`: data are read now and arrive when their group is waited for.
+    pub fn copy_async(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
+        let site = &self.program.sites.copies[index as usize];
+        let bytes = site.to.bytes;
+        let mut reads = 0u32;
+        let mut lengths = [bytes; 32];
+        for lane in lanes(mask) {
+            let ignored =
+                site.ignore.is_some_and(|(slot, flip)| frame.lane(slot, lane) ^ u64::from(flip & 1) == 1);
+            let length = match site.source_bytes {
+                Some(slot) => (frame.lane(slot, lane) as u32).min(bytes),
+                None => bytes,
+            };
+            lengths[lane] = if ignored { 0 } else { length };
+            reads |= u32::from(lengths[lane] > 0) << lane;
+        }
+        let to = gather(&site.to, frame, mask);
+        self.count(&site.to, &to, Space::Shared, Mode::Write);
+        let from = gather(&site.from, frame, if reads == 0 { mask } else { reads });
+        if reads != 0 {
+            self.count(&site.from, &from, Space::Global, Mode::Read);
+        }
+        let (mut read_faults, mut write_faults) = (Faults::default(), Faults::default());
+        for lane in lanes(mask) {
+            let mut data = [0; 16];
+            let length = lengths[lane];
+            if length > 0 {
+                match self.lane_data(
+                    Space::Global,
+                    warp,
+                    team,
+                    from.at[lane],
+                    lane,
+                    length,
+                    bytes,
+                    Mode::Read,
+                ) {
+                    Ok(source) => {
+                        for (byte, to) in data.iter_mut().take(length as usize).enumerate() {
+                            // SAFETY: `lane_data` has checked `length` bytes.
+                            *to = read(unsafe { source.add(byte) }, 1) as u8;
+                        }
+                    }
+                    Err(fault) => read_faults.add(lane, from.at[lane], fault),
+                }
+            }
+            match self.lane_data(Space::Shared, warp, team, to.at[lane], lane, bytes, bytes, Mode::Write) {
+                Ok(_) => {
+                    let copy = Copy { lane: lane as u8, bytes: bytes as u8, to: to.at[lane], data, pc };
+                    warp.copies.issue(copy);
+                    self.shadow_bytes(warp, team, copy.to, lane, bytes, Mode::Write, pc);
+                    self.shadow_copy(warp, team, &copy, Progress::Issued);
+                }
+                Err(fault) => write_faults.add(lane, to.at[lane], fault),
+            }
+        }
+        self.report_faults(&read_faults, self.side(warp, team, pc, 0), bytes, Mode::Read);
+        self.report_faults(&write_faults, self.side(warp, team, pc, 0), bytes, Mode::Write);
+    }
+
+    /// `cp.async.wait_group`, `cp.async.wait_all`.
+    pub fn wait_copies(&mut self, warp: &mut Warp, team: &mut Team, mask: u32, keep: u32) {
+        let keep = (keep != u32::MAX).then_some(keep);
+        for copy in warp.copies.wait(mask, keep) {
+            let lane = usize::from(copy.lane);
+            let bytes = u32::from(copy.bytes);
+            let data = self.lane_data(Space::Shared, warp, team, copy.to, lane, bytes, bytes, Mode::Write);
+            let Ok(data) = data else { continue };
+            for (byte, &value) in copy.data.iter().take(bytes as usize).enumerate() {
+                // SAFETY: `lane_data` has checked the bytes.
+                write(unsafe { data.add(byte) }, 1, value.into());
+            }
+            self.shadow_copy(warp, team, &copy, Progress::Done);
+        }
+    }
+
+    /// Tells the shadow of shared memory how far a copy is.
+    fn shadow_copy(&self, warp: &Warp, team: &mut Team, copy: &Copy, progress: Progress) {
+        let Some(object) = team.shared.object(&self.launch.shared, copy.to) else { return };
+        let start = object.data as usize - team.shared.data() as usize;
+        let offset = (copy.to - object.start) as u32 + start as u32;
+        let Team { shadow: Some(shadow), order, .. } = team else { return };
+        let actor = Actor { warp: warp.index, pc: copy.pc, strength: Strength::Plain };
+        let (lane, bytes) = (copy.lane.into(), copy.bytes.into());
+        match progress {
+            Progress::Issued => shadow.issue(actor, lane, offset, bytes),
+            Progress::Done => shadow.complete(order, actor, lane, offset, bytes),
+        }
+    }
+}
+
+/// How far a copy is.
+#[derive(Clone, Copy)]
+enum Progress {
+    Issued,
+    Done,
+}

@@ -1,0 +1,224 @@
+//! Atomics and reductions.
+
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+use super::access::{gather, resolve};
+use crate::check::Mode;
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::faults::Faults,
+};
+use crate::memory::{Addresses, lanes};
+use crate::program::instruction::{AtomicOp, AtomicSite, Space};
+
+impl Worker<'_> {
+    /// `atom` and `red`.
+    pub fn atomic(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+        let site = &self.program.sites.atomics[index as usize];
+        let memory = &site.memory;
+        let mut addresses = gather(memory, frame, mask);
+        let space = resolve(memory.space, &mut addresses);
+        self.count_atomic(index, warp, team, &addresses, space);
+        let mut faults = Faults::default();
+        let bytes = memory.bytes;
+        let mut checked = 0u32;
+        let mut data = [std::ptr::null_mut(); 32];
+        for lane in lanes(mask) {
+            let at = addresses.at[lane];
+            match self.lane_data(space, warp, team, at, lane, bytes, bytes, Mode::Update) {
+                Ok(found) => {
+                    data[lane] = found;
+                    checked |= 1 << lane;
+                }
+                Err(fault) => faults.add(lane, at, fault),
+            }
+        }
+        self.report_faults(&faults, self.side(warp, team, pc, 0), bytes, Mode::Update);
+        if checked == 0 {
+            return;
+        }
+        // Before anybody can see the new values.
+        let all = Addresses { mask: checked, ..addresses };
+        self.order(memory, warp, team, &all, space, Mode::Update);
+        let swaps = site.op == AtomicOp::Cas;
+        if !swaps {
+            self.shadow_atomic(site, warp, team, &all, space, Mode::Update, frame, pc);
+        }
+        let mut stored = 0u32;
+        for lane in lanes(checked) {
+            let operands = site.operands.map(|slot| slot.map_or(0, |slot| frame.lane(slot, lane)));
+            let old = update(site, data[lane], operands);
+            let ones = u64::MAX >> (64 - 8 * memory.bytes);
+            stored |= u32::from(old == operands[0] & ones) << lane;
+            if let Some(Some(dst)) = memory.values.first() {
+                frame.set_lane(*dst, lane, old);
+            }
+        }
+        if swaps {
+            // A compare-and-swap that finds another value than it compares with is a load.
+            for (mode, mask) in [(Mode::Update, stored), (Mode::Read, checked & !stored)] {
+                let part = Addresses { mask, ..addresses };
+                self.shadow_atomic(site, warp, team, &part, space, mode, frame, pc);
+            }
+        }
+        if space == Space::Global {
+            self.learn_of_blocks(memory, team, &all);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn shadow_atomic(
+        &mut self,
+        site: &AtomicSite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        space: Space,
+        mode: Mode,
+        frame: Frame,
+        pc: u32,
+    ) {
+        // Races are told per object: lanes of another object are looked at by themselves.
+        let mut rest = addresses.mask;
+        while rest != 0 {
+            let first = addresses.at[rest.trailing_zeros() as usize];
+            let object = match space {
+                Space::Shared => team.shared.object(&self.launch.shared, first),
+                Space::Global => self.launch.memory.object(first),
+                _ => None,
+            };
+            let Some(object) = object else { return };
+            let mut group = *addresses;
+            group.mask = lanes(rest)
+                .filter(|&lane| addresses.at[lane].wrapping_sub(object.start) < object.bytes)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            group.at =
+                std::array::from_fn(|lane| if group.mask >> lane & 1 == 1 { group.at[lane] } else { first });
+            rest &= !group.mask;
+            if space == Space::Shared && team.shadow.is_some() {
+                self.shadow_shared(&site.memory, warp, team, &group, &object, mode, frame, pc);
+            } else if space == Space::Global && self.shadow.is_some() {
+                self.shadow_global(&site.memory, warp, team, &group, &object, mode, frame, pc);
+            }
+        }
+    }
+
+    fn count_atomic(
+        &mut self,
+        index: u32,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        space: Space,
+    ) {
+        let site = &self.program.sites.atomics[index as usize];
+        if space == Space::Shared && site.loads.is_some() {
+            for mode in [Mode::Read, Mode::Update] {
+                self.observe(&site.memory, addresses, space, mode);
+            }
+            self.contend(index, warp.index, team, addresses);
+            return;
+        }
+        self.count(&site.memory, addresses, space, Mode::Update);
+        let counter = site.memory.counter as usize;
+        match space {
+            Space::Shared => self.count_serial(counter, addresses),
+            Space::Global => self.count_turns(counter, addresses),
+            _ => {}
+        }
+    }
+
+    /// Lanes of a global atomic that meet in an address take turns.
+    fn count_turns(&mut self, counter: usize, addresses: &Addresses) {
+        let sectors = tilewright_arch::memory::global::atomic_sectors(&addresses.at, addresses.mask);
+        let counted = self.patterns[counter].once.sectors;
+        self.counts.accesses[counter].sectors += u64::from(sectors).saturating_sub(counted);
+    }
+
+    /// Lanes of a shared atomic that meet in a bank take turns, those of one word too.
+    fn count_serial(&mut self, counter: usize, addresses: &Addresses) {
+        let pattern = &self.patterns[counter];
+        let mut banks = [0u32; 32];
+        for lane in lanes(addresses.mask) {
+            banks[(addresses.at[lane] / 4 % 32) as usize] += 1;
+        }
+        let turns = banks.into_iter().max().unwrap_or(0);
+        let count = &mut self.counts.accesses[counter];
+        count.wavefronts += u64::from(turns).saturating_sub(pattern.once.wavefronts);
+    }
+}
+
+/// Performs one lane's operation and returns the old value.
+fn update(site: &AtomicSite, data: *mut u8, operands: [u64; 2]) -> u64 {
+    let bits = 8 * site.memory.bytes;
+    // SAFETY: `lane_data` has checked bounds and alignment; emulated memory is accessed through atomics alone while a kernel runs,
+    // and shared memory by one thread of this process.
+    unsafe {
+        match bits {
+            16 => {
+                let cell = AtomicU16::from_ptr(data.cast());
+                let change = |old: u16| Some(next(site, old.into(), operands) as u16);
+                cell.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|old| old).into()
+            }
+            32 => {
+                let cell = AtomicU32::from_ptr(data.cast());
+                let change = |old: u32| Some(next(site, old.into(), operands) as u32);
+                cell.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|old| old).into()
+            }
+            _ => {
+                let cell = AtomicU64::from_ptr(data.cast());
+                let change = |old: u64| Some(next(site, old, operands));
+                cell.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|old| old)
+            }
+        }
+    }
+}
+
+/// The new value.
+fn next(site: &AtomicSite, old: u64, [a, b]: [u64; 2]) -> u64 {
+    if let Some(eval) = &site.eval {
+        return eval.lane([old, a, 0, 0, 0]);
+    }
+    integer(site.op, old, a, b, site.ty.bits(), site.ty.is_signed())
+}
+
+/// An integer operation of `bits` bits; `b` is the second operand of compare-and-swap.
+pub fn integer(op: AtomicOp, old: u64, a: u64, b: u64, bits: u32, signed: bool) -> u64 {
+    let shift = 64 - bits;
+    let extend = |value: u64| ((value << shift) as i64) >> shift;
+    let ones = u64::MAX >> shift;
+    let result = match op {
+        AtomicOp::Add => old.wrapping_add(a),
+        AtomicOp::And => old & a,
+        AtomicOp::Or => old | a,
+        AtomicOp::Xor => old ^ a,
+        AtomicOp::Exch => a,
+        AtomicOp::Cas => {
+            if old == a & ones {
+                b
+            } else {
+                old
+            }
+        }
+        AtomicOp::Min if signed => extend(old).min(extend(a)) as u64,
+        AtomicOp::Max if signed => extend(old).max(extend(a)) as u64,
+        AtomicOp::Min => old.min(a),
+        AtomicOp::Max => old.max(a),
+        AtomicOp::Inc => {
+            if old >= a {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Dec => {
+            if old == 0 || old > a {
+                a
+            } else {
+                old - 1
+            }
+        }
+    };
+    result & ones
+}

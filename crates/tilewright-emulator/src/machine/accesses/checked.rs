@@ -1,0 +1,159 @@
+//! Accesses lane by lane, with every check.
+
+use crate::check::{Mode, Side};
+use crate::machine::{
+    blocks::{
+        team::Team,
+        warp::Warp,
+        worker::{Worker, window},
+    },
+    lanes::frame::Frame,
+    watch::{
+        faults::{Fault, Faults},
+        unwritten::Unwritten,
+    },
+};
+use crate::memory::{Addresses, Atomic, Object, Words, lanes};
+use crate::program::{
+    address,
+    instruction::{MemorySite, Space},
+};
+
+impl Worker<'_> {
+    /// Any access, lane by lane, with every check.
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    pub fn lane_by_lane(
+        &mut self,
+        site: &MemorySite,
+        space: Space,
+        warp: &mut Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        frame: Frame,
+        pc: u32,
+        mode: Mode,
+    ) {
+        let (mut faults, mut unwritten) = (Faults::default(), Unwritten::default());
+        let size = site.bytes * site.elements;
+        for lane in lanes(addresses.mask) {
+            let at = addresses.at[lane];
+            let data = match self.lane_data(space, warp, team, at, lane, size, size, mode) {
+                Ok(data) => Some(data),
+                Err(fault) => {
+                    faults.add(lane, at, fault);
+                    None
+                }
+            };
+            for (element, slot) in site.values.iter().enumerate() {
+                let Some(slot) = *slot else { continue };
+                // SAFETY: `lane_data` has checked the whole vector.
+                let data = data.map(|data| unsafe { data.add(element * site.bytes as usize) });
+                if mode == Mode::Read {
+                    if let Some(data) = data {
+                        self.note_unwritten(&mut unwritten, space, warp, lane, at, data, site.bytes);
+                    }
+                    let value = data.map_or(0, |data| read(data, site.bytes));
+                    frame.set_lane(slot, lane, value);
+                } else if let Some(data) = data {
+                    write(data, site.bytes, frame.lane(slot, lane));
+                }
+            }
+        }
+        let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: 0 };
+        self.report_faults(&faults, side, size, mode);
+        self.report_unwritten(&unwritten, side);
+    }
+
+    /// The data of one lane's access, or why there is none.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    pub fn lane_data(
+        &mut self,
+        space: Space,
+        warp: &mut Warp,
+        team: &mut Team,
+        at: u64,
+        lane: usize,
+        bytes: u32,
+        align: u32,
+        mode: Mode,
+    ) -> Result<*mut u8, Fault> {
+        let aligned = at.is_multiple_of(u64::from(align));
+        let object = match space {
+            Space::Shared => match team.shared.object(&self.launch.shared, at) {
+                Some(object) => object,
+                None => return Err(Fault::NoObject { space }),
+            },
+            Space::Local => match self.program.locals.find(at) {
+                Some(place) => warp.local.object(self.program, lane, &place, &self.launch.budget),
+                None => return Err(Fault::NoObject { space }),
+            },
+            Space::Param => {
+                let params = &self.launch.params;
+                let data = params.as_ptr().cast_mut();
+                Object { start: 0, bytes: params.len() as u64, data, writable: false }
+            }
+            Space::Generic => {
+                let start = window(at);
+                let space = match start {
+                    address::SHARED_WINDOW => Space::Shared,
+                    address::LOCAL_WINDOW => Space::Local,
+                    address::PARAM_WINDOW => Space::Param,
+                    _ => Space::Global,
+                };
+                return self.lane_data(space, warp, team, at - start, lane, bytes, align, mode);
+            }
+            Space::Global | Space::Const | Space::Texture => match self.launch.memory.object(at) {
+                Some(object) => object,
+                None => match self.launch.heap.object(at) {
+                    Some(object) => object,
+                    None => return Err(Fault::NoObject { space: Space::Global }),
+                },
+            },
+        };
+        let offset = at.wrapping_sub(object.start);
+        let limit = object.bytes.checked_sub(bytes.into());
+        if limit.is_none_or(|limit| offset > limit) {
+            return Err(Fault::Outside { space, offset: offset as i64, bytes: object.bytes });
+        }
+        if !aligned {
+            return Err(Fault::Misaligned);
+        }
+        if mode != Mode::Read && !object.writable {
+            return Err(Fault::ReadOnly { space });
+        }
+        // SAFETY: the offset is inside the object.
+        let data = unsafe { object.data.add(offset as usize) };
+        if space == Space::Local && mode != Mode::Read {
+            warp.local.write(lane, data, bytes);
+        }
+        Ok(data)
+    }
+}
+
+/// Reads 1, 2, 4 or 8 bytes.
+pub fn read(data: *mut u8, bytes: u32) -> u64 {
+    // SAFETY: callers get pointers from `lane_data`, which has checked bounds and alignment.
+    unsafe {
+        match bytes {
+            1 => Atomic::read::<1>(data),
+            2 => Atomic::read::<2>(data),
+            4 => Atomic::read::<4>(data),
+            _ => Atomic::read::<8>(data),
+        }
+    }
+}
+
+/// Writes 1, 2, 4 or 8 bytes.
+pub fn write(data: *mut u8, bytes: u32, value: u64) {
+    // SAFETY: as for `read`.
+    unsafe {
+        match bytes {
+            1 => Atomic::write::<1>(data, value),
+            2 => Atomic::write::<2>(data, value),
+            4 => Atomic::write::<4>(data, value),
+            _ => Atomic::write::<8>(data, value),
+        }
+    }
+}

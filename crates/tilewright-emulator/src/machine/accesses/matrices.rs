@@ -1,0 +1,171 @@
+//! The memory side of matrix instructions.
+
+use super::{
+    access::{gather, resolve},
+    checked::{read, write},
+};
+use crate::alu;
+use crate::check::Mode;
+use crate::isa::{Fragment, Major};
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::faults::Faults,
+};
+use crate::memory::{Addresses, lanes};
+use crate::program::instruction::{MemorySite, Slot, Space, Transpose, Width};
+
+impl Worker<'_> {
+    /// `ldmatrix` and `stmatrix`: lanes 8 i to 8 i + 7 hold the addresses of the rows of matrix i.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    pub fn move_matrices(
+        &mut self,
+        mode: Mode,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
+        let site = &self.program.sites.matrices[index as usize];
+        let matrices = site.memory.values.len();
+        let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices);
+        let mut faults = Faults::default();
+        for (matrix, slot) in site.memory.values.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            let mut values = if mode == Mode::Read { [0; 32] } else { frame.row(slot) };
+            for row in 0..8 {
+                let lane = 8 * matrix + row;
+                let at = addresses.at[lane];
+                let data = self.element(space, warp, team, at, lane, 16, mode, &mut faults, pc);
+                let Some(data) = data else { continue };
+                for column in 0..8 {
+                    let (holder, half) = match site.transpose {
+                        Transpose::No => (4 * row + column / 2, column % 2),
+                        Transpose::Yes => (4 * column + row / 2, row % 2),
+                    };
+                    // SAFETY: 16 bytes were checked.
+                    let cell = unsafe { data.add(2 * column) };
+                    if mode == Mode::Read {
+                        values[holder] |= read(cell, 2) << (16 * half);
+                    } else {
+                        write(cell, 2, values[holder] >> (16 * half));
+                    }
+                }
+            }
+            if mode == Mode::Read {
+                frame.set_row(slot, &values, mask);
+            }
+        }
+        self.report_faults(&faults, self.side(warp, team, pc, 0), 16, mode);
+    }
+
+    /// Counts the rows of `matrices` 8 x 8 matrices: each is 8 lanes of 16 bytes, one wavefront if they do not conflict.
+    fn matrix_rows(
+        &mut self,
+        site: &MemorySite,
+        frame: Frame,
+        mask: u32,
+        matrices: usize,
+    ) -> (Addresses, Space) {
+        let mut addresses = gather(site, frame, mask);
+        let space = resolve(site.space, &mut addresses);
+        let named = u32::MAX >> (32 - 8 * matrices.min(4) as u32);
+        let used = Addresses { at: addresses.at, mask: mask & named };
+        let count = &mut self.counts.accesses[site.counter as usize];
+        // Rows of a matrix are not paired as the lanes of plain loads are: loads follow the rule of stores.
+        let cost = tilewright_arch::memory::shared::store(&used.at, used.mask, 16);
+        count.requests += 1;
+        count.lanes += u64::from(used.mask.count_ones());
+        count.bytes += 16 * u64::from(used.mask.count_ones());
+        count.wavefronts += u64::from(cost.wavefronts);
+        count.ideal_wavefronts += u64::from(cost.ideal);
+        self.counts.spaces[site.counter as usize] |= 1 << Space::Shared as u8;
+        (addresses, space)
+    }
+
+    /// `mma.sync`, `wmma.mma`.
+    pub fn mma(&self, frame: Frame, index: u32, mask: u32) {
+        let site = &self.program.sites.mmas[index as usize];
+        let rows = |slots: &[Slot]| -> Vec<[u64; 32]> { slots.iter().map(|&slot| frame.row(slot)).collect() };
+        let mut d = vec![[0; 32]; site.d.len()];
+        (site.eval)(&site.op, &rows(&site.a), &rows(&site.b), &rows(&site.c), &mut d);
+        for (slot, values) in site.d.iter().zip(&d) {
+            frame.set_row(*slot, values, mask);
+        }
+    }
+
+    /// `wmma.load` and `wmma.store`: moves a fragment element by element; the layout over lanes is the machine's own, so that requests and sectors are counted per
+    /// register and lane as a compiler would issue them, and cannot be compared with hardware one to one.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    pub fn move_fragment(
+        &mut self,
+        mode: Mode,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
+        let site = &self.program.sites.wmmas[index as usize];
+        let mut bases = gather(&site.memory, frame, mask);
+        let space = resolve(site.memory.space, &mut bases);
+        let (rows, columns) = match site.fragment {
+            Fragment::A => (site.op.m, site.op.k),
+            Fragment::B => (site.op.k, site.op.n),
+            Fragment::C => (site.op.m, site.op.n),
+        };
+        let bits = u64::from(site.ty.bits());
+        let mut faults = Faults::default();
+        let mut sub = site.memory.clone();
+        let per_register =
+            |width: Width| (if width == Width::Double { 64 } else { 32 } / bits).max(1) as usize;
+        for (register, slot) in site.memory.values.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            let elements = per_register(slot.width);
+            let mut values = frame.row(slot);
+            if mode == Mode::Read {
+                values = [0; 32];
+            }
+            for element in 0..elements {
+                let mut at = [0; 32];
+                for (lane, at) in at.iter_mut().enumerate() {
+                    let (row, column) =
+                        alu::fragment_position(&site.op, site.fragment, lane, register, element);
+                    let stride = match (site.stride, site.major) {
+                        (Some(slot), _) => frame.lane(slot, lane),
+                        (None, Major::Row) => columns.into(),
+                        (None, Major::Col) => rows.into(),
+                    };
+                    let index = match site.major {
+                        Major::Row => row as u64 * stride + column as u64,
+                        Major::Col => column as u64 * stride + row as u64,
+                    };
+                    *at = bases.at[lane].wrapping_add(index * bits / 8);
+                }
+                let addresses = Addresses { at, mask };
+                sub.bytes = site.ty.bytes();
+                sub.elements = 1;
+                self.count(&sub, &addresses, space, mode);
+                for lane in lanes(mask) {
+                    let bytes = sub.bytes;
+                    let data = self.element(space, warp, team, at[lane], lane, bytes, mode, &mut faults, pc);
+                    let Some(data) = data else { continue };
+                    let shift = element as u64 * bits;
+                    if mode == Mode::Read {
+                        let ones = u64::MAX >> (64 - bits.min(64));
+                        values[lane] |= (read(data, bytes) & ones) << shift;
+                    } else {
+                        write(data, bytes, values[lane] >> shift);
+                    }
+                }
+            }
+            if mode == Mode::Read {
+                frame.set_row(slot, &values, mask);
+            }
+        }
+        self.report_faults(&faults, self.side(warp, team, pc, 0), site.ty.bytes(), mode);
+    }
+}

@@ -1,0 +1,13 @@
+//! Accesses to memory: they find the data of each lane, and move it.
+
+pub mod access;
+pub mod asynchronous;
+pub mod atomics;
+pub mod checked;
+pub mod copies;
+pub mod heap;
+pub mod local;
+pub mod matrices;
+pub mod moves;
+pub mod single;
+pub mod texture;

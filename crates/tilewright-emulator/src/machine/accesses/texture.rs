@@ -1,0 +1,185 @@
+//! Textures over emulated arrays.
+
+use std::collections::HashMap;
+
+use crate::check::{FindingKind, Severity};
+use crate::isa::Type;
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+};
+use crate::memory::lanes;
+use crate::program::instruction::{Layered, Space, TextureRef};
+
+/// What is read outside of a texture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AddressMode {
+    /// The nearest texel (`cudaAddressModeClamp`).
+    #[default]
+    Clamp,
+    /// Zero (`cudaAddressModeBorder`).
+    Border,
+}
+
+/// How a texel is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    /// The texel at the coordinates (`cudaFilterModePoint`).
+    #[default]
+    Point,
+    /// Interpolation of the neighbours, with the 8-bit weights of the hardware (`cudaFilterModeLinear`).
+    Linear,
+}
+
+/// What coordinates count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Texels.
+    #[default]
+    Texels,
+    /// The part of the texture, from 0 to 1.
+    Normalized,
+}
+
+/// An array that textures read.
+///
+/// Texels are 32-bit words, floats or integers as the kernel reads them; the first index is the fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Texture {
+    /// Width, height and depth (or layers); 1 where there is none.
+    pub extent: [usize; 3],
+    /// Words per texel, 1 to 4.
+    pub channels: usize,
+    /// The texels' bits.
+    pub texels: Vec<u32>,
+    /// Outside of the array.
+    pub address_mode: AddressMode,
+    /// Between texels.
+    pub filter: Filter,
+    /// What coordinates count.
+    pub coordinates: Coordinates,
+}
+
+impl Texture {
+    /// A texture of one f32 channel with point filter.
+    pub fn new(extent: [usize; 3], values: &[f32]) -> Self {
+        Self {
+            extent,
+            channels: 1,
+            texels: values.iter().map(|value| value.to_bits()).collect(),
+            address_mode: AddressMode::default(),
+            filter: Filter::default(),
+            coordinates: Coordinates::default(),
+        }
+    }
+
+    /// A channel of the texel at integer coordinates.
+    fn texel(&self, at: [i64; 3], channel: usize) -> u32 {
+        if channel >= self.channels {
+            return 0;
+        }
+        let mut index = [0usize; 3];
+        for ((index, &at), &extent) in index.iter_mut().zip(&at).zip(&self.extent) {
+            let last = extent.max(1) as i64 - 1;
+            if self.address_mode == AddressMode::Border && !(0..=last).contains(&at) {
+                return 0;
+            }
+            *index = at.clamp(0, last) as usize;
+        }
+        let [x, y, z] = index;
+        let texel = (z * self.extent[1] + y) * self.extent[0] + x;
+        self.texels.get(texel * self.channels + channel).copied().unwrap_or(0)
+    }
+
+    /// A channel at floating-point coordinates.
+    fn sample(&self, mut at: [f32; 3], dims: usize, channel: usize) -> u32 {
+        if self.coordinates == Coordinates::Normalized {
+            at.iter_mut().zip(&self.extent).take(dims).for_each(|(at, &extent)| *at *= extent as f32);
+        }
+        if self.filter == Filter::Point {
+            return self.texel(at.map(|at| at.floor() as i64), channel);
+        }
+        // Texel centres lie at halves; the weights have 8 bits of fraction.
+        let mut low = at.map(|at| at as i64);
+        let mut weight = [0f32; 3];
+        for axis in 0..dims {
+            let shifted = at[axis] - 0.5;
+            low[axis] = shifted.floor() as i64;
+            weight[axis] = ((shifted - shifted.floor()) * 256.0).round() / 256.0;
+        }
+        let mut sum = 0f32;
+        for corner in 0..1usize << dims {
+            let mut index = low;
+            let mut share = 1f32;
+            for axis in 0..dims {
+                let high = corner >> axis & 1;
+                index[axis] += high as i64;
+                share *= if high == 1 { weight[axis] } else { 1.0 - weight[axis] };
+            }
+            if share != 0.0 {
+                sum += share * f32::from_bits(self.texel(index, channel));
+            }
+        }
+        sum.to_bits()
+    }
+}
+
+/// The textures of a machine, by handle; variables by their address.
+#[derive(Clone, Debug, Default)]
+pub struct Textures(pub HashMap<u64, Texture>);
+
+impl Worker<'_> {
+    /// `tex`.
+    pub fn texture(&mut self, warp: &Warp, team: &Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+        let mut unbound: Option<(u64, u32)> = None;
+        let site = &self.program.sites.textures[index as usize];
+        let count = &mut self.counts.accesses[site.counter as usize];
+        count.requests += 1;
+        count.lanes += u64::from(mask.count_ones());
+        self.counts.spaces[site.counter as usize] |= 1 << Space::Texture as u8;
+        for lane in lanes(mask) {
+            let handle = match site.texture {
+                TextureRef::Handle(slot) => frame.lane(slot, lane),
+                TextureRef::Variable(address) => address,
+            };
+            let Some(texture) = self.launch.textures.0.get(&handle) else {
+                site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, 0));
+                unbound.get_or_insert((handle, 0)).1 |= 1 << lane;
+                continue;
+            };
+            let bits: Vec<u32> = site.coords.iter().map(|&slot| frame.lane(slot, lane) as u32).collect();
+            let (layer, coords) = match site.layered {
+                Layered::Yes => (bits[0] as i64, &bits[1..]),
+                Layered::No => (0, &bits[..]),
+            };
+            for (channel, slot) in site.values.iter().enumerate() {
+                let Some(slot) = *slot else { continue };
+                let value = if site.coord == Type::S32 {
+                    let mut at = [0, 0, layer];
+                    at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = i64::from(bits as i32));
+                    texture.texel(at, channel)
+                } else {
+                    let mut at = [0.0, 0.0, layer as f32];
+                    at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = f32::from_bits(bits));
+                    texture.sample(at, site.dims as usize, channel)
+                };
+                frame.set_lane(slot, lane, value.into());
+            }
+        }
+        if let Some((handle, lanes)) = unbound {
+            let name = match site.texture {
+                TextureRef::Handle(_) => format!("the texture object {handle:#x}"),
+                TextureRef::Variable(at) => {
+                    let region = self.launch.memory.region(at);
+                    format!("`{}`", region.map_or("a texture", |region| &region.name))
+                }
+            };
+            self.report(FindingKind::UnboundTexture, Severity::Error, self.side(warp, team, pc, lanes), || {
+                (
+                    format!("reads {name}, to which no texture is bound"),
+                    "make the texture before the launch, and pass the handle that cudaCreateTextureObject gives".into(),
+                )
+            });
+        }
+    }
+}

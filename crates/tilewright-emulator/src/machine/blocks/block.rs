@@ -1,0 +1,224 @@
+//! A block: takes turns among its warps until all have exited.
+
+use super::{
+    launch::LaunchError,
+    team::{BARRIERS, Barrier, Team},
+    warp::{State, Warp},
+    worker::{Launch, Worker},
+};
+use crate::check::{FindingKind, Known, Order, Severity, SharedShadow};
+use crate::machine::{
+    steps::{
+        barriers::{note_skipped, report_divergence},
+        interpret::{self, Stop},
+    },
+    watch::contests::Contests,
+};
+use crate::memory::SharedMemory;
+use crate::program::Program;
+use crate::program::instruction::Op;
+
+/// A resident block.
+#[derive(Debug)]
+pub struct Block {
+    pub warps: Vec<Warp>,
+    pub team: Team,
+}
+
+/// How far a block has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All threads have exited, or wait for ever.
+    Done,
+    /// It has used up its turn.
+    More,
+    /// The launch has failed.
+    Failed,
+}
+
+impl Block {
+    /// Block `number` of a launch.
+    pub fn new(launch: &Launch<'_>, index: [u32; 3], number: u32) -> Self {
+        let threads = launch.block.iter().product::<u32>();
+        let entry = launch.entry;
+        let start = entry.start.unwrap_or(0);
+        let warps = (0..threads.div_ceil(32))
+            .map(|warp| {
+                let mask = u32::MAX >> (32 - (threads - 32 * warp).min(32));
+                Warp::new(warp, mask, start, entry.frame_offset, launch.program.frame_bytes)
+            })
+            .collect::<Vec<_>>();
+        let order = Order::new(warps.len());
+        let shadow = (launch.races != super::launch::Races::Ignore)
+            .then(|| SharedShadow::new(launch.shared.bytes, launch.granule_shift));
+        let team = Team {
+            number,
+            index,
+            shared: SharedMemory::new(launch.shared.bytes),
+            barriers: vec![Barrier::default(); BARRIERS],
+            live: threads,
+            threads,
+            order,
+            known: Known::default(),
+            contests: Contests::new(warps.len()),
+            shadow,
+        };
+        Self { warps, team }
+    }
+
+    /// Bytes that levels of recursion behind the first have taken.
+    pub fn deep_bytes(&self, program: &Program) -> u64 {
+        self.warps.iter().map(|warp| warp.deep_bytes(program)).sum()
+    }
+
+    /// Executes for at most `turn` instructions, roughly.
+    pub fn run(&mut self, worker: &mut Worker<'_>, turn: i64) -> Progress {
+        let end = worker.steps.saturating_add(turn);
+        loop {
+            let mut ran = false;
+            for index in 0..self.warps.len() {
+                while self.warps[index].paths.iter().any(|path| path.state == State::Ready) {
+                    ran = true;
+                    let live = self.team.live;
+                    worker.executing = (self.team.number, self.warps[index].index);
+                    let stop = interpret::run(worker.isa, worker, &mut self.warps[index], &mut self.team);
+                    if self.team.live != live {
+                        self.after_exits(worker);
+                    }
+                    match stop {
+                        Stop::Barrier(site) => self.arrive(worker, index, site),
+                        Stop::Idle => {}
+                        Stop::Fuel => {}
+                        Stop::Failed => return Progress::Failed,
+                    }
+                    if self.team.live > 0 && worker.is_to_stop() {
+                        return Progress::More;
+                    }
+                    // A warp that is a block by itself passes its barriers without a stop.
+                    if stop == Stop::Fuel || worker.steps >= end {
+                        break;
+                    }
+                }
+            }
+            if self.team.live == 0 {
+                worker.settle_contests(&mut self.team);
+                return Progress::Done;
+            }
+            if !ran && !self.unblock(worker.program) {
+                worker.settle_contests(&mut self.team);
+                self.deadlock(worker);
+                return Progress::Done;
+            }
+            if worker.steps >= end {
+                return Progress::More;
+            }
+        }
+    }
+
+    /// Barriers no longer wait for threads that have exited.
+    fn after_exits(&mut self, worker: &mut Worker<'_>) {
+        for id in 0..BARRIERS {
+            if self.team.barriers[id].arrived.iter().any(|&mask| mask != 0) {
+                self.complete(worker, id);
+            }
+        }
+    }
+
+    /// Nothing can go on: warp instructions whose missing members have exited can, and lanes that wait for others where all meet.
+    fn unblock(&mut self, program: &Program) -> bool {
+        let mut any = false;
+        for warp in &mut self.warps {
+            for index in 0..warp.paths.len() {
+                let State::Members { members } = warp.paths[index].state else { continue };
+                let here = warp
+                    .paths
+                    .iter()
+                    .filter(|path| path.state == State::Members { members })
+                    .fold(0, |sum, path| sum | path.mask);
+                if members & warp.live & !here == 0 {
+                    warp.paths[index].state = State::Ready;
+                    any = true;
+                    break;
+                }
+            }
+        }
+        if any {
+            return true;
+        }
+        let Self { warps, team } = self;
+        for warp in warps {
+            for released in warp.release_joins() {
+                any = true;
+                note_skipped(program, team, warp.index, &released);
+            }
+        }
+        any
+    }
+
+    /// Reports every group of threads that waits for ever.
+    fn deadlock(&mut self, worker: &mut Worker<'_>) {
+        for barrier in &self.team.barriers {
+            report_divergence(worker, &self.warps, &self.team, barrier);
+        }
+        for warp in &self.warps {
+            for path in &warp.paths {
+                // A barrier has been passed by the program counter, others have not.
+                let (pc, message, fix) = match path.state {
+                    State::Barrier { id, .. } => (
+                        path.pc - 1,
+                        format!("waits at barrier {id} for threads that do not come"),
+                        "make every thread of the block reach the barrier, with the same number and count",
+                    ),
+                    State::Members { members } => (
+                        path.pc,
+                        format!(
+                            "waits for lanes {:#010x} of its warp, which do not come",
+                            members & warp.live & !path.mask
+                        ),
+                        "name in the mask only the lanes that execute the instruction",
+                    ),
+                    State::Ready => continue,
+                };
+                let side = worker.side(warp, &self.team, pc, path.mask);
+                worker.report(FindingKind::Deadlock, Severity::Error, side, || (message, fix.into()));
+            }
+        }
+    }
+
+    /// If the launch is cut off: reports where every group of threads is that has not come to its end.
+    pub fn unfinished(&self, worker: &mut Worker<'_>) {
+        let (kind, severity, when) = match &worker.error {
+            Some(LaunchError::StepLimit { limit }) => {
+                let when = format!("after {limit} warp instructions of the launch, the limit of steps");
+                (FindingKind::StepLimit, Severity::Error, when)
+            }
+            Some(LaunchError::TimeLimit { limit }) => {
+                let when = format!("{limit:?} after the launch began, the limit of time");
+                (FindingKind::TimeLimit, Severity::Error, when)
+            }
+            Some(LaunchError::Interrupted { .. }) => {
+                (FindingKind::Interrupted, Severity::Warning, "when the launch was interrupted".into())
+            }
+            _ => return,
+        };
+        for warp in &self.warps {
+            for path in &warp.paths {
+                let (pc, what) = match path.state {
+                    State::Barrier { id, .. } => (path.pc - 1, format!("still waits at barrier {id}")),
+                    State::Members { .. } => (path.pc, "still waits for other lanes of its warp".into()),
+                    // The marker of a basic block is no instruction.
+                    State::Ready => {
+                        let is_marker = worker.program.code[path.pc as usize].op == Op::Enter;
+                        (path.pc + u32::from(is_marker), "is still running here".into())
+                    }
+                };
+                let side = worker.side(warp, &self.team, pc, path.mask);
+                worker.report(kind, severity, side, || {
+                    let fix = "look at what ends the loop around it, and who changes that: threads that wait for each other never do; if \
+                               it only takes long, give it less to do, or a higher limit";
+                    (format!("{what} {when}"), fix.into())
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the warps of a block share.
+
+use crate::check::{Known, Order, SharedShadow};
+use crate::machine::watch::contests::Contests;
+use crate::memory::SharedMemory;
+
+/// A barrier that threads wait at.
+#[derive(Clone, Debug, Default)]
+pub struct Barrier {
+    /// Lanes that have arrived, by warp.
+    pub arrived: Vec<u32>,
+    /// Lanes of them that wait.
+    pub waiting: Vec<u32>,
+    /// Threads that are expected; `None`: all of the block.
+    pub expected: Option<u32>,
+    /// Arrived threads with a true predicate.
+    pub count: u32,
+    /// The instruction that arrived last.
+    pub pc: u32,
+    /// Warps of which only some lanes came to an aligned barrier, so far.
+    pub partial: Vec<PartialArrival>,
+}
+
+/// Some lanes of a warp at an aligned barrier. The others may still come: lanes can part before they meet again.
+#[derive(Clone, Copy, Debug)]
+pub struct PartialArrival {
+    /// The warp.
+    pub warp: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// Lanes that came.
+    pub came: u32,
+    /// Lanes that had not exited then.
+    pub live: u32,
+    /// Lanes that have gone around the barrier, and on.
+    pub skipped: u32,
+}
+
+/// Number of barriers that a block has.
+pub const BARRIERS: usize = 16;
+
+/// Shared memory, barriers and order of a block.
+#[derive(Debug)]
+pub struct Team {
+    /// Linear number of the block.
+    pub number: u32,
+    /// Block index.
+    pub index: [u32; 3],
+    /// Storage of shared variables.
+    pub shared: SharedMemory,
+    /// Barriers by number.
+    pub barriers: Vec<Barrier>,
+    /// Threads that have not exited.
+    pub live: u32,
+    /// Threads of the block.
+    pub threads: u32,
+    /// What happens before what.
+    pub order: Order,
+    /// What this block knows of others.
+    pub known: Known,
+    /// Warps that meet in the loops of atomics.
+    pub contests: Contests,
+    /// Accesses to shared memory, if races are looked for.
+    pub shadow: Option<SharedShadow>,
+}
+
+impl Team {
+    /// Lanes have exited.
+    pub fn exited(&mut self, mask: u32) {
+        self.live -= mask.count_ones();
+    }
+}

@@ -1,0 +1,242 @@
+//! A thread of this process that executes blocks.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
+use std::time::{Duration, Instant};
+
+use super::{
+    launch::{LaunchError, Races},
+    team::Team,
+    warp::Warp,
+};
+use crate::check::{
+    BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side,
+};
+use crate::count::RawCounts;
+use crate::machine::lanes::{frame::Frame, isa::Isa};
+use crate::memory::{Budget, GlobalMemory, Pattern, SharedLayout};
+use crate::program::{
+    Function, Program, address,
+    instruction::{Inst, Op},
+};
+
+/// What all workers of a launch see.
+pub struct Launch<'a> {
+    pub program: &'a Program,
+    pub entry: &'a Function,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// The parameter block.
+    pub params: Vec<u8>,
+    pub shared: SharedLayout,
+    pub dynamic_shared: u32,
+    pub memory: &'a GlobalMemory,
+    pub textures: &'a crate::machine::accesses::texture::Textures,
+    pub heap: &'a crate::machine::accesses::heap::Heap,
+    pub races: Races,
+    /// log2 of the bytes of a shadow granule.
+    pub granule_shift: u32,
+    pub shadow: Option<GlobalShadow>,
+    pub blocks: BlockOrder,
+    pub multiprocessors: u32,
+    /// Blocks that one worker keeps at a time.
+    pub resident: usize,
+    pub watch: Watch<'a>,
+    pub budget: Arc<Budget>,
+    pub step_limit: Option<u64>,
+    pub time_limit: Option<Duration>,
+    pub began: Instant,
+    /// Instructions executed by all workers.
+    pub steps: AtomicU64,
+    /// Set when the launch has failed.
+    pub failed: AtomicBool,
+}
+
+/// Who is told what a launch does while it runs, and may end it.
+#[derive(Clone, Copy, Default)]
+pub struct Watch<'a> {
+    /// Is told of every access to global, shared, local and constant memory. That takes its time.
+    pub observer: Option<&'a dyn crate::machine::Observer>,
+    /// Is called after every block, possibly from several threads.
+    pub block_done: Option<&'a (dyn Fn() + Sync)>,
+    /// Is called from time to time with the number of steps just done, possibly from several threads.
+    pub steps_done: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Ends the launch when it becomes true.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Launch<'_> {
+    fn is_stopped(&self) -> bool {
+        self.watch.stop.is_some_and(|stop| stop.load(Relaxed))
+    }
+
+    /// If the launch needs more memory than it may have.
+    pub fn over_budget(&self) -> Option<LaunchError> {
+        let (bytes, largest) = self.budget.overrun()?.clone();
+        Some(LaunchError::MemoryLimit { bytes, largest, limit: self.budget.limit() })
+    }
+
+    /// Why the launch ends here, after so many steps; `is_done` if nothing is left to do.
+    pub fn cut_off(&self, steps: u64, is_done: bool) -> Option<LaunchError> {
+        if self.is_stopped() {
+            return Some(LaunchError::Interrupted { steps });
+        }
+        if let Some(error) = self.over_budget() {
+            return Some(error);
+        }
+        if let Some(limit) = self.step_limit.filter(|&limit| steps > limit) {
+            return Some(LaunchError::StepLimit { limit });
+        }
+        let limit = self.time_limit.filter(|_| !is_done && self.is_late());
+        limit.map(|limit| LaunchError::TimeLimit { limit })
+    }
+
+    fn is_late(&self) -> bool {
+        self.time_limit.is_some_and(|limit| self.began.elapsed() >= limit)
+    }
+}
+
+/// A worker.
+pub struct Worker<'a> {
+    pub launch: &'a Launch<'a>,
+    pub program: &'a Program,
+    pub isa: Isa,
+    /// Whether nobody looks at single accesses.
+    pub is_unwatched: bool,
+    pub counts: RawCounts,
+    /// The last pattern of each access.
+    pub patterns: Vec<Pattern>,
+    /// The shadow of global memory, if races there are looked for.
+    pub shadow: Option<GlobalView<'a>>,
+    pub findings: Collector,
+    /// Text that the kernel has printed, with the number of the block.
+    pub printed: Vec<(u32, String)>,
+    /// The number of the block, and the warp in it.
+    pub executing: (u32, u32),
+    pub steps: i64,
+    /// Those of them that have been told.
+    told: i64,
+    pub error: Option<LaunchError>,
+}
+
+/// Steps between two looks at the clock: a fraction of a second where every step is an access to memory.
+const INTERVAL: i64 = 1 << 16;
+
+impl<'a> Worker<'a> {
+    pub fn new(launch: &'a Launch<'a>, isa: Isa) -> Self {
+        let program = launch.program;
+        Self {
+            launch,
+            program,
+            isa,
+            is_unwatched: launch.races == Races::Ignore && launch.watch.observer.is_none(),
+            counts: RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len()),
+            patterns: vec![Pattern::default(); program.accesses.len()],
+            shadow: launch.shadow.as_ref().map(GlobalShadow::view),
+            findings: Collector::default(),
+            printed: Vec::new(),
+            executing: (0, 0),
+            steps: 0,
+            told: 0,
+            error: None,
+        }
+    }
+
+    /// Adds the steps since the last time to those of the launch, of which it returns the number, and tells who watches.
+    pub fn tell_steps(&mut self) -> u64 {
+        let steps = (self.steps - self.told) as u64;
+        self.told = self.steps;
+        if let Some(steps_done) = self.launch.watch.steps_done.filter(|_| steps > 0) {
+            steps_done(steps);
+        }
+        self.launch.steps.fetch_add(steps, Relaxed) + steps
+    }
+
+    /// Whether a block is to stop amid its turn, though it has not come to its end.
+    pub fn is_to_stop(&mut self) -> bool {
+        let launch = self.launch;
+        if self.steps - self.told >= INTERVAL {
+            self.tell_steps();
+            if launch.is_late() || launch.budget.overrun().is_some() {
+                return true;
+            }
+        }
+        launch.failed.load(Relaxed) || launch.is_stopped()
+    }
+
+    pub fn naming(&self) -> Naming<'a> {
+        Naming {
+            program: self.program,
+            kernel: &self.launch.entry.name,
+            grid: self.launch.grid,
+            block: self.launch.block,
+        }
+    }
+
+    /// Reports something about one instruction.
+    pub fn report(
+        &mut self,
+        kind: FindingKind,
+        severity: Severity,
+        at: Side,
+        sentences: impl FnOnce() -> (String, String),
+    ) {
+        let naming = self.naming();
+        self.findings.report(naming, (kind, at.pc, None), || {
+            let (message, fix) = sentences();
+            Event { kind, severity, at, with: None, message, fix, mode: None }
+        });
+    }
+
+    /// An instruction ends the launch: `trap`, or one that is not supported.
+    pub fn refuse(&mut self, warp: &Warp, team: &Team, inst: &Inst, mask: u32, pc: u32) {
+        let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: mask };
+        let line = self.program.origins[pc as usize].ptx_line;
+        if inst.op == Op::Trap {
+            self.report(FindingKind::Trap, Severity::Error, side, || {
+                (
+                    "the kernel executed `trap`".into(),
+                    "look for the check in the kernel that calls `__trap()`".into(),
+                )
+            });
+            self.error = Some(LaunchError::Trap { line });
+            return;
+        }
+        let opcode = self.program.opcodes[pc as usize];
+        self.error = Some(LaunchError::Unsupported {
+            opcode: self.program.names[opcode as usize].clone(),
+            line,
+            reason: self.program.sites.refusals[inst.aux as usize].clone(),
+        });
+    }
+
+    /// `isspacep`.
+    pub fn is_space(&self, index: u32, frame: Frame, mask: u32) {
+        use crate::program::instruction::Space;
+        let site = &self.program.sites.spaces[index as usize];
+        let addresses = frame.row(site.address);
+        let mut answer = 0;
+        for (lane, &at) in addresses.iter().enumerate() {
+            let constant = self.launch.memory.region(at).map(|region| region.access);
+            let is = match site.space {
+                Space::Shared => window(at) == address::SHARED_WINDOW,
+                Space::Local => window(at) == address::LOCAL_WINDOW,
+                Space::Param => window(at) == address::PARAM_WINDOW,
+                Space::Const => constant == Some(crate::memory::Access::ReadOnly),
+                _ => constant == Some(crate::memory::Access::ReadWrite),
+            };
+            answer |= u32::from(is) << lane;
+        }
+        frame.set_predicate(site.dst.place, answer, mask);
+    }
+}
+
+/// The window of a generic address, or 0.
+pub fn window(at: u64) -> u64 {
+    [address::SHARED_WINDOW, address::LOCAL_WINDOW, address::PARAM_WINDOW]
+        .into_iter()
+        .find(|&window| at.wrapping_sub(window) < address::WINDOW_BYTES)
+        .unwrap_or(0)
+}

@@ -1,0 +1,315 @@
+//! Lanes that meet and exchange values: `bar.warp.sync`, `shfl`, `vote`, `match`, `redux`, `elect`.
+//!
+//! Lanes of a warp that name different members, as tiles and labelled partitions do, are groups that know nothing of each other.
+
+use crate::check::{FindingKind, Severity};
+use crate::machine::{
+    accesses::atomics,
+    blocks::{
+        team::Team,
+        warp::{Path, State, Warp},
+        worker::Worker,
+    },
+    lanes::frame::Frame,
+};
+use crate::memory::lanes;
+use crate::program::instruction::{
+    AtomicOp, Inst, Op, ShuffleMode, Slot, VoteMode, WarpMode, WarpSite, Width,
+};
+
+/// Lanes that name the same members.
+#[derive(Clone, Copy)]
+struct Group {
+    lanes: u32,
+    members: u32,
+}
+
+impl Group {
+    /// The lanes of `mask` that name the same members as the first of them.
+    fn first(frame: Frame, slot: Slot, mask: u32) -> Self {
+        // SAFETY: masks are a row of 32-bit values.
+        let masks = unsafe { &*frame.source::<[u32; 32]>(slot.place) };
+        let members = masks[mask.trailing_zeros() as usize & 31];
+        let same =
+            masks.iter().enumerate().fold(0, |same, (lane, &m)| same | u32::from(m == members) << lane);
+        Self { lanes: same & mask, members }
+    }
+
+    /// Who has to be there.
+    fn required(self, warp: &Warp) -> u32 {
+        (self.members | self.lanes) & warp.live
+    }
+}
+
+impl Worker<'_> {
+    /// Executes a warp instruction if all its members are here, and returns whether the path can go on.
+    pub fn members(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        inst: &Inst,
+        mask: u32,
+        path: &mut Path,
+    ) -> bool {
+        if mask != path.mask {
+            // Lanes that the guard takes out go on by themselves.
+            warp.paths.push(Path { mask: path.mask & !mask, pc: path.pc + 1, ..*path });
+            path.mask = mask;
+        }
+        let Some(slot) = self.members_slot(inst) else {
+            self.exchange(frame, inst, mask);
+            return true;
+        };
+        let first = Group::first(frame, slot, mask);
+        if first.lanes != mask {
+            return self.groups(warp, team, frame, inst, slot, path);
+        }
+        self.group(warp, team, frame, inst, first, path)
+    }
+
+    /// Lanes that name different members: each group is alone with its instruction. Groups that are complete go on together; each of the
+    /// others comes to the instruction again, on a path of its own.
+    fn groups(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        inst: &Inst,
+        slot: Slot,
+        path: &mut Path,
+    ) -> bool {
+        let (mut complete, mut rest) = (0, path.mask);
+        while rest != 0 {
+            let group = Group::first(frame, slot, rest);
+            rest &= !group.lanes;
+            self.check_disagreement(warp, team, path, group);
+            if group.required(warp) == group.lanes {
+                self.group(warp, team, frame, inst, group, path);
+                complete |= group.lanes;
+            } else {
+                warp.paths.push(Path { mask: group.lanes, ..*path });
+            }
+        }
+        if complete != 0 {
+            path.mask = complete;
+            return true;
+        }
+        // The last of them is the path that the caller puts back.
+        if let Some(last) = warp.paths.pop() {
+            *path = last;
+        }
+        false
+    }
+
+    /// Lanes that name the same members execute the instruction, if all members are here. Returns whether they can go on.
+    fn group(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        inst: &Inst,
+        group: Group,
+        path: &mut Path,
+    ) -> bool {
+        let Group { lanes: mask, members } = group;
+        if mask & !members != 0 {
+            let side = self.side(warp, team, path.pc, mask & !members);
+            self.report(FindingKind::WarpMask, Severity::Error, side, || {
+                (
+                    format!("executes a warp instruction whose mask {members:#010x} does not name it"),
+                    "compute the mask with __ballot_sync before the branch, or use the full mask".into(),
+                )
+            });
+        }
+        let required = group.required(warp);
+        if required & !mask == 0 {
+            self.exchange(frame, inst, mask);
+            meet(warp, team, mask, required);
+            return true;
+        }
+        let waits = |other: &Path| other.state == State::Members { members };
+        let here = warp.paths.iter().filter(|other| waits(other)).fold(mask, |sum, other| sum | other.mask);
+        if required & !here != 0 {
+            path.state = State::Members { members };
+            return false;
+        }
+        self.exchange_together(warp, frame, inst, path, members);
+        meet(warp, team, here, required);
+        true
+    }
+
+    /// Reports lanes of `group` if their mask names others that are at this instruction too, and have another mask.
+    fn check_disagreement(&mut self, warp: &Warp, team: &Team, path: &Path, group: Group) {
+        let others = group.members & path.mask & !group.lanes;
+        if others != 0 {
+            let side = self.side(warp, team, path.pc, group.lanes);
+            self.report(FindingKind::WarpMask, Severity::Error, side, || {
+                (
+                    format!("names lanes {others:#010x} of its warp, which execute it with another mask"),
+                    "give all lanes that a mask names the same mask".into(),
+                )
+            });
+        }
+    }
+
+    fn members_slot(&self, inst: &Inst) -> Option<Slot> {
+        if inst.op == Op::WarpSync {
+            return Some(Slot { place: inst.a, width: Width::Word });
+        }
+        self.program.sites.warps[inst.aux as usize].members
+    }
+
+    /// The last of several paths has come: those at one instruction exchange values, and all go on.
+    fn exchange_together(
+        &mut self,
+        warp: &mut Warp,
+        frame: Frame,
+        inst: &Inst,
+        path: &mut Path,
+        members: u32,
+    ) {
+        let waits = |other: &Path| other.state == State::Members { members };
+        let same = |other: &Path, pc: u32, frame: u32| other.pc == pc && other.frame == frame;
+        let mine = (path.pc, path.frame);
+        let together = warp
+            .paths
+            .iter()
+            .filter(|other| waits(other) && same(other, mine.0, mine.1))
+            .fold(path.mask, |sum, other| sum | other.mask);
+        self.exchange(frame, inst, together);
+        // Paths at other instructions exchange among themselves.
+        let mut groups: Vec<(u32, u32, u32)> = Vec::new();
+        for other in warp.paths.iter().filter(|other| waits(other) && !same(other, mine.0, mine.1)) {
+            match groups.iter_mut().find(|group| (group.0, group.1) == (other.pc, other.frame)) {
+                Some(group) => group.2 |= other.mask,
+                None => groups.push((other.pc, other.frame, other.mask)),
+            }
+        }
+        for (pc, offset, mask) in groups {
+            // SAFETY: the path has executed in this frame, so that its storage exists.
+            let frame = unsafe { Frame::new(&mut warp.registers, offset, &self.program.constants) };
+            let inst = self.program.code[pc as usize];
+            self.exchange(frame, &inst, mask);
+        }
+        // Paths that are now at one place with one way ahead are one path again.
+        let mut merged = path.mask;
+        warp.paths.retain_mut(|other| {
+            if !waits(other) {
+                return true;
+            }
+            if same(other, mine.0, mine.1) && other.join == path.join && other.level == path.level {
+                merged |= other.mask;
+                return false;
+            }
+            other.state = State::Ready;
+            other.pc += 1;
+            true
+        });
+        path.mask = merged;
+    }
+
+    /// The exchange itself, among the lanes of `mask`.
+    fn exchange(&mut self, frame: Frame, inst: &Inst, mask: u32) {
+        if inst.op == Op::WarpSync {
+            return;
+        }
+        let site = &self.program.sites.warps[inst.aux as usize];
+        let values = frame.row(site.value);
+        match &site.mode {
+            WarpMode::Shuffle(mode) => shuffle(site, *mode, frame, &values, mask),
+            WarpMode::Vote(mode) => vote(site, *mode, frame, mask),
+            WarpMode::MatchAny => {
+                let mut results = [0u64; 32];
+                for lane in lanes(mask) {
+                    let equal = lanes(mask).filter(|&other| values[other] == values[lane]);
+                    results[lane] = u64::from(equal.fold(0u32, |sum, other| sum | 1 << other));
+                }
+                set(frame, site.dst, &results, mask);
+            }
+            WarpMode::MatchAll => {
+                let first = values[mask.trailing_zeros() as usize & 31];
+                let equal = lanes(mask).all(|lane| values[lane] == first);
+                set(frame, site.dst, &[if equal { mask.into() } else { 0 }; 32], mask);
+                if let Some(valid) = site.valid {
+                    frame.set_predicate(valid.place, if equal { mask } else { 0 }, mask);
+                }
+            }
+            WarpMode::Elect => {
+                let leader = mask.trailing_zeros() & 31;
+                set(frame, site.dst, &[leader.into(); 32], mask);
+                if let Some(elected) = site.valid {
+                    frame.set_predicate(elected.place, 1 << leader, mask);
+                }
+            }
+            WarpMode::Reduce(op, ty) => {
+                let fold = |a: u64, b: u64| atomics::integer(*op, a, b, 0, ty.bits(), ty.is_signed());
+                let start = if *op == AtomicOp::Add { Some(0) } else { None };
+                let sum = lanes(mask).map(|lane| values[lane]).reduce(fold).or(start).unwrap_or(0);
+                set(frame, site.dst, &[sum; 32], mask);
+            }
+            WarpMode::ReduceFloat(eval) => {
+                let fold = |a: u64, b: u64| eval.lane([a, b, 0, 0, 0]);
+                let result = lanes(mask).map(|lane| values[lane]).reduce(fold).unwrap_or(0);
+                set(frame, site.dst, &[result; 32], mask);
+            }
+        }
+    }
+}
+
+/// The lanes of `mask` have met, which are all of `required`.
+fn meet(warp: &Warp, team: &mut Team, mask: u32, required: u32) {
+    if required == warp.live {
+        team.order.whole_warp(warp.index);
+    } else {
+        team.order.some_lanes(warp.index, mask);
+    }
+}
+
+fn set(frame: Frame, slot: Option<Slot>, values: &[u64; 32], mask: u32) {
+    if let Some(slot) = slot {
+        frame.set_row(slot, values, mask);
+    }
+}
+
+fn shuffle(site: &WarpSite, mode: ShuffleMode, frame: Frame, values: &[u64; 32], mask: u32) {
+    let row = |slot: Option<Slot>| slot.map_or([0; 32], |slot| frame.row(slot));
+    let (offsets, clamps) = (row(site.lane), row(site.clamp));
+    let mut results = *values;
+    let mut valid = 0u32;
+    for lane in 0..32usize {
+        let (offset, clamp) = (offsets[lane] as u32 & 31, clamps[lane] as u32);
+        let segment = clamp >> 8 & 31;
+        let me = lane as u32;
+        let highest = me & segment | clamp & 31 & !segment;
+        let (from, inside) = match mode {
+            ShuffleMode::Up => (me.wrapping_sub(offset), me as i32 - offset as i32 >= highest as i32),
+            ShuffleMode::Down => (me + offset, me + offset <= highest),
+            ShuffleMode::Butterfly => (me ^ offset, (me ^ offset) <= highest),
+            ShuffleMode::Index => {
+                let from = me & segment | offset & !segment;
+                (from, from <= highest)
+            }
+        };
+        if inside {
+            results[lane] = values[from as usize & 31];
+            valid |= 1 << lane;
+        }
+    }
+    set(frame, site.dst, &results, mask);
+    if let Some(slot) = site.valid {
+        frame.set_predicate(slot.place, valid, mask);
+    }
+}
+
+fn vote(site: &WarpSite, mode: VoteMode, frame: Frame, mask: u32) {
+    let votes = (frame.predicate(site.value.place) ^ site.flip) & mask;
+    let yes = |condition: bool| if condition { u32::MAX } else { 0 };
+    let Some(dst) = site.dst else { return };
+    match mode {
+        VoteMode::Ballot => frame.fill(dst, votes.into(), mask),
+        VoteMode::All => frame.set_predicate(dst.place, yes(votes == mask), mask),
+        VoteMode::Any => frame.set_predicate(dst.place, yes(votes != 0), mask),
+        VoteMode::Uniform => frame.set_predicate(dst.place, yes(votes == 0 || votes == mask), mask),
+    }
+}

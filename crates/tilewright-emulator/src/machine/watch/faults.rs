@@ -1,0 +1,126 @@
+//! Accesses that no memory answers.
+
+use crate::check::{FindingKind, Mode, Severity, Side};
+use crate::machine::blocks::{
+    team::Team,
+    warp::Warp,
+    worker::{Worker, window},
+};
+use crate::program::instruction::Space;
+
+/// Why a lane's access fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The address was made from no object.
+    NoObject { space: Space },
+    /// It lies outside of the object that it was made from.
+    Outside { space: Space, offset: i64, bytes: u64 },
+    /// It is no multiple of the access size.
+    Misaligned,
+    /// A store to what is read-only.
+    ReadOnly { space: Space },
+}
+
+/// The faults of one warp instruction.
+#[derive(Debug, Default)]
+pub struct Faults {
+    lanes: Vec<(usize, u64, Fault)>,
+}
+
+impl Faults {
+    /// One lane's.
+    pub fn add(&mut self, lane: usize, at: u64, fault: Fault) {
+        self.lanes.push((lane, at, fault));
+    }
+}
+
+fn kind(fault: Fault) -> FindingKind {
+    match fault {
+        Fault::NoObject { .. } | Fault::Outside { .. } => FindingKind::OutOfBounds,
+        Fault::Misaligned => FindingKind::Misaligned,
+        Fault::ReadOnly { .. } => FindingKind::ReadOnly,
+    }
+}
+
+fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Shared => "shared",
+        Space::Local => "local",
+        Space::Const => "constant",
+        Space::Param => "parameter",
+        _ => "global",
+    }
+}
+
+impl Worker<'_> {
+    /// Reports the faults of an access of `bytes` per lane; `side` says who, without lanes.
+    pub fn report_faults(&mut self, faults: &Faults, side: Side, bytes: u32, mode: Mode) {
+        for kind_of in [FindingKind::OutOfBounds, FindingKind::Misaligned, FindingKind::ReadOnly] {
+            let mut same = faults.lanes.iter().filter(|(_, _, fault)| kind(*fault) == kind_of);
+            let Some(&(lane, at, fault)) = same.next() else { continue };
+            let lanes = same.fold(1u32 << lane, |mask, (lane, _, _)| mask | 1 << lane);
+            let object = self.object_name(at, fault);
+            self.report(kind_of, Severity::Error, Side { lanes, ..side }, || {
+                sentences(fault, at, bytes, mode.verb(), &object)
+            });
+        }
+    }
+
+    fn object_name(&self, at: u64, fault: Fault) -> String {
+        let space = match fault {
+            Fault::NoObject { space } | Fault::Outside { space, .. } | Fault::ReadOnly { space } => space,
+            Fault::Misaligned => Space::Global,
+        };
+        match space {
+            Space::Shared => self.launch.shared.name(at - window(at)).to_string(),
+            Space::Local => {
+                let place = self.program.locals.find(at - window(at));
+                place.map_or("local memory of the thread".into(), |place| place.variable.name.clone())
+            }
+            Space::Param => "the parameters".into(),
+            _ => self.launch.memory.region(at).map_or("no allocation".into(), |region| region.name.clone()),
+        }
+    }
+
+    /// Reports bytes of shared memory that are read before anything has written them, and the like: see `shadows`.
+    pub fn side(&self, warp: &Warp, team: &Team, pc: u32, lanes: u32) -> Side {
+        Side { pc: Some(pc), block: team.number, warp: warp.index, lanes }
+    }
+}
+
+fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (String, String) {
+    match fault {
+        Fault::NoObject { space } => (
+            format!(
+                "{verb} {bytes} bytes at {} address {at:#x}, where nothing is allocated",
+                space_name(space)
+            ),
+            "check that the pointer is passed and the allocation is still alive".into(),
+        ),
+        Fault::Outside { offset, bytes: size, space } => {
+            let place = if offset < 0 {
+                format!("{} bytes before the start", offset.unsigned_abs())
+            } else {
+                format!("{} bytes behind the end", (offset as u64).saturating_sub(size))
+            };
+            (
+                format!(
+                    "{verb} {bytes} bytes {place} of `{object}` ({size} bytes of {} memory)",
+                    space_name(space)
+                ),
+                "guard the access with the size of the array, or allocate enough".into(),
+            )
+        }
+        Fault::Misaligned => (
+            format!("{verb} {bytes} bytes at address {at:#x}, which is no multiple of {bytes}"),
+            format!("align the pointer and the index to {bytes} bytes, or use narrower accesses"),
+        ),
+        Fault::ReadOnly { space } => (
+            format!(
+                "{verb} {bytes} bytes of `{object}` in {} memory, which kernels may not write",
+                space_name(space)
+            ),
+            "write to global memory".into(),
+        ),
+    }
+}

@@ -1,0 +1,9 @@
+//! What is looked at while accesses are executed: costs, faults, races, and observers from outside.
+
+pub mod contests;
+pub mod costs;
+pub mod faults;
+pub mod observer;
+pub mod quiet;
+pub mod shadows;
+pub mod unwritten;

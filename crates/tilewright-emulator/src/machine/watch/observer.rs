@@ -1,0 +1,61 @@
+//! Watching memory accesses as they are executed.
+
+use crate::check::Mode;
+use crate::count::AccessKind;
+use crate::machine::blocks::worker::{Worker, window};
+use crate::memory::Addresses;
+use crate::program::{
+    address,
+    instruction::{MemorySite, Space},
+};
+
+/// Is told of every memory access of a launch. Blocks run at the same time, on several threads.
+pub trait Observer: Sync {
+    /// One warp executes one access.
+    fn access(&self, access: &ObservedAccess<'_>);
+}
+
+/// A memory access as one warp executes it.
+#[derive(Clone, Copy, Debug)]
+pub struct ObservedAccess<'a> {
+    /// The block.
+    pub block: [u32; 3],
+    /// The warp of the block.
+    pub warp: u32,
+    /// The line of the PTX text, from 1.
+    pub ptx_line: u32,
+    /// What is done to which memory.
+    pub kind: AccessKind,
+    /// Bit `n` is lane `n`.
+    pub active: u32,
+    /// The address of each lane; that of an inactive lane means nothing.
+    pub addresses: &'a [u64; 32],
+    /// Bytes that one lane moves.
+    pub bytes: u32,
+    /// In shared memory: the address at which the variable begins that the first active lane accesses.
+    pub start: u64,
+}
+
+impl Worker<'_> {
+    /// Tells the observer, if there is one.
+    #[cold]
+    #[inline(never)]
+    pub fn observe(&self, site: &MemorySite, addresses: &Addresses, space: Space, mode: Mode) {
+        let Some(observer) = self.launch.watch.observer else { return };
+        let pc = self.program.accesses[site.counter as usize];
+        let first = addresses.at[addresses.mask.trailing_zeros() as usize & 31];
+        // Lanes of a generic access may mean different spaces; the first speaks for all.
+        let window = if space == Space::Shared { window(first) } else { 0 };
+        let (block, warp) = self.executing;
+        observer.access(&ObservedAccess {
+            block: self.naming().block_index(block),
+            warp,
+            ptx_line: self.program.origins[pc as usize].ptx_line,
+            kind: AccessKind::of(space, mode),
+            active: addresses.mask,
+            addresses: &addresses.at,
+            bytes: site.bytes * site.elements,
+            start: if space == Space::Shared { window + address::shared_start(first - window) } else { 0 },
+        });
+    }
+}

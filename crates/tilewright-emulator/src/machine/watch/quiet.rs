@@ -1,0 +1,59 @@
+//! Accesses that obviously conflict with no other.
+
+use crate::check::{Actor, GlobalView, Mode, Present};
+use crate::machine::{
+    blocks::{team::Team, worker::Launch},
+    lanes::isa::for_each_isa,
+};
+use crate::memory::{Object, Pattern};
+use crate::program::{
+    address,
+    instruction::{MemorySite, Order, Space},
+};
+
+for_each_isa! {
+    /// Remembers an access whose lanes lie as `pattern` says, the first `offset` bytes into `object`, if it obviously conflicts with no
+    /// other. `false`: that is to be looked at lane by lane.
+    pub fn is_quiet(
+        launch: &Launch<'_>,
+        shadow: &mut Option<GlobalView<'_>>,
+        team: &mut Team,
+        site: &MemorySite,
+        pattern: &mut Pattern,
+        object: &Object,
+        first: u64,
+        actor: Actor,
+        mode: Mode,
+    ) -> bool = look_for_quiet
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+fn look_for_quiet(
+    launch: &Launch<'_>,
+    shadow: &mut Option<GlobalView<'_>>,
+    team: &mut Team,
+    site: &MemorySite,
+    pattern: &mut Pattern,
+    object: &Object,
+    first: u64,
+    actor: Actor,
+    mode: Mode,
+) -> bool {
+    if site.order != Order::Weak || launch.watch.observer.is_some() {
+        return false;
+    }
+    let space = pattern.space;
+    let footprint = pattern.footprint(site.bytes * site.elements, launch.granule_shift);
+    let offset = first.wrapping_sub(object.start);
+    if space == Space::Shared {
+        let start = object.data as usize - team.shared.data() as usize;
+        let Some(shadow) = &mut team.shadow else { return true };
+        return shadow.is_quiet(&team.order, actor, mode, footprint, start as u32 + offset as u32);
+    }
+    let Some(shadow) = shadow else { return true };
+    let present =
+        Present { block: team.number, order: &team.order, known: &team.known, blocks: &launch.blocks };
+    let region = (object.start >> address::REGION_SHIFT) as usize;
+    shadow.is_quiet(present, actor, mode, region, footprint, offset)
+}

@@ -1,0 +1,350 @@
+//! Accesses as the race checks see them.
+
+use crate::check::{
+    Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, fix,
+};
+use crate::machine::{
+    accesses::checked::read,
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+};
+use crate::memory::{Addresses, Object, Use, each_lane};
+use crate::program::{
+    address,
+    instruction::{MemorySite, Order, Releases, Space},
+};
+
+impl Worker<'_> {
+    /// How an access takes part in races.
+    pub fn actor(&self, site: &MemorySite, warp: &Warp, pc: u32, space: Space) -> Actor {
+        let strong = match site.order {
+            Order::Weak => false,
+            // Volatile is no substitute for a barrier between lanes.
+            Order::Volatile => space == Space::Global,
+            Order::Strong => true,
+        };
+        let strength = if strong { Strength::Atomic } else { Strength::Plain };
+        Actor { warp: warp.index, pc, strength }
+    }
+
+    /// What an access publishes to other threads, and learns of them, before its data move.
+    pub fn order(
+        &self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        space: Space,
+        mode: Mode,
+    ) {
+        match (space, site.order) {
+            (Space::Shared, Order::Strong) if team.shadow.is_some() => {
+                self.order_shared(site, warp, team, addresses, mode);
+            }
+            (Space::Global, Order::Volatile | Order::Strong) if self.shadow.is_some() => {
+                self.order_global(site, warp, team, addresses, mode);
+            }
+            _ => {}
+        }
+    }
+
+    /// A shared access, once it is [ordered](Self::order).
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    pub fn shadow_shared(
+        &mut self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        object: &Object,
+        mode: Mode,
+        frame: Frame,
+        pc: u32,
+    ) {
+        let actor = self.actor(site, warp, pc, Space::Shared);
+        // The shadow covers the whole storage.
+        let start = object.data as usize - team.shared.data() as usize;
+        let offsets = each_lane(&addresses.at, |at| (at - object.start) as u32 + start as u32);
+        let bytes = site.bytes * site.elements;
+        let Some(mut shadow) = team.shadow.take() else { return };
+        let mut conflicts = Vec::new();
+        let access = Access { actor, mode, offsets: &offsets, bytes, mask: addresses.mask };
+        shadow.access(&team.order, &access, &mut |lane, conflict| conflicts.push((lane, conflict)));
+        team.shadow = Some(shadow);
+        if !conflicts.is_empty() {
+            self.shared_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
+        }
+    }
+
+    fn order_shared(
+        &self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        mode: Mode,
+    ) {
+        if !team.order.publishes() && site.releases == Releases::No {
+            return;
+        }
+        for lane in crate::memory::lanes(addresses.mask) {
+            let at = address::SHARED_WINDOW + addresses.at[lane];
+            if mode != Mode::Write {
+                team.order.learn(at, warp.index, lane as u32);
+            }
+            if mode != Mode::Read {
+                team.order.publish(at, warp.index, lane as u32, site.releases == Releases::Yes);
+            }
+        }
+    }
+
+    #[cold]
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn shared_conflicts(
+        &mut self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &Team,
+        addresses: &Addresses,
+        object: &Object,
+        mode: Mode,
+        frame: Frame,
+        pc: u32,
+        conflicts: &[(u32, Conflict)],
+    ) {
+        let name = self.launch.shared.name(addresses.at[0]).to_string();
+        for &(lane, conflict) in conflicts {
+            let at = self.side(warp, team, pc, 1 << lane);
+            let offset = addresses.at[lane as usize] - object.start;
+            match conflict {
+                Conflict::Uninitialised => {
+                    self.report(FindingKind::UninitialisedShared, Severity::Error, at, || {
+                        (
+                            format!("reads byte {offset} of `{name}`, which no thread has written"),
+                            "write the element first, and put a barrier between the store and the load"
+                                .into(),
+                        )
+                    })
+                }
+                Conflict::Pending { copy } => self.report_pending(copy, at, &name, mode),
+                Conflict::Race { earlier, earlier_mode, lost_update } => {
+                    let same_warp = earlier.warp() == warp.index;
+                    let with = Side {
+                        pc: earlier.pc(),
+                        block: team.number,
+                        warp: earlier.warp(),
+                        lanes: earlier.lanes,
+                    };
+                    let benign = mode == Mode::Write
+                        && earlier_mode == Mode::Write
+                        && self.same_value(
+                            site,
+                            addresses,
+                            object,
+                            frame,
+                            lane,
+                            earlier.pc() == Some(pc) && same_warp,
+                            with.lanes,
+                        );
+                    let kind = match (lost_update, same_warp) {
+                        (true, _) => FindingKind::LostUpdate,
+                        (false, true) => FindingKind::WarpRace,
+                        (false, false) => FindingKind::SharedRace,
+                    };
+                    let severity = if benign { Severity::Note } else { Severity::Error };
+                    let key = (kind, Some(pc), earlier.pc());
+                    let naming = self.naming();
+                    self.findings.report(naming, key, || {
+                        let (was, is) = (did(earlier_mode), mode.verb());
+                        Event {
+                            kind,
+                            severity,
+                            at,
+                            with: Some(with),
+                            message: format!("{is} byte {offset} of `{name}`, which another thread {was} since the last barrier"),
+                            fix: fix(kind, mode, benign),
+                            mode: Some(mode),
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether two conflicting stores write the same value.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn same_value(
+        &self,
+        site: &MemorySite,
+        addresses: &Addresses,
+        object: &Object,
+        frame: Frame,
+        lane: u32,
+        same_instruction: bool,
+        other: u32,
+    ) -> bool {
+        let offset = addresses.at[lane as usize] - object.start;
+        site.values.iter().enumerate().all(|(element, slot)| {
+            let Some(slot) = *slot else { return true };
+            let bits = 8 * site.bytes.min(8);
+            let mask = u64::MAX >> (64 - bits);
+            let mine = frame.lane(slot, lane as usize) & mask;
+            let theirs = if same_instruction {
+                // This instruction has not moved its data yet: the value is still in a register.
+                frame.lane(slot, other.trailing_zeros() as usize & 31) & mask
+            } else {
+                let at = offset as usize + element * site.bytes as usize;
+                // SAFETY: the access was checked before races are looked for.
+                read(unsafe { object.data.add(at) }, site.bytes)
+            };
+            mine == theirs
+        })
+    }
+
+    /// A global access, once it is [ordered](Self::order).
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    pub fn shadow_global(
+        &mut self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        object: &Object,
+        mode: Mode,
+        frame: Frame,
+        pc: u32,
+    ) {
+        let actor = self.actor(site, warp, pc, Space::Global);
+        let Some(shadow) = &mut self.shadow else { return };
+        let region = (object.start >> address::REGION_SHIFT) as usize;
+        let offsets = each_lane(&addresses.at, |at| at - object.start);
+        let bytes = site.bytes * site.elements;
+        let present = Present {
+            block: team.number,
+            order: &team.order,
+            known: &team.known,
+            blocks: &self.launch.blocks,
+        };
+        let mut conflicts = Vec::new();
+        shadow.access(
+            present,
+            actor,
+            mode,
+            region,
+            &offsets,
+            bytes,
+            addresses.mask,
+            &mut |lane, conflict| {
+                conflicts.push((lane, conflict));
+            },
+        );
+        if !conflicts.is_empty() {
+            self.global_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
+        }
+    }
+
+    /// What other blocks have published where these lanes have just read. Before the data moved that may have been less: a block that
+    /// publishes in between is one whose value was read.
+    pub fn learn_of_blocks(&self, site: &MemorySite, team: &mut Team, addresses: &Addresses) {
+        if site.order == Order::Weak || self.shadow.is_none() {
+            return;
+        }
+        for lane in crate::memory::lanes(addresses.mask) {
+            self.launch.blocks.learn(addresses.at[lane], &mut team.known);
+        }
+    }
+
+    fn order_global(
+        &self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &mut Team,
+        addresses: &Addresses,
+        mode: Mode,
+    ) {
+        let releases = site.releases == Releases::Yes;
+        if releases && mode != Mode::Read {
+            team.order.now += 1;
+            team.known.fenced = Some(team.order.now);
+        }
+        for lane in crate::memory::lanes(addresses.mask) {
+            let at = addresses.at[lane];
+            if mode != Mode::Write {
+                self.launch.blocks.learn(at, &mut team.known);
+                team.order.learn(at, warp.index, lane as u32);
+            }
+            if mode != Mode::Read {
+                if let Some(stamp) = team.known.fenced {
+                    // An entry of the log.
+                    self.launch.budget.take(Use::Races, size_of::<(u32, u32)>() as u64);
+                    self.launch.blocks.publish(at, team.number, stamp, &team.known);
+                }
+                if team.order.publishes() || releases {
+                    team.order.publish(at, warp.index, lane as u32, releases);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn global_conflicts(
+        &mut self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &Team,
+        addresses: &Addresses,
+        object: &Object,
+        mode: Mode,
+        frame: Frame,
+        pc: u32,
+        conflicts: &[(u32, GlobalConflict)],
+    ) {
+        let name =
+            self.launch.memory.region(addresses.at[0]).map_or(String::new(), |region| region.name.clone());
+        for &(lane, conflict) in conflicts {
+            let GlobalConflict { earlier, block, earlier_mode, lost_update } = conflict;
+            let at = self.side(warp, team, pc, 1 << lane);
+            let same_block = block == team.number;
+            let same_warp = same_block && earlier.warp() == warp.index;
+            let with = Side { pc: earlier.pc(), block, warp: earlier.warp(), lanes: earlier.lanes };
+            let same_instruction = same_warp && earlier.pc() == Some(pc);
+            let benign = mode == Mode::Write
+                && earlier_mode == Mode::Write
+                && self.same_value(site, addresses, object, frame, lane, same_instruction, with.lanes);
+            let kind = match () {
+                () if lost_update => FindingKind::LostUpdate,
+                () if same_warp => FindingKind::WarpRace,
+                () if same_block => FindingKind::GlobalRace,
+                () => FindingKind::BlockRace,
+            };
+            let severity = if benign { Severity::Note } else { Severity::Error };
+            let offset = addresses.at[lane as usize] - object.start;
+            let naming = self.naming();
+            self.findings.report(naming, (kind, Some(pc), earlier.pc()), || {
+                let (was, is) = (did(earlier_mode), mode.verb());
+                let whom =
+                    if same_block { "another thread of the block" } else { "a thread of another block" };
+                Event {
+                    kind,
+                    severity,
+                    at,
+                    with: Some(with),
+                    message: format!(
+                        "{is} byte {offset} of `{name}`, which {whom} {was}, and nothing orders the two"
+                    ),
+                    fix: fix(kind, mode, benign),
+                    mode: Some(mode),
+                }
+            });
+        }
+    }
+}
+
+fn did(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Read => "has read",
+        Mode::Write => "has written",
+        Mode::Update => "has updated",
+    }
+}
