@@ -7,11 +7,11 @@ pub mod alu;
 mod check;
 mod count;
 mod host;
-pub mod isa;
 mod machine;
 mod memory;
 pub mod parse;
 mod program;
+pub mod ptx_isa;
 
 pub use check::{Finding, FindingKind, Party, Severity};
 pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, OptimisedAccesses};

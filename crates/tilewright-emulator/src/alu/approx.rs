@@ -6,7 +6,7 @@ use super::form::Form;
 use super::half::{Half, lanes};
 use super::native::Float;
 use super::operation::{Operation, binary, unary};
-use crate::isa::{Modifier, Opcode, Type};
+use crate::ptx_isa::{Modifier, Opcode, Type};
 
 type Function = fn(f64) -> f64;
 

@@ -4,7 +4,7 @@ use super::form::Form;
 use super::integer::with_integer;
 use super::operation::{Operation, binary, ternary, unary, words};
 use super::value::{Int, Value};
-use crate::isa::{Modifier, Opcode, Type};
+use crate::ptx_isa::{Modifier, Opcode, Type};
 
 /// Resolves logic, shift and bit-field instructions; `None` if the opcode is not one of them.
 pub(super) fn resolve(op: &mut Form) -> Option<Operation> {

@@ -6,7 +6,7 @@ use super::integer::with_integer;
 use super::native::Float;
 use super::operation::{Operation, unary, words};
 use super::value::Value;
-use crate::isa::{Kind, Modifier, Opcode, Type};
+use crate::ptx_isa::{Kind, Modifier, Opcode, Type};
 
 /// Resolves `setp`, `set`, `selp`, `slct`, `testp` and `mov`; `None` if the opcode is not one of them.
 pub(super) fn resolve(op: &mut Form) -> Option<Operation> {

@@ -1,7 +1,7 @@
 //! The modifiers and types of an instruction, consumed one by one.
 
 use super::float::Rounding;
-use crate::isa::{Modifier, Modifiers, Opcode, ScalarOp, Type};
+use crate::ptx_isa::{Modifier, Modifiers, Opcode, ScalarOp, Type};
 
 const ROUNDINGS: &[(Modifier, Rounding)] = &[
     (Modifier::Rn, Rounding::NearestEven),
@@ -60,7 +60,7 @@ impl<'a> Form<'a> {
     }
 
     /// The part of the destination (0) or of a source (1, 2, 3) that the instruction names.
-    pub fn selector(&self, operand: usize) -> crate::isa::Selector {
+    pub fn selector(&self, operand: usize) -> crate::ptx_isa::Selector {
         self.op.selectors[operand]
     }
 

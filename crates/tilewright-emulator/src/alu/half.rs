@@ -3,7 +3,7 @@
 use super::float::Format;
 use super::form::Form;
 use super::operation::{Operation, words};
-use crate::isa::{Modifier, Opcode, Type};
+use crate::ptx_isa::{Modifier, Opcode, Type};
 
 /// A 16-bit floating-point format. Its sums and products are computed in `f64` and rounded once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::form::Form;
 use super::operation::{Operation, binary, ternary, unary, words};
 use super::value::Int;
-use crate::isa::{Modifier, Opcode, Type};
+use crate::ptx_isa::{Modifier, Opcode, Type};
 
 /// Evaluates an expression with `$T` bound to the Rust type of an integer instruction type, or yields `None`.
 macro_rules! with_integer {

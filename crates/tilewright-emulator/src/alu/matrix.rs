@@ -7,7 +7,7 @@
 
 use super::float::Format;
 use super::half::Half;
-use crate::isa::{Fragment, MatrixArithmetic, MatrixFamily, MatrixOp, Overflow, Type};
+use crate::ptx_isa::{Fragment, MatrixArithmetic, MatrixFamily, MatrixOp, Overflow, Type};
 
 /// The evaluation of a whole warp's `D = A x B + C`.
 ///

@@ -4,7 +4,7 @@ use super::form::Form;
 use super::half::{self, Half};
 use super::native::Float;
 use super::operation::{Operation, binary, ternary};
-use crate::isa::{Modifier, Opcode, Type};
+use crate::ptx_isa::{Modifier, Opcode, Type};
 
 #[derive(Clone, Copy)]
 struct Modes {

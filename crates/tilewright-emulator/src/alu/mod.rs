@@ -25,7 +25,7 @@ mod video;
 pub use matrix::{Matrix, fragment_position, fragment_registers, prepare_matrix};
 pub use operation::{Lanes, MAX_SOURCES, Operation};
 
-use crate::isa::ScalarOp;
+use crate::ptx_isa::ScalarOp;
 use form::Form;
 
 /// The groups of instructions. Each gives `None` for opcodes and types that are not its own.

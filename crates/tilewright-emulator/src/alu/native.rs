@@ -5,7 +5,7 @@ use super::form::Form;
 use super::half::Half;
 use super::operation::{Operation, binary, ternary, unary, words};
 use super::value::Value;
-use crate::isa::{Modifier, Opcode, Type};
+use crate::ptx_isa::{Modifier, Opcode, Type};
 
 /// The two formats that the processor computes in.
 pub(super) trait Float: Value + PartialOrd {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::raw::{AccessCount, RawCounts};
 use crate::check::Mode;
-use crate::isa::Type;
 use crate::program::{
     Program, SourceLine,
     instruction::{Access, Class, Inst, Issue, Role, Space},
 };
+use crate::ptx_isa::Type;
 
 /// What an instruction does to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

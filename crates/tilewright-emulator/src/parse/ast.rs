@@ -1,6 +1,6 @@
 //! A parsed PTX module. Names borrow the text.
 
-use crate::isa::Type;
+use crate::ptx_isa::Type;
 
 /// A translation unit.
 #[derive(Clone, Debug, Default)]

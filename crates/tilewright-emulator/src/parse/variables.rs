@@ -8,7 +8,7 @@ use super::{
     instructions::immediate,
     lexer::TokenKind,
 };
-use crate::isa::Type;
+use crate::ptx_isa::Type;
 
 const SPACES: &[(&str, StateSpace)] = &[
     ("reg", StateSpace::Reg),

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::error::ProgramError;
-use crate::isa::Type;
 use crate::parse::ast::{self, Generic, Immediate, Init, Linkage, StateSpace};
+use crate::ptx_isa::Type;
 
 /// The map of the 64-bit address space.
 pub mod address {

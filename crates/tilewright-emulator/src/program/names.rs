@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::instruction::{Place, Slot, Width};
-use crate::isa::Type;
+use crate::ptx_isa::Type;
 
 /// What a name in a function stands for.
 #[derive(Clone, Copy, Debug)]

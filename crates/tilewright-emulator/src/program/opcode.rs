@@ -1,6 +1,6 @@
 //! The dot-separated opcode, split.
 
-use crate::isa::{Modifier, Modifiers, Type};
+use crate::ptx_isa::{Modifier, Modifiers, Type};
 
 /// `ld.global.v4.f32` in parts.
 #[derive(Clone, Debug)]

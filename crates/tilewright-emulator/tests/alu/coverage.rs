@@ -1,7 +1,7 @@
 //! The opcodes that compilers write, and those that must be refused.
 
 use crate::ptx::{parse, prepare};
-use tilewright_emulator::isa::{Modifier, Selector};
+use tilewright_emulator::ptx_isa::{Modifier, Selector};
 
 /// How often each opcode occurs in 465 compiled modules.
 const FREQUENCIES: &str = include_str!("../../../../data/ptx_opcode_frequency.csv");

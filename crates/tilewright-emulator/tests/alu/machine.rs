@@ -1,6 +1,6 @@
 //! The machine has operations of its own for frequent instructions: they must give what the scalar semantics give.
 
-use tilewright_emulator::isa::{Modifier, Opcode, ScalarOp, Selector, Type};
+use tilewright_emulator::ptx_isa::{Modifier, Opcode, ScalarOp, Selector, Type};
 use tilewright_emulator::{Launch, Machine, Program, alu};
 
 use crate::coverage::arithmetic_opcodes;

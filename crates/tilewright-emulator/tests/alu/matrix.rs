@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use tilewright_emulator::alu::{fragment_position, fragment_registers, prepare_matrix};
-use tilewright_emulator::isa::{Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Overflow, Type};
+use tilewright_emulator::ptx_isa::{
+    Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Overflow, Type,
+};
 
 use MatrixFamily::{Mma, Wmma};
 

@@ -1,7 +1,7 @@
 //! From the text of an opcode to its result.
 
 use tilewright_emulator::alu::{self, MAX_SOURCES, Operation};
-use tilewright_emulator::isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
+use tilewright_emulator::ptx_isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
 
 use Opcode::*;
 const OPCODES: &[Opcode] = &[

@@ -1,4 +1,4 @@
-use tilewright_emulator::isa::Selector::{self, Byte, Bytes, Half, Halves, Whole};
+use tilewright_emulator::ptx_isa::Selector::{self, Byte, Bytes, Half, Halves, Whole};
 
 use crate::ptx::*;
 

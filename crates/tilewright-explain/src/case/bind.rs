@@ -2,7 +2,7 @@
 
 use super::{Argument, Array, check_repeated, unsupported};
 use tilewright_core::Error;
-use tilewright_emulator::isa::Type;
+use tilewright_emulator::ptx_isa::Type;
 
 /// A parameter of an entry.
 pub struct Parameter {

@@ -9,7 +9,7 @@ use super::half::Half;
 use super::native::Float;
 use super::operation::{Operation, unary, words};
 use super::value::{Int, Value};
-use crate::isa::{Kind, Modifier, Opcode, Type};
+use crate::ptx_isa::{Kind, Modifier, Opcode, Type};
 use narrow::{Limit, Narrow};
 
 /// The formats a scalar `cvt` reads and writes, each exact in `f64`.

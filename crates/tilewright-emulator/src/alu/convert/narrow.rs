@@ -1,7 +1,7 @@
 //! Writing a number in a floating-point format: rounding, then the limits that `cvt` can ask for.
 
 use crate::alu::float::{Format, Number, Rounding};
-use crate::isa::Type;
+use crate::ptx_isa::Type;
 
 /// What happens to results that are large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

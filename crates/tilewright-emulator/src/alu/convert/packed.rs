@@ -6,7 +6,7 @@ use crate::alu::form::Form;
 use crate::alu::half::Half;
 use crate::alu::operation::{Operation, binary, words};
 use crate::alu::value::{Int, Value};
-use crate::isa::{Modifier, Type};
+use crate::ptx_isa::{Modifier, Type};
 
 /// The distance of the two elements of a packed type in bits; `None` for scalars.
 fn pitch(ty: Type) -> Option<u32> {

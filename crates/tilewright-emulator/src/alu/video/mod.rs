@@ -5,7 +5,7 @@ mod simd;
 
 use super::form::Form;
 use super::operation::Operation;
-use crate::isa::{Modifier, Type};
+use crate::ptx_isa::{Modifier, Type};
 
 /// Resolves the video instructions; `None` if the opcode is not one of them.
 pub(super) fn resolve(op: &mut Form) -> Option<Operation> {

@@ -3,7 +3,7 @@
 use super::{COMPARISONS, Primary, clamped, signedness, value};
 use crate::alu::form::Form;
 use crate::alu::operation::{Operation, words};
-use crate::isa::{Modifier, Opcode, Selector};
+use crate::ptx_isa::{Modifier, Opcode, Selector};
 
 /// A byte, half-word or word of a register: offset and width in bits.
 #[derive(Clone, Copy)]

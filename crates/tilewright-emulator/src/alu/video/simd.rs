@@ -3,7 +3,7 @@
 use super::{COMPARISONS, Primary, clamped, signedness, value};
 use crate::alu::form::Form;
 use crate::alu::operation::{Operation, words};
-use crate::isa::{Modifier, Opcode, Selector};
+use crate::ptx_isa::{Modifier, Opcode, Selector};
 
 /// The average rounded up, or for negative sums towards negative infinity.
 fn average(a: i64, b: i64) -> i64 {

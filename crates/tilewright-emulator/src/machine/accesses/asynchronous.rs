@@ -1,9 +1,9 @@
 //! `cp.async` and the wait for it.
 
 use super::{
-    access::gather,
     checked::{read, write},
     copies::Copy,
+    plain::gather,
 };
 use crate::check::{Actor, Mode, Strength};
 use crate::machine::{

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use super::access::{gather, resolve};
+use super::plain::{gather, resolve};
 use crate::check::Mode;
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},

@@ -1,12 +1,11 @@
 //! The memory side of matrix instructions.
 
 use super::{
-    access::{gather, resolve},
     checked::{read, write},
+    plain::{gather, resolve},
 };
 use crate::alu;
 use crate::check::Mode;
-use crate::isa::{Fragment, Major};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
@@ -14,6 +13,7 @@ use crate::machine::{
 };
 use crate::memory::{Addresses, lanes};
 use crate::program::instruction::{MemorySite, Slot, Space, Transpose, Width};
+use crate::ptx_isa::{Fragment, Major};
 
 impl Worker<'_> {
     /// `ldmatrix` and `stmatrix`: lanes 8 i to 8 i + 7 hold the addresses of the rows of matrix i.

@@ -1,6 +1,5 @@
 //! Accesses to memory: they find the data of each lane, and move it.
 
-pub mod access;
 pub mod asynchronous;
 pub mod atomics;
 pub mod checked;
@@ -9,5 +8,6 @@ pub mod heap;
 pub mod local;
 pub mod matrices;
 pub mod moves;
+pub mod plain;
 pub mod single;
 pub mod texture;

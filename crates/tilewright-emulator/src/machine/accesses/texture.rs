@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::check::{FindingKind, Severity};
-use crate::isa::Type;
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
 };
 use crate::memory::lanes;
 use crate::program::instruction::{Layered, Space, TextureRef};
+use crate::ptx_isa::Type;
 
 /// What is read outside of a texture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

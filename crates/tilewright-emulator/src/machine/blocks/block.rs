@@ -81,7 +81,8 @@ impl Block {
                     ran = true;
                     let live = self.team.live;
                     worker.executing = (self.team.number, self.warps[index].index);
-                    let stop = interpret::run(worker.isa, worker, &mut self.warps[index], &mut self.team);
+                    let stop =
+                        interpret::run(worker.host_isa, worker, &mut self.warps[index], &mut self.team);
                     if self.team.live != live {
                         self.after_exits(worker);
                     }

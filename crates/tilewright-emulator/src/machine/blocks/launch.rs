@@ -9,7 +9,7 @@ use super::{
 };
 use crate::check::{Collector, Finding, Severity};
 use crate::count::{Counters, RawCounts};
-use crate::machine::lanes::isa::Isa;
+use crate::machine::lanes::host_isa::HostIsa;
 use crate::memory::Use;
 
 /// Whether races are looked for.
@@ -248,15 +248,15 @@ pub fn run(launch: &Launch<'_>, policy: BlockOrderPolicy, workers: usize) -> Rep
     let resident = launch.resident;
     let turn = if policy == BlockOrderPolicy::Cooperative { 1 << 16 } else { TURN };
     let next = AtomicU32::new(0);
-    let isa = Isa::detect();
+    let host_isa = HostIsa::detect();
     let mut results: Vec<Option<Outcome>> = (0..workers).map(|_| None).collect();
     if workers == 1 {
-        results[0] = Some(work(launch, isa, &next, blocks, resident, turn));
+        results[0] = Some(work(launch, host_isa, &next, blocks, resident, turn));
     } else {
         rayon::scope(|scope| {
             for result in &mut results {
                 let next = &next;
-                scope.spawn(move |_| *result = Some(work(launch, isa, next, blocks, resident, turn)));
+                scope.spawn(move |_| *result = Some(work(launch, host_isa, next, blocks, resident, turn)));
             }
         });
     }
@@ -288,8 +288,15 @@ struct Outcome {
     error: Option<LaunchError>,
 }
 
-fn work(launch: &Launch<'_>, isa: Isa, next: &AtomicU32, blocks: u32, resident: usize, turn: i64) -> Outcome {
-    let mut worker = Worker::new(launch, isa);
+fn work(
+    launch: &Launch<'_>,
+    host_isa: HostIsa,
+    next: &AtomicU32,
+    blocks: u32,
+    resident: usize,
+    turn: i64,
+) -> Outcome {
+    let mut worker = Worker::new(launch, host_isa);
     let mut queue = std::collections::VecDeque::new();
     let turn = launch.step_limit.map_or(turn, |limit| turn.min(limit.min(i64::MAX as u64) as i64));
     loop {

@@ -15,7 +15,7 @@ use crate::check::{
     BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side,
 };
 use crate::count::RawCounts;
-use crate::machine::lanes::{frame::Frame, isa::Isa};
+use crate::machine::lanes::{frame::Frame, host_isa::HostIsa};
 use crate::memory::{Budget, GlobalMemory, Pattern, SharedLayout};
 use crate::program::{
     Function, Program, address,
@@ -102,7 +102,7 @@ impl Launch<'_> {
 pub struct Worker<'a> {
     pub launch: &'a Launch<'a>,
     pub program: &'a Program,
-    pub isa: Isa,
+    pub host_isa: HostIsa,
     /// Whether nobody looks at single accesses.
     pub is_unwatched: bool,
     pub counts: RawCounts,
@@ -125,12 +125,12 @@ pub struct Worker<'a> {
 const INTERVAL: i64 = 1 << 16;
 
 impl<'a> Worker<'a> {
-    pub fn new(launch: &'a Launch<'a>, isa: Isa) -> Self {
+    pub fn new(launch: &'a Launch<'a>, host_isa: HostIsa) -> Self {
         let program = launch.program;
         Self {
             launch,
             program,
-            isa,
+            host_isa,
             is_unwatched: launch.races == Races::Ignore && launch.watch.observer.is_none(),
             counts: RawCounts::new(program.blocks.len(), program.code.len(), program.accesses.len()),
             patterns: vec![Pattern::default(); program.accesses.len()],

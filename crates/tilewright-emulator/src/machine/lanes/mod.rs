@@ -1,7 +1,7 @@
 //! Registers of 32 lanes, and what is done to all of them at once.
 
 pub mod frame;
-pub mod isa;
+pub mod host_isa;
 pub mod numbers;
 pub mod scalar;
 pub mod vector;

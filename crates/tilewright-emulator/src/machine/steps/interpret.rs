@@ -10,7 +10,7 @@ use crate::machine::{
     },
     lanes::{
         frame::Frame,
-        isa::for_each_isa,
+        host_isa::for_each_host_isa,
         numbers::{bits32, compared, max32, max64, min32, min64},
         vector,
     },
@@ -30,7 +30,7 @@ pub enum Stop {
     Failed,
 }
 
-for_each_isa! {
+for_each_host_isa! {
     /// Executes `warp` until it stops.
     pub fn run(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop = interpret
 }

@@ -3,7 +3,7 @@
 use crate::check::{Actor, GlobalView, Mode, Present};
 use crate::machine::{
     blocks::{team::Team, worker::Launch},
-    lanes::isa::for_each_isa,
+    lanes::host_isa::for_each_host_isa,
 };
 use crate::memory::{Object, Pattern};
 use crate::program::{
@@ -11,7 +11,7 @@ use crate::program::{
     instruction::{MemorySite, Order, Space},
 };
 
-for_each_isa! {
+for_each_host_isa! {
     /// Remembers an access whose lanes lie as `pattern` says, the first `offset` bytes into `object`, if it obviously conflicts with no
     /// other. `false`: that is to be looked at lane by lane.
     pub fn is_quiet(

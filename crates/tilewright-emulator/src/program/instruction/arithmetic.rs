@@ -2,7 +2,7 @@
 
 use super::Slot;
 use crate::alu::{MAX_SOURCES, Operation};
-use crate::isa::MatrixOp;
+use crate::ptx_isa::MatrixOp;
 
 /// An instruction of the scalar semantics.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::Slot;
 use crate::alu::Operation;
-use crate::isa::{MatrixOp, Type};
+use crate::ptx_isa::{MatrixOp, Type};
 
 /// A state space as the machine tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -128,9 +128,9 @@ pub struct WmmaSite {
     /// The description for the layout.
     pub op: MatrixOp,
     /// Which fragment.
-    pub fragment: crate::isa::Fragment,
+    pub fragment: crate::ptx_isa::Fragment,
     /// How it lies in memory.
-    pub major: crate::isa::Major,
+    pub major: crate::ptx_isa::Major,
     /// Elements between rows (or columns).
     pub stride: Option<Slot>,
     /// Type of an element.

@@ -16,7 +16,7 @@ pub use op::*;
 pub use spin::is_loop;
 pub use sync::*;
 
-use crate::isa::{Kind, Type};
+use crate::ptx_isa::{Kind, Type};
 
 /// Where an operand lies: a byte offset into the frame of the executing function if not negative, else into the program's constants
 /// (`-1 - offset`). Registers are rows of 32 lanes, predicates are masks of 32 bits.

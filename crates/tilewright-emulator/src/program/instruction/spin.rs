@@ -2,7 +2,7 @@
 //! whole table.
 
 use super::AtomicOp;
-use crate::isa::Type;
+use crate::ptx_isa::Type;
 
 /// Operations and types that are a loop of `LDS`, the operation and `ATOMS.CAST.SPIN`. All others count as one instruction.
 const LOOPS: &[(&[AtomicOp], &[Type])] = &[

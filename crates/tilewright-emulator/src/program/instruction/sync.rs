@@ -2,7 +2,7 @@
 
 use super::{AtomicOp, Slot};
 use crate::alu::Operation;
-use crate::isa::Type;
+use crate::ptx_isa::Type;
 
 /// A barrier of the block.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use super::{Lowerer, Lowering, hot::hot, table, unsupported};
 use crate::alu::{self, MAX_SOURCES};
-use crate::isa::{Modifier, Opcode, ScalarOp, Selector, Type};
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, names::Local, opcode::Split};
+use crate::ptx_isa::{Modifier, Opcode, ScalarOp, Selector, Type};
 
 impl<'a> Lowerer<'a, '_> {
     /// Any instruction that computes registers from registers.

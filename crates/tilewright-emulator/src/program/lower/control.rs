@@ -1,9 +1,9 @@
 //! Jumps, calls and ends.
 
 use super::{Lowerer, Lowering, unsupported};
-use crate::isa::Type;
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, layout::ModuleName, names::Local, opcode::Split};
+use crate::ptx_isa::Type;
 
 const SYSTEM: &[(&str, System)] = &[
     ("vprintf", System::Vprintf),

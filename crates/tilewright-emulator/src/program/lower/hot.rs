@@ -1,7 +1,7 @@
 //! Instructions that have an operation of their own.
 
-use crate::isa::{Kind, Modifier, Modifiers, Opcode, ScalarOp, Type};
 use crate::program::instruction::*;
+use crate::ptx_isa::{Kind, Modifier, Modifiers, Opcode, ScalarOp, Type};
 
 /// The operation of its own that an instruction has, if any. `rn` is what unmarked floating-point instructions do.
 pub fn hot(op: &ScalarOp) -> Option<Op> {

@@ -2,9 +2,9 @@
 
 use super::{Lowerer, Lowering, unsupported};
 use crate::alu;
-use crate::isa::{Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Modifier, Overflow, Type};
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, opcode::Split};
+use crate::ptx_isa::{Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Modifier, Overflow, Type};
 
 /// m, n and k by name.
 const SHAPES: &[(Modifier, (u16, u16, u16))] = &[

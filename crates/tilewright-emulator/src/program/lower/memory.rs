@@ -2,9 +2,9 @@
 
 use super::{Lowerer, Lowering, operands::Target, unsupported, width_of};
 use crate::alu;
-use crate::isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, layout::address, opcode::Split};
+use crate::ptx_isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
 
 const SPACES: &[(Modifier, Space)] = &[
     (Modifier::Global, Space::Global),

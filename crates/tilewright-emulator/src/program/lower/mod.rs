@@ -27,8 +27,8 @@ use super::{
     opcode::Split,
     sites::Sites,
 };
-use crate::isa::Type;
 use crate::parse::ast::{self, FunctionKind, Statement};
+use crate::ptx_isa::Type;
 
 /// Most virtual registers of a function: offsets into their rows have 31 bits.
 const REGISTERS: usize = 1 << 22;

@@ -5,13 +5,13 @@ use super::{
     special::{self, Reading},
     unsupported, width_of,
 };
-use crate::isa::{Kind, Type};
 use crate::parse::ast::{Generic, Immediate, Operand};
 use crate::program::{
     instruction::*,
     layout::{ModuleName, address, address_of, immediate_bits},
     names::{Local, Register},
 };
+use crate::ptx_isa::{Kind, Type};
 
 /// What has to happen to a result before it is in the register that the program names.
 pub struct Destination {

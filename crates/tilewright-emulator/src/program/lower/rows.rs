@@ -1,9 +1,9 @@
 //! Parameters of functions and calls: words in the frame.
 
 use super::{Lowerer, Lowering, unsupported};
-use crate::isa::Type;
 use crate::parse::ast::Operand;
 use crate::program::instruction::*;
+use crate::ptx_isa::Type;
 
 impl<'a> Lowerer<'a, '_> {
     /// `ld.param` in a function, or of a call's result.

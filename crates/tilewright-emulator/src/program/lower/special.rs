@@ -1,7 +1,7 @@
 //! Special registers by name: those of PTX ISA 9.0.
 
-use crate::isa::Type;
 use crate::program::instruction::Special;
+use crate::ptx_isa::Type;
 
 /// What reading a special register gives.
 #[derive(Clone, Copy, Debug)]

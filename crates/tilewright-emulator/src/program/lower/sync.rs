@@ -2,9 +2,9 @@
 
 use super::{Lowerer, Lowering, memory::two_operands, unsupported};
 use crate::alu;
-use crate::isa::{Modifier, Modifiers, Opcode, Type};
 use crate::parse::ast::{Immediate, Operand};
 use crate::program::{instruction::*, opcode::Split};
+use crate::ptx_isa::{Modifier, Modifiers, Opcode, Type};
 
 impl<'a> Lowerer<'a, '_> {
     /// Synchronisation.

@@ -1,7 +1,7 @@
 //! Which opcode belongs to which part of the lowering, and the shapes of arithmetic instructions.
 
-use crate::isa::Opcode;
 use crate::program::opcode::Split;
+use crate::ptx_isa::Opcode;
 
 /// The parts of the lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Texture reads, and what else there is for textures and surfaces.
 
 use super::{Lowerer, Lowering, unsupported};
-use crate::isa::{Modifier, Type};
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, layout::ModuleName, opcode::Split};
+use crate::ptx_isa::{Modifier, Type};
 
 impl<'a> Lowerer<'a, '_> {
     /// `tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}];`

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::value::{ALL_ZEROS, Value};
-use crate::isa::Type;
 use crate::parse::ast::{Instruction, Operand, StateSpace, Statement};
 use crate::program::{
     layout::{self, Layout, ModuleName},
     opcode::Split,
 };
+use crate::ptx_isa::Type;
 
 /// Where shared memory begins, modulo every alignment that matters: the system has the first 1024 bytes.
 const SHARED_START: u64 = 1024;

@@ -6,9 +6,9 @@ use super::{
     function::{Body, Definitions, destination, registers},
     value::{self, ALL_ZEROS, Atom, Origin, Value},
 };
-use crate::isa::{Modifier, Type};
 use crate::parse::ast::{Instruction, Operand, Statement};
 use crate::program::opcode::Split;
+use crate::ptx_isa::{Modifier, Type};
 
 /// Something that an access may be unable to cross, or an access.
 #[derive(Clone, Debug)]

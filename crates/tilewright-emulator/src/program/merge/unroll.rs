@@ -8,8 +8,8 @@ use super::{
     trace::{Comparison, Trace},
     value::{ALL_ZEROS, Atom, Origin, Value},
 };
-use crate::isa::Modifier;
 use crate::parse::ast::{Guard, Operand, Statement};
+use crate::ptx_isa::Modifier;
 
 /// Most code of a loop that is unrolled as a whole, where a load counts twice.
 ///

@@ -1,8 +1,8 @@
 //! Addresses as an assembler knows them: a sum of unknowns and a constant.
 
-use crate::isa::{Modifier, Type};
 use crate::parse::ast::{Immediate, Operand};
 use crate::program::opcode::Split;
+use crate::ptx_isa::{Modifier, Type};
 
 /// Trailing zero bits of a number that has no other bits.
 pub const ALL_ZEROS: u32 = 32;

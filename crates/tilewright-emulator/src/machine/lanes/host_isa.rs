@@ -1,8 +1,9 @@
-//! Code compiled for several instruction sets: the crate itself is built for every processor of its family, which on x86-64 means SSE2.
+//! Code compiled for several instruction sets of the processor that emulates: the crate itself is built for every one of its family, which on x86-64
+//! means SSE2.
 
 /// The vector instructions that hot functions are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
+pub enum HostIsa {
     /// What every processor has.
     Baseline,
     /// AVX2 and FMA.
@@ -13,7 +14,7 @@ pub enum Isa {
     Avx512,
 }
 
-impl Isa {
+impl HostIsa {
     /// The best that this processor has.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -24,23 +25,23 @@ impl Isa {
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
             if avx2 && avx512 {
-                return Isa::Avx512;
+                return HostIsa::Avx512;
             }
             if avx2 {
-                return Isa::Avx2;
+                return HostIsa::Avx2;
             }
         }
-        Isa::Baseline
+        HostIsa::Baseline
     }
 }
 
 /// Makes a function that runs the inlinable function `$body`, compiled for each instruction set, and is told which.
-macro_rules! for_each_isa {
+macro_rules! for_each_host_isa {
     ($(#[$about:meta])* $vis:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty = $body:path) => {
         $(#[$about])*
         #[allow(clippy::too_many_arguments, reason = "as many as the body has")]
-        $vis fn $name(isa: $crate::machine::lanes::isa::Isa, $($argument: $type),*) -> $result {
-            use $crate::machine::lanes::isa::Isa;
+        $vis fn $name(host_isa: $crate::machine::lanes::host_isa::HostIsa, $($argument: $type),*) -> $result {
+            use $crate::machine::lanes::host_isa::HostIsa;
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             fn avx2($($argument: $type),*) -> $result {
@@ -51,16 +52,16 @@ macro_rules! for_each_isa {
             fn avx512($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
-            match isa {
-                Isa::Baseline => $body($($argument),*),
-                // SAFETY: these variants are only made by `Isa::detect`, which has asked the processor.
+            match host_isa {
+                HostIsa::Baseline => $body($($argument),*),
+                // SAFETY: these variants are only made by `HostIsa::detect`, which has asked the processor.
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => unsafe { avx2($($argument),*) },
+                HostIsa::Avx2 => unsafe { avx2($($argument),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => unsafe { avx512($($argument),*) },
+                HostIsa::Avx512 => unsafe { avx512($($argument),*) },
             }
         }
     };
 }
-pub(crate) use for_each_isa;
+pub(crate) use for_each_host_isa;

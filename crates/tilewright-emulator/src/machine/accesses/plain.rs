@@ -156,7 +156,18 @@ impl Worker<'_> {
     ) -> bool {
         let pattern = &mut self.patterns[site.counter as usize];
         let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
-        is_quiet(self.isa, self.launch, &mut self.shadow, team, site, pattern, object, first, actor, mode)
+        is_quiet(
+            self.host_isa,
+            self.launch,
+            &mut self.shadow,
+            team,
+            site,
+            pattern,
+            object,
+            first,
+            actor,
+            mode,
+        )
     }
 
     /// An access whose lanes do not lie as they did before.
