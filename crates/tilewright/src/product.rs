@@ -216,9 +216,9 @@ impl<'a, S: Semiring> Product<'a, S> {
         let (a, b) = (self.a, self.b);
         let results = if arg.is_some() { Results::ProductAndArg } else { Results::Product };
         let choice = choice::choose::<S>(&self.options, a.layout(), b.layout(), results)?;
-        let start = Instant::now();
         match (choice.backend, arg) {
             (Backend::Reference, arg) => {
+                let start = Instant::now();
                 self.by_definition(c, arg, update)?;
                 Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
             }
