@@ -13,9 +13,10 @@ use tilewright_kernels::{COMPILER_OPTIONS, Form, Kernel, Program, Recipe, Reques
 /// The order is that of code for a device: what NVRTC makes comes before what comes with the catalogue.
 ///
 /// ```
+/// use tilewright_arch::ComputeCapability;
 /// use tilewright_cuda::ProgramPtx;
 /// let launches = tilewright_kernels::shipped_programs();
-/// let ptx = ProgramPtx::of(launches[0].program(), "8.6".parse()?)?;
+/// let ptx = ProgramPtx::of(launches[0].program(), ComputeCapability::new(8, 6))?;
 /// assert!(ptx.text.contains(".visible .entry naive("));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```

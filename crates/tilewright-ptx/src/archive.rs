@@ -37,7 +37,7 @@ impl Archive {
     /// The bytes of an archive.
     ///
     /// # Errors
-    /// None: memory is written to.
+    /// Those of the compressor, which has none where it writes to memory.
     pub fn write(programs: &[Program<'_>]) -> io::Result<Vec<u8>> {
         let (mut lines, mut streams) = (String::new(), Vec::new());
         for Program { name, key, text } in programs {

@@ -33,9 +33,9 @@ mod tests {
     fn every_program_can_be_read() {
         assert!(names().count() > 0);
         for entry in SHIPPED.entries() {
-            let ptx = find(&entry.name, entry.key).unwrap_or_else(|| panic!("{} is damaged", entry.name));
+            let ptx = find(entry.name, entry.key).unwrap_or_else(|| panic!("{} is damaged", entry.name));
             assert!(ptx.contains(".visible .entry ") && ptx.ends_with('\n'), "{}", entry.name);
-            assert_eq!(find(&entry.name, !entry.key), None);
+            assert_eq!(find(entry.name, !entry.key), None);
         }
     }
 
