@@ -98,7 +98,7 @@ fn an_endless_loop_ends_after_its_time_and_says_where() {
         let report = machine.launch("spin", &launch.options(options)).unwrap();
         assert!(began.elapsed() >= limit, "{:?}", began.elapsed());
         // The first look after the limit ends it, and there are many in a second.
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
         assert_eq!(report.error, Some(LaunchError::TimeLimit { limit }));
         let finding = report.errors().find(|finding| finding.at.ptx_line == 15).unwrap();
         assert_eq!(finding.kind, FindingKind::TimeLimit);

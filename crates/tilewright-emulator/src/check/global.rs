@@ -34,11 +34,18 @@ impl Cells {
     }
 
     /// `None` if there is no memory for them.
+    #[inline(always)]
     fn stores(&mut self) -> Option<&mut Runs<Stores, LINES>> {
         if self.stores.is_none() {
-            self.stores = Runs::new(self.loads.budget()).map(Box::new);
+            self.make_stores();
         }
         self.stores.as_deref_mut()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_stores(&mut self) {
+        self.stores = Runs::new(self.loads.budget()).map(Box::new);
     }
 
     /// Lanes read a row. `false`: nothing was done, there may be a conflict.

@@ -84,14 +84,31 @@ impl<T> Region<'_, T> {
         match self {
             Self::Single(pages) => {
                 let page = pages.get_mut(number)?;
-                if page.is_none() {
-                    *page = make();
+                match page {
+                    Some(page) => Some(page),
+                    None => make_single(page, make),
                 }
-                page.as_mut()
             }
             Self::Shared(held) => held.page(number, make),
         }
     }
+}
+
+// Pages are made in functions of their own: their lines would take room in the frame of every access.
+
+#[cold]
+#[inline(never)]
+fn make_single<T>(page: &mut Option<T>, make: impl Fn() -> Option<T>) -> Option<&mut T> {
+    *page = make();
+    page.as_mut()
+}
+
+#[cold]
+#[inline(never)]
+fn make_shared<T>(page: &OnceLock<Mutex<T>>, make: impl Fn() -> Option<T>) -> Option<MutexGuard<'_, T>> {
+    let made = Mutex::new(make()?);
+    // Another worker may have been faster: its page is as good.
+    Some(locked(page.get_or_init(|| made)))
 }
 
 impl<T> Held<'_, T> {
@@ -101,11 +118,10 @@ impl<T> Held<'_, T> {
             self.page = None;
             self.number = number;
             let page = self.pages.get(number)?;
-            if page.get().is_none() {
-                // Another worker may be faster: its page is as good.
-                let _ = page.set(Mutex::new(make()?));
-            }
-            self.page = page.get().map(locked);
+            self.page = match page.get() {
+                Some(page) => Some(locked(page)),
+                None => make_shared(page, make),
+            };
         }
         self.page.as_deref_mut()
     }

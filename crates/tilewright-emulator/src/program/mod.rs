@@ -27,4 +27,4 @@ pub(crate) use blocks::NO_RECONVERGENCE;
 pub(crate) use constants::Line;
 pub(crate) use decode::Function;
 pub(crate) use layout::{Constancy, SharedVariable, address};
-pub(crate) use locals::LocalPlace;
+pub(crate) use locals::{LOCAL_LIMIT, LocalPlace};

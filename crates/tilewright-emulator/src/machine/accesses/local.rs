@@ -1,7 +1,7 @@
 //! Local memory of the lanes of a warp, and which of its bytes have been written.
 
 use crate::memory::{Budget, Object, Use};
-use crate::program::{LocalPlace, Program};
+use crate::program::{LOCAL_LIMIT, LocalPlace, Program};
 
 /// The local memory of a warp: none until it is touched.
 #[derive(Debug, Default)]
@@ -30,11 +30,13 @@ impl LocalMemory {
         budget: &Budget,
     ) -> Object {
         let level = program.locals.bytes() as usize;
-        // Whole levels: one after the other would be copied every time.
+        // Whole levels.
         let needed = (place.offset as usize + place.variable.bytes as usize).next_multiple_of(level.max(1));
         if self.bytes < needed {
             let before = self.deep_bytes(program);
-            self.reserve(needed.next_multiple_of(64));
+            // Doubled, so that deep recursion does not copy them again and again.
+            let doubled = (2 * self.bytes).min(LOCAL_LIMIT as usize);
+            self.reserve(needed.max(doubled).next_multiple_of(64));
             // What is refused is taken all the same: the launch ends soon.
             budget.take(Use::Calls, self.deep_bytes(program) - before);
         }

@@ -201,8 +201,10 @@ impl Worker<'_> {
             let result = match system {
                 System::Vprintf => {
                     let text = self.printed_text(warp, team, lane, argument(0, lane), argument(1, lane));
-                    self.launch.budget.take(Use::Text, (text.len() + size_of::<(u32, String)>()) as u64);
-                    self.printed.push((team.number, text));
+                    let bytes = text.len() + size_of::<(u32, String)>();
+                    if self.launch.budget.take(Use::Text, bytes as u64) {
+                        self.printed.push((team.number, text));
+                    }
                     0
                 }
                 System::Malloc => self.launch.heap.allocate(argument(0, lane)),

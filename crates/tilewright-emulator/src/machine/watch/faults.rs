@@ -82,7 +82,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Reports bytes of shared memory that are read before anything has written them, and the like: see `shadows`.
+    /// One side of a finding: these lanes at this instruction.
     pub fn side(&self, warp: &Warp, team: &Team, pc: u32, lanes: u32) -> Side {
         Side { pc: Some(pc), block: team.number, warp: warp.index, lanes }
     }
