@@ -10,6 +10,8 @@ pub mod nalgebra;
 pub mod ndarray;
 
 use crate::{
+    dtype::Element,
+    dynamic::{DynMatrix, DynRef},
     layout::Layout,
     matrix::Matrix,
     view::{MatMut, MatRef},
@@ -40,6 +42,23 @@ impl<'a, T: Copy> From<&'a mut Matrix<T>> for MatMut<'a, T> {
     }
 }
 
+/// So that `&matrix` stands where a view without a type is expected.
+impl<'a> From<&'a DynMatrix> for DynRef<'a> {
+    fn from(matrix: &'a DynMatrix) -> Self {
+        matrix.as_ref()
+    }
+}
+
+/// As above, for a matrix whose type is known.
+impl<'a, T: Element> From<&'a Matrix<T>> for DynRef<'a>
+where
+    DynRef<'a>: From<MatRef<'a, T>>,
+{
+    fn from(matrix: &'a Matrix<T>) -> Self {
+        matrix.as_ref().into()
+    }
+}
+
 /// The matrix of these rows.
 impl<T: Copy, const ROWS: usize, const COLS: usize> From<[[T; COLS]; ROWS]> for Matrix<T> {
     fn from(rows: [[T; COLS]; ROWS]) -> Self {
@@ -66,6 +85,15 @@ impl<'a, T, const ROWS: usize, const COLS: usize> From<&'a mut [[T; COLS]; ROWS]
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn matrices_lose_their_type_by_reference() {
+        let typed = Matrix::from([[1i16, 2], [3, 4]]);
+        let of_typed = DynRef::from(&typed);
+        assert_eq!(of_typed.typed::<i16>(), Some(typed.as_ref()));
+        let untyped = DynMatrix::from(typed.clone());
+        assert_eq!(DynRef::from(&untyped).typed::<i16>(), Some(typed.as_ref()));
+    }
 
     #[test]
     fn arrays_are_rows() {

@@ -23,7 +23,7 @@ pub(crate) use run::typed;
 /// ```
 /// use tilewright::{DynMatrix, DynProduct, Matrix, SemiringId, Value};
 /// let a: DynMatrix = Matrix::from_fn(2, 2, |i, j| (i * 2 + j) as i8)?.into();
-/// let product = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), a.as_ref())?;
+/// let product = DynProduct::new(SemiringId::PlusTimes, &a, &a)?;
 /// let outcome = product.compute()?; // i8 products are summed in i32
 /// assert_eq!(outcome.c.as_ref().get(1, 1), Some(Value::Int(11)));
 /// assert!(product.verify(outcome.c.as_ref(), None)?.passed);
@@ -58,7 +58,12 @@ impl<'a> DynProduct<'a> {
     /// # Errors
     /// `inner-mismatch`; `dtype-mismatch` when A and B have different element types; `unsupported` when the
     /// semiring is not defined on theirs.
-    pub fn new(semiring: SemiringId, a: DynRef<'a>, b: DynRef<'a>) -> Result<Self, Error> {
+    pub fn new(
+        semiring: SemiringId,
+        a: impl Into<DynRef<'a>>,
+        b: impl Into<DynRef<'a>>,
+    ) -> Result<Self, Error> {
+        let (a, b) = (a.into(), b.into());
         if a.dtype() != b.dtype() {
             let (expected, found) = (a.dtype(), b.dtype());
             return Err(ErrorKind::DTypeMismatch { what: "B", expected, found }.into());

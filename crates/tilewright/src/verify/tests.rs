@@ -90,7 +90,7 @@ fn infinities_and_overflow_are_judged_by_what_they_are() {
     let verify = |a: &[f32], b: &[f32], c: f32| {
         let l = Layout::row_major(1, a.len());
         let (a, b) = (MatRef::new(a, l).unwrap(), MatRef::new(b, l).unwrap().t());
-        let p = DynProduct::new(SemiringId::PlusTimes, a.into(), b.into()).unwrap();
+        let p = DynProduct::new(SemiringId::PlusTimes, a, b).unwrap();
         let c = [c];
         p.verify(MatRef::new(&c, Layout::row_major(1, 1)).unwrap().into(), None).unwrap().passed
     };
