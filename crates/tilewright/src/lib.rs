@@ -141,7 +141,7 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 //!
-//! A [plan](plan) says beforehand how a product would be computed, and why not otherwise.
+//! A [plan] says beforehand how a product would be computed, and why not otherwise.
 //!
 //! # Features
 //!
