@@ -34,18 +34,11 @@ impl Cells {
     }
 
     /// `None` if there is no memory for them.
-    #[inline(always)]
     fn stores(&mut self) -> Option<&mut Runs<Stores, LINES>> {
         if self.stores.is_none() {
-            self.make_stores();
+            self.stores = Runs::new(self.loads.budget()).map(Box::new);
         }
         self.stores.as_deref_mut()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn make_stores(&mut self) {
-        self.stores = Runs::new(self.loads.budget()).map(Box::new);
     }
 
     /// Lanes read a row. `false`: nothing was done, there may be a conflict.
@@ -85,7 +78,7 @@ impl Cells {
                 return false;
             }
         }
-        let Some(stores) = self.stores() else { return false };
+        let Some(stores) = &mut self.stores else { return false };
         for stores in stores.of(span) {
             if !stores.are_quiet(now, row) {
                 return false;
@@ -188,7 +181,7 @@ fn pages(bytes: u64, shift: u32) -> u64 {
 
 impl GlobalView<'_> {
     /// Remembers a plain access whose first lane is at `offset` of `region`, if it obviously conflicts with no other. `false`: it is
-    /// for [`Self::access`] to tell, and what has been remembered so far does no harm.
+    /// for [`Self::access`] to tell, which also makes what is not there yet; what has been remembered so far does no harm.
     #[inline(always)]
     pub fn is_quiet(
         &mut self,
@@ -212,7 +205,7 @@ impl GlobalView<'_> {
         while let Some(&piece) = pieces.first() {
             let at = first.wrapping_add_signed(piece.start as isize) + done;
             let page = at / PAGE;
-            let Some(cells) = pages.page(page, || Cells::new(self.budget)) else { return false };
+            let Some(cells) = pages.page(page) else { return false };
             if mode == Mode::Read && footprint.is_column() {
                 let column = cells.read_column(now, page * PAGE, first, width, pieces);
                 if column > 0 {
@@ -260,7 +253,9 @@ impl GlobalView<'_> {
             let start = (offsets[lane] >> self.shift) as usize;
             let mut found = None;
             for granule in start..start + granules {
-                let Some(cells) = pages.page(granule / PAGE, || Cells::new(self.budget)) else { return };
+                let Some(cells) = pages.page_or_make(granule / PAGE, || Cells::new(self.budget)) else {
+                    return;
+                };
                 let from = granule % LINE;
                 let span = Span { line: granule % PAGE / LINE, from, to: from + 1 };
                 let row = Row::new(1 << lane, from, width);

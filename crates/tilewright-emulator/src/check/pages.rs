@@ -78,50 +78,45 @@ impl<T> View<'_, T> {
 }
 
 impl<T> Region<'_, T> {
-    /// Page `number`; `make` makes it when it is first looked at.
+    /// Page `number`, if it is there.
     #[inline(always)]
-    pub fn page(&mut self, number: usize, make: impl Fn() -> Option<T>) -> Option<&mut T> {
+    pub fn page(&mut self, number: usize) -> Option<&mut T> {
+        match self {
+            Self::Single(pages) => pages.get_mut(number)?.as_mut(),
+            Self::Shared(held) => held.page(number),
+        }
+    }
+
+    /// Page `number`, which `make` makes if it is not there. `None` if it cannot be made.
+    pub fn page_or_make(&mut self, number: usize, make: impl Fn() -> Option<T>) -> Option<&mut T> {
         match self {
             Self::Single(pages) => {
                 let page = pages.get_mut(number)?;
-                match page {
-                    Some(page) => Some(page),
-                    None => make_single(page, make),
+                if page.is_none() {
+                    *page = make();
                 }
+                page.as_mut()
             }
-            Self::Shared(held) => held.page(number, make),
+            Self::Shared(held) => {
+                let page = held.pages.get(number)?;
+                if page.get().is_none() {
+                    let made = Mutex::new(make()?);
+                    // Another worker may have been faster: its page is as good.
+                    page.get_or_init(|| made);
+                }
+                held.page(number)
+            }
         }
     }
 }
 
-// Pages are made in functions of their own: their lines would take room in the frame of every access.
-
-#[cold]
-#[inline(never)]
-fn make_single<T>(page: &mut Option<T>, make: impl Fn() -> Option<T>) -> Option<&mut T> {
-    *page = make();
-    page.as_mut()
-}
-
-#[cold]
-#[inline(never)]
-fn make_shared<T>(page: &OnceLock<Mutex<T>>, make: impl Fn() -> Option<T>) -> Option<MutexGuard<'_, T>> {
-    let made = Mutex::new(make()?);
-    // Another worker may have been faster: its page is as good.
-    Some(locked(page.get_or_init(|| made)))
-}
-
 impl<T> Held<'_, T> {
-    fn page(&mut self, number: usize, make: impl Fn() -> Option<T>) -> Option<&mut T> {
-        if self.number != number {
+    fn page(&mut self, number: usize) -> Option<&mut T> {
+        if self.number != number || self.page.is_none() {
             // First of all the other is let go.
             self.page = None;
             self.number = number;
-            let page = self.pages.get(number)?;
-            self.page = match page.get() {
-                Some(page) => Some(locked(page)),
-                None => make_shared(page, make),
-            };
+            self.page = self.pages.get(number)?.get().map(locked);
         }
         self.page.as_deref_mut()
     }
