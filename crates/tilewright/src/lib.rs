@@ -148,6 +148,7 @@
 //! | feature | default | what it brings |
 //! |---|---|---|
 //! | `cuda` | yes | [`Backend::Cuda`], plans for GPUs; nothing of CUDA is needed to build |
+//! | `ptx` | yes | programs for GPUs and emulator where there is no NVRTC; brings `cuda` |
 //! | `files` | yes | `files`: `.npy`, `.npz`, `.csv`, `.mtx`, `.safetensors` |
 //! | `emulator` | no | [`Backend::Emulator`]: the GPU's kernels on this processor, with checks; brings `cuda` |
 //! | `ndarray`, `nalgebra`, `faer` | no | [views](convert) of the matrices of these crates, and views for them, without copies |
