@@ -7,7 +7,7 @@ use crate::ptx_isa::{Modifier, Opcode, Type};
 
 /// A 16-bit floating-point format. Its sums and products are computed in `f64` and rounded once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Half {
+pub(crate) enum Half {
     F16,
     Bf16,
 }

@@ -25,6 +25,8 @@ mod video;
 pub use matrix::{Matrix, fragment_position, fragment_registers, prepare_matrix};
 pub use operation::{Lanes, MAX_SOURCES, Operation};
 
+pub(crate) use half::Half;
+
 use crate::ptx_isa::ScalarOp;
 use form::Form;
 

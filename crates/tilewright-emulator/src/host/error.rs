@@ -20,6 +20,12 @@ pub enum MemoryError {
         /// The symbols that there are.
         known: String,
     },
+    /// More than this process gets from the system.
+    #[error("this process has no room for {bytes} bytes")]
+    Exhausted {
+        /// Asked for.
+        bytes: u64,
+    },
     /// Larger than a region.
     #[error("an allocation of {bytes} bytes is too large; the limit is {limit}")]
     TooLarge {

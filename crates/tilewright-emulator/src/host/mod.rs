@@ -2,12 +2,14 @@
 
 mod arguments;
 mod budget;
+mod context;
 mod error;
 mod launch;
 mod machine;
 mod stage;
 
 pub use arguments::Argument;
+pub use context::Context;
 pub use error::MemoryError;
 pub use launch::Launch;
 pub use machine::{DevicePointer, Machine};

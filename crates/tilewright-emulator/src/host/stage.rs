@@ -12,7 +12,7 @@ use super::{
     launch::Launch,
     machine::{DevicePointer, Machine},
 };
-use crate::machine::{AddressMode, Texture};
+use crate::machine::{AddressMode, Texels, Texture};
 use crate::program::Program;
 
 /// An array of the host.
@@ -149,5 +149,9 @@ fn texture(bytes: &[u8]) -> Texture {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word: u32, &byte| word << 8 | u32::from(byte));
     let texels: Vec<u32> = bytes.chunks_exact(4).map(word).collect();
     let count = texels.len();
-    Texture { texels, address_mode: AddressMode::Border, ..Texture::new([count, 1, 1], &[]) }
+    Texture {
+        texels: Texels::Words(texels),
+        address_mode: AddressMode::Border,
+        ..Texture::new([count, 1, 1], &[])
+    }
 }

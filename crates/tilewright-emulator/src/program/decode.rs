@@ -116,15 +116,24 @@ impl Program {
         Self::from_module(&parse(ptx)?)
     }
 
+    /// As [`Program::new`], with variables in regions `first_region` and on: several programs share a memory.
+    pub(crate) fn placed(ptx: &str, first_region: u64) -> Result<Self, ProgramError> {
+        Self::from_module_at(&parse(ptx)?, first_region)
+    }
+
     /// Decodes a parsed module.
     ///
     /// # Errors
     /// As for [`Program::new`].
     pub fn from_module(module: &Module<'_>) -> Result<Self, ProgramError> {
+        Self::from_module_at(module, FIRST_REGION)
+    }
+
+    fn from_module_at(module: &Module<'_>, first_region: u64) -> Result<Self, ProgramError> {
         if module.address_size != 64 {
             return Err(ProgramError::AddressSize { size: module.address_size });
         }
-        let mut builder = Builder { layout: Layout::new(module)?, ..Builder::default() };
+        let mut builder = Builder { layout: Layout::new(module, first_region)?, ..Builder::default() };
         for function in &module.functions {
             builder.add(function, &module.files);
         }
@@ -228,6 +237,9 @@ impl Program {
         self.functions.iter_mut().for_each(|function| function.shared.sort_unstable());
     }
 }
+
+/// Where the variables of a program begin that has a memory to itself. Region 0 has none, so that null and small numbers are no addresses.
+pub(crate) const FIRST_REGION: u64 = 1;
 
 /// Most bytes of the frames of all functions: places in them have 31 bits.
 const FRAMES: u32 = 1 << 30;

@@ -51,7 +51,7 @@ pub mod address {
 pub struct Variable {
     /// The name.
     pub name: String,
-    /// Region 1 and on, in order.
+    /// From the first region of the program on, in order.
     pub region: u64,
     /// Bytes.
     pub bytes: u64,
@@ -155,7 +155,9 @@ pub fn checked_bytes(variable: &ast::Variable<'_>, limit: u64) -> Result<u64, Pr
 /// Variables and names at module scope.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// Global and constant variables, in regions 1 and on.
+    /// The region of the first variable.
+    first_region: u64,
+    /// Global and constant variables, each in the region behind that of the one before.
     pub variables: Vec<Variable>,
     /// Shared variables; number 0 is the dynamic one.
     pub shared: Vec<SharedVariable>,
@@ -164,9 +166,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out the module's variables and numbers its functions.
-    pub fn new(module: &ast::Module<'_>) -> Result<Self, ProgramError> {
-        let mut layout = Self::default();
+    /// Lays out the module's variables from region `first_region` on, and numbers its functions.
+    pub fn new(module: &ast::Module<'_>, first_region: u64) -> Result<Self, ProgramError> {
+        let mut layout = Self { first_region, ..Self::default() };
         layout.shared.push(SharedVariable { name: "dynamic shared memory".into(), bytes: 0, align: 16 });
         for variable in &module.variables {
             if variable.space == StateSpace::Shared {
@@ -216,7 +218,7 @@ impl Layout {
 
     /// Adds a global or constant variable, and returns its address.
     pub fn add_variable(&mut self, variable: &ast::Variable<'_>, bytes: u64) -> Result<u64, ProgramError> {
-        let region = self.variables.len() as u64 + 1;
+        let region = self.first_region + self.variables.len() as u64;
         let constant =
             if variable.space == StateSpace::Const { Constancy::Constant } else { Constancy::Writable };
         self.variables.push(Variable {
@@ -235,8 +237,8 @@ impl Layout {
     /// Writes the initial contents of a variable.
     pub fn initialise(&mut self, variable: &ast::Variable<'_>) -> Result<(), ProgramError> {
         let Some(&ModuleName::Address(start)) = self.names.get(variable.name) else { return Ok(()) };
-        let region = (start >> address::REGION_SHIFT) as usize;
-        let bytes = self.variables[region - 1].bytes;
+        let index = ((start >> address::REGION_SHIFT) - self.first_region) as usize;
+        let bytes = self.variables[index].bytes;
         let mut contents = Contents { bytes, runs: Vec::new() };
         let size = u64::from(variable.ty.bytes());
         // Bytes of a row at each depth of braces: an inner brace starts at a multiple of its row.
@@ -270,7 +272,7 @@ impl Layout {
                 }
             }
         }
-        self.variables[region - 1].contents = contents.runs;
+        self.variables[index].contents = contents.runs;
         Ok(())
     }
 }

@@ -25,6 +25,6 @@ pub use lines::SourceLine;
 
 pub(crate) use blocks::NO_RECONVERGENCE;
 pub(crate) use constants::Line;
-pub(crate) use decode::Function;
+pub(crate) use decode::{FIRST_REGION, Function};
 pub(crate) use layout::{Constancy, SharedVariable, address};
 pub(crate) use locals::{LOCAL_LIMIT, LocalPlace};

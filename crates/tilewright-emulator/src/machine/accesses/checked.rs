@@ -104,13 +104,11 @@ impl Worker<'_> {
                 };
                 return self.lane_data(space, warp, team, at - start, lane, bytes, align, mode);
             }
-            Space::Global | Space::Const | Space::Texture => match self.launch.memory.object(at) {
-                Some(object) => object,
-                None => match self.launch.heap.object(at) {
-                    Some(object) => object,
-                    None => return Err(Fault::NoObject { space: Space::Global }),
-                },
-            },
+            Space::Global | Space::Const | Space::Texture => {
+                let (memory, heap) = (self.launch.memory, self.launch.heap);
+                let object = memory.object(at).or_else(|| heap.object(at)).or_else(|| memory.mapped(at));
+                object.ok_or(Fault::NoObject { space: Space::Global })?
+            }
         };
         let offset = at.wrapping_sub(object.start);
         let limit = object.bytes.checked_sub(bytes.into());

@@ -7,7 +7,7 @@ use crate::memory::Object;
 use crate::program::address;
 
 /// Regions from here on belong to the heap.
-const FIRST_REGION: u64 = 1 << 24;
+const FIRST_REGION: u64 = 1 << 26;
 
 /// Bytes that all kernels together may hold (`cudaLimitMallocHeapSize` is 8 MiB by default).
 const LIMIT: u64 = 8 << 20;

@@ -10,4 +10,5 @@ pub mod matrices;
 pub mod moves;
 pub mod plain;
 pub mod single;
+pub mod texels;
 pub mod texture;

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::texels::Texels;
 use crate::check::{FindingKind, Severity};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
 };
-use crate::memory::lanes;
+use crate::memory::{GlobalMemory, lanes};
 use crate::program::instruction::{Layered, Space, TextureRef};
 use crate::ptx_isa::Type;
 
@@ -50,8 +51,8 @@ pub struct Texture {
     pub extent: [usize; 3],
     /// Words per texel, 1 to 4.
     pub channels: usize,
-    /// The texels' bits.
-    pub texels: Vec<u32>,
+    /// The texels' bits, or where they lie.
+    pub texels: Texels,
     /// Outside of the array.
     pub address_mode: AddressMode,
     /// Between texels.
@@ -66,7 +67,7 @@ impl Texture {
         Self {
             extent,
             channels: 1,
-            texels: values.iter().map(|value| value.to_bits()).collect(),
+            texels: Texels::Words(values.iter().map(|value| value.to_bits()).collect()),
             address_mode: AddressMode::default(),
             filter: Filter::default(),
             coordinates: Coordinates::default(),
@@ -74,7 +75,7 @@ impl Texture {
     }
 
     /// A channel of the texel at integer coordinates.
-    fn texel(&self, at: [i64; 3], channel: usize) -> u32 {
+    fn texel(&self, memory: &GlobalMemory, at: [i64; 3], channel: usize) -> u32 {
         if channel >= self.channels {
             return 0;
         }
@@ -87,17 +88,27 @@ impl Texture {
             *index = at.clamp(0, last) as usize;
         }
         let [x, y, z] = index;
-        let texel = (z * self.extent[1] + y) * self.extent[0] + x;
-        self.texels.get(texel * self.channels + channel).copied().unwrap_or(0)
+        let row = z * self.extent[1] + y;
+        match self.texels {
+            Texels::Words(ref words) => {
+                let texel = row * self.extent[0] + x;
+                words.get(texel * self.channels + channel).copied().unwrap_or(0)
+            }
+            Texels::Memory { address, pitch, format, read } => {
+                let column = ((x * self.channels + channel) * format.bytes()) as u64;
+                let at = address.wrapping_add(row as u64 * pitch).wrapping_add(column);
+                format.widen(memory.bits(at, format.bytes() as u32).unwrap_or(0), read)
+            }
+        }
     }
 
     /// A channel at floating-point coordinates.
-    fn sample(&self, mut at: [f32; 3], dims: usize, channel: usize) -> u32 {
+    fn sample(&self, memory: &GlobalMemory, mut at: [f32; 3], dims: usize, channel: usize) -> u32 {
         if self.coordinates == Coordinates::Normalized {
             at.iter_mut().zip(&self.extent).take(dims).for_each(|(at, &extent)| *at *= extent as f32);
         }
         if self.filter == Filter::Point {
-            return self.texel(at.map(|at| at.floor() as i64), channel);
+            return self.texel(memory, at.map(|at| at.floor() as i64), channel);
         }
         // Texel centres lie at halves; the weights have 8 bits of fraction.
         let mut low = at.map(|at| at as i64);
@@ -117,7 +128,7 @@ impl Texture {
                 share *= if high == 1 { weight[axis] } else { 1.0 - weight[axis] };
             }
             if share != 0.0 {
-                sum += share * f32::from_bits(self.texel(index, channel));
+                sum += share * f32::from_bits(self.texel(memory, index, channel));
             }
         }
         sum.to_bits()
@@ -157,11 +168,11 @@ impl Worker<'_> {
                 let value = if site.coord == Type::S32 {
                     let mut at = [0, 0, layer];
                     at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = i64::from(bits as i32));
-                    texture.texel(at, channel)
+                    texture.texel(self.launch.memory, at, channel)
                 } else {
                     let mut at = [0.0, 0.0, layer as f32];
                     at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = f32::from_bits(bits));
-                    texture.sample(at, site.dims as usize, channel)
+                    texture.sample(self.launch.memory, at, site.dims as usize, channel)
                 };
                 frame.set_lane(slot, lane, value.into());
             }
@@ -170,8 +181,7 @@ impl Worker<'_> {
             let name = match site.texture {
                 TextureRef::Handle(_) => format!("the texture object {handle:#x}"),
                 TextureRef::Variable(at) => {
-                    let region = self.launch.memory.region(at);
-                    format!("`{}`", region.map_or("a texture", |region| &region.name))
+                    format!("`{}`", self.launch.memory.name(at).unwrap_or("a texture"))
                 }
             };
             self.report(FindingKind::UnboundTexture, Severity::Error, self.side(warp, team, pc, lanes), || {

@@ -219,13 +219,13 @@ impl<'a> Worker<'a> {
         let addresses = frame.row(site.address);
         let mut answer = 0;
         for (lane, &at) in addresses.iter().enumerate() {
-            let constant = self.launch.memory.region(at).map(|region| region.access);
+            let memory = self.launch.memory;
             let is = match site.space {
                 Space::Shared => window(at) == address::SHARED_WINDOW,
                 Space::Local => window(at) == address::LOCAL_WINDOW,
                 Space::Param => window(at) == address::PARAM_WINDOW,
-                Space::Const => constant == Some(crate::memory::Access::ReadOnly),
-                _ => constant == Some(crate::memory::Access::ReadWrite),
+                Space::Const => memory.region(at).is_some() && !memory.is_global(at),
+                _ => memory.is_global(at),
             };
             answer |= u32::from(is) << lane;
         }

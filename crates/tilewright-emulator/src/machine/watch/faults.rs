@@ -78,7 +78,7 @@ impl Worker<'_> {
                 place.map_or("local memory of the thread".into(), |place| place.variable.name.clone())
             }
             Space::Param => "the parameters".into(),
-            _ => self.launch.memory.region(at).map_or("no allocation".into(), |region| region.name.clone()),
+            _ => self.launch.memory.name(at).unwrap_or("no allocation").into(),
         }
     }
 

@@ -6,10 +6,7 @@ use crate::machine::{
     lanes::host_isa::for_each_host_isa,
 };
 use crate::memory::{Object, Pattern};
-use crate::program::{
-    address,
-    instruction::{MemorySite, Order, Space},
-};
+use crate::program::instruction::{MemorySite, Order, Space};
 
 for_each_host_isa! {
     /// Remembers an access whose lanes lie as `pattern` says, the first `offset` bytes into `object`, if it obviously conflicts with no
@@ -54,6 +51,6 @@ fn look_for_quiet(
     let Some(shadow) = shadow else { return true };
     let present =
         Present { block: team.number, order: &team.order, known: &team.known, blocks: &launch.blocks };
-    let region = (object.start >> address::REGION_SHIFT) as usize;
+    let region = launch.memory.slot(object.start);
     shadow.is_quiet(present, actor, mode, region, footprint, offset)
 }

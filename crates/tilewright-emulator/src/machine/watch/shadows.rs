@@ -216,7 +216,7 @@ impl Worker<'_> {
     ) {
         let actor = self.actor(site, warp, pc, Space::Global);
         let Some(shadow) = &mut self.shadow else { return };
-        let region = (object.start >> address::REGION_SHIFT) as usize;
+        let region = self.launch.memory.slot(object.start);
         let offsets = each_lane(&addresses.at, |at| at - object.start);
         let bytes = site.bytes * site.elements;
         let present = Present {
@@ -300,8 +300,7 @@ impl Worker<'_> {
         pc: u32,
         conflicts: &[(u32, GlobalConflict)],
     ) {
-        let name =
-            self.launch.memory.region(addresses.at[0]).map_or(String::new(), |region| region.name.clone());
+        let name = self.launch.memory.name(addresses.at[0]).unwrap_or_default().to_owned();
         for &(lane, conflict) in conflicts {
             let GlobalConflict { earlier, block, earlier_mode, lost_update } = conflict;
             let at = self.side(warp, team, pc, 1 << lane);

@@ -76,7 +76,7 @@ impl Worker<'_> {
 
     /// Reports a read of constant memory that nobody has filled.
     pub fn report_unfilled(&mut self, at: u64, side: Side) {
-        let name = self.launch.memory.region(at).map_or(String::new(), |region| region.name.clone());
+        let name = self.launch.memory.name(at).unwrap_or_default().to_owned();
         // What is declared as zero has no values in PTX either.
         self.report(FindingKind::UninitialisedConstant, Severity::Warning, side, || {
             (
