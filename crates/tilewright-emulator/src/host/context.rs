@@ -64,6 +64,12 @@ impl Context {
         Self::with_regions(first + u64::from(device % Self::DEVICES) * DEVICE_REGIONS)
     }
 
+    /// The number of the device whose context an address belongs to; `None` for addresses of this process.
+    pub fn device_of(address: u64) -> Option<u8> {
+        let region = (address >> address::REGION_SHIFT).checked_sub(1 << (47 - address::REGION_SHIFT))?;
+        u8::try_from(region / DEVICE_REGIONS).ok().filter(|&device| device < Self::DEVICES)
+    }
+
     fn with_regions(first: u64) -> Self {
         let (textures, heap) = Default::default();
         Self {

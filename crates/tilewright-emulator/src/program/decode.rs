@@ -8,13 +8,13 @@ use super::{
     error::ProgramError,
     graph::is_recursive,
     instruction::*,
-    layout::{Layout, Parameter, SharedVariable, Symbol, Variable},
+    layout::{Constancy, Layout, Parameter, SharedVariable, Symbol, Variable},
     lines::{Origin, SourceLine},
     locals::{self, LocalVariable, Locals},
     lower::{self, Lowered, lower},
     sites::Sites,
 };
-use tilewright_arch::ComputeCapability;
+use tilewright_arch::{ComputeCapability, WARP_SIZE};
 
 use crate::parse::{
     ast::{FunctionKind, Module},
@@ -69,6 +69,25 @@ pub struct BlockInfo {
     pub start: u32,
     /// Behind its last instruction.
     pub end: u32,
+}
+
+/// What an entry takes of a device, as far as PTX says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryNeeds {
+    /// 32-bit registers of a thread as the emulator allocates them, by liveness. An assembler, which also reorders instructions, comes to another
+    /// number.
+    pub registers: u32,
+    /// Bytes of local variables of a thread.
+    pub local_bytes: u32,
+    /// Bytes of static shared memory of a block.
+    pub shared_bytes: u64,
+    /// Bytes of the module's constant memory.
+    pub constant_bytes: u64,
+    /// The block that it was compiled for (`.reqntid`).
+    pub required_threads: Option<[u64; 3]>,
+    /// The most threads that it was compiled for (`.maxntid`).
+    pub max_threads: Option<u64>,
 }
 
 /// A PTX module, ready to be executed.
@@ -190,6 +209,20 @@ impl Program {
             let variable = &self.shared[index as usize];
             u64::next_multiple_of(bytes, variable.align) + variable.bytes
         }))
+    }
+
+    /// What an entry takes of a device; `None` if there is no such entry.
+    pub fn needs(&self, entry: &str) -> Option<EntryNeeds> {
+        let function = self.entry(entry)?;
+        let constants = self.variables.iter().filter(|variable| variable.constant == Constancy::Constant);
+        Some(EntryNeeds {
+            registers: function.frame_bytes / (4 * WARP_SIZE),
+            local_bytes: function.local_bytes,
+            shared_bytes: self.static_shared_bytes(entry)?,
+            constant_bytes: constants.map(|variable| variable.bytes).sum(),
+            required_threads: function.required_threads,
+            max_threads: function.max_threads,
+        })
     }
 
     /// The instructions that would be refused if they were executed: PTX line, opcode, and why.

@@ -18,7 +18,7 @@ mod opcode;
 mod places;
 mod sites;
 
-pub use decode::Program;
+pub use decode::{EntryNeeds, Program};
 pub use error::ProgramError;
 pub use layout::{Parameter, Symbol};
 pub use lines::SourceLine;

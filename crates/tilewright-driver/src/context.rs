@@ -1,0 +1,363 @@
+//! Contexts: what belongs together on a device and fails together, and which of them each thread uses.
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_uint};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use crate::abi::{Handle, Ordinal};
+use crate::call::{Call, initialised, put};
+use crate::code::Code;
+use crate::device::{self, Device, locked};
+use crate::failure::Failure;
+use crate::objects;
+
+/// A context.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub id: Handle,
+    pub device: Arc<Device>,
+    kind: Kind,
+    is_alive: AtomicBool,
+    /// The failure after which every call fails.
+    failure: Mutex<Option<Arc<Failure>>>,
+    /// The last failure, that one or another.
+    last_failure: Mutex<Option<Arc<Failure>>>,
+    flags: AtomicI32,
+    cache_config: AtomicI32,
+    limits: Mutex<[usize; LIMITS]>,
+}
+
+/// Whether a failure is that of every later call, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sticks {
+    Yes,
+    No,
+}
+
+/// Whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Primary,
+    Own,
+}
+
+/// `CUlimit`: stack, text that kernels print, their heap, depth and count of launches by kernels, grain of L2, persisting L2.
+const LIMITS: usize = 7;
+const DEFAULT_LIMITS: [usize; LIMITS] = [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0];
+
+thread_local! {
+    static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Context {
+    fn new(device: Arc<Device>, kind: Kind, flags: u32) -> Arc<Self> {
+        let id = objects::new_handle();
+        let context = Arc::new(Self {
+            id,
+            device,
+            kind,
+            is_alive: AtomicBool::new(true),
+            failure: Mutex::default(),
+            last_failure: Mutex::default(),
+            flags: AtomicI32::new(flags.cast_signed()),
+            cache_config: AtomicI32::new(0),
+            limits: Mutex::new(DEFAULT_LIMITS),
+        });
+        objects::insert(id, context.clone());
+        context
+    }
+
+    /// The context that this thread uses.
+    ///
+    /// # Errors
+    /// Without one, for one that is gone, and the failure of one that has failed.
+    pub fn current() -> Result<Arc<Self>, Code> {
+        let context = Self::top()?;
+        context.check()?;
+        Ok(context)
+    }
+
+    /// The same, though it may have failed.
+    pub fn top() -> Result<Arc<Self>, Code> {
+        initialised()?;
+        let context = STACK.with_borrow(|stack| stack.last().cloned()).ok_or(Code::INVALID_CONTEXT)?;
+        if context.is_alive.load(SeqCst) { Ok(context) } else { Err(Code::CONTEXT_IS_DESTROYED) }
+    }
+
+    /// Whether calls can still succeed.
+    ///
+    /// # Errors
+    /// The failure that it had.
+    pub fn check(&self) -> Call {
+        if !self.is_alive.load(SeqCst) {
+            return Err(Code::CONTEXT_IS_DESTROYED);
+        }
+        locked(&self.failure).as_ref().map_or(Ok(()), |failure| Err(failure.code))
+    }
+
+    /// Remembers a failure; after one that is sticky every call fails with the first of them.
+    pub fn note(&self, failure: &Arc<Failure>, sticks: Sticks) {
+        *locked(&self.last_failure) = Some(failure.clone());
+        if sticks == Sticks::Yes {
+            locked(&self.failure).get_or_insert_with(|| failure.clone());
+        }
+    }
+
+    /// The failure that every call ends with, or else the last one.
+    pub fn last_failure(&self) -> Option<Arc<Failure>> {
+        let first = locked(&self.failure).clone();
+        first.or_else(|| locked(&self.last_failure).clone())
+    }
+
+    fn destroy(&self) {
+        self.is_alive.store(false, SeqCst);
+        self.device.memory().free_all(self.id);
+        objects::remove_context(self);
+    }
+}
+
+/// Destroys every context of a device that goes.
+pub(crate) fn destroy_all(device: &Arc<Device>) {
+    let of_device = |context: &Arc<Context>| Arc::ptr_eq(&context.device, device);
+    objects::contexts().into_iter().filter(of_device).for_each(|context| context.destroy());
+}
+
+fn push(context: Arc<Context>) {
+    STACK.with_borrow_mut(|stack| stack.push(context));
+}
+
+/// `cuDevicePrimaryCtxRetain`.
+pub(crate) unsafe fn retain_primary(out: *mut Handle, ordinal: Ordinal) -> Call {
+    initialised()?;
+    let device = device::of(ordinal)?;
+    let mut primary = locked(&device.primary);
+    let flags = primary.flags;
+    let context =
+        primary.context.get_or_insert_with(|| Context::new(device.clone(), Kind::Primary, flags)).id;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, context) }?;
+    primary.claims += 1;
+    Ok(())
+}
+
+/// `cuDevicePrimaryCtxRelease`.
+pub(crate) fn release_primary(ordinal: Ordinal) -> Call {
+    initialised()?;
+    let device = device::of(ordinal)?;
+    let mut primary = locked(&device.primary);
+    primary.claims = primary.claims.checked_sub(1).ok_or(Code::INVALID_CONTEXT)?;
+    let last = (primary.claims == 0).then(|| primary.context.take()).flatten();
+    drop(primary);
+    last.iter().for_each(|context| context.destroy());
+    Ok(())
+}
+
+/// `cuDevicePrimaryCtxReset`.
+pub(crate) fn reset_primary(ordinal: Ordinal) -> Call {
+    initialised()?;
+    let device = device::of(ordinal)?;
+    let context = locked(&device.primary).context.take();
+    context.iter().for_each(|context| context.destroy());
+    Ok(())
+}
+
+/// `cuDevicePrimaryCtxSetFlags`.
+pub(crate) fn set_primary_flags(ordinal: Ordinal, flags: c_uint) -> Call {
+    initialised()?;
+    let device = device::of(ordinal)?;
+    let mut primary = locked(&device.primary);
+    primary.flags = flags;
+    if let Some(context) = &primary.context {
+        context.flags.store(flags.cast_signed(), SeqCst);
+    }
+    Ok(())
+}
+
+/// `cuDevicePrimaryCtxGetState`.
+pub(crate) unsafe fn primary_state(ordinal: Ordinal, flags: *mut c_uint, active: *mut c_int) -> Call {
+    initialised()?;
+    let device = device::of(ordinal)?;
+    let primary = locked(&device.primary);
+    // SAFETY: the caller's promise.
+    unsafe {
+        put(flags, primary.flags)?;
+        put(active, primary.context.is_some().into())
+    }
+}
+
+/// `cuCtxCreate`.
+pub(crate) unsafe fn create(out: *mut Handle, flags: c_uint, ordinal: Ordinal) -> Call {
+    initialised()?;
+    if out.is_null() {
+        return Err(Code::INVALID_VALUE);
+    }
+    let context = Context::new(device::of(ordinal)?, Kind::Own, flags);
+    // SAFETY: the caller's promise.
+    unsafe { put(out, context.id) }?;
+    push(context);
+    Ok(())
+}
+
+/// `cuCtxDestroy`.
+pub(crate) fn destroy(handle: Handle) -> Call {
+    initialised()?;
+    let context = objects::get::<Context>(handle).map_err(|_| Code::INVALID_CONTEXT)?;
+    if context.kind == Kind::Primary {
+        // It goes with the last claim to it.
+        return Err(Code::INVALID_CONTEXT);
+    }
+    context.destroy();
+    STACK.with_borrow_mut(|stack| {
+        stack.pop_if(|top| top.id == handle);
+    });
+    Ok(())
+}
+
+/// `cuCtxPushCurrent`.
+pub(crate) fn push_current(handle: Handle) -> Call {
+    initialised()?;
+    push(objects::get::<Context>(handle).map_err(|_| Code::INVALID_CONTEXT)?);
+    Ok(())
+}
+
+/// `cuCtxPopCurrent`.
+pub(crate) unsafe fn pop_current(out: *mut Handle) -> Call {
+    initialised()?;
+    let context = STACK.with_borrow_mut(Vec::pop).ok_or(Code::INVALID_CONTEXT)?;
+    if !out.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { put(out, context.id) }?;
+    }
+    Ok(())
+}
+
+/// `cuCtxSetCurrent`: replaces the top; null takes it away.
+pub(crate) fn set_current(handle: Handle) -> Call {
+    initialised()?;
+    let context = match handle {
+        0 => None,
+        handle => Some(objects::get::<Context>(handle).map_err(|_| Code::INVALID_CONTEXT)?),
+    };
+    STACK.with_borrow_mut(|stack| {
+        stack.pop();
+        stack.extend(context);
+    });
+    Ok(())
+}
+
+/// `cuCtxGetCurrent`: null where there is none.
+pub(crate) unsafe fn get_current(out: *mut Handle) -> Call {
+    initialised()?;
+    let id = STACK.with_borrow(|stack| stack.last().map_or(0, |context| context.id));
+    // SAFETY: the caller's promise.
+    unsafe { put(out, id) }
+}
+
+/// `cuCtxGetDevice`.
+pub(crate) unsafe fn get_device(out: *mut Ordinal) -> Call {
+    let context = Context::top()?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, context.device.ordinal.into()) }
+}
+
+/// `cuCtxGetId`.
+pub(crate) unsafe fn get_id(handle: Handle, out: *mut u64) -> Call {
+    let context = match handle {
+        0 => Context::top()?,
+        handle => objects::get(handle).map_err(|_| Code::INVALID_CONTEXT)?,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { put(out, context.id as u64) }
+}
+
+/// `cuCtxGetApiVersion`.
+pub(crate) unsafe fn get_api_version(_handle: Handle, out: *mut c_uint) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { put(out, 3020) }
+}
+
+/// `cuCtxGetFlags`.
+pub(crate) unsafe fn get_flags(out: *mut c_uint) -> Call {
+    let flags = Context::top()?.flags.load(SeqCst).cast_unsigned();
+    // SAFETY: the caller's promise.
+    unsafe { put(out, flags) }
+}
+
+/// `cuCtxSetFlags`.
+pub(crate) fn set_flags(flags: c_uint) -> Call {
+    Context::top()?.flags.store(flags.cast_signed(), SeqCst);
+    Ok(())
+}
+
+/// `cuCtxSynchronize`: all work has been done when it was asked for; what it failed with is told here.
+pub(crate) fn synchronize() -> Call {
+    Context::current().map(drop)
+}
+
+/// `cuCtxGetLimit`.
+pub(crate) unsafe fn get_limit(out: *mut usize, which: c_int) -> Call {
+    let context = Context::top()?;
+    let index = usize::try_from(which).map_err(|_| Code::INVALID_VALUE)?;
+    let limit = locked(&context.limits).get(index).copied().ok_or(Code::UNSUPPORTED_LIMIT)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, limit) }
+}
+
+/// `cuCtxSetLimit`. The emulator has limits of its own; these are kept to be read back.
+pub(crate) fn set_limit(which: c_int, value: usize) -> Call {
+    let context = Context::top()?;
+    let index = usize::try_from(which).map_err(|_| Code::INVALID_VALUE)?;
+    *locked(&context.limits).get_mut(index).ok_or(Code::UNSUPPORTED_LIMIT)? = value;
+    Ok(())
+}
+
+/// `cuCtxGetCacheConfig`.
+pub(crate) unsafe fn get_cache_config(out: *mut c_int) -> Call {
+    let config = Context::top()?.cache_config.load(SeqCst);
+    // SAFETY: the caller's promise.
+    unsafe { put(out, config) }
+}
+
+/// `cuCtxSetCacheConfig`.
+pub(crate) fn set_cache_config(config: c_int) -> Call {
+    if !(0..=3).contains(&config) {
+        return Err(Code::INVALID_VALUE);
+    }
+    Context::top()?.cache_config.store(config, SeqCst);
+    Ok(())
+}
+
+/// `cuCtxGetSharedMemConfig`: banks have four bytes.
+pub(crate) unsafe fn get_shared_config(out: *mut c_int) -> Call {
+    Context::top()?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, 1) }
+}
+
+/// `cuCtxGetStreamPriorityRange`: streams have no priorities.
+pub(crate) unsafe fn get_priority_range(least: *mut c_int, greatest: *mut c_int) -> Call {
+    Context::top()?;
+    for out in [least, greatest] {
+        if !out.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { put(out, 0) }?;
+        }
+    }
+    Ok(())
+}
+
+/// What needs a context and does nothing here.
+pub(crate) fn nothing() -> Call {
+    Context::top().map(drop)
+}
+
+/// `cuCtxEnablePeerAccess`: memory of other devices is reached by copies alone.
+pub(crate) fn enable_peer_access(_peer: Handle, _flags: c_uint) -> Call {
+    Context::top().and(Err(Code::PEER_ACCESS_UNSUPPORTED))
+}
+
+/// `cuCtxDisablePeerAccess`.
+pub(crate) fn disable_peer_access(_peer: Handle) -> Call {
+    Context::top().and(Err(Code::PEER_ACCESS_NOT_ENABLED))
+}

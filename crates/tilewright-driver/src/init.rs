@@ -1,0 +1,213 @@
+//! The driver itself, its errors, the addresses of its functions, and what devices say of themselves.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::Mutex;
+
+use crate::abi::{Ordinal, Uuid};
+use crate::call::{self, Call, initialised, put, put_text, text};
+use crate::code::Code;
+use crate::device::{self, add_device, locked};
+use crate::functions::function;
+use crate::settings;
+
+/// The version of CUDA whose interface this is.
+const VERSION: c_int = 13_000;
+
+/// `cuInit`.
+pub(crate) fn initialise(flags: c_uint) -> Call {
+    static ONCE: Mutex<()> = Mutex::new(());
+    if flags != 0 {
+        return Err(Code::INVALID_VALUE);
+    }
+    let _one_at_a_time = locked(&ONCE);
+    if device::count() == 0 {
+        for gpu in settings::read(|settings| settings.gpus.clone()) {
+            add_device(gpu).map_err(|error| {
+                settings::say(&error.to_string());
+                Code::INVALID_DEVICE
+            })?;
+        }
+    }
+    if device::count() == 0 {
+        return Err(Code::NO_DEVICE);
+    }
+    call::initialise();
+    Ok(())
+}
+
+/// `cuDriverGetVersion`.
+pub(crate) unsafe fn version(out: *mut c_int) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { put(out, VERSION) }
+}
+
+unsafe fn put_error(text: Option<&'static CStr>, out: *mut *const c_char) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { put(out, text.map_or(std::ptr::null(), CStr::as_ptr)) }?;
+    text.map(drop).ok_or(Code::INVALID_VALUE)
+}
+
+/// `cuGetErrorName`.
+pub(crate) unsafe fn error_name(code: c_int, out: *mut *const c_char) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { put_error(Code(code).name(), out) }
+}
+
+/// `cuGetErrorString`.
+pub(crate) unsafe fn error_text(code: c_int, out: *mut *const c_char) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { put_error(Code(code).text(), out) }
+}
+
+/// Names whose later forms came with later versions: asked for with an earlier one, the form before it is meant.
+const LATER: &[(&str, c_int)] = &[
+    ("cuCtxCreate_v3", 11_040),
+    ("cuCtxCreate_v4", 13_000),
+    ("cuDeviceGetUuid_v2", 11_040),
+    ("cuEventElapsedTime_v2", 12_080),
+    ("cuGetProcAddress_v2", 12_000),
+    ("cuMemAdvise_v2", 13_000),
+    ("cuMemPrefetchAsync_v2", 13_000),
+];
+
+/// `CUdriverProcAddressQueryResult`: the function is not there at all.
+const NOT_FOUND: c_int = 1;
+
+/// The function that a program of a version of CUDA means by a name.
+fn meant(name: &str, version: c_int) -> Option<*const c_void> {
+    // Forms for streams of their own in each thread: here they are the same.
+    let name = name.strip_suffix("_ptsz").or_else(|| name.strip_suffix("_ptds")).unwrap_or(name);
+    let is_in = |name: &str| LATER.iter().all(|(later, since)| *later != name || *since <= version);
+    let forms = (2..=4).rev().map(|form| format!("{name}_v{form}")).filter(|form| is_in(form));
+    forms.chain([name.to_owned()]).find_map(|form| function(&form))
+}
+
+/// `cuGetProcAddress`.
+pub(crate) unsafe fn address(
+    name: *const c_char,
+    out: *mut *const c_void,
+    version: c_int,
+    _flags: u64,
+    status: *mut c_int,
+) -> Call {
+    // SAFETY: the caller's promise.
+    let found = meant(unsafe { text(name) }?, version);
+    if !status.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { put(status, if found.is_some() { 0 } else { NOT_FOUND }) }?;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { put(out, found.unwrap_or(std::ptr::null())) }?;
+    found.map(drop).ok_or(Code::NOT_FOUND)
+}
+
+/// `cuDeviceGetCount`.
+pub(crate) unsafe fn device_count(out: *mut c_int) -> Call {
+    initialised()?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, device::count() as c_int) }
+}
+
+/// `cuDeviceGet`.
+pub(crate) unsafe fn device(out: *mut Ordinal, ordinal: c_int) -> Call {
+    initialised()?;
+    device::of(ordinal)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, ordinal) }
+}
+
+/// `cuDeviceGetName`.
+pub(crate) unsafe fn device_name(out: *mut c_char, room: c_int, ordinal: Ordinal) -> Call {
+    initialised()?;
+    let name = format!("{} (Tilewright emulator)", device::of(ordinal)?.gpu.name);
+    // SAFETY: the caller's promise.
+    unsafe { put_text(out, room, &name) }
+}
+
+/// `cuDeviceGetAttribute`.
+pub(crate) unsafe fn device_attribute(out: *mut c_int, which: c_int, ordinal: Ordinal) -> Call {
+    initialised()?;
+    let value = device::of(ordinal)?.attribute(which).ok_or(Code::INVALID_VALUE)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, value) }
+}
+
+/// `cuDeviceGetPCIBusId`.
+pub(crate) unsafe fn bus_id(out: *mut c_char, room: c_int, ordinal: Ordinal) -> Call {
+    initialised()?;
+    let name = device::of(ordinal)?.bus_id();
+    // SAFETY: the caller's promise.
+    unsafe { put_text(out, room, &name) }
+}
+
+/// `cuDeviceGetByPCIBusId`.
+pub(crate) unsafe fn by_bus_id(out: *mut Ordinal, name: *const c_char) -> Call {
+    initialised()?;
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name) }?;
+    let is_it =
+        |ordinal: &c_int| device::of(*ordinal).is_ok_and(|device| device.bus_id().eq_ignore_ascii_case(name));
+    let found = (0..device::count() as c_int).find(is_it).ok_or(Code::INVALID_DEVICE)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, found) }
+}
+
+/// `cuDeviceTotalMem`.
+pub(crate) unsafe fn total_memory(out: *mut usize, ordinal: Ordinal) -> Call {
+    initialised()?;
+    let bytes = device::of(ordinal)?.gpu.memory;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, bytes as usize) }
+}
+
+/// `cuDeviceGetUuid`.
+pub(crate) unsafe fn uuid(out: *mut Uuid, ordinal: Ordinal) -> Call {
+    initialised()?;
+    let bytes = device::of(ordinal)?.uuid();
+    // SAFETY: the caller's promise.
+    unsafe { put(out, Uuid { bytes }) }
+}
+
+/// `cuDeviceComputeCapability`.
+pub(crate) unsafe fn capability(major: *mut c_int, minor: *mut c_int, ordinal: Ordinal) -> Call {
+    initialised()?;
+    let capability = device::of(ordinal)?.gpu.capability;
+    // SAFETY: the caller's promise.
+    unsafe {
+        put(major, capability.major().into())?;
+        put(minor, capability.minor().into())
+    }
+}
+
+/// `cuDeviceCanAccessPeer`: by copies alone.
+pub(crate) unsafe fn can_access_peer(out: *mut c_int, ordinal: Ordinal, peer: Ordinal) -> Call {
+    initialised()?;
+    device::of(ordinal)?;
+    device::of(peer)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, 0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_the_form_of_the_version() {
+        for (name, version, form) in [
+            ("cuMemAlloc", 12_000, "cuMemAlloc_v2"),
+            ("cuMemAlloc_v2", 12_000, "cuMemAlloc_v2"),
+            ("cuCtxCreate", 11_000, "cuCtxCreate_v2"),
+            ("cuCtxCreate", 12_000, "cuCtxCreate_v3"),
+            ("cuCtxCreate", 13_000, "cuCtxCreate_v4"),
+            ("cuMemAdvise", 12_080, "cuMemAdvise"),
+            ("cuMemAdvise", 13_000, "cuMemAdvise_v2"),
+            ("cuStreamSynchronize_ptsz", 12_000, "cuStreamSynchronize"),
+            ("cuMemcpyHtoD_v2_ptds", 12_000, "cuMemcpyHtoD_v2"),
+        ] {
+            assert!(meant(name, version).is_some(), "{name}");
+            assert_eq!(meant(name, version), function(form), "{name} of {version}");
+        }
+        assert_eq!(meant("cuNothing", 13_000), None);
+    }
+}

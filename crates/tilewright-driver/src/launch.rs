@@ -1,0 +1,240 @@
+//! Launches: from the C interface to the emulator's machine, and what comes of them.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::Arc;
+use std::time::Instant;
+
+use tilewright_arch::{LaunchConfig as ArchLaunch, Occupancy};
+use tilewright_emulator::{Argument, BlockOrderPolicy, Launch, LaunchError, Parameter, Report};
+
+use crate::abi::{ATTRIBUTE_CLUSTER, ATTRIBUTE_COOPERATIVE, Handle, LaunchConfig};
+use crate::call::{Call, take};
+use crate::code::Code;
+use crate::context::{Context, Sticks};
+use crate::failure::{Failure, broken, refused};
+use crate::module::Function;
+use crate::watch::{self, Launched};
+use crate::{objects, settings, stream};
+
+/// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its like.
+const BUFFER_POINTER: usize = 1;
+const BUFFER_BYTES: usize = 2;
+
+/// How blocks are to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocks {
+    Independent,
+    Cooperative,
+}
+
+/// A grid, its blocks, and where they run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared: c_uint,
+    pub stream: Handle,
+    pub blocks: Blocks,
+}
+
+/// `cuLaunchKernel` and `cuLaunchCooperativeKernel`.
+///
+/// # Safety
+/// Arguments must be what the C interface asks for.
+pub(crate) unsafe fn launch(
+    handle: Handle,
+    extent: Extent,
+    arguments: *const *const c_void,
+    extra: *const *const c_void,
+) -> Call {
+    let context = stream::context(extent.stream)?;
+    let function = objects::get::<Function>(handle)?;
+    if !Arc::ptr_eq(&function.module.context, &context) {
+        return Err(Code::INVALID_CONTEXT);
+    }
+    check(&function, &extent)?;
+    let parameters = function.module.program.parameters(&function.entry).unwrap_or_default();
+    // SAFETY: the caller's promise.
+    let arguments = unsafe {
+        match (arguments.is_null(), extra.is_null()) {
+            (false, true) => one_by_one(parameters, arguments)?,
+            (true, false) => from_buffer(parameters, extra)?,
+            (true, true) if parameters.is_empty() => Vec::new(),
+            _ => return Err(Code::INVALID_VALUE),
+        }
+    };
+    run(&context, &function, &extent, arguments)
+}
+
+/// `cuLaunchKernelEx`.
+///
+/// # Safety
+/// As for [`launch`].
+pub(crate) unsafe fn launch_ex(
+    config: *const LaunchConfig,
+    handle: Handle,
+    arguments: *const *const c_void,
+    extra: *const *const c_void,
+) -> Call {
+    // SAFETY: the caller's promise.
+    let config = unsafe { take(config) }?;
+    let mut blocks = Blocks::Independent;
+    for index in 0..config.attribute_count as usize {
+        // SAFETY: the caller's promise: there are so many.
+        let attribute = unsafe { take(config.attributes.wrapping_add(index)) }?;
+        let words = attribute.value.words;
+        match attribute.id {
+            ATTRIBUTE_COOPERATIVE if words[0] != 0 => blocks = Blocks::Cooperative,
+            ATTRIBUTE_CLUSTER if words[..3] != [1, 1, 1] => {
+                settings::say("clusters of blocks are not supported");
+                return Err(Code::NOT_SUPPORTED);
+            }
+            // When a kernel may start, its priority, and what stays in the cache: nothing of that changes what it does.
+            _ => {}
+        }
+    }
+    let LaunchConfig { grid, block, shared, stream, .. } = config;
+    // SAFETY: the caller's promise.
+    unsafe { launch(handle, Extent { grid, block, shared, stream, blocks }, arguments, extra) }
+}
+
+/// Whether the device and the kernel take such blocks.
+fn check(function: &Function, extent: &Extent) -> Call {
+    let device = &function.module.context.device;
+    let limits = device.limits;
+    let [x, y, z] = extent.block.map(u64::from);
+    let threads = x * y * z;
+    let is_grid = extent.grid.iter().all(|&blocks| blocks > 0)
+        && extent.grid[0] <= i32::MAX as u32
+        && extent.grid[1..].iter().all(|&blocks| blocks <= 65535);
+    let is_block = threads > 0 && x.max(y) <= limits.max_threads_per_block.into() && z <= 64;
+    if !is_grid || !is_block || threads > limits.max_threads_per_block.into() {
+        return Err(Code::INVALID_VALUE);
+    }
+    if threads > function.max_threads().into() {
+        return Err(Code::LAUNCH_OUT_OF_RESOURCES);
+    }
+    if extent.shared > function.max_dynamic_shared() {
+        return Err(Code::INVALID_VALUE);
+    }
+    if extent.blocks == Blocks::Cooperative {
+        let config =
+            ArchLaunch { dynamic_shared_memory: extent.shared, ..ArchLaunch::threads(threads as u32) };
+        let resident = Occupancy::of(limits, &function.resources(), &config).map_or(0, |o| o.blocks_per_sm);
+        let blocks: u64 = extent.grid.iter().map(|&blocks| u64::from(blocks)).product();
+        if blocks > u64::from(resident) * u64::from(device.gpu.multiprocessors) {
+            return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+    }
+    Ok(())
+}
+
+/// Arguments that lie apart. That there are enough of them cannot be seen.
+unsafe fn one_by_one(
+    parameters: &[Parameter],
+    arguments: *const *const c_void,
+) -> Result<Vec<Argument>, Code> {
+    parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| {
+            // SAFETY: the caller's promise: there is one for each parameter.
+            let at = unsafe { arguments.add(index).read_unaligned() };
+            if at.is_null() {
+                return Err(Code::INVALID_VALUE);
+            }
+            // SAFETY: the caller's promise: it is as large as the parameter.
+            Ok(Argument::bytes(unsafe { std::slice::from_raw_parts(at.cast(), parameter.bytes) }))
+        })
+        .collect()
+}
+
+/// Arguments in one piece of memory.
+unsafe fn from_buffer(parameters: &[Parameter], extra: *const *const c_void) -> Result<Vec<Argument>, Code> {
+    let (mut buffer, mut bytes) = (std::ptr::null::<u8>(), None);
+    for pair in 0..4 {
+        // SAFETY: the caller's promise: pairs of a name and a value, and null at the end.
+        let (name, value) = unsafe {
+            match extra.add(2 * pair).read_unaligned().addr() {
+                0 => break,
+                name => (name, extra.add(2 * pair + 1).read_unaligned()),
+            }
+        };
+        match name {
+            BUFFER_POINTER => buffer = value.cast(),
+            // SAFETY: the caller's promise: the address of a size.
+            BUFFER_BYTES => bytes = Some(unsafe { take(value.cast::<usize>()) }?),
+            _ => return Err(Code::INVALID_VALUE),
+        }
+    }
+    let end = parameters.last().map_or(0, |parameter| parameter.offset + parameter.bytes);
+    let bytes = bytes.filter(|&bytes| bytes >= end && !buffer.is_null()).ok_or(Code::INVALID_VALUE)?;
+    // What is behind the last argument may only fill up to its alignment.
+    if bytes > end.next_multiple_of(16) {
+        return Err(Code::INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise: so many bytes.
+    let buffer: &[u8] = unsafe { std::slice::from_raw_parts(buffer, bytes) };
+    Ok(parameters.iter().map(|p| Argument::bytes(&buffer[p.offset..p.offset + p.bytes])).collect())
+}
+
+/// Executes a launch that may be. Its failure is told by the calls behind it.
+fn run(context: &Arc<Context>, function: &Function, extent: &Extent, arguments: Vec<Argument>) -> Call {
+    let device = &context.device;
+    let mut launch = Launch { arguments, ..Launch::new(extent.grid, extent.block) };
+    launch.dynamic_shared = extent.shared;
+    launch.options = watch::options();
+    launch.options.multiprocessors = device.gpu.multiprocessors;
+    if extent.blocks == Blocks::Cooperative {
+        launch.options.order = BlockOrderPolicy::Cooperative;
+    }
+    let mut memory = device.memory();
+    // What the program has allocated is not the launch's.
+    let own = memory.emulated.allocated();
+    launch.options.memory_limit = launch.options.memory_limit.saturating_add(own);
+    let began = Instant::now();
+    let outcome = watch::watched(&function.entry, |watch| {
+        memory.emulated.launch(&function.module.program, &function.entry, &launch, watch)
+    });
+    drop(memory);
+    let seconds = began.elapsed().as_secs_f64();
+    let failed = failure(&function.entry, &outcome);
+    watch::tell(&Launched {
+        kernel: &function.entry,
+        gpu: &device.gpu.name,
+        grid: extent.grid,
+        block: extent.block,
+        dynamic_shared: extent.shared,
+        seconds,
+        outcome: &outcome,
+        code: failed.as_ref().map_or(Code::SUCCESS, |(failure, _)| failure.code),
+    });
+    let Some((failure, sticks)) = failed else { return Ok(()) };
+    let failure = Arc::new(failure);
+    settings::say(&failure.to_string());
+    context.note(&failure, sticks);
+    match sticks {
+        Sticks::Yes => Ok(()),
+        Sticks::No => Err(failure.code),
+    }
+}
+
+/// What a launch failed with, if it did.
+fn failure(kernel: &str, outcome: &Result<Report, LaunchError>) -> Option<(Failure, Sticks)> {
+    let kernel = kernel.to_owned();
+    let report = match outcome {
+        Ok(report) => report,
+        Err(error) => {
+            let code = refused(error).unwrap_or(Code::LAUNCH_FAILED);
+            let (error, findings) = (Some(error.clone()), Vec::new());
+            return Some((Failure { code, kernel, error, findings }, Sticks::No));
+        }
+    };
+    let not_its_fault = report.error.as_ref().and_then(refused);
+    let (code, sticks) = match not_its_fault {
+        Some(code) => (code, Sticks::No),
+        None => (broken(report)?, Sticks::Yes),
+    };
+    let (error, findings) = (report.error.clone(), report.findings.clone());
+    Some((Failure { code, kernel, error, findings }, sticks))
+}

@@ -1,0 +1,366 @@
+//! Modules, and the functions and variables in them.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use tilewright_arch::{KernelResources, SharedMemoryOptIn};
+use tilewright_emulator::{EntryNeeds, Program};
+
+use crate::abi::{Address, Handle};
+use crate::call::{Call, put, text};
+use crate::code::Code;
+use crate::context::Context;
+use crate::device::locked;
+use crate::image::{self, Refusal};
+use crate::{objects, settings};
+
+/// A loaded module.
+#[derive(Debug)]
+pub(crate) struct Module {
+    pub context: Arc<Context>,
+    pub program: Arc<Program>,
+    functions: Mutex<HashMap<String, Handle>>,
+}
+
+/// A kernel of a module.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub module: Arc<Module>,
+    pub entry: String,
+    /// The same for C.
+    name: CString,
+    pub needs: EntryNeeds,
+    /// The dynamic shared memory that it may be launched with.
+    max_dynamic_shared: AtomicU32,
+    /// The part of the first-level cache that it prefers as shared memory; -1 for none.
+    carveout: AtomicU32,
+}
+
+/// `CUjit_option`.
+const JIT_ERROR_LOG: c_uint = 5;
+const JIT_ERROR_LOG_BYTES: c_uint = 6;
+
+/// Options of a load, as the program gives them.
+#[derive(Clone, Copy)]
+pub(crate) struct JitOptions {
+    pub count: c_uint,
+    pub options: *const c_uint,
+    pub values: *mut *mut c_void,
+}
+
+impl JitOptions {
+    pub const NONE: Self = Self { count: 0, options: std::ptr::null(), values: std::ptr::null_mut() };
+
+    /// Writes a text into the log for errors, if there is one.
+    unsafe fn log(self, text: &str) {
+        if self.options.is_null() || self.values.is_null() {
+            return;
+        }
+        let value = |which| {
+            // SAFETY: the caller's promise: there are `count` of both.
+            (0..self.count as usize).find_map(|at| unsafe {
+                (self.options.add(at).read_unaligned() == which).then(|| self.values.add(at).read_unaligned())
+            })
+        };
+        if let (Some(log), Some(room)) = (value(JIT_ERROR_LOG), value(JIT_ERROR_LOG_BYTES)) {
+            let room = c_int::try_from(room.addr()).unwrap_or(c_int::MAX);
+            // A log that cannot be written changes nothing.
+            // SAFETY: the caller's promise: there is so much room.
+            let _ = unsafe { crate::call::put_text(log.cast(), room, text) };
+        }
+    }
+}
+
+/// `cuModuleLoadData` and its like.
+///
+/// # Safety
+/// The image must be whole, and the options what the C interface asks for.
+pub(crate) unsafe fn load(out: *mut Handle, image: *const c_void, options: JitOptions) -> Call {
+    let context = Context::current()?;
+    if out.is_null() {
+        return Err(Code::INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    let loaded = unsafe { image::ptx(image, context.device.gpu.capability) };
+    let loaded = loaded.and_then(|ptx| load_ptx(&context, &ptx));
+    let handle = loaded.map_err(|refusal| {
+        settings::say(&refusal.why);
+        // SAFETY: the caller's promise.
+        unsafe { options.log(&refusal.why) };
+        refusal.code
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, handle) }
+}
+
+fn load_ptx(context: &Arc<Context>, ptx: &str) -> Result<Handle, Refusal> {
+    let program = context.device.memory().emulated.load(ptx);
+    let program = program.map_err(|error| Refusal { code: Code::INVALID_PTX, why: error.to_string() })?;
+    let (context, functions) = (context.clone(), Mutex::default());
+    let handle = objects::new_handle();
+    objects::insert(handle, Arc::new(Module { context, program: Arc::new(program), functions }));
+    Ok(handle)
+}
+
+/// `cuModuleLoad`: from a file.
+pub(crate) unsafe fn load_file(out: *mut Handle, path: *const c_char) -> Call {
+    let context = Context::current()?;
+    // SAFETY: the caller's promise.
+    let path = unsafe { text(path) }?;
+    let image = std::fs::read(path).map_err(|_| Code::FILE_NOT_FOUND)?;
+    let loaded = image::ptx_of_bytes(&image, context.device.gpu.capability);
+    let handle = loaded.and_then(|ptx| load_ptx(&context, &ptx)).map_err(|refusal| {
+        settings::say(&refusal.why);
+        refusal.code
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, handle) }
+}
+
+/// `cuModuleUnload`: when no kernel runs on the device any more.
+pub(crate) fn unload(handle: Handle) -> Call {
+    Context::current()?;
+    let module = objects::remove::<Module>(handle)?;
+    objects::remove_functions(locked(&module.functions).drain().map(|(_, function)| function));
+    module.context.device.memory().emulated.unload(&module.program);
+    Ok(())
+}
+
+/// `cuModuleGetFunction`.
+pub(crate) unsafe fn get_function(out: *mut Handle, handle: Handle, name: *const c_char) -> Call {
+    Context::current()?;
+    let module = objects::get::<Module>(handle)?;
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name) }?;
+    let mut known = locked(&module.functions);
+    let function = match known.get(name) {
+        Some(&function) => function,
+        None => {
+            let needs = module.program.needs(name).ok_or(Code::NOT_FOUND)?;
+            let function = objects::new_handle();
+            objects::insert(function, Arc::new(Function::new(module.clone(), name, needs)));
+            known.insert(name.into(), function);
+            function
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { put(out, function) }
+}
+
+/// `cuModuleGetFunctionCount`.
+pub(crate) unsafe fn function_count(out: *mut c_uint, handle: Handle) -> Call {
+    Context::current()?;
+    let count = objects::get::<Module>(handle)?.program.entries().count();
+    // SAFETY: the caller's promise.
+    unsafe { put(out, count as c_uint) }
+}
+
+/// `cuModuleGetLoadingMode`: at once.
+pub(crate) unsafe fn loading_mode(out: *mut c_int) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { put(out, 1) }
+}
+
+/// `cuModuleGetGlobal`: either result may be left out.
+pub(crate) unsafe fn get_global(
+    address: *mut Address,
+    bytes: *mut usize,
+    handle: Handle,
+    name: *const c_char,
+) -> Call {
+    Context::current()?;
+    let module = objects::get::<Module>(handle)?;
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name) }?;
+    let symbol = module.program.symbols().iter().find(|symbol| symbol.name == name);
+    let symbol = symbol.ok_or(Code::NOT_FOUND)?;
+    if !address.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { put(address, symbol.address) }?;
+    }
+    if !bytes.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { put(bytes, symbol.bytes as usize) }?;
+    }
+    Ok(())
+}
+
+/// `CUfunction_attribute`.
+mod attribute {
+    use std::ffi::c_int;
+
+    pub const MAX_THREADS: c_int = 0;
+    pub const STATIC_SHARED: c_int = 1;
+    pub const CONSTANT: c_int = 2;
+    pub const LOCAL: c_int = 3;
+    pub const REGISTERS: c_int = 4;
+    pub const PTX_VERSION: c_int = 5;
+    pub const BINARY_VERSION: c_int = 6;
+    pub const CACHE_MODE_CA: c_int = 7;
+    pub const MAX_DYNAMIC_SHARED: c_int = 8;
+    pub const CARVEOUT: c_int = 9;
+    /// Those of clusters end here.
+    pub const LAST: c_int = 15;
+}
+
+impl Function {
+    fn new(module: Arc<Module>, entry: &str, needs: EntryNeeds) -> Self {
+        let most = module.context.device.limits.shared_memory_per_block;
+        let dynamic = u64::from(most).saturating_sub(needs.shared_bytes) as u32;
+        Self {
+            module,
+            entry: entry.into(),
+            name: CString::new(entry).unwrap_or_default(),
+            needs,
+            max_dynamic_shared: AtomicU32::new(dynamic),
+            carveout: AtomicU32::new(u32::MAX),
+        }
+    }
+
+    /// The dynamic shared memory that it may be launched with.
+    pub fn max_dynamic_shared(&self) -> u32 {
+        self.max_dynamic_shared.load(SeqCst)
+    }
+
+    /// The largest block.
+    pub fn max_threads(&self) -> u32 {
+        let limits = self.module.context.device.limits;
+        let required = self.needs.required_threads.map(|[x, y, z]| x * y * z);
+        let compiled_for = self.needs.max_threads.or(required).unwrap_or(u64::MAX);
+        u64::from(limits.max_threads_per_block).min(compiled_for) as u32
+    }
+
+    /// Registers of a thread: an estimate, held to what lets the largest block run, as an assembler would.
+    pub fn registers(&self) -> u32 {
+        const LEAST: u32 = 8;
+        let limits = self.module.context.device.limits;
+        let most = match self.needs.max_threads.is_some() || self.needs.required_threads.is_some() {
+            true => limits.registers_per_block / self.max_threads().max(1) / 8 * 8,
+            false => u32::MAX,
+        };
+        self.needs.registers.min(limits.max_registers_per_thread).min(most).max(LEAST)
+    }
+
+    /// What an occupancy calculation needs of it.
+    pub fn resources(&self) -> KernelResources {
+        KernelResources {
+            registers_per_thread: self.registers(),
+            static_shared_memory: u32::try_from(self.needs.shared_bytes).unwrap_or(u32::MAX),
+            max_threads_per_block: self.max_threads(),
+            shared_memory_opt_in: SharedMemoryOptIn::Bytes(self.max_dynamic_shared()),
+            ..KernelResources::default()
+        }
+    }
+
+    fn attribute(&self, which: c_int) -> Option<c_int> {
+        let capability = self.module.context.device.gpu.capability;
+        let number = |value: u64| c_int::try_from(value).unwrap_or(c_int::MAX);
+        Some(match which {
+            attribute::MAX_THREADS => number(self.max_threads().into()),
+            attribute::STATIC_SHARED => number(self.needs.shared_bytes),
+            attribute::CONSTANT => number(self.needs.constant_bytes),
+            attribute::LOCAL => number(self.needs.local_bytes.into()),
+            attribute::REGISTERS => number(self.registers().into()),
+            attribute::PTX_VERSION | attribute::BINARY_VERSION => number(capability.number().into()),
+            attribute::CACHE_MODE_CA => 0,
+            attribute::MAX_DYNAMIC_SHARED => number(self.max_dynamic_shared().into()),
+            attribute::CARVEOUT => self.carveout.load(SeqCst).cast_signed(),
+            10..=attribute::LAST => 0,
+            _ => return None,
+        })
+    }
+}
+
+/// `cuFuncGetAttribute`.
+pub(crate) unsafe fn get_attribute(out: *mut c_int, which: c_int, handle: Handle) -> Call {
+    Context::current()?;
+    let value = objects::get::<Function>(handle)?.attribute(which).ok_or(Code::INVALID_VALUE)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, value) }
+}
+
+/// `cuFuncSetAttribute`.
+pub(crate) fn set_attribute(handle: Handle, which: c_int, value: c_int) -> Call {
+    Context::current()?;
+    let function = objects::get::<Function>(handle)?;
+    let limits = function.module.context.device.limits;
+    match which {
+        attribute::MAX_DYNAMIC_SHARED => {
+            let bytes = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;
+            let all = u64::from(bytes) + function.needs.shared_bytes;
+            if all > limits.shared_memory_per_block_optin.into() {
+                return Err(Code::INVALID_VALUE);
+            }
+            function.max_dynamic_shared.store(bytes, SeqCst);
+        }
+        attribute::CARVEOUT if (-1..=100).contains(&value) => {
+            function.carveout.store(value.cast_unsigned(), SeqCst);
+        }
+        // Whether clusters may be larger than every device has them.
+        14 => {}
+        _ => return Err(Code::INVALID_VALUE),
+    }
+    Ok(())
+}
+
+/// `cuFuncSetCacheConfig` and `cuFuncSetSharedMemConfig`: wishes that change nothing here.
+pub(crate) fn set_config(handle: Handle, _config: c_int) -> Call {
+    Context::current()?;
+    objects::get::<Function>(handle).map(drop)
+}
+
+/// `cuFuncGetModule`.
+pub(crate) unsafe fn get_module(out: *mut Handle, handle: Handle) -> Call {
+    let function = objects::get::<Function>(handle)?;
+    let module = objects::module_handle(&function.module).ok_or(Code::INVALID_HANDLE)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, module) }
+}
+
+/// `cuFuncGetParamInfo`: where an argument lies and how large it is.
+pub(crate) unsafe fn parameter(handle: Handle, index: usize, offset: *mut usize, bytes: *mut usize) -> Call {
+    let function = objects::get::<Function>(handle)?;
+    let parameters = function.module.program.parameters(&function.entry).unwrap_or_default();
+    let parameter = parameters.get(index).ok_or(Code::INVALID_VALUE)?;
+    if !bytes.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { put(bytes, parameter.bytes) }?;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { put(offset, parameter.offset) }
+}
+
+/// `cuFuncIsLoaded`: always.
+pub(crate) unsafe fn is_loaded(out: *mut c_int, handle: Handle) -> Call {
+    objects::get::<Function>(handle)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, 1) }
+}
+
+/// `cuKernelGetFunction`: a kernel of a library is a function of the module that the library is.
+pub(crate) unsafe fn same_function(out: *mut Handle, handle: Handle) -> Call {
+    objects::get::<Function>(handle)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, handle) }
+}
+
+/// `cuLibraryGetModule`.
+pub(crate) unsafe fn same_module(out: *mut Handle, handle: Handle) -> Call {
+    objects::get::<Module>(handle)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, handle) }
+}
+
+/// `cuFuncLoad`: it is.
+pub(crate) fn check_function(handle: Handle) -> Call {
+    objects::get::<Function>(handle).map(drop)
+}
+
+/// `cuFuncGetName`: a text that lives as long as the function.
+pub(crate) unsafe fn get_name(out: *mut *const c_char, handle: Handle) -> Call {
+    let function = objects::get::<Function>(handle)?;
+    // SAFETY: the caller's promise.
+    unsafe { put(out, function.name.as_ptr()) }
+}
