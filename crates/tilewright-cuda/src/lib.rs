@@ -23,7 +23,7 @@ pub use cache::{CacheInfo, CacheKey, CubinCache};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
-    DeviceInfo, DeviceMatrix, Driver, DriverVersion, DynDeviceMatrix, FunctionAttributes, Pinned,
+    DeviceInfo, DeviceMatrix, Driver, DriverKind, DriverVersion, DynDeviceMatrix, FunctionAttributes, Pinned,
     device_layout,
 };
 pub use engine::{

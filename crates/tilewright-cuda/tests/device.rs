@@ -190,3 +190,8 @@ fn cublas_agrees_with_the_definition_for_every_order() {
         }
     }
 }
+
+#[test]
+fn all_pass_on_the_emulator() {
+    common::all_pass_on_the_emulator();
+}

@@ -2,26 +2,22 @@
 
 mod common;
 
-use common::{directory, expected, gpu, matrix, path, problem};
+use common::{compiles, directory, expected, gpu, matrix, path, problem};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use tilewright_core::{DType, Error, Layout, Matrix, MinPlus, Problem, SemiringId};
-use tilewright_cuda::{CodeArgument, CodeLaunch, CubinCache, Engine, Nvrtc, Origin, Output, Source};
-use tilewright_kernels::{COMPILER_OPTIONS, Request, find, simt_tiles};
+use tilewright_cuda::{CodeArgument, CodeLaunch, CubinCache, DriverKind, Engine, Nvrtc, Origin};
+use tilewright_kernels::{Request, find, simt_tiles};
 
-/// The machine code of `coalesced`, which no recipe makes for launches such as these.
+/// The code of `coalesced`, which no recipe makes for launches such as these.
 fn coalesced(engine: &Engine) -> Vec<u8> {
     let request = Request {
         target: engine.target(),
         ..Request::new(problem(64, 64, 64), SemiringId::MinPlus, DType::F32)
     };
     let recipe = find("coalesced").expect("in the catalogue").recipe(&request).expect("accepted");
-    let program = recipe.launches()[0].program();
-    let source = Source { name: program.file(), text: program.source(), headers: &program.headers() };
-    let nvrtc = Nvrtc::find().expect("the engine compiles");
-    let architecture = engine.device().capability.into();
-    nvrtc.compile(&source, architecture, Output::Cubin, COMPILER_OPTIONS).expect("compiles").image
+    common::image(engine, recipe.launches()[0].program())
 }
 
 /// A launch of `coalesced` on 64 x 64 matrices, with rows of A that lie `lda` elements apart.
@@ -77,9 +73,14 @@ fn multiply(cache: Option<CubinCache>, name: &str) -> Origin {
     prepared.kernels().expect("described")[0].origin
 }
 
+/// Whether NVRTC made it now, to machine code or to PTX.
+fn is_compiled(origin: Origin) -> bool {
+    matches!(origin, Origin::Compiled { .. } | Origin::CompiledByDriver { .. })
+}
+
 #[test]
 fn the_second_engine_does_not_compile() {
-    if gpu().is_none() {
+    if gpu().is_none() || !compiles() {
         return;
     }
     let directory = directory();
@@ -90,9 +91,9 @@ fn the_second_engine_does_not_compile() {
     };
     let ((first, cold), (second, warm)) = (timed(), timed());
     eprintln!("cold {cold:?}, warm {warm:?}");
-    assert!(matches!(first, Origin::Compiled { .. }), "{first:?}");
+    assert!(is_compiled(first), "{first:?}");
     assert!(matches!(second, Origin::Cache { .. }), "{second:?}");
-    assert!(matches!(multiply(None, "shared-tile"), Origin::Compiled { .. }));
+    assert!(is_compiled(multiply(None, "shared-tile")));
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn child_process() {
 
 #[test]
 fn processes_share_a_cache() {
-    if gpu().is_none() {
+    if gpu().is_none() || !compiles() {
         return;
     }
     let directory = directory();
@@ -176,7 +177,7 @@ fn processes_share_a_cache() {
 
 #[test]
 fn a_damaged_cache_never_fails_a_launch() {
-    if gpu().is_none() {
+    if gpu().is_none() || !compiles() {
         return;
     }
     let directory = directory();
@@ -190,7 +191,7 @@ fn a_damaged_cache_never_fails_a_launch() {
         for entry in entries() {
             std::fs::write(entry, damage).expect("writable");
         }
-        assert!(matches!(multiply(Some(cache.clone()), name), Origin::Compiled { .. }));
+        assert!(is_compiled(multiply(Some(cache.clone()), name)));
         assert!(matches!(multiply(Some(cache.clone()), name), Origin::Cache { .. }));
     }
     // A directory that cannot be used.
@@ -200,7 +201,7 @@ fn a_damaged_cache_never_fails_a_launch() {
 
 #[test]
 fn impossible_launches_say_what_was_asked() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = gpu().filter(|_| compiles()) else { return };
     let error = run_coalesced(&engine, [2048, 1, 1], 0, 64).expect_err("impossible");
     assert_eq!(error.code(), "device");
     for part in ["2048 x 1 x 1 threads", "registers", "coalesced"] {
@@ -237,7 +238,7 @@ fn out_of_bounds_child() {
 
 #[test]
 fn a_kernel_that_reads_out_of_bounds_is_named() {
-    if gpu().is_none() {
+    if gpu().is_none() || !compiles() {
         return;
     }
     let output = Command::new(std::env::current_exe().expect("this program"))
@@ -261,14 +262,10 @@ fn a_kernel_that_reads_out_of_bounds_is_named() {
 /// A cubin that someone else assembled, on arrays of the host.
 #[test]
 fn code_from_elsewhere_runs() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = gpu().filter(|_| compiles()) else { return };
     let showing = find("copy-offset").expect("known").show(&[]).expect("has defaults");
     let launch = &showing.recipe().launches()[0];
-    let headers = launch.program().headers();
-    let source = Source { name: launch.program().file(), text: launch.program().source(), headers: &headers };
-    let nvrtc = Nvrtc::find().expect("the engine compiles");
-    let architecture = engine.device().capability.into();
-    let compiled = nvrtc.compile(&source, architecture, Output::Cubin, COMPILER_OPTIONS).expect("compiles");
+    let image = common::image(&engine, launch.program());
     let input: Vec<f32> = (0..showing.input()).map(|i| i as f32).collect();
     let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
     let mut arrays = [bytes(&input), vec![0; 4 * showing.output()]];
@@ -276,7 +273,7 @@ fn code_from_elsewhere_runs() {
     let arguments = [CodeArgument::Memory(0), CodeArgument::Memory(1), CodeArgument::Bytes(&n)];
     let code = CodeLaunch {
         name: "copy-offset",
-        cubin: &compiled.image,
+        cubin: &image,
         entry: launch.entry(),
         grid: launch.grid(),
         block: launch.block(),
@@ -299,7 +296,7 @@ fn code_from_elsewhere_runs() {
 /// The tile for which machine code is changed: every sum is that of multiply-adds in the order of k, bit for bit, whether or not operands are reused.
 #[test]
 fn reused_operands_change_no_bit() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = gpu().filter(|_| compiles()) else { return };
     // Whole tiles and edges; A by columns, which is copied in vectors, and by rows.
     for (m, n, k, by_columns) in [(256, 192, 320, true), (256, 192, 320, false), (130, 70, 33, true)] {
         let number = |i: usize| 1.0 / (((i * 2_654_435_761) >> 5) % 10_007 + 3) as f64;
@@ -337,10 +334,16 @@ fn reused_operands_change_no_bit() {
             _ => 0,
         };
         eprintln!("{m} x {n} x {k}: {reused} instructions changed");
-        let measured = Nvrtc::find().is_ok_and(|nvrtc| nvrtc.version().to_string() == "13.0")
+        let measured = engine.driver_kind() == DriverKind::Gpu
+            && Nvrtc::find().is_ok_and(|nvrtc| nvrtc.version().to_string() == "13.0")
             && engine.device().capability.to_string() == "9.0";
         if measured && std::env::var_os("TILEWRIGHT_NO_REUSE").is_none() {
             assert!(reused > 100, "{origin:?}");
         }
     }
+}
+
+#[test]
+fn all_pass_on_the_emulator() {
+    common::all_pass_on_the_emulator();
 }

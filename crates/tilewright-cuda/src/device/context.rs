@@ -8,6 +8,8 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 use tilewright_core::Error;
+#[cfg(feature = "emulated")]
+use tilewright_core::ErrorKind;
 
 /// A device's primary context, which is shared with everything else in the process that uses this device.
 #[derive(Debug)]
@@ -17,6 +19,17 @@ pub(crate) struct Context {
     pub(crate) health: Health,
     device: ffi::Device,
     handle: ffi::Context,
+    ownership: Ownership,
+}
+
+/// Whose a device is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ownership {
+    /// Everybody's in this process.
+    Shared,
+    /// An emulated one that goes with its context.
+    #[cfg(feature = "emulated")]
+    Own,
 }
 
 // SAFETY: the driver's functions may be called from any thread; a context becomes current per thread, by `enter`.
@@ -26,19 +39,23 @@ unsafe impl Sync for Context {}
 
 impl Context {
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>, Error> {
-        let driver = Driver::find()?;
+        Self::open_on(Driver::find()?, ordinal, Ownership::Shared)
+    }
+
+    /// The primary context of a device of this driver.
+    pub(crate) fn open_on(driver: Driver, ordinal: usize, ownership: Ownership) -> Result<Arc<Self>, Error> {
         let (device, info) = DeviceInfo::read(&driver, ordinal)?;
         let mut handle = ptr::null_mut();
         // SAFETY: the pointer is valid for a write, and the device exists.
         let code = unsafe { (driver.functions.cuDevicePrimaryCtxRetain)(&mut handle, device) };
         driver.check(code, || format!("opening {}", info.name))?;
-        Ok(Arc::new(Self { driver, info, health: Health::new(), device, handle }))
+        Ok(Arc::new(Self { driver, info, health: Health::new(), device, handle, ownership }))
     }
 
     /// A context that a fake driver has opened.
     #[cfg(test)]
     pub(super) fn fake(driver: Driver, info: DeviceInfo, handle: ffi::Context, health: Health) -> Arc<Self> {
-        Arc::new(Self { driver, info, health, device: 0, handle })
+        Arc::new(Self { driver, info, health, device: 0, handle, ownership: Ownership::Shared })
     }
 
     /// Turns a code into an error; `doing` is what was tried. A failure that breaks the context is remembered.
@@ -47,9 +64,38 @@ impl Context {
     }
 
     pub(crate) fn error(&self, code: ffi::Code, doing: String) -> Error {
-        let error = self.driver.error(code, doing);
+        let error = self.explain(self.driver.error(code, doing));
         self.health.note(code, &error);
         error
+    }
+
+    /// What the emulator found, where it is the one who knows.
+    #[cfg(feature = "emulated")]
+    fn explain(&self, error: Error) -> Error {
+        let Some(failure) = self.failure() else { return error };
+        match error.kind() {
+            ErrorKind::Device { doing, name, number, text, hint } if *number == failure.code.0 => {
+                // An error is one line.
+                let found = failure.to_string().lines().map(str::trim).collect::<Vec<_>>().join("; ");
+                let (doing, name, hint) = (doing.clone(), name.clone(), hint.clone());
+                ErrorKind::Device { doing, name, number: *number, text: format!("{text}: {found}"), hint }
+                    .into()
+            }
+            _ => error,
+        }
+    }
+
+    #[cfg(not(feature = "emulated"))]
+    fn explain(&self, error: Error) -> Error {
+        error
+    }
+
+    /// The last launch that failed on the emulated driver of this process.
+    #[cfg(feature = "emulated")]
+    pub(crate) fn failure(&self) -> Option<Arc<tilewright_driver::Failure>> {
+        super::emulated::is_own(&self.driver)
+            .then(|| tilewright_driver::failure(self.handle.addr()))
+            .flatten()
     }
 
     /// Makes the context current in this thread until the guard is dropped.
@@ -80,6 +126,10 @@ impl Drop for Context {
         if self.health.is_own() {
             // SAFETY: retained once, in `open`, by this process.
             unsafe { (self.driver.functions.cuDevicePrimaryCtxRelease_v2)(self.device) };
+        }
+        #[cfg(feature = "emulated")]
+        if self.ownership == Ownership::Own {
+            tilewright_driver::remove_device(self.info.ordinal);
         }
     }
 }

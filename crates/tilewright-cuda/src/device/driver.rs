@@ -1,14 +1,17 @@
 //! The driver: whether it is there, whether it is recent enough, and what its codes mean.
 
 use super::health::same_process;
-use crate::ffi::MissingFunction;
 use crate::ffi::driver::{Code, Functions, NO_DEVICE};
+use crate::ffi::{MissingFunction, symbol};
 use crate::locate::{self, Component, Environment, Location};
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::ptr;
 use std::sync::OnceLock;
 use tilewright_core::{Error, ErrorKind};
+
+/// A function that Tilewright's library has besides those of CUDA.
+const EMULATOR_MARK: &str = "tilewright_emulated_driver";
 
 /// CUDA 12.0: the oldest driver for which NVRTC 12 makes machine code.
 const OLDEST: DriverVersion = DriverVersion(12_000);
@@ -21,6 +24,17 @@ pub struct Driver {
     version: DriverVersion,
     /// The process that initialised it.
     process: u32,
+    kind: DriverKind,
+}
+
+/// Who executes what a driver is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DriverKind {
+    /// GPUs.
+    Gpu,
+    /// Tilewright's emulator, in a library or in this process. It takes PTX and no machine code.
+    Emulator,
 }
 
 /// The newest CUDA that a driver supports.
@@ -51,7 +65,8 @@ impl fmt::Display for DriverVersion {
 }
 
 impl Driver {
-    /// Finds the driver, loads and initialises it; once in a process where it succeeds.
+    /// Finds the driver, loads and initialises it; once in a process where it succeeds. Where `TILEWRIGHT_CUDA_PATH` is `emulator`, it is the emulated driver of
+    /// this process.
     ///
     /// # Errors
     /// `unavailable` where there is no driver, no device, where the driver is older than CUDA 12.0, and in a process that was forked
@@ -73,10 +88,27 @@ impl Driver {
     }
 
     fn load() -> Result<Self, Error> {
+        #[cfg(feature = "emulated")]
+        if super::emulated::is_chosen() {
+            return Self::emulated();
+        }
         let loaded = locate::library(Component::Driver, &Environment::current())?;
         // SAFETY: a library of this name is the driver, and loaded libraries are never unloaded.
         let functions = unsafe { Functions::load(loaded.library) }
             .map_err(|MissingFunction(name)| locate::incomplete(Component::Driver, &loaded.location, name))?;
+        let kind = match symbol(loaded.library, EMULATOR_MARK) {
+            Some(_) => DriverKind::Emulator,
+            None => DriverKind::Gpu,
+        };
+        Self::initialise(functions, loaded.location, kind)
+    }
+
+    /// Initialises a driver that was found.
+    pub(super) fn initialise(
+        functions: Functions,
+        location: Location,
+        kind: DriverKind,
+    ) -> Result<Self, Error> {
         let mut number: c_int = 0;
         // SAFETY: the pointer is valid for a write; this function may be called before `cuInit`.
         unsafe { (functions.cuDriverGetVersion)(&mut number) };
@@ -85,7 +117,7 @@ impl Driver {
             ErrorKind::Unavailable { what: "the CUDA driver", why, hint: hint.into() }.into()
         };
         if version < OLDEST {
-            let why = format!("{} supports CUDA {version}, and {OLDEST} is needed", loaded.location);
+            let why = format!("{location} supports CUDA {version}, and {OLDEST} is needed");
             return Err(unavailable(why, "update NVIDIA's driver to version 525 or later"));
         }
         // SAFETY: 0 is the only flag value.
@@ -100,8 +132,8 @@ impl Driver {
                 return Err(unavailable(format!("{name}: {text}"), hint));
             }
         }
-        let (functions, location) = (Box::leak(Box::new(functions)), Box::leak(Box::new(loaded.location)));
-        Ok(Self { functions, location, version, process: std::process::id() })
+        let (functions, location) = (Box::leak(Box::new(functions)), Box::leak(Box::new(location)));
+        Ok(Self { functions, location, version, process: std::process::id(), kind })
     }
 
     /// A driver of a test.
@@ -111,12 +143,17 @@ impl Driver {
         location: &'static Location,
         version: DriverVersion,
     ) -> Self {
-        Self { functions, location, version, process: std::process::id() }
+        Self { functions, location, version, process: std::process::id(), kind: DriverKind::Gpu }
     }
 
     /// The newest CUDA that this driver supports.
     pub fn version(&self) -> DriverVersion {
         self.version
+    }
+
+    /// Who executes what it is given.
+    pub fn kind(&self) -> DriverKind {
+        self.kind
     }
 
     /// Where the library is, and by which rule it was found.

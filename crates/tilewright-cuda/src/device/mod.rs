@@ -2,6 +2,8 @@
 
 mod context;
 mod driver;
+#[cfg(feature = "emulated")]
+mod emulated;
 #[cfg(test)]
 mod fake;
 mod health;
@@ -12,7 +14,7 @@ mod module;
 mod stream;
 mod transfer;
 
-pub use driver::{Driver, DriverVersion};
+pub use driver::{Driver, DriverKind, DriverVersion};
 pub use info::DeviceInfo;
 pub use matrix::{DeviceMatrix, DynDeviceMatrix};
 pub use memory::Pinned;
@@ -23,6 +25,8 @@ pub use transfer::device_layout;
 pub(crate) use fake::healthy as fake_stream;
 
 pub(crate) use context::Context;
+#[cfg(feature = "emulated")]
+pub(crate) use context::Ownership;
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Extent, Function, Module, Texture};
 pub(crate) use stream::{Event, Stream};

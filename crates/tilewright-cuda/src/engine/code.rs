@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::cubin::Cubin;
-use crate::device::{DeviceMemory, Extent, Module, Texture};
+use crate::device::{DeviceMemory, DriverKind, Extent, Module, Texture};
 use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
@@ -12,7 +12,7 @@ use tilewright_core::{Error, ErrorKind};
 pub struct CodeLaunch<'a> {
     /// The name in messages.
     pub name: &'a str,
-    /// The cubin.
+    /// The cubin; where the emulator executes kernels, PTX that ends with a zero byte.
     pub cubin: &'a [u8],
     /// The entry in it.
     pub entry: &'a str,
@@ -47,14 +47,22 @@ impl Engine {
     /// arrays.
     ///
     /// # Errors
-    /// `unsupported` for what is no cubin and for an array that there is not, `device-memory` for arrays that do not fit, `device`
+    /// `unsupported` for what is neither and for an array that there is not, `device-memory` for arrays that do not fit, `device`
     /// for a launch that fails.
     pub unsafe fn run_code(&self, launch: &CodeLaunch<'_>, arrays: &mut [Vec<u8>]) -> Result<(), Error> {
         let unsupported = |why: String| -> Error {
             let what = format!("launching {}", launch.name);
             ErrorKind::Unsupported { what, why, hint: String::new() }.into()
         };
-        Cubin::parse(launch.cubin).map_err(|error| unsupported(error.to_string()))?;
+        match self.driver_kind() {
+            DriverKind::Gpu => {
+                Cubin::parse(launch.cubin).map_err(|error| unsupported(error.to_string()))?;
+            }
+            DriverKind::Emulator if launch.cubin.last() == Some(&0) => {}
+            DriverKind::Emulator => {
+                return Err(unsupported("the emulator executes PTX that ends with a zero byte".into()));
+            }
+        }
         // SAFETY: the caller's promise.
         let module = unsafe { Module::load(self.context(), launch.name, launch.cubin)? };
         let function = module.function(launch.entry)?;

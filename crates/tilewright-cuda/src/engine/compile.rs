@@ -6,7 +6,7 @@ use super::ways::{Compiler, Way, first_that_will_do, ways, why_not};
 use crate::architecture::Architecture;
 use crate::cache::{CacheKey, CubinCache};
 use crate::cubin;
-use crate::device::{Function, FunctionAttributes, Module};
+use crate::device::{DriverKind, Function, FunctionAttributes, Module};
 use crate::nvrtc::{Nvrtc, Output, Source};
 use std::panic::resume_unwind;
 use std::sync::{Arc, PoisonError};
@@ -185,7 +185,11 @@ impl Engine {
         let compiler = found.as_ref().ok().map(|found| &found.compiler);
         let shipped = program.shipped_ptx().and_then(|_| program.shipped_architecture().parse().ok());
         let shipped = shipped.map(|architecture: Architecture| architecture.capability);
-        ways(compiler, self.context().driver.version(), self.device().capability, shipped)
+        let mut ways = ways(compiler, self.context().driver.version(), self.device().capability, shipped);
+        if self.driver_kind() == DriverKind::Emulator {
+            ways.retain(|way| *way != Way::Machine);
+        }
+        ways
     }
 
     /// The compiler, looked for until it is found: the first that makes code for this driver and device. Where none does, it is the first of all, so that
@@ -227,7 +231,7 @@ impl Engine {
     ) -> Result<(Arc<Module>, Origin), Error> {
         let headers = program.headers();
         let source = Source { name: program.file(), text: program.source(), headers: &headers };
-        let place = self.place(&source, nvrtc);
+        let place = self.place(&source, nvrtc, &self.architecture().real(), Output::Cubin);
         let cached = place.and_then(|(cache, key)| cache.load(key));
         // An entry that the driver refuses is compiled again, as if it were not there.
         if let Some((module, reused)) = cached.and_then(|image| self.load(program, &image).ok()) {
@@ -242,11 +246,16 @@ impl Engine {
         Ok((module, Origin::Compiled { seconds: began.elapsed().as_secs_f64(), reused }))
     }
 
-    /// Where the machine code is kept: nowhere, if the build of the compiler is not known.
-    fn place(&self, source: &Source<'_>, nvrtc: &Nvrtc) -> Option<(&CubinCache, CacheKey)> {
+    /// Where code is kept: nowhere, if the build of the compiler is not known.
+    fn place(
+        &self,
+        source: &Source<'_>,
+        nvrtc: &Nvrtc,
+        target: &str,
+        output: Output,
+    ) -> Option<(&CubinCache, CacheKey)> {
         let (cache, build) = (self.0.cache.as_ref()?, nvrtc.build()?);
-        let target = self.architecture().real();
-        Some((cache, CacheKey::new(source, &target, Output::Cubin, COMPILER_OPTIONS, build)))
+        Some((cache, CacheKey::new(source, target, output, COMPILER_OPTIONS, build)))
     }
 
     /// The machine code of a program, as the compiler wrote it.
@@ -254,7 +263,7 @@ impl Engine {
         let nvrtc = &self.compiler()?.nvrtc;
         let headers = program.headers();
         let source = Source { name: program.file(), text: program.source(), headers: &headers };
-        let place = self.place(&source, nvrtc);
+        let place = self.place(&source, nvrtc, &self.architecture().real(), Output::Cubin);
         if let Some(image) = place.and_then(|(cache, key)| cache.load(key)) {
             return Ok(image);
         }
@@ -275,9 +284,23 @@ impl Engine {
     ) -> Result<(Arc<Module>, Origin), Error> {
         let headers = program.headers();
         let source = Source { name: program.file(), text: program.source(), headers: &headers };
-        let ptx = nvrtc.compile(&source, architecture, Output::Ptx, COMPILER_OPTIONS)?;
-        // SAFETY: NVRTC's PTX is whole and ends with a zero.
-        let module = unsafe { Module::load(self.context(), program.name(), &ptx.image) }?;
+        let place = self.place(&source, nvrtc, &architecture.virtual_name(), Output::Ptx);
+        // Of an entry that is damaged the checksum does not fit; that it ends with a zero is looked at all the same.
+        let cached = place.and_then(|(cache, key)| cache.load(key)).filter(|ptx| ptx.last() == Some(&0));
+        // SAFETY: it came from the cache with its checksum, and ends with a zero.
+        let load = |ptx: &[u8]| unsafe { Module::load(self.context(), program.name(), ptx) };
+        if let Some(module) = cached.and_then(|ptx| load(&ptx).ok()) {
+            return Ok((module, Origin::Cache { reused: 0 }));
+        }
+        let mut ptx = nvrtc.compile(&source, architecture, Output::Ptx, COMPILER_OPTIONS)?.image;
+        if ptx.last() != Some(&0) {
+            ptx.push(0);
+        }
+        let module = load(&ptx)?;
+        if let Some((cache, key)) = place {
+            // The kernel runs all the same.
+            let _ = cache.store(key, &ptx);
+        }
         Ok((module, Origin::CompiledByDriver { seconds: began.elapsed().as_secs_f64() }))
     }
 

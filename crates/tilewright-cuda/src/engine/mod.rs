@@ -23,7 +23,9 @@ pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 pub use reuse::OperandReuse;
 
 use crate::cache::CubinCache;
-use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DynDeviceMatrix, Pinned, Stream};
+#[cfg(feature = "emulated")]
+use crate::device::Ownership;
+use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DriverKind, DynDeviceMatrix, Pinned, Stream};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -91,6 +93,48 @@ impl Engine {
     /// As [`Engine::open`].
     pub fn with_cache(ordinal: usize, cache: Option<CubinCache>) -> Result<Self, Error> {
         Ok(Self::of(Stream::new(Context::open(ordinal)?)?, cache))
+    }
+
+    /// An engine on a device of its own that the emulator imitates: kernels are executed as PTX, with all checks, where they are launched. It shares nothing with other
+    /// engines, and goes with its last clone.
+    ///
+    /// # Errors
+    /// `unavailable` where there are too many of them, `environment` where the emulator's settings make no sense.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, MatRef, SemiringId};
+    /// use tilewright_cuda::Engine;
+    /// let gpu = tilewright_arch::Device::find("a6000").unwrap();
+    /// let engine = Engine::emulated(gpu.into())?;
+    /// let layout = Layout::row_major(2, 2);
+    /// let a = engine.upload(MatRef::new(&[1.0_f32, 2.0, 3.0, 4.0], layout)?)?;
+    /// let mut c = engine.zeros::<f32>(layout)?;
+    /// engine.product(tilewright_kernels::find("naive")?, SemiringId::PlusTimes, &a, &a, &mut c)?;
+    /// assert_eq!(c.to_matrix()?.as_slice(), [7.0, 10.0, 15.0, 22.0]);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    #[cfg(feature = "emulated")]
+    pub fn emulated(gpu: tilewright_driver::Gpu) -> Result<Self, Error> {
+        // First of all, so that the devices that the driver has by itself keep their numbers.
+        let driver = Driver::emulated()?;
+        let ordinal = tilewright_driver::add_device(gpu).map_err(|error| ErrorKind::Unavailable {
+            what: "another emulated GPU",
+            why: error.to_string(),
+            hint: "let go of engines that are not needed".into(),
+        })?;
+        let context = Context::open_on(driver, ordinal, Ownership::Own)?;
+        Ok(Self::of(Stream::new(context)?, None))
+    }
+
+    /// The last launch that failed on the emulated driver of this process, with what was found.
+    #[cfg(feature = "emulated")]
+    pub fn failure(&self) -> Option<Arc<tilewright_driver::Failure>> {
+        self.context().failure()
+    }
+
+    /// Who executes the kernels.
+    pub fn driver_kind(&self) -> DriverKind {
+        self.context().driver.kind()
     }
 
     fn of(stream: Arc<Stream>, cache: Option<CubinCache>) -> Self {

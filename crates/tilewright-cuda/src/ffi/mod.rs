@@ -11,6 +11,7 @@ pub(crate) mod driver;
 pub(crate) mod nvrtc;
 
 use libloading::Library;
+use std::ffi::c_void;
 
 /// What a table lacks: the name of the first function that its library does not have.
 #[derive(Debug, Clone, Copy)]
@@ -27,9 +28,16 @@ macro_rules! functions {
             /// # Safety
             /// `library` must be the one that this table describes, and stay loaded as long as the table is used.
             pub(crate) unsafe fn load(library: &libloading::Library) -> Result<Self, super::MissingFunction> {
+                // SAFETY: the caller's promise.
+                unsafe { Self::find(&|name| super::symbol(library, name)) }
+            }
+
+            /// # Safety
+            /// What `find` finds must be functions of these names, and stay as long as the table is used.
+            pub(crate) unsafe fn find(find: super::Find<'_>) -> Result<Self, super::MissingFunction> {
                 Ok(Self {
-                    // SAFETY: a function of this name has this signature in that library.
-                    $($name: unsafe { super::function(library, stringify!($name)) }?,)*
+                    // SAFETY: a function of this name has this signature.
+                    $($name: unsafe { super::function(find, stringify!($name)) }?,)*
                 })
             }
 
@@ -52,9 +60,20 @@ macro_rules! functions {
 }
 pub(crate) use functions;
 
+/// Finds the address of a function by its name.
+pub(crate) type Find<'a> = &'a dyn Fn(&'static str) -> Option<*const c_void>;
+
+/// The address of a name in a library.
+pub(crate) fn symbol(library: &Library, name: &str) -> Option<*const c_void> {
+    // SAFETY: an address is all that is asked for.
+    unsafe { library.get::<unsafe extern "C" fn()>(name) }.ok().map(|symbol| *symbol as *const c_void)
+}
+
 /// # Safety
-/// `F` must be a function pointer type with the signature of `name` in `library`.
-unsafe fn function<F: Copy>(library: &Library, name: &'static str) -> Result<F, MissingFunction> {
+/// `F` must be a function pointer type with the signature of what is found.
+unsafe fn function<F: Copy>(find: Find<'_>, name: &'static str) -> Result<F, MissingFunction> {
+    const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
+    let address = find(name).filter(|address| !address.is_null()).ok_or(MissingFunction(name))?;
     // SAFETY: the caller states the type.
-    unsafe { library.get::<F>(name) }.map(|symbol| *symbol).map_err(|_| MissingFunction(name))
+    Ok(unsafe { std::mem::transmute_copy(&address) })
 }

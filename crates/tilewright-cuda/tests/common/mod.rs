@@ -11,6 +11,53 @@ pub fn gpu() -> Option<Engine> {
     available(Engine::with_cache(0, Some(shared_cache())))
 }
 
+/// Runs the tests of this program once more, in a process whose GPU is an emulated one. They pass there as on a GPU.
+pub fn all_pass_on_the_emulator() {
+    const AGAIN: &str = "TILEWRIGHT_TEST_EMULATED";
+    if std::env::var_os(AGAIN).is_some() {
+        return;
+    }
+    let program = std::env::current_exe().expect("this program");
+    let variables = [(AGAIN, "1"), ("TILEWRIGHT_CUDA_PATH", "emulator"), ("TILEWRIGHT_REQUIRE_GPU", "1")];
+    let output =
+        std::process::Command::new(program).arg("--nocapture").envs(variables).output().expect("it starts");
+    let text =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success(), "{text}");
+    let passed = text.lines().filter(|line| line.starts_with("test ") && line.ends_with("ok")).count();
+    eprintln!("{passed} tests pass on the emulator");
+}
+
+/// Whether kernels can be compiled here, or a line that says that a test needs it.
+pub fn compiles() -> bool {
+    match tilewright_cuda::Nvrtc::find() {
+        Ok(_) => true,
+        Err(error) if std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none_or(|value| value == "0") => {
+            eprintln!("skipped: {error}");
+            false
+        }
+        Err(error) => panic!("TILEWRIGHT_REQUIRE_NVRTC is set, and {error}"),
+    }
+}
+
+/// Code of a program as the engine's driver takes it: machine code, or PTX for the emulator.
+pub fn image(engine: &Engine, program: &tilewright_kernels::Program) -> Vec<u8> {
+    use tilewright_cuda::{DriverKind, Nvrtc, Output, Source};
+    let source = Source { name: program.file(), text: program.source(), headers: &program.headers() };
+    let output = match engine.driver_kind() {
+        DriverKind::Emulator => Output::Ptx,
+        _ => Output::Cubin,
+    };
+    let nvrtc = Nvrtc::find().expect("the engine compiles");
+    let options = tilewright_kernels::COMPILER_OPTIONS;
+    let mut image =
+        nvrtc.compile(&source, engine.device().capability.into(), output, options).expect("compiles").image;
+    if output == Output::Ptx && image.last() != Some(&0) {
+        image.push(0);
+    }
+    image
+}
+
 /// What was found, or a line that says why the test is skipped.
 pub fn available<T>(found: Result<T, Error>) -> Option<T> {
     match found {

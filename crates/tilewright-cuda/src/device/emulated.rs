@@ -1,0 +1,47 @@
+//! The driver of this process that executes kernels on the emulator.
+
+use super::driver::{Driver, DriverKind};
+use crate::ffi::MissingFunction;
+use crate::ffi::driver::Functions;
+use crate::locate::{self, Component, Environment, Location, Rule};
+use std::sync::OnceLock;
+use tilewright_core::{Error, ErrorKind};
+use tilewright_driver::{Messages, Settings, configure, function};
+
+/// What the driver's variable says for this driver.
+const CHOSEN: &str = "emulator";
+
+/// Whether the environment asks for this driver in place of a GPU's.
+pub(super) fn is_chosen() -> bool {
+    Environment::current().path(Component::Driver.variable()).is_some_and(|path| path.as_os_str() == CHOSEN)
+}
+
+/// Whether a driver is the one of this process.
+pub(super) fn is_own(driver: &Driver) -> bool {
+    driver.kind() == DriverKind::Emulator && driver.location().path.as_os_str() == CHOSEN
+}
+
+impl Driver {
+    /// The driver that executes kernels on the emulator, in this process. Its devices are those of `TILEWRIGHT_EMULATED_GPUS`, unless some were added before.
+    ///
+    /// # Errors
+    /// `environment` for GPUs that are not known.
+    pub fn emulated() -> Result<Self, Error> {
+        static MADE: OnceLock<Driver> = OnceLock::new();
+        if let Some(driver) = MADE.get() {
+            return Ok(*driver);
+        }
+        let mut settings = Settings::from_environment().map_err(|error| {
+            let (name, value, expected) = (error.name, error.value, error.expected);
+            ErrorKind::Environment { name, value, expected }
+        })?;
+        settings.messages = Messages::Nowhere;
+        configure(settings);
+        let location = Location { path: CHOSEN.into(), rule: Rule::Variable(Component::Driver.variable()) };
+        // SAFETY: the functions are those of this process, and have the signatures of CUDA.
+        let functions = unsafe { Functions::find(&function) }
+            .map_err(|MissingFunction(name)| locate::incomplete(Component::Driver, &location, name))?;
+        let driver = Self::initialise(functions, location, DriverKind::Emulator)?;
+        Ok(*MADE.get_or_init(|| driver))
+    }
+}
