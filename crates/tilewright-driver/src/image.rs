@@ -7,6 +7,7 @@ use std::io::Read;
 use tilewright_arch::ComputeCapability;
 
 use crate::code::Code;
+use crate::settings::{self, NewerPtx};
 
 /// What the wrapper of a container begins with, in which the second eight bytes are its address.
 const WRAPPER: u32 = 0x4662_43b1;
@@ -113,7 +114,8 @@ fn fits(text: &str, capability: ComputeCapability) -> Result<(), Refusal> {
     let Some(target) = Target::of(text) else {
         return Err(Refusal::broken("the image is neither PTX, which names a .target, nor a container"));
     };
-    if target.rank(capability).is_some() {
+    let takes_newer = settings::read(|settings| settings.newer_ptx) == NewerPtx::Executed;
+    if takes_newer || target.rank(capability).is_some() {
         return Ok(());
     }
     let why = format!("the PTX is for {target}, and the device has compute capability {capability}");

@@ -41,7 +41,7 @@ pub use code::Code;
 pub use device::{AddDeviceError, Gpu, add_device, remove_device};
 pub use failure::{Failure, failure};
 pub use functions::{api, function};
-pub use settings::{InvalidVariable, Messages, Settings, configure};
+pub use settings::{InvalidVariable, Messages, NewerPtx, Settings, configure};
 pub use watch::{Launched, Watcher, observe};
 
 #[doc(hidden)]

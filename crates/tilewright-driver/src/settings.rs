@@ -17,10 +17,22 @@ pub struct Settings {
     pub gpus: Vec<Gpu>,
     /// Checks, order and limits of launches.
     pub options: LaunchOptions,
+    /// What is done with PTX for a newer device than the one that is imitated.
+    pub newer_ptx: NewerPtx,
     /// Where to say what a program cannot be told by a code, and what its kernels print.
     pub messages: Messages,
     /// The file that each launch adds a line of JSON to.
     pub log: Option<PathBuf>,
+}
+
+/// What is done with PTX that a device is too old for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NewerPtx {
+    /// It is refused, as by a GPU's driver.
+    #[default]
+    Refused,
+    /// It is executed: the emulator knows its instructions.
+    Executed,
 }
 
 /// Where messages go.
@@ -35,8 +47,8 @@ pub enum Messages {
 
 impl Default for Settings {
     fn default() -> Self {
-        let (gpus, messages, log) = Default::default();
-        Self { gpus, options: LaunchOptions::default(), messages, log }
+        let (gpus, newer_ptx, messages, log) = Default::default();
+        Self { gpus, options: LaunchOptions::default(), newer_ptx, messages, log }
     }
 }
 

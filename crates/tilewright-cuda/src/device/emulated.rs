@@ -6,7 +6,7 @@ use crate::ffi::driver::Functions;
 use crate::locate::{self, Component, Environment, Location, Rule};
 use std::sync::OnceLock;
 use tilewright_core::{Error, ErrorKind};
-use tilewright_driver::{Messages, Settings, configure, function};
+use tilewright_driver::{Messages, NewerPtx, Settings, configure, function};
 
 /// What the driver's variable says for this driver.
 const CHOSEN: &str = "emulator";
@@ -35,7 +35,7 @@ impl Driver {
             let (name, value, expected) = (error.name, error.value, error.expected);
             ErrorKind::Environment { name, value, expected }
         })?;
-        settings.messages = Messages::Nowhere;
+        (settings.messages, settings.newer_ptx) = (Messages::Nowhere, NewerPtx::Executed);
         configure(settings);
         let location = Location { path: CHOSEN.into(), rule: Rule::Variable(Component::Driver.variable()) };
         // SAFETY: the functions are those of this process, and have the signatures of CUDA.

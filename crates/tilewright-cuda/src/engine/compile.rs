@@ -8,6 +8,7 @@ use crate::cache::{CacheKey, CubinCache};
 use crate::cubin;
 use crate::device::{DriverKind, Function, FunctionAttributes, Module};
 use crate::nvrtc::{Nvrtc, Output, Source};
+use crate::program_ptx::ProgramPtx;
 use std::panic::resume_unwind;
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -166,7 +167,25 @@ impl Engine {
                 Err(error) => first = first.or(Some(error)),
             }
         }
-        Err(first.unwrap_or_else(|| self.no_way(found)))
+        match first {
+            Some(error) => Err(error),
+            None if self.driver_kind() == DriverKind::Emulator => self.nearest(program, began),
+            None => Err(self.no_way(found)),
+        }
+    }
+
+    /// For the emulator, which executes PTX for newer devices than the one that it imitates.
+    fn nearest(&self, program: &Program, began: Instant) -> Result<(Way, Arc<Module>, Origin), Error> {
+        let ptx = ProgramPtx::of(program, self.device().capability)?;
+        let image = [ptx.text.as_bytes(), &[0]].concat();
+        // SAFETY: the PTX was written by NVRTC, is whole, and ends with a zero.
+        let module = unsafe { Module::load(self.context(), program.name(), &image) }?;
+        let seconds = began.elapsed().as_secs_f64();
+        let origin = match ptx.missing {
+            None => Origin::CompiledByDriver { seconds },
+            Some(_) => Origin::Shipped { seconds },
+        };
+        Ok((Way::Virtual(ptx.architecture.capability), module, origin))
     }
 
     /// Whether there is a way to make code of a program: a compiler that driver and device take, or PTX that comes with it.
@@ -174,6 +193,9 @@ impl Engine {
     /// # Errors
     /// `unavailable` where there is none.
     pub fn can_make(&self, program: &Program) -> Result<(), Error> {
+        if self.driver_kind() == DriverKind::Emulator {
+            return ProgramPtx::exists(program);
+        }
         let found = self.compiler();
         let (driver, device) = (self.context().driver.version(), self.device().capability);
         // A compiler that will do is known at once; whether PTX is that of the program takes a look at all of its text.

@@ -8,32 +8,51 @@ use crate::{
 };
 use std::time::Instant;
 use tilewright_core::{DynMut, DynRef, Layout};
-use tilewright_cuda::Engine;
+use tilewright_cuda::{Engine, Prepared};
 use tilewright_kernels::{Launch, Recipe, Rejected};
 
 pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Failure> {
     let began = Instant::now();
     let engine = Engine::shared()?;
     let select = |asked| select_among(asked, job.options.kernel, &|recipe| can_make(&engine, recipe));
-    let (Selection { recipe, operands, passed_over, .. }, _) =
-        job.select(a, b, &c, engine.target(), &select)?;
-    let mut prepare = began.elapsed();
+    let selection = job.select(a, b, &c, engine.target(), &select)?;
+    let passed_over = selection.passed_over.clone();
+    let mut ran = run_on(&engine, job, selection, (a, b, c))?;
+    ran.report.prepare_seconds += ran.began.duration_since(began).as_secs_f64();
+    ran.report.why = remarks(passed_over.as_ref(), &ran.prepared.warnings()).into();
+    Ok(ran.report)
+}
+
+/// What was run on an engine.
+pub(super) struct Ran {
+    pub report: Report,
+    pub prepared: Prepared,
+    began: Instant,
+}
+
+/// Runs what was selected on an engine.
+pub(super) fn run_on(
+    engine: &Engine,
+    job: &Job<'_>,
+    Selection { recipe, operands, .. }: Selection,
+    (a, b, c): (DynRef<'_>, DynRef<'_>, DynMut<'_>),
+) -> Result<Ran, Failure> {
+    let began = Instant::now();
     let upload = |matrix: DynRef<'_>| match operands {
         Operands::AsTheyAre => engine.upload_dyn(matrix),
         Operands::CopiedByRows => engine.upload_dyn(matrix.to_matrix()?.as_ref()),
     };
-    let uploading = Instant::now();
     let (a, b) = (upload(a)?, upload(b)?);
     let mut on_device = match job.joining.reads_c() {
         true => upload(c.as_ref())?,
         false => engine.zeros_dyn(c.dtype(), Layout::row_major(c.layout().rows, c.layout().cols))?,
     };
-    let mut transfer = uploading.elapsed();
+    let mut transfer = began.elapsed();
     // After the operands, so that what is left is known: without memory for workspaces, a recipe does without.
     let loading = Instant::now();
     let kernel = recipe.kernel().name.into();
     let prepared = engine.prepare(recipe)?;
-    prepare += loading.elapsed();
+    let prepare = loading.elapsed();
     let (whole, [a_rows, b_rows, c_rows]) = (on_device.rows(), job.rows);
     let (a, b) = (a.with_rows(a_rows)?, b.with_rows(b_rows)?);
     on_device = on_device.with_rows(c_rows)?;
@@ -47,15 +66,16 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     let reading = Instant::now();
     on_device.copy_to(c).map_err(|error| Failure { error, c: Target::Lost })?;
     transfer += reading.elapsed();
-    Ok(Report {
+    let report = Report {
         backend: Backend::Cuda,
         kernel,
         threads: 1,
         seconds,
         transfer_seconds: transfer.as_secs_f64(),
         prepare_seconds: prepare.as_secs_f64(),
-        why: remarks(passed_over.as_ref(), &prepared.warnings()).into(),
-    })
+        why: String::new().into(),
+    };
+    Ok(Ran { report, prepared, began })
 }
 
 /// Whether there is code of every kernel for the GPU.

@@ -3,13 +3,11 @@
 mod cuda;
 #[cfg(feature = "emulator")]
 mod emulator;
-#[cfg(feature = "emulator")]
-mod image;
 
 use crate::{
     backend::Backend,
     options::{Options, Report},
-    selection::{Operands, Selection},
+    selection::Selection,
 };
 use tilewright_core::{
     BatchMut, BatchRef, DType, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix,
@@ -146,11 +144,11 @@ impl Job<'_> {
         match device {
             Device::Present => cuda::run(self, a, b, c),
             #[cfg(feature = "emulator")]
-            Device::Emulated => Ok(emulator::run(self, a, b, c)?),
+            Device::Emulated => emulator::run(self, a, b, c),
         }
     }
 
-    /// The recipe for matrices of the host, and where they will lie on the device: by rows where no kernel takes their strides.
+    /// The recipe for matrices of the host.
     fn select(
         &self,
         a: DynRef<'_>,
@@ -158,7 +156,7 @@ impl Job<'_> {
         c: &DynMut<'_>,
         target: kernels::Target,
         select: &dyn Fn(Request) -> Result<Selection, Error>,
-    ) -> Result<(Selection, [Place; 3]), Error> {
+    ) -> Result<Selection, Error> {
         let by_rows = |layout: Layout| (Layout::row_major(layout.rows, layout.cols), 0);
         let places = [
             device_layout(a.layout())?,
@@ -174,7 +172,7 @@ impl Job<'_> {
                 let next = if layout.rows > rows { rows as isize * layout.row_stride } else { 0 };
                 (Layout { rows, ..layout }, next)
             });
-        let selection = select(Request {
+        select(Request {
             batch: Batch { count: self.count, a: a_next, b: b_next, c: c_next },
             joining: self.joining,
             alignment: Alignment {
@@ -184,12 +182,7 @@ impl Job<'_> {
             },
             target,
             ..Request::new(Problem::new(la, lb, lc)?, self.semiring, a.dtype())
-        })?;
-        let places = match selection.operands {
-            Operands::AsTheyAre => places,
-            Operands::CopiedByRows => places.map(|(layout, _)| by_rows(layout)),
-        };
-        Ok((selection, places))
+        })
     }
 }
 
