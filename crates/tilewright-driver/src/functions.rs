@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use crate::abi::*;
 use crate::call::{guard, initialised};
 use crate::launch::{Blocks, Extent};
+use crate::missing::MISSING;
 use crate::module::JitOptions;
 use crate::{
     context, copy, event, host, init, launch, link, memory, module, occupancy, pool, stream, texture,
@@ -34,6 +35,8 @@ macro_rules! for_each_function {
             cuDeviceGetUuid_v2(out: *mut Uuid, device: Ordinal) = init::uuid(out, device);
             cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: Ordinal) = init::capability(major, minor, device);
             cuDeviceCanAccessPeer(out: *mut c_int, device: Ordinal, peer: Ordinal) = init::can_access_peer(out, device, peer);
+            cuDeviceGetP2PAttribute(out: *mut c_int, _which: c_int, device: Ordinal, peer: Ordinal) = init::can_access_peer(out, device, peer);
+            cuGetExportTable(out: *mut *const c_void, _table: *const Uuid) = init::export_table(out);
             cuProfilerStart() = initialised();
             cuProfilerStop() = initialised();
 
@@ -129,6 +132,7 @@ macro_rules! for_each_function {
             cuDeviceGetDefaultMemPool(out: *mut Handle, device: Ordinal) = pool::get(out, device);
             cuDeviceGetMemPool(out: *mut Handle, device: Ordinal) = pool::get(out, device);
             cuDeviceSetMemPool(device: Ordinal, pool: Handle) = pool::set(device, pool);
+            cuMemPoolCreate(out: *mut Handle, properties: *const c_void) = pool::create(out, properties);
             cuMemPoolDestroy(pool: Handle) = pool::destroy(pool);
             cuMemPoolTrimTo(pool: Handle, keep: usize) = pool::trim(pool, keep);
             cuMemPoolGetAttribute(pool: Handle, which: c_int, out: *mut c_void) = pool::get_attribute(pool, which, out);
@@ -248,11 +252,12 @@ unsafe impl Sync for Pointer {}
 // SAFETY: as above.
 unsafe impl Send for Pointer {}
 
-/// The function of this name, as a loader finds it in a library; `None` for one that is not there.
+/// The function of this name, as a loader finds it in a library. One that CUDA 13.0 has and this crate has not returns
+/// [`Code::NOT_SUPPORTED`](crate::Code::NOT_SUPPORTED); `None` for what CUDA has not.
 ///
 /// It has the signature that NVIDIA's "CUDA Driver API" gives it.
 pub fn function(name: &str) -> Option<*const c_void> {
-    FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, pointer)| pointer.0)
+    FUNCTIONS.iter().chain(MISSING).find(|(known, _)| *known == name).map(|(_, pointer)| pointer.0)
 }
 
 #[cfg(test)]
@@ -261,7 +266,7 @@ mod tests {
 
     #[test]
     fn each_function_is_there_once() {
-        let mut names: Vec<_> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+        let mut names: Vec<_> = FUNCTIONS.iter().chain(MISSING).map(|(name, _)| *name).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

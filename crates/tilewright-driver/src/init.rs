@@ -101,6 +101,17 @@ pub(crate) unsafe fn address(
     found.map(drop).ok_or(Code::NOT_FOUND)
 }
 
+/// `cuGetExportTable`: NVIDIA's runtime library asks for tables that nothing documents, and checks by one of them whose driver this is.
+pub(crate) unsafe fn export_table(out: *mut *const c_void) -> Call {
+    settings::say(
+        "this program is linked with NVIDIA's runtime library (libcudart), which works with NVIDIA's driver alone; programs that call the \
+         driver's functions (cu...) by themselves can be run",
+    );
+    // SAFETY: the caller's promise.
+    unsafe { put(out, std::ptr::null()) }?;
+    Err(Code::NOT_SUPPORTED)
+}
+
 /// `cuDeviceGetCount`.
 pub(crate) unsafe fn device_count(out: *mut c_int) -> Call {
     initialised()?;

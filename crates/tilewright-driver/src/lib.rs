@@ -27,6 +27,7 @@ mod init;
 mod launch;
 mod link;
 mod memory;
+mod missing;
 mod module;
 mod objects;
 mod occupancy;
@@ -41,6 +42,8 @@ pub use code::Code;
 pub use device::{AddDeviceError, Gpu, add_device, remove_device};
 pub use failure::{Failure, failure};
 pub use functions::{api, function};
+#[doc(hidden)]
+pub use missing::missing_api;
 pub use settings::{InvalidVariable, Messages, NewerPtx, Settings, configure};
 pub use watch::{Launched, Watcher, observe};
 

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use crate::abi::{Address, Handle, Ordinal};
-use crate::call::{Call, initialised, put};
+use crate::call::{Call, initialised, put, take};
 use crate::code::Code;
 use crate::context::Context;
 use crate::{device, memory, objects, stream};
@@ -43,6 +43,18 @@ pub(crate) unsafe fn get(out: *mut Handle, ordinal: Ordinal) -> Call {
 pub(crate) fn set(ordinal: Ordinal, pool: Handle) -> Call {
     device::of(ordinal)?;
     objects::get::<Pool>(pool).map(drop)
+}
+
+/// `cuMemPoolCreate`: of what it is given, the device counts, which is the last of four numbers.
+pub(crate) unsafe fn create(out: *mut Handle, properties: *const c_void) -> Call {
+    initialised()?;
+    // SAFETY: the caller's promise: a structure of which this is the beginning.
+    let [_, _, _, ordinal] = unsafe { take(properties.cast::<[c_int; 4]>()) }?;
+    device::of(ordinal)?;
+    let handle = objects::new_handle();
+    objects::insert(handle, Arc::new(Pool { ordinal }));
+    // SAFETY: the caller's promise.
+    unsafe { put(out, handle) }
 }
 
 /// `cuMemPoolDestroy`.
