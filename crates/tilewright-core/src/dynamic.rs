@@ -113,6 +113,17 @@ impl<'a> DynRef<'a> {
         Self { layout: self.layout.t(), ..self }
     }
 
+    /// The `rows x cols` part whose first element is `(row, col)`.
+    ///
+    /// # Errors
+    /// `window-out-of-bounds` when it reaches outside.
+    pub fn window(self, row: usize, col: usize, rows: usize, cols: usize) -> Result<Self, Error> {
+        let (layout, offset) = self.layout.window(row, col, rows, cols)?;
+        let bytes = offset * self.dtype.size() as isize;
+        // SAFETY: the window's elements are elements of this matrix.
+        Ok(Self { ptr: unsafe { self.ptr.offset(bytes) }, layout, ..self })
+    }
+
     /// The typed view, or `None` when the elements are not `T`.
     pub fn typed<T: Element>(self) -> Option<MatRef<'a, T>> {
         // SAFETY: the constructors vouch for elements of this type.
@@ -122,8 +133,9 @@ impl<'a> DynRef<'a> {
     /// A row-major copy with elements of type `dtype`.
     ///
     /// Floats round to nearest, but a number beyond the range of the type is refused and does not become infinite;
-    /// integers must fit, and a float becomes an integer only when it is whole. `extremes` says what happens to infinities
-    /// on the way to integers, and what the extreme integers mean on the way from one type to another.
+    /// integers must fit, and a float becomes an integer only when it is whole. A boolean is `true` for every number but 0; NaN
+    /// is refused. `extremes` says what happens to infinities on the way to integers, and what the extreme integers mean on the
+    /// way from one type to another.
     ///
     /// # Errors
     /// `conversion` names the first element that cannot be represented; `out-of-memory`.
@@ -224,6 +236,16 @@ impl<'a> DynMut<'a> {
     /// The same matrix for a shorter time, so that it can be handed on and used again.
     pub const fn reborrow(&mut self) -> DynMut<'_> {
         DynMut { ptr: self.ptr, dtype: self.dtype, layout: self.layout, life: PhantomData }
+    }
+    /// The `rows x cols` part whose first element is `(row, col)`.
+    ///
+    /// # Errors
+    /// `window-out-of-bounds` when it reaches outside.
+    pub fn window(self, row: usize, col: usize, rows: usize, cols: usize) -> Result<Self, Error> {
+        let (layout, offset) = self.layout.window(row, col, rows, cols)?;
+        let bytes = offset * self.dtype.size() as isize;
+        // SAFETY: the window's elements are elements of this matrix, and `self` is consumed.
+        Ok(Self { ptr: unsafe { self.ptr.offset(bytes) }, layout, ..self })
     }
     /// Sets element `(row, col)` to the one that has these bytes.
     ///
@@ -406,6 +428,17 @@ mod tests {
         let other = DynMatrix::zeros(DType::Bool, 2, 3).unwrap();
         assert_eq!(target.copy_from(other.as_ref()).unwrap_err().code(), "dtype-mismatch");
         assert_eq!(data, [0, 3, 9, 1, 4, 9, 2, 5]);
+    }
+
+    #[test]
+    fn windows_are_parts_of_the_matrix() {
+        let mut m: DynMatrix = Matrix::from_fn(4, 3, |i, j| (3 * i + j) as i16).unwrap().into();
+        let lower = m.as_ref().window(2, 0, 2, 3).unwrap();
+        assert_eq!((lower.get(0, 0), lower.get(1, 2)), (Some(Value::Int(6)), Some(Value::Int(11))));
+        assert_eq!(lower.t().window(1, 1, 2, 1).unwrap().get(1, 0), Some(Value::Int(11)));
+        assert_eq!(m.as_ref().window(3, 0, 2, 3).unwrap_err().code(), "window-out-of-bounds");
+        m.as_mut().window(1, 1, 1, 2).unwrap().typed::<i16>().unwrap().fill(-1);
+        assert_eq!(m.into_typed::<i16>().unwrap().as_slice(), [0, 1, 2, 3, -1, -1, 6, 7, 8, 9, 10, 11]);
     }
 
     #[test]

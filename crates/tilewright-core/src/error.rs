@@ -1,6 +1,6 @@
 //! The one error type, with codes that stay stable across releases.
 
-use crate::{dtype::DType, layout::Layout};
+use crate::{dtype::DType, layout::Layout, semiring::NOT_NEGATIVE};
 use std::path::PathBuf;
 
 /// Everything that can go wrong, as one small value.
@@ -102,6 +102,10 @@ pub enum ErrorKind {
     #[error("{doing}: {name} ({number}): {text}")]
     Device { doing: String, name: String, number: i32, text: String, hint: String },
 
+    /// A kernel that broke a rule of the machine while it was emulated, whatever it computed.
+    #[error("emulating {program}: {name} ({findings}): {first}")]
+    KernelFault { program: String, name: String, findings: usize, first: String },
+
     #[error("{what} does not compile for {target}\n{}", log.trim())]
     Compilation { what: String, target: String, log: String, hint: String },
 
@@ -144,6 +148,7 @@ impl ErrorKind {
             Self::OutOfMemory { .. } => "out-of-memory",
             Self::DeviceMemory { .. } => "device-memory",
             Self::Device { .. } => "device",
+            Self::KernelFault { .. } => "kernel-fault",
             Self::Compilation { .. } => "compilation",
             Self::Environment { .. } => "environment",
             Self::Io { .. } => "io",
@@ -172,11 +177,90 @@ impl ErrorKind {
             Self::Aliased { .. } => {
                 Some("write to a matrix whose strides are not zero and do not overlap".into())
             }
-            Self::OutsideDomain { .. } => {
-                Some("use a wider element type, or scale or clean the data first".into())
+            Self::OutsideDomain { accepts: NOT_NEGATIVE, semiring, .. } => {
+                Some(format!("{semiring} takes 0 and numbers above it: no element type changes that"))
             }
-            Self::Conversion { .. } => Some("choose a wider or a floating-point element type".into()),
+            Self::OutsideDomain { .. } => {
+                Some("use a wider or a floating-point element type, or scale the data first".into())
+            }
+            Self::Conversion { value, to, .. } => Some(type_for(value, *to)),
+            Self::KernelFault { .. } => Some("this is a fault of the kernel: please report it".into()),
             _ => None,
         }
+    }
+}
+
+/// Which element type holds what `to` does not.
+fn type_for(value: &str, to: DType) -> String {
+    let is_held = |dtype: &&DType| dtype.size() > to.size() && holds(**dtype, value);
+    let integers = [DType::I16, DType::I32, DType::I64];
+    match value.parse::<f64>() {
+        Ok(x) if x.is_nan() && to == DType::Bool => "write 0 or 1".into(),
+        Ok(x) if x.is_nan() || is_infinity(value) => {
+            format!("integers have no {value}: choose a floating-point element type, such as f64")
+        }
+        Ok(x) if x.is_infinite() => {
+            "no element type holds it: scale the data, or write inf where infinity is meant".into()
+        }
+        Ok(_) if to.is_float() => "choose a wider element type: f64 holds it".into(),
+        Ok(x) if x.fract() != 0.0 => "choose a floating-point element type, such as f64".into(),
+        _ => match integers.iter().find(is_held) {
+            Some(wider) => format!("choose a wider element type: {wider} holds it"),
+            None => "choose a floating-point element type: f64 rounds it".into(),
+        },
+    }
+}
+
+/// Whether the digits are those of an integer that fits.
+fn holds(dtype: DType, digits: &str) -> bool {
+    let bits = 8 * dtype.size() as u32;
+    let whole = digits.parse::<f64>().map_or(0, |x| x as i128);
+    let exact = digits.parse::<i128>().unwrap_or(whole);
+    (-(1 << (bits - 1))..1 << (bits - 1)).contains(&exact)
+}
+
+/// An infinity that is written as one, not as a number that is too large.
+fn is_infinity(value: &str) -> bool {
+    !value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_a_type_that_helps() {
+        let hint = |value: &str, to| {
+            let kind = ErrorKind::Conversion { row: 0, col: 0, value: value.into(), to };
+            Error::from(kind).hint().unwrap_or_default()
+        };
+        for (value, to, part) in [
+            ("1e400", DType::F64, "no element type holds it"),
+            ("1e400", DType::F32, "no element type holds it"),
+            ("1e39", DType::F32, "f64 holds it"),
+            ("0.5", DType::I32, "floating-point element type"),
+            ("300", DType::I8, "i16 holds it"),
+            ("-40000", DType::I16, "i32 holds it"),
+            ("9223372036854775808", DType::I64, "f64 rounds it"),
+            ("inf", DType::I32, "integers have no inf"),
+            ("NaN", DType::I32, "integers have no NaN"),
+            ("NaN", DType::Bool, "write 0 or 1"),
+        ] {
+            assert!(hint(value, to).contains(part), "{value} as {to}: {}", hint(value, to));
+        }
+    }
+
+    #[test]
+    fn no_type_is_suggested_for_negative_numbers() {
+        let outside = |accepts| ErrorKind::OutsideDomain {
+            operand: "A",
+            row: 0,
+            col: 0,
+            value: "-1".into(),
+            semiring: "max-times",
+            accepts,
+        };
+        assert!(!Error::from(outside(NOT_NEGATIVE)).hint().unwrap_or_default().contains("wider"));
+        assert!(Error::from(outside("-5 to 5")).hint().unwrap_or_default().contains("wider"));
     }
 }

@@ -155,8 +155,29 @@ impl Element for bool {
     fn from_value(value: Value, _: Extremes) -> Option<Self> {
         match value {
             Value::Bool(x) => Some(x),
-            Value::Int(x) => (x == 0 || x == 1).then_some(x == 1),
-            Value::Float(x) => (x == 0.0 || x == 1.0).then_some(x == 1.0),
+            Value::Int(x) => Some(x != 0),
+            Value::Float(x) => (!x.is_nan()).then_some(x != 0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_but_zero_is_true_and_nan_is_neither() {
+        let boolean = |value| bool::from_value(value, Extremes::Refuse);
+        for (value, expected) in [
+            (Value::Float(2.0), Some(true)),
+            (Value::Float(-0.5), Some(true)),
+            (Value::Float(f64::INFINITY), Some(true)),
+            (Value::Float(-0.0), Some(false)),
+            (Value::Float(f64::NAN), None),
+            (Value::Int(-7), Some(true)),
+            (Value::Int(0), Some(false)),
+        ] {
+            assert_eq!(boolean(value), expected, "{value}");
         }
     }
 }

@@ -17,6 +17,11 @@ pub fn remedy(setting: &Setting, error: &ConfigurationError) -> String {
             format!("compile the kernel with at most {limit} registers per thread")
         }
         E::RegistersPerBlock { .. } | E::PartitionedCaching { .. } => registers_or_threads(setting),
+        E::StaticSharedMemory { limit, .. } => {
+            format!(
+                "declare at most {limit} bytes, and take the rest as dynamic shared memory: --dynamic-smem"
+            )
+        }
         E::SharedMemory { limit, .. } | E::DynamicSharedMemory { limit, .. } => {
             format!("use at most {limit} bytes")
         }

@@ -104,6 +104,9 @@ pub trait Semiring: Copy + Send + Sync + 'static {
     }
 }
 
+/// What max-times and min-times accept.
+pub(crate) const NOT_NEGATIVE: &str = "elements that are not negative";
+
 /// What may be assumed of a semiring. A law that is not claimed is not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

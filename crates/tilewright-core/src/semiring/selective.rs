@@ -90,7 +90,7 @@ macro_rules! multiply {
 
         impl<T: Number> Multiply<$order, T> for Times {
             const ID: SemiringId = SemiringId::$times;
-            const ACCEPTS: Option<&'static str> = Some("elements that are not negative");
+            const ACCEPTS: Option<&'static str> = Some(super::NOT_NEGATIVE);
             #[inline(always)]
             fn multiply(a: T, b: T) -> T { a.times(b) }
             #[inline(always)]

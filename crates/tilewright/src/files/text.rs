@@ -1,7 +1,7 @@
 //! Numbers in text files: lines, cells, and what may stand in a cell.
 
 use super::fault::{Fault, bad, excerpt};
-use crate::{Element, Extremes, Value, bf16, f16};
+use crate::{Element, Error, ErrorKind, Extremes, Value, bf16, f16};
 use std::{
     fmt,
     io::{BufRead, Write},
@@ -191,10 +191,20 @@ pub(super) fn refuse<T: Text>(place: impl fmt::Display, text: &str) -> Fault {
             let separated = text.contains([';', '\t', ' ']);
             if separated { fault.hint("separate cells with commas") } else { fault }
         }
-        Some(_) => bad!("{place}: {shown} cannot be represented as {}", T::DTYPE)
-            .hint("choose a wider or a floating-point element type"),
+        Some(_) => {
+            let value = if text.len() > LONGEST_NUMBER { shown.clone() } else { text.to_owned() };
+            let error = Error::from(ErrorKind::Conversion { row: 0, col: 0, value, to: T::DTYPE });
+            let fault = bad!("{place}: {shown} cannot be represented as {}", T::DTYPE);
+            match error.hint() {
+                Some(hint) => fault.hint(hint),
+                None => fault,
+            }
+        }
     }
 }
+
+/// Digits that a hint is made for.
+const LONGEST_NUMBER: usize = 400;
 
 #[cfg(test)]
 mod tests {
