@@ -51,6 +51,31 @@ impl Device {
     }
 }
 
+impl Device {
+    /// The other devices that `name`, by which this one was found, fits as well: those whose names have all of its words. None
+    /// where it is the device's own name.
+    ///
+    /// ```
+    /// use tilewright_arch::Device;
+    ///
+    /// let device = Device::find("a100")?;
+    /// assert!(device.others_called("a100").iter().any(|other| other.name.starts_with("A100")));
+    /// assert!(Device::find("rtx 4070")?.others_called("rtx 4070").is_empty());
+    /// # Ok::<(), tilewright_arch::DeviceLookupError>(())
+    /// ```
+    pub fn others_called(&self, name: &str) -> Vec<&'static Device> {
+        let query = Name::of(name);
+        if query.words.is_empty() || Name::of(self.name).core() == query.core() {
+            return Vec::new();
+        }
+        let fits = |known: &str| {
+            let known = Name::of(known);
+            known.core() == query.core() || query.words.iter().all(|word| known.words.contains(word))
+        };
+        devices_where(|device| device.name != self.name && names(device).any(fits))
+    }
+}
+
 fn devices_where(fits: impl Fn(&Device) -> bool) -> Vec<&'static Device> {
     Device::all().filter(|device| fits(device)).collect()
 }

@@ -53,6 +53,13 @@ pub enum ConfigurationError {
         /// Bytes that it may have if it opts in.
         optin_limit: u32,
     },
+    /// More static shared memory than a kernel can declare: only dynamic shared memory goes beyond.
+    StaticSharedMemory {
+        /// Bytes of the kernel.
+        bytes: u32,
+        /// Bytes that it may declare.
+        limit: u32,
+    },
     /// More dynamic shared memory than the kernel has opted in to.
     DynamicSharedMemory {
         /// Bytes asked for.
@@ -153,6 +160,10 @@ impl LaunchConfig {
     ) -> Result<(), ConfigurationError> {
         let dynamic = self.dynamic_shared_memory;
         shared_memory::preferred_pool(limits, self)?;
+        let (bytes, limit) = (kernel.static_shared_memory, limits.shared_memory_per_block);
+        if bytes > limit {
+            return Err(ConfigurationError::StaticSharedMemory { bytes, limit });
+        }
         if let Some(limit) = shared_memory::dynamic_maximum(kernel).filter(|&limit| dynamic > limit) {
             return Err(ConfigurationError::DynamicSharedMemory { bytes: dynamic, limit });
         }
@@ -210,6 +221,11 @@ impl fmt::Display for ConfigurationError {
                 }
                 Ok(())
             }
+            E::StaticSharedMemory { bytes, limit } => write!(
+                f,
+                "{bytes} bytes of static shared memory exceed the {limit} that a kernel can declare by {}",
+                bytes - limit
+            ),
             E::DynamicSharedMemory { bytes, limit } => write!(
                 f,
                 "{bytes} bytes of dynamic shared memory exceed the {limit} that the kernel has opted in to by {}",
