@@ -355,7 +355,7 @@ fn hint(log: &str) -> String {
         ("catastrophic error", "NVRTC compiles device code alone: leave main and the C++ library out"),
         (
             "invalid value for --gpu-architecture",
-            "this NVRTC does not know the architecture; `tilewright doctor` says which it knows",
+            "this NVRTC does not know the architecture: a newer one may, or choose another architecture",
         ),
     ];
     known

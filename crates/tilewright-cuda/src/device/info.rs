@@ -64,7 +64,7 @@ impl DeviceInfo {
         let count = count(driver)?;
         if ordinal >= count {
             let why = format!("there are {count} devices, numbered from 0");
-            let hint = "see CUDA_VISIBLE_DEVICES, and `tilewright doctor` for a list".into();
+            let hint = "CUDA_VISIBLE_DEVICES says which devices a process has, and in which order".into();
             return Err(ErrorKind::Unavailable { what: "the GPU with this number", why, hint }.into());
         }
         let mut device: Device = 0;

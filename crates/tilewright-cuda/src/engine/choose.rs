@@ -32,10 +32,21 @@ pub fn choose(request: &Request) -> Result<Recipe, Error> {
             }
         }
     }
-    let what = format!("{} on {} with these layouts on a GPU", request.semiring, request.dtype);
-    let why = rejected.last().map(|last| format!("{}: {}", last.candidate, last.reason)).unwrap_or_default();
-    let hint = "compute on the processor".into();
-    Err(ErrorKind::Unsupported { what, why, hint }.into())
+    Err(unsupported(request, &rejected))
+}
+
+/// Why no kernel takes the request: none knows the semiring on this type, or all refuse its sizes and layouts.
+fn unsupported(request: &Request, rejected: &[Rejected]) -> Error {
+    let Request { semiring, dtype, .. } = *request;
+    let knows = |kernel: &Kernel| kernel.variants.iter().any(|v| v.semiring == semiring && v.dtype == dtype);
+    let (what, why) = match rejected.last() {
+        Some(last) if kernels_by_speed().any(knows) => (
+            format!("{semiring} on {dtype} with these sizes and layouts on a GPU"),
+            format!("{}: {}", last.candidate, last.reason),
+        ),
+        _ => (format!("{semiring} on {dtype} on a GPU"), "no kernel of the catalogue computes it".into()),
+    };
+    ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into()
 }
 
 /// The kernels that compute products, the fastest first: the catalogue lists the ladder from the bottom up.
@@ -76,6 +87,12 @@ mod tests {
     fn what_no_kernel_does_is_unsupported() {
         let error = choose(&request(8, 8, 8, SemiringId::OrAnd, DType::F64)).expect_err("no such product");
         assert_eq!(error.code(), "unsupported");
+        // It is the semiring, whatever the layouts.
+        let text = error.to_string();
+        assert!(
+            text.contains("no kernel of the catalogue computes it") && !text.contains("layouts"),
+            "{text}"
+        );
         assert!(error.hint().is_some());
     }
 }

@@ -6,13 +6,14 @@ use super::ways::{Compiler, Way, first_that_will_do, ways, why_not};
 use crate::architecture::Architecture;
 use crate::cache::{CacheKey, CubinCache};
 use crate::cubin;
-use crate::device::{DriverKind, Function, FunctionAttributes, Module};
+use crate::device::{DriverKind, DriverVersion, Function, FunctionAttributes, Module};
 use crate::nvrtc::{Nvrtc, Output, Source};
 use crate::program_ptx::ProgramPtx;
 use std::panic::resume_unwind;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Instant;
+use tilewright_arch::ComputeCapability;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
 
@@ -76,6 +77,29 @@ impl Found {
     fn of(nvrtc: Nvrtc) -> Result<Self, Error> {
         let compiler = Compiler { version: nvrtc.version(), architectures: nvrtc.architectures()? };
         Ok(Self { nvrtc, compiler })
+    }
+
+    /// The first that makes code for this driver and device; where none does, the first of all.
+    fn for_device(driver: DriverVersion, device: ComputeCapability) -> Result<Self, Error> {
+        let first = Self::of(Nvrtc::find()?)?;
+        if why_not(&first.compiler, driver, device).is_none() {
+            return Ok(first);
+        }
+        let all: Vec<Self> = Nvrtc::all()?.into_iter().filter_map(|one| Self::of(one).ok()).collect();
+        let compilers: Vec<&Compiler> = all.iter().map(|one| &one.compiler).collect();
+        let fits = first_that_will_do(&compilers, driver, device);
+        Ok(fits.and_then(|index| all.into_iter().nth(index)).unwrap_or(first))
+    }
+}
+
+impl Nvrtc {
+    /// The compiler that an [`Engine`] takes for a device: the first that makes code for it and for this driver; where none
+    /// does, the first of all.
+    ///
+    /// # Errors
+    /// As [`Nvrtc::find`].
+    pub fn for_device(driver: DriverVersion, device: ComputeCapability) -> Result<Self, Error> {
+        Ok(Found::for_device(driver, device)?.nvrtc)
     }
 }
 
@@ -220,16 +244,7 @@ impl Engine {
         if let Some(found) = self.0.compiler.get() {
             return Ok(found);
         }
-        let mut found = Found::of(Nvrtc::find()?)?;
-        let (driver, device) = (self.context().driver.version(), self.device().capability);
-        if why_not(&found.compiler, driver, device).is_some() {
-            let others: Vec<Found> =
-                Nvrtc::all()?.into_iter().filter_map(|one| Found::of(one).ok()).collect();
-            let compilers: Vec<&Compiler> = others.iter().map(|one| &one.compiler).collect();
-            if let Some(index) = first_that_will_do(&compilers, driver, device) {
-                found = others.into_iter().nth(index).unwrap_or(found);
-            }
-        }
+        let found = Found::for_device(self.context().driver.version(), self.device().capability)?;
         Ok(self.0.compiler.get_or_init(|| found))
     }
 

@@ -33,7 +33,11 @@ pub fn bind(
     };
     for (name, _) in arguments {
         if !(0..parameters.len()).any(|index| is_for(index, name)) {
-            return Err(unsupported(format!("--arg {name}"), "the kernel has no such parameter", takes()));
+            return Err(unsupported(
+                format!("the argument {name}"),
+                "the kernel has no such parameter",
+                takes(),
+            ));
         }
     }
     // A parameter has up to three names.
@@ -43,7 +47,7 @@ pub fn bind(
     let mut bound = Vec::new();
     for (index, parameter) in parameters.iter().enumerate() {
         let Some((_, text)) = arguments.iter().find(|(name, _)| is_for(index, name)) else {
-            let hint = format!("give it with --arg {}=VALUE; {}", parameter.name, takes());
+            let hint = format!("give the argument {}; {}", parameter.name, takes());
             return Err(unsupported(
                 "this launch",
                 format!("the argument {} is missing", parameter.name),
@@ -114,7 +118,7 @@ impl Parameter {
 
     fn wrong(&self, text: &str, why: &str) -> Error {
         let hint = format!("{} is {}", self.name, self.describe());
-        unsupported(format!("--arg {}={text}", self.name), why, hint)
+        unsupported(format!("the argument {}={text}", self.name), why, hint)
     }
 }
 

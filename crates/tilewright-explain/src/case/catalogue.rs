@@ -22,7 +22,7 @@ impl Case {
         if request.grid.is_some() || request.block.is_some() || request.dynamic_shared_memory.is_some() {
             let why = format!("the recipe of {} chooses them", kernel.name);
             return Err(unsupported(
-                "--grid, --block and --dynamic-smem",
+                "a grid, a block or dynamic shared memory of one's own",
                 why,
                 "leave them out, or give a file",
             ));
@@ -38,9 +38,9 @@ impl Case {
 fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error> {
     let mut chosen: Vec<(&str, u32)> = Vec::new();
     for (name, text) in &request.arguments {
-        let value = text
-            .parse()
-            .map_err(|_| unsupported(format!("--arg {name}={text}"), "a whole number is needed", ""))?;
+        let value = text.parse().map_err(|_| {
+            unsupported(format!("the argument {name}={text}"), "a whole number is needed", "")
+        })?;
         chosen.push((name, value));
     }
     let showing = kernel.show(&chosen)?;
@@ -98,7 +98,7 @@ impl Product {
             has_size: false,
         };
         for (name, text) in &request.arguments {
-            let wrong = |why: &str| unsupported(format!("--arg {name}={text}"), why, "");
+            let wrong = |why: &str| unsupported(format!("the argument {name}={text}"), why, "");
             let index = |names: &[&str]| names.iter().position(|n| n == name);
             if let Some(i) = index(&EXTENTS) {
                 asked.extents[i] = Some(text.parse().map_err(|_| wrong("an extent is a whole number"))?);
@@ -118,7 +118,7 @@ impl Product {
             } else {
                 let known = "M, N, K, A, B, C, alpha, beta, semiring and dtype";
                 return Err(unsupported(
-                    format!("--arg {name}"),
+                    format!("the argument {name}"),
                     "products have no such argument",
                     format!("they take {known}"),
                 ));

@@ -43,7 +43,7 @@ impl Case {
                 unsupported(
                     "this launch",
                     "the threads of a block are not given",
-                    "give them with --block X[,Y[,Z]]",
+                    "give the threads of a block",
                 )
             })?,
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
@@ -78,13 +78,13 @@ fn entry<'a, 'b>(
             Err(ErrorKind::BadFile { path: path.into(), problem, hint }.into())
         }
         [] => Err(unsupported(
-            format!("--entry {wanted}"),
+            format!("the kernel {wanted}"),
             "the file has no such kernel",
             format!("it has {names}"),
         )),
         _ => {
             let why = format!("the file has {} kernels that it could be", similar.len());
-            Err(unsupported("this launch", why, format!("choose one with --entry: {names}")))
+            Err(unsupported("this launch", why, format!("name the kernel: {names}")))
         }
     }
 }

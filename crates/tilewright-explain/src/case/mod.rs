@@ -88,7 +88,7 @@ fn check_repeated<'a>(
         let thing = same(name).unwrap_or_else(|| name.clone());
         if let Some((_, first)) = seen.iter().find(|(other, _)| *other == thing) {
             let why = format!("{thing} is given already, as {first}");
-            return Err(unsupported(format!("--arg {name}={text}"), why, "leave out one of them"));
+            return Err(unsupported(format!("the argument {name}={text}"), why, "leave out one of them"));
         }
         seen.push((thing, format!("{name}={text}")));
     }

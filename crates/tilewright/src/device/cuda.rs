@@ -73,6 +73,7 @@ pub(super) fn run_on(
         seconds,
         transfer_seconds: transfer.as_secs_f64(),
         prepare_seconds: prepare.as_secs_f64(),
+        findings: 0,
         why: String::new().into(),
     };
     Ok(Ran { report, prepared, began })

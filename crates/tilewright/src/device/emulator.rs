@@ -7,6 +7,7 @@ use crate::{
     plan::Gpu,
     selection::select_with_ptx,
 };
+use std::cell::Cell;
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
@@ -14,7 +15,7 @@ use std::sync::{
 use std::time::{Duration, Instant};
 use tilewright_core::{Cancel, DynMut, DynRef, Error, ErrorKind};
 use tilewright_cuda::Engine;
-use tilewright_driver::{Watcher, observe};
+use tilewright_driver::{Launched, Watcher, observe};
 use tilewright_emulator::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Watch};
 use tilewright_kernels::{Launch, Recipe};
 
@@ -43,7 +44,9 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
         stop: job.options.cancel.map(Cancel::flag),
         ..Watch::default()
     };
-    let watcher = Watcher { watch, options: Some(&options), ..Watcher::default() };
+    let findings = Cell::new(0);
+    let launched = |launched: &Launched<'_>| findings.set(findings.get() + launched.outcome.as_ref().map_or(0, |report| report.findings.len()));
+    let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched) };
     let ran = observe(&watcher, || cuda::run_on(&engine, job, selection, (a, b, c)));
     let ran = ran.map_err(|failure| Failure { error: translated(&engine, failure.error), ..failure })?;
     let mut report = ran.report;
@@ -52,6 +55,7 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     let imitated = format!("imitates {}, compute capability {}", gpu.name, gpu.capability);
     report.backend = Backend::Emulator;
     report.threads = threads.unwrap_or(1);
+    report.findings = findings.get();
     report.prepare_seconds += prepare.as_secs_f64();
     report.why = passed_over
         .map_or(imitated.clone(), |p| format!("{imitated}; without {}: {}", p.candidate, p.reason))
@@ -193,13 +197,6 @@ fn cut_off(kernel: &str, error: &LaunchError, findings: &[Finding]) -> Option<Er
 }
 
 /// A kernel that is wrong, whatever it computed.
-fn fault(kernel: &str, name: &str, count: usize, text: String) -> Error {
-    ErrorKind::Device {
-        doing: format!("emulating {kernel}"),
-        name: name.into(),
-        number: i32::try_from(count).unwrap_or(i32::MAX),
-        text,
-        hint: "this is a fault of the kernel: please report it".into(),
-    }
-    .into()
+fn fault(kernel: &str, name: &str, findings: usize, first: String) -> Error {
+    ErrorKind::KernelFault { program: kernel.to_owned(), name: name.to_owned(), findings, first }.into()
 }

@@ -21,6 +21,9 @@ pub struct Report {
     pub transfer_seconds: f64,
     /// Wall time of opening a device, and of compiling or loading kernels; 0 on this processor.
     pub prepare_seconds: f64,
+    /// What the emulator found in the kernels that is no error, such as an access that costs more than it must; 0 on others. An
+    /// error ends the product: see [`ErrorKind::KernelFault`](tilewright_core::ErrorKind::KernelFault).
+    pub findings: usize,
     /// Why [`Backend::Auto`] chose this backend, or which GPU [`Backend::Emulator`] imitated; otherwise empty.
     pub why: Why,
 }
@@ -29,7 +32,16 @@ impl Report {
     /// What this processor did since `start`.
     pub(crate) fn here(backend: Backend, kernel: Ran, threads: usize, start: Instant) -> Self {
         let (seconds, why) = (start.elapsed().as_secs_f64(), Why::default());
-        Self { backend, kernel, threads, seconds, transfer_seconds: 0.0, prepare_seconds: 0.0, why }
+        Self {
+            backend,
+            kernel,
+            threads,
+            seconds,
+            transfer_seconds: 0.0,
+            prepare_seconds: 0.0,
+            findings: 0,
+            why,
+        }
     }
 }
 
