@@ -16,8 +16,9 @@ pub use occupancy::{Gpus, Occupancy};
 pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
 
+use crate::pages;
 use clap::{
-    Args, Parser, Subcommand, ValueEnum, ValueHint,
+    Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf, time::Duration};
@@ -39,9 +40,13 @@ Multiplies dense matrices over any semiring.
 C[i,j] = sum over k of A[i,k] x B[k,j], where \"sum\" and \"x\" are those of the semiring: plus and times, min \
 and plus for shortest paths, and so on.";
 
-const CONVENTIONS: &str = "\
+const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 ran and a check failed, 2 usage, 3 bad file or data in it, 4 backend or device not \
-available, 5 device failure or out of memory, 130 interrupted.
+available, 5 device failure or out of memory; 130, 143 and 129 where SIGINT (Ctrl-C), SIGTERM or SIGHUP ended it.";
+
+const CONVENTIONS: &str = "\
+Output: tables are as wide as the terminal or COLUMNS says, 80 columns where neither does. With --format json, an error is \
+one line of JSON on stderr: schema, error {code, message, hint, exit_code}.
 
 Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and --threads of `mul`; \
 TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
@@ -50,6 +55,19 @@ compiled kernels; TILEWRIGHT_NO_REUSE=1 runs machine code as it was compiled; TI
 TILEWRIGHT_CUBLASLT_PATH, TILEWRIGHT_PTXAS_PATH and \
 TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA, `none` to do without one; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
+
+/// The whole definition: every command says what its exit codes mean.
+pub fn command() -> clap::Command {
+    with_exit_codes(Cli::command())
+}
+
+fn with_exit_codes(command: clap::Command) -> clap::Command {
+    let text = match command.get_after_help() {
+        Some(text) => format!("{text}\n\n{EXIT_CODES}"),
+        None => EXIT_CODES.to_owned(),
+    };
+    command.after_help(text).mut_subcommands(with_exit_codes)
+}
 
 /// Options of every command.
 #[derive(Args, Debug)]
@@ -198,13 +216,14 @@ pub struct Mul {
     #[arg(long, value_name = "C0", value_hint = ValueHint::FilePath, help_heading = "Product")]
     pub accumulate: Option<OsString>,
     /// Multiply the product by this number (plus-times)
-    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Product")]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = factor, help_heading = "Product")]
     pub alpha: Option<f64>,
     /// Multiply C0 by this number (plus-times)
     #[arg(
         long,
         value_name = "Y",
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
+        value_parser = factor,
         requires = "accumulate",
         help_heading = "Product"
     )]
@@ -251,7 +270,7 @@ pub struct Mul {
     #[arg(long, help_heading = "Plan")]
     pub plan: bool,
     /// Plan for this GPU, or emulate it: it need not be here, such as h200 or a6000; see `tilewright gpus`
-    #[arg(long, value_name = "NAME", help_heading = "Plan")]
+    #[arg(long, value_name = "NAME", add = pages::gpus(), help_heading = "Plan")]
     pub gpu: Option<String>,
 }
 
@@ -261,6 +280,18 @@ where
     T: std::str::FromStr<Err = tilewright::Error> + Clone + Send + Sync + 'static,
 {
     ValueParser::new(PossibleValuesParser::new(names).try_map(|name| name.parse::<T>()))
+}
+
+/// A factor: a number, or an infinity that is written as one.
+fn factor(text: &str) -> Result<f64, String> {
+    let x: f64 = text.parse().map_err(|_| "a number is expected, such as 0.5 or -inf".to_owned())?;
+    if x.is_nan() {
+        return Err("NaN would make every element NaN".into());
+    }
+    if x.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return Err("it is beyond the range of f64; write inf where infinity is meant".into());
+    }
+    Ok(x)
 }
 
 /// A number of steps.
@@ -288,10 +319,17 @@ fn backends() -> ValueParser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {
-        Cli::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn factors_are_numbers_and_infinities() {
+        assert_eq!([factor("0.5"), factor("-inf"), factor("1e3")], [Ok(0.5), Ok(f64::NEG_INFINITY), Ok(1e3)]);
+        assert!(factor("nan").unwrap_err().contains("every element"));
+        assert!(factor("1e999").unwrap_err().contains("beyond"));
+        assert!(factor("two").is_err() && factor("--verify").is_err());
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     args::{CacheAction, Common, Format},
     failure::Failure,
-    json, terminal,
+    fit, json,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -53,7 +53,6 @@ fn clear(cache: &CubinCache) -> Result<CacheInfo, Failure> {
 impl Report {
     fn print_table(&self) -> Result<(), Failure> {
         let mut out = anstream::stdout().lock();
-        let bold = terminal::label();
         let mega = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
         let mut rows = vec![
             ("directory", self.directory.clone()),
@@ -66,9 +65,6 @@ impl Report {
         if self.removed > 0 {
             rows.push(("removed", self.removed.to_string()));
         }
-        for (name, text) in rows {
-            writeln!(out, "{bold}{name:<10}{bold:#} {text}")?;
-        }
-        Ok(())
+        Ok(out.write_all(fit::rows(rows, 10).as_bytes())?)
     }
 }

@@ -1,7 +1,15 @@
 //! How a run can fail, and what is said about it.
 
-use crate::terminal::{self, Style};
-use std::{fmt, io, process::ExitCode};
+use crate::{
+    args::Format,
+    hints, interrupt,
+    terminal::{self, Style},
+};
+use std::{
+    fmt,
+    io::{self, Write},
+    process::ExitCode,
+};
 use tilewright::{Error, ErrorKind};
 
 /// The command ran, and a check failed.
@@ -14,8 +22,6 @@ pub const FILE: u8 = 3;
 pub const UNAVAILABLE: u8 = 4;
 /// A device, or this machine, failed.
 pub const DEVICE: u8 = 5;
-/// The user stopped it: 128 + SIGINT.
-pub const INTERRUPTED: u8 = 130;
 
 /// Why a run ended early.
 #[derive(Debug)]
@@ -41,7 +47,7 @@ impl Failure {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Check { .. } => CHECK,
-            Self::Interrupted { .. } => INTERRUPTED,
+            Self::Interrupted { .. } => interrupt::code(),
             // A reader such as `head` that has seen enough is no failure.
             Self::Stream(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Stream(_) => FILE,
@@ -49,18 +55,44 @@ impl Failure {
         }
     }
 
-    /// Says on stderr what happened, and gives the exit code.
-    pub fn report(self) -> ExitCode {
+    /// A stable identifier.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Usage { .. } => "usage",
+            Self::Check { .. } => "check-failed",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Stream(_) => "io",
+            Self::Engine(e) => e.code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Usage { hint, .. } | Self::Check { hint, .. } => Some(hint.clone()),
+            Self::Stream(_) | Self::Interrupted { .. } => None,
+            Self::Engine(e) => hints::of(e),
+        };
+        hint.filter(|h| !h.is_empty())
+    }
+
+    /// Says on stderr what happened, as one line of JSON where results are JSON, and gives the exit code.
+    pub fn report(self, format: Format) -> ExitCode {
         let code = self.code();
-        if code != 0 {
-            terminal::say(Style::Error, "error", &self.to_string());
-            let hint = match self {
-                Self::Usage { hint, .. } | Self::Check { hint, .. } => Some(hint),
-                Self::Stream(_) | Self::Interrupted { .. } => None,
-                Self::Engine(e) => e.hint(),
-            };
-            if let Some(hint) = hint.filter(|h| !h.is_empty()) {
-                terminal::say(Style::Hint, "hint", &hint);
+        match format {
+            _ if code == 0 => {}
+            Format::Json => {
+                let (name, message, hint) = (self.name(), self.to_string(), self.hint());
+                let error =
+                    serde_json::json!({ "code": name, "message": message, "hint": hint, "exit_code": code });
+                // Where stderr is closed there is nobody to tell.
+                let _ =
+                    writeln!(io::stderr().lock(), "{}", serde_json::json!({ "schema": 1, "error": error }));
+            }
+            Format::Table | Format::Csv => {
+                terminal::say(Style::Error, "error", &self.to_string());
+                if let Some(hint) = self.hint() {
+                    terminal::say(Style::Hint, "hint", &hint);
+                }
             }
         }
         ExitCode::from(code)
@@ -89,7 +121,10 @@ fn code(error: &Error) -> u8 {
         | ErrorKind::DTypeMismatch { .. }
         | ErrorKind::Unsupported { .. }
         | ErrorKind::Environment { .. } => USAGE,
-        ErrorKind::OutOfMemory { .. } | ErrorKind::Device { .. } | ErrorKind::DeviceMemory { .. } => DEVICE,
+        ErrorKind::OutOfMemory { .. }
+        | ErrorKind::Device { .. }
+        | ErrorKind::DeviceMemory { .. }
+        | ErrorKind::KernelFault { .. } => DEVICE,
         // As for `Failure::Stream`, when the output file is a pipe.
         ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => 0,
         _ => FILE,

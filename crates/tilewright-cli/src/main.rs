@@ -7,7 +7,9 @@ mod charts;
 mod doctor;
 mod explain;
 mod failure;
+mod fit;
 mod gpus;
+mod hints;
 mod interrupt;
 mod json;
 mod kernels;
@@ -16,32 +18,29 @@ mod occupancy;
 mod pages;
 mod pipe;
 mod progress;
+mod refusal;
 mod terminal;
 
 use args::{Cli, Command, Format};
-use clap::Parser;
+use clap::FromArgMatches;
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    pages::complete();
+    let matches = args::command().try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(message) => {
-            // Help and version come this way too, with code 0.
-            let code = message.exit_code();
-            return match message.print() {
-                Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Failure::from(e).report(),
-                _ => ExitCode::from(u8::try_from(code).unwrap_or(failure::USAGE)),
-            };
-        }
+        Err(message) => return refusal::report(&message),
     };
     terminal::choose_color(cli.common.color);
     interrupt::fail_at_the_size_limit();
+    let format = cli.common.format;
     let result = run(cli);
     interrupt::settle();
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report(format),
     }
 }
 

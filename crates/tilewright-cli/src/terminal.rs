@@ -1,6 +1,9 @@
 //! What is said to people on stderr, in colour where they want it.
 
-use crate::args::{Color, Common};
+use crate::{
+    args::{Color, Common},
+    fit,
+};
 use anstyle::{AnsiColor, Effects};
 use std::io::Write;
 
@@ -29,8 +32,29 @@ pub fn say(style: Style, label: &str, text: &str) {
         Style::Hint => AnsiColor::Cyan.on_default().effects(Effects::BOLD),
         Style::Note => faint(),
     };
+    let text = match fit::columns_of_messages() {
+        Some(columns) => wrapped(label, text, columns),
+        None => text.to_owned(),
+    };
     // Where stderr is closed there is nobody to tell.
     let _ = writeln!(anstream::stderr().lock(), "{style}{label}{style:#}: {text}");
+}
+
+/// The text behind its label, in lines that hang below the beginning of the first.
+fn wrapped(label: &str, text: &str, columns: usize) -> String {
+    const HANG: &str = "  ";
+    let whole = format!("{label}: {text}");
+    let mut lines = Vec::new();
+    for (number, line) in whole.lines().enumerate() {
+        // Lines of a log, such as a compiler's, stay as they are.
+        match number {
+            0 => lines.extend(fit::wrap(line, columns.saturating_sub(HANG.len()))),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    let first = lines.first().map_or(0, |line| label.len() + 2.min(line.len()));
+    let text = lines.join(&format!("\n{HANG}"));
+    text.get(first..).unwrap_or_default().to_owned()
 }
 
 /// A note, unless the user wants none.

@@ -41,11 +41,15 @@ fn the_processor_is_measured_and_checked() {
                 "speed_against_cublas",
                 "speed_against_cublaslt",
                 "spread",
+                "threads",
                 "verified",
                 "workspace_bytes",
                 "workspace_limit_bytes"
             ]
         );
+        // The kernel and the threads are apart.
+        assert!(!row["kernel"].as_str().unwrap().contains("thread"), "{row}");
+        assert_eq!(row["threads"], 1);
         assert_eq!(
             (&row["backend"], &row["verified"], &row["samples"]),
             (&"cpu".into(), &true.into(), &2.into())

@@ -33,6 +33,9 @@ fn usage_is_2() {
         (format!("{w} --kernel sse"), "possible values: avx512", ""),
         (format!("{w} --threads -1"), "", ""),
         (format!("{w} --alpha two"), "two", ""),
+        (format!("{w} --dtype f64 --alpha nan"), "NaN would make every element NaN", ""),
+        (format!("{w} --dtype f64 --alpha 1e999"), "beyond the range of f64", ""),
+        (format!("{w} --alpha -inf"), "alpha = -inf", "choose an element type"),
         (format!("{w} --beta 2"), "--accumulate", ""),
         (format!("{w} -q -v"), "cannot be used with", ""),
         ("mul whole.csv wide.csv --transpose-b".into(), "A is 2x2 but B is 3x2", "the columns of A"),
@@ -50,7 +53,6 @@ fn usage_is_2() {
             "convert",
         ),
         (format!("{w} --backend reference --kernel portable"), "--kernel portable", "leave out --kernel"),
-        (format!("{w} -o - --format json"), "both write to stdout", ""),
         (format!("{w} -s min-plus -o c.npy --arg-out c.npy"), "both write to c.npy", "choose two files"),
     ] {
         let run = desk.run(&line);
@@ -79,7 +81,7 @@ fn bad_files_are_3() {
         ("mul short.npy whole.csv", "short.npy: ", ""),
         ("mul text.txt whole.csv", "unknown file type '.txt'", "known are .npy"),
         ("mul whole.csv whole.csv --accumulate none.npy", "none.npy", ""),
-        ("mul real.csv real.csv --dtype i32", "real.csv: line 1, column 1: 0.5", "choose a wider"),
+        ("mul real.csv real.csv --dtype i32", "real.csv: line 1, column 1: 0.5", "choose a floating-point"),
         ("mul negative.csv negative.csv -s max-times", "A[0, 0] = -1 is outside what max-times", ""),
         ("mul huge.csv huge.csv -s min-plus --dtype i32", "A[0, 0] = 300000000 is outside", ""),
         ("mul whole.csv whole.csv -o none/c.npy", "none/c.npy", ""),
@@ -154,4 +156,57 @@ fn missing_backends_are_4() {
     refused(&desk, &line, 4, &format!("{foreign} is not available: this processor lacks it"), "");
     let run = desk.command("mul whole.csv whole.csv").env("TILEWRIGHT_FORCE_ISA", foreign).output().unwrap();
     assert_eq!(run.status.code(), Some(4));
+}
+
+#[test]
+fn errors_are_json_where_results_are() {
+    let desk = Desk::new();
+    for (line, code, exit_code) in [
+        ("mul none.csv whole.csv", "io", 3),
+        ("mul whole.csv wide.csv --transpose-b", "inner-mismatch", 2),
+        ("mul whole.csv whole.csv --dtype f33", "usage", 2),
+        ("mul", "usage", 2),
+        ("mul whole.csv whole.csv -o -", "usage", 2),
+    ] {
+        let run = desk.run(&format!("{line} --format json"));
+        assert_eq!((run.code, run.out.as_str()), (Some(exit_code), ""), "{line}: {}", run.err);
+        let said: serde_json::Value = serde_json::from_str(&run.err).unwrap();
+        assert_eq!((&said["schema"], &said["error"]["code"]), (&1.into(), &code.into()), "{line}: {said}");
+        assert_eq!(said["error"]["exit_code"], exit_code, "{line}");
+        assert!(!said["error"]["message"].as_str().unwrap().is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_wrong_variable_is_blamed_and_not_its_option() {
+    let desk = Desk::new();
+    for (name, value, hint) in
+        [("TILEWRIGHT_BACKEND", "nope", "one of auto"), ("TILEWRIGHT_THREADS", "x", "number")]
+    {
+        let output = desk.command("mul whole.csv whole.csv").env(name, value).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.contains(&format!("{name}={value} is not valid")) && err.contains(hint), "{err}");
+        assert!(!err.contains("--"), "{err}");
+    }
+    // The option itself is blamed for its own mistakes.
+    let mut command = desk.command("mul whole.csv whole.csv --backend nope");
+    let err = String::from_utf8(command.env("TILEWRIGHT_BACKEND", "cpu").output().unwrap().stderr).unwrap();
+    assert!(err.contains("--backend"), "{err}");
+}
+
+#[test]
+fn hints_do_not_mislead() {
+    let desk = Desk::new();
+    desk.put("huge.csv", "1e400\n");
+    desk.put("negative.csv", "-1\n");
+    for (line, hint, wrong) in [
+        ("mul huge.csv huge.csv", "no element type holds it", "wider"),
+        ("mul negative.csv negative.csv -s max-times", "max-times takes 0 and numbers above it", "wider"),
+        ("mul whole.csv whole.csv -s max-times --dtype f32 --backend emulator", "compute on", "layouts"),
+        ("explain naive --block 32", "leave them out", "such"),
+    ] {
+        let run = desk.run(line);
+        assert!(run.err.contains(hint) && !run.err.contains(wrong), "{line}: {}", run.err);
+    }
 }

@@ -16,15 +16,25 @@ fn json_has_the_documented_keys_and_the_known_numbers() {
         report,
         json!({
             "schema": 1,
+            "gpu": "RTX A6000",
             "compute_capability": "8.6",
             "threads_per_block": 1024,
+            "registers_per_thread": 37,
+            "static_shared_memory_bytes": 8192,
+            "dynamic_shared_memory_bytes": 0,
+            "barriers": 1,
+            "cluster_size": 1,
             "blocks_per_sm": 1,
             "warps_per_sm": 32,
             "max_warps_per_sm": 48,
             "occupancy": 32.0 / 48.0,
             "limits": {"warps": 1, "blocks": 16, "registers": 1, "shared_memory": 11, "barriers": null},
             "limited_by": ["warps", "registers"],
-            "allocated": {"registers_per_block": 40960, "shared_memory_per_block": 9216},
+            "allocated": {"registers_per_block": 40960, "shared_memory_per_block_bytes": 9216},
+            "changes": [{
+                "quantity": "threads_per_block", "from": 1024, "to": 768,
+                "blocks_per_sm": 2, "warps_per_sm": 48, "occupancy": 1.0
+            }],
         })
     );
 }
@@ -37,16 +47,23 @@ fn best_adds_the_block_size_and_takes_the_place_of_threads() {
         keys(&report),
         [
             "allocated",
+            "barriers",
             "block_size",
             "blocks_per_sm",
+            "changes",
+            "cluster_size",
             "compute_capability",
+            "dynamic_shared_memory_bytes",
+            "gpu",
             "limited_by",
             "limits",
             "max_warps_per_sm",
             "min_grid_size",
             "occupancy",
+            "registers_per_thread",
             "schema",
             "square_side",
+            "static_shared_memory_bytes",
             "threads_per_block",
             "warps_per_sm"
         ]
@@ -96,10 +113,10 @@ fn the_table_says_what_binds_and_what_to_change() {
         "32 registers per thread instead of 37: not enough, limited by warps as well",
         "simple formula 1 x 1024 / 1536 = 66.7 %, the same",
         "for the whole GPU 84 x 1024 / (1536 x 84), which is equal",
-        "maxBlocksPerMultiProcessor, 16, for the 1 resident: 1066.7 %, which is no occupancy",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+    assert!(!text.contains("no occupancy"), "{text}");
     let marked = |name: &str| text.lines().any(|l| l.starts_with(name) && l.contains("<- limit"));
     let names = ["warps", "registers", "shared memory", "blocks", "barriers"];
     assert_eq!(names.map(marked), [true, true, false, false, false], "{text}");
@@ -112,6 +129,10 @@ fn the_table_says_what_binds_and_what_to_change() {
         text.contains("32 registers per thread instead of 37: 2 blocks per SM, 64 of 64 warps (100.0 %)"),
         "{text}"
     );
+    // At 100 % there is nothing to gain.
+    let line = "occupancy --cc 8.6 --threads 128 --regs 16";
+    assert!(!desk.ok(line).contains("for one more"), "{}", desk.ok(line));
+    assert_eq!(desk.json(line)["changes"], json!([]));
     // Small blocks cannot fill an SM.
     let text = desk.ok("occupancy --cc 8.6 --threads 32 --regs 32");
     assert!(
@@ -172,9 +193,14 @@ fn what_cannot_launch_is_reported_with_code_1() {
             "at most 1024",
         ),
         (
-            "--cc 8.6 --threads 256 --regs 32 --smem 100K",
+            "--cc 8.6 --threads 256 --regs 32 --dynamic-smem 100K",
             "more than the limit of 101376",
             "at most 101376 bytes",
+        ),
+        (
+            "--cc 9.0 --threads 256 --regs 32 --smem 60000",
+            "60000 bytes of static shared memory exceed the 49152",
+            "dynamic shared memory: --dynamic-smem",
         ),
         ("--cc 9.0 --threads 256 --regs 300", "300 registers per thread", "at most 255 registers"),
         ("--cc 9.0 --threads 256 --regs 32 --max-threads 128", "launch bounds of 128", "at most 128 threads"),
@@ -184,11 +210,10 @@ fn what_cannot_launch_is_reported_with_code_1() {
     ] {
         let run = desk.run(&format!("occupancy {line} --format json"));
         assert_eq!(run.code, Some(1), "{line}: {}", run.err);
-        assert!(
-            run.err.contains(error) && run.err.contains("hint: ") && run.err.contains(hint),
-            "{line}: {}",
-            run.err
-        );
+        let said: Value = serde_json::from_str(run.err.lines().last().unwrap()).unwrap();
+        let part = |key: &str| said["error"][key].as_str().unwrap().to_owned();
+        assert!(part("message").contains(error) && part("hint").contains(hint), "{line}: {}", run.err);
+        assert_eq!((part("code").as_str(), &said["error"]["exit_code"]), ("check-failed", &json!(1)));
         let report: Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!((&report["blocks_per_sm"], &report["occupancy"]), (&json!(0), &json!(0.0)), "{line}");
         assert!(report["error"].as_str().unwrap().contains(error), "{line}: {report}");
@@ -209,7 +234,6 @@ fn what_makes_no_sense_is_refused_with_code_2() {
     let desk = Desk::new();
     let given = "occupancy --cc 8.6 --threads 256 --regs 32";
     for (line, error) in [
-        ("occupancy --threads 256 --regs 32", "error: no GPU is given"),
         ("occupancy --cc 8.6 --threads 256", "error: no registers are given"),
         ("occupancy --cc 8.6 --regs 32", "error: no threads are given"),
         ("occupancy --cc 8.6 --gpu h200 --threads 256 --regs 32", "cannot be used with"),
@@ -226,7 +250,7 @@ fn what_makes_no_sense_is_refused_with_code_2() {
         (&format!("{given} --format csv"), "--format csv is for tables of many rows"),
         ("doctor --format csv", "--format csv is for sweeps"),
         (&format!("{given} --chart f.pdf"), "f.pdf: no kind of chart"),
-        (&format!("{given} --chart f.svg --sweep threads=32"), "cannot be used with"),
+        (&format!("{given} --chart f.svg --sweep cc=8.6"), "takes the place of --gpu and --cc"),
         (&format!("{given} --sweep warps=1..4"), "unknown parameter 'warps'"),
         (&format!("{given} --sweep threads=64..32"), "has no values"),
         (&format!("{given} --sweep threads=32 --sweep threads=64"), "is given twice"),
@@ -254,14 +278,14 @@ fn sweeps_are_products_in_every_format() {
         .collect();
     let expected = [[512, 32, 3], [512, 64, 2], [768, 32, 2], [768, 64, 1], [1024, 32, 1], [1024, 64, 1]];
     assert_eq!(found, expected);
-    assert_eq!(rows[0]["static_shared_memory"], 8192);
+    assert_eq!(rows[0]["static_shared_memory_bytes"], 8192);
 
     let csv = desk.ok(&format!("{line} --format csv"));
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     assert!(lines.iter().all(|cells| cells.len() == lines[0].len()), "{csv}");
     let column = |name: &str| lines[0].iter().position(|cell| *cell == name).unwrap();
     for (cells, row) in lines[1..].iter().zip(rows) {
-        for name in ["blocks_per_sm", "warps_per_sm", "occupancy", "dynamic_shared_memory"] {
+        for name in ["blocks_per_sm", "warps_per_sm", "occupancy", "dynamic_shared_memory_bytes"] {
             assert_eq!(cells[column(name)].parse::<f64>().unwrap(), row[name].as_f64().unwrap(), "{name}");
         }
         assert_eq!(cells[column("compute_capability")], "8.6");
@@ -285,7 +309,33 @@ fn a_sweep_goes_on_where_a_configuration_cannot_launch() {
     let csv = desk.ok(&format!("{line} --format csv"));
     assert!(csv.lines().nth(2).unwrap().ends_with('"'), "{csv}");
     let table = desk.ok(line);
-    assert!(table.contains("more than the limit of 65536"), "{table}");
+    let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("more than the limit of 65536"), "{table}");
+}
+
+#[test]
+fn an_h200_is_meant_unless_another_gpu_is_named() {
+    let desk = Desk::new();
+    assert_eq!(desk.json("occupancy --threads 256 --regs 32")["gpu"], "H200 SXM");
+    assert_eq!(desk.json("occupancy --cc 9.0 --threads 256 --regs 32")["gpu"], Value::Null);
+    assert!(desk.ok("occupancy --threads 256 --regs 32").starts_with("H200 SXM, compute capability 9.0"));
+}
+
+#[test]
+fn a_name_that_fits_several_gpus_says_which_is_taken() {
+    let desk = Desk::new();
+    for line in [
+        "occupancy --gpu a100 --threads 256 --regs 32",
+        "gpus a100",
+        "explain copy-offset --gpu a100",
+        "mul real.csv real.csv --dtype f32 --plan --gpu a100",
+    ] {
+        let run = desk.run(line);
+        assert!(run.err.contains("gpu: a100 is taken for A100 "), "{line}: {}", run.err);
+        assert!(run.err.contains("it fits A100 "), "{line}: {}", run.err);
+        assert_eq!(desk.run(&format!("{line} -q")).err.matches("is taken").count(), 0, "{line}");
+    }
+    assert_eq!(desk.run("occupancy --gpu a6000 --threads 256 --regs 32").err, "");
 }
 
 #[test]

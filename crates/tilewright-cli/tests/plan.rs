@@ -34,9 +34,7 @@ fn the_processor_plans_what_it_then_does() {
         ]
     );
     let text = desk.ok(&format!("{line} --plan"));
-    for part in
-        ["backend            cpu", "kernel             min-plus f32", "in registers", "1x1 regions", "blocks"]
-    {
+    for part in ["backend  cpu", "kernel   min-plus f32", "in registers", "1x1 regions", "blocks"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
@@ -70,13 +68,11 @@ fn a_gpu_that_is_not_here_is_planned_for() {
     assert_eq!(launch["registers_per_thread"].is_null(), launch["occupancy"].is_null());
 
     let text = desk.ok("mul roads.csv roads.csv --dtype f32 --plan --gpu h200 --kernel naive -q");
-    for part in [
-        "gpu                H200 SXM, compute capability 9.0, 132 SMs",
-        "kernel             naive: ",
-        "grid 1x1x1 (1 block)",
-        "floor",
-    ] {
-        assert!(text.contains(part), "{part}\n{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in
+        ["gpu H200 SXM, compute capability 9.0, 132 SMs", "kernel naive: ", "grid 1x1x1 (1 block)", "floor"]
+    {
+        assert!(words.contains(part), "{part}\n{text}");
     }
     // No model describes the first steps of the ladder.
     assert!(!text.contains("rejected") && !text.contains("model"), "{text}");

@@ -10,6 +10,10 @@ use std::{
 };
 use support::{Desk, Run};
 
+/// The signals that end a run, and the codes it ends with.
+#[cfg(unix)]
+const SIGNALS: [(&str, i32); 3] = [("-INT", 130), ("-TERM", 143), ("-HUP", 129)];
+
 const RED: &str = "\u{1b}[";
 
 #[test]
@@ -109,10 +113,10 @@ fn check_nothing_changed(desk: &Desk) {
 #[test]
 fn an_interrupt_while_writing_leaves_the_old_file_whole() {
     let desk = desk_with_a_column();
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for (signal, code) in SIGNALS {
         let line = "mul column.csv column.csv --transpose-b -o c.csv";
         let (mut child, err) = stop_while_writing(&desk, line, signal);
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {err}");
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}: {err}");
         check_nothing_changed(&desk);
     }
 }
@@ -127,10 +131,10 @@ fn an_interrupt_while_a_page_is_written_leaves_the_old_one_whole() {
     desk.put("long.ptx", &(kernel.to_owned() + &comment.repeat(4096)));
     desk.put("c.csv", "the old file\n");
     let arguments = "--arg input=f32[256] --arg output=f32[256] --arg factor=1";
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for (signal, code) in SIGNALS {
         let line = format!("explain long.ptx --block 256 {arguments} --report c.csv");
         let (mut child, err) = stop_while_writing(&desk, &line, signal);
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {err}");
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}: {err}");
         check_nothing_changed(&desk);
     }
 }
@@ -186,4 +190,8 @@ fn an_interrupt_while_computing_ends_at_once() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(start.elapsed() < Duration::from_secs(3));
     assert!(!desk.list().contains(&"c.npy".into()));
+    // The product itself has ended: nobody took the process away from under it.
+    let mut rest = String::new();
+    err.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("error: the product was cancelled"), "{rest}");
 }

@@ -1,6 +1,7 @@
 //! The options of `explain`.
 
 use super::{occupancy::bytes, steps, time};
+use crate::pages;
 use clap::{Args, ValueHint};
 use std::{path::PathBuf, time::Duration};
 use tilewright_arch::ComputeCapability;
@@ -34,10 +35,10 @@ Examples:
 #[command(after_help = EXPLAIN_DETAILS)]
 pub struct Explain {
     /// A kernel of the catalogue, a .cu or a .ptx file
-    #[arg(value_name = "KERNEL", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "KERNEL", add = pages::kernels_and_files())]
     pub kernel: PathBuf,
     /// Explain this kernel, too, and put both side by side; it is launched in the same way
-    #[arg(long, value_name = "KERNEL", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "KERNEL", add = pages::kernels_and_files())]
     pub compare: Option<PathBuf>,
     /// Write a page with pictures; it needs no network
     #[arg(long, value_name = "F.html", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -66,10 +67,10 @@ pub struct Explain {
     pub max_time: Option<Duration>,
 
     /// The GPU that occupancy and roofline are for, such as h200, a6000 or "RTX 4090"; an H200 unless given
-    #[arg(long, value_name = "NAME", conflicts_with = "cc", help_heading = "GPU")]
+    #[arg(long, value_name = "NAME", conflicts_with = "cc", add = pages::gpus(), help_heading = "GPU")]
     pub gpu: Option<String>,
     /// The compute capability in its place, such as 8.6 or sm_90; there is no roofline then
-    #[arg(long, value_name = "X.Y", help_heading = "GPU")]
+    #[arg(long, value_name = "X.Y", add = pages::capabilities(), help_heading = "GPU")]
     pub cc: Option<ComputeCapability>,
 }
 

@@ -1,5 +1,6 @@
 //! The options of `kernels`.
 
+use crate::pages;
 use clap::{ArgGroup, Args};
 
 const DETAILS: &str = "\
@@ -17,7 +18,7 @@ Examples:
 #[command(after_help = DETAILS, group(ArgGroup::new("text").args(["source", "ptx"]).requires("name")))]
 pub struct Kernels {
     /// Describe this one: what it teaches, what it takes, what it refuses
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = pages::kernels())]
     pub name: Option<String>,
     /// Print its source instead
     #[arg(long)]

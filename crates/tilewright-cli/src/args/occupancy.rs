@@ -1,6 +1,7 @@
 //! The options of `occupancy` and `gpus`.
 
 use super::sweep::Sweep;
+use crate::pages;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use tilewright_arch::ComputeCapability;
@@ -34,15 +35,15 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = OCCUPANCY_DETAILS)]
 pub struct Occupancy {
-    /// The GPU by name, such as h200, a6000 or "RTX 4090"; see `tilewright gpus`
-    #[arg(long, value_name = "NAME", conflicts_with = "cc", help_heading = "GPU")]
+    /// The GPU by name, such as h200, a6000 or "RTX 4090"; an H200 unless given; see `tilewright gpus`
+    #[arg(long, value_name = "NAME", conflicts_with = "cc", add = pages::gpus(), help_heading = "GPU")]
     pub gpu: Option<String>,
     /// The compute capability, such as 8.6 or sm_90
-    #[arg(long, value_name = "X.Y", help_heading = "GPU")]
+    #[arg(long, value_name = "X.Y", add = pages::capabilities(), help_heading = "GPU")]
     pub cc: Option<ComputeCapability>,
 
     /// Read registers, shared memory, barriers and launch bounds from this file, or take a kernel of the catalogue
-    #[arg(long, value_name = "FILE|NAME", value_hint = ValueHint::FilePath, help_heading = "Kernel")]
+    #[arg(long, value_name = "FILE|NAME", add = pages::kernels_and_files(), help_heading = "Kernel")]
     pub kernel: Option<PathBuf>,
     /// Which kernel of the file
     #[arg(long, value_name = "NAME", requires = "kernel", help_heading = "Kernel")]
@@ -79,8 +80,8 @@ pub struct Occupancy {
     /// Find the block size with the highest occupancy; used for the rest unless --threads is given
     #[arg(long, help_heading = "Results")]
     pub best: bool,
-    /// Draw occupancy against threads, registers and shared memory (.svg or .png)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "sweep", help_heading = "Results")]
+    /// Draw occupancy against threads, registers and shared memory, or against what --sweep varies (.svg or .png)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Results")]
     pub chart: Option<PathBuf>,
     /// A row for each value of a parameter; may be repeated
     #[arg(long, value_name = "PARAMETER=VALUES", conflicts_with = "best", help_heading = "Results")]
@@ -102,10 +103,10 @@ Examples:
 #[command(after_help = GPUS_DETAILS)]
 pub struct Gpus {
     /// Describe this one: limits, peaks and ridge points
-    #[arg(value_name = "NAME", conflicts_with = "cc")]
+    #[arg(value_name = "NAME", conflicts_with = "cc", add = pages::gpus())]
     pub name: Option<String>,
     /// Only those of this compute capability
-    #[arg(long, value_name = "X.Y")]
+    #[arg(long, value_name = "X.Y", add = pages::capabilities())]
     pub cc: Option<ComputeCapability>,
     /// Draw the roofline of the one (.svg or .png)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "name")]

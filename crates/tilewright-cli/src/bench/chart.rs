@@ -36,7 +36,7 @@ fn bars(report: &Report, rows: &[Row], unit: &str) -> Bars {
             _ if row.kernel == CUBLASLT => Hue::Red,
             _ => Hue::Blue,
         };
-        Some(Bar::new(&row.kernel, rate).note(format!("{rate:.0}{percent}")).hue(hue))
+        Some(Bar::new(row.contender(), rate).note(format!("{rate:.0}{percent}")).hue(hue))
     });
     let peak = peak(report).map(|(peak, name)| Bar::new(format!("peak: {name}"), peak / 1e9).hue(Hue::Grey));
     // The peak belongs to the GPU.

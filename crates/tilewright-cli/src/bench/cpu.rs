@@ -60,17 +60,17 @@ pub enum Steps {
 ///
 /// Small products occupy fewer threads than they may; contenders that come to the same are measured once.
 pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<Vec<Measured>, Error> {
-    let mut checked: Vec<(String, Option<String>)> = Vec::new();
+    let mut checked: Vec<(Isa, usize, Option<String>)> = Vec::new();
     let mut able = Vec::new();
     for contender in contenders {
-        let (name, fault) = check(case, contender)?;
-        if checked.iter().any(|(other, _)| *other == name) {
+        let (threads, fault) = check(case, contender)?;
+        if checked.iter().any(|(isa, known, _)| (*isa, *known) == (contender.isa, threads)) {
             continue;
         }
         if fault.is_none() {
             able.push(*contender);
         }
-        checked.push((name, fault));
+        checked.push((contender.isa, threads, fault));
     }
     let race = Race { case, contenders: &able, rounds };
     let mut timings = case.semiring.visit(case.dtype(), race)??.into_iter();
@@ -80,16 +80,17 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
     };
     Ok(checked
         .into_iter()
-        .filter_map(|(name, fault)| Some(Measured::new(Backend::Cpu, name, outcome(fault)?)))
+        .filter_map(|(isa, threads, fault)| {
+            let measured = Measured::new(Backend::Cpu, isa.name(), outcome(fault)?);
+            Some(Measured { threads: Some(threads), ..measured })
+        })
         .collect())
 }
 
-/// The contender's name with the threads that took part, and what is wrong with its result.
-fn check(case: &Case, contender: &Contender) -> Result<(String, Option<String>), Error> {
+/// The threads that took part, and what is wrong with the result.
+fn check(case: &Case, contender: &Contender) -> Result<(usize, Option<String>), Error> {
     let outcome = case.product()?.options(contender.options()).compute()?;
-    let threads = outcome.report.threads;
-    let plural = if threads == 1 { "" } else { "s" };
-    Ok((format!("{}, {threads} thread{plural}", contender.isa), case.fault(&outcome.c)?))
+    Ok((outcome.report.threads, case.fault(&outcome.c)?))
 }
 
 struct Race<'a> {
@@ -168,7 +169,8 @@ mod tests {
         let contenders = [Isa::Portable, Isa::best()].map(|isa| Contender { isa, threads: 1 });
         let measured = measure(&case, &contenders, 3).unwrap();
         let names: Vec<&str> = measured.iter().map(|m| m.name.as_str()).collect();
-        assert_eq!(names, ["portable, 1 thread".to_owned(), format!("{}, 1 thread", Isa::best())]);
+        assert_eq!(names, ["portable", Isa::best().name()]);
+        assert!(measured.iter().all(|m| m.threads == Some(1)));
         for m in &measured {
             let timing = m.timing().unwrap();
             assert!(timing.seconds.len() == 3 && timing.seconds.is_sorted() && timing.median() > 0.0);

@@ -5,7 +5,7 @@ use super::report::{Report, Row};
 type Cell = fn(&Report, &Row) -> String;
 
 /// The columns; the names are those of JSON.
-const COLUMNS: [(&str, Cell); 28] = [
+const COLUMNS: [(&str, Cell); 29] = [
     ("semiring", |report, _| report.semiring.into()),
     ("dtype", |report, _| report.dtype.into()),
     ("m", |_, row| row.m.to_string()),
@@ -14,6 +14,7 @@ const COLUMNS: [(&str, Cell); 28] = [
     ("order", |_, row| row.order.into()),
     ("backend", |_, row| row.backend.into()),
     ("kernel", |_, row| text(Some(&row.kernel))),
+    ("threads", |_, row| number(row.threads)),
     ("seconds", |_, row| number(row.seconds)),
     ("spread", |_, row| number(row.spread)),
     ("samples", |_, row| row.samples.to_string()),

@@ -5,8 +5,10 @@ use tilewright::{Backend, cuda::Timing};
 /// A contender and what came of it.
 pub struct Measured {
     pub backend: Backend,
-    /// The kernel, the instruction set and threads, or the library.
+    /// The kernel, the instruction set, or the library.
     pub name: String,
+    /// Threads of the processor that took part; none on a GPU.
+    pub threads: Option<usize>,
     pub outcome: Outcome,
     /// Registers of a thread and occupancy, of a kernel on a GPU.
     pub resources: Option<Resources>,
@@ -46,7 +48,15 @@ pub struct Memory {
 impl Measured {
     /// Of a contender of which nothing else is known.
     pub fn new(backend: Backend, name: impl Into<String>, outcome: Outcome) -> Self {
-        Self { backend, name: name.into(), outcome, resources: None, memory: None, algorithms: None }
+        Self {
+            backend,
+            name: name.into(),
+            threads: None,
+            outcome,
+            resources: None,
+            memory: None,
+            algorithms: None,
+        }
     }
 
     pub fn timing(&self) -> Option<&Timing> {

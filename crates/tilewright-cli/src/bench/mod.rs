@@ -15,7 +15,7 @@ use crate::{
     args::{Bench, Common, Format, KernelChoice, Library, Math, Order, Size, Where},
     charts, doctor,
     failure::Failure,
-    json,
+    fit, json,
     terminal::{self, Style},
 };
 use case::Case;
@@ -237,12 +237,12 @@ fn heading(report: &Report) -> String {
             _ => String::new(),
         };
         let (name, cc, sms) = (&gpu.name, &gpu.compute_capability, gpu.multiprocessors);
-        text += &format!("GPU {name}, compute capability {cc}, {sms} SMs{peak}\n");
-        text += &gpu.terms();
+        text += &fit::paragraph(&format!("GPU {name}, compute capability {cc}, {sms} SMs{peak}"));
+        text += &fit::paragraph(&gpu.terms());
     }
     if let Some(cpu) = &machine.cpu {
         let threads = machine.threads.map_or(String::new(), |n| format!(", {n} threads"));
-        text += &format!("CPU {cpu}{threads}\n");
+        text += &fit::paragraph(&format!("CPU {cpu}{threads}"));
     }
     text
 }

@@ -96,6 +96,8 @@ pub struct Row {
     pub order: &'static str,
     pub backend: &'static str,
     pub kernel: String,
+    /// Of the processor; null on a GPU.
+    pub threads: Option<usize>,
     /// The median.
     pub seconds: Option<f64>,
     /// Half of the distance between the quartiles, as a part of the median.
@@ -133,6 +135,15 @@ impl Row {
     pub fn product(&self) -> String {
         table::product_named(self.m, self.n, self.k, self.order)
     }
+
+    /// The kernel with its threads, for tables and charts.
+    pub fn contender(&self) -> String {
+        match self.threads {
+            None => self.kernel.clone(),
+            Some(1) => format!("{}, 1 thread", self.kernel),
+            Some(threads) => format!("{}, {threads} threads", self.kernel),
+        }
+    }
 }
 
 /// The contenders for one product, with what to compare them with.
@@ -167,6 +178,7 @@ impl Standings<'_> {
             order: self.order.name(),
             backend: one.backend.name(),
             kernel: one.name.clone(),
+            threads: one.threads,
             seconds,
             spread: one.timing().map(|timing| timing.spread()),
             samples: one.timing().map_or(0, |timing| timing.seconds.len()),
@@ -311,8 +323,8 @@ mod tests {
         let report = Report { schema: 1, version: "0", semiring, dtype, machine, results: Vec::new() };
         let (header, lines) = (csv::header(), csv::lines(&report, &rows));
         let lines: Vec<&str> = lines.lines().collect();
-        assert!(header.starts_with("semiring,dtype,m,n,k,order,backend,kernel,seconds,"), "{header}");
-        assert!(lines[0].starts_with("plus-times,f32,8,8,8,nt,cuda,\"simt\",0.5,0,3,"), "{}", lines[0]);
+        assert!(header.starts_with("semiring,dtype,m,n,k,order,backend,kernel,threads,seconds,"), "{header}");
+        assert!(lines[0].starts_with("plus-times,f32,8,8,8,nt,cuda,\"simt\",,0.5,0,3,"), "{}", lines[0]);
         assert_eq!(lines[0].matches(',').count(), header.matches(',').count());
         assert!(lines[1].contains(",false,\"C[0, 0] is \"\"1\"\", not 2\","), "{}", lines[1]);
         // Every name is a key of JSON, or of what stands around the rows.

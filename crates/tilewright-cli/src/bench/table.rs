@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     args::{Order, Size},
-    terminal,
+    fit, terminal,
 };
 use tilewright::{Backend, DType, SemiringId, plan::Query};
 
@@ -33,23 +33,46 @@ pub fn rate(row: &Row) -> Option<f64> {
 /// The table of one product.
 pub fn text(query: &Query, rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let width = rows.iter().map(|row| row.kernel.len()).max().unwrap_or(0).max(8);
+    let width = rows.iter().map(|row| row.contender().len()).max().unwrap_or(0).max(8);
     let (bold, faint) = (terminal::label(), terminal::faint());
     let conditions = rows.iter().find_map(|row| row.conditions).map_or(String::new(), |c| {
         let (clock, power, temperature) = (c.clock_hz / 1e6, c.power_watts, c.temperature_celsius);
         format!(" {faint}at {clock:.0} MHz, {power:.0} W, {temperature:.0} C{faint:#}")
     });
+    let mut out = format!("{bold}{}{bold:#}{conditions}\n", first.product());
     let columns = columns(unit(query.semiring, query.dtype), rows);
-    let mut out = format!("{bold}{}{bold:#}{conditions}\n{faint}  {:width$}", first.product(), "kernel");
-    for (heading, width, _) in &columns {
-        out += &format!(" {heading:>width$}");
-    }
-    out += &format!("{faint:#}\n");
-    for row in rows {
-        out += &line(row, width, &columns);
+    for (number, group) in groups(&columns, fit::columns().saturating_sub(width + 2)).into_iter().enumerate()
+    {
+        out += &format!("{faint}  {:width$}", "kernel");
+        for (heading, width, _) in group {
+            out += &format!(" {heading:>width$}");
+        }
+        out += &format!("{faint:#}\n");
+        // What is wrong with a row is said once.
+        for row in rows.iter().filter(|row| number == 0 || row.problem.is_none()) {
+            out += &line(row, width, group);
+        }
     }
     out
 }
+
+/// The columns in as many tables, one below the other, as it takes to fit `room`.
+fn groups(columns: &[Column], room: usize) -> Vec<&[Column]> {
+    let (mut groups, mut rest) = (Vec::new(), columns);
+    while !rest.is_empty() {
+        let widths = rest.iter().scan(0, |total, (_, width, _)| {
+            *total += width + 1;
+            Some(*total)
+        });
+        let (group, others) = rest.split_at(widths.take_while(|total| *total <= room).count().max(1));
+        groups.push(group);
+        rest = others;
+    }
+    groups
+}
+
+/// Columns for a reason at least.
+const LEAST: usize = 24;
 
 /// A heading, a width, and what stands below.
 type Column = (&'static str, usize, fn(&Row) -> String);
@@ -88,9 +111,13 @@ fn line(row: &Row, width: usize, columns: &[Column]) -> String {
             Some(false) => (terminal::emphasis(), "WRONG: "),
             _ => (terminal::faint(), ""),
         };
-        return format!("  {:width$} {style}{label}{problem}{style:#}\n", row.kernel);
+        let name = format!("  {:width$}", row.contender());
+        let before = name.chars().count() + 1;
+        let lines = fit::wrap(&format!("{label}{problem}"), fit::columns().saturating_sub(before).max(LEAST));
+        let text = lines.join(&format!("\n{:before$}", ""));
+        return format!("{name} {style}{text}{style:#}\n");
     }
-    let mut line = format!("  {:width$}", row.kernel);
+    let mut line = format!("  {:width$}", row.contender());
     for (_, width, cell) in columns {
         line += &format!(" {:>width$}", cell(row));
     }

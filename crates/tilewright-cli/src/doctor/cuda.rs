@@ -64,10 +64,15 @@ struct Cache {
 
 impl Cuda {
     pub fn gather() -> Self {
+        let devices = DeviceInfo::all().unwrap_or_default();
+        // The one that the engine takes for the first GPU; without a GPU, the first there is.
+        let nvrtc = match (Driver::find(), devices.first()) {
+            (Ok(driver), Some(device)) => Nvrtc::for_device(driver.version(), device.capability),
+            _ => Nvrtc::find(),
+        };
+        let nvrtc = nvrtc.map(|nvrtc| (nvrtc.location().clone(), Some(nvrtc.version().to_string())));
         let driver = Driver::find()
             .map(|driver| (driver.location().clone(), Some(format!("CUDA {}", driver.version()))));
-        let nvrtc = Nvrtc::find().map(|nvrtc| (nvrtc.location().clone(), Some(nvrtc.version().to_string())));
-        let devices = DeviceInfo::all().unwrap_or_default();
         let operand_reuse = Reuse::gather(&devices);
         Self {
             components: vec![

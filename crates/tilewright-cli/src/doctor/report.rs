@@ -1,7 +1,7 @@
 //! What `doctor` found.
 
 use super::{check, cpu, cuda::Cuda};
-use crate::{failure::Failure, terminal};
+use crate::{failure::Failure, fit};
 use serde::Serialize;
 use std::{io::Write, time::Instant};
 use tilewright::{Backend, Isa};
@@ -112,12 +112,7 @@ impl Report {
     }
 
     pub fn print_table(&self) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
-        let bold = terminal::label();
-        for (name, text) in self.rows() {
-            writeln!(out, "{bold}{name:<12}{bold:#} {text}")?;
-        }
-        Ok(())
+        Ok(anstream::stdout().lock().write_all(fit::rows(self.rows(), 12).as_bytes())?)
     }
 
     fn rows(&self) -> Vec<(&'static str, String)> {

@@ -6,7 +6,7 @@ use crate::{
     args::{Common, Explain, Format},
     failure::Failure,
     interrupt, json,
-    occupancy::Target,
+    occupancy::{DEFAULT, Target, say_which},
     progress::Steps,
     terminal,
 };
@@ -15,11 +15,11 @@ use std::{io::Write, path::Path};
 use tilewright::files;
 use tilewright_explain::{Case, Control, Document, Explained, Gpu, Request, html, text};
 
-/// The GPU that recipes are made for unless one is named.
-const DEFAULT_GPU: &str = "h200";
-
 pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     let gpu = gpu(args)?;
+    if let Some(name) = &args.gpu {
+        say_which(common, name);
+    }
     matrices::check_pipes(args)?;
     interrupt::watch();
     let matrices = Matrices::default();
@@ -75,7 +75,7 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
 }
 
 fn gpu(args: &Explain) -> Result<Gpu, Failure> {
-    let name = args.gpu.as_deref().or(args.cc.is_none().then_some(DEFAULT_GPU));
+    let name = args.gpu.as_deref().or(args.cc.is_none().then_some(DEFAULT));
     let target = Target::find(name, args.cc)?
         .ok_or_else(|| Failure::usage("no GPU is given", "name it with --gpu"))?;
     let device = target.device();
@@ -100,6 +100,13 @@ fn explain(
         arguments: args.arguments.clone(),
         load: &|name| matrices.load(name),
     };
+    if kernel.extension().is_none()
+        && (args.grid.is_some() || args.block.is_some() || args.dynamic_smem.is_some())
+    {
+        let what =
+            format!("--grid, --block and --dynamic-smem: the recipe of {} chooses them", kernel.display());
+        return Err(Failure::usage(what, "leave them out, or give a file"));
+    }
     let case = match kernel.extension() {
         Some(_) => Case::of_file(kernel, &request)?,
         None => Case::of_kernel(tilewright::kernels::find(&kernel.to_string_lossy())?, &request)?,

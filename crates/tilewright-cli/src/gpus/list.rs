@@ -1,7 +1,7 @@
 //! Many GPUs: as a table, as CSV, as JSON.
 
 use super::peaks;
-use crate::{args::Format, failure::Failure, json, terminal};
+use crate::{args::Format, failure::Failure, fit, json, terminal};
 use serde::Serialize;
 use std::{collections::BTreeMap, io::Write};
 use tilewright_arch::{Device, Limits, Rate};
@@ -109,20 +109,44 @@ impl Described {
     }
 }
 
-type Cell = fn(&Device) -> String;
+/// A column of the table.
+struct Column {
+    heading: &'static str,
+    width: usize,
+    cell: fn(&Device) -> String,
+    /// Columns of a higher rank go first where there is no room for all.
+    rank: u8,
+}
 
-/// A column of the table: its heading, its width, and what stands in it.
-const COLUMNS: [(&str, usize, Cell); 9] = [
-    ("cc", 5, |d| d.compute_capability.to_string()),
-    ("SMs", 5, |d| d.sms.to_string()),
-    ("MHz", 6, |d| d.boost_clock_mhz.to_string()),
-    ("GB", 5, |d| d.memory_gb.to_string()),
-    ("GB/s", 7, |d| format!("{:.0}", d.memory_bandwidth / 1e9)),
-    ("L2 MiB", 7, |d| format!("{:.1}", f64::from(d.l2_kib) / 1024.0)),
-    ("f32 TF/s", 10, |d| tera(d, Rate::F32)),
-    ("f64 TF/s", 10, |d| tera(d, Rate::F64)),
-    ("tensor f16", 12, |d| tera(d, Rate::TensorF16)),
+const fn column(heading: &'static str, width: usize, rank: u8, cell: fn(&Device) -> String) -> Column {
+    Column { heading, width, cell, rank }
+}
+
+const COLUMNS: [Column; 9] = [
+    column("cc", 5, 0, |d| d.compute_capability.to_string()),
+    column("SMs", 4, 0, |d| d.sms.to_string()),
+    column("MHz", 6, 7, |d| d.boost_clock_mhz.to_string()),
+    column("GB", 5, 1, |d| d.memory_gb.to_string()),
+    column("GB/s", 6, 1, |d| format!("{:.0}", d.memory_bandwidth / 1e9)),
+    column("L2 MiB", 7, 8, |d| format!("{:.1}", f64::from(d.l2_kib) / 1024.0)),
+    column("f32", 6, 2, |d| tera(d, Rate::F32)),
+    column("f64", 7, 6, |d| tera(d, Rate::F64)),
+    column("f16 tensor", 11, 3, |d| tera(d, Rate::TensorF16)),
 ];
+
+/// What stands above the names.
+const HEADING: &str = "GPU; floating-point rates in TFLOP/s";
+
+/// The columns that fit beside the names, in their order.
+fn fitting(columns: usize, names: usize) -> Vec<&'static Column> {
+    let total = |shown: &[&Column]| names + shown.iter().map(|column| column.width).sum::<usize>();
+    let mut shown: Vec<&Column> = COLUMNS.iter().collect();
+    while total(&shown) > columns {
+        let Some(last) = (0..shown.len()).max_by_key(|&i| shown[i].rank) else { break };
+        shown.remove(last);
+    }
+    shown
+}
 
 fn tera(device: &Device, rate: Rate) -> String {
     device.peak(rate).map_or_else(|| "-".into(), |peak| digits(peak / 1e12))
@@ -142,12 +166,13 @@ pub fn digits(value: f64) -> String {
 fn print_table(devices: &[&Device]) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     let bold = terminal::label();
-    let longest = devices.iter().map(|d| d.name.len()).max().unwrap_or(0).max(4);
-    let headings = COLUMNS.map(|(heading, width, _)| format!("{heading:>width$}")).concat();
-    writeln!(out, "{bold}{:<longest$}{headings}{bold:#}", "GPU")?;
+    let names = devices.iter().map(|d| d.name.len()).max().unwrap_or(0).max(HEADING.len());
+    let shown = fitting(fit::columns(), names);
+    let headings: String = shown.iter().map(|c| format!("{:>w$}", c.heading, w = c.width)).collect();
+    writeln!(out, "{bold}{HEADING:<names$}{headings}{bold:#}")?;
     for device in devices {
-        let cells = COLUMNS.map(|(_, width, cell)| format!("{:>width$}", cell(device))).concat();
-        writeln!(out, "{:<longest$}{cells}", device.name)?;
+        let cells: String = shown.iter().map(|c| format!("{:>w$}", (c.cell)(device), w = c.width)).collect();
+        writeln!(out, "{:<names$}{cells}", device.name)?;
     }
     Ok(())
 }
@@ -173,4 +198,18 @@ fn print_csv(devices: &[&Device]) -> Result<(), Failure> {
         )?;
     }
     Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_table_has_the_most_important_columns() {
+        let longest = Device::all().map(|device| device.name.len()).max().unwrap();
+        let headings = |columns| fitting(columns, longest).iter().map(|c| c.heading).collect::<Vec<_>>();
+        assert_eq!(headings(80), ["cc", "SMs", "GB", "GB/s", "f32"]);
+        assert_eq!(headings(120).len(), COLUMNS.len());
+        assert!(headings(20).is_empty());
+    }
 }

@@ -8,7 +8,7 @@ use crate::{
     charts,
     failure::Failure,
     json,
-    occupancy::Target,
+    occupancy::{Target, say_which},
     terminal,
 };
 use std::io::Write;
@@ -18,6 +18,9 @@ use tilewright_charts::{Ceiling, Figure, roofline};
 pub fn run(args: &Gpus, common: &Common) -> Result<(), Failure> {
     // A capability without a GPU is an empty list; one that does not exist is a mistake.
     let target = Target::find(args.name.as_deref(), args.cc)?;
+    if let Some(name) = &args.name {
+        say_which(common, name);
+    }
     match target.and_then(|target| Some((target, target.device()?))) {
         Some((target, device)) => one(args, common, &target, device),
         None if args.chart.is_some() => {

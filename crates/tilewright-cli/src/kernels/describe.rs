@@ -1,9 +1,8 @@
 //! One kernel.
 
 use super::{list::Line, preconditions};
-use crate::terminal;
+use crate::fit;
 use serde::Serialize;
-use std::fmt::Write;
 use tilewright_kernels::{ArgumentValue, Kernel, Launch, Recipe};
 
 /// The JSON object of `kernels NAME`.
@@ -75,11 +74,7 @@ impl Description {
 
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let bold = terminal::label();
-        let mut row = |name: &str, text: &str| {
-            // Writing to a string cannot fail.
-            let _ = writeln!(out, "{bold}{name:<13}{bold:#} {text}");
-        };
+        let mut row = |name: &str, text: &str| out += &fit::row(name, text, 13);
         row("kernel", &format!("{} ({}): {}", self.line.name, self.line.family, self.line.summary));
         row("teaches", self.teaches);
         if self.parameters.is_empty() {

@@ -1,6 +1,6 @@
 //! All kernels, a line each.
 
-use crate::{args::Format, failure::Failure, json, terminal};
+use crate::{args::Format, failure::Failure, fit, json, terminal};
 use serde::Serialize;
 use std::io::Write;
 use tilewright_kernels::{Family, Kernel, kernels};
@@ -41,7 +41,7 @@ pub fn print(format: Format) -> Result<(), Failure> {
         return json::print(&Catalogue { schema: 1, kernels });
     }
     let mut out = anstream::stdout().lock();
-    let (bold, faint) = (terminal::label(), terminal::faint());
+    let bold = terminal::label();
     let width = kernels().iter().map(|k| k.name.len()).max().unwrap_or(0);
     for (family, about) in FAMILIES {
         let mut members = kernels().iter().filter(|k| k.family == family).peekable();
@@ -50,8 +50,9 @@ pub fn print(format: Format) -> Result<(), Failure> {
         }
         writeln!(out, "{bold}{}{bold:#}: {about}", family.name())?;
         for kernel in members {
-            let variants = variants(kernel);
-            writeln!(out, "  {:width$}  {}{faint}{variants}{faint:#}", kernel.name, kernel.summary)?;
+            let name = format!("  {:width$} ", kernel.name);
+            let text = format!("{}{}", kernel.summary, variants(kernel));
+            out.write_all(fit::row(&name, &text, width + 3).as_bytes())?;
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ mod types;
 use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
-    interrupt, json,
+    interrupt, json, occupancy,
     progress::Progress,
     terminal::{self, Style},
 };
@@ -148,7 +148,8 @@ fn check_kernel(backend: Backend, kernel: Option<KernelChoice>) -> Result<(), Fa
 }
 
 /// A GPU of the table, and where to look if there is none of this name.
-fn gpu_named(name: &str) -> Result<Gpu, Failure> {
+fn gpu_named(name: &str, common: &Common) -> Result<Gpu, Failure> {
+    occupancy::say_which(common, name);
     Gpu::named(name).map_err(|error| Failure::usage(error.to_string(), "`tilewright gpus` lists all"))
 }
 
@@ -175,12 +176,12 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
             "it takes up to 4096 x 4096 x 4096: multiply a part of the matrices, or choose --backend cpu",
         ));
     }
-    let gpu = args.gpu.as_deref().map(gpu_named).transpose()?;
+    let gpu = args.gpu.as_deref().map(|name| gpu_named(name, common)).transpose()?;
     let total = product.pair_ops().min(u64::MAX as f64) as u64;
     let progress = Progress::new(total);
     let count = |terms| progress.add(terms);
-    // A kernel that does not end can be asked where it is.
-    let deferred = (args.backend == Backend::Emulator).then(interrupt::Deferred::new);
+    // The product ends by itself, and an emulated kernel says where it was.
+    let deferred = interrupt::Deferred::new();
     let options = Options {
         backend: args.backend,
         threads: args.threads,
@@ -189,7 +190,7 @@ fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outc
         gpu: gpu.as_ref(),
         max_steps: args.max_steps,
         max_time: args.max_time,
-        cancel: deferred.as_ref().map(interrupt::Deferred::asked),
+        cancel: Some(deferred.asked()),
         progress: if common.quiet { None } else { Some(&count) },
     };
     let product = product.options(options);

@@ -4,7 +4,7 @@ use super::{check_kernel, gpu_kernel, gpu_named, inputs::Inputs, isa, planned::P
 use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
-    json,
+    fit, json,
     terminal::{self, Style},
 };
 use std::{cell::RefCell, io::Write};
@@ -36,12 +36,10 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
         return json::print(&Planned::new(backend, &plan));
     }
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
-    let mut out = anstream::stdout().lock();
-    let bold = terminal::label();
-    for (name, text) in [("backend", format!("{backend}{reason}"))].into_iter().chain(plan.rows()) {
-        writeln!(out, "{bold}{name:<18}{bold:#} {text}")?;
-    }
-    Ok(())
+    let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(plan.rows());
+    let rows: Vec<_> = rows.collect();
+    let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    Ok(anstream::stdout().lock().write_all(fit::rows(rows, column).as_bytes())?)
 }
 
 fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
@@ -91,7 +89,7 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
 /// The GPU that is named, or that is here.
 fn gpu(args: &Mul, common: &Common, backend: Backend) -> Result<Gpu, Failure> {
     match (&args.gpu, backend) {
-        (Some(name), _) => gpu_named(name),
+        (Some(name), _) => gpu_named(name, common),
         (None, Backend::Emulator) => Ok(Gpu::named(Gpu::EMULATED)?),
         (None, _) => match Engine::shared() {
             Ok(engine) => Ok(Gpu::present(engine.device())?),

@@ -1,7 +1,7 @@
 //! What is said about a product.
 
 use super::{inputs::Inputs, outputs::Outputs};
-use crate::{args::Mul, failure::Failure, terminal};
+use crate::{args::Mul, failure::Failure, fit};
 use serde::Serialize;
 use std::io::Write;
 use tilewright::{Joining, Outcome, SemiringId, Verification};
@@ -90,12 +90,7 @@ impl Summary {
     }
 
     pub fn print_table(&self) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
-        let bold = terminal::label();
-        for (name, text) in self.rows() {
-            writeln!(out, "{bold}{name:<10}{bold:#} {text}")?;
-        }
-        Ok(())
+        Ok(anstream::stdout().lock().write_all(fit::rows(self.rows(), 10).as_bytes())?)
     }
 
     /// The whole in one line.
@@ -143,11 +138,26 @@ impl Summary {
     }
 
     fn rate(&self) -> String {
-        let giga = self.pair_ops_per_second / 1e9;
-        let flops =
-            if self.is_number_product { format!(", {:.3} GFLOP/s", 2.0 * giga) } else { String::new() };
-        format!("{giga:.3} G pair-ops/s{flops}")
+        let rate = self.pair_ops_per_second;
+        let flops = match self.is_number_product {
+            true => format!(", {}", scaled(2.0 * rate, "FLOP/s")),
+            false => String::new(),
+        };
+        format!("{}{flops}", scaled(rate, "pair-ops/s"))
     }
+}
+
+/// Four digits that count, with the prefix that suits them.
+fn scaled(value: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let (scale, prefix) = PREFIXES.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, ""));
+    let value = value / scale;
+    let decimals = match value {
+        100.0.. => 1,
+        10.0.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$} {prefix}{unit}")
 }
 
 fn time(seconds: f64) -> String {
@@ -160,7 +170,14 @@ fn time(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::time;
+    use super::{scaled, time};
+
+    #[test]
+    fn rates_are_never_nothing() {
+        assert_eq!(scaled(8.0e5, "pair-ops/s"), "800.0 kpair-ops/s");
+        assert_eq!(scaled(3.2e11, "FLOP/s"), "320.0 GFLOP/s");
+        assert_eq!(scaled(1.5e7, "FLOP/s"), "15.00 MFLOP/s");
+    }
 
     #[test]
     fn times_have_readable_units() {

@@ -1,6 +1,6 @@
 //! Kernels in files and in the catalogue: what they take of a multiprocessor.
 
-use crate::{failure::Failure, terminal};
+use crate::{failure::Failure, fit};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -74,13 +74,12 @@ impl CompiledFor {
         Ok(self.known.entry(capability).or_insert(compiled))
     }
 
-    /// A line for the report, once the kernel was read.
+    /// What the report says of it, once the kernel was read.
     pub fn describe(&self, limits: &Limits) -> Option<String> {
         let kernel = &self.known.get(&limits.compute_capability)?.kernel;
-        let bold = terminal::label();
         let mut text = match &self.origin {
-            Origin::File(path) => format!("{bold}{}{bold:#} in {}", kernel.name, path.display()),
-            Origin::Catalogue(known, _) => format!("{bold}{}{bold:#}: {}", known.name, known.summary),
+            Origin::File(path) => format!("{} in {}", kernel.name, path.display()),
+            Origin::Catalogue(known, _) => format!("{}: {}", known.name, known.summary),
         };
         if let Some(spills) = kernel.spills.filter(|spills| spills.stores + spills.loads > 0) {
             text +=
@@ -88,7 +87,7 @@ impl CompiledFor {
         } else if kernel.local_memory > 0 {
             text += &format!(", {} B of local memory per thread", kernel.local_memory);
         }
-        Some(text + "\n")
+        Some(fit::paragraph(&text))
     }
 }
 

@@ -10,7 +10,7 @@ mod setting;
 mod target;
 mod text;
 
-pub use target::Target;
+pub use target::{DEFAULT, Target, say_which};
 
 use crate::{
     args::{Common, Format, Occupancy, Parameter},
@@ -26,7 +26,12 @@ use text::Text;
 use tilewright_arch::{Carveout, DynamicSharedMemory, KernelResources, LaunchConfig, Limits};
 
 pub fn run(args: &Occupancy, common: &Common) -> Result<(), Failure> {
-    let target = Target::find(args.gpu.as_deref(), args.cc)?;
+    let sweeps_cc = args.sweep.iter().any(|sweep| sweep.parameter == Parameter::ComputeCapability);
+    let default = (args.cc.is_none() && !sweeps_cc).then_some(DEFAULT);
+    let target = Target::find(args.gpu.as_deref().or(default), args.cc)?;
+    if let Some(name) = &args.gpu {
+        say_which(common, name);
+    }
     let sms = target.and_then(|target| target.device()).map(|device| device.sms);
     let kernel = args.kernel.as_deref().map(|name| CompiledFor::new(name, args.entry.clone(), sms));
     let mut kernel = kernel.transpose()?;
@@ -46,12 +51,8 @@ fn check(
 ) -> Result<(), Failure> {
     let is_swept = |parameter| args.sweep.iter().any(|sweep| sweep.parameter == parameter);
     let refuse = |what, hint| Err(Failure::usage(what, hint));
-    match (target, is_swept(Parameter::ComputeCapability)) {
-        (None, false) => return refuse("no GPU is given", "name it with --gpu, or its generation with --cc"),
-        (Some(_), true) => {
-            return refuse("--sweep cc=... takes the place of --gpu and --cc", "leave these out");
-        }
-        _ => {}
+    if target.is_some() && is_swept(Parameter::ComputeCapability) {
+        return refuse("--sweep cc=... takes the place of --gpu and --cc", "leave these out");
     }
     if args.regs.is_none() && kernel.is_none() && !is_swept(Parameter::Registers) {
         return refuse("no registers are given", "give --regs, or a file to read them from with --kernel");
@@ -87,7 +88,9 @@ fn one(
         Format::Json => {
             let sms = target.device().map(|device| device.sms);
             let best = args.best.then(|| report::Best::new(best.as_ref(), sms));
-            json::print(&report::Report::new(report::Row::new(&setting, &outcome), best))?;
+            let gpu = target.device().map(|device| device.name);
+            let changes = gains::changes(&setting, &outcome)?;
+            json::print(&report::Report::new(gpu, report::Row::new(&setting, &outcome), best, &changes))?;
         }
         Format::Table | Format::Csv => {
             let kernel = kernel.and_then(|kernel| kernel.describe(setting.limits));

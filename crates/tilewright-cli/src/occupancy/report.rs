@@ -1,16 +1,34 @@
 //! The JSON object of `occupancy`; the fields are its keys.
 
-use super::setting::{Outcome, Setting};
+use super::{
+    gains::Gain,
+    setting::{Outcome, Setting},
+};
 use serde::Serialize;
-use tilewright_arch::{BlockSize, Resource, SquareBlock};
+use tilewright_arch::{BlockSize, Resource, SquareBlock, Vary};
 
 #[derive(Serialize)]
 pub struct Report {
     schema: u32,
+    /// Null where a compute capability is given.
+    gpu: Option<&'static str>,
     #[serde(flatten)]
     pub row: Row,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub best: Option<Best>,
+    /// What lets another block, or more warps, be resident.
+    changes: Vec<Change>,
+}
+
+/// One quantity changed, and what comes of it.
+#[derive(Serialize)]
+struct Change {
+    quantity: &'static str,
+    from: u32,
+    to: u32,
+    blocks_per_sm: u32,
+    warps_per_sm: u32,
+    occupancy: f64,
 }
 
 /// One configuration.
@@ -18,6 +36,11 @@ pub struct Report {
 pub struct Row {
     compute_capability: String,
     threads_per_block: u32,
+    registers_per_thread: u32,
+    static_shared_memory_bytes: u32,
+    dynamic_shared_memory_bytes: u32,
+    barriers: u32,
+    cluster_size: u32,
     blocks_per_sm: u32,
     warps_per_sm: u32,
     max_warps_per_sm: u32,
@@ -44,7 +67,7 @@ struct Limits {
 #[derive(Serialize)]
 struct Allocated {
     registers_per_block: u32,
-    shared_memory_per_block: u32,
+    shared_memory_per_block_bytes: u32,
 }
 
 /// The block size with the highest occupancy.
@@ -59,18 +82,42 @@ pub struct Best {
 }
 
 impl Report {
-    pub fn new(row: Row, best: Option<Best>) -> Self {
-        Self { schema: 1, row, best }
+    pub fn new(gpu: Option<&'static str>, row: Row, best: Option<Best>, gains: &[Gain]) -> Self {
+        Self { schema: 1, gpu, row, best, changes: gains.iter().map(Change::new).collect() }
+    }
+}
+
+impl Change {
+    fn new(gain: &Gain) -> Self {
+        let Gain { quantity, from, to, after } = gain;
+        Self {
+            quantity: match quantity {
+                Vary::Threads => "threads_per_block",
+                Vary::Registers => "registers_per_thread",
+                Vary::SharedMemory => "shared_memory_bytes",
+                Vary::Barriers => "barriers",
+            },
+            from: *from,
+            to: *to,
+            blocks_per_sm: after.blocks_per_sm,
+            warps_per_sm: after.warps_per_sm,
+            occupancy: after.ratio(),
+        }
     }
 }
 
 impl Row {
     pub fn new(setting: &Setting, outcome: &Outcome) -> Self {
         let occupancy = &outcome.occupancy;
-        let limits = &occupancy.limits;
+        let (limits, kernel, launch) = (&occupancy.limits, &setting.kernel, setting.launch());
         Self {
             compute_capability: setting.limits.compute_capability.to_string(),
-            threads_per_block: setting.launch().threads_per_block,
+            threads_per_block: launch.threads_per_block,
+            registers_per_thread: kernel.registers_per_thread,
+            static_shared_memory_bytes: kernel.static_shared_memory,
+            dynamic_shared_memory_bytes: launch.dynamic_shared_memory,
+            barriers: kernel.barriers,
+            cluster_size: launch.cluster_size,
             blocks_per_sm: occupancy.blocks_per_sm,
             warps_per_sm: occupancy.warps_per_sm,
             max_warps_per_sm: occupancy.max_warps_per_sm,
@@ -85,7 +132,7 @@ impl Row {
             limited_by: occupancy.limited_by.iter().map(Resource::name).collect(),
             allocated: Allocated {
                 registers_per_block: occupancy.allocated.registers_per_block,
-                shared_memory_per_block: occupancy.allocated.shared_memory_per_block,
+                shared_memory_per_block_bytes: occupancy.allocated.shared_memory_per_block,
             },
             error: outcome.error.map(|e| e.to_string()),
         }

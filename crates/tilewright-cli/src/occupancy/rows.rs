@@ -8,7 +8,7 @@ use super::{
 use crate::{
     args::{Format, MOST_ROWS, Parameter, Sweep},
     failure::Failure,
-    json, terminal,
+    fit, json, terminal,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -71,7 +71,8 @@ impl Rows {
         let columns = self.columns();
         let names = columns.iter().map(|p| format!("{:>w$}", p.name(), w = width(*p)));
         let names = names.collect::<Vec<_>>().join("  ");
-        writeln!(out, "{bold}{names}  blocks  warps  occupancy{:26}limited by{bold:#}", "")?;
+        let gap = bar(0.0).chars().count() + 2;
+        writeln!(out, "{bold}{names}  blocks  warps  occupancy{:gap$}limited by{bold:#}", "")?;
         let best = self.rows.iter().map(|(_, outcome)| outcome.occupancy.ratio()).fold(0.0, f64::max);
         for (setting, outcome) in &self.rows {
             let o = &outcome.occupancy;
@@ -82,12 +83,15 @@ impl Rows {
                 None => o.binding().to_string().replace('_', " "),
             };
             let text = format!(
-                "{values}  {:>6}  {:>5}  {} {}  {by}",
+                "{values}  {:>6}  {:>5}  {} {}  ",
                 o.blocks_per_sm,
                 o.warps_per_sm,
                 bar(o.ratio()),
                 percent(o.ratio())
             );
+            let before = text.chars().count();
+            let by = fit::wrap(&by, fit::columns().saturating_sub(before).max(LEAST_REASON));
+            let text = text + &by.join(&format!("\n{:before$}", ""));
             match o.ratio() == best && best > 0.0 {
                 true => writeln!(out, "{strong}{text}{strong:#}")?,
                 false => writeln!(out, "{text}")?,
@@ -129,6 +133,9 @@ impl Rows {
     }
 }
 
+/// Columns for the reason at least.
+const LEAST_REASON: usize = 20;
+
 /// The values of all sweeps at one place in their product.
 fn combination(sweeps: &[Sweep], mut index: usize) -> Vec<(Parameter, u32)> {
     let mut values = Vec::with_capacity(sweeps.len());
@@ -140,31 +147,17 @@ fn combination(sweeps: &[Sweep], mut index: usize) -> Vec<(Parameter, u32)> {
     values
 }
 
-/// What goes in, beside what comes out.
+/// A row with what only sweeps say.
 #[derive(Serialize)]
 struct SweptRow {
     #[serde(flatten)]
     row: Row,
-    registers_per_thread: u32,
-    static_shared_memory: u32,
-    dynamic_shared_memory: u32,
-    barriers: u32,
-    cluster_size: u32,
-    carveout: Option<u32>,
+    carveout_percent: Option<u32>,
 }
 
 impl SweptRow {
     fn new(setting: &Setting, outcome: &Outcome) -> Self {
-        let (kernel, launch) = (&setting.kernel, setting.launch());
-        Self {
-            row: Row::new(setting, outcome),
-            registers_per_thread: kernel.registers_per_thread,
-            static_shared_memory: kernel.static_shared_memory,
-            dynamic_shared_memory: launch.dynamic_shared_memory,
-            barriers: kernel.barriers,
-            cluster_size: launch.cluster_size,
-            carveout: carveout(setting),
-        }
+        Self { row: Row::new(setting, outcome), carveout_percent: carveout(setting) }
     }
 }
 
@@ -175,11 +168,11 @@ const COLUMNS: [(&str, Cell); 21] = [
     ("compute_capability", |s, _| s.limits.compute_capability.to_string()),
     ("threads_per_block", |s, _| s.launch().threads_per_block.to_string()),
     ("registers_per_thread", |s, _| s.kernel.registers_per_thread.to_string()),
-    ("static_shared_memory", |s, _| s.kernel.static_shared_memory.to_string()),
-    ("dynamic_shared_memory", |s, _| s.launch().dynamic_shared_memory.to_string()),
+    ("static_shared_memory_bytes", |s, _| s.kernel.static_shared_memory.to_string()),
+    ("dynamic_shared_memory_bytes", |s, _| s.launch().dynamic_shared_memory.to_string()),
     ("barriers", |s, _| s.kernel.barriers.to_string()),
     ("cluster_size", |s, _| s.launch().cluster_size.to_string()),
-    ("carveout", |s, _| optional(carveout(s))),
+    ("carveout_percent", |s, _| optional(carveout(s))),
     ("blocks_per_sm", |_, o| o.occupancy.blocks_per_sm.to_string()),
     ("warps_per_sm", |_, o| o.occupancy.warps_per_sm.to_string()),
     ("max_warps_per_sm", |_, o| o.occupancy.max_warps_per_sm.to_string()),
@@ -191,7 +184,7 @@ const COLUMNS: [(&str, Cell); 21] = [
     ("limit_barriers", |_, o| optional(o.occupancy.limits.barriers)),
     ("limited_by", |_, o| o.occupancy.limited_by.iter().map(Resource::name).collect::<Vec<_>>().join("+")),
     ("registers_per_block", |_, o| o.occupancy.allocated.registers_per_block.to_string()),
-    ("shared_memory_per_block", |_, o| o.occupancy.allocated.shared_memory_per_block.to_string()),
+    ("shared_memory_per_block_bytes", |_, o| o.occupancy.allocated.shared_memory_per_block.to_string()),
     ("error", |_, o| o.error.map_or_else(String::new, |e| format!("\"{e}\""))),
 ];
 

@@ -1,7 +1,10 @@
 //! Which GPU is meant.
 
-use crate::failure::Failure;
+use crate::{args::Common, failure::Failure, terminal};
 use tilewright_arch::{ComputeCapability, Device, Limits};
+
+/// The GPU that is meant where none is named.
+pub const DEFAULT: &str = "h200";
 
 /// A GPU by name, or any of a compute capability.
 #[derive(Clone, Copy)]
@@ -44,6 +47,16 @@ impl Target {
             }
             Self::Capability(_) => format!("compute capability {cc}"),
         }
+    }
+}
+
+/// Says which GPU was taken for a name that fits several.
+pub fn say_which(common: &Common, name: &str) {
+    let Ok(device) = Device::find(name) else { return };
+    let others: Vec<&str> = device.others_called(name).iter().map(|other| other.name).collect();
+    if !others.is_empty() {
+        let text = format!("{name} is taken for {}; it fits {}, too", device.name, others.join(", "));
+        terminal::note(common, "gpu", &text);
     }
 }
 

@@ -5,12 +5,20 @@ use super::{
     setting::{Outcome, Setting},
     target::Target,
 };
-use crate::{args::Parameter, failure::Failure, terminal};
+use crate::{args::Parameter, failure::Failure, fit, terminal};
 use std::fmt::Write;
 use tilewright_arch::{BlockSize, Device, Occupancy, Resource, SquareBlock, occupancy::thread_occupancy};
 
-/// Letters of a bar.
+/// Letters of a bar at most, and at least.
 const BAR: usize = 24;
+const SHORTEST_BAR: usize = 8;
+/// What stands beside a bar in the table of limits.
+const BESIDE: usize = 70;
+
+/// Letters of a bar in so many columns.
+fn bar_width(columns: usize) -> usize {
+    columns.saturating_sub(BESIDE).clamp(SHORTEST_BAR, BAR)
+}
 
 pub struct Text<'a> {
     pub target: &'a Target,
@@ -25,9 +33,10 @@ pub struct Text<'a> {
 impl Text<'_> {
     pub fn render(&self) -> Result<String, Failure> {
         let bold = terminal::label();
-        let mut out = format!("{bold}{}{bold:#}\n", self.target.describe());
+        let target = fit::paragraph(&self.target.describe());
+        let mut out = format!("{bold}{}{bold:#}\n", target.trim_end());
         let sections = [
-            self.kernel.clone().unwrap_or_default() + &configuration(self.setting) + "\n",
+            self.kernel.clone().unwrap_or_default() + &fit::paragraph(&configuration(self.setting)),
             self.summary(),
             self.limits(),
             gains::text(self.setting, self.outcome)?,
@@ -54,7 +63,7 @@ impl Text<'_> {
             "",
             "in use",
             "blocks",
-            w = BAR
+            w = bar_width(fit::columns())
         );
         for Use { resource, block, sm, note } in self.uses() {
             let name = resource.name().replace('_', " ");
@@ -82,7 +91,7 @@ impl Text<'_> {
         let warps = self.setting.launch().warps_per_block();
         let shared_note = match limits.shared_memory_reserved_per_block {
             0 => " B".into(),
-            reserved => format!(" B, {reserved} reserved included"),
+            reserved => format!(" B ({reserved} reserved)"),
         };
         let plain = |resource, block, sm| Use { resource, block, sm, note: String::new() };
         [
@@ -97,13 +106,12 @@ impl Text<'_> {
     /// What courses teach, with its numbers, and why it differs.
     fn simple_formula(&self) -> String {
         let (o, limits) = (&self.outcome.occupancy, self.setting.limits);
-        let (blocks, most, property) = (o.blocks_per_sm, limits.max_threads_per_sm, limits.max_blocks_per_sm);
+        let (blocks, most) = (o.blocks_per_sm, limits.max_threads_per_sm);
         if blocks == 0 {
             return String::new();
         }
         let threads = self.setting.launch().threads_per_block;
-        let share = |blocks| thread_occupancy(limits, blocks, threads);
-        let (faint, simple) = (terminal::faint(), share(blocks));
+        let simple = thread_occupancy(limits, blocks, threads);
         let verdict = if simple == o.ratio() {
             "the same".to_owned()
         } else {
@@ -113,17 +121,7 @@ impl Text<'_> {
         let mut lines = vec![format!("{blocks} x {threads} / {most} = {}, {verdict}", value.trim_start())];
         if let Some(Device { sms, .. }) = self.target.device() {
             let all = blocks * sms;
-            lines.push(format!(
-                "{faint}for the whole GPU {all} x {threads} / ({most} x {sms}), which is equal{faint:#}"
-            ));
-        }
-        if property != blocks {
-            let wrong = percent(share(property));
-            let wrong = wrong.trim_start();
-            lines.push(format!(
-                "{faint}with the device's maxBlocksPerMultiProcessor, {property}, for the {blocks} resident: {wrong}, which is \
-                 no occupancy{faint:#}"
-            ));
+            lines.push(format!("for the whole GPU {all} x {threads} / ({most} x {sms}), which is equal"));
         }
         titled("simple formula", &lines)
     }
@@ -203,9 +201,8 @@ struct Use {
 
 /// Lines behind a title.
 pub fn titled(title: &str, lines: &[String]) -> String {
-    let bold = terminal::label();
     let titles = std::iter::once(title).chain(std::iter::repeat(""));
-    titles.zip(lines).map(|(title, line)| format!("{bold}{title:<14}{bold:#} {line}\n")).collect()
+    titles.zip(lines).map(|(title, line)| fit::row(title, line, 14)).collect()
 }
 
 /// `1 block`, `2 blocks`.
@@ -220,13 +217,17 @@ pub fn percent(share: f64) -> String {
 
 /// Filled in proportion; not empty unless nothing is in use, not full unless all is.
 pub fn bar(share: f64) -> String {
-    let exact = share.clamp(0.0, 1.0) * BAR as f64;
+    bar_of(share, bar_width(fit::columns()))
+}
+
+fn bar_of(share: f64, width: usize) -> String {
+    let exact = share.clamp(0.0, 1.0) * width as f64;
     let filled = match exact.round() as usize {
         0 if exact > 0.0 => 1,
-        BAR if exact < BAR as f64 => BAR - 1,
+        all if all == width && exact < width as f64 => width - 1,
         filled => filled,
     };
-    "█".repeat(filled) + &"░".repeat(BAR - filled)
+    "█".repeat(filled) + &"░".repeat(width - filled)
 }
 
 #[cfg(test)]
@@ -235,8 +236,8 @@ mod tests {
 
     #[test]
     fn bars_are_full_or_empty_only_where_that_is_true() {
-        let filled = |share| bar(share).matches('█').count();
+        let filled = |share| bar_of(share, BAR).matches('█').count();
         assert_eq!([0.0, 1e-9, 0.5, 0.999, 1.0, 7.0, f64::NAN].map(filled), [0, 1, 12, 23, 24, 24, 0]);
-        assert_eq!(bar(0.3).chars().count(), BAR);
+        assert_eq!(bar_of(0.3, BAR).chars().count(), BAR);
     }
 }

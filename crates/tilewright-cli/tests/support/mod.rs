@@ -40,10 +40,11 @@ impl Desk {
         std::fs::read_to_string(self.file(name)).unwrap()
     }
 
-    /// The command, in this directory and without settings from outside.
+    /// The command, in this directory, in 120 columns, and without settings from outside.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
         command.args(line.split_whitespace()).current_dir(self.path());
+        command.env("COLUMNS", "120");
         for name in
             ["TILEWRIGHT_BACKEND", "TILEWRIGHT_THREADS", "TILEWRIGHT_FORCE_ISA", "NO_COLOR", "CLICOLOR_FORCE"]
         {
@@ -54,6 +55,13 @@ impl Desk {
 
     pub fn run(&self, line: &str) -> Run {
         Run::of(self.command(line).output().unwrap())
+    }
+
+    /// Runs in so many columns, which must succeed; gives stdout.
+    pub fn in_columns(&self, columns: &str, line: &str) -> String {
+        let run = Run::of(self.command(line).env("COLUMNS", columns).output().unwrap());
+        assert_eq!(run.code, Some(0), "{line}: {}", run.err);
+        run.out
     }
 
     /// Runs, which must succeed; gives stdout.
