@@ -86,7 +86,7 @@ fn numpys_other_arrays_are_refused_by_name() {
         ("tensor.npy", "3 dimensions (2, 1, 2)", "reshape"),
         ("complex.npy", "'<c8' (complex numbers)", "two matrices"),
         ("text.npy", "'<U2' (text)", "convert"),
-        ("structured.npy", "(structured)", "one field"),
+        ("structured.npy", "records with the fields", "one field"),
         ("objects.npy", "'|O' (Python objects)", "float64"),
         ("dates.npy", "'<M8[D]' (dates or times)", "int64"),
         (

@@ -1,11 +1,11 @@
-//! Comma-separated numbers, one row per line.
+//! Numbers with a delimiter between them, one row per line.
 //!
 //! Blank lines and lines that start with `#` are skipped. Cells are numbers, `inf`, `nan`, `true` or `false`,
-//! with or without quotes and white space around them. A quoted cell with a comma inside can never be a number,
-//! so splitting at commas is all the parsing there is, and every error names its line exactly.
+//! with or without quotes and white space around them. A quoted cell with a delimiter inside can never be a number,
+//! so splitting at delimiters is all the parsing there is, and every error names its line exactly.
 
 use super::{
-    ReadOptions, WriteOptions,
+    Delimiter, ReadOptions, WriteOptions,
     elements::{self, push, with_dtype},
     fault::{Fault, bad},
     text::{self, Lines, Text},
@@ -17,15 +17,15 @@ pub(super) fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<Dyn
     match options.dtype {
         Some(dtype) => with_dtype!(dtype, T => {
             let mut data = Vec::<T>::new();
-            let layout = rows(input, |place, cell| {
-                let x = T::parse(cell, options.extremes).ok_or_else(|| text::refuse::<T>(place, cell))?;
+            let layout = rows(input, options, |place, cell| {
+                let x = T::parse(cell, options.extremes).ok_or_else(|| refuse::<T>(place, cell, options))?;
                 push(&mut data, x)
             })?;
             Ok(Matrix::from_vec(data, layout)?.into())
         }),
         None => {
             let mut cells = Guess::Bool(Vec::new());
-            let layout = rows(input, |place, cell| cells.add(place, cell))?;
+            let layout = rows(input, options, |place, cell| cells.add(place, cell, options))?;
             Ok(match cells {
                 Guess::Bool(data) => Matrix::from_vec(data, layout)?.into(),
                 Guess::Int(data) => Matrix::from_vec(data, layout)?.into(),
@@ -47,23 +47,42 @@ impl std::fmt::Display for Place {
     }
 }
 
+/// Why a cell is no element of type `T`.
+fn refuse<T: Text>(place: &Place, cell: &str, options: &ReadOptions) -> Fault {
+    if cell.is_empty() {
+        // What sparse files leave out is what an empty cell would have to be.
+        let absent = match options.fill {
+            Value::Float(x) => x.to_string(),
+            _ => "0".into(),
+        };
+        return bad!("{place}: the cell is empty").hint(format!("write {absent} for an absent entry"));
+    }
+    text::refuse::<T>(place, cell)
+}
+
 /// Calls `cell` for every cell, row by row, and gives the shape.
 fn rows(
     input: &mut dyn BufRead,
+    options: &ReadOptions,
     mut cell: impl FnMut(&Place, &str) -> Result<(), Fault>,
 ) -> Result<Layout, Fault> {
     let mut lines = Lines::new(input);
+    for _ in 0..options.skip_rows {
+        lines.pass()?;
+    }
+    let mut delimiter = options.delimiter;
     // Rows so far, and the line and length of the first.
     let (mut rows, mut first) = (0, None);
     while let Some((line, content)) = lines.content(b'#')? {
         let mut place = Place { line, column: 0 };
-        for text in content.split(',') {
+        let delimiter = *delimiter.get_or_insert_with(|| Delimiter::of(content));
+        for text in delimiter.split(content) {
             place.column += 1;
             let text = unquote(text.trim());
             cell(&place, text).map_err(|fault| match fault {
                 Fault::Bad { problem, hint: None } if rows == 0 && text::value(text).is_none() => {
                     Fault::Bad { problem, hint: None }
-                        .hint("if the first line holds column names, remove it or start it with #")
+                        .hint("if the first line holds names, pass over it with `skip_rows` 1; `delimiter` says what is between cells")
                 }
                 other => other,
             })?;
@@ -96,8 +115,8 @@ enum Guess {
 }
 
 impl Guess {
-    fn add(&mut self, place: &Place, cell: &str) -> Result<(), Fault> {
-        let refused = || text::refuse::<f64>(place, cell);
+    fn add(&mut self, place: &Place, cell: &str, options: &ReadOptions) -> Result<(), Fault> {
+        let refused = || refuse::<f64>(place, cell, options);
         let value = match text::value(cell).ok_or_else(refused)? {
             // An integer has no negative zero.
             Value::Int(0) if cell.starts_with('-') => Value::Float(-0.0),
@@ -191,6 +210,29 @@ mod tests {
     }
 
     #[test]
+    fn the_first_line_tells_the_delimiter_unless_it_is_given() {
+        for text in
+            ["1,2\n3,4\n", "1;2\n3;4\n", "1\t2\n3\t4\n", "  1 2\n3   4 \n", "1, 2\n3,4", "\"1\";2\n3; 4"]
+        {
+            let m = read_text(text, &ReadOptions::default()).unwrap().into_typed::<i64>().unwrap();
+            assert_eq!(m.as_slice(), [1, 2, 3, 4], "{text:?}");
+        }
+        let bars = ReadOptions { delimiter: Some(Delimiter::Char('|')), ..Default::default() };
+        let m = read_text("1|2\n3|4\n", &bars).unwrap().into_typed::<i64>().unwrap();
+        assert_eq!(m.as_slice(), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn rows_at_the_beginning_can_be_passed_over() {
+        let options = ReadOptions { skip_rows: 2, ..Default::default() };
+        let m = read_text("a table\nfrom,to\n1,2\n", &options).unwrap().into_typed::<i64>().unwrap();
+        assert_eq!(m.as_slice(), [1, 2]);
+        // Lines keep their numbers.
+        assert!(read_text("x\ny\n1,z\n", &options).unwrap_err().contains("line 3, column 2"));
+        assert!(read_text("x\n", &options).unwrap_err().contains("no rows"));
+    }
+
+    #[test]
     fn infinities_can_stand_for_absent_integers() {
         let options =
             ReadOptions { dtype: Some(DType::I32), extremes: Extremes::Absent, ..Default::default() };
@@ -205,16 +247,19 @@ mod tests {
     #[test]
     fn errors_name_line_column_and_text() {
         let i32s = ReadOptions { dtype: Some(DType::I32), ..Default::default() };
+        let min_plus = ReadOptions { fill: Value::Float(f64::INFINITY), ..Default::default() };
+        let commas = ReadOptions { delimiter: Some(Delimiter::Char(',')), ..Default::default() };
         for (text, options, expected) in [
             ("", &ReadOptions::default(), "no rows"),
             ("# nothing\n\n", &ReadOptions::default(), "no rows"),
             ("1,2\n3", &ReadOptions::default(), "line 2 has 1 cells, but line 1 has 2"),
             ("\n1,2\n# c\n3,4,5", &ReadOptions::default(), "line 4 has 3 cells, but line 2 has 2"),
             ("1,2\n3,x", &ReadOptions::default(), "line 2, column 2: 'x' is not a number"),
-            ("1,\n", &ReadOptions::default(), "line 1, column 2: the cell is empty | write inf"),
+            ("1,\n", &ReadOptions::default(), "line 1, column 2: the cell is empty | write 0 for an absent"),
+            ("1,\n", &min_plus, "line 1, column 2: the cell is empty | write inf for an absent"),
             ("from,to\n1,2", &ReadOptions::default(), "'from' is not a number | if the first line holds"),
-            ("1;2\n", &ReadOptions::default(), "separate cells with commas"),
-            ("1 2\n", &i32s, "separate cells with commas"),
+            ("1,5;2\n", &ReadOptions::default(), "column 1: '1,5' is not a number"),
+            ("1;2\n", &commas, "'1;2' is not a number"),
             ("1,2\n3,3.5", &i32s, "line 2, column 2: 3.5 cannot be represented as i32"),
             ("1,inf", &i32s, "line 1, column 2: inf cannot be represented as i32"),
             ("1e999", &ReadOptions::default(), "1e999 cannot be represented as f64"),

@@ -32,8 +32,10 @@ pub(super) fn unknown(dtype: DType) -> crate::Error {
 }
 
 /// An element type on disk: more than [`DType`] has, since files may hold unsigned integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[allow(missing_docs)] // The names are those of `DType`; U is unsigned.
+pub enum Stored {
     F16,
     Bf16,
     F32,
@@ -50,6 +52,37 @@ pub(super) enum Stored {
 }
 
 impl Stored {
+    /// The lower-case name: `f32`, `u8`, `bool`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            other => other.read_as().name(),
+        }
+    }
+
+    /// The element type that is read: for unsigned integers the next wider signed type, i64 for the widest.
+    pub const fn read_as(self) -> DType {
+        match self {
+            Self::F16 => DType::F16,
+            Self::Bf16 => DType::Bf16,
+            Self::F32 => DType::F32,
+            Self::F64 => DType::F64,
+            Self::I8 => DType::I8,
+            Self::I16 | Self::U8 => DType::I16,
+            Self::I32 | Self::U16 => DType::I32,
+            Self::I64 | Self::U32 | Self::U64 => DType::I64,
+            Self::Bool => DType::Bool,
+        }
+    }
+
+    /// Whether it is an unsigned integer, of which there is no element type.
+    pub const fn is_unsigned(self) -> bool {
+        matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::U64)
+    }
+
     /// Bytes per element.
     pub const fn size(self) -> usize {
         match self {
@@ -163,17 +196,10 @@ impl Raw {
     /// Booleans are left out: a byte that another process changes later must not become an invalid `bool`.
     pub fn in_place(&self, bytes: &[u8]) -> Option<DType> {
         let native = if cfg!(target_endian = "little") { Endian::Little } else { Endian::Big };
-        let dtype = match self.stored {
-            Stored::F16 => DType::F16,
-            Stored::Bf16 => DType::Bf16,
-            Stored::F32 => DType::F32,
-            Stored::F64 => DType::F64,
-            Stored::I8 => DType::I8,
-            Stored::I16 => DType::I16,
-            Stored::I32 => DType::I32,
-            Stored::I64 => DType::I64,
-            Stored::U8 | Stored::U16 | Stored::U32 | Stored::U64 | Stored::Bool => return None,
-        };
+        if self.stored.is_unsigned() || self.stored == Stored::Bool {
+            return None;
+        }
+        let dtype = self.stored.read_as();
         let size = self.stored.size();
         let aligned = bytes.as_ptr().addr().is_multiple_of(size) && self.bytes() == Some(bytes.len());
         (aligned && (self.endian == native || size == 1)).then_some(dtype)

@@ -1,10 +1,11 @@
 //! Reading: where the bytes come from, and matrices that stay where they lie.
 
 use super::{
-    Format, ReadOptions, Spec, csv,
-    elements::{self, Raw},
+    Format, ReadOptions, Spec, Stack, Stored, csv,
+    elements::{self, reserve},
     fault::Fault,
     mtx, npy, npz, safetensors,
+    shape::{Found, Rank},
 };
 use crate::{DType, DynMatrix, DynRef, Error, Layout};
 use memmap2::Mmap;
@@ -81,21 +82,45 @@ impl From<DynMatrix> for Input {
 /// `io` when the file cannot be read; `bad-file` when its contents are not a matrix of its format, naming
 /// what is wrong and where; `out-of-memory`.
 pub fn read(spec: &Spec, options: &ReadOptions) -> Result<Input, Error> {
-    open(spec, options).map_err(|fault| fault.at(spec.path()))
+    Ok(open(spec, options, Rank::Matrix).map_err(|fault| fault.at(spec.path()))?.0)
 }
 
-fn open(spec: &Spec, options: &ReadOptions) -> Result<Input, Fault> {
+/// Reads an array of one or more dimensions from a file: a vector, a matrix or a stack of matrices.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stack(spec: &Spec, options: &ReadOptions) -> Result<Stack, Error> {
+    let read = open(spec, options, Rank::Any).map_err(|fault| fault.at(spec.path()))?;
+    Ok(Stack::new(read.0, read.1, read.2))
+}
+
+/// The rows, the shape, and the type in the file.
+type Opened = (Input, Vec<usize>, Option<Stored>);
+
+fn open(spec: &Spec, options: &ReadOptions, rank: Rank) -> Result<Opened, Fault> {
     let file = File::open(spec.path())?;
-    let matrix = match spec.format() {
-        Format::Npz => npz::read(BufReader::new(file), spec.member())?,
-        Format::Csv => csv::read(&mut BufReader::new(file), options)?,
-        Format::Mtx => mtx::read(&mut BufReader::new(file), options)?,
+    let decoded = match spec.format() {
+        Format::Npz => npz::read(BufReader::new(file), spec.member(), rank)?,
+        Format::Csv => text(csv::read(&mut BufReader::new(file), options)?),
+        Format::Mtx => text(mtx::read(&mut BufReader::new(file), options)?),
         Format::Npy | Format::Safetensors => match Contents::of(file)? {
-            Contents::Mapped(map) => return use_in_place(map, spec, options),
-            Contents::Read(bytes) => binary(&bytes, spec)?,
+            Contents::Mapped(map) => return use_in_place(map, spec, options, rank),
+            Contents::Read(bytes) => binary(&bytes, spec, rank)?,
         },
     };
-    Ok(Input(Storage::Owned(convert(matrix, options)?)))
+    finish(decoded, options)
+}
+
+/// What a decoder gives: the rows, the shape, and the type in the file.
+pub(super) type Decoded = (DynMatrix, Vec<usize>, Option<Stored>);
+
+fn text(m: DynMatrix) -> Decoded {
+    let shape = vec![m.layout().rows, m.layout().cols];
+    (m, shape, None)
+}
+
+fn finish((m, shape, stored): Decoded, options: &ReadOptions) -> Result<Opened, Fault> {
+    Ok((Input(Storage::Owned(convert(m, options)?)), shape, stored))
 }
 
 /// All bytes of a file.
@@ -107,12 +132,15 @@ pub(super) enum Contents {
 impl Contents {
     pub fn of(mut file: File) -> Result<Self, Fault> {
         let metadata = file.metadata()?;
-        if metadata.is_file() && metadata.len() >= SMALLEST_MAP {
-            // SAFETY: the map is only read, as bytes and as numbers, of which any bits are valid, so another
-            // process that writes to the file can change values and nothing else. See `Input`.
-            return Ok(Self::Mapped(unsafe { Mmap::map(&file)? }));
+        let is_large = metadata.is_file() && metadata.len() >= SMALLEST_MAP;
+        // SAFETY: the map is only read, as bytes and as numbers, of which any bits are valid, so another
+        // process that writes to the file can change values and nothing else. See `Input`.
+        if is_large && let Ok(map) = unsafe { Mmap::map(&file) } {
+            return Ok(Self::Mapped(map));
         }
-        let mut bytes = Vec::new();
+        // Where a file cannot be mapped, there may be room to read it.
+        let expected = if metadata.is_file() { metadata.len() } else { 0 };
+        let mut bytes = reserve(usize::try_from(expected).unwrap_or(usize::MAX))?;
         file.read_to_end(&mut bytes)?;
         Ok(Self::Read(bytes))
     }
@@ -125,12 +153,19 @@ impl Contents {
     }
 }
 
-fn use_in_place(map: Mmap, spec: &Spec, options: &ReadOptions) -> Result<Input, Fault> {
-    let (raw, data) = locate(&map, spec)?;
+fn use_in_place(map: Mmap, spec: &Spec, options: &ReadOptions, rank: Rank) -> Result<Opened, Fault> {
+    let (found, data) = locate(&map, spec, rank)?;
+    let (raw, stored) = (found.raw, found.raw.stored);
     let wanted = |dtype: &DType| options.dtype.is_none_or(|wanted| wanted == *dtype);
-    match raw.in_place(&map[data.clone()]).filter(wanted) {
-        Some(dtype) => Ok(Input(Storage::Mapped { map, data, dtype, layout: raw.layout })),
-        None => Ok(Input(Storage::Owned(convert(raw.decode(&mut &map[data])?, options)?))),
+    match raw.in_place(&map[data.clone()]).filter(wanted).filter(|_| found.is_arranged()) {
+        Some(dtype) => {
+            let input = Input(Storage::Mapped { map, data, dtype, layout: raw.layout });
+            Ok((input, found.shape, Some(stored)))
+        }
+        None => {
+            let rows = found.arrange(raw.decode(&mut &map[data])?)?;
+            finish((rows, found.shape, Some(stored)), options)
+        }
     }
 }
 
@@ -147,29 +182,44 @@ fn use_in_place(map: Mmap, spec: &Spec, options: &ReadOptions) -> Result<Input, 
 /// # Errors
 /// As [`read`].
 pub fn read_bytes(spec: &Spec, bytes: &[u8], options: &ReadOptions) -> Result<DynMatrix, Error> {
-    let matrix = match spec.format() {
-        Format::Npz => npz::read(Cursor::new(bytes), spec.member()),
-        Format::Csv => csv::read(&mut &*bytes, options),
-        Format::Mtx => mtx::read(&mut &*bytes, options),
-        Format::Npy | Format::Safetensors => binary(bytes, spec),
-    };
-    matrix.and_then(|m| convert(m, options)).map_err(|fault| fault.at(spec.path()))
+    let read = || convert(decode(spec, bytes, options, Rank::Matrix)?.0, options);
+    read().map_err(|fault| fault.at(spec.path()))
 }
 
-fn binary(bytes: &[u8], spec: &Spec) -> Result<DynMatrix, Fault> {
-    let (raw, data) = locate(bytes, spec)?;
-    raw.decode(&mut &bytes[data])
+/// As [`read_stack`], from the bytes of a file; see [`read_bytes`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stack_bytes(spec: &Spec, bytes: &[u8], options: &ReadOptions) -> Result<Stack, Error> {
+    let read = || finish(decode(spec, bytes, options, Rank::Any)?, options);
+    let (rows, shape, stored) = read().map_err(|fault| fault.at(spec.path()))?;
+    Ok(Stack::new(rows, shape, stored))
 }
 
-/// The matrix of a binary file and where its elements lie.
-fn locate(bytes: &[u8], spec: &Spec) -> Result<(Raw, Range<usize>), Fault> {
+fn decode(spec: &Spec, bytes: &[u8], options: &ReadOptions, rank: Rank) -> Result<Decoded, Fault> {
+    match spec.format() {
+        Format::Npz => npz::read(Cursor::new(bytes), spec.member(), rank),
+        Format::Csv => csv::read(&mut &*bytes, options).map(text),
+        Format::Mtx => mtx::read(&mut &*bytes, options).map(text),
+        Format::Npy | Format::Safetensors => binary(bytes, spec, rank),
+    }
+}
+
+fn binary(bytes: &[u8], spec: &Spec, rank: Rank) -> Result<Decoded, Fault> {
+    let (found, data) = locate(bytes, spec, rank)?;
+    let rows = found.arrange(found.raw.decode(&mut &bytes[data])?)?;
+    Ok((rows, found.shape, Some(found.raw.stored)))
+}
+
+/// The array of a binary file and where its elements lie.
+fn locate(bytes: &[u8], spec: &Spec, rank: Rank) -> Result<(Found, Range<usize>), Fault> {
     if spec.format() == Format::Safetensors {
-        return safetensors::locate(bytes, spec.member());
+        return safetensors::locate(bytes, spec.member(), rank);
     }
     let header = npy::Header::read(&mut &*bytes)?;
-    let raw = header.matrix()?;
-    npy::check_length(&raw, bytes.len() - header.end)?;
-    Ok((raw, header.end..bytes.len()))
+    let found = header.array(rank)?;
+    npy::check_length(&found.raw, bytes.len() - header.end)?;
+    Ok((found, header.end..bytes.len()))
 }
 
 fn convert(matrix: DynMatrix, options: &ReadOptions) -> Result<DynMatrix, Fault> {

@@ -6,12 +6,14 @@
 //! | format | read | written |
 //! |---|---|---|
 //! | `.npy` | every number type, either order and byte order, versions 1 to 3 | version 1, row-major; no bf16 |
-//! | `.npz` | one member | no |
-//! | `.csv` | numbers, `inf`, `nan`, `true`, `false` | the same |
+//! | `.npz` | one member | one member; beside those of the archive when it has a name; no bf16 |
+//! | `.csv` | numbers, `inf`, `nan`, `true`, `false`, with any [`Delimiter`] | the same, with commas |
 //! | `.mtx` | `array` and `coordinate`; real, integer, pattern; general, symmetric, skew-symmetric | `array`; booleans as `pattern` |
 //! | `.safetensors` | one tensor, bf16 included | one tensor; beside those of the file when it has a name |
 //!
-//! Unsigned integers are read as the next wider signed type. Text remembers no width: floats are read as f64
+//! Vectors and stacks of matrices are read by [`read_stack`] and written by [`write_stack`].
+//!
+//! Unsigned integers are read as the next wider signed type; [`Stack::stored`] tells. Text remembers no width: floats are read as f64
 //! and integers as i64 unless [`ReadOptions::dtype`] asks for another type, which is then parsed directly.
 //!
 //! ```
@@ -26,6 +28,7 @@
 //! ```
 
 mod csv;
+mod delimiter;
 mod elements;
 mod fault;
 mod input;
@@ -35,13 +38,21 @@ mod npz;
 mod output;
 mod safetensors;
 mod same;
+mod shape;
 mod spec;
+mod stack;
 mod text;
 
-pub use input::{Input, read, read_bytes};
-pub use output::{check_writable, remove_temporaries, write, write_bytes, write_to};
+pub use delimiter::Delimiter;
+pub use elements::Stored;
+pub use input::{Input, read, read_bytes, read_stack, read_stack_bytes};
+pub use output::{
+    check_stack_writable, check_writable, remove_temporaries, write, write_bytes, write_stack,
+    write_stack_to, write_to,
+};
 pub use same::is_same_file;
 pub use spec::{Format, Spec};
+pub use stack::Stack;
 
 use crate::{DType, Extremes, Value};
 
@@ -56,19 +67,25 @@ pub struct ReadOptions {
     pub fill: Value,
     /// Where a Matrix Market pattern has an entry.
     pub pattern: Value,
+    /// What stands between the cells of a `.csv` file; `None` goes by its first line.
+    pub delimiter: Option<Delimiter>,
+    /// Lines at the beginning of a `.csv` file to pass over: a header.
+    pub skip_rows: usize,
     /// The largest dense matrix, in bytes, that a coordinate file may become.
     pub max_bytes: u64,
 }
 
 impl Default for ReadOptions {
     /// The file's own type, infinities refused as integers, 0 where there is no entry, `true` where a pattern has
-    /// one, and at most 64 GiB.
+    /// one, the delimiter of the first line, no header, and at most 64 GiB.
     fn default() -> Self {
         Self {
             dtype: None,
             extremes: Extremes::Refuse,
             fill: Value::Int(0),
             pattern: Value::Bool(true),
+            delimiter: None,
+            skip_rows: 0,
             max_bytes: 1 << 36,
         }
     }

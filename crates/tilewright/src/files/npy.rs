@@ -8,6 +8,7 @@
 use super::{
     elements::{self, Endian, Raw, Stored, with_dtype},
     fault::{Fault, bad, excerpt},
+    shape::{Found, Order, Rank},
 };
 use crate::{DType, DynRef, Layout};
 use std::io::{ErrorKind::UnexpectedEof, Read, Write};
@@ -72,31 +73,10 @@ impl Header {
         Ok(parsed)
     }
 
-    /// The matrix that follows the header.
-    pub fn matrix(&self) -> Result<Raw, Fault> {
-        let &[rows, cols] = self.shape.as_slice() else { return Err(wrong_rank(&self.shape)) };
+    /// The array that follows the header.
+    pub fn array(&self, rank: Rank) -> Result<Found, Fault> {
         let (stored, endian) = element_type(&self.descr)?;
-        let layout =
-            if self.fortran_order { Layout::col_major(rows, cols) } else { Layout::row_major(rows, cols) };
-        let raw = Raw { stored, endian, layout };
-        match raw.bytes() {
-            Some(_) => Ok(raw),
-            None => Err(bad!("a {rows}x{cols} matrix of '{}' exceeds the address space", self.descr)),
-        }
-    }
-}
-
-/// The message for tensors that are no matrices, shared by the binary formats.
-pub(super) fn wrong_rank(shape: &[usize]) -> Fault {
-    let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    match shape {
-        [n] => bad!("the array has one dimension ({n}), but a matrix has two")
-            .hint(format!("reshape it to ({n}, 1) for a column or (1, {n}) for a row")),
-        [] => {
-            bad!("the array is a single number, but a matrix has two dimensions").hint("reshape it to (1, 1)")
-        }
-        _ => bad!("the array has {} dimensions ({sizes}), but a matrix has two", shape.len())
-            .hint("save one matrix of it, or reshape it"),
+        Found::new(stored, endian, &self.shape, if self.fortran_order { Order::F } else { Order::C }, rank)
     }
 }
 
@@ -207,8 +187,9 @@ impl Parser<'_> {
     fn descr(&mut self) -> Result<String, Fault> {
         self.rest = self.rest.trim_ascii_start();
         if self.rest.starts_with(['[', '(']) {
-            return Err(bad!("element type {} (structured) cannot be read", excerpt(self.rest))
-                .hint("save one field of the array"));
+            let fields = field_names(self.rest);
+            return Err(bad!("elements are records with the fields {} and cannot be read", excerpt(&fields))
+                .hint("save one field as an array of its own"));
         }
         self.string()
     }
@@ -281,6 +262,18 @@ impl Parser<'_> {
     }
 }
 
+/// The names in `[('x', '<f4'), ('y', '<f8')]`: the first string of each pair of brackets.
+fn field_names(descr: &str) -> String {
+    let list = descr.split_once("'fortran_order'").map_or(descr, |(list, _)| list);
+    let after_bracket = list.split('(').skip(1);
+    let names = after_bracket.filter_map(|rest| {
+        let rest = rest.trim_start();
+        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        rest[1..].split(quote).next()
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Refuses the element type that NumPy has no name for.
 pub(super) fn check_dtype(dtype: DType) -> Result<(), Fault> {
     match dtype {
@@ -292,10 +285,12 @@ pub(super) fn check_dtype(dtype: DType) -> Result<(), Fault> {
     }
 }
 
-/// Writes version 1.0, little-endian, in row-major order.
-pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>) -> Result<(), Fault> {
+/// Writes version 1.0, little-endian, in row-major order. The rows of `m` are those of an array of this shape.
+pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, shape: &[usize]) -> Result<(), Fault> {
     check_dtype(m.dtype())?;
-    let Layout { rows, cols, .. } = m.layout();
+    let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    // A tuple of one has a comma behind it.
+    let comma = if shape.len() == 1 { "," } else { "" };
     let order = if m.dtype().size() == 1 { '|' } else { '<' };
     let kind = match m.dtype() {
         DType::Bool => 'b',
@@ -304,7 +299,7 @@ pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>) -> Result<(), Fault> {
     };
     let size = m.dtype().size();
     let mut header =
-        format!("{{'descr': '{order}{kind}{size}', 'fortran_order': False, 'shape': ({rows}, {cols}), }}");
+        format!("{{'descr': '{order}{kind}{size}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
     // The length field counts the padding and the newline that ends the header.
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
     header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));

@@ -7,10 +7,10 @@ use super::{
     Format, Spec, WriteOptions, csv,
     fault::{Fault, bad},
     input::Contents,
-    mtx, npy,
-    safetensors::{self, Kept},
+    mtx, npy, npz, safetensors,
+    shape::in_words,
 };
-use crate::{DType, DynRef, Error};
+use crate::{DType, DynRef, Error, Layout};
 use std::{
     fs::{self, File, OpenOptions, Permissions},
     io::{self, BufWriter, ErrorKind, Write},
@@ -42,18 +42,57 @@ pub fn remove_temporaries() {
 /// Writes `matrix` to a file, replacing what is there only when everything was written.
 ///
 /// The file keeps its permissions; a symbolic link keeps pointing where it did, and its target is replaced. A tensor with a
-/// name of its own, `m.safetensors:c`, takes its place beside the others of the file; without a name it replaces them all.
+/// name of its own, `m.safetensors:c`, takes its place beside the others of the file, and so does a member of an archive,
+/// `runs.npz:c`; without a name it replaces them all.
 ///
 /// # Errors
 /// `io` when the file cannot be written, `bad-file` when the format cannot hold the matrix, or when there is a file whose
 /// tensors should be kept and cannot be read. The old file is whole then, and no temporary file remains.
 pub fn write(spec: &Spec, matrix: DynRef<'_>, options: &WriteOptions) -> Result<(), Error> {
+    write_stack(spec, matrix, &shape_of(matrix), options)
+}
+
+/// Writes an array of any shape, whose rows are those of `matrix`: a stack of matrices that lie one below the other, or a vector.
+///
+/// # Errors
+/// As [`write()`]; `bad-file` for more than two dimensions in a text format, and for another number of elements.
+pub fn write_stack(
+    spec: &Spec,
+    matrix: DynRef<'_>,
+    shape: &[usize],
+    options: &WriteOptions,
+) -> Result<(), Error> {
+    let array = Array { rows: matrix, shape };
     let write = || {
-        check_format(spec, matrix.dtype())?;
+        check_format(spec, matrix.dtype(), shape.len())?;
+        array.check()?;
         let old = old(spec)?;
-        replace(spec.path(), move |file| encode(spec, file, matrix, options, kept(spec, old.as_ref())?))
+        replace(spec.path(), move |file| encode(spec, file, array, options, kept(spec, old.as_ref())?))
     };
     write().map_err(|fault| fault.at(spec.path()))
+}
+
+/// An array to write.
+#[derive(Clone, Copy)]
+struct Array<'a> {
+    rows: DynRef<'a>,
+    shape: &'a [usize],
+}
+
+impl Array<'_> {
+    /// Whether the rows hold as many elements as the shape says.
+    fn check(self) -> Result<(), Fault> {
+        let wanted = self.shape.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
+        if wanted.is_some() && wanted == self.rows.layout().len() {
+            return Ok(());
+        }
+        let Layout { rows, cols, .. } = self.rows.layout();
+        Err(bad!("{rows}x{cols} elements are no array of shape {}", in_words(self.shape)))
+    }
+}
+
+fn shape_of(matrix: DynRef<'_>) -> [usize; 2] {
+    [matrix.layout().rows, matrix.layout().cols]
 }
 
 /// Writes a file of any kind as [`write()`] writes a matrix: it is replaced as a whole or not at all.
@@ -81,26 +120,50 @@ fn replace(path: &Path, fill: impl FnOnce(&File) -> Result<(), Fault>) -> Result
 /// As [`write()`].
 pub fn write_to(
     spec: &Spec,
-    mut out: impl Write,
+    out: impl Write,
     matrix: DynRef<'_>,
     options: &WriteOptions,
 ) -> Result<(), Error> {
+    write_stack_to(spec, out, matrix, &shape_of(matrix), options)
+}
+
+/// As [`write_stack`], to any destination; see [`write_to`].
+///
+/// # Errors
+/// As [`write_stack`].
+pub fn write_stack_to(
+    spec: &Spec,
+    mut out: impl Write,
+    matrix: DynRef<'_>,
+    shape: &[usize],
+    options: &WriteOptions,
+) -> Result<(), Error> {
+    let array = Array { rows: matrix, shape };
     let mut write = || {
-        check_format(spec, matrix.dtype())?;
-        encode_into(spec, &mut out, matrix, options, Kept::default())?;
+        check_format(spec, matrix.dtype(), shape.len())?;
+        array.check()?;
+        encode_into(spec, &mut out, array, options, Kept::Nothing)?;
         Ok(out.flush()?)
     };
     write().map_err(|fault: Fault| fault.at(spec.path()))
 }
 
-/// Checks, before a long computation, that a matrix of `dtype` could be written: the format holds the type, and
-/// a file can be created where it should be.
+/// Checks, before a long computation, that a matrix of `dtype` could be written: the format holds the type, and a file can be
+/// created where it should be.
 ///
 /// # Errors
 /// As [`write()`].
 pub fn check_writable(spec: &Spec, dtype: DType) -> Result<(), Error> {
+    check_stack_writable(spec, dtype, 2)
+}
+
+/// As [`check_writable`], of an array with so many dimensions.
+///
+/// # Errors
+/// As [`write_stack`].
+pub fn check_stack_writable(spec: &Spec, dtype: DType, dimensions: usize) -> Result<(), Error> {
     let check = || {
-        check_format(spec, dtype)?;
+        check_format(spec, dtype, dimensions)?;
         kept(spec, old(spec)?.as_ref())?;
         match Target::find(spec.path())? {
             Target::File { path, .. } => Temporary::beside(&path).map(drop),
@@ -111,17 +174,21 @@ pub fn check_writable(spec: &Spec, dtype: DType) -> Result<(), Error> {
     check().map_err(|fault| fault.at(spec.path()))
 }
 
-fn check_format(spec: &Spec, dtype: DType) -> Result<(), Fault> {
+fn check_format(spec: &Spec, dtype: DType, dimensions: usize) -> Result<(), Fault> {
+    let is_text = matches!(spec.format(), Format::Csv | Format::Mtx);
+    if is_text && dimensions > 2 {
+        return Err(bad!("a {} file holds one matrix, not a stack of them", spec.format())
+            .hint("write .npy, .npz or .safetensors"));
+    }
     match spec.format() {
-        Format::Npz => Err(bad!(".npz files are read, not written").hint("write .npy or .safetensors")),
-        Format::Npy => npy::check_dtype(dtype),
+        Format::Npy | Format::Npz => npy::check_dtype(dtype),
         Format::Csv | Format::Mtx | Format::Safetensors => Ok(()),
     }
 }
 
 /// The file that is there, when a matrix takes its place beside others in it.
 fn old(spec: &Spec) -> Result<Option<Contents>, Fault> {
-    let joins = spec.format() == Format::Safetensors && spec.member().is_some();
+    let joins = spec.format().has_members() && spec.member().is_some();
     match fs::metadata(spec.path()) {
         Ok(found) if joins && found.is_file() => Contents::of(File::open(spec.path())?).map(Some),
         _ => Ok(None),
@@ -129,22 +196,31 @@ fn old(spec: &Spec) -> Result<Option<Contents>, Fault> {
 }
 
 /// What stays of it.
+enum Kept<'a> {
+    Nothing,
+    Tensors(safetensors::Kept<'a>),
+    Members(npz::Kept<'a>),
+}
+
 fn kept<'a>(spec: &Spec, old: Option<&'a Contents>) -> Result<Kept<'a>, Fault> {
-    match (old, spec.member()) {
-        (Some(old), Some(member)) => Kept::of(old.bytes(), member),
-        _ => Ok(Kept::default()),
-    }
+    Ok(match (old, spec.member(), spec.format()) {
+        (Some(old), Some(member), Format::Safetensors) => {
+            Kept::Tensors(safetensors::Kept::of(old.bytes(), member)?)
+        }
+        (Some(old), Some(member), Format::Npz) => Kept::Members(npz::Kept::of(old.bytes(), member)?),
+        _ => Kept::Nothing,
+    })
 }
 
 fn encode(
     spec: &Spec,
     file: &File,
-    matrix: DynRef<'_>,
+    array: Array<'_>,
     options: &WriteOptions,
     kept: Kept<'_>,
 ) -> Result<(), Fault> {
     let mut out = BufWriter::with_capacity(1 << 18, file);
-    encode_into(spec, &mut out, matrix, options, kept)?;
+    encode_into(spec, &mut out, array, options, kept)?;
     // Dropping the buffer would swallow the error of a full disk.
     Ok(out.flush()?)
 }
@@ -152,16 +228,22 @@ fn encode(
 fn encode_into(
     spec: &Spec,
     out: &mut dyn Write,
-    matrix: DynRef<'_>,
+    Array { rows, shape }: Array<'_>,
     options: &WriteOptions,
     kept: Kept<'_>,
 ) -> Result<(), Fault> {
-    match spec.format() {
-        Format::Npy => npy::write(out, matrix),
-        Format::Csv => csv::write(out, matrix, options),
-        Format::Mtx => mtx::write(out, matrix),
-        Format::Safetensors => safetensors::write(out, matrix, spec.member(), kept),
-        Format::Npz => check_format(spec, matrix.dtype()),
+    match (spec.format(), kept) {
+        (Format::Npy, _) => npy::write(out, rows, shape),
+        (Format::Csv, _) => csv::write(out, rows, options),
+        (Format::Mtx, _) => mtx::write(out, rows),
+        (Format::Safetensors, Kept::Tensors(kept)) => {
+            safetensors::write(out, rows, shape, spec.member(), kept)
+        }
+        (Format::Safetensors, _) => {
+            safetensors::write(out, rows, shape, spec.member(), safetensors::Kept::default())
+        }
+        (Format::Npz, Kept::Members(kept)) => npz::write(out, rows, shape, spec.member(), Some(kept)),
+        (Format::Npz, _) => npz::write(out, rows, shape, spec.member(), None),
     }
 }
 

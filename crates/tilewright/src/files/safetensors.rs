@@ -1,11 +1,11 @@
 //! `.safetensors`: the length of a JSON header, the header, then the tensors, little-endian.
 
 use super::{
-    elements::{self, Endian, Raw, Stored, with_dtype},
+    elements::{self, Endian, Stored, with_dtype},
     fault::{Fault, bad, excerpt},
-    npy::wrong_rank,
+    shape::{Found, Order, Rank, in_words},
 };
-use crate::{DType, DynRef, Layout};
+use crate::{DType, DynRef};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{cmp::Reverse, collections::BTreeMap, io::Write, ops::Range};
 
@@ -15,23 +15,23 @@ const DEFAULT_NAME: &str = "matrix";
 const METADATA: &str = "__metadata__";
 
 /// Finds the named tensor, or the only matrix, and the bytes of its elements.
-pub(super) fn locate(bytes: &[u8], member: Option<&str>) -> Result<(Raw, Range<usize>), Fault> {
+pub(super) fn locate(bytes: &[u8], member: Option<&str>, rank: Rank) -> Result<(Found, Range<usize>), Fault> {
     let file = SafeTensors::deserialize(bytes).map_err(|e| bad!("not a .safetensors file: {e}"))?;
     let (name, tensor) = match member {
         Some(name) => match file.tensor(name) {
             Ok(tensor) => (name.to_string(), tensor),
             Err(_) => return Err(bad!("there is no tensor '{}'", excerpt(name)).hint(listing(&file))),
         },
-        None => only_matrix(&file)?,
+        None => only_array(&file, rank)?,
     };
-    let raw = describe(&tensor).map_err(|fault| fault.within(&format!("tensor '{}'", excerpt(&name))))?;
+    let found =
+        describe(&tensor, rank).map_err(|fault| fault.within(&format!("tensor '{}'", excerpt(&name))))?;
     // The data is a part of `bytes`; its place there is what can be kept beside a memory map.
     let start = tensor.data().as_ptr().addr() - bytes.as_ptr().addr();
-    Ok((raw, start..start + tensor.data().len()))
+    Ok((found, start..start + tensor.data().len()))
 }
 
-fn describe(tensor: &TensorView<'_>) -> Result<Raw, Fault> {
-    let &[rows, cols] = tensor.shape() else { return Err(wrong_rank(tensor.shape())) };
+fn describe(tensor: &TensorView<'_>, rank: Rank) -> Result<Found, Fault> {
     let stored = match tensor.dtype() {
         Dtype::BOOL => Stored::Bool,
         Dtype::F16 => Stored::F16,
@@ -52,12 +52,17 @@ fn describe(tensor: &TensorView<'_>) -> Result<Raw, Fault> {
             );
         }
     };
-    Ok(Raw { stored, endian: Endian::Little, layout: Layout::row_major(rows, cols) })
+    Found::new(stored, Endian::Little, tensor.shape(), Order::C, rank)
 }
 
-fn only_matrix<'a>(file: &SafeTensors<'a>) -> Result<(String, TensorView<'a>), Fault> {
-    let mut matrices: Vec<_> = file.tensors().into_iter().filter(|(_, t)| t.shape().len() == 2).collect();
-    match (matrices.pop(), matrices.is_empty()) {
+/// The only matrix, or the only array that is taken where there is no matrix.
+fn only_array<'a>(file: &SafeTensors<'a>, rank: Rank) -> Result<(String, TensorView<'a>), Fault> {
+    let of = |rank: Rank| file.tensors().into_iter().filter(move |(_, t)| rank.takes(t.shape().len()));
+    let mut arrays: Vec<_> = of(Rank::Matrix).collect();
+    if arrays.is_empty() {
+        arrays = of(rank).collect();
+    }
+    match (arrays.pop(), arrays.is_empty()) {
         (Some(only), true) => Ok(only),
         (None, _) => Err(bad!("the file holds no matrix").hint(listing(file))),
         (Some(_), false) => {
@@ -122,11 +127,12 @@ fn owned((key, value): (&String, &String)) -> (String, String) {
 pub(super) fn write(
     out: &mut dyn Write,
     m: DynRef<'_>,
+    shape: &[usize],
     member: Option<&str>,
     kept: Kept<'_>,
 ) -> Result<(), Fault> {
     let Kept { metadata, tensors: mut entries } = kept;
-    entries.push(entry(m, member.unwrap_or(DEFAULT_NAME))?);
+    entries.push(entry(m, shape, member.unwrap_or(DEFAULT_NAME))?);
     // The widest elements first: each tensor then begins at a multiple of its element's size.
     entries.sort_by_key(|entry| Reverse(entry.dtype.bitsize()));
     let mut header = header(&metadata, &entries);
@@ -145,7 +151,7 @@ pub(super) fn write(
     Ok(())
 }
 
-fn entry(m: DynRef<'_>, name: &str) -> Result<Entry<'static>, Fault> {
+fn entry(m: DynRef<'_>, shape: &[usize], name: &str) -> Result<Entry<'static>, Fault> {
     if name == METADATA {
         return Err(bad!("a tensor cannot be called {name}").hint("the format uses that name for itself"));
     }
@@ -161,10 +167,9 @@ fn entry(m: DynRef<'_>, name: &str) -> Result<Entry<'static>, Fault> {
         DType::Bool => Dtype::BOOL,
         other => return Err(elements::unknown(other).into()),
     };
-    let Layout { rows, cols, .. } = m.layout();
     let bytes = m.layout().len().and_then(|len| len.checked_mul(m.dtype().size()));
-    let bytes = bytes.ok_or_else(|| bad!("a {rows}x{cols} matrix exceeds the address space"))?;
-    Ok(Entry { name: name.into(), dtype, shape: vec![rows, cols], bytes, data: None })
+    let bytes = bytes.ok_or_else(|| bad!("{} elements exceed the address space", in_words(shape)))?;
+    Ok(Entry { name: name.into(), dtype, shape: shape.to_vec(), bytes, data: None })
 }
 
 /// The JSON header of these tensors, in this order.

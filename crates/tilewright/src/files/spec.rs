@@ -14,9 +14,9 @@ use std::{
 pub enum Format {
     /// One NumPy array, versions 1 to 3.
     Npy,
-    /// A zip archive of NumPy arrays; read only.
+    /// A zip archive of NumPy arrays.
     Npz,
-    /// Comma-separated numbers, one row per line.
+    /// Numbers with commas or another delimiter between them, one row per line.
     Csv,
     /// Matrix Market, `array` or `coordinate`.
     Mtx,

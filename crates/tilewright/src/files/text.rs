@@ -35,6 +35,11 @@ impl<'a> Lines<'a> {
         Ok(None)
     }
 
+    /// Passes over a line, whatever it holds.
+    pub fn pass(&mut self) -> Result<(), Fault> {
+        self.advance().map(|_| ())
+    }
+
     fn advance(&mut self) -> Result<bool, Fault> {
         self.buffer.clear();
         self.number += 1;
@@ -182,15 +187,8 @@ impl Text for bool {
 /// Why the text at `place` is no element of type `T`.
 pub(super) fn refuse<T: Text>(place: impl fmt::Display, text: &str) -> Fault {
     let shown = excerpt(text);
-    if text.is_empty() {
-        return bad!("{place}: the cell is empty").hint("write inf for an absent entry");
-    }
     match value(text) {
-        None => {
-            let fault = bad!("{place}: '{shown}' is not a number");
-            let separated = text.contains([';', '\t', ' ']);
-            if separated { fault.hint("separate cells with commas") } else { fault }
-        }
+        None => bad!("{place}: '{shown}' is not a number"),
         Some(_) => {
             let value = if text.len() > LONGEST_NUMBER { shown.clone() } else { text.to_owned() };
             let error = Error::from(ErrorKind::Conversion { row: 0, col: 0, value, to: T::DTYPE });
