@@ -22,7 +22,10 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf, time::Duration};
-use tilewright::{Backend, DType, SemiringId};
+use tilewright::{
+    Backend, DType, SemiringId,
+    files::{Delimiter, Format as FileFormat},
+};
 
 /// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
@@ -152,12 +155,18 @@ impl Command {
 }
 
 const MUL_DETAILS: &str = "\
-Files: .npy, .npz (FILE.npz:MEMBER), .csv, .mtx (Matrix Market), .safetensors (FILE.safetensors:TENSOR). Entries \
+Files: .npy, .npz (FILE.npz:MEMBER), .csv, .mtx (Matrix Market), .safetensors (FILE.safetensors:TENSOR). `-` is standard \
+input, read as --format-in says, and standard output. What is between the cells of a .csv file shows in its first line, or \
+--delimiter says it; --skip-rows passes over a header. Entries \
 that a sparse .mtx file leaves out are the semiring's zero: infinity for min-plus, 0 for plus-times; entries \
 without a value are 1. In integers, infinity is the extreme value of the type, which min-plus and max-plus \
 read as \"no path\".
 
-Types: a stored type is kept; numbers in text files (.csv, .mtx) take the type of the other operand, or i64 \
+Shapes: vectors and stacks are multiplied as by NumPy's matmul. A vector is a row on the left and a column on the right. \
+Dimensions in front of a matrix's are broadcast: (5, 2, 3) and (3, 4) are five products.
+
+Types: a stored type is kept. Two that differ are promoted as NumPy does, unsigned integers take the narrowest type that \
+holds them, and under or-and every number but 0 is true; each of these is said. Numbers in text files (.csv, .mtx) take the type of the other operand, or i64 \
 when all are whole and the semiring knows i64, otherwise f64 (bool for or-and). i8 products are summed \
 in i32, f16 and bf16 products in f32.
 
@@ -165,7 +174,8 @@ Conversions are the same from every format. Floats round to nearest. A number th
 beyond the range of a float, which would become infinite; a fraction or one out of range in integers. With min-plus and \
 the like, the extreme integers of a stored type are infinite in every type, and no number becomes one of them.
 
-Outputs: a file is replaced as a whole. FILE.safetensors:TENSOR replaces or adds that tensor and keeps the others.
+Outputs: a file is replaced as a whole. FILE.safetensors:TENSOR and FILE.npz:MEMBER replace or add that one and keep the \
+others.
 
 Arg results: --arg-out gives for each element the smallest k whose term was selected, as i64; -1 where no \
 term was.
@@ -181,6 +191,7 @@ Examples:
   tilewright mul a.npy b.npy -o c.npy
   tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
   tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
+  sort roads.csv | tilewright mul - b.npy --format-in csv --delimiter blanks -o - --format-out npy > c.npy
   tilewright mul a.npy b.npy --plan --gpu h200
   tilewright mul a.npy b.npy --backend emulator --kernel shared-tile-ragged --verify";
 
@@ -196,9 +207,22 @@ pub struct Mul {
     /// The right matrix, k x n
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub b: OsString,
-    /// Write C to this file; `-` writes CSV to stdout
+    /// Write C to this file; `-` writes to stdout, CSV unless --format-out says more
     #[arg(short, long, value_name = "C", value_hint = ValueHint::FilePath)]
     pub output: Option<OsString>,
+
+    /// What `-` and files without an extension hold
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Files")]
+    pub format_in: Option<FileFormat>,
+    /// What is written to `-` and to files without an extension
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Files")]
+    pub format_out: Option<FileFormat>,
+    /// What is between the cells of .csv files: a character, or comma, semicolon, tab, blanks
+    #[arg(long, value_name = "CHAR", help_heading = "Files")]
+    pub delimiter: Option<Delimiter>,
+    /// Pass over so many lines at the beginning of .csv files
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Files")]
+    pub skip_rows: usize,
 
     /// What add and multiply mean
     #[arg(short, long, default_value = "plus-times", value_parser = semirings(), help_heading = "Product")]
@@ -311,6 +335,14 @@ fn semirings() -> ValueParser {
 }
 fn dtypes() -> ValueParser {
     named::<DType>(DType::ALL.iter().map(|d| d.name()).collect())
+}
+/// File formats by their extensions.
+fn formats() -> ValueParser {
+    let names = FileFormat::ALL.iter().map(|format| format.extension());
+    let find = |name: String| {
+        FileFormat::ALL.iter().copied().find(|f| f.extension() == name).ok_or("no such format")
+    };
+    ValueParser::new(PossibleValuesParser::new(names).try_map(find))
 }
 fn backends() -> ValueParser {
     named::<Backend>(Backend::ALL.iter().map(|b| b.name()).collect())

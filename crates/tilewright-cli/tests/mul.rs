@@ -149,6 +149,7 @@ fn json_has_exactly_its_keys() {
         "read_seconds",
         "write_seconds",
         "transfer_seconds",
+        "batch",
         "pair_ops_per_second",
         "verified",
         "output",

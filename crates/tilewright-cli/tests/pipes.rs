@@ -52,6 +52,28 @@ fn text_through_a_pipe_takes_the_type_of_the_other_operand() {
 }
 
 #[test]
+fn binary_files_and_text_come_through_pipes_together() {
+    let desk = Desk::new();
+    desk.ok("mul whole.csv whole.csv --dtype f32 -o b.npy -q");
+    let bytes = std::fs::read(desk.file("b.npy")).unwrap();
+    let fifo = |name: &str| {
+        let (path, bytes) = (desk.file(name), bytes.clone());
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        std::thread::spawn(move || std::fs::write(path, bytes));
+    };
+    // Text takes the type of the other, which cannot be read again to find out.
+    pipe(&desk, "a.csv", "1,0\n0,1\n");
+    fifo("p.npy");
+    let run = run(&desk, "mul a.csv p.npy -o - -q");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "7.0,10.0\n15.0,22.0\n"), "{}", run.err);
+    // Converted where it was read.
+    fifo("q.npy");
+    desk.ok("mul whole.csv whole.csv --dtype f64 -o wide.npy -q");
+    let run = self::run(&desk, "mul q.npy wide.npy -o - -q");
+    assert_eq!((run.code, run.out.lines().count()), (Some(0), 2), "{}", run.err);
+}
+
+#[test]
 fn one_pipe_for_two_matrices_is_refused() {
     let desk = Desk::new();
     pipe(&desk, "p.csv", "1,2\n3,4\n");

@@ -1,81 +1,90 @@
-//! The matrices to multiply, in one element type.
+//! The arrays to multiply, in one element type.
 
 use super::{
-    source::{self, Source},
+    shapes::{self, Shapes},
+    source::{self, STREAM, Source},
     types::{self, Found},
 };
 use crate::{
-    args::Mul,
+    args::{Common, Mul},
     failure::Failure,
     pipe,
     terminal::{self, Style},
 };
-use std::time::Instant;
+use std::{ffi::OsString, time::Instant};
 use tilewright::{
-    DType, DynProduct, DynRef, Extremes, Joining, Layout, SemiringId, Value,
-    files::{self, Input, ReadOptions, Spec},
+    DType, DynProduct, DynRef, Extremes, Joining, Value,
+    files::{ReadOptions, Spec, Stack},
 };
 
 /// Both operands, and C0 where one is given.
 pub struct Inputs {
-    a: Input,
-    b: Input,
-    c0: Option<Input>,
+    a: Stack,
+    b: Stack,
+    c0: Option<Stack>,
     transposed: [bool; 2],
     found: [Found; 2],
     /// The element type of both operands.
     pub dtype: DType,
+    /// What is multiplied with what.
+    pub shapes: Shapes,
     /// Wall time of reading and converting.
     pub seconds: f64,
 }
 
 impl Inputs {
-    pub fn read(args: &Mul) -> Result<Self, Failure> {
+    pub fn read(args: &Mul, common: &Common) -> Result<Self, Failure> {
         let start = Instant::now();
-        let (a_spec, b_spec) = (Spec::parse(&args.a)?, Spec::parse(&args.b)?);
-        let c0_spec = args.accumulate.as_ref().map(Spec::parse).transpose()?;
-        let c0 = c0_spec.as_ref().map(Spec::path);
-        pipe::check(&[("A", Some(a_spec.path())), ("B", Some(b_spec.path())), ("C0", c0)])?;
-        let (a_source, b_source) = (Source::open(a_spec)?, Source::open(b_spec)?);
-        let read = |source: &Source, dtype| source.read(&options(args.semiring, dtype));
+        let spec = |word| source::spec(word, args.format_in, "--format-in");
+        let (a_spec, b_spec) = (spec(&args.a)?, spec(&args.b)?);
+        let c0_spec = args.accumulate.as_ref().map(spec).transpose()?;
+        check_streams(args, [Some(&a_spec), Some(&b_spec), c0_spec.as_ref()])?;
+        let (a_source, b_source) = (Source::open(&args.a, a_spec)?, Source::open(&args.b, b_spec)?);
+        let options = options(args);
 
-        let (mut a, mut b) = (read(&a_source, args.dtype)?, read(&b_source, args.dtype)?);
-        let found = [found(&a_source, &a), found(&b_source, &b)];
+        let asked = ReadOptions { dtype: args.dtype, ..options.clone() };
+        let (a, b) = (a_source.read(&asked)?, b_source.read(&asked)?);
+        let found = [found(&a), found(&b)];
         let dtype = match args.dtype {
             Some(dtype) => dtype,
-            None => types::common(args.semiring, found[0], found[1])?,
-        };
-        // Text is read again rather than converted: what it leaves out depends on the type.
-        for (source, input) in [(&a_source, &mut a), (&b_source, &mut b)] {
-            if input.as_ref().dtype() != dtype {
-                *input = read(source, Some(dtype))?;
+            None => {
+                let chosen = types::common(args.semiring, found[0], found[1])?;
+                if let Some(note) = &chosen.note {
+                    terminal::note(common, "types", note);
+                }
+                chosen.dtype
             }
-        }
-        let c0 = match &c0_spec {
-            Some(spec) => Some(read_c0(spec, args, args.semiring.output(dtype)?)?),
-            None => None,
         };
+        let (a, b) = (a_source.read_as(a, dtype, &options)?, b_source.read_as(b, dtype, &options)?);
         let transposed = [args.transpose_a, args.transpose_b];
-        Ok(Self { a, b, c0, transposed, found, dtype, seconds: start.elapsed().as_secs_f64() })
+        let shapes = Shapes::new(&a, &b, transposed)?;
+        let c0 = match (c0_spec, &args.accumulate) {
+            (Some(spec), Some(word)) => {
+                Some(read_c0(word, spec, args, &shapes, args.semiring.output(dtype)?)?)
+            }
+            _ => None,
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Self { a, b, c0, transposed, found, dtype, shapes, seconds })
     }
 
-    /// A, transposed when that is asked for.
-    fn a(&self) -> DynRef<'_> {
-        oriented(self.a.as_ref(), self.transposed[0])
+    /// Product number `index`: its matrices, and what it is joined with; none behind the last.
+    pub fn product(&self, index: usize) -> Option<(DynRef<'_>, DynRef<'_>, Option<DynRef<'_>>)> {
+        if index >= self.shapes.count() {
+            return None;
+        }
+        let of = |stack: &'_ Stack| self.shapes.part(stack, index);
+        let a = oriented(self.a.matrix(of(&self.a))?, self.transposed[0] && self.a.shape().len() > 1);
+        let is_column = self.b.shape().len() == 1 || self.transposed[1];
+        let b = oriented(self.b.matrix(of(&self.b))?, is_column);
+        let c0 = self.c0.as_ref().and_then(|c0| self.shapes.joined(c0, index));
+        Some((a, b, c0))
     }
 
-    fn b(&self) -> DynRef<'_> {
-        oriented(self.b.as_ref(), self.transposed[1])
-    }
-
-    /// The shapes of A and B as they are multiplied.
-    pub fn layouts(&self) -> (Layout, Layout) {
-        (self.a().layout(), self.b().layout())
-    }
-
-    pub fn product(&self, args: &Mul) -> Result<DynProduct<'_>, Failure> {
-        let product = DynProduct::new(args.semiring, self.a(), self.b())?;
-        Ok(product.update(self.joining(args), self.c0.as_ref().map(Input::as_ref))?)
+    /// One of the products, for plans and for what is refused; none in an empty stack.
+    pub fn first(&self, args: &Mul) -> Result<Option<DynProduct<'_>>, Failure> {
+        let Some((a, b, c0)) = self.product(0) else { return Ok(None) };
+        Ok(Some(DynProduct::new(args.semiring, a, b)?.update(self.joining(args), c0)?))
     }
 
     /// What the options ask for besides the product.
@@ -90,44 +99,65 @@ impl Inputs {
 
     /// Says on stderr what was read.
     pub fn describe(&self) {
-        for (name, found, layout) in
-            [("A", self.found[0], self.layouts().0), ("B", self.found[1], self.layouts().1)]
-        {
+        for (name, found, stack) in [("A", self.found[0], &self.a), ("B", self.found[1], &self.b)] {
             let source = match found {
                 Found::Stored(_) => "stored as",
                 Found::Text(_) => "text read as",
             };
-            let (rows, cols) = (layout.rows, layout.cols);
-            let text = format!("{rows}x{cols}, {source} {}, multiplied as {}", found.dtype(), self.dtype);
+            let shape = shapes::words(stack.shape());
+            let text = format!("{shape}, {source} {}, multiplied as {}", found.name(), self.dtype);
             terminal::say(Style::Note, name, &text);
         }
     }
+}
+
+/// Refuses one stream for two inputs.
+fn check_streams(args: &Mul, specs: [Option<&Spec>; 3]) -> Result<(), Failure> {
+    const NAMES: [&str; 3] = ["A", "B", "C0"];
+    let words = [Some(&args.a), Some(&args.b), args.accumulate.as_ref()];
+    let is_stream = |word: Option<&OsString>| word.is_some_and(|word| word == STREAM);
+    let streams: Vec<&str> =
+        NAMES.into_iter().zip(words).filter(|(_, word)| is_stream(*word)).map(|(name, _)| name).collect();
+    if let [first, second, ..] = streams[..] {
+        let what = format!("{first} and {second} would both be read from standard input");
+        return Err(Failure::usage(what, "it can be read once: save one of them to a file first"));
+    }
+    let paths = NAMES.into_iter().zip(words).zip(specs);
+    let files: Vec<_> =
+        paths.map(|((name, word), spec)| (name, spec.filter(|_| !is_stream(word)).map(Spec::path))).collect();
+    pipe::check(&files)
 }
 
 fn oriented(m: DynRef<'_>, transposed: bool) -> DynRef<'_> {
     if transposed { m.t() } else { m }
 }
 
-fn found(source: &Source, input: &Input) -> Found {
-    let dtype = input.as_ref().dtype();
-    if source.is_text() { Found::Text(dtype) } else { Found::Stored(dtype) }
+fn found(stack: &Stack) -> Found {
+    stack.stored().map_or(Found::Text(stack.dtype()), Found::Stored)
 }
 
-/// C0 has the type of the result; a stored type is converted only when `--dtype` asks for conversions.
-fn read_c0(spec: &Spec, args: &Mul, dtype: DType) -> Result<Input, Failure> {
-    let asked = (source::is_text(spec) || args.dtype.is_some()).then_some(dtype);
-    let c0 = files::read(spec, &options(args.semiring, asked))?;
-    let stored = c0.as_ref().dtype();
-    if stored != dtype {
-        let what = format!("C0 holds {stored}, but the product is {dtype}");
+/// C0 has the type of the result, or a stored type that NumPy would convert to it; others are converted only when `--dtype` asks for
+/// conversions.
+fn read_c0(word: &OsString, spec: Spec, args: &Mul, shapes: &Shapes, dtype: DType) -> Result<Stack, Failure> {
+    let source = Source::open(word, spec)?;
+    let options = options(args);
+    let c0 = source.read(&options)?;
+    if !shapes.admits(&c0) {
+        let what =
+            format!("C0 is {} but the product is {}", shapes::words(c0.shape()), shapes::words(&shapes.c));
+        return Err(Failure::usage(what, "give C0 the shape of the product"));
+    }
+    if args.dtype.is_none() && !types::is_safe(found(&c0), dtype) {
+        let what = format!("C0 holds {}, but the product is {dtype}", found(&c0).name());
         return Err(Failure::usage(what, "convert all matrices with --dtype"));
     }
-    Ok(c0)
+    Ok(source.read_as(c0, dtype, &options)?)
 }
 
-fn options(semiring: SemiringId, dtype: Option<DType>) -> ReadOptions {
+fn options(args: &Mul) -> ReadOptions {
+    let fill = args.semiring.zero();
     // The extreme integers stand for infinities where these are the semiring's zero.
-    let fill = semiring.zero();
     let extremes = if let Value::Float(_) = fill { Extremes::Absent } else { Extremes::Refuse };
-    ReadOptions { dtype, extremes, fill, pattern: Value::Int(1), ..ReadOptions::default() }
+    let (delimiter, skip_rows) = (args.delimiter, args.skip_rows);
+    ReadOptions { extremes, fill, pattern: Value::Int(1), delimiter, skip_rows, ..ReadOptions::default() }
 }

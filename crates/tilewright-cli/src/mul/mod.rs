@@ -1,11 +1,13 @@
 //! `tilewright mul`: read, multiply, verify, write, report.
 
+mod compute;
 mod inputs;
 mod outputs;
 mod plan;
 mod planned;
 mod preview;
 mod report;
+mod shapes;
 mod source;
 mod types;
 
@@ -13,15 +15,13 @@ use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
     interrupt, json, occupancy,
-    progress::Progress,
     terminal::{self, Style},
 };
+use compute::Computed;
 use inputs::Inputs;
 use outputs::Outputs;
 use report::Summary;
-use tilewright::{
-    Backend, DynProduct, Isa, Matrix, Options, Outcome, SemiringId, Verification, kernels::Kernel, plan::Gpu,
-};
+use tilewright::{Backend, Isa, SemiringId, Verification, kernels::Kernel, plan::Gpu};
 
 /// Terms of the largest product that is emulated: 4096 x 4096 x 4096 takes a quarter of an hour or more.
 const MOST_EMULATED: f64 = 68_719_476_736.0;
@@ -35,19 +35,20 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let outputs = Outputs::parse(args, common)?;
     interrupt::watch();
 
-    let inputs = Inputs::read(args)?;
+    let inputs = Inputs::read(args, common)?;
     if common.verbose {
         inputs.describe();
     }
-    let product = inputs.product(args)?;
+    // What makes no sense is said before anything is computed.
+    inputs.first(args)?;
     let result_type = args.semiring.output(inputs.dtype)?;
-    outputs.check_writable(result_type)?;
+    outputs.check_writable(result_type, inputs.shapes.c.len())?;
 
-    let outcome = compute(&product, args, common)?;
-    if common.verbose && !outcome.report.why.is_empty() {
-        terminal::say(Style::Note, outcome.report.backend.name(), &outcome.report.why.to_string());
+    let computed = compute::run(&inputs, args, common)?;
+    if let Some(report) = computed.report.as_ref().filter(|report| common.verbose && !report.why.is_empty()) {
+        terminal::say(Style::Note, report.backend.name(), &report.why.to_string());
     }
-    conclude(args, common, &inputs, &product, &outcome, &outputs)
+    conclude(args, common, &inputs, &computed, &outputs)
 }
 
 /// Verifies, writes and reports what was computed.
@@ -55,24 +56,23 @@ fn conclude(
     args: &Mul,
     common: &Common,
     inputs: &Inputs,
-    product: &DynProduct<'_>,
-    outcome: &Outcome,
+    computed: &Computed,
     outputs: &Outputs,
 ) -> Result<(), Failure> {
-    let verified = match args.verify {
-        true => Some(product.verify(outcome.c.as_ref(), outcome.arg.as_ref().map(Matrix::as_ref))?),
-        false => None,
-    };
+    let verified = if args.verify { compute::verify(inputs, args, computed)? } else { None };
     let failed = verified.as_ref().filter(|v| !v.passed);
     // A result that failed its check replaces nothing.
-    let write_seconds = if failed.is_none() { outputs.write(outcome, args.semiring)? } else { 0.0 };
+    let write_seconds = match failed {
+        None => outputs.write(computed, &inputs.shapes.c, args.semiring)?,
+        Some(_) => 0.0,
+    };
 
-    let summary = Summary::new(args, inputs, outcome, verified.as_ref(), write_seconds, outputs);
+    let summary = Summary::new(args, inputs, computed, verified.as_ref(), write_seconds, outputs);
     match common.format {
         Format::Json => json::print(&summary)?,
         _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
             summary.print_table()?;
-            preview::print(outcome.c.as_ref(), args.semiring)?;
+            preview::print(computed.c.as_ref(), args.semiring)?;
         }
         _ if common.quiet => {}
         _ => terminal::say(Style::Note, "done", &summary.line()),
@@ -169,40 +169,6 @@ fn gpu_kernel(kernel: Option<KernelChoice>) -> Option<&'static Kernel> {
     }
 }
 
-fn compute(product: &DynProduct<'_>, args: &Mul, common: &Common) -> Result<Outcome, Failure> {
-    if args.backend == Backend::Emulator && product.pair_ops() > MOST_EMULATED {
-        return Err(Failure::usage(
-            format!("{:.1e} terms are too many for the emulator", product.pair_ops()),
-            "it takes up to 4096 x 4096 x 4096: multiply a part of the matrices, or choose --backend cpu",
-        ));
-    }
-    let gpu = args.gpu.as_deref().map(|name| gpu_named(name, common)).transpose()?;
-    let total = product.pair_ops().min(u64::MAX as f64) as u64;
-    let progress = Progress::new(total);
-    let count = |terms| progress.add(terms);
-    // The product ends by itself, and an emulated kernel says where it was.
-    let deferred = interrupt::Deferred::new();
-    let options = Options {
-        backend: args.backend,
-        threads: args.threads,
-        isa: isa(args.kernel),
-        kernel: gpu_kernel(args.kernel),
-        gpu: gpu.as_ref(),
-        max_steps: args.max_steps,
-        max_time: args.max_time,
-        cancel: Some(deferred.asked()),
-        progress: if common.quiet { None } else { Some(&count) },
-    };
-    let product = product.options(options);
-    let outcome = if args.arg_out.is_some() { product.compute_with_arg() } else { product.compute() };
-    progress.finish();
-    match outcome {
-        Ok(_) if interrupt::was_asked() => Err(Failure::Interrupted { what: "interrupted".into() }),
-        Err(error) if interrupt::was_asked() => Err(Failure::Interrupted { what: error.to_string() }),
-        outcome => Ok(outcome?),
-    }
-}
-
 fn disagreement(v: &Verification, outputs: &Outputs) -> Failure {
     let what = match &v.mismatch {
         Some(m) => {
@@ -221,6 +187,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
+    use tilewright::Matrix;
 
     #[test]
     fn a_wrong_result_is_reported_and_not_written() {
@@ -232,12 +199,11 @@ mod tests {
         let cli = Cli::try_parse_from(words).unwrap();
         let Command::Mul(args) = cli.command else { panic!("{:?}", cli.command) };
 
-        let inputs = Inputs::read(&args).unwrap();
-        let product = inputs.product(&args).unwrap();
+        let inputs = Inputs::read(&args, &cli.common).unwrap();
         let outputs = Outputs::parse(&args, &cli.common).unwrap();
-        let mut outcome = product.compute().unwrap();
-        outcome.c = Matrix::filled(2, 2, 7i64).unwrap().into();
-        match conclude(&args, &cli.common, &inputs, &product, &outcome, &outputs) {
+        let mut computed = compute::run(&inputs, &args, &cli.common).unwrap();
+        computed.c = Matrix::filled(2, 2, 7i64).unwrap().into();
+        match conclude(&args, &cli.common, &inputs, &computed, &outputs) {
             Err(Failure::Check { what, hint }) => {
                 assert_eq!(what, "C[0, 1] is 7 but the definition gives 10");
                 assert!(hint.contains("nothing was written"));

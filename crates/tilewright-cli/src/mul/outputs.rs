@@ -1,16 +1,20 @@
 //! Where the result goes.
 
+use super::{
+    compute::Computed,
+    source::{self, STREAM},
+};
 use crate::{
     args::{Common, Format, Mul},
     failure::Failure,
 };
 use std::{
-    ffi::OsStr,
-    io::{self, BufWriter},
+    ffi::OsString,
+    io::{self, BufWriter, IsTerminal},
     time::Instant,
 };
 use tilewright::{
-    DType, DynMatrix, Error, Extremes, Matrix, NO_ARG, Outcome, SemiringId,
+    DType, DynMatrix, Error, Extremes, Matrix, NO_ARG, SemiringId,
     files::{self, Spec, WriteOptions},
 };
 
@@ -22,19 +26,19 @@ pub struct Outputs {
 
 enum Target {
     File(Spec),
-    /// CSV on stdout, asked for by `-`.
-    Stdout,
+    /// On stdout, asked for by `-`: CSV, or what `--format-out` says.
+    Stdout(Spec),
 }
 
 impl Outputs {
     pub fn parse(args: &Mul, common: &Common) -> Result<Self, Failure> {
-        let c = match args.output.as_deref() {
+        let c = match args.output.as_ref() {
             None => None,
-            Some(name) if name == OsStr::new("-") => Some(Target::Stdout),
-            Some(name) => Some(Target::File(Spec::parse(name)?)),
+            Some(name) if name == STREAM => Some(stdout(args)?),
+            Some(name) => Some(Target::File(file(name, args)?)),
         };
-        let arg = args.arg_out.as_ref().map(Spec::parse).transpose()?;
-        if matches!(c, Some(Target::Stdout)) && common.format == Format::Json {
+        let arg = args.arg_out.as_ref().map(|name| file(name, args)).transpose()?;
+        if matches!(c, Some(Target::Stdout(_))) && common.format == Format::Json {
             let what = "`-o -` and `--format json` both write to stdout";
             return Err(Failure::usage(what, "write the matrix to a file"));
         }
@@ -63,7 +67,7 @@ impl Outputs {
     pub fn c(&self) -> Option<String> {
         match self.c.as_ref()? {
             Target::File(spec) => Some(spec.to_string()),
-            Target::Stdout => None,
+            Target::Stdout(_) => None,
         }
     }
 
@@ -73,35 +77,52 @@ impl Outputs {
     }
 
     /// Refuses, before any work is done, what could not be written afterwards.
-    pub fn check_writable(&self, dtype: DType) -> Result<(), Error> {
+    pub fn check_writable(&self, dtype: DType, dimensions: usize) -> Result<(), Error> {
         if let Some(Target::File(spec)) = &self.c {
-            files::check_writable(spec, dtype)?;
+            files::check_stack_writable(spec, dtype, dimensions)?;
         }
         if let Some(spec) = &self.arg {
-            files::check_writable(spec, DType::I64)?;
+            files::check_stack_writable(spec, DType::I64, dimensions)?;
         }
         Ok(())
     }
 
     /// Writes everything; gives the seconds it took.
-    pub fn write(&self, outcome: &Outcome, semiring: SemiringId) -> Result<f64, Error> {
+    pub fn write(&self, computed: &Computed, shape: &[usize], semiring: SemiringId) -> Result<f64, Error> {
         let start = Instant::now();
         // Text shows "absent" as the infinity it stands for.
         let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
         let options = WriteOptions { extremes };
+        let c = computed.c.as_ref();
         match &self.c {
-            Some(Target::File(spec)) => files::write(spec, outcome.c.as_ref(), &options)?,
-            Some(Target::Stdout) => {
-                let spec = Spec::new("stdout", files::Format::Csv, None);
-                files::write_to(&spec, BufWriter::new(io::stdout().lock()), outcome.c.as_ref(), &options)?;
+            Some(Target::File(spec)) => files::write_stack(spec, c, shape, &options)?,
+            Some(Target::Stdout(spec)) => {
+                files::write_stack_to(spec, BufWriter::new(io::stdout().lock()), c, shape, &options)?;
             }
             None => {}
         }
-        if let (Some(spec), Some(arg)) = (&self.arg, &outcome.arg) {
-            files::write(spec, winners(arg)?.as_ref(), &WriteOptions::default())?;
+        if let (Some(spec), Some(arg)) = (&self.arg, &computed.arg) {
+            files::write_stack(spec, winners(arg)?.as_ref(), shape, &WriteOptions::default())?;
         }
         Ok(start.elapsed().as_secs_f64())
     }
+}
+
+/// Where `-` writes to.
+fn stdout(args: &Mul) -> Result<Target, Failure> {
+    let format = args.format_out.unwrap_or(files::Format::Csv);
+    if !matches!(format, files::Format::Csv | files::Format::Mtx) && io::stdout().is_terminal() {
+        let what = format!("a {format} file is not for terminals");
+        return Err(Failure::usage(what, "write it to a file or a pipe, or leave out --format-out"));
+    }
+    Ok(Target::Stdout(Spec::new("standard output", format, None)))
+}
+
+/// A file that is written. What has no extension, such as /dev/null, is what `--format-out` says.
+fn file(name: &OsString, args: &Mul) -> Result<Spec, Failure> {
+    // Whatever its elements are, nobody reads them.
+    let nowhere = (name == "/dev/null").then_some(files::Format::Safetensors);
+    source::spec(name, args.format_out.or(nowhere), "--format-out")
 }
 
 /// Whether both have names, in a file that keeps one when the other is written.

@@ -16,9 +16,11 @@ use tilewright::{
 };
 
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
-    let inputs = Inputs::read(args)?;
+    let inputs = Inputs::read(args, common)?;
     let results = if args.arg_out.is_some() { Results::ProductAndArg } else { Results::Product };
-    let product = inputs.product(args)?;
+    let Some(product) = inputs.first(args)? else {
+        return Err(Failure::usage("an empty stack of products has no plan", "leave out --plan"));
+    };
     let query = product.query()?.results(results);
     let (backend, why) = match (args.backend, &args.gpu, args.kernel) {
         // Only a GPU is meant by a GPU and its kernels.
@@ -36,7 +38,9 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
         return json::print(&Planned::new(backend, &plan));
     }
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
-    let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(plan.rows());
+    let stack = (!inputs.shapes.batch.is_empty())
+        .then(|| ("stack", format!("{} products of this shape, one after another", inputs.shapes.count())));
+    let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(stack).chain(plan.rows());
     let rows: Vec<_> = rows.collect();
     let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     Ok(anstream::stdout().lock().write_all(fit::rows(rows, column).as_bytes())?)

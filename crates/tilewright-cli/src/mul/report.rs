@@ -1,10 +1,15 @@
 //! What is said about a product.
 
-use super::{inputs::Inputs, outputs::Outputs};
+use super::{
+    compute::Computed,
+    inputs::Inputs,
+    outputs::Outputs,
+    shapes::{Shapes, words},
+};
 use crate::{args::Mul, failure::Failure, fit};
 use serde::Serialize;
 use std::io::Write;
-use tilewright::{Joining, Outcome, SemiringId, Verification};
+use tilewright::{Joining, Report, SemiringId, Verification};
 
 /// The JSON object of `mul`; the fields are its keys.
 #[derive(Serialize)]
@@ -15,6 +20,8 @@ pub struct Summary {
     m: usize,
     n: usize,
     k: usize,
+    /// Dimensions in front of those of a matrix; empty for one product.
+    batch: Vec<usize>,
     backend: &'static str,
     kernel: String,
     threads: usize,
@@ -47,30 +54,35 @@ impl Summary {
     pub fn new(
         args: &Mul,
         inputs: &Inputs,
-        outcome: &Outcome,
+        computed: &Computed,
         verified: Option<&Verification>,
         write_seconds: f64,
         outputs: &Outputs,
     ) -> Self {
-        let (a, b) = inputs.layouts();
-        let report = &outcome.report;
-        let pair_ops = a.rows as f64 * b.cols as f64 * a.cols as f64;
+        let Shapes { m, n, k, batch, .. } = &inputs.shapes;
+        let report = computed.report.as_ref();
+        let seconds = |of: fn(&Report) -> f64| report.map_or(0.0, of);
+        let pair_ops = *m as f64 * *n as f64 * *k as f64 * inputs.shapes.count() as f64;
         Self {
             schema: 1,
             semiring: args.semiring.name(),
             dtype: inputs.dtype.name(),
-            m: a.rows,
-            n: b.cols,
-            k: a.cols,
-            backend: report.backend.name(),
-            kernel: report.kernel.to_string(),
-            threads: report.threads,
-            seconds: report.seconds,
+            m: *m,
+            n: *n,
+            k: *k,
+            batch: batch.clone(),
+            backend: report.map_or(args.backend, |report| report.backend).name(),
+            kernel: report.map_or("none: an empty stack".into(), |report| report.kernel.to_string()),
+            threads: report.map_or(0, |report| report.threads),
+            seconds: seconds(|report| report.seconds),
             read_seconds: inputs.seconds,
             write_seconds,
-            transfer_seconds: report.transfer_seconds,
-            prepare_seconds: report.prepare_seconds,
-            pair_ops_per_second: if report.seconds > 0.0 { pair_ops / report.seconds } else { 0.0 },
+            transfer_seconds: seconds(|report| report.transfer_seconds),
+            prepare_seconds: seconds(|report| report.prepare_seconds),
+            pair_ops_per_second: match seconds(|report| report.seconds) {
+                s if s > 0.0 => pair_ops / s,
+                _ => 0.0,
+            },
             verified: verified.map(|v| Verified {
                 max_error: v.max_error,
                 bound: v.bound,
@@ -103,7 +115,10 @@ impl Summary {
         let Self { m, n, k, semiring, dtype, kernel, threads, .. } = self;
         let plural = if *threads == 1 { "" } else { "s" };
         let mut rows = vec![
-            ("product", format!("C {m}x{n} = {}, k = {k}, {semiring} on {dtype}", self.formula)),
+            (
+                "product",
+                format!("C {m}x{n} = {}, k = {k}, {semiring} on {dtype}{}", self.formula, self.stacked()),
+            ),
             ("backend", format!("{} ({kernel}), {threads} thread{plural}", self.backend)),
             ("time", self.times()),
             ("rate", self.rate()),
@@ -115,13 +130,29 @@ impl Summary {
                 0.0 => "not exact".to_owned(),
                 bound => format!("error {:.2e}, bound {bound:.2e}", v.max_error),
             };
-            rows.push(("verified", format!("{verdict}: {size}, {} of {m} rows", v.rows_checked)));
+            rows.push((
+                "verified",
+                format!(
+                    "{verdict}: {size}, {} of {} rows",
+                    v.rows_checked,
+                    m * self.batch.iter().product::<usize>()
+                ),
+            ));
         }
         let written = |name, file: &Option<String>| file.as_ref().map(|f| (name, format!("wrote {f}")));
         if self.verified.as_ref().is_none_or(|v| v.passed) {
             rows.extend(written("output", &self.output).into_iter().chain(written("arg", &self.arg_output)));
         }
         rows
+    }
+
+    /// How many products there are, where it is not one.
+    fn stacked(&self) -> String {
+        match self.batch[..] {
+            [] => String::new(),
+            [count] => format!(", {count} times"),
+            _ => format!(", {} times", words(&self.batch)),
+        }
     }
 
     fn times(&self) -> String {

@@ -1,43 +1,85 @@
-//! Where a matrix comes from: a file, or a pipe, which gives its bytes once.
+//! Where an array comes from: a file, or a pipe or standard input, which give their bytes once.
 
-use crate::pipe::is_pipe;
-use std::fs;
-use tilewright::{
-    Error, ErrorKind,
-    files::{self, Format, Input, ReadOptions, Spec},
+use crate::{failure::Failure, pipe};
+use std::{
+    ffi::{OsStr, OsString},
+    fs,
+    io::{self, Read},
+    path::Path,
 };
+use tilewright::{
+    DType, Error, ErrorKind, Extremes,
+    files::{self, Format, ReadOptions, Spec, Stack},
+};
+
+/// What stands for standard input and output.
+pub const STREAM: &str = "-";
 
 /// What can be read again in another element type.
 pub struct Source {
     spec: Spec,
-    /// Those of a text that comes through a pipe.
+    /// Those that come once.
     bytes: Option<Vec<u8>>,
 }
 
-impl Source {
-    pub fn open(spec: Spec) -> Result<Self, Error> {
-        let read = || -> Result<_, Error> {
-            let failed = |source| ErrorKind::Io { path: spec.path().to_path_buf(), source };
-            Ok(fs::read(spec.path()).map_err(failed)?)
-        };
-        // Only text is read twice; see `Inputs::read`.
-        let bytes = (is_text(&spec) && is_pipe(spec.path())).then(read).transpose()?;
-        Ok(Self { spec, bytes })
-    }
-
-    pub fn read(&self, options: &ReadOptions) -> Result<Input, Error> {
-        match &self.bytes {
-            Some(bytes) => Ok(files::read_bytes(&self.spec, bytes, options)?.into()),
-            None => files::read(&self.spec, options),
+/// The file that a word of the command line names; `format` is that of names that do not tell.
+pub fn spec(word: &OsString, format: Option<Format>, option: &str) -> Result<Spec, Failure> {
+    match format {
+        None if word == STREAM => {
+            let what = format!("`-` is a stream, and nothing says what is in it: {option} is missing");
+            Err(Failure::usage(what, format!("say it, as in {option} csv")))
         }
-    }
-
-    pub fn is_text(&self) -> bool {
-        is_text(&self.spec)
+        Some(format) if word == STREAM => Ok(Spec::new("standard input", format, None)),
+        Some(format) if !tells_format(word) => Ok(Spec::new(Path::new(word), format, None)),
+        _ => Ok(Spec::parse(word)?),
     }
 }
 
-/// Whether the format remembers no element type.
-pub fn is_text(spec: &Spec) -> bool {
-    matches!(spec.format(), Format::Csv | Format::Mtx)
+/// Whether a name has an extension.
+fn tells_format(word: &OsStr) -> bool {
+    Path::new(word).extension().is_some()
+}
+
+impl Source {
+    pub fn open(word: &OsStr, spec: Spec) -> Result<Self, Error> {
+        let failed = |source| Error::from(ErrorKind::Io { path: spec.path().to_path_buf(), source });
+        let bytes = if word == STREAM {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+            Some(bytes)
+        } else if pipe::is_pipe(spec.path()) {
+            Some(fs::read(spec.path()).map_err(failed)?)
+        } else {
+            None
+        };
+        Ok(Self { spec, bytes })
+    }
+
+    pub fn read(&self, options: &ReadOptions) -> Result<Stack, Error> {
+        match &self.bytes {
+            Some(bytes) => files::read_stack_bytes(&self.spec, bytes, options),
+            None => files::read_stack(&self.spec, options),
+        }
+    }
+
+    /// What was read, in another element type. Text is read again rather than converted: what it leaves out depends on the type.
+    pub fn read_as(&self, stack: Stack, dtype: DType, options: &ReadOptions) -> Result<Stack, Error> {
+        if stack.dtype() == dtype {
+            return Ok(stack);
+        }
+        if stack.stored().is_none() {
+            return self.read(&ReadOptions { dtype: Some(dtype), ..options.clone() });
+        }
+        let extremes: Extremes = options.extremes;
+        stack.convert(dtype, extremes).map_err(|error| match error.kind() {
+            // As when the file is read in this type.
+            ErrorKind::Conversion { .. } => ErrorKind::BadFile {
+                path: self.spec.path().to_path_buf(),
+                problem: error.to_string(),
+                hint: error.hint(),
+            }
+            .into(),
+            _ => error,
+        })
+    }
 }

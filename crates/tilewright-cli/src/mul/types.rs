@@ -1,52 +1,101 @@
-//! Which element type two files are multiplied in.
+//! Which element type two arrays are multiplied in.
+
+mod promote;
 
 use crate::failure::Failure;
-use tilewright::{DType, SemiringId};
+use tilewright::{DType, SemiringId, files::Stored};
 
 /// The element type found in a file, and what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The file stores it.
-    Stored(DType),
+    Stored(Stored),
     /// It is the narrowest of bool, i64 and f64 that holds the numbers of a text file.
     Text(DType),
 }
 
 impl Found {
-    pub fn dtype(self) -> DType {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Stored(dtype) | Self::Text(dtype) => dtype,
+            Self::Stored(stored) => stored.name(),
+            Self::Text(dtype) => dtype.name(),
         }
     }
 }
 
+/// The element type of a product, and what the user should know of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Chosen {
+    pub dtype: DType,
+    /// Where a stored type is not kept: what becomes of it.
+    pub note: Option<String>,
+}
+
 /// The type for both operands when `--dtype` does not say.
 ///
-/// Stored types are never changed silently: two that differ, or one that the semiring does not know, are
-/// refused. Text takes the type of a stored operand, or the narrowest that the semiring knows.
-pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<DType, Failure> {
-    let dtype = match (a, b) {
-        (Found::Stored(a), Found::Stored(b)) if a != b => {
-            let what = format!("A holds {a} and B holds {b}");
-            let wider = if a.is_float() || b.is_float() { widest_float(a, b) } else { wider(a, b) };
-            let hint = match suggestion(semiring, wider) {
-                Some(dtype) => format!("convert both with --dtype, for example --dtype {dtype}"),
-                None => "convert both with --dtype".into(),
-            };
-            return Err(Failure::usage(what, hint));
-        }
-        (Found::Stored(dtype), _) | (_, Found::Stored(dtype)) => dtype,
-        (Found::Text(a), Found::Text(b)) => {
-            let natural = if a.is_float() || b.is_float() { DType::F64 } else { wider(a, b) };
-            let known = semiring.dtypes();
-            [natural, DType::I64, DType::F64, DType::Bool]
-                .into_iter()
-                .find(|d| known.contains(d) && (*d != DType::I64 || !natural.is_float()))
-                .unwrap_or(natural)
-        }
+/// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers take the narrowest type that holds them. Under
+/// or-and every number but 0 is true. Text takes the type of a stored operand, or the narrowest that the semiring knows.
+pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failure> {
+    use Found::{Stored as S, Text as T};
+    let stored = match (a, b) {
+        (T(a), T(b)) => return text(semiring, a, b),
+        (S(one), T(_)) | (T(_), S(one)) => one,
+        (S(a), S(b)) => promote::common(a, b),
+    };
+    let holds = holding(stored);
+    let dtype = match holds.iter().find(|dtype| semiring.dtypes().contains(dtype)) {
+        Some(&dtype) => dtype,
+        None if semiring == SemiringId::OrAnd => DType::Bool,
+        None => stored.read_as(),
     };
     check_supported(semiring, dtype)?;
-    Ok(dtype)
+    Ok(Chosen { dtype, note: note(a, b, dtype) })
+}
+
+fn text(semiring: SemiringId, a: DType, b: DType) -> Result<Chosen, Failure> {
+    let natural = if a.is_float() || b.is_float() { DType::F64 } else { wider(a, b) };
+    let known = semiring.dtypes();
+    let dtype = [natural, DType::I64, DType::F64, DType::Bool]
+        .into_iter()
+        .find(|d| known.contains(d) && (*d != DType::I64 || !natural.is_float()))
+        .unwrap_or(natural);
+    check_supported(semiring, dtype)?;
+    Ok(Chosen { dtype, note: None })
+}
+
+/// The types that a stored type is multiplied in without being asked: itself, or those that hold an unsigned one, narrowest first.
+fn holding(stored: Stored) -> Vec<DType> {
+    match stored {
+        Stored::U8 => vec![DType::I16, DType::I32, DType::I64, DType::F32, DType::F64],
+        Stored::U16 => vec![DType::I32, DType::I64, DType::F32, DType::F64],
+        Stored::U32 | Stored::U64 => vec![DType::I64, DType::F64],
+        other => vec![other.read_as()],
+    }
+}
+
+/// What is said of types that are not kept.
+fn note(a: Found, b: Found, dtype: DType) -> Option<String> {
+    let is_kept = |found: Found| match found {
+        Found::Stored(stored) => !stored.is_unsigned() && stored.read_as() == dtype,
+        Found::Text(_) => true,
+    };
+    if is_kept(a) && is_kept(b) {
+        return None;
+    }
+    let why = match (a, b) {
+        _ if dtype == DType::Bool => ": every number but 0 is true",
+        (Found::Stored(a), Found::Stored(b)) if a != b => ", as NumPy promotes them",
+        _ => ", which holds them",
+    };
+    Some(format!("A holds {} and B holds {}: multiplied as {dtype}{why}", a.name(), b.name()))
+}
+
+/// Whether an element of one type becomes one of the other without being asked: what NumPy calls a safe cast.
+pub fn is_safe(from: Found, to: DType) -> bool {
+    match from {
+        Found::Text(_) => true,
+        Found::Stored(stored) => promote::of_dtype(to).is_some_and(|to| promote::common(stored, to) == to),
+    }
 }
 
 /// Refuses a type that the semiring does not know, and says which one to use.
@@ -81,23 +130,18 @@ fn wider(a: DType, b: DType) -> DType {
     if b.size() > a.size() || a == DType::Bool { b } else { a }
 }
 
-/// A float type that holds both as well as can be.
-fn widest_float(a: DType, b: DType) -> DType {
-    let enough = |d: DType| match d {
-        DType::F16 | DType::Bf16 | DType::F32 | DType::I8 | DType::I16 | DType::Bool => DType::F32,
-        _ => DType::F64,
-    };
-    wider(enough(a), enough(b))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::Found::{Stored, Text};
+    use super::Found::Text;
     use super::*;
     use SemiringId::*;
 
+    fn stored(stored: Stored) -> Found {
+        Found::Stored(stored)
+    }
+
     fn found(semiring: SemiringId, a: Found, b: Found) -> Option<DType> {
-        common(semiring, a, b).ok()
+        common(semiring, a, b).ok().map(|chosen| chosen.dtype)
     }
 
     fn hint(semiring: SemiringId, a: Found, b: Found) -> String {
@@ -109,8 +153,8 @@ mod tests {
 
     #[test]
     fn text_takes_the_type_of_a_stored_operand() {
-        assert_eq!(found(PlusTimes, Stored(DType::F16), Text(DType::I64)), Some(DType::F16));
-        assert_eq!(found(MinPlus, Text(DType::F64), Stored(DType::I32)), Some(DType::I32));
+        assert_eq!(found(PlusTimes, stored(Stored::F16), Text(DType::I64)), Some(DType::F16));
+        assert_eq!(found(MinPlus, Text(DType::F64), stored(Stored::I32)), Some(DType::I32));
     }
 
     #[test]
@@ -126,13 +170,44 @@ mod tests {
     }
 
     #[test]
-    fn stored_types_are_not_changed_without_being_asked() {
-        let two = hint(PlusTimes, Stored(DType::F32), Stored(DType::F64));
-        assert!(two.contains("A holds f32 and B holds f64") && two.contains("--dtype f64"), "{two}");
-        assert!(hint(PlusTimes, Stored(DType::I32), Stored(DType::F32)).contains("--dtype f64"));
-        assert!(hint(MaxTimes, Stored(DType::I64), Text(DType::I64)).contains("--dtype f64"));
-        assert!(hint(PlusTimes, Stored(DType::I16), Stored(DType::I16)).contains("--dtype i32"));
-        assert!(hint(OrAnd, Stored(DType::I8), Stored(DType::I8)).contains("--dtype bool"));
-        assert!(hint(MaxMin, Stored(DType::F16), Stored(DType::F16)).contains("--dtype f32"));
+    fn stored_types_that_differ_are_promoted_and_that_is_said() {
+        let chosen = |a, b| common(PlusTimes, stored(a), stored(b)).unwrap();
+        let note = "A holds f32 and B holds f64: multiplied as f64, as NumPy promotes them";
+        assert_eq!(chosen(Stored::F32, Stored::F64), Chosen { dtype: DType::F64, note: Some(note.into()) });
+        assert_eq!(chosen(Stored::I8, Stored::I32).dtype, DType::I32);
+        assert_eq!(chosen(Stored::I32, Stored::F32).dtype, DType::F64);
+        assert_eq!(chosen(Stored::I8, Stored::I8), Chosen { dtype: DType::I8, note: None });
+    }
+
+    #[test]
+    fn unsigned_integers_take_a_type_that_holds_them_and_are_named() {
+        let chosen = |semiring, a| common(semiring, stored(a), stored(a)).unwrap();
+        assert_eq!(chosen(PlusTimes, Stored::U8).dtype, DType::I32);
+        assert_eq!(chosen(MinPlus, Stored::U8).dtype, DType::I16);
+        assert_eq!(chosen(MaxTimes, Stored::U16).dtype, DType::F32);
+        assert_eq!(chosen(PlusTimes, Stored::U64).dtype, DType::I64);
+        let note = chosen(PlusTimes, Stored::U8).note.unwrap();
+        assert_eq!(note, "A holds u8 and B holds u8: multiplied as i32, which holds them");
+    }
+
+    #[test]
+    fn under_or_and_every_number_but_zero_is_true() {
+        let chosen = common(OrAnd, stored(Stored::F64), stored(Stored::F64)).unwrap();
+        assert_eq!(chosen.dtype, DType::Bool);
+        assert!(chosen.note.unwrap().ends_with("every number but 0 is true"));
+    }
+
+    #[test]
+    fn a_type_that_the_semiring_does_not_know_is_refused_with_one_that_it_does() {
+        let both = |semiring, a| hint(semiring, stored(a), stored(a));
+        assert!(hint(MaxTimes, stored(Stored::I64), Text(DType::I64)).contains("--dtype f64"));
+        assert!(both(PlusTimes, Stored::I16).contains("--dtype i32"));
+        assert!(both(MaxMin, Stored::F16).contains("--dtype f32"));
+    }
+
+    #[test]
+    fn a_matrix_to_join_may_be_narrower() {
+        assert!(is_safe(stored(Stored::F32), DType::F64) && is_safe(stored(Stored::I8), DType::I32));
+        assert!(!is_safe(stored(Stored::F64), DType::F32) && !is_safe(stored(Stored::I64), DType::I32));
     }
 }

@@ -1,0 +1,114 @@
+//! The products of two stacks, one after another.
+
+use super::{MOST_EMULATED, gpu_kernel, gpu_named, inputs::Inputs, isa};
+use crate::{
+    args::{Common, Mul},
+    failure::Failure,
+    interrupt,
+    progress::Progress,
+};
+use tilewright::{
+    Backend, DynMatrix, DynProduct, DynRef, Error, MatRef, Matrix, NO_ARG, Options, Report, Verification,
+};
+
+/// What was computed: the matrices of C, and those of the arg result, one below the other.
+pub struct Computed {
+    pub c: DynMatrix,
+    pub arg: Option<Matrix<u32>>,
+    /// Of all products; `None` where there are none.
+    pub report: Option<Report>,
+}
+
+/// Computes every product.
+pub fn run(inputs: &Inputs, args: &Mul, common: &Common) -> Result<Computed, Failure> {
+    let shapes = &inputs.shapes;
+    let pair_ops = shapes.m as f64 * shapes.n as f64 * shapes.k as f64 * shapes.count() as f64;
+    if args.backend == Backend::Emulator && pair_ops > MOST_EMULATED {
+        return Err(Failure::usage(
+            format!("{pair_ops:.1e} terms are too many for the emulator"),
+            "it takes up to 4096 x 4096 x 4096: multiply a part of the matrices, or choose --backend cpu",
+        ));
+    }
+    let gpu = args.gpu.as_deref().map(|name| gpu_named(name, common)).transpose()?;
+    let progress = Progress::new(pair_ops.min(u64::MAX as f64) as u64);
+    let count = |terms| progress.add(terms);
+    // The product ends by itself, and an emulated kernel says where it was.
+    let deferred = interrupt::Deferred::new();
+    let options = Options {
+        backend: args.backend,
+        threads: args.threads,
+        isa: isa(args.kernel),
+        kernel: gpu_kernel(args.kernel),
+        gpu: gpu.as_ref(),
+        max_steps: args.max_steps,
+        max_time: args.max_time,
+        cancel: Some(deferred.asked()),
+        progress: if common.quiet { None } else { Some(&count) },
+    };
+    let computed = all(inputs, args, options);
+    progress.finish();
+    match computed {
+        Ok(_) if interrupt::was_asked() => Err(Failure::Interrupted { what: "interrupted".into() }),
+        Err(error) if interrupt::was_asked() => Err(Failure::Interrupted { what: error.to_string() }),
+        computed => Ok(computed?),
+    }
+}
+
+fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Error> {
+    let shapes = &inputs.shapes;
+    let (m, n, rows) = (shapes.m, shapes.n, shapes.m * shapes.count());
+    let mut c = DynMatrix::zeros(args.semiring.output(inputs.dtype)?, rows, n)?;
+    let mut arg = if args.arg_out.is_some() { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
+    let mut total: Option<Report> = None;
+    for index in 0..shapes.count() {
+        let Some((a, b, c0)) = inputs.product(index) else { break };
+        let product =
+            DynProduct::new(args.semiring, a, b)?.update(inputs.joining(args), c0)?.options(options);
+        let mut target = c.as_mut().window(index * m, 0, m, n)?;
+        if let Some(c0) = c0 {
+            target.copy_from(c0)?;
+        }
+        let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
+        let report = product.write_to(target, arg)?;
+        total = Some(match total.take() {
+            None => report,
+            Some(before) => sum(before, &report),
+        });
+    }
+    Ok(Computed { c, arg, report: total })
+}
+
+/// The times of two products together; the rest is that of the first.
+fn sum(mut total: Report, more: &Report) -> Report {
+    total.seconds += more.seconds;
+    total.transfer_seconds += more.transfer_seconds;
+    total.prepare_seconds += more.prepare_seconds;
+    total.findings += more.findings;
+    total.threads = total.threads.max(more.threads);
+    total
+}
+
+/// Compares every product with the definition; the first that is wrong, or else the worst, with the rows of all.
+pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option<Verification>, Error> {
+    let (m, n) = (inputs.shapes.m, inputs.shapes.n);
+    let mut worst: Option<Verification> = None;
+    let mut rows = 0;
+    for index in 0..inputs.shapes.count() {
+        let Some((a, b, c0)) = inputs.product(index) else { break };
+        let product = DynProduct::new(args.semiring, a, b)?.update(inputs.joining(args), c0)?;
+        let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;
+        let arg: Option<MatRef<'_, u32>> =
+            computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
+        let verdict = product.verify(c, arg)?;
+        rows += verdict.rows_checked;
+        let is_worse =
+            |known: &Verification| known.passed && (!verdict.passed || verdict.max_error > known.max_error);
+        if worst.as_ref().is_none_or(is_worse) {
+            worst = Some(verdict);
+        }
+    }
+    if let Some(worst) = &mut worst {
+        worst.rows_checked = rows;
+    }
+    Ok(worst)
+}
