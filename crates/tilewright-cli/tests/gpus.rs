@@ -58,7 +58,7 @@ fn one_gpu_is_described() {
     }
     let report = desk.json("gpus a6000");
     assert_eq!((&report["schema"], &report["sms"]), (&1.into(), &84.into()));
-    assert_eq!(report["limits"]["shared_memory_per_block_optin"], 101_376);
+    assert_eq!(report["limits"]["shared_memory_per_block_optin_bytes"], 101_376);
     assert_eq!(report["limits"]["warps_per_sm"], 48);
 }
 

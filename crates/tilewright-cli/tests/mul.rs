@@ -150,6 +150,7 @@ fn json_has_exactly_its_keys() {
         "write_seconds",
         "transfer_seconds",
         "batch",
+        "findings",
         "pair_ops_per_second",
         "verified",
         "output",

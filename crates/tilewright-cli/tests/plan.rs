@@ -74,8 +74,11 @@ fn a_gpu_that_is_not_here_is_planned_for() {
     {
         assert!(words.contains(part), "{part}\n{text}");
     }
-    // No model describes the first steps of the ladder.
+    // No model describes the first steps of the ladder: what was measured is said.
     assert!(!text.contains("rejected") && !text.contains("model"), "{text}");
+    assert!(words.contains("measured 0.7 % of the peak on an H200 SXM"), "{text}");
+    assert!(words.contains("floor less than the start of a kernel takes"), "{text}");
+    assert!(!desk.ok("mul real.csv real.csv --dtype f32 --plan --gpu h200 -q").contains("model"));
 }
 
 #[test]

@@ -143,7 +143,8 @@ fn what_a_type_does_not_hold_is_refused_and_named() {
                         let text = error.to_string();
                         assert!(text.contains(place), "{what}: {text}");
                         assert!(text.contains(&format!("cannot be represented as {to}")), "{what}: {text}");
-                        assert!(error.hint().is_some_and(|hint| hint.contains("wider")), "{what}");
+                        // What would help depends on the number; see `Error::hint`.
+                        assert!(error.hint().is_some(), "{what}");
                     }
                 }
             }

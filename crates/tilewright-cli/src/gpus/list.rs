@@ -61,10 +61,10 @@ struct GpuLimits {
     registers_per_thread: u32,
     registers_per_block: u32,
     registers_per_sm: u32,
-    shared_memory_per_block: u32,
-    shared_memory_per_block_optin: u32,
-    shared_memory_reserved_per_block: u32,
-    shared_memory_per_sm: u32,
+    shared_memory_per_block_bytes: u32,
+    shared_memory_per_block_optin_bytes: u32,
+    shared_memory_reserved_per_block_bytes: u32,
+    shared_memory_per_sm_bytes: u32,
     barriers_per_sm: u32,
 }
 
@@ -99,10 +99,10 @@ impl Described {
             registers_per_thread: limits.max_registers_per_thread,
             registers_per_block: limits.registers_per_block,
             registers_per_sm: limits.registers_per_sm,
-            shared_memory_per_block: limits.shared_memory_per_block,
-            shared_memory_per_block_optin: limits.shared_memory_per_block_optin,
-            shared_memory_reserved_per_block: limits.shared_memory_reserved_per_block,
-            shared_memory_per_sm: limits.shared_memory_per_sm,
+            shared_memory_per_block_bytes: limits.shared_memory_per_block,
+            shared_memory_per_block_optin_bytes: limits.shared_memory_per_block_optin,
+            shared_memory_reserved_per_block_bytes: limits.shared_memory_reserved_per_block,
+            shared_memory_per_sm_bytes: limits.shared_memory_per_sm,
             barriers_per_sm: limits.barriers_per_sm,
         };
         Self { schema: 1, gpu: Gpu::new(device), limits }

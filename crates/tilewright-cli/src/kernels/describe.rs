@@ -34,7 +34,7 @@ struct SampleLaunch {
     entry: &'static str,
     grid: [u32; 3],
     block: [u32; 3],
-    dynamic_shared_memory: u32,
+    dynamic_shared_memory_bytes: u32,
     /// Names and types, in order.
     arguments: Vec<(&'static str, &'static str)>,
     symbols: Vec<&'static str>,
@@ -115,7 +115,7 @@ impl Sample {
         }
         for launch in &self.launches {
             let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-            let shared = match launch.dynamic_shared_memory {
+            let shared = match launch.dynamic_shared_memory_bytes {
                 0 => String::new(),
                 bytes => format!(", {bytes} bytes of dynamic shared memory"),
             };
@@ -136,7 +136,7 @@ impl SampleLaunch {
             entry: launch.entry(),
             grid: launch.grid(),
             block: launch.block(),
-            dynamic_shared_memory: launch.dynamic_shared_memory(),
+            dynamic_shared_memory_bytes: launch.dynamic_shared_memory(),
             arguments: launch.arguments().iter().map(|a| (a.name, type_of(a.value))).collect(),
             symbols: launch.symbols().iter().map(|s| s.name).collect(),
         }

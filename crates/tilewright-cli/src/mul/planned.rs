@@ -59,8 +59,6 @@ struct OnGpu {
     workspace_bytes: u64,
     launches: Vec<Launch>,
     floor: Option<LeastTime>,
-    /// Of production kernels.
-    modelled_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -70,9 +68,9 @@ struct Launch {
     grid: [u32; 3],
     block: [u32; 3],
     registers_per_thread: Option<u32>,
-    static_shared_memory: Option<u32>,
-    dynamic_shared_memory: u32,
-    local_memory: Option<u32>,
+    static_shared_memory_bytes: Option<u32>,
+    dynamic_shared_memory_bytes: u32,
+    local_memory_bytes: Option<u32>,
     /// `recorded` or `compiled`.
     resources: Option<&'static str>,
     blocks_per_sm: Option<u32>,
@@ -160,7 +158,6 @@ impl OnGpu {
             workspace_bytes: plan.workspace_bytes,
             launches: plan.steps.iter().map(|step| Launch::new(step, plan)).collect(),
             floor: plan.floor.as_ref().map(LeastTime::new),
-            modelled_seconds: plan.modelled_seconds,
         }
     }
 }
@@ -175,9 +172,9 @@ impl Launch {
             grid: step.grid,
             block: step.block,
             registers_per_thread: kernel.map(|k| k.registers),
-            static_shared_memory: kernel.map(|k| k.static_shared_memory),
-            dynamic_shared_memory: step.dynamic_shared_memory,
-            local_memory: kernel.map(|k| k.local_memory),
+            static_shared_memory_bytes: kernel.map(|k| k.static_shared_memory),
+            dynamic_shared_memory_bytes: step.dynamic_shared_memory,
+            local_memory_bytes: kernel.map(|k| k.local_memory),
             resources: step.compiled.as_ref().map(|compiled| compiled.origin.name()),
             blocks_per_sm: o.map(|o| o.blocks_per_sm),
             occupancy: o.map(|o| o.ratio()),

@@ -32,6 +32,8 @@ pub struct Summary {
     #[serde(skip)]
     prepare_seconds: f64,
     pair_ops_per_second: f64,
+    /// What the emulator found that is no error.
+    findings: usize,
     verified: Option<Verified>,
     output: Option<String>,
     arg_output: Option<String>,
@@ -83,6 +85,7 @@ impl Summary {
                 s if s > 0.0 => pair_ops / s,
                 _ => 0.0,
             },
+            findings: report.map_or(0, |report| report.findings),
             verified: verified.map(|v| Verified {
                 max_error: v.max_error,
                 bound: v.bound,

@@ -2,13 +2,15 @@
 
 use super::{
     Floor, GpuPlan, Step,
+    measured::measured,
+    query::Query,
     words::{count, digits, scaled, seconds},
 };
 use tilewright_arch::Bound;
 
 impl GpuPlan {
     /// As rows of a table.
-    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn rows(&self, query: &Query) -> Vec<(&'static str, String)> {
         let (plan, gpu) = (self, &self.gpu);
         let mut rows = vec![
             (
@@ -30,8 +32,7 @@ impl GpuPlan {
             rows.extend(occupancy(step, plan).map(|text| ("occupancy", text)));
         }
         rows.extend(plan.floor.as_ref().map(|floor| ("floor", floor_text(floor))));
-        let model = |s: f64| ("model", format!("{} by a model of arithmetic and loads", seconds(s)));
-        rows.extend(plan.modelled_seconds.map(model));
+        rows.extend(measured(gpu, plan.kernel, query).map(|text| ("measured", text)));
         rows
     }
 }
@@ -76,7 +77,13 @@ fn occupancy(step: &Step, plan: &GpuPlan) -> Option<String> {
     ))
 }
 
+/// What the start of a kernel takes at least: below it, bounds by arithmetic and memory say nothing.
+const START_SECONDS: f64 = 1e-6;
+
 fn floor_text(floor: &Floor) -> String {
+    if floor.seconds < START_SECONDS {
+        return "less than the start of a kernel takes".into();
+    }
     let bound = match floor.bound {
         Bound::Memory => format!("{} of memory bandwidth", scaled(floor.bytes_per_second, "B/s")),
         Bound::Arithmetic => {

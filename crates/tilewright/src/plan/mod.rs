@@ -12,6 +12,8 @@ mod gpu;
 #[cfg(feature = "cuda")]
 mod gpu_report;
 #[cfg(feature = "cuda")]
+mod measured;
+#[cfg(feature = "cuda")]
 mod model;
 #[cfg(feature = "cuda")]
 mod peak;

@@ -16,7 +16,7 @@ impl Plan {
         match &self.how {
             How::Cpu(cpu) => rows.extend(cpu_rows(cpu)),
             #[cfg(feature = "cuda")]
-            How::Gpu(gpu) => rows.extend(gpu.rows()),
+            How::Gpu(gpu) => rows.extend(gpu.rows(&self.query)),
             How::Reference => rows.push(("kernel", "the definition, one term at a time".into())),
         }
         rows.extend(self.rejected.iter().map(|r| ("rejected", format!("{}: {}", r.candidate, r.reason))));

@@ -1,0 +1,93 @@
+//! Every key of JSON is in `docs/json.md`.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use support::{Desk, Run};
+
+/// The heading of the document, a command, and what its keys are called there without.
+const COMMANDS: [(&str, &str, &str); 15] = [
+    ("Errors", "mul none.csv whole.csv", ""),
+    ("mul", "mul real.csv real.csv --verify", ""),
+    ("mul --plan", "mul real.csv real.csv --dtype f32 --plan --gpu h200 -q", ""),
+    ("mul --plan", "mul real.csv real.csv --plan --backend cpu", ""),
+    ("bench", "bench --backend cpu --sizes 8 --rounds 1 -q", ""),
+    ("occupancy", "occupancy --gpu a6000 --threads 1024 --regs 37 --best", ""),
+    ("occupancy", "occupancy --threads 32 --regs 999", ""),
+    ("occupancy", "occupancy --threads 128 --sweep regs=32,64", "rows."),
+    ("gpus", "gpus --cc 9.0", "gpus."),
+    ("gpus", "gpus a6000", ""),
+    ("kernels", "kernels", "kernels."),
+    ("kernels", "kernels shared-tile", ""),
+    ("kernels", "kernels copy-offset", ""),
+    ("doctor", "doctor", ""),
+    ("cache", "cache info", ""),
+];
+
+/// Objects whose keys are names of things.
+const NAMES: [&str; 4] = ["peak_flop_per_second", "ridge_flop_per_byte", "details", "environment"];
+
+fn keys(value: &Value, path: &str, all: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                all.insert(path.clone());
+                if !NAMES.contains(&key.as_str()) {
+                    keys(value, &path, all);
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| keys(value, path, all)),
+        _ => {}
+    }
+}
+
+/// The words in backticks below a heading.
+fn documented(document: &str, heading: &str) -> BTreeSet<String> {
+    let parts = document.split("\n## ").skip(1);
+    let section = parts.into_iter().find(|part| part.lines().next() == Some(heading));
+    let section = section.unwrap_or_else(|| panic!("there is no section {heading}"));
+    section.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_key_is_documented() {
+    let desk = Desk::new();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    for (heading, line, prefix) in COMMANDS {
+        let run = Run::of(desk.command(&format!("{line} --format json")).output().unwrap());
+        let text = if run.out.is_empty() { &run.err } else { &run.out };
+        let (mut all, known) = (BTreeSet::new(), documented(&document, heading));
+        keys(&serde_json::from_str(text).unwrap(), "", &mut all);
+        assert!(all.contains("schema"), "{line}");
+        for key in all {
+            let short = key.strip_prefix(prefix).unwrap_or(&key);
+            let is_known = known.contains(&key) || known.contains(short);
+            // An object is documented by its parts.
+            let has_parts = known.iter().any(|word| word.starts_with(&format!("{short}.")));
+            assert!(is_known || has_parts, "{line}: `{key}` is not in docs/json.md, {heading}");
+        }
+    }
+}
+
+#[test]
+fn sizes_and_times_have_units_in_their_names() {
+    let desk = Desk::new();
+    for (_, line, _) in COMMANDS {
+        let run = desk.run(&format!("{line} --format json"));
+        let text = if run.out.is_empty() { &run.err } else { &run.out };
+        let mut all = BTreeSet::new();
+        keys(&serde_json::from_str(text).unwrap(), "", &mut all);
+        for key in all.iter().filter(|key| !key.starts_with("limits.") && !key.starts_with("rows.limits.")) {
+            let name = key.rsplit('.').next().unwrap();
+            for (quantity, unit) in [("memory", "_bytes"), ("clock", "_hz"), ("workspace", "_bytes")] {
+                let has_unit = name.ends_with(unit) || name.ends_with("_gb") || name.ends_with("per_second");
+                assert!(!name.contains(quantity) || has_unit, "{line}: {key} has no unit");
+            }
+        }
+    }
+}
