@@ -42,7 +42,7 @@ fn completed_command() -> Command {
 
 fn without_options(command: Command) -> Command {
     let command = command.mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) });
-    command.disable_help_flag(true).mut_subcommands(without_options)
+    command.disable_help_flag(true).disable_version_flag(true).mut_subcommands(without_options)
 }
 
 /// The word that is being completed: shells give all words behind `--`, and which of them it is unless it is the last.
