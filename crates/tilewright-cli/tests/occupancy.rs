@@ -388,3 +388,25 @@ fn the_curves_of_a_chart_are_the_sweeps() {
         assert_eq!(pair[0] > pair[1], warps[0] < warps[1], "{levels:?} {expected:?}");
     }
 }
+
+#[test]
+fn sweeps_have_charts() {
+    let desk = Desk::new();
+    let line = "occupancy --cc 8.6 --sweep regs=32,64 --sweep threads=64..1024:64";
+    let run = desk.run(&format!("{line} --chart f.svg"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), "chart: wrote f.svg\n"));
+    let svg = desk.get("f.svg");
+    for part in ["threads per block", "regs 32", "regs 64", "warps per SM"] {
+        assert!(svg.contains(part), "{part}");
+    }
+    // A dot for each row, and one for each curve in the legend.
+    assert_eq!(svg.matches("<circle").count(), 2 * 16 + 2, "{svg}");
+    for (line, part) in [
+        ("--sweep cc=all --threads 128 --regs 32", "no axis for compute capabilities"),
+        ("--cc 8.6 --sweep regs=1..50 --sweep threads=32,64", "50 curves"),
+    ] {
+        let run = desk.run(&format!("occupancy {line} --chart g.svg"));
+        assert_eq!(run.code, Some(2), "{line}: {}", run.err);
+        assert!(run.err.contains(part), "{line}: {}", run.err);
+    }
+}

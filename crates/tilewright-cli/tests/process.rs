@@ -195,3 +195,48 @@ fn an_interrupt_while_computing_ends_at_once() {
     err.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("error: the product was cancelled"), "{rest}");
 }
+
+/// A signal while a product is computed asks it to end: nothing is written, and the code is the signal's.
+#[cfg(unix)]
+#[test]
+fn a_product_of_every_backend_is_cancelled() {
+    let desk = Desk::new();
+    let square = |n: usize| {
+        let row = (0..n).map(|j| format!("{}.5", j % 7)).collect::<Vec<_>>().join(",") + "\n";
+        desk.put("square.csv", &row.repeat(n));
+        desk.ok("mul square.csv square.csv --transpose-b -o square.npy -q --dtype f32 --backend cpu");
+    };
+    square(1000);
+    desk.put("c.npy", "the old file");
+    for (backend, signal, code) in
+        [("reference", "-TERM", 143), ("cpu", "-INT", 130), ("emulator", "-HUP", 129)]
+    {
+        // On the processor it is a stack of many products that takes its time.
+        let files = if backend == "cpu" { "stack.npy square.npy" } else { "square.npy square.npy" };
+        if backend == "cpu" {
+            let mut npy = b"\x93NUMPY\x01\0\x76\0".to_vec();
+            let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (400, 1000, 1000), }";
+            npy.extend(format!("{header:<117}\n").bytes());
+            std::fs::write(desk.file("stack.npy"), npy).unwrap();
+            let file = std::fs::OpenOptions::new().write(true).open(desk.file("stack.npy")).unwrap();
+            file.set_len(128 + 400 * 4_000_000).unwrap();
+        }
+        let line = format!("mul {files} --backend {backend} --threads 1 -o c.npy -v");
+        let mut child = desk.command(&line).stderr(Stdio::piped()).spawn().unwrap();
+        let mut err = child.stderr.take().unwrap();
+        let mut text = Vec::new();
+        while text.iter().filter(|&&b| b == b'\n').count() < 2 {
+            let mut byte = [0];
+            assert_eq!(err.read(&mut byte).unwrap(), 1, "{backend}: {}", String::from_utf8_lossy(&text));
+            text.push(byte[0]);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+        let mut rest = String::new();
+        err.read_to_string(&mut rest).unwrap();
+        assert_eq!(status.code(), Some(code), "{backend}: {rest}");
+        assert!(rest.contains("error: the product was cancelled"), "{backend}: {rest}");
+        assert_eq!(desk.get("c.npy"), "the old file", "{backend}");
+    }
+}

@@ -7,6 +7,7 @@ mod remedy;
 mod report;
 mod rows;
 mod setting;
+mod swept;
 mod target;
 mod text;
 
@@ -147,6 +148,10 @@ fn sweep(
             "left out",
             &format!("compute capability {names}: not compiled for (-v says why)"),
         );
+    }
+    if let Some(path) = &args.chart {
+        charts::write(path, &swept::figure(target, &rows)?)?;
+        terminal::note(common, "chart", &format!("wrote {}", path.display()));
     }
     for (_, failure) in left_out.iter().filter(|_| common.verbose) {
         terminal::note(common, "left out", &failure.to_string());

@@ -57,6 +57,16 @@ impl Rows {
         self.rows.is_empty()
     }
 
+    /// What is swept, in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The settings with what comes of them, in order.
+    pub fn outcomes(&self) -> &[(Setting, Outcome)] {
+        &self.rows
+    }
+
     pub fn print(&self, format: Format) -> Result<(), Failure> {
         match format {
             Format::Table => self.print_table(),
@@ -200,7 +210,7 @@ fn carveout(setting: &Setting) -> Option<u32> {
 }
 
 /// The value of a swept parameter, as on the command line.
-fn value(setting: &Setting, parameter: Parameter) -> String {
+pub fn value(setting: &Setting, parameter: Parameter) -> String {
     let launch = setting.launch();
     let number = match parameter {
         Parameter::ComputeCapability => return setting.limits.compute_capability.to_string(),
