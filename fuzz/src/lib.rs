@@ -19,8 +19,6 @@ pub fn read_and_write(format: Format, bytes: &[u8]) {
         let options = ReadOptions { dtype, extremes, fill, max_bytes: 1 << 22, ..ReadOptions::default() };
         let Ok(matrix) = read_bytes(&spec, bytes, &options) else { continue };
         assert!(dtype.is_none_or(|dtype| dtype == matrix.dtype()));
-        let back = if format == Format::Npz { Format::Safetensors } else { format };
-        let spec = Spec::new("fuzz", back, None);
         let mut written = Vec::new();
         if write_to(&spec, &mut written, matrix.as_ref(), &WriteOptions::default()).is_err() {
             // bf16 has no place in .npy, nor has an empty matrix in .csv.

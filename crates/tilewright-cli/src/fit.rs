@@ -10,14 +10,14 @@ const MOST: usize = 120;
 /// What a name in front leaves to the text at least.
 const LEAST: usize = 24;
 
-/// The columns of what is printed on stdout: `COLUMNS`, those of the terminal, or 80; never more than 120.
+/// The columns of what is printed on stdout: `COLUMNS`; or those of the terminal, but never more than 120; or 80.
 pub fn columns() -> usize {
-    asked().or_else(|| of_terminal(&stdout())).unwrap_or(USUAL).min(MOST)
+    asked().unwrap_or_else(|| of_terminal(&stdout()).unwrap_or(USUAL).min(MOST))
 }
 
 /// The columns of messages on stderr; none where it is no terminal, as lines of a log are not broken.
 pub fn columns_of_messages() -> Option<usize> {
-    of_terminal(&stderr()).map(|columns| asked().unwrap_or(columns).min(MOST))
+    of_terminal(&stderr()).map(|columns| asked().unwrap_or(columns.min(MOST)))
 }
 
 /// `COLUMNS`, where it is a number.
@@ -47,20 +47,52 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
     if line.chars().count() <= width {
         return vec![line.trim_end().to_owned()];
     }
-    let indent = &line[..line.len() - line.trim_start().len()];
-    let (mut lines, mut current) = (Vec::new(), indent.to_owned());
-    for word in line.split_whitespace() {
-        let is_first = current.len() == indent.len();
-        if !is_first && current.chars().count() + 1 + word.chars().count() > width {
-            lines.push(std::mem::replace(&mut current, indent.to_owned()));
+    let indent = line.chars().count() - line.trim_start().chars().count();
+    broken(line.split_whitespace(), width, indent, indent)
+}
+
+/// Lines of these words, the first indented by `indent` and the others by `hang`.
+fn broken<'a>(words: impl Iterator<Item = &'a str>, width: usize, indent: usize, hang: usize) -> Vec<String> {
+    let (mut lines, mut current, mut is_empty) = (Vec::new(), " ".repeat(indent), true);
+    for word in words {
+        if !is_empty && current.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::replace(&mut current, " ".repeat(hang)));
+            is_empty = true;
         }
-        if current.len() > indent.len() {
+        if !is_empty {
             current.push(' ');
         }
         current.push_str(word);
+        is_empty = false;
     }
     lines.push(current);
     lines
+}
+
+/// A report whose sentences are broken where they are too long; rows of tables, whose words stand apart, stay whole.
+pub fn report(text: &str) -> String {
+    report_within(text, columns())
+}
+
+fn report_within(text: &str, width: usize) -> String {
+    let fits = |line: &str| line.chars().count() <= width || is_tabular(line.trim());
+    let lines = text.lines().flat_map(|line| match fits(line) {
+        true => vec![line.to_owned()],
+        false => {
+            let indent = line.chars().count() - line.trim_start().chars().count();
+            broken(line.split_whitespace(), width, indent, indent + HANG)
+        }
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
+/// What the later lines of a sentence are indented by in a report.
+const HANG: usize = 2;
+/// Gaps of two blanks or more that make a line one of a table.
+const GAPS: usize = 3;
+
+fn is_tabular(line: &str) -> bool {
+    line.split("  ").filter(|cell| !cell.trim().is_empty()).count() > GAPS
 }
 
 /// A name in a column of its own, and its text beside it; names that are empty continue the row above.
@@ -102,6 +134,16 @@ mod tests {
         assert_eq!(wrap("one\ntwo", 80), ["one", "two"]);
         // Letters count, not bytes.
         assert_eq!(wrap("äöü äöü", 7), ["äöü äöü"]);
+    }
+
+    #[test]
+    fn sentences_of_reports_break_and_tables_do_not() {
+        let text = "head\n  fix: one two three four\n  12  3.5  7 %  naive.cu  and more\n";
+        assert_eq!(
+            report_within(text, 16),
+            "head\n  fix: one two\n    three four\n  12  3.5  7 %  naive.cu  and more\n"
+        );
+        assert_eq!(report_within(text, 80), text);
     }
 
     #[test]

@@ -138,7 +138,11 @@ fn outputs(commands: BTreeSet<String>) -> BTreeMap<String, String> {
     let work = || {
         loop {
             let Some(line) = waiting.lock().unwrap().pop_first() else { return };
-            let output = desk.command(&line).env("TILEWRIGHT_NVRTC_PATH", "none").output().unwrap();
+            let output = desk
+                .command(&line)
+                .envs([("TILEWRIGHT_NVRTC_PATH", "none"), ("COLUMNS", "400")])
+                .output()
+                .unwrap();
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success(), "tilewright {line}: {error}");
             done.lock().unwrap().insert(line, String::from_utf8(output.stdout).unwrap());

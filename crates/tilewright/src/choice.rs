@@ -119,7 +119,8 @@ fn present() -> &'static Result<crate::plan::Gpu, String> {
 }
 
 /// The reason against a GPU that holds whatever the GPU is.
-const NOT_EVEN_THE_WAY: &str = "the processor has it done before a GPU has the operands";
+const NOT_EVEN_THE_WAY: &str =
+    "the processor has it done in less time than the operands would take to any GPU";
 
 /// Opening a device and loading a kernel from the cache, in seconds; an H200 with driver 580.
 #[cfg(any(feature = "cuda", test))]

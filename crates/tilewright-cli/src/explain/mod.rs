@@ -5,7 +5,7 @@ mod matrices;
 use crate::{
     args::{Common, Explain, Format},
     failure::Failure,
-    interrupt, json,
+    fit, interrupt, json,
     occupancy::{DEFAULT, Target, say_which},
     progress::Steps,
     terminal,
@@ -40,7 +40,7 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
                 Some(other) => text::comparison(&first.explanation, other),
                 None => text::report(&first.explanation),
             };
-            anstream::stdout().lock().write_all(report.as_bytes())?;
+            anstream::stdout().lock().write_all(fit::report(&report).as_bytes())?;
         }
     }
     if interrupt::was_asked() {
