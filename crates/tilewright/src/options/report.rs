@@ -1,6 +1,6 @@
 //! What was done. Nothing is put into words before somebody reads it: a small product takes less time.
 
-use crate::backend::Backend;
+use crate::{backend::Backend, plan::seconds};
 use core::fmt;
 use std::time::Instant;
 use tilewright_cpu::KernelName;
@@ -125,10 +125,8 @@ impl fmt::Display for Why {
             Reason::Known(text) => f.pad(text),
             Reason::Told(text) => f.pad(text),
             Reason::Estimated(what, [here, there, way]) => {
-                write!(
-                    f,
-                    "{what}: about {here:.3} s here, {there:.3} s there, {way:.3} s of them for the way"
-                )
+                let [here, there, way] = [here, there, way].map(|&time| seconds(time));
+                write!(f, "{what}: about {here} here, {there} there, {way} of them for the way")
             }
         }
     }

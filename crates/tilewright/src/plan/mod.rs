@@ -25,6 +25,8 @@ mod resources;
 mod target;
 mod words;
 
+pub(crate) use words::seconds;
+
 pub use cpu::CpuPlan;
 #[cfg(feature = "cuda")]
 pub use floor::Floor;

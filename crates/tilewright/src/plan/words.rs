@@ -25,7 +25,6 @@ pub fn count(n: impl Into<u64>, what: &str) -> String {
 }
 
 /// A time in the unit that suits it.
-#[cfg(any(feature = "cuda", test))]
 pub fn seconds(value: f64) -> String {
     match value {
         s if s >= 1.0 => format!("{s:.3} s"),

@@ -49,9 +49,10 @@ pub(crate) fn choose(
             None => rejected.push(reject(format!("it needs more than {limit} bytes of shared memory"))),
         }
     }
-    let Some(&(chosen, time)) = best.iter().min_by(|x, y| faster(x, y)) else { return Err(rejected) };
-    for (other, slower) in best.into_iter().filter(|(c, _)| c.tile != chosen.tile) {
-        let reason = format!("estimated at {:.2} times the time", slower / time);
+    let Some(&(chosen, _)) = best.iter().min_by(|x, y| faster(x, y)) else { return Err(rejected) };
+    // How much slower is an estimate, which nobody has measured.
+    for (other, _) in best.into_iter().filter(|(c, _)| c.tile != chosen.tile) {
+        let reason = "not estimated to be faster".to_owned();
         rejected.push(Rejected { candidate: describe(&other), reason });
     }
     Ok((chosen, rejected))
