@@ -1,6 +1,7 @@
 //! Text that fits: how many columns there are, and where lines break.
 
 use crate::terminal;
+use anstream::adapter::strip_str;
 use std::io::{IsTerminal, stderr, stdout};
 
 /// Columns where neither a terminal nor `COLUMNS` says.
@@ -43,8 +44,13 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     text.lines().flat_map(|line| wrap_line(line, width)).collect()
 }
 
+/// The letters of a text that are seen: colours are not.
+fn letters(text: &str) -> usize {
+    strip_str(text).map(|part| part.chars().count()).sum()
+}
+
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
-    if line.chars().count() <= width {
+    if letters(line) <= width {
         return vec![line.trim_end().to_owned()];
     }
     let indent = line.chars().count() - line.trim_start().chars().count();
@@ -55,7 +61,7 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
 fn broken<'a>(words: impl Iterator<Item = &'a str>, width: usize, indent: usize, hang: usize) -> Vec<String> {
     let (mut lines, mut current, mut is_empty) = (Vec::new(), " ".repeat(indent), true);
     for word in words {
-        if !is_empty && current.chars().count() + 1 + word.chars().count() > width {
+        if !is_empty && letters(&current) + 1 + letters(word) > width {
             lines.push(std::mem::replace(&mut current, " ".repeat(hang)));
             is_empty = true;
         }
@@ -75,7 +81,7 @@ pub fn report(text: &str) -> String {
 }
 
 fn report_within(text: &str, width: usize) -> String {
-    let fits = |line: &str| line.chars().count() <= width || is_tabular(line.trim());
+    let fits = |line: &str| letters(line) <= width || is_tabular(line.trim());
     let lines = text.lines().flat_map(|line| match fits(line) {
         true => vec![line.to_owned()],
         false => {
@@ -144,6 +150,9 @@ mod tests {
             "head\n  fix: one two\n    three four\n  12  3.5  7 %  naive.cu  and more\n"
         );
         assert_eq!(report_within(text, 80), text);
+        // Colours take no room.
+        let coloured = "\u{1b}[1mone two\u{1b}[0m three\n";
+        assert_eq!(report_within(coloured, 13), coloured);
     }
 
     #[test]

@@ -251,6 +251,15 @@ mod tests {
     }
 
     #[test]
+    fn findings_are_counted_in_a_field_of_their_own() {
+        let (program, name, first) = ("simt".to_owned(), "race".to_owned(), "line 3".to_owned());
+        let error = Error::from(ErrorKind::KernelFault { program, name, findings: 70_000, first });
+        assert_eq!(error.code(), "kernel-fault");
+        assert_eq!(error.to_string(), "emulating simt: race (70000): line 3");
+        assert!(matches!(error.kind(), ErrorKind::KernelFault { findings: 70_000, .. }));
+    }
+
+    #[test]
     fn no_type_is_suggested_for_negative_numbers() {
         let outside = |accepts| ErrorKind::OutsideDomain {
             operand: "A",

@@ -385,6 +385,27 @@ mod tests {
         assert_ne!(one, build(b"ELF build 88", NvrtcVersion { minor: 1, ..version }));
         assert!(NvrtcBuild::of(Path::new("libnvrtc.so.13"), version).is_err());
     }
+    /// The one that an engine takes makes code for its device, if any does; otherwise it is the first, whose fault can be told.
+    #[test]
+    fn the_compiler_for_a_device_makes_code_for_it() {
+        let Ok(first) = Nvrtc::find() else { return };
+        let all = Nvrtc::all().expect("one at least");
+        for (driver, capability) in
+            [((13, 0), (9, 0)), ((12, 0), (9, 0)), ((13, 0), (5, 0)), ((1, 0), (9, 0))]
+        {
+            let driver = crate::device::DriverVersion::new(driver.0, driver.1);
+            let device = tilewright_arch::ComputeCapability::new(capability.0, capability.1);
+            let taken = Nvrtc::for_device(driver, device).expect("as found");
+            let makes = |one: &Nvrtc| {
+                let knows =
+                    one.architectures().is_ok_and(|known| known.iter().any(|&n| n <= device.number()));
+                one.version().major <= driver.major() && knows
+            };
+            let path = &taken.location().path;
+            assert!(makes(&taken) || !all.iter().any(makes) && *path == first.location().path, "{driver:?}");
+        }
+    }
+
     /// Where several versions are installed, each compiles, beside the others.
     #[test]
     fn the_compiler_that_is_found_is_the_first_of_all() {

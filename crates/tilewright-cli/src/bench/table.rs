@@ -143,3 +143,20 @@ fn time(seconds: f64) -> String {
         s => format!("{:.2} us", s * 1e6),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_do_not_fit_stand_in_a_table_of_their_own() {
+        fn nothing(_: &Row) -> String {
+            String::new()
+        }
+        let columns: [Column; 4] = [9, 9, 9, 20].map(|width| ("x", width, nothing as fn(&Row) -> String));
+        let widths = |room| groups(&columns, room).iter().map(|group| group.len()).collect::<Vec<_>>();
+        assert_eq!((widths(80), widths(30), widths(20)), (vec![4], vec![3, 1], vec![2, 1, 1]));
+        // Something is shown however narrow it is.
+        assert_eq!(widths(1), [1; 4]);
+    }
+}
