@@ -4,7 +4,13 @@
 
 mod support;
 
-use std::{ffi::OsString, path::Path, process::Command};
+use std::{
+    ffi::OsString,
+    path::Path,
+    process::{Command, Stdio},
+    sync::mpsc,
+    time::Duration,
+};
 use support::Desk;
 
 /// What is typed, and what must be offered; an empty last word is an empty word.
@@ -35,14 +41,21 @@ fn shell(name: &str, desk: &Desk, arguments: &[&str]) -> Option<String> {
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut command = Command::new(name);
     command.args(arguments).env("PATH", path).env("HOME", desk.path()).current_dir(desk.path());
-    match command.output() {
-        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Err(_) => {
-            eprintln!("skipped: there is no {name}");
-            None
-        }
-    }
+    let Ok(child) = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
+        eprintln!("skipped: there is no {name}");
+        return None;
+    };
+    let (id, (done, wait)) = (child.id().to_string(), mpsc::channel());
+    std::thread::spawn(move || done.send(child.wait_with_output()));
+    let Ok(output) = wait.recv_timeout(LONGEST) else {
+        Command::new("kill").arg(&id).status().unwrap();
+        panic!("{name} does not answer");
+    };
+    Some(String::from_utf8_lossy(&output.unwrap().stdout).into_owned())
 }
+
+/// What a shell may take on a busy machine.
+const LONGEST: Duration = Duration::from_secs(60);
 
 fn check(shell: &str, typed: &str, expected: &[&str], offered: &str) {
     for name in expected {
@@ -80,21 +93,15 @@ fn fish_completes() {
     }
 }
 
-/// An interactive zsh in a terminal of its own, in which the words are typed and a tab is pressed.
+/// An interactive zsh in a terminal of its own, in which the words are typed, a tab is pressed, and a key that says when the list is there.
 const ZSH: &str = r#"
 zmodload zsh/zpty || exit 1
 zpty shell env TERM=vt100 zsh -f -i
-zpty -w shell "stty rows 500 cols 200; PS1= LISTMAX=9999; autoload -Uz compinit && compinit -u -D; source <(tilewright completions zsh); bindkey '^I' list-choices; echo RE''ADY"
+zpty -w shell "stty rows 500 cols 200; PS1= LISTMAX=9999; autoload -Uz compinit && compinit -u -D; source <(tilewright completions zsh)"
+zpty -w shell "finish() { print -r FINI''SHED }; zle -N finish; bindkey '^I' list-choices '^X' finish; echo RE''ADY"
 zpty -r -m shell ready '*READY*'
-zpty -w -n shell "$1"$'\t'
-offered=
-quiet=0
-for _ in {1..100}; do
-    sleep 0.1
-    (( quiet += 1 ))
-    while zpty -r -t shell more; do offered+=$more; quiet=0; done
-    (( quiet < 15 )) || break
-done
+zpty -w -n shell "$1"$'\t\x18'
+zpty -r -m shell offered '*FINISHED*'
 print -r -- "$offered"
 zpty -d shell
 "#;
