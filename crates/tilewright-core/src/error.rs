@@ -1,6 +1,6 @@
 //! The one error type, with codes that stay stable across releases.
 
-use crate::{dtype::DType, layout::Layout, semiring::NOT_NEGATIVE};
+use crate::{dtype::DType, layout::Layout, semiring::NOT_NEGATIVE, value::Value};
 use std::path::PathBuf;
 
 /// Everything that can go wrong, as one small value.
@@ -73,6 +73,16 @@ pub enum ErrorKind {
     #[error("window of {rows}x{cols} at ({row}, {col}) reaches outside the {}x{} matrix", layout.rows, layout.cols)]
     WindowOutOfBounds { layout: Layout, row: usize, col: usize, rows: usize, cols: usize },
 
+    #[error("{what} is {rows}x{cols}, but a graph has as many rows as columns")]
+    NotSquare { what: &'static str, rows: usize, cols: usize },
+
+    /// The vertices in the order of a turn, each once, and the weight of the turn.
+    #[error(
+        "no path is the best: every turn of the cycle {}, whose weight is {weight} under {semiring}, gives a better one",
+        turn(cycle)
+    )]
+    NegativeCycle { semiring: &'static str, cycle: Vec<usize>, weight: Value },
+
     #[error("row {row} has {found} elements, but row 0 has {expected}")]
     RaggedRows { row: usize, found: usize, expected: usize },
 
@@ -127,6 +137,16 @@ fn reason(why: &str) -> String {
     if why.is_empty() { String::new() } else { format!(": {why}") }
 }
 
+/// `3 -> 5 -> 3`, cut short when it is long.
+fn turn(cycle: &[usize]) -> String {
+    const MOST: usize = 12;
+    let mut text: String = cycle.iter().take(MOST).map(|vertex| format!("{vertex} -> ")).collect();
+    if cycle.len() > MOST {
+        text += &format!("{} more -> ", cycle.len() - MOST);
+    }
+    cycle.first().map_or(text.clone(), |first| text + &first.to_string())
+}
+
 impl ErrorKind {
     /// The stable identifier of this kind.
     pub fn code(&self) -> &'static str {
@@ -141,6 +161,8 @@ impl ErrorKind {
             Self::OutOfBounds { .. } => "out-of-bounds",
             Self::Aliased { .. } => "aliased",
             Self::WindowOutOfBounds { .. } => "window-out-of-bounds",
+            Self::NotSquare { .. } => "not-square",
+            Self::NegativeCycle { .. } => "negative-cycle",
             Self::RaggedRows { .. } => "ragged-rows",
             Self::OutsideDomain { .. } => "outside-domain",
             Self::Conversion { .. } => "conversion",
@@ -185,6 +207,9 @@ impl ErrorKind {
             }
             Self::Conversion { value, to, .. } => Some(type_for(value, *to)),
             Self::KernelFault { .. } => Some("this is a fault of the kernel: please report it".into()),
+            Self::NegativeCycle { .. } => {
+                Some("correct a weight of the cycle, or bound the number of edges of a path".into())
+            }
             _ => None,
         }
     }

@@ -1,0 +1,167 @@
+//! The closure of a matrix, in place.
+
+use crate::{
+    block,
+    blocks::Blocks,
+    cycle,
+    options::Options,
+    pass::Pass,
+    range::{self, Range},
+    schedule::{self, Step},
+    semiring::{PathSemiring, Slack, largest},
+};
+use tilewright_core::{
+    DType, Element, Error, ErrorKind, Extremes, Layout, MatMut, MatRef, MaxPlus, MinPlus, SemiringId,
+};
+use tilewright_cpu::Isa;
+
+/// Turns weights of edges into weights of the best paths, in place: `D[i,j] = ⊕` over all paths from `i` to `j`, those without an edge
+/// (`D[i,i]` is no worse than [`ONE`](tilewright_core::Semiring::ONE)) included.
+///
+/// `D` holds the weight of the edge from row to column, and [`ZERO`](tilewright_core::Semiring::ZERO) (infinity under min-plus, the
+/// extreme integer) where there is none. NaN is no edge. Beside `D` no more than [`bytes_beside`] are taken, but for integers that are so large that
+/// their sums need 64 bits.
+///
+/// ```
+/// use tilewright_paths::{Options, close};
+/// use tilewright_core::{Matrix, MinPlus};
+/// let inf = f32::INFINITY;
+/// let mut d = Matrix::from([[inf, 3.0, 9.0], [inf, inf, 4.0], [1.0, inf, inf]]);
+/// close::<MinPlus<f32>>((&mut d).into(), &Options::default())?;
+/// assert_eq!(d, Matrix::from([[0.0, 3.0, 7.0], [5.0, 0.0, 4.0], [1.0, 4.0, 0.0]]));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `not-square`; `outside-domain` for an edge whose weight the semiring does not contain; `negative-cycle` (the vertices are in the order of
+/// a turn; others may lie between them); `conversion` for a path whose weight the integer type cannot hold; `out-of-memory`; `cancelled`. `D` is undefined then.
+pub fn close<S: PathSemiring>(mut d: MatMut<'_, S::Weight>, options: &Options<'_>) -> Result<(), Error> {
+    match prepare::<S>(d.reborrow())? {
+        Prepared::Wide => close_wide::<S>(d, options),
+        Prepared::Fits { margin, slack } => match run::<S>(d.reborrow(), margin, slack, options) {
+            Err(Stopped::Gain(vertex)) => Err(cycle::name::<S>(d.as_ref(), vertex, slack)),
+            Err(Stopped::Failed(error)) => Err(error),
+            Ok(()) => Ok(()),
+        },
+    }
+}
+
+/// As [`close`], of the weights `w` into `d`; a cycle is named with all its vertices.
+pub(crate) fn close_to<S: PathSemiring>(
+    w: MatRef<'_, S::Weight>,
+    mut d: MatMut<'_, S::Weight>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    check_square("W", w.layout())?;
+    // SAFETY: the shapes are equal.
+    d.fill_with(|i, j| unsafe { w.get_unchecked(i, j) });
+    close::<S>(d, options).map_err(|error| match error.kind() {
+        ErrorKind::NegativeCycle { cycle, .. } => {
+            let slack = Slack::new::<S>(w.rows(), largest::<S>(w.iter()));
+            cycle::name::<S>(w, cycle.first().copied().unwrap_or(0), slack)
+        }
+        _ => error,
+    })
+}
+
+/// Refuses what is no graph.
+pub(crate) fn check_square(what: &'static str, layout: Layout) -> Result<(), Error> {
+    let Layout { rows, cols, .. } = layout;
+    if rows == cols { Ok(()) } else { Err(ErrorKind::NotSquare { what, rows, cols }.into()) }
+}
+
+/// Bytes that [`close`] takes beside a matrix of `n` rows whose elements have `size` bytes, roughly; as much again for each further thread's panel of
+/// 64 columns.
+pub fn bytes_beside(n: usize, size: usize) -> usize {
+    crate::pass::bytes_beside(n, size)
+}
+
+/// How a matrix is closed.
+enum Prepared<W> {
+    Fits {
+        margin: W,
+        slack: Slack,
+    },
+    /// In 64 bits.
+    Wide,
+}
+
+/// Makes elements clean, and the diagonal no worse than `ONE`.
+fn prepare<S: PathSemiring>(mut d: MatMut<'_, S::Weight>) -> Result<Prepared<S::Weight>, Error> {
+    check_square("D", d.layout())?;
+    let n = d.rows();
+    let found = range::find::<S>(d.as_ref())?;
+    if found == Range::Wide {
+        return Ok(Prepared::Wide);
+    }
+    let mut gains = false;
+    for i in 0..n {
+        for j in 0..n {
+            let weight = S::clean(d[(i, j)]);
+            gains |= S::improves(weight, S::ONE);
+            d[(i, j)] = if i == j { S::add(S::ONE, weight) } else { weight };
+        }
+    }
+    let slack = Slack::new::<S>(n, if gains { largest::<S>(d.as_ref().iter()) } else { 0.0 });
+    // Where no edge makes a path better, no order of roundings makes a way worse than a part of it.
+    let margin = if gains { slack.margin::<S>() } else { S::ONE };
+    Ok(Prepared::Fits { margin, slack })
+}
+
+/// Why a closure ended early.
+enum Stopped {
+    /// A cycle through this vertex gains.
+    Gain(usize),
+    /// A product was refused, ran out of memory, or was cancelled.
+    Failed(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn run<S: PathSemiring>(
+    d: MatMut<'_, S::Weight>,
+    margin: S::Weight,
+    slack: Slack,
+    options: &Options<'_>,
+) -> Result<(), Stopped> {
+    let (n, isa) = (d.rows(), Isa::choose(options.isa)?);
+    let pass = Pass::<S> { n, margin, isa, options };
+    let mut d = Blocks::new(d);
+    for step in schedule::steps(n) {
+        options.check_cancelled()?;
+        match &step {
+            Step::Close { pivot } => {
+                let gain = block::close::<S>(d.one((pivot, pivot)), slack, isa);
+                gain.map_err(|vertex| Stopped::Gain(pivot.start + vertex))?;
+                options.tell(step.terms());
+            }
+            Step::Pass { pivot, others } => pass.run(&mut d, pivot, others)?,
+        }
+    }
+    // Threads that helped may have left something undone.
+    Ok(options.check_cancelled()?)
+}
+
+/// Closes a copy in 64 bits, because sums may leave the range in which products are computed.
+fn close_wide<S: PathSemiring>(d: MatMut<'_, S::Weight>, options: &Options<'_>) -> Result<(), Error> {
+    let Some(built_in) = S::BUILT_IN else { return Ok(()) };
+    let mut d = built_in.result(d);
+    let wide = d.as_ref().convert(DType::I64, Extremes::Absent)?;
+    let mut wide = wide.into_typed::<i64>().map_err(|_| unsupported::<S>())?;
+    match built_in.id() {
+        SemiringId::MaxPlus => close::<MaxPlus<i64>>(wide.as_mut(), options)?,
+        _ => close::<MinPlus<i64>>(wide.as_mut(), options)?,
+    }
+    let narrow =
+        tilewright_core::DynMatrix::from(wide).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
+    d.copy_from(narrow.as_ref())
+}
+
+fn unsupported<S: PathSemiring>() -> Error {
+    let (what, why, hint) = (format!("{} on {}", S::NAME, S::Weight::DTYPE), String::new(), String::new());
+    ErrorKind::Unsupported { what, why, hint }.into()
+}

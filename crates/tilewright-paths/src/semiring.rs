@@ -1,0 +1,141 @@
+//! What the best path needs of a semiring.
+
+use tilewright_core::{
+    DType, Element, Extremes, OrAnd, Semiring, SemiringId, Value,
+    semiring::{Multiply, Number, Order, Selective},
+};
+
+/// A semiring whose ⊕ selects the better of two paths, and whose ⊗ appends one to another.
+///
+/// The weight of a path is `w1 ⊗ w2 ⊗ ...` of its edges, and the best path between two vertices has the weight `⊕` selects among all. Every
+/// selective semiring of the library is one, and so is [`OrAnd`].
+pub trait PathSemiring:
+    Semiring<
+        Elem = <Self as PathSemiring>::Weight,
+        Acc = <Self as PathSemiring>::Weight,
+        Out = <Self as PathSemiring>::Weight,
+    >
+{
+    /// The weight of an edge, and of a path.
+    type Weight: Element;
+
+    /// The weight of a path and an edge that continues it.
+    #[inline(always)]
+    fn times(path: Self::Weight, edge: Self::Weight) -> Self::Weight {
+        Self::mul_add(Self::ZERO, path, edge)
+    }
+
+    /// Whether a path of weight `new` is strictly better than one of weight `old`.
+    #[inline(always)]
+    fn improves(new: Self::Weight, old: Self::Weight) -> bool {
+        Self::add(old, new) != old
+    }
+
+    /// Whether there is no edge, or no path.
+    #[inline(always)]
+    fn is_absent(weight: Self::Weight) -> bool {
+        weight == Self::ZERO
+    }
+
+    /// The weight as it is computed with: NaN is absent, and negative zero positive.
+    #[inline(always)]
+    fn clean(weight: Self::Weight) -> Self::Weight {
+        Self::finish(Self::add(Self::ZERO, Self::resume(weight)))
+    }
+}
+
+impl<O: Order, M: Multiply<O, T>, T: Number> PathSemiring for Selective<O, M, T> {
+    type Weight = T;
+
+    #[inline(always)]
+    fn improves(new: T, old: T) -> bool {
+        O::better(new, old)
+    }
+}
+
+impl PathSemiring for OrAnd {
+    type Weight = bool;
+}
+
+/// How far from [`Semiring::ONE`] the weight of a cycle may be by rounding alone.
+///
+/// A sum of `n` weights, in any order, differs from the exact one by less than `n eps max|w|` for each of them
+/// (N. J. Higham, "Accuracy and stability of numerical algorithms", 4.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Slack(f64);
+
+impl Slack {
+    /// For cycles of at most `n` edges whose weights are at most `largest` in magnitude.
+    pub fn new<S: PathSemiring>(n: usize, largest: f64) -> Self {
+        let eps = match S::Weight::DTYPE {
+            DType::F64 => f64::EPSILON,
+            DType::F32 => f64::from(f32::EPSILON),
+            DType::F16 => 2.0_f64.powi(-10),
+            DType::Bf16 => 2.0_f64.powi(-7),
+            _ => 0.0,
+        };
+        let scale = match S::BUILT_IN.map(|built_in| built_in.id()) {
+            Some(SemiringId::MinPlus | SemiringId::MaxPlus) => largest,
+            Some(SemiringId::MaxTimes | SemiringId::MinTimes) => 1.0,
+            _ => 0.0,
+        };
+        Self(if scale.is_finite() { n as f64 * eps * scale } else { 0.0 })
+    }
+
+    /// The weight of a way that makes others worse by more than rounding does.
+    pub fn margin<S: PathSemiring>(self) -> S::Weight {
+        let one = number::<S>(S::ONE);
+        let towards_zero = if S::improves(S::ONE, weight::<S>(one + 1.0)) { 2.0 } else { -2.0 };
+        if self.0 > 0.0 { weight::<S>(one + towards_zero * self.0) } else { S::ONE }
+    }
+
+    /// Whether every turn of a cycle of this weight makes a path better.
+    #[inline(always)]
+    pub fn is_gain<S: PathSemiring>(self, cycle: S::Weight) -> bool {
+        S::improves(cycle, S::ONE) && (number::<S>(cycle) - number::<S>(S::ONE)).abs() > self.0
+    }
+}
+
+/// The weight as a number.
+fn number<S: PathSemiring>(weight: S::Weight) -> f64 {
+    weight.to_value().to_f64()
+}
+
+/// The weight of this number.
+fn weight<S: PathSemiring>(number: f64) -> S::Weight {
+    S::Weight::from_value(Value::Float(number), Extremes::Refuse).unwrap_or(S::ONE)
+}
+
+/// The largest magnitude of the weights that are there and finite; 0 if there are none.
+pub(crate) fn largest<S: PathSemiring>(weights: impl Iterator<Item = S::Weight>) -> f64 {
+    let present = weights.filter(|&weight| !S::is_absent(weight)).map(number::<S>);
+    present.filter(|weight| weight.is_finite()).fold(0.0, |most, weight| f64::max(most, weight.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::{MaxMin, MaxTimes, MinPlus};
+
+    #[test]
+    fn better_is_strict_and_nan_is_absent() {
+        assert!(MinPlus::<f32>::improves(1.0, 2.0) && !MinPlus::<f32>::improves(2.0, 2.0));
+        assert!(!MinPlus::<f64>::improves(f64::NAN, f64::INFINITY));
+        assert_eq!(MinPlus::<f64>::clean(f64::NAN), f64::INFINITY);
+        assert_eq!(MinPlus::<f64>::clean(-0.0).to_bits(), 0);
+        assert_eq!(MinPlus::<i32>::times(i32::MAX, -5), i32::MAX);
+        assert_eq!(MaxMin::<f64>::times(3.0, f64::INFINITY), 3.0);
+        assert!(OrAnd::improves(true, false) && !OrAnd::improves(true, true));
+    }
+
+    #[test]
+    fn rounding_is_no_gain() {
+        let slack = Slack::new::<MinPlus<f64>>(3, 0.3);
+        assert!(!slack.is_gain::<MinPlus<f64>>(0.3 - (0.1 + 0.2)) && slack.is_gain::<MinPlus<f64>>(-1e-9));
+        assert!(Slack::new::<MinPlus<i32>>(9, 5.0).is_gain::<MinPlus<i32>>(-1));
+        assert!(!Slack::new::<MaxMin<f64>>(9, 5.0).is_gain::<MaxMin<f64>>(f64::INFINITY));
+        let slack = Slack::new::<MaxTimes<f64>>(3, 0.9);
+        assert!(!slack.is_gain::<MaxTimes<f64>>(1.0 + f64::EPSILON) && slack.is_gain::<MaxTimes<f64>>(1.1));
+        assert_eq!(largest::<MinPlus<f64>>([1.0, f64::INFINITY, -3.0].into_iter()), 3.0);
+    }
+}
