@@ -7,6 +7,7 @@ use crate::{
     options::Options,
     pass::Pass,
     range::{self, Range},
+    reach,
     schedule::{self, Step},
     semiring::{PathSemiring, Slack, largest},
 };
@@ -36,6 +37,12 @@ use tilewright_cpu::Isa;
 /// `not-square`; `outside-domain` for an edge whose weight the semiring does not contain; `negative-cycle` (the vertices are in the order of
 /// a turn; others may lie between them); `conversion` for a path whose weight the integer type cannot hold; `out-of-memory`; `cancelled`. `D` is undefined then.
 pub fn close<S: PathSemiring>(mut d: MatMut<'_, S::Weight>, options: &Options<'_>) -> Result<(), Error> {
+    check_square("D", d.layout())?;
+    if let Some(built_in) = S::BUILT_IN
+        && let Some(reached) = built_in.result(d.reborrow()).typed::<bool>()
+    {
+        return reach::close(reached, options);
+    }
     match prepare::<S>(d.reborrow())? {
         Prepared::Wide => close_wide::<S>(d, options),
         Prepared::Fits { margin, slack } => match run::<S>(d.reborrow(), margin, slack, options) {
@@ -88,7 +95,6 @@ enum Prepared<W> {
 
 /// Makes elements clean, and the diagonal no worse than `ONE`.
 fn prepare<S: PathSemiring>(mut d: MatMut<'_, S::Weight>) -> Result<Prepared<S::Weight>, Error> {
-    check_square("D", d.layout())?;
     let n = d.rows();
     let found = range::find::<S>(d.as_ref())?;
     if found == Range::Wide {

@@ -15,16 +15,31 @@ pub(crate) fn name<S: PathSemiring>(w: MatRef<'_, S::Weight>, vertex: usize, sla
 }
 
 /// The error for a cycle of this weight.
-pub(crate) fn error<S: PathSemiring>((cycle, weight): (Vec<usize>, S::Weight)) -> Error {
+pub(crate) fn error<S: PathSemiring>((cycle, weight): Cycle<S::Weight>) -> Error {
     ErrorKind::NegativeCycle { semiring: S::NAME, cycle, weight: weight.to_value() }.into()
 }
 
-/// A cycle that gains, beginning with its smallest vertex, and its weight; `None` if there is none.
-pub(crate) fn find<S: PathSemiring, E: Iterator<Item = (usize, usize, S::Weight)>>(
+/// A cycle in the order of a turn, beginning with its smallest vertex, and its weight.
+pub(crate) type Cycle<W> = (Vec<usize>, W);
+
+/// A cycle that gains; `None` if there is none.
+fn find<S: PathSemiring, E: Iterator<Item = (usize, usize, S::Weight)>>(
     n: usize,
     edges: impl Fn() -> E,
     slack: Slack,
-) -> Option<(Vec<usize>, S::Weight)> {
+) -> Option<Cycle<S::Weight>> {
+    relax::<S, E>(n, edges, slack).err()
+}
+
+/// The weights of the best paths from anywhere to each vertex.
+///
+/// # Errors
+/// A cycle that gains.
+pub(crate) fn relax<S: PathSemiring, E: Iterator<Item = (usize, usize, S::Weight)>>(
+    n: usize,
+    edges: impl Fn() -> E,
+    slack: Slack,
+) -> Result<Vec<S::Weight>, Cycle<S::Weight>> {
     let mut best = vec![S::ONE; n];
     // The edge by which each vertex was reached last.
     let mut last: Vec<Option<(usize, S::Weight)>> = vec![None; n];
@@ -38,15 +53,15 @@ pub(crate) fn find<S: PathSemiring, E: Iterator<Item = (usize, usize, S::Weight)
             }
         }
         if !relaxed {
-            return None;
+            break;
         }
         let gains = |cycle: &Vec<usize>| slack.is_gain::<S>(weight_of::<S>(cycle, &last));
         if let Some(cycle) = cycles(&last).into_iter().find(gains) {
             let weight = weight_of::<S>(&cycle, &last);
-            return Some((cycle, weight));
+            return Err((cycle, weight));
         }
     }
-    None
+    Ok(best)
 }
 
 /// The weight of a cycle, summed in the order of its vertices.

@@ -31,6 +31,15 @@ pub trait PathSemiring:
         Self::add(old, new) != old
     }
 
+    /// Whether a worse part makes the whole path worse: so it is for sums and products, not for bottlenecks.
+    fn times_is_strict() -> bool {
+        let id = Self::BUILT_IN.map(|built_in| built_in.id());
+        matches!(
+            id,
+            Some(SemiringId::MinPlus | SemiringId::MaxPlus | SemiringId::MaxTimes | SemiringId::MinTimes)
+        )
+    }
+
     /// Whether there is no edge, or no path.
     #[inline(always)]
     fn is_absent(weight: Self::Weight) -> bool {

@@ -1,0 +1,407 @@
+//! The best paths of a graph: what users call.
+
+use crate::{
+    closure,
+    graph::Graph,
+    heap::Heap,
+    options::Options,
+    plan::{Method, Plan, plan},
+    range::{self, Range},
+    route::{Predecessors, Route, follow},
+    search::Prepared,
+    semiring::PathSemiring,
+    share::share,
+    steps,
+    tree::{NO_PREDECESSOR, Trees, tight_edges},
+};
+use core::fmt;
+use std::{cell::RefCell, sync::OnceLock};
+use tilewright_core::{
+    DynMatrix, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus, SemiringId,
+};
+use tilewright_cpu::Isa;
+
+/// The best paths between all pairs of vertices: `D[i,j] = ⊕` over all paths from `i` to `j` of the weights of their edges, joined by ⊗. Paths without an
+/// edge count: `D[i,i]` is [`ONE`](tilewright_core::Semiring::ONE).
+///
+/// Nothing is computed until one of the finishing methods is called.
+///
+/// ```
+/// use tilewright_paths::{Graph, Paths};
+/// use tilewright_core::MinPlus;
+/// let roads = Graph::<MinPlus<f64>>::new(4, [(0, 1, 2.0), (1, 2, 2.5), (0, 2, 5.0), (2, 0, 1.0)])?;
+/// let paths = Paths::of_graph(&roads);
+/// assert_eq!(paths.distances()?[(0, 2)], 4.5);
+/// let route = paths.route(0, 2)?.map(|route| route.collect::<Vec<_>>());
+/// assert_eq!(route.as_deref(), Some(&[0, 1, 2][..]));
+/// assert!(paths.route(0, 3)?.is_none());
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+///
+/// # Sums
+/// Weights of floats are rounded, and so depend on the order of ⊗. A search multiplies from left to right, and finds the best of all rounded weights:
+/// those of SciPy's `dijkstra`, bit for bit, where no edge is negative. The closure joins two paths at a stop between, in the same order on every
+/// instruction set and any number of threads. Its weights differ from those by at most `n eps` times the sum of magnitudes. Integers, and floats whose sums are
+/// exact, agree bit for bit.
+///
+/// # Ties
+/// Of several best paths the one with the fewest edges is the route, and of these the one whose stop before the last has the smallest number.
+pub struct Paths<'a, S: PathSemiring> {
+    weights: Weights<'a, S>,
+    method: Method,
+    steps: Option<u32>,
+    options: Options<'a>,
+}
+
+enum Weights<'a, S: PathSemiring> {
+    Dense(MatRef<'a, S::Weight>),
+    Sparse(&'a Graph<S>),
+}
+
+impl<S: PathSemiring> Clone for Paths<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: PathSemiring> Copy for Paths<'_, S> {}
+impl<S: PathSemiring> Clone for Weights<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: PathSemiring> Copy for Weights<'_, S> {}
+
+impl<'a, S: PathSemiring> Paths<'a, S> {
+    /// Of the graph whose edge from row to column has the weight that stands there; [`ZERO`](tilewright_core::Semiring::ZERO) and NaN are no edges.
+    ///
+    /// # Errors
+    /// `not-square`.
+    pub fn new(w: impl Into<MatRef<'a, S::Weight>>) -> Result<Self, Error> {
+        let w = w.into();
+        closure::check_square("W", w.layout())?;
+        Ok(Self::of(Weights::Dense(w)))
+    }
+
+    /// Of a graph with few edges.
+    pub fn of_graph(graph: &'a Graph<S>) -> Self {
+        Self::of(Weights::Sparse(graph))
+    }
+
+    fn of(weights: Weights<'a, S>) -> Self {
+        Self { weights, method: Method::Auto, steps: None, options: Options::default() }
+    }
+
+    /// Computes in this way; [`Method::Auto`] unless called.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Allows paths of at most so many edges; any number unless called. Cycles harm nothing then.
+    #[must_use]
+    pub fn steps(self, most: u32) -> Self {
+        Self { steps: Some(most), ..self }
+    }
+
+    /// Uses at most so many threads; 0 takes as many as there is work for.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = threads;
+        self
+    }
+
+    /// Replaces the choices of threads, instruction set, progress and cancelling.
+    #[must_use]
+    pub fn options(self, options: Options<'a>) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Vertices.
+    pub fn vertices(&self) -> usize {
+        match self.weights {
+            Weights::Dense(w) => w.rows(),
+            Weights::Sparse(graph) => graph.vertices(),
+        }
+    }
+
+    /// What either way would take, and which one is taken.
+    ///
+    /// # Errors
+    /// `environment` and `unavailable`, as [`Isa::choose`].
+    pub fn plan(&self) -> Result<Plan, Error> {
+        let edges = match self.weights {
+            Weights::Dense(w) => w.iter().filter(|&weight| !S::is_absent(S::clean(weight))).count(),
+            Weights::Sparse(graph) => graph.edges(),
+        };
+        let threads =
+            if self.options.threads == 0 { rayon::current_num_threads() } else { self.options.threads };
+        let asked = if self.steps.is_some() { Method::Dense } else { self.method };
+        let mut plan = plan::<S>(self.vertices(), edges, asked, threads, Isa::choose(self.options.isa)?);
+        if let Some(most) = self.steps {
+            let products = f64::from(steps::products(most));
+            plan.work *= products;
+            plan.dense_seconds *= products;
+            plan.bytes = plan.bytes.saturating_mul(3);
+        }
+        Ok(plan)
+    }
+
+    /// The weights of all best paths.
+    ///
+    /// # Errors
+    /// `outside-domain` for an edge whose weight the semiring does not contain, and for integers whose sums leave 64 bits; `negative-cycle` names the vertices of one;
+    /// `conversion` for a path whose weight the integer type cannot hold; `out-of-memory`; `cancelled`.
+    pub fn distances(&self) -> Result<Matrix<S::Weight>, Error> {
+        match self.steps {
+            Some(most) => steps::distances::<S>(self.dense()?.as_ref(), most, &self.options),
+            None if self.is_wide()? => self.in_64_bits(|wide| wide.distances(), |wide| wide.distances()),
+            None => self.solve(),
+        }
+    }
+
+    /// The weights of all best paths, and the stop before the last of each.
+    ///
+    /// # Errors
+    /// As [`Paths::distances`]; `unsupported` where the number of edges is bounded: such paths do not form trees. [`Paths::route`] tells one.
+    pub fn with_predecessors(&self) -> Result<(Matrix<S::Weight>, Predecessors), Error> {
+        if self.steps.is_some() {
+            let (what, why) =
+                ("predecessors on paths of at most so many edges", "a part of such a path may have too many");
+            let hint = "ask for a route".into();
+            return Err(ErrorKind::Unsupported { what: what.into(), why: why.into(), hint }.into());
+        }
+        if self.is_wide()? {
+            let found = RefCell::new(None);
+            let distances = self.in_64_bits(
+                |wide| wide.with_predecessors().map(|(d, p)| (found.replace(Some(p)), d).1),
+                |wide| wide.with_predecessors().map(|(d, p)| (found.replace(Some(p)), d).1),
+            );
+            // One of both was called.
+            return distances.and_then(|d| found.into_inner().map(|p| (d, p)).ok_or_else(unreachable_type));
+        }
+        let distances = self.solve()?;
+        let predecessors = self.predecessors(&distances)?;
+        Ok((distances, predecessors))
+    }
+
+    /// The stops of the best path between two vertices, both included; `None` if there is none. It is found by a search from `from` alone.
+    ///
+    /// # Errors
+    /// As [`Paths::distances`]; `unsupported` for a vertex that is not there, and for so many steps that they cannot be remembered.
+    pub fn route(&self, from: usize, to: usize) -> Result<Option<Route>, Error> {
+        let n = self.vertices();
+        if let Some(vertex) = [from, to].into_iter().find(|&vertex| vertex >= n) {
+            let (what, why) = (format!("vertex {vertex}"), format!("there are {n}, from 0 on"));
+            return Err(ErrorKind::Unsupported { what, why, hint: String::new() }.into());
+        }
+        let graph = self.graph()?;
+        let graph = graph.get();
+        if let Some(most) = self.steps {
+            return steps::route(graph, from, to, most);
+        }
+        if self.is_wide()? {
+            return self.wide_route(from, to);
+        }
+        let (mut best, mut before) = (vec![S::ZERO; n], vec![NO_PREDECESSOR; n]);
+        Prepared::new(graph)?.search(from, &mut best, &mut Heap::default());
+        let trees = Trees::new(graph.clone());
+        trees.grow(from, &best, &mut before, &mut trees.scratch());
+        Ok(follow(from, to, n, |stop| before[stop]))
+    }
+
+    /// Weights by the planned method, where sums stay in range.
+    fn solve(&self) -> Result<Matrix<S::Weight>, Error> {
+        let n = self.vertices();
+        let mut d = Matrix::filled(n, n, S::ZERO)?;
+        if self.plan()?.method == Method::Dense {
+            closure::close_to::<S>(self.dense()?.as_ref(), d.as_mut(), &self.options)?;
+            return Ok(d);
+        }
+        let graph = self.graph()?;
+        let prepared = Prepared::new(graph.get())?;
+        let work = (n + graph.get().edges()) as f64;
+        let mut rows = d.into_vec();
+        share(self.options.threads, rows.chunks_mut((n * SOURCES).max(1)).enumerate(), |(i, rows)| {
+            let mut heap = Heap::default();
+            for (source, best) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
+                self.options.check_cancelled()?;
+                prepared.search(source, best, &mut heap);
+                self.options.tell(work);
+            }
+            Ok(())
+        })?;
+        Matrix::from_vec(rows, tilewright_core::Layout::row_major(n, n))
+    }
+
+    /// The stop before the last of all best paths, whose weights are known.
+    fn predecessors(&self, d: &Matrix<S::Weight>) -> Result<Predecessors, Error> {
+        let n = self.vertices();
+        let candidates = match self.weights {
+            // A bottleneck may hide edges of its path that are worse than the best path between their ends.
+            _ if !S::times_is_strict() => self.graph()?.get().clone(),
+            Weights::Dense(w) => Graph::<S>::new(n, tight_edges::<S>(w, d.as_ref()))?,
+            Weights::Sparse(graph) => {
+                Graph::new(n, graph.all().filter(|&(from, to, weight)| weight == d[(from, to)]))?
+            }
+        };
+        let (trees, searched) = (Trees::new(candidates), OnceLock::new());
+        let mut predecessors = Matrix::filled(n, n, NO_PREDECESSOR)?.into_vec();
+        let distances = d.as_slice();
+        share(
+            self.options.threads,
+            predecessors.chunks_mut((n * SOURCES).max(1)).enumerate(),
+            |(i, rows)| {
+                let mut scratch = trees.scratch();
+                for (source, row) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
+                    self.options.check_cancelled()?;
+                    if !trees.grow(source, &distances[source * n..][..n], row, &mut scratch) {
+                        self.grow_by_search(source, row, &searched)?;
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        Ok(Predecessors::new(Matrix::from_vec(predecessors, tilewright_core::Layout::row_major(n, n))?))
+    }
+
+    /// The predecessors of one source by a search, whose weights are those of paths exactly. For weights that roundings keep from being so.
+    fn grow_by_search(
+        &self,
+        source: usize,
+        row: &mut [u32],
+        graph: &OnceLock<Graph<S>>,
+    ) -> Result<(), Error> {
+        let graph = match graph.get() {
+            Some(graph) => graph,
+            None => {
+                let made = self.graph()?.get().clone();
+                graph.get_or_init(|| made)
+            }
+        };
+        let mut best = vec![S::ZERO; row.len()];
+        Prepared::new(graph)?.search(source, &mut best, &mut Heap::default());
+        let trees = Trees::new(graph.clone());
+        trees.grow(source, &best, row, &mut trees.scratch());
+        Ok(())
+    }
+
+    fn dense(&self) -> Result<Dense<'_, S>, Error> {
+        Ok(match self.weights {
+            Weights::Dense(w) => Dense::View(w),
+            Weights::Sparse(graph) => Dense::Made(graph.to_matrix()?),
+        })
+    }
+
+    fn graph(&self) -> Result<Sparse<'_, S>, Error> {
+        Ok(match self.weights {
+            Weights::Dense(w) => Sparse::Made(Graph::of_matrix(w)?),
+            Weights::Sparse(graph) => Sparse::Given(graph),
+        })
+    }
+
+    /// Whether sums of integers may leave the range of their type.
+    fn is_wide(&self) -> Result<bool, Error> {
+        match self.weights {
+            Weights::Dense(w) => Ok(range::find::<S>(w)? == Range::Wide),
+            Weights::Sparse(graph) => match range::of_largest::<S>(graph.largest(), graph.vertices()) {
+                _ if !range::sums_integers::<S>() => Ok(false),
+                Some(range) => Ok(range == Range::Wide),
+                None => range::find::<S>(self.dense()?.as_ref()).map(|_| true),
+            },
+        }
+    }
+
+    /// The same in 64 bits, by the first function under min-plus, by the second under max-plus.
+    fn in_64_bits(
+        &self,
+        min: impl FnOnce(Paths<'_, MinPlus<i64>>) -> Result<Matrix<i64>, Error>,
+        max: impl FnOnce(Paths<'_, MaxPlus<i64>>) -> Result<Matrix<i64>, Error>,
+    ) -> Result<Matrix<S::Weight>, Error> {
+        let found = if self.is_max_plus() {
+            max(self.wide(&self.widened()?))?
+        } else {
+            min(self.wide(&self.widened()?))?
+        };
+        let narrow = DynMatrix::from(found).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
+        narrow.into_typed().map_err(|_| unreachable_type())
+    }
+
+    fn wide_route(&self, from: usize, to: usize) -> Result<Option<Route>, Error> {
+        if self.is_max_plus() {
+            self.wide::<MaxPlus<i64>>(&self.widened()?).route(from, to)
+        } else {
+            self.wide::<MinPlus<i64>>(&self.widened()?).route(from, to)
+        }
+    }
+
+    fn is_max_plus(&self) -> bool {
+        S::BUILT_IN.is_some_and(|built_in| built_in.id() == SemiringId::MaxPlus)
+    }
+
+    fn widened<T: PathSemiring<Weight = i64>>(&self) -> Result<Graph<T>, Error> {
+        let graph = self.graph()?;
+        let wide =
+            |weight: S::Weight| i64::from_value(weight.to_value(), Extremes::Refuse).unwrap_or(T::ZERO);
+        Graph::new(self.vertices(), graph.get().all().map(|(from, to, weight)| (from, to, wide(weight))))
+    }
+
+    fn wide<'b, T: PathSemiring>(&self, graph: &'b Graph<T>) -> Paths<'b, T>
+    where
+        'a: 'b,
+    {
+        Paths {
+            weights: Weights::Sparse(graph),
+            method: self.method,
+            steps: self.steps,
+            options: self.options,
+        }
+    }
+}
+
+/// Sources whose rows a thread takes at a time.
+const SOURCES: usize = 16;
+
+fn unreachable_type() -> Error {
+    ErrorKind::Unsupported { what: "this element type".into(), why: String::new(), hint: String::new() }
+        .into()
+}
+
+enum Dense<'a, S: PathSemiring> {
+    View(MatRef<'a, S::Weight>),
+    Made(Matrix<S::Weight>),
+}
+
+impl<S: PathSemiring> Dense<'_, S> {
+    fn as_ref(&self) -> MatRef<'_, S::Weight> {
+        match self {
+            Self::View(w) => *w,
+            Self::Made(w) => w.as_ref(),
+        }
+    }
+}
+
+enum Sparse<'a, S: PathSemiring> {
+    Given(&'a Graph<S>),
+    Made(Graph<S>),
+}
+
+impl<S: PathSemiring> Sparse<'_, S> {
+    fn get(&self) -> &Graph<S> {
+        match self {
+            Self::Given(graph) => graph,
+            Self::Made(graph) => graph,
+        }
+    }
+}
+
+impl<S: PathSemiring> fmt::Debug for Paths<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Paths")
+            .field("semiring", &S::NAME)
+            .field("vertices", &self.vertices())
+            .field("method", &self.method)
+            .field("steps", &self.steps)
+            .field("options", &self.options)
+            .finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! Paths of at most so many edges.
+
+use crate::{
+    closure::check_square,
+    graph::Graph,
+    options::Options,
+    range::{self, Range},
+    route::Route,
+    semiring::PathSemiring,
+};
+use tilewright_core::{
+    DType, DynMatrix, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus, SemiringId,
+    Update,
+};
+use tilewright_cpu::multiply;
+
+/// The power of `W ⊕ 1` by squaring: element `(i, j)` is the weight of the best path of at most `most` edges.
+pub(crate) fn distances<S: PathSemiring>(
+    w: MatRef<'_, S::Weight>,
+    most: u32,
+    options: &Options<'_>,
+) -> Result<Matrix<S::Weight>, Error> {
+    check_square("W", w.layout())?;
+    range::find::<S>(w)?;
+    let largest = crate::semiring::largest::<S>(w.iter());
+    match range::of_largest::<S>(largest, (most as usize).saturating_add(1)) {
+        Some(Range::Fits) => {}
+        Some(Range::Wide) => return wide::<S>(w, most, options),
+        None => return Err(too_long::<S>(most)),
+    }
+    let n = w.rows();
+    let mut base = Matrix::from_fn(n, n, |i, j| {
+        let weight = S::clean(w[(i, j)]);
+        if i == j { S::add(S::ONE, weight) } else { weight }
+    })?;
+    let mut power: Option<Matrix<S::Weight>> = None;
+    let mut rest = most;
+    loop {
+        if rest & 1 == 1 {
+            power = Some(match power {
+                None => base.clone(),
+                Some(power) => product::<S>(&power, &base, options)?,
+            });
+        }
+        rest >>= 1;
+        if rest == 0 {
+            break;
+        }
+        base = product::<S>(&base, &base, options)?;
+    }
+    power.map_or_else(|| Matrix::from_fn(n, n, |i, j| if i == j { S::ONE } else { S::ZERO }), Ok)
+}
+
+/// Products that [`distances`] computes.
+pub(crate) fn products(most: u32) -> u32 {
+    let squares = u32::BITS - most.leading_zeros();
+    (squares + most.count_ones()).saturating_sub(2)
+}
+
+fn product<S: PathSemiring>(
+    a: &Matrix<S::Weight>,
+    b: &Matrix<S::Weight>,
+    options: &Options<'_>,
+) -> Result<Matrix<S::Weight>, Error> {
+    let mut c = Matrix::filled(a.rows(), b.cols(), S::ZERO)?;
+    multiply::<S>(c.as_mut(), a.as_ref(), b.as_ref(), &Update::Replace, &options.cpu())?;
+    Ok(c)
+}
+
+/// In 64 bits, because sums may leave the range in which products are computed.
+fn wide<S: PathSemiring>(
+    w: MatRef<'_, S::Weight>,
+    most: u32,
+    options: &Options<'_>,
+) -> Result<Matrix<S::Weight>, Error> {
+    let Some(built_in) = S::BUILT_IN else { return Err(too_long::<S>(most)) };
+    let wide = built_in.operand(w).convert(DType::I64, Extremes::Absent)?;
+    let wide = wide.into_typed::<i64>().map_err(|_| too_long::<S>(most))?;
+    let found = match built_in.id() {
+        SemiringId::MaxPlus => distances::<MaxPlus<i64>>(wide.as_ref(), most, options)?,
+        _ => distances::<MinPlus<i64>>(wide.as_ref(), most, options)?,
+    };
+    let narrow = DynMatrix::from(found).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
+    narrow.into_typed().map_err(|_| too_long::<S>(most))
+}
+
+fn too_long<S: PathSemiring>(most: u32) -> Error {
+    let what = format!("a path of {most} edges under {} on {}", S::NAME, S::Weight::DTYPE);
+    let (why, hint) =
+        ("its weight may leave the range of the type".into(), "choose f64, or fewer steps".into());
+    ErrorKind::Unsupported { what, why, hint }.into()
+}
+
+/// Stops that are remembered at most: 400 MB.
+const MOST_REMEMBERED: usize = 100_000_000;
+
+/// The best path of at most `most` edges: the fewest edges of several, and of these the smallest stop before the last.
+///
+/// # Errors
+/// `unsupported` where `most` times the number of vertices is too large to remember all stops.
+pub(crate) fn route<S: PathSemiring>(
+    graph: &Graph<S>,
+    from: usize,
+    to: usize,
+    most: u32,
+) -> Result<Option<Route>, Error> {
+    let n = graph.vertices();
+    let into = graph.reversed();
+    let mut best = vec![S::ZERO; n];
+    best[from] = S::ONE;
+    // For each number of edges, the stops before those vertices that more edges lead to by a better path.
+    let mut before: Vec<Vec<u32>> = Vec::new();
+    let mut edges = 0;
+    for step in 1..=most as usize {
+        if step.saturating_mul(n) > MOST_REMEMBERED {
+            return Err(too_long::<S>(most));
+        }
+        let (mut next, mut stops) = (best.clone(), vec![u32::MAX; n]);
+        for at in 0..n {
+            for &(stop, edge) in into.list(at) {
+                let path = S::times(best[stop as usize], edge);
+                if S::improves(path, next[at]) {
+                    (next[at], stops[at]) = (path, stop);
+                }
+            }
+        }
+        if stops.iter().all(|&stop| stop == u32::MAX) {
+            break;
+        }
+        if stops[to] != u32::MAX {
+            edges = step;
+        }
+        before.push(stops);
+        best = next;
+    }
+    if S::is_absent(best[to]) {
+        return Ok(None);
+    }
+    let (mut route, mut at) = (vec![to], to);
+    for stops in before[..edges].iter().rev() {
+        // A vertex that was reached by fewer edges keeps its stop.
+        if stops[at] != u32::MAX {
+            at = stops[at] as usize;
+            route.push(at);
+        }
+    }
+    route.reverse();
+    Ok(Some(Route::of(route)))
+}

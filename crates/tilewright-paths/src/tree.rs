@@ -1,0 +1,123 @@
+//! Which stop comes before the last one: predecessors, found from weights of edges and of best paths.
+//!
+//! Of several best paths the one with the fewest edges counts, and of these the one whose stop before the last has the smallest number, and so on at that
+//! stop. The choice depends on nothing but the weights, and routes end even where cycles weigh nothing.
+
+use crate::{graph::Graph, semiring::PathSemiring};
+use tilewright_core::MatRef;
+
+/// No stop comes before: there is no path, or it has no edge.
+pub const NO_PREDECESSOR: u32 = u32::MAX;
+
+/// The edges that are best paths themselves. Where a worse part makes a path worse, those of every best path are among them.
+pub(crate) fn tight_edges<S: PathSemiring>(
+    w: MatRef<'_, S::Weight>,
+    d: MatRef<'_, S::Weight>,
+) -> Vec<(usize, usize, S::Weight)> {
+    let mut edges = Vec::new();
+    for i in 0..w.rows() {
+        for j in 0..w.cols() {
+            let weight = S::clean(w[(i, j)]);
+            if i != j && weight == d[(i, j)] && !S::is_absent(weight) {
+                edges.push((i, j, weight));
+            }
+        }
+    }
+    edges
+}
+
+/// What is needed to find predecessors.
+pub(crate) struct Trees<S: PathSemiring> {
+    /// Edges by the vertex that they leave, and by the vertex that they lead to.
+    out: Graph<S>,
+    into: Graph<S>,
+}
+
+/// Room that is used again for every source.
+pub(crate) struct Scratch<W> {
+    best: Vec<W>,
+    level: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl<S: PathSemiring> Trees<S> {
+    pub fn new(edges: Graph<S>) -> Self {
+        Self { into: edges.reversed(), out: edges }
+    }
+
+    pub fn scratch(&self) -> Scratch<S::Weight> {
+        Scratch { best: vec![S::ZERO; self.out.vertices()], level: Vec::new(), next: Vec::new() }
+    }
+
+    /// The predecessors of all vertices on the best paths from `source`, whose weights are `d`. False where roundings make these no paths at all.
+    pub fn grow(
+        &self,
+        source: usize,
+        d: &[S::Weight],
+        predecessors: &mut [u32],
+        scratch: &mut Scratch<S::Weight>,
+    ) -> bool {
+        predecessors.fill(NO_PREDECESSOR);
+        // One edge is fewer than any other path has.
+        for &(to, edge) in self.out.list(source) {
+            if edge == d[to as usize] && to as usize != source {
+                predecessors[to as usize] = source as u32;
+            }
+        }
+        let (mut is_plain, best) = (true, &mut scratch.best);
+        for to in 0..d.len() {
+            if to == source || S::is_absent(d[to]) {
+                continue;
+            }
+            if predecessors[to] == source as u32 {
+                best[to] = d[to];
+                continue;
+            }
+            let (mut least, mut from, mut is_tie) = (S::ZERO, NO_PREDECESSOR, false);
+            for &(stop, edge) in self.into.list(to) {
+                let weight = S::times(d[stop as usize], edge);
+                if S::improves(weight, least) {
+                    (least, from, is_tie) = (weight, stop, false);
+                } else {
+                    is_tie |= weight == least && !S::is_absent(weight);
+                }
+            }
+            (best[to], predecessors[to]) = (least, from);
+            // Where every stop before is strictly better, following them ends at the source.
+            is_plain &= !is_tie && from != NO_PREDECESSOR && S::improves(d[from as usize], d[to]);
+        }
+        is_plain || self.grow_level_by_level(source, d, predecessors, scratch)
+    }
+
+    /// As [`Self::grow`], all paths of one edge first, then those of two. `best` holds the weight of the best path over each vertex's last edge.
+    fn grow_level_by_level(
+        &self,
+        source: usize,
+        d: &[S::Weight],
+        predecessors: &mut [u32],
+        Scratch { best, level, next }: &mut Scratch<S::Weight>,
+    ) -> bool {
+        predecessors.fill(NO_PREDECESSOR);
+        let mut missing = (0..d.len()).filter(|&to| to != source && !S::is_absent(d[to])).count();
+        level.clear();
+        level.push(source as u32);
+        while missing > 0 && !level.is_empty() {
+            next.clear();
+            // In the order of vertices, so that the smallest one is found first.
+            for &from in level.iter() {
+                for &(to, edge) in self.out.list(from as usize) {
+                    let at = to as usize;
+                    let is_new = predecessors[at] == NO_PREDECESSOR && at != source;
+                    if is_new && S::times(d[from as usize], edge) == best[at] && !S::is_absent(d[at]) {
+                        predecessors[at] = from;
+                        next.push(to);
+                    }
+                }
+            }
+            missing -= next.len();
+            next.sort_unstable();
+            core::mem::swap(level, next);
+        }
+        missing == 0
+    }
+}
