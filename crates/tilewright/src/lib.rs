@@ -150,6 +150,7 @@
 //! | `cuda` | yes | [`Backend::Cuda`], plans for GPUs; nothing of CUDA is needed to build |
 //! | `ptx` | yes | programs for GPUs and emulator where there is no NVRTC; brings `cuda` |
 //! | `files` | yes | `files`: `.npy`, `.npz`, `.csv`, `.mtx`, `.safetensors` |
+//! | `paths` | yes | `paths`: best paths between all pairs of vertices, predecessors and routes |
 //! | `emulator` | no | [`Backend::Emulator`]: the GPU's kernels on this processor, with checks; brings `cuda` |
 //! | `ndarray`, `nalgebra`, `faer` | no | [views](convert) of the matrices of these crates, and views for them, without copies |
 //!
@@ -167,6 +168,8 @@ mod choice;
 mod device;
 mod dynamic;
 mod options;
+#[cfg(feature = "paths")]
+pub mod paths;
 pub mod plan;
 mod product;
 #[cfg(feature = "cuda")]

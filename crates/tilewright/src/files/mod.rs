@@ -29,23 +29,31 @@
 
 mod csv;
 mod delimiter;
+mod edges;
 mod elements;
 mod fault;
 mod input;
+mod labels;
 mod mtx;
 mod npy;
 mod npz;
 mod output;
+mod records;
 mod safetensors;
 mod same;
 mod shape;
+mod sparse_mtx;
+mod sparse_npz;
 mod spec;
 mod stack;
+mod table;
 mod text;
 
 pub use delimiter::Delimiter;
+pub use edges::{Directions, EdgeList, EdgeOptions, is_edge_list, read_edges, read_pairs};
 pub use elements::Stored;
 pub use input::{Input, read, read_bytes, read_stack, read_stack_bytes};
+pub use labels::Labels;
 pub use output::{
     check_stack_writable, check_writable, remove_temporaries, write, write_bytes, write_stack,
     write_stack_to, write_to,
@@ -53,6 +61,7 @@ pub use output::{
 pub use same::is_same_file;
 pub use spec::{Format, Spec};
 pub use stack::Stack;
+pub use table::{read_labels, read_table, write_table, write_table_to};
 
 use crate::{DType, Extremes, Value};
 

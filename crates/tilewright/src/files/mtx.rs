@@ -20,34 +20,34 @@ use crate::{DType, DynMatrix, DynRef, Element, Extremes, Layout, Matrix, Value};
 use std::io::{BufRead, Write};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Storage {
+pub(super) enum Storage {
     Array,
     Coordinate,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Field {
+pub(super) enum Field {
     Real,
     Integer,
     Pattern,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Symmetry {
+pub(super) enum Symmetry {
     General,
     Symmetric,
     Skew,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Banner {
-    storage: Storage,
-    field: Field,
-    symmetry: Symmetry,
+pub(super) struct Banner {
+    pub storage: Storage,
+    pub field: Field,
+    pub symmetry: Symmetry,
 }
 
 impl Banner {
-    fn parse(line: &str) -> Result<Self, Fault> {
+    pub fn parse(line: &str) -> Result<Self, Fault> {
         let words: Vec<String> = line.split_whitespace().map(str::to_ascii_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if words.first() != Some(&"%%matrixmarket") {
@@ -290,7 +290,7 @@ fn coordinate<T: Text>(
 }
 
 /// The next word as an index, counted from 0.
-fn index<'w>(
+pub(super) fn index<'w>(
     words: &mut impl Iterator<Item = &'w str>,
     what: &str,
     line: usize,

@@ -103,7 +103,7 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     replace(path, |mut file| Ok(file.write_all(bytes)?)).map_err(|fault| fault.at(path))
 }
 
-fn replace(path: &Path, fill: impl FnOnce(&File) -> Result<(), Fault>) -> Result<(), Fault> {
+pub(super) fn replace(path: &Path, fill: impl FnOnce(&File) -> Result<(), Fault>) -> Result<(), Fault> {
     match Target::find(path)? {
         Target::File { path, permissions } => {
             let temporary = Temporary::beside(&path)?;

@@ -1,0 +1,104 @@
+//! Lists of edges and tables with names, from files.
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+use tilewright::{
+    DynMatrix, Matrix, Value,
+    files::{
+        Directions, EdgeOptions, Labels, ReadOptions, Spec, WriteOptions, is_edge_list, read_edges,
+        read_labels, read_table, write_table,
+    },
+};
+
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+    fn put(&self, name: &str, text: &str) -> Spec {
+        std::fs::write(self.path(name), text).unwrap();
+        Spec::parse(self.path(name)).unwrap()
+    }
+}
+
+fn data(name: &str) -> Spec {
+    Spec::parse(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+}
+
+#[test]
+fn sparse_matrices_of_scipy_are_read() {
+    // Made by scipy.sparse.save_npz of [[0, 1.5, 0], [0, 0, -2], [3, 0, 4]] in three formats, the last one not compressed.
+    let mut found = Vec::new();
+    for name in ["sparse_csr.npz", "sparse_coo.npz", "sparse_csc.npz"] {
+        assert!(is_edge_list(&data(name)).unwrap());
+        let mut list = read_edges(&data(name), &EdgeOptions::default()).unwrap();
+        list.edges.sort_by_key(|&(from, to, _)| (from, to));
+        found.push(list);
+    }
+    let float = Value::Float;
+    assert_eq!(
+        found[0].edges,
+        [(0, 1, float(1.5)), (1, 2, float(-2.0)), (2, 0, float(3.0)), (2, 2, float(4.0))]
+    );
+    assert_eq!((found[0].vertices, &found[1].edges, &found[2].edges), (3, &found[0].edges, &found[0].edges));
+}
+
+#[test]
+fn which_csv_files_are_lists_of_edges() {
+    let desk = Desk::new();
+    for (text, expected) in [
+        ("from,to,weight\na,b,1\n", true),
+        ("a,b,1\n", true),
+        ("a,b\n", true),
+        ("0,1,5\n1,2,6\n", true),
+        ("0,1,5\n1,2,6\n2,0,1\n", false),
+        ("0,1,5\n1,2,6\n2,0,1\n0,2,9\n", true),
+        ("0,inf\ninf,0\n", false),
+        ("1,2,3,4\n", false),
+        ("", false),
+    ] {
+        assert_eq!(is_edge_list(&desk.put("x.csv", text)).unwrap(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn edges_lead_both_ways_where_that_is_asked_for() {
+    let desk = Desk::new();
+    let spec = desk.put("x.csv", "a,b,2\nb,b,1\n");
+    let options = EdgeOptions { directions: Directions::Both, ..EdgeOptions::default() };
+    let list = read_edges(&spec, &options).unwrap();
+    assert_eq!(list.edges, [(0, 1, Value::Int(2)), (1, 1, Value::Int(1)), (1, 0, Value::Int(2))]);
+    let error = read_edges(&desk.put("y.csv", "a,b,2\nb,b,z\n"), &options).unwrap_err();
+    assert!(error.to_string().ends_with("y.csv: line 2, column 3: 'z' is not a number"), "{error}");
+}
+
+#[test]
+fn tables_with_names_come_back() {
+    let desk = Desk::new();
+    let names = Labels::new(["HNL", "Boston, MA"]).unwrap();
+    let matrix: DynMatrix = Matrix::from([[0, 5], [i32::MAX, 0]]).into();
+    let options = WriteOptions { extremes: tilewright::Extremes::Absent };
+    write_table(&desk.path("t.csv"), matrix.as_ref(), &names, &options).unwrap();
+    let text = std::fs::read_to_string(desk.path("t.csv")).unwrap();
+    assert_eq!(text, ",HNL,\"Boston, MA\"\nHNL,0,5\n\"Boston, MA\",inf,0\n");
+    let spec = Spec::parse(desk.path("t.csv")).unwrap();
+    let (back, labels) = read_table(&spec, &ReadOptions::default()).unwrap().unwrap();
+    assert_eq!((back.as_ref().get(0, 1), labels), (Some(Value::Float(5.0)), names));
+    assert!(read_table(&desk.put("m.csv", "1,2\n3,4\n"), &ReadOptions::default()).unwrap().is_none());
+    for (text, expected) in [
+        (",a,a\na,1,2\na,1,2\n", "line 1, column 3: 'a' is there already"),
+        (",a,b\na,1,2\nc,1,2\n", "line 3, column 1: 'c' is not 'b'"),
+        (",a,b\na,1,x\nb,1,2\n", "line 2, column 3: 'x' is not a number"),
+        (",a,b\na,1,2\n", "the table has 1 rows, but 2 columns"),
+        (",a,b\na,1\n", "line 2 has 2 cells, but line 1 has 3"),
+    ] {
+        let error = read_table(&desk.put("bad.csv", text), &ReadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    let error = read_labels(&desk.put("l.csv", "a\nb\na\n").path().to_path_buf(), None).unwrap_err();
+    assert!(error.to_string().contains("line 3, column 1: 'a' is the name of line 1 already"), "{error}");
+}
