@@ -223,6 +223,8 @@ fn findings_say_where_who_and_what_to_do() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(finding.with.is_some());
+    // The array as the source calls it, and its element.
+    assert!(text.contains("`tile[") && !text.contains("_ZZ"), "{text}");
 }
 
 #[test]

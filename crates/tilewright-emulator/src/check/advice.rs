@@ -20,12 +20,21 @@ pub fn fix(kind: FindingKind, mode: Mode, benign: bool) -> String {
     }
     match kind {
         FindingKind::LostUpdate => "use an atomic operation, such as atomicAdd, in place of load, change and store",
-        FindingKind::WarpRace => "put __syncwarp() between the two accesses: lanes of a warp need not run in step",
+        FindingKind::WarpRace => {
+            "put __syncwarp() between the two accesses, at the end of the loop's body if they are in different iterations: \
+             lanes of a warp need not run in step"
+        },
         FindingKind::BlockRace => {
             "blocks run in any order: give each block its own elements, use atomics, or split the kernel in two"
         }
-        _ if mode == Mode::Read => "put __syncthreads() between the store and the load",
-        _ => "put __syncthreads() between the earlier access and the store, so that nobody still needs the old value",
+        _ if mode == Mode::Read => {
+            "put __syncthreads() between the store and the load, where every thread of the block passes: at the end of the \
+             loop's body if they are in different iterations"
+        }
+        _ => {
+            "put __syncthreads() between the earlier access and the store, where every thread of the block passes: at the \
+             end of the loop's body if they are in different iterations"
+        }
     }
     .into()
 }

@@ -1,7 +1,7 @@
 //! Shared memory of a block.
 
 use super::Object;
-use crate::program::{SharedVariable, address};
+use crate::program::{SharedVariable, address, readable};
 
 /// Where the shared variables of an entry lie.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ impl SharedLayout {
         let mut layout = Self {
             places: vec![None; variables.len()],
             bytes: 0,
-            names: variables.iter().map(|variable| variable.name.clone()).collect(),
+            names: variables.iter().map(|variable| readable(&variable.name)).collect(),
         };
         for &index in used.iter().filter(|&&index| index != 0) {
             let variable = &variables[index as usize];

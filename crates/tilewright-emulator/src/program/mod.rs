@@ -16,6 +16,7 @@ mod merge;
 mod names;
 mod opcode;
 mod places;
+mod readable;
 mod sites;
 
 pub use decode::{EntryNeeds, Program};
@@ -28,3 +29,4 @@ pub(crate) use constants::Line;
 pub(crate) use decode::{FIRST_REGION, Function};
 pub(crate) use layout::{Constancy, SharedVariable, address};
 pub(crate) use locals::{LOCAL_LIMIT, LocalPlace};
+pub(crate) use readable::readable;

@@ -4,7 +4,7 @@ use super::{
     launch::LaunchError,
     team::{BARRIERS, Barrier, Team},
     warp::{State, Warp},
-    worker::{Launch, Worker},
+    worker::{Executing, Launch, Worker},
 };
 use crate::check::{FindingKind, Known, Order, Severity, SharedShadow};
 use crate::machine::{
@@ -80,7 +80,11 @@ impl Block {
                 while self.warps[index].paths.iter().any(|path| path.state == State::Ready) {
                     ran = true;
                     let live = self.team.live;
-                    worker.executing = (self.team.number, self.warps[index].index);
+                    worker.executing = Executing {
+                        block: self.team.number,
+                        warp: self.warps[index].index,
+                        epoch: self.team.order.barrier,
+                    };
                     let stop =
                         interpret::run(worker.host_isa, worker, &mut self.warps[index], &mut self.team);
                     if self.team.live != live {

@@ -98,6 +98,17 @@ impl Launch<'_> {
     }
 }
 
+/// A warp whose turn it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Executing {
+    /// The number of the block.
+    pub block: u32,
+    /// The warp in it.
+    pub warp: u32,
+    /// The stamp of the last barrier of all threads before this turn.
+    pub epoch: u32,
+}
+
 /// A worker.
 pub struct Worker<'a> {
     pub launch: &'a Launch<'a>,
@@ -113,8 +124,8 @@ pub struct Worker<'a> {
     pub findings: Collector,
     /// Text that the kernel has printed, with the number of the block.
     pub printed: Vec<(u32, String)>,
-    /// The number of the block, and the warp in it.
-    pub executing: (u32, u32),
+    /// Who executes.
+    pub executing: Executing,
     pub steps: i64,
     /// Those of them that have been told.
     told: i64,
@@ -137,7 +148,7 @@ impl<'a> Worker<'a> {
             shadow: launch.shadow.as_ref().map(GlobalShadow::view),
             findings: Collector::default(),
             printed: Vec::new(),
-            executing: (0, 0),
+            executing: Executing::default(),
             steps: 0,
             told: 0,
             error: None,

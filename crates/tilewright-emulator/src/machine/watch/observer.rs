@@ -2,7 +2,7 @@
 
 use crate::check::Mode;
 use crate::count::AccessKind;
-use crate::machine::blocks::worker::{Worker, window};
+use crate::machine::blocks::worker::{Executing, Worker, window};
 use crate::memory::Addresses;
 use crate::program::{
     address,
@@ -34,6 +34,10 @@ pub struct ObservedAccess<'a> {
     pub bytes: u32,
     /// In shared memory: the address at which the variable begins that the first active lane accesses.
     pub start: u64,
+    /// In shared memory: the name of that variable in the source; empty elsewhere.
+    pub variable: &'a str,
+    /// Grows with every barrier that all threads of the block have passed. A block of one warp may pass several before it does.
+    pub epoch: u32,
 }
 
 impl Worker<'_> {
@@ -46,7 +50,7 @@ impl Worker<'_> {
         let first = addresses.at[addresses.mask.trailing_zeros() as usize & 31];
         // Lanes of a generic access may mean different spaces; the first speaks for all.
         let window = if space == Space::Shared { window(first) } else { 0 };
-        let (block, warp) = self.executing;
+        let Executing { block, warp, epoch } = self.executing;
         observer.access(&ObservedAccess {
             block: self.naming().block_index(block),
             warp,
@@ -56,6 +60,8 @@ impl Worker<'_> {
             addresses: &addresses.at,
             bytes: site.bytes * site.elements,
             start: if space == Space::Shared { window + address::shared_start(first - window) } else { 0 },
+            variable: if space == Space::Shared { self.launch.shared.name(first - window) } else { "" },
+            epoch,
         });
     }
 }

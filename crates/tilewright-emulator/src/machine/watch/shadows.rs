@@ -120,7 +120,10 @@ impl Worker<'_> {
                 Conflict::Uninitialised => {
                     self.report(FindingKind::UninitialisedShared, Severity::Error, at, || {
                         (
-                            format!("reads byte {offset} of `{name}`, which no thread has written"),
+                            format!(
+                                "reads {}, which no thread has written",
+                                element(&name, object, offset, site.bytes)
+                            ),
                             "write the element first, and put a barrier between the store and the load"
                                 .into(),
                         )
@@ -161,7 +164,10 @@ impl Worker<'_> {
                             severity,
                             at,
                             with: Some(with),
-                            message: format!("{is} byte {offset} of `{name}`, which another thread {was} since the last barrier"),
+                            message: format!(
+                                "{is} {}, which another thread {was} since the last barrier",
+                                element(&name, object, offset, site.bytes)
+                            ),
                             fix: fix(kind, mode, benign),
                             mode: Some(mode),
                         }
@@ -330,13 +336,25 @@ impl Worker<'_> {
                     at,
                     with: Some(with),
                     message: format!(
-                        "{is} byte {offset} of `{name}`, which {whom} {was}, and nothing orders the two"
+                        "{is} {}, which {whom} {was}, and nothing orders the two",
+                        element(&name, object, offset, site.bytes)
                     ),
                     fix: fix(kind, mode, benign),
                     mode: Some(mode),
                 }
             });
         }
+    }
+}
+
+/// What lies `offset` bytes into an array whose elements have `bytes` bytes, as the source would write it. Arrays of several dimensions
+/// have one here, as in PTX.
+fn element(name: &str, object: &Object, offset: u64, bytes: u32) -> String {
+    let bytes = u64::from(bytes.max(1));
+    match offset % bytes {
+        0 if bytes == object.bytes => format!("`{name}`"),
+        0 => format!("`{name}[{}]`", offset / bytes),
+        _ => format!("byte {offset} of `{name}`"),
     }
 }
 
