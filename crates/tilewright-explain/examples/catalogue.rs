@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             },
         };
         let explained = Case::of_kernel(tilewright_kernels::find(&name)?, &request)?.explain(&gpu)?;
-        eprintln!("{}", text::report(&explained.explanation));
+        eprintln!("{}", text::report(&explained.explanation, 80));
         all.push(explained);
     }
     let exhibit = |e| {

@@ -2,7 +2,7 @@
 
 use crate::model::{
     Access, BankTraffic, Explanation, Finding, Line, Location, OccupancySummary, Operation, Participant,
-    SectorTraffic, Severity, Space,
+    SectorTraffic, Severity, Space, Traffic,
 };
 
 /// From this many sectors per ideal sector on, lanes do not lie side by side; below it they are merely shifted.
@@ -13,81 +13,153 @@ const TOLERATED: f64 = 0.05;
 const FEW_LANES: f64 = 0.75;
 /// Below this part of the SM's warps, latencies are hard to hide.
 const LOW_OCCUPANCY: f64 = 0.5;
+/// From this many lanes of a warp at one address on, atomics wait for each other more than they work.
+const CONTENDED: f64 = 1.5;
+/// Sectors of one pass between a multiprocessor and its cache.
+const SECTORS_PER_PASS: u64 = 4;
 
-/// What could be better, judging by the numbers alone; the order is that of the source.
+/// What could be better, judging by the numbers alone; what costs most comes first. Copies of a line that the compiler has unrolled are
+/// one finding.
 ///
 /// * `uncoalesced`: a global access moves at least twice the sectors that its data would fill.
 /// * `misaligned`: it moves more than them, but less than twice.
 /// * `bank-conflict`: a shared access takes more wavefronts than its ideal.
+/// * `atomic-contention`: lanes of a warp meet in one address of an atomic.
 /// * `divergence`: less than three quarters of the lanes are active.
 /// * `local-memory`: an array that is indexed at run time, or spilled registers.
 /// * `low-occupancy`: less than half of the warps that an SM can hold.
 pub fn advise(explanation: &Explanation) -> Vec<Finding> {
-    let accesses = explanation.lines.iter().flat_map(|line| line.accesses.iter().map(move |a| (line, a)));
-    let mut findings: Vec<Finding> = accesses.filter_map(|(line, access)| of_access(line, access)).collect();
+    let mut findings: Vec<Finding> = explanation.lines.iter().flat_map(of_line).collect();
     if explanation.totals.active_lanes() < FEW_LANES {
         findings.extend(divergence(explanation));
     }
     findings.extend(explanation.totals.occupancy.as_ref().and_then(low_occupancy));
+    // Stable, so that what costs the same keeps the order of the source.
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.cost));
     findings
 }
 
-fn of_access(line: &Line, access: &Access) -> Option<Finding> {
-    let (kind, message, fix) = match (access.space, access.sectors(), access.banks()) {
-        (Space::Global, Some(sectors), _) if access.operation != Operation::Atomic => of_sectors(sectors)?,
-        (Space::Shared, _, Some(banks)) if access.operation != Operation::Atomic => of_banks(banks)?,
-        (Space::Local, _, _) => local(access),
-        _ => return None,
+/// Copies of one instruction of a line, and their sums.
+struct Copies<'a> {
+    first: &'a Access,
+    all: Vec<&'a Access>,
+    kind: &'static str,
+}
+
+/// The findings of a line: one for all copies of an access that have the same fault.
+fn of_line(line: &Line) -> Vec<Finding> {
+    let mut groups: Vec<Copies<'_>> = Vec::new();
+    for access in &line.accesses {
+        let Some(kind) = kind(access) else { continue };
+        let is_copy = |group: &&mut Copies<'_>| {
+            let first = group.first;
+            (group.kind, &first.instruction, &first.buffer, first.space, first.operation)
+                == (kind, &access.instruction, &access.buffer, access.space, access.operation)
+        };
+        match groups.iter_mut().find(is_copy) {
+            Some(group) => group.all.push(access),
+            None => groups.push(Copies { first: access, all: vec![access], kind }),
+        }
+    }
+    groups.iter().filter_map(|group| finding(line, group)).collect()
+}
+
+/// What is to be said of an access, if anything.
+fn kind(access: &Access) -> Option<&'static str> {
+    match (access.space, &access.traffic) {
+        (Space::Global | Space::Shared, _) if access.operation == Operation::Atomic => {
+            is_contended(access).then_some("atomic-contention")
+        }
+        (Space::Global, Traffic::Sectors(sectors)) => {
+            let excess = sectors.sectors as f64 / sectors.ideal_sectors as f64;
+            match () {
+                () if sectors.ideal_sectors == 0 || excess < 1.0 + TOLERATED => None,
+                () if excess >= SCATTERED => Some("uncoalesced"),
+                () => Some("misaligned"),
+            }
+        }
+        (Space::Shared, Traffic::Banks(banks)) => {
+            let is_tolerable = (banks.wavefronts as f64) < (1.0 + TOLERATED) * banks.ideal_wavefronts as f64;
+            (!is_tolerable && !is_part_of_an_atomic(access)).then_some("bank-conflict")
+        }
+        (Space::Local, _) => Some("local-memory"),
+        _ => None,
+    }
+}
+
+/// The loads of an atomic that the hardware makes a loop of.
+fn is_part_of_an_atomic(access: &Access) -> bool {
+    access.instruction.starts_with("atom") || access.instruction.starts_with("red")
+}
+
+/// Rounds of an atomic for each time that a warp executes it.
+fn rounds(access: &Access) -> f64 {
+    access.traffic.requests() as f64 / access.executions.max(1) as f64
+}
+
+fn is_contended(access: &Access) -> bool {
+    rounds(access) >= CONTENDED || access.lanes_per_address.is_some_and(|lanes| lanes >= CONTENDED)
+}
+
+fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
+    let all = || copies.all.iter();
+    let (message, cost, fix) = match copies.kind {
+        "uncoalesced" | "misaligned" => of_sectors(copies.kind, all().filter_map(|a| a.sectors()))?,
+        "bank-conflict" => of_banks(all().filter_map(|a| a.banks()))?,
+        "atomic-contention" => of_atomics(&copies.all)?,
+        _ => local(&copies.all)?,
+    };
+    let location = |access: &Access| Location {
+        file: Some(line.file.clone()),
+        line: Some(line.line),
+        ptx_line: Some(access.ptx_line),
+    };
+    let participant = Participant {
+        further_ptx_lines: all().skip(1).map(|access| access.ptx_line).collect(),
+        ..Participant::at(copies.first.instruction.clone(), location(copies.first))
     };
     Some(Finding {
         severity: Severity::Advice,
-        kind: kind.into(),
-        message,
-        participants: vec![Participant {
-            what: access.instruction.clone(),
-            location: Some(Location {
-                file: Some(line.file.clone()),
-                line: Some(line.line),
-                ptx_line: Some(access.ptx_line),
-            }),
-            block: None,
-            threads: Vec::new(),
-        }],
-        count: access.traffic.requests(),
+        kind: copies.kind.into(),
+        message: match &copies.first.buffer {
+            Some(_) => format!("{}: {message}", copies.first.describe()),
+            None => message,
+        },
+        participants: vec![participant],
+        count: all().map(|access| access.traffic.requests()).sum(),
+        copies: copies.all.len() as u64,
+        cost: Some(cost),
         fix: fix.into(),
+        remedy: None,
     })
 }
 
-type Remark = (&'static str, String, &'static str);
+/// A sentence, what it costs, and what to do.
+type Remark = (String, u64, &'static str);
 
-fn of_sectors(sectors: &SectorTraffic) -> Option<Remark> {
-    let excess = sectors.sectors as f64 / sectors.ideal_sectors as f64;
-    if sectors.ideal_sectors == 0 || excess < 1.0 + TOLERATED {
-        return None;
-    }
-    let (mean, ideal) =
-        (sectors.sectors_per_request()?, sectors.ideal_sectors as f64 / sectors.requests as f64);
-    let used = 100.0 * sectors.efficiency()?;
+fn of_sectors<'a>(kind: &str, copies: impl Iterator<Item = &'a SectorTraffic>) -> Option<Remark> {
+    let sectors = sum(copies)?;
+    let ideal = sectors.ideal_sectors as f64 / sectors.requests as f64;
     let message = format!(
-        "a request moves {mean:.1} sectors of 32 bytes where {ideal:.1} hold its data: {used:.1} % of the moved bytes are used"
+        "a request moves {:.1} sectors of 32 bytes where {ideal:.1} hold its data: {:.1} % of the moved bytes are used",
+        sectors.sectors_per_request()?,
+        100.0 * sectors.efficiency()?
     );
-    let scattered = (
-        "uncoalesced",
-        "let neighbouring lanes access neighbouring elements: index the contiguous dimension with threadIdx.x, or go \
-         through a tile in shared memory",
-    );
-    let shifted = (
-        "misaligned",
-        "begin every row at a multiple of 32 bytes: pad the leading dimension, or shift the index so that lane 0 is aligned",
-    );
-    let (kind, fix) = if excess >= SCATTERED { scattered } else { shifted };
-    Some((kind, message, fix))
+    let cost = sectors.sectors.saturating_sub(sectors.ideal_sectors) / SECTORS_PER_PASS;
+    let fix = match kind {
+        "uncoalesced" => {
+            "let neighbouring lanes access neighbouring elements: index the contiguous dimension with threadIdx.x, or go \
+             through a tile in shared memory"
+        }
+        _ => {
+            "begin every row at a multiple of 32 bytes: pad the leading dimension, or shift the index so that lane 0 is aligned"
+        }
+    };
+    Some((message, cost, fix))
 }
 
-fn of_banks(banks: &BankTraffic) -> Option<Remark> {
-    if (banks.wavefronts as f64) < (1.0 + TOLERATED) * banks.ideal_wavefronts as f64 {
-        return None;
-    }
+fn of_banks<'a>(copies: impl Iterator<Item = &'a BankTraffic>) -> Option<Remark> {
+    let banks = sum(copies)?;
     let message = format!(
         "a request takes {:.1} wavefronts where {:.1} would do: lanes want different words of the same bank",
         banks.wavefronts_per_request()?,
@@ -95,41 +167,72 @@ fn of_banks(banks: &BankTraffic) -> Option<Remark> {
     );
     let fix =
         "pad the rows of the array by one element, as in [32][33], or permute its columns (an XOR swizzle)";
-    Some(("bank-conflict", message, fix))
+    Some((message, banks.conflicts(), fix))
 }
 
-fn local(access: &Access) -> Remark {
+fn sum<'a, T: Copy + std::ops::AddAssign + 'a>(copies: impl Iterator<Item = &'a T>) -> Option<T> {
+    copies.copied().reduce(|mut sum, next| {
+        sum += next;
+        sum
+    })
+}
+
+fn of_atomics(copies: &[&Access]) -> Option<Remark> {
+    let first = copies.first()?;
+    let executions: u64 = copies.iter().map(|access| access.executions).sum();
+    let requests: u64 = copies.iter().map(|access| access.traffic.requests()).sum();
+    let lanes = first.lanes_per_address.unwrap_or(1.0);
+    let rounds = requests as f64 / executions.max(1) as f64;
+    let fix = "let fewer threads meet: add up within the warp first (shuffles, or __reduce_add_sync), give each warp a copy of its \
+               own, or spread the addresses";
+    // On the hardware this is a loop of its own, and its rounds are counted; elsewhere the lanes of an address take turns.
+    let (message, each) = if rounds >= CONTENDED {
+        let message = format!(
+            "the hardware makes a loop of it, and a warp takes {rounds:.1} rounds where 1 would do: {lanes:.1} lanes of a warp \
+             meet in an address, and the warps of the block meet there too"
+        );
+        (message, rounds - 1.0)
+    } else {
+        let message = format!(
+            "{lanes:.1} lanes of a warp meet in an address and take turns there, and the other warps come to the same addresses"
+        );
+        (message, lanes - 1.0)
+    };
+    Some((message, (each * executions as f64).round() as u64, fix))
+}
+
+fn local(copies: &[&Access]) -> Option<Remark> {
+    let first = copies.first()?;
+    let sectors: u64 = copies.iter().filter_map(|access| access.sectors()).map(|t| t.sectors).sum();
     let message =
-        format!("{} bytes per lane go to local memory, which is device memory", access.bytes_per_lane);
+        format!("{} bytes per lane go to local memory, which is device memory", first.bytes_per_lane);
     let fix = "index the array with constants (unroll the loop) so that it fits in registers, or use fewer registers if \
                they were spilled";
-    ("local-memory", message, fix)
+    Some((message, sectors / SECTORS_PER_PASS, fix))
 }
 
 /// The line that loses the most lanes stands for the launch.
 fn divergence(explanation: &Explanation) -> Option<Finding> {
-    let lost = |line: &&Line| {
-        32 * line.warp_instructions - line.thread_instructions.min(32 * line.warp_instructions)
-    };
+    let lost = |line: &&Line| (32 * line.warp_instructions).saturating_sub(line.thread_instructions);
     let line = explanation.lines.iter().max_by_key(lost)?;
+    let location = Location { file: Some(line.file.clone()), line: Some(line.line), ptx_line: None };
+    let totals = &explanation.totals;
     Some(Finding {
         severity: Severity::Advice,
         kind: "divergence".into(),
         message: format!(
             "{:.1} % of the lanes are active; most of the others are lost here, where {:.1} % are",
-            100.0 * explanation.totals.active_lanes(),
+            100.0 * totals.active_lanes(),
             100.0 * line.active_lanes()
         ),
-        participants: vec![Participant {
-            what: "line".into(),
-            location: Some(Location { file: Some(line.file.clone()), line: Some(line.line), ptx_line: None }),
-            block: None,
-            threads: Vec::new(),
-        }],
+        participants: vec![Participant::at("line", location)],
         count: line.warp_instructions,
+        copies: 1,
+        cost: Some((32 * totals.warp_instructions).saturating_sub(totals.thread_instructions) / 32),
         fix: "let whole warps take the same side of a branch: make the condition depend on threadIdx.x / 32, sort the work, \
               or give all lanes of a warp something to do"
             .into(),
+        remedy: None,
     })
 }
 
@@ -147,9 +250,12 @@ fn low_occupancy(occupancy: &OccupancySummary) -> Option<Finding> {
         ),
         participants: Vec::new(),
         count: 1,
+        copies: 1,
+        cost: None,
         fix: format!(
             "use less of {limits} per block; `tilewright occupancy` says how much. Kernels with much work per thread can do \
              without"
         ),
+        remedy: None,
     })
 }

@@ -8,7 +8,9 @@ use crate::{
     advise,
     case::{Array, Case, Gpu, Launch},
     charts::OccupancyCurves,
+    merge,
     model::*,
+    races,
 };
 use control::Running;
 pub use control::{Control, Progress};
@@ -73,13 +75,16 @@ impl Case {
         let curves = curves(&last, gpu, static_shared);
         let (seen, compulsory_sectors) = observer.finish();
         let ids = access_ids(&report.counters);
-        let explanation = explanation(&self, &last, gpu, &report, &ids, &curves, compulsory_sectors);
+        let names = seen.names(&ids);
         let recording = Recording {
-            sources: last.sources,
+            instructions: instructions(&last, &report.counters),
             buffers: self.arrays.iter().map(Array::buffer).collect(),
             block: [0; 3],
             patterns: seen.patterns(&ids),
+            sources: last.sources.clone(),
         };
+        let seen = Recorded { ids: &ids, names: &names, recording: &recording };
+        let explanation = explanation(&self, &last, gpu, &report, &seen, &curves, compulsory_sectors);
         Ok(Explained { explanation, recording, curves, arrays: self.arrays })
     }
 }
@@ -130,6 +135,29 @@ fn curves(launch: &Launch, gpu: &Gpu, static_shared: u64) -> OccupancyCurves {
             dynamic_shared_memory: launch.dynamic_shared_memory,
             ..LaunchConfig::threads(launch.block.iter().product())
         },
+    }
+}
+
+/// What was seen of the recorded block.
+struct Recorded<'a> {
+    ids: &'a AccessIds,
+    /// The array or variable of each access.
+    names: &'a HashMap<usize, String>,
+    recording: &'a Recording,
+}
+
+impl Recorded<'_> {
+    /// How many lanes of a warp meet in one address, at the most crowded: the mean over the executions of an access.
+    fn lanes_per_address(&self, access: usize) -> Option<f64> {
+        let patterns = self.recording.patterns.iter().find(|patterns| patterns.access == access)?;
+        let most = |shape: &Shape| {
+            let mut lanes: HashMap<u64, u64> = HashMap::new();
+            shape.offsets.iter().for_each(|&offset| *lanes.entry(offset).or_default() += 1);
+            lanes.into_values().max().unwrap_or(0)
+        };
+        let executions: u64 = patterns.shapes.iter().map(|shape| shape.count).sum();
+        let lanes: u64 = patterns.shapes.iter().map(|shape| shape.count * most(shape)).sum();
+        (executions > 0).then(|| lanes as f64 / executions as f64)
     }
 }
 
@@ -192,7 +220,7 @@ fn explanation(
     launch: &Launch,
     gpu: &Gpu,
     report: &emulator::Report,
-    ids: &AccessIds,
+    seen: &Recorded<'_>,
     curves: &OccupancyCurves,
     compulsory_sectors: u64,
 ) -> Explanation {
@@ -232,11 +260,14 @@ fn explanation(
             roofline: roofline.and_then(|r| RooflinePosition::new(rate, &r, &arithmetic_intensity)),
             occupancy: OccupancySummary::of(curves.limits, &curves.kernel, &curves.launch),
         },
-        lines: lines(launch, counters, ids),
-        findings: report.findings.iter().map(finding).collect(),
+        lines: lines(launch, counters, seen),
+        findings: Vec::new(),
         notes: case.notes.clone(),
         printed: report.printed.clone(),
     };
+    let mut faults: Vec<Finding> = report.findings.iter().map(finding).collect();
+    races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.block);
+    explanation.findings = merge::merged(faults);
     explanation.findings.extend(report.error.as_ref().map(failure));
     explanation.findings.extend(advise(&explanation));
     explanation.findings.sort_by_key(|finding| finding.severity);
@@ -244,15 +275,10 @@ fn explanation(
 }
 
 /// Instructions gathered by the line of the source, or by that of the PTX where there is no source.
-fn lines(launch: &Launch, counters: &emulator::Counters, ids: &AccessIds) -> Vec<Line> {
+fn lines(launch: &Launch, counters: &emulator::Counters, seen: &Recorded<'_>) -> Vec<Line> {
     let mut lines: BTreeMap<(usize, u32), Line> = BTreeMap::new();
     for instruction in &counters.instructions {
-        let source = instruction.source.as_ref().and_then(|source| {
-            let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-            let exact = launch.sources.iter().position(|s| s.name == source.file);
-            let similar = || launch.sources.iter().position(|s| file(&s.name) == file(&source.file));
-            exact.or_else(similar).map(|index| (index, source.line))
-        });
+        let source = source_of(launch, instruction);
         let key = source.unwrap_or((launch.sources.len().saturating_sub(1), instruction.ptx_line));
         if source.is_none() && !is_ptx(launch, key.0) {
             continue;
@@ -263,10 +289,39 @@ fn lines(launch: &Launch, counters: &emulator::Counters, ids: &AccessIds) -> Vec
         line.flops += instruction.flops;
         line.barriers += if instruction.opcode.starts_with("bar") { instruction.executions } else { 0 };
         line.accesses.extend(instruction.accesses.iter().filter_map(|(kind, counters)| {
-            access(instruction, *kind, counters, *ids.get(&(instruction.ptx_line, *kind))?)
+            access(instruction, *kind, counters, *seen.ids.get(&(instruction.ptx_line, *kind))?, seen)
         }));
     }
     lines.into_values().collect()
+}
+
+/// The file, as an index into the sources of the launch, and the line that an instruction comes from.
+fn source_of(launch: &Launch, instruction: &emulator::InstructionCounters) -> Option<(usize, u32)> {
+    let source = instruction.source.as_ref()?;
+    let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let exact = launch.sources.iter().position(|s| s.name == source.file);
+    let similar = || launch.sources.iter().position(|s| file(&s.name) == file(&source.file));
+    exact.or_else(similar).map(|index| (index, source.line))
+}
+
+/// The PTX that was executed, beside the lines that it comes from.
+fn instructions(launch: &Launch, counters: &emulator::Counters) -> Vec<PtxInstruction> {
+    let text: Vec<&str> = launch.ptx.lines().collect();
+    let instruction = |counted: &emulator::InstructionCounters| {
+        let source = source_of(launch, counted);
+        let text = text.get((counted.ptx_line as usize).checked_sub(1)?)?;
+        Some(PtxInstruction {
+            ptx_line: counted.ptx_line,
+            file: source.map_or(String::new(), |(index, _)| launch.sources[index].name.clone()),
+            line: source.map_or(0, |(_, line)| line),
+            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            executions: counted.executions,
+        })
+    };
+    let mut instructions: Vec<PtxInstruction> =
+        counters.instructions.iter().filter_map(instruction).collect();
+    instructions.sort_by_key(|instruction| instruction.ptx_line);
+    instructions
 }
 
 /// Whether a source of the launch is its PTX: only that has PTX lines.
@@ -294,6 +349,7 @@ fn access(
     kind: AccessKind,
     counters: &AccessCounters,
     id: usize,
+    seen: &Recorded<'_>,
 ) -> Option<Access> {
     let (space, operation) = place(kind)?;
     let opcode = &instruction.opcode;
@@ -306,6 +362,9 @@ fn access(
         space,
         operation,
         bytes_per_lane: counters.bytes_requested.checked_div(counters.lanes).unwrap_or(0) as u32,
+        buffer: seen.names.get(&id).cloned(),
+        executions: instruction.executions,
+        lanes_per_address: (operation == Operation::Atomic).then(|| seen.lanes_per_address(id)).flatten(),
         traffic: match space {
             Space::Shared | Space::Constant => Traffic::Banks(banks(counters)),
             _ => Traffic::Sectors(sectors(counters)),
@@ -328,20 +387,23 @@ fn finding(finding: &emulator::Finding) -> Finding {
             .map(participant)
             .collect(),
         count: finding.count,
+        copies: 1,
+        cost: None,
         fix: finding.fix.clone(),
+        remedy: None,
     }
 }
 
 fn participant(party: &emulator::Party) -> Participant {
+    let location = Location {
+        file: party.source.as_ref().map(|s| s.file.clone()),
+        line: party.source.as_ref().map(|s| s.line),
+        ptx_line: Some(party.ptx_line),
+    };
     Participant {
-        what: party.opcode.clone(),
-        location: Some(Location {
-            file: party.source.as_ref().map(|s| s.file.clone()),
-            line: party.source.as_ref().map(|s| s.line),
-            ptx_line: Some(party.ptx_line),
-        }),
         block: Some(party.block),
         threads: party.threads.clone(),
+        ..Participant::at(party.opcode.clone(), location)
     }
 }
 
@@ -363,7 +425,10 @@ fn failure(error: &emulator::LaunchError) -> Finding {
         message: format!("the launch did not end: {error}"),
         participants: Vec::new(),
         count: 1,
+        copies: 1,
+        cost: None,
         fix: fix.into(),
+        remedy: None,
     }
 }
 

@@ -12,16 +12,22 @@ mod charts;
 mod compile;
 mod execute;
 pub mod html;
+mod measured;
+mod merge;
 mod model;
+mod races;
 mod recorder;
 pub mod text;
+mod verdict;
 
 pub use advice::advise;
 pub use case::{Argument, Array, Case, Gpu, Launch, Request};
 pub use charts::OccupancyCurves;
 pub use execute::{Control, Explained, Progress};
+pub use measured::{Measured, measured};
 pub use model::*;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
+pub use verdict::{Tone, Verdict, compared, verdict};
 
 use serde::Serialize;
 
@@ -29,6 +35,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 pub struct Document<'a> {
     schema: u32,
+    verdict: Verdict,
     #[serde(flatten)]
     explanation: &'a Explanation,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,8 +43,12 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// A document of schema 1.
-    pub const fn new(explanation: &'a Explanation, compared_with: Option<&'a Explanation>) -> Self {
-        Self { schema: 1, explanation, compared_with }
+    /// A document of schema 1; the verdict is on both kernels where there are two.
+    pub fn new(explanation: &'a Explanation, compared_with: Option<&'a Explanation>) -> Self {
+        let verdict = match compared_with {
+            Some(other) => compared(explanation, other),
+            None => verdict(explanation),
+        };
+        Self { schema: 1, verdict, explanation, compared_with }
     }
 }

@@ -32,6 +32,8 @@ pub struct Sample<'a> {
     pub buffer: Option<u32>,
     /// The address at which the buffer begins, or the array in other memory.
     pub start: u64,
+    /// Grows with every barrier of all threads of the block.
+    pub epoch: u32,
 }
 
 /// Collects the accesses of one block. Warps may come in any order, each in the order of its program.
@@ -44,7 +46,7 @@ pub struct Sample<'a> {
 ///     let addresses = std::array::from_fn(|lane| 0x1000 + 128 * step + 4 * lane as u64);
 ///     let sample = Sample {
 ///         access: 0, warp: 0, space: Space::Global, operation: Operation::Load, active: u32::MAX,
-///         addresses: &addresses, bytes: 4, buffer: Some(0), start: 0x1000,
+///         addresses: &addresses, bytes: 4, buffer: Some(0), start: 0x1000, epoch: 0,
 ///     };
 ///     recorder.record(&sample);
 /// }
@@ -57,6 +59,8 @@ pub struct Sample<'a> {
 pub struct Recorder {
     accesses: BTreeMap<usize, AccessRecord>,
     warps: HashMap<u32, Rounds>,
+    /// Executions so far.
+    seen: u64,
 }
 
 #[derive(Debug, Default)]
@@ -92,6 +96,8 @@ impl Recorder {
     pub fn record(&mut self, sample: &Sample<'_>) {
         let lanes = || (0..WARP_SIZE).filter(|lane| sample.active & (1 << lane) != 0);
         let Some(lowest) = lanes().map(|lane| sample.addresses[lane]).min() else { return };
+        self.seen += 1;
+        let order = self.seen;
         let round = self.warps.entry(sample.warp).or_default().of(sample.access);
         let base = lowest / LINE_BYTES * LINE_BYTES;
         let offsets: Vec<u64> = lanes().map(|lane| sample.addresses[lane] - base).collect();
@@ -112,6 +118,8 @@ impl Recorder {
             shape,
             buffer: sample.buffer,
             base,
+            order,
+            epoch: sample.epoch,
         });
     }
 
@@ -177,6 +185,7 @@ mod tests {
             bytes: 4,
             buffer: None,
             start: 0,
+            epoch: 0,
         }
     }
 

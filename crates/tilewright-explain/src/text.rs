@@ -1,8 +1,16 @@
-//! The report for terminals. Styles are ANSI; strip them for a pipe.
+//! The report for terminals, in lines of a given width. Styles are ANSI; strip them for a pipe.
 
-use crate::model::{Access, BankTraffic, Explanation, Finding, Location, Participant, Severity, Traffic};
+mod columns;
+mod words;
+
+use crate::{
+    model::{Access, BankTraffic, Explanation, Finding, Line, Location, Participant, Severity, Traffic},
+    verdict::{Tone, Verdict, compared, verdict},
+};
 use anstyle::{AnsiColor, Effects, Style};
+use columns::table;
 use std::fmt::Write;
+use words::{hanging, styled};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 const FAINT: Style = Style::new().effects(Effects::DIMMED);
@@ -12,38 +20,56 @@ const OPCODES: usize = 12;
 /// How many threads of a finding are named.
 const THREADS: usize = 4;
 
-/// The report on one kernel.
-pub fn report(e: &Explanation) -> String {
+/// The report on one kernel, in lines of `width` letters at most; only names and opcodes may be longer.
+pub fn report(e: &Explanation, width: usize) -> String {
     let sections = [
-        header(e),
-        occupancy(e),
+        header(e, width),
+        said(&verdict(e), width),
+        occupancy(e, width),
         memory(e),
         optimised(e),
-        instructions(e),
-        arithmetic(e),
-        findings(e),
-        notes(e),
+        instructions(e, width),
+        arithmetic(e, width),
+        findings(e, width),
+        notes(e, width),
         printed(e),
     ];
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Two kernels side by side, then what was found in each.
-pub fn comparison(left: &Explanation, right: &Explanation) -> String {
-    let width = left.kernel.len().max(16);
-    let mut out = format!("{BOLD}{:<34} {:>width$}  {:>16}{BOLD:#}\n", "", left.kernel, right.kernel);
+/// Two kernels side by side, then what was found in each; in lines of `width` letters.
+pub fn comparison(left: &Explanation, right: &Explanation, width: usize) -> String {
+    let column = left.kernel.len().max(16);
+    let mut out = said(&compared(left, right), width);
+    let _ = writeln!(out, "\n{BOLD}{:<34} {:>column$}  {:>16}{BOLD:#}", "", left.kernel, right.kernel);
     for (name, value) in COMPARED {
         let (a, b) = (value(left), value(right));
         if a.is_none() && b.is_none() {
             continue;
         }
         let [a, b] = [a, b].map(|value| value.unwrap_or_else(|| "-".into()));
-        let _ = writeln!(out, "{name:<34} {a:>width$}  {b:>16}");
+        let _ = writeln!(out, "{name:<34} {a:>column$}  {b:>16}");
     }
     for e in [left, right] {
-        let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n{}{}", e.kernel, findings(e), notes(e));
+        let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n{}{}", e.kernel, findings(e, width), notes(e, width));
     }
     out
+}
+
+/// The verdict: its headline, then why.
+fn said(verdict: &Verdict, width: usize) -> String {
+    let colour = match verdict.tone {
+        Tone::Error => AnsiColor::Red,
+        Tone::Slow => AnsiColor::Yellow,
+        Tone::Good => AnsiColor::Green,
+    };
+    let style = colour.on_default().effects(Effects::BOLD);
+    let details = verdict.details.iter().map(|detail| hanging("  ", &styled(detail), width));
+    format!(
+        "{style}verdict{style:#}\n{}{}",
+        hanging("  ", &styled(&verdict.headline), width),
+        details.collect::<String>()
+    )
 }
 
 /// A number of a comparison, as text; `None` where a kernel has none.
@@ -59,10 +85,10 @@ pub(crate) const COMPARED: &[(&str, Value)] = &[
     ("active lanes", |e| Some(percent(e.totals.active_lanes()))),
     ("global loads", |e| nonzero(e.totals.global_load.requests)),
     ("  sectors per request", |e| e.totals.global_load.sectors_per_request().map(decimal)),
-    ("  efficiency", |e| e.totals.global_load.efficiency().map(percent)),
+    ("  of the moved bytes used", |e| e.totals.global_load.efficiency().map(at_most_all)),
     ("global stores", |e| nonzero(e.totals.global_store.requests)),
     ("  sectors per request", |e| e.totals.global_store.sectors_per_request().map(decimal)),
-    ("  efficiency", |e| e.totals.global_store.efficiency().map(percent)),
+    ("  of the moved bytes used", |e| e.totals.global_store.efficiency().map(at_most_all)),
     ("shared loads", |e| nonzero(e.totals.shared_load.requests)),
     ("  wavefronts per request", |e| e.totals.shared_load.wavefronts_per_request().map(decimal)),
     ("  bank conflicts", |e| nonzero(e.totals.shared_load.conflicts())),
@@ -82,7 +108,7 @@ fn merged(traffic: &BankTraffic) -> Option<String> {
     traffic.is_merged().then(|| grouped(traffic.optimised.wavefronts))
 }
 
-fn header(e: &Explanation) -> String {
+fn header(e: &Explanation, width: usize) -> String {
     let mut out = format!("{BOLD}{}{BOLD:#}", e.kernel);
     if e.entry != e.kernel {
         let _ = write!(out, " (entry {})", e.entry);
@@ -94,18 +120,17 @@ fn header(e: &Explanation) -> String {
     if let Some(gpu) = &e.gpu {
         let _ = write!(out, ", for {gpu}");
     }
-    let _ = writeln!(out, "\n{FAINT}{}{FAINT:#}", e.level.describe());
-    out
+    hanging("", &out, width) + &hanging("", &format!("{FAINT}{}{FAINT:#}", e.level.describe()), width)
 }
 
-fn occupancy(e: &Explanation) -> String {
+fn occupancy(e: &Explanation, width: usize) -> String {
     let Some(o) = &e.totals.occupancy else { return String::new() };
     let registers = match o.registers_per_thread {
         Some(registers) => format!("{registers} registers per thread"),
         None => "registers unknown, not counted".into(),
     };
-    let mut out = format!(
-        "{BOLD}occupancy{BOLD:#}  {}: {} of {} warps, {} per SM ({registers})\n",
+    let out = format!(
+        "{BOLD}occupancy{BOLD:#}  {}: {} of {} warps, {} per SM ({registers})",
         percent(o.occupancy),
         o.warps_per_sm,
         o.max_warps_per_sm,
@@ -123,20 +148,35 @@ fn occupancy(e: &Explanation) -> String {
         .filter_map(|(name, blocks)| Some(format!("{} {}", name.replace('_', " "), (*blocks)?)))
         .collect();
     let limits = o.limited_by.join(" and ").replace('_', " ");
-    let _ = writeln!(out, "           limited by {limits}; blocks that each allows: {}", each.join(", "));
-    out
+    let limits = format!("limited by {limits}; blocks that each allows: {}", each.join(", "));
+    hanging("", &out, width) + &hanging("           ", &limits, width)
 }
 
+/// A row for each access, one for all copies of it that cost the same. Lines are those of the kernel's own file, unless another is named.
 fn memory(e: &Explanation) -> String {
-    let rows: Vec<[String; 7]> = e
-        .lines
-        .iter()
-        .flat_map(|line| line.accesses.iter().map(|a| row(&place(&line.file, line.line), a)))
-        .collect();
-    let rows: Vec<_> = rows.chunk_by(|x, y| x == y).filter_map(repeated).collect();
-    let head =
-        ["line", "access", "requests", "per request", "ideal", "efficiency", "conflicts"].map(String::from);
-    if rows.is_empty() { String::new() } else { format!("{BOLD}memory{BOLD:#}\n{}", table(&head, &rows)) }
+    let own = e.lines.iter().max_by_key(|line| line.warp_instructions).map_or("", |line| line.file.as_str());
+    let mut rows: Vec<([String; 6], usize)> = Vec::new();
+    for line in &e.lines {
+        let from = rows.len();
+        for row in line.accesses.iter().map(|access| row(own, line, access)) {
+            match rows[from..].iter_mut().find(|(known, _)| *known == row) {
+                Some((_, copies)) => *copies += 1,
+                None => rows.push((row, 1)),
+            }
+        }
+    }
+    let counted = |(mut row, copies): ([String; 6], usize)| {
+        if copies > 1 {
+            row[1] = format!("{copies} x {}", row[1]);
+        }
+        row
+    };
+    let rows: Vec<_> = rows.into_iter().map(counted).collect();
+    let head = ["line", "access", "requests", "each", "ideal", ""].map(String::from);
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("{BOLD}memory{BOLD:#}  of {}\n{}", file(own), table(&head, &rows))
 }
 
 /// What the assembler is predicted to make of the accesses of shared memory, if it changes them.
@@ -156,64 +196,53 @@ fn optimised(e: &Explanation) -> String {
     if rows.is_empty() { String::new() } else { format!("{BOLD}{what}{BOLD:#}\n{}", table(&head, &rows)) }
 }
 
-/// One row for the same access of an unrolled loop again and again.
-fn repeated(rows: &[[String; 7]]) -> Option<[String; 7]> {
-    let mut row = rows.first()?.clone();
-    if rows.len() > 1 {
-        row[1] = format!("{} times {}", rows.len(), row[1]);
-    }
-    Some(row)
-}
+/// Units, of several and of one.
+const SECTORS: (&str, &str) = ("sectors", "sector");
+const PASSES: (&str, &str) = ("passes", "pass");
 
-fn row(place: &str, access: &Access) -> [String; 7] {
-    let dash = || "-".to_owned();
-    let (name, requests) = (access.instruction.clone(), grouped(access.traffic.requests()));
-    let per = |total: u64, requests: u64, unit: &str| match requests {
-        0 => dash(),
-        _ => format!("{} {unit}", decimal(total as f64 / requests as f64)),
+fn row(own: &str, line: &Line, access: &Access) -> [String; 6] {
+    let per = |total: u64, unit: (&str, &str)| match access.traffic.requests() {
+        0 => "-".to_owned(),
+        requests => match decimal(total as f64 / requests as f64) {
+            one if one == "1" => format!("{one} {}", unit.1),
+            more => format!("{more} {}", unit.0),
+        },
     };
-    match &access.traffic {
-        Traffic::Sectors(t) => [
-            place.into(),
-            name,
-            requests,
-            per(t.sectors, t.requests, "sectors"),
-            per(t.ideal_sectors, t.requests, ""),
-            t.efficiency().map_or_else(dash, percent),
-            String::new(),
-        ],
-        Traffic::Banks(t) => [
-            place.into(),
-            name,
-            requests,
-            per(t.wavefronts, t.requests, "wavefronts"),
-            per(t.ideal_wavefronts, t.requests, ""),
-            String::new(),
-            grouped(t.conflicts()),
-        ],
-    }
-}
-
-/// Two columns of words, then numbers.
-fn table<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> String {
-    let mut widths = head.each_ref().map(|cell| cell.len());
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.trim_end().chars().count());
+    let (each, ideal, remark) = match &access.traffic {
+        // Lanes that share a sector cost less than the ideal of lanes that do not.
+        Traffic::Sectors(t) if t.sectors < t.ideal_sectors => {
+            (per(t.sectors, SECTORS), String::new(), "broadcast".into())
         }
-    }
-    let line = |cells: &[String; N]| {
-        let cells = cells.iter().zip(widths).enumerate().map(|(i, (cell, width))| match i {
-            0 | 1 => format!("{:<width$}", cell.trim_end()),
-            _ => format!("{:>width$}", cell.trim_end()),
-        });
-        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+        Traffic::Sectors(t) => {
+            let used = t.efficiency().map_or_else(String::new, |used| format!("{} used", at_most_all(used)));
+            (per(t.sectors, SECTORS), per(t.ideal_sectors, ("", "")), used)
+        }
+        Traffic::Banks(t) => {
+            let conflicts = nonzero(t.conflicts()).map_or_else(String::new, |n| format!("{n} conflicts"));
+            (per(t.wavefronts, PASSES), per(t.ideal_wavefronts, ("", "")), conflicts)
+        }
     };
-    let body: String = rows.iter().map(line).collect();
-    format!("{FAINT}{}{FAINT:#}{body}", line(head))
+    let place = if line.file == own { line.line.to_string() } else { place(&line.file, line.line) };
+    [place, said_of(access), grouped(access.traffic.requests()), each, ideal, remark]
 }
 
-fn instructions(e: &Explanation) -> String {
+/// What an access does to what, and in which way if that is not the usual one.
+fn said_of(access: &Access) -> String {
+    let words = access.describe();
+    match (access.instruction.ends_with(" (load)"), rounds(access)) {
+        (true, _) => format!("{words} (its loads)"),
+        (_, Some(rounds)) => format!("{words}, {rounds} rounds"),
+        _ => words,
+    }
+}
+
+/// Rounds of an atomic for each time that a warp executes it, where there are several.
+fn rounds(access: &Access) -> Option<String> {
+    let rounds = access.traffic.requests() as f64 / access.executions.max(1) as f64;
+    (rounds > 1.01).then(|| decimal(rounds))
+}
+
+fn instructions(e: &Explanation, width: usize) -> String {
     let t = &e.totals;
     let mut out = format!(
         "{BOLD}instructions{BOLD:#}  {} of warps, {} of their lanes active",
@@ -223,7 +252,7 @@ fn instructions(e: &Explanation) -> String {
     if t.barriers > 0 {
         let _ = write!(out, ", {}", plural(t.barriers, "barrier"));
     }
-    out.push('\n');
+    let mut out = hanging("", &out, width);
     let mut mix: Vec<(&String, u64)> = t.instruction_mix.iter().map(|(name, count)| (name, *count)).collect();
     mix.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let rest: u64 = mix.iter().skip(OPCODES).map(|(_, count)| count).sum();
@@ -236,7 +265,7 @@ fn instructions(e: &Explanation) -> String {
     out
 }
 
-fn arithmetic(e: &Explanation) -> String {
+fn arithmetic(e: &Explanation, width: usize) -> String {
     let t = &e.totals;
     if t.flops == 0 {
         return String::new();
@@ -255,9 +284,8 @@ fn arithmetic(e: &Explanation) -> String {
     }
     if let Some(r) = &t.roofline {
         let tera = |rate: f64| decimal(rate / 1e12);
-        let _ = writeln!(
-            out,
-            "  roofline ({}, ridge at {} {operation} per byte): at most {} T{operation}/s without a cache, {} with a perfect one, of {}; \
+        let words = format!(
+            "roofline ({}, ridge at {} {operation} per byte): at most {} T{operation}/s without a cache, {} with a perfect one, of {}; \
              limited by {}",
             r.rate,
             decimal(r.ridge),
@@ -266,45 +294,50 @@ fn arithmetic(e: &Explanation) -> String {
             tera(r.peak_per_second),
             r.bound
         );
+        out += &hanging("  ", &words, width);
     }
     out
 }
 
-fn findings(e: &Explanation) -> String {
+fn findings(e: &Explanation, width: usize) -> String {
     if e.findings.is_empty() {
         return format!("{BOLD}findings{BOLD:#}  none\n");
     }
-    let mut out = format!("{BOLD}findings{BOLD:#}\n");
-    for finding in &e.findings {
-        out += &one_finding(finding);
-    }
-    out
+    let each = e.findings.iter().map(|finding| one_finding(finding, width));
+    format!("{BOLD}findings{BOLD:#}  what costs most comes first\n{}", each.collect::<String>())
 }
 
-fn one_finding(finding: &Finding) -> String {
+fn one_finding(finding: &Finding, width: usize) -> String {
     let style = match finding.severity {
         Severity::Error => AnsiColor::Red.on_default().effects(Effects::BOLD),
         Severity::Warning => AnsiColor::Yellow.on_default().effects(Effects::BOLD),
         Severity::Advice => AnsiColor::Cyan.on_default().effects(Effects::BOLD),
     };
     let mut out =
-        format!("  {style}{}{style:#} {}: {}", finding.severity.name(), finding.kind, finding.message);
+        format!("{style}{}{style:#} {}: {}", finding.severity.name(), finding.kind, finding.message);
     if finding.severity != Severity::Advice && finding.count > 1 {
         let _ = write!(out, " ({} times)", grouped(finding.count));
     }
-    out.push('\n');
+    let mut out = hanging("  ", &out, width);
     for participant in &finding.participants {
-        let _ = writeln!(out, "    {}", who(participant));
+        out += &hanging("    ", &who(participant), width);
     }
-    let _ = writeln!(out, "    {FAINT}fix:{FAINT:#} {}", finding.fix);
-    out
+    out + &hanging("    ", &format!("{FAINT}fix:{FAINT:#} {}", finding.fix), width)
 }
 
 /// What was done, where and by whom, in words.
 fn who(p: &Participant) -> String {
     let mut out = p.what.clone();
+    if let Some(element) = &p.element {
+        let _ = write!(out, " on {element}");
+    }
     if let Some(location) = &p.location {
         let _ = write!(out, " at {}", short(location));
+    }
+    match p.further_ptx_lines.len() {
+        0 => {}
+        1 => out += " and one more unrolled copy",
+        more => drop(write!(out, " and {more} more unrolled copies")),
     }
     if let Some(block) = p.block {
         let _ = write!(out, ", block {}", index(block));
@@ -316,6 +349,9 @@ fn who(p: &Participant) -> String {
         if p.threads.len() > THREADS {
             let _ = write!(out, " and {} more", p.threads.len() - THREADS);
         }
+    }
+    if let Some(iteration) = p.iteration {
+        let _ = write!(out, ", iteration {iteration}");
     }
     out
 }
@@ -329,8 +365,8 @@ fn short(location: &Location) -> String {
     }
 }
 
-fn notes(e: &Explanation) -> String {
-    e.notes.iter().map(|note| format!("{FAINT}note:{FAINT:#} {note}\n")).collect()
+fn notes(e: &Explanation, width: usize) -> String {
+    e.notes.iter().map(|note| hanging("", &format!("{FAINT}note:{FAINT:#} {note}"), width)).collect()
 }
 
 fn printed(e: &Explanation) -> String {
@@ -343,7 +379,12 @@ fn printed(e: &Explanation) -> String {
 
 /// The file without its directories, and the line.
 fn place(file: &str, line: u32) -> String {
-    format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
+    format!("{}:{line}", self::file(file))
+}
+
+/// The file without its directories.
+fn file(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn size(n: [u32; 3]) -> String {
@@ -362,6 +403,11 @@ fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }
 
+/// A part of what moves; lanes that share what they want cannot use more than all of it.
+fn at_most_all(part: f64) -> String {
+    percent(part.min(1.0))
+}
+
 /// Two decimals at most.
 fn decimal(value: f64) -> String {
     let text = format!("{value:.2}");
@@ -369,7 +415,7 @@ fn decimal(value: f64) -> String {
 }
 
 /// With commas between thousands.
-fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let lead = digits.len() % 3;
     let groups = digits.char_indices().map(|(i, digit)| match i > 0 && i % 3 == lead {

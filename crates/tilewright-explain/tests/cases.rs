@@ -58,7 +58,9 @@ fn a_file_of_ptx() {
     assert_eq!(patterns.access, load.accesses[0].id);
     assert_eq!((patterns.shapes.len(), patterns.shapes[0].count, patterns.executions.len()), (1, 8, 8));
     assert_eq!(patterns.shapes[0].offsets[..9], [0, 128, 256, 384, 512, 640, 768, 896, 0]);
-    assert_eq!(patterns.executions[7], Execution { warp: 7, round: 0, shape: 0, buffer: Some(0), base: 0 });
+    let last = patterns.executions[7];
+    assert_eq!((last.warp, last.round, last.shape, last.buffer, last.base), (7, 0, 0, Some(0), 0));
+    assert_eq!(load.accesses[0].buffer.as_deref(), Some("input"));
     let shared = e.accesses().find(|a| a.instruction == "ld.shared.f32").unwrap();
     let patterns = &explained.recording.patterns[shared.id];
     assert_eq!(patterns.shapes[0].wavefronts.iter().max(), Some(&1));

@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use tilewright_explain::{Document, html, text};
+use tilewright_explain::{Document, Operation, advise, html, text};
 
 fn document() -> Value {
     serde_json::to_value(Document::new(&support::explanation(), None)).unwrap()
@@ -70,26 +70,34 @@ fn a_comparison_is_one_object() {
         (&document["kernel"], &document["compared_with"]["kernel"]),
         (&json!("naive"), &json!("coalesced"))
     );
-    let table = text::comparison(&left, &right);
+    let table = text::comparison(&left, &right, 80);
     assert!(table.contains("coalesced") && table.contains("16.5"), "{table}");
 }
 
 #[test]
 fn the_text_says_what_limits_and_what_to_do() {
-    let text = text::report(&support::explanation());
+    let text = text::report(&support::explanation(), 80);
+    let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "66.7 %: 32 of 48 warps, 1 block per SM (37 registers per thread)",
         "limited by warps and registers",
-        "naive.cu:7  ld.global.f32",
-        "32 sectors",
-        "12.5 %",
+        "naive is wrong: ",
+        ", lines 8",
+        "7 load of A 8,192 32 sectors 4 12.5 % used",
         "524,288 FLOP",
         "thread (3,0,0)",
         "__syncthreads()",
         "note:",
     ] {
-        assert!(text.contains(words), "{words} is missing in\n{text}");
+        assert!(unwrapped.contains(words), "{words} is missing in\n{text}");
     }
+    let shown = |line: &str| {
+        let mut parts = line.split('\x1b');
+        let first = parts.next().unwrap().chars().count();
+        first + parts.map(|part| part.split_once('m').unwrap().1.chars().count()).sum::<usize>()
+    };
+    let widest = text.lines().map(shown).max();
+    assert!(widest <= Some(80), "{widest:?}\n{text}");
 }
 
 #[test]
@@ -107,10 +115,8 @@ fn the_page_needs_nothing_else_and_cannot_be_broken_by_its_data() {
     let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
     let data: Value = serde_json::from_str(data).unwrap();
     assert_eq!(data["kernels"][0]["explanation"]["notes"][1], "</script><b>{{data}}");
-    assert_eq!(
-        data["kernels"][0]["recording"]["patterns"][0]["executions"].as_array().unwrap().len(),
-        64 * 32
-    );
+    // A row for each warp: its loop is a run.
+    assert_eq!(data["kernels"][0]["recording"]["patterns"][0]["runs"].as_array().unwrap().len(), 32);
     assert!(page.contains("limited by warps and registers"), "the text is there for readers without script");
 }
 
@@ -123,7 +129,18 @@ fn advice_is_given_where_it_applies_and_nowhere_else() {
         .filter(|f| f.participants.len() == 1)
         .map(|f| (f.kind.as_str(), f.participants[0].location.as_ref().unwrap().line.unwrap()))
         .collect();
-    // Not the load of B: one sector for all lanes.
-    assert_eq!(advice, [("uncoalesced", 7), ("uncoalesced", 8), ("bank-conflict", 9)]);
+    // Not the load of B: one sector for all lanes. What costs most comes first.
+    assert_eq!(advice, [("uncoalesced", 7), ("bank-conflict", 9), ("uncoalesced", 8)]);
     assert!(explanation.has_errors());
+}
+
+#[test]
+fn atomics_are_blamed_where_lanes_meet_and_nowhere_else() {
+    let kinds = |lanes_per_address| {
+        let mut explanation = support::explanation();
+        let access = &mut explanation.lines[2].accesses[0];
+        (access.operation, access.lanes_per_address) = (Operation::Atomic, Some(lanes_per_address));
+        advise(&explanation).into_iter().filter(|finding| finding.kind == "atomic-contention").count()
+    };
+    assert_eq!((kinds(1.0), kinds(2.0)), (0, 1));
 }

@@ -44,9 +44,10 @@ fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error
         chosen.push((name, value));
     }
     let showing = kernel.show(&chosen)?;
+    let [input, output] = [showing.input(), showing.output()].map(|n| shape(kernel, showing.settings(), n));
     let arrays = vec![
-        Array::random("input", DType::F32, 1, showing.input()),
-        Array::zeros("output", DType::F32, 1, showing.output()),
+        Array::random("input", DType::F32, input.0, input.1),
+        Array::zeros("output", DType::F32, output.0, output.1),
     ];
     let place = |buffer| match buffer {
         Buffer::Input => Some(0),
@@ -54,6 +55,19 @@ fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error
         _ => None,
     };
     case(kernel, showing.recipe(), &request.gpu, arrays, &place)
+}
+
+/// Rows and columns of an array of `elements` elements of an exhibit: most are vectors, some matrices.
+fn shape(kernel: &Kernel, settings: &kernels::Settings, elements: usize) -> (usize, usize) {
+    let named = |name: &str| settings.get(name) as usize;
+    let rows = match kernel.name {
+        name if name.starts_with("transpose-") => named("n"),
+        "pitched-rows" => named("rows"),
+        "array-of-structs" if elements > named("n") => named("n"),
+        "struct-of-arrays" if elements > named("n") => elements / named("n").max(1),
+        _ => 1,
+    };
+    if rows > 0 && elements.is_multiple_of(rows) { (rows, elements / rows) } else { (1, elements) }
 }
 
 fn product(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error> {

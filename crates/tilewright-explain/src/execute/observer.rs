@@ -25,6 +25,7 @@ pub struct Observer {
 
 /// An array in device memory.
 struct Buffer {
+    name: String,
     start: u64,
     bytes: u64,
     /// A bit for each sector, set when it is touched.
@@ -37,6 +38,8 @@ pub struct Seen {
     recorder: Recorder,
     /// Numbers for the recorder, in the order of appearance.
     numbers: HashMap<(u32, AccessKind), usize>,
+    /// Of each access the array or variable; `None` where there are several.
+    names: HashMap<(u32, AccessKind), Option<String>>,
 }
 
 impl Observer {
@@ -45,6 +48,7 @@ impl Observer {
             let bytes = array.bytes.len() as u64;
             let words = bytes.div_ceil(u64::from(SECTOR_BYTES)).div_ceil(64);
             Buffer {
+                name: array.name.clone(),
                 start: pointer.address(),
                 bytes,
                 touched: (0..words).map(|_| AtomicU64::new(0)).collect(),
@@ -128,11 +132,28 @@ impl tilewright_emulator::Observer for Observer {
             bytes: access.bytes,
             buffer: buffer.map(|index| index as u32),
             start: buffer.map_or(access.start, |index| self.buffers[index].start),
+            epoch: access.epoch,
         });
+        let name = buffer.map_or(access.variable, |index| &self.buffers[index].name);
+        seen.remember_name((access.ptx_line, access.kind), name);
     }
 }
 
 impl Seen {
+    fn remember_name(&mut self, access: (u32, AccessKind), name: &str) {
+        match self.names.get_mut(&access) {
+            None => drop(self.names.insert(access, Some(name.to_owned()).filter(|name| !name.is_empty()))),
+            Some(known) if known.as_deref() == Some(name) => {}
+            Some(known) => *known = None,
+        }
+    }
+
+    /// The array or variable that each access goes to, where it is one, under the numbers of the explanation.
+    pub fn names(&self, ids: &AccessIds) -> HashMap<usize, String> {
+        let named = |(access, name): (_, &Option<String>)| Some((*ids.get(access)?, name.clone()?));
+        self.names.iter().filter_map(named).collect()
+    }
+
     /// The patterns, under the numbers that the accesses have in the explanation.
     pub fn patterns(self, ids: &AccessIds) -> Vec<Patterns> {
         let ids: HashMap<usize, usize> =

@@ -1,60 +1,169 @@
-// The panel of one access: its lanes, execution after execution.
+// One request of an access: what it moved, drawn lane by lane.
 
-/** A panel that shows an access when it is told to. */
-function accessPanel({ explanation, recording }) {
+const lineOf = (kernel, access) => kernel.explanation.lines.find((line) => line.accesses.some((a) => a.id === access.id));
+const patternsOf = (kernel, access) => kernel.recording.patterns.find((patterns) => patterns.access === access.id);
+const accessById = (kernel, id) => kernel.explanation.lines.flatMap((line) => line.accesses).find((access) => access.id === id);
+const copiesOf = (kernel, access) => mergedAccesses(lineOf(kernel, access)).find((group) => group.some((a) => a.id === access.id));
+
+/** The access that costs most, by all of its copies; `wanted` narrows the choice. */
+function costliest(kernel, wanted = () => true) {
+  const groups = kernel.explanation.lines.flatMap(mergedAccesses).filter((group) => patternsOf(kernel, group[0]) && wanted(group[0]));
+  const worth = (group) => (group[0].space === "constant" ? 0 : cost(group).passes);
+  return groups.toSorted((a, b) => worth(b) - worth(a))[0]?.[0];
+}
+
+/** Where an access stands, in words. */
+const placeText = (kernel, access) => {
+  const line = lineOf(kernel, access);
+  return `${deed(access)}, ${fileName(line.file)}:${line.line}`;
+};
+
+/** A view of requests of an access: `draw` shows one. */
+function requestView(kernel, access, chooseLane) {
+  const { recording, explanation } = kernel;
+  const patterns = patternsOf(kernel, access);
+  const said = el("p", { class: "said" });
+  const stage = scroll(`Picture of the lanes: ${placeText(kernel, access)}`);
+  const more = el("p", { class: "faint" });
+  const lane = el("p", { class: "lane-words", "aria-live": "polite" });
+  const element = el("div", { class: "request" }, said, access.space === "shared" ? null : legend(), stage, more, lane);
+  const source = lineOf(kernel, access);
+  let shown = null;
+
+  stage.addEventListener("pointerover", (event) => {
+    const lanes = event.target.dataset?.lanes;
+    if (lanes) chooseLane(Number(lanes.split(" ")[0]));
+  });
+
+  function draw(warp, step) {
+    const all = executionsOf(patterns, warp);
+    const execution = all[Math.min(step, all.length - 1)];
+    if (!execution) {
+      stage.replaceChildren();
+      said.textContent = `Warp ${warp} does not execute it.`;
+      shown = null;
+      return;
+    }
+    const lanes = lanesAt(execution);
+    const buffer = execution.buffer == null ? null : recording.buffers[execution.buffer];
+    const drawn = drawing(access, lanes, execution.phase);
+    drawn.picture.setAttribute("aria-label", drawn.text);
+    stage.replaceChildren(drawn.picture);
+    said.replaceChildren(...rich(drawn.said), drawn.badge ?? "");
+    more.textContent = drawn.hidden ? `${plural(drawn.hidden, "more row")} like these.` : "";
+    more.hidden = !drawn.hidden;
+    shown = { picture: drawn.picture, lanes, buffer, warp, phase: execution.phase };
+  }
+
+  function choose(number) {
+    if (!shown) return;
+    markLane(shown.picture, number);
+    const at = shown.lanes.find((one) => one.lane === number);
+    const thread = `threadIdx (${threadOf(explanation.block, shown.warp, number).join(", ")})`;
+    if (!at) {
+      lane.textContent = number == null ? "Point at a lane, or choose one below, to see what it wants." : `Lane ${number}, ${thread}, is not active.`;
+      return;
+    }
+    const name = access.buffer ?? "memory";
+    const what = shown.buffer ? elementText(shown.buffer, at.byte) : `${name}, byte ${count(at.byte)}`;
+    const term = termOf(source.text, name);
+    const where = access.space === "shared" ? `bank ${(((at.byte + shown.phase) >> 2) & 31)}` : `sector ${count(Math.floor((at.byte + shown.phase) / SECTOR))}`;
+    lane.replaceChildren(
+      el("strong", {}, `Lane ${number}`), ` is ${thread}. It wants `, el("strong", {}, what),
+      ...(term ? [", in the source ", el("code", {}, term)] : []),
+      `: bytes ${count(at.byte)} to ${count(at.byte + access.bytes_per_lane - 1)}, ${where}.`,
+    );
+  }
+  return { element, draw, choose, warps: patterns ? warpsOf(patterns) : [], steps: (warp) => executionsOf(patterns, warp).length, lanes: () => shown };
+}
+
+/** The picture of a request, and its sentence. */
+function drawing(access, lanes, phase) {
+  const bytes = access.bytes_per_lane;
+  if (access.space === "shared") {
+    const turns = isAtomic(access) ? turnsOf(lanes) : lanes.map(({ pass }) => pass ?? 0);
+    const drawn = bankPicture(lanes, bytes, phase, (i) => turns[i], isAtomic(access) ? "turn" : "pass");
+    const words = new Set(lanes.map(({ byte }) => byte >> 2)).size;
+    const rounds = access.requests / Math.max(1, access.executions);
+    const contended = isAtomic(access) && rounds > 1.01 ? ` With the other warps of its block it takes ${decimal(rounds)} rounds.` : "";
+    const what = isAtomic(access) ? `${plural(drawn.passes, "turn")}: lanes that meet in a word wait for each other.${contended}` : `${plural(drawn.passes, "pass", "passes")} over the banks`;
+    const said = `${plural(lanes.length, "lane")}, ${plural(words, "word")}: **${what}**`;
+    return { ...drawn, said, text: said.replaceAll("*", ""), badge: isAtomic(access) ? null : badge(drawn.passes <= Math.max(1, bytes / 4), drawn.passes === 1 ? "no conflict" : `${drawn.passes} passes`) };
+  }
+  const drawn = sectorPicture(lanes, bytes, phase);
+  const share = drawn.wanted / drawn.moved;
+  const said = `${plural(drawn.sectors, "sector")} moved: **${count(drawn.moved)} bytes for ${count(drawn.wanted)}** `;
+  const shared = lanes.length > 1 && drawn.wanted < lanes.length * bytes ? "Lanes share what they want (broadcast). " : "";
+  return { ...drawn, said: shared + said, text: (shared + said).replaceAll("*", ""), badge: badge(share >= 0.75 || shared, `${percent(share)} used`) };
+}
+
+const badge = (isGood, text) => el("span", { class: `badge ${isGood ? "good" : "bad"}` }, text);
+
+/** The panel beside the source: one access, its requests, its lanes. */
+function accessPanel(kernel, index) {
   const body = el("div");
-  const panel = el("section", { class: "panel", "aria-labelledby": "lanes", tabindex: -1 }, heading("Lanes of an access", "lanes"), body);
+  const said = el("p", { class: "faint", "aria-live": "polite" });
+  const panel = el("section", { class: "panel", "aria-labelledby": `lanes-${index}` }, heading("One request, lane by lane", `lanes-${index}`), said, body);
 
-  function show(id) {
-    const line = explanation.lines.find((line) => line.accesses.some((access) => access.id === id));
-    const access = line?.accesses.find((access) => access.id === id);
+  function show(id, back) {
+    const access = accessById(kernel, id);
+    remember("access", access && id);
     if (!access) {
       body.replaceChildren(el("p", {}, "This kernel accesses no memory."));
       return;
     }
-    const patterns = recording.patterns.find((patterns) => patterns.access === id);
-    const where = el("p", {}, el("code", {}, access.instruction), ` at ${fileName(line.file)}:${line.line}, PTX line ${access.ptx_line}`, el("br"), el("code", {}, line.text));
-    const executions = patterns ? executionView(access, patterns, recording) : [el("p", {}, `The recorded block (${recording.block.join(", ")}) does not execute it.`)];
-    body.replaceChildren(where, ...executions);
+    const line = lineOf(kernel, access);
+    said.replaceChildren(el("code", {}, access.instruction), ` · ${placeText(kernel, access)}`);
+    const copies = copiesOf(kernel, access);
+    const parts = [];
+    if (copies.length > 1) parts.push(copyChoice(copies, id));
+    parts.push(...requests(access));
+    if (back) parts.push(el("p", {}, el("button", { class: "back", click: () => back.focus() }, `Back to line ${line.line}`)));
+    body.replaceChildren(...parts);
+  }
+  function copyChoice(copies, id) {
+    const select = el("select", { change: () => show(Number(select.value)) }, ...copies.map((a, i) => el("option", { value: a.id, selected: a.id === id ? "" : null }, `${i + 1} of ${copies.length}`)));
+    return el("p", { class: "row" }, el("label", {}, "Unrolled copy", select));
+  }
+  function requests(access) {
+    const patterns = patternsOf(kernel, access);
+    if (!patterns?.runs.length) return [el("p", {}, `The recorded block (${kernel.recording.block.join(", ")}) does not execute it.`)];
+    let lane = recalled("lane", 0);
+    const setLane = (number) => { lane = number; remember("lane", lane); control.set(lane); request.choose(lane); };
+    const request = requestView(kernel, access, setLane);
+    const control = slider("Lane", { min: 0, max: 31, value: lane, input: setLane });
+    const warps = request.warps;
+    const select = el("select", { change: () => run(0) }, ...warps.map((warp) => el("option", { value: warp, selected: warp === recalled("warp", 0) ? "" : null }, `warp ${warp}`)));
+    const holder = el("div");
+    function run(first) {
+      const warp = Number(select.value);
+      remember("warp", warp);
+      const steps = request.steps(warp);
+      holder.replaceChildren(player("Requests of this warp", steps, (step) => {
+        remember("step", step);
+        request.draw(warp, step);
+        request.choose(lane);
+        return `${count(step + 1)} of ${count(steps)}`;
+      }, first).controls);
+    }
+    run(recalled("step", 0));
+    const addresses = folded("Addresses of the lanes");
+    addresses.addEventListener("toggle", () => addresses.open && addresses.replaceChildren(addresses.firstChild, laneTable(request.lanes())));
+    const left = patterns.left_out ? el("p", { class: "faint" }, `${plural(patterns.left_out, "later request")} not recorded.`) : null;
+    return [request.element, el("div", { class: "row controls" }, control.element, warps.length > 1 ? el("label", {}, "Of", select) : null), holder, left, addresses].filter(Boolean);
   }
   return { panel, show };
 }
 
-function executionView(access, patterns, recording) {
-  const warps = [...new Set(patterns.executions.map(([warp]) => warp))];
-  const stage = el("div");
-  const picture = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Picture of the lanes" });
-  const words = el("p", { class: "faint" });
-  const addresses = el("div");
-  const details = el("details", { toggle: () => details.open && fill() }, el("summary", {}, "Addresses of the lanes"), addresses);
-  const select = el("select", { change: () => run() }, ...warps.map((warp) => el("option", { value: warp }, `warp ${warp}`)));
-  let current = null;
-
-  /** Plays the executions of the chosen warp. */
-  function run() {
-    const executions = patterns.executions.filter(([warp]) => warp === Number(select.value));
-    const { controls, seek } = player("Executions of this access", executions.length, (step) => {
-      draw(executions[step]);
-      const { count: same } = patterns.shapes[executions[step][2]];
-      return `execution ${count(step + 1)} of ${count(executions.length)}; ${plural(same, "execution")} of the block like it`;
-    });
-    stage.replaceChildren(controls);
-    seek(0);
-  }
-  function draw([, , shapeIndex, buffer, base]) {
-    const shape = patterns.shapes[shapeIndex];
-    const origin = buffer == null ? `the array in ${access.space} memory` : recording.buffers[buffer].name;
-    const drawn = access.space === "shared" ? bankPicture(shape, access.bytes_per_lane) : sectorPicture(shape, access.bytes_per_lane, base, origin);
-    picture.replaceChildren(drawn.picture);
-    words.textContent = drawn.text;
-    current = { shape, base };
-    if (details.open) fill();
-  }
-  function fill() {
-    addresses.replaceChildren(laneTable(current.shape, current.base));
-  }
-
-  run();
-  const scope = `Block (${recording.block.join(", ")}), ${plural(patterns.shapes.length, "distinct pattern")}` + (patterns.left_out ? `; ${plural(patterns.left_out, "later execution")} not recorded` : "");
-  return [el("p", { class: "row" }, el("label", {}, "Show", select), el("span", { class: "faint" }, scope)), stage, picture, words, details];
+/** The same in words: a row for each lane. */
+function laneTable(shown) {
+  if (!shown) return el("p", {}, "Nothing is shown.");
+  const rows = shown.lanes.map(({ lane, byte, pass }) => {
+    const at = byte + shown.phase;
+    const served = pass == null ? [Math.floor(at / SECTOR)] : [(at >> 2) & 31, pass + 1];
+    return el("tr", {}, ...[lane, byte, ...served].map((n) => el("td", { class: "n" }, count(n))));
+  });
+  const names = shown.lanes[0]?.pass == null ? ["Lane", "Byte", "Sector"] : ["Lane", "Byte", "Bank", "Pass"];
+  const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col", class: "n" }, name)));
+  return scroll("Lanes", el("table", { class: "numbers" }, el("thead", {}, head), el("tbody", {}, ...rows)));
 }

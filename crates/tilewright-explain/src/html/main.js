@@ -1,68 +1,134 @@
-// The page: a header, and one kernel at a time.
+// The page: a verdict, the picture that argues for it, then everything else.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.kernels.map(({ explanation }) => explanation.kernel);
 
-function header(chosen) {
-  const { explanation, level } = data.kernels[chosen];
-  const e = explanation;
-  const entry = e.entry === e.kernel ? null : `entry ${e.entry}`;
-  const dynamic = e.dynamic_shared_memory ? `${count(e.dynamic_shared_memory)} bytes of dynamic shared memory` : null;
-  const facts = [entry, `${extent(e.grid)} blocks of ${extent(e.block)} threads`, dynamic, e.gpu && `for ${e.gpu}`];
-  const tabs = names.map((name, i) => el("button", { "aria-pressed": String(i === chosen), click: () => open(i) }, name));
+/** Words, each with its meaning, where they are first used. */
+const wordList = () => el("dl", { class: "words" }, ...data.words.map(([word, meaning]) => el("div", {}, el("dt", {}, word), el("dd", {}, meaning))));
+
+function header() {
+  const { verdict } = data;
   return [
-    names.length > 1 ? el("nav", { class: "row", "aria-label": "Kernels", style: "margin-top: 1rem" }, ...tabs) : null,
-    el("h1", {}, e.kernel),
-    el("p", {}, facts.filter(Boolean).join(" · ")),
-    el("p", { class: "faint" }, level),
-    ...e.notes.map((note) => el("p", { class: "faint" }, note)),
-    e.printed ? el("details", {}, el("summary", {}, "What the kernel printed"), el("pre", {}, e.printed)) : null,
-  ].filter(Boolean);
+    el("h1", {}, names.join(" → ")),
+    el("p", { class: `verdict ${verdict.tone}` }, ...rich(verdict.headline)),
+    wordList(),
+    el("p", { class: "why" }, ...verdict.details.flatMap((detail) => [...rich(detail), " "])),
+    el("p", { class: "facts" }, ...facts(data.kernels), " ", viewLink()),
+  ];
 }
 
-/** Shows a kernel. */
-function open(index) {
+/** How the kernels were launched; what is the same for all is said once. */
+function facts(kernels) {
+  const of = ({ explanation: e }) => [
+    `${extent(e.grid)} blocks of ${extent(e.block)} threads`,
+    e.dynamic_shared_memory ? `${count(e.dynamic_shared_memory)} bytes of dynamic shared memory` : null,
+    e.gpu && `for ${e.gpu}`,
+  ].filter(Boolean).join(" · ");
+  const texts = kernels.map(of);
+  const isSame = texts.every((text) => text === texts[0]);
+  return [isSame ? texts[0] : texts.map((text, i) => `${names[i]}: ${text}`).join("; "), "."];
+}
+
+/** One kernel: its findings, its source with a panel beside it, its arrays, and more. */
+function kernelView(index) {
   const kernel = data.kernels[index];
-  const { panel, show } = accessPanel(kernel);
-  const main = document.getElementById("main");
+  const { explanation } = kernel;
+  const { panel, show } = accessPanel(kernel, index);
+  const article = el("article", { class: "kernel", "aria-label": explanation.kernel });
   const mark = (id) => {
-    for (const chip of main.querySelectorAll("[data-access]")) {
-      const isChosen = Number(chip.dataset.access) === id;
-      chip.setAttribute("aria-pressed", String(isChosen));
-      chip.closest("tr").classList.toggle("chosen", isChosen);
+    for (const chip of article.querySelectorAll("[data-accesses]")) {
+      chip.setAttribute("aria-pressed", String(chip.dataset.accesses.split(" ").includes(String(id))));
     }
   };
-  const choose = (id) => {
-    show(id);
+  // The focus stays where it is, so that Tab goes on from there; the panel says aloud what it shows.
+  const choose = (id, origin) => {
+    for (const key of ["step", "warp"]) remember(key, null);
+    side.lanes();
+    show(id, origin);
     mark(id);
-    // Where the panel is not beside the source, it has to be brought there.
-    panel.scrollIntoView({ block: "nearest" });
-    panel.focus({ preventScroll: true });
+    if (panel.getBoundingClientRect().top > innerHeight - 120 || panel.getBoundingClientRect().bottom < 120) panel.scrollIntoView({ block: "nearest" });
   };
-  document.getElementById("top").replaceChildren(...header(index));
-  main.replaceChildren(
-    ...[
-      names.length > 1 ? comparison(data.comparison, names) : null,
-      tiles(kernel.explanation),
-      findings(index, kernel.explanation),
-      el("div", { class: "split" }, sourceView(index, kernel, choose), panel),
-      matrixView(kernel),
-      accessTable(kernel.explanation, choose),
-      charts(kernel, data.roofline_svg),
-      el("footer", { class: "faint" }, "Made by tilewright explain."),
-    ].filter(Boolean),
-  );
-  // The access that is farthest from its ideal is the one to look at first.
-  const accesses = kernel.explanation.lines.flatMap((line) => line.accesses);
-  const worst = accesses.toSorted((a, b) => far(b) - far(a))[0];
-  show(worst?.id);
-  mark(worst?.id);
+  const { section, ptx } = sourceView(kernel, index, choose);
+  const side = sidePanels(panel, ptx);
+  const race = explanation.findings.find(({ kind, severity, participants }) => kind.endsWith("race") && severity === "error" && participants.length === 2);
+  const first = accessById(kernel, recalled("access", -1)) ?? accessOf(kernel, race) ?? costliest(kernel);
+  const facts = [explanation.entry === explanation.kernel ? null : `Entry ${explanation.entry}.`, kernel.level, ...explanation.notes].filter(Boolean);
+  article.append(...[
+    race ? raceView(kernel, race) : null,
+    el("div", { class: "split" }, section, side.element),
+    findingsView(kernel, index, choose),
+    matrixView(kernel, index),
+    names.length > 1 ? null : exploreView(kernel, first),
+    folded("All accesses, in a table", accessTable(kernel, choose)),
+    folded("Totals, occupancy, roofline and instructions", tiles(kernel), charts(kernel, data.roofline_svg)),
+    folded("How it was run, and what was counted", ...facts.map((text) => el("p", {}, text)), explanation.printed ? el("pre", {}, explanation.printed) : ""),
+  ].filter(Boolean));
+  show(first?.id);
+  mark(first?.id);
+  const chosen = first && lineOf(kernel, first);
+  article.reveal = () => chosen && revealLine(section, chosen.line);
+  return article;
 }
 
-/** How many times its ideal an access takes. */
-function far(access) {
-  const { total, ideal } = cost(access);
-  return ideal ? total / ideal : 0;
+/** Scrolls the open source, and not the page, to a line. */
+function revealLine(section, line) {
+  const box = section.querySelector("details[open] .source-box");
+  const row = box?.querySelector(`[data-line="${line}"]`);
+  if (row) box.scrollTop = row.offsetTop - box.clientHeight / 3;
 }
 
-open(0);
+/** The access that takes part in a finding. */
+function accessOf(kernel, finding) {
+  const lines = finding?.participants.map((p) => p.location?.ptx_line) ?? [];
+  return kernel.explanation.lines.flatMap((line) => line.accesses).find((access) => lines.includes(access.ptx_line));
+}
+
+/** What stands beside the source: lanes or PTX. */
+function sidePanels(panel, ptx) {
+  if (!ptx) return { element: el("div", { class: "side" }, panel), lanes() {} };
+  const choices = [["Lanes", panel], ["PTX", ptx]];
+  const buttons = choices.map(([name, shown]) => el("button", { "aria-pressed": "false", click: () => open(shown) }, name));
+  function open(wanted) {
+    choices.forEach(([, shown], i) => {
+      shown.hidden = shown !== wanted;
+      buttons[i].setAttribute("aria-pressed", String(shown === wanted));
+    });
+    remember("side", wanted === ptx ? 1 : null);
+  }
+  const element = el("div", { class: "side" }, el("div", { class: "tabs", role: "group", "aria-label": "Beside the source" }, ...buttons), panel, ptx);
+  open(recalled("side", 0) ? ptx : panel);
+  return { element, lanes: () => open(panel) };
+}
+
+/** Kernels one at a time. A kernel that was shown is kept, and so are the place on the page and the focus. */
+function tabs() {
+  const views = new Map();
+  const place = el("div");
+  const buttons = names.map((name, i) => el("button", { "aria-pressed": "false", click: () => open(i) }, name));
+  function open(index) {
+    const y = scrollY;
+    if (views.size) for (const key of ["access", "warp", "step"]) remember(key, null);
+    remember("kernel", index || null);
+    if (!views.has(index)) views.set(index, kernelView(index));
+    place.replaceChildren(views.get(index));
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === index)));
+    views.get(index).reveal();
+    scrollTo({ top: y });
+  }
+  const start = clamp(recalled("kernel", 0), 0, names.length - 1);
+  const element = el("section", { "aria-label": "Each kernel" }, names.length > 1 ? el("nav", { class: "tabs kernels", "aria-label": "Kernels" }, "Look into ", ...buttons) : null, place);
+  return { element, start: () => open(start) };
+}
+
+document.getElementById("top").replaceChildren(...header());
+const kernels = tabs();
+document.getElementById("main").replaceChildren(
+  ...[
+    names.length > 1 ? comparisonView(data.kernels.slice(0, 2)) : null,
+    kernels.element,
+    names.length > 1 ? exploreView(data.kernels[0], costliest(data.kernels[0])) : null,
+    names.length > 1 ? folded("All numbers, side by side", comparisonTable(data.comparison, names)) : null,
+    el("footer", { class: "faint" }, "Made by tilewright explain. Counts are of PTX instructions, executed without a GPU; times are not among them."),
+  ].filter(Boolean),
+);
+kernels.start();

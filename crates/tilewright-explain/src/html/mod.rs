@@ -1,23 +1,35 @@
 //! One page without network: style, script, data and charts are in it.
 
+mod data;
+mod recording;
+mod words;
+
 use crate::{
-    charts::{OccupancyCurves, roofline_svg},
+    charts::OccupancyCurves,
     model::{Explanation, Recording},
     text,
 };
-use serde::Serialize;
+use data::Data;
 
+/// Letters of a line for readers without script.
+const PLAIN_WIDTH: usize = 100;
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 /// In this order they make one module.
 const SCRIPTS: &[&str] = &[
     include_str!("dom.js"),
-    include_str!("summary.js"),
-    include_str!("source.js"),
-    include_str!("lanes.js"),
+    include_str!("state.js"),
+    include_str!("memory.js"),
+    include_str!("picture.js"),
     include_str!("player.js"),
     include_str!("access.js"),
+    include_str!("compare.js"),
+    include_str!("race.js"),
+    include_str!("findings.js"),
+    include_str!("source.js"),
     include_str!("matrices.js"),
+    include_str!("explore.js"),
+    include_str!("details.js"),
     include_str!("main.js"),
 ];
 
@@ -36,14 +48,10 @@ pub struct Exhibit<'a> {
 pub fn page(exhibits: &[Exhibit<'_>]) -> serde_json::Result<String> {
     let explanations: Vec<&Explanation> = exhibits.iter().map(|exhibit| exhibit.explanation).collect();
     let names: Vec<&str> = explanations.iter().map(|e| e.kernel.as_str()).collect();
-    let data = Data {
-        kernels: exhibits.iter().map(Kernel::new).collect(),
-        comparison: if exhibits.len() > 1 { comparison(&explanations) } else { Vec::new() },
-        roofline_svg: roofline_svg(&explanations),
-    };
+    let data = Data::new(exhibits);
     // A script element ends at the first "</script", wherever it stands.
     let data = serde_json::to_string(&data)?.replace('<', "\\u003c");
-    let plain: String = explanations.iter().map(|e| strip(&text::report(e)) + "\n").collect();
+    let plain: String = explanations.iter().map(|e| strip(&text::report(e, PLAIN_WIDTH)) + "\n").collect();
     let mut page = String::with_capacity(PAGE.len() + STYLE.len() + data.len());
     // The page is walked once, so that nothing that was put in is taken for a placeholder.
     for (i, part) in PAGE.split("{{").enumerate() {
@@ -62,47 +70,6 @@ pub fn page(exhibits: &[Exhibit<'_>]) -> serde_json::Result<String> {
         page += rest;
     }
     Ok(page)
-}
-
-#[derive(Serialize)]
-struct Data<'a> {
-    kernels: Vec<Kernel<'a>>,
-    comparison: Vec<Row>,
-    roofline_svg: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Kernel<'a> {
-    explanation: &'a Explanation,
-    level: &'static str,
-    recording: &'a Recording,
-    occupancy_svg: Option<String>,
-}
-
-impl<'a> Kernel<'a> {
-    fn new(exhibit: &Exhibit<'a>) -> Self {
-        Self {
-            explanation: exhibit.explanation,
-            level: exhibit.explanation.level.describe(),
-            recording: exhibit.recording,
-            occupancy_svg: exhibit.curves.and_then(|curves| curves.to_svg()),
-        }
-    }
-}
-
-/// A row of the comparison, a value for each kernel.
-#[derive(Serialize)]
-struct Row {
-    name: &'static str,
-    values: Vec<Option<String>>,
-}
-
-fn comparison(explanations: &[&Explanation]) -> Vec<Row> {
-    let rows = text::COMPARED.iter().map(|(name, value)| Row {
-        name: name.trim_start(),
-        values: explanations.iter().map(|e| value(e)).collect(),
-    });
-    rows.filter(|row| row.values.iter().any(Option::is_some)).collect()
 }
 
 /// Text for HTML.

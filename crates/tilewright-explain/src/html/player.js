@@ -3,29 +3,27 @@
 const STEPS_PER_SECOND = 4;
 
 /** Controls over `steps` steps; `show` is called with a step's number, and gives what is said about it. */
-function player(name, steps, show) {
+function player(name, steps, show, first = 0) {
   let timer = null;
-  const range = el("input", { type: "range", min: 0, max: Math.max(steps - 1, 0), value: 0, "aria-label": name, input: () => seek(Number(range.value)) });
+  const control = el("input", { type: "range", min: 0, max: Math.max(steps - 1, 0), value: 0, "aria-label": name, input: () => seek(Number(control.value)) });
   const play = el("button", { click: () => (timer ? stop() : start()) }, "Play");
   const button = (label, target) => el("button", { click: () => { stop(); seek(target()); } }, label);
   const said = el("output", { class: "faint" });
-  const now = () => Number(range.value);
+  const now = () => Number(control.value);
   const controls = el(
     "div",
-    { class: "player", role: "group", "aria-label": name },
-    button("First", () => 0),
+    { class: "player", role: "group", "aria-label": name, hidden: steps < 2 ? "" : null },
     button("Back", () => now() - 1),
     play,
     button("Next", () => now() + 1),
-    button("Last", () => steps - 1),
-    range,
+    control,
     said,
   );
 
   function seek(step) {
-    range.value = clamp(step, 0, steps - 1);
+    control.value = clamp(step, 0, Math.max(steps - 1, 0));
     const text = show(now());
-    range.setAttribute("aria-valuetext", text);
+    control.setAttribute("aria-valuetext", text);
     said.textContent = text;
   }
   function start() {
@@ -42,5 +40,6 @@ function player(name, steps, show) {
     timer = null;
     play.textContent = "Play";
   }
-  return { controls, seek, stop };
+  seek(first);
+  return { controls, seek, stop, now };
 }

@@ -1,90 +1,84 @@
-// The source with what each line costs.
+// The source with what each line costs, and the PTX that it became beside it.
 
-/** Whether an access is served in wavefronts, as opposed to sectors. */
-const hasBanks = (access) => access.wavefronts != null;
+/** The passes of a line; its bar is measured by the costliest line of all kernels of the page, so that bars can be compared. */
+const passesOfLine = (line) => sum(mergedAccesses(line), (group) => cost(group).passes);
+const mostPasses = () => Math.max(1, ...data.kernels.flatMap(({ explanation }) => explanation.lines.map(passesOfLine)));
 
-/** What can be shown beside the lines: a value, its text, and its share of the worst, 0 to 1. */
-const METRICS = {
-  "sectors per request": (line) => perRequest(line, (access) => !hasBanks(access), 8),
-  "wavefronts per request": (line) => perRequest(line, hasBanks, 32),
-  "inactive lanes": (line) => {
-    const share = 1 - activeLanes(line);
-    return { text: percent(share), share };
-  },
-  "warp instructions": (line, totals) => ({ text: count(line.warp_instructions), share: line.warp_instructions / totals.warp_instructions }),
-};
-
-/** The mean cost of the line's accesses; the share is logarithmic in how far it is from the ideal. */
-function perRequest(line, wanted, worst) {
-  const accesses = line.accesses.filter((access) => wanted(access) && access.requests);
-  if (!accesses.length) return null;
-  const sum = (of) => accesses.map(of).reduce((a, b) => a + b);
-  const total = sum((access) => cost(access).total);
-  return { text: decimal(total / sum((access) => access.requests)), share: excess(total, sum((access) => cost(access).ideal), worst) };
-}
-
-function excess(total, ideal, worst) {
-  return ideal ? clamp(Math.log(total / ideal) / Math.log(worst), 0, 1) : 0;
-}
-
-/** The sources of a kernel; `choose` is called with the id of an access. */
-function sourceView(kernel, { explanation, recording }, choose) {
+/** The sources of a kernel; `choose` is called with the id of an access and the chip. */
+function sourceView(kernel, index, choose) {
+  const { explanation, sources } = kernel;
   const lines = new Map(explanation.lines.map((line) => [`${line.file}:${line.line}`, line]));
-  const heats = [];
-  const select = el(
-    "select",
-    { change: () => show(select.value) },
-    ...Object.keys(METRICS).map((name) => el("option", {}, name)),
-  );
-  const titles = [];
-  const files = recording.sources.filter(({ name }) => explanation.lines.some((line) => line.file === name));
+  const most = mostPasses();
+  const files = sources.filter(({ name }) => explanation.lines.some((line) => line.file === name));
+  const busy = explanation.lines.toSorted((a, b) => b.warp_instructions - a.warp_instructions)[0]?.file;
+  const ptx = ptxView(kernel);
   const tables = files.map(({ name, text }) => {
-    const title = el("th", { scope: "col", class: "heat" });
-    titles.push(title);
-    const rows = text.replace(/\n$/, "").split("\n").map((code, i) => sourceRow(kernel, name, i + 1, code, lines.get(`${name}:${i + 1}`), heats, choose));
-    const head = el("tr", {}, el("th", { scope: "col", class: "line" }, el("abbr", { title: "line" }, "#")), title, el("th", { scope: "col" }, "source"));
-    const table = scroll(`Source of ${fileName(name)}`, el("table", { class: "source mono" }, el("thead", {}, head), el("tbody", {}, ...rows)));
-    const isBusy = explanation.lines.some((line) => line.file === name && line.accesses.length);
-    return el("details", { open: isBusy ? "" : null }, el("summary", {}, fileName(name)), table);
+    const rows = text.replace(/\n$/, "").split("\n").map((code, i) => sourceRow(name, i + 1, code, lines.get(`${name}:${i + 1}`), most, choose, ptx));
+    const head = el("tr", {}, el("th", { scope: "col", class: "line" }, el("abbr", { title: "line" }, "#")), el("th", { scope: "col", class: "heat" }, "passes"), el("th", { scope: "col" }, "source"));
+    const table = el("div", { class: "source-box", tabindex: 0, role: "region", "aria-label": `Source of ${fileName(name)}` }, el("table", { class: "source mono" }, el("thead", {}, head), el("tbody", {}, ...rows)));
+    return el("details", { class: "fold", open: name === busy ? "" : null }, el("summary", {}, fileName(name)), table);
   });
-
-  function show(metric) {
-    for (const title of titles) title.textContent = metric;
-    for (const { cell, line } of heats) {
-      const value = METRICS[metric](line, explanation.totals);
-      cell.textContent = value?.text ?? "";
-      cell.style.setProperty("--share", value?.share ?? 0);
-    }
-  }
-
-  const first = Object.keys(METRICS).find((name) => explanation.lines.some((line) => METRICS[name](line, explanation.totals)?.share > 0.05));
-  select.value = first ?? "warp instructions";
-  show(select.value);
-  return el(
+  const section = el(
     "section",
-    { "aria-labelledby": "source" },
-    heading("Source", "source"),
-    el("p", { class: "row" }, el("label", {}, "Beside each line:", select), el("span", { class: "faint" }, "Choose an access to see its lanes.")),
+    { "aria-labelledby": `source-${index}` },
+    heading("Source, and where the passes go", `source-${index}`),
+    el("p", { class: "faint" }, "A pass moves up to 128 bytes between SM and cache, or serves the banks of shared memory once. Bars of all kernels have one scale. Choose an access to see its lanes; point at a line to see its PTX."),
     ...tables,
   );
+  return { section, ptx: ptx.element };
 }
 
-function sourceRow(kernel, file, number, code, line, heats, choose) {
-  const heat = el("td", { class: "heat" });
-  if (line) heats.push({ cell: heat, line });
-  const chips = (line?.accesses ?? []).map((access) => {
-    const { total, ideal, unit } = cost(access);
-    const text = access.requests ? `${decimal(total / access.requests)} ${unit}, ideal ${decimal(ideal / access.requests)}` : "not executed";
-    const share = excess(total, ideal, hasBanks(access) ? 32 : 8);
-    const button = el("button", { class: "chip", "data-access": access.id, "aria-pressed": "false", style: `--share: ${share}`, click: () => choose(access.id) });
-    button.append(el("code", {}, access.instruction), ` ${text}`);
-    return button;
-  });
-  return el(
+function sourceRow(file, number, code, line, most, choose, ptx) {
+  const passes = line ? passesOfLine(line) : 0;
+  const heat = el("td", { class: "heat" }, passes ? el("span", {}, count(passes)) : null, passes ? el("span", { class: "heat-bar", style: `width: ${(100 * passes) / most}%` }) : null);
+  const chips = line ? mergedAccesses(line).map((group) => chip(group, choose)) : [];
+  const row = el(
     "tr",
-    { id: anchor(kernel, file, number) },
+    { class: line ? "executed" : null, "data-line": number },
     el("td", { class: "line" }, String(number)),
     heat,
     el("td", { class: "code" }, code, chips.length ? el("div", { class: "chips" }, ...chips) : null),
   );
+  if (line) {
+    row.addEventListener("pointerenter", () => ptx.mark(file, number));
+    row.addEventListener("focusin", () => ptx.mark(file, number));
+  }
+  return row;
+}
+
+/** An access of a line, with all of its copies. */
+function chip(group, choose) {
+  const { total, ideal } = cost(group);
+  const isBad = total > 1.05 * ideal || costText(group).includes("rounds");
+  const copies = group.length > 1 ? `${group.length} × ` : "";
+  const isLoop = group[0].instruction.endsWith(" (load)") ? ", its loads" : "";
+  const button = el("button", { class: `chip ${isBad ? "bad" : ""}`, "data-accesses": group.map((a) => a.id).join(" "), "aria-pressed": "false", click: () => choose(group[0].id, button) });
+  button.append(el("strong", {}, copies + deed(group[0]) + isLoop), ` ${costText(group)}`);
+  return button;
+}
+
+/** The PTX that was executed, each instruction under the line that it comes from. */
+function ptxView(kernel) {
+  const list = el("ol", { class: "ptx mono" });
+  const box = el("div", { class: "source-box", tabindex: 0, role: "region", "aria-label": "PTX" }, list);
+  const rows = kernel.instructions.map((instruction) => el(
+    "li",
+    {},
+    el("span", { class: "line" }, String(instruction.ptx_line)),
+    el("span", { class: "ptx-line" }, `${fileName(instruction.file)}:${instruction.line}`),
+    el("span", { class: "ptx-code" }, instruction.text),
+    el("span", { class: "ptx-count" }, `${count(instruction.executions)}`),
+  ));
+  list.append(...rows);
+  const element = el("section", { class: "panel", "aria-label": "PTX" }, heading("The PTX that was executed"), el("p", { class: "faint" }, "PTX line, source line, instruction, executions by warps."), box);
+  function mark(file, line) {
+    let first = null;
+    kernel.instructions.forEach((instruction, i) => {
+      const isMarked = instruction.file === file && instruction.line === line;
+      rows[i].classList.toggle("marked", isMarked);
+      if (isMarked) first ??= rows[i];
+    });
+    if (first && element.checkVisibility()) box.scrollTop = first.offsetTop - box.offsetTop - 40;
+  }
+  return { element: rows.length ? element : null, mark };
 }

@@ -73,12 +73,30 @@ pub struct Access {
     pub operation: Operation,
     /// Bytes that one lane moves.
     pub bytes_per_lane: u32,
+    /// The array or variable, as the source calls it; `None` where the recorded block does not show it, or accesses several.
+    pub buffer: Option<String>,
+    /// How often a warp executes the instruction. Requests are more where the hardware makes a loop of an atomic.
+    pub executions: u64,
+    /// Of an atomic: how many lanes of a warp meet in one address, the mean over the executions of the recorded block.
+    pub lanes_per_address: Option<f64>,
     /// Requests and their cost.
     #[serde(flatten)]
     pub traffic: Traffic,
 }
 
 impl Access {
+    /// What it does to what, in words: `load of A`, `atomic to bins`, `store to local memory`.
+    pub fn describe(&self) -> String {
+        let is_load = self.operation == Operation::Load;
+        let operation = self.operation.name();
+        match &self.buffer {
+            Some(buffer) => format!("{operation} {} {buffer}", if is_load { "of" } else { "to" }),
+            None => {
+                format!("{operation} {} {} memory", if is_load { "from" } else { "to" }, self.space.name())
+            }
+        }
+    }
+
     /// The cost in sectors, for global memory.
     pub fn sectors(&self) -> Option<&SectorTraffic> {
         match &self.traffic {

@@ -32,7 +32,7 @@ pub struct Location {
     pub file: Option<String>,
     /// The CUDA line, from 1.
     pub line: Option<u32>,
-    /// The line of the PTX text, from 1; `None` for a CUDA line as a whole.
+    /// The line of the PTX text, from 1; `None` for a CUDA line as a whole. Of several copies, that of the first.
     pub ptx_line: Option<u32>,
 }
 
@@ -47,6 +47,53 @@ pub struct Participant {
     pub block: Option<[u32; 3]>,
     /// The threads.
     pub threads: Vec<[u32; 3]>,
+    /// Of a race: the element, as the source would write it, such as `partial[16]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
+    /// Of a race in a loop: which execution of the line by this thread it is, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<u64>,
+    /// PTX lines of further copies of the same line, as an unrolled loop has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub further_ptx_lines: Vec<u32>,
+}
+
+impl Participant {
+    /// An instruction or line at a place, by nobody in particular.
+    pub fn at(what: impl Into<String>, location: Location) -> Self {
+        Self {
+            what: what.into(),
+            location: Some(location),
+            block: None,
+            threads: Vec::new(),
+            element: None,
+            iteration: None,
+            further_ptx_lines: Vec::new(),
+        }
+    }
+}
+
+/// Where a synchronisation belongs that ends a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemedyPlace {
+    /// Between the two accesses.
+    Between,
+    /// At the end of the body of the loop that has both.
+    EndOfLoop,
+    /// Within the line, which has to be split: between its load and its store.
+    WithinLine,
+}
+
+/// What ends a race, for tools: [`Finding::fix`] says it in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remedy {
+    /// Such as `__syncthreads()`.
+    pub insert: &'static str,
+    /// Where.
+    pub place: RemedyPlace,
+    /// The CUDA line behind which it belongs; `None` without line information.
+    pub after_line: Option<u32>,
 }
 
 /// Something to know about a kernel, with the likely fix.
@@ -62,6 +109,14 @@ pub struct Finding {
     pub participants: Vec<Participant>,
     /// How often it was seen.
     pub count: u64,
+    /// At how many instructions: more than one for copies of a line that the compiler has unrolled.
+    pub copies: u64,
+    /// What it costs: passes of 128 bytes, between a multiprocessor and its cache or over the banks of shared memory, that are made for
+    /// nothing; for lanes without work, instructions of whole warps. `None` where that is no matter or not known.
+    pub cost: Option<u64>,
     /// What to do.
     pub fix: String,
+    /// The same of a race, for tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
 }

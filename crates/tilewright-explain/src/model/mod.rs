@@ -9,10 +9,10 @@ mod roofline;
 mod traffic;
 
 pub use access::{Access, Operation, Space};
-pub use finding::{Finding, Location, Participant, Severity};
+pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity};
 pub use line::Line;
 pub use occupancy::{AllocatedPerBlock, BlocksAllowed, OccupancySummary};
-pub use recording::{Buffer, Execution, Patterns, Recording, Shape, SourceText};
+pub use recording::{Buffer, Execution, Patterns, PtxInstruction, Recording, Shape, SourceText};
 pub use roofline::{Intensity, RooflinePosition};
 pub use traffic::{BankTraffic, OptimisedTraffic, SectorTraffic, Traffic};
 

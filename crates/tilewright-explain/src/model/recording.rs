@@ -1,18 +1,35 @@
 //! Which addresses the lanes of warps access, each distinct pattern once.
 
-use serde::{Serialize, Serializer, ser::SerializeTuple};
+use serde::Serialize;
 
 /// What the pictures of a report are drawn from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
     /// The source files.
     pub sources: Vec<SourceText>,
+    /// The PTX instructions that were executed, in the order of the text.
+    pub instructions: Vec<PtxInstruction>,
     /// Arrays in global memory.
     pub buffers: Vec<Buffer>,
     /// The block whose executions are recorded.
     pub block: [u32; 3],
     /// A row for each access of the kernel that was executed.
     pub patterns: Vec<Patterns>,
+}
+
+/// A PTX instruction that was executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PtxInstruction {
+    /// Its line of the PTX text, from 1.
+    pub ptx_line: u32,
+    /// The CUDA file, as [`super::Line::file`] names it; empty without line information.
+    pub file: String,
+    /// The CUDA line, from 1; 0 without line information.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
+    /// How often a warp executed it.
+    pub executions: u64,
 }
 
 /// A source file.
@@ -45,7 +62,7 @@ pub struct Buffer {
 }
 
 /// What one memory instruction accesses.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Patterns {
     /// The [`super::Access::id`].
     pub access: usize,
@@ -72,7 +89,7 @@ pub struct Shape {
     pub count: u64,
 }
 
-/// One execution by one warp. Serialises to `[warp, round, shape, buffer, base]`.
+/// One execution by one warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// The warp of the block.
@@ -86,16 +103,8 @@ pub struct Execution {
     /// Where the shape's line begins: bytes from the start of the array. It is negative for an array that does not begin
     /// at a line.
     pub base: i64,
-}
-
-impl Serialize for Execution {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut row = serializer.serialize_tuple(5)?;
-        row.serialize_element(&self.warp)?;
-        row.serialize_element(&self.round)?;
-        row.serialize_element(&self.shape)?;
-        row.serialize_element(&self.buffer)?;
-        row.serialize_element(&self.base)?;
-        row.end()
-    }
+    /// When, among all executions that were seen of the block.
+    pub order: u64,
+    /// How many barriers of all threads of the block lie before it, or a number that grows with them.
+    pub epoch: u32,
 }

@@ -133,6 +133,9 @@ impl Site {
             space: self.space,
             operation: self.operation,
             bytes_per_lane: 4,
+            buffer: Some(["A", "B", "C", "tile"][self.id].into()),
+            executions: WARPS * self.turns,
+            lanes_per_address: None,
             traffic: self.traffic(),
         }
     }
@@ -216,6 +219,9 @@ fn race() -> Finding {
         }),
         block: Some([1, 0, 0]),
         threads: vec![thread],
+        element: Some("tile[3][0]".into()),
+        iteration: None,
+        further_ptx_lines: Vec::new(),
     };
     Finding {
         severity: Severity::Error,
@@ -223,7 +229,10 @@ fn race() -> Finding {
         message: "two threads access the same word of shared memory without a barrier between them".into(),
         participants: vec![participant("store", 8, [3, 0, 0]), participant("load", 9, [0, 3, 0])],
         count: 992,
+        copies: 1,
+        cost: None,
         fix: "put __syncthreads() between the two".into(),
+        remedy: Some(Remedy { insert: "__syncthreads()", place: RemedyPlace::Between, after_line: Some(8) }),
     }
 }
 
@@ -244,6 +253,7 @@ pub fn recording() -> Recording {
                     bytes: 4,
                     buffer: site.buffer,
                     start: site.start(),
+                    epoch: 0,
                 });
             }
         }
@@ -258,6 +268,16 @@ pub fn recording() -> Recording {
         column_stride: 1,
     };
     Recording {
+        instructions: SITES
+            .iter()
+            .map(|site| PtxInstruction {
+                ptx_line: 40 + site.line,
+                file: "naive.cu".into(),
+                line: site.line,
+                text: format!("{} %f1, [%rd1];", site.instruction),
+                executions: WARPS * site.turns,
+            })
+            .collect(),
         sources: vec![SourceText { name: "naive.cu".into(), text: SOURCE.into() }],
         buffers: ["A", "B", "C"].map(buffer).into(),
         block: [0, 0, 0],

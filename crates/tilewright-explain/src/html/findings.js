@@ -1,0 +1,48 @@
+// Findings: errors first, then what costs most.
+
+/** As many as are shown at once. */
+const SHOWN_FINDINGS = 4;
+
+function findingsView(kernel, index, choose) {
+  const { findings } = kernel.explanation;
+  const cards = findings.map((finding) => card(kernel, finding, choose));
+  const [shown, rest] = [cards.slice(0, SHOWN_FINDINGS), cards.slice(SHOWN_FINDINGS)];
+  return el(
+    "section",
+    { "aria-labelledby": `findings-${index}` },
+    heading("Findings, what costs most first", `findings-${index}`),
+    cards.length ? el("div", { class: "cards" }, ...shown) : el("p", {}, "None: no errors, and no line moves much for nothing."),
+    rest.length ? folded(plural(rest.length, "more finding"), el("div", { class: "cards" }, ...rest)) : null,
+  );
+}
+
+function card(kernel, finding, choose) {
+  const share = finding.cost == null || !kernel.passes || finding.kind === "divergence" || finding.kind === "atomic-contention" ? null : finding.cost / kernel.passes;
+  const copies = finding.copies > 1 ? ` · ${finding.copies} unrolled copies` : "";
+  return el(
+    "article",
+    { class: `card ${finding.severity}` },
+    el("h3", {}, el("span", { class: "severity" }, finding.severity), ` · ${finding.kind.replaceAll("-", " ")}${copies}`),
+    share == null ? null : el("p", { class: "cost" }, el("span", { class: "bar-track" }, el("span", { class: "bar bad", style: `width: ${100 * Math.min(1, share)}%` })), el("span", {}, `${percent(share)} of all passes`)),
+    el("p", {}, ...rich(finding.message), finding.severity !== "advice" && finding.count > 1 ? ` (${count(finding.count)} times)` : null),
+    finding.participants.length ? el("ul", {}, ...finding.participants.map((p) => el("li", {}, ...participant(kernel, p, choose)))) : null,
+    el("p", {}, el("strong", {}, "Fix: "), ...rich(finding.fix)),
+  );
+}
+
+function participant(kernel, { what, location, block, threads, element, iteration }, choose) {
+  const parts = [el("code", {}, what)];
+  if (element) parts.push(" on ", el("code", {}, element));
+  if (location?.file && location.line) {
+    const access = kernel.explanation.lines.flatMap((line) => line.accesses).find((a) => a.ptx_line === location.ptx_line);
+    const place = `${fileName(location.file)}:${location.line}`;
+    parts.push(" at ", access ? el("button", { class: "link", click: (event) => choose(access.id, event.currentTarget) }, `${place}, show lanes`) : place);
+  } else if (location) parts.push(` at PTX line ${location.ptx_line}`);
+  if (block) parts.push(`, block (${block.join(", ")})`);
+  if (threads.length) {
+    const named = threads.slice(0, 4).map((thread) => `(${thread.join(", ")})`).join(" ");
+    parts.push(`, ${threads.length === 1 ? "thread" : "threads"} ${named}${threads.length > 4 ? ` and ${threads.length - 4} more` : ""}`);
+  }
+  if (iteration) parts.push(`, iteration ${iteration}`);
+  return parts;
+}

@@ -1,0 +1,305 @@
+//! The first thing to say about a launch: what is wrong with it, or what it loses most by.
+//!
+//! Sentences follow from counts alone. In them `code` stands in backquotes, and what matters most between double asterisks.
+
+use crate::{
+    measured,
+    model::{Access, Explanation, Finding, Line, Severity, Traffic},
+    text::grouped,
+};
+use serde::Serialize;
+use tilewright_arch::memory::global::SECTOR_BYTES;
+
+/// What kind of verdict it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// The kernel is wrong.
+    Error,
+    /// It loses something.
+    Slow,
+    /// Nothing stands out.
+    #[default]
+    Good,
+}
+
+/// A sentence that says it, and some that say more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What kind it is.
+    pub tone: Tone,
+    /// The sentence.
+    pub headline: String,
+    /// Why, and how much it is.
+    pub details: Vec<String>,
+}
+
+/// A loss below this part of all passes is no headline.
+const WORTH_SAYING: f64 = 0.02;
+/// Two counts that differ by less are the same.
+const SAME: f64 = 1.01;
+
+/// The verdict on one launch.
+pub fn verdict(e: &Explanation) -> Verdict {
+    let (tone, headline, mut details) = errors(e).or_else(|| loss(e)).unwrap_or_else(|| nothing(e));
+    details.extend(measured::of(e).map(|measured| {
+        let tera = measured.flop_per_second / 1e12;
+        let library = measured::measured("cuBLAS").map_or(String::new(), |library| {
+            format!("; cuBLAS reaches {:.1}", library.flop_per_second / 1e12)
+        });
+        format!("Measured on an {} (n = {}): **{} TFLOP/s**{library}.", measured.gpu, measured.n, short(tera))
+    }));
+    Verdict { tone, headline, details }
+}
+
+/// The verdict on two launches beside each other.
+pub fn compared(a: &Explanation, b: &Explanation) -> Verdict {
+    if let Some((tone, headline, details)) = errors(a).or_else(|| errors(b)) {
+        return Verdict { tone, headline, details };
+    }
+    let counts = COUNTS.map(|(unit, of)| (unit, of(a), of(b)));
+    let ratio = |(_, x, y): &(&str, u64, u64)| (*x.max(y) as f64) / (*x.min(y)).max(1) as f64;
+    let differing: Vec<_> = counts.iter().filter(|count| ratio(count) > SAME).collect();
+    let Some(most) = differing.iter().max_by(|x, y| ratio(x).total_cmp(&ratio(y))) else {
+        let headline =
+            format!("`{}` and `{}` cost the same, as far as these counts tell.", a.kernel, b.kernel);
+        return Verdict { tone: Tone::Good, headline, details: Vec::new() };
+    };
+    let name = |x: u64, y: u64| if x > y { &a.kernel } else { &b.kernel };
+    let same = if a.totals.warp_instructions == b.totals.warp_instructions {
+        format!("Same {} instructions. ", grouped(a.totals.warp_instructions))
+    } else {
+        String::new()
+    };
+    let headline = format!(
+        "{same}`{}` {} **{} times** the {}.",
+        name(most.1, most.2),
+        VERBS(most.0),
+        short(ratio(most)),
+        most.0
+    );
+    let mut details = Vec::new();
+    for e in [a, b] {
+        if let Some((_, why, more)) = loss(e) {
+            details.push(format!("`{}`: {why}", e.kernel));
+            details.extend(more.into_iter().take(1));
+        }
+    }
+    let others = differing.iter().filter(|count| count.0 != most.0);
+    details.extend(others.map(|count| {
+        format!(
+            "`{}` {} {} times the {}.",
+            name(count.1, count.2),
+            VERBS(count.0),
+            short(ratio(count)),
+            count.0
+        )
+    }));
+    details.extend(measured_factor(a, b));
+    Verdict { tone: Tone::Slow, headline, details }
+}
+
+type Parts = (Tone, String, Vec<String>);
+
+/// What is compared: a unit, and how many of it a launch has.
+type Count = (&'static str, fn(&Explanation) -> u64);
+
+const COUNTS: [Count; 3] = [
+    ("bytes", moved_bytes),
+    ("passes over the banks", shared_passes),
+    ("instructions", |e| e.totals.warp_instructions),
+];
+
+/// What a kernel does with a unit.
+const VERBS: fn(&str) -> &'static str = |unit| match unit {
+    "bytes" => "moves",
+    "instructions" => "executes",
+    _ => "needs",
+};
+
+fn measured_factor(a: &Explanation, b: &Explanation) -> Option<String> {
+    let (x, y) = (measured::of(a)?, measured::of(b)?);
+    let (fast, slow, faster, slower) =
+        if x.flop_per_second > y.flop_per_second { (x, y, a, b) } else { (y, x, b, a) };
+    Some(format!(
+        "Measured on an {} (n = {}): `{}` is **{} times as fast** as `{}`, {} against {} TFLOP/s.",
+        fast.gpu,
+        fast.n,
+        faster.kernel,
+        short(fast.flop_per_second / slow.flop_per_second),
+        slower.kernel,
+        short(fast.flop_per_second / 1e12),
+        short(slow.flop_per_second / 1e12)
+    ))
+}
+
+fn errors(e: &Explanation) -> Option<Parts> {
+    let errors: Vec<&Finding> =
+        e.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    let first = errors.first()?;
+    let headline = format!("`{}` is wrong: **{}**{}.", e.kernel, first.kind.replace('-', " "), places(first));
+    let mut details = vec![sentence(&first.message), format!("Fix: {}.", first.fix)];
+    if errors.len() > 1 {
+        details.push(format!("{} more errors are below.", errors.len() - 1));
+    }
+    Some((Tone::Error, headline, details))
+}
+
+/// What the launch loses most by.
+fn loss(e: &Explanation) -> Option<Parts> {
+    let worst = e.findings.iter().filter(|f| f.severity == Severity::Advice).max_by_key(|f| f.cost)?;
+    let cost = worst.cost?;
+    let share = cost as f64 / passes(e).max(1) as f64;
+    if share < WORTH_SAYING {
+        return None;
+    }
+    let place = places(worst);
+    let place = place.strip_prefix(", line").map_or(place.clone(), |line| format!("Line{line}"));
+    let access = access_of(e, worst);
+    let what = access.map_or(String::new(), |access| format!(", {}", emphasised(access)));
+    let (said, more) = match (&worst.kind[..], access) {
+        ("uncoalesced" | "misaligned", Some(access)) => sectors(e, worst, access)?,
+        ("bank-conflict", Some(access)) => banks(access)?,
+        _ => {
+            (sentence(worst.message.split_once(": ").map_or(&worst.message, |(_, rest)| rest)), String::new())
+        }
+    };
+    let copies =
+        if worst.copies > 1 { format!(" ({} unrolled copies)", worst.copies) } else { String::new() };
+    let mut details: Vec<String> = Some(more).filter(|more| !more.is_empty()).into_iter().collect();
+    if worst.kind != "divergence" && worst.kind != "atomic-contention" {
+        details
+            .push(format!("That is **{}** of all passes between the SM and its memories.", percent(share)));
+    }
+    details.push(format!("Fix: {}.", worst.fix));
+    Some((Tone::Slow, format!("{place}{what}{copies}: {said}"), details))
+}
+
+fn sectors(e: &Explanation, finding: &Finding, access: &Access) -> Option<(String, String)> {
+    let participant = finding.participants.first()?;
+    let is_copy = |other: &&Access| participant.further_ptx_lines.contains(&other.ptx_line);
+    let copies = e.accesses().filter(is_copy).filter_map(Access::sectors);
+    let mut sum = *access.sectors()?;
+    copies.for_each(|more| sum += *more);
+    let said = format!("**{}** of the moved bytes are used.", percent(sum.efficiency()?.min(1.0)));
+    let more = format!(
+        "A request moves {} sectors where {} would hold its data.",
+        short(sum.sectors_per_request()?),
+        short(sum.ideal_sectors as f64 / sum.requests as f64)
+    );
+    Some((said, more))
+}
+
+fn banks(access: &Access) -> Option<(String, String)> {
+    let banks = access.banks()?;
+    let said = format!(
+        "a request takes **{} passes** over the banks where {} would do.",
+        short(banks.wavefronts_per_request()?),
+        short(banks.ideal_per_request()?)
+    );
+    Some((said, "Its lanes want different words of the same bank.".into()))
+}
+
+fn nothing(e: &Explanation) -> Parts {
+    let used =
+        used(e).map_or(String::new(), |used| format!(" {} of the bytes that move are used.", percent(used)));
+    let headline =
+        format!("Nothing stands out in `{}`: no errors, and no line moves much for nothing.{used}", e.kernel);
+    let total = passes(e);
+    let of_line = |line: &Line| line.accesses.iter().map(passes_of).sum::<u64>();
+    let busiest = e.lines.iter().max_by_key(|line| of_line(line)).filter(|_| total > 0);
+    let most = busiest.map(|line| {
+        format!(
+            "Most passes are those of line {}: {}.",
+            line.line,
+            percent(of_line(line) as f64 / total as f64)
+        )
+    });
+    (Tone::Good, headline, most.into_iter().collect())
+}
+
+/// The access that a finding is about.
+fn access_of<'a>(e: &'a Explanation, finding: &Finding) -> Option<&'a Access> {
+    let ptx_line = finding.participants.first()?.location.as_ref()?.ptx_line?;
+    e.accesses()
+        .find(|access| access.ptx_line == ptx_line && finding.participants[0].what == access.instruction)
+}
+
+fn emphasised(access: &Access) -> String {
+    let words = access.describe();
+    match &access.buffer {
+        Some(buffer) => words.replace(buffer.as_str(), &format!("**{buffer}**")),
+        None => words,
+    }
+}
+
+/// `, line 12`, `, lines 12 and 14`, or nothing.
+fn places(finding: &Finding) -> String {
+    let lines = finding.participants.iter().filter_map(|p| p.location.as_ref());
+    let mut lines: Vec<String> = lines
+        .filter_map(|l| {
+            l.line.map(|line| line.to_string()).or_else(|| Some(format!("{} of the PTX", l.ptx_line?)))
+        })
+        .collect();
+    lines.dedup();
+    match &lines[..] {
+        [] => String::new(),
+        [line] => format!(", line {line}"),
+        lines => format!(", lines {}", lines.join(" and ")),
+    }
+}
+
+/// Bytes that move between the multiprocessors and their caches.
+pub(crate) fn moved_bytes(e: &Explanation) -> u64 {
+    u64::from(SECTOR_BYTES) * e.accesses().filter_map(Access::sectors).map(|t| t.sectors).sum::<u64>()
+}
+
+fn shared_passes(e: &Explanation) -> u64 {
+    e.accesses().filter_map(Access::banks).map(|t| t.wavefronts).sum()
+}
+
+/// Passes of 128 bytes, to the cache and over the banks.
+pub(crate) fn passes(e: &Explanation) -> u64 {
+    e.accesses().map(passes_of).sum()
+}
+
+fn passes_of(access: &Access) -> u64 {
+    match &access.traffic {
+        Traffic::Sectors(t) => t.sectors.div_ceil(4),
+        Traffic::Banks(t) => t.wavefronts,
+    }
+}
+
+/// Requested bytes as a part of those that move, at most 1.
+pub(crate) fn used(e: &Explanation) -> Option<f64> {
+    let requested: u64 = e.accesses().filter_map(Access::sectors).map(|t| t.bytes_requested).sum();
+    let moved = moved_bytes(e);
+    (moved > 0).then(|| (requested as f64 / moved as f64).min(1.0))
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+fn percent(part: f64) -> String {
+    format!("{} %", short(100.0 * part))
+}
+
+/// Three digits at most, without needless zeros.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 10.0 && (v - v.round()).abs() < 0.05 => 0,
+        v if v >= 100.0 => 0,
+        v if v >= 1.0 => 1,
+        _ => 2,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') && value.abs() >= 1.0 {
+        text.trim_end_matches('0').trim_end_matches('.').into()
+    } else {
+        text
+    }
+}
