@@ -81,6 +81,32 @@ fn atomics_that_wait_for_each_other_are_a_finding() {
 }
 
 #[test]
+fn a_picture_of_the_lanes_of_a_line() {
+    let desk = desk();
+    desk.ok("explain naive --arg M=64 --arg N=64 --arg K=64 --picture 15 lanes.svg");
+    let svg = desk.get("lanes.svg");
+    assert!(svg.contains("load of A: 32 sectors, 1024 bytes for 128"), "{svg}");
+    assert!(svg.contains("load of B: 1 sector, 32 bytes for 4") && svg.contains("×32"), "{svg}");
+    // One request each, though the loop is unrolled; 32 lanes of A in cells of their own.
+    assert_eq!(svg.matches("class=\"heading\"").count(), 2);
+    assert_eq!(svg.matches("class=\"sector\"").count(), 32 + 1 + 1);
+    assert!(svg.contains("prefers-color-scheme: dark"));
+    desk.ok("explain transpose-tiled --picture 13 banks.svg");
+    assert!(desk.get("banks.svg").contains("load of tile: 32 passes over the banks"));
+    desk.ok("explain naive --arg M=64 --arg N=64 --arg K=64 --picture semiring.cuh:8 store.svg");
+    assert!(desk.get("store.svg").contains("store to C: 32 sectors"));
+    for (value, words) in [
+        ("1 lanes.svg", "these do: 15, semiring.cuh:8"),
+        ("x lanes.svg", "'x' is no line"),
+        ("15 lanes.png", "pictures are .svg"),
+    ] {
+        let run = desk.run(&format!("explain naive --arg M=64 --arg N=64 --arg K=64 --picture {value}"));
+        assert_eq!(run.code, Some(2), "{}", run.err);
+        assert!(run.err.contains(words), "{}", run.err);
+    }
+}
+
+#[test]
 fn matrices_come_from_files() {
     let desk = desk();
     let numbers: Vec<String> = (0..256).map(|i| format!("{i}.5")).collect();

@@ -15,6 +15,7 @@ pub mod html;
 mod measured;
 mod merge;
 mod model;
+mod picture;
 mod races;
 mod recorder;
 pub mod text;
@@ -26,6 +27,7 @@ pub use charts::OccupancyCurves;
 pub use execute::{Control, Explained, Progress};
 pub use measured::{Measured, measured};
 pub use model::*;
+pub use picture::picture;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 pub use verdict::{Tone, Verdict, compared, verdict};
 

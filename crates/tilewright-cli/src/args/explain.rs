@@ -25,6 +25,7 @@ ends at once. --max-time 0 lets a kernel take as long as it does.
 Examples:
   tilewright explain shared-tile --arg M=256 --arg N=256 --arg K=256 --report shared-tile.html
   tilewright explain naive --compare coalesced --gpu a6000
+  tilewright explain transpose-tiled --picture 13 banks.svg
   tilewright explain scale.cu --grid 4 --block 256 --arg x=f32[1024]:random --arg n=1024 --arg factor=1.5";
 
 /// Run a CUDA kernel without a GPU, and say how it uses the memory of one
@@ -43,6 +44,9 @@ pub struct Explain {
     /// Write a page with pictures; it needs no network
     #[arg(long, value_name = "F.html", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub report: Option<PathBuf>,
+    /// Write a picture of the lanes of the accesses of a line, as SVG. A line of another file than the kernel's own is FILE:LINE
+    #[arg(long, value_names = ["LINE", "F.svg"], num_args = 2, help_heading = "Output")]
+    pub picture: Option<Vec<String>>,
 
     /// Which kernel of the file; a part of its name is enough if only one has it
     #[arg(long, value_name = "NAME", help_heading = "Launch")]

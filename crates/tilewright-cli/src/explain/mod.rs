@@ -1,6 +1,7 @@
 //! `tilewright explain`: what a kernel does to the memory of a GPU.
 
 mod matrices;
+mod picture;
 
 use crate::{
     args::{Common, Explain, Format},
@@ -21,6 +22,7 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
         say_which(common, name);
     }
     matrices::check_pipes(args)?;
+    let picture = args.picture.as_deref().map(picture::Wanted::parse).transpose()?;
     interrupt::watch();
     let matrices = Matrices::default();
     let first = explain(&args.kernel, args, common, &gpu, &matrices)?;
@@ -31,6 +33,10 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     if let Some(path) = &args.report {
         files::write_bytes(path, page(&all)?.as_bytes())?;
         terminal::note(common, "report", &format!("wrote {}", path.display()));
+    }
+    if let Some(picture) = picture {
+        let path = picture.write(&first)?;
+        terminal::note(common, "picture", &format!("wrote {}", path.display()));
     }
     let other = second.as_ref().map(|second| &second.explanation);
     match common.format {
