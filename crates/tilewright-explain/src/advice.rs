@@ -188,13 +188,13 @@ fn of_atomics(copies: &[&Access]) -> Option<Remark> {
     // On the hardware this is a loop of its own, and its rounds are counted; elsewhere the lanes of an address take turns.
     let (message, each) = if rounds >= CONTENDED {
         let message = format!(
-            "the hardware makes a loop of it, and a warp takes {rounds:.1} rounds where 1 would do: {lanes:.1} lanes of a warp \
-             meet in an address, and the warps of the block meet there too"
+            "a warp takes {rounds:.1} rounds where 1 would do: the hardware makes a loop of it, {lanes:.1} lanes of a warp meet \
+             in an address, and the warps of the block meet there too"
         );
         (message, rounds - 1.0)
     } else {
         let message = format!(
-            "{lanes:.1} lanes of a warp meet in an address and take turns there, and the other warps come to the same addresses"
+            "{lanes:.1} lanes of a warp meet in an address and take turns there: the other warps come to the same addresses"
         );
         (message, lanes - 1.0)
     };

@@ -113,7 +113,8 @@ fn header(e: &Explanation, width: usize) -> String {
     if e.entry != e.kernel {
         let _ = write!(out, " (entry {})", e.entry);
     }
-    let _ = write!(out, ": {} blocks of {} threads", size(e.grid), size(e.block));
+    let blocks = if e.grid == [1; 3] { "block" } else { "blocks" };
+    let _ = write!(out, ": {} {blocks} of {} threads", size(e.grid), size(e.block));
     if e.dynamic_shared_memory > 0 {
         let _ = write!(out, ", {} bytes of dynamic shared memory", grouped(e.dynamic_shared_memory.into()));
     }

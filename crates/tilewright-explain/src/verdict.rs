@@ -140,7 +140,8 @@ fn errors(e: &Explanation) -> Option<Parts> {
     let headline = format!("`{}` is wrong: **{}**{}.", e.kernel, first.kind.replace('-', " "), places(first));
     let mut details = vec![sentence(&first.message), format!("Fix: {}.", first.fix)];
     if errors.len() > 1 {
-        details.push(format!("{} more errors are below.", errors.len() - 1));
+        let more = errors.len() - 1;
+        details.push(format!("{more} more {} below.", if more == 1 { "error is" } else { "errors are" }));
     }
     Some((Tone::Error, headline, details))
 }
@@ -160,8 +161,14 @@ fn loss(e: &Explanation) -> Option<Parts> {
     let (said, more) = match (&worst.kind[..], access) {
         ("uncoalesced" | "misaligned", Some(access)) => sectors(e, worst, access)?,
         ("bank-conflict", Some(access)) => banks(access)?,
+        ("atomic-contention", Some(_)) => {
+            let (_, rest) = worst.message.split_once(": ")?;
+            let (said, why) = rest.split_once(": ").unwrap_or((rest, ""));
+            (format!("{said}."), sentence(why))
+        }
         _ => {
-            (sentence(worst.message.split_once(": ").map_or(&worst.message, |(_, rest)| rest)), String::new())
+            let said = worst.message.split_once(": ").map_or(&*worst.message, |(_, rest)| rest);
+            (format!("{said}."), String::new())
         }
     };
     let copies =

@@ -19,11 +19,11 @@ const placeText = (kernel, access) => {
 };
 
 /** A view of requests of an access: `draw` shows one. */
-function requestView(kernel, access, chooseLane) {
+function requestView(kernel, access, chooseLane, where = "") {
   const { recording, explanation } = kernel;
   const patterns = patternsOf(kernel, access);
   const said = el("p", { class: "said" });
-  const stage = scroll(`Picture of the lanes: ${placeText(kernel, access)}`);
+  const stage = scroll(`Picture of the lanes: ${placeText(kernel, access)}${where}`);
   const more = el("p", { class: "faint" });
   const lane = el("p", { class: "lane-words", "aria-live": "polite" });
   const element = el("div", { class: "request" }, said, access.space === "shared" ? null : legend(), stage, more, lane);
@@ -65,8 +65,8 @@ function requestView(kernel, access, chooseLane) {
       return;
     }
     const name = access.buffer ?? "memory";
-    const what = shown.buffer ? elementText(shown.buffer, at.byte) : `${name}, byte ${count(at.byte)}`;
     const term = termOf(source.text, name);
+    const what = shown.buffer ? elementText(shown.buffer, at.byte) : wordText(name, term, at.byte);
     const where = access.space === "shared" ? `bank ${(((at.byte + shown.phase) >> 2) & 31)}` : `sector ${count(Math.floor((at.byte + shown.phase) / SECTOR))}`;
     lane.replaceChildren(
       el("strong", {}, `Lane ${number}`), ` is ${thread}. It wants `, el("strong", {}, what),
@@ -87,7 +87,7 @@ function drawing(access, lanes, phase) {
     const rounds = access.requests / Math.max(1, access.executions);
     const contended = isAtomic(access) && rounds > 1.01 ? ` With the other warps of its block it takes ${decimal(rounds)} rounds.` : "";
     const what = isAtomic(access) ? `${plural(drawn.passes, "turn")}: lanes that meet in a word wait for each other.${contended}` : `${plural(drawn.passes, "pass", "passes")} over the banks`;
-    const said = `${plural(lanes.length, "lane")}, ${plural(words, "word")}: **${what}**`;
+    const said = `${plural(lanes.length, "lane")}, ${plural(words, "word")}: **${what}** `;
     return { ...drawn, said, text: said.replaceAll("*", ""), badge: isAtomic(access) ? null : badge(drawn.passes <= Math.max(1, bytes / 4), drawn.passes === 1 ? "no conflict" : `${drawn.passes} passes`) };
   }
   const drawn = sectorPicture(lanes, bytes, phase);

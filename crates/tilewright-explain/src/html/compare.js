@@ -38,7 +38,8 @@ function column(kernel, index, first) {
   const name = kernel.explanation.kernel;
   const key = `access${index}`;
   const like = (access) => (access.space === "shared") === (first?.space === "shared");
-  const chosen = accessById(kernel, recalled(key, -1)) ?? costliest(kernel, like) ?? costliest(kernel);
+  const same = (access) => like(access) && access.operation === first?.operation;
+  const chosen = accessById(kernel, recalled(key, -1)) ?? costliest(kernel, same) ?? costliest(kernel, like) ?? costliest(kernel);
   const groups = kernel.explanation.lines.flatMap(mergedAccesses).filter((group) => patternsOf(kernel, group[0])?.runs.length);
   const select = el("select", {}, ...groups.map((group) => el("option", { value: group[0].id, selected: group[0].id === chosen?.id ? "" : null }, placeText(kernel, group[0]))));
   const place = el("div");
@@ -50,7 +51,7 @@ function column(kernel, index, first) {
       place.replaceChildren(el("p", {}, "It accesses no memory."));
       return;
     }
-    request = requestView(kernel, access, (lane) => chooseLane(lane));
+    request = requestView(kernel, access, (lane) => chooseLane(lane), ", compared");
     place.replaceChildren(request.element);
   }
   show(chosen?.id);
@@ -86,8 +87,10 @@ function differingLines(kernel, index) {
 function codeLines({ explanation, sources }) {
   const own = explanation.lines.toSorted((a, b) => b.warp_instructions - a.warp_instructions)[0]?.file;
   const text = sources.find(({ name }) => name === own)?.text ?? "";
-  const executed = new Set(explanation.lines.filter(({ file }) => file === own).map(({ line }) => line));
-  return text.split("\n").filter((_, i) => executed.has(i + 1)).map((line) => line.trim()).filter((line) => line && !line.includes(explanation.entry));
+  const lines = text.split("\n").map((line) => line.trim());
+  const entry = lines.findIndex((line) => line.includes(`${explanation.entry}(`));
+  const body = lines.slice(lines.findIndex((line, i) => i >= entry && line.startsWith("{")) + 1);
+  return body.filter((line) => /\w/.test(line) && !line.startsWith("//"));
 }
 
 /** A line, with what another does not have marked. */

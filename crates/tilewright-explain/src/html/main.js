@@ -20,7 +20,7 @@ function header() {
 /** How the kernels were launched; what is the same for all is said once. */
 function facts(kernels) {
   const of = ({ explanation: e }) => [
-    `${extent(e.grid)} blocks of ${extent(e.block)} threads`,
+    `${extent(e.grid)} ${e.grid.every((n) => n === 1) ? "block" : "blocks"} of ${extent(e.block)} threads`,
     e.dynamic_shared_memory ? `${count(e.dynamic_shared_memory)} bytes of dynamic shared memory` : null,
     e.gpu && `for ${e.gpu}`,
   ].filter(Boolean).join(" · ");

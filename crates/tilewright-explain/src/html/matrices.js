@@ -129,7 +129,7 @@ function paint(canvas, levels, width, scale) {
   });
   if (!chosen) return;
   // A ring, because the element itself may be a pixel.
-  for (const [ink, line] of [["--page", 5], ["--cell-chosen", 2.5]]) {
+  for (const [ink, line] of [["--sector", 5], ["--cell-chosen", 2.5]]) {
     context.strokeStyle = colour(ink);
     context.lineWidth = line;
     context.beginPath();

@@ -101,6 +101,12 @@ function elementText(buffer, byte) {
   return `${buffer.name}[${i}][${j}]`;
 }
 
+/** A word of a shared variable: how many dimensions it has is known by the term of the source alone. */
+function wordText(name, term, byte) {
+  const word = count(Math.floor(byte / WORD));
+  return term && !term.includes("][") ? `${name}[${word}]` : `word ${word} of ${name}`;
+}
+
 /** Row and column of an element. */
 function placeOf(buffer, index) {
   const byRows = buffer.row_stride >= buffer.column_stride;

@@ -33,8 +33,10 @@ function raceSource(kernel, acts, remedy) {
   for (let number = Math.max(1, from); number <= Math.min(to, code.length); number++) {
     rows.push(el("div", { class: lines.includes(number) ? "race-line" : null }, el("span", { class: "line" }, String(number)), code[number - 1]));
     if (remedy?.after_line === number && remedy.place !== "within_line") {
-      const indent = code[number - 1].match(/^\s*/)[0];
-      rows.push(el("div", { class: "race-fix" }, el("span", { class: "line" }, "+"), `${indent}${remedy.insert};  // the fix: ${remedy.place === "end_of_loop" ? "at the end of the loop's body" : "all pass here"}`));
+      // Outside of the `if` that the access stands in.
+      const isWithinIf = remedy.place === "end_of_loop" && /^\s*if\b/.test(code[number - 2] ?? "");
+      const indent = code[number - (isWithinIf ? 2 : 1)].match(/^\s*/)[0];
+      rows.push(el("div", { class: "race-fix" }, el("span", { class: "line" }, "+"), `${indent}${remedy.insert};  // the fix: ${remedy.place === "end_of_loop" ? "the end of the loop's body, which all threads pass" : "where all threads pass"}`));
     }
   }
   return scroll("Lines of the race", el("pre", { class: "race-source" }, ...rows));

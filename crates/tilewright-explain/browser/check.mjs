@@ -1,0 +1,56 @@
+// Opens the pages of a folder in headless Chromium and looks at them as readers do: first screens, phone, print, keyboard, both themes.
+//
+//   npm ci
+//   node check.mjs DIRECTORY [DIRECTORY FOR SCREENSHOTS]
+//
+// CHROMIUM names the browser. `cargo test -p tilewright-cli --test browser` makes the pages and runs this.
+
+import fs from "node:fs";
+import path from "node:path";
+import { chromium } from "playwright-core";
+import { contrasts, everyPage } from "./pages.mjs";
+import { comparison, keyboard, kernel, print, race, restored } from "./behaviour.mjs";
+
+const [folder, shots] = process.argv.slice(2);
+const failures = [];
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** Opens a page, and runs checks on it. What they find is gathered. */
+async function look(name, { width, height, theme = "light" }, ...checks) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(5000);
+  const fail = (what) => failures.push(`${name} at ${width} x ${height}, ${theme}: ${what}`);
+  page.on("pageerror", (error) => fail(error.message));
+  page.on("console", (message) => message.type() === "error" && fail(message.text()));
+  page.on("request", (request) => /^(file|data):/.test(request.url()) || fail(`it asks for ${request.url()}`));
+  const file = path.resolve(folder, `${name}.html`);
+  await page.goto(`file://${file}`);
+  if (shots) await page.screenshot({ path: path.join(shots, `${name}-${width}-${theme}.png`) });
+  const expect = (is, what) => is || fail(what);
+  for (const check of checks) await check({ page, expect, name, file, width, height, theme }).catch((error) => fail(`${check.name}: ${error.message.split("\n").slice(0, 4).join(" ")}`));
+  await context.close();
+}
+
+const desktop = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+const names = fs.readdirSync(folder).filter((file) => file.endsWith(".html")).map((file) => file.slice(0, -5));
+for (const name of names) {
+  await look(name, desktop, everyPage);
+  await look(name, phone, everyPage);
+}
+for (const theme of ["light", "dark"]) {
+  await look("naive-coalesced", { ...desktop, theme }, contrasts, comparison, keyboard, restored);
+  await look("naive-coalesced", { ...phone, theme }, comparison);
+  await look("race", { ...desktop, theme }, race);
+}
+await look("race", phone, race);
+await look("naive-coalesced", desktop, print);
+for (const name of ["transpose-naive", "atomics-shared", "shared-tile", "block-tile-2d"]) await look(name, desktop, kernel);
+await browser.close();
+
+if (failures.length) {
+  console.error([...new Set(failures)].join("\n"));
+  process.exit(1);
+}
+console.log(`${names.length} pages are as they should be`);
