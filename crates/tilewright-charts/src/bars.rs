@@ -1,4 +1,5 @@
-//! A panel of horizontal bars: one value for each name.
+//! A panel of horizontal bars: one value for each name. Panels of one unit in a figure share their axis, so that bars of two panels can be
+//! compared.
 
 use crate::{
     axis::{Axis, Scale, number},
@@ -13,17 +14,29 @@ pub struct Bar {
     value: f64,
     note: String,
     hue: Hue,
+    spread: Option<(f64, f64)>,
 }
 
 impl Bar {
     /// A bar from 0 to `value`; a value that is negative or not finite has no bar.
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        Self { name: name.into(), value, note: number(value), hue: Hue::Blue }
+        Self { name: name.into(), value, note: number(value), hue: Hue::Blue, spread: None }
     }
 
     /// What is written beside the bar instead of the value.
     pub fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
+    }
+
+    /// A range around the value, such as that between two quartiles, drawn across the end of the bar.
+    pub fn spread(self, low: f64, high: f64) -> Self {
+        let is_range = low.is_finite() && high.is_finite() && low <= high;
+        Self { spread: is_range.then_some((low.max(0.0), high)), ..self }
+    }
+
+    /// The farthest that is drawn of it.
+    fn reach(&self) -> f64 {
+        self.spread.map_or(self.value, |(_, high)| self.value.max(high)).max(0.0)
     }
 
     /// The colour, blue unless set.
@@ -38,6 +51,25 @@ pub struct Bars {
     heading: String,
     unit: String,
     bars: Vec<Bar>,
+}
+
+/// Widths in pixels of the longest name and note, and the largest value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Extents {
+    names: f64,
+    notes: f64,
+    reach: f64,
+}
+
+impl Extents {
+    /// What holds both.
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            names: self.names.max(other.names),
+            notes: self.notes.max(other.notes),
+            reach: self.reach.max(other.reach),
+        }
+    }
 }
 
 const ROW: f64 = 24.0;
@@ -60,14 +92,27 @@ impl Bars {
         ABOVE + ROW * self.bars.len() as f64 + BELOW
     }
 
-    pub(crate) fn draw(&self, (left, top): Place, width: f64, out: &mut Vec<Shape>) {
+    /// What panels that are compared agree on.
+    pub(crate) fn extents(&self) -> Extents {
         let widest = |text: fn(&Bar) -> &str| {
             self.bars.iter().map(|bar| width_of(text(bar), SMALL)).fold(0.0, f64::max)
         };
-        let names = widest(|bar| &bar.name) + 12.0;
-        let notes = widest(|bar| &bar.note) + 12.0;
+        Extents {
+            names: widest(|bar| &bar.name),
+            notes: widest(|bar| &bar.note),
+            reach: self.bars.iter().map(Bar::reach).filter(|reach| reach.is_finite()).fold(0.0, f64::max),
+        }
+    }
+
+    /// Whether bars of both may be compared.
+    pub(crate) fn is_comparable(&self, other: &Self) -> bool {
+        self.unit == other.unit
+    }
+
+    pub(crate) fn draw(&self, (left, top): Place, width: f64, shared: &Extents, out: &mut Vec<Shape>) {
+        let (names, notes) = (shared.names + 12.0, shared.notes + 12.0);
         let length = (width - names - notes).max(0.25 * width);
-        let axis = Axis::covering(&self.unit, Scale::Linear, self.bars.iter().map(|bar| bar.value.max(0.0)));
+        let axis = Axis::covering(&self.unit, Scale::Linear, [shared.reach]);
         let (zero, bottom) = (left + names, top + ABOVE + ROW * self.bars.len() as f64);
         let text = |at, words: &str, ink, anchor| Text::new(at, words, SMALL, ink, anchor).into();
 
@@ -85,7 +130,17 @@ impl Bars {
             let (ink, height) = (Ink::Data(bar.hue), ROW - 8.0);
             out.push(text((zero - 8.0, y + 16.0), &bar.name, Ink::Text, Anchor::End));
             out.push(Shape::Rect { x: zero, y: y + 4.0, width: reach, height, ink, opacity: 1.0 });
-            out.push(text((zero + reach + 6.0, y + 16.0), &bar.note, Ink::Text, Anchor::Start));
+            let mut end = reach;
+            if let Some((low, high)) = bar.spread {
+                let [from, to] = [low, high].map(|value| zero + axis.place(value) * length);
+                let middle = y + ROW / 2.0;
+                let stroke = |places| Shape::Line { places, ink: Ink::Text, width: 1.5, dash: Dash::Solid };
+                out.push(stroke(vec![(from, middle), (to, middle)]));
+                out.extend([from, to].map(|x| stroke(vec![(x, middle - 4.0), (x, middle + 4.0)])));
+                end = end.max(to - zero);
+            }
+            let note = Text::new((zero + end + 6.0, y + 16.0), &bar.note, SMALL, Ink::Text, Anchor::Start);
+            out.push(note.with_halo().into());
         }
     }
 }
@@ -98,7 +153,8 @@ mod tests {
     fn bars_are_as_long_as_their_values() {
         let bars = Bars::new("", "GFLOP/s").bar(Bar::new("a", 50.0)).bar(Bar::new("b", 100.0));
         let mut out = Vec::new();
-        bars.bar(Bar::new("c", f64::NAN)).bar(Bar::new("d", -1.0)).draw((0.0, 0.0), 500.0, &mut out);
+        let bars = bars.bar(Bar::new("c", f64::NAN)).bar(Bar::new("d", -1.0));
+        bars.draw((0.0, 0.0), 500.0, &bars.extents(), &mut out);
         let widths: Vec<f64> = out
             .iter()
             .filter_map(|shape| match shape {

@@ -1,7 +1,7 @@
 //! A figure: a title and panels, laid out from top to bottom.
 
 use crate::{
-    bars::Bars,
+    bars::{Bars, Extents},
     plot::Plot,
     scene::{Anchor, SMALL, Scene, Shape, TITLE, Text},
     svg,
@@ -89,6 +89,15 @@ impl Figure {
         crate::png::write(&self.layout(), theme, scale)
     }
 
+    /// What a panel shares with all that it is compared with.
+    fn compared_with(&self, bars: &Bars) -> Extents {
+        let panels = self.panels.iter().filter_map(|panel| match panel {
+            Panel::Bars(other) if other.is_comparable(bars) => Some(other.extents()),
+            _ => None,
+        });
+        panels.fold(Extents::default(), Extents::with)
+    }
+
     fn layout(&self) -> Scene {
         let inner = self.width - 2.0 * MARGIN;
         let mut shapes = Vec::new();
@@ -109,7 +118,7 @@ impl Figure {
                     plot.total_height(inner)
                 }
                 Panel::Bars(bars) => {
-                    bars.draw((MARGIN, y), inner, &mut shapes);
+                    bars.draw((MARGIN, y), inner, &self.compared_with(bars), &mut shapes);
                     bars.total_height()
                 }
             };

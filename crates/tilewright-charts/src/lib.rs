@@ -18,6 +18,7 @@
 mod axis;
 mod bars;
 mod figure;
+mod labels;
 mod plot;
 #[cfg(feature = "png")]
 mod png;

@@ -2,6 +2,7 @@
 
 use crate::{
     axis::{Axis, number},
+    labels::{Candidate, Labels},
     scene::{Anchor, Dash, HEADING, Place, SMALL, Shape, Text, width_of},
     theme::{Hue, Ink},
 };
@@ -152,8 +153,12 @@ impl Plot {
             y: &self.y,
         };
         frame.draw_axes(left, out);
-        self.series.iter().for_each(|series| frame.draw_series(series, out));
-        self.marks.iter().for_each(|mark| frame.draw_mark(mark, out));
+        let mut labels = Labels::new([frame.left, top + HEADING_ROW, left + width, frame.bottom()]);
+        self.series.iter().for_each(|series| frame.draw_series(series, &mut labels, out));
+        self.marks.iter().for_each(|mark| frame.draw_mark(mark, &mut labels, out));
+        // Words come last, when everything that they must not lie on is known.
+        self.marks.iter().for_each(|mark| frame.label_mark(mark, &mut labels, out));
+        self.series.iter().for_each(|series| frame.label_series(series, &mut labels, out));
     }
 
     /// The named series, each with its place: pixels from the left, and row.
@@ -171,6 +176,10 @@ impl Plot {
         }
         entries
     }
+}
+
+fn is_finite(point: &(f64, f64)) -> bool {
+    point.0.is_finite() && point.1.is_finite()
 }
 
 fn line(places: Vec<Place>, hue: Hue) -> Shape {
@@ -227,22 +236,31 @@ impl Frame<'_> {
         out.push(text(middle, self.y.label.clone(), Anchor::Middle).upwards().into());
     }
 
-    fn draw_series(&self, series: &Series, out: &mut Vec<Shape>) {
-        let is_finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
+    fn draw_series(&self, series: &Series, labels: &mut Labels, out: &mut Vec<Shape>) {
         for run in series.points.split(|point| !is_finite(point)).filter(|run| !run.is_empty()) {
             let places: Vec<Place> = run.iter().map(|&point| self.place(point)).collect();
+            labels.avoid_curve(&places);
             match series.join {
                 Join::Line if places.len() > 1 => out.push(line(places, series.hue)),
                 Join::Line | Join::None => out.extend(places.iter().map(|&at| dot(at, series.hue))),
                 Join::Steps => self.draw_steps(&places, series.hue, out),
             }
         }
-        if let Some((name, NamePlace::AtEnd)) = &series.name
-            && let Some(&last) = series.points.iter().rfind(|point| is_finite(point))
-        {
-            let (x, y) = self.place(last);
-            let at = (x - 4.0, y - 6.0);
-            out.push(Text::new(at, name, SMALL, Ink::Data(series.hue), Anchor::End).with_halo().into());
+    }
+
+    /// The name of a series, along its last stretch: at the end if there is room.
+    fn label_series(&self, series: &Series, labels: &mut Labels, out: &mut Vec<Shape>) {
+        let Some((name, NamePlace::AtEnd)) = &series.name else { return };
+        let mut finite = series.points.iter().rev().copied().filter(is_finite);
+        let Some(last) = finite.next() else { return };
+        let (end, start) = (self.place(last), self.place(finite.next().unwrap_or(last)));
+        let along = [1.0, 0.66, 0.33, 0.0].into_iter().flat_map(|part| {
+            let (x, y) = (start.0 + part * (end.0 - start.0), start.1 + part * (end.1 - start.1));
+            let anchor = if part > 0.0 { Anchor::End } else { Anchor::Start };
+            [-6.0, 15.0].map(|dy| ((x - 4.0, y + dy), anchor))
+        });
+        if let Some((at, anchor)) = labels.place(name, along) {
+            out.push(Text::new(at, name, SMALL, Ink::Data(series.hue), anchor).with_halo().into());
         }
     }
 
@@ -259,19 +277,30 @@ impl Frame<'_> {
         out.push(line(corners, hue));
     }
 
-    fn draw_mark(&self, mark: &Mark, out: &mut Vec<Shape>) {
+    fn draw_mark(&self, mark: &Mark, labels: &mut Labels, out: &mut Vec<Shape>) {
+        labels.avoid_dot(self.place((mark.x, mark.y)), 7.0);
         let (x, y) = self.place((mark.x, mark.y));
         let guide =
             |to| Shape::Line { places: vec![(x, y), to], ink: Ink::Mark, width: 1.0, dash: Dash::Dashed };
         out.extend([guide((x, self.bottom())), guide((self.left, y))]);
         out.push(Shape::Dot { at: (x, y), radius: 7.0, ink: Ink::Page });
         out.push(Shape::Dot { at: (x, y), radius: 5.0, ink: Ink::Mark });
-        // Beside the point, on the side with more room; below it at the top edge.
-        let is_right = x - self.left > self.width / 2.0;
-        let (dx, anchor) = if is_right { (-10.0, Anchor::End) } else { (10.0, Anchor::Start) };
-        let dy = if y - self.top < 20.0 { 20.0 } else { -9.0 };
-        let label = Text::new((x + dx, y + dy), &mark.label, SMALL, Ink::Mark, anchor);
-        out.push(label.with_halo().into());
+    }
+
+    /// The label of a mark: beside the point, on the side with more room, as near as there is room.
+    fn label_mark(&self, mark: &Mark, labels: &mut Labels, out: &mut Vec<Shape>) {
+        let (x, y) = self.place((mark.x, mark.y));
+        let sides: [(f64, Anchor); 2] = match x - self.left > self.width / 2.0 {
+            true => [(-10.0, Anchor::End), (10.0, Anchor::Start)],
+            false => [(10.0, Anchor::Start), (-10.0, Anchor::End)],
+        };
+        let heights = [-9.0, 20.0, -24.0, 35.0, -39.0, 50.0, -54.0, 65.0];
+        let near = heights
+            .into_iter()
+            .flat_map(|dy| sides.map(|(dx, anchor)| -> Candidate { ((x + dx, y + dy), anchor) }));
+        if let Some((at, anchor)) = labels.place(&mark.label, near) {
+            out.push(Text::new(at, &mark.label, SMALL, Ink::Mark, anchor).with_halo().into());
+        }
     }
 }
 

@@ -45,8 +45,8 @@ pub fn roofline(heading: impl Into<String>, bandwidth: f64, ceilings: &[Ceiling]
 
     let ridge = |c: &Ceiling| c.tera_per_second / bandwidth;
     let ridges = || ceilings.iter().map(|c| ridge(c));
-    // A decade around the ridges shows both slopes.
-    let reach = ridges().flat_map(|r| [r / 8.0, r * 8.0]).chain(points.iter().map(|p| p.intensity));
+    // Some room around the ridges shows both slopes.
+    let reach = ridges().flat_map(|r| [r / 4.0, r * 8.0]).chain(points.iter().map(|p| p.intensity));
     let operations: BTreeSet<&str> = ceilings.iter().flat_map(|c| c.operations.iter().copied()).collect();
     let either = |name: fn(&str) -> String| {
         operations.iter().map(|operation| name(operation)).collect::<Vec<_>>().join(" or ")
@@ -67,7 +67,33 @@ pub fn roofline(heading: impl Into<String>, bandwidth: f64, ceilings: &[Ceiling]
     for (i, ceiling) in ceilings.iter().enumerate() {
         let peak = ceiling.tera_per_second;
         let roof = vec![(ridge(ceiling), peak), (high, peak)];
-        plot = plot.series(Series::line(Hue::of(i), roof).labelled(&ceiling.name));
+        plot = plot.series(Series::line(Hue::of(i), roof).labelled(ceiling.label()));
     }
-    points.iter().fold(plot, |plot, p| plot.mark(Mark::new(p.intensity, p.tera_per_second, &p.name)))
+    merged(&points).into_iter().fold(plot, |plot, (x, y, name)| plot.mark(Mark::new(x, y, name)))
+}
+
+/// Points that lie on each other are one, with the names of all.
+fn merged(points: &[&Point]) -> Vec<(f64, f64, String)> {
+    let mut merged: Vec<(f64, f64, String)> = Vec::new();
+    let is_near = |a: f64, b: f64| (a / b).ln().abs() < 0.005;
+    for p in points {
+        let same =
+            merged.iter_mut().find(|(x, y, _)| is_near(*x, p.intensity) && is_near(*y, p.tera_per_second));
+        match same {
+            Some((_, _, names)) if names.split("; ").any(|name| name == p.name) => {}
+            Some((_, _, names)) => *names += &format!("; {}", p.name),
+            None => merged.push((p.intensity, p.tera_per_second, p.name.clone())),
+        }
+    }
+    merged
+}
+
+impl Ceiling {
+    /// Its name and rate, in the unit of its own operations.
+    fn label(&self) -> String {
+        let kinds: BTreeSet<&str> = self.operations.iter().copied().collect();
+        let units: Vec<String> = kinds.iter().map(|kind| format!("T{kind}/s")).collect();
+        let digits = usize::from(self.tera_per_second < 100.0);
+        format!("{}: {:.digits$} {}", self.name, self.tera_per_second, units.join(" and "))
+    }
 }

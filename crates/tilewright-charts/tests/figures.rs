@@ -1,4 +1,5 @@
 //! Figures as their readers get them.
+#![allow(clippy::unwrap_used)]
 
 use tilewright_charts::{
     Axis, Bar, Bars, Ceiling, Figure, Hue, Mark, Plot, Point, Scale, Series, Theme, roofline,
@@ -73,7 +74,7 @@ fn a_roof_rises_to_its_ridge_and_stays_level() {
     let absent = Point { name: "absent".into(), intensity: 0.0, tera_per_second: 3.0 };
     let plot = roofline("Roofline", 4.0, &ceilings, &[point, absent]);
     let svg = Figure::new("").panel(plot).to_svg(Theme::Light);
-    assert!(svg.contains(">kernel<") && svg.contains(">f32<") && !svg.contains("absent"));
+    assert!(svg.contains(">kernel<") && svg.contains(">f32: ") && !svg.contains("absent"));
     let (slope, roof) = (corners(&svg, "s-grey"), corners(&svg, "s-blue"));
     assert!(slope[0].1 > slope[1].1, "{slope:?}");
     // The ridge: 60 TFLOP/s at 4 TB/s need 15 FLOP per byte.
@@ -135,6 +136,93 @@ mod png {
     fn images_of_no_or_endless_size_are_refused() {
         for scale in [0.0, -1.0, f64::NAN, 1e9] {
             assert_eq!(figure().to_png(Theme::Light, scale), Err(PngError::Size));
+        }
+    }
+}
+
+/// Every text of a figure: its words, where they are anchored, and how.
+fn texts(svg: &str) -> Vec<(String, f64, f64, String)> {
+    let number = |tag: &str, name: &str| {
+        tag.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+    };
+    let of = |part: &str| {
+        let (tag, rest) = part.split_once('>').unwrap();
+        let anchor =
+            tag.split("text-anchor=\"").nth(1).map_or("start", |text| text.split('"').next().unwrap());
+        let words = rest.split('<').next().unwrap().to_owned();
+        (words, number(tag, "x"), number(tag, "y"), anchor.to_owned())
+    };
+    svg.split("<text").skip(1).map(of).collect()
+}
+
+#[test]
+fn bars_of_panels_with_one_unit_can_be_compared() {
+    let panel = |name: &str, value| Bars::new("", "GFLOP/s").bar(Bar::new(name, value));
+    let other = Bars::new("", "seconds").bar(Bar::new("x", 5.0));
+    let figure = Figure::new("").panel(panel("a", 117.0)).panel(panel("a longer name", 125.0)).panel(other);
+    let svg = figure.to_svg(Theme::Light);
+    let widths: Vec<f64> = svg
+        .split("<rect class=\"f-blue\"")
+        .skip(1)
+        .map(|tag| tag.split(" width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+        .collect();
+    assert!((widths[0] / widths[1] - 117.0 / 125.0).abs() < 1e-3, "{widths:?}");
+    // Another unit has an axis of its own.
+    assert!(widths[2] > widths[1], "{widths:?}");
+}
+
+#[test]
+fn spreads_are_drawn() {
+    let bars = |bar| Figure::new("").panel(Bars::new("", "s").bar(bar)).to_svg(Theme::Light);
+    let count = |svg: &str| svg.matches("class=\"s-text\"").count();
+    assert_eq!(count(&bars(Bar::new("a", 100.0))), 0);
+    assert_eq!(count(&bars(Bar::new("a", 100.0).spread(80.0, 120.0))), 3);
+    assert_eq!(count(&bars(Bar::new("a", 100.0).spread(f64::NAN, 120.0))), 0);
+}
+
+#[test]
+fn labels_of_a_roofline_stay_apart_and_name_their_units() {
+    let ceiling = |name: &str, rate, operation| Ceiling {
+        name: name.into(),
+        tera_per_second: rate,
+        operations: vec![operation],
+    };
+    let ceilings = [
+        ceiling("tensor b1", 7916.0, "OP"),
+        ceiling("tensor f8", 1979.0, "FLOP"),
+        ceiling("tensor i8", 1980.0, "OP"),
+        ceiling("tensor f16", 989.0, "FLOP"),
+        ceiling("f32", 67.0, "FLOP"),
+        ceiling("tensor f64", 66.0, "FLOP"),
+    ];
+    let point = |name: &str, intensity| Point { name: name.into(), intensity, tera_per_second: 0.3 };
+    let points = [
+        point("naive, no cache", 0.06),
+        point("coalesced, no cache", 0.07),
+        point("naive, perfect cache", 10.75),
+        point("coalesced, perfect cache", 10.75),
+    ];
+    let svg = Figure::new("").width(520.0).panel(roofline("", 4.8, &ceilings, &points)).to_svg(Theme::Light);
+    let texts = texts(&svg);
+    let labels: Vec<_> = texts
+        .iter()
+        .filter(|t| t.0.contains("tensor") || t.0.contains("cache") || t.0.starts_with("f32"))
+        .collect();
+    assert!(
+        labels.iter().any(|t| t.0 == "tensor i8: 1980 TOP/s")
+            && labels.iter().any(|t| t.0 == "f32: 67.0 TFLOP/s")
+    );
+    // Marks on one place have one label.
+    assert!(labels.iter().any(|t| t.0 == "naive, perfect cache; coalesced, perfect cache"), "{labels:?}");
+    let area = |(words, x, y, anchor): &(String, f64, f64, String)| {
+        let width = words.chars().count() as f64 * 12.0 * 0.5;
+        let left = if anchor == "end" { x - width } else { *x };
+        [left, y - 9.0, left + width, y + 2.0]
+    };
+    for (i, a) in labels.iter().enumerate() {
+        for b in &labels[i + 1..] {
+            let (p, q) = (area(a), area(b));
+            assert!(p[2] <= q[0] || q[2] <= p[0] || p[3] <= q[1] || q[3] <= p[1], "{a:?} lies on {b:?}");
         }
     }
 }

@@ -69,9 +69,12 @@ fn the_roofline_of_one_gpu_is_drawn() {
     assert_eq!((run.code, run.err.lines().last()), (Some(0), Some("chart: wrote roof.svg")));
     let svg = desk.get("roof.svg");
     assert!(
-        svg.contains("Roofline of H200") && svg.contains(">tensor f16, f16 accumulate f16, bf16<"),
+        svg.contains("Roofline of H200")
+            && svg.contains(">tensor f16, f16 accumulate f16, bf16: 989 TFLOP/s<"),
         "{svg}"
     );
+    // Each peak in the unit of its own operations.
+    assert!(svg.contains(">tensor b1: 15831 TOP/s<") && svg.contains(">f64: 33.5 TFLOP/s<"), "{svg}");
     assert!(svg.contains(">TFLOP/s or TOP/s<") && svg.contains("FLOP or OP per byte"), "{svg}");
     // One of integers alone has floats as well; the oldest GPUs have no integers in tensor cores.
     desk.ok("gpus p100 --chart old.svg");

@@ -25,7 +25,7 @@ pub use advice::advise;
 pub use case::{Argument, Array, Case, Gpu, Launch, Request};
 pub use charts::OccupancyCurves;
 pub use execute::{Control, Explained, Progress};
-pub use measured::{Measured, measured};
+pub use measured::{Measured, ladder_svg, measured};
 pub use model::*;
 pub use picture::picture;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};

@@ -36,7 +36,11 @@ fn bars(report: &Report, rows: &[Row], unit: &str) -> Bars {
             _ if row.kernel == CUBLASLT => Hue::Red,
             _ => Hue::Blue,
         };
-        Some(Bar::new(row.contender(), rate).note(format!("{rate:.0}{percent}")).hue(hue))
+        let bar = Bar::new(row.contender(), rate).note(format!("{rate:.0}{percent}")).hue(hue);
+        // Times between the quartiles, as rates.
+        Some(
+            row.spread.map_or(bar.clone(), |spread| bar.spread(rate / (1.0 + spread), rate / (1.0 - spread))),
+        )
     });
     let peak = peak(report).map(|(peak, name)| Bar::new(format!("peak: {name}"), peak / 1e9).hue(Hue::Grey));
     // The peak belongs to the GPU.
