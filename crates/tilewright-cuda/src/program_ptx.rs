@@ -60,7 +60,7 @@ impl ProgramPtx {
     fn of_catalogue(program: &Program, missing: Error) -> Result<Self, Error> {
         match program.shipped_ptx() {
             Some(ptx) => {
-                let architecture = program.shipped_architecture().parse()?;
+                let architecture = Program::SHIPPED_ARCHITECTURE.parse()?;
                 Ok(Self { text: ptx.into(), architecture, missing: Some(missing) })
             }
             None => Err(missing),

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 use tilewright_core::{DType, Error, Layout, Matrix, MinPlus, Problem, SemiringId};
 use tilewright_cuda::{CodeArgument, CodeLaunch, CubinCache, DriverKind, Engine, Nvrtc, Origin};
-use tilewright_kernels::{Request, find, simt_tiles};
+use tilewright_kernels::{Request, Variant, find, simt_tiles};
 
 /// The code of `coalesced`, which no recipe makes for launches such as these.
 fn coalesced(engine: &Engine) -> Vec<u8> {
@@ -315,7 +315,7 @@ fn reused_operands_change_no_bit() {
         let problem = Problem::new(a.layout(), b.layout(), layout).expect("shapes fit");
         let request = Request {
             target: engine.target(),
-            tile: simt_tiles(DType::F64).first().copied(),
+            tile: simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F64)).first().copied(),
             splits: Some(1),
             ..Request::new(problem, SemiringId::PlusTimes, DType::F64)
         };

@@ -6,7 +6,7 @@ mod common;
 use common::{compiles, expected, gpu, matrix};
 use tilewright_core::{DType, Element, Layout, MatRef, Matrix, PlusTimes, Problem, SemiringId};
 use tilewright_cuda::{DeviceMatrix, DriverKind, Engine, Prepared};
-use tilewright_kernels::{Request, Target, find, simt_tiles};
+use tilewright_kernels::{Request, Target, Variant, find, simt_tiles};
 
 /// As many of each product; the operands alternate, so that what an earlier one left behind is another result. The emulator does not overlap launches: there
 /// once more is enough.
@@ -17,7 +17,7 @@ fn repetitions(engine: &Engine) -> usize {
 /// The tiles to try: of those that differ in nothing but numbers, the emulator executes one.
 fn tiles(engine: &Engine, dtype: DType) -> Vec<[u32; 5]> {
     let most = if engine.driver_kind() == DriverKind::Emulator { 1 } else { usize::MAX };
-    simt_tiles(dtype).into_iter().take(most).collect()
+    simt_tiles(Variant::new(SemiringId::PlusTimes, dtype)).into_iter().take(most).collect()
 }
 
 /// What is split and packed: the parts of the sum over k, which operands are packed, and the multiprocessors that the recipe is for. Where the parts are left

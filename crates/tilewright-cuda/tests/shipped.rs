@@ -62,7 +62,7 @@ fn shipped_ptx_can_be_assembled() {
     parallel(&shipped_programs(), |launch| {
         let program = launch.program();
         let ptx = program.shipped_ptx().expect("shipped");
-        let target = architecture(program.shipped_architecture());
+        let target = architecture(Program::SHIPPED_ARCHITECTURE);
         ptxas.assemble(program.name(), ptx, target).unwrap_or_else(|error| panic!("{error}"));
     });
 }
@@ -132,7 +132,7 @@ fn compile(nvrtc: &Nvrtc, program: &Program, target: &str, output: Output) -> Ve
 
 /// The PTX, with file names that do not depend on the working directory, and the lowest version that suffices.
 fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
-    let image = compile(nvrtc, program, program.shipped_architecture(), Output::Ptx);
+    let image = compile(nvrtc, program, Program::SHIPPED_ARCHITECTURE, Output::Ptx);
     let text = String::from_utf8(image).expect("text");
     let mut ptx = String::new();
     for line in text.trim_end_matches('\0').lines() {

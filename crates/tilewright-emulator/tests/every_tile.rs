@@ -65,9 +65,9 @@ fn every_two_options_of_the_programs_meet() {
     let kernel = find("simt").expect("known");
     let choices = menu::choices(kernel);
     let names: Vec<String> = choices.iter().flat_map(|one| rig::program_names(&case(one))).collect();
-    for variant in kernel.variants {
-        for tile in simt_tiles(variant.dtype) {
-            let missing = menu::missing_pairs(&names, tile, variant.dtype);
+    for variant in menu::THOROUGH {
+        for tile in simt_tiles(variant) {
+            let missing = menu::missing_pairs(&names, tile, variant);
             assert!(missing.is_empty(), "{}", missing.join("\n"));
         }
     }
@@ -78,10 +78,10 @@ fn every_two_options_of_the_programs_meet() {
 fn the_last_wave_of_every_tile_is_split() {
     let kernel = find("simt").expect("known");
     let choices = menu::choices(kernel);
-    for variant in kernel.variants {
-        for tile in simt_tiles(variant.dtype) {
+    for variant in menu::THOROUGH {
+        for tile in simt_tiles(variant) {
             let of_tile =
-                |one: &&Choice| one.variant == *variant && one.tile == tile && one.split == Split::Last;
+                |one: &&Choice| one.variant == variant && one.tile == tile && one.split == Split::Last;
             let all: Vec<_> = choices.iter().filter(of_tile).collect();
             let split = all.iter().filter(|one| one.splits_last_tiles(kernel)).count();
             assert!(split > 0, "{variant} {tile:?}: {split} of {}", all.len());

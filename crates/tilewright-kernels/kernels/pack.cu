@@ -1,5 +1,5 @@
 // pack: copies A, B or both as a kernel wants to read them: k by k, with neighbouring rows of A (columns of B) beside each
-// other, filled up with the semiring's zero to whole tiles.
+// other, in the type that sums have, filled up with the semiring's zero to whole tiles.
 //
 // Such copies need no guards, and are read in vectors. Blocks that stay move 64 x 64 elements at a time through shared
 // memory, so that neighbouring threads read along the shorter stride of the source and still write vectors; the 65th
@@ -9,21 +9,21 @@
 #include "vector.cuh"
 
 constexpr int SIDE = 64, THREADS = 256, STEP = THREADS / SIDE;
-constexpr int WIDTH = 16 / sizeof(T), VECTORS = SIDE / WIDTH;  // elements per vector, vectors per row
+constexpr int WIDTH = 16 / sizeof(Acc), VECTORS = SIDE / WIDTH;  // elements per vector, vectors per row
 constexpr int READS = SIDE / STEP, WRITES = READS / WIDTH;     // per thread
 
 struct Operand {
     const T* source;
-    T* copy;
+    Acc* copy;
     int side, pitch;  // rows of A (columns of B), and those of the copy: a multiple of SIDE, or 0 for an operand that stays as it is
     long long side_stride, k_stride;
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, 3)
-pack(const T* A, const T* B, T* packed_a, T* packed_b, int M, int N, int K, int pitch_a, int pitch_b,
+pack(const T* A, const T* B, Acc* packed_a, Acc* packed_b, int M, int N, int K, int pitch_a, int pitch_b,
      long long a_row, long long a_col, long long b_row, long long b_col)
 {
-    __shared__ T tile[SIDE][SIDE + 1];
+    __shared__ Acc tile[SIDE][SIDE + 1];
     wait_for_previous_kernel();
     let_next_kernel_start();
     const int parts_a = pitch_a / SIDE, parts = parts_a + pitch_b / SIDE, all = (K + SIDE - 1) / SIDE * parts;
@@ -32,7 +32,7 @@ pack(const T* A, const T* B, T* packed_a, T* packed_b, int M, int N, int K, int 
         return p < parts_a ? Operand{A, packed_a, M, pitch_a, a_row, a_col} : Operand{B, packed_b, N, pitch_b, b_col, b_row};
     };
 
-    T value[READS];
+    Acc value[READS];
     auto read = [&](int part) {
         const int p = part % parts;
         const Operand from = operand(p);
@@ -44,7 +44,7 @@ pack(const T* A, const T* B, T* packed_a, T* packed_b, int M, int N, int K, int 
 #pragma unroll
         for (int i = 0; i < READS; ++i) {
             const bool inside = (along_k ? 0 : i * STEP) < k_left && (along_k ? i * STEP : 0) < side_left;
-            value[i] = inside ? source[i * step] : S::zero();
+            value[i] = inside ? S::operand(S::widen(source[i * step])) : S::zero();
         }
     };
 
@@ -58,11 +58,11 @@ pack(const T* A, const T* B, T* packed_a, T* packed_b, int M, int N, int K, int 
         for (int i = 0; i < READS; ++i) tile[along_k ? x : y + i * STEP][along_k ? y + i * STEP : x] = value[i];
         __syncthreads();
         if (part + gridDim.x < all) read(part + gridDim.x);
-        T* copy = to.copy + strip * SIDE * (long long)to.pitch + (p < parts_a ? p : p - parts_a) * SIDE;
+        Acc* copy = to.copy + strip * SIDE * (long long)to.pitch + (p < parts_a ? p : p - parts_a) * SIDE;
 #pragma unroll
         for (int i = 0; i < WRITES; ++i) {
             const int v = threadIdx.x + i * THREADS, row = v / VECTORS, column = v % VECTORS * WIDTH;
-            Vector<T, WIDTH> out;
+            Vector<Acc, WIDTH> out;
 #pragma unroll
             for (int w = 0; w < WIDTH; ++w) out[w] = tile[row][column + w];
             store_vector(&copy[row * (long long)to.pitch + column], out);

@@ -1,19 +1,27 @@
 // (+, x): ordinary matrix products.
 #pragma once
+#include "numbers.cuh"
 
-template <class T> struct PlusTimes {
-    static __device__ T zero() { return T(0); }
-    static __device__ T one() { return T(1); }
-    static __device__ T multiply(T a, T b) { return a * b; }
-    static __device__ T add(T x, T y) { return x + y; }
-    static __device__ T multiply_add(T a, T b, T sum) { return a * b + sum; }
+// Integers are computed without a sign: they wrap, where signed overflow is undefined.
+template <class T> struct Wrapping {
+    using Type = T;
+};
+template <> struct Wrapping<int> {
+    using Type = unsigned;
+};
+template <> struct Wrapping<long long> {
+    using Type = unsigned long long;
 };
 
-// Unsigned arithmetic: it wraps, where signed overflow is undefined.
-template <> struct PlusTimes<int> {
-    static __device__ int zero() { return 0; }
-    static __device__ int one() { return 1; }
-    static __device__ int multiply(int a, int b) { return int(unsigned(a) * unsigned(b)); }
-    static __device__ int add(int x, int y) { return int(unsigned(x) + unsigned(y)); }
-    static __device__ int multiply_add(int a, int b, int sum) { return add(multiply(a, b), sum); }
+template <class T> struct PlusTimes {
+    using U = typename Wrapping<T>::Type;
+    enum : bool { HAS_ABSENT = false };
+    static __device__ T zero() { return T(0); }
+    static __device__ T one() { return T(1); }
+    static __device__ T multiply(T a, T b) { return T(U(a) * U(b)); }
+    static __device__ T add(T x, T y) { return T(U(x) + U(y)); }
+    static __device__ T multiply_add(T a, T b, T sum) { return T(U(a) * U(b) + U(sum)); }
+    static __device__ T operand(T x) { return x; }
+    template <class E> static __device__ T widen(E x) { return convert<T>(x); }
+    template <class O> static __device__ O narrow(T x) { return convert<O>(x); }
 };

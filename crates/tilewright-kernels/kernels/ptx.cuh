@@ -29,6 +29,15 @@ template <int BYTES> __device__ void copy_async(unsigned to, const void* from, b
 #endif
 }
 
+// Writes to shared memory by its address.
+__device__ inline void store_shared(unsigned to, float x) { asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(x) : "memory"); }
+__device__ inline void store_shared(unsigned to, double x) { asm volatile("st.shared.f64 [%0], %1;" ::"r"(to), "d"(x) : "memory"); }
+__device__ inline void store_shared(unsigned to, int x) { asm volatile("st.shared.s32 [%0], %1;" ::"r"(to), "r"(x) : "memory"); }
+__device__ inline void store_shared(unsigned to, long long x)
+{
+    asm volatile("st.shared.s64 [%0], %1;" ::"r"(to), "l"(x) : "memory");
+}
+
 // Closes a group of copies.
 __device__ inline void commit_copies()
 {

@@ -2,11 +2,18 @@
 
 /// All of them, by name; they depend on nothing but the compiler and each other.
 const HEADERS: &[(&str, &str)] = &[
-    ("infinity.cuh", include_str!("../kernels/infinity.cuh")),
+    ("max_min.cuh", include_str!("../kernels/max_min.cuh")),
+    ("max_plus.cuh", include_str!("../kernels/max_plus.cuh")),
+    ("max_times.cuh", include_str!("../kernels/max_times.cuh")),
+    ("min_max.cuh", include_str!("../kernels/min_max.cuh")),
     ("min_plus.cuh", include_str!("../kernels/min_plus.cuh")),
+    ("min_times.cuh", include_str!("../kernels/min_times.cuh")),
+    ("numbers.cuh", include_str!("../kernels/numbers.cuh")),
+    ("or_and.cuh", include_str!("../kernels/or_and.cuh")),
     ("order.cuh", include_str!("../kernels/order.cuh")),
     ("plus_times.cuh", include_str!("../kernels/plus_times.cuh")),
     ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
+    ("selective.cuh", include_str!("../kernels/selective.cuh")),
     ("semiring.cuh", include_str!("../kernels/semiring.cuh")),
     ("vector.cuh", include_str!("../kernels/vector.cuh")),
 ];
@@ -65,7 +72,7 @@ mod tests {
         let text = "#include \"ptx.cuh\"\n  #include \"config.cuh\"\n#include \"ptx.cuh\"\n";
         assert_eq!(
             names(text, "#include \"min_plus.cuh\"\n"),
-            "ptx.cuh config.cuh min_plus.cuh infinity.cuh"
+            "ptx.cuh config.cuh min_plus.cuh selective.cuh numbers.cuh"
         );
     }
 }

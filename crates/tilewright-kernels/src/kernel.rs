@@ -71,11 +71,71 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// Every semiring on every element type that it is defined on.
+    pub const ALL: &[Self] = &{
+        let mut all = [Self::new(SemiringId::PlusTimes, DType::F32); COUNT];
+        let (mut count, mut i) = (0, 0);
+        while i < SemiringId::ALL.len() {
+            let (semiring, mut j) = (SemiringId::ALL[i], 0);
+            while j < semiring.dtypes().len() {
+                all[count] = Self::new(semiring, semiring.dtypes()[j]);
+                count += 1;
+                j += 1;
+            }
+            i += 1;
+        }
+        all
+    };
+
     /// The pair.
     pub const fn new(semiring: SemiringId, dtype: DType) -> Self {
         Self { semiring, dtype }
     }
+
+    /// The type that sums are computed in: f32 for floats of 16 and 32 bits, i32 for booleans and integers of up to 32.
+    ///
+    /// Selective semirings on f16 and bf16 have the bits of the reference nevertheless, which rounds every term: rounding keeps the
+    /// order of terms, and rounding a sum to f32 beforehand changes nothing, since f32 has more than twice as many digits.
+    pub const fn accumulator(self) -> DType {
+        match self.dtype {
+            DType::F64 | DType::I64 => self.dtype,
+            dtype if dtype.is_float() => DType::F32,
+            _ => DType::I32,
+        }
+    }
+
+    /// The type of the elements of C: i32 for i8, otherwise that of A and B.
+    pub const fn output(self) -> DType {
+        match (self.semiring, self.dtype) {
+            (SemiringId::PlusTimes, DType::I8) => DType::I32,
+            (_, dtype) => dtype,
+        }
+    }
+
+    /// Whether the loops of other variants are those of this one: with `max` in place of `min` or the other way round, and on elements
+    /// that are converted to its type.
+    pub(crate) fn stands_for_others(self) -> bool {
+        use SemiringId::{MaxMin, MaxTimes, MinPlus, OrAnd, PlusTimes};
+        matches!(self.semiring, PlusTimes | MinPlus | MaxTimes | MaxMin | OrAnd)
+            && (self.dtype == self.accumulator() || self.semiring == OrAnd)
+    }
+
+    /// Whether elements are sums as they are: they have the type, and none of them stands for "absent".
+    pub(crate) fn is_computed_as_it_is(self) -> bool {
+        let has_absent = self.semiring.has_absent_integers() && !self.dtype.is_float();
+        self.dtype == self.accumulator() && !has_absent
+    }
 }
+
+/// How many variants there are.
+const COUNT: usize = {
+    let (mut count, mut i) = (0, 0);
+    while i < SemiringId::ALL.len() {
+        count += SemiringId::ALL[i].dtypes().len();
+        i += 1;
+    }
+    count
+};
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,11 +1,12 @@
-//! Copies of operands in the order that a kernel reads them, filled up with the semiring's zero.
+//! Copies of operands in the order and type in which a kernel reads them, filled up with the semiring's zero.
 
 use crate::{
+    kernel::Variant,
     launch::{Argument, ArgumentValue, Buffer, Launch, Role},
     program::{Program, Source},
     request::Request,
 };
-use tilewright_core::{DType, Layout};
+use tilewright_core::Layout;
 
 const PACK: Source = Source { file: "pack.cu", text: include_str!("../kernels/pack.cu") };
 /// Terms, and rows of A or columns of B, that a block copies at a time.
@@ -35,8 +36,9 @@ pub(crate) struct Copy {
 }
 
 /// Bytes of a copy that [`fits`]. It holds whole tiles of terms.
-pub(crate) fn bytes(dtype: DType, side: u32, terms: u32) -> u64 {
-    u64::from(side) * u64::from(terms).next_multiple_of(TILE.into()) * dtype.size() as u64
+pub(crate) fn bytes(variant: Variant, side: u32, terms: u32) -> u64 {
+    let size = variant.accumulator().size() as u64;
+    u64::from(side) * u64::from(terms).next_multiple_of(TILE.into()) * size
 }
 
 /// Whether copies of `sides` elements a term are not too large.

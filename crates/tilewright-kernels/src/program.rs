@@ -7,6 +7,7 @@ use crate::{
     shipped::SHIPPED,
 };
 use core::fmt::Write;
+use tilewright_core::DType;
 
 /// Options for the compiler, besides the architecture: C++17, and the source line of every instruction.
 pub const COMPILER_OPTIONS: &[&str] = &["--std=c++17", "-lineinfo"];
@@ -31,19 +32,23 @@ pub(crate) struct Source {
 impl Program {
     /// The program of any file.
     pub(crate) fn of(source: Source, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        Self::with_config(source, variant, config(variant, &semiring(variant), constants))
+        Self::with_config(source, variant, config(&semiring(variant), constants))
     }
 
     /// The program of a kernel with named integer constants. Exhibits know of no semiring.
     pub(crate) fn new(kernel: &Kernel, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        let semiring = if kernel.family == Family::Gallery { String::new() } else { semiring(variant) };
         let source = Source { file: kernel.file, text: kernel.source };
-        Self::with_config(source, variant, config(variant, &semiring, constants))
+        if kernel.family == Family::Gallery {
+            let types = format!("using T = {};\n", element(variant.dtype));
+            return Self::with_config(source, variant, config(&types, constants));
+        }
+        Self::of(source, variant, constants)
     }
 
     fn with_config(source: Source, variant: Variant, config: String) -> Self {
         let stem = source.file.trim_end_matches(".cu").replace('_', "-");
-        Self { name: format!("{stem}.{variant}"), file: source.file, source: source.text, config }
+        let name = format!("{stem}.{variant}");
+        Self { name, file: source.file, source: source.text, config }
     }
 
     /// A name for tables and messages, unique among the programs of the catalogue: `shared-tile.min-plus.f32`.
@@ -66,7 +71,7 @@ impl Program {
     pub const SHIPPED_PTX_VERSION: &str = "7.2";
 
     /// The PTX of this program that comes with the catalogue, for GPUs and machines without a compiler at hand: for compute
-    /// capability 8.0 and later where the program needs it, else for 7.5 and later.
+    /// capability 7.5 and later.
     ///
     /// `None` for a program that is not among [`crate::shipped_programs`]: with other constants, say. Without the feature `ptx` there
     /// are [`crate::readable_programs`] alone.
@@ -87,10 +92,13 @@ impl Program {
         None
     }
 
-    /// The architecture that the shipped PTX is compiled for.
-    pub fn shipped_architecture(&self) -> &'static str {
-        // Asynchronous copies came with 8.0; without them the copies of `simt` are not ahead of anything.
-        if self.source.contains("ptx.cuh") { "compute_80" } else { "compute_75" }
+    /// The architecture that shipped PTX is compiled for: the oldest that CUDA 13 knows. It does without asynchronous copies, which came
+    /// with compute capability 8.0.
+    pub const SHIPPED_ARCHITECTURE: &str = "compute_75";
+
+    /// The oldest architecture that has all that the program uses where it can: asynchronous copies came with 8.0.
+    pub fn architecture(&self) -> &'static str {
+        if self.source.contains("ptx.cuh") { "compute_80" } else { Self::SHIPPED_ARCHITECTURE }
     }
 
     /// The first line of PTX that is there to be read.
@@ -111,8 +119,8 @@ impl Program {
 }
 
 /// The text of `config.cuh`.
-fn config(variant: Variant, semiring: &str, constants: &[(&str, u32)]) -> String {
-    let mut text = format!("#pragma once\nusing T = {};\n{semiring}", element(variant));
+fn config(types: &str, constants: &[(&str, u32)]) -> String {
+    let mut text = format!("#pragma once\n{types}");
     // An enumeration, because the compiler gives a constexpr of namespace scope an address in device memory.
     for (name, value) in constants {
         // Writing to a string cannot fail.
@@ -121,10 +129,15 @@ fn config(variant: Variant, semiring: &str, constants: &[(&str, u32)]) -> String
     text
 }
 
-/// What a configuration says of a semiring, which has a header of its own.
+/// What a configuration says of a semiring, which has a header of its own, and of its types: elements, sums, results.
 fn semiring(variant: Variant) -> String {
     let header = variant.semiring.name().replace('-', "_");
-    format!("#include \"semiring.cuh\"\n#include \"{header}.cuh\"\nusing S = {}<T>;\n", class(variant))
+    let [t, acc, out] = [variant.dtype, variant.accumulator(), variant.output()].map(element);
+    format!(
+        "#include \"semiring.cuh\"\n#include \"{header}.cuh\"\n\
+         using T = {t};\nusing Acc = {acc};\nusing Out = {out};\nusing S = {}<Acc>;\n",
+        class(variant)
+    )
 }
 
 /// The C++ class of a semiring: `min-plus` is `MinPlus`.
@@ -134,17 +147,17 @@ fn class(variant: Variant) -> String {
 }
 
 /// The C++ name of an element type.
-fn element(variant: Variant) -> &'static str {
-    use tilewright_core::DType as D;
-    match variant.dtype {
+fn element(dtype: DType) -> &'static str {
+    use DType as D;
+    match dtype {
         D::F64 => "double",
         D::I8 => "signed char",
         D::I16 => "short",
         D::I32 => "int",
         D::I64 => "long long",
         D::Bool => "unsigned char",
-        D::F16 => "half",
-        D::Bf16 => "bfloat16",
+        D::F16 => "Half",
+        D::Bf16 => "Bfloat16",
         _ => "float",
     }
 }

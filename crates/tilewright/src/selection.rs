@@ -1,46 +1,28 @@
-//! Which kernel computes a product on a GPU, and with which operands: the same for plans, the engine and the emulator.
+//! Which kernel computes a product on a GPU: the same for plans, the engine and the emulator.
 
-use tilewright_core::{Error, Layout, Problem};
+use tilewright_core::Error;
 use tilewright_cuda::{ProgramPtx, choose, kernels_by_speed};
-use tilewright_kernels::{Alignment, Family, Form, Kernel, Launch, Program, Recipe, Rejected, Request};
+use tilewright_kernels::{Family, Form, Kernel, Launch, Program, Recipe, Rejected, Request};
 
 /// A recipe, and what it was made for.
 pub(crate) struct Selection {
     pub request: Request,
     pub recipe: Recipe,
-    pub operands: Operands,
     /// The kernel that would have been better, and why it cannot be had.
     pub passed_over: Option<Rejected>,
 }
 
-/// What the kernel multiplies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operands {
-    AsTheyAre,
-    /// No kernel takes their strides.
-    CopiedByRows,
-}
-
-/// The recipe of `kernel`, or of the first kernel that takes these layouts or else copies by rows.
+/// The recipe of `kernel`, or of the one that is the fastest by its estimate.
 ///
 /// # Errors
 /// The refusal of `kernel`; `unsupported` when no kernel computes this.
 pub(crate) fn select(asked: Request, kernel: Option<&'static Kernel>) -> Result<Selection, Error> {
-    let selected = |request, recipe, operands| Selection { request, recipe, operands, passed_over: None };
-    if let Some(kernel) = kernel {
-        return Ok(selected(asked, kernel.recipe(&asked)?, Operands::AsTheyAre));
-    }
-    let refusal = match choose(&asked) {
-        Ok(recipe) => return Ok(selected(asked, recipe, Operands::AsTheyAre)),
-        Err(refusal) => refusal,
-    };
-    let copied = by_rows(asked)?;
-    let recipe = choose(&copied).map_err(|_| refusal)?;
-    Ok(selected(copied, recipe, Operands::CopiedByRows))
+    let recipe = kernel.map_or_else(|| choose(&asked), |kernel| Ok(kernel.recipe(&asked)?))?;
+    Ok(Selection { request: asked, recipe, passed_over: None })
 }
 
-/// As [`select`], of the programs whose PTX can be had: where there is no NVRTC, the plain form of the kernel, copies by rows
-/// or another kernel takes the place of a program that does not come with the catalogue.
+/// As [`select`], of the programs whose PTX can be had: where there is no NVRTC, the plain form of the kernel or another
+/// kernel takes the place of a program that does not come with the catalogue.
 ///
 /// # Errors
 /// As [`select`]; `unavailable` without NVRTC where no kernel will do.
@@ -77,27 +59,17 @@ pub(crate) fn select_among(
     let best = select(asked, kernel)?;
     let Err(lacking) = available(&best.recipe) else { return Ok(best) };
     let passed_over = Some(Rejected { candidate: lacking.program, reason: lacking.why });
-    let copied = if kernel.is_none() { Some((by_rows(asked)?, Operands::CopiedByRows)) } else { None };
-    for (request, operands) in [(asked, Operands::AsTheyAre)].into_iter().chain(copied) {
-        for candidate in kernels_by_speed().filter(|k| kernel.is_none_or(|asked| asked == *k)) {
-            for request in forms(candidate, request) {
-                let Ok(recipe) = candidate.recipe(&request) else { continue };
-                if available(&recipe).is_ok() {
-                    // What it says of other tiles is that they were not asked for.
-                    let recipe = recipe.with_rejected(Vec::new());
-                    return Ok(Selection { request, recipe, operands, passed_over });
-                }
+    for candidate in kernels_by_speed().filter(|k| kernel.is_none_or(|asked| asked == *k)) {
+        for request in forms(candidate, asked) {
+            let Ok(recipe) = candidate.recipe(&request) else { continue };
+            if available(&recipe).is_ok() {
+                // What it says of other tiles is that they were not asked for.
+                let recipe = recipe.with_rejected(Vec::new());
+                return Ok(Selection { request, recipe, passed_over });
             }
         }
     }
     Err(lacking.error)
-}
-
-/// The same product of copies by rows, which begin where allocations do.
-fn by_rows(request: Request) -> Result<Request, Error> {
-    let p = &request.problem;
-    let [a, b, c] = [p.a(), p.b(), p.c()].map(|l| Layout::row_major(l.rows, l.cols));
-    Ok(Request { problem: Problem::new(a, b, c)?, alignment: Alignment::ALLOCATION, ..request })
 }
 
 /// The ways in which a kernel can be asked for a product, the fastest first: `simt` also for its plain program, which comes with the
@@ -112,9 +84,9 @@ fn forms(kernel: &Kernel, request: Request) -> Vec<Request> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
-    use tilewright_core::{DType, ErrorKind, SemiringId};
+    use tilewright_core::{DType, ErrorKind, Layout, Problem, SemiringId};
     use tilewright_cuda::Nvrtc;
+    use tilewright_kernels::Variant;
 
     fn request(a: Layout, b: Layout) -> Request {
         let problem = Problem::new(a, b, Layout::row_major(a.rows, b.cols)).unwrap();
@@ -156,19 +128,17 @@ mod tests {
 
     #[test]
     fn the_catalogue_alone_computes_every_size_and_layout() {
-        let variants = [
-            (SemiringId::PlusTimes, DType::F64),
-            (SemiringId::PlusTimes, DType::F32),
-            (SemiringId::PlusTimes, DType::I32),
-            (SemiringId::MinPlus, DType::F32),
-        ];
         let mut refused = Vec::new();
-        for (semiring, dtype) in variants {
+        for &Variant { semiring, dtype } in Variant::ALL {
             for [m, n, k] in [[1, 1, 1], [64, 64, 64], [33, 31, 65], [8, 8, 20_000]] {
                 let results = [Layout::row_major(m, n), Layout::col_major(m, n)];
                 for (i, a) in layouts(m, k).into_iter().enumerate() {
-                    // Doubles, which have the fewest programs, with every B; the others with one for each A.
-                    let every = if dtype == DType::F64 { 0..6 } else { i..i + 1 };
+                    // Doubles with every B; the others with one for each A.
+                    let every = if (semiring, dtype) == (SemiringId::PlusTimes, DType::F64) {
+                        0..6
+                    } else {
+                        i..i + 1
+                    };
                     for j in every {
                         let (b, c) = (layouts(k, n)[j * 5 % 6], results[(i + j) % 2]);
                         let asked = Request::new(Problem::new(a, b, c).unwrap(), semiring, dtype);
@@ -183,32 +153,6 @@ mod tests {
         assert!(refused.is_empty(), "{} products, the first of them {:?}", refused.len(), refused[0]);
     }
 
-    /// As on a GPU of compute capability 7.5 without NVRTC.
-    fn shipped_for_turing(recipe: &Recipe) -> Result<(), Lacking> {
-        shipped_alone(recipe)?;
-        let later = recipe.launches().iter().find(|l| l.program().shipped_architecture() != "compute_75");
-        let Some(launch) = later else { return Ok(()) };
-        let (what, why, hint) = ("a compiler", "a test does without".into(), String::new());
-        let error = ErrorKind::Unavailable { what, why, hint }.into();
-        Err(Lacking { program: launch.program().name().to_owned(), why: "for 8.0".into(), error })
-    }
-
-    #[test]
-    fn compute_capability_7_5_has_a_kernel_for_every_variant() {
-        let of = |family| tilewright_kernels::kernels().iter().filter(move |kernel| kernel.family == family);
-        let kernels = of(Family::Production).chain(of(Family::Ladder));
-        for variant in kernels.flat_map(|kernel| kernel.variants).collect::<HashSet<_>>() {
-            for [m, n, k] in [[64, 64, 64], [33, 31, 65]] {
-                for a in layouts(m, k) {
-                    let problem = Problem::new(a, Layout::col_major(k, n), Layout::row_major(m, n)).unwrap();
-                    let asked = Request::new(problem, variant.semiring, variant.dtype);
-                    let selection = select_among(asked, None, &shipped_for_turing);
-                    assert!(selection.is_ok(), "{variant} {m} x {n} x {k}, A {a:?}");
-                }
-            }
-        }
-    }
-
     #[test]
     fn the_production_kernel_that_is_asked_for_takes_every_layout_without_a_compiler() {
         let simt = tilewright_kernels::find("simt").unwrap();
@@ -217,7 +161,7 @@ mod tests {
                 let problem = Problem::new(a, b, Layout::row_major(35, 33)).unwrap();
                 let asked = Request::new(problem, SemiringId::PlusTimes, DType::F64);
                 let selection = select_among(asked, Some(simt), &shipped_alone).unwrap();
-                assert_eq!((selection.recipe.kernel(), selection.operands), (simt, Operands::AsTheyAre));
+                assert_eq!(selection.recipe.kernel(), simt);
             }
         }
     }
@@ -227,7 +171,7 @@ mod tests {
         let naive = tilewright_kernels::find("naive").unwrap();
         let rows = Layout::row_major(8, 8);
         let selection = select_with_ptx(request(rows, rows), Some(naive)).unwrap();
-        assert_eq!((selection.recipe.kernel(), selection.operands), (naive, Operands::AsTheyAre));
+        assert_eq!(selection.recipe.kernel(), naive);
         let error = select(request(rows.t(), rows), Some(naive)).err().unwrap();
         assert_eq!(error.code(), "unsupported");
     }

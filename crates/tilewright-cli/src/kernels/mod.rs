@@ -47,6 +47,6 @@ fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
     let Some(launch) = recipe.launches().iter().find(|launch| launch.role() == Role::Product) else {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
-    let architecture: Architecture = launch.program().shipped_architecture().parse()?;
+    let architecture: Architecture = launch.program().architecture().parse()?;
     Ok(ProgramPtx::of(launch.program(), architecture.capability)?.text.to_string())
 }

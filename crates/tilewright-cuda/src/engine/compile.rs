@@ -229,7 +229,7 @@ impl Engine {
 
     fn ways(&self, found: &Result<&Found, Error>, program: &Program) -> Vec<Way> {
         let compiler = found.as_ref().ok().map(|found| &found.compiler);
-        let shipped = program.shipped_ptx().and_then(|_| program.shipped_architecture().parse().ok());
+        let shipped = program.shipped_ptx().and_then(|_| Program::SHIPPED_ARCHITECTURE.parse().ok());
         let shipped = shipped.map(|architecture: Architecture| architecture.capability);
         let mut ways = ways(compiler, self.context().driver.version(), self.device().capability, shipped);
         if self.driver_kind() == DriverKind::Emulator {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_core::semiring::Visit;
 use tilewright_core::{
     DType, DynMatrix, Element, Extremes, Joining, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem,
-    Semiring, SemiringId, Update, Value, reference,
+    Semiring, SemiringId, Update, Value, bf16, f16, reference,
 };
 use tilewright_kernels::{Alignment, Buffer, Request, Target, Variant, find};
 
@@ -98,6 +98,9 @@ fn run(engine: &Engine, choice: &Choice) -> Outcome {
         (true, SemiringId::PlusTimes, DType::F64) => run.with(&Update::<PlusTimes<f64>>::scale(-2.0, 3.0)),
         (true, SemiringId::PlusTimes, DType::I32) => run.with(&Update::<PlusTimes<i32>>::scale(-2, 3)),
         (true, SemiringId::PlusTimes, DType::I64) => run.with(&Update::<PlusTimes<i64>>::scale(-2, 3)),
+        (true, SemiringId::PlusTimes, DType::I8) => run.with(&Update::<PlusTimes<i8>>::scale(-2, 3)),
+        (true, SemiringId::PlusTimes, DType::F16) => run.with(&Update::<PlusTimes<f16>>::scale(-2.0, 3.0)),
+        (true, SemiringId::PlusTimes, DType::Bf16) => run.with(&Update::<PlusTimes<bf16>>::scale(-2.0, 3.0)),
         (true, semiring, dtype) => panic!("{semiring} on {dtype} is not scaled here"),
         (false, semiring, dtype) => semiring.visit(dtype, run).expect("a variant is defined"),
     }

@@ -5,7 +5,7 @@ use super::Engine;
 use super::code::{CodeArgument, CodeLaunch};
 use crate::cubin::{REUSE_COMPILERS, reuse_operands};
 use tilewright_core::{DType, Error, ErrorKind, Layout, Problem, SemiringId};
-use tilewright_kernels::{ArgumentValue, Buffer, Launch, Request, find, simt_tiles};
+use tilewright_kernels::{ArgumentValue, Buffer, Launch, Request, Variant, find, simt_tiles};
 
 /// Set to anything but 0 to run code as it was compiled.
 const DISABLE_VARIABLE: &str = "TILEWRIGHT_NO_REUSE";
@@ -49,7 +49,7 @@ impl Engine {
         let (a, b, c) = (Layout::col_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
         let request = Request {
             target: self.target(),
-            tile: simt_tiles(DType::F64).first().copied(),
+            tile: simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F64)).first().copied(),
             splits: Some(1),
             ..Request::new(Problem::new(a, b, c)?, SemiringId::PlusTimes, DType::F64)
         };
@@ -165,7 +165,7 @@ mod tests {
         let [m, n, k] = SIZE;
         let (a, b, c) = (Layout::col_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
         let request = Request {
-            tile: simt_tiles(DType::F64).first().copied(),
+            tile: simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F64)).first().copied(),
             splits: Some(1),
             ..Request::new(Problem::new(a, b, c).expect("fits"), SemiringId::PlusTimes, DType::F64)
         };

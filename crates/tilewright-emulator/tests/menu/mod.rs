@@ -94,12 +94,28 @@ const SPLITS: [Split; 3] = [Split::Whole, Split::Parts, Split::Last];
 const OLDS: [Old; 3] = [Old::Replaced, Old::Added, Old::Scaled];
 const COUNTS: [usize; 5] = [WAYS[0].len(), WAYS[1].len(), OUTSIDES.len(), SPLITS.len(), OLDS.len()];
 
-/// The list for all variants of a kernel.
+/// Variants whose tiles are tried with every two choices: sums in each type, operands that are converted, integers that may be absent, and products that
+/// need no NaN.
+pub const THOROUGH: [Variant; 5] = [
+    Variant::new(SemiringId::PlusTimes, DType::F32),
+    Variant::new(SemiringId::PlusTimes, DType::F64),
+    Variant::new(SemiringId::MinPlus, DType::I32),
+    Variant::new(SemiringId::MaxPlus, DType::F16),
+    Variant::new(SemiringId::MaxMin, DType::F64),
+];
+
+/// The list for all variants of a kernel: of each that is not [`THOROUGH`] a product with each tile.
 pub fn choices(kernel: &'static Kernel) -> Vec<Choice> {
     let rows = pairs(&COUNTS);
-    let of = |variant: Variant| simt_tiles(variant.dtype).into_iter().map(move |tile| (variant, tile));
-    let tiles = kernel.variants.iter().flat_map(|&variant| of(variant));
-    tiles.flat_map(|(variant, tile)| rows.iter().map(move |row| choice(kernel, variant, tile, row))).collect()
+    let mut all = Vec::new();
+    for (v, &variant) in kernel.variants.iter().enumerate() {
+        let step = if THOROUGH.contains(&variant) { 1 } else { rows.len() };
+        for (t, tile) in simt_tiles(variant).into_iter().enumerate() {
+            let some = rows.iter().skip((v + t) % step).step_by(step);
+            all.extend(some.map(|row| choice(kernel, variant, tile, row)));
+        }
+    }
+    all
 }
 
 fn choice(kernel: &'static Kernel, variant: Variant, tile: [u32; 5], row: &[usize]) -> Choice {
@@ -164,18 +180,23 @@ fn pairs(counts: &[usize]) -> Vec<Vec<usize>> {
 
 /// What the programs of a tile are told apart by, of which every two values must meet: how A and B are copied, whether there are edges, whether C is stored in
 /// vectors. The last part of a program's name says it.
-pub fn missing_pairs(names: &[String], tile: [u32; 5], dtype: DType) -> Vec<String> {
+pub fn missing_pairs(names: &[String], tile: [u32; 5], variant: Variant) -> Vec<String> {
     let tile = tile.map(|x| x.to_string()).join("x");
-    let (of_tile, of_type) = (format!(".{tile}."), format!(".{dtype}."));
+    let (of_tile, of_type) = (format!(".{tile}."), format!(".{variant}."));
     let names = names.iter().filter(|name| name.contains(&of_tile) && name.contains(&of_type));
     let options: Vec<&[u8]> = names.filter_map(|name| Some(name.rsplit_once('.')?.1.as_bytes())).collect();
-    const VALUES: [u8; 4] = [3, 3, 2, 2];
+    let widens = variant.accumulator() != variant.dtype
+        || variant.semiring.has_absent_integers() && !variant.dtype.is_float();
+    // Converted operands are copied in vectors when they are packed, which leaves no edge of K.
+    let copies: &[u8] = if widens { b"234" } else { b"012" };
+    let vectors: &[u8] = if variant.accumulator() == variant.output() { b"01" } else { b"0" };
+    let values = [copies, copies, b"01", vectors];
     let mut missing = Vec::new();
     for (i, j) in (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j))) {
-        for (x, y) in (0..VALUES[i]).flat_map(|x| (0..VALUES[j]).map(move |y| (b'0' + x, b'0' + y))) {
+        for (x, y) in values[i].iter().flat_map(|&x| values[j].iter().map(move |&y| (x, y))) {
             if !options.iter().any(|option| option[i] == x && option[j] == y) {
                 missing.push(format!(
-                    "{tile} {dtype}: option {i} is {x} and option {j} is {y}",
+                    "{tile} {variant}: option {i} is {x} and option {j} is {y}",
                     x = x as char,
                     y = y as char
                 ));

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex};
 
 use tilewright_core::{
     DType, DynMatrix, Element, Extremes, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem, Semiring,
-    SemiringId, Update, Value, reference, semiring::Visit,
+    SemiringId, Update, Value, bf16, f16, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
 use tilewright_emulator::{HostArray, Launch, Program, Stage, StagedArgument};
@@ -119,6 +119,13 @@ pub fn run(case: &Case) -> Outcome {
         }
         (Joining::Scale, SemiringId::PlusTimes, D::I64) => {
             check::<PlusTimes<i64>>(case, &Update::scale(-2, 3))
+        }
+        (Joining::Scale, SemiringId::PlusTimes, D::I8) => check::<PlusTimes<i8>>(case, &Update::scale(-2, 3)),
+        (Joining::Scale, SemiringId::PlusTimes, D::F16) => {
+            check::<PlusTimes<f16>>(case, &Update::scale(-2.0, 3.0))
+        }
+        (Joining::Scale, SemiringId::PlusTimes, D::Bf16) => {
+            check::<PlusTimes<bf16>>(case, &Update::scale(-2.0, 3.0))
         }
         (Joining::Scale, ..) => Outcome::Refused,
         (_, semiring, dtype) => semiring.visit(dtype, Plain(case)).expect("a variant is defined"),

@@ -49,7 +49,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         let found = format!("they are {}x{} and {}x{}", size.m, size.k, size.k, size.n);
         return checks.refuse("operands small enough to copy".into(), found, "use simt");
     }
-    let workspaces = [padded.m, padded.n].map(|side| pack::bytes(request.dtype, side, padded.k));
+    let workspaces = [padded.m, padded.n].map(|side| pack::bytes(request.variant(), side, padded.k));
     checks.workspaces(&workspaces)?;
     let grid = [padded.n / TILE, padded.m / TILE, 1];
 

@@ -4,7 +4,7 @@ use super::{Failure, Job, Target};
 use crate::{
     backend::Backend,
     options::Report,
-    selection::{Lacking, Operands, Selection, select_among},
+    selection::{Lacking, Selection, select_among},
 };
 use std::time::Instant;
 use tilewright_core::{DynMut, DynRef, Layout};
@@ -34,17 +34,13 @@ pub(super) struct Ran {
 pub(super) fn run_on(
     engine: &Engine,
     job: &Job<'_>,
-    Selection { recipe, operands, .. }: Selection,
+    Selection { recipe, .. }: Selection,
     (a, b, c): (DynRef<'_>, DynRef<'_>, DynMut<'_>),
 ) -> Result<Ran, Failure> {
     let began = Instant::now();
-    let upload = |matrix: DynRef<'_>| match operands {
-        Operands::AsTheyAre => engine.upload_dyn(matrix),
-        Operands::CopiedByRows => engine.upload_dyn(matrix.to_matrix()?.as_ref()),
-    };
-    let (a, b) = (upload(a)?, upload(b)?);
+    let (a, b) = (engine.upload_dyn(a)?, engine.upload_dyn(b)?);
     let mut on_device = match job.joining.reads_c() {
-        true => upload(c.as_ref())?,
+        true => engine.upload_dyn(c.as_ref())?,
         false => engine.zeros_dyn(c.dtype(), Layout::row_major(c.layout().rows, c.layout().cols))?,
     };
     let mut transfer = began.elapsed();

@@ -157,13 +157,12 @@ impl Job<'_> {
         target: kernels::Target,
         select: &dyn Fn(Request) -> Result<Selection, Error>,
     ) -> Result<Selection, Error> {
-        let by_rows = |layout: Layout| (Layout::row_major(layout.rows, layout.cols), 0);
         let places = [
             device_layout(a.layout())?,
             device_layout(b.layout())?,
             match self.joining.reads_c() {
                 true => device_layout(c.layout())?,
-                false => by_rows(c.layout()),
+                false => (Layout::row_major(c.layout().rows, c.layout().cols), 0),
             },
         ];
         let [a_rows, b_rows, c_rows] = self.rows;

@@ -8,7 +8,7 @@ use super::{
     resources::Compiled,
     target::Gpu,
 };
-use crate::selection::{Operands, Selection, not_shipped, select, select_with_ptx};
+use crate::selection::{Selection, not_shipped, select, select_with_ptx};
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, kernels};
@@ -127,7 +127,7 @@ impl Plan {
         kernel: Option<&'static Kernel>,
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
-        let Selection { request, recipe, operands, passed_over } = selection;
+        let Selection { request, recipe, passed_over } = selection;
         let work = query.work();
         let floor = Floor::on(gpu, query, &work);
         let modelled_seconds = Model { query, gpu, floor: floor.as_ref() }.seconds(&recipe);
@@ -137,14 +137,10 @@ impl Plan {
             None => others(&request, &recipe, passed_over.as_ref()),
         };
         let rejected = passed_over.into_iter().chain(others).collect();
-        let mut details = recipe.details().to_vec();
-        if operands == Operands::CopiedByRows {
-            details.insert(0, ("operands", "copied by rows first: no kernel takes their strides".into()));
-        }
         let plan = GpuPlan {
             gpu: gpu.clone(),
             kernel: recipe.kernel(),
-            details,
+            details: recipe.details().to_vec(),
             workspace_bytes: recipe.workspaces().iter().sum(),
             steps: recipe.launches().iter().map(|launch| step(launch, gpu, resources)).collect(),
             floor,

@@ -22,8 +22,8 @@ pub(crate) fn choose(
     let mut rejected = Vec::new();
     let mut best: Vec<(Candidate, f64)> = Vec::new();
     let menu = match request.form {
-        Form::Specialised => tiles(work.dtype),
-        Form::Plain => plain(work.dtype),
+        Form::Specialised => tiles(work.variant),
+        Form::Plain => plain(work.variant),
     };
     for &tile in menu {
         let reject = |reason: String| Rejected { candidate: tile.name(), reason };
@@ -89,13 +89,13 @@ const FEW_WAVES: u32 = 4;
 
 /// Bytes of shared memory: the stages, each with a tile of A and of B; in the end what all slices but one have.
 pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
-    let (tile, dtype) = (c.tile, request.dtype);
+    let (tile, variant) = (c.tile, request.variant());
     // Rows are padded by one vector where threads write along k: see `PITCH` in the kernel.
-    let pad = |copy| if copy == Copy::AlongK { Tile::vector(dtype) } else { 0 };
+    let pad = |copy: Copy| if copy.is_along_k() { Tile::vector(variant) } else { 0 };
     let pitches = tile.block[0] + pad(c.copies[0]) + tile.block[1] + pad(c.copies[1]);
     let stages = tile.stages * tile.k * pitches;
     let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
-    let used = stages.max(parts) * dtype.size() as u32;
+    let used = stages.max(parts) * variant.accumulator().size() as u32;
     // A multiprocessor has little more than one block may have. Blocks of many waves spread by themselves.
     let Target { shared_memory_per_block, multiprocessors, .. } = request.target;
     let cap = (shared_memory_per_block / (tile.resident + 1) + 1).next_multiple_of(128);
@@ -106,10 +106,14 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
 /// Every division and packing that makes sense with a tile.
 fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
     if request.form == Form::Plain {
-        let (division, copies) = (Division::whole(work, &tile), [Copy::AlongK, Copy::AlongSide]);
+        let copies = match work.variant.is_computed_as_it_is() {
+            true => [Copy::AlongK, Copy::AlongSide],
+            false => [Copy::WidenAlongK, Copy::WidenAlongSide],
+        };
+        let division = Division::whole(work, &tile);
         return vec![Candidate { tile, division, copies, packed: [false, false] }];
     }
-    let direct = operands.map(|o| o.copy(work.dtype));
+    let direct = operands.map(|o| o.copy(work.variant));
     // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
     let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k);
     let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);

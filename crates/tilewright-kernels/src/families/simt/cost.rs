@@ -8,8 +8,7 @@ use super::{
     menu::{Tile, peak},
     operand::Copy,
 };
-use crate::pack;
-use tilewright_core::DType;
+use crate::{kernel::Variant, pack};
 
 /// What is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,8 +17,15 @@ pub(crate) struct Work {
     pub n: u32,
     pub k: u32,
     pub batch: usize,
-    pub dtype: DType,
+    pub variant: Variant,
     pub multiprocessors: u32,
+}
+
+impl Work {
+    /// Bytes of a sum, and of a packed element.
+    pub fn sum_bytes(&self) -> usize {
+        self.variant.accumulator().size()
+    }
 }
 
 /// One way to do it.
@@ -65,7 +71,7 @@ impl Candidate {
     /// Bytes of packed operands and of parts.
     pub fn workspace(&self, work: &Work) -> u128 {
         let packed = |i: usize| match self.packed[i] {
-            true => u128::from(pack::bytes(work.dtype, self.side(work, i), work.k)),
+            true => u128::from(pack::bytes(work.variant, self.side(work, i), work.k)),
             false => 0,
         };
         packed(0) + packed(1) + self.division.part_bytes(work, &self.tile)
@@ -82,7 +88,7 @@ impl Candidate {
         let area = f64::from(m) * f64::from(n);
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
         let guards = if self.has_edges(work) { GUARDED } else { 1.0 };
-        let rate = peak(work.dtype) * rate * copies * guards;
+        let rate = peak(work.variant) * rate * copies * guards;
         let inner = |terms: u32| area * f64::from(terms) / rate;
         let outer = FILL + WRITE * area;
         let slots = work.multiprocessors * resident;
@@ -116,12 +122,15 @@ impl Candidate {
     /// Every operand read once, the result written once.
     fn traffic(&self, work: &Work) -> f64 {
         let (m, n, k) = (f64::from(work.m), f64::from(work.n), f64::from(work.k));
-        (m * k + k * n + m * n) * work.batch as f64 * work.dtype.size() as f64 / BANDWIDTH
+        let elements =
+            (m * k + k * n) * work.variant.dtype.size() as f64 + m * n * work.variant.output().size() as f64;
+        elements * work.batch as f64 / BANDWIDTH
     }
 
     fn packing(&self, work: &Work) -> f64 {
         let elements = [f64::from(work.m) * f64::from(work.k), f64::from(work.k) * f64::from(work.n)];
-        let one = |elements: f64| PACK + 2.0 * elements * work.dtype.size() as f64 / BANDWIDTH;
+        let bytes = (work.variant.dtype.size() + work.sum_bytes()) as f64;
+        let one = |elements: f64| PACK + elements * bytes / BANDWIDTH;
         elements.iter().zip(self.packed).filter(|(_, packed)| *packed).map(|(e, _)| one(*e)).sum()
     }
 
@@ -132,6 +141,6 @@ impl Candidate {
         }
         let [m, n] = self.tile.block;
         let parts = f64::from(self.division.part_blocks()) * f64::from(m) * f64::from(n) * work.batch as f64;
-        JOIN + 2.0 * parts * work.dtype.size() as f64 / PARTS_BANDWIDTH
+        JOIN + 2.0 * parts * work.sum_bytes() as f64 / PARTS_BANDWIDTH
     }
 }

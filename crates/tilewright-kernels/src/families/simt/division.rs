@@ -49,7 +49,7 @@ impl Division {
             return 0;
         }
         let blocks = u128::from(self.split_tiles()) * u128::from(self.parts) * work.batch as u128;
-        blocks * u128::from(tile.block[0] * tile.block[1]) * work.dtype.size() as u128
+        blocks * u128::from(tile.block[0] * tile.block[1]) * work.sum_bytes() as u128
     }
 
     /// Blocks of a product.
@@ -131,11 +131,13 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, asked: Option<u32>) -> Vec<Div
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::families::simt::menu::tiles;
-    use tilewright_core::DType;
+    use crate::{families::simt::menu::tiles, kernel::Variant};
+    use tilewright_core::{DType, SemiringId};
+
+    const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
 
     fn work(m: u32, n: u32, k: u32) -> Work {
-        Work { m, n, k, batch: 1, dtype: DType::F32, multiprocessors: 132 }
+        Work { m, n, k, batch: 1, variant: F32, multiprocessors: 132 }
     }
 
     /// A slot after another takes the part that is next.
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn parts_cover_every_term_once() {
-        for tile in tiles(DType::F32) {
+        for tile in tiles(F32) {
             for (m, n, k) in
                 [(4096, 4096, 4096), (64, 64, 262_144), (300, 200, 1), (8, 8, 0), (5000, 3000, 777)]
             {
@@ -171,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_makespan_is_that_of_a_simulation() {
-        let tile = &tiles(DType::F32)[0];
+        let tile = &tiles(F32)[0];
         for (m, k) in [(4096, 4096), (4097, 4097), (6000, 6000), (8192, 8192), (3000, 3000), (5000, 100)] {
             let w = work(m, m, k);
             for d in divisions(&w, tile, None).into_iter().filter(|d| d.parts > 1) {

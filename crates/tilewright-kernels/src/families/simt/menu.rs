@@ -1,6 +1,7 @@
 //! The tiles that `simt` is compiled for.
 
-use tilewright_core::DType;
+use crate::kernel::Variant;
+use tilewright_core::{DType, SemiringId};
 
 /// A division of labour: what a block, a warp and a thread compute, and how deep the pipeline is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,8 +58,8 @@ impl Tile {
     }
 
     /// Elements of a 16-byte access.
-    pub fn vector(dtype: DType) -> u32 {
-        16 / dtype.size() as u32
+    pub fn vector(variant: Variant) -> u32 {
+        16 / variant.accumulator().size() as u32
     }
 
     pub fn name(&self) -> String {
@@ -68,26 +69,39 @@ impl Tile {
 }
 
 /// The tile of the plain program, which takes all layouts.
-pub(crate) const fn plain(dtype: DType) -> &'static [Tile] {
-    match dtype {
-        DType::F64 => PLAIN_DOUBLES,
+pub(crate) const fn plain(variant: Variant) -> &'static [Tile] {
+    match variant.accumulator().size() {
+        8 => PLAIN_DOUBLES,
         _ => PLAIN_WORDS,
     }
 }
 
-/// The tiles for an element type, the largest first.
-pub(crate) const fn tiles(dtype: DType) -> &'static [Tile] {
-    match dtype {
-        DType::F64 => DOUBLES,
-        _ => WORDS,
+/// The tiles for a variant, the largest first.
+pub(crate) const fn tiles(variant: Variant) -> &'static [Tile] {
+    match (variant.semiring, variant.accumulator().size()) {
+        (_, 8) => match variant.accumulator() {
+            // The other tile does not leave an integer of 8 bytes enough registers.
+            DType::I64 => DOUBLES.split_at(1).1,
+            _ => DOUBLES,
+        },
+        (SemiringId::PlusTimes, _) => WORDS,
+        _ => SELECTIVE_WORDS,
     }
 }
 
-/// Multiplications with addition that one multiprocessor starts per cycle.
-pub(crate) const fn peak(dtype: DType) -> f64 {
-    match dtype {
-        DType::F32 => 128.0,
-        _ => 64.0,
+/// Terms that one multiprocessor computes per cycle where nothing else is done (compute capability 9.0): by the rates of the
+/// instructions that a term takes.
+pub(crate) const fn peak(variant: Variant) -> f64 {
+    use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes};
+    match (variant.semiring, variant.accumulator()) {
+        (PlusTimes, DType::F32) => 128.0,
+        (PlusTimes, DType::I64) => 12.0,
+        (PlusTimes | OrAnd, _) => 64.0,
+        // The selection has an arithmetic unit of its own beside that of the multiplication.
+        (MinPlus | MaxPlus | MaxTimes | MinTimes, DType::F32 | DType::I32) => 64.0,
+        (MinPlus | MaxPlus | MaxTimes | MinTimes, _) => 16.0,
+        (MaxMin | MinMax, DType::F32 | DType::I32) => 32.0,
+        _ => 10.0,
     }
 }
 
@@ -159,6 +173,11 @@ const WORDS: &[Tile] = &[
     },
 ];
 
+/// For selective semirings on elements of 4 bytes: a term takes two instructions and registers in between, so that no tile with more
+/// results per thread is ahead of these.
+const SELECTIVE_WORDS: &[Tile] =
+    &[Tile { capped: false, copy_step: [0, 0], rate: 0.8, ..WORDS[1] }, WORDS[2], WORDS[3]];
+
 /// For elements of 8 bytes.
 const DOUBLES: &[Tile] = &[
     Tile {
@@ -215,9 +234,9 @@ mod tests {
 
     #[test]
     fn tiles_divide_evenly() {
-        for dtype in [DType::F32, DType::F64, DType::I32] {
-            let vector = Tile::vector(dtype);
-            for t in tiles(dtype).iter().chain(plain(dtype)) {
+        for &variant in super::super::SIMT.variants {
+            let vector = Tile::vector(variant);
+            for t in tiles(variant).iter().chain(plain(variant)) {
                 for side in 0..2 {
                     assert_eq!(t.block[side] % t.warp[side], 0);
                     assert_eq!(t.warp[side] % t.thread[side], 0);

@@ -1,4 +1,4 @@
-//! The production kernel for any semiring whose elements have 4 or 8 bytes.
+//! The production kernel for every semiring and element type.
 
 mod choice;
 mod cost;
@@ -22,7 +22,7 @@ use cost::{Candidate, Work};
 use division::Division;
 use menu::Tile;
 use operand::Operand;
-use tilewright_core::{DType, Layout, SemiringId};
+use tilewright_core::Layout;
 
 pub(crate) const SIMT: Kernel = Kernel {
     name: "simt",
@@ -31,11 +31,7 @@ pub(crate) const SIMT: Kernel = Kernel {
     teaches: "everything together: tiles chosen by a cost model, copies ahead of the arithmetic, guards at edges only",
     file: "simt.cu",
     source: include_str!("simt.cu"),
-    variants: &[
-        Variant::new(SemiringId::PlusTimes, DType::F32),
-        Variant::new(SemiringId::PlusTimes, DType::F64),
-        Variant::new(SemiringId::PlusTimes, DType::I32),
-    ],
+    variants: Variant::ALL,
     make: Make::Product(recipe),
 };
 
@@ -43,11 +39,12 @@ pub(crate) const SIMT: Kernel = Kernel {
 /// per thread.
 ///
 /// ```
-/// use tilewright_core::DType;
-/// assert!(tilewright_kernels::simt_tiles(DType::F32).contains(&[128, 128, 8, 16, 8]));
+/// use tilewright_core::{DType, SemiringId};
+/// use tilewright_kernels::{Variant, simt_tiles};
+/// assert!(simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F32)).contains(&[128, 128, 8, 16, 8]));
 /// ```
-pub fn simt_tiles(dtype: DType) -> Vec<[u32; 5]> {
-    menu::tiles(dtype).iter().map(Tile::id).collect()
+pub fn simt_tiles(variant: Variant) -> Vec<[u32; 5]> {
+    menu::tiles(variant).iter().map(Tile::id).collect()
 }
 
 const REDUCE: Source = Source { file: "split_k_reduce.cu", text: include_str!("split_k_reduce.cu") };
@@ -109,7 +106,7 @@ impl Plan {
             n: c.cols as u32,
             k: problem.k() as u32,
             batch: batch.count,
-            dtype: request.dtype,
+            variant: request.variant(),
             multiprocessors: request.target.multiprocessors,
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
@@ -125,7 +122,7 @@ impl Plan {
         for i in (0..2).filter(|&i| chosen.packed[i]) {
             let side = chosen.side(work, i);
             let workspace = recipe.workspaces.len();
-            recipe.workspaces.push(pack::bytes(request.dtype, side, work.k));
+            recipe.workspaces.push(pack::bytes(request.variant(), side, work.k));
             packing[i].copy = Some(pack::Copy { workspace, side });
             buffers[i] = Buffer::Workspace(workspace);
             operands[i].layout = Layout { row_stride: 1, col_stride: side as isize, ..operands[i].layout };
@@ -174,8 +171,9 @@ impl Plan {
 
     /// Whether C can be written in vectors.
     fn writes_vectors(&self, request: &Request) -> bool {
-        let vector = Tile::vector(request.dtype) as isize;
+        let vector = Tile::vector(request.variant()) as isize;
         request.form == Form::Specialised
+            && request.variant().output() == request.variant().accumulator()
             && self.c.col_stride == 1
             && [self.c.row_stride, request.batch.c, self.c.cols as isize].iter().all(|x| x % vector == 0)
             && self.c_alignment.is_multiple_of(16)
@@ -207,6 +205,7 @@ impl Plan {
             ("STAGES", tile.stages),
             ("BLOCKS", tile.resident),
             ("PREFETCH", tile.prefetch as u32),
+            ("PAIRS", 0),
             ("COPY_STEP", tile.copy_step[usize::from(!vectors)]),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),

@@ -1,7 +1,8 @@
 //! How a tile of an operand gets into shared memory.
 
 use super::menu::Tile;
-use tilewright_core::{DType, Layout};
+use crate::kernel::Variant;
+use tilewright_core::Layout;
 
 /// The way threads walk over a tile while they copy it. The discriminants are those of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,10 @@ pub(crate) enum Copy {
     AlongSide = 1,
     /// The same with 16 bytes each.
     Vectors = 2,
+    /// As [`Copy::AlongK`], converting each element to the type of sums.
+    WidenAlongK = 3,
+    /// As [`Copy::AlongSide`], converting each element to the type of sums.
+    WidenAlongSide = 4,
 }
 
 impl Copy {
@@ -21,7 +26,14 @@ impl Copy {
             Self::AlongK => tile.along_k,
             Self::AlongSide => 0.985,
             Self::Vectors => 1.0,
+            Self::WidenAlongK => tile.along_k * 0.9,
+            Self::WidenAlongSide => 0.9,
         }
+    }
+
+    /// Whether neighbouring threads copy neighbouring terms.
+    pub const fn is_along_k(self) -> bool {
+        matches!(self, Self::AlongK | Self::WidenAlongK)
     }
 }
 
@@ -38,18 +50,18 @@ pub(crate) struct Operand {
 
 impl Operand {
     /// The best way to copy it.
-    pub fn copy(&self, dtype: DType) -> Copy {
-        let vector = Tile::vector(dtype) as isize;
+    pub fn copy(&self, variant: Variant) -> Copy {
+        let vector = Tile::vector(variant) as isize;
         let Layout { row_stride: side, col_stride: k, rows, .. } = self.layout;
         let whole = rows % vector as usize == 0;
         let aligned =
             whole && k % vector == 0 && self.batch % vector == 0 && self.alignment.is_multiple_of(16);
-        if side == 1 && aligned {
-            Copy::Vectors
-        } else if side.unsigned_abs() <= k.unsigned_abs() {
-            Copy::AlongSide
-        } else {
-            Copy::AlongK
+        match (variant.is_computed_as_it_is(), side.unsigned_abs() <= k.unsigned_abs()) {
+            (true, _) if side == 1 && aligned => Copy::Vectors,
+            (true, true) => Copy::AlongSide,
+            (true, false) => Copy::AlongK,
+            (false, true) => Copy::WidenAlongSide,
+            (false, false) => Copy::WidenAlongK,
         }
     }
 }

@@ -1,4 +1,7 @@
-// simt: the production kernel for any semiring whose elements have 4 or 8 bytes: any sizes, strides and transposes.
+// simt: the production kernel for every semiring and type: any sizes, strides and transposes.
+//
+// Elements T are computed as sums are, in Acc, and results are written as Out. Operands that are packed are of type Acc already; others are
+// converted on their way to shared memory where the types differ.
 //
 // A block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N of them, a thread THREAD_M x THREAD_N.
 // Tiles of A and B travel to shared memory by asynchronous copies, STAGES - 1 tiles ahead of the arithmetic, and lie
@@ -22,7 +25,7 @@
 #define UNROLL _Pragma("unroll")
 #endif
 
-constexpr int WIDTH = 16 / sizeof(T);  // elements per 16-byte access
+constexpr int WIDTH = 16 / sizeof(Acc);  // elements per 16-byte access
 constexpr int LANES_M = WARP_M / THREAD_M, LANES_N = WARP_N / THREAD_N;
 constexpr int VECTORS_M = THREAD_M / WIDTH, VECTORS_N = THREAD_N / WIDTH;
 constexpr int WARPS_M = TILE_M / WARP_M, WARPS_N = TILE_N / WARP_N;
@@ -30,17 +33,27 @@ constexpr int SLICE = WARPS_M * WARPS_N * 32, THREADS = SLICE * SLICES;
 constexpr int STEPS = TILE_K / SLICES;  // steps of k that a slice of the block takes of every tile
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 lanes");
 static_assert(COPY_STEP < STEPS, "a tile's copies start while it is computed");
+static_assert(!PAIRS || (!PREFETCH && STEPS % 2 == 0 && COPY_STEP % 2 == 0), "steps go in pairs");
 
-// How an operand's tile is copied: which way neighbouring threads go, and how much one copy moves.
-enum Copy { ALONG_K, ALONG_SIDE, VECTORS_ALONG_SIDE };
+// How an operand's tile is copied: which way neighbouring threads go, how much one copy moves, and whether it converts.
+enum Copy { ALONG_K, ALONG_SIDE, VECTORS_ALONG_SIDE, WIDEN_ALONG_K, WIDEN_ALONG_SIDE };
+
+template <bool WIDENS> struct Source {
+    using Element = Acc;
+};
+template <> struct Source<true> {
+    using Element = T;
+};
 
 // One operand: its tile in shared memory is [TILE_K][SIDE], where the side is M for A and N for B.
 template <int SIDE, int COPY> struct Operand {
+    static constexpr bool WIDENS = COPY >= WIDEN_ALONG_K, IS_ALONG_K = COPY == ALONG_K || COPY == WIDEN_ALONG_K;
+    using Element = typename Source<WIDENS>::Element;
     static constexpr int COUNT = COPY == VECTORS_ALONG_SIDE ? WIDTH : 1;  // elements per copy
-    static constexpr int BYTES = COUNT * sizeof(T);
+    static constexpr int BYTES = COUNT * sizeof(Acc);
     // Threads along k write to rows of shared memory that are PITCH apart: padding spreads them over the banks.
-    static constexpr int PITCH = SIDE + (COPY == ALONG_K ? WIDTH : 0);
-    static constexpr int ALONG = COPY == ALONG_K ? TILE_K : SIDE / COUNT;  // copies until the other index changes
+    static constexpr int PITCH = SIDE + (IS_ALONG_K ? WIDTH : 0);
+    static constexpr int ALONG = IS_ALONG_K ? TILE_K : SIDE / COUNT;  // copies until the other index changes
     static constexpr int ACROSS = THREADS / ALONG;                         // step of the other index between copies
     static constexpr int COPIES = SIDE * TILE_K / (COUNT * THREADS);       // copies per thread
     static_assert(THREADS % ALONG == 0 && COPIES * COUNT * THREADS == SIDE * TILE_K, "threads share a tile evenly");
@@ -48,30 +61,43 @@ template <int SIDE, int COPY> struct Operand {
     // This thread's first element within a tile.
     static __device__ int along() { return threadIdx.x % ALONG; }
     static __device__ int across() { return threadIdx.x / ALONG; }
-    static __device__ int side() { return COPY == ALONG_K ? across() : along() * COUNT; }
-    static __device__ int k() { return COPY == ALONG_K ? along() : across(); }
+    static __device__ int side() { return IS_ALONG_K ? across() : along() * COUNT; }
+    static __device__ int k() { return IS_ALONG_K ? along() : across(); }
 
-    const T* next;          // the same element of the next tile to copy
+    const Element* next;    // the same element of the next tile to copy
     long long side_stride;  // elements from one row of A (column of B) to the next
     long long k_stride;     // elements from one k to the next
 
-    __device__ Operand(const T* tile, long long side_stride, long long k_stride)
+    __device__ Operand(const Element* tile, long long side_stride, long long k_stride)
         : next(tile + side() * side_stride + k() * k_stride), side_stride(side_stride), k_stride(k_stride)
     {
     }
 
-    // Starts copying the next tile. With CHECKED, what lies beyond `side_left` or `k_left` becomes zero.
+    // Starts copying the next tile. With CHECKED, what lies beyond `side_left` or `k_left` becomes zero bytes, and is not used.
     template <bool CHECKED> __device__ void copy(unsigned to, int side_left, int k_left) const
     {
-        const long long step = ACROSS * (COPY == ALONG_K ? side_stride : k_stride);
-        constexpr int SHARED_STEP = ACROSS * (COPY == ALONG_K ? 1 : PITCH) * int(sizeof(T));
-        to += (k() * PITCH + side()) * sizeof(T);
-        UNROLL
-        for (int c = 0; c < COPIES; ++c) {
-            // Sides are multiples of COUNT: a vector is inside or outside as a whole.
-            const int s = side() + (COPY == ALONG_K ? c * ACROSS : 0), kk = k() + (COPY == ALONG_K ? 0 : c * ACROSS);
-            const bool inside = !CHECKED || (s < side_left && kk < k_left);
-            copy_async<BYTES>(to + c * SHARED_STEP, next + c * step, inside);
+        const long long step = ACROSS * (IS_ALONG_K ? side_stride : k_stride);
+        constexpr int SHARED_STEP = ACROSS * (IS_ALONG_K ? 1 : PITCH) * int(sizeof(Acc));
+        to += (k() * PITCH + side()) * sizeof(Acc);
+        // Sides are multiples of COUNT: a vector is inside or outside as a whole.
+        auto is_inside = [&](int c) {
+            const int s = side() + (IS_ALONG_K ? c * ACROSS : 0), kk = k() + (IS_ALONG_K ? 0 : c * ACROSS);
+            return !CHECKED || (s < side_left && kk < k_left);
+        };
+        if constexpr (!WIDENS) {
+            UNROLL
+            for (int c = 0; c < COPIES; ++c) copy_async<BYTES>(to + c * SHARED_STEP, next + c * step, is_inside(c));
+        } else {
+            constexpr int AT_ONCE = PLAIN ? 1 : COPIES;  // under way together
+            UNROLL
+            for (int first = 0; first < COPIES; first += AT_ONCE) {
+                Acc value[AT_ONCE];
+#pragma unroll
+                for (int c = 0; c < AT_ONCE; ++c)
+                    value[c] = is_inside(first + c) ? S::widen(next[(first + c) * step]) : Acc(0);
+#pragma unroll
+                for (int c = 0; c < AT_ONCE; ++c) store_shared(to + (first + c) * SHARED_STEP, value[c]);
+            }
         }
     }
 
@@ -84,16 +110,19 @@ constexpr int STAGE_A = TILE_K * TileA::PITCH, STAGE = STAGE_A + TILE_K * TileB:
 
 // What a thread needs of an operand for one step of k.
 template <int VECTORS, int LANES, int PITCH, int OFFSET> struct Fragment {
-    Vector<T, WIDTH> vector[VECTORS];
+    Vector<Acc, WIDTH> vector[VECTORS];
 
-    __device__ T at(int i) const { return vector[i / WIDTH][i % WIDTH]; }
+    __device__ Acc at(int i) const { return vector[i / WIDTH][i % WIDTH]; }
 
     // Reads step k; `first` is where this thread's first element of step 0 lies.
-    __device__ void read(const T* stage, int k, int first)
+    __device__ void read(const Acc* stage, int k, int first)
     {
 #pragma unroll
-        for (int v = 0; v < VECTORS; ++v)
+        for (int v = 0; v < VECTORS; ++v) {
             vector[v] = load_vector<WIDTH>(stage + first + (OFFSET + k * PITCH + v * LANES * WIDTH));
+#pragma unroll
+            for (int w = 0; w < WIDTH; ++w) vector[v][w] = S::operand(vector[v][w]);
+        }
     }
 };
 using Rows = Fragment<VECTORS_M, LANES_M, TileA::PITCH, 0>;
@@ -101,7 +130,7 @@ using Columns = Fragment<VECTORS_N, LANES_N, TileB::PITCH, STAGE_A>;
 
 // Row by row, every other row backwards: an instruction then shares an operand with the one before it, also where the
 // row changes. An arithmetic unit keeps the last operands it read; two banks cannot deliver three new ones in a cycle.
-__device__ inline void multiply_add(const Rows& rows, const Columns& columns, T (&sum)[THREAD_M][THREAD_N])
+__device__ inline void multiply_add(const Rows& rows, const Columns& columns, Acc (&sum)[THREAD_M][THREAD_N])
 {
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i)
@@ -109,6 +138,19 @@ __device__ inline void multiply_add(const Rows& rows, const Columns& columns, T 
         for (int n = 0; n < THREAD_N; ++n) {
             const int j = i % 2 ? THREAD_N - 1 - n : n;
             sum[i][j] = S::multiply_add(rows.at(i), columns.at(j), sum[i][j]);
+        }
+}
+
+// Two terms at once, for semirings that have an instruction which selects among three numbers.
+template <class Semiring>
+__device__ inline void multiply_add_pair(const Rows* rows, const Columns* columns, Acc (&sum)[THREAD_M][THREAD_N])
+{
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+        for (int n = 0; n < THREAD_N; ++n) {
+            const int j = i % 2 ? THREAD_N - 1 - n : n;
+            sum[i][j] = Semiring::multiply_add_pair(rows[0].at(i), columns[0].at(j), rows[1].at(i), columns[1].at(j), sum[i][j]);
         }
 }
 
@@ -120,11 +162,11 @@ static_assert((SLICES - 1) * TILE_M * TILE_N + WARPS_M * WARPS_N * RESULTS <= ST
 __device__ constexpr int row_of(int i) { return i / WIDTH * LANES_M * WIDTH + i % WIDTH; }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_row, long long a_col, long long b_row,
-     long long b_col, long long c_row, long long c_col, long long a_batch, long long b_batch, long long c_batch,
-     int whole, int k_split, int first_batch, T alpha, T beta)
+simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M, int N, int K, long long a_row, long long a_col,
+     long long b_row, long long b_col, long long c_row, long long c_col, long long a_batch, long long b_batch, long long c_batch,
+     int whole, int k_split, int first_batch, Acc alpha, Acc beta)
 {
-    extern __shared__ __align__(16) T shared[];
+    extern __shared__ __align__(16) Acc shared[];
 
     // Blocks of whole tiles come first; then the first parts of all other tiles, then the second parts, and so on.
     const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (N + TILE_N - 1) / TILE_N;
@@ -145,7 +187,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
     const int lane_m = lane % 2 + lane / (2 * LANES_N) * 2, lane_n = lane / 2 % LANES_N;
     const int row = warp / WARPS_N * WARP_M + lane_m * WIDTH, col = warp % WARPS_N * WARP_N + lane_n * WIDTH;
 
-    T sum[THREAD_M][THREAD_N];
+    Acc sum[THREAD_M][THREAD_N];
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i)
 #pragma unroll
@@ -156,7 +198,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
     const int full_tiles = k_count / TILE_K;
     const unsigned base = shared_address(shared);
     auto copy_tile = [&](int tile, int stage) {
-        const unsigned to_a = base + stage * STAGE * sizeof(T), to_b = to_a + STAGE_A * sizeof(T);
+        const unsigned to_a = base + stage * STAGE * sizeof(Acc), to_b = to_a + STAGE_A * sizeof(Acc);
         const int k_left = k_count - tile * TILE_K;
         if (!EDGES || (!PLAIN && inside && k_left >= TILE_K)) {
             if (k_left > 0) {
@@ -196,14 +238,14 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
 
     const int first_row = SLICES == 1 ? row : row + slice * STEPS * TileA::PITCH;
     const int first_col = SLICES == 1 ? col : col + slice * STEPS * TileB::PITCH;
-    Rows rows[1 + PREFETCH];
-    Columns columns[1 + PREFETCH];
+    Rows rows[1 + (PREFETCH || PAIRS)];
+    Columns columns[1 + (PREFETCH || PAIRS)];
     if (PREFETCH && full_tiles > 0) {
         rows[0].read(shared, 0, first_row);
         columns[0].read(shared, 0, first_col);
     }
     for (int tile = 0; tile < full_tiles; ++tile) {
-        const T* here = shared + stage * STAGE;
+        const Acc* here = shared + stage * STAGE;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         // Written out twice: of a function or of reads behind the copies, the compiler makes a slower loop.
         if (COPY_STEP == 0) {
@@ -211,8 +253,8 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
             free = free + 1 == STAGES ? 0 : free + 1;
         }
         UNROLL
-        for (int k = 0; k < STEPS; ++k) {
-            const T* next = here;  // where step k + 1 is
+        for (int k = 0; k < STEPS; k += 1 + PAIRS) {
+            const Acc* next = here;  // where step k + 1 is
             const int next_k = (k + 1) % STEPS;
             if (PREFETCH) {
                 if (next_k == 0) {
@@ -225,12 +267,20 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
             } else {
                 rows[0].read(here, k, first_row);
                 columns[0].read(here, k, first_col);
+                if (PAIRS) {
+                    rows[PAIRS].read(here, k + 1, first_row);
+                    columns[PAIRS].read(here, k + 1, first_col);
+                }
             }
             if (COPY_STEP > 0 && k == COPY_STEP) {
                 copy_tile(tile + STAGES - 1, free);
                 free = free + 1 == STAGES ? 0 : free + 1;
             }
-            multiply_add(rows[PREFETCH ? k % 2 : 0], columns[PREFETCH ? k % 2 : 0], sum);
+            if constexpr (PAIRS) {
+                multiply_add_pair<S>(rows, columns, sum);
+            } else {
+                multiply_add(rows[PREFETCH ? k % 2 : 0], columns[PREFETCH ? k % 2 : 0], sum);
+            }
         }
         if (!PREFETCH) next_tile();
     }
@@ -241,11 +291,11 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
     }
 
     if constexpr (SLICES > 1) {  // the first slice adds what the others have, in their order
-        T* others = shared + threadIdx.x % SLICE * WIDTH;
+        Acc* others = shared + threadIdx.x % SLICE * WIDTH;
         __syncthreads();
 #pragma unroll
         for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
-            Vector<T, WIDTH> mine;
+            Vector<Acc, WIDTH> mine;
 #pragma unroll
             for (int w = 0; w < WIDTH; ++w) mine[w] = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
             if (slice > 0) store_vector(others + ((slice - 1) * THREAD_M * VECTORS_N + v) * SLICE * WIDTH, mine);
@@ -258,7 +308,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
                 const auto other = load_vector<WIDTH>(others + (s * THREAD_M * VECTORS_N + v) * SLICE * WIDTH);
 #pragma unroll
                 for (int w = 0; w < WIDTH; ++w) {
-                    T& to = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
+                    Acc& to = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
                     to = S::add(to, other[w]);
                 }
             }
@@ -269,25 +319,36 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
     let_next_kernel_start();
     // Every sum is multiplied, even by one: stored as they are, sums would have to lie in the registers in fours, and the
     // loop above pays for that.
-    const T scale = unit < 0 ? alpha : S::one(), keep = unit < 0 ? beta : S::zero();
+    const Acc scale = unit < 0 ? alpha : S::one(), keep = unit < 0 ? S::widen(beta) : S::zero();
     auto product = [&](int v) {
-        Vector<T, WIDTH> vector;
+        Vector<Acc, WIDTH> vector;
 #pragma unroll
         for (int w = 0; w < WIDTH; ++w) vector[w] = S::multiply(scale, sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w]);
         return vector;
     };
-    T* to = unit < 0 ? C + batch * c_batch + m0 * c_row + n0 * c_col
-                     : parts + (batch * (gridDim.x - whole) + unit) * (TILE_M * TILE_N);
-    const long long to_row = unit < 0 ? c_row : TILE_N, to_col = unit < 0 ? c_col : 1;
+    Acc* to_part = parts + (blockIdx.y * (gridDim.x - whole) + (long long)unit) * (TILE_M * TILE_N);
+    Out* to = C + batch * c_batch + m0 * c_row + n0 * c_col;
+    if constexpr (SAME<Out, Acc>) to = unit < 0 ? to : reinterpret_cast<Out*>(to_part);
+    const bool is_c = !SAME<Out, Acc> || unit < 0;
+    const long long to_row = is_c ? c_row : TILE_N, to_col = is_c ? c_col : 1;
+    auto write = [&](int r, int c, Acc result) {
+        if constexpr (!SAME<Out, Acc>) {
+            if (unit >= 0) {
+                to_part[r * TILE_N + c] = result;
+                return;
+            }
+        }
+        accumulate<S>(&to[r * to_row + c * to_col], result, keep);
+    };
     if constexpr (!staged) {
         to += row * to_row + col;
 #pragma unroll
         for (int v = 0; v < THREAD_M * VECTORS_N; ++v) {
             const int r = row_of(v / VECTORS_N), s = v % VECTORS_N * LANES_N * WIDTH;
             if (m0 + row + r >= M || n0 + col + s >= N) continue;
-            T* here = to + r * to_row + s;
-            const Vector<T, WIDTH> result = product(v);
-            Vector<T, WIDTH> value = {};
+            Out* here = to + r * to_row + s;
+            const Vector<Acc, WIDTH> result = product(v);
+            Vector<Out, WIDTH> value = {};
             if (keep != S::zero()) value = load_vector<WIDTH>(here);
 #pragma unroll
             for (int w = 0; w < WIDTH; ++w) accumulate<S>(&value[w], result[w], keep);
@@ -296,7 +357,7 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
         return;
     }
     // Through shared memory, so that neighbouring lanes write neighbouring columns: WIDTH of each thread's rows at a time.
-    T* results = shared + (SLICES - 1) * TILE_M * TILE_N + warp * RESULTS;
+    Acc* results = shared + (SLICES - 1) * TILE_M * TILE_N + warp * RESULTS;
     const int warp_row = warp / WARPS_N * WARP_M, warp_col = warp % WARPS_N * WARP_N;
 #pragma unroll
     for (int i = 0; i < THREAD_M; i += WIDTH) {
@@ -311,7 +372,6 @@ simt(const T* A, const T* B, T* C, T* parts, int M, int N, int K, long long a_ro
         for (int r = 0; r < LANES_M * WIDTH && m0 + first + r < M; ++r)
             UNROLL
             for (int s = lane; s < WARP_N; s += 32)
-                if (n0 + warp_col + s < N)
-                    accumulate<S>(&to[(first + r) * to_row + (warp_col + s) * to_col], results[r * RESULT_PITCH + s], keep);
+                if (n0 + warp_col + s < N) write(first + r, warp_col + s, results[r * RESULT_PITCH + s]);
     }
 }

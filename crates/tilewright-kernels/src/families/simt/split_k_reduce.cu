@@ -11,26 +11,26 @@ constexpr int THREADS = 256, LANES = THREADS / GROUPS;
 static_assert(COUNT == 1 || GROUPS == 1, "groups add one element per thread");
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-split_k_reduce(const T* parts, T* C, int M, int N, int whole, int splits, long long c_row, long long c_col,
-               long long c_batch, int first_batch, T alpha, T beta)
+split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, long long c_row, long long c_col,
+               long long c_batch, int first_batch, Acc alpha, Acc beta)
 {
     const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (N + TILE_N - 1) / TILE_N;
     const int group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const int first = blockIdx.y * LANES * COUNT + lane;  // element of the tile
     const long long batch = first_batch + blockIdx.z, step = (long long)(tiles_m * tiles_n - whole) * (TILE_M * TILE_N);
-    const T* part = parts + batch * splits * step + (long long)blockIdx.x * (TILE_M * TILE_N) + first;
+    const Acc* part = parts + blockIdx.z * splits * step + (long long)blockIdx.x * (TILE_M * TILE_N) + first;
 
     const int each = (splits + GROUPS - 1) / GROUPS, end = min(splits, (group + 1) * each);
     wait_for_previous_kernel();
-    T sum[COUNT];
+    Acc sum[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) sum[i] = S::zero();
 #pragma unroll 4
     for (int s = group * each; s < end; ++s)
 #pragma unroll
-        for (int i = 0; i < COUNT; ++i) sum[i] = S::add(sum[i], part[s * step + i * LANES]);
+        for (int i = 0; i < COUNT; ++i) sum[i] = S::add(sum[i], S::widen(part[s * step + i * LANES]));
     if constexpr (GROUPS > 1) {
-        __shared__ T sums[THREADS];
+        __shared__ Acc sums[THREADS];
         sums[threadIdx.x] = sum[0];
         __syncthreads();
         if (group > 0) return;
@@ -42,6 +42,6 @@ split_k_reduce(const T* parts, T* C, int M, int N, int whole, int splits, long l
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
         const int row = at.m * TILE_M + (first + i * LANES) / TILE_N, col = at.n * TILE_N + (first + i * LANES) % TILE_N;
-        if (row < M && col < N) update<S>(&C[batch * c_batch + row * c_row + col * c_col], sum[i], alpha, beta);
+        if (row < M && col < N) update<S>(&C[batch * c_batch + row * c_row + col * c_col], sum[i], alpha, S::widen(beta));
     }
 }

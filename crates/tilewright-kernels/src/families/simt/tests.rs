@@ -1,6 +1,8 @@
 use super::*;
 use crate::{catalogue::find, request::Batch};
-use tilewright_core::Problem;
+use tilewright_core::{DType, Problem, SemiringId};
+
+const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
 
 fn layouts(m: usize, n: usize, k: usize) -> [Layout; 3] {
     [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)]
@@ -99,7 +101,7 @@ fn the_model_agrees_with_measurements() {
 #[test]
 fn every_other_tile_is_rejected_with_a_reason() {
     let recipe = plan(&request(layouts(1000, 1000, 1000)));
-    let tiles = menu::tiles(DType::F32).len();
+    let tiles = menu::tiles(F32).len();
     assert_eq!(recipe.rejected.len(), tiles - 1);
     for r in &recipe.rejected {
         let times: f64 = r.reason.split(' ').nth(2).unwrap().parse().unwrap();
@@ -147,7 +149,7 @@ fn batches_beyond_the_grid_take_several_launches() {
 fn strides_choose_how_operands_are_copied() {
     let sized = |rows, side, k, alignment, batch| {
         let layout = Layout::strided(rows, 100, side, k);
-        Operand { layout, alignment, batch }.copy(DType::F32)
+        Operand { layout, alignment, batch }.copy(F32)
     };
     let copy = |side, k, alignment, batch| sized(100, side, k, alignment, batch);
     use operand::Copy::*;
@@ -282,7 +284,7 @@ fn the_plain_program_of_a_variant_takes_all_layouts() {
 #[test]
 fn the_plain_program_has_a_tile_of_its_own() {
     let mut r = request(layouts(256, 256, 256));
-    (r.form, r.tile) = (Form::Plain, Some(simt_tiles(DType::F32)[0]));
+    (r.form, r.tile) = (Form::Plain, Some(simt_tiles(F32)[0]));
     let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
     assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
 }

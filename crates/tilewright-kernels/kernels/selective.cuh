@@ -1,0 +1,108 @@
+// Semirings whose "plus" selects one of its operands. A term that is NaN is never selected.
+#pragma once
+#include "numbers.cuh"
+
+#ifdef __CUDA_ARCH__
+constexpr int ARCHITECTURE = __CUDA_ARCH__;
+#else
+constexpr int ARCHITECTURE = 0;
+#endif
+
+// The smaller one is selected. With `add` the first operand stays unless the second is better; `select` is for sums that are no NaN.
+template <class T> struct Smallest {
+    static __device__ T worst() { return top<T>(); }
+    static __device__ T best() { return bottom<T>(); }
+    template <class O> static __device__ O worst_of() { return top<O>(); }
+    static __device__ bool is_better(T x, T y) { return x < y; }
+    static __device__ T select(T sum, T term)
+    {
+        if constexpr (SAME<T, double>) return term < sum ? term : sum;  // the library's function has an opinion on NaN
+        return min(term, sum);
+    }
+    // NaN where either is, from compute capability 8.0 on floats.
+    static __device__ T select_nan(T a, T b)
+    {
+        if constexpr (SAME<T, float> && ARCHITECTURE >= 800) {
+            float y;
+            asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+            return y;
+        }
+        return select(a, b);
+    }
+};
+
+// The larger one is selected.
+template <class T> struct Largest {
+    static __device__ T worst() { return bottom<T>(); }
+    static __device__ T best() { return top<T>(); }
+    template <class O> static __device__ O worst_of() { return bottom<O>(); }
+    static __device__ bool is_better(T x, T y) { return x > y; }
+    static __device__ T select(T sum, T term)
+    {
+        if constexpr (SAME<T, double>) return term > sum ? term : sum;
+        return max(term, sum);
+    }
+    static __device__ T select_nan(T a, T b)
+    {
+        if constexpr (SAME<T, float> && ARCHITECTURE >= 800) {
+            float y;
+            asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+            return y;
+        }
+        return select(a, b);
+    }
+};
+
+template <template <class> class Order, class T> struct Selective {
+    enum : bool { HAS_ABSENT = false };
+    static __device__ T zero() { return Order<T>::worst(); }
+    template <class O> static __device__ O add(O x, O y) { return Order<O>::is_better(y, x) ? y : x; }
+    static __device__ T operand(T x) { return x; }
+    template <class E> static __device__ T widen(E x) { return convert<T>(x); }
+    template <class O> static __device__ O narrow(T x) { return convert<O>(x + T(0)); }  // zeros are positive
+};
+
+// "times" is +. An integer that stands for "absent" is computed as one so far away that sums of two are neither a term nor overflow.
+template <template <class> class Order, class T> struct Additive : Selective<Order, T> {
+    enum : bool { HAS_ABSENT = IS_INTEGER<T> };
+    static __device__ T zero() { return HAS_ABSENT ? T(Order<T>::worst() / 2) : Order<T>::worst(); }
+    static __device__ T one() { return T(0); }
+    static __device__ T multiply(T a, T b) { return a + b; }
+    static __device__ T multiply_add(T a, T b, T sum) { return Order<T>::select(sum, a + b); }
+    template <class E> static __device__ T widen(E x)
+    {
+        if constexpr (HAS_ABSENT) {
+            if (x == Order<T>::template worst_of<E>()) return zero();
+        }
+        return convert<T>(x);
+    }
+    template <class O> static __device__ O narrow(T x)
+    {
+        if constexpr (HAS_ABSENT) {
+            const bool is_there = Order<T>::is_better(x, zero() / 2);
+            return is_there ? O(x) : Order<T>::template worst_of<O>();
+        } else {
+            return convert<O>(x + T(0));
+        }
+    }
+};
+
+// "times" is x, on numbers that are not negative.
+template <template <class> class Order, class T> struct Multiplicative : Selective<Order, T> {
+    static __device__ T zero() { return Order<T>::worst() < T(0) ? T(0) : Order<T>::worst(); }
+    static __device__ T one() { return T(1); }
+    static __device__ T multiply(T a, T b) { return a * b; }
+    static __device__ T multiply_add(T a, T b, T sum) { return Order<T>::select(sum, a * b); }
+};
+
+// "times" selects by the opposite order: the bottleneck of a path. A term with a NaN is NaN, or its operand is made absent beforehand.
+template <template <class> class Order, template <class> class Opposite, class T> struct Bottleneck : Selective<Order, T> {
+    static __device__ T one() { return Order<T>::best(); }
+    static __device__ T operand(T x)
+    {
+        constexpr bool is_instruction = SAME<T, float> && ARCHITECTURE >= 800;
+        return is_instruction || IS_INTEGER<T> || x == x ? x : Order<T>::worst();
+    }
+    static __device__ T multiply(T a, T b) { return Opposite<T>::select_nan(a, b); }
+    static __device__ T multiply_add(T a, T b, T sum) { return Order<T>::select(sum, multiply(a, b)); }
+};
