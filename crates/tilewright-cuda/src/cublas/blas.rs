@@ -44,6 +44,7 @@ impl Cublas {
     /// # Errors
     /// `unavailable` where it is not installed, `device` when it fails.
     pub fn open(engine: &Engine, math: CublasMath) -> Result<Self, Error> {
+        super::needs_a_gpu(engine, "cuBLAS")?;
         let library = Self::library()?;
         // Its calls take the context that is current.
         let _entered = engine.stream().context.enter()?;

@@ -11,7 +11,7 @@ pub use blas::Cublas;
 use gemm::Gemm;
 pub use lt::{CublasLt, LtProduct};
 
-use crate::device::DeviceMatrix;
+use crate::device::{DeviceMatrix, DriverKind};
 use crate::engine::Engine;
 use crate::ffi::cublas::{Code, DEFAULT_MATH, Math, PEDANTIC_MATH};
 use crate::ffi::cublaslt::{self as lt_ffi, Compute, Type};
@@ -71,6 +71,15 @@ impl CublasMath {
             Self::Pedantic => PEDANTIC_MATH,
         }
     }
+}
+
+/// Refuses an emulated device: the vendor's libraries talk to the vendor's driver, whatever driver an engine has.
+fn needs_a_gpu(engine: &Engine, what: &'static str) -> Result<(), Error> {
+    if engine.driver_kind() != DriverKind::Emulator {
+        return Ok(());
+    }
+    let why = "it needs NVIDIA's driver, and this engine is on the emulator".into();
+    Err(ErrorKind::Unavailable { what, why, hint: "open a GPU".into() }.into())
 }
 
 mod sealed {

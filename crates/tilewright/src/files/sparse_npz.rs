@@ -4,6 +4,7 @@ use super::{
     edges::EdgeList,
     fault::{Fault, bad, excerpt},
     npy,
+    shape::Rank,
 };
 use crate::Value;
 use std::io::{Read, Seek};
@@ -102,7 +103,7 @@ fn values<R: Read + Seek>(archive: &mut ZipArchive<R>, name: &str) -> Result<Vec
         return Err(bad!("member '{name}': it has {} dimensions, not one", header.shape.len()));
     }
     header.shape = vec![header.shape.first().copied().unwrap_or(1), 1];
-    let raw = header.matrix().map_err(within)?;
+    let raw = header.array(Rank::Matrix).map_err(within)?.raw;
     npy::check_length(&raw, bytes.len()).map_err(within)?;
     let matrix = raw.decode(&mut bytes.as_slice()).map_err(within)?;
     let view = matrix.as_ref();

@@ -90,6 +90,7 @@ impl CublasLt {
     /// # Errors
     /// `unavailable` where it is not installed, `device` when it fails.
     pub fn open(engine: &Engine, math: CublasMath) -> Result<Self, Error> {
+        super::needs_a_gpu(engine, "cuBLASLt")?;
         Self::with_library(engine, math, Self::library()?)
     }
 

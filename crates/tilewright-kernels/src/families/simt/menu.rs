@@ -70,8 +70,9 @@ impl Tile {
 
 /// The tile of the plain program, which takes all layouts.
 pub(crate) const fn plain(variant: Variant) -> &'static [Tile] {
-    match variant.accumulator().size() {
-        8 => PLAIN_DOUBLES,
+    match (variant.semiring, variant.accumulator().size()) {
+        (SemiringId::PlusTimes, 8) if matches!(variant.dtype, DType::F64) => PLAIN_DOUBLES,
+        (_, 8) => PLAIN_OTHER_DOUBLES,
         _ => PLAIN_WORDS,
     }
 }
@@ -79,11 +80,8 @@ pub(crate) const fn plain(variant: Variant) -> &'static [Tile] {
 /// The tiles for a variant, the largest first.
 pub(crate) const fn tiles(variant: Variant) -> &'static [Tile] {
     match (variant.semiring, variant.accumulator().size()) {
-        (_, 8) => match variant.accumulator() {
-            // The other tile does not leave an integer of 8 bytes enough registers.
-            DType::I64 => DOUBLES.split_at(1).1,
-            _ => DOUBLES,
-        },
+        (SemiringId::PlusTimes, 8) if matches!(variant.dtype, DType::F64) => DOUBLES,
+        (_, 8) => OTHER_DOUBLES,
         (SemiringId::PlusTimes, _) => WORDS,
         _ => SELECTIVE_WORDS,
     }
@@ -214,6 +212,9 @@ const DOUBLES: &[Tile] = &[
     },
 ];
 
+/// For elements of 8 bytes whose terms take several instructions, and registers in between.
+const OTHER_DOUBLES: &[Tile] = &[Tile { resident: 2, ..DOUBLES[1] }];
+
 /// No other tile competes with it, so that nothing asks for its rates.
 const PLAIN_WORDS: &[Tile] = &[Tile {
     block: [64, 64],
@@ -227,6 +228,9 @@ const PLAIN_WORDS: &[Tile] = &[Tile {
 
 const PLAIN_DOUBLES: &[Tile] =
     &[Tile { block: [64, 64], k: 8, stages: 2, prefetch: Prefetch::Off, ..DOUBLES[0] }];
+
+const PLAIN_OTHER_DOUBLES: &[Tile] =
+    &[Tile { k: 8, stages: 2, prefetch: Prefetch::Off, copy_step: [0, 0], ..OTHER_DOUBLES[0] }];
 
 #[cfg(test)]
 mod tests {

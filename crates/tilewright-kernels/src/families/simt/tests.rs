@@ -104,8 +104,7 @@ fn every_other_tile_is_rejected_with_a_reason() {
     let tiles = menu::tiles(F32).len();
     assert_eq!(recipe.rejected.len(), tiles - 1);
     for r in &recipe.rejected {
-        let times: f64 = r.reason.split(' ').nth(2).unwrap().parse().unwrap();
-        assert!(times >= 1.0, "{r:?}");
+        assert_eq!(r.reason, "not estimated to be faster");
     }
 }
 
