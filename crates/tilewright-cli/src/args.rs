@@ -5,6 +5,7 @@ mod choice;
 mod explain;
 mod kernels;
 mod occupancy;
+mod run;
 mod sizes;
 mod sweep;
 
@@ -13,6 +14,7 @@ pub use choice::KernelChoice;
 pub use explain::Explain;
 pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
+pub use run::Run;
 pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
 
@@ -114,6 +116,7 @@ pub enum Command {
     Mul(Box<Mul>),
     Bench(Box<Bench>),
     Explain(Box<Explain>),
+    Run(Box<Run>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
     Kernels(Kernels),

@@ -32,6 +32,8 @@ pub enum Failure {
     Check { what: String, hint: String },
     /// The user stopped it; what there is has been printed.
     Interrupted { what: String },
+    /// A program that was run ended with this code, and has said why.
+    Program { code: u8 },
     /// The engine or a file refused.
     Engine(Error),
     /// The output stream failed.
@@ -47,6 +49,7 @@ impl Failure {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Check { .. } => CHECK,
+            Self::Program { code } => *code,
             Self::Interrupted { .. } => interrupt::code(),
             // A reader such as `head` that has seen enough is no failure.
             Self::Stream(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -63,13 +66,14 @@ impl Failure {
             Self::Interrupted { .. } => "interrupted",
             Self::Stream(_) => "io",
             Self::Engine(e) => e.code(),
+            Self::Program { .. } => "program",
         }
     }
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Usage { hint, .. } | Self::Check { hint, .. } => Some(hint.clone()),
-            Self::Stream(_) | Self::Interrupted { .. } => None,
+            Self::Stream(_) | Self::Interrupted { .. } | Self::Program { .. } => None,
             Self::Engine(e) => hints::of(e),
         };
         hint.filter(|h| !h.is_empty())
@@ -79,7 +83,7 @@ impl Failure {
     pub fn report(self, format: Format) -> ExitCode {
         let code = self.code();
         match format {
-            _ if code == 0 => {}
+            _ if code == 0 || matches!(self, Self::Program { .. }) => {}
             Format::Json => {
                 let (name, message, hint) = (self.name(), self.to_string(), self.hint());
                 let error =
@@ -105,6 +109,7 @@ impl fmt::Display for Failure {
             Self::Usage { what, .. } | Self::Check { what, .. } | Self::Interrupted { what } => {
                 f.write_str(what)
             }
+            Self::Program { code } => write!(f, "the program ended with code {code}"),
             Self::Engine(e) => e.fmt(f),
             Self::Stream(e) => write!(f, "stdout: {e}"),
         }

@@ -19,6 +19,7 @@ mod pages;
 mod pipe;
 mod progress;
 mod refusal;
+mod run;
 mod terminal;
 
 use args::{Cli, Command, Format};
@@ -51,6 +52,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     match cli.command {
         Command::Explain(args) => explain::run(&args, &cli.common),
+        Command::Run(args) => run::run(&args, &cli.common),
         Command::Occupancy(args) => occupancy::run(&args, &cli.common),
         Command::Gpus(args) => gpus::run(&args, &cli.common),
         Command::Kernels(args) => kernels::run(&args, &cli.common),

@@ -257,7 +257,16 @@ unsafe impl Send for Pointer {}
 ///
 /// It has the signature that NVIDIA's "CUDA Driver API" gives it.
 pub fn function(name: &str) -> Option<*const c_void> {
-    FUNCTIONS.iter().chain(MISSING).find(|(known, _)| *known == name).map(|(_, pointer)| pointer.0)
+    implemented(name).or_else(|| find(MISSING, name))
+}
+
+/// The function of this name, if it does something.
+pub(crate) fn implemented(name: &str) -> Option<*const c_void> {
+    find(FUNCTIONS, name)
+}
+
+fn find(functions: &[(&str, Pointer)], name: &str) -> Option<*const c_void> {
+    functions.iter().find(|(known, _)| *known == name).map(|(_, pointer)| pointer.0)
 }
 
 #[cfg(test)]
@@ -272,5 +281,45 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         assert!(function("cuInit").is_some() && function("cuInit_v9").is_none());
+    }
+
+    /// What cudarc 0.19 calls, without graphs, captures and memory of other interfaces.
+    const CALLED_BY_CUDARC: &str = "
+        cuCtxCreate_v3 cuCtxCreate_v4 cuCtxDestroy_v2 cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetLimit
+        cuCtxGetStreamPriorityRange cuCtxSetCacheConfig cuCtxSetCurrent cuCtxSetFlags cuCtxSetLimit cuCtxSynchronize
+        cuDeviceGet cuDeviceGetAttribute cuDeviceGetCount cuDeviceGetDefaultMemPool cuDeviceGetMemPool
+        cuDeviceGetName cuDeviceGetUuid cuDeviceGetUuid_v2 cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxRetain
+        cuDeviceSetMemPool cuDeviceTotalMem_v2 cuEventCreate cuEventDestroy_v2 cuEventElapsedTime
+        cuEventElapsedTime_v2 cuEventQuery cuEventRecord cuEventSynchronize cuFuncGetAttribute cuFuncSetAttribute
+        cuFuncSetCacheConfig cuGetErrorName cuGetErrorString cuInit cuLaunchCooperativeKernel cuLaunchHostFunc
+        cuLaunchKernel cuMemAdvise_v2 cuMemAllocAsync cuMemAllocFromPoolAsync cuMemAllocManaged cuMemAlloc_v2
+        cuMemFreeAsync cuMemFreeHost cuMemFree_v2 cuMemGetInfo_v2 cuMemHostAlloc cuMemPoolCreate cuMemPoolDestroy
+        cuMemPoolGetAttribute cuMemPoolSetAttribute cuMemPoolTrimTo cuMemPrefetchAsync_v2 cuMemcpyDtoDAsync_v2
+        cuMemcpyDtoD_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuMemcpyPeerAsync
+        cuMemsetD8Async cuMemsetD8_v2 cuModuleGetFunction cuModuleGetGlobal_v2 cuModuleLoad cuModuleLoadData
+        cuModuleUnload cuOccupancyAvailableDynamicSMemPerBlock cuOccupancyMaxActiveBlocksPerMultiprocessor
+        cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuOccupancyMaxActiveClusters
+        cuOccupancyMaxPotentialBlockSize cuOccupancyMaxPotentialBlockSizeWithFlags
+        cuOccupancyMaxPotentialClusterSize cuProfilerStart cuProfilerStop cuStreamAttachMemAsync cuStreamCreate
+        cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamIsCapturing cuStreamSynchronize cuStreamWaitEvent
+    ";
+
+    /// The rest of it.
+    const NOT_SUPPORTED: &str = "
+        cuDestroyExternalMemory cuExternalMemoryGetMappedBuffer cuGraphDestroy cuGraphExecDestroy
+        cuGraphInstantiateWithFlags cuGraphLaunch cuGraphUpload cuImportExternalMemory cuStreamBeginCapture_v2
+        cuStreamEndCapture
+    ";
+
+    #[test]
+    fn what_cudarc_calls_is_there_and_the_rest_says_that_it_is_not() {
+        for name in CALLED_BY_CUDARC.split_whitespace() {
+            assert!(implemented(name).is_some(), "{name}");
+        }
+        for name in NOT_SUPPORTED.split_whitespace() {
+            assert!(implemented(name).is_none() && function(name).is_some(), "{name}");
+        }
+        // SAFETY: it takes nothing that is looked at.
+        assert_eq!(unsafe { crate::missing_api::cuGraphLaunch() }, crate::Code::NOT_SUPPORTED.0);
     }
 }

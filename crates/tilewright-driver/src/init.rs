@@ -7,7 +7,7 @@ use crate::abi::{Ordinal, Uuid};
 use crate::call::{self, Call, initialised, put, put_text, text};
 use crate::code::Code;
 use crate::device::{self, add_device, locked};
-use crate::functions::function;
+use crate::functions::{function, implemented};
 use crate::settings;
 
 /// The version of CUDA whose interface this is.
@@ -79,7 +79,9 @@ fn meant(name: &str, version: c_int) -> Option<*const c_void> {
     let name = name.strip_suffix("_ptsz").or_else(|| name.strip_suffix("_ptds")).unwrap_or(name);
     let is_in = |name: &str| LATER.iter().all(|(later, since)| *later != name || *since <= version);
     let forms = (2..=4).rev().map(|form| format!("{name}_v{form}")).filter(|form| is_in(form));
-    forms.chain([name.to_owned()]).find_map(|form| function(&form))
+    let forms: Vec<String> = forms.chain([name.to_owned()]).collect();
+    // A later form that is not there does not take the place of one that is.
+    forms.iter().find_map(|form| implemented(form)).or_else(|| forms.iter().find_map(|form| function(form)))
 }
 
 /// `cuGetProcAddress`.
@@ -104,8 +106,8 @@ pub(crate) unsafe fn address(
 /// `cuGetExportTable`: NVIDIA's runtime library asks for tables that nothing documents, and checks by one of them whose driver this is.
 pub(crate) unsafe fn export_table(out: *mut *const c_void) -> Call {
     settings::say(
-        "this program is linked with NVIDIA's runtime library (libcudart), which works with NVIDIA's driver alone; programs that call the \
-         driver's functions (cu...) by themselves can be run",
+        "something in this program asks for undocumented tables of NVIDIA's driver, as NVIDIA's runtime library (libcudart) does; it works with NVIDIA's \
+         driver alone. Programs that call the driver's functions (cu...) by themselves can be run",
     );
     // SAFETY: the caller's promise.
     unsafe { put(out, std::ptr::null()) }?;
@@ -215,6 +217,8 @@ mod tests {
             ("cuMemAdvise", 13_000, "cuMemAdvise_v2"),
             ("cuStreamSynchronize_ptsz", 12_000, "cuStreamSynchronize"),
             ("cuMemcpyHtoD_v2_ptds", 12_000, "cuMemcpyHtoD_v2"),
+            ("cuCtxGetDevice", 13_000, "cuCtxGetDevice"),
+            ("cuGraphExecUpdate", 13_000, "cuGraphExecUpdate_v2"),
         ] {
             assert!(meant(name, version).is_some(), "{name}");
             assert_eq!(meant(name, version), function(form), "{name} of {version}");

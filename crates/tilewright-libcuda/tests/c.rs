@@ -21,13 +21,14 @@ static const char *ptx =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry squares(.param .u64 p) {\n.reg .u64 %rd<4>; .reg .u32 %r<4>;\n"
     "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.lo.u32 %r2, %r1, %r1;\n"
-    "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r2; ret;\n}\n";
+    "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r2; ret;\n}\n"
+    ".visible .entry endless(.param .u64 p) {\nagain: bra again;\n}\n";
 int main(int count, char **arguments) {
     CUdevice device; CUcontext context; CUmodule module; CUfunction squares; CUdeviceptr memory; char name[64];
-    unsigned threads = count > 1 ? 33 : 32, result[32];
+    unsigned threads = count > 1 ? 33 : 32, result[32]; int endless = count > 2;
     TRY(cuInit(0)); TRY(cuDeviceGet(&device, 0)); TRY(cuDeviceGetName(name, 64, device));
     TRY(cuDevicePrimaryCtxRetain(&context, device)); TRY(cuCtxSetCurrent(context));
-    TRY(cuModuleLoadData(&module, ptx)); TRY(cuModuleGetFunction(&squares, module, "squares"));
+    TRY(cuModuleLoadData(&module, ptx)); TRY(cuModuleGetFunction(&squares, module, endless ? "endless" : "squares"));
     TRY(cuMemAlloc_v2(&memory, sizeof result));
     void *values[] = { &memory };
     CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
@@ -57,7 +58,9 @@ fn a_program_in_c_runs_on_the_library() {
     let Ok(compiled) = compiled else { return eprintln!("skipped: there is no C compiler") };
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let run = |arguments: &[&str]| {
-        let output = place.on(&mut Command::new(&program)).args(arguments).output().expect("it starts");
+        let mut program = Command::new(&program);
+        program.args(arguments).env("TILEWRIGHT_EMULATOR_MAX_SECONDS", "2");
+        let output = place.on(&mut program).output().expect("it starts");
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
@@ -71,6 +74,14 @@ fn a_program_in_c_runs_on_the_library() {
             && err.contains("cuCtxSynchronize(): CUDA_ERROR_ILLEGAL_ADDRESS"),
         "{err}"
     );
+    // After a second it says that it still runs, and at the limit where it was.
+    let (code, _, err) = run(&["an", "endless", "loop"]);
+    assert_eq!(code, Some(3));
+    for part in
+        ["endless has run for 1 s", "is still running here", "cuCtxSynchronize(): CUDA_ERROR_LAUNCH_TIMEOUT"]
+    {
+        assert!(err.contains(part), "{part}: {err}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod library;
 
+use std::path::PathBuf;
 use std::process::Command;
 
 const PROGRAM: &str = r#"
@@ -38,21 +39,45 @@ total[1, 64](on_device, out)
 print("total", out.copy_to_host()[0], cuda.get_current_device().name)
 "#;
 
+/// Why Numba cannot be used, and otherwise where NVIDIA's Python packages are, which it compiles with.
+const PROBE: &str = r#"
+import importlib.util, sys
+if importlib.util.find_spec("numba") is None:
+    sys.exit("it has no Numba")
+if importlib.util.find_spec("numba_cuda") is not None:
+    sys.exit("numba-cuda makes machine code by itself")
+nvidia = importlib.util.find_spec("nvidia")
+print(list(nvidia.submodule_search_locations)[0] if nvidia else "")
+"#;
+
 #[test]
 fn numba_runs_on_the_library() {
     let python = std::env::var_os("TILEWRIGHT_TEST_PYTHON").unwrap_or_else(|| "python3".into());
-    let has_numba = Command::new(&python).args(["-c", "import numba.cuda"]).output();
-    if has_numba.is_ok_and(|output| !output.status.success()) {
-        return eprintln!("skipped: {} has no Numba", python.to_string_lossy());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    let Ok(probe) = Command::new(&python).args(["-c", PROBE]).output() else {
+        return eprintln!("skipped: there is no Python");
+    };
+    if !probe.status.success() {
+        return eprintln!("skipped: {}: {}", python.to_string_lossy(), text(&probe.stderr));
     }
     let place = library::Place::new();
     let mut program = Command::new(&python);
     program.args(["-c", PROGRAM]).env("NUMBA_CUDA_DRIVER", place.path().join("libcuda.so.1"));
-    let Ok(output) = place.on(&mut program).output() else { return eprintln!("skipped: there is no Python") };
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    // Numba looks for a toolkit; the packages have its parts under other names.
+    let packages = PathBuf::from(text(&probe.stdout));
+    program.env("CUDA_HOME", packages.join("cuda_nvcc"));
+    for (part, name) in [
+        ("cuda_nvcc/nvvm/lib64/libnvvm.so", "libnvvm.so"),
+        ("cuda_runtime/lib/libcudart.so.12", "libcudart.so"),
+    ] {
+        std::os::unix::fs::symlink(packages.join(part), place.path().join(name)).expect("a link");
+    }
+    let output = place.on(&mut program).output().expect("it starts");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    if err.contains("libNVVM") || err.contains("NvvmSupportError") || err.contains("nvvm") {
-        return eprintln!("skipped: Numba finds no NVVM to compile with");
+    if err.contains("NvvmSupportError") {
+        return eprintln!(
+            "skipped: Numba needs the packages nvidia-cuda-nvcc-cu12 and nvidia-cuda-runtime-cu12 to compile"
+        );
     }
     assert!(output.status.success(), "{err}");
     assert!(out.starts_with("total 4032.0") && out.contains("H200"), "{out}{err}");
