@@ -46,12 +46,21 @@ enum Kind {
 const LIMITS: usize = 7;
 const DEFAULT_LIMITS: [usize; LIMITS] = [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0];
 
+/// Whether there was ever a context.
+static MADE: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process has ever had a context.
+pub(crate) fn was_any_made() -> bool {
+    MADE.load(SeqCst)
+}
+
 thread_local! {
     static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Context {
     fn new(device: Arc<Device>, kind: Kind, flags: u32) -> Arc<Self> {
+        MADE.store(true, SeqCst);
         let id = objects::new_handle();
         let context = Arc::new(Self {
             id,

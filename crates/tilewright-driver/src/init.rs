@@ -2,13 +2,14 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use crate::abi::{Ordinal, Uuid};
 use crate::call::{self, Call, initialised, put, put_text, text};
 use crate::code::Code;
 use crate::device::{self, add_device, locked};
 use crate::functions::{function, implemented};
-use crate::settings;
+use crate::{context, settings};
 
 /// The version of CUDA whose interface this is.
 const VERSION: c_int = 13_000;
@@ -103,15 +104,27 @@ pub(crate) unsafe fn address(
     found.map(drop).ok_or(Code::NOT_FOUND)
 }
 
-/// `cuGetExportTable`: NVIDIA's runtime library asks for tables that nothing documents, and checks by one of them whose driver this is.
+/// Whether a program has asked for tables that nothing documents.
+static ASKED_FOR_TABLES: AtomicBool = AtomicBool::new(false);
+
+/// `cuGetExportTable`: NVIDIA's runtime library asks for tables that nothing documents, and checks by one of them whose driver this is. NVIDIA's compiler asks, too, and goes
+/// on without.
 pub(crate) unsafe fn export_table(out: *mut *const c_void) -> Call {
-    settings::say(
-        "something in this program asks for undocumented tables of NVIDIA's driver, as NVIDIA's runtime library (libcudart) does; it works with NVIDIA's \
-         driver alone. Programs that call the driver's functions (cu...) by themselves can be run",
-    );
+    ASKED_FOR_TABLES.store(true, SeqCst);
     // SAFETY: the caller's promise.
     unsafe { put(out, std::ptr::null()) }?;
     Err(Code::NOT_SUPPORTED)
+}
+
+/// Says at the end of a program why it has not come far, if it is one of those that cannot be run. The library calls it when it is unloaded.
+#[doc(hidden)]
+pub fn say_farewell() {
+    if ASKED_FOR_TABLES.load(SeqCst) && !context::was_any_made() {
+        settings::say(
+            "this program uses NVIDIA's runtime library (libcudart), which works with NVIDIA's driver alone: it asked for tables that nothing documents, and gave up. \
+             Programs that call the driver's functions (cu...) by themselves can be run",
+        );
+    }
 }
 
 /// `cuDeviceGetCount`.

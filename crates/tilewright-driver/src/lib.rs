@@ -43,6 +43,8 @@ pub use device::{AddDeviceError, Gpu, add_device, remove_device};
 pub use failure::{Failure, failure};
 pub use functions::{api, function};
 #[doc(hidden)]
+pub use init::say_farewell;
+#[doc(hidden)]
 pub use missing::missing_api;
 pub use settings::{InvalidVariable, Messages, NewerPtx, Settings, configure};
 pub use watch::{Launched, Watcher, observe};

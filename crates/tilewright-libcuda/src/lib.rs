@@ -60,3 +60,13 @@ extern "C" fn set_up() {
 // SAFETY: the loader calls the functions in this section, which take nothing that is looked at.
 #[unsafe(link_section = ".init_array")]
 static SET_UP: extern "C" fn() = set_up;
+
+extern "C" fn end() {
+    tilewright_driver::say_farewell();
+}
+
+#[used]
+#[cfg(target_os = "linux")]
+// SAFETY: as above, when the process ends.
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = end;

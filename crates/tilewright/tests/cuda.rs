@@ -7,7 +7,7 @@ use support::{Makers, Own};
 use tilewright::{
     Backend, DType, Error, Layout, MatMut, MatRef, MinPlus, NO_ARG, Options, PlusTimes, Problem, Product,
     Report, Semiring, SemiringId, Update,
-    cuda::{Engine, Origin},
+    cuda::{DriverKind, Engine, Origin},
     kernels::{Family, Kernel, Request, Variant, find, kernels},
     plan::Gpu,
 };
@@ -215,6 +215,9 @@ fn the_emulator_gives_the_bits_of_the_gpu() {
     if !has_gpu() {
         return;
     }
+    if Engine::shared().unwrap().driver_kind() == DriverKind::Emulator {
+        return eprintln!("skipped: the GPU is the emulator itself");
+    }
     if std::env::var_os(CATALOGUE_ALONE).is_some() {
         // The same PTX on both sides: nothing was compiled here.
         let request = |layout| {
@@ -238,4 +241,20 @@ fn the_emulator_gives_the_bits_of_the_gpu() {
         .unwrap();
     eprintln!("{}", String::from_utf8_lossy(&again.stderr));
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+}
+
+/// The backend of GPUs, with all that it does, on the emulated driver: in a process that finds no other.
+#[test]
+fn all_pass_on_the_emulated_driver() {
+    const AGAIN: &str = "TILEWRIGHT_TEST_EMULATED";
+    if std::env::var_os(AGAIN).is_some() {
+        return;
+    }
+    let again = std::process::Command::new(std::env::current_exe().unwrap())
+        .arg("--nocapture")
+        .envs([(AGAIN, "1"), ("TILEWRIGHT_CUDA_PATH", "emulator"), ("TILEWRIGHT_REQUIRE_GPU", "1")])
+        .output()
+        .unwrap();
+    let text = [again.stdout, again.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(again.status.success(), "{text}");
 }
