@@ -19,16 +19,17 @@ pub(crate) struct Context {
     pub(crate) health: Health,
     device: ffi::Device,
     handle: ffi::Context,
+    #[cfg(feature = "emulated")]
     ownership: Ownership,
 }
 
 /// Whose a device is.
+#[cfg(feature = "emulated")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ownership {
+enum Ownership {
     /// Everybody's in this process.
     Shared,
     /// An emulated one that goes with its context.
-    #[cfg(feature = "emulated")]
     Own,
 }
 
@@ -39,23 +40,47 @@ unsafe impl Sync for Context {}
 
 impl Context {
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>, Error> {
-        Self::open_on(Driver::find()?, ordinal, Ownership::Shared)
+        Self::open_on(Driver::find()?, ordinal).map(Arc::new)
+    }
+
+    /// The context of an emulated device that goes with it.
+    #[cfg(feature = "emulated")]
+    pub(crate) fn open_own(driver: Driver, ordinal: usize) -> Result<Arc<Self>, Error> {
+        let mut context = Self::open_on(driver, ordinal)?;
+        context.ownership = Ownership::Own;
+        Ok(Arc::new(context))
     }
 
     /// The primary context of a device of this driver.
-    pub(crate) fn open_on(driver: Driver, ordinal: usize, ownership: Ownership) -> Result<Arc<Self>, Error> {
+    fn open_on(driver: Driver, ordinal: usize) -> Result<Self, Error> {
         let (device, info) = DeviceInfo::read(&driver, ordinal)?;
         let mut handle = ptr::null_mut();
         // SAFETY: the pointer is valid for a write, and the device exists.
         let code = unsafe { (driver.functions.cuDevicePrimaryCtxRetain)(&mut handle, device) };
         driver.check(code, || format!("opening {}", info.name))?;
-        Ok(Arc::new(Self { driver, info, health: Health::new(), device, handle, ownership }))
+        Ok(Self {
+            driver,
+            info,
+            health: Health::new(),
+            device,
+            handle,
+            #[cfg(feature = "emulated")]
+            ownership: Ownership::Shared,
+        })
     }
 
     /// A context that a fake driver has opened.
     #[cfg(test)]
     pub(super) fn fake(driver: Driver, info: DeviceInfo, handle: ffi::Context, health: Health) -> Arc<Self> {
-        Arc::new(Self { driver, info, health, device: 0, handle, ownership: Ownership::Shared })
+        Arc::new(Self {
+            driver,
+            info,
+            health,
+            device: 0,
+            handle,
+            #[cfg(feature = "emulated")]
+            ownership: Ownership::Shared,
+        })
     }
 
     /// Turns a code into an error; `doing` is what was tried. A failure that breaks the context is remembered.

@@ -25,8 +25,6 @@ pub use transfer::device_layout;
 pub(crate) use fake::healthy as fake_stream;
 
 pub(crate) use context::Context;
-#[cfg(feature = "emulated")]
-pub(crate) use context::Ownership;
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Extent, Function, Module, Texture};
 pub(crate) use stream::{Event, Stream};

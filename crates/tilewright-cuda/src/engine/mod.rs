@@ -23,8 +23,6 @@ pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 pub use reuse::OperandReuse;
 
 use crate::cache::CubinCache;
-#[cfg(feature = "emulated")]
-use crate::device::Ownership;
 use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DriverKind, DynDeviceMatrix, Pinned, Stream};
 use std::collections::HashMap;
 use std::fmt;
@@ -122,7 +120,9 @@ impl Engine {
             why: error.to_string(),
             hint: "let go of engines that are not needed".into(),
         })?;
-        let context = Context::open_on(driver, ordinal, Ownership::Own)?;
+        let context = Context::open_own(driver, ordinal);
+        // Without a context nobody else gives the device back.
+        let context = context.inspect_err(|_| tilewright_driver::remove_device(ordinal))?;
         Ok(Self::of(Stream::new(context)?, None))
     }
 
