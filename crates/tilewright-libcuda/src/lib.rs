@@ -43,6 +43,10 @@ pub extern "C" fn tilewright_emulated_driver() -> c_int {
 }
 
 /// Reads the environment when the library is loaded. Without sense in it there is no device.
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "only Linux has programs that look for this library")
+)]
 extern "C" fn set_up() {
     match Settings::from_environment() {
         Ok(settings) => configure(settings),
@@ -61,6 +65,7 @@ extern "C" fn set_up() {
 #[unsafe(link_section = ".init_array")]
 static SET_UP: extern "C" fn() = set_up;
 
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "as above"))]
 extern "C" fn end() {
     tilewright_driver::say_farewell();
 }

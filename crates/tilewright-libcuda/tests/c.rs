@@ -1,4 +1,5 @@
 //! A program in C on the driver's functions, linked with this library; and the library's list of functions.
+#![cfg(target_os = "linux")]
 
 mod library;
 

@@ -1,4 +1,5 @@
 //! A program in Python on Numba, whose kernels are PTX. It is skipped where Python has no Numba; `TILEWRIGHT_TEST_PYTHON` names the interpreter.
+#![cfg(target_os = "linux")]
 
 mod library;
 

@@ -1,4 +1,5 @@
 //! A program in Rust on cudarc, which knows nothing of Tilewright, with this library as its driver.
+#![cfg(target_os = "linux")]
 
 mod library;
 
