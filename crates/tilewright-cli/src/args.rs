@@ -5,6 +5,7 @@ mod choice;
 mod explain;
 mod kernels;
 mod occupancy;
+mod paths;
 mod run;
 mod sizes;
 mod sweep;
@@ -14,6 +15,7 @@ pub use choice::KernelChoice;
 pub use explain::Explain;
 pub use kernels::Kernels;
 pub use occupancy::{Gpus, Occupancy};
+pub use paths::{Input as PathsInput, Paths};
 pub use run::Run;
 pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
@@ -114,6 +116,7 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Mul(Box<Mul>),
+    Paths(Box<Paths>),
     Bench(Box<Bench>),
     Explain(Box<Explain>),
     Run(Box<Run>),

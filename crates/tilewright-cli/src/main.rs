@@ -16,6 +16,7 @@ mod kernels;
 mod mul;
 mod occupancy;
 mod pages;
+mod paths;
 mod pipe;
 mod progress;
 mod refusal;
@@ -58,6 +59,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Kernels(args) => kernels::run(&args, &cli.common),
         Command::Bench(args) => bench::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
+        Command::Paths(args) => paths::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),
         Command::Cache { action } => cache::run(action, &cli.common),
         Command::Completions { shell } => pages::completions(shell),

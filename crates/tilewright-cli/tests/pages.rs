@@ -22,6 +22,7 @@ fn help_is_as_recorded() {
     let desk = Desk::new();
     matches_file("tilewright.txt", &desk.ok("--help"));
     matches_file("mul.txt", &desk.ok("mul --help"));
+    matches_file("paths.txt", &desk.ok("paths --help"));
     matches_file("occupancy.txt", &desk.ok("occupancy --help"));
     matches_file("gpus.txt", &desk.ok("gpus --help"));
     matches_file("doctor.txt", &desk.ok("doctor --help"));
@@ -75,6 +76,7 @@ fn manual_pages_are_printed_and_written() {
     for page in [
         "tilewright.1",
         "tilewright-mul.1",
+        "tilewright-paths.1",
         "tilewright-explain.1",
         "tilewright-occupancy.1",
         "tilewright-gpus.1",

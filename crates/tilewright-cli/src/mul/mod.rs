@@ -5,7 +5,7 @@ mod inputs;
 mod outputs;
 mod plan;
 mod planned;
-mod preview;
+pub mod preview;
 mod report;
 mod shapes;
 mod source;

@@ -1,0 +1,135 @@
+//! The options of `paths`.
+
+use super::{dtypes, named};
+use clap::{Args, ValueEnum, ValueHint, builder::ValueParser};
+use std::ffi::OsString;
+use tilewright::{DType, SemiringId, paths::Method};
+
+const DETAILS: &str = "\
+Graphs: a square matrix in any file that `mul` reads, where infinity (in integers the extreme value, under or-and false) is no edge; a .csv table whose \
+first line and first column are names; a .csv list of edges with lines from,to,weight, whose header and weights may be left out and whose vertices may have any names; a Matrix \
+Market coordinate file; an .npz of scipy.sparse. Of parallel edges the best counts. --input says which of both a .csv file is: one whose first two columns hold names is \
+a list of edges, one of three numbers a line, too, unless it has three lines.
+
+Semirings: min-plus gives the shortest paths, max-min the widest (the narrowest edge counts), max-times the most reliable (probabilities multiply), or-and what can be \
+reached at all. Negative edges are allowed. Where a negative cycle makes every path shorter, one is named, and the exit code is 1; under max-times that is one whose \
+product exceeds 1.
+
+Routes: --from and --to name vertices, by name where names are known, otherwise by number from 0. --pairs reads lines from,to. Of several best paths the one with the \
+fewest edges is shown, and of these the one whose stop before the last has the smallest number, and so on. --predecessors writes that stop for all pairs as \
+i64, -1 where there is none.
+
+Methods: dense closes the matrix by products, in about n x n x n steps; dijkstra searches from every vertex, which is faster where edges are few. --plan shows what \
+either would take. Integers, and floats whose sums are exact, give the same either way; other floats are rounded in another order.
+
+Memory: the result takes n x n elements; what is needed is compared with what is free before anything is computed.
+
+Examples:
+  tilewright paths data/flights/nonstop_km.csv --labels data/flights/airports.csv:iata --from HNL --to BOS
+  tilewright paths roads.csv --undirected -o km.csv --predecessors before.npy
+  tilewright paths bandwidth.npy --semiring max-min -o widest.npy
+  tilewright paths w.npy --steps 2 -o shortcuts.npy
+  tilewright paths network.mtx --plan";
+
+/// Find the best paths between all pairs of vertices of a graph
+///
+/// Prints a summary and a corner of the distances, or routes, or writes all distances with -o.
+#[derive(Args, Debug)]
+#[command(after_help = DETAILS)]
+pub struct Paths {
+    /// The graph: a square matrix of weights, or a list of edges
+    #[arg(value_name = "W", value_hint = ValueHint::FilePath)]
+    pub graph: OsString,
+    /// Write the weights of all best paths to this file; `-` writes CSV to stdout
+    #[arg(short, long, value_name = "DIST", value_hint = ValueHint::FilePath)]
+    pub output: Option<OsString>,
+    /// Write the stop before the last of all best paths to this file
+    #[arg(long, value_name = "P", value_hint = ValueHint::FilePath, conflicts_with = "steps")]
+    pub predecessors: Option<OsString>,
+
+    /// Show the best path from this vertex
+    #[arg(long, value_name = "I", requires = "to", help_heading = "Routes")]
+    pub from: Option<String>,
+    /// Show the best path to this vertex
+    #[arg(long, value_name = "J", requires = "from", help_heading = "Routes")]
+    pub to: Option<String>,
+    /// Show the best paths between the pairs in this file, one a line: from,to
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Routes")]
+    pub pairs: Option<OsString>,
+
+    /// What the file holds
+    #[arg(long, value_enum, default_value_t = Input::Auto, help_heading = "Graph")]
+    pub input: Input,
+    /// Let every edge of a list lead both ways
+    #[arg(long, help_heading = "Graph")]
+    pub undirected: bool,
+    /// The vertices of a .csv list are the numbers below N; its names must be such numbers
+    #[arg(long, value_name = "N", help_heading = "Graph")]
+    pub vertices: Option<usize>,
+    /// Names of rows and columns: a file with one a line, or a column of a .csv file with a header
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath, help_heading = "Graph")]
+    pub labels: Option<OsString>,
+    /// Zeros of a matrix are no edges
+    #[arg(long, help_heading = "Graph")]
+    pub zero_means_absent: bool,
+    /// Convert weights to this element type
+    #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Graph")]
+    pub dtype: Option<DType>,
+
+    /// What makes a path good
+    #[arg(short, long, default_value = "min-plus", value_parser = semirings(), help_heading = "Computation")]
+    pub semiring: SemiringId,
+    /// Allow paths of at most N edges
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Computation")]
+    pub steps: Option<u32>,
+    /// How to compute them; the faster one unless given
+    #[arg(long, default_value = "auto", value_parser = methods(), help_heading = "Computation")]
+    pub method: Method,
+    /// Where to compute; auto is cpu
+    #[arg(long, value_enum, default_value_t = Where::Auto, help_heading = "Computation")]
+    pub backend: Where,
+    /// Use at most N threads; 0 takes as many as there is work for
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        env = "TILEWRIGHT_THREADS",
+        hide_env_values = true,
+        help_heading = "Computation"
+    )]
+    pub threads: usize,
+    /// Print what either method would take, and compute nothing
+    #[arg(long, help_heading = "Computation")]
+    pub plan: bool,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Input {
+    /// What it looks like
+    Auto,
+    /// A matrix of weights
+    Matrix,
+    /// A list of edges
+    Edges,
+}
+
+/// Where to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Where {
+    /// The processor: no GPU computes paths yet
+    Auto,
+    /// The processor
+    Cpu,
+}
+
+/// Those that have best paths.
+fn semirings() -> ValueParser {
+    named::<SemiringId>(
+        SemiringId::ALL.iter().filter(|&&s| s != SemiringId::PlusTimes).map(|s| s.name()).collect(),
+    )
+}
+
+fn methods() -> ValueParser {
+    named::<Method>(Method::ALL.iter().map(|method| method.name()).collect())
+}

@@ -1,0 +1,225 @@
+//! The graph that was asked about, from its file.
+
+use crate::{
+    args::{Paths, PathsInput},
+    failure::Failure,
+};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+use tilewright::{
+    DType, Error, ErrorKind, Extremes, SemiringId, Value,
+    files::{self, Directions, EdgeList, EdgeOptions, Format, Input, Labels, ReadOptions, Spec},
+    paths::DynPaths,
+};
+
+/// Weights, names, and the type that paths are computed in.
+pub struct Graph {
+    weights: Weights,
+    pub labels: Option<Labels>,
+    pub dtype: DType,
+    /// Seconds of reading.
+    pub seconds: f64,
+}
+
+enum Weights {
+    Matrix(Input),
+    Edges { vertices: usize, edges: Vec<(usize, usize, Value)> },
+}
+
+impl Graph {
+    pub fn read(args: &Paths) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let spec = Spec::parse(&args.graph)?;
+        let known = DynPaths::dtypes(args.semiring);
+        if let Some(dtype) = args.dtype.filter(|dtype| !known.contains(dtype)) {
+            let names = known.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
+            return Err(Failure::usage(
+                format!("{} has no best paths on {dtype}", args.semiring),
+                format!("choose one of {names}"),
+            ));
+        }
+        let (weights, mut labels) =
+            if is_list(args, &spec)? { edges(args, &spec)? } else { matrix(args, &spec)? };
+        let dtype = weights.dtype(args)?;
+        let weights = weights.converted(args, &spec, dtype)?;
+        if let Some(names) = &args.labels {
+            labels = Some(read_labels(names)?);
+        }
+        if let Some(names) = labels.as_ref().filter(|names| names.len() != weights.vertices()) {
+            let what = format!("there are {} names, but {} vertices", names.len(), weights.vertices());
+            return Err(Failure::usage(what, "every vertex has a name, in the order of rows"));
+        }
+        Ok(Self { weights, labels, dtype, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    pub fn vertices(&self) -> usize {
+        self.weights.vertices()
+    }
+
+    pub fn paths(&self, args: &Paths) -> Result<DynPaths<'_>, Error> {
+        let paths = match &self.weights {
+            Weights::Matrix(w) => DynPaths::new(args.semiring, w.as_ref())?,
+            Weights::Edges { vertices, edges } => {
+                DynPaths::of_edges(args.semiring, self.dtype, *vertices, edges)?
+            }
+        };
+        let paths = paths.method(args.method);
+        Ok(args.steps.map_or(paths, |most| paths.steps(most)))
+    }
+
+    /// The vertex that is meant: by name, or by number where there are no names.
+    pub fn vertex(&self, option: &str, text: &str) -> Result<usize, Failure> {
+        let n = self.vertices();
+        match &self.labels {
+            Some(labels) => labels.find(text).ok_or_else(|| {
+                let like = labels.like(text);
+                let hint = match like.as_slice() {
+                    [] => "names are as in the file, upper and lower case included".into(),
+                    like => format!("is it {}?", like.join(" or ")),
+                };
+                Failure::usage(format!("{option}: there is no vertex '{text}'"), hint)
+            }),
+            None => text.parse().ok().filter(|&vertex| vertex < n).ok_or_else(|| {
+                let hint = format!(
+                    "vertices are the numbers from 0 to {}; --labels gives them names",
+                    n.saturating_sub(1)
+                );
+                Failure::usage(format!("{option}: there is no vertex '{text}'"), hint)
+            }),
+        }
+    }
+
+    /// What a vertex is called.
+    pub fn name(&self, vertex: usize) -> String {
+        let name = self.labels.as_ref().and_then(|labels| labels.name(vertex));
+        name.map_or_else(|| vertex.to_string(), str::to_owned)
+    }
+}
+
+fn is_list(args: &Paths, spec: &Spec) -> Result<bool, Error> {
+    match args.input {
+        PathsInput::Auto => files::is_edge_list(spec),
+        PathsInput::Matrix => Ok(false),
+        PathsInput::Edges => Ok(true),
+    }
+}
+
+fn edges(args: &Paths, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+    if args.zero_means_absent {
+        return Err(Failure::usage(
+            "--zero-means-absent with a list of edges",
+            "leave out the edges that are none",
+        ));
+    }
+    let directions = if args.undirected { Directions::Both } else { Directions::One };
+    let options = EdgeOptions { directions, vertices: args.vertices, unit: Value::Int(1) };
+    let EdgeList { vertices, edges, labels, .. } = files::read_edges(spec, &options)?;
+    Ok((Weights::Edges { vertices, edges }, labels))
+}
+
+fn matrix(args: &Paths, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+    for (option, given) in [("--undirected", args.undirected), ("--vertices", args.vertices.is_some())] {
+        if given {
+            let hint = "leave it out, or say --input edges if the file is a list of edges";
+            return Err(Failure::usage(format!("{option} with a matrix"), hint));
+        }
+    }
+    if spec.format() == Format::Csv
+        && let Some((matrix, labels)) = files::read_table(spec, &options(args.semiring, None))?
+    {
+        return Ok((Weights::Matrix(matrix.into()), Some(labels)));
+    }
+    Ok((Weights::Matrix(files::read(spec, &options(args.semiring, None))?), None))
+}
+
+fn options(semiring: SemiringId, dtype: Option<DType>) -> ReadOptions {
+    // The extreme integers stand for infinities where these are the semiring's zero.
+    let fill = semiring.zero();
+    let extremes = if let Value::Float(_) = fill { Extremes::Absent } else { Extremes::Refuse };
+    ReadOptions { dtype, extremes, fill, pattern: Value::Int(1), ..ReadOptions::default() }
+}
+
+impl Weights {
+    fn vertices(&self) -> usize {
+        match self {
+            Self::Matrix(w) => w.layout().rows,
+            Self::Edges { vertices, .. } => *vertices,
+        }
+    }
+
+    /// The type that is asked for, or the one that the file has, or for text the narrowest that holds its numbers.
+    fn dtype(&self, args: &Paths) -> Result<DType, Failure> {
+        let known = DynPaths::dtypes(args.semiring);
+        let natural = match self {
+            Self::Matrix(w) => w.dtype(),
+            Self::Edges { edges, .. } => {
+                let whole = edges.iter().all(|(_, _, weight)| !matches!(weight, Value::Float(_)));
+                if whole { DType::I64 } else { DType::F64 }
+            }
+        };
+        if let Some(dtype) = args.dtype {
+            return Ok(dtype);
+        }
+        let wider = [natural, DType::F32, DType::F64, DType::Bool];
+        let of = |dtype: &&DType| {
+            known.contains(dtype) && (dtype.size() >= natural.size().min(8) || **dtype == DType::Bool)
+        };
+        wider.iter().find(of).copied().ok_or_else(|| {
+            Failure::usage(format!("{} on {natural}", args.semiring), "choose a type with --dtype")
+        })
+    }
+
+    fn converted(self, args: &Paths, spec: &Spec, dtype: DType) -> Result<Self, Failure> {
+        match self {
+            Self::Edges { vertices, mut edges } => {
+                if dtype == DType::Bool {
+                    // An edge is an edge, whatever its weight.
+                    edges.retain(|edge| edge.2.to_f64() != 0.0);
+                    edges.iter_mut().for_each(|edge| edge.2 = Value::Bool(true));
+                }
+                Ok(Self::Edges { vertices, edges })
+            }
+            Self::Matrix(w) if args.zero_means_absent => {
+                let (w, n) = (w.as_ref(), w.layout().rows);
+                if w.layout().cols != n {
+                    return Err(Error::from(ErrorKind::NotSquare {
+                        what: "W",
+                        rows: n,
+                        cols: w.layout().cols,
+                    })
+                    .into());
+                }
+                let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+                let edges = all.filter_map(|(i, j)| Some((i, j, w.get(i, j)?)));
+                let edges: Vec<_> = edges.filter(|edge| edge.2.to_f64() != 0.0).collect();
+                Self::Edges { vertices: n, edges }.converted(args, spec, dtype)
+            }
+            Self::Matrix(w) if w.dtype() != dtype => {
+                let convert = || w.as_ref().convert(dtype, options(args.semiring, None).extremes);
+                let bad = |error: Error| match error.kind() {
+                    ErrorKind::Conversion { .. } => {
+                        let path = spec.path().to_path_buf();
+                        ErrorKind::BadFile { path, problem: error.to_string(), hint: error.hint() }.into()
+                    }
+                    _ => error,
+                };
+                Ok(Self::Matrix(convert().map_err(bad)?.into()))
+            }
+            same => Ok(same),
+        }
+    }
+}
+
+/// `FILE` or `FILE:COLUMN`.
+fn read_labels(text: &OsStr) -> Result<Labels, Error> {
+    let whole = Path::new(text);
+    let split = text.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !whole.exists());
+    let (path, column): (PathBuf, _) = match split {
+        Some((path, column)) => (path.into(), Some(column)),
+        None => (whole.into(), None),
+    };
+    files::read_labels(&path, column)
+}

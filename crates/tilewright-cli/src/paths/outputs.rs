@@ -1,0 +1,108 @@
+//! Where results go.
+
+use super::graph::Graph;
+use crate::{
+    args::{Common, Format, Paths},
+    failure::Failure,
+};
+use std::{
+    ffi::OsStr,
+    io::{self, BufWriter},
+    time::Instant,
+};
+use tilewright::{
+    DType, DynMatrix, DynRef, Error, Extremes, Matrix, SemiringId,
+    files::{self, Format as File, Labels, Spec, WriteOptions},
+    paths::{NO_PREDECESSOR, Predecessors, Solution},
+};
+
+/// The files to write.
+pub struct Outputs {
+    pub distances: Option<Target>,
+    pub predecessors: Option<Spec>,
+}
+
+pub enum Target {
+    File(Spec),
+    /// CSV on stdout, asked for by `-`.
+    Stdout,
+}
+
+impl Outputs {
+    pub fn parse(args: &Paths, common: &Common) -> Result<Self, Failure> {
+        let distances = match args.output.as_deref() {
+            None => None,
+            Some(name) if name == OsStr::new("-") => Some(Target::Stdout),
+            Some(name) => Some(Target::File(Spec::parse(name)?)),
+        };
+        let predecessors = args.predecessors.as_ref().map(Spec::parse).transpose()?;
+        if matches!(distances, Some(Target::Stdout)) && common.format == Format::Json {
+            return Err(Failure::usage(
+                "`-o -` and `--format json` both write to stdout",
+                "write the matrix to a file",
+            ));
+        }
+        if let (Some(Target::File(d)), Some(p)) = (&distances, &predecessors)
+            && files::is_same_file(d.path(), p.path())
+        {
+            let what = format!("-o and --predecessors both write to {}", d.path().display());
+            return Err(Failure::usage(what, "choose two files"));
+        }
+        Ok(Self { distances, predecessors })
+    }
+
+    /// True when nothing is written.
+    pub fn is_empty(&self) -> bool {
+        self.distances.is_none() && self.predecessors.is_none()
+    }
+
+    /// Refuses, before any work is done, what could not be written afterwards.
+    pub fn check_writable(&self, dtype: DType) -> Result<(), Error> {
+        if let Some(Target::File(spec)) = &self.distances {
+            files::check_writable(spec, dtype)?;
+        }
+        self.predecessors.as_ref().map_or(Ok(()), |spec| files::check_writable(spec, DType::I64))
+    }
+
+    /// Writes everything; gives the seconds it took.
+    pub fn write(&self, solution: &Solution, graph: &Graph, semiring: SemiringId) -> Result<f64, Error> {
+        let start = Instant::now();
+        // Text shows "absent" as the infinity it stands for.
+        let absent = matches!(
+            semiring,
+            SemiringId::MinPlus | SemiringId::MaxPlus | SemiringId::MaxMin | SemiringId::MinMax
+        );
+        let options = WriteOptions { extremes: if absent { Extremes::Absent } else { Extremes::Refuse } };
+        let (names, d) = (graph.labels.as_ref(), solution.distances.as_ref());
+        match &self.distances {
+            Some(Target::File(spec)) => write(spec, d, names, &options)?,
+            Some(Target::Stdout) => {
+                let out = BufWriter::new(io::stdout().lock());
+                match names {
+                    Some(names) => files::write_table_to(out, d, names, &options)?,
+                    None => files::write_to(&Spec::new("stdout", File::Csv, None), out, d, &options)?,
+                }
+            }
+            None => {}
+        }
+        if let (Some(spec), Some(predecessors)) = (&self.predecessors, &solution.predecessors) {
+            write(spec, stops(predecessors)?.as_ref(), names, &WriteOptions::default())?;
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// Text has names, if there are some; other formats have no place for them.
+fn write(spec: &Spec, m: DynRef<'_>, names: Option<&Labels>, options: &WriteOptions) -> Result<(), Error> {
+    match names {
+        Some(names) if spec.format() == File::Csv => files::write_table(spec.path(), m, names, options),
+        _ => files::write(spec, m, options),
+    }
+}
+
+/// As signed numbers, -1 for none.
+fn stops(predecessors: &Predecessors) -> Result<DynMatrix, Error> {
+    let stop = |stop| if stop == NO_PREDECESSOR { -1 } else { i64::from(stop) };
+    let matrix = predecessors.matrix();
+    Ok(Matrix::from_fn(matrix.rows(), matrix.cols(), |i, j| stop(matrix[(i, j)]))?.into())
+}
