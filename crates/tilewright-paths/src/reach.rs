@@ -34,6 +34,7 @@ for_each_isa! {
 }
 
 #[inline(always)]
+#[allow(clippy::extra_unused_type_parameters)] // The semiring is that of all loops of this kind.
 fn join_rows<S: PathSemiring>(rows: &mut [u64], through: &[u64], k: usize) {
     for row in rows.chunks_exact_mut(through.len().max(1)) {
         if row[k / BITS] >> (k % BITS) & 1 == 1 {

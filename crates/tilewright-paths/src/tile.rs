@@ -12,16 +12,17 @@ pub(crate) type Line<T> = [T; WIDTH];
 #[inline(always)]
 pub(crate) fn load<T: Copy>(from: MatRef<'_, T>, tile: &mut [Line<T>]) {
     let (rows, cols) = (from.rows().min(tile.len()), from.cols().min(WIDTH));
-    // SAFETY (both): the indices run inside the matrix.
     if along_rows(from.layout()) {
         for (i, line) in tile.iter_mut().enumerate().take(rows) {
             for (j, element) in line.iter_mut().enumerate().take(cols) {
+                // SAFETY: the indices run inside the matrix.
                 *element = unsafe { from.get_unchecked(i, j) };
             }
         }
     } else {
         for j in 0..cols {
             for (i, line) in tile.iter_mut().enumerate().take(rows) {
+                // SAFETY: as above.
                 line[j] = unsafe { from.get_unchecked(i, j) };
             }
         }
@@ -33,16 +34,17 @@ pub(crate) fn load<T: Copy>(from: MatRef<'_, T>, tile: &mut [Line<T>]) {
 pub(crate) fn store<T: Copy>(tile: &[Line<T>], to: &mut MatMut<'_, T>) {
     let (layout, to_ptr) = (to.layout(), to.as_mut_ptr());
     let (rows, cols) = (to.rows().min(tile.len()), to.cols().min(WIDTH));
-    // SAFETY (both): the indices run inside the matrix, which is borrowed exclusively.
     if along_rows(layout) {
         for (i, line) in tile.iter().enumerate().take(rows) {
             for (j, &element) in line.iter().enumerate().take(cols) {
+                // SAFETY: the indices run inside the matrix, which is borrowed exclusively.
                 unsafe { to_ptr.offset(layout.offset(i, j)).write(element) };
             }
         }
     } else {
         for j in 0..cols {
             for (i, line) in tile.iter().enumerate().take(rows) {
+                // SAFETY: as above.
                 unsafe { to_ptr.offset(layout.offset(i, j)).write(line[j]) };
             }
         }
