@@ -214,6 +214,23 @@ fn plans_compare_both_methods() {
     assert_eq!(desk.json("paths many.csv --plan --method dense")["method"], "dense");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn more_memory_than_is_free_is_refused_before_anything_is_computed() {
+    let desk = Desk::new();
+    desk.put("n.csv", "0,1,5\n1,2,6\n");
+    let run = desk.run("paths n.csv --vertices 4000000 -o d.npy");
+    assert_eq!(run.code, Some(5), "{}", run.err);
+    assert!(
+        run.err.contains("memory: 119209.3 GiB are needed, ") && run.err.contains("could not be allocated"),
+        "{}",
+        run.err
+    );
+    assert!(!desk.list().contains(&"d.npy".to_owned()));
+    // One route needs one row.
+    assert!(desk.ok("paths n.csv --vertices 4000000 --from 0 --to 2").starts_with("0 to 2: 11, 2 edges\n"));
+}
+
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     let desk = desk();

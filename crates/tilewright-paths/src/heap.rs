@@ -39,18 +39,28 @@ impl Heap {
         let mut at = 0;
         loop {
             let children = at * CHILDREN + 1;
-            let end = (children + CHILDREN).min(self.0.len());
-            let Some(best) =
-                (children..end).min_by_key(|&child| self.0[child]).filter(|&best| self.0[best] < last)
-            else {
-                break;
+            let best = match self.0.get(children..).and_then(<[u64]>::first_chunk::<CHILDREN>) {
+                Some(all) => children + least(all),
+                None => match (children..self.0.len()).min_by_key(|&child| self.0[child]) {
+                    Some(best) => best,
+                    None => break,
+                },
             };
+            if self.0[best] >= last {
+                break;
+            }
             self.0[at] = self.0[best];
             at = best;
         }
         self.0[at] = last;
         Some(first)
     }
+}
+
+/// The place of the smallest, without branches, which nothing could foretell.
+fn least(&[a, b, c, d]: &[u64; CHILDREN]) -> usize {
+    let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
+    if c.min(d) < a.min(b) { right } else { left }
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ const DENSE: &[(Isa, f64)] =
 /// Pairs of bits a second under or-and.
 const BITS: f64 = 400e9;
 /// Seconds that a search takes for a vertex, for each halving of their number, and for an edge: measured.
-const SEARCH: (f64, f64) = (4.0e-9, 5.0e-9);
+const SEARCH: (f64, f64) = (3.5e-9, 5.0e-9);
 
 /// Estimates for `vertices` and `edges` and `threads`.
 pub(crate) fn plan<S: PathSemiring>(

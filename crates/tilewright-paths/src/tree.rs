@@ -4,7 +4,7 @@
 //! stop. The choice depends on nothing but the weights, and routes end even where cycles weigh nothing.
 
 use crate::{graph::Graph, semiring::PathSemiring};
-use tilewright_core::MatRef;
+use tilewright_core::{Element, MatRef};
 
 /// No stop comes before: there is no path, or it has no edge.
 pub const NO_PREDECESSOR: u32 = u32::MAX;
@@ -57,6 +57,11 @@ impl<S: PathSemiring> Trees<S> {
         predecessors: &mut [u32],
         scratch: &mut Scratch<S::Weight>,
     ) -> bool {
+        if !S::Weight::DTYPE.is_float() {
+            // Exact weights tell by themselves which edges are last, and are often equal.
+            scratch.best.copy_from_slice(d);
+            return self.grow_level_by_level(source, d, predecessors, scratch);
+        }
         predecessors.fill(NO_PREDECESSOR);
         // One edge is fewer than any other path has.
         for &(to, edge) in self.out.list(source) {
@@ -73,14 +78,14 @@ impl<S: PathSemiring> Trees<S> {
                 best[to] = d[to];
                 continue;
             }
+            // Without branches, which nothing could foretell.
             let (mut least, mut from, mut is_tie) = (S::ZERO, NO_PREDECESSOR, false);
             for &(stop, edge) in self.into.list(to) {
                 let weight = S::times(d[stop as usize], edge);
-                if S::improves(weight, least) {
-                    (least, from, is_tie) = (weight, stop, false);
-                } else {
-                    is_tie |= weight == least && !S::is_absent(weight);
-                }
+                let better = S::improves(weight, least);
+                is_tie = !better & (is_tie | (weight == least));
+                least = if better { weight } else { least };
+                from = if better { stop } else { from };
             }
             (best[to], predecessors[to]) = (least, from);
             // Where every stop before is strictly better, following them ends at the source.
@@ -105,10 +110,11 @@ impl<S: PathSemiring> Trees<S> {
             next.clear();
             // In the order of vertices, so that the smallest one is found first.
             for &from in level.iter() {
+                let path = d[from as usize];
                 for &(to, edge) in self.out.list(from as usize) {
                     let at = to as usize;
-                    let is_new = predecessors[at] == NO_PREDECESSOR && at != source;
-                    if is_new && S::times(d[from as usize], edge) == best[at] && !S::is_absent(d[at]) {
+                    let is_last = (S::times(path, edge) == best[at]) & (predecessors[at] == NO_PREDECESSOR);
+                    if is_last && at != source && !S::is_absent(d[at]) {
                         predecessors[at] = from;
                         next.push(to);
                     }
