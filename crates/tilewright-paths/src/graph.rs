@@ -26,7 +26,7 @@ impl<S: PathSemiring> Graph<S> {
     /// A graph of `n` vertices with these edges: from, to, weight.
     ///
     /// # Errors
-    /// `unsupported` for a vertex that is not below `n`, and for 2^32 - 1 or more vertices; `outside-domain` for a weight that the semiring does not contain.
+    /// `unsupported` for a vertex that is not below `n`, and for 2^32 - 1 or more vertices; `outside-domain` for a weight that the semiring does not contain; `out-of-memory`.
     pub fn new(n: usize, edges: impl IntoIterator<Item = (usize, usize, S::Weight)>) -> Result<Self, Error> {
         if n >= u32::MAX as usize {
             return Err(refuse(format!("a graph of {n} vertices"), "their numbers do not fit 32 bits"));
@@ -56,7 +56,12 @@ impl<S: PathSemiring> Graph<S> {
             }
             same
         });
-        let mut starts = vec![0; n + 1];
+        let mut starts = Vec::new();
+        if starts.try_reserve_exact(n + 1).is_err() {
+            let bytes = (n as u64 + 1) * size_of::<usize>() as u64;
+            return Err(ErrorKind::OutOfMemory { what: "a graph", bytes }.into());
+        }
+        starts.resize(n + 1, 0);
         list.iter().for_each(|&(from, _, _)| starts[from as usize + 1] += 1);
         for i in 0..n {
             starts[i + 1] += starts[i];

@@ -8,6 +8,7 @@ use tilewright_core::{
     Cancel, Element, ErrorKind, Layout, MatMut, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes,
     OrAnd,
 };
+use tilewright_cpu::Isa;
 use tilewright_paths::{Options, PathSemiring, close};
 
 /// Sizes about the edges of blocks and tiles; most graphs are small.
@@ -132,6 +133,26 @@ fn random_floats_lie_within_the_bound() {
             }
         }
     }
+}
+
+/// Roundings, too: the steps are the same everywhere.
+#[test]
+fn every_instruction_set_and_any_threads_give_the_same_bits() {
+    fn bits<S: PathSemiring>(w: &Matrix<S::Weight>) {
+        let mut first: Option<Matrix<S::Weight>> = None;
+        for &isa in Isa::ALL.iter().filter(|isa| isa.is_supported()) {
+            for threads in [1, 2, 3] {
+                let mut d = w.clone();
+                close::<S>(d.as_mut(), &Options { threads, isa: Some(isa), ..Options::default() }).unwrap();
+                assert_eq!(first.get_or_insert_with(|| d.clone()), &d, "{} {isa} {threads}", S::NAME);
+            }
+        }
+    }
+    let mut random = Random::new(21);
+    bits::<MinPlus<f64>>(&graph::<MinPlus<f64>>(&mut random, 560, 0.7, |random, _, _| random.unit()));
+    bits::<MinPlus<f32>>(&graph::<MinPlus<f32>>(&mut random, 300, 1.0, |random, _, _| random.unit()));
+    bits::<MaxTimes<f64>>(&graph::<MaxTimes<f64>>(&mut random, 300, 0.4, |random, _, _| random.unit()));
+    bits::<MinPlus<i16>>(&graph::<MinPlus<i16>>(&mut random, 300, 0.2, whole));
 }
 
 #[test]

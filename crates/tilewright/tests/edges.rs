@@ -99,6 +99,42 @@ fn tables_with_names_come_back() {
         let error = read_table(&desk.put("bad.csv", text), &ReadOptions::default()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
-    let error = read_labels(&desk.put("l.csv", "a\nb\na\n").path().to_path_buf(), None).unwrap_err();
+    let error = read_labels(desk.put("l.csv", "a\nb\na\n").path(), None).unwrap_err();
     assert!(error.to_string().contains("line 3, column 1: 'a' is the name of line 1 already"), "{error}");
+}
+
+/// Whatever a file holds, it is read or refused.
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let desk = Desk::new();
+    let mtx = b"%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 3 4\n".to_vec();
+    let list = b"from,to,km\n\"a, b\",c,1.5\nc,d,2\n".to_vec();
+    let table = b",a,b\na,0,1\nb,2,0\n".to_vec();
+    let files = ["sparse_csr.npz", "sparse_coo.npz", "sparse_csc.npz"]
+        .map(|name| std::fs::read(data(name).path()).unwrap());
+    let [csr, coo, csc] = files;
+    let mut read = 0;
+    for (name, bytes) in
+        [("a.mtx", mtx), ("a.csv", list), ("t.csv", table), ("r.npz", csr), ("o.npz", coo), ("c.npz", csc)]
+    {
+        let step = (bytes.len() / 150).max(1);
+        for at in (0..bytes.len()).step_by(step) {
+            let mut cut = bytes.clone();
+            cut.truncate(at);
+            let flips = [0x01, 0x20, 0x80, 0xff].map(|flip| {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                damaged
+            });
+            for damaged in flips.into_iter().chain([cut]) {
+                std::fs::write(desk.path(name), damaged).unwrap();
+                let spec = Spec::parse(desk.path(name)).unwrap();
+                let _ = is_edge_list(&spec);
+                read += usize::from(read_edges(&spec, &EdgeOptions::default()).is_ok());
+                let _ = read_table(&spec, &ReadOptions::default());
+                let _ = read_labels(spec.path(), Some("to"));
+            }
+        }
+    }
+    assert!(read > 0);
 }
