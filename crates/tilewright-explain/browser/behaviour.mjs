@@ -168,7 +168,10 @@ export async function print({ page, expect }) {
   expect(!(await visible(page, ".player")), "controls are printed");
   const columns = await page.locator(".pair").first().evaluate((e) => getComputedStyle(e).gridTemplateColumns.split(" ").length);
   expect(columns === 2, "the columns are lost");
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const headings = await page.locator(".kernel h2").allInnerTexts();
+  for (const name of ["naive", "coalesced"]) expect(headings.includes(`${name}, in detail`), `${name} is not printed`);
   const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
   const pages = (pdf.match(/\/Type\s*\/Page\b/g) ?? []).length;
-  expect(pages > 0 && pages <= 5, `it takes ${pages} sheets`);
+  expect(pages > 0 && pages <= 6, `it takes ${pages} sheets`);
 }

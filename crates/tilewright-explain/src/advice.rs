@@ -15,6 +15,8 @@ const FEW_LANES: f64 = 0.75;
 const LOW_OCCUPANCY: f64 = 0.5;
 /// From this many lanes of a warp at one address on, atomics wait for each other more than they work.
 const CONTENDED: f64 = 1.5;
+/// All banks, a word each.
+const BANK_ROW_BYTES: u64 = 128;
 /// Sectors of one pass between a multiprocessor and its cache.
 const SECTORS_PER_PASS: u64 = 4;
 
@@ -105,7 +107,7 @@ fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
     let all = || copies.all.iter();
     let (message, cost, fix) = match copies.kind {
         "uncoalesced" | "misaligned" => of_sectors(copies.kind, all().filter_map(|a| a.sectors()))?,
-        "bank-conflict" => of_banks(all().filter_map(|a| a.banks()))?,
+        "bank-conflict" => of_banks(copies.first.lane_stride, all().filter_map(|a| a.banks()))?,
         "atomic-contention" => of_atomics(&copies.all)?,
         _ => local(&copies.all)?,
     };
@@ -158,15 +160,24 @@ fn of_sectors<'a>(kind: &str, copies: impl Iterator<Item = &'a SectorTraffic>) -
     Some((message, cost, fix))
 }
 
-fn of_banks<'a>(copies: impl Iterator<Item = &'a BankTraffic>) -> Option<Remark> {
+/// `stride` is the distance of neighbouring lanes. Padding moves rows of the banks' whole width against each other; lanes that are nearer
+/// meet within a row, which no padding changes.
+fn of_banks<'a>(stride: Option<u64>, copies: impl Iterator<Item = &'a BankTraffic>) -> Option<Remark> {
     let banks = sum(copies)?;
     let message = format!(
         "a request takes {:.1} wavefronts where {:.1} would do: lanes want different words of the same bank",
         banks.wavefronts_per_request()?,
         banks.ideal_per_request()?
     );
-    let fix =
-        "pad the rows of the array by one element, as in [32][33], or permute its columns (an XOR swizzle)";
+    let fix = match stride {
+        Some(bytes) if bytes < BANK_ROW_BYTES => {
+            "let neighbouring lanes access neighbouring words, and each lane step over those of the others: lane + 32 i in place \
+             of n lane + i"
+        }
+        _ => {
+            "pad the rows of the array by one element, as in [32][33], or permute its columns (an XOR swizzle)"
+        }
+    };
     Some((message, banks.conflicts(), fix))
 }
 

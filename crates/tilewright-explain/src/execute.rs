@@ -147,6 +147,15 @@ struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
+    /// Bytes between the nearest two lanes that want different places.
+    fn lane_stride(&self, access: usize) -> Option<u64> {
+        let patterns = self.recording.patterns.iter().find(|patterns| patterns.access == access)?;
+        let mut offsets = patterns.shapes.first()?.offsets.clone();
+        offsets.sort_unstable();
+        offsets.dedup();
+        offsets.windows(2).map(|pair| pair[1] - pair[0]).min()
+    }
+
     /// How many lanes of a warp meet in one address, at the most crowded: the mean over the executions of an access.
     fn lanes_per_address(&self, access: usize) -> Option<f64> {
         let patterns = self.recording.patterns.iter().find(|patterns| patterns.access == access)?;
@@ -364,6 +373,7 @@ fn access(
         bytes_per_lane: counters.bytes_requested.checked_div(counters.lanes).unwrap_or(0) as u32,
         buffer: seen.names.get(&id).cloned(),
         executions: instruction.executions,
+        lane_stride: seen.lane_stride(id),
         lanes_per_address: (operation == Operation::Atomic).then(|| seen.lanes_per_address(id)).flatten(),
         traffic: match space {
             Space::Shared | Space::Constant => Traffic::Banks(banks(counters)),

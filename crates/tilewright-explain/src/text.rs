@@ -155,7 +155,7 @@ fn occupancy(e: &Explanation, width: usize) -> String {
 
 /// A row for each access, one for all copies of it that cost the same. Lines are those of the kernel's own file, unless another is named.
 fn memory(e: &Explanation) -> String {
-    let own = e.lines.iter().max_by_key(|line| line.warp_instructions).map_or("", |line| line.file.as_str());
+    let own = e.own_file();
     let mut rows: Vec<([String; 6], usize)> = Vec::new();
     for line in &e.lines {
         let from = rows.len();

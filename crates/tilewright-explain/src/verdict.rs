@@ -4,7 +4,7 @@
 
 use crate::{
     measured,
-    model::{Access, Explanation, Finding, Line, Severity, Traffic},
+    model::{Access, Explanation, Finding, Line, Severity},
     text::grouped,
 };
 use serde::Serialize;
@@ -213,7 +213,7 @@ fn nothing(e: &Explanation) -> Parts {
     let headline =
         format!("Nothing stands out in `{}`: no errors, and no line moves much for nothing.{used}", e.kernel);
     let total = passes(e);
-    let of_line = |line: &Line| line.accesses.iter().map(passes_of).sum::<u64>();
+    let of_line = |line: &Line| line.accesses.iter().map(Access::passes).sum::<u64>();
     let busiest = e.lines.iter().max_by_key(|line| of_line(line)).filter(|_| total > 0);
     let most = busiest.map(|line| {
         format!(
@@ -267,14 +267,7 @@ fn shared_passes(e: &Explanation) -> u64 {
 
 /// Passes of 128 bytes, to the cache and over the banks.
 pub(crate) fn passes(e: &Explanation) -> u64 {
-    e.accesses().map(passes_of).sum()
-}
-
-fn passes_of(access: &Access) -> u64 {
-    match &access.traffic {
-        Traffic::Sectors(t) => t.sectors.div_ceil(4),
-        Traffic::Banks(t) => t.wavefronts,
-    }
+    e.accesses().map(Access::passes).sum()
 }
 
 /// Requested bytes as a part of those that move, at most 1.

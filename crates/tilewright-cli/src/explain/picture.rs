@@ -40,9 +40,7 @@ impl<'a> Wanted<'a> {
     /// Draws it, and gives the path for a note.
     pub fn write(&self, explained: &Explained) -> Result<&Path, Failure> {
         let lines = &explained.explanation.lines;
-        let own =
-            lines.iter().max_by_key(|line| line.warp_instructions).map_or("", |line| line.file.as_str());
-        let file = self.file.unwrap_or(own);
+        let file = self.file.unwrap_or(explained.explanation.own_file());
         let svg = picture(lines, &explained.recording, Some(file), self.line).ok_or_else(|| {
             let what = format!("--picture {}: line {} accesses no memory", self.line, self.line);
             Failure::usage(what, accessing(lines, file))

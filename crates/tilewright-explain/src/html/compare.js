@@ -84,9 +84,9 @@ function differingLines(kernel, index) {
 }
 
 /** The lines of the kernel's own file that are code, without what only names it. */
-function codeLines({ explanation, sources }) {
-  const own = explanation.lines.toSorted((a, b) => b.warp_instructions - a.warp_instructions)[0]?.file;
-  const text = sources.find(({ name }) => name === own)?.text ?? "";
+function codeLines(kernel) {
+  const { explanation, sources } = kernel;
+  const text = sources.find(({ name }) => name === ownFile(kernel))?.text ?? "";
   const lines = text.split("\n").map((line) => line.trim());
   const entry = lines.findIndex((line) => line.includes(`${explanation.entry}(`));
   const body = lines.slice(lines.findIndex((line, i) => i >= entry && line.startsWith("{")) + 1);

@@ -54,6 +54,7 @@ function kernelView(index) {
   const first = accessById(kernel, recalled("access", -1)) ?? accessOf(kernel, race) ?? costliest(kernel);
   const facts = [explanation.entry === explanation.kernel ? null : `Entry ${explanation.entry}.`, kernel.level, ...explanation.notes].filter(Boolean);
   article.append(...[
+    names.length > 1 ? heading(`${explanation.kernel}, in detail`, `detail-${index}`) : null,
     race ? raceView(kernel, race) : null,
     el("div", { class: "split" }, section, side.element),
     findingsView(kernel, index, choose),
@@ -103,23 +104,29 @@ function sidePanels(panel, ptx) {
 /** Kernels one at a time. A kernel that was shown is kept, and so are the place on the page and the focus. */
 function tabs() {
   const views = new Map();
+  let shown = 0;
   const place = el("div");
   const buttons = names.map((name, i) => el("button", { "aria-pressed": "false", click: () => open(i) }, name));
+  const viewOf = (index) => views.get(index) ?? views.set(index, kernelView(index)).get(index);
   function open(index) {
     const y = scrollY;
     if (views.size) for (const key of ["access", "warp", "step"]) remember(key, null);
     remember("kernel", index || null);
-    if (!views.has(index)) views.set(index, kernelView(index));
-    place.replaceChildren(views.get(index));
+    place.replaceChildren(viewOf(index));
+    shown = index;
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === index)));
-    views.get(index).reveal();
+    viewOf(index).reveal();
     scrollTo({ top: y });
   }
+  // On paper there is nothing to switch with.
+  addEventListener("beforeprint", () => place.replaceChildren(...names.map((_, i) => viewOf(i))));
+  addEventListener("afterprint", () => place.replaceChildren(viewOf(shown)));
   const start = clamp(recalled("kernel", 0), 0, names.length - 1);
   const element = el("section", { "aria-label": "Each kernel" }, names.length > 1 ? el("nav", { class: "tabs kernels", "aria-label": "Kernels" }, "Look into ", ...buttons) : null, place);
   return { element, start: () => open(start) };
 }
 
+document.body.classList.toggle("compares", names.length > 1);
 document.getElementById("top").replaceChildren(...header());
 const kernels = tabs();
 document.getElementById("main").replaceChildren(

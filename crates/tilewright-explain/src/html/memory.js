@@ -53,6 +53,17 @@ function turnsOf(lanes) {
   });
 }
 
+/** The file that is the kernel's own, and no header: that whose lines make most passes. */
+function ownFile({ explanation }) {
+  const passes = new Map();
+  for (const line of explanation.lines) {
+    const own = sum(mergedAccesses(line), (group) => cost(group).passes);
+    passes.set(line.file, (passes.get(line.file) ?? 0) + own);
+  }
+  const isHeader = (file) => Number(file.endsWith("h"));
+  return [...passes].toSorted(([one, a], [other, b]) => isHeader(one) - isHeader(other) || b - a)[0]?.[0];
+}
+
 /** Copies of one access of a line, as an unrolled loop has them, are one. */
 function mergedAccesses(line) {
   const groups = new Map();

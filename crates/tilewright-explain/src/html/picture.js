@@ -39,7 +39,9 @@ function bankPicture(lanes, bytes, phase, rowOf, heading) {
   const total = rows.length ? Math.max(...rows) + 1 : 0;
   const labels = range(Math.min(total, MOST_ROWS)).map((row) => `${heading} ${row + 1}`);
   const picture = grid(labels, "bank", (column) => (column % 4 === 0 || column === 31 ? column : null));
-  lanes.forEach((lane, i) => drawWords(picture, [lane], bytes, phase, () => (rows[i] < MOST_ROWS ? rows[i] : undefined), lanes));
+  for (let row = 0; row < Math.min(total, MOST_ROWS); row++) {
+    drawWords(picture, lanes.filter((_, i) => rows[i] === row), bytes, phase, () => row);
+  }
   return { picture, hidden: Math.max(0, total - MOST_ROWS), passes: total };
 }
 
@@ -64,7 +66,7 @@ function grid(labels, name, columnLabel) {
 }
 
 /** A cell for every word that lanes want, with their number; `×n` for a word that n lanes share. */
-function drawWords(picture, lanes, bytes, phase, rowOf, all = lanes) {
+function drawWords(picture, lanes, bytes, phase, rowOf) {
   const words = new Map();
   for (const { lane, byte } of lanes) {
     for (let word = Math.floor((byte + phase) / WORD); word <= Math.floor((byte + phase + bytes - 1) / WORD); word++) {

@@ -10,7 +10,7 @@ function sourceView(kernel, index, choose) {
   const lines = new Map(explanation.lines.map((line) => [`${line.file}:${line.line}`, line]));
   const most = mostPasses();
   const files = sources.filter(({ name }) => explanation.lines.some((line) => line.file === name));
-  const busy = explanation.lines.toSorted((a, b) => b.warp_instructions - a.warp_instructions)[0]?.file;
+  const busy = ownFile(kernel);
   const ptx = ptxView(kernel);
   const tables = files.map(({ name, text }) => {
     const rows = text.replace(/\n$/, "").split("\n").map((code, i) => sourceRow(name, i + 1, code, lines.get(`${name}:${i + 1}`), most, choose, ptx));

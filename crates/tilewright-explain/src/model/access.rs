@@ -79,6 +79,8 @@ pub struct Access {
     pub executions: u64,
     /// Of an atomic: how many lanes of a warp meet in one address, the mean over the executions of the recorded block.
     pub lanes_per_address: Option<f64>,
+    /// Bytes between the nearest two lanes that want different places, in the first request of the recorded block.
+    pub lane_stride: Option<u64>,
     /// Requests and their cost.
     #[serde(flatten)]
     pub traffic: Traffic,
@@ -94,6 +96,14 @@ impl Access {
             None => {
                 format!("{operation} {} {} memory", if is_load { "from" } else { "to" }, self.space.name())
             }
+        }
+    }
+
+    /// Passes of 128 bytes that it makes, to the cache or over the banks of shared memory.
+    pub fn passes(&self) -> u64 {
+        match &self.traffic {
+            Traffic::Sectors(t) => t.sectors.div_ceil(4),
+            Traffic::Banks(t) => t.wavefronts,
         }
     }
 

@@ -115,6 +115,21 @@ impl Explanation {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }
 
+    /// The kernel's own file, and no header: that whose lines make most passes of memory, and execute most instructions if none does.
+    pub fn own_file(&self) -> &str {
+        let mut files: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for line in &self.lines {
+            let (passes, instructions) = files.entry(&line.file).or_default();
+            *passes += line.accesses.iter().map(Access::passes).sum::<u64>();
+            *instructions += line.warp_instructions;
+        }
+        let is_header = |file: &str| file.ends_with("h");
+        files
+            .into_iter()
+            .max_by_key(|&(file, counts)| (!is_header(file), counts))
+            .map_or("", |(file, _)| file)
+    }
+
     /// Every memory access of the kernel.
     pub fn accesses(&self) -> impl Iterator<Item = &Access> {
         self.lines.iter().flat_map(|line| &line.accesses)

@@ -136,6 +136,7 @@ impl Site {
             buffer: Some(["A", "B", "C", "tile"][self.id].into()),
             executions: WARPS * self.turns,
             lanes_per_address: None,
+            lane_stride: Some([256, 4, 256, 128][self.id]),
             traffic: self.traffic(),
         }
     }
