@@ -275,6 +275,7 @@ fn explanation(
         printed: report.printed.clone(),
     };
     let mut faults: Vec<Finding> = report.findings.iter().map(finding).collect();
+    place_in_ptx(&mut faults, launch);
     races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.block);
     explanation.findings = merge::merged(faults);
     explanation.findings.extend(report.error.as_ref().map(failure));
@@ -414,6 +415,17 @@ fn participant(party: &emulator::Party) -> Participant {
         block: Some(party.block),
         threads: party.threads.clone(),
         ..Participant::at(party.opcode.clone(), location)
+    }
+}
+
+/// Where the PTX is the source, its lines are those of the source.
+fn place_in_ptx(faults: &mut [Finding], launch: &Launch) {
+    let Some(ptx) = launch.sources.last().filter(|source| source.name.ends_with(".ptx")) else { return };
+    let participants = faults.iter_mut().flat_map(|finding| &mut finding.participants);
+    for location in participants.filter_map(|participant| participant.location.as_mut()) {
+        if location.file.is_none() {
+            (location.file, location.line) = (Some(ptx.name.clone()), location.ptx_line);
+        }
     }
 }
 

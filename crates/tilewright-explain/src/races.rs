@@ -149,7 +149,9 @@ fn in_order(finding: &Finding) -> (Deed<'_>, Deed<'_>) {
         (what, participant.location.as_ref().and_then(|location| location.line))
     };
     let (a, b) = (side(0), side(1));
-    if a.1 <= b.1 { (a, b) } else { (b, a) }
+    let ptx_line =
+        |i: usize| finding.participants[i].location.as_ref().and_then(|location| location.ptx_line);
+    if (a.1, ptx_line(0)) <= (b.1, ptx_line(1)) { (a, b) } else { (b, a) }
 }
 
 fn words(place: RemedyPlace, insert: &str, whom: &str, first: Deed<'_>, second: Deed<'_>) -> String {

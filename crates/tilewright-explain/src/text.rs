@@ -360,6 +360,7 @@ fn who(p: &Participant) -> String {
 fn short(location: &Location) -> String {
     let ptx = location.ptx_line.map(|line| format!("PTX line {line}"));
     match (&location.file, location.line, ptx) {
+        (Some(file), Some(line), Some(_)) if file.ends_with(".ptx") => place(file, line),
         (Some(file), Some(line), Some(ptx)) => format!("{} ({ptx})", place(file, line)),
         (Some(file), Some(line), None) => place(file, line),
         (_, _, ptx) => ptx.unwrap_or_default(),

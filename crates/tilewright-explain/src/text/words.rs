@@ -8,6 +8,8 @@ pub fn hanging(indent: &str, text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut line = indent.to_owned();
     let mut is_empty = true;
+    // A number and its sign are one word.
+    let text = text.replace(" %", "\u{a0}%");
     for word in text.split(' ') {
         if !is_empty && shown(&line) + 1 + shown(word) > width {
             out += line.trim_end();
@@ -21,7 +23,7 @@ pub fn hanging(indent: &str, text: &str, width: usize) -> String {
         line += word;
         is_empty = false;
     }
-    out + line.trim_end() + "\n"
+    (out + line.trim_end() + "\n").replace('\u{a0}', " ")
 }
 
 /// Letters that are seen of a text with ANSI styles.
