@@ -2,9 +2,9 @@
 //!
 //! A [`Case`] is a kernel with everything that it takes to run it: one of the catalogue, or of a `.cu` or `.ptx` file.
 //! [`Case::explain`] runs it on the emulator. An [`Explanation`] holds the numbers of one launch, a [`Recording`] the addresses of one block for pictures. Both are
-//! plain data; a [`Recorder`] makes the second while a block runs, and [`advise`] turns numbers into findings. Three
-//! renderers show them: [`text`] for terminals, serde for JSON (the keys of `tilewright explain`), and [`html`] for one
-//! self-contained page.
+//! plain data; a [`Recorder`] makes the second while a block runs, [`advise`] turns numbers into findings, and [`verdict`] says what matters
+//! most. Three renderers show them: [`text`] for terminals, serde for JSON (the keys of `tilewright explain`), and [`html`] for one
+//! self-contained page; [`picture`] draws the lanes of a line.
 
 mod advice;
 mod case;

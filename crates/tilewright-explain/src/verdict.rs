@@ -184,7 +184,10 @@ fn loss(e: &Explanation) -> Option<Parts> {
 
 fn sectors(e: &Explanation, finding: &Finding, access: &Access) -> Option<(String, String)> {
     let participant = finding.participants.first()?;
-    let is_copy = |other: &&Access| participant.further_ptx_lines.contains(&other.ptx_line);
+    let is_copy = |other: &&Access| {
+        participant.further_ptx_lines.contains(&other.ptx_line)
+            && (other.space, other.operation) == (access.space, access.operation)
+    };
     let copies = e.accesses().filter(is_copy).filter_map(Access::sectors);
     let mut sum = *access.sectors()?;
     copies.for_each(|more| sum += *more);
@@ -225,11 +228,12 @@ fn nothing(e: &Explanation) -> Parts {
     (Tone::Good, headline, most.into_iter().collect())
 }
 
-/// The access that a finding is about.
+/// The access that a finding is about. One instruction may be two, a load and a store: the message says which is meant.
 fn access_of<'a>(e: &'a Explanation, finding: &Finding) -> Option<&'a Access> {
     let ptx_line = finding.participants.first()?.location.as_ref()?.ptx_line?;
-    e.accesses()
-        .find(|access| access.ptx_line == ptx_line && finding.participants[0].what == access.instruction)
+    let is_named = |access: &&Access| finding.message.starts_with(&format!("{}:", access.describe()));
+    let at_line = || e.accesses().filter(|access| access.ptx_line == ptx_line);
+    at_line().find(is_named).or_else(|| at_line().next())
 }
 
 fn emphasised(access: &Access) -> String {

@@ -88,7 +88,7 @@ function drawing(access, lanes, phase) {
     const contended = isAtomic(access) && rounds > 1.01 ? ` With the other warps of its block it takes ${decimal(rounds)} rounds.` : "";
     const what = isAtomic(access) ? `${plural(drawn.passes, "turn")}: lanes that meet in a word wait for each other.${contended}` : `${plural(drawn.passes, "pass", "passes")} over the banks`;
     const said = `${plural(lanes.length, "lane")}, ${plural(words, "word")}: **${what}** `;
-    return { ...drawn, said, text: said.replaceAll("*", ""), badge: isAtomic(access) ? null : badge(drawn.passes <= Math.max(1, bytes / 4), drawn.passes === 1 ? "no conflict" : `${drawn.passes} passes`) };
+    return { ...drawn, said, text: said.replaceAll("*", ""), badge: isAtomic(access) ? null : drawn.passes <= Math.max(1, bytes / WORD) ? badge(true, "no conflict") : badge(false, `${drawn.passes} passes`) };
   }
   const drawn = sectorPicture(lanes, bytes, phase);
   const share = drawn.wanted / drawn.moved;

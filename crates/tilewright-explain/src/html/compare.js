@@ -1,7 +1,7 @@
 // Two kernels beside each other: what differs in the source, one request of each on one scale, and what the whole launches move.
 
 function comparisonView(kernels) {
-  const first = costliest(kernels[0]);
+  const first = telling(kernels[0]);
   const columns = kernels.map((kernel, i) => column(kernel, i, first));
   let lane = recalled("lane", 0);
   const chooseLane = (number) => {
@@ -39,7 +39,7 @@ function column(kernel, index, first) {
   const key = `access${index}`;
   const like = (access) => (access.space === "shared") === (first?.space === "shared");
   const same = (access) => like(access) && access.operation === first?.operation;
-  const chosen = accessById(kernel, recalled(key, -1)) ?? costliest(kernel, same) ?? costliest(kernel, like) ?? costliest(kernel);
+  const chosen = accessById(kernel, recalled(key, -1)) ?? (index === 0 ? first : costliest(kernel, same)) ?? costliest(kernel, like) ?? costliest(kernel);
   const groups = kernel.explanation.lines.flatMap(mergedAccesses).filter((group) => patternsOf(kernel, group[0])?.runs.length);
   const select = el("select", {}, ...groups.map((group) => el("option", { value: group[0].id, selected: group[0].id === chosen?.id ? "" : null }, placeText(kernel, group[0]))));
   const place = el("div");

@@ -39,7 +39,11 @@ function rich(text) {
 }
 
 /** Lanes of a mask, ascending. */
-const lanesOf = (mask) => range(32).filter((lane) => (mask >>> lane) & 1);
+function lanesOf(mask) {
+  const lanes = [];
+  for (let lane = 0; lane < 32; lane++) if ((mask >>> lane) & 1) lanes.push(lane);
+  return lanes;
+}
 
 const heading = (text, id) => el("h2", { id }, text);
 /** What may be wider than the page scrolls by itself, and says so where it does. */

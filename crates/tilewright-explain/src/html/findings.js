@@ -25,16 +25,31 @@ function card(kernel, finding, choose) {
     el("h3", {}, el("span", { class: "severity" }, finding.severity), ` · ${finding.kind.replaceAll("-", " ")}${copies}`),
     share == null ? null : el("p", { class: "cost" }, el("span", { class: "bar-track" }, el("span", { class: "bar bad", style: `width: ${100 * Math.min(1, share)}%` })), el("span", {}, `${percent(share)} of all passes`)),
     el("p", {}, ...rich(finding.message), finding.severity !== "advice" && finding.count > 1 ? ` (${count(finding.count)} times)` : null),
-    finding.participants.length ? el("ul", {}, ...finding.participants.map((p) => el("li", {}, ...participant(kernel, p, choose)))) : null,
+    finding.participants.length ? el("ul", {}, ...finding.participants.map((p) => el("li", {}, ...participant(kernel, p, finding.message, choose)))) : null,
     el("p", {}, el("strong", {}, "Fix: "), ...rich(finding.fix)),
   );
 }
 
-function participant(kernel, { what, location, block, threads, element, iteration }, choose) {
+/** The access at a PTX line. One instruction may be two, a load and a store: the message of the finding says which is meant. */
+function accessAt(kernel, ptxLine, message) {
+  const all = kernel.explanation.lines.flatMap((line) => line.accesses).filter((access) => access.ptx_line === ptxLine);
+  return all.find((access) => message.startsWith(`${deed(access)}:`)) ?? all[0];
+}
+
+/** The access that the first finding is about; the costliest where none is. */
+function telling(kernel) {
+  for (const { participants, message } of kernel.explanation.findings) {
+    const access = participants.map((p) => accessAt(kernel, p.location?.ptx_line, message)).find((one) => one && patternsOf(kernel, one));
+    if (access) return access;
+  }
+  return costliest(kernel);
+}
+
+function participant(kernel, { what, location, block, threads, element, iteration }, message, choose) {
   const parts = [el("code", {}, what)];
   if (element) parts.push(" on ", el("code", {}, element));
   if (location?.file && location.line) {
-    const access = kernel.explanation.lines.flatMap((line) => line.accesses).find((a) => a.ptx_line === location.ptx_line);
+    const access = accessAt(kernel, location.ptx_line, message);
     const place = `${fileName(location.file)}:${location.line}`;
     parts.push(" at ", access ? el("button", { class: "link", click: (event) => choose(access.id, event.currentTarget) }, `${place}, show lanes`) : place);
   } else if (location) parts.push(` at PTX line ${location.ptx_line}`);

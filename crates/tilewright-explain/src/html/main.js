@@ -43,6 +43,7 @@ function kernelView(index) {
   // The focus stays where it is, so that Tab goes on from there; the panel says aloud what it shows.
   const choose = (id, origin) => {
     for (const key of ["step", "warp"]) remember(key, null);
+    if (!section.contains(origin)) revealLine(section, lineOf(kernel, accessById(kernel, id)));
     side.lanes();
     show(id, origin);
     mark(id);
@@ -51,7 +52,7 @@ function kernelView(index) {
   const { section, ptx } = sourceView(kernel, index, choose);
   const side = sidePanels(panel, ptx);
   const race = explanation.findings.find(({ kind, severity, participants }) => kind.endsWith("race") && severity === "error" && participants.length === 2);
-  const first = accessById(kernel, recalled("access", -1)) ?? accessOf(kernel, race) ?? costliest(kernel);
+  const first = accessById(kernel, recalled("access", -1)) ?? telling(kernel);
   const facts = [explanation.entry === explanation.kernel ? null : `Entry ${explanation.entry}.`, kernel.level, ...explanation.notes].filter(Boolean);
   article.append(...[
     names.length > 1 ? heading(`${explanation.kernel}, in detail`, `detail-${index}`) : null,
@@ -67,21 +68,18 @@ function kernelView(index) {
   show(first?.id);
   mark(first?.id);
   const chosen = first && lineOf(kernel, first);
-  article.reveal = () => chosen && revealLine(section, chosen.line);
+  if (chosen) revealLine(section, chosen);
+  article.reveal = () => chosen && revealLine(section, chosen);
   return article;
 }
 
-/** Scrolls the open source, and not the page, to a line. */
-function revealLine(section, line) {
-  const box = section.querySelector("details[open] .source-box");
+/** Opens the source of a line, and scrolls it, and not the page, to the line. */
+function revealLine(section, { file, line }) {
+  const source = [...section.querySelectorAll("details")].find((one) => one.dataset.file === file);
+  if (source) source.open = true;
+  const box = source?.querySelector(".source-box");
   const row = box?.querySelector(`[data-line="${line}"]`);
   if (row) box.scrollTop = row.offsetTop - box.clientHeight / 3;
-}
-
-/** The access that takes part in a finding. */
-function accessOf(kernel, finding) {
-  const lines = finding?.participants.map((p) => p.location?.ptx_line) ?? [];
-  return kernel.explanation.lines.flatMap((line) => line.accesses).find((access) => lines.includes(access.ptx_line));
 }
 
 /** What stands beside the source: lanes or PTX. */
@@ -133,7 +131,7 @@ document.getElementById("main").replaceChildren(
   ...[
     names.length > 1 ? comparisonView(data.kernels.slice(0, 2)) : null,
     kernels.element,
-    names.length > 1 ? exploreView(data.kernels[0], costliest(data.kernels[0])) : null,
+    names.length > 1 ? exploreView(data.kernels[0], telling(data.kernels[0])) : null,
     names.length > 1 ? folded("All numbers, side by side", comparisonTable(data.comparison, names)) : null,
     el("footer", { class: "faint" }, "Made by tilewright explain. Counts are of PTX instructions, executed without a GPU; times are not among them."),
   ].filter(Boolean),

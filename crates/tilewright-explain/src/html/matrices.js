@@ -49,7 +49,7 @@ function matrixView(kernel, index) {
     step = round;
     draw();
     return `turn ${count(round + 1)} of ${count(rounds)}`;
-  });
+  }, busiestTurn(touches.filter((touch) => touch.warp === warp)));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   const names = used.map((number) => recording.buffers[number].name);
   const isProduct = ["A", "B", "C"].every((name) => names.includes(name));
@@ -63,6 +63,14 @@ function matrixView(kernel, index) {
     el("div", { class: "row controls" }, laneControl.element, warps.length > 1 ? el("label", {}, "Of", select) : null, controls.controls),
     el("div", { class: isProduct ? "matrices product" : "matrices" }, ...canvases.map(({ figure }) => figure)),
   );
+}
+
+/** The first turn in which most arrays are touched. */
+function busiestTurn(touches) {
+  const arrays = new Map();
+  for (const { round, buffer } of touches) arrays.set(round, (arrays.get(round) ?? new Set()).add(buffer));
+  const most = Math.max(0, ...[...arrays.values()].map(({ size }) => size));
+  return Math.min(...[...arrays].filter(([, set]) => set.size === most).map(([round]) => round));
 }
 
 /** The picture of one array. */
@@ -88,11 +96,11 @@ function matrixCanvas(buffer, touches) {
     for (const touch of touches) {
       if (touch.round > round) continue;
       const bytes = touch.access.bytes_per_lane;
-      const lanes = lanesAt(touch);
       if (touch.round < round || touch.warp !== warp) {
-        for (const { byte } of lanes) mark(byte, bytes, EARLIER);
+        for (const offset of touch.shape.offsets) mark(touch.base + offset, bytes, EARLIER);
         continue;
       }
+      const lanes = lanesAt(touch);
       const request = sectorsOf(lanes, bytes, touch.phase);
       [moved, wanted] = [moved + SECTOR * request.sectors.length, wanted + request.wanted];
       for (const sector of request.sectors) mark(sector * SECTOR - touch.phase, SECTOR, MOVED);
@@ -111,19 +119,20 @@ function paint(canvas, levels, width, scale) {
   const context = canvas.getContext("2d");
   context.fillStyle = colour("--cell-untouched");
   context.fillRect(0, 0, canvas.width, canvas.height);
-  const fills = { [EARLIER]: "--cell-earlier", [WANTED]: "--wanted", [CHOSEN]: "--cell-chosen" };
+  const fills = { [EARLIER]: colour("--cell-earlier"), [WANTED]: colour("--wanted"), [CHOSEN]: colour("--cell-chosen") };
+  const hatchInk = colour("--hatch");
   let chosen = null;
   levels.forEach((level, i) => {
     if (level === UNTOUCHED) return;
     const [x, y] = [(i % width) * scale, Math.floor(i / width) * scale];
     if (level === MOVED) {
       // Every other diagonal, so that it is told from the fills by its pattern.
-      context.fillStyle = colour("--hatch");
+      context.fillStyle = hatchInk;
       const dot = Math.max(1, Math.floor(scale / 3));
       for (let dy = 0; dy < scale; dy += dot) for (let dx = 0; dx < scale; dx += dot) if (((x + dx) / dot + (y + dy) / dot) % 3 < 1) context.fillRect(x + dx, y + dy, dot, dot);
       return;
     }
-    context.fillStyle = colour(fills[level]);
+    context.fillStyle = fills[level];
     context.fillRect(x, y, scale, scale);
     if (level === CHOSEN) chosen ??= [x + scale / 2, y + scale / 2];
   });

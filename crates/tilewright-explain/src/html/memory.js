@@ -8,7 +8,7 @@ const BANKS = 32;
 /** Executions of an access, one after the other, as far as a warp is concerned. */
 function executionsOf(patterns, warp) {
   return patterns.runs.filter((run) => run[0] === warp).flatMap(([, round, shape, buffer, base, times, roundStep, baseStep, phase]) =>
-    range(times).map((i) => ({ warp, round: round + i * roundStep, shape: patterns.shapes[shape], buffer, base: base + i * baseStep, phase })),
+    Array.from({ length: times }, (_, i) => ({ warp, round: round + i * roundStep, shape: patterns.shapes[shape], buffer, base: base + i * baseStep, phase })),
   );
 }
 

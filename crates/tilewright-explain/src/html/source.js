@@ -11,12 +11,14 @@ function sourceView(kernel, index, choose) {
   const most = mostPasses();
   const files = sources.filter(({ name }) => explanation.lines.some((line) => line.file === name));
   const busy = ownFile(kernel);
+  // Otherwise the file of the access that is shown is opened.
+  const hasAccesses = explanation.lines.some((line) => line.accesses.length);
   const ptx = ptxView(kernel);
   const tables = files.map(({ name, text }) => {
     const rows = text.replace(/\n$/, "").split("\n").map((code, i) => sourceRow(name, i + 1, code, lines.get(`${name}:${i + 1}`), most, choose, ptx));
     const head = el("tr", {}, el("th", { scope: "col", class: "line" }, el("abbr", { title: "line" }, "#")), el("th", { scope: "col", class: "heat" }, "passes"), el("th", { scope: "col" }, "source"));
     const table = el("div", { class: "source-box", tabindex: 0, role: "region", "aria-label": `Source of ${fileName(name)}` }, el("table", { class: "source mono" }, el("thead", {}, head), el("tbody", {}, ...rows)));
-    return el("details", { class: "fold", open: name === busy ? "" : null }, el("summary", {}, fileName(name)), table);
+    return el("details", { class: "fold", "data-file": name, open: name === busy && !hasAccesses ? "" : null }, el("summary", {}, fileName(name)), table);
   });
   const section = el(
     "section",
