@@ -6,6 +6,9 @@ use crate::model::{Explanation, Operation, Space};
 type Word = (&'static str, &'static str, fn(&Explanation) -> bool);
 
 const WORDS: &[Word] = &[
+    ("race", "two threads access one place, one of them writes, and nothing says who comes first.", |e| {
+        e.findings.iter().any(|f| f.kind.ends_with("race"))
+    }),
     ("warp", "32 threads, its lanes, that execute each instruction together.", |_| true),
     ("request", "one load or store by a warp: up to 32 addresses at once.", |_| true),
     (
@@ -23,9 +26,6 @@ const WORDS: &[Word] = &[
         "reads, changes and writes an address as one. Lanes that meet in an address take turns.",
         |e| e.accesses().any(|a| a.operation == Operation::Atomic),
     ),
-    ("race", "two threads access one place, one of them writes, and nothing says who comes first.", |e| {
-        e.findings.iter().any(|f| f.kind.ends_with("race"))
-    }),
 ];
 
 /// The words that these kernels need.
