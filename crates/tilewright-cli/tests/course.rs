@@ -140,7 +140,7 @@ fn outputs(commands: BTreeSet<String>) -> BTreeMap<String, String> {
             let Some(line) = waiting.lock().unwrap().pop_first() else { return };
             let output = desk
                 .command(&line)
-                .envs([("TILEWRIGHT_NVRTC_PATH", "none"), ("COLUMNS", "400")])
+                .envs([("TILEWRIGHT_NVRTC_PATH", "none"), ("COLUMNS", "80")])
                 .output()
                 .unwrap();
             let error = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -167,6 +167,7 @@ fn following_the_fix_of_a_planted_race_ends_it() {
             }
         }
     }
+    eprintln!("{followed} races are ended by their fix");
     assert!(failures.is_empty(), "{followed} followed, but:\n{}", failures.join("\n"));
     assert!(followed >= 15, "{followed}");
 }

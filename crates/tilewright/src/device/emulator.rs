@@ -45,7 +45,9 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
         ..Watch::default()
     };
     let findings = Cell::new(0);
-    let launched = |launched: &Launched<'_>| findings.set(findings.get() + launched.outcome.as_ref().map_or(0, |report| report.findings.len()));
+    let launched = |launched: &Launched<'_>| {
+        findings.set(findings.get() + launched.outcome.as_ref().map_or(0, |report| report.findings.len()))
+    };
     let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched) };
     let ran = observe(&watcher, || cuda::run_on(&engine, job, selection, (a, b, c)));
     let ran = ran.map_err(|failure| Failure { error: translated(&engine, failure.error), ..failure })?;
