@@ -75,6 +75,15 @@ fn broken<'a>(words: impl Iterator<Item = &'a str>, width: usize, indent: usize,
     lines
 }
 
+/// A sentence that begins behind so many letters, in lines of which the later ones are indented.
+pub fn hanging(text: &str, before: usize, width: usize) -> Vec<String> {
+    let mut lines = broken(text.split_whitespace(), width, before, HANG);
+    if let Some(first) = lines.first_mut() {
+        *first = first.trim_start().to_owned();
+    }
+    lines
+}
+
 /// A report whose sentences are broken where they are too long; rows of tables, whose words stand apart, stay whole.
 pub fn report(text: &str) -> String {
     report_within(text, columns())
@@ -140,6 +149,13 @@ mod tests {
         assert_eq!(wrap("one\ntwo", 80), ["one", "two"]);
         // Letters count, not bytes.
         assert_eq!(wrap("äöü äöü", 7), ["äöü äöü"]);
+    }
+
+    #[test]
+    fn sentences_hang_behind_a_label() {
+        assert_eq!(hanging("one two three four", 6, 14), ["one two", "  three four"]);
+        // However long the label is, no word is lost.
+        assert_eq!(hanging("one two three", 60, 14), ["one", "  two three"]);
     }
 
     #[test]

@@ -15,6 +15,9 @@ const OPTIONS: &[(&str, &str)] = &[
 
 /// What to do about an error, with the options of the command.
 pub fn of(error: &Error) -> Option<String> {
+    if let ErrorKind::Environment { name, .. } = error.kind() {
+        return Some(format!("set {name} to that, or unset it"));
+    }
     let hint = error.hint()?;
     let hint = OPTIONS.iter().fold(hint, |hint, (words, option)| hint.replace(words, option));
     Some(match error.kind() {

@@ -42,19 +42,10 @@ pub fn say(style: Style, label: &str, text: &str) {
 
 /// The text behind its label, in lines that hang below the beginning of the first.
 fn wrapped(label: &str, text: &str, columns: usize) -> String {
-    const HANG: &str = "  ";
-    let whole = format!("{label}: {text}");
-    let mut lines = Vec::new();
-    for (number, line) in whole.lines().enumerate() {
-        // Lines of a log, such as a compiler's, stay as they are.
-        match number {
-            0 => lines.extend(fit::wrap(line, columns.saturating_sub(HANG.len()))),
-            _ => lines.push(line.to_owned()),
-        }
-    }
-    let first = lines.first().map_or(0, |line| label.len() + 2.min(line.len()));
-    let text = lines.join(&format!("\n{HANG}"));
-    text.get(first..).unwrap_or_default().to_owned()
+    let (first, rest) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    let lines = fit::hanging(first, label.chars().count() + ": ".len(), columns);
+    // What follows, such as a compiler's log, has lines of its own.
+    lines.into_iter().chain(rest.map(str::to_owned)).collect::<Vec<_>>().join("\n")
 }
 
 /// A note, unless the user wants none.

@@ -186,7 +186,10 @@ fn a_wrong_variable_is_blamed_and_not_its_option() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{err}");
         assert!(err.contains(&format!("{name}={value} is not valid")) && err.contains(hint), "{err}");
-        assert!(!err.contains("--"), "{err}");
+        assert!(
+            !err.contains("--") && err.contains(&format!("hint: set {name} to that, or unset it")),
+            "{err}"
+        );
     }
     // The option itself is blamed for its own mistakes.
     let mut command = desk.command("mul whole.csv whole.csv --backend nope");
