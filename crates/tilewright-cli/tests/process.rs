@@ -240,3 +240,28 @@ fn a_product_of_every_backend_is_cancelled() {
         assert_eq!(desk.get("c.npy"), "the old file", "{backend}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_hang_up_that_is_ignored_ends_nothing() {
+    let desk = Desk::new();
+    let row = (0..300).map(|j| (j % 7).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    desk.put("square.csv", &row.repeat(300));
+    let program = env!("CARGO_BIN_EXE_tilewright");
+    let line = format!("{program} mul square.csv square.csv --dtype f64 --backend reference -o c.npy -v");
+    // As `nohup` starts it.
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("trap '' HUP; exec {line}")]).current_dir(desk.path()).env("COLUMNS", "120");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut err = child.stderr.take().unwrap();
+    let mut byte = [0];
+    // The first note says that signals are watched.
+    while byte != [b'\n'] {
+        assert_eq!(err.read(&mut byte).unwrap(), 1);
+    }
+    Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+    let mut rest = String::new();
+    err.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{rest}");
+    assert!(desk.list().contains(&"c.npy".to_owned()));
+}
