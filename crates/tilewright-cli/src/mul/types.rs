@@ -33,8 +33,9 @@ pub struct Chosen {
 
 /// The type for both operands when `--dtype` does not say.
 ///
-/// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers take the narrowest type that holds them. Under
-/// or-and every number but 0 is true. Text takes the type of a stored operand, or the narrowest that the semiring knows.
+/// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers, and promoted types that the semiring does not
+/// know, take the narrowest type that holds them. Under or-and every number but 0 is true. Text takes the type of a stored operand, or the
+/// narrowest that the semiring knows.
 pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failure> {
     use Found::{Stored as S, Text as T};
     let stored = match (a, b) {
@@ -42,14 +43,21 @@ pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failur
         (S(one), T(_)) | (T(_), S(one)) => one,
         (S(a), S(b)) => promote::common(a, b),
     };
-    let holds = holding(stored);
-    let dtype = match holds.iter().find(|dtype| semiring.dtypes().contains(dtype)) {
+    let is_promoted = matches!((a, b), (S(a), S(b)) if a != b);
+    let natural = stored.read_as();
+    let dtype = match holding(stored).iter().find(|dtype| semiring.dtypes().contains(dtype)) {
         Some(&dtype) => dtype,
         None if semiring == SemiringId::OrAnd => DType::Bool,
-        None => stored.read_as(),
+        None if is_promoted => suggestion(semiring, natural).unwrap_or(natural),
+        None => natural,
     };
     check_supported(semiring, dtype)?;
-    Ok(Chosen { dtype, note: note(a, b, dtype) })
+    let why = match () {
+        () if dtype == DType::Bool => ": every number but 0 is true",
+        () if is_promoted && dtype == natural => ", as NumPy promotes them",
+        () => ", which holds them",
+    };
+    Ok(Chosen { dtype, note: note(a, b, dtype, why) })
 }
 
 fn text(semiring: SemiringId, a: DType, b: DType) -> Result<Chosen, Failure> {
@@ -74,20 +82,17 @@ fn holding(stored: Stored) -> Vec<DType> {
 }
 
 /// What is said of types that are not kept.
-fn note(a: Found, b: Found, dtype: DType) -> Option<String> {
+fn note(a: Found, b: Found, dtype: DType, why: &str) -> Option<String> {
     let is_kept = |found: Found| match found {
         Found::Stored(stored) => !stored.is_unsigned() && stored.read_as() == dtype,
         Found::Text(_) => true,
     };
-    if is_kept(a) && is_kept(b) {
-        return None;
-    }
-    let why = match (a, b) {
-        _ if dtype == DType::Bool => ": every number but 0 is true",
-        (Found::Stored(a), Found::Stored(b)) if a != b => ", as NumPy promotes them",
-        _ => ", which holds them",
+    let holds = |name: &str, found: Found| match found {
+        Found::Stored(stored) => format!("{name} holds {}", stored.name()),
+        Found::Text(_) => format!("{name} is text"),
     };
-    Some(format!("A holds {} and B holds {}: multiplied as {dtype}{why}", a.name(), b.name()))
+    let said = || format!("{} and {}: multiplied as {dtype}{why}", holds("A", a), holds("B", b));
+    (!is_kept(a) || !is_kept(b)).then(said)
 }
 
 /// Whether an element of one type becomes one of the other without being asked: what NumPy calls a safe cast.
@@ -177,6 +182,10 @@ mod tests {
         assert_eq!(chosen(Stored::I8, Stored::I32).dtype, DType::I32);
         assert_eq!(chosen(Stored::I32, Stored::F32).dtype, DType::F64);
         assert_eq!(chosen(Stored::I8, Stored::I8), Chosen { dtype: DType::I8, note: None });
+        // NumPy's i16 is no type of plus-times.
+        let wider = chosen(Stored::I8, Stored::I16);
+        let note = "A holds i8 and B holds i16: multiplied as i32, which holds them";
+        assert_eq!(wider, Chosen { dtype: DType::I32, note: Some(note.into()) });
     }
 
     #[test]
@@ -188,6 +197,11 @@ mod tests {
         assert_eq!(chosen(PlusTimes, Stored::U64).dtype, DType::I64);
         let note = chosen(PlusTimes, Stored::U8).note.unwrap();
         assert_eq!(note, "A holds u8 and B holds u8: multiplied as i32, which holds them");
+        let beside_text = common(PlusTimes, stored(Stored::U8), Text(DType::I64)).unwrap();
+        assert_eq!(
+            beside_text.note.unwrap(),
+            "A holds u8 and B is text: multiplied as i32, which holds them"
+        );
     }
 
     #[test]
