@@ -194,7 +194,8 @@ fn a_dash_is_standard_input_and_output() {
     for (line, part) in [
         ("mul - whole.csv", "--format-in is missing"),
         ("mul - - --format-in csv", "A and B would both be read from standard input"),
-        ("mul none whole.csv", "no extension"),
+        ("mul none whole.csv", "hint: known are .npy, .npz, .csv, .mtx, .safetensors; --format-in says it"),
+        ("mul whole.csv whole.csv -o none", "; --format-out says it"),
     ] {
         let run = desk.run(line);
         assert!(run.code != Some(0) && run.err.contains(part), "{line}: {}", run.err);

@@ -31,8 +31,17 @@ pub fn spec(word: &OsString, format: Option<Format>, option: &str) -> Result<Spe
         }
         Some(format) if word == STREAM => Ok(Spec::new("standard input", format, None)),
         Some(format) if !tells_format(word) => Ok(Spec::new(Path::new(word), format, None)),
+        None if !tells_format(word) => Err(without_extension(word, option).into()),
         _ => Ok(Spec::parse(word)?),
     }
+}
+
+/// A name that tells nothing: which option does.
+fn without_extension(word: &OsStr, option: &str) -> Error {
+    let known = Format::ALL.iter().map(Format::to_string).collect::<Vec<_>>().join(", ");
+    let problem = "the name has no extension to tell the file type".into();
+    let hint = Some(format!("known are {known}; {option} says it where the name does not"));
+    ErrorKind::BadFile { path: word.into(), problem, hint }.into()
 }
 
 /// Whether a name has an extension.
