@@ -79,7 +79,16 @@ fn stacks_are_broadcast() {
         assert_eq!(winners[128..136], 2i64.to_le_bytes());
     }
     assert!(desk.ok("mul s.npy m.npy").contains("2 times"));
-    assert!(desk.ok("mul s.npy m.npy --plan --backend cpu").contains("2 products of this shape"));
+    assert!(desk.ok("mul s.npy m.npy --plan --backend cpu").contains("2 matrices of A as one"));
+    let pairs = desk.ok("mul s.npy s.npy --transpose-b --plan --backend cpu");
+    assert!(pairs.contains("2 products of this shape"), "{pairs}");
+    assert_eq!(desk.json("mul s.npy s.npy --transpose-b --verify")["verified"]["rows_checked"], 2);
+    // C0 has the shape of the whole, or is broadcast.
+    for (c0, first) in [("c.npy", 2.0), ("row.npy", 11.0)] {
+        put(&desk, "row.npy", "'<f8'", "(1, 2)", &doubles(&[10.0, 20.0]));
+        desk.ok(&format!("mul s.npy m.npy --accumulate {c0} -o joined.npy -q --verify"));
+        assert_eq!(std::fs::read(desk.file("joined.npy")).unwrap()[128..136], doubles(&[first]), "{c0}");
+    }
     let run = desk.run("mul s.npy m.npy -o c.csv");
     assert_eq!(run.code, Some(3), "{}", run.err);
     assert!(

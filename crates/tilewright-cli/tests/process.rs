@@ -215,11 +215,11 @@ fn a_product_of_every_backend_is_cancelled() {
         let files = if backend == "cpu" { "stack.npy square.npy" } else { "square.npy square.npy" };
         if backend == "cpu" {
             let mut npy = b"\x93NUMPY\x01\0\x76\0".to_vec();
-            let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (400, 1000, 1000), }";
+            let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (150, 1000, 1000), }";
             npy.extend(format!("{header:<117}\n").bytes());
             std::fs::write(desk.file("stack.npy"), npy).unwrap();
             let file = std::fs::OpenOptions::new().write(true).open(desk.file("stack.npy")).unwrap();
-            file.set_len(128 + 400 * 4_000_000).unwrap();
+            file.set_len(128 + 150 * 4_000_000).unwrap();
         }
         let line = format!("mul {files} --backend {backend} --threads 1 -o c.npy -v");
         let mut child = desk.command(&line).stderr(Stdio::piped()).spawn().unwrap();

@@ -55,12 +55,12 @@ pub fn run(inputs: &Inputs, args: &Mul, common: &Common) -> Result<Computed, Fai
 }
 
 fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Error> {
-    let shapes = &inputs.shapes;
-    let (m, n, rows) = (shapes.m, shapes.n, shapes.m * shapes.count());
+    let (m, n) = (inputs.rows(), inputs.shapes.n);
+    let rows = inputs.shapes.m * inputs.shapes.count();
     let mut c = DynMatrix::zeros(args.semiring.output(inputs.dtype)?, rows, n)?;
     let mut arg = if args.arg_out.is_some() { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
     let mut total: Option<Report> = None;
-    for index in 0..shapes.count() {
+    for index in 0..inputs.count() {
         let Some((a, b, c0)) = inputs.product(index) else { break };
         let product =
             DynProduct::new(args.semiring, a, b)?.update(inputs.joining(args), c0)?.options(options);
@@ -90,10 +90,10 @@ fn sum(mut total: Report, more: &Report) -> Report {
 
 /// Compares every product with the definition; the first that is wrong, or else the worst, with the rows of all.
 pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option<Verification>, Error> {
-    let (m, n) = (inputs.shapes.m, inputs.shapes.n);
+    let (m, n) = (inputs.rows(), inputs.shapes.n);
     let mut worst: Option<Verification> = None;
     let mut rows = 0;
-    for index in 0..inputs.shapes.count() {
+    for index in 0..inputs.count() {
         let Some((a, b, c0)) = inputs.product(index) else { break };
         let product = DynProduct::new(args.semiring, a, b)?.update(inputs.joining(args), c0)?;
         let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;

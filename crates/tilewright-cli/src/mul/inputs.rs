@@ -68,15 +68,39 @@ impl Inputs {
         Ok(Self { a, b, c0, transposed, found, dtype, shapes, seconds })
     }
 
+    /// The number of products to compute.
+    pub fn count(&self) -> usize {
+        if self.is_tall() { 1 } else { self.shapes.count() }
+    }
+
+    /// Rows of each.
+    pub fn rows(&self) -> usize {
+        if self.is_tall() { self.shapes.m * self.shapes.count() } else { self.shapes.m }
+    }
+
+    /// Whether a stack meets one matrix: its matrices lie one below the other, and are multiplied as one.
+    fn is_tall(&self) -> bool {
+        let batch = &self.shapes.batch[..];
+        let is_whole = |stack: &Stack| stack.batch() == batch;
+        !batch.is_empty()
+            && !self.transposed[0]
+            && is_whole(&self.a)
+            && self.b.count() == 1
+            && self.c0.as_ref().is_none_or(is_whole)
+    }
+
     /// Product number `index`: its matrices, and what it is joined with; none behind the last.
     pub fn product(&self, index: usize) -> Option<(DynRef<'_>, DynRef<'_>, Option<DynRef<'_>>)> {
-        if index >= self.shapes.count() {
+        if index >= self.count() || self.shapes.count() == 0 {
             return None;
         }
         let of = |stack: &'_ Stack| self.shapes.part(stack, index);
-        let a = oriented(self.a.matrix(of(&self.a))?, self.transposed[0] && self.a.shape().len() > 1);
         let is_column = self.b.shape().len() == 1 || self.transposed[1];
         let b = oriented(self.b.matrix(of(&self.b))?, is_column);
+        if self.is_tall() {
+            return Some((self.a.rows(), b, self.c0.as_ref().map(Stack::rows)));
+        }
+        let a = oriented(self.a.matrix(of(&self.a))?, self.transposed[0] && self.a.shape().len() > 1);
         let c0 = self.c0.as_ref().and_then(|c0| self.shapes.joined(c0, index));
         Some((a, b, c0))
     }

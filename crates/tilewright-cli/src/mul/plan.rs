@@ -38,8 +38,10 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
         return json::print(&Planned::new(backend, &plan));
     }
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
-    let stack = (!inputs.shapes.batch.is_empty())
-        .then(|| ("stack", format!("{} products of this shape, one after another", inputs.shapes.count())));
+    let stack = (!inputs.shapes.batch.is_empty()).then(|| match inputs.count() {
+        1 => ("stack", format!("{} matrices of A as one, as they meet one B", inputs.shapes.count())),
+        count => ("stack", format!("{count} products of this shape, one after another")),
+    });
     let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(stack).chain(plan.rows());
     let rows: Vec<_> = rows.collect();
     let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -71,15 +71,22 @@ impl Shapes {
         let is_matrices = c0.shape().len() >= 2 && c0.matrix_shape() == (self.m, self.n);
         let is_broadcast = c0.batch().len() <= self.batch.len()
             && c0.batch().iter().rev().zip(self.batch.iter().rev()).all(|(&x, &y)| x == y || x == 1);
-        c0.shape() == &self.c[..] && self.batch.is_empty() || is_matrices && is_broadcast
+        self.is_vectors(c0) || is_matrices && is_broadcast
     }
 
-    /// The rows of C0 that take part in product number `index`, as a matrix of C's shape.
+    /// Whether it has the dimensions of a C that has a vector for each product.
+    fn is_vectors(&self, c0: &Stack) -> bool {
+        c0.shape() == &self.c[..] && self.c.len() == self.batch.len() + 1
+    }
+
+    /// What of C0 takes part in product number `index`, as a matrix of C's shape.
     pub fn joined<'a>(&self, c0: &'a Stack, index: usize) -> Option<DynRef<'a>> {
-        let part = c0.matrix(self.part(c0, index))?;
+        if !self.is_vectors(c0) {
+            return c0.matrix(self.part(c0, index));
+        }
         // A vector is held as a row; as a result it may be a column.
-        let is_column = (part.layout().rows, part.layout().cols) != (self.m, self.n);
-        Some(if is_column { part.t() } else { part })
+        let row = c0.rows().window(index, 0, 1, self.m * self.n).ok()?;
+        Some(if self.m == 1 { row } else { row.t() })
     }
 }
 
@@ -184,6 +191,11 @@ mod tests {
         ] {
             assert_eq!(shapes.admits(&stack(c0)), admitted, "{c0:?}");
         }
+        let vectors = Shapes::new(&stack(&[5, 2, 3]), &stack(&[3]), [false; 2]).unwrap();
+        let c0 = stack(&[5, 2]);
+        assert!(vectors.admits(&c0) && !vectors.admits(&stack(&[2, 5])));
+        let column = vectors.joined(&c0, 3).unwrap();
+        assert_eq!((column.layout().rows, column.get(1, 0)), (2, Some(tilewright::Value::Int(7))));
         let vector = Shapes::new(&stack(&[3]), &stack(&[3, 4]), [false; 2]).unwrap();
         assert!(
             vector.admits(&stack(&[4])) && vector.admits(&stack(&[1, 4])) && !vector.admits(&stack(&[3]))
