@@ -84,31 +84,8 @@ pub fn hanging(text: &str, before: usize, width: usize) -> Vec<String> {
     lines
 }
 
-/// A report whose sentences are broken where they are too long; rows of tables, whose words stand apart, stay whole.
-pub fn report(text: &str) -> String {
-    report_within(text, columns())
-}
-
-fn report_within(text: &str, width: usize) -> String {
-    let fits = |line: &str| letters(line) <= width || is_tabular(line.trim());
-    let lines = text.lines().flat_map(|line| match fits(line) {
-        true => vec![line.to_owned()],
-        false => {
-            let indent = line.chars().count() - line.trim_start().chars().count();
-            broken(line.split_whitespace(), width, indent, indent + HANG)
-        }
-    });
-    lines.map(|line| line + "\n").collect()
-}
-
-/// What the later lines of a sentence are indented by in a report.
+/// What later lines are indented by.
 const HANG: usize = 2;
-/// Gaps of two blanks or more that make a line one of a table.
-const GAPS: usize = 3;
-
-fn is_tabular(line: &str) -> bool {
-    line.split("  ").filter(|cell| !cell.trim().is_empty()).count() > GAPS
-}
 
 /// A name in a column of its own, and its text beside it; names that are empty continue the row above.
 pub fn row(name: &str, text: &str, column: usize) -> String {
@@ -156,19 +133,6 @@ mod tests {
         assert_eq!(hanging("one two three four", 6, 14), ["one two", "  three four"]);
         // However long the label is, no word is lost.
         assert_eq!(hanging("one two three", 60, 14), ["one", "  two three"]);
-    }
-
-    #[test]
-    fn sentences_of_reports_break_and_tables_do_not() {
-        let text = "head\n  fix: one two three four\n  12  3.5  7 %  naive.cu  and more\n";
-        assert_eq!(
-            report_within(text, 16),
-            "head\n  fix: one two\n    three four\n  12  3.5  7 %  naive.cu  and more\n"
-        );
-        assert_eq!(report_within(text, 80), text);
-        // Colours take no room.
-        let coloured = "\u{1b}[1mone two\u{1b}[0m three\n";
-        assert_eq!(report_within(coloured, 13), coloured);
     }
 
     #[test]

@@ -97,7 +97,6 @@ fn what_cannot_be_planned_is_refused() {
         ("--gpu a600 --backend emulator --dtype f32", 2, "RTX A6000"),
         ("--kernel nosuch", 2, "possible values: "),
         ("--gpu h200", 2, "--plan"),
-        ("--plan --backend emulator --dtype f16", 2, "f16"),
     ] {
         let run = desk.run(&format!("mul whole.csv whole.csv {line}"));
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);

@@ -43,10 +43,10 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
         Format::Json => json::print(&Document::new(&first.explanation, other))?,
         Format::Table | Format::Csv => {
             let report = match other {
-                Some(other) => text::comparison(&first.explanation, other, columns()),
-                None => text::report(&first.explanation, columns()),
+                Some(other) => text::comparison(&first.explanation, other, fit::columns()),
+                None => text::report(&first.explanation, fit::columns()),
             };
-            anstream::stdout().lock().write_all(fit::report(&report).as_bytes())?;
+            anstream::stdout().lock().write_all(report.as_bytes())?;
         }
     }
     if interrupt::was_asked() {
@@ -78,11 +78,6 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
         what: format!("errors were found in {}", wrong.join(" and in ")),
         hint: hint.into(),
     })
-}
-
-/// Letters of a line: as many as `COLUMNS` says, or 80.
-fn columns() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(80).max(40)
 }
 
 fn gpu(args: &Explain) -> Result<Gpu, Failure> {
