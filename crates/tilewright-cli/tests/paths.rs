@@ -250,7 +250,6 @@ fn what_is_wrong_is_named_with_its_place() {
         ("paths roads.csv --from 0", 2, "--to"),
         ("paths roads.csv --undirected", 2, "--undirected with a matrix"),
         ("paths roads.csv -s plus-times", 2, "plus-times"),
-        ("paths roads.csv -o d.npz", 3, ".npz files are read, not written"),
         ("paths roads.csv -o d.npy --predecessors ./d.npy", 2, "both write to d.npy"),
         ("paths none.csv", 3, "none.csv"),
     ] {

@@ -96,8 +96,8 @@ fn a_terminal_says_how_wide_it_is() {
 #[test]
 fn long_products_and_launches_show_how_far_they_are() {
     let desk = Desk::new();
-    let row = (0..700).map(|j| (j % 7).to_string()).collect::<Vec<_>>().join(",") + "\n";
-    desk.put("square.csv", &row.repeat(700));
+    let row = (0..1100).map(|j| (j % 7).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    desk.put("square.csv", &row.repeat(1100));
     for (line, part) in [
         ("mul square.csv square.csv -s max-min --dtype f64 --backend reference -o c.npy", " %, "),
         ("explain naive --arg M=512 --arg N=512 --arg K=512 --max-time 4", "million warp instructions"),

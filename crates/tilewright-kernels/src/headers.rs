@@ -2,6 +2,7 @@
 
 /// All of them, by name; they depend on nothing but the compiler and each other.
 const HEADERS: &[(&str, &str)] = &[
+    ("join.cuh", include_str!("../kernels/join.cuh")),
     ("max_min.cuh", include_str!("../kernels/max_min.cuh")),
     ("max_plus.cuh", include_str!("../kernels/max_plus.cuh")),
     ("max_times.cuh", include_str!("../kernels/max_times.cuh")),

@@ -160,15 +160,15 @@ impl LaunchConfig {
     ) -> Result<(), ConfigurationError> {
         let dynamic = self.dynamic_shared_memory;
         shared_memory::preferred_pool(limits, self)?;
-        let (bytes, limit) = (kernel.static_shared_memory, limits.shared_memory_per_block);
-        if bytes > limit {
-            return Err(ConfigurationError::StaticSharedMemory { bytes, limit });
-        }
         if let Some(limit) = shared_memory::dynamic_maximum(kernel).filter(|&limit| dynamic > limit) {
             return Err(ConfigurationError::DynamicSharedMemory { bytes: dynamic, limit });
         }
         let limit = shared_memory::block_maximum(limits, kernel, dynamic);
         if shared_memory::allocated_per_block(limits, kernel, dynamic) > u64::from(limit) {
+            let (bytes, most) = (kernel.static_shared_memory, limits.shared_memory_per_block);
+            if bytes > most {
+                return Err(ConfigurationError::StaticSharedMemory { bytes, limit: most });
+            }
             return Err(ConfigurationError::SharedMemory {
                 bytes: u64::from(kernel.static_shared_memory) + u64::from(dynamic),
                 limit: limit - limits.shared_memory_reserved_per_block,
