@@ -104,7 +104,9 @@ fn a_batch_needs_room_for_all_of_it() {
         let request = Request { batch, ..Request::new(problem, SemiringId::PlusTimes, DType::F32) };
         let form = tilewright_kernels::Form::Plain;
         let request = Request { form, target: engine.target(), ..request };
-        engine.prepare(find("simt").expect("known").recipe(&request).expect("accepted")).expect("comes with PTX")
+        engine
+            .prepare(find("simt").expect("known").recipe(&request).expect("accepted"))
+            .expect("comes with PTX")
     };
     let batch = |count, [a, b, c]: [isize; 3]| Batch { count, a, b, c };
     let refuse = |batch| refused(&simt(batch), matrices(&engine).each_mut().map(|m| &mut **m));
@@ -113,9 +115,12 @@ fn a_batch_needs_room_for_all_of_it() {
     assert_eq!(refuse(batch(2, [-strides[0], 0, strides[2]])), "out-of-bounds");
     // Below each other in matrices of twice the rows.
     let twice = |rows, cols, value| filled(&engine, 2 * rows, cols, value);
-    let (a, b, c) = (twice(M, K, 1.0), twice(K, N, 2.0), engine.zeros_dyn(DType::F32, Layout::row_major(2 * M, N)));
+    let (a, b, c) =
+        (twice(M, K, 1.0), twice(K, N, 2.0), engine.zeros_dyn(DType::F32, Layout::row_major(2 * M, N)));
     let first = |m: DynDeviceMatrix, rows| m.with_rows(rows).expect("it has more");
-    let up = |m: DeviceMatrix<f32>| engine.upload_dyn(m.to_matrix().expect("copies").as_ref().into()).expect("fits");
+    let up = |m: DeviceMatrix<f32>| {
+        engine.upload_dyn(m.to_matrix().expect("copies").as_ref().into()).expect("fits")
+    };
     let (a, b, mut c) = (first(up(a), M), first(up(b), K), first(c.expect("fits"), M));
     simt(batch(2, strides)).run(&a, &b, &mut c).expect("room for two");
     let mut all = Matrix::filled(2 * M, N, OLD).expect("small");

@@ -44,6 +44,6 @@ mod tests {
     fn programs_are_small() {
         let bytes = include_bytes!("../programs.archive").len();
         let largest = SHIPPED.entries().iter().map(|entry| entry.bytes.len()).max();
-        assert!(bytes < 500_000 && largest < Some(16_000), "{bytes} bytes, the largest {largest:?}");
+        assert!(bytes < 500_000 && largest < Some(20_000), "{bytes} bytes, the largest {largest:?}");
     }
 }

@@ -68,6 +68,18 @@ fn check(
     Ok(())
 }
 
+/// Says that static shared memory is more than a kernel can declare. NVIDIA's calculator counts with it all the same, and so do the numbers.
+fn say_what_is_declared(common: &Common, setting: &Setting) {
+    let (bytes, most) = (setting.kernel.static_shared_memory, setting.limits.shared_memory_per_block);
+    if bytes > most {
+        let text = format!(
+            "{bytes} bytes of static shared memory exceed the {most} that a kernel can declare: take the rest as dynamic shared \
+             memory, --dynamic-smem"
+        );
+        terminal::note(common, "smem", &text);
+    }
+}
+
 /// One configuration: a report, and a chart if asked for.
 fn one(
     args: &Occupancy,
@@ -81,6 +93,7 @@ fn one(
         setting = setting.with(Parameter::Threads, best.threads);
     }
     let outcome = setting.outcome()?;
+    say_what_is_declared(common, &setting);
     if let Some(path) = &args.chart {
         charts::write(path, &chart::figure(target, &setting)?)?;
         terminal::note(common, "chart", &format!("wrote {}", path.display()));
