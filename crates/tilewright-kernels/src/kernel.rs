@@ -104,12 +104,9 @@ impl Variant {
         }
     }
 
-    /// The type of the elements of C: i32 for i8, otherwise that of A and B.
-    pub const fn output(self) -> DType {
-        match (self.semiring, self.dtype) {
-            (SemiringId::PlusTimes, DType::I8) => DType::I32,
-            (_, dtype) => dtype,
-        }
+    /// The type of the elements of C; that of A and B where the semiring is not defined on it.
+    pub fn output(self) -> DType {
+        self.semiring.output(self.dtype).unwrap_or(self.dtype)
     }
 
     /// Whether the loops of other variants are those of this one: with `max` in place of `min` or the other way round, and on elements
