@@ -15,7 +15,7 @@ fn repetitions(engine: &Engine) -> usize {
 }
 
 /// The tiles to try: of those that differ in nothing but numbers, the emulator executes one.
-fn tiles(engine: &Engine, dtype: DType) -> Vec<[u32; 5]> {
+fn tiles(engine: &Engine, dtype: DType) -> Vec<[u32; 6]> {
     let most = if engine.driver_kind() == DriverKind::Emulator { 1 } else { usize::MAX };
     simt_tiles(Variant::new(SemiringId::PlusTimes, dtype)).into_iter().take(most).collect()
 }
@@ -40,7 +40,7 @@ struct Operands<T: Element> {
 /// All ways of one tile in turn: neighbours in the stream share operands, and repetitions of one way its workspaces.
 fn overlapping<T: Element + PartialEq>(
     engine: &Engine,
-    tile: [u32; 5],
+    tile: [u32; 6],
     make: fn(i64) -> T,
     multiply: fn(MatRef<'_, T>, MatRef<'_, T>) -> Vec<T>,
 ) {

@@ -162,7 +162,7 @@ fn production() -> impl Iterator<Item = (&'static Kernel, Variant)> {
     family(Family::Production).flat_map(|kernel| menu::THOROUGH.map(move |variant| (kernel, variant)))
 }
 
-fn tiles(variant: Variant) -> impl Iterator<Item = Option<[u32; 5]>> {
+fn tiles(variant: Variant) -> impl Iterator<Item = Option<[u32; 6]>> {
     simt_tiles(variant).into_iter().map(Some)
 }
 

@@ -32,6 +32,7 @@ fn case(choice: &Choice) -> Case {
         splits: choice.splits(),
         pack: Some(choice.pack),
         multiprocessors: Some(choice.multiprocessors),
+        one_sign: choice.one_sign,
         ..Case::new(kernel, choice.variant, choice.size)
     }
 }
@@ -70,6 +71,24 @@ fn every_two_options_of_the_programs_meet() {
             let missing = menu::missing_pairs(&names, tile, variant);
             assert!(missing.is_empty(), "{}", missing.join("\n"));
         }
+    }
+}
+
+#[test]
+fn every_arithmetic_is_in_the_list() {
+    let choices = menu::choices(find("simt").expect("known"));
+    let names: Vec<String> = choices.iter().flat_map(|one| rig::program_names(&case(one))).collect();
+    for part in [
+        ".f16.halves.pairs.",
+        ".bf16.halves.pairs.",
+        ".i16.halves.",
+        ".bool.bits.",
+        ".max-min.f32.ordered.pairs.",
+        ".i32.pairs.",
+        ".max-times.f32.pairs.unless-odd.",
+        ".f32.where-odd.",
+    ] {
+        assert!(names.iter().any(|name| name.contains(part)), "{part}");
     }
 }
 

@@ -10,6 +10,7 @@ template <class T> struct OrAnd {
     static __device__ T add(T x, T y) { return x | y; }
     static __device__ T multiply_add(T a, T b, T sum) { return sum | (a & b); }
     static __device__ T operand(T x) { return x; }
+    static __device__ T number(T word, int) { return word; }
     template <class E> static __device__ T widen(E x) { return convert<T>(x); }
     template <class O> static __device__ O narrow(T x) { return convert<O>(x); }
 };

@@ -1,5 +1,6 @@
 // pack: copies A, B or both as a kernel wants to read them: k by k, with neighbouring rows of A (columns of B) beside each
-// other, in the type that sums have, filled up with the semiring's zero to whole tiles.
+// other, in words as sums have them, filled up with the semiring's zero to whole tiles. A word holds a number, COLUMNS columns of B and
+// a row of A as often, or TERMS terms. With LOOKS each block says whether it found an element that is not plain.
 //
 // Such copies need no guards, and are read in vectors. Blocks that stay move 64 x 64 elements at a time through shared
 // memory, so that neighbouring threads read along the shorter stride of the source and still write vectors; the 65th
@@ -12,39 +13,86 @@ constexpr int SIDE = 64, THREADS = 256, STEP = THREADS / SIDE;
 constexpr int WIDTH = 16 / sizeof(Acc), VECTORS = SIDE / WIDTH;  // elements per vector, vectors per row
 constexpr int READS = SIDE / STEP, WRITES = READS / WIDTH;     // per thread
 
+// The word that begins at an element of A (of B); this many columns and terms are left.
+template <class Words, class E>
+__device__ Acc word_at(const E* from, bool is_b, long long side_stride, long long k_stride, int sides, int terms)
+{
+    if constexpr (COLUMNS == 2) {
+        const unsigned low = Words::half(*from);
+        if (!is_b) return Words::word(low, low);
+        return Words::word(low, sides > 1 ? Words::half(from[side_stride]) : Words::absent());
+    } else if constexpr (TERMS == 32) {
+        unsigned word = 0;
+        if (k_stride == 1 && terms >= TERMS && reinterpret_cast<unsigned long long>(from) % 16 == 0) {
+            const unsigned* bytes = reinterpret_cast<const unsigned*>(from);
+#pragma unroll
+            for (int t = 0; t < TERMS; t += 16) {
+                const auto four = load_vector<4>(bytes + t / 4);
+#pragma unroll
+                for (int w = 0; w < 4; ++w) word |= Words::gather(four[w]) << (t + 4 * w);
+            }
+            return word;
+        }
+#pragma unroll 8
+        for (int t = 0; t < TERMS; ++t)
+            if (t < terms && from[t * k_stride]) word |= 1u << t;
+        return word;
+    } else {
+        return Words::operand(Words::widen(*from));
+    }
+}
+
+// Where elements are looked at: makes zeros positive, and says whether the program for plain elements is not for this one.
+template <class Words> __device__ bool is_odd(Acc& x)
+{
+    if constexpr (LOOKS) {
+        x += 0;
+        return !Words::is_plain(x);
+    }
+    return false;
+}
+
 struct Operand {
     const T* source;
     Acc* copy;
-    int side, pitch;  // rows of A (columns of B), and those of the copy: a multiple of SIDE, or 0 for an operand that stays as it is
+    int side, pitch;  // rows of A (columns of B), and words of the copy: a multiple of SIDE, or 0 for an operand that stays as it is
+    int columns;      // rows of A (columns of B) of a word
     long long side_stride, k_stride;
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, 3)
 pack(const T* A, const T* B, Acc* packed_a, Acc* packed_b, int M, int N, int K, int pitch_a, int pitch_b,
-     long long a_row, long long a_col, long long b_row, long long b_col)
+     long long a_row, long long a_col, long long b_row, long long b_col, int* found)
 {
     __shared__ Acc tile[SIDE][SIDE + 1];
     wait_for_previous_kernel();
     let_next_kernel_start();
-    const int parts_a = pitch_a / SIDE, parts = parts_a + pitch_b / SIDE, all = (K + SIDE - 1) / SIDE * parts;
+    const int parts_a = pitch_a / SIDE, parts = parts_a + pitch_b / SIDE;
+    constexpr int STRIP = SIDE * TERMS;  // terms of a part
+    const int all = (K + STRIP - 1) / STRIP * parts;
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
     auto operand = [&](int p) {
-        return p < parts_a ? Operand{A, packed_a, M, pitch_a, a_row, a_col} : Operand{B, packed_b, N, pitch_b, b_col, b_row};
+        return p < parts_a ? Operand{A, packed_a, M, pitch_a, 1, a_row, a_col} : Operand{B, packed_b, N, pitch_b, COLUMNS, b_col, b_row};
     };
 
     Acc value[READS];
+    bool odd = false;
     auto read = [&](int part) {
         const int p = part % parts;
         const Operand from = operand(p);
-        const int first_k = part / parts * SIDE, first = (p < parts_a ? p : p - parts_a) * SIDE;
+        const int first_k = part / parts * STRIP, first = (p < parts_a ? p : p - parts_a) * SIDE * from.columns;
         const bool along_k = from.k_stride == 1;
-        const T* source = from.source + (first_k + (along_k ? x : y)) * from.k_stride + (first + (along_k ? y : x)) * from.side_stride;
-        const long long step = STEP * (along_k ? from.side_stride : from.k_stride);
-        const int k_left = K - first_k - (along_k ? x : y), side_left = from.side - first - (along_k ? y : x);
+        const int k = first_k + (along_k ? x : y) * TERMS, side = first + (along_k ? y : x) * from.columns;
+        const T* source = from.source + k * from.k_stride + side * from.side_stride;
+        const int k_step = along_k ? 0 : STEP * TERMS, side_step = along_k ? STEP * from.columns : 0;
+        const long long step = along_k ? side_step * from.side_stride : k_step * from.k_stride;
+        const int k_left = K - k, side_left = from.side - side;
 #pragma unroll
         for (int i = 0; i < READS; ++i) {
-            const bool inside = (along_k ? 0 : i * STEP) < k_left && (along_k ? i * STEP : 0) < side_left;
-            value[i] = inside ? S::operand(S::widen(source[i * step])) : S::zero();
+            const int terms = k_left - i * k_step, sides = side_left - i * side_step;
+            const bool inside = terms > 0 && sides > 0;
+            value[i] = inside ? word_at<S>(source + i * step, p >= parts_a, from.side_stride, from.k_stride, sides, terms) : S::zero();
+            if (inside) odd |= is_odd<S>(value[i]);
         }
     };
 
@@ -68,5 +116,9 @@ pack(const T* A, const T* B, Acc* packed_a, Acc* packed_b, int M, int N, int K, 
             store_vector(&copy[row * (long long)to.pitch + column], out);
         }
         __syncthreads();
+    }
+    if constexpr (LOOKS) {
+        odd = __syncthreads_or(odd);
+        if (threadIdx.x == 0) found[blockIdx.x] = odd;
     }
 }

@@ -22,6 +22,7 @@ template <class T> struct PlusTimes {
     static __device__ T add(T x, T y) { return T(U(x) + U(y)); }
     static __device__ T multiply_add(T a, T b, T sum) { return T(U(a) * U(b) + U(sum)); }
     static __device__ T operand(T x) { return x; }
+    static __device__ T number(T word, int) { return word; }
     template <class E> static __device__ T widen(E x) { return convert<T>(x); }
     template <class O> static __device__ O narrow(T x) { return convert<O>(x); }
 };

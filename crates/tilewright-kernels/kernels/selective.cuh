@@ -10,6 +10,7 @@ constexpr int ARCHITECTURE = 0;
 
 // The smaller one is selected. With `add` the first operand stays unless the second is better; `select` is for sums that are no NaN.
 template <class T> struct Smallest {
+    enum : bool { IS_SMALLEST = true };
     static __device__ T worst() { return top<T>(); }
     static __device__ T best() { return bottom<T>(); }
     template <class O> static __device__ O worst_of() { return top<O>(); }
@@ -33,6 +34,7 @@ template <class T> struct Smallest {
 
 // The larger one is selected.
 template <class T> struct Largest {
+    enum : bool { IS_SMALLEST = false };
     static __device__ T worst() { return bottom<T>(); }
     static __device__ T best() { return top<T>(); }
     template <class O> static __device__ O worst_of() { return bottom<O>(); }
@@ -58,9 +60,20 @@ template <template <class> class Order, class T> struct Selective {
     static __device__ T zero() { return Order<T>::worst(); }
     template <class O> static __device__ O add(O x, O y) { return Order<O>::is_better(y, x) ? y : x; }
     static __device__ T operand(T x) { return x; }
+    static __device__ T number(T word, int) { return word; }
     template <class E> static __device__ T widen(E x) { return convert<T>(x); }
     template <class O> static __device__ O narrow(T x) { return convert<O>(x + T(0)); }  // zeros are positive
 };
+
+// Floats of one sign are ordered as their bits without a sign are, and integers have an instruction that selects among three.
+__device__ inline float nearest_to_zero(float x, float y, float z)
+{
+    return __uint_as_float(min(min(__float_as_uint(x), __float_as_uint(y)), __float_as_uint(z)));
+}
+__device__ inline float farthest_from_zero(float x, float y, float z)
+{
+    return __uint_as_float(max(max(__float_as_uint(x), __float_as_uint(y)), __float_as_uint(z)));
+}
 
 // "times" is +. An integer that stands for "absent" is computed as one so far away that sums of two are neither a term nor overflow.
 template <template <class> class Order, class T> struct Additive : Selective<Order, T> {
@@ -69,6 +82,16 @@ template <template <class> class Order, class T> struct Additive : Selective<Ord
     static __device__ T one() { return T(0); }
     static __device__ T multiply(T a, T b) { return a + b; }
     static __device__ T multiply_add(T a, T b, T sum) { return Order<T>::select(sum, a + b); }
+    // Two terms. Floats must be plain. Integers are added and selected by one instruction, or added by multiply-adds in a unit of their own
+    // and selected three at a time: a number of term pairs each keeps both units busy. Nothing but the launch knows that the factor is 1.
+    static __device__ T multiply_add_pair(T a0, T b0, T a1, T b1, T sum, int which)
+    {
+        if constexpr (SAME<T, float>) return nearest_to_zero(a0 + b0, a1 + b1, sum);
+        const int one = which % 2 ? 1 : gridDim.z;
+        return Order<T>::select(Order<T>::select(sum, a0 * one + b0), a1 * one + b1);
+    }
+    // Whether the order of sums of such numbers is that of their bits: none has the other sign, and no sum is NaN that could be selected.
+    static __device__ bool is_plain(T x) { return Order<T>::IS_SMALLEST ? __float_as_int(x) >= 0 : x <= 0; }
     template <class E> static __device__ T widen(E x)
     {
         if constexpr (HAS_ABSENT) {
@@ -93,6 +116,12 @@ template <template <class> class Order, class T> struct Multiplicative : Selecti
     static __device__ T one() { return T(1); }
     static __device__ T multiply(T a, T b) { return a * b; }
     static __device__ T multiply_add(T a, T b, T sum) { return Order<T>::select(sum, a * b); }
+    // Two terms of plain floats.
+    static __device__ T multiply_add_pair(T a0, T b0, T a1, T b1, T sum, int)
+    {
+        return Order<T>::IS_SMALLEST ? nearest_to_zero(a0 * b0, a1 * b1, sum) : farthest_from_zero(a0 * b0, a1 * b1, sum);
+    }
+    static __device__ bool is_plain(T x) { return Order<T>::IS_SMALLEST ? __float_as_int(x) >= 0 : x >= 0 && x < top<T>(); }
 };
 
 // "times" selects by the opposite order: the bottleneck of a path. A term with a NaN is NaN, or its operand is made absent beforehand.
@@ -105,4 +134,9 @@ template <template <class> class Order, template <class> class Opposite, class T
     }
     static __device__ T multiply(T a, T b) { return Opposite<T>::select_nan(a, b); }
     static __device__ T multiply_add(T a, T b, T sum) { return Order<T>::select(sum, multiply(a, b)); }
+    // Two terms of integers.
+    static __device__ T multiply_add_pair(T a0, T b0, T a1, T b1, T sum, int)
+    {
+        return Order<T>::select(Order<T>::select(multiply(a0, b0), multiply(a1, b1)), sum);
+    }
 };

@@ -2,6 +2,8 @@
 
 /// All of them, by name; they depend on nothing but the compiler and each other.
 const HEADERS: &[(&str, &str)] = &[
+    ("bits.cuh", include_str!("../kernels/bits.cuh")),
+    ("halves.cuh", include_str!("../kernels/halves.cuh")),
     ("join.cuh", include_str!("../kernels/join.cuh")),
     ("max_min.cuh", include_str!("../kernels/max_min.cuh")),
     ("max_plus.cuh", include_str!("../kernels/max_plus.cuh")),
@@ -12,6 +14,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("numbers.cuh", include_str!("../kernels/numbers.cuh")),
     ("or_and.cuh", include_str!("../kernels/or_and.cuh")),
     ("order.cuh", include_str!("../kernels/order.cuh")),
+    ("ordered.cuh", include_str!("../kernels/ordered.cuh")),
     ("plus_times.cuh", include_str!("../kernels/plus_times.cuh")),
     ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
     ("selective.cuh", include_str!("../kernels/selective.cuh")),

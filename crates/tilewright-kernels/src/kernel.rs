@@ -117,6 +117,17 @@ impl Variant {
             && (self.dtype == self.accumulator() || self.semiring == OrAnd)
     }
 
+    /// Whether other variants are computed in the same words, but for the direction of a comparison.
+    pub(crate) fn has_words_for_others(self) -> bool {
+        use SemiringId::{MaxMin, MaxTimes, MinPlus, OrAnd};
+        match self.semiring {
+            MinPlus | MaxTimes => !matches!(self.dtype, DType::F64 | DType::I64),
+            MaxMin => matches!(self.dtype, DType::F32 | DType::I32),
+            OrAnd => true,
+            _ => false,
+        }
+    }
+
     /// Whether elements are sums as they are: they have the type, and none of them stands for "absent".
     pub(crate) fn is_computed_as_it_is(self) -> bool {
         let has_absent = self.semiring.has_absent_integers() && !self.dtype.is_float();

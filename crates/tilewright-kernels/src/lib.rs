@@ -38,6 +38,7 @@ mod recorded;
 mod refusal;
 mod request;
 mod shipped;
+mod words;
 
 pub use catalogue::{find, kernels};
 pub use families::simt::simt_tiles;

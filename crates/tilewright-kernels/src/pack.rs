@@ -5,6 +5,7 @@ use crate::{
     launch::{Argument, ArgumentValue, Buffer, Launch, Role},
     program::{Program, Source},
     request::Request,
+    words::Words,
 };
 use tilewright_core::Layout;
 
@@ -31,13 +32,21 @@ pub(crate) struct Operand {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copy {
     pub workspace: usize,
-    /// A multiple of [`TILE`].
+    /// In words; a multiple of [`TILE`].
     pub side: u32,
 }
 
-/// Bytes of a copy that [`fits`]. It holds whole tiles of terms.
-pub(crate) fn bytes(variant: Variant, side: u32, terms: u32) -> u64 {
-    let size = variant.accumulator().size() as u64;
+/// What the copies consist of, and whether elements are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    pub words: Words,
+    /// The workspace that holds what each block found; `None` where nothing is looked for.
+    pub found: Option<usize>,
+}
+
+/// Bytes of a copy that [`fits`], of `side` words for each of `terms` (or groups of them that share a word). It holds whole tiles of these.
+pub(crate) fn bytes(variant: Variant, words: Words, side: u32, terms: u32) -> u64 {
+    let size = words.size(variant) as u64;
     u64::from(side) * u64::from(terms).next_multiple_of(TILE.into()) * size
 }
 
@@ -47,8 +56,17 @@ pub(crate) fn fits(sides: u64, terms: u32) -> bool {
     sides <= MOST && tiles <= MOST
 }
 
+/// The blocks that copy: each of them says what it found.
+pub(crate) fn blocks(request: &Request, operands: &[Operand; 2], words: Words) -> u32 {
+    let sides: u32 = operands.iter().filter_map(|o| o.copy).map(|copy| copy.side).sum();
+    let terms = operands[0].layout.cols as u32;
+    let tiles = sides / TILE * terms.div_ceil(TILE * words.terms());
+    tiles.min(RESIDENT * request.target.multiprocessors)
+}
+
 /// Copies A, B or both.
-pub(crate) fn pack(request: &Request, [a, b]: [Operand; 2]) -> Launch {
+pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> Launch {
+    let [a, b] = operands;
     let i32 = |x: u32| ArgumentValue::I32(x as i32);
     let pointer = ArgumentValue::Pointer;
     // An operand that stays is neither read nor written.
@@ -69,15 +87,18 @@ pub(crate) fn pack(request: &Request, [a, b]: [Operand; 2]) -> Launch {
         ("a_col", ArgumentValue::I64(a.layout.col_stride as i64)),
         ("b_row", ArgumentValue::I64(b.layout.col_stride as i64)),
         ("b_col", ArgumentValue::I64(b.layout.row_stride as i64)),
+        ("found", pointer(style.found.map_or(a.buffer, Buffer::Workspace))),
     ];
-    let tiles = (side(a) + side(b)) / TILE * terms.div_ceil(TILE);
+    let looks = [("LOOKS", u32::from(style.found.is_some()))];
+    let mut program = Program::of(PACK, request.variant(), style.words, &looks);
+    program.name += if style.found.is_some() { ".looks" } else { "" };
     Launch {
         role: Role::Pack,
         starts_early: request.starts_early(),
         ..Launch::new(
-            Program::of(PACK, request.variant(), &[]),
+            program,
             "pack",
-            [tiles.min(RESIDENT * request.target.multiprocessors), 1, 1],
+            [blocks(request, &operands, style.words), 1, 1],
             [THREADS, 1, 1],
             arguments.map(|(name, value)| Argument { name, value }).to_vec(),
         )

@@ -5,6 +5,7 @@ use crate::{
     kernel::{Family, Kernel, Variant},
     key::key,
     shipped::SHIPPED,
+    words::Words,
 };
 use core::fmt::Write;
 use tilewright_core::DType;
@@ -31,8 +32,9 @@ pub(crate) struct Source {
 
 impl Program {
     /// The program of any file.
-    pub(crate) fn of(source: Source, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        Self::with_config(source, variant, config(&semiring(variant), constants))
+    pub(crate) fn of(source: Source, variant: Variant, words: Words, constants: &[(&str, u32)]) -> Self {
+        let program = Self::with_config(source, variant, config(&semiring(variant, words), constants));
+        Self { name: program.name + words.suffix(), ..program }
     }
 
     /// The program of a kernel with named integer constants. Exhibits know of no semiring.
@@ -42,7 +44,7 @@ impl Program {
             let types = format!("using T = {};\n", element(variant.dtype));
             return Self::with_config(source, variant, config(&types, constants));
         }
-        Self::of(source, variant, constants)
+        Self::of(source, variant, Words::Numbers, constants)
     }
 
     fn with_config(source: Source, variant: Variant, config: String) -> Self {
@@ -129,14 +131,23 @@ fn config(types: &str, constants: &[(&str, u32)]) -> String {
     text
 }
 
-/// What a configuration says of a semiring, which has a header of its own, and of its types: elements, sums, results.
-fn semiring(variant: Variant) -> String {
+/// What a configuration says of a semiring, which has a header of its own, and of its types: elements, words, results, numbers; `R` computes
+/// with numbers, `S` with words.
+fn semiring(variant: Variant, words: Words) -> String {
     let header = variant.semiring.name().replace('-', "_");
-    let [t, acc, out] = [variant.dtype, variant.accumulator(), variant.output()].map(element);
+    let [t, number, out] = [variant.dtype, variant.accumulator(), variant.output()].map(element);
+    let (include, word, computes) = match words.source() {
+        Some((header, word, class)) => (format!("#include \"{header}\"\n"), word, class),
+        None => (String::new(), number, "R"),
+    };
     format!(
-        "#include \"semiring.cuh\"\n#include \"{header}.cuh\"\n\
-         using T = {t};\nusing Acc = {acc};\nusing Out = {out};\nusing S = {}<Acc>;\n",
-        class(variant)
+        "#include \"semiring.cuh\"\n#include \"{header}.cuh\"\n{include}\
+         using T = {t};\nusing Acc = {word};\nusing Out = {out};\nusing Scalar = {number};\n\
+         using R = {}<Scalar>;\nusing S = {computes};\n\
+         enum : int {{ COLUMNS = {}, TERMS = {} }};\n",
+        class(variant),
+        words.columns(),
+        words.terms()
     )
 }
 

@@ -19,8 +19,21 @@ pub fn programs() -> Vec<Launch> {
 pub fn programs_for(target: Target) -> Vec<Launch> {
     let mut all = shipped_programs();
     for kernel in kernels().iter().filter(|k| k.family == Family::Production) {
-        for &variant in kernel.variants.iter().filter(|variant| variant.stands_for_others()) {
+        for &variant in kernel.variants {
             for tile in simt_tiles(variant) {
+                // Packed operands are computed in the words that suit the GPU.
+                let packed =
+                    |r: &mut Request| (r.target, r.tile, r.pack) = (target, Some(tile), Some([true, true]));
+                let launches = product(kernel, variant, [256; 3], packed);
+                if variant.has_words_for_others() {
+                    extend(
+                        &mut all,
+                        launches.into_iter().filter(|launch| launch.role != Role::Join).collect(),
+                    );
+                }
+                if !variant.stands_for_others() {
+                    continue;
+                }
                 // With whole tiles, and with edges.
                 for size in [[256; 3], [35, 33, 17]] {
                     let ask = |r: &mut Request| (r.target, r.tile) = (target, Some(tile));

@@ -11,8 +11,8 @@ use menu::{Choice, Lie, Old};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_core::semiring::Visit;
 use tilewright_core::{
-    DType, DynMatrix, Element, Extremes, Joining, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem,
-    Semiring, SemiringId, Update, Value, bf16, f16, reference,
+    DType, Element, Joining, Layout, MatMut, MatRef, PlusTimes, Problem, Semiring, SemiringId, Update, Value,
+    bf16, f16, reference,
 };
 use tilewright_kernels::{Alignment, Buffer, Request, Target, Variant, find};
 
@@ -34,7 +34,7 @@ impl<T: Element> Operand<T> {
             Lie::Reversed => Layout::strided(rows, cols, -(cols as isize), 1),
         };
         let (low, high) = layout.span().expect("small").unwrap_or((0, -1));
-        let elements = numbers((high - low + 1) as usize, which, choice.variant);
+        let elements = menu::numbers((high - low + 1) as usize, which, choice.variant, choice.one_sign);
         Self { elements, layout, origin: low.unsigned_abs() }
     }
 
@@ -57,28 +57,6 @@ impl<T: Element> Operand<T> {
         unsafe { memory.write_raw(self.elements.as_ptr().cast(), bytes) }.expect("uploads");
         memory
     }
-}
-
-/// Whole numbers in the semiring's domain, so small that every sum is exact in every type, in no simple order; where it has a meaning, some are absent.
-fn numbers<T: Element>(count: usize, salt: usize, variant: Variant) -> Vec<T> {
-    use SemiringId as S;
-    let (most, least) = match (variant.dtype, variant.semiring) {
-        (DType::Bool, _) => (2, 0),
-        (_, S::MaxTimes | S::MinTimes) => (11, 0),
-        _ => (11, -5),
-    };
-    let absent = match variant.semiring {
-        S::MinPlus => Some(f64::INFINITY),
-        S::MaxPlus => Some(f64::NEG_INFINITY),
-        _ => None,
-    };
-    let number = |_: usize, i: usize| match (absent, (i + salt) % 17) {
-        (Some(absent), 3) => absent,
-        _ => f64::from(((i * 7 + salt * 5 + i * i % 13) % 31 % most) as i32 + least),
-    };
-    let numbers = DynMatrix::from(Matrix::from_fn(1, count, number).expect("small"));
-    let numbers = numbers.as_ref().convert(T::DTYPE, Extremes::Absent).expect("small whole numbers");
-    numbers.as_ref().typed::<T>().expect("converted").iter().collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! new tile is in it by itself. A row of choices is the way of A (how it lies, and whether it is packed), the way of B, the outside (how C lies, and which edges there are), the
 //! split, and what happens to the old C. Of all combinations (1,125 for a tile) those are taken in which every two choices meet.
 
-use tilewright_core::{DType, Layout, Problem, SemiringId};
+use tilewright_core::{DType, DynMatrix, Element, Extremes, Layout, Matrix, Problem, SemiringId};
 use tilewright_kernels::{Kernel, Request, Variant, simt_tiles};
 
 /// How the elements of a matrix lie.
@@ -38,7 +38,7 @@ pub enum Old {
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
     pub variant: Variant,
-    pub tile: [u32; 5],
+    pub tile: [u32; 6],
     pub size: [usize; 3],
     pub lies: [Lie; 3],
     pub pack: [bool; 2],
@@ -46,6 +46,49 @@ pub struct Choice {
     pub old: Old,
     /// Of the GPU that the recipe is for; few, so that few tiles are several waves.
     pub multiprocessors: u32,
+    /// Whether no element has another sign than the others: such floats have a program of their own.
+    pub one_sign: bool,
+}
+
+/// Whole numbers in the semiring's domain, so small that every sum is exact in every type, in no simple order; where it has a meaning, some are absent.
+/// Operands of semirings that select (salts 0 and 1) also hold what is special in their type.
+pub fn numbers<T: Element>(count: usize, salt: usize, variant: Variant, one_sign: bool) -> Vec<T> {
+    use SemiringId as S;
+    let (most, least) = match (variant.dtype, variant.semiring) {
+        (DType::Bool, _) => (2, 0),
+        (_, S::MaxTimes | S::MinTimes) => (11, 0),
+        (_, S::MaxPlus) if one_sign => (11, -10),
+        _ if one_sign => (11, 0),
+        _ => (11, -5),
+    };
+    // An infinity is plain, but for products that could be NaN.
+    let absent = match variant.semiring {
+        S::MinPlus => Some(f64::INFINITY),
+        S::MaxPlus => Some(f64::NEG_INFINITY),
+        S::MaxTimes if !one_sign => Some(f64::INFINITY),
+        _ => None,
+    };
+    let special = match (variant.semiring, variant.dtype, one_sign) {
+        (S::PlusTimes | S::OrAnd, ..) => None,
+        _ if salt > 1 => None,
+        (_, dtype, true) if dtype.is_float() => Some([-0.0; 4]),
+        (.., true) => None,
+        (S::MaxTimes | S::MinTimes, ..) => Some([f64::NAN, -0.0, f64::INFINITY, 0.0]),
+        // Two of the last are beyond the largest f16.
+        (_, dtype, _) if dtype.is_float() => Some([f64::NAN, -0.0, f64::NEG_INFINITY, 40_000.0]),
+        (_, DType::I16, _) => Some([4095.0, -4095.0, 4095.0, 0.0]),
+        _ => Some([268_435_455.0, -268_435_455.0, 0.0, 1.0]),
+    };
+    let number = |_: usize, i: usize| match (absent, (i + salt) % 17) {
+        (Some(absent), 3) => absent,
+        (_, at @ (5 | 7 | 9 | 11)) if special.is_some() && i % 3 == 0 => {
+            special.unwrap_or_default()[at / 2 - 2]
+        }
+        _ => f64::from(((i * 7 + salt * 5 + i * i % 13) % 31 % most) as i32 + least),
+    };
+    let numbers = DynMatrix::from(Matrix::from_fn(1, count, number).expect("small"));
+    let numbers = numbers.as_ref().convert(T::DTYPE, Extremes::Absent).expect("small whole numbers");
+    numbers.as_ref().typed::<T>().expect("converted").iter().collect()
 }
 
 impl Choice {
@@ -113,12 +156,37 @@ pub fn choices(kernel: &'static Kernel) -> Vec<Choice> {
         for (t, tile) in simt_tiles(variant).into_iter().enumerate() {
             let some = rows.iter().skip((v + t) % step).step_by(step);
             all.extend(some.map(|row| choice(kernel, variant, tile, row)));
+            all.extend(packed(kernel, variant, tile, v + t));
         }
     }
     all
 }
 
-fn choice(kernel: &'static Kernel, variant: Variant, tile: [u32; 5], row: &[usize]) -> Choice {
+/// What is computed in words of its own when both operands are packed: with every outside, split, old C and sign in turn, or where another variant differs
+/// by the direction of a comparison alone, once.
+fn packed(
+    kernel: &'static Kernel,
+    variant: Variant,
+    tile: [u32; 6],
+    salt: usize,
+) -> impl Iterator<Item = Choice> {
+    let is_mirror =
+        matches!(variant.semiring, SemiringId::MaxPlus | SemiringId::MinTimes | SemiringId::MinMax);
+    let has_words = variant.semiring != SemiringId::PlusTimes && variant.dtype.size() <= 4;
+    let count = if !has_words {
+        0
+    } else if is_mirror {
+        1
+    } else {
+        2 * OUTSIDES.len()
+    };
+    (0..count).map(move |i| {
+        let row = [3 + i % 2, 3 + i / 2 % 2, (i + salt) % 5, (i / 2 + salt) % 3, (i / 3 + salt) % 2];
+        Choice { one_sign: i % 4 != 1, ..choice(kernel, variant, tile, &row) }
+    })
+}
+
+fn choice(kernel: &'static Kernel, variant: Variant, tile: [u32; 6], row: &[usize]) -> Choice {
     let [rows, cols, terms, ..] = tile.map(|x| x as usize);
     let &[a, b, outside, split, old] = row else { unreachable!("as many as there are counts") };
     let [(a, pack_a), (b, pack_b)] = [WAYS[0][a], WAYS[1][b]];
@@ -136,6 +204,7 @@ fn choice(kernel: &'static Kernel, variant: Variant, tile: [u32; 5], row: &[usiz
         split: SPLITS[split],
         old: if variant.semiring == SemiringId::PlusTimes { OLDS[old] } else { OLDS[old % 2] },
         multiprocessors,
+        one_sign: false,
     };
     // How many blocks share a multiprocessor is the tile's own affair: the first shape that leaves tiles for a last wave.
     let shapes = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (1, 2), (2, 2), (3, 2), (4, 2), (5, 2)];
@@ -180,7 +249,7 @@ fn pairs(counts: &[usize]) -> Vec<Vec<usize>> {
 
 /// What the programs of a tile are told apart by, of which every two values must meet: how A and B are copied, whether there are edges, whether C is stored in
 /// vectors. The last part of a program's name says it.
-pub fn missing_pairs(names: &[String], tile: [u32; 5], variant: Variant) -> Vec<String> {
+pub fn missing_pairs(names: &[String], tile: [u32; 6], variant: Variant) -> Vec<String> {
     let tile = tile.map(|x| x.to_string()).join("x");
     let (of_tile, of_type) = (format!(".{tile}."), format!(".{variant}."));
     let names = names.iter().filter(|name| name.contains(&of_tile) && name.contains(&of_type));

@@ -1,12 +1,14 @@
 //! Products by one kernel of the catalogue on the emulator, with all checks, against the definition.
 #![allow(dead_code)] // Each test program uses a part.
 
+use super::menu;
+
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
 use tilewright_core::{
-    DType, DynMatrix, Element, Extremes, Layout, MatMut, MatRef, Matrix, PlusTimes, Problem, Semiring,
-    SemiringId, Update, Value, bf16, f16, reference, semiring::Visit,
+    DType, Element, Layout, MatMut, MatRef, PlusTimes, Problem, Semiring, SemiringId, Update, Value, bf16,
+    f16, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
 use tilewright_emulator::{HostArray, Launch, Program, Stage, StagedArgument};
@@ -56,20 +58,35 @@ pub struct Case {
     pub orders: [Order; 3],
     pub joining: Joining,
     pub products: usize,
-    pub tile: Option<[u32; 5]>,
+    pub tile: Option<[u32; 6]>,
     pub splits: Option<u32>,
     pub pack: Option<[bool; 2]>,
     pub form: Form,
     /// Of the GPU that the recipe is for.
     pub multiprocessors: Option<u32>,
+    /// Whether no element has another sign than the others.
+    pub one_sign: bool,
 }
 
 impl Case {
     pub fn new(kernel: &'static Kernel, variant: Variant, size: [usize; 3]) -> Self {
         let (orders, joining) = ([Order::Rows; 3], Joining::Replace);
         let (tile, splits, pack, multiprocessors) = (None, None, None, None);
-        let (products, form) = (1, Form::Specialised);
-        Self { kernel, variant, size, orders, joining, products, tile, splits, pack, form, multiprocessors }
+        let (products, form, one_sign) = (1, Form::Specialised, false);
+        Self {
+            kernel,
+            variant,
+            size,
+            orders,
+            joining,
+            products,
+            tile,
+            splits,
+            pack,
+            form,
+            multiprocessors,
+            one_sign,
+        }
     }
 }
 
@@ -222,7 +239,8 @@ impl<T: Element> Operand<T> {
         let (low, high) = layout.span().expect("small").unwrap_or((0, -1));
         let distance = high - low + 1;
         let count = distance.unsigned_abs() * case.products;
-        Self { elements: numbers(count, which, case.variant), layout, origin: low.unsigned_abs(), distance }
+        let elements = menu::numbers(count, which, case.variant, case.one_sign);
+        Self { elements, layout, origin: low.unsigned_abs(), distance }
     }
 
     fn matrix(&self, product: usize) -> MatRef<'_, T> {
@@ -237,29 +255,6 @@ impl<T: Element> Operand<T> {
     fn array(&self, name: &'static str) -> Array {
         Array { name, bytes: bytes(&self.elements), origin: self.origin * size_of::<T>() }
     }
-}
-
-/// Whole numbers so small that every sum is exact in every type, in no simple order. (min, +) and (max, +) also get elements that are
-/// absent.
-fn numbers<T: Element>(count: usize, salt: usize, variant: Variant) -> Vec<T> {
-    use SemiringId as S;
-    let (most, least) = match (variant.dtype, variant.semiring) {
-        (DType::Bool, _) => (2, 0),
-        (_, S::MaxTimes | S::MinTimes) => (11, 0),
-        _ => (11, -5),
-    };
-    let absent = match variant.semiring {
-        S::MinPlus => Some(f64::INFINITY),
-        S::MaxPlus => Some(f64::NEG_INFINITY),
-        _ => None,
-    };
-    let number = |_: usize, i: usize| match (absent, (i + salt) % 17) {
-        (Some(absent), 3) => absent,
-        _ => f64::from(((i * 7 + salt * 5 + i * i % 13) % 31 % most) as i32 + least),
-    };
-    let numbers = DynMatrix::from(Matrix::from_fn(1, count, number).expect("small"));
-    let numbers = numbers.as_ref().convert(T::DTYPE, Extremes::Absent).expect("small whole numbers");
-    numbers.as_ref().typed::<T>().expect("converted").iter().collect()
 }
 
 fn bytes<T: Element>(elements: &[T]) -> Vec<u8> {

@@ -11,6 +11,7 @@ use crate::{
     program::Program,
     refusal::Refusal,
     request::Request,
+    words::Words,
 };
 
 pub(crate) const REGISTER_TILE: Kernel = Kernel {
@@ -49,7 +50,8 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         let found = format!("they are {}x{} and {}x{}", size.m, size.k, size.k, size.n);
         return checks.refuse("operands small enough to copy".into(), found, "use simt");
     }
-    let workspaces = [padded.m, padded.n].map(|side| pack::bytes(request.variant(), side, padded.k));
+    let workspaces =
+        [padded.m, padded.n].map(|side| pack::bytes(request.variant(), Words::Numbers, side, padded.k));
     checks.workspaces(&workspaces)?;
     let grid = [padded.n / TILE, padded.m / TILE, 1];
 
@@ -73,8 +75,10 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         packed(Buffer::A, request.problem.a(), 0, padded.m),
         packed(Buffer::B, request.problem.b().t(), 1, padded.n),
     ];
-    let launches =
-        [pack::pack(request, operands), Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments)];
+    let launches = [
+        pack::pack(request, operands, pack::Style { words: Words::Numbers, found: None }),
+        Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
+    ];
     for launch in &launches {
         checks.grid(launch.grid)?;
     }

@@ -1,6 +1,7 @@
 //! Choosing the tile, the split and what to pack.
 
 use super::{
+    arithmetic::{Arithmetic, arithmetics},
     cost::{Candidate, Work},
     division::{Division, MOST_PARTS, divisions},
     menu::{Tile, plain, tiles},
@@ -31,12 +32,16 @@ pub(crate) fn choose(
             rejected.push(reject("another tile is asked for".into()));
             continue;
         }
-        let mut candidates = candidates(request, work, operands, tile);
+        let mut candidates: Vec<_> = arithmetics(request)
+            .into_iter()
+            .flat_map(|arithmetic| candidates(request, work, operands, tile, arithmetic))
+            .collect();
         if candidates.is_empty() && request.pack.is_some() {
             rejected.push(reject("operands of a batch, and very large ones, are not packed".into()));
             continue;
         }
-        candidates.retain(|c| c.workspace(work) <= request.workspace.into());
+        let work = |c: &Candidate| work.in_words(c.arithmetic.words);
+        candidates.retain(|c| c.workspace(&work(c)) <= request.workspace.into());
         if candidates.is_empty() {
             rejected
                 .push(reject(format!("it needs more than {} bytes of workspace", most_workspace(request))));
@@ -44,7 +49,7 @@ pub(crate) fn choose(
         }
         let limit = request.target.shared_memory_per_block;
         let fitting = candidates.into_iter().filter(|c| shared_memory(c, request) <= limit);
-        match fitting.map(|c| (c, c.cycles(work))).min_by(faster) {
+        match fitting.map(|c| (c, c.cycles(&work(&c)))).min_by(faster) {
             Some(found) => best.push(found),
             None => rejected.push(reject(format!("it needs more than {limit} bytes of shared memory"))),
         }
@@ -81,7 +86,9 @@ fn describe(c: &Candidate) -> String {
         0 => format!(", k in {parts} parts"),
         _ => format!(", k of the last tiles in {parts} parts"),
     };
-    format!("{}{split}{packed}", c.tile.name())
+    let words = c.arithmetic.name();
+    let words = if words.is_empty() { String::new() } else { format!(", {words}") };
+    format!("{}{words}{split}{packed}", c.tile.name())
 }
 
 /// Up to this many waves of blocks, a multiprocessor takes no more of them at a time than the model reckons with.
@@ -95,7 +102,7 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     let pitches = tile.block[0] + pad(c.copies[0]) + tile.block[1] + pad(c.copies[1]);
     let stages = tile.stages * tile.k * pitches;
     let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
-    let used = stages.max(parts) * variant.accumulator().size() as u32;
+    let used = stages.max(parts) * c.arithmetic.words.size(variant) as u32;
     // A multiprocessor has little more than one block may have. Blocks of many waves spread by themselves.
     let Target { shared_memory_per_block, multiprocessors, .. } = request.target;
     let cap = (shared_memory_per_block / (tile.resident + 1) + 1).next_multiple_of(128);
@@ -103,29 +110,38 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     if tile.capped && c.division.blocks() <= FEW_WAVES * slots { used.max(cap) } else { used }
 }
 
-/// Every division and packing that makes sense with a tile.
-fn candidates(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
+/// Every division and packing that makes sense with a tile and a way to compute terms.
+fn candidates(
+    request: &Request,
+    work: &Work,
+    operands: [Operand; 2],
+    tile: Tile,
+    arithmetic: Arithmetic,
+) -> Vec<Candidate> {
+    let work = &work.in_words(arithmetic.words);
     if request.form == Form::Plain {
         let copies = match work.variant.is_computed_as_it_is() {
             true => [Copy::AlongK, Copy::AlongSide],
             false => [Copy::WidenAlongK, Copy::WidenAlongSide],
         };
         let division = Division::whole(work, &tile);
-        return vec![Candidate { tile, division, copies, packed: [false, false] }];
+        return vec![Candidate { tile, arithmetic, division, copies, packed: [false, false] }];
     }
-    let direct = operands.map(|o| o.copy(work.variant));
+    let direct = operands.map(|o| o.copy(work.variant, arithmetic.words));
     // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
     let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k);
     let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);
-    let pays = |i: usize| request.pack.is_some() || direct[i] != Copy::Vectors || !whole(i);
+    let must = arithmetic.needs_packing();
+    let pays = |i: usize| must || request.pack.is_some() || direct[i] != Copy::Vectors || !whole(i);
     let packable = |i: usize| work.batch == 1 && fits && pays(i);
     let is_asked = |packed: [bool; 2]| request.pack.is_none_or(|asked| asked == packed);
     let mut all = Vec::new();
     for division in divisions(work, &tile, request.splits) {
         for packed in [[false, false], [true, false], [false, true], [true, true]] {
-            if is_asked(packed) && (0..2).all(|i| !packed[i] || packable(i)) {
+            let is_possible = |i: usize| if packed[i] { packable(i) } else { !must };
+            if is_asked(packed) && (0..2).all(is_possible) {
                 let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
-                all.push(Candidate { tile, division, copies, packed });
+                all.push(Candidate { tile, arithmetic, division, copies, packed });
             }
         }
     }

@@ -3,28 +3,39 @@
 //! Times are in cycles of a multiprocessor. A block's arithmetic takes `tile_m tile_n k / (peak rate)` when the
 //! multiprocessor is full; blocks run in waves, and the last wave may leave multiprocessors idle or under-filled.
 
-use super::{
-    division::Division,
-    menu::{Tile, peak},
-    operand::Copy,
-};
-use crate::{kernel::Variant, pack};
+use super::{arithmetic::Arithmetic, division::Division, menu::Tile, operand::Copy};
+use crate::{kernel::Variant, pack, words::Words};
 
 /// What is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Work {
     pub m: u32,
+    /// Columns, in words.
     pub n: u32,
+    /// Terms, in words.
     pub k: u32,
     pub batch: usize,
     pub variant: Variant,
+    pub words: Words,
     pub multiprocessors: u32,
 }
 
 impl Work {
-    /// Bytes of a sum, and of a packed element.
+    /// Bytes of a sum, and of a word of a packed operand.
     pub fn sum_bytes(&self) -> usize {
-        self.variant.accumulator().size()
+        self.words.size(self.variant)
+    }
+
+    /// The same work, which counts numbers, in other words.
+    #[must_use]
+    pub fn in_words(self, words: Words) -> Self {
+        Self { n: self.n.div_ceil(words.columns()), k: self.k.div_ceil(words.terms()), words, ..self }
+    }
+
+    /// Elements of A and of B.
+    fn elements(&self) -> [f64; 2] {
+        let k = f64::from(self.k) * f64::from(self.words.terms());
+        [f64::from(self.m) * k, f64::from(self.n) * f64::from(self.words.columns()) * k]
     }
 }
 
@@ -32,6 +43,7 @@ impl Work {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub tile: Tile,
+    pub arithmetic: Arithmetic,
     pub division: Division,
     /// How A and B are copied.
     pub copies: [Copy; 2],
@@ -44,6 +56,8 @@ const LAUNCH: f64 = 2900.0;
 /// Cycles that a launch of packing, and one of joining parts, take beside moving their data.
 const PACK: f64 = 460.0;
 const JOIN: f64 = 3800.0;
+/// Cycles of a launch whose turn it is not.
+const TURN: f64 = 1500.0;
 /// Cycles that a block spends outside its inner loop: filling the pipeline, and writing its results, per element.
 const FILL: f64 = 780.0;
 const WRITE: f64 = 0.09;
@@ -71,7 +85,7 @@ impl Candidate {
     /// Bytes of packed operands and of parts.
     pub fn workspace(&self, work: &Work) -> u128 {
         let packed = |i: usize| match self.packed[i] {
-            true => u128::from(pack::bytes(work.variant, self.side(work, i), work.k)),
+            true => u128::from(pack::bytes(work.variant, work.words, self.side(work, i), work.k)),
             false => 0,
         };
         packed(0) + packed(1) + self.division.part_bytes(work, &self.tile)
@@ -79,16 +93,21 @@ impl Candidate {
 
     /// The estimated time in cycles.
     pub fn cycles(&self, work: &Work) -> f64 {
-        LAUNCH + self.arithmetic(work).max(self.traffic(work)) + self.packing(work) + self.joining(work)
+        let turns = if self.arithmetic.looks { TURN } else { 0.0 };
+        LAUNCH
+            + turns
+            + self.computing(work).max(self.traffic(work))
+            + self.packing(work)
+            + self.joining(work)
     }
 
-    fn arithmetic(&self, work: &Work) -> f64 {
+    fn computing(&self, work: &Work) -> f64 {
         let Tile { block: [m, n], rate, alone, resident, lockstep, .. } = self.tile;
         let Division { tiles, whole, k_split, .. } = self.division;
         let area = f64::from(m) * f64::from(n);
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
         let guards = if self.has_edges(work) { GUARDED } else { 1.0 };
-        let rate = peak(work.variant) * rate * copies * guards;
+        let rate = self.arithmetic.peak * rate * copies * guards;
         let inner = |terms: u32| area * f64::from(terms) / rate;
         let outer = FILL + WRITE * area;
         let slots = work.multiprocessors * resident;
@@ -121,17 +140,20 @@ impl Candidate {
 
     /// Every operand read once, the result written once.
     fn traffic(&self, work: &Work) -> f64 {
-        let (m, n, k) = (f64::from(work.m), f64::from(work.n), f64::from(work.k));
-        let elements =
-            (m * k + k * n) * work.variant.dtype.size() as f64 + m * n * work.variant.output().size() as f64;
-        elements * work.batch as f64 / BANDWIDTH
+        let results = f64::from(work.m) * f64::from(work.n) * f64::from(work.words.columns());
+        let read = work.elements().iter().sum::<f64>() * work.variant.dtype.size() as f64;
+        let written = results * work.variant.output().size() as f64;
+        (read + written) * work.batch as f64 / BANDWIDTH
     }
 
     fn packing(&self, work: &Work) -> f64 {
-        let elements = [f64::from(work.m) * f64::from(work.k), f64::from(work.k) * f64::from(work.n)];
-        let bytes = (work.variant.dtype.size() + work.sum_bytes()) as f64;
-        let one = |elements: f64| PACK + elements * bytes / BANDWIDTH;
-        elements.iter().zip(self.packed).filter(|(_, packed)| *packed).map(|(e, _)| one(*e)).sum()
+        let words = [f64::from(work.m), f64::from(work.n)].map(|side| side * f64::from(work.k));
+        let one = |i: usize| {
+            let bytes =
+                work.elements()[i] * work.variant.dtype.size() as f64 + words[i] * work.sum_bytes() as f64;
+            PACK + bytes / BANDWIDTH
+        };
+        (0..2).filter(|&i| self.packed[i]).map(one).sum()
     }
 
     /// Adding the parts of split sums.

@@ -131,13 +131,13 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, asked: Option<u32>) -> Vec<Div
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{families::simt::menu::tiles, kernel::Variant};
+    use crate::{families::simt::menu::tiles, kernel::Variant, words::Words};
     use tilewright_core::{DType, SemiringId};
 
     const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
 
     fn work(m: u32, n: u32, k: u32) -> Work {
-        Work { m, n, k, batch: 1, variant: F32, multiprocessors: 132 }
+        Work { m, n, k, batch: 1, variant: F32, words: Words::Numbers, multiprocessors: 132 }
     }
 
     /// A slot after another takes the part that is next.

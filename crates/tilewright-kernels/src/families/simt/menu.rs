@@ -23,6 +23,8 @@ pub(crate) struct Tile {
     /// Whether shared memory keeps further blocks away where registers may happen to leave room for one: those of a short grid
     /// would crowd on some multiprocessors while others idle (23 % at 1705).
     pub capped: bool,
+    /// Steps of a tile that are written out one after another: more than an instruction cache holds would cost a quarter of the rate.
+    pub unrolled: u32,
     /// Whether a warp reads the operands of a step of k one step ahead, or leaves the waiting to other warps.
     pub prefetch: Prefetch,
     /// The step of a tile at which the copies of a later one start: where C is written in vectors, and elsewhere.
@@ -51,10 +53,10 @@ impl Tile {
         self.block[0] / self.warp[0] * (self.block[1] / self.warp[1]) * 32 * self.slices
     }
 
-    /// Rows and columns per block, terms per step, then rows and columns per thread.
-    pub const fn id(&self) -> [u32; 5] {
-        let Self { block, k, thread, .. } = self;
-        [block[0], block[1], *k, thread[0], thread[1]]
+    /// Rows and columns per block, terms per step, rows and columns per thread, and slices.
+    pub const fn id(&self) -> [u32; 6] {
+        let Self { block, k, thread, slices, .. } = self;
+        [block[0], block[1], *k, thread[0], thread[1], *slices]
     }
 
     /// Elements of a 16-byte access.
@@ -63,8 +65,9 @@ impl Tile {
     }
 
     pub fn name(&self) -> String {
-        let Self { block, thread, k, .. } = self;
-        format!("{}x{}x{k} ({}x{} per thread)", block[0], block[1], thread[0], thread[1])
+        let Self { block, thread, k, slices, .. } = self;
+        let slices = if *slices > 1 { format!(", {slices} slices") } else { String::new() };
+        format!("{}x{}x{k} ({}x{} per thread{slices})", block[0], block[1], thread[0], thread[1])
     }
 }
 
@@ -87,22 +90,6 @@ pub(crate) const fn tiles(variant: Variant) -> &'static [Tile] {
     }
 }
 
-/// Terms that one multiprocessor computes per cycle where nothing else is done (compute capability 9.0): by the rates of the
-/// instructions that a term takes.
-pub(crate) const fn peak(variant: Variant) -> f64 {
-    use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes};
-    match (variant.semiring, variant.accumulator()) {
-        (PlusTimes, DType::F32) => 128.0,
-        (PlusTimes, DType::I64) => 12.0,
-        (PlusTimes | OrAnd, _) => 64.0,
-        // The selection has an arithmetic unit of its own beside that of the multiplication.
-        (MinPlus | MaxPlus | MaxTimes | MinTimes, DType::F32 | DType::I32) => 64.0,
-        (MinPlus | MaxPlus | MaxTimes | MinTimes, _) => 16.0,
-        (MaxMin | MinMax, DType::F32 | DType::I32) => 32.0,
-        _ => 10.0,
-    }
-}
-
 /// For elements of 4 bytes.
 const WORDS: &[Tile] = &[
     Tile {
@@ -114,6 +101,7 @@ const WORDS: &[Tile] = &[
         stages: 3,
         resident: 2,
         capped: false,
+        unrolled: 32,
         prefetch: Prefetch::On,
         copy_step: [2, 1],
         rate: 0.87,
@@ -130,6 +118,7 @@ const WORDS: &[Tile] = &[
         stages: 4,
         resident: 3,
         capped: true,
+        unrolled: 32,
         prefetch: Prefetch::Off,
         copy_step: [1, 0],
         rate: 0.857,
@@ -146,6 +135,7 @@ const WORDS: &[Tile] = &[
         stages: 3,
         resident: 1,
         capped: false,
+        unrolled: 32,
         prefetch: Prefetch::On,
         copy_step: [4, 6],
         rate: 0.78,
@@ -162,6 +152,7 @@ const WORDS: &[Tile] = &[
         stages: 3,
         resident: 2,
         capped: false,
+        unrolled: 32,
         prefetch: Prefetch::On,
         copy_step: [1, 2],
         rate: 0.825,
@@ -173,8 +164,11 @@ const WORDS: &[Tile] = &[
 
 /// For selective semirings on elements of 4 bytes: a term takes two instructions and registers in between, so that no tile with more
 /// results per thread is ahead of these.
-const SELECTIVE_WORDS: &[Tile] =
-    &[Tile { capped: false, copy_step: [0, 0], rate: 0.8, ..WORDS[1] }, WORDS[2], WORDS[3]];
+const SELECTIVE_WORDS: &[Tile] = &[
+    Tile { k: 32, stages: 2, capped: false, unrolled: 16, copy_step: [0, 0], rate: 0.8, ..WORDS[1] },
+    WORDS[2],
+    WORDS[3],
+];
 
 /// For elements of 8 bytes.
 const DOUBLES: &[Tile] = &[
@@ -187,6 +181,7 @@ const DOUBLES: &[Tile] = &[
         stages: 3,
         resident: 2,
         capped: false,
+        unrolled: 32,
         prefetch: Prefetch::On,
         copy_step: [0, 0],
         rate: 0.78,
@@ -203,6 +198,7 @@ const DOUBLES: &[Tile] = &[
         stages: 3,
         resident: 3,
         capped: false,
+        unrolled: 32,
         prefetch: Prefetch::Off,
         copy_step: [2, 0],
         rate: 0.74,

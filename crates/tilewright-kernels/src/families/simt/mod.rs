@@ -1,5 +1,6 @@
 //! The production kernel for every semiring and element type.
 
+mod arithmetic;
 mod choice;
 mod cost;
 mod division;
@@ -16,7 +17,9 @@ use crate::{
     program::{Program, Source},
     refusal::Refusal,
     request::{Form, Request},
+    words::Words,
 };
+use arithmetic::Arithmetic;
 use choice::{choose, shared_memory};
 use cost::{Candidate, Work};
 use division::Division;
@@ -35,15 +38,15 @@ pub(crate) const SIMT: Kernel = Kernel {
     make: Make::Product(recipe),
 };
 
-/// The tiles that `simt` chooses from, each as rows and columns of C per block, terms per step, and rows and columns of C
-/// per thread.
+/// The tiles that `simt` chooses from, each as rows and columns of C per block, terms per step, rows and columns of C
+/// per thread, and slices of the block.
 ///
 /// ```
 /// use tilewright_core::{DType, SemiringId};
 /// use tilewright_kernels::{Variant, simt_tiles};
-/// assert!(simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F32)).contains(&[128, 128, 8, 16, 8]));
+/// assert!(simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F32)).contains(&[128, 128, 8, 16, 8, 1]));
 /// ```
-pub fn simt_tiles(variant: Variant) -> Vec<[u32; 5]> {
+pub fn simt_tiles(variant: Variant) -> Vec<[u32; 6]> {
     menu::tiles(variant).iter().map(Tile::id).collect()
 }
 
@@ -107,6 +110,7 @@ impl Plan {
             k: problem.k() as u32,
             batch: batch.count,
             variant: request.variant(),
+            words: Words::Numbers,
             multiprocessors: request.target.multiprocessors,
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
@@ -114,7 +118,8 @@ impl Plan {
 
     /// Adds the launches of a candidate: packing, the product, and joining its parts.
     fn fill(&self, recipe: &mut Recipe, request: &Request, chosen: &Candidate) {
-        let work = &self.work;
+        let words = chosen.arithmetic.words;
+        let work = &self.work.in_words(words);
         let mut buffers = self.buffers;
         let mut operands = [self.a, self.b];
         let mut packing =
@@ -122,13 +127,20 @@ impl Plan {
         for i in (0..2).filter(|&i| chosen.packed[i]) {
             let side = chosen.side(work, i);
             let workspace = recipe.workspaces.len();
-            recipe.workspaces.push(pack::bytes(request.variant(), side, work.k));
+            recipe.workspaces.push(pack::bytes(request.variant(), words, side, work.k));
             packing[i].copy = Some(pack::Copy { workspace, side });
             buffers[i] = Buffer::Workspace(workspace);
             operands[i].layout = Layout { row_stride: 1, col_stride: side as isize, ..operands[i].layout };
         }
+        // Without terms there is nothing to look at.
+        let looks = chosen.arithmetic.looks && work.k > 0;
+        let packers = pack::blocks(request, &packing, words);
+        let found = looks.then(|| {
+            recipe.workspaces.push(u64::from(packers) * 4);
+            recipe.workspaces.len() - 1
+        });
         if work.k > 0 && chosen.packed != [false, false] {
-            recipe.launches.push(pack::pack(request, packing));
+            recipe.launches.push(pack::pack(request, packing, pack::Style { words, found }));
         }
         let product = Product {
             operands,
@@ -136,6 +148,7 @@ impl Plan {
             // Terms that packing added are zeros on both sides.
             k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
             edges: request.form == Form::Plain || chosen.has_edges(work),
+            found: found.map(|workspace| (workspace, packers)),
         };
         for first in (0..work.batch).step_by(MOST_BATCHES) {
             let batches = (work.batch - first).min(MOST_BATCHES) as u32;
@@ -159,20 +172,36 @@ impl Plan {
         if division.parts > 1 {
             if first == 0 {
                 // The choice kept it below the limit.
-                recipe.workspaces.push(division.part_bytes(&self.work, tile) as u64);
+                let work = self.work.in_words(chosen.arithmetic.words);
+                recipe.workspaces.push(division.part_bytes(&work, tile) as u64);
             }
             parts = Buffer::Workspace(recipe.workspaces.len() - 1);
         }
-        recipe.launches.push(self.product(recipe.kernel, request, chosen, product, parts, first, batches));
+        // Elements that are not plain have their own turn, one term at a time.
+        let turns: &[Turn] =
+            if product.found.is_some() { &[Turn::UnlessOdd, Turn::WhereOdd] } else { &[Turn::Always] };
+        for &turn in turns {
+            recipe.launches.push(self.product(
+                recipe.kernel,
+                request,
+                chosen,
+                product,
+                turn,
+                parts,
+                first,
+                batches,
+            ));
+        }
         if division.parts > 1 {
             recipe.launches.push(self.reduction(request, chosen, parts, first, batches));
         }
     }
 
     /// Whether C can be written in vectors.
-    fn writes_vectors(&self, request: &Request) -> bool {
+    fn writes_vectors(&self, request: &Request, words: Words) -> bool {
         let vector = Tile::vector(request.variant()) as isize;
         request.form == Form::Specialised
+            && words == Words::Numbers
             && request.variant().output() == request.variant().accumulator()
             && self.c.col_stride == 1
             && [self.c.row_stride, request.batch.c, self.c.cols as isize].iter().all(|x| x % vector == 0)
@@ -186,13 +215,18 @@ impl Plan {
         request: &Request,
         chosen: &Candidate,
         product: &Product,
+        turn: Turn,
         parts: Buffer,
         first: usize,
         batches: u32,
     ) -> Launch {
         let Work { m, n, .. } = self.work;
-        let Candidate { tile, copies, division, .. } = *chosen;
-        let vectors = self.writes_vectors(request);
+        let Candidate { tile, arithmetic, copies, division, .. } = *chosen;
+        let Arithmetic { words, .. } = arithmetic;
+        let pairs = arithmetic.pairs && turn != Turn::WhereOdd;
+        let vectors = self.writes_vectors(request, words);
+        let is_plain = request.form == Form::Plain;
+        let (unrolled, copy_step) = (tile.unrolled, tile.copy_step[usize::from(!vectors)]);
         let constants = [
             ("TILE_M", tile.block[0]),
             ("TILE_N", tile.block[1]),
@@ -204,9 +238,11 @@ impl Plan {
             ("SLICES", tile.slices),
             ("STAGES", tile.stages),
             ("BLOCKS", tile.resident),
-            ("PREFETCH", tile.prefetch as u32),
-            ("PAIRS", 0),
-            ("COPY_STEP", tile.copy_step[usize::from(!vectors)]),
+            ("PREFETCH", if pairs { 0 } else { tile.prefetch as u32 }),
+            ("PAIRS", pairs.into()),
+            ("COPY_STEP", if pairs { copy_step / 2 * 2 } else { copy_step }),
+            ("UNROLLED", if is_plain { 1 } else { unrolled / (1 + u32::from(pairs)) }),
+            ("TURN", turn as u32),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
@@ -237,9 +273,16 @@ impl Plan {
             ("first_batch", i32(first as u32)),
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
+            (
+                "found",
+                pointer(product.found.map_or(Buffer::C, |(workspace, _)| Buffer::Workspace(workspace))),
+            ),
+            ("packers", i32(product.found.map_or(0, |(_, packers)| packers))),
         ];
-        let mut program = Program::new(kernel, request.variant(), &constants);
-        let is_plain = request.form == Form::Plain;
+        let source = Source { file: kernel.file, text: kernel.source };
+        let mut program = Program::of(source, request.variant(), words, &constants);
+        program.name += if pairs { ".pairs" } else { "" };
+        program.name += turn.suffix();
         program.name += &if is_plain {
             ".plain".to_owned()
         } else {
@@ -296,7 +339,7 @@ impl Plan {
             _ => [1, (division.parts / 8).clamp(1, 16).next_power_of_two()],
         };
         let constants = [("TILE_M", block[0]), ("TILE_N", block[1]), ("COUNT", count), ("GROUPS", groups)];
-        let mut program = Program::of(REDUCE, request.variant(), &constants);
+        let mut program = Program::of(REDUCE, request.variant(), chosen.arithmetic.words, &constants);
         program.name = format!("{}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
         Launch {
             role: Role::Join,
@@ -312,7 +355,7 @@ impl Plan {
     }
 
     fn details(&self, chosen: &Candidate, product: &Product, form: Form) -> Vec<(&'static str, String)> {
-        let Candidate { tile, division, packed, .. } = chosen;
+        let Candidate { tile, arithmetic, division, packed, .. } = chosen;
         let packed = match packed {
             [false, false] => "nothing",
             [true, false] => "A",
@@ -330,7 +373,17 @@ impl Plan {
         };
         vec![
             ("tile", format!("{}x{}, {} terms a step", tile.block[0], tile.block[1], tile.k)),
-            ("outputs per thread", (tile.thread[0] * tile.thread[1]).to_string()),
+            (
+                "outputs per thread",
+                (tile.thread[0] * tile.thread[1] * arithmetic.words.columns()).to_string(),
+            ),
+            (
+                "arithmetic",
+                match arithmetic.name() {
+                    "" => "a term at a time".into(),
+                    name => name.to_owned(),
+                },
+            ),
             ("slices of the block", tile.slices.to_string()),
             ("stages", tile.stages.to_string()),
             ("parts of k", parts),
@@ -345,6 +398,30 @@ impl Plan {
 struct Product {
     operands: [Operand; 2],
     buffers: [Buffer; 2],
+    /// In words.
     k: u32,
     edges: bool,
+    /// The workspace with what the blocks that packed found, and their number.
+    found: Option<(usize, u32)>,
+}
+
+/// When a launch computes, by what the packing found. The discriminants are those of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Always = 0,
+    /// Where all elements are plain.
+    UnlessOdd = 1,
+    /// Where an element is not.
+    WhereOdd = 2,
+}
+
+impl Turn {
+    /// For the names of programs.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Always => "",
+            Self::UnlessOdd => ".unless-odd",
+            Self::WhereOdd => ".where-odd",
+        }
+    }
 }

@@ -1,7 +1,8 @@
 // simt: the production kernel for every semiring and type: any sizes, strides and transposes.
 //
-// Elements T are computed as sums are, in Acc, and results are written as Out. Operands that are packed are of type Acc already; others are
-// converted on their way to shared memory where the types differ.
+// Elements T are computed as sums are, in words Acc, and results are written as Out. Operands that are packed consist of words already; others are
+// converted on their way to shared memory where the types differ. A word is a number, or holds several elements: COLUMNS columns of B and C, or
+// TERMS terms. The semiring S computes with words and R with the numbers of type Scalar that they hold. N counts columns, K words.
 //
 // A block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N of them, a thread THREAD_M x THREAD_N.
 // Tiles of A and B travel to shared memory by asynchronous copies, STAGES - 1 tiles ahead of the arithmetic, and lie
@@ -14,10 +15,13 @@
 // where there are too few to fill the GPU, or those that its last wave of blocks would compute while most of it is idle.
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
 // The PLAIN program has little text: all tiles copy with guards, and few loops are written out.
+// A program that is right for some elements alone takes its TURN by what the packing found.
 #include "config.cuh"
 #include "order.cuh"
 #include "ptx.cuh"
 #include "vector.cuh"
+
+enum { ALWAYS = 0, UNLESS_ODD = 1, WHERE_ODD = 2 };  // what TURN may be
 
 #if PLAIN
 #define UNROLL _Pragma("unroll 1")
@@ -34,6 +38,7 @@ constexpr int STEPS = TILE_K / SLICES;  // steps of k that a slice of the block 
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 lanes");
 static_assert(COPY_STEP < STEPS, "a tile's copies start while it is computed");
 static_assert(!PAIRS || (!PREFETCH && STEPS % 2 == 0 && COPY_STEP % 2 == 0), "steps go in pairs");
+static_assert(COLUMNS == 1 || (!EDGES && !STORE_VECTORS), "words of several columns are packed, and taken apart when they are written");
 
 // How an operand's tile is copied: which way neighbouring threads go, how much one copy moves, and whether it converts.
 enum Copy { ALONG_K, ALONG_SIDE, VECTORS_ALONG_SIDE, WIDEN_ALONG_K, WIDEN_ALONG_SIDE };
@@ -142,7 +147,7 @@ __device__ inline void multiply_add(const Rows& rows, const Columns& columns, Ac
 }
 
 // Two terms at once, for semirings that have an instruction which selects among three numbers.
-template <class Semiring>
+template <class Words>
 __device__ inline void multiply_add_pair(const Rows* rows, const Columns* columns, Acc (&sum)[THREAD_M][THREAD_N])
 {
 #pragma unroll
@@ -150,7 +155,7 @@ __device__ inline void multiply_add_pair(const Rows* rows, const Columns* column
 #pragma unroll
         for (int n = 0; n < THREAD_N; ++n) {
             const int j = i % 2 ? THREAD_N - 1 - n : n;
-            sum[i][j] = Semiring::multiply_add_pair(rows[0].at(i), columns[0].at(j), rows[1].at(i), columns[1].at(j), sum[i][j]);
+            sum[i][j] = Words::multiply_add_pair(rows[0].at(i), columns[0].at(j), rows[1].at(i), columns[1].at(j), sum[i][j], i * THREAD_N + j);
         }
 }
 
@@ -164,12 +169,13 @@ __device__ constexpr int row_of(int i) { return i / WIDTH * LANES_M * WIDTH + i 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M, int N, int K, long long a_row, long long a_col,
      long long b_row, long long b_col, long long c_row, long long c_col, long long a_batch, long long b_batch, long long c_batch,
-     int whole, int k_split, int first_batch, Acc alpha, Acc beta)
+     int whole, int k_split, int first_batch, Scalar alpha, Scalar beta, const int* found, int packers)
 {
     extern __shared__ __align__(16) Acc shared[];
+    const int columns_of_words = (N + COLUMNS - 1) / COLUMNS;
 
     // Blocks of whole tiles come first; then the first parts of all other tiles, then the second parts, and so on.
-    const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (N + TILE_N - 1) / TILE_N;
+    const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (columns_of_words + TILE_N - 1) / TILE_N;
     const int unit = int(blockIdx.x) - whole, split_tiles = tiles_m * tiles_n - whole;
     const int part = unit < 0 ? 0 : unit / split_tiles;
     const Position at = position(blockIdx.x - part * split_tiles, tiles_m, tiles_n);
@@ -193,7 +199,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
 #pragma unroll
         for (int j = 0; j < THREAD_N; ++j) sum[i][j] = S::zero();
 
-    const bool inside = m0 + TILE_M <= M && n0 + TILE_N <= N;
+    const bool inside = m0 + TILE_M <= M && n0 + TILE_N <= columns_of_words;
     constexpr bool staged = !STORE_VECTORS;  // results leave through shared memory
     const int full_tiles = k_count / TILE_K;
     const unsigned base = shared_address(shared);
@@ -206,7 +212,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
                 tile_a.template copy<false>(to_a, TILE_M, TILE_K);
             }
         } else if (k_left > 0) {
-            tile_b.template copy<true>(to_b, N - n0, k_left);
+            tile_b.template copy<true>(to_b, columns_of_words - n0, k_left);
             tile_a.template copy<true>(to_a, M - m0, k_left);
         }
         tile_b.advance();
@@ -220,12 +226,17 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
     };
 
     wait_for_previous_kernel();
+    if constexpr (TURN != ALWAYS) {
+        bool odd = false;
+        for (int i = threadIdx.x; i < packers; i += THREADS) odd |= found[i] != 0;
+        if (bool(__syncthreads_or(odd)) != (TURN == WHERE_ODD)) return;
+    }
     for (int s = 0; s < STAGES - 1; ++s) copy_tile(s, s);
     next_tile();
 
     int stage = 0, free = STAGES - 1;  // the stage to compute from, and the one to copy to
     // A warp whose part of an edge tile lies outside C leaves the arithmetic to the others: it copies and takes part in barriers.
-    if (warp / WARPS_N * WARP_M >= M - m0 || warp % WARPS_N * WARP_N >= N - n0) {
+    if (warp / WARPS_N * WARP_M >= M - m0 || warp % WARPS_N * WARP_N >= columns_of_words - n0) {
         for (int tile = 0; tile < full_tiles; ++tile) {
             copy_tile(tile + STAGES - 1, free);
             free = free + 1 == STAGES ? 0 : free + 1;
@@ -252,7 +263,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
             copy_tile(tile + STAGES - 1, free);
             free = free + 1 == STAGES ? 0 : free + 1;
         }
-        UNROLL
+#pragma unroll UNROLLED
         for (int k = 0; k < STEPS; k += 1 + PAIRS) {
             const Acc* next = here;  // where step k + 1 is
             const int next_k = (k + 1) % STEPS;
@@ -318,28 +329,28 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
 
     let_next_kernel_start();
     // Every sum is multiplied, even by one: stored as they are, sums would have to lie in the registers in fours, and the
-    // loop above pays for that.
-    const Acc scale = unit < 0 ? alpha : S::one(), keep = unit < 0 ? S::widen(beta) : S::zero();
+    // loop above pays for that. Words of several elements are multiplied when they are taken apart.
+    const Scalar scale = unit < 0 ? alpha : R::one(), keep = unit < 0 ? R::widen(beta) : R::zero();
     auto product = [&](int v) {
         Vector<Acc, WIDTH> vector;
 #pragma unroll
-        for (int w = 0; w < WIDTH; ++w) vector[w] = S::multiply(scale, sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w]);
+        for (int w = 0; w < WIDTH; ++w) {
+            const Acc word = sum[v / VECTORS_N][v % VECTORS_N * WIDTH + w];
+            if constexpr (SAME<S, R>) vector[w] = S::multiply(scale, word);
+            else vector[w] = word;
+        }
         return vector;
     };
-    Acc* to_part = parts + (blockIdx.y * (gridDim.x - whole) + (long long)unit) * (TILE_M * TILE_N);
-    Out* to = C + batch * c_batch + m0 * c_row + n0 * c_col;
-    if constexpr (SAME<Out, Acc>) to = unit < 0 ? to : reinterpret_cast<Out*>(to_part);
-    const bool is_c = !SAME<Out, Acc> || unit < 0;
-    const long long to_row = is_c ? c_row : TILE_N, to_col = is_c ? c_col : 1;
-    auto write = [&](int r, int c, Acc result) {
-        if constexpr (!SAME<Out, Acc>) {
-            if (unit >= 0) {
-                to_part[r * TILE_N + c] = result;
-                return;
-            }
-        }
-        accumulate<S>(&to[r * to_row + c * to_col], result, keep);
+    auto number = [&](Acc word, int column) -> Scalar {
+        if constexpr (SAME<S, R>) return word;
+        else return R::multiply(scale, S::number(word, column));
     };
+    Acc* to_part = parts + (blockIdx.y * (gridDim.x - whole) + (long long)unit) * (TILE_M * TILE_N);
+    Out* to = C + batch * c_batch + m0 * c_row + n0 * COLUMNS * c_col;
+    constexpr bool parts_are_results = SAME<S, R> && SAME<Out, Acc>;
+    if constexpr (parts_are_results) to = unit < 0 ? to : reinterpret_cast<Out*>(to_part);
+    const bool is_c = !parts_are_results || unit < 0;
+    const long long to_row = is_c ? c_row : TILE_N, to_col = is_c ? c_col : 1;
     if constexpr (!staged) {
         to += row * to_row + col;
 #pragma unroll
@@ -349,9 +360,9 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
             Out* here = to + r * to_row + s;
             const Vector<Acc, WIDTH> result = product(v);
             Vector<Out, WIDTH> value = {};
-            if (keep != S::zero()) value = load_vector<WIDTH>(here);
+            if (keep != R::zero()) value = load_vector<WIDTH>(here);
 #pragma unroll
-            for (int w = 0; w < WIDTH; ++w) accumulate<S>(&value[w], result[w], keep);
+            for (int w = 0; w < WIDTH; ++w) accumulate<R>(&value[w], number(result[w], 0), keep);
             store_vector(here, value);
         }
         return;
@@ -369,9 +380,18 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
                          product(v));
         __syncwarp();
         const int first = warp_row + i * LANES_M;
-        for (int r = 0; r < LANES_M * WIDTH && m0 + first + r < M; ++r)
-            UNROLL
-            for (int s = lane; s < WARP_N; s += 32)
-                if (n0 + warp_col + s < N) write(first + r, warp_col + s, results[r * RESULT_PITCH + s]);
+        for (int r = 0; r < LANES_M * WIDTH && m0 + first + r < M; ++r) {
+            const Acc* words = results + r * RESULT_PITCH;
+            if (!parts_are_results && unit >= 0) {
+                UNROLL
+                for (int s = lane; s < WARP_N; s += 32) to_part[(first + r) * TILE_N + warp_col + s] = words[s];
+            } else {
+                UNROLL
+                for (int s = lane; s < WARP_N * COLUMNS; s += 32)
+                    if ((n0 + warp_col) * COLUMNS + s < N)
+                        accumulate<R>(&to[(first + r) * to_row + (warp_col * COLUMNS + s) * to_col],
+                                      number(words[s / COLUMNS], s % COLUMNS), keep);
+            }
+        }
     }
 }

@@ -12,9 +12,10 @@ static_assert(COUNT == 1 || GROUPS == 1, "groups add one element per thread");
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, long long c_row, long long c_col,
-               long long c_batch, int first_batch, Acc alpha, Acc beta)
+               long long c_batch, int first_batch, Scalar alpha, Scalar beta)
 {
-    const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (N + TILE_N - 1) / TILE_N;
+    const int columns_of_words = (N + COLUMNS - 1) / COLUMNS;
+    const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (columns_of_words + TILE_N - 1) / TILE_N;
     const int group = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     const int first = blockIdx.y * LANES * COUNT + lane;  // element of the tile
     const long long batch = first_batch + blockIdx.z, step = (long long)(tiles_m * tiles_n - whole) * (TILE_M * TILE_N);
@@ -42,6 +43,9 @@ split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, lo
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
         const int row = at.m * TILE_M + (first + i * LANES) / TILE_N, col = at.n * TILE_N + (first + i * LANES) % TILE_N;
-        if (row < M && col < N) update<S>(&C[batch * c_batch + row * c_row + col * c_col], sum[i], alpha, S::widen(beta));
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c)
+            if (row < M && col * COLUMNS + c < N)
+                update<R>(&C[batch * c_batch + row * c_row + (col * COLUMNS + c) * c_col], S::number(sum[i], c), alpha, R::widen(beta));
     }
 }

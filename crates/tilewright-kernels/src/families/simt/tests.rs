@@ -148,7 +148,7 @@ fn batches_beyond_the_grid_take_several_launches() {
 fn strides_choose_how_operands_are_copied() {
     let sized = |rows, side, k, alignment, batch| {
         let layout = Layout::strided(rows, 100, side, k);
-        Operand { layout, alignment, batch }.copy(F32)
+        Operand { layout, alignment, batch }.copy(F32, Words::Numbers)
     };
     let copy = |side, k, alignment, batch| sized(100, side, k, alignment, batch);
     use operand::Copy::*;
@@ -166,12 +166,12 @@ fn strides_choose_how_operands_are_copied() {
 #[test]
 fn a_choice_can_be_forced() {
     let mut r = request(layouts(512, 512, 512));
-    r.tile = Some([64, 64, 32, 8, 8]);
+    r.tile = Some([64, 64, 32, 8, 8, 2]);
     r.splits = Some(3);
     let recipe = plan(&r);
     assert_eq!(detail(&recipe, "tile"), "64x64, 32 terms a step");
     assert_eq!(recipe.launches[recipe.launches.len() - 2].grid[0], 8 * 8 * 3);
-    r.tile = Some([1; 5]);
+    r.tile = Some([1; 6]);
     let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
     assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
 }
