@@ -4,7 +4,8 @@
 //! * [`Occupancy`]: how many blocks of a kernel it holds at once, what limits them and what to change ([`occupancy`]).
 //! * [`BlockSize`]: the block size with the highest occupancy; [`clusters`]: a bound on resident clusters.
 //! * [`Device`]: GPUs by name, with clocks, memory and peaks ([`device`]); [`Rate`]: the kinds of arithmetic
-//!   ([`rates`]); [`Roofline`]: what arithmetic and memory together allow.
+//!   ([`rates`]); [`Instruction`]: the kinds of instructions ([`instructions`]); [`Roofline`]: what arithmetic and memory
+//!   together allow.
 //! * [`memory`]: sectors of a global access, wavefronts of a shared load or store, alignment.
 //!
 //! ```
@@ -27,6 +28,7 @@ mod block_size;
 mod capability;
 pub mod clusters;
 pub mod device;
+pub mod instructions;
 pub mod limits;
 pub mod memory;
 pub mod occupancy;
@@ -36,6 +38,7 @@ mod roofline;
 pub use block_size::{BlockSize, DynamicSharedMemory, SquareBlock};
 pub use capability::{ComputeCapability, ParseComputeCapabilityError};
 pub use device::{Device, DeviceClass, DeviceLookupError, Gpcs, TensorCores};
+pub use instructions::Instruction;
 pub use limits::{Limits, MaxClusterSize, PartitionedGlobalCaching, UnknownComputeCapability, WARP_SIZE};
 pub use occupancy::{
     Allocation, BlockLimits, CachePreference, Carveout, ConfigurationError, CurvePoint, Cut, GlobalCaching,
