@@ -3,6 +3,8 @@
 mod arithmetic;
 mod choice;
 mod cost;
+#[cfg(test)]
+mod device_tests;
 mod division;
 mod menu;
 mod operand;
