@@ -82,6 +82,28 @@ fn a_gpu_that_is_not_here_is_planned_for() {
 }
 
 #[test]
+fn gpus_of_every_kind_have_plans_and_rates_of_their_own() {
+    let desk = Desk::new();
+    let of = |gpu: &str, dtype: &str| {
+        let plan = desk.json(&format!("mul real.csv real.csv --dtype {dtype} --plan --gpu {gpu} -q"));
+        assert!(plan["gpu"]["launches"][0]["blocks_per_sm"].as_u64() != Some(0), "{plan}");
+        let floor = plan["gpu"]["floor"]["pair_ops_per_second"].as_f64().unwrap();
+        (plan["gpu"]["multiprocessors"].as_u64().unwrap(), floor)
+    };
+    for (gpu, multiprocessors, halves) in [
+        ("a100", 108, true),
+        ("l4", 58, false),
+        ("rtx4090", 128, false),
+        ("t4", 40, false),
+        ("b200", 148, true),
+    ] {
+        let (found, f64) = of(gpu, "f64");
+        let (_, f32) = of(gpu, "f32");
+        assert_eq!((found, 3.0 * f64 > f32), (multiprocessors, halves), "{gpu}: {f64:e} of {f32:e}");
+    }
+}
+
+#[test]
 fn what_cannot_be_planned_is_refused() {
     let desk = Desk::new();
     desk.put("f64.csv", "1.5\n");

@@ -5,7 +5,8 @@ use crate::{
     families::simt::simt_tiles,
     kernel::{Family, Kernel, Variant},
     launch::{Launch, Role},
-    request::{Form, Request, Target},
+    request::{Form, Request},
+    target::Target,
 };
 use tilewright_core::{Layout, Problem};
 

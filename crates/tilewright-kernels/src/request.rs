@@ -1,6 +1,6 @@
 //! What a recipe is asked for.
 
-use crate::kernel::Variant;
+use crate::{kernel::Variant, target::Target};
 use core::fmt;
 use tilewright_core::{DType, Joining, Problem, SemiringId, Value};
 
@@ -172,31 +172,6 @@ pub struct Alignment {
 impl Alignment {
     /// What device memory allocations start at.
     pub const ALLOCATION: Self = Self { a: 256, b: 256, c: 256 };
-}
-
-/// What a recipe needs to know of a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Compute capability, major and minor.
-    pub compute_capability: (u32, u32),
-    /// Number of multiprocessors.
-    pub multiprocessors: u32,
-    /// Shared memory that one block may have by opting in, in bytes.
-    pub shared_memory_per_block: u32,
-    /// Shared memory of one multiprocessor, in bytes.
-    pub shared_memory_per_multiprocessor: u32,
-}
-
-impl Default for Target {
-    /// An H200: compute capability 9.0, 132 multiprocessors.
-    fn default() -> Self {
-        Self {
-            compute_capability: (9, 0),
-            multiprocessors: 132,
-            shared_memory_per_block: 232_448,
-            shared_memory_per_multiprocessor: 233_472,
-        }
-    }
 }
 
 #[cfg(test)]

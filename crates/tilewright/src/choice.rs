@@ -7,6 +7,8 @@ use crate::{
 };
 use std::{sync::OnceLock, thread::available_parallelism};
 use tilewright_core::{Error, Layout, Semiring};
+#[cfg(feature = "cuda")]
+use tilewright_kernels::{Target, Variant, simt_terms_per_second};
 
 /// Where a product is to be computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +79,7 @@ fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Result
     }
     #[cfg(feature = "cuda")]
     {
-        faster_gpu::<S>(cost, a, b, element)
+        faster_gpu::<S>(cost, a, b)
     }
     #[cfg(not(feature = "cuda"))]
     {
@@ -87,7 +89,7 @@ fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Result
 
 /// Why a GPU that computes this faster, or why not.
 #[cfg(feature = "cuda")]
-fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout, element: usize) -> Result<Why, Why> {
+fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout) -> Result<Why, Why> {
     use tilewright_core::Problem;
     let text = |error: Error| Why::from(error.to_string());
     let (semiring, dtype) = crate::device::identify::<S>().map_err(text)?;
@@ -96,7 +98,7 @@ fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout, element: usize) -> 
         return Err(cost.why(NOT_EVEN_THE_WAY, start + cost.transfer));
     }
     let gpu = present().as_ref().map_err(|why| Why::from(why.clone()))?;
-    let there = start + cost.transfer + cost.on_device(gpu.multiprocessors, gpu.clock_hz, element);
+    let there = start + cost.transfer + cost.on_device(&gpu.target(), Variant { semiring, dtype });
     if cost.here <= there {
         return Err(cost.why("the processor is faster", there));
     }
@@ -123,15 +125,12 @@ const NOT_EVEN_THE_WAY: &str =
     "the processor has it done in less time than the operands would take to any GPU";
 
 /// Opening a device and loading a kernel from the cache, in seconds; an H200 with driver 580.
-#[cfg(any(feature = "cuda", test))]
+#[cfg(feature = "cuda")]
 const DEVICE_START: f64 = 0.4;
 /// Bytes per second between ordinary memory of the host and a device: 10 there and 18 back on an H200.
 const BUS: f64 = 10e9;
 /// Terms per second of a thread of this processor, for 4-byte elements: between that of plus-times (100) and min-plus (50).
 const THREAD: f64 = 70e9;
-/// Terms of 4-byte elements that a multiprocessor computes in a cycle: half of its 128 lanes, which the shared-memory kernels reach.
-#[cfg(any(feature = "cuda", test))]
-const MULTIPROCESSOR: f64 = 64.0;
 
 /// At most `wanted` threads, or all; how many there are does not change while a process runs.
 fn threads(wanted: usize) -> usize {
@@ -143,7 +142,7 @@ fn threads(wanted: usize) -> usize {
 /// Estimates in seconds, each good to a factor of two: near the break-even either choice is fine.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    #[cfg(any(feature = "cuda", test))]
+    #[cfg(feature = "cuda")]
     terms: f64,
     here: f64,
     transfer: f64,
@@ -155,17 +154,16 @@ impl Cost {
         let (terms, bytes) = (m * n * k, (m * k + k * n + m * n) * element as f64);
         let here = terms * element as f64 / 4.0 / (THREAD * threads(wanted) as f64);
         Self {
-            #[cfg(any(feature = "cuda", test))]
+            #[cfg(feature = "cuda")]
             terms,
             here,
             transfer: bytes / BUS,
         }
     }
 
-    #[cfg(any(feature = "cuda", test))]
-    fn on_device(&self, multiprocessors: u32, clock_hz: f64, element: usize) -> f64 {
-        let rate = f64::from(multiprocessors) * clock_hz.max(1.0) * MULTIPROCESSOR;
-        self.terms * (element as f64 / 4.0).max(1.0) / rate
+    #[cfg(feature = "cuda")]
+    fn on_device(&self, gpu: &Target, variant: Variant) -> f64 {
+        self.terms / simt_terms_per_second(gpu, variant)
     }
 
     fn why(&self, what: &'static str, there: f64) -> Why {
@@ -176,20 +174,45 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "cuda")]
+    use tilewright_core::{DType, SemiringId};
 
+    /// Estimated seconds of a square product here, on so many threads, and on a GPU that is open.
+    #[cfg(feature = "cuda")]
+    fn seconds(n: usize, threads: f64, gpu: &str, semiring: SemiringId, dtype: DType) -> [f64; 2] {
+        let square = Layout::row_major(n, n);
+        let cost = Cost::new(square, square, dtype.size(), 1);
+        let target = crate::plan::Gpu::named(gpu).unwrap().target();
+        [cost.here / threads, cost.transfer + cost.on_device(&target, Variant { semiring, dtype })]
+    }
+
+    #[cfg(feature = "cuda")]
     #[test]
     fn small_products_stay_here_and_large_ones_pay_for_the_way() {
-        let of = |a, b| {
-            let cost = Cost::new(a, b, 4, 1);
-            Cost { here: cost.here / 16.0, ..cost }
-        };
-        let cost = |n| of(Layout::row_major(n, n), Layout::row_major(n, n));
-        let there = |n| DEVICE_START + cost(n).transfer + cost(n).on_device(132, 1.98e9, 4);
-        assert!(cost(1000).here < there(1000));
-        assert!(cost(16_384).here > there(16_384));
+        let f32 = |n| seconds(n, 16.0, "h200", SemiringId::PlusTimes, DType::F32);
+        let [here, there] = f32(1000);
+        assert!(here < DEVICE_START + there);
+        let [here, there] = f32(16_384);
+        assert!(here > DEVICE_START + there);
         // A thin product moves more than it computes.
-        let thin = of(Layout::row_major(1 << 20, 4), Layout::row_major(4, 1 << 10));
-        assert!(thin.here < thin.transfer);
+        let thin = Cost::new(Layout::row_major(1 << 20, 4), Layout::row_major(4, 1 << 10), 4, 1);
+        assert!(thin.here / 16.0 < thin.transfer);
+    }
+
+    /// A server has them everywhere, a consumer's GPU for a sixty-fourth of its floats.
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn doubles_go_to_gpus_that_have_units_for_them() {
+        let gpu_wins = |gpu, dtype| {
+            let [here, there] = seconds(8192, 16.0, gpu, SemiringId::PlusTimes, dtype);
+            there < here
+        };
+        let all = ["a100", "h200", "b200", "t4", "l4", "rtx 4090"];
+        assert_eq!(all.map(|gpu| gpu_wins(gpu, DType::F64)), [true, true, true, false, false, false]);
+        assert_eq!(all.map(|gpu| gpu_wins(gpu, DType::F32)), [true; 6]);
+        // Sixteen times what was assumed of all GPUs alike, half of their lanes for elements of four bytes.
+        let [_, there] = seconds(8192, 1.0, "rtx 4090", SemiringId::PlusTimes, DType::F64);
+        assert!(there > 1.0, "{there}");
     }
 
     #[test]

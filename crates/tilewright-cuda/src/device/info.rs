@@ -3,8 +3,9 @@
 use super::driver::Driver;
 use crate::ffi::driver::{Device, device_attribute as attribute};
 use std::ffi::{CStr, c_char, c_int};
-use tilewright_arch::ComputeCapability;
+use tilewright_arch::{ComputeCapability, Device as Listed};
 use tilewright_core::{Error, ErrorKind};
+use tilewright_kernels::Target;
 
 /// A GPU as the driver describes it. Sizes are in bytes, rates in hertz; 0 where the driver does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,28 @@ impl DeviceInfo {
     pub fn all() -> Result<Vec<Self>, Error> {
         let driver = Driver::find()?;
         (0..count(&driver)?).map(|ordinal| Self::read(&driver, ordinal).map(|(_, info)| info)).collect()
+    }
+
+    /// What the table of devices says of it; `None` where it is not there, or has another number of multiprocessors.
+    pub fn listed(&self) -> Option<&'static Listed> {
+        let known = Listed::find(&self.name).ok();
+        known.filter(|known| (known.compute_capability, known.sms) == (self.capability, self.multiprocessors))
+    }
+
+    /// What recipes need to know of it. Rates come from the table of devices, where it has them.
+    pub fn target(&self) -> Target {
+        let target = Target {
+            compute_capability: (self.capability.major().into(), self.capability.minor().into()),
+            multiprocessors: self.multiprocessors,
+            shared_memory_per_block: self.shared_memory_per_block_opt_in,
+            shared_memory_per_multiprocessor: self.shared_memory_per_multiprocessor,
+            clock_hz: self.clock_hz,
+            memory_bytes_per_second: self.memory_bytes_per_second,
+            l2_bytes: self.l2_cache,
+        };
+        let Some(listed) = self.listed().map(Target::of) else { return target };
+        let Target { clock_hz, memory_bytes_per_second, l2_bytes, .. } = listed;
+        Target { clock_hz, memory_bytes_per_second, l2_bytes, ..target }
     }
 
     /// The device with this number.

@@ -188,13 +188,7 @@ impl Engine {
 
     /// What recipes need to know of the device.
     pub fn target(&self) -> Target {
-        let device = self.device();
-        Target {
-            compute_capability: (device.capability.major().into(), device.capability.minor().into()),
-            multiprocessors: device.multiprocessors,
-            shared_memory_per_block: device.shared_memory_per_block_opt_in,
-            shared_memory_per_multiprocessor: device.shared_memory_per_multiprocessor,
-        }
+        self.device().target()
     }
 
     /// Free and total bytes of the device's memory.

@@ -225,14 +225,14 @@ fn workspace(index: usize, dtype: DType, bytes: u64) -> Array {
     Array::zeros(&format!("workspace {index}"), dtype, 1, elements)
 }
 
-/// What recipes need to know of the GPU; where it is no particular one, its multiprocessors stay those of the default.
+/// What recipes need to know of the GPU; where it is no particular one, its multiprocessors and clocks stay those of the default.
 fn target(gpu: &Gpu, default: kernels::Target) -> kernels::Target {
     let capability = gpu.limits.compute_capability;
     kernels::Target {
         compute_capability: (capability.major().into(), capability.minor().into()),
-        multiprocessors: gpu.device.map_or(default.multiprocessors, |device| device.sms),
         shared_memory_per_block: gpu.limits.shared_memory_per_block_optin,
         shared_memory_per_multiprocessor: gpu.limits.shared_memory_per_sm,
+        ..gpu.device.map_or(default, kernels::Target::of)
     }
 }
 

@@ -85,9 +85,7 @@ fn take_engine(gpu: &Gpu) -> Result<Engine, Error> {
     }
     drop(idle);
     // What the table of devices does not say, kernels do not ask for.
-    let (memory, l2_cache) = gpu.device.map_or((16 << 30, 0), |device| {
-        (u64::from(device.memory_gb) * 1_000_000_000, u64::from(device.l2_kib) << 10)
-    });
+    let memory = gpu.device.map_or(16 << 30, |device| u64::from(device.memory_gb) * 1_000_000_000);
     Engine::emulated(tilewright_driver::Gpu {
         name: gpu.name.clone(),
         capability: gpu.capability,
@@ -95,7 +93,7 @@ fn take_engine(gpu: &Gpu) -> Result<Engine, Error> {
         clock_mhz: (gpu.clock_hz / 1e6) as u32,
         memory,
         bandwidth: gpu.bytes_per_second,
-        l2_cache,
+        l2_cache: gpu.l2_bytes,
     })
 }
 

@@ -1,18 +1,12 @@
 //! How many terms of each semiring a GPU could compute in a second.
 //!
-//! plus-times on numbers has a published rate. For the others the bound is the issue of instructions: a multiprocessor
-//! starts one instruction on 32 lanes per scheduler and clock, 128 lanes from 4 schedulers, and [`SLOTS`] says how many
-//! such slots a term takes with the shortest known sequence. Kernels stay below, by register banks and shared units;
-//! loops without memory accesses come close. On an H200 (10^12 terms per second, bound in brackets): f32 add and
-//! three-input minimum 22.6 (22.3), f16 pairs 45.1 (44.6), i16 pairs 33.2 (66.9), i32 23.6 (33.5). The two that
-//! exceed their bound do so by 1 %, within what the clock and its measurement allow.
-//!
-//! Instructions per term: CUDA C++ Programming Guide, "Arithmetic Instructions", and the instruction set reference of
-//! the CUDA binary utilities (VIMNMX3, VIADDMNMX and VHMNMX from 9.0 on).
+//! plus-times on numbers has a published rate. For the others the bound is that of the instructions that a term takes: see
+//! [`terms_per_cycle`]. Kernels stay below, by register banks and shared units; loops without memory accesses come close.
 
 use super::target::Gpu;
-use tilewright_arch::{ComputeCapability, Rate, WARP_SIZE};
+use tilewright_arch::Rate;
 use tilewright_core::{DType, SemiringId};
+use tilewright_kernels::{Variant, terms_per_cycle};
 
 /// An upper bound of the rate of a kind of term.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,68 +68,17 @@ fn operations(gpu: &Gpu, rate: Rate) -> Option<f64> {
     }
 }
 
-/// Issue slots of a lane that a term takes.
-struct Slots {
-    semirings: &'static [SemiringId],
-    dtypes: &'static [DType],
-    /// Before compute capability 9.0, and from then on.
-    slots: [f64; 2],
-    unit: &'static str,
-}
-
-use DType::{Bf16, Bool, F16, F32, F64, I8, I16, I32, I64};
-use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes};
-
-const SLOTS: [Slots; 10] = [
-    // One IMAD, on half of the lanes.
-    Slots {
-        semirings: &[PlusTimes],
-        dtypes: &[I32, I8, I16],
-        slots: [2.0; 2],
-        unit: "32-bit integer multiply-add",
-    },
-    // The low product wide, both cross products: three IMADs.
-    Slots { semirings: &[PlusTimes], dtypes: &[I64], slots: [6.0; 2], unit: "64-bit integer multiply-add" },
-    // An addition each; two terms share a three-input minimum.
-    Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[F32], slots: [2.0, 1.5], unit: "f32 add and min" },
-    Slots {
-        semirings: &[MaxTimes, MinTimes],
-        dtypes: &[F32],
-        slots: [2.0, 1.5],
-        unit: "f32 multiply and min",
-    },
-    Slots { semirings: &[MaxMin, MinMax], dtypes: &[F32, I32], slots: [2.0, 1.5], unit: "min and max" },
-    // Addition and minimum in one instruction.
-    Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[I32], slots: [2.0, 1.0], unit: "i32 add-min" },
-    // Two columns in a word.
-    Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[I16], slots: [1.0, 0.5], unit: "i16x2 add-min" },
-    Slots {
-        semirings: &[MinPlus, MaxPlus],
-        dtypes: &[F16, Bf16],
-        slots: [1.0, 0.75],
-        unit: "f16x2 add and min",
-    },
-    // Two additions with carry, two comparisons, two selections.
-    Slots { semirings: &[MinPlus, MaxPlus], dtypes: &[I64], slots: [6.0; 2], unit: "64-bit add and min" },
-    // c | (a & b) on 32 columns is one LOP3.
-    Slots { semirings: &[OrAnd], dtypes: &[Bool], slots: [1.0 / 32.0; 2], unit: "bitwise and-or" },
-];
-
 fn instructions(gpu: &Gpu, semiring: SemiringId, dtype: DType) -> Option<Peak> {
-    if dtype == F64 {
-        // An arithmetic instruction and a comparison, both on the f64 units.
-        let pair_ops_per_second = operations(gpu, Rate::F64)? / 4.0;
-        return Some(Peak { pair_ops_per_second, unit: "f64 operation and comparison" });
-    }
-    let row = SLOTS.iter().find(|row| row.semirings.contains(&semiring) && row.dtypes.contains(&dtype))?;
-    let is_new = gpu.capability >= ComputeCapability::new(9, 0);
-    let lanes = f64::from(gpu.limits.sub_partitions * WARP_SIZE) * f64::from(gpu.multiprocessors);
-    Some(Peak { pair_ops_per_second: lanes * gpu.clock_hz / row.slots[usize::from(is_new)], unit: row.unit })
+    let (terms, unit) = terms_per_cycle(Variant { semiring, dtype }, gpu.capability)?;
+    let cycles_per_second = f64::from(gpu.multiprocessors) * gpu.clock_hz;
+    Some(Peak { pair_ops_per_second: terms * cycles_per_second, unit })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use DType::{F16, F32, F64, I8, I16, I32};
+    use SemiringId::{MaxTimes, MinPlus, PlusTimes};
 
     #[test]
     fn every_semiring_and_type_has_a_bound_that_measurements_keep() {

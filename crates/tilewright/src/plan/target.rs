@@ -19,6 +19,8 @@ pub struct Gpu {
     pub clock_hz: f64,
     /// Peak memory bandwidth.
     pub bytes_per_second: f64,
+    /// Second-level cache.
+    pub l2_bytes: u64,
     /// What its data sheet says, where the table of devices has it.
     pub device: Option<&'static Device>,
     /// What its multiprocessors offer.
@@ -51,6 +53,7 @@ impl Gpu {
             multiprocessors: device.sms,
             clock_hz: f64::from(device.boost_clock_mhz) * 1e6,
             bytes_per_second: device.memory_bandwidth,
+            l2_bytes: u64::from(device.l2_kib) << 10,
             device: Some(device),
             limits,
         }
@@ -66,15 +69,14 @@ impl Gpu {
             why: e.to_string(),
             hint: String::new(),
         })?;
-        let known = Device::find(&info.name).ok();
-        let device =
-            known.filter(|d| (d.compute_capability, d.sms) == (info.capability, info.multiprocessors));
+        let device = info.listed();
         let driver = Self {
             name: info.name.clone(),
             capability: info.capability,
             multiprocessors: info.multiprocessors,
             clock_hz: info.clock_hz as f64,
             bytes_per_second: info.memory_bytes_per_second as f64,
+            l2_bytes: info.l2_cache,
             device,
             limits,
         };
@@ -88,6 +90,9 @@ impl Gpu {
             multiprocessors: self.multiprocessors,
             shared_memory_per_block: self.limits.shared_memory_per_block_optin,
             shared_memory_per_multiprocessor: self.limits.shared_memory_per_sm,
+            clock_hz: self.clock_hz as u64,
+            memory_bytes_per_second: self.bytes_per_second as u64,
+            l2_bytes: self.l2_bytes,
         }
     }
 }

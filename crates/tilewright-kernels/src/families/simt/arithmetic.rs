@@ -1,7 +1,6 @@
 //! In which words, and how many terms at a time, a product is computed.
 
 use crate::{
-    kernel::Variant,
     request::{Form, Request},
     words::Words,
 };
@@ -17,8 +16,8 @@ pub(crate) struct Arithmetic {
     /// Whether it is right for plain elements alone: floats whose order is that of their bits. The packing looks, and a second launch is
     /// there for others.
     pub looks: bool,
-    /// Words that one multiprocessor computes per cycle where nothing else is done.
-    pub peak: f64,
+    /// Words computed in the time of one number, one term at a time.
+    pub gain: f64,
 }
 
 impl Arithmetic {
@@ -41,49 +40,32 @@ impl Arithmetic {
 }
 
 /// A number a word, one term at a time: right for every variant, layout and GPU.
-pub(crate) const fn numbers(variant: Variant) -> Arithmetic {
-    Arithmetic { words: Words::Numbers, pairs: false, looks: false, peak: peak(variant) }
-}
+pub(crate) const NUMBERS: Arithmetic =
+    Arithmetic { words: Words::Numbers, pairs: false, looks: false, gain: 1.0 };
 
 /// The ways to compute a product on its GPU.
 pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd};
     let variant = request.variant();
-    let plain = numbers(variant);
-    let with = |words, pairs, looks, peak| Arithmetic { words, pairs, looks, peak };
+    let plain = NUMBERS;
+    let with = |words, pairs, looks, gain| Arithmetic { words, pairs, looks, gain };
     if request.form == Form::Plain {
         return vec![plain];
     }
     // Where integers and pairs of 16 bits have instructions that add and select, or select among three.
     let fused = ((9, 0)..(12, 0)).contains(&request.target.compute_capability);
-    // Rates measured on an H200, over that of the tiles.
+    // Measured on an H200.
     match (variant.semiring, variant.dtype) {
-        (OrAnd, _) => vec![plain, with(Words::Bits, false, false, 75.0)],
+        (OrAnd, _) => vec![plain, with(Words::Bits, false, false, 1.17)],
         _ if !fused => vec![plain],
-        (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => vec![plain, with(Words::Halves, true, false, 73.0)],
-        (MinPlus | MaxPlus, DType::I16) => vec![plain, with(Words::Halves, false, false, 75.0)],
-        (MinPlus | MaxPlus, DType::I32) => vec![with(Words::Numbers, true, false, 81.0)],
+        (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => vec![plain, with(Words::Halves, true, false, 1.14)],
+        (MinPlus | MaxPlus, DType::I16) => vec![plain, with(Words::Halves, false, false, 1.17)],
+        (MinPlus | MaxPlus, DType::I32) => vec![with(Words::Numbers, true, false, 1.27)],
         (MinPlus | MaxPlus | MaxTimes | MinTimes, DType::F32) => {
-            vec![plain, with(Words::Numbers, true, true, 79.0)]
+            vec![plain, with(Words::Numbers, true, true, 1.23)]
         }
-        (MaxMin | MinMax, DType::F32) => vec![with(Words::Ordered, true, false, 51.0)],
-        (MaxMin | MinMax, DType::I32) => vec![with(Words::Numbers, true, false, 51.0)],
+        (MaxMin | MinMax, DType::F32) => vec![with(Words::Ordered, true, false, 1.6)],
+        (MaxMin | MinMax, DType::I32) => vec![with(Words::Numbers, true, false, 1.6)],
         _ => vec![plain],
-    }
-}
-
-/// Terms that one multiprocessor computes per cycle where nothing else is done (compute capability 9.0): by the rates of the
-/// instructions that a term takes.
-const fn peak(variant: Variant) -> f64 {
-    use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes};
-    match (variant.semiring, variant.accumulator()) {
-        (PlusTimes, DType::F32) => 128.0,
-        (PlusTimes, DType::I64) => 12.0,
-        (PlusTimes | OrAnd, _) => 64.0,
-        // The selection has an arithmetic unit of its own beside that of the multiplication.
-        (MinPlus | MaxPlus | MaxTimes | MinTimes, DType::F32 | DType::I32) => 64.0,
-        (MinPlus | MaxPlus | MaxTimes | MinTimes, _) => 16.0,
-        (MaxMin | MinMax, DType::F32 | DType::I32) => 32.0,
-        _ => 10.0,
     }
 }

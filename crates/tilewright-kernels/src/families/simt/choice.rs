@@ -10,7 +10,9 @@ use super::{
 use crate::{
     launch::Rejected,
     pack,
-    request::{Form, Request, Target},
+    request::{Form, Request},
+    target::Target,
+    words::Words,
 };
 use std::cmp::Ordering;
 
@@ -96,18 +98,24 @@ const FEW_WAVES: u32 = 4;
 
 /// Bytes of shared memory: the stages, each with a tile of A and of B; in the end what all slices but one have.
 pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
-    let (tile, variant) = (c.tile, request.variant());
-    // Rows are padded by one vector where threads write along k: see `PITCH` in the kernel.
-    let pad = |copy: Copy| if copy.is_along_k() { Tile::vector(variant) } else { 0 };
-    let pitches = tile.block[0] + pad(c.copies[0]) + tile.block[1] + pad(c.copies[1]);
-    let stages = tile.stages * tile.k * pitches;
-    let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
-    let used = stages.max(parts) * c.arithmetic.words.size(variant) as u32;
+    let tile = c.tile;
+    let used = needed_memory(&tile, c.copies, request, c.arithmetic.words);
     // A multiprocessor has little more than one block may have. Blocks of many waves spread by themselves.
     let Target { shared_memory_per_block, multiprocessors, .. } = request.target;
-    let cap = (shared_memory_per_block / (tile.resident + 1) + 1).next_multiple_of(128);
-    let slots = tile.resident * multiprocessors;
+    let cap = (shared_memory_per_block / (c.resident + 1) + 1).next_multiple_of(128);
+    let slots = c.resident * multiprocessors;
     if tile.capped && c.division.blocks() <= FEW_WAVES * slots { used.max(cap) } else { used }
+}
+
+/// Bytes of shared memory that a block has a use for.
+fn needed_memory(tile: &Tile, copies: [Copy; 2], request: &Request, words: Words) -> u32 {
+    let variant = request.variant();
+    // Rows are padded by one vector where threads write along k: see `PITCH` in the kernel.
+    let pad = |copy: Copy| if copy.is_along_k() { Tile::vector(variant) } else { 0 };
+    let pitches = tile.block[0] + pad(copies[0]) + tile.block[1] + pad(copies[1]);
+    let stages = tile.stages * tile.k * pitches;
+    let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
+    stages.max(parts) * words.size(variant) as u32
 }
 
 /// Every division and packing that makes sense with a tile and a way to compute terms.
@@ -118,14 +126,16 @@ fn candidates(
     tile: Tile,
     arithmetic: Arithmetic,
 ) -> Vec<Candidate> {
-    let work = &work.in_words(arithmetic.words);
+    let words = arithmetic.words;
+    let work = &work.in_words(words);
     if request.form == Form::Plain {
         let copies = match work.variant.is_computed_as_it_is() {
             true => [Copy::AlongK, Copy::AlongSide],
             false => [Copy::WidenAlongK, Copy::WidenAlongSide],
         };
         let division = Division::whole(work, &tile);
-        return vec![Candidate { tile, arithmetic, division, copies, packed: [false, false] }];
+        let resident = resident(&tile, copies, request, words);
+        return vec![Candidate { tile, arithmetic, division, copies, packed: [false, false], resident }];
     }
     let direct = operands.map(|o| o.copy(work.variant, arithmetic.words));
     // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
@@ -136,14 +146,26 @@ fn candidates(
     let packable = |i: usize| work.batch == 1 && fits && pays(i);
     let is_asked = |packed: [bool; 2]| request.pack.is_none_or(|asked| asked == packed);
     let mut all = Vec::new();
-    for division in divisions(work, &tile, request.splits) {
-        for packed in [[false, false], [true, false], [false, true], [true, true]] {
-            let is_possible = |i: usize| if packed[i] { packable(i) } else { !must };
-            if is_asked(packed) && (0..2).all(is_possible) {
-                let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
-                all.push(Candidate { tile, arithmetic, division, copies, packed });
-            }
+    for packed in [[false, false], [true, false], [false, true], [true, true]] {
+        let is_possible = |i: usize| if packed[i] { packable(i) } else { !must };
+        if is_asked(packed) && (0..2).all(is_possible) {
+            let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
+            let resident = resident(&tile, copies, request, words);
+            let divisions = divisions(work, &tile, resident, request.splits).into_iter();
+            all.extend(divisions.map(|division| Candidate {
+                tile,
+                arithmetic,
+                division,
+                copies,
+                packed,
+                resident,
+            }));
         }
     }
     all
+}
+
+/// Blocks that share a multiprocessor; at least one, since tiles without room are sorted out afterwards.
+fn resident(tile: &Tile, copies: [Copy; 2], request: &Request, words: Words) -> u32 {
+    tile.resident_on(&request.target, needed_memory(tile, copies, request, words)).max(1)
 }

@@ -1,10 +1,10 @@
 //! What a product costs with a tile and a split: the model by which `simt` chooses.
 //!
-//! Times are in cycles of a multiprocessor. A block's arithmetic takes `tile_m tile_n k / (peak rate)` when the
+//! Times are in cycles of a multiprocessor of the target; constants were fitted on an H200. A block's arithmetic takes `tile_m tile_n k / (peak rate)` when the
 //! multiprocessor is full; blocks run in waves, and the last wave may leave multiprocessors idle or under-filled.
 
-use super::{arithmetic::Arithmetic, division::Division, menu::Tile, operand::Copy};
-use crate::{kernel::Variant, pack, words::Words};
+use super::{arithmetic::Arithmetic, device::peak_beside, division::Division, menu::Tile, operand::Copy};
+use crate::{kernel::Variant, pack, target::Target, words::Words};
 
 /// What is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,9 @@ pub(crate) struct Work {
     pub batch: usize,
     pub variant: Variant,
     pub words: Words,
-    pub multiprocessors: u32,
+    pub target: Target,
+    /// Terms per cycle of a multiprocessor of the target: [`super::device::peak_on`].
+    pub peak: f64,
 }
 
 impl Work {
@@ -37,6 +39,11 @@ impl Work {
         let k = f64::from(self.k) * f64::from(self.words.terms());
         [f64::from(self.m) * k, f64::from(self.n) * f64::from(self.words.columns()) * k]
     }
+
+    /// Bytes per cycle that the target moves to and from memory.
+    fn bandwidth(&self) -> f64 {
+        BANDWIDTH * self.target.bytes_per_cycle()
+    }
 }
 
 /// One way to do it.
@@ -49,11 +56,13 @@ pub(crate) struct Candidate {
     pub copies: [Copy; 2],
     /// Whether A and B are packed into workspaces first.
     pub packed: [bool; 2],
+    /// Blocks that share a multiprocessor of the target.
+    pub resident: u32,
 }
 
-/// Cycles until a kernel launched behind another does its first arithmetic.
+/// Cycles of an H200 until a kernel launched behind another does its first arithmetic.
 const LAUNCH: f64 = 2900.0;
-/// Cycles that a launch of packing, and one of joining parts, take beside moving their data.
+/// Cycles of an H200 that a launch of packing, and one of joining parts, take beside moving their data.
 const PACK: f64 = 460.0;
 const JOIN: f64 = 3800.0;
 /// Cycles of a launch whose turn it is not.
@@ -63,9 +72,11 @@ const FILL: f64 = 780.0;
 const WRITE: f64 = 0.09;
 /// Part of a tile's rate that remains when its loop has guarded copies as well.
 const GUARDED: f64 = 0.964;
-/// Bytes per cycle that the whole GPU moves to and from memory, and those of parts, which partly stay in its cache.
-const BANDWIDTH: f64 = 2000.0;
-const PARTS_BANDWIDTH: f64 = 2900.0;
+/// Part of the peak bandwidth of its memory that the whole GPU reaches.
+const BANDWIDTH: f64 = 0.825;
+/// How much faster parts are moved, which partly stay in a second-level cache of so many bytes; in a smaller one less of them stays.
+const CACHED: f64 = 0.45;
+const CACHE: f64 = (50 << 20) as f64;
 
 impl Candidate {
     /// Whether any tile of A or B sticks out of its operand.
@@ -91,27 +102,28 @@ impl Candidate {
         packed(0) + packed(1) + self.division.part_bytes(work, &self.tile)
     }
 
-    /// The estimated time in cycles.
+    /// The estimated time in cycles of the target.
     pub fn cycles(&self, work: &Work) -> f64 {
         let turns = if self.arithmetic.looks { TURN } else { 0.0 };
-        LAUNCH
-            + turns
+        work.target.relative_clock() * (LAUNCH + turns)
             + self.computing(work).max(self.traffic(work))
             + self.packing(work)
             + self.joining(work)
     }
 
     fn computing(&self, work: &Work) -> f64 {
-        let Tile { block: [m, n], rate, alone, resident, lockstep, .. } = self.tile;
+        let Tile { block: [m, n], rate, alone, lockstep, .. } = self.tile;
+        let Target { multiprocessors, .. } = work.target;
         let Division { tiles, whole, k_split, .. } = self.division;
         let area = f64::from(m) * f64::from(n);
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
         let guards = if self.has_edges(work) { GUARDED } else { 1.0 };
-        let rate = self.arithmetic.peak * rate * copies * guards;
+        let peak = work.peak * self.arithmetic.gain;
+        let rate = peak_beside(peak, work.variant, copies * guards) * rate * self.tile.share(self.resident);
         let inner = |terms: u32| area * f64::from(terms) / rate;
         let outer = FILL + WRITE * area;
-        let slots = work.multiprocessors * resident;
-        let resident = f64::from(resident);
+        let slots = multiprocessors * self.resident;
+        let resident = f64::from(self.resident);
         // What a full wave of blocks takes; a block's own latencies overlap with other blocks.
         let wave = |terms: u32| resident * inner(terms) + outer;
         if 0 < whole && whole < tiles {
@@ -128,7 +140,7 @@ impl Candidate {
         }
         // The first blocks spread over all multiprocessors; later ones go where blocks end, and those of a multiprocessor
         // tend to end together.
-        let spread = (left / f64::from(work.multiprocessors)).ceil();
+        let spread = (left / f64::from(multiprocessors)).ceil();
         let crowd = if waves == 0.0 { spread } else { spread + lockstep * (resident - spread) };
         // Every further block on a multiprocessor fills part of the time that the others leave idle.
         let busy = 1.0 - (1.0 - alone).powf(crowd);
@@ -143,15 +155,16 @@ impl Candidate {
         let results = f64::from(work.m) * f64::from(work.n) * f64::from(work.words.columns());
         let read = work.elements().iter().sum::<f64>() * work.variant.dtype.size() as f64;
         let written = results * work.variant.output().size() as f64;
-        (read + written) * work.batch as f64 / BANDWIDTH
+        (read + written) * work.batch as f64 / work.bandwidth()
     }
 
     fn packing(&self, work: &Work) -> f64 {
         let words = [f64::from(work.m), f64::from(work.n)].map(|side| side * f64::from(work.k));
+        let start = work.target.relative_clock() * PACK;
         let one = |i: usize| {
             let bytes =
                 work.elements()[i] * work.variant.dtype.size() as f64 + words[i] * work.sum_bytes() as f64;
-            PACK + bytes / BANDWIDTH
+            start + bytes / work.bandwidth()
         };
         (0..2).filter(|&i| self.packed[i]).map(one).sum()
     }
@@ -163,6 +176,8 @@ impl Candidate {
         }
         let [m, n] = self.tile.block;
         let parts = f64::from(self.division.part_blocks()) * f64::from(m) * f64::from(n) * work.batch as f64;
-        JOIN + 2.0 * parts * work.sum_bytes() as f64 / PARTS_BANDWIDTH
+        let stays = (work.target.l2_bytes as f64 / CACHE).min(1.0);
+        let bandwidth = work.bandwidth() * (1.0 + CACHED * stays);
+        work.target.relative_clock() * JOIN + 2.0 * parts * work.sum_bytes() as f64 / bandwidth
     }
 }

@@ -1,7 +1,16 @@
 //! What is chosen on which GPU.
 
-use crate::{catalogue::find, kernel::Variant, launch::Recipe, request::Request};
+use super::menu::{self, Tile};
+use crate::{
+    catalogue::find,
+    kernel::Variant,
+    launch::{Launch, Recipe},
+    programs::programs,
+    request::Request,
+    target::Target,
+};
 use std::fmt::Write;
+use tilewright_arch::{ComputeCapability, Device, KernelResources, LaunchConfig, Limits, Occupancy};
 use tilewright_core::{DType, Layout, Problem, SemiringId};
 
 /// The choices on an H200, to which the model was fitted. `TILEWRIGHT_BLESS=1` renews them.
@@ -93,4 +102,141 @@ fn choices_on_an_h200_stay_as_they_are() {
         assert_eq!(found, pinned);
     }
     assert_eq!(all.lines().count(), PINNED.lines().count());
+}
+
+/// GPUs of every kind that the kernels are compiled for.
+const GPUS: [&str; 8] = ["t4", "a100", "a6000", "l4", "rtx 4090", "h200", "b200", "rtx 5090"];
+
+fn target(gpu: &str) -> Target {
+    Target::of(Device::find(gpu).unwrap())
+}
+
+fn on(gpu: &str, variant: Variant, size: [usize; 3]) -> Recipe {
+    let request = Request { target: target(gpu), ..request(variant, size, false) };
+    find("simt").unwrap().recipe(&request).unwrap_or_else(|refusal| panic!("{gpu}, {size:?}: {refusal}"))
+}
+
+/// The launch of the product itself.
+fn product(recipe: &Recipe) -> &Launch {
+    recipe.launches.iter().find(|launch| launch.entry == "simt").unwrap()
+}
+
+/// The tile that was chosen.
+fn tile(recipe: &Recipe) -> Tile {
+    let request = recipe.request().unwrap();
+    let name = product(recipe).program.name.split('.').nth(3).unwrap();
+    let is_chosen = |tile: &&Tile| tile.id().map(|x| x.to_string()).join("x") == name;
+    *menu::tiles(request.variant()).iter().find(is_chosen).unwrap()
+}
+
+/// Blocks of a launch that a multiprocessor holds, by the occupancy calculator and what is recorded of the program.
+fn resident(launch: &Launch, capability: ComputeCapability) -> Option<u32> {
+    let limits = Limits::of(capability).unwrap();
+    let known = launch.program.recorded(&format!("sm_{}{}", capability.major(), capability.minor()))?;
+    let kernel = KernelResources {
+        registers_per_thread: known.registers,
+        static_shared_memory: known.static_shared_memory,
+        ..KernelResources::default()
+    };
+    let config = LaunchConfig {
+        dynamic_shared_memory: launch.dynamic_shared_memory,
+        ..LaunchConfig::threads(launch.block[0])
+    };
+    Some(Occupancy::of(limits, &kernel, &config).unwrap().blocks_per_sm)
+}
+
+#[test]
+fn every_gpu_takes_every_shape_within_its_shared_memory_and_registers() {
+    for gpu in GPUS {
+        let limits = Device::find(gpu).unwrap().limits().unwrap();
+        for variant in VARIANTS {
+            for size in SHAPES {
+                let recipe = on(gpu, variant, size);
+                for launch in &recipe.launches {
+                    assert!(launch.dynamic_shared_memory <= limits.shared_memory_per_block_optin);
+                }
+            }
+        }
+    }
+}
+
+/// The model counts registers by what the tile is compiled for; the compiler has them recorded.
+#[test]
+fn as_many_blocks_are_resident_as_the_model_reckons_with() {
+    let mut seen = 0;
+    for gpu in GPUS {
+        let target = target(gpu);
+        for launch in programs().iter().filter(|launch| launch.entry == "simt") {
+            let Some(found) = resident(launch, target.capability()) else { continue };
+            let variant =
+                VARIANTS.into_iter().find(|v| launch.program.name.starts_with(&format!("simt.{v}.")));
+            let Some(variant) = variant else { continue };
+            let name = launch.program.name.split('.').nth(3).unwrap();
+            let tiles = menu::tiles(variant).iter();
+            let Some(tile) = tiles.clone().find(|t| t.id().map(|x| x.to_string()).join("x") == name) else {
+                continue;
+            };
+            let reckoned = tile.resident_on(&target, launch.dynamic_shared_memory);
+            assert!(found >= reckoned, "{} on {gpu}: {found} blocks, not {reckoned}", launch.program.name);
+            assert!(reckoned == tile.resident || reckoned == found, "{} on {gpu}", launch.program.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen} programs have recorded registers");
+}
+
+#[test]
+fn tiles_keep_on_an_h200_what_they_were_measured_with() {
+    for variant in VARIANTS {
+        for tile in menu::tiles(variant) {
+            // With padding for both operands.
+            let vector = Tile::vector(variant);
+            let pitches = tile.block[0] + tile.block[1] + 2 * vector;
+            let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
+            let elements = (tile.stages * tile.k * pitches).max(parts);
+            let bytes = elements * variant.accumulator().size() as u32;
+            let here = tile.resident_on(&Target::default(), bytes);
+            assert_eq!((here, tile.share(here)), (tile.resident, 1.0), "{}", tile.name());
+        }
+    }
+}
+
+#[test]
+fn large_products_fill_every_gpu() {
+    for gpu in GPUS {
+        let multiprocessors = u64::from(target(gpu).multiprocessors);
+        for variant in VARIANTS {
+            for size in [[4096; 3], [128, 8192, 8192], [64, 64, 262_144]] {
+                let recipe = on(gpu, variant, size);
+                let launch = product(&recipe);
+                let blocks = u64::from(launch.grid[0]) * u64::from(launch.grid[1]);
+                // The most that a last wave may leave idle.
+                let waves = blocks.div_ceil(multiprocessors);
+                let busy = blocks as f64 / (waves * multiprocessors) as f64;
+                assert!(
+                    busy > 0.7,
+                    "{variant} of {size:?} on {gpu}: {blocks} blocks of {}",
+                    tile(&recipe).name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slow_unit_of_doubles_asks_for_no_effort_elsewhere() {
+    let f64 = Variant::new(SemiringId::PlusTimes, DType::F64);
+    // Where arithmetic takes all the time, copies of operands for the sake of speed do not pay.
+    for gpu in ["t4", "l4", "rtx 4090"] {
+        let recipe = on(gpu, f64, [1024; 3]);
+        assert!(recipe.launches.len() <= 2, "{gpu}: {:?}", recipe.details);
+    }
+    let rate =
+        |gpu, dtype| super::simt_terms_per_second(&target(gpu), Variant::new(SemiringId::PlusTimes, dtype));
+    for (gpu, least, most) in
+        [("t4", 0.02, 0.04), ("l4", 0.01, 0.02), ("a100", 0.4, 0.6), ("h200", 0.4, 0.6), ("b200", 0.4, 0.6)]
+    {
+        let part = rate(gpu, DType::F64) / rate(gpu, DType::F32);
+        assert!((least..most).contains(&part), "{gpu}: {part}");
+    }
 }

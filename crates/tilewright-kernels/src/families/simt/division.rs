@@ -92,16 +92,16 @@ fn tiles(work: &Work, tile: &Tile) -> u32 {
     work.m.div_ceil(tile.block[0]).saturating_mul(work.n.div_ceil(tile.block[1]))
 }
 
-/// The divisions worth looking at; the one into `asked` parts alone, where they are asked for, and none where these would take
+/// The divisions worth looking at where so many blocks share a multiprocessor; the one into `asked` parts alone, where they are asked for, and none where these would take
 /// too much memory.
-pub(crate) fn divisions(work: &Work, tile: &Tile, asked: Option<u32>) -> Vec<Division> {
+pub(crate) fn divisions(work: &Work, tile: &Tile, resident: u32, asked: Option<u32>) -> Vec<Division> {
     let even = |whole: u32, parts: u32| Division::split(work, tile, whole, work.k.div_ceil(parts));
     let affordable = |d: &Division| d.part_bytes(work, tile) <= MOST_PARTS.into();
     if let Some(parts) = asked {
         return [even(0, parts.clamp(1, 65_535))].into_iter().filter(affordable).collect();
     }
     let tiles = tiles(work, tile);
-    let slots = work.multiprocessors * tile.resident;
+    let slots = work.target.multiprocessors * resident;
     // A part should be worth filling a pipeline for.
     let most = (work.k / (4 * tile.k)).clamp(1, 65_535);
 
@@ -131,13 +131,14 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, asked: Option<u32>) -> Vec<Div
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{families::simt::menu::tiles, kernel::Variant, words::Words};
+    use crate::{families::simt::menu::tiles, kernel::Variant, target::Target, words::Words};
     use tilewright_core::{DType, SemiringId};
 
     const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
 
     fn work(m: u32, n: u32, k: u32) -> Work {
-        Work { m, n, k, batch: 1, variant: F32, words: Words::Numbers, multiprocessors: 132 }
+        let (words, target) = (Words::Numbers, Target::default());
+        Work { m, n, k, batch: 1, variant: F32, words, target, peak: 128.0 }
     }
 
     /// A slot after another takes the part that is next.
@@ -159,7 +160,7 @@ mod tests {
                 [(4096, 4096, 4096), (64, 64, 262_144), (300, 200, 1), (8, 8, 0), (5000, 3000, 777)]
             {
                 let w = work(m, n, k);
-                for d in divisions(&w, tile, None).into_iter().chain(divisions(&w, tile, Some(3))) {
+                for d in divisions(&w, tile, 2, None).into_iter().chain(divisions(&w, tile, 2, Some(3))) {
                     assert!(d.whole <= d.tiles && d.parts >= 1 && d.k_split % tile.k == 0, "{d:?}");
                     assert!(d.parts == 1 || d.whole < d.tiles, "{d:?}");
                     assert!(
@@ -176,7 +177,7 @@ mod tests {
         let tile = &tiles(F32)[0];
         for (m, k) in [(4096, 4096), (4097, 4097), (6000, 6000), (8192, 8192), (3000, 3000), (5000, 100)] {
             let w = work(m, m, k);
-            for d in divisions(&w, tile, None).into_iter().filter(|d| d.parts > 1) {
+            for d in divisions(&w, tile, tile.resident, None).into_iter().filter(|d| d.parts > 1) {
                 let (found, wanted) = (d.makespan(k, 264), simulated(&d, k, 264));
                 assert!((found - wanted).abs() < 1e-6, "{d:?}: {found}, {wanted}");
             }

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod choice;
 mod cost;
+mod device;
 #[cfg(test)]
 mod device_tests;
 mod division;
@@ -24,8 +25,9 @@ use crate::{
 use arithmetic::Arithmetic;
 use choice::{choose, shared_memory};
 use cost::{Candidate, Work};
+pub use device::simt_terms_per_second;
 use division::Division;
-use menu::Tile;
+use menu::{Tile, tiles};
 use operand::Operand;
 use tilewright_core::Layout;
 
@@ -49,7 +51,7 @@ pub(crate) const SIMT: Kernel = Kernel {
 /// assert!(simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F32)).contains(&[128, 128, 8, 16, 8, 1]));
 /// ```
 pub fn simt_tiles(variant: Variant) -> Vec<[u32; 6]> {
-    menu::tiles(variant).iter().map(Tile::id).collect()
+    tiles(variant).iter().map(Tile::id).collect()
 }
 
 const REDUCE: Source = Source { file: "split_k_reduce.cu", text: include_str!("split_k_reduce.cu") };
@@ -113,7 +115,8 @@ impl Plan {
             batch: batch.count,
             variant: request.variant(),
             words: Words::Numbers,
-            multiprocessors: request.target.multiprocessors,
+            target: request.target,
+            peak: device::peak_on(&request.target, request.variant()),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
     }
