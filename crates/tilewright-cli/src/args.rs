@@ -9,6 +9,7 @@ mod paths;
 mod run;
 mod sizes;
 mod sweep;
+mod tune;
 
 pub use bench::{Bench, Library, Math, Order, Where};
 pub use choice::KernelChoice;
@@ -19,6 +20,7 @@ pub use paths::{Input as PathsInput, Paths};
 pub use run::Run;
 pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
+pub use tune::Tune;
 
 use crate::pages;
 use clap::{
@@ -118,6 +120,7 @@ pub enum Command {
     Mul(Box<Mul>),
     Paths(Box<Paths>),
     Bench(Box<Bench>),
+    Tune(Box<Tune>),
     Explain(Box<Explain>),
     Run(Box<Run>),
     Occupancy(Box<Occupancy>),

@@ -22,6 +22,7 @@ mod progress;
 mod refusal;
 mod run;
 mod terminal;
+mod tune;
 
 use args::{Cli, Command, Format};
 use clap::FromArgMatches;
@@ -58,6 +59,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Gpus(args) => gpus::run(&args, &cli.common),
         Command::Kernels(args) => kernels::run(&args, &cli.common),
         Command::Bench(args) => bench::run(&args, &cli.common),
+        Command::Tune(args) => tune::run(&args, &cli.common),
         Command::Mul(args) => mul::run(&args, &cli.common),
         Command::Paths(args) => paths::run(&args, &cli.common),
         Command::Doctor => doctor::run(&cli.common),

@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::{Desk, keys};
+use support::{Desk, Run, keys};
 
 #[test]
 fn the_processor_is_measured_and_checked() {
@@ -167,4 +167,37 @@ fn nonsense_is_refused() {
     }
     let run = desk.run("bench --backend cpu --sizes 8 --rounds 1 --plot rates.gif");
     assert_eq!((run.code, run.err.contains("no kind of chart")), (Some(2), true), "{}", run.err);
+}
+
+#[test]
+fn tuning_needs_a_gpu_whose_times_mean_something() {
+    let desk = Desk::new();
+    let run = |line: &str, driver: &str| {
+        let mut command = desk.command(line);
+        command.env("TILEWRIGHT_CACHE_DIR", desk.path()).env("TILEWRIGHT_CUDA_PATH", driver);
+        Run::of(command.output().unwrap())
+    };
+    let missing = run("tune 64", "none");
+    assert_eq!(missing.code, Some(4), "{}", missing.err);
+    let emulated = run("tune 64 --semiring min-plus", "emulator");
+    assert_eq!(emulated.code, Some(2), "{}", emulated.err);
+    assert!(emulated.err.contains("the emulator's times say nothing"), "{}", emulated.err);
+    for (line, part) in [
+        ("tune", "SHAPE"),
+        ("tune 64 --list", "cannot be used with"),
+        ("tune 64 --semiring or-and --dtype f32", "or-and"),
+        ("tune 4x4", "neither one side nor MxNxK"),
+    ] {
+        let refused = run(line, "none");
+        assert_eq!(refused.code, Some(2), "{line}: {}", refused.err);
+        assert!(refused.err.contains(part), "{line}: {}", refused.err);
+    }
+    // What is kept can be seen and removed anywhere.
+    for line in ["tune --list", "tune --clear"] {
+        let none = run(&format!("{line} --format json"), "none");
+        let kept: serde_json::Value = serde_json::from_str(&none.out).unwrap();
+        assert_eq!(keys(&kept), ["directory", "removed", "schema", "tunings"]);
+        assert_eq!((&kept["tunings"], &kept["removed"]), (&serde_json::json!([]), &0.into()));
+        assert!(run(line, "none").out.contains("tunings    0"), "{}", run(line, "none").out);
+    }
 }

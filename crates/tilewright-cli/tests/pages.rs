@@ -27,6 +27,7 @@ fn help_is_as_recorded() {
     matches_file("gpus.txt", &desk.ok("gpus --help"));
     matches_file("doctor.txt", &desk.ok("doctor --help"));
     matches_file("bench.txt", &desk.ok("bench --help"));
+    matches_file("tune.txt", &desk.ok("tune --help"));
     matches_file("kernels.txt", &desk.ok("kernels --help"));
     matches_file("cache.txt", &desk.ok("cache --help"));
     matches_file("run.txt", &desk.ok("run --help"));

@@ -19,7 +19,7 @@ mod telemetry;
 mod tool;
 
 pub use architecture::{Architecture, InstructionSet};
-pub use cache::{CacheInfo, CacheKey, CubinCache};
+pub use cache::{CacheInfo, CacheKey, CubinCache, Tuning, Tunings};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{

@@ -76,7 +76,10 @@ pub(crate) fn select_among(
 /// catalogue.
 fn forms(kernel: &Kernel, request: Request) -> Vec<Request> {
     match kernel.family {
-        Family::Production => vec![request, Request { form: Form::Plain, ..request }],
+        Family::Production => {
+            let plain = Request { form: Form::Plain, tile: None, pack: None, splits: None, ..request };
+            vec![request, plain]
+        }
         Family::Ladder | Family::Gallery => vec![request],
     }
 }

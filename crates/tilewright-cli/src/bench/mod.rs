@@ -1,10 +1,10 @@
 //! `tilewright bench`: kernels against each other and against what the hardware can do.
 
-mod case;
+pub mod case;
 mod chart;
 mod cpu;
 mod csv;
-mod cuda;
+pub mod cuda;
 mod library;
 mod measured;
 mod monitor;

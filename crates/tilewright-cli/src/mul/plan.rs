@@ -69,7 +69,6 @@ fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<
 }
 
 fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
-    let gpu = gpu(args, common, backend)?;
     let problem: RefCell<Option<Error>> = RefCell::default();
     let resources = |launch: &Launch, capability| {
         compile(launch, capability).unwrap_or_else(|error| {
@@ -77,10 +76,14 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
             None
         })
     };
-    // A GPU that is not here has a compiler.
-    let is_here = backend == Backend::Emulator || args.gpu.is_none();
-    let planned = if is_here { Plan::here } else { Plan::on_gpu };
-    let plan = planned(query, &gpu, gpu_kernel(args.kernel), &resources)?;
+    let kernel = gpu_kernel(args.kernel);
+    let plan = match (&args.gpu, backend) {
+        (Some(name), Backend::Emulator) => Plan::here(query, &gpu_named(name, common)?, kernel, &resources)?,
+        (None, Backend::Emulator) => Plan::here(query, &Gpu::named(Gpu::EMULATED)?, kernel, &resources)?,
+        // A GPU that is not here has a compiler.
+        (Some(name), _) => Plan::on_gpu(query, &gpu_named(name, common)?, kernel, &resources)?,
+        (None, _) => Plan::on_engine(query, &engine(common)?, kernel, &resources)?,
+    };
     if let Some(error) = problem.into_inner()
         && !common.quiet
     {
@@ -92,17 +95,10 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
     Ok(plan)
 }
 
-/// The GPU that is named, or that is here.
-fn gpu(args: &Mul, common: &Common, backend: Backend) -> Result<Gpu, Failure> {
-    match (&args.gpu, backend) {
-        (Some(name), _) => gpu_named(name, common),
-        (None, Backend::Emulator) => Ok(Gpu::named(Gpu::EMULATED)?),
-        (None, _) => match Engine::shared() {
-            Ok(engine) => Ok(Gpu::present(engine.device())?),
-            Err(error) => {
-                terminal::note(common, "plan", "--gpu NAME plans for a GPU that is not here");
-                Err(error.into())
-            }
-        },
-    }
+/// The GPU that is here.
+fn engine(common: &Common) -> Result<Engine, Failure> {
+    Engine::shared().map_err(|error| {
+        terminal::note(common, "plan", "--gpu NAME plans for a GPU that is not here");
+        error.into()
+    })
 }

@@ -12,6 +12,9 @@
 //! The checksum guards against damage, not against an attacker who can write to the directory.
 
 mod private;
+mod tunings;
+
+pub use tunings::{Tuning, Tunings};
 
 use crate::nvrtc::{NvrtcBuild, Output, Source};
 use etcetera::BaseStrategy;
@@ -65,14 +68,19 @@ impl CacheKey {
         Self(hash.finalize().into())
     }
 
-    fn file_name(self) -> String {
+    /// The key of something that a text says all of.
+    pub(crate) fn of_text(text: &str) -> Self {
+        Self(Sha256::digest(text).into())
+    }
+
+    fn file_name(self, extension: &str) -> String {
         use std::fmt::Write;
-        let mut name = String::with_capacity(2 * DIGEST + EXTENSION.len() + 1);
+        let mut name = String::with_capacity(2 * DIGEST + extension.len() + 1);
         for byte in self.0 {
             // Writing to a string cannot fail.
             let _ = write!(name, "{byte:02x}");
         }
-        name + "." + EXTENSION
+        name + "." + extension
     }
 }
 
@@ -81,6 +89,7 @@ impl CacheKey {
 pub struct CubinCache {
     directory: PathBuf,
     capacity: u64,
+    extension: &'static str,
 }
 
 /// What a cache holds.
@@ -103,14 +112,7 @@ impl CubinCache {
     /// The cache of this user: in `TILEWRIGHT_CACHE_DIR`, or in the user's cache directory. None where `TILEWRIGHT_NO_CACHE` is
     /// set or there is no such directory. Nothing is written yet.
     pub fn of_user() -> Option<Self> {
-        if std::env::var_os(DISABLE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0") {
-            return None;
-        }
-        let root = match std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()) {
-            Some(directory) => PathBuf::from(directory),
-            None => etcetera::choose_base_strategy().ok()?.cache_dir().join("tilewright"),
-        };
-        Some(Self::new(root.join("cubins"), CAPACITY))
+        Some(Self::new(directory_of_user()?.join("cubins"), CAPACITY))
     }
 
     /// A cache in `directory`, which belongs to it alone, of at most `capacity` bytes.
@@ -122,7 +124,7 @@ impl CubinCache {
     /// assert_eq!(cache.info().entries, 0);
     /// ```
     pub fn new(directory: PathBuf, capacity: u64) -> Self {
-        Self { directory, capacity }
+        Self { directory, capacity, extension: EXTENSION }
     }
 
     /// The machine code for `key`, if it is here and whole.
@@ -130,7 +132,7 @@ impl CubinCache {
         if private::trouble_with_directory(&self.directory).is_some() {
             return None;
         }
-        let path = self.directory.join(key.file_name());
+        let path = self.directory.join(key.file_name(self.extension));
         let mut file = private::open(&path)?;
         let mut entry = Vec::new();
         file.read_to_end(&mut entry).ok()?;
@@ -158,7 +160,7 @@ impl CubinCache {
         file.write_all(&key.0)?;
         file.write_all(&Sha256::digest(image))?;
         file.write_all(image)?;
-        file.persist(self.directory.join(key.file_name())).map_err(|error| error.error)?;
+        file.persist(self.directory.join(key.file_name(self.extension))).map_err(|error| error.error)?;
         self.evict();
         Ok(())
     }
@@ -211,7 +213,7 @@ impl CubinCache {
 
     fn entries(&self) -> Vec<Entry> {
         self.files()
-            .filter(|entry| entry.path.extension().is_some_and(|extension| extension == EXTENSION))
+            .filter(|entry| entry.path.extension().is_some_and(|extension| extension == self.extension))
             .collect()
     }
 
@@ -233,6 +235,17 @@ impl CubinCache {
             let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
             Some(Entry { path: file.path(), bytes: metadata.len(), used: metadata.modified().ok()? })
         })
+    }
+}
+
+/// The directory of all caches of this user, if there are to be any.
+fn directory_of_user() -> Option<PathBuf> {
+    if std::env::var_os(DISABLE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0") {
+        return None;
+    }
+    match std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()) {
+        Some(directory) => Some(PathBuf::from(directory)),
+        None => Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("tilewright")),
     }
 }
 

@@ -17,7 +17,7 @@ fn cache(capacity: u64) -> (TempDir, CubinCache) {
 }
 
 fn path(cache: &CubinCache, key: CacheKey) -> PathBuf {
-    cache.directory.join(key.file_name())
+    cache.directory.join(key.file_name(EXTENSION))
 }
 
 #[test]
@@ -220,7 +220,7 @@ mod on_unix {
         fs::rename(&cache.directory, &elsewhere).expect("moved");
         symlink(&elsewhere, &cache.directory).expect("a link");
         is_refused(&cache, "symbolic link");
-        assert!(elsewhere.join(key("a").file_name()).exists());
+        assert!(elsewhere.join(key("a").file_name(EXTENSION)).exists());
     }
 
     #[test]

@@ -103,7 +103,8 @@ pub(crate) fn stream(health: Health) -> Arc<Stream> {
     Stream::new(context(health)).expect("the fake driver refuses nothing")
 }
 
-fn info() -> DeviceInfo {
+/// A device that says nothing of itself.
+pub(crate) fn info() -> DeviceInfo {
     DeviceInfo {
         ordinal: 0,
         name: "a fake GPU".into(),

@@ -22,7 +22,7 @@ pub use module::FunctionAttributes;
 pub use transfer::device_layout;
 
 #[cfg(test)]
-pub(crate) use fake::healthy as fake_stream;
+pub(crate) use fake::{healthy as fake_stream, info as fake_info};
 
 pub(crate) use context::Context;
 pub(crate) use memory::DeviceMemory;

@@ -22,13 +22,13 @@ pub use prepared::{Prepared, PreparedKernel};
 pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 pub use reuse::OperandReuse;
 
-use crate::cache::CubinCache;
+use crate::cache::{CubinCache, Tunings};
 use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DriverKind, DynDeviceMatrix, Pinned, Stream};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tilewright_core::{DType, DynRef, Element, Error, ErrorKind, Layout, MatRef};
-use tilewright_kernels::Target;
+use tilewright_kernels::{Form, Request, Target};
 
 /// A GPU that is ready to compute. Clones share the device's stream and the kernels that were compiled.
 ///
@@ -57,6 +57,8 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     stream: Arc<Stream>,
     cache: Option<CubinCache>,
+    /// Where ways that were measured are kept; `None` where there are none.
+    tunings: OnceLock<Option<Tunings>>,
     compiler: OnceLock<compile::Found>,
     kernels: Mutex<HashMap<compile::Key, Arc<compile::Ready>>>,
     /// Variables of a module and the launches that read them belong together.
@@ -138,8 +140,8 @@ impl Engine {
     }
 
     fn of(stream: Arc<Stream>, cache: Option<CubinCache>) -> Self {
-        let (compiler, kernels, launching, reuses_operands) = Default::default();
-        Self(Arc::new(Inner { stream, cache, compiler, kernels, launching, reuses_operands }))
+        let (tunings, compiler, kernels, launching, reuses_operands) = Default::default();
+        Self(Arc::new(Inner { stream, cache, tunings, compiler, kernels, launching, reuses_operands }))
     }
 
     /// An engine whose driver does nothing.
@@ -189,6 +191,23 @@ impl Engine {
     /// What recipes need to know of the device.
     pub fn target(&self) -> Target {
         self.device().target()
+    }
+
+    /// The same product in the way that `tilewright tune` has found to be the fastest on this device, if it has measured it. An engine that has
+    /// no cache of compiled kernels knows of none, and neither does one whose driver is emulated.
+    pub fn tuned(&self, request: Request) -> Request {
+        let is_free = request.form == Form::Specialised
+            && (request.tile, request.pack, request.splits) == (None, None, None);
+        if !is_free || self.0.cache.is_none() || self.driver_kind() == DriverKind::Emulator {
+            return request;
+        }
+        // Asked once: most users have none.
+        let known = || Tunings::of_user().filter(|tunings| tunings.info().entries > 0);
+        let Some(tunings) = self.0.tunings.get_or_init(known) else { return request };
+        match tunings.find(&request, self.device(), self.context().driver.version()) {
+            Some(way) => way.ask(request),
+            None => request,
+        }
     }
 
     /// Free and total bytes of the device's memory.

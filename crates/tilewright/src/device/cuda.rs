@@ -14,7 +14,8 @@ use tilewright_kernels::{Launch, Recipe, Rejected};
 pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Failure> {
     let began = Instant::now();
     let engine = Engine::shared()?;
-    let select = |asked| select_among(asked, job.options.kernel, &|recipe| can_make(&engine, recipe));
+    let select =
+        |asked| select_among(engine.tuned(asked), job.options.kernel, &|recipe| can_make(&engine, recipe));
     let selection = job.select(a, b, &c, engine.target(), &select)?;
     let passed_over = selection.passed_over.clone();
     let mut ran = run_on(&engine, job, selection, (a, b, c))?;

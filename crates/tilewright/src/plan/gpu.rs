@@ -11,6 +11,7 @@ use super::{
 use crate::selection::{Selection, not_shipped, select, select_with_ptx};
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
 use tilewright_core::{Error, ErrorKind};
+use tilewright_cuda::Engine;
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, kernels};
 
 /// A product on a GPU.
@@ -118,6 +119,21 @@ impl Plan {
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
         Self::of_selection(query, gpu, select_with_ptx(request(query, gpu)?, kernel)?, kernel, resources)
+    }
+
+    /// As [`Plan::here`], for the GPU of an engine: also with the way that was measured to be the fastest, where one was.
+    ///
+    /// # Errors
+    /// As [`Plan::here`]; `unsupported` for a compute capability that nothing is known of.
+    pub fn on_engine(
+        query: &Query,
+        engine: &Engine,
+        kernel: Option<&'static Kernel>,
+        resources: Resources<'_>,
+    ) -> Result<Self, Error> {
+        let gpu = Gpu::present(engine.device())?;
+        let request = engine.tuned(request(query, &gpu)?);
+        Self::of_selection(query, &gpu, select_with_ptx(request, kernel)?, kernel, resources)
     }
 
     fn of_selection(

@@ -65,6 +65,20 @@ pub(crate) fn choose(
     Ok((chosen, rejected))
 }
 
+/// Every candidate that can be used, the fastest by its estimate first.
+pub(crate) fn ranked(request: &Request, work: &Work, operands: [Operand; 2]) -> Vec<Candidate> {
+    let of = |&tile: &Tile| candidates(request, work, operands, tile);
+    let mut all: Vec<_> = tiles(work.variant)
+        .iter()
+        .flat_map(of)
+        .filter(|c| c.workspace(work) <= request.workspace.into())
+        .filter(|c| shared_memory(c, request) <= request.target.shared_memory_per_block)
+        .map(|c| (c, c.cycles(work)))
+        .collect();
+    all.sort_by(faster);
+    all.into_iter().map(|(candidate, _)| candidate).collect()
+}
+
 /// Only parts that are asked for cannot be done without.
 fn most_workspace(request: &Request) -> u64 {
     request.workspace.min(MOST_PARTS)

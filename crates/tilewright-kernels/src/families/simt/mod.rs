@@ -11,6 +11,7 @@ mod menu;
 mod operand;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 use crate::{
     kernel::{Family, Kernel, Make, Variant},
@@ -30,6 +31,7 @@ use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
 use tilewright_core::Layout;
+pub use ways::{Way, simt_ways};
 
 pub(crate) const SIMT: Kernel = Kernel {
     name: "simt",

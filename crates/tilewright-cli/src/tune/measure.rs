@@ -1,0 +1,91 @@
+//! The ways of one product, checked and timed.
+
+use super::chooser;
+use crate::{
+    args::Tune,
+    bench::{case::Case, cuda::Set},
+};
+use std::{cell::RefCell, time::Duration};
+use tilewright::{
+    Element, Error, Matrix, Semiring,
+    cuda::{Competitor, Engine, Pace, Prepared, sets_beyond_cache},
+    semiring::Visit,
+};
+use tilewright_kernels::{Request, Way, find, simt_ways};
+
+/// Long enough for the clock of the device, short enough for turns.
+const SAMPLE: Duration = Duration::from_millis(8);
+/// One execution, and what it takes to know how many fill a sample.
+const WARM_UP: Duration = Duration::from_millis(1);
+
+/// What was measured of a product.
+pub struct Ways {
+    pub request: Request,
+    /// Those that are right, that of the model first.
+    pub ways: Vec<Way>,
+    /// Seconds of each.
+    pub samples: Vec<Vec<f64>>,
+    /// What is wrong with others.
+    pub faults: Vec<String>,
+}
+
+/// Measures the ways that the model puts first.
+///
+/// # Errors
+/// What the device fails with.
+pub fn ways(engine: &Engine, args: &Tune, case: &Case) -> Result<Ways, Error> {
+    case.semiring.visit(case.dtype(), Measure { engine, args, case })?
+}
+
+struct Measure<'a> {
+    engine: &'a Engine,
+    args: &'a Tune,
+    case: &'a Case,
+}
+
+impl Visit for Measure<'_> {
+    type Output = Result<Ways, Error>;
+
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
+        let Self { engine, args, case } = self;
+        let (a, b) = case.operands::<S::Elem>()?;
+        let query = case.query()?;
+        let request =
+            Request { target: engine.target(), ..Request::new(query.problem, query.semiring, query.dtype) };
+        // A way that writes nothing must not find the right result there.
+        let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
+        let set = || -> Result<Set<S::Elem, S::Out>, Error> {
+            Ok(Set { a: engine.upload(a)?, b: engine.upload(b)?, c: engine.upload(wrong.as_ref())? })
+        };
+        let count = sets_beyond_cache(query.work().bytes as u64, engine.device().l2_cache);
+        let sets = RefCell::new((0..count).map(|_| set()).collect::<Result<Vec<_>, _>>()?);
+        let run = |prepared: &Prepared, number: usize| {
+            let set = &mut sets.borrow_mut()[number % count];
+            prepared.run(&set.a, &set.b, &mut set.c)
+        };
+
+        let (mut ways, mut able, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+        for way in simt_ways(&request, args.ways as usize) {
+            let prepared = engine.prepare(find("simt")?.recipe(&way.ask(request))?)?;
+            sets.borrow_mut()[0].c = engine.upload(wrong.as_ref())?;
+            run(&prepared, 0)?;
+            let c = sets.borrow()[0].c.to_matrix()?.into();
+            match case.fault(&c)? {
+                None => {
+                    ways.push(way);
+                    able.push(prepared);
+                }
+                Some(fault) => faults.push(format!("{way}: {fault}")),
+            }
+        }
+        let pace = Pace { warm_up: WARM_UP, sample: SAMPLE, samples: 1, ..Pace::default() };
+        let mut clock = |candidate: usize| -> Result<f64, Error> {
+            let prepared = &able[candidate];
+            let run = Box::new(|number| run(prepared, number));
+            let timings = engine.race(&mut [Competitor { name: String::new(), run }], pace)?;
+            Ok(timings.first().map_or(f64::NAN, |timing| timing.median()))
+        };
+        let samples = chooser::race(able.len(), args.rounds as usize, &mut clock)?;
+        Ok(Ways { request, ways, samples, faults })
+    }
+}
