@@ -201,3 +201,23 @@ fn tuning_needs_a_gpu_whose_times_mean_something() {
         assert!(run(line, "none").out.contains("tunings    0"), "{}", run(line, "none").out);
     }
 }
+
+#[test]
+fn without_a_compiler_the_plain_program_is_measured() {
+    let desk = Desk::new();
+    for (semiring, dtype) in [("min-plus", "f32"), ("or-and", "bool")] {
+        let line =
+            format!("bench --backend cuda --sizes 16 --rounds 1 --semiring {semiring} --dtype {dtype} -q");
+        let mut command = desk.command(&format!("{line} --format csv"));
+        command.env("TILEWRIGHT_CUDA_PATH", "emulator").env("TILEWRIGHT_NVRTC_PATH", "none");
+        let run = Run::of(command.output().unwrap());
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let lines: Vec<_> = run.out.lines().map(|line| line.split(',').collect::<Vec<_>>()).collect();
+        let cell = |name: &str| lines[1][lines[0].iter().position(|column| *column == name).unwrap()];
+        assert_eq!((cell("kernel"), cell("verified")), ("\"simt (plain program)\"", "true"), "{}", run.out);
+        // The bound is beside what was measured.
+        let [peak, rate, part] = ["peak_pair_ops_per_second", "pair_ops_per_second", "peak_fraction"]
+            .map(|name| cell(name).parse::<f64>().unwrap());
+        assert!(peak > 1e12 && (part * peak / rate - 1.0).abs() < 1e-9, "{}", run.out);
+    }
+}

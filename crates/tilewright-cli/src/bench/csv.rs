@@ -5,7 +5,7 @@ use super::report::{Report, Row};
 type Cell = fn(&Report, &Row) -> String;
 
 /// The columns; the names are those of JSON.
-const COLUMNS: [(&str, Cell); 29] = [
+const COLUMNS: [(&str, Cell); 30] = [
     ("semiring", |report, _| report.semiring.into()),
     ("dtype", |report, _| report.dtype.into()),
     ("m", |_, row| row.m.to_string()),
@@ -20,6 +20,7 @@ const COLUMNS: [(&str, Cell); 29] = [
     ("samples", |_, row| row.samples.to_string()),
     ("pair_ops_per_second", |_, row| number(row.pair_ops_per_second)),
     ("flop_per_second", |_, row| number(row.flop_per_second)),
+    ("peak_pair_ops_per_second", |report, row| number(report.peak_of(row))),
     ("operations_per_byte", |_, row| number(Some(row.operations_per_byte))),
     ("peak_fraction", |_, row| number(row.peak_fraction)),
     ("roofline_fraction", |_, row| number(row.roofline_fraction)),

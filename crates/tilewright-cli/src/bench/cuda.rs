@@ -12,7 +12,7 @@ use tilewright::{
     cuda::{Competitor, Cublas, CublasLt, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
     semiring::Visit,
 };
-use tilewright_kernels::{Family, Kernel, Recipe, Refusal, Request, Role, kernels};
+use tilewright_kernels::{Family, Form, Kernel, Recipe, Refusal, Request, Role, kernels};
 
 /// A GPU and what is measured on it.
 pub struct Device {
@@ -28,8 +28,8 @@ type Entry = (&'static Kernel, Result<Recipe, Refusal>);
 
 /// The kernels to measure for a request: those that are named, the ladder with the production kernels, or what the engine
 /// would choose with all production kernels.
-fn recipes(args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
-    let with_recipe = |kernel: &'static Kernel| (kernel, kernel.recipe(request));
+fn recipes(engine: &Engine, args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
+    let with_recipe = |kernel: &'static Kernel| (kernel, recipe(engine, kernel, request));
     let computes = |kernel: &&'static Kernel| kernel.variants.contains(&request.variant());
     let family = |family| kernels().iter().filter(move |kernel| kernel.family == family).filter(computes);
     if !args.kernel.is_empty() {
@@ -48,6 +48,24 @@ fn recipes(args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
     }
     let recipe = choose(request)?;
     Ok(vec![(recipe.kernel(), Ok(recipe))])
+}
+
+/// The recipe of a kernel: that of its plain program, which comes with the catalogue, where there is no compiler for the other.
+fn recipe(engine: &Engine, kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
+    let recipe = kernel.recipe(request)?;
+    let can_be_made =
+        |recipe: &Recipe| recipe.launches().iter().all(|launch| engine.can_make(launch.program()).is_ok());
+    if kernel.family != Family::Production || can_be_made(&recipe) {
+        return Ok(recipe);
+    }
+    let plain = kernel.recipe(&Request { form: Form::Plain, ..*request }).ok().filter(can_be_made);
+    Ok(plain.unwrap_or(recipe))
+}
+
+/// The kernel, and whether it is the plain program of it.
+fn name(recipe: &Recipe) -> String {
+    let is_plain = recipe.request().is_some_and(|request| request.form == Form::Plain);
+    format!("{}{}", recipe.kernel().name, if is_plain { " (plain program)" } else { "" })
 }
 
 impl Device {
@@ -144,19 +162,25 @@ impl Visit for Measure<'_> {
         };
 
         let mut entries = Vec::new();
-        for (kernel, recipe) in recipes(args, &request)? {
+        for (kernel, recipe) in recipes(engine, args, &request)? {
+            let name = recipe.as_ref().map_or_else(|_| kernel.name.to_owned(), name);
             let runner = match recipe {
-                Ok(recipe) => check(Runner::Kernel(Box::new(engine.prepare(recipe)?)), fault)?,
+                Ok(recipe) => match engine.prepare(recipe) {
+                    Ok(prepared) => check(Runner::Kernel(Box::new(prepared)), fault)?,
+                    // Without a compiler others are measured nevertheless.
+                    Err(error) if error.is_unavailable() => Err(Outcome::Refused(error.to_string())),
+                    Err(error) => return Err(error),
+                },
                 Err(refusal) => Err(Outcome::Refused(format!("needs {}; {}", refusal.needs, refusal.found))),
             };
-            entries.push((kernel.name, runner));
+            entries.push((name, runner));
         }
         let of_kernels = entries.iter().filter_map(|(_, runner)| runner.as_ref().ok()?.workspace());
         let workspace = library::workspace(of_kernels);
         if let Some(cublas) = cublas {
             cublas[1].set_workspace(workspace)?;
             let library = library::faster(engine, &*cublas, &sets, pace)?;
-            entries.push((CUBLAS, check(Runner::Library(library), fault)?));
+            entries.push((CUBLAS.to_owned(), check(Runner::Library(library), fault)?));
         }
         if let Some(cublaslt) = cublaslt {
             let runner = match library::fastest(engine, cublaslt, &sets, workspace, pace) {
@@ -164,13 +188,13 @@ impl Visit for Measure<'_> {
                 Err(error) if error.code() == "unsupported" => Err(Outcome::Refused(error.to_string())),
                 Err(error) => return Err(error),
             };
-            entries.push((CUBLASLT, runner));
+            entries.push((CUBLASLT.to_owned(), runner));
         }
 
-        let able = entries.iter().filter_map(|(name, runner)| Some((*name, runner.as_ref().ok()?)));
+        let able = entries.iter().filter_map(|(name, runner)| Some((name, runner.as_ref().ok()?)));
         let mut competitors: Vec<Competitor<'_>> = able
             .map(|(name, runner)| Competitor {
-                name: name.into(),
+                name: name.clone(),
                 run: Box::new(|number| runner.run(&mut sets.borrow_mut()[number % count])),
             })
             .collect();
@@ -195,7 +219,7 @@ impl Visit for Measure<'_> {
                 Ok(_) => timings.next().map(Outcome::Timed),
                 Err(outcome) => Some(outcome),
             };
-            let of = |outcome| Measured::new(Backend::Cuda, name, outcome);
+            let of = |outcome| Measured::new(Backend::Cuda, &name, outcome);
             measured.extend(outcome.map(|outcome| Measured { resources, memory, algorithms, ..of(outcome) }));
         }
         Ok(measured)

@@ -25,6 +25,13 @@ pub struct Report {
     pub results: Vec<Row>,
 }
 
+impl Report {
+    /// The most terms per second that a contender could compute; `None` for the processor.
+    pub fn peak_of(&self, row: &Row) -> Option<f64> {
+        self.machine.gpu.as_ref().filter(|_| row.backend == Backend::Cuda.name())?.peak_pair_ops_per_second
+    }
+}
+
 /// What was measured on.
 #[derive(Serialize)]
 pub struct Machine {
