@@ -23,12 +23,12 @@ pub use cache::{CacheInfo, CacheKey, CubinCache, Tuning, Tunings};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
-    DeviceInfo, DeviceMatrix, Driver, DriverKind, DriverVersion, DynDeviceMatrix, FunctionAttributes, Pinned,
-    device_layout,
+    DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,
+    FunctionAttributes, Pinned, device_layout,
 };
 pub use engine::{
-    CodeArgument, CodeLaunch, Competitor, Engine, LoadedKernel, OperandReuse, Origin, Pace, Prepared,
-    PreparedKernel, Repetitions, Timing, choose, kernels_by_speed, sets_beyond_cache,
+    CodeArgument, CodeLaunch, Competitor, DeviceProduct, Engine, LoadedKernel, OperandReuse, Origin, Pace,
+    Prepared, PreparedKernel, Repetitions, Timing, choose, kernels_by_speed, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};

@@ -3,8 +3,12 @@
 mod common;
 
 use common::{available, gpu};
-use tilewright_core::{Layout, MatMut, MatRef, SemiringId};
-use tilewright_cuda::{Cublas, CublasMath, DeviceInfo, Engine};
+use tilewright_core::{
+    DType, DynMatrix, Element, Extremes, Joining, Layout, MatMut, MatRef, Matrix, PlusTimes, Semiring,
+    SemiringId, Update, Value, reference, semiring::Visit,
+};
+use tilewright_cuda::{Cublas, CublasMath, DeviceInfo, DeviceMut, DeviceProduct, DeviceRef, Engine};
+use tilewright_kernels::Batch;
 
 #[test]
 fn devices_describe_themselves() {
@@ -194,4 +198,167 @@ fn cublas_agrees_with_the_definition_for_every_order() {
 #[test]
 fn all_pass_on_the_emulator() {
     common::all_pass_on_the_emulator();
+}
+
+/// A product of parts of matrices on the device beside the definition on the host.
+struct Parts<'a> {
+    engine: &'a Engine,
+    joining: Joining<Value>,
+}
+
+/// Small whole numbers that every type and every semiring contains.
+fn numbers<T: Element>(rows: usize, cols: usize, salt: usize) -> Matrix<T> {
+    let number = |i: usize, j: usize| (7 * i + 3 * j + i * j % 4 + salt) % 5;
+    let numbers = match T::DTYPE {
+        DType::Bool => Matrix::from_fn(rows, cols, |i, j| number(i, j) == 0).expect("small").into(),
+        dtype => {
+            let numbers =
+                DynMatrix::from(Matrix::from_fn(rows, cols, |i, j| number(i, j) as f64).expect("small"));
+            numbers.as_ref().convert(dtype, Extremes::Absent).expect("small whole numbers")
+        }
+    };
+    numbers.into_typed::<T>().expect("converted")
+}
+
+impl Visit for Parts<'_> {
+    type Output = ();
+
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) {
+        let Self { engine, joining } = self;
+        let id = S::BUILT_IN.expect("built in").id();
+        let (a, b) = (numbers::<S::Elem>(20, 30, 1), numbers::<S::Elem>(25, 40, 2));
+        let mut wanted = numbers::<S::Out>(33, 44, 3);
+        let on_device = [engine.upload(a.as_ref()), engine.upload(b.as_ref())].map(|m| m.expect("uploads"));
+        let mut c = engine.upload(wanted.as_ref()).expect("uploads");
+
+        // Parts that begin anywhere, and C as a transpose.
+        let [part_a, part_b] = [(&on_device[0], [3, 5, 13, 22]), (&on_device[1], [2, 7, 22, 17])].map(
+            |(matrix, [row, col, rows, cols])| {
+                DeviceRef::from(matrix).window(row, col, rows, cols).expect("inside")
+            },
+        );
+        let part_c = DeviceMut::from(&mut c).window(4, 6, 17, 13).expect("inside").t();
+        let product = DeviceProduct::new(id).joining(joining);
+        engine
+            .multiply(&product, part_a, part_b, part_c)
+            .unwrap_or_else(|e| panic!("{id} on {}: {e}", S::Elem::DTYPE));
+
+        let update = if joining.reads_c() { Update::<S>::Accumulate } else { Update::Replace };
+        let (a, b) = (a.as_ref().window(3, 5, 13, 22), b.as_ref().window(2, 7, 22, 17));
+        let target = wanted.as_mut().window(4, 6, 17, 13).expect("inside").t();
+        reference::multiply::<S>(target, a.expect("inside"), b.expect("inside"), &update).expect("admitted");
+        // Nothing outside the part is written.
+        assert_eq!(c.to_matrix().expect("downloads").as_ref(), wanted.as_ref(), "{id} on {}", S::Elem::DTYPE);
+    }
+}
+
+#[test]
+fn parts_of_matrices_on_the_device_are_multiplied_over_every_semiring_and_type() {
+    let Some(engine) = gpu() else { return };
+    // Compiling takes a second each: then every third pair.
+    let step = if tilewright_cuda::Nvrtc::find().is_ok() { 3 } else { 1 };
+    let pairs = SemiringId::ALL.iter().flat_map(|&s| s.dtypes().iter().map(move |&dtype| (s, dtype)));
+    let pairs = pairs.step_by(step);
+    for (number, (semiring, dtype)) in pairs.enumerate() {
+        let joining = if number % 2 == 0 { Joining::Accumulate } else { Joining::Replace };
+        semiring.visit(dtype, Parts { engine: &engine, joining }).expect("defined");
+    }
+}
+
+#[test]
+fn batches_and_scaled_products_stay_on_the_device() {
+    let Some(engine) = gpu() else { return };
+    let (count, n) = (5, 8);
+    let (a, b) = (numbers::<f64>(count * n, n, 1), numbers::<f64>(n, n, 2));
+    let (on_device, shared) =
+        (engine.upload(a.as_ref()).expect("uploads"), engine.upload(b.as_ref()).expect("uploads"));
+    let mut c = engine.upload(numbers::<f64>(count * n, n, 3).as_ref()).expect("uploads");
+    let next = (n * n) as isize;
+    let product = DeviceProduct::new(SemiringId::PlusTimes)
+        .joining(Joining::<Value>::scale(2.0, 3.0))
+        .batch(Batch { count, a: next, b: 0, c: next });
+    let first = DeviceRef::from(&on_device).window(0, 0, n, n).expect("inside");
+    let target = DeviceMut::from(&mut c).window(0, 0, n, n).expect("inside");
+    let prepared = engine.multiply(&product, first, &shared, target).expect("runs");
+    // The same again, without preparing.
+    let first = DeviceRef::from(&on_device).window(0, 0, n, n).expect("inside");
+    let target = DeviceMut::from(&mut c).window(0, 0, n, n).expect("inside");
+    prepared.run_on(first, (&shared).into(), target).expect("runs again");
+    let mut wanted = numbers::<f64>(count * n, n, 3);
+    for _ in 0..2 {
+        reference::multiply::<PlusTimes<f64>>(
+            wanted.as_mut(),
+            a.as_ref(),
+            b.as_ref(),
+            &Update::scale(2.0, 3.0),
+        )
+        .expect("admitted");
+    }
+    assert_eq!(c.to_matrix().expect("downloads").as_ref(), wanted.as_ref());
+}
+
+#[test]
+fn what_does_not_fit_on_the_device_is_refused() {
+    let Some(engine) = gpu() else { return };
+    let zeros = |rows, cols| engine.zeros::<f32>(Layout::row_major(rows, cols)).expect("fits");
+    let (a, b, mut c) = (zeros(4, 6), zeros(6, 5), zeros(4, 5));
+    let product = DeviceProduct::new(SemiringId::MinPlus);
+    let code = |outcome: Result<_, tilewright_core::Error>| {
+        outcome.map(|_: tilewright_cuda::Prepared| ()).expect_err("refused").code()
+    };
+    assert_eq!(code(engine.multiply(&product, &a, &a, &mut c)), "inner-mismatch");
+    assert_eq!(code(engine.multiply(&product, &a, &b, &mut zeros(5, 5))), "result-mismatch");
+    let whole = engine.zeros::<i32>(Layout::row_major(6, 5)).expect("fits");
+    assert_eq!(code(engine.multiply(&product, &a, &whole, &mut c)), "dtype-mismatch");
+    assert_eq!(code(engine.multiply(&DeviceProduct::new(SemiringId::OrAnd), &a, &b, &mut c)), "unsupported");
+    let two = product.batch(Batch { count: 2, a: 0, b: 0, c: 20 });
+    assert_eq!(code(engine.multiply(&two, &a, &b, &mut c)), "out-of-bounds");
+    assert_eq!(
+        code(engine.multiply(&product.batch(Batch { c: 1, ..Batch::ONE }), &a, &b, &mut zeros(4, 6))),
+        "result-mismatch"
+    );
+    let other = Engine::with_cache(0, None).expect("another engine");
+    let stranger = other.zeros::<f32>(Layout::row_major(6, 5)).expect("fits");
+    assert_eq!(code(engine.multiply(&product, &a, &stranger, &mut c)), "unsupported");
+    let outside = DeviceRef::from(&a).window(0, 3, 4, 4).expect_err("outside");
+    assert_eq!(outside.code(), "window-out-of-bounds");
+    // An empty part is a matrix.
+    let none = DeviceRef::from(&a).window(4, 6, 0, 0).expect("inside");
+    assert_eq!(none.to_matrix().expect("nothing").as_ref().layout().rows, 0);
+}
+
+/// Parts by rows, by columns, backwards and with gaps travel there and back, and nothing else is touched.
+#[test]
+fn parts_are_read_and_written_from_the_host() {
+    let Some(engine) = gpu() else { return };
+    for (layout, origin) in [
+        (Layout::row_major(9, 7), 0),
+        (Layout::col_major(9, 7), 0),
+        (Layout::strided(9, 7, -7, 1), 56),
+        (Layout::strided(9, 7, 7, -1), 6),
+    ] {
+        let data: Vec<i32> = (0..63).collect();
+        let view = MatRef::with_origin(&data, layout, origin).expect("fits");
+        let mut on_device = engine.upload(view).expect("uploads");
+        for [row, col, rows, cols] in [[2, 1, 5, 4], [0, 0, 9, 7], [3, 6, 6, 1], [8, 0, 1, 7], [4, 4, 1, 1]] {
+            let part = DeviceRef::from(&on_device).window(row, col, rows, cols).expect("inside");
+            let read = part.t().to_matrix().expect("downloads").into_typed::<i32>().expect("i32");
+            let mut wanted = on_device.to_matrix().expect("downloads");
+            assert_eq!(read.as_ref(), wanted.as_ref().window(row, col, rows, cols).expect("inside").t());
+            let new = numbers::<i32>(cols, rows, 9);
+            let mut part = DeviceMut::from(&mut on_device).window(row, col, rows, cols).expect("inside");
+            part.copy_from(new.as_ref().t().into()).expect("uploads");
+            for i in 0..rows {
+                for j in 0..cols {
+                    wanted[(row + i, col + j)] = new[(j, i)];
+                }
+            }
+            assert_eq!(on_device.to_matrix().expect("downloads").as_ref(), wanted.as_ref(), "{layout:?}");
+        }
+        let mut part = DeviceMut::from(&mut on_device);
+        let wrong = numbers::<i32>(9, 6, 0);
+        assert_eq!(part.copy_from(wrong.as_ref().into()).expect_err("smaller").code(), "result-mismatch");
+        let floats = numbers::<f32>(9, 7, 0);
+        assert_eq!(part.copy_from(floats.as_ref().into()).expect_err("floats").code(), "dtype-mismatch");
+    }
 }

@@ -1,6 +1,6 @@
 //! Dense matrix products over any semiring: `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`.
 //!
-//! # Ten things to do
+//! # Eleven things to do
 //!
 //! **Multiply numbers.** A [`Product`] names its semiring, and takes matrices or views:
 //!
@@ -99,6 +99,26 @@
 //!     Ok(report) => assert_eq!(report.backend, Backend::Cuda),
 //!     Err(error) => assert!(error.is_unavailable(), "{error}"), // no GPU, or no feature `cuda`
 //! }
+//! # Ok::<(), tilewright::Error>(())
+//! ```
+//!
+//! **Keep matrices on a GPU.** They are paid for once; products, also of parts and transposes, transfer nothing. `cuda::Engine` makes
+//! them:
+//!
+//! ```
+//! # #[cfg(feature = "cuda")] {
+//! use tilewright::{Layout, Matrix, SemiringId, cuda::{DeviceMut, DeviceProduct, DeviceRef, Engine}};
+//! match Engine::shared() {
+//!     Ok(engine) => {
+//!         let roads = engine.upload(Matrix::from([[0.0f32, 3.0], [1.0, 0.0]]).as_ref())?;
+//!         let mut steps = engine.zeros::<f32>(Layout::row_major(4, 2))?;
+//!         let (from, to) = (DeviceRef::from(&roads).t(), DeviceMut::from(&mut steps).window(2, 0, 2, 2)?);
+//!         engine.multiply(&DeviceProduct::new(SemiringId::MinPlus), from, &roads, to)?;
+//!         assert_eq!(steps.to_matrix()?[(2, 1)], 1.0);
+//!     }
+//!     Err(error) => assert!(error.is_unavailable(), "{error}"), // no GPU
+//! }
+//! # }
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 //!

@@ -3,6 +3,7 @@
 use super::memory::{DeviceMemory, Direction};
 use super::stream::Stream;
 use super::transfer::{Transfer, transfer};
+use super::view::DeviceRef;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -103,16 +104,37 @@ impl DynDeviceMatrix {
 
     /// The address of element (0, 0) on the device; meaningless when the matrix is empty.
     pub(crate) fn address(&self) -> u64 {
-        self.memory.address() + (self.origin * self.dtype.size()) as u64
+        DeviceRef::from(self).address()
     }
 
-    /// The largest power of two, up to 256, that divides the address of element (0, 0).
+    /// The largest power of two, up to 256, that divides that address.
     pub(crate) fn alignment(&self) -> u64 {
-        1 << self.address().trailing_zeros().min(8)
+        DeviceRef::from(self).alignment()
     }
 
     pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.memory.stream()
+    }
+
+    pub(crate) fn memory(&self) -> &DeviceMemory {
+        &self.memory
+    }
+
+    /// All elements of its memory, on the host.
+    pub(crate) fn download(&self) -> Result<DynMatrix, Error> {
+        let mut all = DynMatrix::zeros(self.dtype, 1, self.bytes() / self.dtype.size())?;
+        // SAFETY: as many bytes as there are here; device memory is cleared, copied from elements or written by kernels,
+        // and holds values of the element type.
+        unsafe { self.memory.read_raw(all.as_mut().as_mut_ptr().cast(), self.bytes())? };
+        Ok(all)
+    }
+
+    /// Writes all elements of its memory.
+    pub(crate) fn overwrite(&self, all: &DynMatrix) -> Result<(), Error> {
+        let all = all.as_ref();
+        let bytes = (all.layout().cols * all.dtype().size()).min(self.bytes());
+        // SAFETY: so many bytes are there on both sides.
+        unsafe { self.memory.write_raw(all.as_ptr().cast(), bytes) }
     }
 
     /// The same memory as a matrix of so many rows. The matrices of a batch lie below each other: the first of them has fewer rows than
@@ -160,11 +182,8 @@ impl DynDeviceMatrix {
                 }
             }
             _ => {
-                let mut all = DynMatrix::zeros(self.dtype, 1, self.bytes() / size)?;
+                let mut all = self.download()?;
                 let start = all.as_mut().as_mut_ptr();
-                // SAFETY: as many bytes as there are here; device memory is cleared, copied from elements or written by kernels,
-                // and holds values of the element type.
-                unsafe { self.memory.read_raw(start.cast(), self.bytes())? };
                 self.layout.check_bounds(self.bytes() / size, self.origin)?;
                 let first =
                     NonNull::new(start.wrapping_add(self.origin * size)).unwrap_or(NonNull::dangling());

@@ -111,6 +111,37 @@ impl DeviceMemory {
     ) -> Result<(), Error> {
         let there = ffi::Side { memory: ffi::DEVICE, host, device: self.address, pitch: width };
         let here = ffi::Side { memory: ffi::HOST, device: 0, pitch, ..there };
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_between(direction, [here, there], (width, height)) }
+    }
+
+    /// Copies lines of `width` bytes without gaps on the host, which begin `offset` bytes behind the beginning here and lie `pitch` bytes
+    /// apart, and waits.
+    ///
+    /// # Safety
+    /// As [`DeviceMemory::copy_rows`].
+    pub(crate) unsafe fn copy_lines(
+        &self,
+        direction: Direction,
+        host: *mut c_void,
+        (offset, pitch): (usize, usize),
+        (width, height): (usize, usize),
+    ) -> Result<(), Error> {
+        let device = self.address + offset as ffi::Address;
+        let there = ffi::Side { memory: ffi::DEVICE, host, device, pitch };
+        let here = ffi::Side { memory: ffi::HOST, device: 0, pitch: width, ..there };
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_between(direction, [here, there], (width, height)) }
+    }
+
+    /// # Safety
+    /// Rows of `width` bytes must be readable and writable on either side.
+    unsafe fn copy_between(
+        &self,
+        direction: Direction,
+        [here, there]: [ffi::Side; 2],
+        (width, height): (usize, usize),
+    ) -> Result<(), Error> {
         let copy = match direction {
             Direction::ToDevice => ffi::rows(here, there, width, height),
             Direction::ToHost => ffi::rows(there, here, width, height),

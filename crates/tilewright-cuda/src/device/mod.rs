@@ -13,6 +13,7 @@ mod memory;
 mod module;
 mod stream;
 mod transfer;
+mod view;
 
 pub use driver::{Driver, DriverKind, DriverVersion};
 pub use info::DeviceInfo;
@@ -20,6 +21,7 @@ pub use matrix::{DeviceMatrix, DynDeviceMatrix};
 pub use memory::Pinned;
 pub use module::FunctionAttributes;
 pub use transfer::device_layout;
+pub use view::{DeviceMut, DeviceRef};
 
 #[cfg(test)]
 pub(crate) use fake::{healthy as fake_stream, info as fake_info};

@@ -2,7 +2,7 @@
 
 use super::fit::{self, Operand};
 use super::{Engine, Prepared};
-use crate::device::{DeviceMatrix, DynDeviceMatrix};
+use crate::device::{DeviceMatrix, DeviceMut, DeviceRef, DynDeviceMatrix};
 use std::sync::Arc;
 use tilewright_core::{Error, ErrorKind, Layout, MatRef, Problem, SemiringId};
 use tilewright_kernels::{Alignment, Buffer, Kernel, Request, Showing};
@@ -75,30 +75,36 @@ impl Prepared {
         b: &DynDeviceMatrix,
         c: &mut DynDeviceMatrix,
     ) -> Result<(), Error> {
-        fit::check(self.recipe(), [operand(a), operand(b), operand(c)])?;
-        for (what, stream) in [("A", a.stream()), ("B", b.stream()), ("C", c.stream())] {
-            if !Arc::ptr_eq(stream, self.engine().stream()) {
+        self.run_on(a.into(), b.into(), c.into())
+    }
+
+    /// As [`Prepared::run`], on parts of matrices.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn run_on(&self, a: DeviceRef<'_>, b: DeviceRef<'_>, c: DeviceMut<'_>) -> Result<(), Error> {
+        let operands = [("A", Buffer::A, a), ("B", Buffer::B, b), ("C", Buffer::C, c.as_ref())];
+        fit::check(self.recipe(), operands.map(|(_, _, matrix)| operand(matrix)))?;
+        for (what, _, matrix) in operands {
+            if !Arc::ptr_eq(matrix.matrix().stream(), self.engine().stream()) {
                 let (what, why) = (format!("this matrix as {what}"), "it belongs to another engine".into());
                 return Err(ErrorKind::Unsupported { what, why, hint: "upload it to this one".into() }.into());
             }
         }
-        let bindings = [
-            (Buffer::A, a.address(), a.bytes()),
-            (Buffer::B, b.address(), b.bytes()),
-            (Buffer::C, c.address(), c.bytes()),
-        ];
+        let bindings =
+            operands.map(|(_, buffer, matrix)| (buffer, matrix.address(), matrix.matrix().bytes()));
         // SAFETY: the matrices have the layouts, alignments and types of the request that the recipe was made for, hold all of its
         // batch, and belong to this engine: their memory is freed only after the work in its stream.
         unsafe { self.launch(&bindings) }
     }
 }
 
-fn operand(matrix: &DynDeviceMatrix) -> Operand {
+fn operand(matrix: DeviceRef<'_>) -> Operand {
     Operand {
         dtype: matrix.dtype(),
         layout: matrix.layout(),
         alignment: matrix.alignment(),
         origin: matrix.origin(),
-        elements: matrix.bytes() / matrix.dtype().size(),
+        elements: matrix.matrix().bytes() / matrix.dtype().size(),
     }
 }

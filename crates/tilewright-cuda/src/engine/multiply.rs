@@ -1,0 +1,105 @@
+//! Products of matrices that stay on the device, by the kernel that is the fastest.
+
+use super::{Engine, Prepared, choose};
+use crate::device::{DeviceMut, DeviceRef};
+use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
+use tilewright_kernels::{Alignment, Batch, Form, Launch, Recipe, Request, find};
+
+/// What is to be computed between matrices on a device.
+///
+/// ```
+/// use tilewright_core::{Joining, SemiringId, Value};
+/// use tilewright_cuda::DeviceProduct;
+/// let shorter = DeviceProduct::new(SemiringId::MinPlus).joining(Joining::Accumulate);
+/// let blend = DeviceProduct::new(SemiringId::PlusTimes).joining(Joining::<Value>::scale(0.5, 2.0));
+/// assert_ne!(shorter, blend);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeviceProduct {
+    semiring: SemiringId,
+    joining: Joining<Value>,
+    batch: Batch,
+}
+
+impl DeviceProduct {
+    /// `C = A ⊗ B`, once.
+    pub const fn new(semiring: SemiringId) -> Self {
+        Self { semiring, joining: Joining::Replace, batch: Batch::ONE }
+    }
+
+    /// The same, joined with the old C.
+    #[must_use]
+    pub const fn joining(self, joining: Joining<Value>) -> Self {
+        Self { joining, ..self }
+    }
+
+    /// The same for several A, B and C: those that are given are the first ones, and the batch says how far it is to the next in the
+    /// same memory.
+    #[must_use]
+    pub const fn batch(self, batch: Batch) -> Self {
+        Self { batch, ..self }
+    }
+}
+
+impl Engine {
+    /// Computes a product of matrices on this device, with any strides; nothing is transferred. The kernel is the one that is the fastest by its
+    /// estimate, or that `tilewright tune` has found; without NVRTC it is the plain program that comes with the catalogue. Returns before the
+    /// device has finished; what is returned can be run again on the same layouts, without choosing and preparing.
+    ///
+    /// Elements are not looked at: those that the semiring does not contain, such as negative numbers in max-times, have results without a
+    /// meaning.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, MatRef, SemiringId};
+    /// use tilewright_cuda::{DeviceProduct, DeviceRef, Engine};
+    /// # let gpu = tilewright_arch::Device::find("a6000").unwrap();
+    /// # let engine = Engine::emulated(gpu.into())?;
+    /// let l = Layout::row_major(3, 3);
+    /// let roads = engine.upload(MatRef::new(&[0, 3, 99, 3, 0, 4, 99, 4, 0], l)?)?;
+    /// let mut distance = engine.zeros::<i32>(l)?;
+    /// engine.multiply(&DeviceProduct::new(SemiringId::MinPlus), &roads, &roads, &mut distance)?;
+    /// assert_eq!(distance.to_matrix()?.as_slice(), [0, 3, 7, 3, 0, 4, 7, 4, 0]);
+    /// // The first row alone, of the transpose.
+    /// let row = DeviceRef::from(&distance).t().window(0, 0, 1, 3)?;
+    /// let mut steps = engine.zeros::<i32>(Layout::row_major(1, 3))?;
+    /// engine.multiply(&DeviceProduct::new(SemiringId::MinPlus), row, &roads, &mut steps)?;
+    /// assert_eq!(steps.to_matrix()?.as_slice(), [0, 3, 7]);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `inner-mismatch` and `result-mismatch` for shapes, `dtype-mismatch` where A and B differ or C cannot hold the result, `unsupported` for
+    /// matrices of another engine and for what no kernel computes, `out-of-bounds` and `aliased` for a batch that the memory does not hold,
+    /// and all that [`Engine::prepare`] and a launch can fail with.
+    pub fn multiply<'a>(
+        &self,
+        product: &DeviceProduct,
+        a: impl Into<DeviceRef<'a>>,
+        b: impl Into<DeviceRef<'a>>,
+        c: impl Into<DeviceMut<'a>>,
+    ) -> Result<Prepared, Error> {
+        let (a, b, c) = (a.into(), b.into(), c.into());
+        let problem = Problem::new(a.layout(), b.layout(), c.as_ref().layout())?;
+        let request = Request {
+            joining: product.joining,
+            batch: product.batch,
+            alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.as_ref().alignment() },
+            target: self.target(),
+            ..Request::new(problem, product.semiring, a.dtype())
+        };
+        let prepared = self.prepare(self.recipe(request)?)?;
+        prepared.run_on(a, b, c)?;
+        Ok(prepared)
+    }
+
+    /// The best recipe whose code can be had.
+    fn recipe(&self, request: Request) -> Result<Recipe, Error> {
+        let can_make = |recipe: &Recipe| {
+            recipe.launches().iter().map(Launch::program).try_for_each(|program| self.can_make(program))
+        };
+        let best = choose(&self.tuned(request))?;
+        let Err(lacking) = can_make(&best) else { return Ok(best) };
+        let plain = find("simt")?.recipe(&Request { form: Form::Plain, ..request })?;
+        can_make(&plain).map_or(Err(lacking), |()| Ok(plain))
+    }
+}
