@@ -37,6 +37,8 @@ pub(crate) enum Make {
     Product(fn(&'static Kernel, &Request) -> Result<Recipe, Refusal>),
     /// An exhibit's parameters.
     Exhibit(&'static Exhibit),
+    /// A closed block, which is no product: see [`crate::closure`].
+    Closure,
 }
 
 /// The part of the catalogue a kernel belongs to.
@@ -162,19 +164,11 @@ impl Kernel {
     /// # Errors
     /// A [`Refusal`] that names the precondition that is not met.
     pub fn recipe(&'static self, request: &Request) -> Result<Recipe, Refusal> {
-        if !self.variants.contains(&request.variant()) {
-            let known = self.variants.iter().map(Variant::to_string).collect::<Vec<_>>().join(", ");
-            return Err(Refusal {
-                kernel: self.name,
-                needs: format!("one of {known}"),
-                found: format!("{} is asked for", request.variant()),
-                hint: "choose another kernel, semiring or element type".into(),
-            });
-        }
+        self.check(request.variant())?;
         match &self.make {
             Make::Rung(rung) => rung.recipe(self, request),
             Make::Product(recipe) => recipe(self, request),
-            Make::Exhibit(_) => Err(Refusal {
+            Make::Exhibit(_) | Make::Closure => Err(Refusal {
                 kernel: self.name,
                 needs: "parameters of its own".into(),
                 found: "a product is asked for".into(),
@@ -183,11 +177,25 @@ impl Kernel {
         }
     }
 
+    /// Refuses a variant that the kernel is not compiled for.
+    pub(crate) fn check(&self, variant: Variant) -> Result<(), Refusal> {
+        if self.variants.contains(&variant) {
+            return Ok(());
+        }
+        let known = self.variants.iter().map(Variant::to_string).collect::<Vec<_>>().join(", ");
+        Err(Refusal {
+            kernel: self.name,
+            needs: format!("one of {known}"),
+            found: format!("{variant} is asked for"),
+            hint: "choose another kernel, semiring or element type".into(),
+        })
+    }
+
     /// The exhibit that this kernel of the gallery is; `None` for kernels that compute products.
     pub fn exhibit(&self) -> Option<&'static Exhibit> {
         match self.make {
             Make::Exhibit(exhibit) => Some(exhibit),
-            Make::Rung(_) | Make::Product(_) => None,
+            Make::Rung(_) | Make::Product(_) | Make::Closure => None,
         }
     }
 
@@ -206,7 +214,7 @@ impl Kernel {
     pub fn show(&'static self, chosen: &[(&str, u32)]) -> Result<Showing, Refusal> {
         match self.make {
             Make::Exhibit(exhibit) => exhibit.show(self, chosen),
-            Make::Rung(_) | Make::Product(_) => Err(Refusal {
+            Make::Rung(_) | Make::Product(_) | Make::Closure => Err(Refusal {
                 kernel: self.name,
                 needs: "a product".into(),
                 found: "parameters are given".into(),

@@ -8,7 +8,7 @@ use crate::{
 
 /// How one kernel does what was asked: launches to run one after another, and the memory they share.
 ///
-/// Only [`Kernel::recipe`] and [`Kernel::show`] make one. An engine writes to device memory as its launches say, so that
+/// Only [`Kernel::recipe`], [`Kernel::show`] and [`crate::closure`] make one. An engine writes to device memory as its launches say, so that
 /// nothing in it can be changed:
 ///
 /// ```compile_fail,E0616
@@ -50,7 +50,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe of an exhibit, without workspace or remarks.
+    /// The recipe of an exhibit or of another launch that is no product, without workspace or remarks.
     pub(crate) fn exhibit(kernel: &'static Kernel, launch: Launch) -> Self {
         Self {
             kernel,
@@ -79,7 +79,7 @@ impl Recipe {
         self.kernel
     }
 
-    /// The product that it was made for; `None` for an exhibit.
+    /// The product that it was made for; `None` for an exhibit and for what is no product.
     pub fn request(&self) -> Option<&Request> {
         self.request.as_ref()
     }
@@ -285,7 +285,7 @@ pub enum Buffer {
     C,
     /// The input of an exhibit.
     Input,
-    /// The output of an exhibit.
+    /// The output of an exhibit, or what a kernel tells besides its result.
     Output,
     /// One of [`Recipe::workspaces`], by its index.
     Workspace(usize),

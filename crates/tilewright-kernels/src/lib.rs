@@ -43,7 +43,10 @@ mod term;
 mod words;
 
 pub use catalogue::{find, kernels};
-pub use families::simt::{Way, simt_terms_per_second, simt_tiles, simt_ways};
+pub use families::{
+    closure::{CLOSURE_SIDE, closure},
+    simt::{Way, simt_terms_per_second, simt_tiles, simt_ways},
+};
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};

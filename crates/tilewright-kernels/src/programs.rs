@@ -2,7 +2,7 @@
 
 use crate::{
     catalogue::kernels,
-    families::simt::simt_tiles,
+    families::{closure, simt::simt_tiles},
     kernel::{Family, Kernel, Variant},
     launch::{Launch, Role},
     request::{Form, Request},
@@ -85,8 +85,8 @@ pub fn readable_programs() -> Vec<Launch> {
     all
 }
 
-/// The programs whose PTX is compressed, in the crate `tilewright-ptx`: all others of the ladder, and the plain one of every variant
-/// of the production kernel.
+/// The programs whose PTX is compressed, in the crate `tilewright-ptx`: all others of the ladder, the plain one of every variant of the
+/// production kernel, and those that close blocks of best paths.
 pub fn archived_programs() -> Vec<Launch> {
     let mut all = Vec::new();
     for kernel in kernels() {
@@ -97,6 +97,7 @@ pub fn archived_programs() -> Vec<Launch> {
             }
         }
     }
+    extend(&mut all, closure::launches());
     let readable = readable_programs();
     all.retain(|launch| readable.iter().all(|other| other.program != launch.program));
     all

@@ -1,3 +1,4 @@
-//! Kernels that products are computed with, a folder for each family: its text, its tiles, what they cost, and its recipe.
+//! Kernels that products and best paths are computed with, a folder for each family: its text, its tiles, what they cost, and its recipe.
 
+pub(crate) mod closure;
 pub(crate) mod simt;
