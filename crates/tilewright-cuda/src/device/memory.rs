@@ -98,6 +98,23 @@ impl DeviceMemory {
         self.stream.synchronize()
     }
 
+    /// Copies rows of `width` bytes that lie `pitch` bytes apart on the device to the beginning, without gaps. Does not wait.
+    ///
+    /// # Safety
+    /// The rows must be memory of this stream's context, and fit this memory.
+    pub(crate) unsafe fn copy_rows_from(
+        &self,
+        source: ffi::Address,
+        (width, height, pitch): (usize, usize, usize),
+    ) -> Result<(), Error> {
+        let to = ffi::Side { memory: ffi::DEVICE, host: ptr::null_mut(), device: self.address, pitch: width };
+        let copy = ffi::rows(ffi::Side { device: source, pitch, ..to }, to, width, height);
+        let entered = self.stream.context.enter()?;
+        // SAFETY: the caller's promise.
+        let code = unsafe { (entered.functions.cuMemcpy2DAsync_v2)(&copy, self.stream.handle()) };
+        self.stream.context.check(code, || format!("copying {height} rows of {width} bytes on the device"))
+    }
+
     /// Copies rows of `width` bytes that lie `pitch` bytes apart on the host and without gaps here, and waits.
     ///
     /// # Safety

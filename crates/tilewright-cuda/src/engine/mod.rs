@@ -6,6 +6,7 @@ mod compile;
 #[cfg(test)]
 mod every_tile;
 mod fit;
+mod in_place;
 mod loaded;
 mod multiply;
 mod prepared;
@@ -18,6 +19,7 @@ mod ways;
 pub use choose::{choose, kernels_by_speed};
 pub use code::{CodeArgument, CodeLaunch};
 pub use compile::Origin;
+pub use in_place::{InPlace, Select};
 pub use loaded::LoadedKernel;
 pub use multiply::DeviceProduct;
 pub use prepared::{Prepared, PreparedKernel};

@@ -1,0 +1,244 @@
+//! Products among blocks of one matrix, in place, and the closure of small ones: what best paths on a device are made of.
+
+use super::fit::{self, Operand};
+use super::{Engine, Prepared};
+use crate::device::{DeviceMatrix, DynDeviceMatrix};
+use std::ops::Range;
+use tilewright_core::{Error, ErrorKind, Joining, Layout, Problem, SemiringId, Value};
+use tilewright_kernels::{Alignment, Buffer, CLOSURE_SIDE, Recipe, Request, closure};
+
+/// The recipe of a product.
+pub type Select<'a> = dyn Fn(Request) -> Result<Recipe, Error> + 'a;
+
+/// A square matrix on the device whose best paths are found in place, block by block. Nothing waits for the device but [`InPlace::gain`].
+///
+/// ```
+/// use tilewright_core::{Layout, MatRef, SemiringId};
+/// use tilewright_cuda::{Engine, InPlace, choose};
+/// let engine = Engine::emulated(tilewright_arch::Device::find("a6000").unwrap().into())?;
+/// let inf = f32::INFINITY;
+/// let weights = [0.0, 3.0, 9.0, inf, 0.0, 4.0, 1.0, inf, 0.0];
+/// let mut d = engine.upload(MatRef::new(&weights, Layout::row_major(3, 3))?)?;
+/// let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0, &|request| choose(&request))?;
+/// paths.close(0..2)?;
+/// paths.pass(0..2, 2..3)?;
+/// paths.close(2..3)?;
+/// paths.pass(2..3, 0..2)?;
+/// assert_eq!(paths.gain()?, None);
+/// assert_eq!(d.to_matrix()?.as_slice(), [0.0, 3.0, 7.0, 5.0, 0.0, 4.0, 1.0, 4.0, 0.0]);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub struct InPlace<'a> {
+    engine: Engine,
+    matrix: &'a mut DynDeviceMatrix,
+    semiring: SemiringId,
+    slack: f64,
+    select: &'a Select<'a>,
+    /// One for all blocks of the same shape.
+    products: Vec<(Request, Prepared)>,
+    /// Those that close blocks, by their rows.
+    closures: Vec<(usize, Prepared)>,
+    /// What a part of a strip was before it was multiplied.
+    strip: DynDeviceMatrix,
+    /// For each vertex that a block begins with, the one in it through which a cycle gains, counted from 1.
+    gains: DeviceMatrix<i32>,
+}
+
+/// Elements of a strip that are copied at a time at least.
+const LEAST_STRIP: usize = 1 << 20;
+/// A copy takes at most this part of the whole matrix, where that is more.
+const PART: usize = 8;
+/// Alignments that kernels make a difference between, in bytes: fewer kinds of blocks are fewer recipes.
+const MOST_ALIGNMENT: u64 = 16;
+
+/// A block: its rows and its columns.
+type Block<'r> = (&'r Range<usize>, &'r Range<usize>);
+
+/// Where a block lies.
+#[derive(Clone, Copy)]
+struct Place {
+    operand: Operand,
+    address: u64,
+    bytes: usize,
+}
+
+impl<'a> InPlace<'a> {
+    /// For a matrix of this engine whose rows lie one after another. `slack` is how far the weight of a cycle may be from the semiring's one by rounding alone.
+    ///
+    /// # Errors
+    /// `not-square`; `unsupported` for other strides, and for a matrix of another engine; `device-memory` where the copy of a part of a strip does not fit.
+    pub fn new(
+        engine: &Engine,
+        matrix: &'a mut DynDeviceMatrix,
+        semiring: SemiringId,
+        slack: f64,
+        select: &'a Select<'a>,
+    ) -> Result<Self, Error> {
+        let Layout { rows, cols, row_stride, col_stride } = matrix.layout();
+        if rows != cols {
+            return Err(ErrorKind::NotSquare { what: "D", rows, cols }.into());
+        }
+        let is_ours = std::sync::Arc::ptr_eq(matrix.stream(), engine.stream());
+        if !is_ours || col_stride != 1 || row_stride < cols as isize {
+            let (what, why) = ("this matrix in place", "it is another engine's, or its rows are apart");
+            let hint = "upload it to this engine, row by row".into();
+            return Err(ErrorKind::Unsupported { what: what.into(), why: why.into(), hint }.into());
+        }
+        let half = rows.div_ceil(2).next_multiple_of(CLOSURE_SIDE);
+        let elements = (rows * rows / PART).max(LEAST_STRIP).min(half * half);
+        Ok(Self {
+            engine: engine.clone(),
+            strip: engine.zeros_dyn(matrix.dtype(), Layout::row_major(1, elements))?,
+            gains: engine.zeros(Layout::row_major(1, rows))?,
+            matrix,
+            semiring,
+            slack,
+            select,
+            products: Vec::new(),
+            closures: Vec::new(),
+        })
+    }
+
+    /// Closes `D[p,p]`, of at most [`CLOSURE_SIDE`] rows, by Floyd and Warshall's loop.
+    ///
+    /// # Errors
+    /// `out-of-bounds`; `unsupported` for a larger block, and a semiring or type without best paths; as [`Engine::prepare`].
+    pub fn close(&mut self, pivot: Range<usize>) -> Result<(), Error> {
+        let rows = pivot.len();
+        if pivot.is_empty() {
+            return Ok(());
+        }
+        let block = self.place((&pivot, &pivot))?;
+        if !self.closures.iter().any(|(known, _)| *known == rows) {
+            let Operand { dtype, layout, .. } = block.operand;
+            let recipe = closure(self.semiring, dtype, layout, self.slack)?;
+            self.closures.push((rows, self.engine.prepare(recipe)?));
+        }
+        let prepared = self.closures.iter().find(|(known, _)| *known == rows);
+        let told = self.gains.address() + (pivot.start * size_of::<i32>()) as u64;
+        let bindings = [(Buffer::C, block.address, block.bytes), (Buffer::Output, told, size_of::<i32>())];
+        match prepared {
+            // SAFETY: the block lies inside the matrix and has the layout of the recipe, there is an integer for every vertex, and the memory of both
+            // is this engine's, which frees it after the work in its stream.
+            Some((_, prepared)) => unsafe { prepared.launch(&bindings) },
+            None => Ok(()),
+        }
+    }
+
+    /// `D[p,r] = D[p,p] ⊗ D[p,r]`, then `D[r,p] = D[r,p] ⊗ D[p,p]` and `D[r,r] = D[r,r] ⊕ D[r,p] ⊗ D[p,r]`, where `D[p,p]` is closed.
+    ///
+    /// # Errors
+    /// `out-of-bounds`; `aliased` where the ranges overlap; as [`Engine::prepare`].
+    pub fn pass(&mut self, pivot: Range<usize>, others: Range<usize>) -> Result<(), Error> {
+        let (p, r) = (&pivot, &others);
+        if p.start < r.end && r.start < p.end {
+            return Err(ErrorKind::Aliased { layout: self.matrix.layout() }.into());
+        }
+        if p.is_empty() || r.is_empty() {
+            return Ok(());
+        }
+        let closed = self.place((p, p))?;
+        let at_a_time = (self.strip.cols() / p.len()).max(1);
+        for cols in parts(r, at_a_time) {
+            let strip = self.place((p, &cols))?;
+            let before = self.copy(strip)?;
+            self.multiply(strip, closed, before, Joining::Replace)?;
+        }
+        for rows in parts(r, at_a_time) {
+            let strip = self.place((&rows, p))?;
+            let before = self.copy(strip)?;
+            self.multiply(strip, before, closed, Joining::Replace)?;
+        }
+        let [c, a, b] = [(r, r), (r, p), (p, r)].map(|block| self.place(block));
+        self.multiply(c?, a?, b?, Joining::Accumulate)
+    }
+
+    /// The first vertex through which a cycle was found to gain; what is in the matrix then is of no use. Waits for the work.
+    ///
+    /// # Errors
+    /// `device` where the device fails.
+    pub fn gain(&self) -> Result<Option<usize>, Error> {
+        let told = self.gains.to_matrix()?;
+        let mut told = told.as_slice().iter().enumerate();
+        Ok(told.find_map(|(first, &vertex)| Some(first + usize::try_from(vertex).ok()?.checked_sub(1)?)))
+    }
+
+    /// A block of the matrix.
+    fn place(&self, (rows, cols): Block<'_>) -> Result<Place, Error> {
+        let whole = self.matrix.layout();
+        let layout = Layout { rows: rows.len(), cols: cols.len(), ..whole };
+        let (elements, size) = (self.matrix.bytes() / self.matrix.dtype().size(), self.matrix.dtype().size());
+        let origin = self.matrix.origin() + rows.start * whole.row_stride.unsigned_abs() + cols.start;
+        if rows.end > whole.rows || cols.end > whole.cols {
+            return Err(ErrorKind::OutOfBounds { layout, origin, len: elements }.into());
+        }
+        let address = self.matrix.address() + ((origin - self.matrix.origin()) * size) as u64;
+        let alignment = alignment(address);
+        let operand = Operand { dtype: self.matrix.dtype(), layout, alignment, origin, elements };
+        Ok(Place { operand, address, bytes: (elements - origin) * size })
+    }
+
+    /// What a strip is now, beside the matrix.
+    fn copy(&self, strip: Place) -> Result<Place, Error> {
+        let Operand { layout: Layout { rows, cols, row_stride, .. }, dtype, .. } = strip.operand;
+        let (layout, size) = (Layout::row_major(rows, cols), dtype.size());
+        layout.check_bounds(self.strip.cols(), 0)?;
+        // SAFETY: the strip lies inside the matrix, and has been found to fit into the copy.
+        unsafe {
+            self.strip.copy_rows_from(strip.address, (cols * size, rows, row_stride.unsigned_abs() * size))?
+        };
+        let (address, elements) = (self.strip.address(), self.strip.cols());
+        let operand = Operand { dtype, layout, alignment: alignment(address), origin: 0, elements };
+        Ok(Place { operand, address, bytes: self.strip.bytes() })
+    }
+
+    fn multiply(&mut self, c: Place, a: Place, b: Place, joining: Joining<Value>) -> Result<(), Error> {
+        let problem = Problem::new(a.operand.layout, b.operand.layout, c.operand.layout)?;
+        let [a_to, b_to, c_to] = [a, b, c].map(|place| place.operand.alignment);
+        let workspace = self.matrix.bytes() as u64 / 2;
+        let request = Request {
+            joining,
+            alignment: Alignment { a: a_to, b: b_to, c: c_to },
+            target: self.engine.target(),
+            workspace,
+            ..Request::new(problem, self.semiring, a.operand.dtype)
+        };
+        if !self.products.iter().any(|(known, _)| *known == request) {
+            let recipe = (self.select)(request)?;
+            let room = |recipe: &Recipe| recipe.workspaces().iter().sum::<u64>();
+            let taken: u64 = self.products.iter().map(|(_, prepared)| room(prepared.recipe())).sum();
+            if taken + room(&recipe) > 2 * workspace {
+                self.products.retain(|(_, prepared)| room(prepared.recipe()) == 0);
+            }
+            self.products.push((request, self.engine.prepare(recipe)?));
+        }
+        let Some((_, prepared)) = self.products.iter().find(|(known, _)| *known == request) else {
+            return Ok(());
+        };
+        fit::check(prepared.recipe(), [a.operand, b.operand, c.operand])?;
+        let bindings = [(Buffer::A, a), (Buffer::B, b), (Buffer::C, c)];
+        let bindings = bindings.map(|(role, place)| (role, place.address, place.bytes));
+        // SAFETY: the blocks have the layouts, alignments and types of the request that the recipe was made for, lie inside memory of this engine, which is
+        // freed after the work in its stream, and the one that is written has no element in common with the others.
+        unsafe { prepared.launch(&bindings) }
+    }
+}
+
+impl std::fmt::Debug for InPlace<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InPlace")
+            .field("matrix", &self.matrix)
+            .field("semiring", &self.semiring)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The power of two, up to [`MOST_ALIGNMENT`], that divides an address.
+fn alignment(address: u64) -> u64 {
+    MOST_ALIGNMENT.min(1 << address.trailing_zeros().min(63))
+}
+
+fn parts(range: &Range<usize>, at_a_time: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    let end = range.end;
+    range.clone().step_by(at_a_time).map(move |start| start..(start + at_a_time).min(end))
+}
