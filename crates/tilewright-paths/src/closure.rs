@@ -4,7 +4,8 @@ use crate::{
     block,
     blocks::Blocks,
     cycle,
-    options::Options,
+    device::Device,
+    options::{check_cancelled, tell},
     pass::Pass,
     range::{self, Range},
     reach,
@@ -14,7 +15,7 @@ use crate::{
 use tilewright_core::{
     DType, Element, Error, ErrorKind, Extremes, Layout, MatMut, MatRef, MaxPlus, MinPlus, SemiringId,
 };
-use tilewright_cpu::Isa;
+use tilewright_cpu::{Isa, Options};
 
 /// Turns weights of edges into weights of the best paths, in place: `D[i,j] = ⊕` over all paths from `i` to `j`, those without an edge
 /// (`D[i,i]` is no worse than [`ONE`](tilewright_core::Semiring::ONE)) included.
@@ -36,20 +37,46 @@ use tilewright_cpu::Isa;
 /// # Errors
 /// `not-square`; `outside-domain` for an edge whose weight the semiring does not contain; `negative-cycle` (the vertices are in the order of
 /// a turn; others may lie between them); `conversion` for a path whose weight the integer type cannot hold; `out-of-memory`; `cancelled`. `D` is undefined then.
-pub fn close<S: PathSemiring>(mut d: MatMut<'_, S::Weight>, options: &Options<'_>) -> Result<(), Error> {
+pub fn close<S: PathSemiring>(d: MatMut<'_, S::Weight>, options: &Options<'_>) -> Result<(), Error> {
+    close_by::<S>(d, None, options)
+}
+
+/// As [`close`], on a device. `D` is as it was after a `negative-cycle`.
+///
+/// # Errors
+/// As [`close`]; `unsupported` for a semiring or type that the device does not compute; whatever a device fails with.
+pub fn close_on<S: PathSemiring>(
+    device: &dyn Device,
+    d: MatMut<'_, S::Weight>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    close_by::<S>(d, Some(device), options)
+}
+
+fn close_by<S: PathSemiring>(
+    mut d: MatMut<'_, S::Weight>,
+    device: Option<&dyn Device>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
     check_square("D", d.layout())?;
-    if let Some(built_in) = S::BUILT_IN
+    if device.is_none()
+        && let Some(built_in) = S::BUILT_IN
         && let Some(reached) = built_in.result(d.reborrow()).typed::<bool>()
     {
         return reach::close(reached, options);
     }
     match prepare::<S>(d.reborrow())? {
-        Prepared::Wide => close_wide::<S>(d, options),
-        Prepared::Fits { margin, slack } => match run::<S>(d.reborrow(), margin, slack, options) {
-            Err(Stopped::Gain(vertex)) => Err(cycle::name::<S>(d.as_ref(), vertex, slack)),
-            Err(Stopped::Failed(error)) => Err(error),
-            Ok(()) => Ok(()),
-        },
+        Prepared::Wide => close_wide::<S>(d, device, options),
+        Prepared::Fits { margin, slack } => {
+            let gain = match device {
+                None => run::<S>(d.reborrow(), margin, slack, options)?,
+                Some(device) => {
+                    let built_in = S::BUILT_IN.ok_or_else(unsupported::<S>)?;
+                    device.close(built_in.id(), built_in.result(d.reborrow()), slack.most(), options)?
+                }
+            };
+            gain.map_or(Ok(()), |vertex| Err(cycle::name::<S>(d.as_ref(), vertex, slack)))
+        }
     }
 }
 
@@ -57,12 +84,13 @@ pub fn close<S: PathSemiring>(mut d: MatMut<'_, S::Weight>, options: &Options<'_
 pub(crate) fn close_to<S: PathSemiring>(
     w: MatRef<'_, S::Weight>,
     mut d: MatMut<'_, S::Weight>,
+    device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
     check_square("W", w.layout())?;
     // SAFETY: the shapes are equal.
     d.fill_with(|i, j| unsafe { w.get_unchecked(i, j) });
-    close::<S>(d, options).map_err(|error| match error.kind() {
+    close_by::<S>(d, device, options).map_err(|error| match error.kind() {
         ErrorKind::NegativeCycle { cycle, .. } => {
             let slack = Slack::new::<S>(w.rows(), largest::<S>(w.iter()));
             cycle::name::<S>(w, cycle.first().copied().unwrap_or(0), slack)
@@ -114,53 +142,45 @@ fn prepare<S: PathSemiring>(mut d: MatMut<'_, S::Weight>) -> Result<Prepared<S::
     Ok(Prepared::Fits { margin, slack })
 }
 
-/// Why a closure ended early.
-enum Stopped {
-    /// A cycle through this vertex gains.
-    Gain(usize),
-    /// A product was refused, ran out of memory, or was cancelled.
-    Failed(Error),
-}
-
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
+/// Closes what is prepared, or gives the first vertex through which a cycle gains.
 fn run<S: PathSemiring>(
     d: MatMut<'_, S::Weight>,
     margin: S::Weight,
     slack: Slack,
     options: &Options<'_>,
-) -> Result<(), Stopped> {
+) -> Result<Option<usize>, Error> {
     let (n, isa) = (d.rows(), Isa::choose(options.isa)?);
     let pass = Pass::<S> { n, margin, isa, options };
     let mut d = Blocks::new(d);
     for step in schedule::steps(n) {
-        options.check_cancelled()?;
+        check_cancelled(options)?;
         match &step {
             Step::Close { pivot } => {
-                let gain = block::close::<S>(d.one((pivot, pivot)), slack, isa);
-                gain.map_err(|vertex| Stopped::Gain(pivot.start + vertex))?;
-                options.tell(step.terms());
+                if let Err(vertex) = block::close::<S>(d.one((pivot, pivot)), slack, isa) {
+                    return Ok(Some(pivot.start + vertex));
+                }
+                tell(options, step.terms());
             }
             Step::Pass { pivot, others } => pass.run(&mut d, pivot, others)?,
         }
     }
     // Threads that helped may have left something undone.
-    Ok(options.check_cancelled()?)
+    check_cancelled(options).map(|()| None)
 }
 
 /// Closes a copy in 64 bits, because sums may leave the range in which products are computed.
-fn close_wide<S: PathSemiring>(d: MatMut<'_, S::Weight>, options: &Options<'_>) -> Result<(), Error> {
+fn close_wide<S: PathSemiring>(
+    d: MatMut<'_, S::Weight>,
+    device: Option<&dyn Device>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
     let Some(built_in) = S::BUILT_IN else { return Ok(()) };
     let mut d = built_in.result(d);
     let wide = d.as_ref().convert(DType::I64, Extremes::Absent)?;
     let mut wide = wide.into_typed::<i64>().map_err(|_| unsupported::<S>())?;
     match built_in.id() {
-        SemiringId::MaxPlus => close::<MaxPlus<i64>>(wide.as_mut(), options)?,
-        _ => close::<MinPlus<i64>>(wide.as_mut(), options)?,
+        SemiringId::MaxPlus => close_by::<MaxPlus<i64>>(wide.as_mut(), device, options)?,
+        _ => close_by::<MinPlus<i64>>(wide.as_mut(), device, options)?,
     }
     let narrow =
         tilewright_core::DynMatrix::from(wide).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;

@@ -6,12 +6,17 @@ use tilewright_core::{Element, Error, ErrorKind, MatRef};
 /// The error for a matrix in which a cycle through `vertex` gains: Bellman and Ford's relaxation from everywhere at once, until the edges that were
 /// taken last form a cycle.
 pub(crate) fn name<S: PathSemiring>(w: MatRef<'_, S::Weight>, vertex: usize, slack: Slack) -> Error {
+    let otherwise = || error::<S>((vec![vertex], S::clean(w[(vertex, vertex)])));
+    check::<S>(w, slack).err().unwrap_or_else(otherwise)
+}
+
+/// # Errors
+/// `negative-cycle`: one that gains.
+pub(crate) fn check<S: PathSemiring>(w: MatRef<'_, S::Weight>, slack: Slack) -> Result<(), Error> {
     let n = w.rows();
     let edges = (0..n).flat_map(|i| (0..n).map(move |j| (i, j, S::clean(w[(i, j)]))));
     let edges = edges.filter(|&(_, _, weight)| !S::is_absent(weight));
-    error::<S>(
-        find::<S, _>(n, || edges.clone(), slack).unwrap_or((vec![vertex], S::clean(w[(vertex, vertex)]))),
-    )
+    find::<S, _>(n, || edges.clone(), slack).map_or(Ok(()), |cycle| Err(error::<S>(cycle)))
 }
 
 /// The error for a cycle of this weight.

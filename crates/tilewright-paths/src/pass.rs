@@ -2,14 +2,13 @@
 
 use crate::{
     blocks::Blocks,
-    options::Options,
     semiring::PathSemiring,
     sparse,
     thin::{Nearest, thin},
 };
 use core::ops::Range;
 use tilewright_core::{Error, MatMut, MatRef, Matrix, Update};
-use tilewright_cpu::{Isa, multiply};
+use tilewright_cpu::{Isa, Options, multiply};
 
 /// Bytes of a strip that are copied at a time at least: enough rows for products of full speed.
 const LEAST_BYTES: usize = 8 << 20;
@@ -98,7 +97,7 @@ impl<S: PathSemiring> Pass<'_, S> {
         b: MatRef<'_, S::Weight>,
         update: &Update<S>,
     ) -> Result<(), Error> {
-        multiply::<S>(c, a, b, update, &self.options.cpu()).map(|_| ())
+        multiply::<S>(c, a, b, update, self.options).map(|_| ())
     }
 }
 

@@ -1,15 +1,17 @@
 //! The best paths of a graph: what users call.
 
 use crate::{
-    closure,
+    closure, cycle,
+    device::Device,
     graph::Graph,
     heap::Heap,
-    options::Options,
+    options::{check_cancelled, tell},
     plan::{Method, Plan, plan},
     range::{self, Range},
     route::{Predecessors, Route, follow},
+    schedule,
     search::Prepared,
-    semiring::PathSemiring,
+    semiring::{PathSemiring, Slack, largest},
     share::share,
     steps,
     tree::{NO_PREDECESSOR, Trees, tight_edges},
@@ -19,7 +21,7 @@ use std::{cell::RefCell, sync::OnceLock};
 use tilewright_core::{
     DynMatrix, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus, SemiringId,
 };
-use tilewright_cpu::Isa;
+use tilewright_cpu::{Isa, Options};
 
 /// The best paths between all pairs of vertices: `D[i,j] = ⊕` over all paths from `i` to `j` of the weights of their edges, joined by ⊗. Paths without an
 /// edge count: `D[i,i]` is [`ONE`](tilewright_core::Semiring::ONE).
@@ -51,6 +53,7 @@ pub struct Paths<'a, S: PathSemiring> {
     method: Method,
     steps: Option<u32>,
     options: Options<'a>,
+    device: Option<&'a dyn Device>,
 }
 
 enum Weights<'a, S: PathSemiring> {
@@ -88,7 +91,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     }
 
     fn of(weights: Weights<'a, S>) -> Self {
-        Self { weights, method: Method::Auto, steps: None, options: Options::default() }
+        Self { weights, method: Method::Auto, steps: None, options: Options::default(), device: None }
     }
 
     /// Computes in this way; [`Method::Auto`] unless called.
@@ -116,6 +119,12 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         Self { options, ..self }
     }
 
+    /// Closes and multiplies matrices there, and not on this processor, which still searches and finds predecessors.
+    #[must_use]
+    pub fn device(self, device: &'a dyn Device) -> Self {
+        Self { device: Some(device), ..self }
+    }
+
     /// Vertices.
     pub fn vertices(&self) -> usize {
         match self.weights {
@@ -136,9 +145,10 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         let threads =
             if self.options.threads == 0 { rayon::current_num_threads() } else { self.options.threads };
         let asked = if self.steps.is_some() { Method::Dense } else { self.method };
-        let mut plan = plan::<S>(self.vertices(), edges, asked, threads, Isa::choose(self.options.isa)?);
+        let isa = Isa::choose(self.options.isa)?;
+        let mut plan = plan::<S>(self.vertices(), edges, asked, threads, isa, self.device);
         if let Some(most) = self.steps {
-            let products = f64::from(steps::products(most));
+            let products = schedule::products(most) as f64;
             plan.work *= products;
             plan.dense_seconds *= products;
             plan.bytes = plan.bytes.saturating_mul(3);
@@ -153,7 +163,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     /// `conversion` for a path whose weight the integer type cannot hold; `out-of-memory`; `cancelled`.
     pub fn distances(&self) -> Result<Matrix<S::Weight>, Error> {
         match self.steps {
-            Some(most) => steps::distances::<S>(self.dense()?.as_ref(), most, &self.options),
+            Some(most) => steps::distances::<S>(self.dense()?.as_ref(), most, self.device, &self.options),
             None if self.is_wide()? => self.in_64_bits(|wide| wide.distances(), |wide| wide.distances()),
             None => self.solve(),
         }
@@ -209,12 +219,24 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         Ok(follow(from, to, n, |stop| before[stop]))
     }
 
+    /// Looks for a cycle that makes paths better, by relaxing every edge until nothing changes; all paths would be found in less time.
+    ///
+    /// # Errors
+    /// `negative-cycle` names the vertices of one; as [`Paths::distances`] for weights.
+    pub fn check_cycles(&self) -> Result<(), Error> {
+        let Weights::Dense(w) = self.weights else {
+            return Prepared::new(self.graph()?.get()).map(|_| ());
+        };
+        range::find::<S>(w)?;
+        cycle::check::<S>(w, Slack::new::<S>(w.rows(), largest::<S>(w.iter())))
+    }
+
     /// Weights by the planned method, where sums stay in range.
     fn solve(&self) -> Result<Matrix<S::Weight>, Error> {
         let n = self.vertices();
         let mut d = Matrix::filled(n, n, S::ZERO)?;
         if self.plan()?.method == Method::Dense {
-            closure::close_to::<S>(self.dense()?.as_ref(), d.as_mut(), &self.options)?;
+            closure::close_to::<S>(self.dense()?.as_ref(), d.as_mut(), self.device, &self.options)?;
             return Ok(d);
         }
         let graph = self.graph()?;
@@ -224,9 +246,9 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         share(self.options.threads, rows.chunks_mut((n * SOURCES).max(1)).enumerate(), |(i, rows)| {
             let mut heap = Heap::default();
             for (source, best) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
-                self.options.check_cancelled()?;
+                check_cancelled(&self.options)?;
                 prepared.search(source, best, &mut heap);
-                self.options.tell(work);
+                tell(&self.options, work);
             }
             Ok(())
         })?;
@@ -253,7 +275,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
             |(i, rows)| {
                 let mut scratch = trees.scratch();
                 for (source, row) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
-                    self.options.check_cancelled()?;
+                    check_cancelled(&self.options)?;
                     if !trees.grow(source, &distances[source * n..][..n], row, &mut scratch) {
                         self.grow_by_search(source, row, &searched)?;
                     }
@@ -354,6 +376,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
             method: self.method,
             steps: self.steps,
             options: self.options,
+            device: self.device,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which way to the best paths takes less time: pure functions of the size of a graph.
 
-use crate::semiring::PathSemiring;
+use crate::{device::Device, semiring::PathSemiring};
 use core::{fmt, str::FromStr};
 use tilewright_core::{DType, Element, Error, ErrorKind};
 use tilewright_cpu::Isa;
@@ -58,13 +58,13 @@ pub struct Plan {
     pub edges: usize,
     /// The way that is taken: never [`Method::Auto`].
     pub method: Method,
-    /// Seconds of the closure, if all terms are needed.
+    /// Seconds of the closure, if all terms are needed; on a device, where one is given.
     pub dense_seconds: f64,
     /// Seconds of a search from every vertex.
     pub dijkstra_seconds: f64,
     /// Bytes of the result, and of what is taken beside it and the graph.
     pub bytes: u64,
-    /// The work in all, of which [`Options::progress`](crate::Options::progress) tells parts.
+    /// The work in all, of which [`Options::progress`](tilewright_cpu::Options::progress) tells parts.
     pub work: f64,
 }
 
@@ -83,12 +83,17 @@ pub(crate) fn plan<S: PathSemiring>(
     asked: Method,
     threads: usize,
     isa: Isa,
+    device: Option<&dyn Device>,
 ) -> Plan {
     let (n, m, threads) = (vertices as f64, edges as f64, threads.max(1) as f64);
     let size = size_of::<S::Weight>();
     let rate = DENSE.iter().find(|(known, _)| *known == isa).map_or(20e9, |(_, rate)| rate / size as f64);
     let is_bits = S::Weight::DTYPE == DType::Bool;
-    let dense_seconds = if is_bits { n.powi(3) / BITS } else { n.powi(3) / rate / threads };
+    let dense_seconds = match device {
+        Some(device) => device.seconds(vertices, S::Weight::DTYPE),
+        None if is_bits => n.powi(3) / BITS,
+        None => n.powi(3) / rate / threads,
+    };
     let dijkstra_seconds = n * (n * n.max(2.0).log2() * SEARCH.0 + m * SEARCH.1) / threads;
     let method = match asked {
         Method::Auto if dense_seconds <= dijkstra_seconds => Method::Dense,
@@ -97,8 +102,9 @@ pub(crate) fn plan<S: PathSemiring>(
     };
     let square = vertices.saturating_mul(vertices);
     let beside = match method {
-        _ if is_bits => square / 8,
         Method::Dijkstra => 0,
+        _ if device.is_some() => 0,
+        _ if is_bits => square / 8,
         _ => crate::closure::bytes_beside(vertices, size),
     };
     let work = if method == Method::Dijkstra { n * (n + m) } else { n.powi(3) };
@@ -113,7 +119,7 @@ mod tests {
 
     #[test]
     fn few_edges_are_searched_and_many_are_multiplied() {
-        let plan = |n, m, asked| plan::<MinPlus<f32>>(n, m, asked, 1, Isa::Avx512);
+        let plan = |n, m, asked| plan::<MinPlus<f32>>(n, m, asked, 1, Isa::Avx512, None);
         assert_eq!(plan(10_000, 30_000, Method::Auto).method, Method::Dijkstra);
         assert_eq!(plan(2000, 2000 * 2000, Method::Auto).method, Method::Dense);
         assert_eq!(plan(10_000, 30_000, Method::Dense).method, Method::Dense);

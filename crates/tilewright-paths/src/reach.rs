@@ -1,8 +1,12 @@
 //! The closure under or-and: which vertices can be reached, on bits.
 
-use crate::{isa::for_each_isa, options::Options, semiring::PathSemiring};
+use crate::{
+    isa::for_each_isa,
+    options::{check_cancelled, tell},
+    semiring::PathSemiring,
+};
 use tilewright_core::{Error, MatMut};
-use tilewright_cpu::Isa;
+use tilewright_cpu::{Isa, Options};
 
 /// Bits of a word.
 const BITS: usize = u64::BITS as usize;
@@ -19,10 +23,10 @@ pub(crate) fn close(mut d: MatMut<'_, bool>, options: &Options<'_>) -> Result<()
     }
     let mut through = vec![0_u64; words];
     for k in 0..n {
-        options.check_cancelled()?;
+        check_cancelled(options)?;
         through.copy_from_slice(&rows[k * words..][..words]);
         pass_on::<tilewright_core::OrAnd>(&mut rows, &through, k, isa);
-        options.tell(n as f64 * n as f64);
+        tell(options, n as f64 * n as f64);
     }
     d.fill_with(|i, j| rows[i * words + j / BITS] >> (j % BITS) & 1 == 1);
     Ok(())

@@ -62,6 +62,36 @@ fn close(range: Range<usize>, steps: &mut Vec<Step>) {
     }
 }
 
+/// A step on the way to a power of `B`; `P` is the power so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// `P = B`, the first time.
+    Begin,
+    /// `P = P ⊗ B`.
+    Append,
+    /// `B = B ⊗ B`.
+    Square,
+}
+
+/// The steps after which `P` is the product of `exponent` of `B`; none for 0.
+pub fn power(exponent: u32) -> Vec<Power> {
+    let mut steps = Vec::new();
+    for bit in 0..u32::BITS - exponent.leading_zeros() {
+        if bit > 0 {
+            steps.push(Power::Square);
+        }
+        if exponent >> bit & 1 == 1 {
+            steps.push(if exponent.trailing_zeros() == bit { Power::Begin } else { Power::Append });
+        }
+    }
+    steps
+}
+
+/// Products among the steps of a power.
+pub(crate) fn products(exponent: u32) -> usize {
+    power(exponent).into_iter().filter(|&step| step != Power::Begin).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +101,22 @@ mod tests {
         for n in [0, 1, 63, 64, 65, 128, 200, 1000, 1024] {
             assert_eq!(steps(n).iter().map(Step::terms).sum::<f64>(), (n as f64).powi(3), "{n}");
         }
+    }
+
+    #[test]
+    fn powers_are_made_of_few_products() {
+        for exponent in 0..200 {
+            let (mut b, mut p) = (1, 0);
+            for step in power(exponent) {
+                match step {
+                    Power::Begin => p = b,
+                    Power::Append => p += b,
+                    Power::Square => b += b,
+                }
+            }
+            assert_eq!(p, exponent);
+        }
+        assert_eq!([0, 1, 2, 3, 4, 7, 8].map(products), [0, 0, 1, 2, 2, 4, 3]);
     }
 
     #[test]

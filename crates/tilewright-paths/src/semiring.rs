@@ -98,6 +98,11 @@ impl Slack {
         if self.0 > 0.0 { weight::<S>(one + towards_zero * self.0) } else { S::ONE }
     }
 
+    /// The distance itself.
+    pub fn most(self) -> f64 {
+        self.0
+    }
+
     /// Whether every turn of a cycle of this weight makes a path better.
     #[inline(always)]
     pub fn is_gain<S: PathSemiring>(self, cycle: S::Weight) -> bool {

@@ -3,14 +3,14 @@
 use crate::{
     blocks::column_tiles,
     isa::for_each_isa,
-    options::Options,
+    options::{check_cancelled, tell},
     semiring::PathSemiring,
     share::share,
     thin::append,
     tile::{self, Line, WIDTH},
 };
 use tilewright_core::{Error, MatMut, MatRef};
-use tilewright_cpu::Isa;
+use tilewright_cpu::{Isa, Options};
 
 /// The elements of some lines of a matrix, as far as they are there, and the numbers of their terms.
 pub(crate) struct Lists<T> {
@@ -62,12 +62,12 @@ pub(crate) fn accumulate<S: PathSemiring>(
 ) -> Result<(), Error> {
     let tiles = column_tiles(c, WIDTH);
     share(options.threads, tiles.into_iter().enumerate(), |(i, mut c)| {
-        options.check_cancelled()?;
+        check_cancelled(options)?;
         let b = b.window(0, i * WIDTH, b.rows(), c.cols())?;
         let mut panel = vec![[S::ZERO; WIDTH]; b.rows()];
         tile::load(b, &mut panel);
         accumulate_tile::<S>(&mut c, a, &panel, isa);
-        options.tell(c.rows() as f64 * c.cols() as f64 * b.rows() as f64);
+        tell(options, c.rows() as f64 * c.cols() as f64 * b.rows() as f64);
         Ok(())
     })
 }

@@ -2,22 +2,24 @@
 
 use crate::{
     closure::check_square,
+    device::Device,
     graph::Graph,
-    options::Options,
     range::{self, Range},
     route::Route,
+    schedule::{self, Power},
     semiring::PathSemiring,
 };
 use tilewright_core::{
     DType, DynMatrix, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus, SemiringId,
     Update,
 };
-use tilewright_cpu::multiply;
+use tilewright_cpu::{Options, multiply};
 
 /// The power of `W ⊕ 1` by squaring: element `(i, j)` is the weight of the best path of at most `most` edges.
 pub(crate) fn distances<S: PathSemiring>(
     w: MatRef<'_, S::Weight>,
     most: u32,
+    device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<Matrix<S::Weight>, Error> {
     check_square("W", w.layout())?;
@@ -25,7 +27,7 @@ pub(crate) fn distances<S: PathSemiring>(
     let largest = crate::semiring::largest::<S>(w.iter());
     match range::of_largest::<S>(largest, (most as usize).saturating_add(1)) {
         Some(Range::Fits) => {}
-        Some(Range::Wide) => return wide::<S>(w, most, options),
+        Some(Range::Wide) => return wide::<S>(w, most, device, options),
         None => return Err(too_long::<S>(most)),
     }
     let n = w.rows();
@@ -33,28 +35,28 @@ pub(crate) fn distances<S: PathSemiring>(
         let weight = S::clean(w[(i, j)]);
         if i == j { S::add(S::ONE, weight) } else { weight }
     })?;
-    let mut power: Option<Matrix<S::Weight>> = None;
-    let mut rest = most;
-    loop {
-        if rest & 1 == 1 {
-            power = Some(match power {
-                None => base.clone(),
-                Some(power) => product::<S>(&power, &base, options)?,
-            });
-        }
-        rest >>= 1;
-        if rest == 0 {
-            break;
-        }
-        base = product::<S>(&base, &base, options)?;
+    let steps = schedule::power(most);
+    if steps.is_empty() {
+        return Matrix::from_fn(n, n, |i, j| if i == j { S::ONE } else { S::ZERO });
     }
-    power.map_or_else(|| Matrix::from_fn(n, n, |i, j| if i == j { S::ONE } else { S::ZERO }), Ok)
-}
-
-/// Products that [`distances`] computes.
-pub(crate) fn products(most: u32) -> u32 {
-    let squares = u32::BITS - most.leading_zeros();
-    (squares + most.count_ones()).saturating_sub(2)
+    if let Some(device) = device {
+        let built_in = S::BUILT_IN.ok_or_else(|| too_long::<S>(most))?;
+        device.power(built_in.id(), built_in.result(base.as_mut()), most, options)?;
+        return Ok(base);
+    }
+    // The last step leaves `B` as it is.
+    let mut power: Option<Matrix<S::Weight>> = None;
+    for step in steps {
+        match (step, power.take()) {
+            (Power::Square, so_far) => {
+                power = so_far;
+                base = product::<S>(&base, &base, options)?;
+            }
+            (_, Some(so_far)) => power = Some(product::<S>(&so_far, &base, options)?),
+            (_, None) => power = Some(base.clone()),
+        }
+    }
+    Ok(power.unwrap_or(base))
 }
 
 fn product<S: PathSemiring>(
@@ -63,7 +65,7 @@ fn product<S: PathSemiring>(
     options: &Options<'_>,
 ) -> Result<Matrix<S::Weight>, Error> {
     let mut c = Matrix::filled(a.rows(), b.cols(), S::ZERO)?;
-    multiply::<S>(c.as_mut(), a.as_ref(), b.as_ref(), &Update::Replace, &options.cpu())?;
+    multiply::<S>(c.as_mut(), a.as_ref(), b.as_ref(), &Update::Replace, options)?;
     Ok(c)
 }
 
@@ -71,14 +73,15 @@ fn product<S: PathSemiring>(
 fn wide<S: PathSemiring>(
     w: MatRef<'_, S::Weight>,
     most: u32,
+    device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<Matrix<S::Weight>, Error> {
     let Some(built_in) = S::BUILT_IN else { return Err(too_long::<S>(most)) };
     let wide = built_in.operand(w).convert(DType::I64, Extremes::Absent)?;
     let wide = wide.into_typed::<i64>().map_err(|_| too_long::<S>(most))?;
     let found = match built_in.id() {
-        SemiringId::MaxPlus => distances::<MaxPlus<i64>>(wide.as_ref(), most, options)?,
-        _ => distances::<MinPlus<i64>>(wide.as_ref(), most, options)?,
+        SemiringId::MaxPlus => distances::<MaxPlus<i64>>(wide.as_ref(), most, device, options)?,
+        _ => distances::<MinPlus<i64>>(wide.as_ref(), most, device, options)?,
     };
     let narrow = DynMatrix::from(found).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
     narrow.into_typed().map_err(|_| too_long::<S>(most))

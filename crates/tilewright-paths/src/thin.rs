@@ -7,14 +7,13 @@
 
 use crate::{
     isa::for_each_isa,
-    options::Options,
     semiring::PathSemiring,
     share::share,
     sparse::Lists,
     tile::{self, Line, WIDTH},
 };
 use tilewright_core::{Error, MatRef};
-use tilewright_cpu::Isa;
+use tilewright_cpu::{Isa, Options};
 
 /// Neighbours that are tried.
 const TRIED: usize = 6;
