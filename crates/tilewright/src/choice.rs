@@ -120,6 +120,29 @@ fn present() -> &'static Result<crate::plan::Gpu, String> {
     })
 }
 
+/// Whether the GPU that is here closes a matrix of `n` rows and columns in less than so many seconds, the way there and back and what it takes to begin included.
+///
+/// # Errors
+/// Why not.
+#[cfg(all(feature = "cuda", feature = "paths"))]
+pub(crate) fn closes_faster(than: f64, n: usize, dtype: tilewright_core::DType) -> Result<(), String> {
+    let start = if tilewright_cuda::Engine::is_shared_open() { 0.0 } else { DEVICE_START };
+    if than <= start {
+        return Err(NOT_EVEN_THE_WAY.into());
+    }
+    let there = start + present().as_ref().map(|gpu| seconds_on(gpu, n, dtype))?;
+    if there < than { Ok(()) } else { Err(format!("about {than:.3} s here, {there:.3} s on the GPU")) }
+}
+
+/// Seconds of a closure on a GPU that is ready, or of a product of that size.
+#[cfg(all(feature = "cuda", feature = "paths"))]
+pub(crate) fn seconds_on(gpu: &crate::plan::Gpu, n: usize, dtype: tilewright_core::DType) -> f64 {
+    let square = Layout::row_major(n, n);
+    let cost = Cost::new(square, square, dtype.size(), 1);
+    // One matrix there and one back, not two and one.
+    cost.transfer * 2.0 / 3.0 + cost.on_device(gpu.multiprocessors, gpu.clock_hz, dtype.size())
+}
+
 /// The reason against a GPU that holds whatever the GPU is.
 const NOT_EVEN_THE_WAY: &str =
     "the processor has it done in less time than the operands would take to any GPU";

@@ -11,6 +11,10 @@
 //! ```
 
 mod dynamic;
+#[cfg(feature = "cuda")]
+mod gpu;
 
-pub use dynamic::{DynPaths, Solution};
+pub use dynamic::{DynPaths, Solution, close_dyn};
+#[cfg(feature = "cuda")]
+pub use gpu::{OnGpu, Times};
 pub use tilewright_paths::*;

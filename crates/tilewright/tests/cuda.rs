@@ -5,10 +5,12 @@ mod support;
 
 use support::{Makers, Own};
 use tilewright::{
-    Backend, DType, Error, Layout, MatMut, MatRef, MinPlus, NO_ARG, Options, PlusTimes, Problem, Product,
-    Report, Semiring, SemiringId, Update,
+    Backend, DType, Element, Error, Extremes, Layout, MatMut, MatRef, Matrix, MaxMin, MaxPlus, MaxTimes,
+    MinMax, MinPlus, MinTimes, NO_ARG, Options, OrAnd, PlusTimes, Problem, Product, Report, Semiring,
+    SemiringId, Update, Value,
     cuda::{DriverKind, Engine, Origin},
     kernels::{Family, Kernel, Request, Variant, find, kernels},
+    paths::{Method, OnGpu, PathSemiring, Paths, close_on},
     plan::Gpu,
 };
 
@@ -244,6 +246,98 @@ fn the_emulator_gives_the_bits_of_the_gpu() {
 }
 
 /// The backend of GPUs, with all that it does, on the emulated driver: in a process that finds no other.
+/// Weights of edges, some absent, of numbers from 0 on.
+fn graph<S: PathSemiring>(n: usize, salt: u64, edge: impl Fn(u64) -> f64) -> Matrix<S::Weight> {
+    let mut state = salt.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state >> 11
+    };
+    Matrix::from_fn(n, n, |_, _| {
+        let (number, is_there) = (edge(next()), next() % 8 < 3);
+        let weight = S::Weight::from_value(Value::Float(number), Extremes::Absent).unwrap();
+        if is_there { weight } else { S::ZERO }
+    })
+    .unwrap()
+}
+
+/// The weights and routes of the processor, bit for bit; the same cycles, too.
+fn same_paths<S: PathSemiring<Weight: std::fmt::Debug>>(gpu: &OnGpu, w: &Matrix<S::Weight>) {
+    let paths = Paths::<S>::new(w).unwrap().method(Method::Dense);
+    let what = format!("{} on {}, {} vertices", S::NAME, S::Weight::DTYPE, w.rows());
+    match (paths.with_predecessors(), paths.device(gpu).with_predecessors()) {
+        (Ok(here), Ok(there)) => {
+            let differs = here.0.as_slice().iter().zip(there.0.as_slice()).position(|(x, y)| x != y);
+            assert_eq!(differs, None, "{what}");
+            assert!(here.1 == there.1, "{what}: other routes");
+        }
+        (Err(here), Err(there)) => assert_eq!(here.to_string(), there.to_string(), "{what}"),
+        (here, there) => panic!("{what}: {:?} here, {:?} there", here.err(), there.err()),
+    }
+}
+
+#[test]
+fn best_paths_are_those_of_the_processor() {
+    if !has_gpu() {
+        return;
+    }
+    let gpu = OnGpu::open(Backend::Cuda).unwrap();
+    for n in [0, 1, 2, 3, 17, 63, 64, 65, 96, 127, 128, 129, 150, 193] {
+        same_paths::<MinPlus<f32>>(&gpu, &graph::<MinPlus<f32>>(n, 1, |x| (x % 100) as f64));
+    }
+    // Roundings, too: the steps are the same.
+    same_paths::<MinPlus<f64>>(&gpu, &graph::<MinPlus<f64>>(150, 2, |x| x as f64 / 1e16));
+    same_paths::<MaxTimes<f32>>(&gpu, &graph::<MaxTimes<f32>>(130, 3, |x| (x % 1000) as f64 / 1001.0));
+    same_paths::<MinTimes<f64>>(&gpu, &graph::<MinTimes<f64>>(70, 4, |x| 1.0 + (x % 1000) as f64 / 1e3));
+    let (n, small) = (90, |x: u64| (x % 50) as f64);
+    same_paths::<MinPlus<i16>>(&gpu, &graph::<MinPlus<i16>>(n, 5, small));
+    same_paths::<MinPlus<i32>>(&gpu, &graph::<MinPlus<i32>>(n, 6, small));
+    same_paths::<MinPlus<i64>>(&gpu, &graph::<MinPlus<i64>>(n, 7, small));
+    same_paths::<MaxMin<f32>>(&gpu, &graph::<MaxMin<f32>>(n, 8, small));
+    same_paths::<MaxMin<i32>>(&gpu, &graph::<MaxMin<i32>>(n, 9, small));
+    same_paths::<MinMax<f64>>(&gpu, &graph::<MinMax<f64>>(n, 10, small));
+    same_paths::<OrAnd>(&gpu, &graph::<OrAnd>(n, 11, |x| (x % 16 / 15) as f64));
+    // Sums that leave 32 bits, and edges of every sign, with and without cycles that gain.
+    same_paths::<MinPlus<i32>>(&gpu, &graph::<MinPlus<i32>>(n, 12, |x| 1e8 + (x % 100) as f64));
+    for salt in 0..6 {
+        let most = [40.0, 4.0][salt as usize % 2];
+        same_paths::<MinPlus<i32>>(&gpu, &graph::<MinPlus<i32>>(100, salt, |x| (x % 100) as f64 - most));
+        same_paths::<MaxPlus<f64>>(&gpu, &graph::<MaxPlus<f64>>(80, salt, |x| most - (x % 99) as f64));
+    }
+}
+
+#[test]
+fn paths_of_few_edges_and_any_layout() {
+    if !has_gpu() {
+        return;
+    }
+    let gpu = OnGpu::open(Backend::Cuda).unwrap();
+    let w = graph::<MinPlus<f32>>(70, 1, |x| (x % 100) as f64);
+    let paths = Paths::<MinPlus<f32>>::new(&w).unwrap();
+    for most in 0..8 {
+        let paths = paths.steps(most);
+        assert!(paths.distances().unwrap() == paths.device(&gpu).distances().unwrap(), "{most} edges");
+    }
+    assert!(gpu.times().seconds > 0.0 && gpu.times().transfer_seconds > 0.0);
+    let all = paths.distances().unwrap();
+    for layout in [Layout::col_major(70, 70), Layout::strided(70, 70, 99, 1), Layout::strided(70, 70, 200, 2)]
+    {
+        let mut data = vec![-7.0; 70 * 200];
+        let mut d = MatMut::new(&mut data, layout).unwrap();
+        d.fill_with(|i, j| w[(i, j)]);
+        close_on::<MinPlus<f32>>(&gpu, d.reborrow(), &Default::default()).unwrap();
+        assert!(d.as_ref() == all.as_ref());
+        assert_eq!(data.iter().filter(|&&x| x == -7.0).count(), 70 * 200 - 70 * 70);
+    }
+    let stop = tilewright::Cancel::new();
+    stop.cancel();
+    let options = tilewright::paths::Options { cancel: Some(&stop), ..Default::default() };
+    let error = paths.steps(4).options(options).device(&gpu).distances().unwrap_err();
+    assert_eq!(error.code(), "cancelled");
+}
+
 #[test]
 fn all_pass_on_the_emulated_driver() {
     const AGAIN: &str = "TILEWRIGHT_TEST_EMULATED";

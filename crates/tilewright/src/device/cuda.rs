@@ -77,7 +77,7 @@ pub(super) fn run_on(
 }
 
 /// Whether there is code of every kernel for the GPU.
-fn can_make(engine: &Engine, recipe: &Recipe) -> Result<(), Lacking> {
+pub(crate) fn can_make(engine: &Engine, recipe: &Recipe) -> Result<(), Lacking> {
     recipe.launches().iter().map(Launch::program).try_for_each(|program| {
         engine.can_make(program).map_err(|error| Lacking {
             program: program.name().to_owned(),

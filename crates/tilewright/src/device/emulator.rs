@@ -65,6 +65,22 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
     Ok(report)
 }
 
+/// Calls `f`, whose launches take at most so many threads and end where that is asked for.
+///
+/// # Errors
+/// Those of `f`, in the words of the emulator where it knows more.
+#[cfg(feature = "paths")]
+pub(crate) fn watched<T>(
+    engine: &Engine,
+    options: &tilewright_cpu::Options<'_>,
+    f: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    let launch = LaunchOptions { workers: options.threads, ..LaunchOptions::default() };
+    let watch = Watch { stop: options.cancel.map(Cancel::flag), ..Watch::default() };
+    let watcher = Watcher { watch, options: Some(&launch), launched: None };
+    observe(&watcher, f).map_err(|error| translated(engine, error))
+}
+
 /// Most time of a launch: what is asked for, or more than any right kernel takes for so many terms.
 fn time_limit(options: &Options<'_>, terms: f64) -> Option<Duration> {
     let enough = || LaunchOptions::TIME.saturating_add(Duration::from_micros(terms as u64));
@@ -78,7 +94,7 @@ static IDLE: Mutex<Vec<(Gpu, Engine)>> = Mutex::new(Vec::new());
 /// Most engines that wait.
 const MOST_IDLE: usize = 4;
 
-fn take_engine(gpu: &Gpu) -> Result<Engine, Error> {
+pub(crate) fn take_engine(gpu: &Gpu) -> Result<Engine, Error> {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = idle.iter().rposition(|(known, _)| known == gpu) {
         return Ok(idle.swap_remove(found).1);
@@ -97,7 +113,7 @@ fn take_engine(gpu: &Gpu) -> Result<Engine, Error> {
     })
 }
 
-fn give_back(gpu: &Gpu, engine: Engine) {
+pub(crate) fn give_back(gpu: &Gpu, engine: Engine) {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let oldest = (idle.len() >= MOST_IDLE).then(|| idle.remove(0));
     idle.push((gpu.clone(), engine));

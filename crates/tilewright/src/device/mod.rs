@@ -2,7 +2,10 @@
 
 mod cuda;
 #[cfg(feature = "emulator")]
-mod emulator;
+pub(crate) mod emulator;
+
+#[cfg(feature = "paths")]
+pub(crate) use cuda::can_make;
 
 use crate::{
     backend::Backend,

@@ -1,10 +1,12 @@
 //! Best paths over a semiring and on an element type that are known at run time: what the command line computes.
 
 use tilewright_core::{
-    DType, DynMatrix, DynRef, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxMin, MaxPlus, MaxTimes,
-    MinMax, MinPlus, MinTimes, OrAnd, SemiringId, Value,
+    DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxMin, MaxPlus,
+    MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, SemiringId, Value,
 };
-use tilewright_paths::{Graph, Method, Options, PathSemiring, Paths, Plan, Predecessors, Route};
+use tilewright_paths::{
+    Device, Graph, Method, Options, PathSemiring, Paths, Plan, Predecessors, Route, close, close_on,
+};
 
 /// The best paths of a graph whose semiring and element type are known at run time.
 ///
@@ -25,6 +27,7 @@ pub struct DynPaths<'a> {
     method: Method,
     steps: Option<u32>,
     options: Options<'a>,
+    device: Option<&'a dyn Device>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +44,13 @@ pub struct Solution {
     pub distances: DynMatrix,
     /// The stop before the last of each, where it was asked for.
     pub predecessors: Option<Predecessors>,
+}
+
+impl Solution {
+    /// Weights alone.
+    pub fn of(distances: DynMatrix) -> Self {
+        Self { distances, predecessors: None }
+    }
 }
 
 impl<'a> DynPaths<'a> {
@@ -72,17 +82,10 @@ impl<'a> DynPaths<'a> {
 
     fn of(semiring: SemiringId, dtype: DType, weights: Weights<'a>) -> Result<Self, Error> {
         if !Self::dtypes(semiring).contains(&dtype) {
-            let known =
-                Self::dtypes(semiring).iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
-            let hint = if known.is_empty() {
-                "choose min-plus, for example".into()
-            } else {
-                format!("one of {known}")
-            };
-            let what = format!("best paths over {semiring} on {dtype}");
-            return Err(ErrorKind::Unsupported { what, why: String::new(), hint }.into());
+            return Err(unsupported(semiring, dtype));
         }
-        Ok(Self { semiring, dtype, weights, method: Method::Auto, steps: None, options: Options::default() })
+        let (method, options) = (Method::Auto, Options::default());
+        Ok(Self { semiring, dtype, weights, method, steps: None, options, device: None })
     }
 
     /// The element types on which a semiring has best paths.
@@ -115,6 +118,12 @@ impl<'a> DynPaths<'a> {
         Self { options, ..self }
     }
 
+    /// As [`Paths::device`].
+    #[must_use]
+    pub fn device(self, device: &'a dyn Device) -> Self {
+        Self { device: Some(device), ..self }
+    }
+
     /// As [`Paths::plan`].
     ///
     /// # Errors
@@ -139,6 +148,14 @@ impl<'a> DynPaths<'a> {
         self.visit(PredecessorsTask)
     }
 
+    /// As [`Paths::check_cycles`].
+    ///
+    /// # Errors
+    /// As [`Paths::check_cycles`], and [`DynPaths::distances`].
+    pub fn check_cycles(&self) -> Result<(), Error> {
+        self.visit(CyclesTask)
+    }
+
     /// As [`Paths::route`].
     ///
     /// # Errors
@@ -156,32 +173,7 @@ impl<'a> DynPaths<'a> {
     }
 
     fn visit<T: Task>(&self, task: T) -> Result<T::Output, Error> {
-        use DType::{Bool, F32, F64, I16, I32, I64};
-        match (self.semiring, self.dtype) {
-            (SemiringId::MinPlus, F32) => self.run::<MinPlus<f32>, T>(task),
-            (SemiringId::MinPlus, F64) => self.run::<MinPlus<f64>, T>(task),
-            (SemiringId::MinPlus, I16) => self.run::<MinPlus<i16>, T>(task),
-            (SemiringId::MinPlus, I32) => self.run::<MinPlus<i32>, T>(task),
-            (SemiringId::MinPlus, I64) => self.run::<MinPlus<i64>, T>(task),
-            (SemiringId::MaxPlus, F32) => self.run::<MaxPlus<f32>, T>(task),
-            (SemiringId::MaxPlus, F64) => self.run::<MaxPlus<f64>, T>(task),
-            (SemiringId::MaxPlus, I16) => self.run::<MaxPlus<i16>, T>(task),
-            (SemiringId::MaxPlus, I32) => self.run::<MaxPlus<i32>, T>(task),
-            (SemiringId::MaxPlus, I64) => self.run::<MaxPlus<i64>, T>(task),
-            (SemiringId::MaxTimes, F32) => self.run::<MaxTimes<f32>, T>(task),
-            (SemiringId::MaxTimes, F64) => self.run::<MaxTimes<f64>, T>(task),
-            (SemiringId::MinTimes, F32) => self.run::<MinTimes<f32>, T>(task),
-            (SemiringId::MinTimes, F64) => self.run::<MinTimes<f64>, T>(task),
-            (SemiringId::MaxMin, F32) => self.run::<MaxMin<f32>, T>(task),
-            (SemiringId::MaxMin, F64) => self.run::<MaxMin<f64>, T>(task),
-            (SemiringId::MaxMin, I32) => self.run::<MaxMin<i32>, T>(task),
-            (SemiringId::MinMax, F32) => self.run::<MinMax<f32>, T>(task),
-            (SemiringId::MinMax, F64) => self.run::<MinMax<f64>, T>(task),
-            (SemiringId::MinMax, I32) => self.run::<MinMax<i32>, T>(task),
-            (SemiringId::OrAnd, Bool) => self.run::<OrAnd, T>(task),
-            // `of` has refused the others.
-            _ => Self::of(self.semiring, self.dtype, self.weights).and_then(|paths| paths.visit(task)),
-        }
+        with_types(self.semiring, self.dtype, OnTypes { paths: self, task })
     }
 
     fn run<S: PathSemiring, T: Task>(&self, task: T) -> Result<T::Output, Error> {
@@ -198,6 +190,7 @@ impl<'a> DynPaths<'a> {
             }
         };
         paths = paths.method(self.method).options(self.options);
+        paths = self.device.map_or(paths, |device| paths.device(device));
         task.run(self.steps.map_or(paths, |most| paths.steps(most)), self)
     }
 
@@ -232,6 +225,100 @@ impl<'a> DynPaths<'a> {
     }
 }
 
+/// Something to do over a semiring on a type, both known at run time.
+trait Visit {
+    type Output;
+    fn visit<S: PathSemiring>(self) -> Result<Self::Output, Error>;
+}
+
+fn with_types<V: Visit>(semiring: SemiringId, dtype: DType, visit: V) -> Result<V::Output, Error> {
+    use DType::{Bool, F32, F64, I16, I32, I64};
+    match (semiring, dtype) {
+        (SemiringId::MinPlus, F32) => visit.visit::<MinPlus<f32>>(),
+        (SemiringId::MinPlus, F64) => visit.visit::<MinPlus<f64>>(),
+        (SemiringId::MinPlus, I16) => visit.visit::<MinPlus<i16>>(),
+        (SemiringId::MinPlus, I32) => visit.visit::<MinPlus<i32>>(),
+        (SemiringId::MinPlus, I64) => visit.visit::<MinPlus<i64>>(),
+        (SemiringId::MaxPlus, F32) => visit.visit::<MaxPlus<f32>>(),
+        (SemiringId::MaxPlus, F64) => visit.visit::<MaxPlus<f64>>(),
+        (SemiringId::MaxPlus, I16) => visit.visit::<MaxPlus<i16>>(),
+        (SemiringId::MaxPlus, I32) => visit.visit::<MaxPlus<i32>>(),
+        (SemiringId::MaxPlus, I64) => visit.visit::<MaxPlus<i64>>(),
+        (SemiringId::MaxTimes, F32) => visit.visit::<MaxTimes<f32>>(),
+        (SemiringId::MaxTimes, F64) => visit.visit::<MaxTimes<f64>>(),
+        (SemiringId::MinTimes, F32) => visit.visit::<MinTimes<f32>>(),
+        (SemiringId::MinTimes, F64) => visit.visit::<MinTimes<f64>>(),
+        (SemiringId::MaxMin, F32) => visit.visit::<MaxMin<f32>>(),
+        (SemiringId::MaxMin, F64) => visit.visit::<MaxMin<f64>>(),
+        (SemiringId::MaxMin, I32) => visit.visit::<MaxMin<i32>>(),
+        (SemiringId::MinMax, F32) => visit.visit::<MinMax<f32>>(),
+        (SemiringId::MinMax, F64) => visit.visit::<MinMax<f64>>(),
+        (SemiringId::MinMax, I32) => visit.visit::<MinMax<i32>>(),
+        (SemiringId::OrAnd, Bool) => visit.visit::<OrAnd>(),
+        _ => Err(unsupported(semiring, dtype)),
+    }
+}
+
+fn unsupported(semiring: SemiringId, dtype: DType) -> Error {
+    let known = DynPaths::dtypes(semiring).iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
+    let hint =
+        if known.is_empty() { "choose min-plus, for example".into() } else { format!("one of {known}") };
+    let what = format!("best paths over {semiring} on {dtype}");
+    ErrorKind::Unsupported { what, why: String::new(), hint }.into()
+}
+
+/// As [`close`], and on a device [`close_on`], of a matrix whose type is known at run time.
+///
+/// ```
+/// use tilewright::{DynMatrix, Matrix, SemiringId, Value, paths::{Options, close_dyn}};
+/// let inf = f32::INFINITY;
+/// let mut d: DynMatrix = Matrix::from([[inf, 3.0, 9.0], [inf, inf, 4.0], [1.0, inf, inf]]).into();
+/// close_dyn(SemiringId::MinPlus, d.as_mut(), None, &Options::default())?;
+/// assert_eq!(d.as_ref().get(0, 2), Some(Value::Float(7.0)));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`close_on`]; `unsupported` as [`DynPaths::new`].
+pub fn close_dyn(
+    semiring: SemiringId,
+    d: DynMut<'_>,
+    device: Option<&dyn Device>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    with_types(semiring, d.dtype(), Close { d, device, options })
+}
+
+struct Close<'a> {
+    d: DynMut<'a>,
+    device: Option<&'a dyn Device>,
+    options: &'a Options<'a>,
+}
+
+impl Visit for Close<'_> {
+    type Output = ();
+    fn visit<S: PathSemiring>(self) -> Result<(), Error> {
+        let (expected, found) = (S::Weight::DTYPE, self.d.dtype());
+        let d = self.d.typed::<S::Weight>().ok_or(ErrorKind::DTypeMismatch { what: "D", expected, found })?;
+        match self.device {
+            Some(device) => close_on::<S>(device, d, self.options),
+            None => close::<S>(d, self.options),
+        }
+    }
+}
+
+struct OnTypes<'p, 'a, T> {
+    paths: &'p DynPaths<'a>,
+    task: T,
+}
+
+impl<T: Task> Visit for OnTypes<'_, '_, T> {
+    type Output = T::Output;
+    fn visit<S: PathSemiring>(self) -> Result<T::Output, Error> {
+        self.paths.run::<S, T>(self.task)
+    }
+}
+
 /// Something to do with paths whose types are known.
 trait Task {
     type Output;
@@ -252,7 +339,7 @@ struct DistancesTask;
 impl Task for DistancesTask {
     type Output = Solution;
     fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Solution, Error> {
-        Ok(Solution { distances: paths.distances()?.into(), predecessors: None })
+        Ok(Solution::of(paths.distances()?.into()))
     }
 }
 
@@ -263,6 +350,15 @@ impl Task for PredecessorsTask {
     fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Solution, Error> {
         let (distances, predecessors): (Matrix<S::Weight>, _) = paths.with_predecessors()?;
         Ok(Solution { distances: distances.into(), predecessors: Some(predecessors) })
+    }
+}
+
+struct CyclesTask;
+
+impl Task for CyclesTask {
+    type Output = ();
+    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<(), Error> {
+        paths.check_cycles()
     }
 }
 
