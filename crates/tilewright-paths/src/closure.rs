@@ -9,8 +9,9 @@ use crate::{
     pass::Pass,
     range::{self, Range},
     reach,
+    scan::{self, largest_of},
     schedule::{self, Step},
-    semiring::{PathSemiring, Slack, largest},
+    semiring::{PathSemiring, Slack},
 };
 use tilewright_core::{
     DType, Element, Error, ErrorKind, Extremes, Layout, MatMut, MatRef, MaxPlus, MinPlus, SemiringId,
@@ -65,7 +66,7 @@ fn close_by<S: PathSemiring>(
     {
         return reach::close(reached, options);
     }
-    match prepare::<S>(d.reborrow())? {
+    match prepare::<S>(d.reborrow(), options.threads)? {
         Prepared::Wide => close_wide::<S>(d, device, options),
         Prepared::Fits { margin, slack } => {
             let gain = match device {
@@ -92,7 +93,8 @@ pub(crate) fn close_to<S: PathSemiring>(
     d.fill_with(|i, j| unsafe { w.get_unchecked(i, j) });
     close_by::<S>(d, device, options).map_err(|error| match error.kind() {
         ErrorKind::NegativeCycle { cycle, .. } => {
-            let slack = Slack::new::<S>(w.rows(), largest::<S>(w.iter()));
+            let largest = largest_of::<S>(w, options.threads).unwrap_or(0.0);
+            let slack = Slack::new::<S>(w.rows(), largest);
             cycle::name::<S>(w, cycle.first().copied().unwrap_or(0), slack)
         }
         _ => error,
@@ -122,21 +124,16 @@ enum Prepared<W> {
 }
 
 /// Makes elements clean, and the diagonal no worse than `ONE`.
-fn prepare<S: PathSemiring>(mut d: MatMut<'_, S::Weight>) -> Result<Prepared<S::Weight>, Error> {
-    let n = d.rows();
-    let found = range::find::<S>(d.as_ref())?;
-    if found == Range::Wide {
+fn prepare<S: PathSemiring>(
+    mut d: MatMut<'_, S::Weight>,
+    threads: usize,
+) -> Result<Prepared<S::Weight>, Error> {
+    if range::find::<S>(d.as_ref(), threads)? == Range::Wide {
         return Ok(Prepared::Wide);
     }
-    let mut gains = false;
-    for i in 0..n {
-        for j in 0..n {
-            let weight = S::clean(d[(i, j)]);
-            gains |= S::improves(weight, S::ONE);
-            d[(i, j)] = if i == j { S::add(S::ONE, weight) } else { weight };
-        }
-    }
-    let slack = Slack::new::<S>(n, if gains { largest::<S>(d.as_ref().iter()) } else { 0.0 });
+    let gains = scan::clean::<S>(d.reborrow(), threads)?;
+    let largest = if gains { largest_of::<S>(d.as_ref(), threads)? } else { 0.0 };
+    let slack = Slack::new::<S>(d.rows(), largest);
     // Where no edge makes a path better, no order of roundings makes a way worse than a part of it.
     let margin = if gains { slack.margin::<S>() } else { S::ONE };
     Ok(Prepared::Fits { margin, slack })

@@ -33,6 +33,10 @@ impl Heap {
         self.0[at] = entry;
     }
 
+    pub fn first(&self) -> Option<u64> {
+        self.0.first().copied()
+    }
+
     pub fn pop(&mut self) -> Option<u64> {
         let last = self.0.pop()?;
         let Some(&first) = self.0.first() else { return Some(last) };

@@ -4,14 +4,14 @@ use crate::{
     closure, cycle,
     device::Device,
     graph::Graph,
-    heap::Heap,
     options::{check_cancelled, tell},
     plan::{Method, Plan, plan},
     range::{self, Range},
     route::{Predecessors, Route, follow},
+    scan::{self, largest_of},
     schedule,
     search::Prepared,
-    semiring::{PathSemiring, Slack, largest},
+    semiring::{PathSemiring, Slack},
     share::share,
     steps,
     tree::{NO_PREDECESSOR, Trees, tight_edges},
@@ -139,7 +139,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     /// `environment` and `unavailable`, as [`Isa::choose`].
     pub fn plan(&self) -> Result<Plan, Error> {
         let edges = match self.weights {
-            Weights::Dense(w) => w.iter().filter(|&weight| !S::is_absent(S::clean(weight))).count(),
+            Weights::Dense(w) => scan::edges::<S>(w, self.options.threads)?,
             Weights::Sparse(graph) => graph.edges(),
         };
         let threads =
@@ -177,7 +177,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         if self.steps.is_some() {
             let (what, why) =
                 ("predecessors on paths of at most so many edges", "a part of such a path may have too many");
-            let hint = "ask for a route".into();
+            let hint = "ask for a route, or for the last stops alone".into();
             return Err(ErrorKind::Unsupported { what: what.into(), why: why.into(), hint }.into());
         }
         if self.is_wide()? {
@@ -192,6 +192,18 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         let distances = self.solve()?;
         let predecessors = self.predecessors(&distances)?;
         Ok((distances, predecessors))
+    }
+
+    /// The weights of all best paths, and the stop before the last of each, or [`NO_PREDECESSOR`]: those of [`Paths::with_predecessors`], or where the number of edges is
+    /// bounded, of a path of so many edges. Sums of floats are rounded from left to right then, edge after edge, in a product for each.
+    ///
+    /// # Errors
+    /// As [`Paths::distances`].
+    pub fn with_last_stops(&self) -> Result<(Matrix<S::Weight>, Matrix<u32>), Error> {
+        match self.steps {
+            Some(most) => steps::last_stops::<S>(self.dense()?.as_ref(), most, &self.options),
+            None => self.with_predecessors().map(|(d, predecessors)| (d, predecessors.into_matrix())),
+        }
     }
 
     /// The stops of the best path between two vertices, both included; `None` if there is none. It is found by a search from `from` alone.
@@ -213,7 +225,8 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
             return self.wide_route(from, to);
         }
         let (mut best, mut before) = (vec![S::ZERO; n], vec![NO_PREDECESSOR; n]);
-        Prepared::new(graph)?.search(from, &mut best, &mut Heap::default());
+        let prepared = Prepared::new(graph)?;
+        prepared.search(from, &mut best, &mut prepared.queue());
         let trees = Trees::new(graph.clone());
         trees.grow(from, &best, &mut before, &mut trees.scratch());
         Ok(follow(from, to, n, |stop| before[stop]))
@@ -227,31 +240,39 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         let Weights::Dense(w) = self.weights else {
             return Prepared::new(self.graph()?.get()).map(|_| ());
         };
-        range::find::<S>(w)?;
-        cycle::check::<S>(w, Slack::new::<S>(w.rows(), largest::<S>(w.iter())))
+        let threads = self.options.threads;
+        range::find::<S>(w, threads)?;
+        cycle::check::<S>(w, Slack::new::<S>(w.rows(), largest_of::<S>(w, threads)?))
     }
 
     /// Weights by the planned method, where sums stay in range.
     fn solve(&self) -> Result<Matrix<S::Weight>, Error> {
         let n = self.vertices();
-        let mut d = Matrix::filled(n, n, S::ZERO)?;
         if self.plan()?.method == Method::Dense {
+            let mut d = Matrix::filled(n, n, S::ZERO)?;
             closure::close_to::<S>(self.dense()?.as_ref(), d.as_mut(), self.device, &self.options)?;
             return Ok(d);
         }
         let graph = self.graph()?;
         let prepared = Prepared::new(graph.get())?;
         let work = (n + graph.get().edges()) as f64;
-        let mut rows = d.into_vec();
-        share(self.options.threads, rows.chunks_mut((n * SOURCES).max(1)).enumerate(), |(i, rows)| {
-            let mut heap = Heap::default();
-            for (source, best) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
+        let mut rows = reserve(n)?;
+        // Searches work in a row that stays in the cache, and write what they found once.
+        let unwritten = &mut rows.spare_capacity_mut()[..n * n];
+        share(self.options.threads, unwritten.chunks_mut((n * SOURCES).max(1)).enumerate(), |(i, rows)| {
+            let (mut queue, mut best) = (prepared.queue(), vec![S::ZERO; n]);
+            for (source, row) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
                 check_cancelled(&self.options)?;
-                prepared.search(source, best, &mut heap);
+                prepared.search(source, &mut best, &mut queue);
+                row.iter_mut().zip(&best).for_each(|(element, &weight)| {
+                    element.write(weight);
+                });
                 tell(&self.options, work);
             }
             Ok(())
         })?;
+        // SAFETY: there is room for them, and every row was written: parts are only left out where there is an error.
+        unsafe { rows.set_len(n * n) };
         Matrix::from_vec(rows, tilewright_core::Layout::row_major(n, n))
     }
 
@@ -301,7 +322,8 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
             }
         };
         let mut best = vec![S::ZERO; row.len()];
-        Prepared::new(graph)?.search(source, &mut best, &mut Heap::default());
+        let prepared = Prepared::new(graph)?;
+        prepared.search(source, &mut best, &mut prepared.queue());
         let trees = Trees::new(graph.clone());
         trees.grow(source, &best, row, &mut trees.scratch());
         Ok(())
@@ -324,11 +346,11 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     /// Whether sums of integers may leave the range of their type.
     fn is_wide(&self) -> Result<bool, Error> {
         match self.weights {
-            Weights::Dense(w) => Ok(range::find::<S>(w)? == Range::Wide),
+            Weights::Dense(w) => Ok(range::find::<S>(w, self.options.threads)? == Range::Wide),
             Weights::Sparse(graph) => match range::of_largest::<S>(graph.largest(), graph.vertices()) {
                 _ if !range::sums_integers::<S>() => Ok(false),
                 Some(range) => Ok(range == Range::Wide),
-                None => range::find::<S>(self.dense()?.as_ref()).map(|_| true),
+                None => range::find::<S>(self.dense()?.as_ref(), self.options.threads).map(|_| true),
             },
         }
     }
@@ -381,8 +403,20 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     }
 }
 
+/// Room for the elements of a matrix.
+fn reserve<T>(n: usize) -> Result<Vec<T>, Error> {
+    let mut elements = Vec::new();
+    match n.checked_mul(n).map(|count| elements.try_reserve_exact(count)) {
+        Some(Ok(())) => Ok(elements),
+        _ => {
+            let bytes = (n as u64).saturating_mul(n as u64).saturating_mul(size_of::<T>() as u64);
+            Err(ErrorKind::OutOfMemory { what: "all best paths", bytes }.into())
+        }
+    }
+}
+
 /// Sources whose rows a thread takes at a time.
-const SOURCES: usize = 16;
+const SOURCES: usize = 32;
 
 fn unreachable_type() -> Error {
     ErrorKind::Unsupported { what: "this element type".into(), why: String::new(), hint: String::new() }

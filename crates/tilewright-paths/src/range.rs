@@ -1,6 +1,6 @@
 //! Whether sums of integers stay where products compute exactly.
 
-use crate::semiring::{PathSemiring, largest};
+use crate::{scan::largest_of, semiring::PathSemiring};
 use tilewright_core::{DType, Element, Error, ErrorKind, Extremes, MatRef, SemiringId, Value, domain};
 
 /// What the weights of a graph ask for.
@@ -16,11 +16,11 @@ pub(crate) enum Range {
 ///
 /// # Errors
 /// `outside-domain` for a weight that the semiring does not contain, and for one so large that a path of `n - 1` such edges leaves 64 bits.
-pub(crate) fn find<S: PathSemiring>(w: MatRef<'_, S::Weight>) -> Result<Range, Error> {
+pub(crate) fn find<S: PathSemiring>(w: MatRef<'_, S::Weight>, threads: usize) -> Result<Range, Error> {
     if !sums_integers::<S>() {
         return domain::check_operand::<S>("W", w).map(|()| Range::Fits);
     }
-    of_largest::<S>(largest::<S>(w.iter()), w.rows()).ok_or_else(|| too_large::<S>(w))
+    of_largest::<S>(largest_of::<S>(w, threads)?, w.rows()).ok_or_else(|| too_large::<S>(w))
 }
 
 /// As [`find`], of weights whose magnitudes are at most `largest`; `None` is too large.

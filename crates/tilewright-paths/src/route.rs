@@ -28,6 +28,11 @@ impl Predecessors {
         &self.0
     }
 
+    /// As [`Self::matrix`].
+    pub fn into_matrix(self) -> Matrix<u32> {
+        self.0
+    }
+
     /// The stops of the best path between two vertices, both included; `None` if there is none.
     ///
     /// # Panics

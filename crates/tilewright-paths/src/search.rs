@@ -3,10 +3,11 @@
 use crate::{
     cycle,
     graph::Graph,
-    heap::{self, Heap},
+    heap,
+    queue::Queue,
     semiring::{PathSemiring, Slack},
 };
-use tilewright_core::{Element, Error, Extremes, Value};
+use tilewright_core::{Element, Error, Extremes, SemiringId, Value};
 
 /// What is known of a graph before a search.
 pub(crate) struct Prepared<'g, S: PathSemiring> {
@@ -15,6 +16,8 @@ pub(crate) struct Prepared<'g, S: PathSemiring> {
     potentials: Vec<f64>,
     /// -1 where larger weights are better.
     sign: f64,
+    /// How much farther an edge leads at most, where weights are sums.
+    longest: f64,
 }
 
 impl<'g, S: PathSemiring> Prepared<'g, S> {
@@ -28,7 +31,21 @@ impl<'g, S: PathSemiring> Prepared<'g, S> {
         } else {
             Vec::new()
         };
-        Ok(Self { graph, potentials, sign })
+        let mut prepared = Self { graph, potentials, sign, longest: 0.0 };
+        let id = S::BUILT_IN.map(|built_in| built_in.id());
+        if matches!(id, Some(SemiringId::MinPlus | SemiringId::MaxPlus)) {
+            let steps = graph.all().map(|(from, to, weight)| {
+                let height = |vertex: usize| prepared.potentials.get(vertex).copied().unwrap_or(0.0);
+                sign * weight.to_value().to_f64() + height(from) - height(to)
+            });
+            prepared.longest = steps.fold(0.0, f64::max);
+        }
+        Ok(prepared)
+    }
+
+    /// A queue for searches in this graph.
+    pub fn queue(&self) -> Queue {
+        Queue::new(self.longest as f32)
     }
 
     /// A rough number: a vertex that comes too early is looked at again.
@@ -39,11 +56,12 @@ impl<'g, S: PathSemiring> Prepared<'g, S> {
     }
 
     /// The weights of the best paths from `source` to every vertex: the best, over all paths, of the weights multiplied from left to right.
-    pub fn search(&self, source: usize, best: &mut [S::Weight], heap: &mut Heap) {
+    pub fn search(&self, source: usize, best: &mut [S::Weight], queue: &mut Queue) {
+        assert!(best.len() == self.graph.vertices(), "a weight for each vertex");
         best.fill(S::ZERO);
         best[source] = S::ONE;
-        heap.push(heap::entry(self.priority(S::ONE, source), source as u32));
-        while let Some(entry) = heap.pop() {
+        queue.begin(self.priority(S::ONE, source), source as u32);
+        while let Some(entry) = queue.pop() {
             let from = heap::vertex(entry);
             let path = best[from];
             // Reached by a better path since.
@@ -52,9 +70,11 @@ impl<'g, S: PathSemiring> Prepared<'g, S> {
             }
             for &(to, edge) in self.graph.list(from) {
                 let weight = S::times(path, edge);
-                if S::improves(weight, best[to as usize]) {
-                    best[to as usize] = weight;
-                    heap.push(heap::entry(self.priority(weight, to as usize), to));
+                // SAFETY: edges lead to vertices of the graph, each of which has an element.
+                let known = unsafe { best.get_unchecked_mut(to as usize) };
+                if S::improves(weight, *known) {
+                    *known = weight;
+                    queue.push(self.priority(weight, to as usize), to);
                 }
             }
         }

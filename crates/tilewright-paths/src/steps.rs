@@ -6,14 +6,16 @@ use crate::{
     graph::Graph,
     range::{self, Range},
     route::Route,
+    scan::largest_of,
     schedule::{self, Power},
     semiring::PathSemiring,
+    tree::NO_PREDECESSOR,
 };
 use tilewright_core::{
     DType, DynMatrix, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus, SemiringId,
     Update,
 };
-use tilewright_cpu::{Options, multiply};
+use tilewright_cpu::{Options, multiply, multiply_arg};
 
 /// The power of `W ⊕ 1` by squaring: element `(i, j)` is the weight of the best path of at most `most` edges.
 pub(crate) fn distances<S: PathSemiring>(
@@ -22,13 +24,8 @@ pub(crate) fn distances<S: PathSemiring>(
     device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<Matrix<S::Weight>, Error> {
-    check_square("W", w.layout())?;
-    range::find::<S>(w)?;
-    let largest = crate::semiring::largest::<S>(w.iter());
-    match range::of_largest::<S>(largest, (most as usize).saturating_add(1)) {
-        Some(Range::Fits) => {}
-        Some(Range::Wide) => return wide::<S>(w, most, device, options),
-        None => return Err(too_long::<S>(most)),
+    if range_of::<S>(w, most)? == Range::Wide {
+        return wide::<S>(w, most, device, options);
     }
     let n = w.rows();
     let mut base = Matrix::from_fn(n, n, |i, j| {
@@ -59,6 +56,50 @@ pub(crate) fn distances<S: PathSemiring>(
     Ok(power.unwrap_or(base))
 }
 
+/// As [`distances`], edge after edge from left to right, and the stop before the last of each path: of several best paths the one with the fewest edges, and of these
+/// the smallest stop. A path to that stop has one edge less, and may be another one than the best of as many edges.
+pub(crate) fn last_stops<S: PathSemiring>(
+    w: MatRef<'_, S::Weight>,
+    most: u32,
+    options: &Options<'_>,
+) -> Result<(Matrix<S::Weight>, Matrix<u32>), Error> {
+    if range_of::<S>(w, most)? == Range::Wide {
+        let (d, stops) = match is_max_plus::<S>() {
+            true => last_stops::<MaxPlus<i64>>(widened::<S>(w, most)?.as_ref(), most, options)?,
+            false => last_stops::<MinPlus<i64>>(widened::<S>(w, most)?.as_ref(), most, options)?,
+        };
+        return Ok((narrowed::<S>(d, most)?, stops));
+    }
+    let n = w.rows();
+    let edges = Matrix::from_fn(n, n, |i, j| S::clean(w[(i, j)]))?;
+    let mut best = Matrix::from_fn(n, n, |i, j| if i == j { S::ONE } else { S::ZERO })?;
+    let mut stops = Matrix::filled(n, n, NO_PREDECESSOR)?;
+    let (mut next, mut via) = (Matrix::filled(n, n, S::ZERO)?, stops.clone());
+    for _ in 0..most {
+        let (c, arg) = (next.as_mut(), via.as_mut());
+        multiply_arg::<S>(c, arg, best.as_ref(), edges.as_ref(), &Update::Replace, options)?;
+        let mut is_better = false;
+        for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+            if S::improves(next[(i, j)], best[(i, j)]) {
+                (best[(i, j)], stops[(i, j)]) = (next[(i, j)], via[(i, j)]);
+                is_better = true;
+            }
+        }
+        if !is_better {
+            break;
+        }
+    }
+    Ok((best, stops))
+}
+
+/// Where sums of so many edges stay.
+fn range_of<S: PathSemiring>(w: MatRef<'_, S::Weight>, most: u32) -> Result<Range, Error> {
+    check_square("W", w.layout())?;
+    range::find::<S>(w, 0)?;
+    let largest = largest_of::<S>(w, 0)?;
+    range::of_largest::<S>(largest, (most as usize).saturating_add(1)).ok_or_else(|| too_long::<S>(most))
+}
+
 fn product<S: PathSemiring>(
     a: &Matrix<S::Weight>,
     b: &Matrix<S::Weight>,
@@ -76,14 +117,26 @@ fn wide<S: PathSemiring>(
     device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<Matrix<S::Weight>, Error> {
-    let Some(built_in) = S::BUILT_IN else { return Err(too_long::<S>(most)) };
-    let wide = built_in.operand(w).convert(DType::I64, Extremes::Absent)?;
-    let wide = wide.into_typed::<i64>().map_err(|_| too_long::<S>(most))?;
-    let found = match built_in.id() {
-        SemiringId::MaxPlus => distances::<MaxPlus<i64>>(wide.as_ref(), most, device, options)?,
-        _ => distances::<MinPlus<i64>>(wide.as_ref(), most, device, options)?,
+    let wide = widened::<S>(w, most)?;
+    let found = match is_max_plus::<S>() {
+        true => distances::<MaxPlus<i64>>(wide.as_ref(), most, device, options)?,
+        false => distances::<MinPlus<i64>>(wide.as_ref(), most, device, options)?,
     };
-    let narrow = DynMatrix::from(found).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
+    narrowed::<S>(found, most)
+}
+
+fn is_max_plus<S: PathSemiring>() -> bool {
+    S::BUILT_IN.is_some_and(|built_in| built_in.id() == SemiringId::MaxPlus)
+}
+
+fn widened<S: PathSemiring>(w: MatRef<'_, S::Weight>, most: u32) -> Result<Matrix<i64>, Error> {
+    let built_in = S::BUILT_IN.ok_or_else(|| too_long::<S>(most))?;
+    let wide = built_in.operand(w).convert(DType::I64, Extremes::Absent)?;
+    wide.into_typed().map_err(|_| too_long::<S>(most))
+}
+
+fn narrowed<S: PathSemiring>(wide: Matrix<i64>, most: u32) -> Result<Matrix<S::Weight>, Error> {
+    let narrow = DynMatrix::from(wide).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
     narrow.into_typed().map_err(|_| too_long::<S>(most))
 }
 

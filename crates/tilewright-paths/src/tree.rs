@@ -14,11 +14,13 @@ pub(crate) fn tight_edges<S: PathSemiring>(
     w: MatRef<'_, S::Weight>,
     d: MatRef<'_, S::Weight>,
 ) -> Vec<(usize, usize, S::Weight)> {
+    assert!(w.rows() == d.rows() && w.cols() == d.cols(), "weights of the same pairs");
     let mut edges = Vec::new();
     for i in 0..w.rows() {
         for j in 0..w.cols() {
-            let weight = S::clean(w[(i, j)]);
-            if i != j && weight == d[(i, j)] && !S::is_absent(weight) {
+            // SAFETY: the indices run inside both, whose shapes are equal.
+            let (weight, best) = unsafe { (S::clean(w.get_unchecked(i, j)), d.get_unchecked(i, j)) };
+            if weight == best && i != j && !S::is_absent(weight) {
                 edges.push((i, j, weight));
             }
         }
@@ -33,11 +35,15 @@ pub(crate) struct Trees<S: PathSemiring> {
     into: Graph<S>,
 }
 
+/// Bits of a word.
+const BITS: usize = u64::BITS as usize;
+
 /// Room that is used again for every source.
 pub(crate) struct Scratch<W> {
     best: Vec<W>,
-    level: Vec<u32>,
-    next: Vec<u32>,
+    /// Sets of vertices, a bit for each: their order comes without sorting.
+    level: Vec<u64>,
+    next: Vec<u64>,
 }
 
 impl<S: PathSemiring> Trees<S> {
@@ -46,7 +52,9 @@ impl<S: PathSemiring> Trees<S> {
     }
 
     pub fn scratch(&self) -> Scratch<S::Weight> {
-        Scratch { best: vec![S::ZERO; self.out.vertices()], level: Vec::new(), next: Vec::new() }
+        let n = self.out.vertices();
+        let words = n.div_ceil(BITS);
+        Scratch { best: vec![S::ZERO; n], level: vec![0; words], next: vec![0; words] }
     }
 
     /// The predecessors of all vertices on the best paths from `source`, whose weights are `d`. False where roundings make these no paths at all.
@@ -102,26 +110,37 @@ impl<S: PathSemiring> Trees<S> {
         predecessors: &mut [u32],
         Scratch { best, level, next }: &mut Scratch<S::Weight>,
     ) -> bool {
+        let n = self.out.vertices();
+        assert!(d.len() == n && best.len() == n && predecessors.len() == n, "as many as there are vertices");
         predecessors.fill(NO_PREDECESSOR);
         let mut missing = (0..d.len()).filter(|&to| to != source && !S::is_absent(d[to])).count();
-        level.clear();
-        level.push(source as u32);
-        while missing > 0 && !level.is_empty() {
-            next.clear();
+        level.fill(0);
+        level[source / BITS] = 1 << (source % BITS);
+        let mut before = usize::MAX;
+        while missing > 0 && missing < before {
+            before = missing;
+            next.fill(0);
             // In the order of vertices, so that the smallest one is found first.
-            for &from in level.iter() {
-                let path = d[from as usize];
-                for &(to, edge) in self.out.list(from as usize) {
-                    let at = to as usize;
-                    let is_last = (S::times(path, edge) == best[at]) & (predecessors[at] == NO_PREDECESSOR);
-                    if is_last && at != source && !S::is_absent(d[at]) {
-                        predecessors[at] = from;
-                        next.push(to);
+            for (first, mut word) in (0..).step_by(BITS).zip(level.iter().copied()) {
+                while word != 0 {
+                    let from = first + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    let path = d[from];
+                    for &(to, edge) in self.out.list(from) {
+                        let at = to as usize;
+                        // Most edges end here.
+                        // SAFETY: edges lead to vertices of the graph, each of which has an element.
+                        if S::times(path, edge) != *unsafe { best.get_unchecked(at) } {
+                            continue;
+                        }
+                        if predecessors[at] == NO_PREDECESSOR && at != source && !S::is_absent(d[at]) {
+                            predecessors[at] = from as u32;
+                            next[at / BITS] |= 1 << (at % BITS);
+                            missing -= 1;
+                        }
                     }
                 }
             }
-            missing -= next.len();
-            next.sort_unstable();
             core::mem::swap(level, next);
         }
         missing == 0

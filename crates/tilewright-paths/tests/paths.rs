@@ -167,6 +167,13 @@ fn so_many_edges_and_no_more() {
                 .unwrap();
             let paths = Paths::<MinPlus<i64>>::new(&w).unwrap().steps(most);
             assert_eq!(paths.distances().unwrap(), expected, "seed {seed}, {most} steps");
+            let (d, stops) = paths.with_last_stops().unwrap();
+            assert_eq!(d, expected, "seed {seed}, {most} steps");
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                let route = paths.route(i, j).unwrap().map(Vec::from_iter).unwrap_or_default();
+                let stop = route.iter().rev().nth(1).map_or(NO_PREDECESSOR, |&stop| stop as u32);
+                assert_eq!(stops[(i, j)], stop, "seed {seed}, {most} steps, {i} to {j}");
+            }
             for j in 0..n {
                 match paths.route(0, j).unwrap() {
                     None => assert_eq!(expected[(0, j)], i64::MAX),
