@@ -75,18 +75,22 @@ fn routes_are_shown_stop_by_stop() {
         keys(&json),
         [
             "backend",
+            "device_seconds",
             "dtype",
             "edges",
+            "gpu",
             "memory_bytes",
             "method",
             "output",
             "predecessors_output",
+            "prepare_seconds",
             "read_seconds",
             "routes",
             "schema",
             "seconds",
             "semiring",
             "steps",
+            "transfer_seconds",
             "vertices",
             "write_seconds"
         ]
@@ -163,7 +167,9 @@ fn bounded_paths_and_the_shortcut_problem() {
     desk.put("line.csv", "0,1,inf\ninf,0,1\ninf,inf,0\n");
     assert_eq!(desk.ok("paths line.csv --steps 1 -o - -q"), "0.0,1.0,inf\ninf,0.0,1.0\ninf,inf,0.0\n");
     assert_eq!(desk.ok("paths line.csv --steps 2 -o - -q"), "0.0,1.0,2.0\ninf,0.0,1.0\ninf,inf,0.0\n");
-    assert_eq!(desk.run("paths line.csv --steps 2 --predecessors p.npy").code, Some(2));
+    desk.ok("paths line.csv --steps 2 --predecessors p.csv -o d.csv -q");
+    assert_eq!(desk.get("p.csv"), "-1,0,1\n-1,-1,1\n-1,-1,-1\n");
+    assert_eq!(desk.get("d.csv"), "0.0,1.0,2.0\ninf,0.0,1.0\ninf,inf,0.0\n");
     assert_eq!(desk.run("paths line.csv --steps 0").code, Some(2));
 }
 
@@ -256,5 +262,60 @@ fn what_is_wrong_is_named_with_its_place() {
         let run = desk.run(line);
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);
         assert!(run.err.contains(expected), "{line}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_gpu_closes_and_multiplies_and_gives_the_same() {
+    let desk = Desk::new();
+    for line in
+        ["random:70", "random:65 -s max-times --dtype f64", "random:70 -s or-and", "random:66 --steps 3"]
+    {
+        desk.ok(&format!("paths {line} --backend cpu -o here.npy -q"));
+        let json = desk.json(&format!("paths {line} --backend emulator -o there.npy --repeat 2"));
+        assert!(
+            std::fs::read(desk.file("here.npy")).unwrap() == std::fs::read(desk.file("there.npy")).unwrap(),
+            "{line}"
+        );
+        assert_eq!((&json["backend"], &json["method"]), (&"emulator".into(), &"dense".into()));
+        assert!(json["device_seconds"].as_f64() > Some(0.0) && json["transfer_seconds"].as_f64() > Some(0.0));
+    }
+    // A list of edges, too, and the routes are the processor's.
+    desk.put("edges.csv", "from,to,km\nOslo,Voss,300\nVoss,Bergen,100\nOslo,Bergen,450\n");
+    desk.ok("paths edges.csv -o here.csv --predecessors p.npy -q");
+    desk.ok("paths edges.csv -o there.csv --predecessors q.npy --backend emulator -q");
+    assert!(
+        desk.get("here.csv") == desk.get("there.csv")
+            && std::fs::read(desk.file("p.npy")).unwrap() == std::fs::read(desk.file("q.npy")).unwrap()
+    );
+    assert!(desk.ok("paths random:9 --backend emulator").contains("dense on the emulator, which imitates"));
+    let run = desk.run("paths edges.csv --backend emulator --method dijkstra");
+    assert!(run.code == Some(2) && run.err.contains("searches are the processor's"), "{}", run.err);
+    let run = desk.run("paths random:4097 --dtype i16 --backend emulator");
+    assert!(run.code == Some(2) && run.err.contains("too many for the emulator"), "{}", run.err);
+    let run = desk.run("paths random:x");
+    assert!(run.code == Some(2) && run.err.contains("random:N is a complete graph"), "{}", run.err);
+    assert_eq!(desk.run("paths random:9 --backend reference").code, Some(2));
+    desk.put("loss.csv", "a,b,1\nb,c,-4\nc,a,2\n");
+    let run = desk.run("paths loss.csv --backend emulator -o d.npy");
+    assert!(run.code == Some(1) && run.err.contains("a -> b -> c -> a, weight -1"), "{}", run.err);
+}
+
+#[test]
+fn a_cycle_is_named_where_the_matrix_became_the_result() {
+    let desk = Desk::new();
+    // Within a block of vertices, and across two.
+    for (n, stops) in [(3, "0 -> 1 -> 2 -> 0"), (130, "0 -> 1 -> 129 -> 0")] {
+        let edge = |i: usize, j: usize| match (i, j) {
+            (0, 1) => "1",
+            (1, j) if j == n - 1 => "-4",
+            (i, 0) if i == n - 1 => "2",
+            _ => "inf",
+        };
+        let row = |i: usize| (0..n).map(|j| edge(i, j)).collect::<Vec<_>>().join(",") + "\n";
+        desk.put("loss.csv", &(0..n).map(row).collect::<String>());
+        let run = desk.run("paths loss.csv --input matrix --method dense -o d.npy");
+        assert!(run.code == Some(1) && run.err.contains(&format!("{stops}, weight -1")), "{}", run.err);
+        assert!(!desk.list().contains(&"d.npy".to_owned()));
     }
 }

@@ -241,6 +241,42 @@ fn a_product_of_every_backend_is_cancelled() {
     }
 }
 
+/// As a product is: asked to end while it computes, and nothing is written.
+#[cfg(unix)]
+#[test]
+fn best_paths_are_cancelled_and_leave_the_old_file_whole() {
+    let desk = Desk::new();
+    desk.put("c.npy", "the old file");
+    for (options, signal, code) in [
+        ("random:6000 --dtype f64 --method dense", "-INT", 130),
+        ("random:6000 --dtype f64 --method dense --predecessors p.npy", "-TERM", 143),
+        ("random:4000 --method dijkstra", "-HUP", 129),
+        ("random:600 --backend emulator", "-INT", 130),
+    ] {
+        let line = format!("paths {options} --threads 1 -o c.npy -v");
+        let mut child = desk.command(&line).stderr(Stdio::piped()).spawn().unwrap();
+        let mut err = child.stderr.take().unwrap();
+        let mut text = String::new();
+        // The memory is told twice: for the graph, and for its paths, which take seconds from there on.
+        while text.matches("are needed").count() < 2 || !text.ends_with('\n') {
+            let mut byte = [0];
+            assert_eq!(err.read(&mut byte).unwrap(), 1, "{options}: {text}");
+            text.push(byte[0].into());
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let start = Instant::now();
+        Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+        let mut rest = String::new();
+        err.read_to_string(&mut rest).unwrap();
+        assert_eq!(status.code(), Some(code), "{options}: {rest}");
+        assert!(rest.contains("was cancelled"), "{options}: {rest}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{options}");
+        assert_eq!(desk.get("c.npy"), "the old file", "{options}");
+        assert!(!desk.list().contains(&"p.npy".to_owned()));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_hang_up_that_is_ignored_ends_nothing() {

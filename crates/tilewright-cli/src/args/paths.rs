@@ -3,13 +3,13 @@
 use super::{dtypes, named};
 use clap::{Args, ValueEnum, ValueHint, builder::ValueParser};
 use std::ffi::OsString;
-use tilewright::{DType, SemiringId, paths::Method};
+use tilewright::{Backend, DType, SemiringId, paths::Method};
 
 const DETAILS: &str = "\
 Graphs: a square matrix in any file that `mul` reads, where infinity (in integers the extreme value, under or-and false) is no edge; a .csv table whose \
 first line and first column are names; a .csv list of edges with lines from,to,weight, whose header and weights may be left out and whose vertices may have any names; a Matrix \
 Market coordinate file; an .npz of scipy.sparse. Of parallel edges the best counts. --input says which of both a .csv file is: one whose first two columns hold names is \
-a list of edges, one of three numbers a line, too, unless it has three lines.
+a list of edges, one of three numbers a line, too, unless it has three lines. random:N is a complete graph of N vertices with random weights, to measure with.
 
 Semirings: min-plus gives the shortest paths, max-min the widest (the narrowest edge counts), max-times the most reliable (probabilities multiply), or-and what can be \
 reached at all. Negative edges are allowed. Where a negative cycle makes every path shorter, one is named, and the exit code is 1; under max-times that is one whose \
@@ -17,19 +17,23 @@ product exceeds 1.
 
 Routes: --from and --to name vertices, by name where names are known, otherwise by number from 0. --pairs reads lines from,to. Of several best paths the one with the \
 fewest edges is shown, and of these the one whose stop before the last has the smallest number, and so on. --predecessors writes that stop for all pairs as \
-i64, -1 where there is none.
+i64, -1 where there is none. With --steps no path follows from it: the stops before it may belong to a path of too many edges.
 
 Methods: dense closes the matrix by products, in about n x n x n steps; dijkstra searches from every vertex, which is faster where edges are few. --plan shows what \
 either would take. Integers, and floats whose sums are exact, give the same either way; other floats are rounded in another order.
 
-Memory: the result takes n x n elements; what is needed is compared with what is free before anything is computed.
+GPUs: cuda closes the matrix on the GPU, by the same steps, and gives the same weights where sums are exact. Searches, predecessors and routes are the \
+processor's. emulator executes the same kernels here, which is slow.
+
+Memory: the result takes n x n elements; a matrix of edges becomes the result where nothing else is asked for. What is needed is compared with what is free before anything is computed.
 
 Examples:
   tilewright paths data/flights/nonstop_km.csv --labels data/flights/airports.csv:iata --from HNL --to BOS
   tilewright paths roads.csv --undirected -o km.csv --predecessors before.npy
   tilewright paths bandwidth.npy --semiring max-min -o widest.npy
   tilewright paths w.npy --steps 2 -o shortcuts.npy
-  tilewright paths network.mtx --plan";
+  tilewright paths network.mtx --plan
+  tilewright paths random:16384 --backend cuda --repeat 3";
 
 /// Find the best paths between all pairs of vertices of a graph
 ///
@@ -37,14 +41,14 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = DETAILS)]
 pub struct Paths {
-    /// The graph: a square matrix of weights, or a list of edges
+    /// The graph: a square matrix of weights, a list of edges, or random:N
     #[arg(value_name = "W", value_hint = ValueHint::FilePath)]
     pub graph: OsString,
     /// Write the weights of all best paths to this file; `-` writes CSV to stdout
     #[arg(short, long, value_name = "DIST", value_hint = ValueHint::FilePath)]
     pub output: Option<OsString>,
     /// Write the stop before the last of all best paths to this file
-    #[arg(long, value_name = "P", value_hint = ValueHint::FilePath, conflicts_with = "steps")]
+    #[arg(long, value_name = "P", value_hint = ValueHint::FilePath)]
     pub predecessors: Option<OsString>,
 
     /// Show the best path from this vertex
@@ -85,9 +89,9 @@ pub struct Paths {
     /// How to compute them; the faster one unless given
     #[arg(long, default_value = "auto", value_parser = methods(), help_heading = "Computation")]
     pub method: Method,
-    /// Where to compute; auto is cpu
-    #[arg(long, value_enum, default_value_t = Where::Auto, help_heading = "Computation")]
-    pub backend: Where,
+    /// Where to close and multiply matrices; auto is cpu, unless a GPU is faster
+    #[arg(long, default_value = "auto", value_parser = backends(), help_heading = "Computation")]
+    pub backend: Backend,
     /// Use at most N threads; 0 takes as many as there is work for
     #[arg(
         long,
@@ -98,6 +102,9 @@ pub struct Paths {
         help_heading = "Computation"
     )]
     pub threads: usize,
+    /// Compute N times, and report the fastest
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Computation")]
+    pub repeat: u32,
     /// Print what either method would take, and compute nothing
     #[arg(long, help_heading = "Computation")]
     pub plan: bool,
@@ -114,20 +121,16 @@ pub enum Input {
     Edges,
 }
 
-/// Where to compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Where {
-    /// The processor: no GPU computes paths yet
-    Auto,
-    /// The processor
-    Cpu,
-}
-
 /// Those that have best paths.
 fn semirings() -> ValueParser {
     named::<SemiringId>(
         SemiringId::ALL.iter().filter(|&&s| s != SemiringId::PlusTimes).map(|s| s.name()).collect(),
     )
+}
+
+/// Those that compute paths.
+fn backends() -> ValueParser {
+    named::<Backend>(Backend::ALL.iter().filter(|&&b| b != Backend::Reference).map(|b| b.name()).collect())
 }
 
 fn methods() -> ValueParser {

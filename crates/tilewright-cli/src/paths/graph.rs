@@ -1,7 +1,8 @@
 //! The graph that was asked about, from its file.
 
+use super::{backend, random};
 use crate::{
-    args::{Paths, PathsInput},
+    args::{Common, Paths, PathsInput},
     failure::Failure,
 };
 use std::{
@@ -10,7 +11,7 @@ use std::{
     time::Instant,
 };
 use tilewright::{
-    DType, Error, ErrorKind, Extremes, SemiringId, Value,
+    DType, DynMatrix, Error, ErrorKind, Extremes, SemiringId, Value,
     files::{self, Directions, EdgeList, EdgeOptions, Format, Input, Labels, ReadOptions, Spec},
     paths::DynPaths,
 };
@@ -30,9 +31,8 @@ enum Weights {
 }
 
 impl Graph {
-    pub fn read(args: &Paths) -> Result<Self, Failure> {
+    pub fn read(args: &Paths, common: &Common) -> Result<Self, Failure> {
         let start = Instant::now();
-        let spec = Spec::parse(&args.graph)?;
         let known = DynPaths::dtypes(args.semiring);
         if let Some(dtype) = args.dtype.filter(|dtype| !known.contains(dtype)) {
             let names = known.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
@@ -41,10 +41,15 @@ impl Graph {
                 format!("choose one of {names}"),
             ));
         }
-        let (weights, mut labels) =
-            if is_list(args, &spec)? { edges(args, &spec)? } else { matrix(args, &spec)? };
-        let dtype = weights.dtype(args)?;
-        let weights = weights.converted(args, &spec, dtype)?;
+        let (weights, dtype, mut labels) = match random::vertices(args)? {
+            Some(n) => {
+                check_is_no_list(args)?;
+                let w = random::graph(args, common, n)?;
+                let dtype = w.dtype();
+                (Weights::Matrix(w.into()), dtype, None)
+            }
+            None => from_file(args)?,
+        };
         if let Some(names) = &args.labels {
             labels = Some(read_labels(names)?);
         }
@@ -66,8 +71,26 @@ impl Graph {
                 DynPaths::of_edges(args.semiring, self.dtype, *vertices, edges)?
             }
         };
-        let paths = paths.method(args.method);
+        let paths = paths.method(backend::method(args));
         Ok(args.steps.map_or(paths, |most| paths.steps(most)))
+    }
+
+    pub fn is_matrix(&self) -> bool {
+        matches!(self.weights, Weights::Matrix(_))
+    }
+
+    /// Whether its matrix is not merely mapped from a file.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(&self.weights, Weights::Matrix(w) if !w.is_mapped())
+    }
+
+    /// The matrix of weights; no edge is left.
+    pub fn take_matrix(&mut self) -> Result<DynMatrix, Error> {
+        let none = Weights::Edges { vertices: self.vertices(), edges: Vec::new() };
+        match std::mem::replace(&mut self.weights, none) {
+            Weights::Matrix(w) => w.into_matrix(),
+            Weights::Edges { vertices, .. } => DynMatrix::zeros(self.dtype, vertices, vertices),
+        }
     }
 
     /// The vertex that is meant: by name, or by number where there are no names.
@@ -99,6 +122,13 @@ impl Graph {
     }
 }
 
+fn from_file(args: &Paths) -> Result<(Weights, DType, Option<Labels>), Failure> {
+    let spec = Spec::parse(&args.graph)?;
+    let (weights, labels) = if is_list(args, &spec)? { edges(args, &spec)? } else { matrix(args, &spec)? };
+    let dtype = weights.dtype(args)?;
+    Ok((weights.converted(args, &spec, dtype)?, dtype, labels))
+}
+
 fn is_list(args: &Paths, spec: &Spec) -> Result<bool, Error> {
     match args.input {
         PathsInput::Auto => files::is_edge_list(spec),
@@ -120,13 +150,19 @@ fn edges(args: &Paths, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure
     Ok((Weights::Edges { vertices, edges }, labels))
 }
 
-fn matrix(args: &Paths, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+/// Refuses options that are for lists of edges.
+fn check_is_no_list(args: &Paths) -> Result<(), Failure> {
     for (option, given) in [("--undirected", args.undirected), ("--vertices", args.vertices.is_some())] {
         if given {
             let hint = "leave it out, or say --input edges if the file is a list of edges";
             return Err(Failure::usage(format!("{option} with a matrix"), hint));
         }
     }
+    Ok(())
+}
+
+fn matrix(args: &Paths, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+    check_is_no_list(args)?;
     if spec.format() == Format::Csv
         && let Some((matrix, labels)) = files::read_table(spec, &options(args.semiring, None))?
     {

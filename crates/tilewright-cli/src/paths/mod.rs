@@ -1,50 +1,57 @@
 //! `tilewright paths`: read a graph, find the best paths, write and report.
 
+mod backend;
 mod graph;
 mod memory;
 mod outputs;
+mod random;
 mod report;
 mod routes;
+mod solve;
 
 use crate::{
     args::{Common, Format, Paths},
     failure::Failure,
     interrupt, json,
     mul::preview,
-    progress::Progress,
     terminal::{self, Style},
 };
 use graph::Graph;
 use outputs::{Outputs, Target};
 use report::{Planned, Summary};
-use std::time::Instant;
+use solve::Question;
 use tilewright::{
     Error, ErrorKind,
-    paths::{DynPaths, Options, Plan, Solution},
+    paths::{DynPaths, OnGpu, Options},
 };
 
 pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
     let outputs = Outputs::parse(args, common)?;
     interrupt::watch();
-    let graph = Graph::read(args)?;
-    let paths = graph.paths(args)?.options(Options { threads: args.threads, ..Options::default() });
-    let plan = paths.plan()?;
+    let mut graph = Graph::read(args, common)?;
+    let gpu = backend::open(args, common, &graph)?;
+    let gpu = gpu.as_ref();
+    let options = Options { threads: args.threads, ..Options::default() };
+    let plan = on(gpu, graph.paths(args)?).options(options).plan()?;
     if args.plan {
-        let planned = Planned::new(args, &graph, &plan);
+        let planned = Planned::new(args, &graph, &plan, gpu);
         return if common.format == Format::Json { json::print(&planned) } else { planned.print_table() };
     }
     let pairs = routes::pairs(args, &graph)?;
     outputs.check_writable(graph.dtype)?;
     // Routes alone are found by searches from their beginnings.
     let solves = !outputs.is_empty() || pairs.is_empty();
-    let start = Instant::now();
-    let solution = if solves { Some(solve(&paths, &plan, args, common, &graph)?) } else { None };
-    let seconds = start.elapsed().as_secs_f64();
-    let found =
-        routes::find(&paths, solution.as_ref(), &graph, &pairs).map_err(|error| named(error, &graph))?;
-    let mut summary = Summary::new(args, &graph, &plan, &outputs, &found);
-    if let Some(solution) = &solution {
-        summary = summary.took(seconds, outputs.write(solution, &graph, args.semiring)?);
+    let question = Question { args, common, plan: &plan, gpu, outputs: &outputs };
+    let solved = if solves { Some(question.solve(&mut graph, !pairs.is_empty())?) } else { None };
+    let solution = solved.as_ref().map(|solved| &solved.solution);
+    let found = match pairs.as_slice() {
+        [] => Vec::new(),
+        pairs => routes::find(&graph.paths(args)?.options(options), solution, &graph, pairs)
+            .map_err(|error| named(error, &graph))?,
+    };
+    let mut summary = Summary::new(args, &graph, &plan, &outputs, &found, gpu);
+    if let Some(solved) = &solved {
+        summary = summary.took(solved, outputs.write(solved, &graph, args.semiring)?);
     }
     let shows_matrix = outputs.is_empty() && pairs.is_empty();
     match common.format {
@@ -62,23 +69,9 @@ pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
     }
 }
 
-fn solve(
-    paths: &DynPaths<'_>,
-    plan: &Plan,
-    args: &Paths,
-    common: &Common,
-    graph: &Graph,
-) -> Result<Solution, Failure> {
-    let square = (plan.vertices as u64).saturating_mul(plan.vertices as u64);
-    let stops = if args.predecessors.is_some() { square.saturating_mul(4) } else { 0 };
-    memory::check(common, plan.bytes.saturating_add(stops))?;
-    let progress = Progress::new(plan.work as u64);
-    let count = |work| progress.add(work);
-    let progress_of = if common.quiet { None } else { Some(&count as &(dyn Fn(u64) + Sync)) };
-    let paths = paths.options(Options { threads: args.threads, progress: progress_of, ..Options::default() });
-    let solution = if args.predecessors.is_some() { paths.with_predecessors() } else { paths.distances() };
-    progress.finish();
-    solution.map_err(|error| named(error, graph))
+/// The same paths, computed where they are to be.
+fn on<'a>(gpu: Option<&'a OnGpu>, paths: DynPaths<'a>) -> DynPaths<'a> {
+    gpu.map_or(paths, |gpu| paths.device(gpu))
 }
 
 /// A cycle that makes paths better is what the graph has, not a fault of the command: it is named as the user names it.

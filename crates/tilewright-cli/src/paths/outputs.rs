@@ -1,6 +1,6 @@
 //! Where results go.
 
-use super::graph::Graph;
+use super::{graph::Graph, solve::Solved};
 use crate::{
     args::{Common, Format, Paths},
     failure::Failure,
@@ -13,7 +13,7 @@ use std::{
 use tilewright::{
     DType, DynMatrix, DynRef, Error, Extremes, Matrix, SemiringId,
     files::{self, Format as File, Labels, Spec, WriteOptions},
-    paths::{NO_PREDECESSOR, Predecessors, Solution},
+    paths::{NO_PREDECESSOR, Predecessors},
 };
 
 /// The files to write.
@@ -65,7 +65,7 @@ impl Outputs {
     }
 
     /// Writes everything; gives the seconds it took.
-    pub fn write(&self, solution: &Solution, graph: &Graph, semiring: SemiringId) -> Result<f64, Error> {
+    pub fn write(&self, solved: &Solved, graph: &Graph, semiring: SemiringId) -> Result<f64, Error> {
         let start = Instant::now();
         // Text shows "absent" as the infinity it stands for.
         let absent = matches!(
@@ -73,7 +73,7 @@ impl Outputs {
             SemiringId::MinPlus | SemiringId::MaxPlus | SemiringId::MaxMin | SemiringId::MinMax
         );
         let options = WriteOptions { extremes: if absent { Extremes::Absent } else { Extremes::Refuse } };
-        let (names, d) = (graph.labels.as_ref(), solution.distances.as_ref());
+        let (names, d) = (graph.labels.as_ref(), solved.solution.distances.as_ref());
         match &self.distances {
             Some(Target::File(spec)) => write(spec, d, names, &options)?,
             Some(Target::Stdout) => {
@@ -85,8 +85,10 @@ impl Outputs {
             }
             None => {}
         }
-        if let (Some(spec), Some(predecessors)) = (&self.predecessors, &solution.predecessors) {
-            write(spec, stops(predecessors)?.as_ref(), names, &WriteOptions::default())?;
+        let predecessors = solved.solution.predecessors.as_ref().map(Predecessors::matrix);
+        if let (Some(spec), Some(matrix)) = (&self.predecessors, predecessors.or(solved.last_stops.as_ref()))
+        {
+            write(spec, stops(matrix)?.as_ref(), names, &WriteOptions::default())?;
         }
         Ok(start.elapsed().as_secs_f64())
     }
@@ -101,8 +103,7 @@ fn write(spec: &Spec, m: DynRef<'_>, names: Option<&Labels>, options: &WriteOpti
 }
 
 /// As signed numbers, -1 for none.
-fn stops(predecessors: &Predecessors) -> Result<DynMatrix, Error> {
+fn stops(matrix: &Matrix<u32>) -> Result<DynMatrix, Error> {
     let stop = |stop| if stop == NO_PREDECESSOR { -1 } else { i64::from(stop) };
-    let matrix = predecessors.matrix();
     Ok(Matrix::from_fn(matrix.rows(), matrix.cols(), |i, j| stop(matrix[(i, j)]))?.into())
 }

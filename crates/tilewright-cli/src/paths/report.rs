@@ -4,11 +4,12 @@ use super::{
     graph::Graph,
     outputs::{Outputs, Target},
     routes::Route,
+    solve::Solved,
 };
 use crate::{args::Paths, failure::Failure, terminal};
 use serde::Serialize;
 use std::io::Write;
-use tilewright::paths::Plan;
+use tilewright::paths::{Method, OnGpu, Plan};
 
 /// The JSON object of `paths`; the fields are its keys.
 #[derive(Serialize)]
@@ -20,10 +21,16 @@ pub struct Summary<'a> {
     edges: usize,
     steps: Option<u32>,
     backend: &'static str,
+    /// Null on the processor.
+    gpu: Option<&'a str>,
     method: &'static str,
     /// Null where nothing but routes was asked for.
     seconds: Option<f64>,
     read_seconds: f64,
+    /// Null on the processor, as are the two that follow.
+    device_seconds: Option<f64>,
+    transfer_seconds: Option<f64>,
+    prepare_seconds: Option<f64>,
     write_seconds: f64,
     memory_bytes: u64,
     output: Option<String>,
@@ -32,7 +39,15 @@ pub struct Summary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    pub fn new(args: &Paths, graph: &Graph, plan: &Plan, outputs: &Outputs, routes: &'a [Route]) -> Self {
+    pub fn new(
+        args: &Paths,
+        graph: &Graph,
+        plan: &Plan,
+        outputs: &Outputs,
+        routes: &'a [Route],
+        gpu: Option<&'a OnGpu>,
+    ) -> Self {
+        let gpu = gpu.filter(|_| plan.method == Method::Dense);
         Self {
             schema: 1,
             semiring: args.semiring.name(),
@@ -40,10 +55,14 @@ impl<'a> Summary<'a> {
             vertices: plan.vertices,
             edges: plan.edges,
             steps: args.steps,
-            backend: "cpu",
+            backend: gpu.map_or("cpu", |gpu| gpu.backend().name()),
+            gpu: gpu.map(OnGpu::name),
             method: plan.method.name(),
             seconds: None,
             read_seconds: graph.seconds,
+            device_seconds: None,
+            transfer_seconds: None,
+            prepare_seconds: None,
             write_seconds: 0.0,
             memory_bytes: plan.bytes,
             output: match &outputs.distances {
@@ -55,8 +74,16 @@ impl<'a> Summary<'a> {
         }
     }
 
-    pub fn took(self, seconds: f64, write_seconds: f64) -> Self {
-        Self { seconds: Some(seconds), write_seconds, ..self }
+    pub fn took(self, solved: &Solved, write_seconds: f64) -> Self {
+        let times = solved.times.filter(|_| self.gpu.is_some());
+        Self {
+            seconds: Some(solved.seconds),
+            device_seconds: times.map(|times| times.seconds),
+            transfer_seconds: times.map(|times| times.transfer_seconds),
+            prepare_seconds: times.map(|times| times.prepare_seconds),
+            write_seconds,
+            ..self
+        }
     }
 
     pub fn print_table(&self) -> Result<(), Failure> {
@@ -66,6 +93,14 @@ impl<'a> Summary<'a> {
             writeln!(out, "{bold}{name:<12}{bold:#} {text}")?;
         }
         Ok(())
+    }
+
+    fn place(&self) -> String {
+        match (self.backend, self.gpu) {
+            ("emulator", Some(gpu)) => format!("the emulator, which imitates {gpu}"),
+            (_, Some(gpu)) => gpu.to_owned(),
+            _ => "the processor".into(),
+        }
     }
 
     /// The whole in one line.
@@ -78,10 +113,10 @@ impl<'a> Summary<'a> {
         let steps = self.steps.map_or_else(String::new, |most| format!(", at most {most} edges"));
         let mut rows = vec![
             ("graph", format!("{vertices} vertices, {edges} edges, {semiring} on {dtype}{steps}")),
-            ("method", format!("{method} on the processor")),
+            ("method", format!("{method} on {}", self.place())),
         ];
         if let Some(seconds) = self.seconds {
-            let rate = (*vertices as f64).powi(3) / seconds / 1e9;
+            let rate = (*vertices as f64).powi(3) / self.device_seconds.unwrap_or(seconds) / 1e9;
             let rate = if *method == "dense" && seconds > 0.0 {
                 format!(", {rate:.3} G pair-ops/s")
             } else {
@@ -94,6 +129,13 @@ impl<'a> Summary<'a> {
                     self.read_seconds, self.write_seconds
                 ),
             ));
+        }
+        if let (Some(device), Some(transfer), Some(prepare)) =
+            (self.device_seconds, self.transfer_seconds, self.prepare_seconds)
+        {
+            let text =
+                format!("{device:.3} s ({prepare:.3} s of it choosing kernels), transfer {transfer:.3} s");
+            rows.push(("device", text));
         }
         let written = |name, file: &Option<String>| file.as_ref().map(|f| (name, format!("wrote {f}")));
         rows.extend(written("output", &self.output));
@@ -110,6 +152,7 @@ pub struct Planned {
     dtype: &'static str,
     vertices: usize,
     edges: usize,
+    backend: &'static str,
     method: &'static str,
     dense_seconds: f64,
     dijkstra_seconds: f64,
@@ -117,13 +160,15 @@ pub struct Planned {
 }
 
 impl Planned {
-    pub fn new(args: &Paths, graph: &Graph, plan: &Plan) -> Self {
+    pub fn new(args: &Paths, graph: &Graph, plan: &Plan, gpu: Option<&OnGpu>) -> Self {
+        let gpu = gpu.filter(|_| plan.method == Method::Dense);
         Self {
             schema: 1,
             semiring: args.semiring.name(),
             dtype: graph.dtype.name(),
             vertices: plan.vertices,
             edges: plan.edges,
+            backend: gpu.map_or("cpu", |gpu| gpu.backend().name()),
             method: plan.method.name(),
             dense_seconds: plan.dense_seconds,
             dijkstra_seconds: plan.dijkstra_seconds,
@@ -145,7 +190,12 @@ impl Planned {
             ),
             (
                 "dense",
-                format!("about {:.3} s if all terms are needed{}", self.dense_seconds, chosen("dense")),
+                format!(
+                    "about {:.3} s on {} if all terms are needed{}",
+                    self.dense_seconds,
+                    self.backend,
+                    chosen("dense")
+                ),
             ),
             ("dijkstra", format!("about {:.3} s{}", self.dijkstra_seconds, chosen("dijkstra"))),
             ("memory", format!("{} beside the graph", super::memory::size(self.memory_bytes))),

@@ -148,6 +148,14 @@ impl<'a> DynPaths<'a> {
         self.visit(PredecessorsTask)
     }
 
+    /// As [`Paths::with_last_stops`].
+    ///
+    /// # Errors
+    /// As [`Paths::with_last_stops`], and [`DynPaths::distances`].
+    pub fn with_last_stops(&self) -> Result<(DynMatrix, Matrix<u32>), Error> {
+        self.visit(LastStopsTask)
+    }
+
     /// As [`Paths::check_cycles`].
     ///
     /// # Errors
@@ -350,6 +358,15 @@ impl Task for PredecessorsTask {
     fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Solution, Error> {
         let (distances, predecessors): (Matrix<S::Weight>, _) = paths.with_predecessors()?;
         Ok(Solution { distances: distances.into(), predecessors: Some(predecessors) })
+    }
+}
+
+struct LastStopsTask;
+
+impl Task for LastStopsTask {
+    type Output = (DynMatrix, Matrix<u32>);
+    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Self::Output, Error> {
+        paths.with_last_stops().map(|(distances, stops)| (distances.into(), stops))
     }
 }
 
