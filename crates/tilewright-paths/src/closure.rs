@@ -12,10 +12,9 @@ use crate::{
     scan::{self, largest_of},
     schedule::{self, Step},
     semiring::{PathSemiring, Slack},
+    wide,
 };
-use tilewright_core::{
-    DType, Element, Error, ErrorKind, Extremes, Layout, MatMut, MatRef, MaxPlus, MinPlus, SemiringId,
-};
+use tilewright_core::{Error, ErrorKind, Layout, MatMut, MatRef, MaxPlus, MinPlus};
 use tilewright_cpu::{Isa, Options};
 
 /// Turns weights of edges into weights of the best paths, in place: `D[i,j] = ⊕` over all paths from `i` to `j`, those without an edge
@@ -72,7 +71,7 @@ fn close_by<S: PathSemiring>(
             let gain = match device {
                 None => run::<S>(d.reborrow(), margin, slack, options)?,
                 Some(device) => {
-                    let built_in = S::BUILT_IN.ok_or_else(unsupported::<S>)?;
+                    let built_in = S::BUILT_IN.ok_or_else(wide::unsupported::<S>)?;
                     device.close(built_in.id(), built_in.result(d.reborrow()), slack.most(), options)?
                 }
             };
@@ -167,24 +166,16 @@ fn run<S: PathSemiring>(
 
 /// Closes a copy in 64 bits, because sums may leave the range in which products are computed.
 fn close_wide<S: PathSemiring>(
-    d: MatMut<'_, S::Weight>,
+    mut d: MatMut<'_, S::Weight>,
     device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
-    let Some(built_in) = S::BUILT_IN else { return Ok(()) };
-    let mut d = built_in.result(d);
-    let wide = d.as_ref().convert(DType::I64, Extremes::Absent)?;
-    let mut wide = wide.into_typed::<i64>().map_err(|_| unsupported::<S>())?;
-    match built_in.id() {
-        SemiringId::MaxPlus => close_by::<MaxPlus<i64>>(wide.as_mut(), device, options)?,
-        _ => close_by::<MinPlus<i64>>(wide.as_mut(), device, options)?,
+    let mut wide = wide::widen::<S>(d.as_ref())?;
+    match wide::is_max_plus::<S>() {
+        true => close_by::<MaxPlus<i64>>(wide.as_mut(), device, options)?,
+        false => close_by::<MinPlus<i64>>(wide.as_mut(), device, options)?,
     }
-    let narrow =
-        tilewright_core::DynMatrix::from(wide).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
-    d.copy_from(narrow.as_ref())
-}
-
-fn unsupported<S: PathSemiring>() -> Error {
-    let (what, why, hint) = (format!("{} on {}", S::NAME, S::Weight::DTYPE), String::new(), String::new());
-    ErrorKind::Unsupported { what, why, hint }.into()
+    let narrow = wide::narrow::<S>(wide)?;
+    d.fill_with(|i, j| narrow[(i, j)]);
+    Ok(())
 }

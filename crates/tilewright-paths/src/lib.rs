@@ -44,6 +44,7 @@ mod steps;
 mod thin;
 mod tile;
 mod tree;
+mod wide;
 
 pub use closure::{bytes_beside, close, close_on};
 pub use device::Device;

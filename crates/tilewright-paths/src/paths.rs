@@ -15,12 +15,11 @@ use crate::{
     share::share,
     steps,
     tree::{NO_PREDECESSOR, Trees, tight_edges},
+    wide,
 };
 use core::fmt;
 use std::{cell::RefCell, sync::OnceLock};
-use tilewright_core::{
-    DynMatrix, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus, SemiringId,
-};
+use tilewright_core::{Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus};
 use tilewright_cpu::{Isa, Options};
 
 /// The best paths between all pairs of vertices: `D[i,j] = ⊕` over all paths from `i` to `j` of the weights of their edges, joined by ⊗. Paths without an
@@ -187,7 +186,8 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
                 |wide| wide.with_predecessors().map(|(d, p)| (found.replace(Some(p)), d).1),
             );
             // One of both was called.
-            return distances.and_then(|d| found.into_inner().map(|p| (d, p)).ok_or_else(unreachable_type));
+            return distances
+                .and_then(|d| found.into_inner().map(|p| (d, p)).ok_or_else(wide::unsupported::<S>));
         }
         let distances = self.solve()?;
         let predecessors = self.predecessors(&distances)?;
@@ -361,25 +361,20 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         min: impl FnOnce(Paths<'_, MinPlus<i64>>) -> Result<Matrix<i64>, Error>,
         max: impl FnOnce(Paths<'_, MaxPlus<i64>>) -> Result<Matrix<i64>, Error>,
     ) -> Result<Matrix<S::Weight>, Error> {
-        let found = if self.is_max_plus() {
+        let found = if wide::is_max_plus::<S>() {
             max(self.wide(&self.widened()?))?
         } else {
             min(self.wide(&self.widened()?))?
         };
-        let narrow = DynMatrix::from(found).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
-        narrow.into_typed().map_err(|_| unreachable_type())
+        wide::narrow::<S>(found)
     }
 
     fn wide_route(&self, from: usize, to: usize) -> Result<Option<Route>, Error> {
-        if self.is_max_plus() {
+        if wide::is_max_plus::<S>() {
             self.wide::<MaxPlus<i64>>(&self.widened()?).route(from, to)
         } else {
             self.wide::<MinPlus<i64>>(&self.widened()?).route(from, to)
         }
-    }
-
-    fn is_max_plus(&self) -> bool {
-        S::BUILT_IN.is_some_and(|built_in| built_in.id() == SemiringId::MaxPlus)
     }
 
     fn widened<T: PathSemiring<Weight = i64>>(&self) -> Result<Graph<T>, Error> {
@@ -417,11 +412,6 @@ fn reserve<T>(n: usize) -> Result<Vec<T>, Error> {
 
 /// Sources whose rows a thread takes at a time.
 const SOURCES: usize = 32;
-
-fn unreachable_type() -> Error {
-    ErrorKind::Unsupported { what: "this element type".into(), why: String::new(), hint: String::new() }
-        .into()
-}
 
 enum Dense<'a, S: PathSemiring> {
     View(MatRef<'a, S::Weight>),

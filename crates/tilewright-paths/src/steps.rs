@@ -10,11 +10,9 @@ use crate::{
     schedule::{self, Power},
     semiring::PathSemiring,
     tree::NO_PREDECESSOR,
+    wide,
 };
-use tilewright_core::{
-    DType, DynMatrix, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus, SemiringId,
-    Update,
-};
+use tilewright_core::{Element, Error, ErrorKind, MatRef, Matrix, MaxPlus, MinPlus, Update};
 use tilewright_cpu::{Options, multiply, multiply_arg};
 
 /// The power of `W ⊕ 1` by squaring: element `(i, j)` is the weight of the best path of at most `most` edges.
@@ -25,7 +23,7 @@ pub(crate) fn distances<S: PathSemiring>(
     options: &Options<'_>,
 ) -> Result<Matrix<S::Weight>, Error> {
     if range_of::<S>(w, most)? == Range::Wide {
-        return wide::<S>(w, most, device, options);
+        return in_64_bits::<S>(w, most, device, options);
     }
     let n = w.rows();
     let mut base = Matrix::from_fn(n, n, |i, j| {
@@ -37,7 +35,7 @@ pub(crate) fn distances<S: PathSemiring>(
         return Matrix::from_fn(n, n, |i, j| if i == j { S::ONE } else { S::ZERO });
     }
     if let Some(device) = device {
-        let built_in = S::BUILT_IN.ok_or_else(|| too_long::<S>(most))?;
+        let built_in = S::BUILT_IN.ok_or_else(wide::unsupported::<S>)?;
         device.power(built_in.id(), built_in.result(base.as_mut()), most, options)?;
         return Ok(base);
     }
@@ -64,11 +62,11 @@ pub(crate) fn last_stops<S: PathSemiring>(
     options: &Options<'_>,
 ) -> Result<(Matrix<S::Weight>, Matrix<u32>), Error> {
     if range_of::<S>(w, most)? == Range::Wide {
-        let (d, stops) = match is_max_plus::<S>() {
-            true => last_stops::<MaxPlus<i64>>(widened::<S>(w, most)?.as_ref(), most, options)?,
-            false => last_stops::<MinPlus<i64>>(widened::<S>(w, most)?.as_ref(), most, options)?,
+        let (d, stops) = match wide::is_max_plus::<S>() {
+            true => last_stops::<MaxPlus<i64>>(wide::widen::<S>(w)?.as_ref(), most, options)?,
+            false => last_stops::<MinPlus<i64>>(wide::widen::<S>(w)?.as_ref(), most, options)?,
         };
-        return Ok((narrowed::<S>(d, most)?, stops));
+        return Ok((wide::narrow::<S>(d)?, stops));
     }
     let n = w.rows();
     let edges = Matrix::from_fn(n, n, |i, j| S::clean(w[(i, j)]))?;
@@ -111,33 +109,18 @@ fn product<S: PathSemiring>(
 }
 
 /// In 64 bits, because sums may leave the range in which products are computed.
-fn wide<S: PathSemiring>(
+fn in_64_bits<S: PathSemiring>(
     w: MatRef<'_, S::Weight>,
     most: u32,
     device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<Matrix<S::Weight>, Error> {
-    let wide = widened::<S>(w, most)?;
-    let found = match is_max_plus::<S>() {
-        true => distances::<MaxPlus<i64>>(wide.as_ref(), most, device, options)?,
-        false => distances::<MinPlus<i64>>(wide.as_ref(), most, device, options)?,
+    let w = wide::widen::<S>(w)?;
+    let found = match wide::is_max_plus::<S>() {
+        true => distances::<MaxPlus<i64>>(w.as_ref(), most, device, options)?,
+        false => distances::<MinPlus<i64>>(w.as_ref(), most, device, options)?,
     };
-    narrowed::<S>(found, most)
-}
-
-fn is_max_plus<S: PathSemiring>() -> bool {
-    S::BUILT_IN.is_some_and(|built_in| built_in.id() == SemiringId::MaxPlus)
-}
-
-fn widened<S: PathSemiring>(w: MatRef<'_, S::Weight>, most: u32) -> Result<Matrix<i64>, Error> {
-    let built_in = S::BUILT_IN.ok_or_else(|| too_long::<S>(most))?;
-    let wide = built_in.operand(w).convert(DType::I64, Extremes::Absent)?;
-    wide.into_typed().map_err(|_| too_long::<S>(most))
-}
-
-fn narrowed<S: PathSemiring>(wide: Matrix<i64>, most: u32) -> Result<Matrix<S::Weight>, Error> {
-    let narrow = DynMatrix::from(wide).as_ref().convert(S::Weight::DTYPE, Extremes::Absent)?;
-    narrow.into_typed().map_err(|_| too_long::<S>(most))
+    wide::narrow::<S>(found)
 }
 
 fn too_long<S: PathSemiring>(most: u32) -> Error {
