@@ -61,7 +61,7 @@ impl Context {
     /// them is an address of this process: these end at 2^47.
     pub fn new(device: u8) -> Self {
         let first = 1 << (47 - address::REGION_SHIFT);
-        Self::with_regions(first + u64::from(device % Self::DEVICES) * DEVICE_REGIONS)
+        Self::with_regions(first + u64::from(device % Self::DEVICES) * DEVICE_REGIONS, DEVICE_REGIONS as usize)
     }
 
     /// The number of the device whose context an address belongs to; `None` for addresses of this process.
@@ -70,20 +70,15 @@ impl Context {
         u8::try_from(region / DEVICE_REGIONS).ok().filter(|&device| device < Self::DEVICES)
     }
 
-    fn with_regions(first: u64) -> Self {
+    /// At most `most` regions, from number `first` on.
+    fn with_regions(first: u64, most: usize) -> Self {
         let (textures, heap) = Default::default();
-        Self {
-            memory: GlobalMemory::new(first, DEVICE_REGIONS as usize),
-            textures,
-            heap,
-            allocations: 0,
-            next_texture: 1,
-        }
+        Self { memory: GlobalMemory::new(first, most), textures, heap, allocations: 0, next_texture: 1 }
     }
 
     /// A context for one program that was placed in the first regions.
     pub(super) fn of_program(program: &Program) -> Self {
-        let mut context = Self::with_regions(FIRST_REGION);
+        let mut context = Self::with_regions(FIRST_REGION, DEVICE_REGIONS as usize);
         context.place(program);
         context
     }
@@ -91,9 +86,15 @@ impl Context {
     /// Reads a PTX module, and gives its variables memory and their initial values.
     ///
     /// # Errors
-    /// As for [`Program::new`].
+    /// As for [`Program::new`]; [`ProgramError::NoRoom`] where this context has no addresses left for its variables.
     pub fn load(&mut self, ptx: &str) -> Result<Program, ProgramError> {
-        let program = Program::placed(ptx, self.memory.next_region())?;
+        let behind = self.memory.free_regions(0).unwrap_or(FIRST_REGION);
+        let mut program = Program::placed(ptx, behind)?;
+        let variables = program.variables.len();
+        let first = self.memory.free_regions(variables).ok_or(ProgramError::NoRoom { variables })?;
+        if first != behind && variables > 0 {
+            program = Program::placed(ptx, first)?;
+        }
         self.place(&program);
         Ok(program)
     }
@@ -105,8 +106,7 @@ impl Context {
                 Constancy::Writable => Access::ReadWrite,
             };
             let contents = variable.initialised.then(|| variable.contents.clone());
-            let at = self.memory.reserve(variable.name.clone(), variable.bytes, access, contents);
-            debug_assert_eq!(at, address::of_region(variable.region));
+            self.memory.reserve(variable.region, variable.name.clone(), variable.bytes, access, contents);
         }
     }
 
@@ -138,6 +138,17 @@ impl Context {
         self.allocations += 1;
         let at = self.memory.allocate(name.into(), bytes, Access::ReadWrite);
         at.map(DevicePointer::from_address).ok_or(MemoryError::Exhausted { bytes })
+    }
+
+    /// What findings call an allocation from here on.
+    ///
+    /// # Errors
+    /// [`MemoryError::Outside`] if `pointer` is not the start of an allocation.
+    pub fn rename(&mut self, pointer: DevicePointer, name: &str) -> Result<(), MemoryError> {
+        let address = pointer.address();
+        let outside = MemoryError::Outside { address, bytes: 0 };
+        self.memory.object(address).filter(|object| object.start == address).ok_or(outside.clone())?;
+        self.memory.rename(address, name.into()).ok_or(outside)
     }
 
     /// Frees an allocation. Its addresses are not given out again for long, so that a later use is found.
@@ -304,4 +315,44 @@ fn bind(program: &Program, entry: &str, arguments: &[Argument]) -> Result<Vec<u8
     // Reads of words at the end stay inside.
     block.resize(end.next_multiple_of(16), 0);
     Ok(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_come_and_go_take_no_more_than_their_addresses() {
+        let two = ".version 8.0 .target sm_80 .address_size 64 .global .u32 a = 7; .global .u32 b = 8;";
+        let mut context = Context::with_regions(5, 5);
+        for _ in 0..20 {
+            let program = context.load(two).unwrap();
+            for (symbol, value) in program.symbols().iter().zip([7, 8]) {
+                let at = DevicePointer::from_address(symbol.address);
+                assert_eq!(context.bytes(at, 4).unwrap(), [value, 0, 0, 0]);
+                assert!((5..10).contains(&(symbol.address >> address::REGION_SHIFT)));
+            }
+            context.unload(&program);
+        }
+        let (first, _second) = (context.load(two).unwrap(), context.load(two).unwrap());
+        assert_eq!(context.load(two).unwrap_err(), ProgramError::NoRoom { variables: 2 });
+        // Two that are not in a row do not serve: the last region, and an allocation between.
+        let last = context.allocate(16).unwrap();
+        assert!(context.allocate(16).is_err());
+        context.unload(&first);
+        context.allocate(16).unwrap();
+        context.free(last).unwrap();
+        assert!(context.load(two).is_err());
+    }
+
+    #[test]
+    fn memory_gets_another_name() {
+        let mut context = Context::new(0);
+        let at = context.allocate(16).unwrap();
+        context.rename(at, "weights").unwrap();
+        assert_eq!(context.memory.name(at.address()), Some("weights"));
+        assert!(context.rename(at.offset(8), "part").is_err());
+        context.free(at).unwrap();
+        assert!(context.rename(at, "gone").is_err());
+    }
 }

@@ -124,9 +124,25 @@ impl GlobalMemory {
         self.allocated
     }
 
-    /// The number of the next region that [`Self::reserve`] takes.
-    pub fn next_region(&self) -> u64 {
-        self.first + self.regions.len() as u64
+    /// The number of the first of `count` regions in a row that are free: behind all others, or, where there are no more, of those that were freed.
+    /// `None` if there are not so many.
+    pub fn free_regions(&self, count: usize) -> Option<u64> {
+        let behind = self.regions.len();
+        if count <= self.most.saturating_sub(behind) {
+            return Some(self.first + behind as u64);
+        }
+        let mut run = 0;
+        self.regions.iter().enumerate().find_map(|(slot, region)| {
+            run = if region.is_none() { run + 1 } else { 0 };
+            (run == count).then(|| self.first + (slot + 1 - count) as u64)
+        })
+    }
+
+    /// Gives an allocation another name.
+    pub fn rename(&mut self, at: u64, name: String) -> Option<()> {
+        let slot = self.slot(at);
+        self.regions.get_mut(slot)?.as_mut()?.name = name;
+        Some(())
     }
 
     /// Adds a zeroed allocation and returns its address. `None` if this process has no room for it.
@@ -147,20 +163,25 @@ impl GlobalMemory {
         Some(address::of_region(self.first + slot as u64))
     }
 
-    /// Adds an allocation in the [next region](Self::next_region) that holds `contents`, if there are any given, and zeros elsewhere, and
-    /// returns its address. It takes no memory until it is accessed or [provided](Self::provide).
+    /// Adds an allocation in [a free region](Self::free_regions) that holds `contents`, if there are any given, and zeros elsewhere. It takes no
+    /// memory until it is accessed or [provided](Self::provide).
     pub fn reserve(
         &mut self,
+        region: u64,
         name: String,
         bytes: u64,
         access: Access,
         contents: Option<Vec<(u64, Vec<u8>)>>,
-    ) -> u64 {
-        let start = address::of_region(self.next_region());
+    ) {
+        let slot = (region - self.first) as usize;
+        if slot < self.regions.len() {
+            self.freed.retain(|&freed| freed != slot);
+        } else {
+            self.regions.resize_with(slot + 1, || None);
+        }
         self.allocated = self.allocated.saturating_add(bytes);
         let (filled, contents) = (contents.is_some(), contents.unwrap_or_default());
-        self.regions.push(Some(Region { name, bytes, access, contents, filled, words: Vec::new() }));
-        start
+        self.regions[slot] = Some(Region { name, bytes, access, contents, filled, words: Vec::new() });
     }
 
     /// Makes the storage of all allocations, which kernels need. `None` if this process has no room for it.

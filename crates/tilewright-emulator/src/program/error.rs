@@ -32,4 +32,10 @@ pub enum ProgramError {
         /// The size.
         size: u32,
     },
+    /// More global and constant variables than a device has addresses for, with those of the programs that it holds.
+    #[error("the device has no addresses left for {variables} variables")]
+    NoRoom {
+        /// The variables of this module.
+        variables: usize,
+    },
 }
