@@ -52,7 +52,6 @@ pub(crate) unsafe fn launch(
     if !Arc::ptr_eq(&function.module.context, &context) {
         return Err(Code::INVALID_CONTEXT);
     }
-    check(&function, &extent)?;
     let parameters = function.module.program.parameters(&function.entry).unwrap_or_default();
     // SAFETY: the caller's promise.
     let arguments = unsafe {
@@ -98,32 +97,48 @@ pub(crate) unsafe fn launch_ex(
     unsafe { launch(handle, Extent { grid, block, shared, stream, blocks }, arguments, extra) }
 }
 
+/// Why a launch cannot be: what the program gets, and in words.
+type Refusal = (Code, LaunchError);
+
 /// Whether the device and the kernel take such blocks.
-fn check(function: &Function, extent: &Extent) -> Call {
+fn check(function: &Function, extent: &Extent) -> Result<(), Refusal> {
     let device = &function.module.context.device;
     let limits = device.limits;
+    let block =
+        |code, why: String| Err((code, LaunchError::Extent { what: "block", extent: extent.block, why }));
+    let grid =
+        |code, why: String| Err((code, LaunchError::Extent { what: "grid", extent: extent.grid, why }));
     let [x, y, z] = extent.block.map(u64::from);
-    let threads = x * y * z;
-    let is_grid = extent.grid.iter().all(|&blocks| blocks > 0)
-        && extent.grid[0] <= i32::MAX as u32
-        && extent.grid[1..].iter().all(|&blocks| blocks <= 65535);
-    let is_block = threads > 0 && x.max(y) <= limits.max_threads_per_block.into() && z <= 64;
-    if !is_grid || !is_block || threads > limits.max_threads_per_block.into() {
-        return Err(Code::INVALID_VALUE);
+    let (threads, most) = (x * y * z, u64::from(limits.max_threads_per_block));
+    if extent.grid.contains(&0)
+        || extent.grid[0] > i32::MAX as u32
+        || extent.grid[1..].iter().any(|&blocks| blocks > 65535)
+    {
+        return grid(Code::INVALID_VALUE, "extents go from 1 to 2^31 - 1, 65535 and 65535".into());
+    }
+    if threads == 0 || x.max(y) > most || z > 64 || threads > most {
+        let why =
+            format!("extents go from 1 to {most}, {most} and 64, and a block has at most {most} threads");
+        return block(Code::INVALID_VALUE, why);
     }
     if threads > function.max_threads().into() {
-        return Err(Code::LAUNCH_OUT_OF_RESOURCES);
+        let why = format!("the kernel was compiled for at most {} threads", function.max_threads());
+        return block(Code::LAUNCH_OUT_OF_RESOURCES, why);
     }
     if extent.shared > function.max_dynamic_shared() {
-        return Err(Code::INVALID_VALUE);
+        let all = |dynamic: u32| function.needs.shared_bytes + u64::from(dynamic);
+        let (bytes, limit) = (all(extent.shared), all(function.max_dynamic_shared()));
+        let largest = format!("{} of them for dynamic shared memory", extent.shared);
+        return Err((Code::INVALID_VALUE, LaunchError::SharedMemory { bytes, largest, limit }));
     }
     if extent.blocks == Blocks::Cooperative {
         let config =
             ArchLaunch { dynamic_shared_memory: extent.shared, ..ArchLaunch::threads(threads as u32) };
         let resident = Occupancy::of(limits, &function.resources(), &config).map_or(0, |o| o.blocks_per_sm);
-        let blocks: u64 = extent.grid.iter().map(|&blocks| u64::from(blocks)).product();
-        if blocks > u64::from(resident) * u64::from(device.gpu.multiprocessors) {
-            return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
+        let most = u64::from(resident) * u64::from(device.gpu.multiprocessors);
+        if extent.grid.iter().map(|&blocks| u64::from(blocks)).product::<u64>() > most {
+            let why = format!("the device holds {most} such blocks at once, as a cooperative launch needs");
+            return grid(Code::COOPERATIVE_LAUNCH_TOO_LARGE, why);
         }
     }
     Ok(())
@@ -178,30 +193,18 @@ unsafe fn from_buffer(parameters: &[Parameter], extra: *const *const c_void) -> 
     Ok(parameters.iter().map(|p| Argument::bytes(&buffer[p.offset..p.offset + p.bytes])).collect())
 }
 
-/// Executes a launch that may be. Its failure is told by the calls behind it.
+/// Executes a launch, if it can be. A failure of the kernel is told by the calls behind it.
 fn run(context: &Arc<Context>, function: &Function, extent: &Extent, arguments: Vec<Argument>) -> Call {
-    let device = &context.device;
-    let mut launch = Launch { arguments, ..Launch::new(extent.grid, extent.block) };
-    launch.dynamic_shared = extent.shared;
-    launch.options = watch::options();
-    launch.options.multiprocessors = device.gpu.multiprocessors;
-    if extent.blocks == Blocks::Cooperative {
-        launch.options.order = BlockOrderPolicy::Cooperative;
-    }
-    let mut memory = device.memory();
-    // What the program has allocated is not the launch's.
-    let own = memory.emulated.allocated();
-    launch.options.memory_limit = launch.options.memory_limit.saturating_add(own);
     let began = Instant::now();
-    let outcome = watch::watched(&function.entry, |watch| {
-        memory.emulated.launch(&function.module.program, &function.entry, &launch, watch)
-    });
-    drop(memory);
+    let (outcome, refusal) = match check(function, extent) {
+        Ok(()) => (execute(context, function, extent, arguments), None),
+        Err((code, error)) => (Err(error), Some(code)),
+    };
     let seconds = began.elapsed().as_secs_f64();
-    let failed = failure(&function.entry, &outcome);
+    let failed = failure(&function.entry, &outcome, refusal);
     watch::tell(&Launched {
         kernel: &function.entry,
-        gpu: &device.gpu.name,
+        gpu: &context.device.gpu.name,
         grid: extent.grid,
         block: extent.block,
         dynamic_shared: extent.shared,
@@ -219,13 +222,40 @@ fn run(context: &Arc<Context>, function: &Function, extent: &Extent, arguments: 
     }
 }
 
-/// What a launch failed with, if it did.
-fn failure(kernel: &str, outcome: &Result<Report, LaunchError>) -> Option<(Failure, Sticks)> {
+fn execute(
+    context: &Context,
+    function: &Function,
+    extent: &Extent,
+    arguments: Vec<Argument>,
+) -> Result<Report, LaunchError> {
+    let device = &context.device;
+    let mut launch = Launch { arguments, ..Launch::new(extent.grid, extent.block) };
+    launch.dynamic_shared = extent.shared;
+    launch.options = watch::options();
+    launch.options.multiprocessors = device.gpu.multiprocessors;
+    if extent.blocks == Blocks::Cooperative {
+        launch.options.order = BlockOrderPolicy::Cooperative;
+    }
+    let mut memory = device.memory();
+    // What the program has allocated is not the launch's.
+    let own = memory.emulated.allocated();
+    launch.options.memory_limit = launch.options.memory_limit.saturating_add(own);
+    watch::watched(&function.entry, |watch| {
+        memory.emulated.launch(&function.module.program, &function.entry, &launch, watch)
+    })
+}
+
+/// What a launch failed with, if it did; `refusal` is the code of one that was not executed.
+fn failure(
+    kernel: &str,
+    outcome: &Result<Report, LaunchError>,
+    refusal: Option<Code>,
+) -> Option<(Failure, Sticks)> {
     let kernel = kernel.to_owned();
     let report = match outcome {
         Ok(report) => report,
         Err(error) => {
-            let code = refused(error).unwrap_or(Code::LAUNCH_FAILED);
+            let code = refusal.or_else(|| refused(error)).unwrap_or(Code::LAUNCH_FAILED);
             let (error, findings) = (Some(error.clone()), Vec::new());
             return Some((Failure { code, kernel, error, findings }, Sticks::No));
         }

@@ -44,6 +44,7 @@ pub use failure::{Failure, failure};
 pub use functions::{api, function};
 #[doc(hidden)]
 pub use init::say_farewell;
+pub use memory::name_memory;
 #[doc(hidden)]
 pub use missing::missing_api;
 pub use settings::{InvalidVariable, Messages, NewerPtx, Settings, configure};

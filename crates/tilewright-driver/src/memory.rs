@@ -94,6 +94,20 @@ pub(crate) fn code_of(error: &MemoryError) -> Code {
     }
 }
 
+/// What findings call the memory of a device that starts at `address`, from here on. Addresses of nothing have no name.
+///
+/// ```
+/// // Nothing is there.
+/// tilewright_driver::name_memory(0, "weights");
+/// ```
+pub fn name_memory(address: Address, name: &str) {
+    let device = Emulated::device_of(address).and_then(|number| device::of(number.into()).ok());
+    if let Some(device) = device {
+        // The memory may have been freed by now.
+        let _ = device.memory().emulated.rename(DevicePointer::from_address(address), name);
+    }
+}
+
 /// `cuMemGetInfo`.
 pub(crate) unsafe fn get_info(free: *mut usize, total: *mut usize) -> Call {
     let info = Context::current()?.device.memory().info();

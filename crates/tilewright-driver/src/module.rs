@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use tilewright_arch::{KernelResources, SharedMemoryOptIn};
-use tilewright_emulator::{EntryNeeds, Program};
+use tilewright_emulator::{EntryNeeds, Program, ProgramError};
 
 use crate::abi::{Address, Handle};
 use crate::call::{Call, put, text};
@@ -97,7 +97,13 @@ pub(crate) unsafe fn load(out: *mut Handle, image: *const c_void, options: JitOp
 
 fn load_ptx(context: &Arc<Context>, ptx: &str) -> Result<Handle, Refusal> {
     let program = context.device.memory().emulated.load(ptx);
-    let program = program.map_err(|error| Refusal { code: Code::INVALID_PTX, why: error.to_string() })?;
+    let program = program.map_err(|error| {
+        let code = match error {
+            ProgramError::NoRoom { .. } => Code::OUT_OF_MEMORY,
+            _ => Code::INVALID_PTX,
+        };
+        Refusal { code, why: error.to_string() }
+    })?;
     let (context, functions) = (context.clone(), Mutex::default());
     let handle = objects::new_handle();
     objects::insert(handle, Arc::new(Module { context, program: Arc::new(program), functions }));

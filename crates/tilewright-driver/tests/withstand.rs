@@ -7,7 +7,7 @@ use rig::{Rig, allocate, entry, fill, function, is, launch, launch_in, load, ok,
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::time::Duration;
-use tilewright_driver::{Code, Failure, Watcher, api::*, failure, observe};
+use tilewright_driver::{Code, Failure, Watcher, api::*, failure, name_memory, observe};
 use tilewright_emulator::{FindingKind, LaunchError, LaunchOptions};
 
 /// A device on which everything works.
@@ -71,6 +71,17 @@ fn an_access_out_of_bounds() {
     );
     assert_eq!(kinds(&found), [FindingKind::OutOfBounds]);
     assert!(found.to_string().contains("0 bytes behind the end"), "{found}");
+}
+
+#[test]
+fn memory_with_a_name_is_called_by_it() {
+    let rig = Rig::new();
+    let array = allocate(128);
+    name_memory(array, "weights");
+    let kernel = entry("outside", ".param .u64 p", &format!("{ADDRESS} st.global.u32 [%rd3+128], %r2;"));
+    ok(launch(function(load(&kernel), "outside"), 1, 32, &[array]));
+    let found = failure(rig.context).expect("a failure").to_string();
+    assert!(found.contains("behind the end of `weights`"), "{found}");
 }
 
 #[test]
@@ -147,7 +158,8 @@ fn threads_that_wait_for_ever() {
 
 #[test]
 fn wrong_arguments_and_extents() {
-    let _rig = Rig::new();
+    let rig = Rig::new();
+    let why = || failure(rig.context).expect("a failure").to_string();
     let fill = function(load(&fill()), "fill");
     let array = allocate(128);
     let launch_with = |grid: [u32; 3], block: [u32; 3], shared: u32, arguments: *mut *mut c_void| unsafe {
@@ -170,9 +182,16 @@ fn wrong_arguments_and_extents() {
         ([u32::MAX, 1, 1], [1; 3]),
     ] {
         is(launch_with(grid, block, 0, arguments.as_mut_ptr()), Code::INVALID_VALUE);
+        let (what, extent) = if block == [1; 3] { ("grid", grid) } else { ("block", block) };
+        assert!(why().contains(&format!("{what} {extent:?} is not possible")), "{}", why());
     }
     // More shared memory than is allowed, then than there is.
     is(launch_with([1; 3], [1; 3], 49 << 10, arguments.as_mut_ptr()), Code::INVALID_VALUE);
+    assert!(
+        why().contains("50176 bytes of shared memory") && why().ends_with("the most is 49152"),
+        "{}",
+        why()
+    );
     ok(unsafe { cuFuncSetAttribute(fill, 8, 227 << 10) });
     ok(launch_with([1; 3], [1; 3], 227 << 10, arguments.as_mut_ptr()));
     is(unsafe { cuFuncSetAttribute(fill, 8, (227 << 10) + 1) }, Code::INVALID_VALUE);
@@ -182,11 +201,12 @@ fn wrong_arguments_and_extents() {
 
 #[test]
 fn a_block_that_the_kernel_was_not_compiled_for() {
-    let _rig = Rig::new();
+    let rig = Rig::new();
     let ptx = fill().replace(") {\n", ")\n.maxntid 64, 1, 1\n{\n");
     let fill = function(load(&ptx), "fill");
     let array = allocate(4 * 128);
     is(launch(fill, 1, 65, &[array, 1]), Code::LAUNCH_OUT_OF_RESOURCES);
+    assert!(failure(rig.context).expect("a failure").to_string().contains("compiled for at most 64 threads"));
     ok(launch(fill, 1, 64, &[array, 1]));
 }
 
@@ -418,7 +438,7 @@ fn contexts_that_are_gone_or_were_never_there() {
 
 #[test]
 fn a_cooperative_launch_that_does_not_fit() {
-    let _rig = Rig::of("h200");
+    let rig = Rig::of("h200");
     let fill = function(load(&fill()), "fill");
     let array = allocate(4096);
     let (value, mut arguments) = (1_u32, [ptr::null_mut::<c_void>(); 2]);
@@ -428,6 +448,7 @@ fn a_cooperative_launch_that_does_not_fit() {
         cuLaunchCooperativeKernel(fill, grid, 1, 1, 1024, 1, 1, 0, 0, arguments.as_mut_ptr())
     };
     is(launch(132 * 2 + 1), Code::COOPERATIVE_LAUNCH_TOO_LARGE);
+    assert!(failure(rig.context).expect("a failure").to_string().contains("holds 264 such blocks at once"));
     ok(launch(2));
 }
 

@@ -61,7 +61,10 @@ impl Context {
     /// them is an address of this process: these end at 2^47.
     pub fn new(device: u8) -> Self {
         let first = 1 << (47 - address::REGION_SHIFT);
-        Self::with_regions(first + u64::from(device % Self::DEVICES) * DEVICE_REGIONS, DEVICE_REGIONS as usize)
+        Self::with_regions(
+            first + u64::from(device % Self::DEVICES) * DEVICE_REGIONS,
+            DEVICE_REGIONS as usize,
+        )
     }
 
     /// The number of the device whose context an address belongs to; `None` for addresses of this process.

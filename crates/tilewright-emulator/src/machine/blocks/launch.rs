@@ -131,7 +131,7 @@ pub enum LaunchError {
         message: String,
     },
     /// More shared memory than a block can have.
-    #[error("the block needs {bytes} bytes of shared memory, {largest}; no device has more than {limit}")]
+    #[error("the block needs {bytes} bytes of shared memory, {largest}; the most is {limit}")]
     SharedMemory {
         /// Needed.
         bytes: u64,
