@@ -27,8 +27,9 @@ pub use device::{
     FunctionAttributes, Pinned, device_layout,
 };
 pub use engine::{
-    CodeArgument, CodeLaunch, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel, OperandReuse, Origin,
-    Pace, Prepared, PreparedKernel, Repetitions, Select, Timing, choose, kernels_by_speed, sets_beyond_cache,
+    CodeArgument, CodeArrays, CodeLaunch, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
+    OperandReuse, Origin, Pace, Prepared, PreparedKernel, Repetitions, Select, Timing, choose,
+    kernels_by_speed, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};

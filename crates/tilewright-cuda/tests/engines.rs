@@ -53,10 +53,11 @@ fn run_coalesced(
         arguments: &arguments,
         symbols: &[],
     };
-    let mut arrays = [vec![0; 64 * 64 * 4], vec![0; 64 * 64 * 4], vec![0; 64 * 64 * 4]];
+    let zeros = vec![0; 64 * 64 * 4];
+    let arrays = engine.upload_arrays(&["A", "B", "C"].map(|name| (name, &zeros[..])))?;
     // SAFETY: the entry's parameters; with `lda` = 64 it stays inside, and what else is asked for ends in an error, which in a process
     // of its own harms nobody.
-    unsafe { engine.run_code(&launch, &mut arrays) }
+    unsafe { engine.run_code(&launch, &arrays) }
 }
 
 /// One product of a fresh engine, checked; where its kernel came from.
@@ -268,7 +269,8 @@ fn code_from_elsewhere_runs() {
     let image = common::image(&engine, launch.program());
     let input: Vec<f32> = (0..showing.input()).map(|i| i as f32).collect();
     let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
-    let mut arrays = [bytes(&input), vec![0; 4 * showing.output()]];
+    let (input_bytes, mut output) = (bytes(&input), vec![0; 4 * showing.output()]);
+    let arrays = engine.upload_arrays(&[("input", &input_bytes), ("output", &output)]).expect("fits");
     let n = (showing.output() as i32).to_le_bytes();
     let arguments = [CodeArgument::Memory(0), CodeArgument::Memory(1), CodeArgument::Bytes(&n)];
     let code = CodeLaunch {
@@ -282,15 +284,16 @@ fn code_from_elsewhere_runs() {
         symbols: &[],
     };
     // SAFETY: the arguments are those of the entry, and the arrays have the lengths that the exhibit names.
-    unsafe { engine.run_code(&code, &mut arrays).expect("runs") };
-    assert_eq!(arrays[1], bytes(&showing.expected(&input)));
+    unsafe { engine.run_code(&code, &arrays).expect("runs") };
+    arrays.read([&mut Vec::new(), &mut output]).expect("there");
+    assert_eq!(output, bytes(&showing.expected(&input)));
     let wrong = CodeLaunch { arguments: &[CodeArgument::Memory(7)], ..code };
     // SAFETY: nothing is launched.
-    let error = unsafe { engine.run_code(&wrong, &mut arrays) }.expect_err("no such array");
+    let error = unsafe { engine.run_code(&wrong, &arrays) }.expect_err("no such array");
     assert!(error.to_string().contains('7'), "{error}");
     let wrong = CodeLaunch { cubin: b"no machine code", ..code };
     // SAFETY: nothing is launched.
-    assert!(unsafe { engine.run_code(&wrong, &mut arrays) }.is_err());
+    assert!(unsafe { engine.run_code(&wrong, &arrays) }.is_err());
 }
 
 /// The tile for which machine code is changed: every sum is that of multiply-adds in the order of k, bit for bit, whether or not operands are reused.

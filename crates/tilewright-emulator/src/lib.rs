@@ -15,9 +15,7 @@ pub mod ptx_isa;
 
 pub use check::{Finding, FindingKind, Party, Severity};
 pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, OptimisedAccesses};
-pub use host::{
-    Argument, Context, DevicePointer, HostArray, Launch, Machine, MemoryError, Stage, StagedArgument,
-};
+pub use host::{Argument, Context, DevicePointer, Launch, Machine, MemoryError};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
     Races, Report, TexelFormat, TexelRead, Texels, Texture, Watch,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tilewright_arch::Device;
 use tilewright_core::{Error, ErrorKind};
-use tilewright_cuda::{CodeArgument, CodeLaunch, Engine};
+use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
 use tilewright_explain::{Argument, Array, Case, Explained, Gpu, Launch, Request};
 use tilewright_kernels::{Family, Kernel, kernels};
 
@@ -114,12 +114,16 @@ fn run(directory: &Path, names: &[&str]) -> Result<bool, Failure> {
     );
     for_each(names, |kernel, gpu| {
         let case = case(kernel, gpu)?;
-        let mut arrays: Vec<Vec<u8>> = case.arrays.iter().map(|array| array.bytes.clone()).collect();
+        let arrays: Vec<_> =
+            case.arrays.iter().map(|array| (array.name.as_str(), &array.bytes[..])).collect();
+        let on_device = engine.upload_arrays(&arrays)?;
         for (i, launch) in case.launches.iter().enumerate() {
             let file = path(directory, kernel, i, "cubin");
             let cubin = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-            launch_on(&engine, &case.name, launch, &cubin, &mut arrays)?;
+            launch_on(&engine, &case.name, launch, &cubin, &on_device)?;
         }
+        let mut arrays: Vec<Vec<u8>> = case.arrays.iter().map(|array| array.bytes.clone()).collect();
+        on_device.read(&mut arrays)?;
         let explained = case.explain(gpu)?;
         agreement(&explained, &arrays)
     })
@@ -130,17 +134,9 @@ fn launch_on(
     name: &str,
     launch: &Launch,
     cubin: &[u8],
-    arrays: &mut [Vec<u8>],
+    arrays: &CodeArrays,
 ) -> Result<(), Error> {
-    let arguments: Vec<CodeArgument<'_>> = launch
-        .arguments
-        .iter()
-        .map(|argument| match argument {
-            Argument::Pointer(index) => CodeArgument::Memory(*index),
-            Argument::Texture(index) => CodeArgument::Texture(*index),
-            Argument::Bytes(bytes) => CodeArgument::Bytes(bytes),
-        })
-        .collect();
+    let arguments: Vec<_> = launch.arguments.iter().map(Argument::as_code).collect();
     let launch = CodeLaunch {
         name,
         cubin,

@@ -1,6 +1,7 @@
 //! Running a case on the emulator, and what comes of it.
 
 mod control;
+mod device;
 mod observer;
 mod rate;
 
@@ -12,14 +13,14 @@ use crate::{
     model::*,
     races,
 };
-use control::Running;
 pub use control::{Control, Progress};
+use device::Device;
 use observer::Observer;
 use std::collections::{BTreeMap, HashMap};
 use tilewright_arch::{KernelResources, LaunchConfig, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
-use tilewright_emulator::{AccessCounters, AccessKind, HostArray, Program, Stage};
+use tilewright_emulator::{AccessCounters, AccessKind, LaunchError, Program};
 
 /// What is known of a kernel after it was run.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct Explained {
     pub recording: Recording,
     /// What occupancy depends on.
     pub curves: OccupancyCurves,
-    /// The arrays after the launch.
+    /// The arrays after the launch; as they were given where a launch failed.
     pub arrays: Vec<Array>,
 }
 
@@ -48,30 +49,31 @@ impl Case {
     /// explained as far as it came, with a finding that says where it was.
     ///
     /// # Errors
-    /// As for [`Case::explain`]; and if a launch before the last one ends early.
+    /// As for [`Case::explain`]; and if a launch before the last one fails.
     pub fn explain_under(mut self, gpu: &Gpu, control: &Control<'_>) -> Result<Explained, Error> {
         let Some(last) = self.launches.pop() else { return Err(refused(&self.name, "it has no launch")) };
+        // All texts are read before anything runs; the driver's codes do not say where one is wrong.
         for launch in &self.launches {
-            let mut stage = stage(&self.name, launch, &self.arrays, control)?;
-            let report = Running::new(control, launch)
-                .launch(&mut stage, &launch.entry, None)
-                .map_err(|e| refused(&self.name, e))?;
-            if let Some(error) = report.error {
-                let place = report.findings.first().map_or(String::new(), |finding| format!("\n{finding}"));
-                return Err(refused(&self.name, format!("{}: {error}{place}", launch.entry)));
+            program(&self.name, launch)?;
+        }
+        let static_shared = program(&self.name, &last)?.static_shared_bytes(&last.entry).unwrap_or(0);
+        check_shared_memory(&self.name, &last, static_shared, gpu)?;
+        let device = Device::new(&self.name, gpu, &self.arrays, control)?;
+        for launch in &self.launches {
+            let report = device.launch(launch, None)?;
+            if !report.is_clean() {
+                return Err(device.failed(launch, &report));
             }
-            download(&mut stage, &mut self.arrays);
         }
-        let mut stage = stage(&self.name, &last, &self.arrays, control)?;
-        let observer = Observer::new(&stage.pointers, &self.arrays);
-        let report = Running::new(control, &last)
-            .launch(&mut stage, &last.entry, Some(&observer))
-            .map_err(|e| refused(&self.name, e))?;
-        if let Some(error @ emulator::LaunchError::Unsupported { .. }) = &report.error {
-            return Err(refused(&self.name, error));
+        let observer = Observer::new(device.addresses(), &self.arrays);
+        let report = device.launch(&last, Some(&observer))?;
+        if let Some(error @ LaunchError::Unsupported { .. }) = &report.error {
+            return Err(device.refused(error));
         }
-        download(&mut stage, &mut self.arrays);
-        let static_shared = stage.machine.program().static_shared_bytes(&last.entry).unwrap_or(0);
+        // After a failure nothing can be read.
+        if report.is_clean() {
+            device.read(&mut self.arrays)?;
+        }
         let curves = curves(&last, gpu, static_shared);
         let (seen, compulsory_sectors) = observer.finish();
         let ids = access_ids(&report.counters);
@@ -89,28 +91,26 @@ impl Case {
     }
 }
 
-/// A machine with the arrays of a case in its memory.
-fn stage(name: &str, launch: &Launch, arrays: &[Array], control: &Control<'_>) -> Result<Stage, Error> {
-    let program = Program::new(&launch.ptx).map_err(|e| -> Error {
-        ErrorKind::BadFile { path: name.into(), problem: e.to_string(), hint: None }.into()
-    })?;
-    let extents = emulator::Launch::new(launch.grid, launch.block);
-    let extents = extents.dynamic_shared(launch.dynamic_shared_memory).options(control.options());
-    let arrays: Vec<HostArray<'_>> =
-        arrays.iter().map(|array| HostArray { name: &array.name, bytes: &array.bytes, origin: 0 }).collect();
-    let mut stage = Stage::new(program, extents, &launch.arguments, &arrays).map_err(|e| refused(name, e))?;
-    for (symbol, bytes) in &launch.symbols {
-        stage.machine.write_symbol(symbol, bytes).map_err(|e| refused(name, e))?;
-    }
-    Ok(stage)
+fn program(name: &str, launch: &Launch) -> Result<Program, Error> {
+    Program::new(&launch.ptx).map_err(|error| {
+        ErrorKind::BadFile { path: name.into(), problem: error.to_string(), hint: None }.into()
+    })
 }
 
-fn download(stage: &mut Stage, arrays: &mut [Array]) {
-    for (index, array) in arrays.iter_mut().enumerate() {
-        if let Ok(bytes) = stage.read(index, array.bytes.len()) {
-            array.bytes = bytes;
-        }
+/// Refuses a block that the GPU has no room for.
+fn check_shared_memory(name: &str, launch: &Launch, static_bytes: u64, gpu: &Gpu) -> Result<(), Error> {
+    let (bytes, dynamic) =
+        (static_bytes + u64::from(launch.dynamic_shared_memory), launch.dynamic_shared_memory);
+    let most = gpu.limits.shared_memory_per_block_optin;
+    if dynamic == 0 || bytes <= u64::from(most) {
+        return Ok(());
     }
+    let why = format!(
+        "a block needs {bytes} bytes of shared memory, {dynamic} of them dynamic; {} has {most}",
+        gpu.name
+    );
+    let (what, hint) = (format!("this launch of {name}"), "use less of it, or name a GPU that has more");
+    Err(ErrorKind::Unsupported { what, why, hint: hint.into() }.into())
 }
 
 /// A launch that cannot be done.

@@ -79,6 +79,18 @@ fn an_array_that_is_too_short_is_an_error_of_the_kernel() {
 }
 
 #[test]
+fn a_block_that_the_gpu_has_no_room_for_is_refused() {
+    let with =
+        |bytes| Request { block: Some([256, 1, 1]), dynamic_shared_memory: Some(bytes), ..request(REVERSE) };
+    let explain = |bytes| reverse(&with(bytes)).unwrap().explain(&with(bytes).gpu);
+    let most = with(0).gpu.limits.shared_memory_per_block_optin;
+    // The kernel has 2048 bytes of its own.
+    let error = explain(most - 2047).unwrap_err().to_string();
+    assert!(error.contains(&format!("needs {} bytes", most + 1)) && error.contains("dynamic"), "{error}");
+    assert!(explain(most - 2048).is_ok());
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let error = |request: Request<'_>| reverse(&request).unwrap_err().to_string();
     assert!(error(request(REVERSE)).contains("threads of a block"));

@@ -118,9 +118,13 @@ impl Context {
     /// The last launch that failed on the emulated driver of this process.
     #[cfg(feature = "emulated")]
     pub(crate) fn failure(&self) -> Option<Arc<tilewright_driver::Failure>> {
+        self.is_emulated_here().then(|| tilewright_driver::failure(self.handle.addr())).flatten()
+    }
+
+    /// Whether its kernels are executed by the emulated driver of this process.
+    #[cfg(feature = "emulated")]
+    pub(crate) fn is_emulated_here(&self) -> bool {
         super::emulated::is_own(&self.driver)
-            .then(|| tilewright_driver::failure(self.handle.addr()))
-            .flatten()
     }
 
     /// Makes the context current in this thread until the guard is dropped.

@@ -51,6 +51,15 @@ impl DeviceMemory {
         &self.stream
     }
 
+    /// Says what findings call it, where kernels are executed in this process.
+    #[cfg_attr(not(feature = "emulated"), expect(unused_variables, reason = "a GPU has no findings"))]
+    pub(crate) fn name(&self, name: &str) {
+        #[cfg(feature = "emulated")]
+        if self.stream.context.is_emulated_here() {
+            tilewright_driver::name_memory(self.address, name);
+        }
+    }
+
     /// Fills it with zero bytes.
     pub(crate) fn clear(&self) -> Result<(), Error> {
         if self.bytes == 0 {

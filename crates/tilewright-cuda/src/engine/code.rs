@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
 
-/// A launch of a cubin. Memory is named by its index among the arrays that are given to [`Engine::run_code`].
+/// A launch of a cubin. Memory is named by its index among the arrays that [`Engine::run_code`] is given.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeLaunch<'a> {
     /// The name in messages.
@@ -39,17 +39,55 @@ pub enum CodeArgument<'a> {
     Bytes(&'a [u8]),
 }
 
+/// Arrays of bytes on a device, for launches of code that was made elsewhere.
+#[derive(Debug)]
+pub struct CodeArrays(Vec<DeviceMemory>);
+
+impl CodeArrays {
+    /// The address of each array; 0 for one without bytes.
+    pub fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().map(DeviceMemory::address)
+    }
+
+    /// Copies the arrays to the host, each as far as there is room.
+    ///
+    /// # Errors
+    /// `device` for a launch that has failed.
+    pub fn read<'a>(&self, arrays: impl IntoIterator<Item = &'a mut Vec<u8>>) -> Result<(), Error> {
+        for (memory, bytes) in self.0.iter().zip(arrays) {
+            let count = bytes.len().min(memory.bytes());
+            // SAFETY: the slice is writable, the memory has so many bytes, and they are bytes.
+            unsafe { memory.read_raw(bytes.as_mut_ptr().cast(), count)? };
+        }
+        Ok(())
+    }
+}
+
 impl Engine {
-    /// Copies the arrays to the device, runs the launch, waits, and copies the arrays back.
+    /// Copies arrays to the device. Where kernels are executed in this process, findings call them by their names.
+    ///
+    /// # Errors
+    /// `device-memory` for arrays that do not fit.
+    pub fn upload_arrays(&self, arrays: &[(&str, &[u8])]) -> Result<CodeArrays, Error> {
+        let upload = |&(name, bytes): &(&str, &[u8])| {
+            let memory = DeviceMemory::new(self.stream(), "an array", bytes.len())?;
+            memory.name(name);
+            // SAFETY: the slice is readable, and the memory has its length.
+            unsafe { memory.write_raw(bytes.as_ptr().cast(), bytes.len())? };
+            Ok(memory)
+        };
+        arrays.iter().map(upload).collect::<Result<_, Error>>().map(CodeArrays)
+    }
+
+    /// Runs the launch, and waits.
     ///
     /// # Safety
     /// The cubin must be what an assembler wrote, its entry must have these parameters, and with these arguments it must stay inside the
     /// arrays.
     ///
     /// # Errors
-    /// `unsupported` for what is neither and for an array that there is not, `device-memory` for arrays that do not fit, `device`
-    /// for a launch that fails.
-    pub unsafe fn run_code(&self, launch: &CodeLaunch<'_>, arrays: &mut [Vec<u8>]) -> Result<(), Error> {
+    /// `unsupported` for what is neither and for an array that there is not, `device` for a launch that fails.
+    pub unsafe fn run_code(&self, launch: &CodeLaunch<'_>, arrays: &CodeArrays) -> Result<(), Error> {
         let unsupported = |why: String| -> Error {
             let what = format!("launching {}", launch.name);
             ErrorKind::Unsupported { what, why, hint: String::new() }.into()
@@ -73,17 +111,11 @@ impl Engine {
         for (symbol, bytes) in launch.symbols {
             module.set(self.stream(), symbol, bytes)?;
         }
-        let memory: Vec<DeviceMemory> = arrays
-            .iter()
-            .map(|bytes| {
-                let memory = DeviceMemory::new(self.stream(), "an array", bytes.len())?;
-                // SAFETY: the slice is readable, and the memory has its length.
-                unsafe { memory.write_raw(bytes.as_ptr().cast(), bytes.len())? };
-                Ok(memory)
-            })
-            .collect::<Result<_, Error>>()?;
         let of = |index: usize| {
-            memory.get(index).ok_or_else(|| unsupported(format!("there is no array with the number {index}")))
+            arrays
+                .0
+                .get(index)
+                .ok_or_else(|| unsupported(format!("there is no array with the number {index}")))
         };
         // Textures are dropped before the memory, and wait for the kernel.
         let mut textures = Vec::new();
@@ -109,12 +141,7 @@ impl Engine {
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
         unsafe { function.launch(self.stream(), &name, extent, &mut arguments)? };
-        self.synchronize()?;
-        for (memory, bytes) in memory.iter().zip(arrays) {
-            // SAFETY: the slice is writable, has the length of the memory, and holds bytes.
-            unsafe { memory.read_raw(bytes.as_mut_ptr().cast(), bytes.len())? };
-        }
-        Ok(())
+        self.synchronize()
     }
 }
 

@@ -17,7 +17,7 @@ mod reuse;
 mod ways;
 
 pub use choose::{choose, kernels_by_speed};
-pub use code::{CodeArgument, CodeLaunch};
+pub use code::{CodeArgument, CodeArrays, CodeLaunch};
 pub use compile::Origin;
 pub use in_place::{InPlace, Select};
 pub use loaded::LoadedKernel;

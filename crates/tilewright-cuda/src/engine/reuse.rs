@@ -69,7 +69,8 @@ impl Engine {
         [a, b]: &[Vec<u8>; 2],
         elements: usize,
     ) -> Result<Vec<u8>, Error> {
-        let mut arrays = [a.clone(), b.clone(), vec![0xff; elements * size_of::<f64>()]];
+        let mut c = vec![0xff; elements * size_of::<f64>()];
+        let arrays = self.upload_arrays(&[("A", a), ("B", b), ("C", &c)])?;
         let values: Vec<Passed> =
             launch.arguments().iter().map(|argument| passed(argument.value)).collect::<Result<_, Error>>()?;
         let arguments: Vec<_> = values
@@ -91,8 +92,8 @@ impl Engine {
         };
         // SAFETY: the arguments are those that the recipe has for the entry, the arrays are as long as its operands, and a changed flag says where an
         // operand of arithmetic on numbers is read: no address depends on it.
-        unsafe { self.run_code(&code, &mut arrays)? };
-        let [.., c] = arrays;
+        unsafe { self.run_code(&code, &arrays)? };
+        arrays.read([&mut Vec::new(), &mut Vec::new(), &mut c])?;
         Ok(c)
     }
 }

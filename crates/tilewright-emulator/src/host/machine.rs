@@ -204,24 +204,6 @@ impl Machine {
         )
     }
 
-    /// Executes a kernel as [`Machine::launch`] does, and calls `block_done` after every block, possibly from several threads.
-    ///
-    /// # Errors
-    /// As for [`Machine::launch`].
-    pub fn launch_with_progress(
-        &mut self,
-        entry: &str,
-        launch: &Launch,
-        block_done: &(dyn Fn() + Sync),
-    ) -> Result<Report, LaunchError> {
-        self.context.launch(
-            &self.program,
-            entry,
-            launch,
-            Watch { block_done: Some(block_done), ..Watch::default() },
-        )
-    }
-
     /// Executes a kernel as [`Machine::launch`] does; `watch` is told what it does, and may end it.
     ///
     /// # Errors

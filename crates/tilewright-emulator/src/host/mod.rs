@@ -6,11 +6,9 @@ mod context;
 mod error;
 mod launch;
 mod machine;
-mod stage;
 
 pub use arguments::Argument;
 pub use context::Context;
 pub use error::MemoryError;
 pub use launch::Launch;
 pub use machine::{DevicePointer, Machine};
-pub use stage::{HostArray, Stage, StagedArgument};

@@ -11,8 +11,10 @@ use tilewright_core::{
     f16, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
-use tilewright_emulator::{HostArray, Launch, Program, Stage, StagedArgument};
-use tilewright_kernels::{self as kernels, Alignment, Batch, Buffer, Form, Kernel, Recipe, Request, Variant};
+use tilewright_emulator::{AddressMode, Launch, Machine, Program, Texture};
+use tilewright_kernels::{
+    self as kernels, Alignment, ArgumentValue, Batch, Buffer, Form, Kernel, Recipe, Request, Variant,
+};
 
 /// How the elements of a matrix lie.
 #[derive(Clone, Copy, Debug)]
@@ -278,28 +280,50 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
         arrays.push(Array { name: "workspace", bytes: vec![0xff; bytes as usize], origin: 0 });
     }
     for (launch, program) in recipe.launches().iter().zip(programs) {
-        let arguments: Vec<_> = launch
-            .arguments()
-            .iter()
-            .map(|a| StagedArgument::of_recipe(a.value, place).expect("the buffer is there"))
-            .collect();
-        let extents =
+        let mut machine = Machine::new(program);
+        let upload = |array: &Array| {
+            let pointer = machine.allocate_named(array.name, array.bytes.len() as u64).expect("small arrays");
+            machine.write(pointer, &array.bytes).expect("it has room");
+            pointer
+        };
+        let pointers: Vec<_> = arrays.iter().map(upload).collect();
+        let mut extents =
             Launch::new(launch.grid(), launch.block()).dynamic_shared(launch.dynamic_shared_memory());
-        let host: Vec<_> =
-            arrays.iter().map(|a| HostArray { name: a.name, bytes: &a.bytes, origin: a.origin }).collect();
-        let mut stage = Stage::new(program, extents, &arguments, &host).expect("small arrays");
-        for symbol in launch.symbols() {
-            stage.machine.write_symbol(symbol.name, &symbol.bytes).expect("the module has it");
+        for argument in launch.arguments() {
+            let index = |buffer| place(buffer).expect("the buffer is there");
+            extents = match argument.value {
+                ArgumentValue::Pointer(buffer) => {
+                    let index = index(buffer);
+                    extents.arg(pointers[index].offset(arrays[index].origin as i64))
+                }
+                ArgumentValue::Texture(buffer) => {
+                    extents.arg(machine.texture(texture(&arrays[index(buffer)].bytes)))
+                }
+                ArgumentValue::I32(x) => extents.arg(x),
+                ArgumentValue::I64(x) => extents.arg(x),
+                ArgumentValue::F32(x) => extents.arg(x),
+                ArgumentValue::F64(x) => extents.arg(x),
+            };
         }
-        let report = stage.machine.launch(launch.entry(), &stage.launch).expect("a launch");
+        for symbol in launch.symbols() {
+            machine.write_symbol(symbol.name, &symbol.bytes).expect("the module has it");
+        }
+        let report = machine.launch(launch.entry(), &extents).expect("a launch");
         let name = launch.program().name();
         assert!(report.error.is_none(), "{name}: {:?}", report.error);
         assert!(report.findings.is_empty(), "{name}: {}", report.findings[0]);
-        for (index, array) in arrays.iter_mut().enumerate() {
-            array.bytes = stage.read(index, array.bytes.len()).expect("it is there");
+        for (pointer, array) in pointers.into_iter().zip(arrays.iter_mut()) {
+            array.bytes = machine.download(pointer, array.bytes.len()).expect("it is there");
         }
     }
     true
+}
+
+/// Floats that are fetched by index: outside of them are zeros.
+fn texture(bytes: &[u8]) -> Texture {
+    let float = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
+    let floats: Vec<f32> = bytes.chunks_exact(4).map(float).collect();
+    Texture { address_mode: AddressMode::Border, ..Texture::new([floats.len(), 1, 1], &floats) }
 }
 
 static READ: LazyLock<Mutex<HashMap<kernels::Program, Option<Program>>>> = LazyLock::new(Mutex::default);

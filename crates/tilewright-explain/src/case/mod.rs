@@ -1,13 +1,14 @@
 //! A kernel with everything that it takes to run it.
 
+mod argument;
 mod array;
 mod bind;
 mod catalogue;
 mod file;
 mod signature;
 
+pub use argument::Argument;
 pub use array::Array;
-pub use tilewright_emulator::StagedArgument as Argument;
 
 use crate::model::SourceText;
 use tilewright_arch::{Device, KernelResources, Limits};

@@ -3,7 +3,7 @@
 use crate::case::Launch;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Report, Stage, Watch};
+use tilewright_emulator::{LaunchOptions, Observer, Watch};
 
 /// What limits the launches of a case, and who watches them.
 #[derive(Clone, Copy, Default)]
@@ -56,12 +56,8 @@ impl<'a> Running<'a> {
         Self { control, steps: AtomicU64::new(0), blocks_done: AtomicU64::new(0), blocks }
     }
 
-    pub fn launch(
-        &self,
-        stage: &mut Stage,
-        entry: &str,
-        observer: Option<&dyn Observer>,
-    ) -> Result<Report, LaunchError> {
+    /// Does something that launches a kernel, such as running an engine; `run` is given what watches it.
+    pub fn watched<R>(&self, observer: Option<&dyn Observer>, run: impl FnOnce(Watch<'_>) -> R) -> R {
         let block_done = || {
             self.blocks_done.fetch_add(1, Relaxed);
         };
@@ -75,13 +71,12 @@ impl<'a> Running<'a> {
                 });
             }
         };
-        let watch = Watch {
+        run(Watch {
             observer,
             block_done: Some(&block_done),
             steps_done: Some(&steps_done),
             stop: self.control.stop,
-        };
-        stage.machine.launch_watched(entry, &stage.launch, watch)
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 use tilewright_arch::memory::{WARP_SIZE, global::SECTOR_BYTES};
-use tilewright_emulator::{AccessKind, DevicePointer, ObservedAccess};
+use tilewright_emulator::{AccessKind, ObservedAccess};
 
 /// Blocks run at the same time: what all of them write to is atomic or locked.
 pub struct Observer {
@@ -43,19 +43,20 @@ pub struct Seen {
 }
 
 impl Observer {
-    pub fn new(pointers: &[DevicePointer], arrays: &[Array]) -> Self {
-        let buffer = |(pointer, array): (&DevicePointer, &Array)| {
+    /// `addresses` are those of the arrays.
+    pub fn new(addresses: impl Iterator<Item = u64>, arrays: &[Array]) -> Self {
+        let buffer = |(start, array): (u64, &Array)| {
             let bytes = array.bytes.len() as u64;
             let words = bytes.div_ceil(u64::from(SECTOR_BYTES)).div_ceil(64);
             Buffer {
                 name: array.name.clone(),
-                start: pointer.address(),
+                start,
                 bytes,
                 touched: (0..words).map(|_| AtomicU64::new(0)).collect(),
             }
         };
         Self {
-            buffers: pointers.iter().zip(arrays).map(buffer).collect(),
+            buffers: addresses.zip(arrays).map(buffer).collect(),
             elsewhere: Mutex::default(),
             seen: Mutex::default(),
         }

@@ -32,7 +32,8 @@ pub struct ObservedAccess<'a> {
     pub addresses: &'a [u64; 32],
     /// Bytes that one lane moves.
     pub bytes: u32,
-    /// In shared memory: the address at which the variable begins that the first active lane accesses.
+    /// The address at which begins what the first active lane accesses: a variable in shared memory, an allocation or a variable in global and
+    /// constant memory. 0 in local memory, whose addresses count from there.
     pub start: u64,
     /// In shared memory: the name of that variable in the source; empty elsewhere.
     pub variable: &'a str,
@@ -59,7 +60,11 @@ impl Worker<'_> {
             active: addresses.mask,
             addresses: &addresses.at,
             bytes: site.bytes * site.elements,
-            start: if space == Space::Shared { window + address::shared_start(first - window) } else { 0 },
+            start: match space {
+                Space::Shared => window + address::shared_start(first - window),
+                Space::Local => 0,
+                _ => self.launch.memory.object(first).map_or(0, |object| object.start),
+            },
             variable: if space == Space::Shared { self.launch.shared.name(first - window) } else { "" },
             epoch,
         });

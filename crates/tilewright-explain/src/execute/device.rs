@@ -1,0 +1,102 @@
+//! The emulated device that the launches of a case run on, one behind the other.
+
+use super::control::{Control, Running};
+use crate::case::{Argument, Array, Gpu, Launch};
+use std::cell::RefCell;
+use tilewright_core::Error;
+use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
+use tilewright_driver::{Launched, Watcher, observe};
+use tilewright_emulator::{Observer, Report};
+
+/// Memory and L2 cache of a GPU of which no more is known than its compute capability: no kernel asks for them.
+const MEMORY: u64 = 64 << 30;
+const L2_CACHE: u64 = 0;
+
+/// A device with the arrays of a case in its memory.
+pub struct Device<'a> {
+    name: &'a str,
+    control: &'a Control<'a>,
+    engine: Engine,
+    arrays: CodeArrays,
+}
+
+impl<'a> Device<'a> {
+    /// `name` is that of the case.
+    pub fn new(name: &'a str, gpu: &Gpu, arrays: &[Array], control: &'a Control<'a>) -> Result<Self, Error> {
+        let engine = Engine::emulated(imitated(gpu))?;
+        let bytes: Vec<_> = arrays.iter().map(|array| (array.name.as_str(), &array.bytes[..])).collect();
+        let arrays = engine.upload_arrays(&bytes)?;
+        Ok(Self { name, control, engine, arrays })
+    }
+
+    /// The address of each array.
+    pub fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.arrays.addresses()
+    }
+
+    /// Copies the arrays back.
+    pub fn read(&self, arrays: &mut [Array]) -> Result<(), Error> {
+        self.arrays.read(arrays.iter_mut().map(|array| &mut array.bytes))
+    }
+
+    /// Executes a launch with all checks. That of a kernel that starts and then fails has a report, too.
+    ///
+    /// # Errors
+    /// For launches that cannot start.
+    pub fn launch(&self, launch: &Launch, observer: Option<&dyn Observer>) -> Result<Report, Error> {
+        let arguments: Vec<_> = launch.arguments.iter().map(Argument::as_code).collect();
+        let image = [launch.ptx.as_bytes(), b"\0"].concat();
+        let code = CodeLaunch {
+            name: self.name,
+            cubin: &image,
+            entry: &launch.entry,
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared_memory: launch.dynamic_shared_memory,
+            arguments: &arguments,
+            symbols: &launch.symbols,
+        };
+        let outcome = RefCell::new(None);
+        let launched = |launched: &Launched<'_>| drop(outcome.replace(Some(launched.outcome.clone())));
+        let options = self.control.options();
+        let ran = Running::new(self.control, launch).watched(observer, |watch| {
+            let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched) };
+            // SAFETY: the image is PTX, and the emulator checks parameters and bounds.
+            observe(&watcher, || unsafe { self.engine.run_code(&code, &self.arrays) })
+        });
+        // What the driver was told by the emulator says more than its code.
+        match (outcome.into_inner(), ran) {
+            (Some(Ok(report)), _) => Ok(report),
+            (Some(Err(error)), _) => Err(self.refused(error)),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Err(self.refused("nothing was launched")),
+        }
+    }
+
+    /// The error of a launch that failed, with the place where it did.
+    pub fn failed(&self, launch: &Launch, report: &Report) -> Error {
+        let error = report.error.as_ref().map(|error| format!("{error}\n")).unwrap_or_default();
+        let place = report.findings.first().map(ToString::to_string).unwrap_or_default();
+        self.refused(format!("{}: {error}{place}", launch.entry).trim_end())
+    }
+
+    /// A launch that cannot be done.
+    pub fn refused(&self, why: impl ToString) -> Error {
+        super::refused(self.name, why)
+    }
+}
+
+fn imitated(gpu: &Gpu) -> tilewright_driver::Gpu {
+    match gpu.device {
+        Some(device) => tilewright_driver::Gpu { name: gpu.name.clone(), ..device.into() },
+        None => tilewright_driver::Gpu {
+            name: gpu.name.clone(),
+            capability: gpu.limits.compute_capability,
+            multiprocessors: 1,
+            clock_mhz: 0,
+            memory: MEMORY,
+            bandwidth: 0.0,
+            l2_cache: L2_CACHE,
+        },
+    }
+}
