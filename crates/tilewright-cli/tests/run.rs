@@ -4,7 +4,10 @@
 
 mod support;
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 use support::{Desk, Run};
 
 /// A C program on the driver's functions: `squares THREADS` fills an array of 32, more than 32 threads run out of it; `squares exit` ends with code 7.
@@ -133,6 +136,152 @@ fn the_code_of_the_program_is_that_of_the_command() {
     let run = on_library(&desk, "run -- ./squares exit");
     assert_eq!(run.code, Some(7), "{}", run.err);
     assert!(run.err.contains("no kernel was launched") && !run.err.contains("error"), "{}", run.err);
+}
+
+/// A program in Rust on cudarc, an example of the library's crate: `None`, and a line, where it is not built.
+fn axpy() -> Option<PathBuf> {
+    library()?;
+    let program = Path::new(env!("CARGO_BIN_EXE_tilewright")).parent().unwrap().join("examples/axpy");
+    if !program.is_file() {
+        eprintln!("skipped: the example is not built; cargo build -p tilewright-libcuda --example axpy");
+        return None;
+    }
+    Some(program)
+}
+
+#[test]
+fn a_program_in_rust_on_cudarc() {
+    let desk = Desk::new();
+    let Some(program) = axpy() else { return };
+    let run = on_library(&desk, &format!("run --gpu a6000 -- {} 1000", program.display()));
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.out.contains("A6000") && run.out.ends_with("y ends with 1498.5\n"), "{}", run.out);
+    let row = run.err.lines().find(|line| line.starts_with("axpy")).unwrap();
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>()[1..3], ["1", "0"], "{row}");
+    // One element behind the end of both arrays: cudarc gets the driver's code, the user the place.
+    let run = on_library(&desk, &format!("run --gpu a6000 -- {} 1001", program.display()));
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    for part in ["DriverError(CUDA_ERROR_ILLEGAL_ADDRESS", "thread (1000, 0, 0)", "3 errors were found"] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+}
+
+/// Scales an array of 64 elements by as many threads as it is told, and adds them up.
+const PYTHON: &str = r#"
+import sys
+import numpy as np
+from numba import cuda
+
+@cuda.jit(lineinfo=True)
+def scale(x, n, a):
+    i = cuda.grid(1)
+    if i < n:
+        x[i] *= a
+
+@cuda.jit
+def total(x, out):
+    tile = cuda.shared.array(64, dtype=np.float32)
+    i = cuda.threadIdx.x
+    tile[i] = x[i]
+    cuda.syncthreads()
+    step = 32
+    while step > 0:
+        if i < step:
+            tile[i] += tile[i + step]
+        cuda.syncthreads()
+        step //= 2
+    if i == 0:
+        out[0] = tile[0]
+
+n = int(sys.argv[1])
+x = np.arange(64, dtype=np.float32)
+on_device = cuda.to_device(x)
+scale[(n + 31) // 32, 32](on_device, n, np.float32(2.0))
+assert (on_device.copy_to_host() == 2 * x).all()
+out = cuda.device_array(1, dtype=np.float32)
+total[1, 64](on_device, out)
+print("total", out.copy_to_host()[0], cuda.get_current_device().name)
+"#;
+
+/// Why Numba cannot be used, and otherwise where NVIDIA's Python packages are that it compiles with.
+const PROBE: &str = r#"
+import importlib.util, os, sys
+if importlib.util.find_spec("numba") is None:
+    sys.exit("it has no Numba")
+if importlib.util.find_spec("numba_cuda") is not None:
+    sys.exit("this is numba-cuda, which has its compiler by itself")
+nvidia = importlib.util.find_spec("nvidia")
+place = list(nvidia.submodule_search_locations)[0] if nvidia else ""
+if not os.path.exists(os.path.join(place, "cuda_nvcc/nvvm/lib64/libnvvm.so")):
+    sys.exit("Numba needs the packages nvidia-cuda-nvcc-cu12 and nvidia-cuda-runtime-cu12 to compile")
+print(place)
+"#;
+
+/// What is needed of it, at versions that are known to work.
+const PACKAGES: [&str; 3] =
+    ["numba==0.68.1", "nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-cuda-runtime-cu12==12.9.79"];
+
+/// Python with Numba, and where NVIDIA's packages are: that of `TILEWRIGHT_TEST_PYTHON`, of target/numba, or the system's. With
+/// `TILEWRIGHT_REQUIRE_NUMBA` it is installed into target/numba; otherwise `None`, and a line, where there is none.
+fn numba() -> Option<(PathBuf, PathBuf)> {
+    library()?;
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/numba");
+    let is_required = std::env::var_os("TILEWRIGHT_REQUIRE_NUMBA").is_some();
+    if is_required && !own.exists() {
+        let run = |program: &Path, arguments: &[&str]| {
+            let status = Command::new(program).args(arguments).status().expect("Python");
+            assert!(status.success(), "{arguments:?}");
+        };
+        run(Path::new("python3"), &["-m", "venv", own.to_str().unwrap()]);
+        let [a, b, c] = PACKAGES;
+        run(&own.join("bin/pip"), &["install", "-q", a, b, c]);
+    }
+    let named = std::env::var_os("TILEWRIGHT_TEST_PYTHON").map(PathBuf::from);
+    let python = named.unwrap_or_else(|| match own.join("bin/python") {
+        python if python.exists() => python,
+        _ => "python3".into(),
+    });
+    let why = match Command::new(&python).args(["-c", PROBE]).output() {
+        Ok(probe) if probe.status.success() => {
+            return Some((python, String::from_utf8_lossy(&probe.stdout).trim().into()));
+        }
+        Ok(probe) => String::from_utf8_lossy(&probe.stderr).trim().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    assert!(!is_required, "{}: {why}", python.display());
+    eprintln!("skipped: {}: {why}", python.display());
+    None
+}
+
+#[test]
+fn a_program_in_python_on_numba() {
+    let desk = Desk::new();
+    let Some((python, packages)) = numba() else { return };
+    desk.put("program.py", PYTHON);
+    // Numba looks for a toolkit; the packages have its parts under other names.
+    for (part, name) in [
+        ("cuda_nvcc/nvvm/lib64/libnvvm.so", "libnvvm.so"),
+        ("cuda_runtime/lib/libcudart.so.12", "libcudart.so"),
+    ] {
+        std::os::unix::fs::symlink(packages.join(part), desk.file(name)).unwrap();
+    }
+    let run = |threads: u32| {
+        let mut command = desk.command(&format!("run -- {} program.py {threads}", python.display()));
+        command.env("TILEWRIGHT_LIBCUDA_PATH", library().unwrap());
+        command.env("CUDA_HOME", packages.join("cuda_nvcc")).env("LD_LIBRARY_PATH", desk.path());
+        Run::of(command.output().unwrap())
+    };
+    let right = run(64);
+    assert_eq!(right.code, Some(0), "{}", right.err);
+    assert!(right.out.starts_with("total 4032.0") && right.out.contains("H200"), "{}", right.out);
+    for kernel in ["scale ", "total "] {
+        assert!(right.err.lines().any(|line| line.starts_with(kernel)), "{kernel}: {}", right.err);
+    }
+    // The line of Python is named.
+    let wrong = run(65);
+    assert_eq!(wrong.code, Some(1), "{}", wrong.err);
+    assert!(wrong.err.contains("access out of bounds in scale: reads 4 bytes"), "{}", wrong.err);
+    assert!(wrong.err.contains("program.py:10, PTX line"), "{}", wrong.err);
 }
 
 #[test]

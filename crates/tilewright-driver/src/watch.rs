@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tilewright_emulator::{AccessCounters, Counters, LaunchError, LaunchOptions, Report, Severity, Watch};
+use tilewright_emulator::{
+    AccessCounters, Counters, LaunchError, LaunchOptions, Report, Severity, Watch, kernel_name,
+};
 
 use crate::code::Code;
 use crate::settings::{self, Messages};
@@ -136,6 +138,7 @@ fn line(launched: &Launched<'_>) -> serde_json::Value {
     let findings = report.map_or(&[][..], |report| &report.findings);
     json!({
         "kernel": launched.kernel,
+        "name": kernel_name(launched.kernel),
         "gpu": launched.gpu,
         "grid": launched.grid,
         "block": launched.block,

@@ -20,4 +20,4 @@ pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
     Races, Report, TexelFormat, TexelRead, Texels, Texture, Watch,
 };
-pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol};
+pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol, kernel_name};

@@ -8,6 +8,7 @@ use tilewright::{Error, ErrorKind};
 #[derive(Deserialize)]
 struct Launch {
     kernel: String,
+    name: String,
     gpu: String,
     seconds: f64,
     code: Option<String>,
@@ -61,7 +62,10 @@ pub struct Finding {
 /// A kernel, and all of its launches on one GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Kernel {
+    /// The name in PTX.
     pub kernel: String,
+    /// The name in the source.
+    pub name: String,
     pub gpu: String,
     pub launches: u64,
     /// Those that did not start or did not end well.
@@ -161,10 +165,10 @@ fn by_kernel(text: &str) -> Vec<Kernel> {
             known.add(launch);
             continue;
         }
-        let (kernel, gpu) = (launch.kernel.clone(), launch.gpu.clone());
+        let (kernel, name, gpu) = (launch.kernel.clone(), launch.name.clone(), launch.gpu.clone());
         let (counters, findings, failures) = Default::default();
         let mut new =
-            Kernel { kernel, gpu, launches: 0, failed: 0, seconds: 0.0, counters, findings, failures };
+            Kernel { kernel, name, gpu, launches: 0, failed: 0, seconds: 0.0, counters, findings, failures };
         new.add(launch);
         kernels.push(new);
     }
@@ -184,7 +188,7 @@ mod tests {
             )
         });
         format!(
-            r#"{{"kernel":"{kernel}","gpu":"H200 SXM","grid":[1,1,1],"block":[32,1,1],"dynamic_shared_memory":0,"seconds":0.5,"code":"{code}","error":null,
+            r#"{{"kernel":"{kernel}","name":"{kernel}","gpu":"H200 SXM","grid":[1,1,1],"block":[32,1,1],"dynamic_shared_memory":0,"seconds":0.5,"code":"{code}","error":null,
             "counters":{{"warp_instructions":10,"thread_instructions":320,"flops":2,"barriers":0,"global_load":{access},"global_store":{access},
             "shared_load":{shared},"shared_store":{shared}}},"findings":[{finding}]}}"#
         )

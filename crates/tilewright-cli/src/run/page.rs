@@ -37,7 +37,7 @@ fn findings(kernel: &Kernel) -> String {
     let failures = kernel.failures.iter().map(|failure| {
         format!(
             "<div class=\"finding error\"><p><b>{}</b>: {}</p></div>\n",
-            escaped(&kernel.kernel),
+            escaped(&kernel.name),
             escaped(failure)
         )
     });
@@ -47,7 +47,7 @@ fn findings(kernel: &Kernel) -> String {
             "<div class=\"finding {severity}\"><p><b>{severity}: {kind}</b> in <code>{kernel}</code>: {message}<br>at {at}{with}<br>{fix} ({count}\u{d7})</p></div>\n",
             severity = escaped(&finding.severity),
             kind = escaped(&finding.kind),
-            kernel = escaped(&kernel.kernel),
+            kernel = escaped(&kernel.name),
             message = escaped(&finding.message),
             at = escaped(&finding.at),
             fix = escaped(&finding.fix),

@@ -46,7 +46,7 @@ pub fn row(kernel: &Kernel) -> [String; 8] {
     let counters = &kernel.counters;
     let conflicts = counters.shared_load.conflicts() + counters.shared_store.conflicts();
     [
-        kernel.kernel.clone(),
+        kernel.name.clone(),
         kernel.launches.to_string(),
         kernel.failed.to_string(),
         format!("{:.3}", kernel.seconds),
@@ -81,10 +81,10 @@ fn text(kernels: &[Kernel], seconds: f64) -> String {
     let emphasis = terminal::emphasis();
     for kernel in kernels {
         for failure in &kernel.failures {
-            let _ = writeln!(out, "\n{emphasis}{}{emphasis:#}: {failure}", kernel.kernel);
+            let _ = writeln!(out, "\n{emphasis}{}{emphasis:#}: {failure}", kernel.name);
         }
         for finding in &kernel.findings {
-            let _ = writeln!(out, "\n{}", described(&kernel.kernel, finding));
+            let _ = writeln!(out, "\n{}", described(&kernel.name, finding));
         }
     }
     out

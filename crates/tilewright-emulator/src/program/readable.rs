@@ -7,6 +7,38 @@ pub fn readable(name: &str) -> String {
     last_part(&text).to_owned()
 }
 
+/// The name that a kernel has in the source, for the name that it has in PTX: without namespaces, parameters and what Numba adds to tell versions apart.
+/// What is no name of C++ stays as it is.
+///
+/// ```
+/// use tilewright_emulator::kernel_name;
+/// assert_eq!(kernel_name("_ZN5tiles3mulIfLi8EEEvPT_i"), "mul<float, 8>");
+/// assert_eq!(kernel_name("saxpy"), "saxpy");
+/// ```
+pub fn kernel_name(name: &str) -> String {
+    let Ok(symbol) = cpp_demangle::Symbol::new(name) else { return name.to_owned() };
+    let Ok(mut text) = symbol.demangle() else { return name.to_owned() };
+    while let Some(start) = text.find("[abi:") {
+        let end = text[start..].find(']').map_or(text.len(), |length| start + length + 1);
+        text.replace_range(start..end, "");
+    }
+    let (mut depth, mut start, mut end) = (0, 0, text.len());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' if depth == 0 && at > start => {
+                end = at;
+                break;
+            }
+            '(' | '<' | '[' | '{' => depth += 1,
+            ')' | '>' | ']' | '}' => depth -= 1,
+            // Behind a type, or a namespace.
+            ' ' | ':' if depth == 0 => start = at + 1,
+            _ => {}
+        }
+    }
+    text[start..end].to_owned()
+}
+
 /// What stands behind the last `::` that is in no brackets.
 fn last_part(text: &str) -> &str {
     let (mut depth, mut start) = (0, 0);
@@ -24,6 +56,21 @@ fn last_part(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kernels_have_the_names_of_the_source() {
+        for (mangled, name) in [
+            ("_Z5scalePfi", "scale"),
+            ("_Z4copyIfEvPKT_PS0_", "copy<float>"),
+            ("_ZN2ns4copyILi4EEEvPf", "copy<4>"),
+            ("_ZN12_GLOBAL__N_16hiddenEPf", "hidden"),
+            ("_ZN8__main__5scaleB2v1B20cw51cXTLSUwv1sDUaKthE5ArrayIfLi1E1C7mutable7alignedExf", "scale"),
+            ("squares", "squares"),
+            ("_Znot_a_name", "_Znot_a_name"),
+        ] {
+            assert_eq!(kernel_name(mangled), name, "{mangled}");
+        }
+    }
 
     #[test]
     fn variables_have_the_names_of_the_source() {
