@@ -1,9 +1,14 @@
 //! Launches that do not fit their matrices, in every way that the types allow: each is refused before anything is written. The engine is on the emulated
 //! driver, whose red zones would tell of any access beside the matrices.
 
+use std::process::Command;
+use std::time::Duration;
 use tilewright_core::{DType, DynMatrix, Joining, Layout, Matrix, Problem, SemiringId, Value};
-use tilewright_cuda::{Cublas, CublasLt, CublasMath, DeviceMatrix, DynDeviceMatrix, Engine, Prepared};
-use tilewright_kernels::{Alignment, Batch, Request, find};
+use tilewright_cuda::{
+    CodeArgument, CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DynDeviceMatrix,
+    Engine, Origin, Pace, Prepared, Repetitions,
+};
+use tilewright_kernels::{Alignment, Batch, Form, Request, find};
 
 const M: usize = 6;
 const N: usize = 8;
@@ -172,4 +177,157 @@ fn the_vendors_libraries_do_not_run_on_the_emulator() {
     let engine = engine();
     assert!(Cublas::open(&engine, CublasMath::Default).expect_err("no GPU").is_unavailable());
     assert!(CublasLt::open(&engine, CublasMath::Default).expect_err("no GPU").is_unavailable());
+}
+
+/// A module with a kernel that does nothing, and a variable of eight bytes.
+const NOTHING: &[u8] =
+    b".version 8.0\n.target sm_80\n.address_size 64\n.const .b8 table[8];\n.visible .entry k() { ret; }\n\0";
+
+fn code<'a>(image: &'a [u8], entry: &'a str, symbols: &'a [(String, Vec<u8>)]) -> CodeLaunch<'a> {
+    let (grid, block, dynamic_shared_memory, arguments) = ([1; 3], [1; 3], 0, &[][..]);
+    CodeLaunch {
+        name: "a module",
+        cubin: image,
+        entry,
+        grid,
+        block,
+        dynamic_shared_memory,
+        arguments,
+        symbols,
+    }
+}
+
+#[test]
+fn modules_that_are_wrong_are_refused_by_name() {
+    let engine = engine();
+    let arrays = engine.upload_arrays(&[("nothing", &[])]).expect("nothing fits");
+    assert_eq!(arrays.addresses().collect::<Vec<_>>(), [0]);
+    let symbol = |name: &str, bytes: usize| [(name.to_owned(), vec![1; bytes])];
+    // SAFETY: PTX is read before it is executed, and the kernel touches nothing.
+    let run = |code: CodeLaunch<'_>| unsafe { engine.run_code(&code, &arrays) };
+    run(code(NOTHING, "k", &symbol("table", 8))).expect("fits");
+    let unknown = CodeLaunch { arguments: &[CodeArgument::Memory(1)], ..code(NOTHING, "k", &[]) };
+    for (code, words) in [
+        (code(b"no PTX", "k", &[]), "ends with a zero byte"),
+        (code(b".version 8.0\n.target sm_80\nnonsense\0", "k", &[]), "loading a module on RTX A6000"),
+        (code(b".version 8.0\n.target sm_80\nnonsense\0", "k", &[]), "line 3"),
+        (code(NOTHING, "j", &[]), "looking for the kernel j"),
+        (code(NOTHING, "k\0", &[]), "zero byte"),
+        (code(NOTHING, "k", &symbol("tables", 8)), "looking for the variable tables"),
+        (
+            code(NOTHING, "k", &symbol("table", 9)),
+            "9 bytes for the variable table is not supported: it has 8",
+        ),
+        (unknown, "no array with the number 1"),
+    ] {
+        let error = run(code).expect_err(words).to_string();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    // Nothing of that has harmed the engine.
+    run(code(NOTHING, "k", &[])).expect("runs");
+}
+
+#[test]
+fn memory_that_there_is_not() {
+    let mut gpu = tilewright_driver::Gpu::from(tilewright_arch::Device::find("a6000").expect("known"));
+    gpu.memory = 1 << 20;
+    let engine = Engine::emulated(gpu).expect("a device");
+    let held = engine.zeros::<f32>(Layout::row_major(256, 512)).expect("half of it");
+    let error = engine.zeros::<f32>(Layout::row_major(257, 512)).expect_err("more than the other half");
+    assert_eq!(error.code(), "device-memory");
+    for part in ["RTX A6000", "526336", "524288", "1048576"] {
+        assert!(error.to_string().contains(part), "{part}: {error}");
+    }
+    drop(held);
+    engine.zeros::<f32>(Layout::row_major(257, 512)).expect("there is room now");
+}
+
+#[test]
+fn a_launch_that_fails_ends_what_the_engine_does_and_says_why() {
+    let engine = engine();
+    let ptx = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n\
+        .reg .u64 %rd<2>; ld.param.u64 %rd1, [p];\nst.global.u64 [%rd1+16], %rd1;\nret;\n}\n\0";
+    let arrays = engine.upload_arrays(&[("weights", &[0; 16])]).expect("fits");
+    let launch = CodeLaunch { arguments: &[CodeArgument::Memory(0)], ..code(ptx, "k", &[]) };
+    // SAFETY: the emulator checks the bounds, which the kernel does not keep.
+    let error = unsafe { engine.run_code(&launch, &arrays) }.expect_err("an illegal address");
+    for part in ["CUDA_ERROR_ILLEGAL_ADDRESS", "behind the end of `weights`"] {
+        assert!(error.to_string().contains(part), "{part}: {error}");
+    }
+    let failure = engine.failure().expect("it is kept");
+    assert_eq!((failure.kernel.as_str(), failure.findings.len()), ("k", 1));
+    let error = arrays.read([&mut vec![0; 16]]).expect_err("the context is dead");
+    assert!(error.is_unavailable(), "{error}");
+    assert!(format!("{engine:?}").contains("RTX A6000"));
+}
+
+/// Times of an emulated device say nothing of a GPU. Who runs when, and how often, is the same.
+#[test]
+fn competitors_run_in_turn() {
+    let engine = engine();
+    let runs = &std::cell::RefCell::new(Vec::new());
+    let competitor = |name: &'static str| Competitor {
+        name: name.into(),
+        run: Box::new(move |number| {
+            runs.borrow_mut().push((name, number));
+            Ok(())
+        }),
+    };
+    let sample = Duration::from_micros(20);
+    let pace = Pace { warm_up: sample, sample, samples: 3, repetitions: Repetitions::Overlap };
+    let timings = engine.race(&mut [competitor("one"), competitor("other")], pace).expect("both run");
+    assert_eq!(timings.iter().map(|timing| timing.name.as_str()).collect::<Vec<_>>(), ["one", "other"]);
+    for timing in &timings {
+        assert_eq!(timing.seconds.len(), 3);
+        assert!(timing.seconds.is_sorted() && timing.median() >= 0.0, "{timing:?}");
+    }
+    // After both are warm each round begins with another one: one, other; other, one; one, other.
+    let mut turns: Vec<_> = runs.borrow().iter().filter(|run| run.1 == 0).map(|run| run.0).collect();
+    let measured = turns.split_off(turns.len() - 6);
+    assert_eq!(measured, ["one", "other", "other", "one", "one", "other"]);
+    // Without an execution there is no time.
+    let failing = Competitor { name: "none".into(), run: Box::new(|_| Err(refusal())) };
+    assert_eq!(engine.race(&mut [failing], Pace::default()).expect_err("it fails").code(), "unsupported");
+}
+
+fn refusal() -> tilewright_core::Error {
+    let (what, why, hint) = ("this".into(), "a test".into(), String::new());
+    tilewright_core::ErrorKind::Unsupported { what, why, hint }.into()
+}
+
+/// Set in the process of [`without_a_compiler_the_catalogues_own_code_runs`].
+const NO_COMPILER: &str = "TILEWRIGHT_TEST_NO_COMPILER";
+
+#[test]
+fn without_a_compiler_the_catalogues_own_code_runs() {
+    if std::env::var_os(NO_COMPILER).is_none() {
+        let output = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "without_a_compiler_the_catalogues_own_code_runs", "--nocapture"])
+            .envs([(NO_COMPILER, "1"), ("TILEWRIGHT_CUDA_PATH", "emulator")])
+            .envs([("TILEWRIGHT_NVRTC_PATH", "/nowhere"), ("TILEWRIGHT_EMULATED_GPUS", "a6000;h200")])
+            .env("TILEWRIGHT_DEVICE", "1")
+            .output()
+            .expect("it starts");
+        let text = [output.stdout, output.stderr].map(|t| String::from_utf8_lossy(&t).into_owned()).concat();
+        return assert!(output.status.success(), "{text}");
+    }
+    assert!(!Engine::is_shared_open());
+    assert_eq!(Engine::shared_device().expect("the second").name, "H200 SXM (Tilewright emulator)");
+    let engine = Engine::shared().expect("opened");
+    assert!(Engine::is_shared_open() && Engine::shared().is_ok());
+    let [a, b, mut c] = matrices(&engine);
+    let request = engine.request(SemiringId::PlusTimes, &a, &b, &c).expect("they fit");
+    let shipped = find("naive").expect("known").recipe(&request).expect("accepted");
+    let launch = &shipped.launches()[0];
+    engine.can_make(launch.program()).expect("it comes with its PTX");
+    assert!(matches!(engine.load_kernel(launch).expect("loads").origin(), Origin::Shipped { .. }));
+    engine.prepare(shipped).expect("loads").run(&a, &b, &mut c).expect("fits");
+    assert_eq!(c.to_matrix().expect("copies").as_slice(), [20.0; M * N]);
+    // Of the form for these layouts there is none.
+    let request = Request { form: Form::Specialised, ..request };
+    let tuned = find("simt").expect("known").recipe(&request).expect("accepted");
+    let error = engine.can_make(tuned.launches()[0].program()).expect_err("no code");
+    assert!(error.to_string().contains("/nowhere"), "{error}");
+    let error = engine.prepare(tuned).expect_err("no code");
+    assert!(error.to_string().contains("/nowhere"), "{error}");
 }

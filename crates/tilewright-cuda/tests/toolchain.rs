@@ -2,7 +2,7 @@
 
 use tilewright_core::Error;
 use tilewright_cuda::{
-    Architecture, Cubin, DEFAULT_OPTIONS, Input, Nvrtc, Output, Ptxas, Source, kernel_resources,
+    Architecture, Cubin, DEFAULT_OPTIONS, Input, Nvrtc, Output, Ptxas, Source, kernel_resources, ptx,
 };
 
 const SOURCE: &str = include_str!("data/resources.cu");
@@ -111,6 +111,34 @@ fn files_of_every_kind_are_read() {
     assert_eq!(of("missing.cubin", "8.6").expect_err("missing").code(), "io");
     if have(Nvrtc::find()).is_some() {
         assert_eq!(of("resources.cu", "8.6").expect("compiles").len(), 5);
+    }
+}
+
+#[test]
+fn ptx_comes_from_sources_and_from_itself() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let of = |file: &str, contents: &[u8]| {
+        let path = directory.path().join(file);
+        std::fs::write(&path, contents).expect("written");
+        ptx(Input::File(&path), architecture("8.6"))
+    };
+    assert_eq!(of("k.ptx", b".version 8.0").expect("as it is"), ".version 8.0");
+    let text = ".version 7.0";
+    assert_eq!(ptx(Input::Ptx { name: "k", text }, architecture("8.6")).expect("as it is"), text);
+    for (file, contents, words) in
+        [("k.cubin", &b"x"[..], "PTX comes from .cu and .ptx files"), ("latin.ptx", &[0xe9], "not UTF-8")]
+    {
+        let error = of(file, contents).expect_err(words).to_string();
+        assert!(error.contains(words) && error.contains(file), "{error}");
+    }
+    let missing = ptx(Input::File(&directory.path().join("missing.ptx")), architecture("8.6"));
+    assert_eq!(missing.expect_err("missing").code(), "io");
+    let error = kernel_resources(Input::File(&directory.path().join("k.txt")), architecture("8.6"));
+    assert_eq!(error.expect_err("missing").code(), "io");
+    if have(Nvrtc::find()).is_some() {
+        std::fs::write(directory.path().join("two.h"), "#define TWO 2").expect("written");
+        let made = of("k.cu", b"#include \"two.h\"\nextern \"C\" __global__ void k(int *p) { *p = TWO; }");
+        assert!(made.expect("it finds the header beside it").contains(".entry k("));
     }
 }
 

@@ -53,6 +53,7 @@ macro_rules! for_each_function {
             cuCtxCreate_v3(out: *mut Handle, _affinities: *mut c_void, _count: c_int, flags: c_uint, device: Ordinal) = context::create(out, flags, device);
             cuCtxCreate_v4(out: *mut Handle, _parameters: *mut c_void, flags: c_uint, device: Ordinal) = context::create(out, flags, device);
             cuCtxDestroy_v2(context: Handle) = context::destroy(context);
+            cuCtxDetach(context: Handle) = context::destroy(context);
             cuCtxPushCurrent_v2(context: Handle) = context::push_current(context);
             cuCtxPopCurrent_v2(out: *mut Handle) = context::pop_current(out);
             cuCtxSetCurrent(context: Handle) = context::set_current(context);
@@ -186,6 +187,7 @@ macro_rules! for_each_function {
             cuKernelGetParamInfo(kernel: Handle, index: usize, offset: *mut usize, bytes: *mut usize) = module::parameter(kernel, index, offset, bytes);
             cuFuncGetAttribute(out: *mut c_int, which: c_int, function: Handle) = module::get_attribute(out, which, function);
             cuFuncSetAttribute(function: Handle, which: c_int, value: c_int) = module::set_attribute(function, which, value);
+            cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) = module::set_block_shape(function, [x, y, z]);
             cuFuncSetCacheConfig(function: Handle, config: c_int) = module::set_config(function, config);
             cuFuncSetSharedMemConfig(function: Handle, config: c_int) = module::set_config(function, config);
             cuFuncGetModule(out: *mut Handle, function: Handle) = module::get_module(out, function);

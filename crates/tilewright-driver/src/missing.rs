@@ -19,7 +19,7 @@ macro_rules! for_each_missing_function {
             cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties
             cuCoredumpDeregisterCompleteCallback cuCoredumpDeregisterStartCallback cuCoredumpGetAttribute
             cuCoredumpGetAttributeGlobal cuCoredumpRegisterCompleteCallback cuCoredumpRegisterStartCallback
-            cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal cuCtxAttach cuCtxDetach cuCtxFromGreenCtx
+            cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal cuCtxAttach cuCtxFromGreenCtx
             cuCtxGetDevResource cuCtxGetDevice_v2 cuCtxGetExecAffinity cuCtxRecordEvent cuCtxSynchronize_v2
             cuCtxWaitEvent cuDestroyExternalMemory cuDestroyExternalSemaphore cuDevResourceGenerateDesc
             cuDevSmResourceSplit cuDevSmResourceSplitByCount cuDeviceGetCliqueCount cuDeviceGetCliqueInfo
@@ -28,7 +28,7 @@ macro_rules! for_each_missing_function {
             cuDeviceGetP2PAtomicCapabilities cuDeviceGetProperties cuDeviceGetTexture1DLinearMaxWidth
             cuDeviceGraphMemTrim cuDeviceRegisterAsyncNotification cuDeviceSetGraphMemAttribute
             cuDeviceUnregisterAsyncNotification cuExternalMemoryGetMappedBuffer
-            cuExternalMemoryGetMappedMipmappedArray cuFlushGPUDirectRDMAWrites cuFuncGetParamCount cuFuncSetBlockShape
+            cuExternalMemoryGetMappedMipmappedArray cuFlushGPUDirectRDMAWrites cuFuncGetParamCount
             cuFuncSetSharedSize cuGraphAddBatchMemOpNode cuGraphAddChildGraphNode cuGraphAddDependencies
             cuGraphAddDependencies_v2 cuGraphAddEmptyNode cuGraphAddEventRecordNode cuGraphAddEventWaitNode
             cuGraphAddExternalSemaphoresSignalNode cuGraphAddExternalSemaphoresWaitNode cuGraphAddHostNode

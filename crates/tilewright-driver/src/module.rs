@@ -311,6 +311,13 @@ pub(crate) fn set_attribute(handle: Handle, which: c_int, value: c_int) -> Call 
     Ok(())
 }
 
+/// `cuFuncSetBlockShape`: launches say it again, but for those of CUDA 3, which are not there. PyCUDA calls it before every launch.
+pub(crate) fn set_block_shape(handle: Handle, shape: [c_int; 3]) -> Call {
+    Context::current()?;
+    objects::get::<Function>(handle)?;
+    if shape.iter().all(|&extent| extent > 0) { Ok(()) } else { Err(Code::INVALID_VALUE) }
+}
+
 /// `cuFuncSetCacheConfig` and `cuFuncSetSharedMemConfig`: wishes that change nothing here.
 pub(crate) fn set_config(handle: Handle, _config: c_int) -> Call {
     Context::current()?;

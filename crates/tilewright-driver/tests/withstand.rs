@@ -196,7 +196,12 @@ fn wrong_arguments_and_extents() {
     ok(launch_with([1; 3], [1; 3], 227 << 10, arguments.as_mut_ptr()));
     is(unsafe { cuFuncSetAttribute(fill, 8, (227 << 10) + 1) }, Code::INVALID_VALUE);
     is(unsafe { cuFuncSetAttribute(fill, 8, -1) }, Code::INVALID_VALUE);
+    is(unsafe { cuFuncSetBlockShape(fill, 32, 1, 1) }, Code::SUCCESS);
+    is(unsafe { cuFuncSetBlockShape(fill, 32, 0, 1) }, Code::INVALID_VALUE);
+    is(unsafe { cuFuncSetBlockShape(rig.context, 32, 1, 1) }, Code::INVALID_HANDLE);
     works();
+    ok(unsafe { cuCtxDetach(rig.context) });
+    is(unsafe { cuCtxDetach(rig.context) }, Code::INVALID_CONTEXT);
 }
 
 #[test]
