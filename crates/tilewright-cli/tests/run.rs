@@ -10,15 +10,17 @@ use std::{
 };
 use support::{Desk, Run};
 
-/// A C program on the driver's functions: `squares THREADS` fills an array of 32, more than 32 threads run out of it; `squares exit` ends with code 7.
+/// A C program on the driver's functions: `squares THREADS` fills an array of 32, more than 32 threads run out of it; `squares exit` ends with code 7,
+/// `squares runtime LIBRARY` with code 8 if NVIDIA's runtime library fails, or as it asks the driver where there is none.
 const PROGRAM: &str = r#"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 typedef int CUresult; typedef void *CUcontext, *CUmodule, *CUfunction, *CUstream; typedef unsigned long long CUdeviceptr;
 CUresult cuInit(unsigned); CUresult cuDevicePrimaryCtxRetain(CUcontext *, int); CUresult cuCtxSetCurrent(CUcontext); CUresult cuCtxSynchronize(void);
 CUresult cuModuleLoadData(CUmodule *, const void *); CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *);
-CUresult cuMemAlloc_v2(CUdeviceptr *, size_t);
+CUresult cuMemAlloc_v2(CUdeviceptr *, size_t); CUresult cuGetExportTable(const void **, const void *);
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
 static const char *ptx =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -31,6 +33,14 @@ int main(int count, char **arguments) {
     CUcontext context; CUmodule module; CUfunction function; CUdeviceptr memory;
     puts("the program's own output");
     if (!strcmp(arguments[1], "exit")) return 7;
+    if (!strcmp(arguments[1], "runtime")) {
+        const void *table; char id[16] = "not documented";
+        if (count < 3) return cuGetExportTable(&table, id) ? 8 : 0;
+        void *runtime = dlopen(arguments[2], RTLD_NOW);
+        if (!runtime) return 1;
+        int (*allocate)(void **, size_t) = (int (*)(void **, size_t))dlsym(runtime, "cudaMalloc");
+        void *place; return allocate(&place, 64) ? 8 : 0;
+    }
     if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context)) return 3;
     int endless = !strcmp(arguments[1], "endless");
     if (cuModuleLoadData(&module, ptx) || cuModuleGetFunction(&function, module, endless ? "endless" : "squares")) return 4;
@@ -67,8 +77,10 @@ fn compiled(desk: &Desk) -> Option<()> {
     desk.put("squares.c", PROGRAM);
     std::os::unix::fs::symlink(library, desk.file("libcuda.so")).unwrap();
     let mut compiler = Command::new("cc");
-    let output =
-        compiler.args(["squares.c", "-o", "squares", "-L.", "-lcuda"]).current_dir(desk.path()).output();
+    let output = compiler
+        .args(["squares.c", "-o", "squares", "-L.", "-lcuda", "-ldl"])
+        .current_dir(desk.path())
+        .output();
     let Ok(output) = output else {
         eprintln!("skipped: there is no C compiler");
         return None;
@@ -282,6 +294,32 @@ fn a_program_in_python_on_numba() {
     assert_eq!(wrong.code, Some(1), "{}", wrong.err);
     assert!(wrong.err.contains("access out of bounds in scale: reads 4 bytes"), "{}", wrong.err);
     assert!(wrong.err.contains("program.py:10, PTX line"), "{}", wrong.err);
+}
+
+/// NVIDIA's runtime library, where the compiler's Python packages are.
+fn runtime_library() -> Option<PathBuf> {
+    let packages = PathBuf::from(std::env::var_os("VIRTUAL_ENV")?).join("lib");
+    let inside = |directory: PathBuf| std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let python = inside(packages).map(|entry| entry.path().join("site-packages/nvidia/cu13/lib"));
+    let is_it = |path: &PathBuf| path.to_string_lossy().contains("/libcudart.so.");
+    python.flat_map(inside).map(|entry| entry.path()).find(is_it)
+}
+
+#[test]
+fn a_program_on_the_runtime_library_is_told_why_it_fails() {
+    let desk = Desk::new();
+    if compiled(&desk).is_none() {
+        return;
+    }
+    let runtime = runtime_library().map_or(String::new(), |path| path.display().to_string());
+    let run = on_library(&desk, &format!("run -- ./squares runtime {runtime}"));
+    assert_eq!(run.code, Some(8), "{}", run.err);
+    let words =
+        "this program uses NVIDIA's runtime library (libcudart), which works with NVIDIA's driver alone";
+    assert_eq!(run.err.matches(words).count(), 1, "{}", run.err);
+    // A program that goes on without is told nothing.
+    let run = on_library(&desk, "run -- ./squares 32");
+    assert!(!run.err.contains("runtime library"), "{}", run.err);
 }
 
 #[test]

@@ -81,6 +81,39 @@ pub struct Copy3d {
     pub depth: usize,
 }
 
+/// One slice.
+impl From<Copy2d> for Copy3d {
+    fn from(rows: Copy2d) -> Self {
+        Self {
+            src_x: rows.src_x,
+            src_y: rows.src_y,
+            src_z: 0,
+            src_lod: 0,
+            src_type: rows.src_type,
+            src_host: rows.src_host,
+            src_device: rows.src_device,
+            src_array: rows.src_array,
+            reserved0: std::ptr::null_mut(),
+            src_pitch: rows.src_pitch,
+            src_height: 0,
+            dst_x: rows.dst_x,
+            dst_y: rows.dst_y,
+            dst_z: 0,
+            dst_lod: 0,
+            dst_type: rows.dst_type,
+            dst_host: rows.dst_host,
+            dst_device: rows.dst_device,
+            dst_array: rows.dst_array,
+            reserved1: std::ptr::null_mut(),
+            dst_pitch: rows.dst_pitch,
+            dst_height: 0,
+            width: rows.width,
+            height: rows.height,
+            depth: 1,
+        }
+    }
+}
+
 /// `CUDA_RESOURCE_DESC` of linear and pitched memory.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -236,41 +236,11 @@ unsafe fn copy_rows(to: &Rows, from: &Rows, extent: [usize; 3]) -> Call {
     Ok(())
 }
 
-/// `cuMemcpy2D`.
-pub(crate) unsafe fn rows(copy: *const Copy2d) -> Call {
-    // SAFETY: the caller's promise.
-    let c = unsafe { take(copy) }?;
-    let from = Rows {
-        kind: c.src_type,
-        host: c.src_host.expose_provenance(),
-        device: c.src_device,
-        pitch: c.src_pitch,
-        height: 0,
-        start: [c.src_x, c.src_y, 0],
-    };
-    let to = Rows {
-        kind: c.dst_type,
-        host: c.dst_host.expose_provenance(),
-        device: c.dst_device,
-        pitch: c.dst_pitch,
-        height: 0,
-        start: [c.dst_x, c.dst_y, 0],
-    };
-    // SAFETY: the caller's promise.
-    unsafe { copy_rows(&to, &from, [c.width, c.height, 1]) }
-}
-
-/// `cuMemcpy2DAsync`.
-pub(crate) unsafe fn rows_async(copy: *const Copy2d, order: Handle) -> Call {
-    stream::check(order)?;
-    // SAFETY: the caller's promise.
-    unsafe { rows(copy) }
-}
-
-/// `cuMemcpy3D`.
-pub(crate) unsafe fn slices(copy: *const Copy3d) -> Call {
-    // SAFETY: the caller's promise.
-    let c = unsafe { take(copy) }?;
+/// Copies what a description says.
+///
+/// # Safety
+/// As for [`copy_rows`].
+unsafe fn copy_box(c: &Copy3d) -> Call {
     let from = Rows {
         kind: c.src_type,
         host: c.src_host.expose_provenance(),
@@ -289,6 +259,25 @@ pub(crate) unsafe fn slices(copy: *const Copy3d) -> Call {
     };
     // SAFETY: the caller's promise.
     unsafe { copy_rows(&to, &from, [c.width, c.height, c.depth]) }
+}
+
+/// `cuMemcpy2D`.
+pub(crate) unsafe fn rows(copy: *const Copy2d) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { copy_box(&take(copy)?.into()) }
+}
+
+/// `cuMemcpy2DAsync`.
+pub(crate) unsafe fn rows_async(copy: *const Copy2d, order: Handle) -> Call {
+    stream::check(order)?;
+    // SAFETY: the caller's promise.
+    unsafe { rows(copy) }
+}
+
+/// `cuMemcpy3D`.
+pub(crate) unsafe fn slices(copy: *const Copy3d) -> Call {
+    // SAFETY: the caller's promise.
+    unsafe { copy_box(&take(copy)?) }
 }
 
 /// `cuMemcpy3DAsync`.
