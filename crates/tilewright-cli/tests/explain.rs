@@ -95,8 +95,19 @@ fn a_picture_of_the_lanes_of_a_line() {
     assert!(desk.get("banks.svg").contains("load of tile: 32 passes over the banks"));
     desk.ok("explain naive --arg M=64 --arg N=64 --arg K=64 --picture semiring.cuh:8 store.svg");
     assert!(desk.get("store.svg").contains("store to C: 32 sectors"));
+    // One array of a line, the dearest request of many, and memories that are neither sectors nor banks.
+    desk.ok("explain naive --arg M=64 --arg N=64 --arg K=64 --picture 15:B b.svg");
+    let svg = desk.get("b.svg");
+    assert!(svg.contains("load of B: 1 sector") && !svg.contains("load of A:"), "{svg}");
+    desk.ok("explain pitched-rows --picture 12:output rows.svg");
+    assert!(desk.get("rows.svg").contains("store to output: 5 sectors, 160 bytes for 128"));
+    desk.ok("explain constant-divergent --picture 11 constant.svg");
+    assert!(desk.get("constant.svg").contains("load from constant memory: 32 passes, one for each address"));
+    desk.ok("explain local-array --picture 12 local.svg");
+    assert!(desk.get("local.svg").contains("load from local memory: 32 sectors, 1024 bytes for 128"));
     for (value, words) in [
-        ("1 lanes.svg", "these do: 15, semiring.cuh:8"),
+        ("1 lanes.svg", "these do: 15 (A, B), semiring.cuh:8 (C)"),
+        ("15:C lanes.svg", "line 15 does not access C"),
         ("x lanes.svg", "'x' is no line"),
         ("15 lanes.png", "pictures are .svg"),
     ] {

@@ -1,4 +1,5 @@
-//! A picture of the accesses of a line: the lanes of one request each, on the sectors or banks that they touch. SVG for light and dark pages.
+//! A picture of the accesses of a line: the lanes of the dearest request of each, on the sectors or banks that they touch. SVG for light
+//! and dark pages.
 
 mod draw;
 
@@ -15,14 +16,25 @@ const WORD_BYTES: i64 = 4;
 const LONGEST_TITLE: usize = 78;
 
 /// The picture of the accesses of the line `number`, of all files or of the one whose name ends as `file` says; copies of an access that
-/// move the same are drawn once. `None` for a line that accesses no memory, or none in the recorded block.
-pub fn picture(lines: &[Line], recording: &Recording, file: Option<&str>, number: u32) -> Option<String> {
-    let is_wanted = |line: &&Line| line.line == number && file.is_none_or(|file| line.file.ends_with(file));
-    let line = lines.iter().filter(is_wanted).find(|line| !line.accesses.is_empty())?;
+/// move the same are drawn once. With `array` only accesses to this array or memory are drawn, such as `A` or `local memory`.
+/// `None` for a line that has no such access, or none in the recorded block.
+pub fn picture(
+    lines: &[Line],
+    recording: &Recording,
+    file: Option<&str>,
+    number: u32,
+    array: Option<&str>,
+) -> Option<String> {
+    let is_line = |line: &&Line| line.line == number && file.is_none_or(|file| line.file.ends_with(file));
+    let is_wanted = |access: &&Access| array.is_none_or(|array| access.target() == array);
+    let line = lines.iter().filter(is_line).find(|line| !line.accesses.is_empty())?;
     let mut requests: Vec<Request> = Vec::new();
-    for access in &line.accesses {
-        let request =
-            recording.patterns.iter().find(|p| p.access == access.id).and_then(|p| Request::first(access, p));
+    for access in line.accesses.iter().filter(is_wanted) {
+        let request = recording
+            .patterns
+            .iter()
+            .find(|p| p.access == access.id)
+            .and_then(|p| Request::dearest(access, p));
         if let Some(request) = request
             && requests.iter().all(|known| known.title() != request.title())
         {
@@ -47,11 +59,29 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The first one of the first warp.
-    fn first(access: &'a Access, patterns: &'a Patterns) -> Option<Self> {
-        let execution: &Execution = patterns.executions.first()?;
-        let shape = patterns.shapes.get(execution.shape as usize)?;
-        Some(Self { access, shape, base: execution.base, phase: (-execution.base).rem_euclid(LINE_BYTES) })
+    /// The first of those that take the most passes or move the most sectors.
+    fn dearest(access: &'a Access, patterns: &'a Patterns) -> Option<Self> {
+        let request = |execution: &Execution| {
+            let shape = patterns.shapes.get(execution.shape as usize)?;
+            Some(Self {
+                access,
+                shape,
+                base: execution.base,
+                phase: (-execution.base).rem_euclid(LINE_BYTES),
+            })
+        };
+        // Of equals `max_by_key` takes the last.
+        patterns.executions.iter().rev().filter_map(request).max_by_key(Self::cost)
+    }
+
+    /// Passes over the banks, or sectors.
+    fn cost(&self) -> usize {
+        if self.has_passes() { self.rows().into_iter().max().unwrap_or(0) } else { self.sectors().len() }
+    }
+
+    /// Whether lanes are served in passes, and not by sectors.
+    fn has_passes(&self) -> bool {
+        matches!(self.access.space, Space::Shared | Space::Constant)
     }
 
     /// Active lanes, and the byte in whole lines at which each begins.
@@ -103,11 +133,14 @@ impl<'a> Request<'a> {
 
     fn title(&self) -> String {
         let what = self.access.describe();
-        if self.access.space == Space::Shared {
+        if self.has_passes() {
             let rows = self.rows().iter().max().map_or(0, |row| row + 1);
-            return match (self.access.operation, rows) {
-                (Operation::Atomic, rows) => format!("{what}: {}", plural(rows, "turn", "turns")),
-                (_, rows) => format!("{what}: {} over the banks", plural(rows, "pass", "passes")),
+            return match (self.access.space, self.access.operation) {
+                (_, Operation::Atomic) => format!("{what}: {}", plural(rows, "turn", "turns")),
+                (Space::Constant, _) => {
+                    format!("{what}: {}, one for each address", plural(rows, "pass", "passes"))
+                }
+                _ => format!("{what}: {} over the banks", plural(rows, "pass", "passes")),
             };
         }
         let sectors = self.sectors().len();
@@ -117,7 +150,7 @@ impl<'a> Request<'a> {
 
     fn draw(&self, sheet: &mut Sheet) {
         sheet.heading(&self.title());
-        if self.access.space == Space::Shared { self.draw_banks(sheet) } else { self.draw_sectors(sheet) }
+        if self.has_passes() { self.draw_banks(sheet) } else { self.draw_sectors(sheet) }
     }
 
     fn draw_sectors(&self, sheet: &mut Sheet) {

@@ -10,6 +10,7 @@ pub const MOST_EXECUTIONS_PER_WARP: usize = 512;
 pub const MOST_SHAPES: usize = 4096;
 /// The unit that bases are rounded down to: a line of four sectors, a row of all banks.
 const LINE_BYTES: u64 = 128;
+const WORD_BYTES: u64 = 4;
 
 /// A memory instruction as one warp executes it.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +96,8 @@ impl Recorder {
     /// Takes an execution down; one without an active lane is none.
     pub fn record(&mut self, sample: &Sample<'_>) {
         let lanes = || (0..WARP_SIZE).filter(|lane| sample.active & (1 << lane) != 0);
+        let places = places(sample);
+        let sample = &Sample { addresses: &places, ..*sample };
         let Some(lowest) = lanes().map(|lane| sample.addresses[lane]).min() else { return };
         self.seen += 1;
         let order = self.seen;
@@ -159,14 +162,42 @@ impl AccessRecord {
     }
 }
 
-/// For each active lane of an access to shared memory, the wavefront that serves it.
+/// Where the lanes' data lie. The hardware keeps word `k` of lane `i` of local memory at `128 k + 4 i`; what is wider than a word has no one
+/// place there, and stays where the lane has it.
+fn places(sample: &Sample<'_>) -> LaneAddresses {
+    if sample.space != Space::Local || u64::from(sample.bytes) > WORD_BYTES {
+        return *sample.addresses;
+    }
+    let place = |lane: usize| {
+        let within = sample.addresses[lane] - sample.start;
+        sample.start + within / WORD_BYTES * LINE_BYTES + WORD_BYTES * lane as u64 + within % WORD_BYTES
+    };
+    std::array::from_fn(|lane| if sample.active & (1 << lane) != 0 { place(lane) } else { 0 })
+}
+
+/// For each active lane of an access to shared or constant memory, the wavefront that serves it.
 fn wavefronts(sample: &Sample<'_>) -> Vec<u32> {
     let schedule = match (sample.space, sample.operation) {
         (Space::Shared, Operation::Load) => shared::load_schedule,
         (Space::Shared, _) => shared::store_schedule,
+        (Space::Constant, _) => one_address_each,
         _ => return Vec::new(),
     };
     schedule(sample.addresses, sample.active, sample.bytes).into_iter().flatten().collect()
+}
+
+/// Constant memory serves one address at a time.
+fn one_address_each(addresses: &LaneAddresses, active: u32, _: u32) -> [Option<u32>; WARP_SIZE] {
+    let mut served = Vec::new();
+    std::array::from_fn(|lane| {
+        let address = addresses[lane];
+        (active & (1 << lane) != 0).then(|| {
+            served.iter().position(|&known| known == address).unwrap_or_else(|| {
+                served.push(address);
+                served.len() - 1
+            }) as u32
+        })
+    })
 }
 
 #[cfg(test)]
@@ -212,6 +243,28 @@ mod tests {
         assert_eq!(patterns.shapes[0].offsets[..2], [0x20, 0x20 + 128]);
         assert_eq!(patterns.shapes[0].wavefronts, (0..32).collect::<Vec<u32>>());
         assert_eq!(patterns.executions[1].base, 0x1400);
+    }
+
+    #[test]
+    fn a_word_of_local_memory_lies_beside_those_of_the_other_lanes() {
+        let mut recorder = Recorder::default();
+        // All lanes want the word 3 of theirs, and then each lane one of two.
+        let (same, two) = ([12; 32], std::array::from_fn(|lane| 4 * (lane as u64 % 2)));
+        for addresses in [&same, &two] {
+            recorder.record(&Sample { space: Space::Local, ..sample(0, 0, addresses) });
+        }
+        let patterns = recorder.finish().remove(0);
+        assert_eq!(patterns.shapes[0].offsets, (0..32).map(|lane| 4 * lane).collect::<Vec<u64>>());
+        assert_eq!(patterns.executions[0].base, 3 * 128);
+        assert_eq!(patterns.shapes[1].offsets[..4], [0, 128 + 4, 8, 128 + 12]);
+    }
+
+    #[test]
+    fn constant_memory_takes_a_pass_for_each_address() {
+        let mut recorder = Recorder::default();
+        let two = std::array::from_fn(|lane| 64 * (lane as u64 % 2));
+        recorder.record(&Sample { space: Space::Constant, active: 0b1011, ..sample(0, 0, &two) });
+        assert_eq!(recorder.finish()[0].shapes[0].wavefronts, [0, 1, 1]);
     }
 
     #[test]

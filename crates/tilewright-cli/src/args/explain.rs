@@ -44,8 +44,9 @@ pub struct Explain {
     /// Write a page with pictures; it needs no network
     #[arg(long, value_name = "F.html", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub report: Option<PathBuf>,
-    /// Write a picture of the lanes of the accesses of a line, as SVG. A line of another file than the kernel's own is FILE:LINE
-    #[arg(long, value_names = ["LINE", "F.svg"], num_args = 2, help_heading = "Output")]
+    /// Write a picture of the lanes of the accesses of a line, as SVG; of those to one array with LINE:ARRAY. A line of another file than the
+    /// kernel's own is FILE:LINE
+    #[arg(long, value_names = ["LINE[:ARRAY]", "F.svg"], num_args = 2, help_heading = "Output")]
     pub picture: Option<Vec<String>>,
 
     /// Which kernel of the file; a part of its name is enough if only one has it

@@ -26,7 +26,7 @@ function requestView(kernel, access, chooseLane, where = "") {
   const stage = scroll(`Picture of the lanes: ${placeText(kernel, access)}${where}`);
   const more = el("p", { class: "faint" });
   const lane = el("p", { class: "lane-words", "aria-live": "polite" });
-  const element = el("div", { class: "request" }, said, access.space === "shared" ? null : legend(), stage, more, lane);
+  const element = el("div", { class: "request" }, said, hasBanks(access) ? null : legend(), stage, more, lane);
   const source = lineOf(kernel, access);
   let shown = null;
 
@@ -52,7 +52,7 @@ function requestView(kernel, access, chooseLane, where = "") {
     said.replaceChildren(...rich(drawn.said), drawn.badge ?? "");
     more.textContent = drawn.hidden ? `${plural(drawn.hidden, "more row")} like these.` : "";
     more.hidden = !drawn.hidden;
-    shown = { picture: drawn.picture, lanes, buffer, warp, phase: execution.phase };
+    shown = { picture: drawn.picture, lanes, buffer, warp, phase: execution.phase, space: access.space };
   }
 
   function choose(number) {
@@ -67,7 +67,7 @@ function requestView(kernel, access, chooseLane, where = "") {
     const name = access.buffer ?? "memory";
     const term = termOf(source.text, name);
     const what = shown.buffer ? elementText(shown.buffer, at.byte) : wordText(name, term, at.byte);
-    const where = access.space === "shared" ? `bank ${(((at.byte + shown.phase) >> 2) & 31)}` : `sector ${count(Math.floor((at.byte + shown.phase) / SECTOR))}`;
+    const where = at.pass != null && access.space !== "shared" ? `pass ${at.pass + 1}` : access.space === "shared" ? `bank ${(((at.byte + shown.phase) >> 2) & 31)}` : `sector ${count(Math.floor((at.byte + shown.phase) / SECTOR))}`;
     lane.replaceChildren(
       el("strong", {}, `Lane ${number}`), ` is ${thread}. It wants `, el("strong", {}, what),
       ...(term ? [", in the source ", el("code", {}, term)] : []),
@@ -80,13 +80,13 @@ function requestView(kernel, access, chooseLane, where = "") {
 /** The picture of a request, and its sentence. */
 function drawing(access, lanes, phase) {
   const bytes = access.bytes_per_lane;
-  if (access.space === "shared") {
+  if (hasBanks(access)) {
     const turns = isAtomic(access) ? turnsOf(lanes) : lanes.map(({ pass }) => pass ?? 0);
     const drawn = bankPicture(lanes, bytes, phase, (i) => turns[i], isAtomic(access) ? "turn" : "pass");
     const words = new Set(lanes.map(({ byte }) => byte >> 2)).size;
     const rounds = access.requests / Math.max(1, access.executions);
     const contended = isAtomic(access) && rounds > 1.01 ? ` With the other warps of its block it takes ${decimal(rounds)} rounds.` : "";
-    const what = isAtomic(access) ? `${plural(drawn.passes, "turn")}: lanes that meet in a word wait for each other.${contended}` : `${plural(drawn.passes, "pass", "passes")} over the banks`;
+    const what = isAtomic(access) ? `${plural(drawn.passes, "turn")}: lanes that meet in a word wait for each other.${contended}` : `${plural(drawn.passes, "pass", "passes")} ${access.space === "shared" ? "over the banks" : "of constant memory, one for each address"}`;
     const said = `${plural(lanes.length, "lane")}, ${plural(words, "word")}: **${what}** `;
     return { ...drawn, said, text: said.replaceAll("*", ""), badge: isAtomic(access) ? null : drawn.passes <= Math.max(1, bytes / WORD) ? badge(true, "no conflict") : badge(false, `${drawn.passes} passes`) };
   }
@@ -158,12 +158,15 @@ function accessPanel(kernel, index) {
 /** The same in words: a row for each lane. */
 function laneTable(shown) {
   if (!shown) return el("p", {}, "Nothing is shown.");
+  const columns = {
+    shared: [["Bank", ({ at }) => (at >> 2) & 31], ["Pass", ({ pass }) => pass + 1]],
+    constant: [["Pass", ({ pass }) => pass + 1]],
+  }[shown.space] ?? [["Sector", ({ at }) => Math.floor(at / SECTOR)]];
   const rows = shown.lanes.map(({ lane, byte, pass }) => {
-    const at = byte + shown.phase;
-    const served = pass == null ? [Math.floor(at / SECTOR)] : [(at >> 2) & 31, pass + 1];
+    const served = columns.map(([, value]) => value({ at: byte + shown.phase, pass }));
     return el("tr", {}, ...[lane, byte, ...served].map((n) => el("td", { class: "n" }, count(n))));
   });
-  const names = shown.lanes[0]?.pass == null ? ["Lane", "Byte", "Sector"] : ["Lane", "Byte", "Bank", "Pass"];
+  const names = ["Lane", "Byte", ...columns.map(([name]) => name)];
   const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col", class: "n" }, name)));
   return scroll("Lanes", el("table", { class: "numbers" }, el("thead", {}, head), el("tbody", {}, ...rows)));
 }

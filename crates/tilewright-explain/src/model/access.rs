@@ -87,16 +87,19 @@ pub struct Access {
 }
 
 impl Access {
+    /// The array, or the memory where that is not known: `A`, `local memory`.
+    pub fn target(&self) -> String {
+        self.buffer.clone().unwrap_or_else(|| format!("{} memory", self.space.name()))
+    }
+
     /// What it does to what, in words: `load of A`, `atomic to bins`, `store to local memory`.
     pub fn describe(&self) -> String {
-        let is_load = self.operation == Operation::Load;
-        let operation = self.operation.name();
-        match &self.buffer {
-            Some(buffer) => format!("{operation} {} {buffer}", if is_load { "of" } else { "to" }),
-            None => {
-                format!("{operation} {} {} memory", if is_load { "from" } else { "to" }, self.space.name())
-            }
-        }
+        let word = match (self.operation, &self.buffer) {
+            (Operation::Load, Some(_)) => "of",
+            (Operation::Load, None) => "from",
+            _ => "to",
+        };
+        format!("{} {word} {}", self.operation.name(), self.target())
     }
 
     /// Passes of 128 bytes that it makes, to the cache or over the banks of shared memory.

@@ -83,7 +83,7 @@ pub struct Shape {
     pub active: u32,
     /// For each active lane, ascending: bytes from the base.
     pub offsets: Vec<u64>,
-    /// For each active lane, in shared memory: the wavefront that serves it. Empty elsewhere.
+    /// For each active lane, in shared and constant memory: the wavefront that serves it. Empty elsewhere.
     pub wavefronts: Vec<u32>,
     /// How many executions of the recorded block have it.
     pub count: u64,
