@@ -1,8 +1,9 @@
-//! The course in `docs/course`: its console blocks are what the command prints, its quotations are the kernels' text, and the
-//! numbers in its sentences are those of the blocks.
+//! The course in `docs/course`: its console blocks are what the command prints, its pictures what it draws, its quotations are the
+//! kernels' text, and the numbers in its sentences are those of the blocks or were measured.
 //!
-//! A console block is one command and lines of its output; `…` stands for any number of lines. `TILEWRIGHT_BLESS=1` renews the
-//! numbers of blocks whose lines still have their form; the sentences around them are for a person to mend.
+//! A console block is one command and lines of its output; `…` stands for any number of lines. A picture's title is the command that
+//! draws it. `TILEWRIGHT_BLESS=1` renews pictures, and the numbers of blocks whose lines still have their form; the sentences around
+//! them are for a person to mend.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -196,9 +197,16 @@ fn every_kernel_of_ladder_and_gallery_is_run_and_quoted() {
             words[0] == "explain" && words.contains(&kernel.name)
         });
         assert!(is_run, "no chapter explains {}", kernel.name);
-        let is_quoted =
-            quoted.iter().any(|info| info.strip_prefix("cuda ").is_some_and(|f| f == kernel.file));
+        let is_quoted = quoted.iter().any(|info| quotation(info).is_some_and(|(f, _)| f == kernel.file));
         assert!(is_quoted, "no chapter quotes {}", kernel.file);
+    }
+}
+
+/// The file that a block quotes, `cuda naive.cu`, and whether as plain code: `cuda naive.cu float`.
+fn quotation(info: &str) -> Option<(&str, bool)> {
+    match info.strip_prefix("cuda ")?.split_once(' ') {
+        None => Some((info.strip_prefix("cuda ")?, false)),
+        Some((file, form)) => (form == "float").then_some((file, true)),
     }
 }
 
@@ -207,15 +215,224 @@ fn quotations_are_the_text_of_the_kernels() {
     let folder = repository().join("crates/tilewright-kernels/kernels");
     for chapter in Chapter::all() {
         for fence in chapter.fences() {
-            let Some(name) = fence.info.strip_prefix("cuda ") else { continue };
+            let Some((name, is_plain)) = quotation(&fence.info) else {
+                assert!(!fence.info.starts_with("cuda"), "{}: {} names no form", chapter.name, fence.info);
+                continue;
+            };
             let file =
                 [folder.join(name), folder.join("gallery").join(name)].into_iter().find(|path| path.exists());
             let text = std::fs::read_to_string(file.unwrap_or_else(|| panic!("{}: no {name}", chapter.name)));
             let text = text.unwrap();
-            let real: Vec<&str> = text.lines().map(str::trim).collect();
+            let form = |line: &str| if is_plain { plain(line.trim()) } else { line.trim().to_owned() };
+            let real: Vec<String> = text.lines().map(form).collect();
+            let real: Vec<&str> = real.iter().map(String::as_str).collect();
             let quotation = chapter.text(fence.lines).into_iter().map(str::trim);
             let shown: Vec<&str> = [GAP].into_iter().chain(quotation).chain([GAP]).collect();
             assert_eq!(compare(&shown, &real), Ok(()), "{}: {name}", chapter.name);
+        }
+    }
+}
+
+/// A line of a kernel with `float` for its type, and with the numbers' own operations for those of the semiring.
+fn plain(line: &str) -> String {
+    let mut out = String::new();
+    for word in line.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+        match word.strip_prefix('T') {
+            Some(rest) if !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                out += "float";
+                out += rest;
+            }
+            _ => out += word,
+        }
+    }
+    let mut out = out.replace("S::zero()", "0");
+    const CALL: &str = " = S::multiply_add(";
+    // A call that goes on in the next line stays as it is.
+    while let Some((at, arguments, rest)) = out.find(CALL).and_then(|at| {
+        let (arguments, rest) = call(&out[at + CALL.len()..])?;
+        Some((at, arguments, rest))
+    }) {
+        let [a, b, sum] = arguments[..] else { panic!("{line}: three arguments") };
+        assert!(out[..at].ends_with(sum), "{line}: {sum} is added to");
+        out = format!("{} += {a} * {b}{rest}", &out[..at]);
+    }
+    out
+}
+
+/// The arguments up to the parenthesis that ends the call, and what follows it.
+fn call(text: &str) -> Option<(Vec<&str>, &str)> {
+    let (mut depth, mut arguments, mut start) = (1, Vec::new(), 0);
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 || depth == 1 && c == ',' {
+            arguments.push(text[start..i].trim());
+            start = i + 1;
+        }
+        if depth == 0 {
+            return Some((arguments, &text[i + 1..]));
+        }
+    }
+    None
+}
+
+#[test]
+fn plain_code_has_one_type_and_ordinary_operations() {
+    for (line, expected) in [
+        ("const T b = Bs[k][my_col];", "const float b = Bs[k][my_col];"),
+        ("sum = S::multiply_add(A[row * lda + k], f(x, y), sum);", "sum += A[row * lda + k] * f(x, y);"),
+        ("for (;;) s[i][j] = S::multiply_add(a[i], b[j], s[i][j]);", "for (;;) s[i][j] += a[i] * b[j];"),
+        ("T sum = S::zero(); // TILE_K", "float sum = 0; // TILE_K"),
+        ("atomicAdd(&output[b], T(1))", "atomicAdd(&output[b], float(1))"),
+    ] {
+        assert_eq!(plain(line), expected);
+    }
+}
+
+/// A picture: its file, and the command that draws it.
+struct Drawing {
+    file: String,
+    command: String,
+}
+
+impl Chapter {
+    /// `![words](../images/FILE "tilewright COMMAND FILE")`.
+    fn drawings(&self) -> Vec<Drawing> {
+        let images = self.lines.iter().flat_map(|line| line.split("![").skip(1));
+        let drawing = |image: &str| {
+            let inside = image.split_once("](").and_then(|(_, rest)| rest.split_once(')')).unwrap().0;
+            let (path, title) = inside.split_once(' ').unwrap_or_else(|| {
+                panic!("{}: the title of {inside} is the command that draws it", self.name)
+            });
+            let file = path.strip_prefix("../images/").unwrap_or_else(|| panic!("{}: {path}", self.name));
+            let command =
+                title.strip_prefix("\"tilewright ").and_then(|rest| rest.strip_suffix('"')).unwrap();
+            assert!(command.ends_with(file), "{}: {command} draws {file}", self.name);
+            Drawing { file: file.to_owned(), command: command.to_owned() }
+        };
+        images.map(drawing).collect()
+    }
+}
+
+#[test]
+fn pictures_are_what_the_command_draws() {
+    let folder = repository().join("docs/images");
+    let drawings: BTreeMap<String, String> = Chapter::all()
+        .iter()
+        .flat_map(Chapter::drawings)
+        .map(|drawing| (drawing.file, drawing.command))
+        .collect();
+    let desk = Desk::new();
+    for (file, command) in &drawings {
+        let output = desk.command(command).envs([("TILEWRIGHT_NVRTC_PATH", "none")]).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        let drawn = desk.get(file);
+        if std::env::var_os("TILEWRIGHT_BLESS").is_some() {
+            std::fs::write(folder.join(file), &drawn).unwrap();
+        }
+        let recorded = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+        assert!(recorded == drawn, "TILEWRIGHT_BLESS=1 renews docs/images/{file}");
+        assert!(drawn.contains("prefers-color-scheme: dark"), "{file}: one theme");
+    }
+    let unused: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|file| !drawings.contains_key(file))
+        .collect();
+    assert!(unused.is_empty(), "no chapter shows {unused:?}");
+}
+
+/// Question, prediction, picture, few lines of console, what was measured, exercise with a folded answer.
+#[test]
+fn every_chapter_has_the_form_of_a_chapter() {
+    for chapter in Chapter::all().iter().filter(|chapter| chapter.name != "README.md") {
+        let name = &chapter.name;
+        let text = chapter.lines.join("\n");
+        let (opening, _) = text.split_once("**Predict**").unwrap_or_else(|| panic!("{name}: no prediction"));
+        assert!(opening.contains('?'), "{name}: no question before the prediction");
+        let prediction = text.split_once("**Predict**").unwrap().1.split("\n\n").next().unwrap();
+        assert!(prediction.contains('?'), "{name}: the prediction asks nothing");
+        assert!(!chapter.drawings().is_empty(), "{name}: no picture");
+        assert!(text.contains("\n**Measured**"), "{name}: nothing measured");
+        let (_, exercise) =
+            text.split_once("\n## Exercise\n").unwrap_or_else(|| panic!("{name}: no exercise"));
+        assert!(exercise.contains("<details><summary>Answer</summary>"), "{name}: no folded answer");
+        assert!(exercise.trim_end().ends_with("</details>"), "{name}: the answer is not closed");
+        for (command, lines) in chapter.runs() {
+            let shown: Vec<&str> = chapter.text(lines).into_iter().filter(|line| *line != GAP).collect();
+            assert!((1..=8).contains(&shown.len()), "{name}: {command} shows {} lines", shown.len());
+            for line in shown {
+                let width = line.chars().count();
+                assert!(width <= 80, "{name}: {width} columns: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sentences_are_short() {
+    for chapter in Chapter::all() {
+        let lengths: Vec<(usize, String)> = chapter
+            .sentences()
+            .into_iter()
+            .map(|sentence| (sentence.split_whitespace().count(), sentence))
+            .collect();
+        let longest = lengths.iter().max().unwrap();
+        assert!(longest.0 <= 32, "{}: {} words: {}", chapter.name, longest.0, longest.1);
+        let mean = lengths.iter().map(|(length, _)| length).sum::<usize>() as f64 / lengths.len() as f64;
+        assert!(mean <= 15.0, "{}: {mean:.1} words a sentence", chapter.name);
+    }
+}
+
+impl Chapter {
+    /// Sentences of text and lists; code, tables, headings and pictures are none.
+    fn sentences(&self) -> Vec<String> {
+        let fences = self.fences();
+        let is_code =
+            |number: usize| fences.iter().any(|f| (f.lines.start - 1..=f.lines.end).contains(&number));
+        let is_text = |line: &str| !line.starts_with(['#', '|', '!', '<']);
+        let mut paragraphs = vec![String::new()];
+        for (number, line) in self.lines.iter().enumerate() {
+            let begins =
+                line.is_empty() || line.starts_with("* ") || line.starts_with(|c: char| c.is_ascii_digit());
+            if begins || is_code(number) {
+                paragraphs.push(String::new());
+            }
+            if !is_code(number) && is_text(line) {
+                let paragraph = paragraphs.last_mut().unwrap();
+                paragraph.push_str(line.trim_start_matches("* ").trim());
+                paragraph.push(' ');
+            }
+        }
+        let split = |paragraph: &String| -> Vec<String> {
+            let ends = paragraph.replace("? ", "?\n").replace(". ", ".\n").replace(": ", ":\n");
+            ends.lines().map(str::trim).filter(|s| !s.is_empty()).map(str::to_owned).collect()
+        };
+        paragraphs.iter().flat_map(split).collect()
+    }
+}
+
+/// What is said to be measured stands in the benchmarks, among the profiler's counters, or in a block of the chapter.
+#[test]
+fn measured_numbers_stand_in_the_records() {
+    let records: String = ["BENCHMARKS.md", "scripts/nsight/results/h200.md"]
+        .into_iter()
+        .map(|file| std::fs::read_to_string(repository().join(file)).unwrap())
+        .collect();
+    for chapter in Chapter::all() {
+        let blocks: String =
+            chapter.runs().into_iter().map(|(_, lines)| chapter.text(lines).join("\n") + "\n").collect();
+        let text = chapter.lines.join("\n");
+        for measured in text.split("\n**Measured**").skip(1).filter_map(|rest| rest.split("\n\n").next()) {
+            let words = measured.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '`'));
+            let numbers = words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            for number in numbers.map(|word| word.trim_end_matches([',', '.', ':'])) {
+                let is_there = occurs(number, &records) || occurs(number, &blocks);
+                assert!(is_there, "{}: {number} was not measured", chapter.name);
+            }
         }
     }
 }

@@ -6,8 +6,9 @@ mod support;
 use support::Desk;
 
 /// Commands whose tables are for people.
-const LINES: [&str; 15] = [
+const LINES: [&str; 16] = [
     "explain naive --compare coalesced --arg M=64 --arg N=64 --arg K=64",
+    "explain shared-tile-dynamic --arg M=32 --arg N=32 --arg K=32",
     "gpus",
     "gpus a6000",
     "kernels",

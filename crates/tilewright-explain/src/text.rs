@@ -26,8 +26,8 @@ pub fn report(e: &Explanation, width: usize) -> String {
         header(e, width),
         said(&verdict(e), width),
         occupancy(e, width),
-        memory(e),
-        optimised(e),
+        memory(e, width),
+        optimised(e, width),
         instructions(e, width),
         arithmetic(e, width),
         findings(e, width),
@@ -154,7 +154,7 @@ fn occupancy(e: &Explanation, width: usize) -> String {
 }
 
 /// A row for each access, one for all copies of it that cost the same. Lines are those of the kernel's own file, unless another is named.
-fn memory(e: &Explanation) -> String {
+fn memory(e: &Explanation, width: usize) -> String {
     let own = e.own_file();
     let mut rows: Vec<([String; 6], usize)> = Vec::new();
     for line in &e.lines {
@@ -177,11 +177,11 @@ fn memory(e: &Explanation) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    format!("{BOLD}memory{BOLD:#}  of {}\n{}", file(own), table(&head, &rows))
+    format!("{BOLD}memory{BOLD:#}  of {}\n{}", file(own), table(&head, &rows, width))
 }
 
 /// What the assembler is predicted to make of the accesses of shared memory, if it changes them.
-fn optimised(e: &Explanation) -> String {
+fn optimised(e: &Explanation, width: usize) -> String {
     let kinds = [("shared loads", &e.totals.shared_load), ("shared stores", &e.totals.shared_store)];
     let merged = kinds.iter().filter(|(_, t)| t.is_merged());
     let rows: Vec<[String; 6]> = merged
@@ -194,7 +194,11 @@ fn optimised(e: &Explanation) -> String {
         .collect();
     let head = ["", "", "requests", "merged", "wavefronts", "merged"].map(String::from);
     let what = "neighbours that the optimising assembler is predicted to merge";
-    if rows.is_empty() { String::new() } else { format!("{BOLD}{what}{BOLD:#}\n{}", table(&head, &rows)) }
+    if rows.is_empty() {
+        String::new()
+    } else {
+        format!("{BOLD}{what}{BOLD:#}\n{}", table(&head, &rows, width))
+    }
 }
 
 /// Units, of several and of one.
