@@ -189,6 +189,10 @@ others.
 Arg results: --arg-out gives for each element the smallest k whose term was selected, as i64; -1 where no \
 term was.
 
+Names: the first line and the first column of a .csv file may name columns and rows; the first cell is empty, or no cell of the \
+line is a number. Where both operands have names, the columns of A must be the rows of B, C has names in .csv files, and the arg \
+result in one names its terms, nothing for none. --labels names the rows and columns of square matrices.
+
 With --verify, a result that fails the check is not written.
 
 Backends: cuda runs the kernels of `tilewright kernels` on a GPU. emulator runs the same kernels without one: it executes \
@@ -201,6 +205,7 @@ Examples:
   tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
   tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
   sort roads.csv | tilewright mul - b.npy --format-in csv --delimiter blanks -o - --format-out npy > c.npy
+  tilewright mul km.csv km.csv -s min-plus --labels airports.csv:iata --from HNL --to BOS
   tilewright mul a.npy b.npy --plan --gpu h200
   tilewright mul a.npy b.npy --backend emulator --kernel shared-tile-ragged --verify";
 
@@ -232,6 +237,16 @@ pub struct Mul {
     /// Pass over so many lines at the beginning of .csv files
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Files")]
     pub skip_rows: usize,
+    /// Names of rows and columns of square matrices: one a line, or those in a column of a .csv file
+    #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath, help_heading = "Files")]
+    pub labels: Option<OsString>,
+
+    /// Print one element of C: that of this row, by name, or by number from 0
+    #[arg(long, value_name = "ROW", requires = "to", conflicts_with = "plan", help_heading = "Element")]
+    pub from: Option<String>,
+    /// The column of this element. Of a selective semiring its term is printed, too
+    #[arg(long, value_name = "COLUMN", requires = "from", help_heading = "Element")]
+    pub to: Option<String>,
 
     /// What add and multiply mean
     #[arg(short, long, default_value = "plus-times", value_parser = semirings(), help_heading = "Product")]

@@ -13,6 +13,7 @@ mod hints;
 mod interrupt;
 mod json;
 mod kernels;
+mod labels;
 mod mul;
 mod occupancy;
 mod pages;

@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use support::{Desk, Run};
 
 /// The heading of the document, a command, and what its keys are called there without.
-const COMMANDS: [(&str, &str, &str); 16] = [
+const COMMANDS: [(&str, &str, &str); 17] = [
     ("explain", "explain transpose-tiled --compare copy-strided -q", "compared_with."),
     ("Errors", "mul none.csv whole.csv", ""),
     ("mul", "mul real.csv real.csv --verify", ""),
+    ("mul", "mul real.csv real.csv -s min-plus --from 0 --to 1", ""),
     ("mul --plan", "mul real.csv real.csv --dtype f32 --plan --gpu h200 -q", ""),
     ("mul --plan", "mul real.csv real.csv --plan --backend cpu", ""),
     ("bench", "bench --backend cpu --sizes 8 --rounds 1 -q", ""),

@@ -1,6 +1,7 @@
 //! The arrays to multiply, in one element type.
 
 use super::{
+    names::Named,
     shapes::{self, Shapes},
     source::{self, STREAM, Source},
     types::{self, Found},
@@ -28,6 +29,8 @@ pub struct Inputs {
     pub dtype: DType,
     /// What is multiplied with what.
     pub shapes: Shapes,
+    /// What rows and columns are called.
+    pub named: Named,
     /// Wall time of reading and converting.
     pub seconds: f64,
 }
@@ -39,8 +42,9 @@ impl Inputs {
         let (a_spec, b_spec) = (spec(&args.a)?, spec(&args.b)?);
         let c0_spec = args.accumulate.as_ref().map(spec).transpose()?;
         check_streams(args, [Some(&a_spec), Some(&b_spec), c0_spec.as_ref()])?;
-        let (a_source, b_source) = (Source::open(&args.a, a_spec)?, Source::open(&args.b, b_spec)?);
         let options = options(args);
+        let a_source = Source::open(&args.a, a_spec, &options)?;
+        let b_source = Source::open(&args.b, b_spec, &options)?;
 
         let asked = ReadOptions { dtype: args.dtype, ..options.clone() };
         let (a, b) = (a_source.read(&asked)?, b_source.read(&asked)?);
@@ -58,14 +62,15 @@ impl Inputs {
         let (a, b) = (a_source.read_as(a, dtype, &options)?, b_source.read_as(b, dtype, &options)?);
         let transposed = [args.transpose_a, args.transpose_b];
         let shapes = Shapes::new(&a, &b, transposed)?;
+        let named = Named::new(args, a_source.names(), b_source.names(), &shapes)?;
         let c0 = match (c0_spec, &args.accumulate) {
             (Some(spec), Some(word)) => {
-                Some(read_c0(word, spec, args, &shapes, args.semiring.output(dtype)?)?)
+                Some(read_c0(word, spec, args, (&shapes, &named), args.semiring.output(dtype)?)?)
             }
             _ => None,
         };
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Self { a, b, c0, transposed, found, dtype, shapes, seconds })
+        Ok(Self { a, b, c0, transposed, found, dtype, shapes, named, seconds })
     }
 
     /// The number of products to compute.
@@ -162,10 +167,17 @@ fn found(stack: &Stack) -> Found {
 
 /// C0 has the type of the result, or a stored type that NumPy would convert to it; others are converted only when `--dtype` asks for
 /// conversions.
-fn read_c0(word: &OsString, spec: Spec, args: &Mul, shapes: &Shapes, dtype: DType) -> Result<Stack, Failure> {
-    let source = Source::open(word, spec)?;
+fn read_c0(
+    word: &OsString,
+    spec: Spec,
+    args: &Mul,
+    (shapes, named): (&Shapes, &Named),
+    dtype: DType,
+) -> Result<Stack, Failure> {
     let options = options(args);
+    let source = Source::open(word, spec, &options)?;
     let c0 = source.read(&options)?;
+    named.check_c0(source.names())?;
     if !shapes.admits(&c0) {
         let what =
             format!("C0 is {} but the product is {}", shapes::words(c0.shape()), shapes::words(&shapes.c));

@@ -1,7 +1,9 @@
 //! `tilewright mul`: read, multiply, verify, write, report.
 
 mod compute;
+mod entry;
 mod inputs;
+mod names;
 mod outputs;
 mod plan;
 mod planned;
@@ -18,9 +20,11 @@ use crate::{
     terminal::{self, Style},
 };
 use compute::Computed;
+use entry::Entry;
 use inputs::Inputs;
 use outputs::Outputs;
 use report::Summary;
+use std::io::Write;
 use tilewright::{Backend, Isa, SemiringId, Verification, kernels::Kernel, plan::Gpu};
 
 /// Terms of the largest product that is emulated: 4096 x 4096 x 4096 takes a quarter of an hour or more.
@@ -41,6 +45,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     }
     // What makes no sense is said before anything is computed.
     inputs.first(args)?;
+    entry::place(args, &inputs)?;
     let result_type = args.semiring.output(inputs.dtype)?;
     outputs.check_writable(result_type, inputs.shapes.c.len())?;
 
@@ -63,16 +68,21 @@ fn conclude(
     let failed = verified.as_ref().filter(|v| !v.passed);
     // A result that failed its check replaces nothing.
     let write_seconds = match failed {
-        None => outputs.write(computed, &inputs.shapes.c, args.semiring)?,
+        None => outputs.write(computed, &inputs.shapes.c, args.semiring, &inputs.named)?,
         Some(_) => 0.0,
     };
 
-    let summary = Summary::new(args, inputs, computed, verified.as_ref(), write_seconds, outputs);
-    match common.format {
-        Format::Json => json::print(&summary)?,
+    let mut summary = Summary::new(args, inputs, computed, verified.as_ref(), write_seconds, outputs);
+    summary.entry = Entry::new(args, inputs, computed)?;
+    match (common.format, &summary.entry) {
+        (Format::Json, _) => json::print(&summary)?,
+        (_, Some(entry)) => {
+            writeln!(anstream::stdout(), "{}", entry.line())?;
+            terminal::note(common, "done", &summary.line());
+        }
         _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
             summary.print_table()?;
-            preview::print(computed.c.as_ref(), args.semiring)?;
+            preview::print_named(computed.c.as_ref(), args.semiring, inputs.named.c.as_ref())?;
         }
         _ if common.quiet => {}
         _ => terminal::say(Style::Note, "done", &summary.line()),

@@ -2,6 +2,7 @@
 
 use super::{
     compute::Computed,
+    names::Named,
     source::{self, STREAM},
 };
 use crate::{
@@ -15,7 +16,7 @@ use std::{
 };
 use tilewright::{
     DType, DynMatrix, Error, Extremes, Matrix, NO_ARG, SemiringId,
-    files::{self, Spec, WriteOptions},
+    files::{self, Names, Spec, WriteOptions},
 };
 
 /// The files to write.
@@ -40,6 +41,10 @@ impl Outputs {
         let arg = args.arg_out.as_ref().map(|name| file(name, args)).transpose()?;
         if matches!(c, Some(Target::Stdout(_))) && common.format == Format::Json {
             let what = "`-o -` and `--format json` both write to stdout";
+            return Err(Failure::usage(what, "write the matrix to a file"));
+        }
+        if matches!(c, Some(Target::Stdout(_))) && args.from.is_some() {
+            let what = "`-o -` and --from both write to stdout";
             return Err(Failure::usage(what, "write the matrix to a file"));
         }
         if let (Some(Target::File(c)), Some(arg)) = (&c, &arg)
@@ -88,24 +93,45 @@ impl Outputs {
     }
 
     /// Writes everything; gives the seconds it took.
-    pub fn write(&self, computed: &Computed, shape: &[usize], semiring: SemiringId) -> Result<f64, Error> {
+    pub fn write(
+        &self,
+        computed: &Computed,
+        shape: &[usize],
+        semiring: SemiringId,
+        named: &Named,
+    ) -> Result<f64, Error> {
         let start = Instant::now();
         // Text shows "absent" as the infinity it stands for.
         let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
         let options = WriteOptions { extremes };
         let c = computed.c.as_ref();
         match &self.c {
-            Some(Target::File(spec)) => files::write_stack(spec, c, shape, &options)?,
+            Some(Target::File(spec)) => match names(spec, named) {
+                Some(names) => files::write_named(spec.path(), names, c, &options)?,
+                None => files::write_stack(spec, c, shape, &options)?,
+            },
             Some(Target::Stdout(spec)) => {
-                files::write_stack_to(spec, BufWriter::new(io::stdout().lock()), c, shape, &options)?;
+                let out = BufWriter::new(io::stdout().lock());
+                match names(spec, named) {
+                    Some(names) => files::write_named_to(out, names, c, &options)?,
+                    None => files::write_stack_to(spec, out, c, shape, &options)?,
+                }
             }
             None => {}
         }
         if let (Some(spec), Some(arg)) = (&self.arg, &computed.arg) {
-            files::write_stack(spec, winners(arg)?.as_ref(), shape, &WriteOptions::default())?;
+            match (names(spec, named), &named.terms) {
+                (Some(names), Some(terms)) => files::write_winners(spec.path(), names, terms, arg.as_ref())?,
+                _ => files::write_stack(spec, winners(arg)?.as_ref(), shape, &WriteOptions::default())?,
+            }
         }
         Ok(start.elapsed().as_secs_f64())
     }
+}
+
+/// Names of C, where the file has a place for them.
+fn names<'a>(spec: &Spec, named: &'a Named) -> Option<&'a Names> {
+    named.c.as_ref().filter(|_| spec.format() == files::Format::Csv)
 }
 
 /// Where `-` writes to.

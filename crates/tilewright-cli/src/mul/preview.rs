@@ -2,17 +2,25 @@
 
 use crate::failure::Failure;
 use std::io::Write;
-use tilewright::{DType, DynRef, Extremes, SemiringId, Value};
+use tilewright::{
+    DType, DynRef, Extremes, SemiringId, Value,
+    files::{Labels, Names},
+};
 
 /// Rows and columns shown at most.
 const CORNER: usize = 8;
 
 pub fn print(c: DynRef<'_>, semiring: SemiringId) -> Result<(), Failure> {
-    Ok(anstream::stdout().lock().write_all(render(c, semiring).as_bytes())?)
+    print_named(c, semiring, None)
+}
+
+/// Under the names of columns, and behind those of rows.
+pub fn print_named(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> Result<(), Failure> {
+    Ok(anstream::stdout().lock().write_all(render(c, semiring, names).as_bytes())?)
 }
 
 /// The corner with aligned columns, and dots where the matrix goes on.
-fn render(c: DynRef<'_>, semiring: SemiringId) -> String {
+fn render(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> String {
     let (rows, cols) = (c.layout().rows, c.layout().cols);
     let shown = |i, j| c.get(i, j).map_or_else(String::new, |v| number(v, c.dtype(), semiring));
     let mut lines: Vec<Vec<String>> = (0..rows.min(CORNER))
@@ -25,7 +33,10 @@ fn render(c: DynRef<'_>, semiring: SemiringId) -> String {
     if rows > CORNER {
         lines.push(vec!["...".into(); lines.first().map_or(0, Vec::len)]);
     }
-    let width = |j: usize| lines.iter().map(|line| line[j].len()).max().unwrap_or(0);
+    if let (Some(names), false) = (names, lines.is_empty()) {
+        name(&mut lines, names);
+    }
+    let width = |j: usize| lines.iter().map(|line| line[j].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).map(width).collect();
     let mut text = String::from("\n");
     for line in &lines {
@@ -37,10 +48,26 @@ fn render(c: DynRef<'_>, semiring: SemiringId) -> String {
     text
 }
 
+/// Puts the names of rows and columns around the corner.
+fn name(lines: &mut Vec<Vec<String>>, names: &Names) {
+    let shown = |labels: &Labels, number: usize| labels.name(number).unwrap_or_default().to_owned();
+    let columns = lines[0].len();
+    for (i, line) in lines.iter_mut().enumerate() {
+        line.insert(0, if i < CORNER { shown(&names.rows, i) } else { String::new() });
+    }
+    let head = (0..columns).map(|j| if j < CORNER { shown(&names.columns, j) } else { String::new() });
+    lines.insert(0, std::iter::once(String::new()).chain(head).collect());
+}
+
+/// What an element stands for: the extreme integers of some semirings are infinities.
+pub fn meaning(value: Value, dtype: DType, semiring: SemiringId) -> Value {
+    let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
+    extremes.meaning(dtype, value)
+}
+
 /// Up to six digits; an integer that stands for "absent" is shown as the infinity it is.
 fn number(value: Value, dtype: DType, semiring: SemiringId) -> String {
-    let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
-    match extremes.meaning(dtype, value) {
+    match meaning(value, dtype, semiring) {
         Value::Bool(x) => u8::from(x).to_string(),
         Value::Float(x) if x != 0.0 && x.is_finite() && !(1e-4..1e6).contains(&x.abs()) => format!("{x:.3e}"),
         Value::Float(x) => {
@@ -64,13 +91,27 @@ mod tests {
     fn small_matrices_are_shown_whole_and_large_ones_by_a_corner() {
         let m: DynMatrix =
             Matrix::from_fn(2, 2, |i, j| if i == j { f32::INFINITY } else { 0.25 }).unwrap().into();
-        assert_eq!(render(m.as_ref(), SemiringId::MinPlus), "\n   inf  0.25\n  0.25   inf\n");
+        assert_eq!(render(m.as_ref(), SemiringId::MinPlus, None), "\n   inf  0.25\n  0.25   inf\n");
         let m: DynMatrix = Matrix::filled(20, 30, 7i32).unwrap().into();
-        let text = render(m.as_ref(), SemiringId::PlusTimes);
+        let text = render(m.as_ref(), SemiringId::PlusTimes, None);
         assert_eq!(text.lines().count(), 1 + CORNER + 1);
         assert!(text.lines().nth(1).unwrap().ends_with("7  ..."), "{text}");
         let m: DynMatrix = Matrix::filled(0, 3, 7i32).unwrap().into();
-        assert_eq!(render(m.as_ref(), SemiringId::PlusTimes), "\n");
+        assert_eq!(render(m.as_ref(), SemiringId::PlusTimes, None), "\n");
+    }
+
+    #[test]
+    fn names_stand_around_the_corner() {
+        let labels = |n: usize| Labels::new((0..n).map(|i| format!("n{i}"))).unwrap();
+        let of = |rows: usize, cols: usize| {
+            let m: DynMatrix = Matrix::filled(rows, cols, 7i32).unwrap().into();
+            let names = Names { rows: labels(rows), columns: labels(cols) };
+            render(m.as_ref(), SemiringId::PlusTimes, Some(&names))
+        };
+        assert_eq!(of(1, 2), "\n      n0  n1\n  n0   7   7\n");
+        let large = of(20, 30);
+        assert_eq!(large.lines().count(), 1 + 1 + CORNER + 1);
+        assert!(large.contains("n7") && !large.contains("n8"), "{large}");
     }
 
     #[test]

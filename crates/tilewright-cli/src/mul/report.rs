@@ -2,6 +2,7 @@
 
 use super::{
     compute::Computed,
+    entry::Entry,
     inputs::Inputs,
     outputs::Outputs,
     shapes::{Shapes, words},
@@ -37,6 +38,8 @@ pub struct Summary {
     verified: Option<Verified>,
     output: Option<String>,
     arg_output: Option<String>,
+    /// With `--from` and `--to`.
+    pub entry: Option<Entry>,
     #[serde(skip)]
     is_number_product: bool,
     #[serde(skip)]
@@ -94,6 +97,7 @@ impl Summary {
             }),
             output: outputs.c(),
             arg_output: outputs.arg(),
+            entry: None,
             is_number_product: args.semiring == SemiringId::PlusTimes,
             formula: match inputs.joining(args) {
                 Joining::Replace => "A x B",

@@ -9,7 +9,7 @@ use std::{
 };
 use tilewright::{
     DType, Error, ErrorKind, Extremes,
-    files::{self, Format, ReadOptions, Spec, Stack},
+    files::{self, Format, NamedTable, Names, ReadOptions, Spec, Stack},
 };
 
 /// What stands for standard input and output.
@@ -20,6 +20,8 @@ pub struct Source {
     spec: Spec,
     /// Those that come once.
     bytes: Option<Vec<u8>>,
+    /// Where rows and columns have names.
+    table: Option<NamedTable>,
 }
 
 /// The file that a word of the command line names; `format` is that of names that do not tell.
@@ -50,7 +52,7 @@ fn tells_format(word: &OsStr) -> bool {
 }
 
 impl Source {
-    pub fn open(word: &OsStr, spec: Spec) -> Result<Self, Error> {
+    pub fn open(word: &OsStr, spec: Spec, options: &ReadOptions) -> Result<Self, Error> {
         let failed = |source| Error::from(ErrorKind::Io { path: spec.path().to_path_buf(), source });
         let bytes = if word == STREAM {
             let mut bytes = Vec::new();
@@ -61,13 +63,24 @@ impl Source {
         } else {
             None
         };
-        Ok(Self { spec, bytes })
+        let table = match (spec.format(), &bytes) {
+            (Format::Csv, Some(bytes)) => NamedTable::parse(&spec, bytes, options)?,
+            (Format::Csv, None) => NamedTable::open(&spec, options)?,
+            _ => None,
+        };
+        Ok(Self { spec, bytes, table })
+    }
+
+    /// What rows and columns are called.
+    pub fn names(&self) -> Option<&Names> {
+        self.table.as_ref().map(NamedTable::names)
     }
 
     pub fn read(&self, options: &ReadOptions) -> Result<Stack, Error> {
-        match &self.bytes {
-            Some(bytes) => files::read_stack_bytes(&self.spec, bytes, options),
-            None => files::read_stack(&self.spec, options),
+        match (&self.table, &self.bytes) {
+            (Some(table), _) => table.read(options),
+            (None, Some(bytes)) => files::read_stack_bytes(&self.spec, bytes, options),
+            (None, None) => files::read_stack(&self.spec, options),
         }
     }
 

@@ -4,12 +4,9 @@ use super::{backend, random};
 use crate::{
     args::{Common, Paths, PathsInput},
     failure::Failure,
+    labels,
 };
-use std::{
-    ffi::OsStr,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::time::Instant;
 use tilewright::{
     DType, DynMatrix, Error, ErrorKind, Extremes, SemiringId, Value,
     files::{self, Directions, EdgeList, EdgeOptions, Format, Input, Labels, ReadOptions, Spec},
@@ -51,7 +48,7 @@ impl Graph {
             None => from_file(args)?,
         };
         if let Some(names) = &args.labels {
-            labels = Some(read_labels(names)?);
+            labels = Some(labels::read(names)?);
         }
         if let Some(names) = labels.as_ref().filter(|names| names.len() != weights.vertices()) {
             let what = format!("there are {} names, but {} vertices", names.len(), weights.vertices());
@@ -98,12 +95,7 @@ impl Graph {
         let n = self.vertices();
         match &self.labels {
             Some(labels) => labels.find(text).ok_or_else(|| {
-                let like = labels.like(text);
-                let hint = match like.as_slice() {
-                    [] => "names are as in the file, upper and lower case included".into(),
-                    like => format!("is it {}?", like.join(" or ")),
-                };
-                Failure::usage(format!("{option}: there is no vertex '{text}'"), hint)
+                Failure::usage(format!("{option}: there is no vertex '{text}'"), labels::like(labels, text))
             }),
             None => text.parse().ok().filter(|&vertex| vertex < n).ok_or_else(|| {
                 let hint = format!(
@@ -247,15 +239,4 @@ impl Weights {
             same => Ok(same),
         }
     }
-}
-
-/// `FILE` or `FILE:COLUMN`.
-fn read_labels(text: &OsStr) -> Result<Labels, Error> {
-    let whole = Path::new(text);
-    let split = text.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !whole.exists());
-    let (path, column): (PathBuf, _) = match split {
-        Some((path, column)) => (path.into(), Some(column)),
-        None => (whole.into(), None),
-    };
-    files::read_labels(&path, column)
 }

@@ -14,10 +14,19 @@ use crate::{DynMatrix, DynRef, Layout, Matrix, Value};
 use std::io::{BufRead, Write};
 
 pub(super) fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<DynMatrix, Fault> {
+    read_behind(0, input, options)
+}
+
+/// The same where `passed` columns stood in front of the first, as far as messages are concerned.
+pub(super) fn read_behind(
+    passed: usize,
+    input: &mut dyn BufRead,
+    options: &ReadOptions,
+) -> Result<DynMatrix, Fault> {
     match options.dtype {
         Some(dtype) => with_dtype!(dtype, T => {
             let mut data = Vec::<T>::new();
-            let layout = rows(input, options, |place, cell| {
+            let layout = rows(passed, input, options, |place, cell| {
                 let x = T::parse(cell, options.extremes).ok_or_else(|| refuse::<T>(place, cell, options))?;
                 push(&mut data, x)
             })?;
@@ -25,7 +34,7 @@ pub(super) fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<Dyn
         }),
         None => {
             let mut cells = Guess::Bool(Vec::new());
-            let layout = rows(input, options, |place, cell| cells.add(place, cell, options))?;
+            let layout = rows(passed, input, options, |place, cell| cells.add(place, cell, options))?;
             Ok(match cells {
                 Guess::Bool(data) => Matrix::from_vec(data, layout)?.into(),
                 Guess::Int(data) => Matrix::from_vec(data, layout)?.into(),
@@ -62,6 +71,7 @@ fn refuse<T: Text>(place: &Place, cell: &str, options: &ReadOptions) -> Fault {
 
 /// Calls `cell` for every cell, row by row, and gives the shape.
 fn rows(
+    passed: usize,
     input: &mut dyn BufRead,
     options: &ReadOptions,
     mut cell: impl FnMut(&Place, &str) -> Result<(), Fault>,
@@ -74,13 +84,13 @@ fn rows(
     // Rows so far, and the line and length of the first.
     let (mut rows, mut first) = (0, None);
     while let Some((line, content)) = lines.content(b'#')? {
-        let mut place = Place { line, column: 0 };
+        let mut place = Place { line, column: passed };
         let delimiter = *delimiter.get_or_insert_with(|| Delimiter::of(content));
         for text in delimiter.split(content) {
             place.column += 1;
             let text = unquote(text.trim());
             cell(&place, text).map_err(|fault| match fault {
-                Fault::Bad { problem, hint: None } if rows == 0 && text::value(text).is_none() => {
+                Fault::Bad { problem, hint: None } if rows + passed == 0 && text::value(text).is_none() => {
                     Fault::Bad { problem, hint: None }
                         .hint("if the first line holds names, pass over it with `skip_rows` 1; `delimiter` says what is between cells")
                 }
@@ -95,7 +105,7 @@ fn rows(
         rows += 1;
     }
     match first {
-        Some((_, cols)) => Ok(Layout::row_major(rows, cols)),
+        Some((_, cols)) => Ok(Layout::row_major(rows, cols - passed)),
         None => Err(bad!("the file has no rows")),
     }
 }

@@ -119,6 +119,12 @@ fn text(m: DynMatrix) -> Decoded {
     (m, shape, None)
 }
 
+/// A matrix that was read from text.
+pub(super) fn text_stack(m: DynMatrix) -> Stack {
+    let (m, shape, stored) = text(m);
+    Stack::new(Input(Storage::Owned(m)), shape, stored)
+}
+
 fn finish((m, shape, stored): Decoded, options: &ReadOptions) -> Result<Opened, Fault> {
     Ok((Input(Storage::Owned(convert(m, options)?)), shape, stored))
 }

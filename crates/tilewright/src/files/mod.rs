@@ -11,7 +11,7 @@
 //! | `.mtx` | `array` and `coordinate`; real, integer, pattern; general, symmetric, skew-symmetric | `array`; booleans as `pattern` |
 //! | `.safetensors` | one tensor, bf16 included | one tensor; beside those of the file when it has a name |
 //!
-//! Vectors and stacks of matrices are read by [`read_stack`] and written by [`write_stack`].
+//! A `.csv` file whose rows and columns have names is a [`NamedTable`]. Vectors and stacks of matrices are read by [`read_stack`] and written by [`write_stack`].
 //!
 //! Unsigned integers are read as the next wider signed type; [`Stack::stored`] tells. Text remembers no width: floats are read as f64
 //! and integers as i64 unless [`ReadOptions::dtype`] asks for another type, which is then parsed directly.
@@ -35,6 +35,7 @@ mod fault;
 mod input;
 mod labels;
 mod mtx;
+mod named;
 mod npy;
 mod npz;
 mod output;
@@ -54,6 +55,7 @@ pub use edges::{Directions, EdgeList, EdgeOptions, is_edge_list, read_edges, rea
 pub use elements::Stored;
 pub use input::{Input, read, read_bytes, read_stack, read_stack_bytes};
 pub use labels::Labels;
+pub use named::{NamedTable, Names, write_named, write_named_to, write_winners};
 pub use output::{
     check_stack_writable, check_writable, remove_temporaries, write, write_bytes, write_stack,
     write_stack_to, write_to,

@@ -1,4 +1,4 @@
-//! Lines of comma-separated cells, some of them quoted.
+//! Lines of cells with commas or other characters between them, some of them quoted.
 
 use super::{
     fault::{Fault, bad},
@@ -7,7 +7,10 @@ use super::{
 use std::io::BufRead;
 
 /// The lines of a csv file that are neither blank nor start with `#`.
-pub(super) struct Records<'a>(Lines<'a>);
+pub(super) struct Records<'a> {
+    lines: Lines<'a>,
+    separator: char,
+}
 
 /// The cells of a line, without quotes and the white space around them.
 #[derive(Debug, PartialEq)]
@@ -19,17 +22,22 @@ pub(super) struct Record {
 
 impl<'a> Records<'a> {
     pub fn new(input: &'a mut dyn BufRead) -> Self {
-        Self(Lines::new(input))
+        Self::separated(input, ',')
+    }
+
+    /// With another character between cells.
+    pub fn separated(input: &'a mut dyn BufRead, separator: char) -> Self {
+        Self { lines: Lines::new(input), separator }
     }
 
     pub fn next(&mut self) -> Result<Option<Record>, Fault> {
-        let Some((line, text)) = self.0.content(b'#')? else { return Ok(None) };
-        Ok(Some(Record { line, cells: cells(line, text)? }))
+        let Some((line, text)) = self.lines.content(b'#')? else { return Ok(None) };
+        Ok(Some(Record { line, cells: cells(line, text, self.separator)? }))
     }
 }
 
-/// Splits at commas outside quotes. Within quotes, two of them stand for one.
-fn cells(line: usize, text: &str) -> Result<Vec<String>, Fault> {
+/// Splits at separators outside quotes. Within quotes, two of them stand for one.
+fn cells(line: usize, text: &str, separator: char) -> Result<Vec<String>, Fault> {
     let (mut cells, mut rest) = (Vec::new(), text);
     loop {
         let start = rest.trim_start();
@@ -38,16 +46,16 @@ fn cells(line: usize, text: &str) -> Result<Vec<String>, Fault> {
                 .ok_or_else(|| bad!("line {line}, column {}: a quote is not closed", cells.len() + 1))?;
             cells.push(cell);
             let after = after.trim_start();
-            if !after.is_empty() && !after.starts_with(',') {
+            if !after.is_empty() && !after.starts_with(separator) {
                 return Err(bad!("line {line}, column {}: text follows the closing quote", cells.len()));
             }
             after
         } else {
-            let end = start.find(',').unwrap_or(start.len());
+            let end = start.find(separator).unwrap_or(start.len());
             cells.push(start[..end].trim_end().to_owned());
             &start[end..]
         };
-        match end.strip_prefix(',') {
+        match end.strip_prefix(separator) {
             Some(next) => rest = next,
             None => return Ok(cells),
         }
@@ -89,10 +97,11 @@ mod tests {
             (",,", vec!["", "", ""]),
             (" \"x\" , y", vec!["x", "y"]),
         ] {
-            assert_eq!(cells(1, text).unwrap(), expected);
+            assert_eq!(cells(1, text, ',').unwrap(), expected);
             let again = expected.iter().map(|cell| quote(cell)).collect::<Vec<_>>().join(",");
-            assert_eq!(cells(1, &again).unwrap(), expected);
+            assert_eq!(cells(1, &again, ',').unwrap(), expected);
         }
-        assert!(cells(1, "a,\"b").is_err() && cells(1, "\"a\"b").is_err());
+        assert_eq!(cells(1, "\"a; b\";1,5", ';').unwrap(), ["a; b", "1,5"]);
+        assert!(cells(1, "a,\"b", ',').is_err() && cells(1, "\"a\"b", ',').is_err());
     }
 }

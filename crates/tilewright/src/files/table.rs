@@ -97,7 +97,7 @@ pub fn write_table(path: &Path, m: DynRef<'_>, names: &Labels, options: &WriteOp
     check(m.layout(), names)?;
     replace(path, |file| {
         let mut out = BufWriter::new(file);
-        table(&mut out, m, names, options)?;
+        table(&mut out, m, [names, names], options)?;
         Ok(out.flush()?)
     })
     .map_err(|fault| fault.at(path))
@@ -114,7 +114,7 @@ pub fn write_table_to(
     options: &WriteOptions,
 ) -> Result<(), Error> {
     check(m.layout(), names)?;
-    let written = table(&mut out, m, names, options).and_then(|()| Ok(out.flush()?));
+    let written = table(&mut out, m, [names, names], options).and_then(|()| Ok(out.flush()?));
     written.map_err(|fault| fault.at(Path::new("stdout")))
 }
 
@@ -127,14 +127,17 @@ fn check(layout: Layout, names: &Labels) -> Result<(), Error> {
         .into())
 }
 
-fn table(out: &mut dyn Write, m: DynRef<'_>, names: &Labels, options: &WriteOptions) -> Result<(), Fault> {
-    for name in names.names() {
-        write!(out, ",{}", quote(name))?;
-    }
-    out.write_all(b"\n")?;
+/// Rows and columns under their names.
+pub(super) fn table(
+    out: &mut dyn Write,
+    m: DynRef<'_>,
+    [rows, columns]: [&Labels; 2],
+    options: &WriteOptions,
+) -> Result<(), Fault> {
+    head(out, columns)?;
     with_dtype!(m.dtype(), T => {
         let m = super::elements::typed::<T>(m);
-        for (i, name) in names.names().iter().enumerate() {
+        for (i, name) in rows.names().iter().enumerate() {
             out.write_all(quote(name).as_bytes())?;
             for x in m.window(i, 0, 1, m.cols())?.iter() {
                 out.write_all(b",")?;
@@ -144,4 +147,12 @@ fn table(out: &mut dyn Write, m: DynRef<'_>, names: &Labels, options: &WriteOpti
         }
         Ok(())
     })
+}
+
+/// An empty cell, and the names of columns.
+pub(super) fn head(out: &mut dyn Write, columns: &Labels) -> Result<(), Fault> {
+    for name in columns.names() {
+        write!(out, ",{}", quote(name))?;
+    }
+    Ok(out.write_all(b"\n")?)
 }
