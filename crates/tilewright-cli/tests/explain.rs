@@ -248,7 +248,7 @@ fn the_roofline_is_that_of_the_arithmetic() {
             serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{instruction}: {}", run.err));
         let roofline = &report["totals"]["roofline"];
         assert_eq!(roofline["rate"], rate, "{instruction}: {}", report["findings"]);
-        let peak = roofline["peak_per_second"].as_f64().unwrap() / 1e12;
+        let peak = roofline["peak_operations_per_second"].as_f64().unwrap() / 1e12;
         assert!((peak / tera - 1.0).abs() < 0.02, "{instruction}: {peak}");
         let operation = if rate == "tensor_i8" { "OP" } else { "FLOP" };
         let text = desk.run(line).out;

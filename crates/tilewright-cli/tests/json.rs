@@ -83,17 +83,43 @@ fn every_key_is_documented() {
     }
 }
 
+/// A broadcast is no more than all of what was moved.
+#[test]
+fn no_efficiency_is_above_one() {
+    let report = Desk::new().json("explain naive --arg M=64 --arg N=64 --arg K=64 -q");
+    let mut found = Vec::new();
+    efficiencies(&report, &mut found);
+    assert!(
+        found.len() > 4 && found.contains(&1.0) && found.iter().all(|x| (0.0..=1.0).contains(x)),
+        "{found:?}"
+    );
+}
+
+fn efficiencies(value: &Value, found: &mut Vec<f64>) {
+    match value {
+        Value::Object(object) => {
+            found.extend(object.get("efficiency").and_then(Value::as_f64));
+            object.values().for_each(|value| efficiencies(value, found));
+        }
+        Value::Array(list) => list.iter().for_each(|value| efficiencies(value, found)),
+        _ => {}
+    }
+}
+
 #[test]
 fn sizes_and_times_have_units_in_their_names() {
     let desk = Desk::new();
-    for (_, line, _) in COMMANDS.into_iter().filter(|(heading, ..)| *heading != "explain") {
+    for (_, line, _) in COMMANDS {
         let run = desk.run(&format!("{line} --format json"));
         let text = if run.out.is_empty() { &run.err } else { &run.out };
         let mut all = BTreeSet::new();
         keys(&serde_json::from_str(text).unwrap(), "", &mut all);
-        for key in all.iter().filter(|key| !key.starts_with("limits.") && !key.starts_with("rows.limits.")) {
+        // Blocks that a resource allows are no bytes.
+        for key in all.iter().filter(|key| !key.contains("limits.") || key.starts_with("gpus.limits.")) {
             let name = key.rsplit('.').next().unwrap();
-            for (quantity, unit) in [("memory", "_bytes"), ("clock", "_hz"), ("workspace", "_bytes")] {
+            for (quantity, unit) in
+                [("memory", "_bytes"), ("clock", "_hz"), ("workspace", "_bytes"), ("stride", "_bytes")]
+            {
                 let has_unit = name.ends_with(unit) || name.ends_with("_gb") || name.ends_with("per_second");
                 assert!(!name.contains(quantity) || has_unit, "{line}: {key} has no unit");
             }

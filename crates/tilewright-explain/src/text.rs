@@ -85,10 +85,10 @@ pub(crate) const COMPARED: &[(&str, Value)] = &[
     ("active lanes", |e| Some(percent(e.totals.active_lanes()))),
     ("global loads", |e| nonzero(e.totals.global_load.requests)),
     ("  sectors per request", |e| e.totals.global_load.sectors_per_request().map(decimal)),
-    ("  of the moved bytes used", |e| e.totals.global_load.efficiency().map(at_most_all)),
+    ("  of the moved bytes used", |e| e.totals.global_load.efficiency().map(percent)),
     ("global stores", |e| nonzero(e.totals.global_store.requests)),
     ("  sectors per request", |e| e.totals.global_store.sectors_per_request().map(decimal)),
-    ("  of the moved bytes used", |e| e.totals.global_store.efficiency().map(at_most_all)),
+    ("  of the moved bytes used", |e| e.totals.global_store.efficiency().map(percent)),
     ("shared loads", |e| nonzero(e.totals.shared_load.requests)),
     ("  wavefronts per request", |e| e.totals.shared_load.wavefronts_per_request().map(decimal)),
     ("  bank conflicts", |e| nonzero(e.totals.shared_load.conflicts())),
@@ -219,7 +219,7 @@ fn row(own: &str, line: &Line, access: &Access) -> [String; 6] {
             (per(t.sectors, SECTORS), String::new(), "broadcast".into())
         }
         Traffic::Sectors(t) => {
-            let used = t.efficiency().map_or_else(String::new, |used| format!("{} used", at_most_all(used)));
+            let used = t.efficiency().map_or_else(String::new, |used| format!("{} used", percent(used)));
             (per(t.sectors, SECTORS), per(t.ideal_sectors, ("", "")), used)
         }
         Traffic::Banks(t) => {
@@ -407,11 +407,6 @@ fn index([x, y, z]: [u32; 3]) -> String {
 
 fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
-}
-
-/// A part of what moves; lanes that share what they want cannot use more than all of it.
-fn at_most_all(part: f64) -> String {
-    percent(part.min(1.0))
 }
 
 /// Two decimals at most.

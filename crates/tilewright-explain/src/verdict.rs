@@ -191,7 +191,7 @@ fn sectors(e: &Explanation, finding: &Finding, access: &Access) -> Option<(Strin
     let copies = e.accesses().filter(is_copy).filter_map(Access::sectors);
     let mut sum = *access.sectors()?;
     copies.for_each(|more| sum += *more);
-    let said = format!("**{}** of the moved bytes are used.", percent(sum.efficiency()?.min(1.0)));
+    let said = format!("**{}** of the moved bytes are used.", percent(sum.efficiency()?));
     let more = format!(
         "A request moves {} sectors where {} would hold its data.",
         short(sum.sectors_per_request()?),

@@ -47,7 +47,7 @@ fn quotients_follow_from_the_counts() {
     // No request: no quotient.
     assert_eq!(totals["shared_store"]["requests"], 0);
     let intensity = &totals["arithmetic_intensity"];
-    assert_eq!(intensity["compulsory"], 2.0 * 64.0 / 12.0);
+    assert_eq!(intensity["flop_per_compulsory_byte"], 2.0 * 64.0 / 12.0);
 }
 
 #[test]

@@ -10,14 +10,14 @@ function tiles({ explanation }) {
   if (t.occupancy) tile("Occupancy", percent(t.occupancy.occupancy), `${t.occupancy.warps_per_sm} of ${t.occupancy.max_warps_per_sm} warps; limit: ${t.occupancy.limited_by.join(", ").replaceAll("_", " ")}`);
   tile("Warp instructions", count(t.warp_instructions), `${percent(activeLanes(t))} of lanes active`, t.barriers ? plural(t.barriers, "barrier") : null);
   for (const [name, traffic] of [["Global loads", t.global_load], ["Global stores", t.global_store]]) {
-    if (traffic.requests) tile(name, decimal(traffic.sectors / traffic.requests), "sectors per request", `${percent(Math.min(1, traffic.efficiency))} of the moved bytes used`);
+    if (traffic.requests) tile(name, decimal(traffic.sectors / traffic.requests), "sectors per request", `${percent(traffic.efficiency)} of the moved bytes used`);
   }
   for (const [name, traffic] of [["Shared loads", t.shared_load], ["Shared stores", t.shared_store]]) {
     if (traffic.requests) tile(name, decimal(traffic.wavefronts / traffic.requests), "passes per request", plural(traffic.conflicts, "bank conflict"));
   }
   if (t.flops) {
     const i = t.arithmetic_intensity;
-    const between = [i.per_sector_byte, i.compulsory].filter((x) => x != null).map(decimal).join(" to ");
+    const between = [i.flop_per_sector_byte, i.flop_per_compulsory_byte].filter((x) => x != null).map(decimal).join(" to ");
     tile("FLOP", count(t.flops), between && `${between} per byte, without and with a perfect cache`);
   }
   return el("dl", { class: "tiles" }, ...list);

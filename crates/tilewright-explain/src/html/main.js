@@ -21,7 +21,7 @@ function header() {
 function facts(kernels) {
   const of = ({ explanation: e }) => [
     `${extent(e.grid)} ${e.grid.every((n) => n === 1) ? "block" : "blocks"} of ${extent(e.block)} threads`,
-    e.dynamic_shared_memory ? `${count(e.dynamic_shared_memory)} bytes of dynamic shared memory` : null,
+    e.dynamic_shared_memory_bytes ? `${count(e.dynamic_shared_memory_bytes)} bytes of dynamic shared memory` : null,
     e.gpu && `for ${e.gpu}`,
   ].filter(Boolean).join(" · ");
   const texts = kernels.map(of);

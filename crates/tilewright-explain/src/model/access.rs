@@ -80,6 +80,7 @@ pub struct Access {
     /// Of an atomic: how many lanes of a warp meet in one address, the mean over the executions of the recorded block.
     pub lanes_per_address: Option<f64>,
     /// Bytes between the nearest two lanes that want different places, in the first request of the recorded block.
+    #[serde(rename = "lane_stride_bytes")]
     pub lane_stride: Option<u64>,
     /// Requests and their cost.
     #[serde(flatten)]

@@ -55,6 +55,7 @@ pub struct Explanation {
     /// Threads of a block along x, y, z.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
+    #[serde(rename = "dynamic_shared_memory_bytes")]
     pub dynamic_shared_memory: u32,
     /// Sums over the launch.
     pub totals: Totals,

@@ -13,6 +13,7 @@ pub struct OccupancySummary {
     /// Registers of a thread; `None` where nothing could assemble the kernel: they are then left out of the limits.
     pub registers_per_thread: Option<u32>,
     /// Bytes of static shared memory of a block.
+    #[serde(rename = "static_shared_memory_bytes")]
     pub static_shared_memory: u32,
     /// Resident blocks.
     pub blocks_per_sm: u32,
@@ -47,6 +48,7 @@ pub struct AllocatedPerBlock {
     /// Registers.
     pub registers_per_block: u32,
     /// Bytes, the reserved part included.
+    #[serde(rename = "shared_memory_per_block_bytes")]
     pub shared_memory_per_block: u32,
 }
 

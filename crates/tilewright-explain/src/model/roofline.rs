@@ -9,10 +9,13 @@ use tilewright_arch::{Bound, Roofline};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Intensity {
     /// Per byte that lanes ask global memory for.
+    #[serde(rename = "flop_per_requested_byte")]
     pub per_requested_byte: Option<f64>,
     /// Per byte of the sectors that requests touch: no cache at all.
+    #[serde(rename = "flop_per_sector_byte")]
     pub per_sector_byte: Option<f64>,
     /// Per byte of the sectors that are touched at least once: a cache that never forgets.
+    #[serde(rename = "flop_per_compulsory_byte")]
     pub compulsory: Option<f64>,
 }
 
@@ -36,14 +39,18 @@ pub struct RooflinePosition {
     /// What its operations are called: `FLOP`, or `OP` for integers.
     pub operation: &'static str,
     /// Operations per second.
+    #[serde(rename = "peak_operations_per_second")]
     pub peak_per_second: f64,
     /// Bytes per second.
     pub bandwidth_bytes_per_second: f64,
     /// Operations per byte at which arithmetic becomes the limit.
+    #[serde(rename = "ridge_operations_per_byte")]
     pub ridge: f64,
     /// Attainable operations per second if every sector comes from memory.
+    #[serde(rename = "attainable_operations_per_second_without_cache")]
     pub attainable_without_cache: f64,
     /// Attainable operations per second if every sector comes from memory once.
+    #[serde(rename = "attainable_operations_per_second_with_perfect_cache")]
     pub attainable_with_perfect_cache: f64,
     /// The limit in that last case: `memory` or `arithmetic`.
     pub bound: &'static str,

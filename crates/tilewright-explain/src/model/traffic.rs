@@ -23,9 +23,9 @@ impl SectorTraffic {
         ratio(self.sectors, self.requests)
     }
 
-    /// Requested bytes over moved bytes; above 1 where lanes share data. `None` without requests.
+    /// Requested bytes over moved bytes, at most 1: lanes that share what they want cannot use more than all. `None` without requests.
     pub fn efficiency(&self) -> Option<f64> {
-        (self.requests > 0).then(|| global::efficiency(self.bytes_requested, self.sectors))
+        (self.requests > 0).then(|| global::efficiency(self.bytes_requested, self.sectors).min(1.0))
     }
 }
 
