@@ -81,5 +81,7 @@ fn pages_show_what_they_should_in_a_browser() {
     }
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}{text}", String::from_utf8_lossy(&output.stdout));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{text}");
+    println!("{said}");
 }

@@ -9,6 +9,8 @@ export async function comparison({ page, expect, height, width }) {
   for (const word of ["sector", "request", "warp"]) expect(await page.locator(".words dt", { hasText: word }).count(), `${word} is not explained`);
   const why = await page.locator(".why").innerText();
   expect(/12\.5 %/.test(why) && /13 times as fast/.test(why), `it says why with: ${why}`);
+  const factor = await page.locator(".why").boundingBox();
+  expect(factor.y + factor.height <= height, `the factor ends at ${factor.y + factor.height}, below the first screen`);
   const boxes = await page.locator(".pair .request").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON()));
   expect(boxes.length === 2, `${boxes.length} pictures are beside each other`);
   const said = await page.locator(".pair .said").evaluateAll((all) => all.map((e) => [e.innerText, e.getBoundingClientRect().bottom]));
@@ -149,6 +151,13 @@ export async function kernel({ page, expect, name, height }) {
     const text = await page.locator(".kernel .panel").first().innerText();
     expect(/2 turns/.test(text) && /12\.5 rounds/.test(text), `the picture says ${text}`);
     expect(/contention/.test(await page.locator(".card").first().innerText()), "contention is no finding");
+  }
+  // Memories that are served neither by sectors of their addresses nor by banks.
+  const served = { "constant-divergent": ["constant memory", /32 passes of constant memory/], "local-array": ["load from local memory", /32 sectors/] }[name];
+  if (served) {
+    await page.locator(".chip", { hasText: served[0] }).first().click();
+    const text = await page.locator(".kernel .panel .said").last().innerText();
+    expect(served[1].test(text), `the picture of ${served[0]} says ${text}`);
   }
   if (name === "block-tile-2d") {
     expect(/unrolled copies/.test(await page.locator(".cards").first().innerText()), "copies are not merged");

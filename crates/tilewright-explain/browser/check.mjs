@@ -13,6 +13,8 @@ import { comparison, keyboard, kernel, print, race, restored } from "./behaviour
 
 const [folder, shots] = process.argv.slice(2);
 const failures = [];
+/** Of every page: bytes, milliseconds until it is loaded, pixels at 1440. They are printed, and kept beside the screenshots. */
+const measures = {};
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 
 /** Opens a page, and runs checks on it. What they find is gathered. */
@@ -26,9 +28,9 @@ async function look(name, { width, height, theme = "light" }, ...checks) {
   page.on("request", (request) => /^(file|data):/.test(request.url()) || fail(`it asks for ${request.url()}`));
   const file = path.resolve(folder, `${name}.html`);
   await page.goto(`file://${file}`);
-  if (shots) await page.screenshot({ path: path.join(shots, `${name}-${width}-${theme}.png`) });
+  if (shots) await page.screenshot({ path: path.join(shots, `${name}-${width}-${theme}.png`), timeout: 30_000 });
   const expect = (is, what) => is || fail(what);
-  for (const check of checks) await check({ page, expect, name, file, width, height, theme }).catch((error) => fail(`${check.name}: ${error.message.split("\n").slice(0, 4).join(" ")}`));
+  for (const check of checks) await check({ page, expect, name, file, width, height, theme, measures }).catch((error) => fail(`${check.name}: ${error.message.split("\n").slice(0, 4).join(" ")}`));
   await context.close();
 }
 
@@ -46,7 +48,7 @@ for (const theme of ["light", "dark"]) {
 }
 await look("race", phone, race);
 await look("naive-coalesced", desktop, print);
-for (const name of ["transpose-naive", "atomics-shared", "shared-tile", "block-tile-2d"]) await look(name, desktop, kernel);
+for (const name of ["transpose-naive", "atomics-shared", "shared-tile", "block-tile-2d", "constant-divergent", "local-array"]) await look(name, desktop, kernel);
 await browser.close();
 
 if (failures.length) {
@@ -54,3 +56,8 @@ if (failures.length) {
   process.exit(1);
 }
 console.log(`${names.length} pages are as they should be`);
+for (const quantity of ["bytes", "milliseconds", "pixels"]) {
+  const [name, { [quantity]: most }] = Object.entries(measures).toSorted(([, a], [, b]) => b[quantity] - a[quantity])[0];
+  console.log(`most ${quantity}: ${most.toLocaleString("en", { maximumFractionDigits: 0 })} (${name})`);
+}
+if (shots) fs.writeFileSync(path.join(shots, "measures.json"), JSON.stringify(measures, null, 1));
