@@ -81,6 +81,25 @@ fn atomics_that_wait_for_each_other_are_a_finding() {
 }
 
 #[test]
+fn different_addresses_of_constant_memory_are_a_finding() {
+    let report = desk().json("explain constant-divergent");
+    assert_eq!(
+        (&report["findings"][0]["kind"], &report["findings"][0]["cost"]),
+        (&"constant-divergence".into(), &3968.into())
+    );
+    assert!(desk().ok("explain constant-divergent").contains("a request takes 32 passes where 1 would do."));
+    assert_eq!(desk().json("explain constant-uniform")["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn a_line_of_a_header_is_said_with_its_file() {
+    let verdict = |line: &str| desk().json(line)["verdict"].to_string();
+    assert!(verdict("explain vectorized").contains("Line 13 of vector.cuh, load of **Bs**"));
+    assert!(verdict("explain warp-tile").contains("those of line 13 of vector.cuh"));
+    assert!(verdict("explain transpose-naive").contains("Line 10, store to **output**"));
+}
+
+#[test]
 fn a_picture_of_the_lanes_of_a_line() {
     let desk = desk();
     desk.ok("explain naive --arg M=64 --arg N=64 --arg K=64 --picture 15 lanes.svg");

@@ -26,6 +26,7 @@ const SECTORS_PER_PASS: u64 = 4;
 /// * `uncoalesced`: a global access moves at least twice the sectors that its data would fill.
 /// * `misaligned`: it moves more than them, but less than twice.
 /// * `bank-conflict`: a shared access takes more wavefronts than its ideal.
+/// * `constant-divergence`: lanes of a warp want different addresses of constant memory.
 /// * `atomic-contention`: lanes of a warp meet in one address of an atomic.
 /// * `divergence`: less than three quarters of the lanes are active.
 /// * `local-memory`: an array that is indexed at run time, or spilled registers.
@@ -84,6 +85,10 @@ fn kind(access: &Access) -> Option<&'static str> {
             let is_tolerable = (banks.wavefronts as f64) < (1.0 + TOLERATED) * banks.ideal_wavefronts as f64;
             (!is_tolerable && !is_part_of_an_atomic(access)).then_some("bank-conflict")
         }
+        (Space::Constant, Traffic::Banks(banks)) => {
+            let is_tolerable = (banks.wavefronts as f64) < (1.0 + TOLERATED) * banks.ideal_wavefronts as f64;
+            (!is_tolerable).then_some("constant-divergence")
+        }
         (Space::Local, _) => Some("local-memory"),
         _ => None,
     }
@@ -108,6 +113,7 @@ fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
     let (message, cost, fix) = match copies.kind {
         "uncoalesced" | "misaligned" => of_sectors(copies.kind, all().filter_map(|a| a.sectors()))?,
         "bank-conflict" => of_banks(copies.first.lane_stride, all().filter_map(|a| a.banks()))?,
+        "constant-divergence" => of_constants(all().filter_map(|a| a.banks()))?,
         "atomic-contention" => of_atomics(&copies.all)?,
         _ => local(&copies.all)?,
     };
@@ -179,6 +185,16 @@ fn of_banks<'a>(stride: Option<u64>, copies: impl Iterator<Item = &'a BankTraffi
         }
     };
     Some((message, banks.conflicts(), fix))
+}
+
+fn of_constants<'a>(copies: impl Iterator<Item = &'a BankTraffic>) -> Option<Remark> {
+    let passes = sum(copies)?;
+    let message = format!(
+        "a request takes {:.1} passes where 1 would do: constant memory serves one address at a time",
+        passes.wavefronts_per_request()?
+    );
+    let fix = "let all lanes of a warp read the same address, or put what lanes look up in shared memory";
+    Some((message, passes.conflicts(), fix))
 }
 
 fn sum<'a, T: Copy + std::ops::AddAssign + 'a>(copies: impl Iterator<Item = &'a T>) -> Option<T> {

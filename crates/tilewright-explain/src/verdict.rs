@@ -137,7 +137,8 @@ fn errors(e: &Explanation) -> Option<Parts> {
     let errors: Vec<&Finding> =
         e.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
     let first = errors.first()?;
-    let headline = format!("`{}` is wrong: **{}**{}.", e.kernel, first.kind.replace('-', " "), places(first));
+    let headline =
+        format!("`{}` is wrong: **{}**{}.", e.kernel, first.kind.replace('-', " "), places(e, first));
     let mut details = vec![sentence(&first.message), format!("Fix: {}.", first.fix)];
     if errors.len() > 1 {
         let more = errors.len() - 1;
@@ -154,13 +155,14 @@ fn loss(e: &Explanation) -> Option<Parts> {
     if share < WORTH_SAYING {
         return None;
     }
-    let place = places(worst);
+    let place = places(e, worst);
     let place = place.strip_prefix(", line").map_or(place.clone(), |line| format!("Line{line}"));
     let access = access_of(e, worst);
     let what = access.map_or(String::new(), |access| format!(", {}", emphasised(access)));
     let (said, more) = match (&worst.kind[..], access) {
         ("uncoalesced" | "misaligned", Some(access)) => sectors(e, worst, access)?,
         ("bank-conflict", Some(access)) => banks(access)?,
+        ("constant-divergence", Some(access)) => constants(access)?,
         ("atomic-contention", Some(_)) => {
             let (_, rest) = worst.message.split_once(": ")?;
             let (said, why) = rest.split_once(": ").unwrap_or((rest, ""));
@@ -210,6 +212,12 @@ fn banks(access: &Access) -> Option<(String, String)> {
     Some((said, "Its lanes want different words of the same bank.".into()))
 }
 
+fn constants(access: &Access) -> Option<(String, String)> {
+    let passes = access.banks()?.wavefronts_per_request()?;
+    let said = format!("a request takes **{} passes** where 1 would do.", short(passes));
+    Some((said, "Constant memory serves one address at a time.".into()))
+}
+
 fn nothing(e: &Explanation) -> Parts {
     let used =
         used(e).map_or(String::new(), |used| format!(" {} of the bytes that move are used.", percent(used)));
@@ -221,7 +229,7 @@ fn nothing(e: &Explanation) -> Parts {
     let most = busiest.map(|line| {
         format!(
             "Most passes are those of line {}: {}.",
-            line.line,
+            numbered(e, &line.file, line.line),
             percent(of_line(line) as f64 / total as f64)
         )
     });
@@ -244,12 +252,13 @@ fn emphasised(access: &Access) -> String {
     }
 }
 
-/// `, line 12`, `, lines 12 and 14`, or nothing.
-fn places(finding: &Finding) -> String {
+/// `, line 12`, `, lines 12 and 14`, `, line 13 of vector.cuh`, or nothing.
+fn places(e: &Explanation, finding: &Finding) -> String {
     let lines = finding.participants.iter().filter_map(|p| p.location.as_ref());
     let mut lines: Vec<String> = lines
         .filter_map(|l| {
-            l.line.map(|line| line.to_string()).or_else(|| Some(format!("{} of the PTX", l.ptx_line?)))
+            let line = l.line.map(|line| numbered(e, l.file.as_deref().unwrap_or_default(), line));
+            line.or_else(|| Some(format!("{} of the PTX", l.ptx_line?)))
         })
         .collect();
     lines.dedup();
@@ -258,6 +267,14 @@ fn places(finding: &Finding) -> String {
         [line] => format!(", line {line}"),
         lines => format!(", lines {}", lines.join(" and ")),
     }
+}
+
+/// The number of a line, and its file where that is another than the kernel's own.
+fn numbered(e: &Explanation, file: &str, line: u32) -> String {
+    if file == e.own_file() || file.is_empty() {
+        return line.to_string();
+    }
+    format!("{line} of {}", file.rsplit('/').next().unwrap_or(file))
 }
 
 /// Bytes that move between the multiprocessors and their caches.

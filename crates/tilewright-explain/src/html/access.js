@@ -8,7 +8,7 @@ const copiesOf = (kernel, access) => mergedAccesses(lineOf(kernel, access)).find
 /** The access that costs most, by all of its copies; `wanted` narrows the choice. */
 function costliest(kernel, wanted = () => true) {
   const groups = kernel.explanation.lines.flatMap(mergedAccesses).filter((group) => patternsOf(kernel, group[0]) && wanted(group[0]));
-  const worth = (group) => (group[0].space === "constant" ? 0 : cost(group).passes);
+  const worth = (group) => cost(group).passes;
   return groups.toSorted((a, b) => worth(b) - worth(a))[0]?.[0];
 }
 
