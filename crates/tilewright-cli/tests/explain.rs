@@ -123,7 +123,9 @@ fn a_picture_of_the_lanes_of_a_line() {
     desk.ok("explain constant-divergent --picture 11 constant.svg");
     assert!(desk.get("constant.svg").contains("load from constant memory: 32 passes, one for each address"));
     desk.ok("explain local-array --picture 12 local.svg");
-    assert!(desk.get("local.svg").contains("load from local memory: 32 sectors, 1024 bytes for 128"));
+    let svg = desk.get("local.svg");
+    assert!(svg.contains("load from local memory: 32 sectors, 1024 bytes for 128"), "{svg}");
+    assert!(svg.contains(">byte 0<") && svg.contains(">byte 1920<"), "{svg}");
     for (value, words) in [
         ("1 lanes.svg", "these do: 15 (A, B), semiring.cuh:8 (C)"),
         ("15:C lanes.svg", "line 15 does not access C"),

@@ -66,6 +66,7 @@ pub struct Recorder {
 
 #[derive(Debug, Default)]
 struct AccessRecord {
+    is_local: bool,
     patterns: Patterns,
     known: HashMap<ShapeKey, u32>,
     kept: HashMap<u32, usize>,
@@ -107,6 +108,7 @@ impl Recorder {
 
         let record = self.accesses.entry(sample.access).or_default();
         record.patterns.access = sample.access;
+        record.is_local = sample.space == Space::Local;
         let Some(shape) = record.shape(sample, offsets) else { return };
         let kept = record.kept.entry(sample.warp).or_default();
         if *kept == MOST_EXECUTIONS_PER_WARP {
@@ -126,8 +128,16 @@ impl Recorder {
         });
     }
 
-    /// What was recorded, in the order of the accesses.
-    pub fn finish(self) -> Vec<Patterns> {
+    /// What was recorded, in the order of the accesses. Local memory begins at the lowest word that is accessed: its addresses are no place
+    /// that a reader knows.
+    pub fn finish(mut self) -> Vec<Patterns> {
+        let local = || self.accesses.values().filter(|record| record.is_local);
+        let bases =
+            local().flat_map(|record| record.patterns.executions.iter().map(|execution| execution.base));
+        let lowest = bases.min().unwrap_or(0);
+        for record in self.accesses.values_mut().filter(|record| record.is_local) {
+            record.patterns.executions.iter_mut().for_each(|execution| execution.base -= lowest);
+        }
         let sorted = |record: AccessRecord| {
             let mut patterns = record.patterns;
             patterns.executions.sort_by_key(|execution| execution.warp);
@@ -255,7 +265,8 @@ mod tests {
         }
         let patterns = recorder.finish().remove(0);
         assert_eq!(patterns.shapes[0].offsets, (0..32).map(|lane| 4 * lane).collect::<Vec<u64>>());
-        assert_eq!(patterns.executions[0].base, 3 * 128);
+        // From the lowest one.
+        assert_eq!(patterns.executions.iter().map(|e| e.base).collect::<Vec<_>>(), [3 * 128, 0]);
         assert_eq!(patterns.shapes[1].offsets[..4], [0, 128 + 4, 8, 128 + 12]);
     }
 
