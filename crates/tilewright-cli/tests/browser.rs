@@ -62,6 +62,24 @@ fn make_pages(desk: &Desk) {
     }
 }
 
+/// What `--picture` draws of one access, to be compared with the page of the kernel.
+const PICTURES: [(&str, &str); 6] = [
+    ("copy-offset", "9:input"),
+    ("copy-strided", "9:input"),
+    ("array-of-structs", "13:input"),
+    ("transpose-tiled", "13:tile"),
+    ("block-tile-2d", "34:Bs"),
+    ("constant-uniform", "11:input"),
+];
+
+fn draw_pictures(desk: &Desk) {
+    for (kernel, place) in PICTURES {
+        let mut command = desk.command(&format!("explain -q {kernel} --picture {place} pages/{kernel}.svg"));
+        let output = command.env("TILEWRIGHT_NVRTC_PATH", "none").output().unwrap();
+        assert!(output.status.success(), "{kernel}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 #[test]
 fn pages_show_what_they_should_in_a_browser() {
     let browser = match browser() {
@@ -74,6 +92,7 @@ fn pages_show_what_they_should_in_a_browser() {
     };
     let desk = Desk::new();
     make_pages(&desk);
+    draw_pictures(&desk);
     let mut command = Command::new("node");
     command.arg(driver().join("check.mjs")).arg(desk.file("pages")).env("CHROMIUM", browser);
     if let Some(shots) = std::env::var_os("TILEWRIGHT_SCREENSHOTS") {

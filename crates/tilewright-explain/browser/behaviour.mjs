@@ -1,5 +1,7 @@
 // What readers do: compare, point, step, go by keyboard, follow a link, print.
 
+import fs from "node:fs";
+
 const visible = (page, selector) => page.locator(selector).first().isVisible();
 
 /** `naive` beside `coalesced`: why one is slower, and by how much, without scrolling. */
@@ -184,4 +186,28 @@ export async function print({ page, expect }) {
   const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
   const pages = (pdf.match(/\/Type\s*\/Page\b/g) ?? []).length;
   expect(pages > 0 && pages <= 6, `it takes ${pages} sheets`);
+}
+
+/** The picture that `--picture` drew of an access is that of the page: the same words in the same rows and columns, the same sectors. */
+export async function samePicture({ page, expect, file }) {
+  const drawn = await page.evaluate((text) => {
+    const svg = new DOMParser().parseFromString(text, "image/svg+xml");
+    const last = (name) => [...svg.querySelectorAll(name)].slice(0, -1); // without the legend's
+    return { title: svg.querySelector(".heading").textContent, cells: last("rect.wanted").map(place), sectors: Math.max(0, last("rect.sector").length) };
+    function place(rect) {
+      return ["x", "y"].map((name) => Number(rect.getAttribute(name)));
+    }
+  }, fs.readFileSync(file.replace(/html$/, "svg"), "utf8"));
+  const access = drawn.title.split(":")[0];
+  await page.locator(".kernel .chip:visible", { hasText: access }).first().click();
+  const shown = await page.locator(".kernel .panel .request svg").first().evaluate((svg) => ({
+    cells: [...svg.querySelectorAll("rect.wanted")].map((rect) => ["x", "y"].map((name) => Number(rect.getAttribute(name)))),
+    sectors: svg.querySelectorAll("rect.sector").length,
+  }));
+  const grid = (cells) => {
+    const least = [0, 1].map((i) => Math.min(...cells.map((cell) => cell[i])));
+    return cells.map(([x, y]) => `${y - least[1]} ${x - least[0]}`).toSorted().join(", ");
+  };
+  expect(drawn.cells.length > 0 && grid(drawn.cells) === grid(shown.cells), `${access} is drawn as ${grid(drawn.cells)} and shown as ${grid(shown.cells)}`);
+  expect(drawn.sectors === shown.sectors, `${access} has ${drawn.sectors} sectors in the picture, and ${shown.sectors} in the page`);
 }

@@ -9,7 +9,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
 import { contrasts, everyPage } from "./pages.mjs";
-import { comparison, keyboard, kernel, print, race, restored } from "./behaviour.mjs";
+import { comparison, keyboard, kernel, print, race, restored, samePicture } from "./behaviour.mjs";
 
 const [folder, shots] = process.argv.slice(2);
 const failures = [];
@@ -49,6 +49,7 @@ for (const theme of ["light", "dark"]) {
 await look("race", phone, race);
 await look("naive-coalesced", desktop, print);
 for (const name of ["transpose-naive", "atomics-shared", "shared-tile", "block-tile-2d", "constant-divergent", "local-array"]) await look(name, desktop, kernel);
+for (const file of fs.readdirSync(folder).filter((file) => file.endsWith(".svg"))) await look(file.slice(0, -4), desktop, samePicture);
 await browser.close();
 
 if (failures.length) {
