@@ -17,7 +17,7 @@ use support::Desk;
 const CASES: [(&str, &[&str]); 9] = [
     ("mul ", &["a.npy", "real.csv", "whole.csv"]),
     ("mul a.npy ", &["a.npy", "real.csv"]),
-    ("mul a.npy b.npy --semiring ", &["plus-times", "min-plus", "or-and"]),
+    ("mul a.npy b.npy --semiring ", &["plus-times", "min-plus", "or-and", "log-plus"]),
     ("mul a.npy b.npy --gpu ", &["h200-sxm", "rtx-a6000"]),
     ("gpus ", &["h200-sxm", "rtx-4090"]),
     ("kernels ", &["naive", "shared-tile", "copy-offset"]),

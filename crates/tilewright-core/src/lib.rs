@@ -36,7 +36,8 @@ pub use matrix::Matrix;
 pub use problem::Problem;
 pub use reference::NO_ARG;
 pub use semiring::{
-    Laws, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Ring, Semiring, SemiringId,
+    Laws, LogPlus, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Ring, Semiring,
+    SemiringId,
 };
 pub use update::{Factor, Joining, Update};
 pub use value::{Extremes, Value};

@@ -174,6 +174,7 @@ fn claimed_laws_hold() {
         MinTimes of f32 f64;
         MaxMin of f32 f64 i32;
         MinMax of f32 f64 i32;
+        LogPlus of f32 f64;
     }
     claimed::<OrAnd>();
 }
@@ -271,4 +272,43 @@ fn admitted_integers() {
     }
     assert!(MaxTimes::<f32>::admits(-0.0) && MaxTimes::<f32>::admits(f32::NAN));
     assert!(!MinTimes::<f32>::admits(-f32::from_bits(1)));
+}
+
+/// As NumPy's `logaddexp`, and ⊗ distributes as far as rounding lets it.
+#[test]
+fn logarithms_add_as_numpy_adds_them() {
+    type S = LogPlus<f64>;
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    for (x, y, sum) in [
+        (-inf, -inf, -inf),
+        (-inf, 3.0, 3.0),
+        (inf, inf, inf),
+        (inf, -inf, inf),
+        (inf, 1e300, inf),
+        (1e300, 1e300, 1e300),
+        (-1e300, 5.0, 5.0),
+        (nan, -inf, nan),
+        (inf, nan, nan),
+    ] {
+        for sum_found in [S::add(x, y), S::add(y, x)] {
+            assert!(sum_found == sum || sum.is_nan() && sum_found.is_nan(), "{x} + {y}: {sum_found}");
+        }
+    }
+    // A term of an absent and an infinite element is neither.
+    assert!(product::<S>(-inf, inf).is_nan() && S::mul_add(0.0, inf, -inf).is_nan());
+    assert_eq!((product::<S>(-inf, 7.0), product::<S>(inf, 7.0)), (-inf, inf));
+    triples(&[-700.0, -3.5, -1.0, 0.0, 0.25, 2.0, 90.0], |x, y, z| {
+        let close = |x: f64, y: f64| (x - y).abs() <= 4.0 * f64::EPSILON * (1.0 + x.abs().max(y.abs()));
+        assert!(close(S::add(S::add(x, y), z), S::add(x, S::add(y, z))), "{x} + {y} + {z}");
+        assert!(close(x + S::add(y, z), S::add(x + y, x + z)), "{x} * ({y} + {z})");
+        assert!(close(S::add(x, y).exp(), x.exp() + y.exp()) || x.max(y) > 80.0 || x.min(y) < -600.0);
+    });
+    let columns = [[2.0f32.ln(), 3f32.ln()], [f32::NEG_INFINITY, 0.5f32.ln()]].concat();
+    let logs = MatRef::new(&columns, Layout::row_major(2, 2)).unwrap();
+    let mut c = Matrix::filled(2, 2, 0.0f32).unwrap();
+    reference::multiply::<LogPlus<f32>>(c.as_mut(), logs, logs, &Update::Replace).unwrap();
+    let found: Vec<f32> = c.as_slice().iter().map(|x| x.exp()).collect();
+    for (x, y) in found.iter().zip([4.0, 7.5, 0.0, 0.25]) {
+        assert!((x - y).abs() < 1e-5, "{found:?}");
+    }
 }

@@ -184,6 +184,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         // SAFETY: the columns lie inside the block.
         unsafe {
             let lines = Lines::of(job.b, &cols, &self.terms, kernel.codes[1]);
+            let lines = Lines { best: self.best(1, cols.start), ..lines };
             (kernel.pack)(&lines, strips, self.place(cols.start));
         }
     }
@@ -194,8 +195,14 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         // SAFETY: the rows lie inside A.
         unsafe {
             let lines = Lines::of(job.a.t(), rows, &self.terms, kernel.codes[0]);
+            let lines = Lines { best: self.best(0, rows.start), ..lines };
             (kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
         }
+    }
+
+    /// The largest elements of the lines of an operand from `first` on.
+    fn best(&self, operand: usize, first: usize) -> *const E {
+        self.job.best.map_or(core::ptr::null(), |best| best[operand][first..].as_ptr())
     }
 
     /// Where the rows of a tile are: among the packed ones of their panel, or in A.

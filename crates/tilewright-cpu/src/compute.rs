@@ -157,7 +157,7 @@ fn start_in_c<S: Vectorised>(update: &Update<S>) -> Option<Start> {
 
 impl<'a, S: Semiring> Call<'a, S> {
     /// The same product with C written along its rows where that is possible: `C^T = B^T A^T`.
-    fn along_rows(self) -> Self {
+    pub fn along_rows(self) -> Self {
         if !is_better_transposed::<S>(self.c.layout()) {
             return self;
         }
@@ -172,7 +172,8 @@ impl<'a, S: Semiring> Call<'a, S> {
     {
         let Self { mut c, a, b, options, isa, .. } = self;
         let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
-        let threads = Job { kernel, a, b, target: Target::InPlace { c, layout, start }, options }.run()?;
+        let threads =
+            Job { kernel, a, b, target: Target::InPlace { c, layout, start }, options, best: None }.run()?;
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
@@ -265,7 +266,7 @@ impl<'a, S: Semiring> Call<'a, S> {
                 }
             }
         };
-        let threads = Job { kernel, a, b, target: Target::Through(store), options }.run()?;
+        let threads = Job { kernel, a, b, target: Target::Through(store), options, best: None }.run()?;
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
@@ -337,7 +338,7 @@ fn start<S: Semiring>(update: &Update<S>, old: impl FnOnce() -> S::Out) -> S::Ac
 }
 
 /// A matrix that threads write to, each its own elements.
-struct Shared<T> {
+pub struct Shared<T> {
     ptr: NonNull<T>,
     layout: Layout,
 }
@@ -354,21 +355,21 @@ unsafe impl<T: Send> Send for Shared<T> {}
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T: Copy> Shared<T> {
-    fn new(matrix: &mut MatMut<'_, T>) -> Self {
+    pub fn new(matrix: &mut MatMut<'_, T>) -> Self {
         let ptr = NonNull::new(matrix.as_mut_ptr()).unwrap_or(NonNull::dangling());
         Self { ptr, layout: matrix.layout() }
     }
     /// # Safety
     /// The element must exist, and no other thread may use it.
     #[inline(always)]
-    unsafe fn get(self, i: usize, j: usize) -> T {
+    pub unsafe fn get(self, i: usize, j: usize) -> T {
         // SAFETY: as the caller guarantees.
         unsafe { self.ptr.offset(self.layout.offset(i, j)).read() }
     }
     /// # Safety
     /// As [`Shared::get`].
     #[inline(always)]
-    unsafe fn set(self, i: usize, j: usize, value: T) {
+    pub unsafe fn set(self, i: usize, j: usize, value: T) {
         // SAFETY: as the caller guarantees.
         unsafe { self.ptr.offset(self.layout.offset(i, j)).write(value) }
     }

@@ -39,6 +39,8 @@ pub struct Job<'a, E: 'static, P: 'static, A: 'static> {
     pub b: MatRef<'a, E>,
     pub target: Target<'a, A>,
     pub options: &'a Options<'a>,
+    /// The largest element of each row of A and of each column of B, where they are packed as exponentials.
+    pub best: Option<[&'a [E]; 2]>,
 }
 
 // SAFETY: a job reads A and B, and its regions write disjoint parts of C.

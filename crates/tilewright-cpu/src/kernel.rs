@@ -4,6 +4,7 @@ use crate::{
     compute::{Compute, OnVectors},
     isa::Isa,
     lanes::{self, Lanes, PairLanes},
+    log_plus,
     narrow::{Codes, Integer},
     op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
     pack::{self, Absent, NoNan, PackFn, Same, Widen},
@@ -299,7 +300,7 @@ macro_rules! vectorised {
                 let engine: &dyn Any = &<$s>::engine();
                 return engine.downcast_ref::<&'static dyn Compute<S>>().copied();
             })*
-            None
+            log_plus::find::<S>()
         }
     };
 }

@@ -28,6 +28,7 @@ mod driver;
 mod isa;
 mod kernel;
 mod lanes;
+mod log_plus;
 mod narrow;
 mod op;
 mod options;

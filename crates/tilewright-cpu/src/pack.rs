@@ -22,6 +22,8 @@ pub struct Lines<E> {
     pub k: usize,
     /// How they are written, where they are narrowed.
     pub code: Code,
+    /// The largest element of each of them, where they are packed as exponentials.
+    pub best: *const E,
 }
 
 impl<E> Lines<E> {
@@ -34,7 +36,7 @@ impl<E> Lines<E> {
         // SAFETY: as the caller guarantees.
         let first = unsafe { x.as_ptr().offset(layout.offset(terms.start, lines.start)) };
         let (line, term) = (layout.col_stride, layout.row_stride);
-        Self { first, line, term, count: lines.len(), k: terms.len(), code }
+        Self { first, line, term, count: lines.len(), k: terms.len(), code, best: core::ptr::null() }
     }
 }
 

@@ -60,6 +60,7 @@ unsafe fn write<E: Integer>(s: &Lines<E>, to: *mut u32) -> Lines<u32> {
         count: s.count,
         k: pairs,
         code: s.code,
+        best: core::ptr::null(),
     };
     // SAFETY: the elements lie inside the strip, and there is room for all pairs.
     unsafe {

@@ -46,6 +46,8 @@ every_tile! {
     max_plus_f32: MaxPlus<f32>, None;
     max_min_f64: MaxMin<f64>, None;
     or_and: OrAnd, None;
+    log_plus_f32: LogPlus<f32>, None;
+    log_plus_f64: LogPlus<f64>, None;
     min_plus_f32_arg: MinPlus<f32>, Some(Form::SPREAD);
     max_plus_i64_arg: MaxPlus<i64>, Some(Form::PLAIN);
     min_plus_i16_arg: MinPlus<i16>, Some(Form::BY_COLUMNS);
@@ -98,6 +100,8 @@ fn every_length_in_c() {
 fn every_length_through_a_buffer() {
     every_length::<PlusTimes<bf16>>(false);
     every_length::<MinPlus<f16>>(false);
+    every_length::<LogPlus<f32>>(false);
+    every_length::<LogPlus<f64>>(false);
 }
 
 #[test]

@@ -64,4 +64,6 @@ properties! {
     min_max_f64: MinMax<f64>;
     min_max_i32: MinMax<i32>;
     or_and: OrAnd;
+    log_plus_f32: LogPlus<f32>;
+    log_plus_f64: LogPlus<f64>;
 }

@@ -351,3 +351,92 @@ fn scaling() {
         assert_eq!(c[0], i32::MAX.wrapping_mul(-256).wrapping_sub(14));
     }
 }
+
+/// Sums of exponentials: as NumPy's `logaddexp`, also where all scaled terms vanish.
+#[test]
+fn sums_of_exponentials() {
+    fn close<T: Sample>(a: &[f64], b: &[f64], expected: f64)
+    where
+        LogPlus<T>: Semiring<Elem = T, Out = T>,
+    {
+        let [a, b] = [a, b].map(|terms| terms.iter().map(|&x| T::nearest(x)).collect::<Vec<_>>());
+        for isa in isas() {
+            let found = sum::<LogPlus<T>>(&a, &b, isa).wide();
+            let expected = T::nearest(expected).wide();
+            let same = found == expected || found.is_nan() && expected.is_nan();
+            let tolerance = T::SUM_EPSILON * (8.0 + expected.abs());
+            assert!(
+                same || (found - expected).abs() <= tolerance,
+                "{isa} {a:?} {b:?}: {found}, not {expected}"
+            );
+        }
+    }
+    fn all<T: Sample>(largest: f64)
+    where
+        LogPlus<T>: Semiring<Elem = T, Out = T>,
+    {
+        let close = close::<T>;
+        close(&[0.0, 0.0], &[0.0, 0.0], 2f64.ln());
+        close(&[1.0, 2.0, -INF], &[3.0, -INF, 7.0], 4.0);
+        close(&[], &[], -INF);
+        // Where A is present B is absent.
+        close(&[-INF, 0.0, -INF], &[0.0, -INF, 5.0], -INF);
+        close(&[-INF, -INF], &[-INF, 900.0], -INF);
+        // The largest factors meet factors that vanish beside them.
+        close(&[0.0, -800.0], &[-800.0, 0.0], -800.0 + 2f64.ln());
+        close(&[0.0, -900.0, -INF], &[-1000.0, 0.0, 3.0], -900.0);
+        close(&[500.0, -900.0, 0.0], &[-1000.0, 300.0, -520.0], -500.0 + (-20f64).exp());
+        // What rounding loses of such terms is more than their weights tell apart.
+        close(&[-5e17, -5e17 - 4096.0], &[-5e17 - 8192.0, -5e17], -1e18 - 4096.0);
+        // Their sum is beyond the type, as no term is.
+        close(&[largest, -largest], &[-largest, largest], 2f64.ln());
+        close(&[largest, 0.0], &[largest, 0.0], INF);
+        close(&[-largest, -largest], &[-largest, -largest], -INF);
+        for (x, y, expected) in [(INF, 0.0, INF), (INF, INF, INF), (INF, -INF, NAN), (-INF, -INF, -INF)] {
+            close(&[x], &[y], expected);
+            close(&[x, 1.0], &[y, 1.0], if expected == -INF { 2.0 } else { expected });
+            close(&[y, -900.0], &[x, 900.0], if expected == -INF { 0.0 } else { expected });
+        }
+        close(&[NAN, 1.0], &[-INF, 1.0], NAN);
+        close(&[0.0, 1.0], &[0.0, NAN], NAN);
+    }
+    all::<f32>(f64::from(f32::MAX));
+    all::<f64>(f64::MAX);
+}
+
+/// NaN and infinities change their own rows and columns alone, and threads change nothing.
+#[test]
+fn sums_of_exponentials_of_whole_matrices() {
+    let (m, n, k) = (150, 200, 300);
+    let mut r = Random::new(5);
+    let mut draw = |scale: f64| move |r: &mut Random| (r.below(20_001) as f64 / 1e4 - 1.0) * scale;
+    for scale in [1.0, 60.0, 3000.0] {
+        let next = draw(scale);
+        let a: Vec<f32> = (0..m * k).map(|_| next(&mut r) as f32).collect();
+        let mut b: Vec<f32> = (0..k * n).map(|_| next(&mut r) as f32).collect();
+        (b[7], b[n + 9], b[2 * n + 11]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
+        let compute = |threads| {
+            let mut c = vec![0f32; m * n];
+            let options = Options { threads, ..Options::default() };
+            let (a, b) = (rows(&a, m, k), rows(&b, k, n));
+            multiply::<LogPlus<f32>>(rows_mut(&mut c, m, n), a, b, &Update::Replace, &options).unwrap();
+            c
+        };
+        let (one, three) = (compute(1), compute(3));
+        for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+            let terms = (0..k).map(|p| f64::from(a[i * k + p]) + f64::from(b[p * n + j]));
+            let best = terms.clone().fold(-INF, f64::max);
+            let exact = match j {
+                7 => NAN,
+                9 => INF,
+                _ => best + terms.map(|t| (t - best).exp()).sum::<f64>().ln(),
+            };
+            let bound = <f32 as semiring::Logarithm>::error_bound(k, exact, false);
+            for found in [one[i * n + j], three[i * n + j]] {
+                let found = f64::from(found);
+                let same = found == exact || found.is_nan() && exact.is_nan();
+                assert!(same || (found - exact).abs() <= bound, "{scale} ({i}, {j}): {found}, not {exact}");
+            }
+        }
+    }
+}

@@ -3,7 +3,10 @@
 use super::{dtypes, named};
 use clap::{Args, ValueEnum, ValueHint, builder::ValueParser};
 use std::ffi::OsString;
-use tilewright::{Backend, DType, SemiringId, paths::Method};
+use tilewright::{
+    Backend, DType, SemiringId,
+    paths::{DynPaths, Method},
+};
 
 const DETAILS: &str = "\
 Graphs: a square matrix in any file that `mul` reads, where infinity (in integers the extreme value, under or-and false) is no edge; a .csv table whose \
@@ -124,7 +127,7 @@ pub enum Input {
 /// Those that have best paths.
 fn semirings() -> ValueParser {
     named::<SemiringId>(
-        SemiringId::ALL.iter().filter(|&&s| s != SemiringId::PlusTimes).map(|s| s.name()).collect(),
+        SemiringId::ALL.iter().filter(|&&s| !DynPaths::dtypes(s).is_empty()).map(|s| s.name()).collect(),
     )
 }
 

@@ -57,9 +57,9 @@ fn one(
     let options = Options { backend: Backend::Cpu, isa: Some(isa), ..Options::default() };
     let product = DynProduct::new(semiring, a.as_ref(), b.as_ref().t())?.options(options);
     let accumulated = product.update(Joining::Accumulate, Some(c0.as_ref()))?;
-    let is_selective = semiring != SemiringId::PlusTimes;
     for product in [product, accumulated] {
-        let outcome = if is_selective { product.compute_with_arg()? } else { product.compute()? };
+        let outcome =
+            if semiring.is_selective() { product.compute_with_arg()? } else { product.compute()? };
         let verdict = product.verify(outcome.c.as_ref(), outcome.arg.as_ref().map(Matrix::as_ref))?;
         if !verdict.passed {
             let place = verdict

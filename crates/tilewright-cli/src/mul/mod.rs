@@ -101,8 +101,9 @@ fn check(args: &Mul) -> Result<(), Failure> {
                 return Err(Failure::usage(what, "only plus-times has factors; leave it out"));
             }
         }
-    } else if args.arg_out.is_some() {
-        let what = "--arg-out is not defined for plus-times: no single k wins a sum";
+    }
+    if args.arg_out.is_some() && !args.semiring.is_selective() {
+        let what = format!("--arg-out is not defined for {}: no single k wins a sum", args.semiring);
         return Err(Failure::usage(what, "choose a selective semiring, such as --semiring min-plus"));
     }
     if let Some(dtype) = args.dtype {

@@ -1,6 +1,6 @@
 //! The built-in semirings, known at run time.
 
-use super::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
+use super::{LogPlus, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
 use crate::{
     dtype::{DType, Element},
     error::{Error, ErrorKind},
@@ -29,6 +29,8 @@ pub enum SemiringId {
     MinMax,
     /// [`OrAnd`]
     OrAnd,
+    /// [`LogPlus`]
+    LogPlus,
 }
 
 /// Something to do with a semiring that is only known at run time; see [`SemiringId::visit`].
@@ -50,6 +52,7 @@ impl SemiringId {
         Self::MaxMin,
         Self::MinMax,
         Self::OrAnd,
+        Self::LogPlus,
     ];
 
     /// The name on the command line.
@@ -63,6 +66,7 @@ impl SemiringId {
             Self::MaxMin => "max-min",
             Self::MinMax => "min-max",
             Self::OrAnd => "or-and",
+            Self::LogPlus => "log-plus",
         }
     }
 
@@ -72,7 +76,7 @@ impl SemiringId {
         match self {
             Self::PlusTimes => &[F16, Bf16, F32, F64, I8, I32, I64],
             Self::MinPlus | Self::MaxPlus => &[F16, Bf16, F32, F64, I16, I32, I64],
-            Self::MaxTimes | Self::MinTimes => &[F32, F64],
+            Self::MaxTimes | Self::MinTimes | Self::LogPlus => &[F32, F64],
             Self::MaxMin | Self::MinMax => &[F32, F64, I32],
             Self::OrAnd => &[Bool],
         }
@@ -84,7 +88,7 @@ impl SemiringId {
         match self {
             Self::PlusTimes | Self::MaxTimes => Value::Int(0),
             Self::MinPlus | Self::MinTimes | Self::MinMax => Value::Float(f64::INFINITY),
-            Self::MaxPlus | Self::MaxMin => Value::Float(f64::NEG_INFINITY),
+            Self::MaxPlus | Self::MaxMin | Self::LogPlus => Value::Float(f64::NEG_INFINITY),
             Self::OrAnd => Value::Bool(false),
         }
     }
@@ -93,7 +97,7 @@ impl SemiringId {
     pub const fn one(self) -> Value {
         match self {
             Self::PlusTimes | Self::MaxTimes | Self::MinTimes => Value::Int(1),
-            Self::MinPlus | Self::MaxPlus => Value::Int(0),
+            Self::MinPlus | Self::MaxPlus | Self::LogPlus => Value::Int(0),
             Self::MaxMin => Value::Float(f64::INFINITY),
             Self::MinMax => Value::Float(f64::NEG_INFINITY),
             Self::OrAnd => Value::Bool(true),
@@ -113,6 +117,11 @@ impl SemiringId {
             }
         }
         self.visit(dtype, Output)
+    }
+
+    /// True when ⊕ selects one of its operands, so that arg results have a meaning: all but plus-times and log-plus.
+    pub const fn is_selective(self) -> bool {
+        !matches!(self, Self::PlusTimes | Self::LogPlus)
     }
 
     /// True when the extreme integers stand for "absent" (min-plus, max-plus).
@@ -159,6 +168,8 @@ impl SemiringId {
             (S::MinMax, DType::F64) => visitor.visit::<MinMax<f64>>(),
             (S::MinMax, DType::I32) => visitor.visit::<MinMax<i32>>(),
             (S::OrAnd, DType::Bool) => visitor.visit::<OrAnd>(),
+            (S::LogPlus, DType::F32) => visitor.visit::<LogPlus<f32>>(),
+            (S::LogPlus, DType::F64) => visitor.visit::<LogPlus<f64>>(),
             _ => {
                 let known = self.dtypes().iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
                 return Err(ErrorKind::Unsupported {
@@ -205,6 +216,7 @@ mod tests {
         fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
             let built_in = S::BUILT_IN.unwrap();
             let id = built_in.id();
+            assert_eq!(S::laws().selective_add, id.is_selective());
             assert_eq!(
                 (S::NAME, S::Elem::DTYPE, S::Out::DTYPE),
                 (id.name(), built_in.dtype(), built_in.output())

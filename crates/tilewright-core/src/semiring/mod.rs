@@ -2,7 +2,7 @@
 //!
 //! The product is `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`. A [`Semiring`] says what ⊕ and ⊗ are, in which type they
 //! are computed and what their identities are. The built-in ones are [`PlusTimes`], the selective ones
-//! ([`MinPlus`], [`MaxPlus`], [`MaxTimes`], [`MinTimes`], [`MaxMin`], [`MinMax`]) and [`OrAnd`]; users
+//! ([`MinPlus`], [`MaxPlus`], [`MaxTimes`], [`MinTimes`], [`MaxMin`], [`MinMax`]), [`OrAnd`] and [`LogPlus`]; users
 //! implement the trait for their own.
 //!
 //! # Rules that every backend keeps
@@ -13,11 +13,13 @@
 //!   stays so. Finite elements must be smaller in magnitude than 2^12 (i16), 2^28 (i32), 2^59 (i64), which
 //!   lets backends work with an internal infinity that can neither overflow nor drift into a finite value;
 //!   others are refused.
+//! * Under log-plus, as under plus-times, NaN is no absence: it makes its sum NaN.
 //! * Integer plus-times wraps (two's complement).
 //! * f16 and bf16 plus-times accumulate in f32 and round once; their selective terms are rounded each.
 
 mod built_in;
 mod id;
+mod log_plus;
 mod number;
 mod or_and;
 mod plus_times;
@@ -25,6 +27,7 @@ mod selective;
 
 pub use built_in::BuiltIn;
 pub use id::{SemiringId, Visit};
+pub use log_plus::{LogPlus, Logarithm, log_add_exp};
 pub use number::Number;
 pub use or_and::OrAnd;
 pub use plus_times::{Arithmetic, PlusTimes, Ring};

@@ -47,6 +47,10 @@ pub trait Sample: Element {
     fn wide(self) -> f64;
     /// The nearest element.
     fn nearest(x: f64) -> Self;
+    /// The value of the nearest element.
+    fn nearest_to(x: f64) -> f64 {
+        <Self as Sample>::nearest(x).wide()
+    }
 }
 
 /// An element that the semiring contains.

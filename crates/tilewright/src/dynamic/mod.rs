@@ -200,6 +200,9 @@ impl<'a> DynProduct<'a> {
     /// (C.-P. Jeannerod and S. M. Rump, 2013); the 4 pays for alpha, beta, the joining of partial sums and a
     /// remainder of second order.
     ///
+    /// Log-plus must keep `|C - ref| <= (u + v) S`, with `S = K + 8 + 2 |ref|`, and `8 + |ref|` more where it is joined with C0: see
+    /// [`Logarithm::error_bound`](tilewright_core::semiring::Logarithm::error_bound).
+    ///
     /// All rows are compared when `m n k` is at most 2e8, otherwise a sample that always contains the first
     /// and the last row and is the same for the same shape.
     ///

@@ -32,7 +32,8 @@ pub struct Peak {
 /// ```
 pub fn peak(gpu: &Gpu, semiring: SemiringId, dtype: DType) -> Option<Peak> {
     match semiring {
-        SemiringId::PlusTimes => numbers(gpu, dtype),
+        // Log-plus is plus-times inside.
+        SemiringId::PlusTimes | SemiringId::LogPlus => numbers(gpu, dtype),
         _ => instructions(gpu, semiring, dtype),
     }
 }

@@ -8,9 +8,9 @@ use crate::dynamic::typed;
 use tilewright_core::{DynRef, Error, Joining, MatRef, Value};
 
 /// Rows that are summed together, so that B is read once for all of them.
-const GROUP: usize = 16;
+pub(super) const GROUP: usize = 16;
 /// Rows of B that are widened to f64 together.
-const PANEL: usize = 32;
+pub(super) const PANEL: usize = 32;
 
 /// The product whose result is compared.
 pub(super) struct Sums<'p> {
@@ -130,7 +130,7 @@ fn add_rows<T: Float>(sums: &mut [Sum], a: MatRef<'_, T>, b: MatRef<'_, T>, grou
 }
 
 /// Rows `first .. first + depth` of B as f64, one after another.
-fn widen<T: Float>(b: MatRef<'_, T>, first: usize, depth: usize, panel: &mut [f64]) {
+pub(super) fn widen<T: Copy + Into<f64>>(b: MatRef<'_, T>, first: usize, depth: usize, panel: &mut [f64]) {
     let n = b.cols();
     let mut set = |p: usize, j: usize| panel[p * n + j] = b.get(first + p, j).map_or(f64::NAN, Into::into);
     // Along the shorter stride.

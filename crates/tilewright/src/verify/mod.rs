@@ -3,6 +3,7 @@
 mod bounded;
 mod exact;
 mod float;
+mod logarithms;
 mod rows;
 
 use crate::dynamic::{DynProduct, dispatch};
@@ -14,7 +15,7 @@ use tilewright_core::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Verification {
-    /// The largest error found: `|C - ref| / S` for floating-point plus-times, otherwise `|C - ref|`.
+    /// The largest error found: `|C - ref| / S` for floating-point plus-times and log-plus, otherwise `|C - ref|`.
     /// Infinite where one of the two is and the other is not.
     pub max_error: f64,
     /// What `max_error` may be: 0 where results must agree bit for bit.
@@ -68,6 +69,14 @@ pub(crate) fn verify(
     let arg_layout = arg.map_or(c.layout(), |arg| arg.layout());
     check_shape("the arg result", arg_layout, &problem)?;
 
+    if semiring == SemiringId::LogPlus {
+        let rows = rows::sample(problem.m(), problem.n(), problem.k().saturating_mul(logarithms::TERMS));
+        let sums = logarithms::Sums { a, b, old, c };
+        return match a.dtype() {
+            DType::F32 => sums.verify::<f32>(&rows),
+            _ => sums.verify::<f64>(&rows),
+        };
+    }
     let rows = rows::sample(problem.m(), problem.n(), problem.k());
     if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
         let sums = bounded::Sums { a, b, joining, old, c };

@@ -33,6 +33,8 @@ fn one_wrong_element_fails_in_every_arithmetic() {
         (SemiringId::PlusTimes, DType::I32, 1.0),
         (SemiringId::MinPlus, DType::F32, 1e-3),
         (SemiringId::MaxPlus, DType::I16, -1.0),
+        (SemiringId::LogPlus, DType::F32, 3e-5),
+        (SemiringId::LogPlus, DType::F64, -6e-14),
     ];
     for (semiring, dtype, change) in cases {
         let (a, b) = (random(20, 150, dtype), random(150, 17, dtype));
