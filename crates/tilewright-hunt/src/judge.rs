@@ -1,6 +1,7 @@
 //! Whether a result is right.
 
 use crate::{form::Placed, sample::Sample};
+use tilewright_core::semiring::{Logarithm, log_add_exp};
 
 /// A sum in about twice the precision of f64 (Ogita, Rump and Oishi's Dot2).
 #[derive(Default)]
@@ -55,6 +56,29 @@ impl<E: Sample, O: Sample> Sum<'_, E, O> {
         let underflow = if E::SUM_EPSILON > 1e-10 { 1e-44 } else { f64::from_bits(1) };
         let slack = (k + 4) as f64 * (E::SUM_EPSILON * magnitude + alpha.abs().max(1.0) * underflow);
         Some((O::nearest(exact - slack).wide(), O::nearest(exact + slack).wide()))
+    }
+}
+
+impl<T: Sample + Logarithm> Sum<'_, T, T> {
+    /// As [`Sum::bounds`], for log-plus: [`Logarithm::error_bound`] around the sum by its largest term.
+    pub fn bounds_of_logarithm(&self, got: T) -> Option<(f64, f64)> {
+        let ((i, row, col), k, joined) = (self.place, self.a.layout.cols, self.factors[1] != 0.0);
+        let term = |p: usize| self.a.get(i, row, p).wide() + self.b.get(i, p, col).wide();
+        let best = (0..k).map(term).fold(f64::NEG_INFINITY, |best, t| if t > best { t } else { best });
+        let sum = match best {
+            _ if (0..k).any(|p| term(p).is_nan()) => f64::NAN,
+            _ if best.is_infinite() => best,
+            _ => best + (0..k).map(|p| (term(p) - best).exp()).sum::<f64>().ln(),
+        };
+        let right = if joined { log_add_exp(self.old.wide(), sum) } else { sum };
+        let got = got.wide();
+        if !right.is_finite() {
+            let same = if right.is_nan() { got.is_nan() } else { got == right };
+            return (!same).then_some((right, right));
+        }
+        let slack = T::error_bound(k, right, joined) + f64::error_bound(k, right, joined);
+        let nearest = |x| <T as Sample>::nearest(x).wide();
+        Some((nearest(right - slack), nearest(right + slack)))
     }
 }
 

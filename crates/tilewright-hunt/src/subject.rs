@@ -1,18 +1,25 @@
 //! Every built-in semiring on every type.
 
-use crate::sample::Sample;
+use crate::{judge::Sum, sample::Sample};
 use tilewright_core::{
-    MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring, Update, bf16, f16,
-    semiring::{Arithmetic, Multiply, Number, Order, Selective},
+    LogPlus, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring, Update, bf16,
+    f16,
+    semiring::{Arithmetic, Logarithm, Multiply, Number, Order, Selective},
 };
 
 /// A semiring of the hunt.
 pub trait Subject: Semiring<Elem: Sample, Out: Sample + PartialEq> {
     /// What stands for "no path", "no edge".
     const ABSENT: Self::Elem;
+    /// Whether sums that are not exact in every order are so on small whole numbers, and may overflow on the way to a finite result.
+    const IS_ARITHMETIC: bool = true;
     /// `alpha A B + beta C`, where that has a meaning.
     fn scale(_alpha: i8, _beta: i8) -> Option<Update<Self>> {
         None
+    }
+    /// The numbers that a result must lie between, where sums are not exact: see [`Sum::bounds`].
+    fn bounds(sum: &Sum<'_, Self::Elem, Self::Out>, got: Self::Out) -> Option<(f64, f64)> {
+        sum.bounds(got)
     }
 }
 
@@ -27,6 +34,13 @@ impl<O: Order, M: Multiply<O, T>, T: Number + Sample> Subject for Selective<O, M
 }
 impl Subject for OrAnd {
     const ABSENT: bool = false;
+}
+impl<T: Logarithm + Sample> Subject for LogPlus<T> {
+    const ABSENT: T = T::ABSENT;
+    const IS_ARITHMETIC: bool = false;
+    fn bounds(sum: &Sum<'_, T, T>, got: T) -> Option<(f64, f64)> {
+        sum.bounds_of_logarithm(got)
+    }
 }
 
 /// Something to do with a semiring that is chosen by its number.
@@ -62,5 +76,5 @@ subjects! {
     MaxPlus<f16>, MaxPlus<bf16>, MaxPlus<f32>, MaxPlus<f64>, MaxPlus<i16>, MaxPlus<i32>, MaxPlus<i64>,
     MaxTimes<f32>, MaxTimes<f64>, MinTimes<f32>, MinTimes<f64>,
     MaxMin<f32>, MaxMin<f64>, MaxMin<i32>, MinMax<f32>, MinMax<f64>, MinMax<i32>,
-    OrAnd,
+    OrAnd, LogPlus<f32>, LogPlus<f64>,
 }
