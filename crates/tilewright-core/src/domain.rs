@@ -88,7 +88,7 @@ fn find_outside_rows<S: Semiring>(x: MatRef<'_, S::Elem>) -> Option<(usize, usiz
 }
 
 /// The value in words, for the built-in element types.
-fn describe<T: Copy + 'static>(value: T) -> String {
+pub(crate) fn describe<T: Copy + 'static>(value: T) -> String {
     use core::any::Any;
     let value: &dyn Any = &value;
     macro_rules! try_types {

@@ -8,6 +8,7 @@
 
 pub mod convert;
 pub mod domain;
+pub mod expressions;
 pub mod reference;
 pub mod semiring;
 

@@ -1,0 +1,115 @@
+use super::*;
+use crate::{layout::Layout, matrix::Matrix, reference, semiring::MaxMin, update::Update};
+
+fn parse(text: &str) -> Expressions {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn expressions_are_those_of_c() {
+    let value = |add: &str, x: f64, y: f64| parse(&format!("add={add}; mul=x; zero=0")).add().value(x, y);
+    for (text, x, y, expected) in [
+        ("x-y-1", 5.0, 2.0, 2.0),
+        ("x+y*2", 5.0, 2.0, 9.0),
+        ("(x+y)*2/4", 5.0, 3.0, 4.0),
+        ("-x*y", 5.0, 3.0, -15.0),
+        ("- - x", 5.0, 3.0, 5.0),
+        ("x<y ? x : y<=3 ? 7 : 8", 5.0, 3.0, 7.0),
+        ("x<y==1", 2.0, 3.0, 1.0),
+        ("x>2 && y>2 || !x", 3.0, 1.0, 0.0),
+        ("!x || y != 1", 0.0, 1.0, 1.0),
+        ("fminf(x, max(y, 0.5e1f))", 9.0, 2.0, 5.0),
+        ("fabsf(x) + abs(-y)", -2.0, 3.0, 5.0),
+        ("x == INFINITY ? 1 : .25", f64::INFINITY, 0.0, 1.0),
+        ("fmin(x, y)", f64::NAN, 3.0, 3.0),
+        ("fmax(x, y)", 3.0, f64::NAN, 3.0),
+    ] {
+        assert_eq!(value(text, x, y), expected, "{text}");
+    }
+}
+
+#[test]
+fn mistakes_are_shown_at_their_place() {
+    for (text, column, what) in [
+        ("add=x+y", 8, "`mul=` is missing"),
+        ("", 1, "`add=` is missing"),
+        ("add=x+y; mul=x*y; zero", 19, "a name and `=` are expected"),
+        ("add=x+y; times=x*y; zero=0", 10, "`times` is none of add, mul"),
+        ("add=x+y; add=x*y; zero=0", 10, "`add` is given twice"),
+        ("add=x+; mul=x*y; zero=0", 7, "an expression is expected"),
+        ("add=x+y); mul=x*y; zero=0", 8, "`)` is not expected"),
+        ("add=(x+y; mul=x*y; zero=0", 9, "`)` is expected"),
+        ("add=fminf(x y); mul=x*y; zero=0", 13, "`,` is expected"),
+        ("add=fminf(x,z); mul=x*y; zero=0", 13, "`z` is none of x, y, inf"),
+        ("add=x ? y; mul=x*y; zero=0", 10, "`:` is expected"),
+        ("add=x+y; mul=x*y; zero=x", 24, "`x` is none of inf"),
+        ("add=x+1.2.3; mul=x*y; zero=0", 7, "`1.2.3` is not a number"),
+        ("add=x+1e999; mul=x*y; zero=0", 7, "`1e999` is not a number"),
+        ("add=x ⊕ y; mul=x*y; zero=0", 7, "`⊕` is not expected"),
+        ("add=x & y; mul=x*y; zero=0", 7, "`&` is not expected"),
+    ] {
+        let error = text.parse::<Expressions>().unwrap_err();
+        let shown = error.to_string();
+        assert!(shown.contains(&format!("at column {column}, ")) && shown.contains(what), "{text}: {shown}");
+        let caret = shown.lines().find(|line| line.trim_start().starts_with('^')).unwrap();
+        assert_eq!(caret.chars().position(|c| c == '^'), Some(column + 1), "{shown}");
+    }
+    let deep = format!("add={}x{}; mul=y; zero=0", "(".repeat(5000), ")".repeat(5000));
+    assert!(deep.parse::<Expressions>().is_err());
+}
+
+#[test]
+fn semirings_pass_and_others_have_a_counter_example() {
+    for text in [
+        "add=x+y; mul=x*y; zero=0; one=1",
+        "add=fminf(x,y); mul=x+y; zero=inf; one=0",
+        "add=fmaxf(x,y); mul=fminf(x,y); zero=-inf; one=inf",
+        "add=max(x,y); mul=x*y; zero=0; one=1; where=x>=0",
+        "add=x<y?x:y; mul=x>y?x:y; zero=inf; one=-inf",
+        "add=x||y; mul=x&&y; zero=0; one=1; where=x==0||x==1",
+        // Distances with a toll at every stop.
+        "add=fminf(x,y); mul=x+y+1; zero=inf; one=-1",
+    ] {
+        for dtype in [DType::F32, DType::F64] {
+            parse(text).check(dtype).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    for (text, dtype, law) in [
+        ("add=x-y; mul=x*y; zero=0", DType::F64, "zero is the identity of add"),
+        ("add=max(x,y); mul=x*y; zero=0", DType::F32, "zero is the identity of add"),
+        ("add=fminf(x,y); mul=x+y; zero=0", DType::F32, "zero is the identity of add"),
+        ("add=fminf(x,y); mul=x*y; zero=inf", DType::F32, "zero annihilates"),
+        ("add=x+y; mul=x*y; zero=0; one=2", DType::I32, "one is the identity of mul"),
+        ("add=x+y; mul=x; zero=0", DType::F64, "zero annihilates"),
+        ("add=x+y; mul=x*y*y; zero=0", DType::F64, "mul distributes over add"),
+        ("add=x; mul=x*y; zero=0", DType::F64, "zero is the identity of add"),
+        // The extreme integer does not stay where it is.
+        ("add=min(x,y); mul=x+y; zero=inf", DType::I32, "zero annihilates"),
+        ("add=min(x,y); mul=x+0.5; zero=inf", DType::I32, "numbers of the type"),
+    ] {
+        let error = parse(text).check(dtype).unwrap_err();
+        assert!(error.to_string().contains(law), "{text}: {error}");
+        assert_eq!(error.code(), "unsupported");
+    }
+    let error = parse("add=x+y; mul=x*y; zero=0").check(DType::Bool).unwrap_err();
+    assert!(error.hint().is_some_and(|hint| hint.contains("f32")), "{error}");
+}
+
+#[test]
+fn products_are_those_of_the_built_in_semiring() {
+    let text = parse("add=fmaxf(x,y); mul=fminf(x,y); zero=-inf; where=x<100");
+    let a = Matrix::from_fn(4, 5, |i, j| ((i * 7 + j * 3) % 11) as f32).unwrap();
+    let mut c = Matrix::filled(4, 4, 3.0).unwrap();
+    let mut expected = c.clone();
+    for joins in [false, true] {
+        text.multiply(c.as_mut(), a.as_ref(), a.as_ref().t(), joins).unwrap();
+        let update = if joins { Update::Accumulate } else { Update::Replace };
+        let (to, b) = (expected.as_mut(), a.as_ref().t());
+        reference::multiply::<MaxMin<f32>>(to, a.as_ref(), b, &update).unwrap();
+        assert!(c.as_ref() == expected.as_ref());
+    }
+    let large = [1.0f32, 100.0];
+    let large = MatRef::new(&large, Layout::row_major(1, 2)).unwrap();
+    let error = text.check_elements(large, large.t()).unwrap_err();
+    assert!(error.code() == "outside-domain" && error.to_string().contains("100"), "{error}");
+}
