@@ -25,6 +25,7 @@ mod cache;
 mod choice;
 mod compute;
 mod driver;
+mod expressions;
 mod isa;
 mod kernel;
 mod lanes;
@@ -44,6 +45,7 @@ mod tile;
 mod transpose;
 mod workspace;
 
+pub use expressions::multiply_expressions;
 pub use isa::{FORCE_ISA, Isa};
 pub use options::{KernelName, Options, Report};
 pub use plan::{Plan, Sums, plan, plan_arg};

@@ -161,7 +161,7 @@ impl<S: Semiring> Outline<'_, S> {
 mod tests {
     use super::*;
     use crate::{multiply, multiply_arg};
-    use tilewright_core::{Layout, Matrix, MinPlus, OrAnd, PlusTimes};
+    use tilewright_core::{Layout, LogPlus, Matrix, MinPlus, OrAnd, PlusTimes};
 
     /// The plan names the kernel and the threads that the product then reports.
     fn keeps_its_word<S: Semiring<Elem: Copy>>(
@@ -213,6 +213,7 @@ mod tests {
                 keeps_its_word::<MinPlus<i32>>(a, b, c, Update::Accumulate, 1);
                 keeps_its_word::<PlusTimes<f64>>(a, b, c, Update::scale(2.0, 0.5), 1.0);
                 keeps_its_word::<OrAnd>(a, b, c, Update::Replace, true);
+                keeps_its_word::<LogPlus<f32>>(a, b, c, Update::Accumulate, 1.0);
             }
         }
     }

@@ -409,7 +409,7 @@ fn sums_of_exponentials() {
 fn sums_of_exponentials_of_whole_matrices() {
     let (m, n, k) = (150, 200, 300);
     let mut r = Random::new(5);
-    let mut draw = |scale: f64| move |r: &mut Random| (r.below(20_001) as f64 / 1e4 - 1.0) * scale;
+    let draw = |scale: f64| move |r: &mut Random| (r.below(20_001) as f64 / 1e4 - 1.0) * scale;
     for scale in [1.0, 60.0, 3000.0] {
         let next = draw(scale);
         let a: Vec<f32> = (0..m * k).map(|_| next(&mut r) as f32).collect();

@@ -23,7 +23,8 @@ use core::any::{Any, TypeId};
 use exact::{Again, Doubts};
 use extremes::{Extremes, is_nan};
 use finish::{Joined, Results, SIDE, Scales};
-use real::{Real, run};
+use real::Real;
+pub use real::{Loops, run};
 use tilewright_core::{Error, LogPlus, PlusTimes, Semiring};
 
 /// Log-plus, as plus-times.
