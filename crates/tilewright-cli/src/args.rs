@@ -4,6 +4,7 @@ mod bench;
 mod choice;
 mod explain;
 mod kernels;
+mod meaning;
 mod occupancy;
 mod paths;
 mod run;
@@ -15,6 +16,7 @@ pub use bench::{Bench, Library, Math, Order, Where};
 pub use choice::KernelChoice;
 pub use explain::Explain;
 pub use kernels::Kernels;
+pub use meaning::Meaning;
 pub use occupancy::{Gpus, Occupancy};
 pub use paths::{Input as PathsInput, Paths};
 pub use run::Run;
@@ -186,6 +188,11 @@ the like, the extreme integers of a stored type are infinite in every type, and 
 Outputs: a file is replaced as a whole. FILE.safetensors:TENSOR and FILE.npz:MEMBER replace or add that one and keep the \
 others.
 
+Semirings of your own: `add` and `mul` are expressions of C in x and y: + - * /, comparisons, && || !, a ? b : c, numbers, inf, \
+min, max, fminf, fmaxf, abs, fabsf; `zero` is the identity of add. `one`, the identity of mul, and `where`, a condition on \
+elements x such as where=x>=0, may be left out. The laws of a semiring are tried on samples first, and one that does not \
+hold is shown with a counter-example. They are computed on f32, f64, i32 and i64, on this processor.
+
 Arg results: --arg-out gives for each element the smallest k whose term was selected, as i64; -1 where no \
 term was.
 
@@ -248,9 +255,9 @@ pub struct Mul {
     #[arg(long, value_name = "COLUMN", requires = "from", help_heading = "Element")]
     pub to: Option<String>,
 
-    /// What add and multiply mean
-    #[arg(short, long, default_value = "plus-times", value_parser = semirings(), help_heading = "Product")]
-    pub semiring: SemiringId,
+    /// What add and multiply mean: a name, or the text of a semiring of your own, as in 'add=fminf(x,y); mul=x+y; zero=inf'
+    #[arg(short, long, default_value = "plus-times", value_parser = meaning::MeaningParser, help_heading = "Product")]
+    pub semiring: Meaning,
     /// Use the transpose of A
     #[arg(long, help_heading = "Product")]
     pub transpose_a: bool,

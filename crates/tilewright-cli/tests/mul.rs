@@ -338,3 +338,39 @@ fn one_element_is_said_with_its_term() {
             .contains("--labels has 3 names, but there are 2 rows of A")
     );
 }
+
+#[test]
+fn sums_of_exponentials_in_logarithms() {
+    let desk = Desk::new();
+    let json = desk.json("mul whole.csv whole.csv -s log-plus --accumulate whole.csv --verify");
+    assert_eq!((json["semiring"].as_str(), json["dtype"].as_str()), (Some("log-plus"), Some("f64")));
+    assert_eq!(json["verified"]["passed"].as_bool(), Some(true));
+    let run = desk.run("mul whole.csv whole.csv -s log-plus --arg-out k.npy");
+    assert!(run.code == Some(2) && run.err.contains("no single k wins a sum"), "{}", run.err);
+    let run = desk.run("mul whole.csv whole.csv -s log-plus --backend emulator");
+    assert!(run.code != Some(0) && run.err.contains("log-plus on f64 on a GPU"), "{}", run.err);
+}
+
+#[test]
+fn a_semiring_of_ones_own() {
+    let desk = Desk::new();
+    let product = "mul roads.csv roads.csv -s add=fminf(x,y);mul=x+y;zero=inf;one=0";
+    assert_eq!(desk.ok(&format!("{product} -o - -q --verify")), DISTANCES);
+    let json = desk.json(&format!("{product} --verify"));
+    assert_eq!(json["semiring"].as_str(), Some("add=fminf(x,y);mul=x+y;zero=inf;one=0"));
+    assert_eq!(json["verified"]["max_error"].as_f64(), Some(0.0));
+    let whole = "mul whole.csv whole.csv -o - -q -s add=x+y;mul=x*y;zero=0";
+    assert_eq!(desk.ok(&format!("{whole} --verify")), "7,10\n15,22\n");
+    assert_eq!(desk.ok(&format!("{whole} --accumulate whole.csv --verify")), "8,12\n18,26\n");
+    for (text, expected) in [
+        ("add=fminf(x,z);mul=x+y;zero=inf", "`z` is none of x, y, inf"),
+        ("add=x+y;mul=fminf(x,y);zero=0", "breaks the law that"),
+        ("add=x+y;mul=x*y;zero=0;where=x<4", "element"),
+        ("add=x+y;mul=x*y;zero=0 --backend emulator", "no kernel for GPUs is made of expressions"),
+        ("add=x+y;mul=x*y;zero=0 --arg-out k.npy", "--arg-out is not defined"),
+        ("add=x+y;mul=x*y;zero=0 --alpha 2", "--alpha is not defined"),
+    ] {
+        let run = desk.run(&format!("mul whole.csv whole.csv -s {text}"));
+        assert!(run.code.is_some_and(|code| code > 1) && run.err.contains(expected), "{text}: {}", run.err);
+    }
+}

@@ -139,8 +139,11 @@ pub(crate) fn closes_faster(than: f64, n: usize, dtype: tilewright_core::DType) 
 pub(crate) fn seconds_on(gpu: &crate::plan::Gpu, n: usize, dtype: tilewright_core::DType) -> f64 {
     let square = Layout::row_major(n, n);
     let cost = Cost::new(square, square, dtype.size(), 1);
+    use tilewright_core::{DType, SemiringId};
+    // Shortest paths stand for all.
+    let semiring = if dtype == DType::Bool { SemiringId::OrAnd } else { SemiringId::MinPlus };
     // One matrix there and one back, not two and one.
-    cost.transfer * 2.0 / 3.0 + cost.on_device(gpu.multiprocessors, gpu.clock_hz, dtype.size())
+    cost.transfer * 2.0 / 3.0 + cost.on_device(&gpu.target(), Variant { semiring, dtype })
 }
 
 /// The reason against a GPU that holds whatever the GPU is.

@@ -187,6 +187,7 @@ mod choice;
 #[cfg(feature = "cuda")]
 mod device;
 mod dynamic;
+mod expression_product;
 mod options;
 #[cfg(feature = "paths")]
 pub mod paths;
@@ -199,6 +200,7 @@ mod verify;
 pub use backend::Backend;
 pub use batch::BatchProduct;
 pub use dynamic::{DynProduct, Outcome};
+pub use expression_product::ExpressionProduct;
 pub use options::{Options, Ran, Report, Why};
 pub use product::Product;
 pub use tilewright_core::*;

@@ -52,7 +52,7 @@ impl Inputs {
         let dtype = match args.dtype {
             Some(dtype) => dtype,
             None => {
-                let chosen = types::common(args.semiring, found[0], found[1])?;
+                let chosen = types::common(args.semiring.id(), found[0], found[1])?;
                 if let Some(note) = &chosen.note {
                     terminal::note(common, "types", note);
                 }
@@ -65,7 +65,7 @@ impl Inputs {
         let named = Named::new(args, a_source.names(), b_source.names(), &shapes)?;
         let c0 = match (c0_spec, &args.accumulate) {
             (Some(spec), Some(word)) => {
-                Some(read_c0(word, spec, args, (&shapes, &named), args.semiring.output(dtype)?)?)
+                Some(read_c0(word, spec, args, (&shapes, &named), args.semiring.id().output(dtype)?)?)
             }
             _ => None,
         };
@@ -113,7 +113,7 @@ impl Inputs {
     /// One of the products, for plans and for what is refused; none in an empty stack.
     pub fn first(&self, args: &Mul) -> Result<Option<DynProduct<'_>>, Failure> {
         let Some((a, b, c0)) = self.product(0) else { return Ok(None) };
-        Ok(Some(DynProduct::new(args.semiring, a, b)?.update(self.joining(args), c0)?))
+        Ok(Some(DynProduct::new(args.semiring.id(), a, b)?.update(self.joining(args), c0)?))
     }
 
     /// What the options ask for besides the product.
@@ -191,9 +191,9 @@ fn read_c0(
 }
 
 fn options(args: &Mul) -> ReadOptions {
-    let fill = args.semiring.zero();
+    let fill = args.semiring.text().map_or(args.semiring.id().zero(), |text| Value::Float(text.zero()));
     // The extreme integers stand for infinities where these are the semiring's zero.
-    let extremes = if let Value::Float(_) = fill { Extremes::Absent } else { Extremes::Refuse };
+    let extremes = if fill.to_f64().is_infinite() { Extremes::Absent } else { Extremes::Refuse };
     let (delimiter, skip_rows) = (args.delimiter, args.skip_rows);
     ReadOptions { extremes, fill, pattern: Value::Int(1), delimiter, skip_rows, ..ReadOptions::default() }
 }

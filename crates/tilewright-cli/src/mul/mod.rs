@@ -46,7 +46,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // What makes no sense is said before anything is computed.
     inputs.first(args)?;
     entry::place(args, &inputs)?;
-    let result_type = args.semiring.output(inputs.dtype)?;
+    let result_type = args.semiring.id().output(inputs.dtype)?;
     outputs.check_writable(result_type, inputs.shapes.c.len())?;
 
     let computed = compute::run(&inputs, args, common)?;
@@ -68,7 +68,7 @@ fn conclude(
     let failed = verified.as_ref().filter(|v| !v.passed);
     // A result that failed its check replaces nothing.
     let write_seconds = match failed {
-        None => outputs.write(computed, &inputs.shapes.c, args.semiring, &inputs.named)?,
+        None => outputs.write(computed, &inputs.shapes.c, args.semiring.id(), &inputs.named)?,
         Some(_) => 0.0,
     };
 
@@ -82,7 +82,7 @@ fn conclude(
         }
         _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
             summary.print_table()?;
-            preview::print_named(computed.c.as_ref(), args.semiring, inputs.named.c.as_ref())?;
+            preview::print_named(computed.c.as_ref(), args.semiring.id(), inputs.named.c.as_ref())?;
         }
         _ if common.quiet => {}
         _ => terminal::say(Style::Note, "done", &summary.line()),
@@ -94,20 +94,23 @@ fn conclude(
 fn check(args: &Mul) -> Result<(), Failure> {
     // A plan needs no device.
     let backend = if args.plan { args.backend } else { args.backend.resolve()? };
-    if args.semiring != SemiringId::PlusTimes {
+    if args.semiring.text().is_some() {
+        check_text(args)?;
+    }
+    if args.semiring.id() != SemiringId::PlusTimes {
         for (option, given) in [("--alpha", args.alpha), ("--beta", args.beta)] {
             if given.is_some() {
-                let what = format!("{option} is not defined for {}", args.semiring);
+                let what = format!("{option} is not defined for {}", args.semiring.id());
                 return Err(Failure::usage(what, "only plus-times has factors; leave it out"));
             }
         }
     }
-    if args.arg_out.is_some() && !args.semiring.is_selective() {
-        let what = format!("--arg-out is not defined for {}: no single k wins a sum", args.semiring);
+    if args.arg_out.is_some() && !args.semiring.id().is_selective() {
+        let what = format!("--arg-out is not defined for {}: no single k wins a sum", args.semiring.id());
         return Err(Failure::usage(what, "choose a selective semiring, such as --semiring min-plus"));
     }
     if let Some(dtype) = args.dtype {
-        types::check_supported(args.semiring, dtype)?;
+        types::check_supported(args.semiring.id(), dtype)?;
     }
     if args.plan {
         return Ok(());
@@ -134,6 +137,37 @@ fn check(args: &Mul) -> Result<(), Failure> {
         _ => backend,
     };
     check_kernel(backend, args.kernel)
+}
+
+/// What a semiring that is given by its text cannot do.
+fn check_text(args: &Mul) -> Result<(), Failure> {
+    let refused = [
+        ("--alpha", args.alpha.is_some(), "leave it out: numbers of its own are part of the text"),
+        ("--beta", args.beta.is_some(), "leave it out: numbers of its own are part of the text"),
+        (
+            "--arg-out",
+            args.arg_out.is_some(),
+            "choose a selective semiring by its name, such as --semiring min-plus",
+        ),
+        ("--plan", args.plan, "leave it out: there is one way to compute it"),
+        (
+            "--backend",
+            matches!(args.backend, Backend::Cuda | Backend::Emulator),
+            "choose --backend cpu: no kernel for GPUs is made of expressions",
+        ),
+        (
+            "--kernel",
+            matches!(args.kernel, Some(KernelChoice::Gpu(_))),
+            "leave it out: no kernel for GPUs is made of expressions",
+        ),
+    ];
+    match refused.into_iter().find(|(_, is_given, _)| *is_given) {
+        Some((option, _, hint)) => Err(Failure::usage(
+            format!("{option} is not defined for a semiring that is given by its text"),
+            hint,
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The choice of a kernel is one of the backend's.

@@ -16,7 +16,7 @@ use tilewright::{Joining, Report, SemiringId, Verification};
 #[derive(Serialize)]
 pub struct Summary {
     schema: u32,
-    semiring: &'static str,
+    semiring: String,
     dtype: &'static str,
     m: usize,
     n: usize,
@@ -70,7 +70,7 @@ impl Summary {
         let pair_ops = *m as f64 * *n as f64 * *k as f64 * inputs.shapes.count() as f64;
         Self {
             schema: 1,
-            semiring: args.semiring.name(),
+            semiring: args.semiring.name().to_owned(),
             dtype: inputs.dtype.name(),
             m: *m,
             n: *n,
@@ -98,7 +98,7 @@ impl Summary {
             output: outputs.c(),
             arg_output: outputs.arg(),
             entry: None,
-            is_number_product: args.semiring == SemiringId::PlusTimes,
+            is_number_product: args.semiring.text().is_none() && args.semiring.id() == SemiringId::PlusTimes,
             formula: match inputs.joining(args) {
                 Joining::Replace => "A x B",
                 Joining::Accumulate => "C0 + A x B",

@@ -34,7 +34,7 @@ pub struct Product {
 #[derive(Serialize)]
 struct Measured {
     way: String,
-    tile: [u32; 5],
+    tile: [u32; 6],
     packed: [bool; 2],
     /// Null where the model decides.
     parts: Option<u32>,

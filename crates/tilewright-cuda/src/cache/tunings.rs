@@ -177,7 +177,7 @@ mod tests {
         let tunings = Tunings::new(home.path().join("tunings"));
         let (asked, h200) = (request(1000), device("NVIDIA H200"));
         assert_eq!((tunings.find(&asked, &h200, CUDA), tunings.list()), (None, Vec::new()));
-        let way = Way { tile: [64, 128, 16, 8, 8], pack: [true, false], splits: Some(3) };
+        let way = Way { tile: [64, 128, 16, 8, 8, 1], pack: [true, false], splits: Some(3) };
         let kept = tunings.store((&asked, &h200, CUDA), way, [1e-4, 1.2e-4]).expect("stored");
         assert_eq!(tunings.find(&asked, &h200, CUDA), Some(way));
         assert_eq!(tunings.list(), [kept]);
@@ -196,7 +196,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let tunings = Tunings::new(home.path().join("tunings"));
         let (asked, h200) = (request(500), device("NVIDIA H200"));
-        let gone = Way { tile: [1, 2, 3, 4, 5], pack: [false; 2], splits: None };
+        let gone = Way { tile: [1, 2, 3, 4, 5, 6], pack: [false; 2], splits: None };
         tunings.store((&asked, &h200, CUDA), gone, [1.0, 1.0]).expect("stored");
         assert_eq!(tunings.find(&asked, &h200, CUDA), None);
         let file = std::fs::read_dir(home.path().join("tunings")).expect("there").next().expect("one");
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn texts_are_read_as_they_were_written_and_nothing_else_is() {
-        let way = Way { tile: [64, 64, 32, 8, 8], pack: [true, true], splits: None };
+        let way = Way { tile: [64, 64, 32, 8, 8, 2], pack: [true, true], splits: None };
         let tuning = Tuning { product: "a product".into(), way, seconds: 2.5e-5, model_seconds: 3e-5 };
         let written = text(&tuning);
         assert_eq!(parse(written.as_bytes()), Some(tuning));

@@ -34,10 +34,7 @@ pub(crate) fn choose(
             rejected.push(reject("another tile is asked for".into()));
             continue;
         }
-        let mut candidates: Vec<_> = arithmetics(request)
-            .into_iter()
-            .flat_map(|arithmetic| candidates(request, work, operands, tile, arithmetic))
-            .collect();
+        let mut candidates = of_tile(request, work, operands, tile);
         if candidates.is_empty() && request.pack.is_some() {
             rejected.push(reject("operands of a batch, and very large ones, are not packed".into()));
             continue;
@@ -67,13 +64,14 @@ pub(crate) fn choose(
 
 /// Every candidate that can be used, the fastest by its estimate first.
 pub(crate) fn ranked(request: &Request, work: &Work, operands: [Operand; 2]) -> Vec<Candidate> {
-    let of = |&tile: &Tile| candidates(request, work, operands, tile);
-    let mut all: Vec<_> = tiles(work.variant)
+    let of = |&tile: &Tile| of_tile(request, work, operands, tile);
+    let work = |c: &Candidate| work.in_words(c.arithmetic.words);
+    let mut all: Vec<_> = tiles(request.variant())
         .iter()
         .flat_map(of)
-        .filter(|c| c.workspace(work) <= request.workspace.into())
+        .filter(|c| c.workspace(&work(c)) <= request.workspace.into())
         .filter(|c| shared_memory(c, request) <= request.target.shared_memory_per_block)
-        .map(|c| (c, c.cycles(work)))
+        .map(|c| (c, c.cycles(&work(&c))))
         .collect();
     all.sort_by(faster);
     all.into_iter().map(|(candidate, _)| candidate).collect()
@@ -119,6 +117,12 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     let cap = (shared_memory_per_block / (c.resident + 1) + 1).next_multiple_of(128);
     let slots = c.resident * multiprocessors;
     if tile.capped && c.division.blocks() <= FEW_WAVES * slots { used.max(cap) } else { used }
+}
+
+/// Every candidate of a tile.
+fn of_tile(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
+    let of = |arithmetic| candidates(request, work, operands, tile, arithmetic);
+    arithmetics(request).into_iter().flat_map(of).collect()
 }
 
 /// Bytes of shared memory that a block has a use for.

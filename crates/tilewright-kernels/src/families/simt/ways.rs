@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
     /// One of [`super::simt_tiles`].
-    pub tile: [u32; 5],
+    pub tile: [u32; 6],
     /// Which operands are packed, as the kernel sees them.
     pub pack: [bool; 2],
     /// The parts of every sum; `None` leaves this to the cost model, which may split those of the last wave of blocks alone.
@@ -32,8 +32,9 @@ impl Way {
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [rows, cols, terms, thread_rows, thread_cols] = self.tile;
-        write!(f, "{rows}x{cols}x{terms} ({thread_rows}x{thread_cols} per thread)")?;
+        let [rows, cols, terms, thread_rows, thread_cols, slices] = self.tile;
+        write!(f, "{rows}x{cols}x{terms} ({thread_rows}x{thread_cols} per thread")?;
+        write!(f, "{}", if slices > 1 { format!(", {slices} slices)") } else { ")".to_owned() })?;
         match self.splits {
             None => write!(f, ", split by the model")?,
             Some(1) => {}
