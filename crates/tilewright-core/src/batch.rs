@@ -34,6 +34,14 @@ impl<'a, T> BatchRef<'a, T> {
         Ok(Self { first, count, stride })
     }
 
+    /// `first`, and those that follow it at equal distances.
+    ///
+    /// # Safety
+    /// All `count` matrices can be read as the first can.
+    pub const unsafe fn from_first(first: MatRef<'a, T>, count: usize, stride: isize) -> Self {
+        Self { first, count, stride }
+    }
+
     /// The same matrix `count` times.
     pub fn repeat(matrix: MatRef<'a, T>, count: usize) -> Self {
         Self { first: matrix, count, stride: 0 }
@@ -106,6 +114,19 @@ impl<'a, T> BatchMut<'a, T> {
             }
         }
         Ok(Self { ptr: NonNull::from(data).cast(), layout, count, stride, life: PhantomData })
+    }
+
+    /// Matrix `i` has its element `(0, 0)` at `first + i * stride`.
+    ///
+    /// # Safety
+    /// As [`MatMut::from_raw_parts`], for each of the `count` matrices, none of which touches another.
+    pub const unsafe fn from_raw_parts(
+        first: NonNull<T>,
+        layout: Layout,
+        count: usize,
+        stride: isize,
+    ) -> Self {
+        Self { ptr: first, layout, count, stride, life: PhantomData }
     }
 
     /// Number of matrices.

@@ -65,7 +65,7 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
         self.run(c, &Update::Accumulate)
     }
 
-    fn run(&self, c: &mut BatchMut<'_, S::Out>, update: &Update<S>) -> Result<Report, Error> {
+    pub(crate) fn run(&self, c: &mut BatchMut<'_, S::Out>, update: &Update<S>) -> Result<Report, Error> {
         let counts = (self.a.count(), self.b.count(), c.count());
         if counts.0 != counts.1 || counts.1 != counts.2 {
             return Err(ErrorKind::BatchMismatch { a: counts.0, b: counts.1, c: counts.2 }.into());

@@ -2,6 +2,7 @@
 
 mod dispatch;
 mod run;
+mod stack;
 
 use crate::{
     backend::Backend,
