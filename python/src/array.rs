@@ -1,0 +1,155 @@
+//! Arrays of other libraries, as they lie in memory.
+
+use crate::{
+    buffer::Buffer,
+    dlpack, dtype,
+    errors::{exception, refuse},
+    numpy,
+};
+use dlpark::python::ImportedDlpack;
+use pyo3::{intern, prelude::*};
+use std::ptr::NonNull;
+use tilewright::DType;
+
+/// An array on this processor: nothing is copied, and the memory stays as long as this.
+pub struct Array {
+    /// The first element; dangling where there is none.
+    pub first: NonNull<u8>,
+    pub dtype: DType,
+    /// The extents of the dimensions.
+    pub shape: Vec<usize>,
+    /// In elements; 1 for a dimension with fewer than two.
+    pub strides: Vec<isize>,
+    pub is_read_only: bool,
+    pub library: Library,
+    _memory: Memory,
+}
+
+/// Whose array it is, which is whose the result becomes.
+pub enum Library {
+    NumPy,
+    Torch,
+    /// One with the functions of the array API standard; its namespace.
+    ArrayApi(Py<PyAny>),
+    /// None: something with the buffer protocol.
+    Memory,
+}
+
+/// What keeps the memory, and lets go of it when it is dropped.
+#[expect(dead_code, reason = "nobody looks at it")]
+pub enum Memory {
+    Buffer(Buffer),
+    Dlpack(ImportedDlpack),
+}
+
+/// Where elements lie, before it is looked at.
+pub struct Placed {
+    pub address: *mut u8,
+    pub dtype: DType,
+    pub shape: Vec<usize>,
+    pub byte_strides: Vec<isize>,
+    pub is_read_only: bool,
+}
+
+impl Array {
+    /// An array of any library, called `what` in messages.
+    pub fn of(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if numpy::is_array(object) {
+            return numpy::array(what, object);
+        }
+        numpy::refuse_other_arrays(what, object)?;
+        if object.hasattr(intern!(object.py(), "__dlpack__"))? {
+            return dlpack::array(what, object);
+        }
+        if Buffer::is_offered(object) {
+            let buffer = Buffer::of(object)?;
+            let Some(dtype) = dtype::of_format(buffer.format(), buffer.item_size()) else {
+                let format = buffer.format().to_string_lossy().into_owned();
+                return Err(dtype::refused(object.py(), what, &format!("the format '{format}'")));
+            };
+            return Self::of_buffer(what, buffer, dtype, Library::Memory);
+        }
+        Err(no_array(what, object))
+    }
+
+    /// The array in a buffer.
+    pub fn of_buffer(what: &str, buffer: Buffer, dtype: DType, library: Library) -> PyResult<Self> {
+        let placed = Placed {
+            address: buffer.address(),
+            dtype,
+            shape: buffer.shape().iter().map(|extent| extent.unsigned_abs()).collect(),
+            byte_strides: buffer.strides().to_vec(),
+            is_read_only: buffer.is_read_only(),
+        };
+        Self::new(what, placed, library, Memory::Buffer(buffer))
+    }
+
+    /// The array that `memory` keeps, where products can read it.
+    pub fn new(what: &str, placed: Placed, library: Library, memory: Memory) -> PyResult<Self> {
+        let Placed { address, dtype, shape, byte_strides, is_read_only } = placed;
+        let size = dtype.size() as isize;
+        let is_empty = shape.contains(&0);
+        let is_apart = |(&extent, &stride): (&usize, &isize)| extent > 1 && stride % size != 0;
+        let is_crooked =
+            !address.addr().is_multiple_of(dtype.size()) || shape.iter().zip(&byte_strides).any(is_apart);
+        if is_crooked && !is_empty {
+            return Python::attach(|py| {
+                let message =
+                    format!("{what} has elements at addresses that are no multiples of {size} bytes");
+                refuse(py, "unsupported", &message, "give a copy of it")
+            });
+        }
+        let strides = shape.iter().zip(&byte_strides);
+        let strides = strides.map(|(&extent, &stride)| if extent > 1 { stride / size } else { 1 }).collect();
+        let first = NonNull::new(address).filter(|_| !is_empty).unwrap_or(DANGLING);
+        Ok(Self { first, dtype, shape, strides, is_read_only, library, _memory: memory })
+    }
+
+    /// A byte that is neither 0 nor 1 is no boolean to us, though NumPy can be made to hold it.
+    pub fn refuse_other_booleans(&self, py: Python<'_>, what: &str) -> PyResult<()> {
+        if self.dtype != DType::Bool
+            || self.shape.contains(&0)
+            || !self.has_other_bytes(self.first.as_ptr(), 0)
+        {
+            return Ok(());
+        }
+        let message = format!("{what} holds a boolean that is neither 0 nor 1");
+        refuse(py, "outside-domain", &message, "compare with 0: a != 0")
+    }
+
+    fn has_other_bytes(&self, at: *const u8, dimension: usize) -> bool {
+        let (Some(&extent), Some(&stride)) = (self.shape.get(dimension), self.strides.get(dimension)) else {
+            // SAFETY: the address is that of an element.
+            return unsafe { at.read() } > 1;
+        };
+        if dimension + 1 == self.shape.len() && stride == 1 {
+            // SAFETY: the last dimension lies in one piece.
+            return unsafe { std::slice::from_raw_parts(at, extent) }.iter().any(|&byte| byte > 1);
+        }
+        // SAFETY: every index below the extent is that of an element; a boolean has one byte.
+        (0..extent as isize).any(|i| self.has_other_bytes(unsafe { at.offset(i * stride) }, dimension + 1))
+    }
+}
+
+/// An address that suits every element type, of no element.
+pub const DANGLING: NonNull<u8> = NonNull::<u64>::dangling().cast();
+
+/// What stands for something that is no array of ours.
+fn no_array(what: &str, object: &Bound<'_, PyAny>) -> PyErr {
+    let py = object.py();
+    let class = object.get_type();
+    let module = class.module().map(|name| name.to_string()).unwrap_or_default();
+    let name = class.name().map(|name| name.to_string()).unwrap_or_default();
+    let message = format!("{what} is a {name}, and no array");
+    let root = module.split('.').next().unwrap_or_default();
+    let hint = match (root, name.as_str()) {
+        ("scipy", _) => {
+            "make it dense: W.toarray(), and mind what an element that is not stored means to the semiring"
+        }
+        ("pandas" | "polars", _) => "give its array: frame.to_numpy()",
+        ("builtins", "list" | "tuple") => "make an array of it: numpy.asarray(a, dtype=numpy.float64)",
+        _ if object.hasattr("__cuda_array_interface__").unwrap_or(false) => dlpack::ON_A_GPU,
+        _ => "give an array of NumPy or torch, or anything with `__dlpack__` or the buffer protocol",
+    };
+    exception(py, "not-an-array", &message, Some(hint))
+}

@@ -1,0 +1,88 @@
+//! Element types, as the buffer protocol, DLPack and the libraries of arrays call them.
+
+use crate::errors::exception;
+use dlpark::ffi::DLDataType;
+use pyo3::prelude::*;
+use std::ffi::CStr;
+use tilewright::DType;
+
+/// The type that a format of the buffer protocol stands for; `None` for others than ours, and for another byte order.
+pub fn of_format(format: &CStr, size: usize) -> Option<DType> {
+    let code = match format.to_bytes() {
+        [code] | [b'@' | b'=', code] => *code,
+        [b'<', code] if cfg!(target_endian = "little") => *code,
+        _ => return None,
+    };
+    match (code, size) {
+        (b'e', 2) => Some(DType::F16),
+        (b'f', 4) => Some(DType::F32),
+        (b'd', 8) => Some(DType::F64),
+        (b'?', 1) => Some(DType::Bool),
+        // The size of C's types differs from system to system.
+        (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', size) => signed(size),
+        _ => None,
+    }
+}
+
+/// The type that DLPack describes.
+pub fn of_dlpack(described: DLDataType) -> Option<DType> {
+    use dlpark::ffi::DLDataTypeCode as Code;
+    match (described.code, described.bits, described.lanes) {
+        (Code::FLOAT, 16, 1) => Some(DType::F16),
+        (Code::BFLOAT, 16, 1) => Some(DType::Bf16),
+        (Code::FLOAT, 32, 1) => Some(DType::F32),
+        (Code::FLOAT, 64, 1) => Some(DType::F64),
+        (Code::BOOL, 8, 1) => Some(DType::Bool),
+        (Code::INT, bits, 1) => signed(usize::from(bits / 8)),
+        _ => None,
+    }
+}
+
+fn signed(size: usize) -> Option<DType> {
+    match size {
+        1 => Some(DType::I8),
+        2 => Some(DType::I16),
+        4 => Some(DType::I32),
+        8 => Some(DType::I64),
+        _ => None,
+    }
+}
+
+/// What NumPy, ml_dtypes and torch call it.
+pub fn python_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F16 => "float16",
+        DType::Bf16 => "bfloat16",
+        DType::F32 => "float32",
+        DType::F64 => "float64",
+        DType::I8 => "int8",
+        DType::I16 => "int16",
+        DType::I32 => "int32",
+        DType::I64 => "int64",
+        DType::Bool => "bool",
+        // The enumeration may grow; a name of the library is better than none.
+        other => other.name(),
+    }
+}
+
+/// The format of Python's `memoryview`; there is none for bfloat16.
+pub fn memoryview_format(dtype: DType) -> Option<&'static str> {
+    Some(match dtype {
+        DType::F16 => "e",
+        DType::F32 => "f",
+        DType::F64 => "d",
+        DType::I8 => "b",
+        DType::I16 => "h",
+        DType::I32 => "i",
+        DType::I64 => "q",
+        DType::Bool => "?",
+        _ => return None,
+    })
+}
+
+/// The exception for elements of another type.
+pub fn refused(py: Python<'_>, what: &str, found: &str) -> PyErr {
+    let message = format!("{what} has elements of {found}, which no product takes");
+    let known = DType::ALL.iter().map(|&dtype| python_name(dtype)).collect::<Vec<_>>().join(", ");
+    exception(py, "dtype-mismatch", &message, Some(&format!("element types are {known}")))
+}

@@ -1,0 +1,58 @@
+//! Work without the interpreter, which Ctrl-C ends.
+
+use pyo3::prelude::*;
+use std::{
+    panic::resume_unwind,
+    thread::{Builder, current, park_timeout, scope},
+    time::Duration,
+};
+use tilewright::Cancel;
+
+/// How often Python's signal handlers get their turn while work is done.
+const LOOK: Duration = Duration::from_millis(50);
+/// As that of a main thread; other threads have less by default.
+const STACK: usize = 8 << 20;
+
+/// Calls `work` while other Python threads run. Work that `may_take_long` is done by another thread, and cancelled where a signal handler
+/// raises an exception, such as `KeyboardInterrupt`; that exception is what comes back.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    may_take_long: bool,
+    work: impl FnOnce(&Cancel) -> T + Send,
+) -> PyResult<T> {
+    let cancel = Cancel::new();
+    if !may_take_long {
+        return Ok(py.detach(|| work(&cancel)));
+    }
+    let (caller, cancel) = (current(), &cancel);
+    let mut work = Some(work);
+    let mut interruption = None;
+    let finished = scope(|scope| {
+        let work = &mut work;
+        let worker = Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+            let done = work.take().map(|work| work(cancel));
+            caller.unpark();
+            done
+        });
+        let Ok(worker) = worker else { return Ok(None) };
+        while !worker.is_finished() {
+            py.detach(|| park_timeout(LOOK));
+            if let Err(exception) = py.check_signals() {
+                cancel.cancel();
+                interruption.get_or_insert(exception);
+                break;
+            }
+        }
+        py.detach(|| worker.join())
+    });
+    match (finished, interruption) {
+        (Err(panic), _) => resume_unwind(panic),
+        (_, Some(exception)) => Err(exception),
+        (Ok(Some(done)), None) => Ok(done),
+        // No thread could be started: the caller's does it.
+        (Ok(None), None) => match work {
+            Some(work) => Ok(py.detach(|| work(cancel))),
+            None => Err(pyo3::exceptions::PyRuntimeError::new_err("a thread ended without its work")),
+        },
+    }
+}

@@ -1,0 +1,246 @@
+//! `tilewright.matmul`.
+
+use crate::{
+    array::Array,
+    batch::Products,
+    dtype::python_name,
+    errors::{OrRaise, exception, raise, refuse},
+    interrupt, produce, semiring,
+    shape::{Mismatch, Shapes, Stack, is_without_overlap, span},
+};
+use pyo3::{prelude::*, types::PyFloat};
+use tilewright::{Backend, DType, ErrorKind, Joining, Options, SemiringId, Value};
+
+/// As many terms at least take some milliseconds on any processor.
+const LONG: f64 = 2e8;
+/// The winning terms are 32-bit integers, so that -1 can stand for none.
+const MOST_TERMS: usize = i32::MAX as usize;
+
+/// The matrix product over a semiring: ``c[i, j] = sum(a[i, k] * b[k, j] for k)``, with the semiring's sum and product.
+///
+/// Vectors, stacks of matrices and their broadcasting are as in ``a @ b``. Nothing is copied, whatever the strides are.
+///
+/// Parameters
+/// ----------
+/// a, b : array
+///     Arrays of one element type: of NumPy, of torch, or anything on this processor with ``__dlpack__`` or the buffer protocol.
+/// semiring : str or Semiring, default 'plus-times'
+///     What sum and product are: one of `Semiring.NAMES`.
+/// out : array, optional
+///     Where the result is written, in place. It may lie in any order, and may be part of an operand.
+/// accumulate : bool, default False
+///     Adds the product to what `out` holds, by the semiring's sum.
+/// alpha, beta : number, optional
+///     ``out = alpha * (a @ b) + beta * out``, for plus-times.
+/// arg : bool, default False
+///     Also gives, for each element of the result, the smallest `k` whose term it is, or -1 for none, as 32-bit integers.
+///     For semirings whose sum selects one of its terms.
+/// backend : {'auto', 'cpu', 'cuda', 'emulator', 'reference'}, default 'auto'
+///     Where it is computed.
+/// threads : int, optional
+///     Threads at most; as many as the product can occupy unless given.
+///
+/// Returns
+/// -------
+/// array, or a pair of arrays
+///     `out`, or a new array of the library that `a` belongs to, and the winning terms where `arg` asks for them. ``int8`` gives ``int32`` under
+///     plus-times. What has only a buffer gives a `memoryview`.
+///
+/// Raises
+/// ------
+/// ShapeError, ElementTypeError, UnsupportedError, DomainError, UnavailableError, OutOfMemoryError
+///     Each with a code and a hint, and each also one of Python's: `ValueError`, `TypeError`, `MemoryError`, ...
+/// KeyboardInterrupt
+///     By Ctrl-C. What `out` holds is undefined then.
+///
+/// Examples
+/// --------
+/// >>> import numpy, tilewright
+/// >>> roads = numpy.array([[0.0, 3.0, numpy.inf], [3.0, 0.0, 4.0], [numpy.inf, 4.0, 0.0]])
+/// >>> distance, via = tilewright.matmul(roads, roads, semiring="min-plus", arg=True)
+/// >>> float(distance[0, 2]), int(via[0, 2])
+/// (7.0, 1)
+/// >>> c = numpy.ones((3, 3))
+/// >>> tilewright.matmul(roads, roads, semiring="max-min", out=c) is c
+/// True
+#[pyfunction]
+#[pyo3(
+    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, arg=false, backend="auto", threads=None),
+    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, arg=False, backend='auto', threads=None)"
+)]
+#[allow(clippy::too_many_arguments)] // They are the keywords of Python's callers.
+pub fn matmul<'py>(
+    py: Python<'py>,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    semiring: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+    accumulate: bool,
+    alpha: Option<&Bound<'py, PyAny>>,
+    beta: Option<&Bound<'py, PyAny>>,
+    arg: bool,
+    backend: &str,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let semiring = semiring::of(semiring)?;
+    let backend: Backend = backend.parse().or_raise(py)?;
+    let joining = joining(py, accumulate, alpha, beta)?;
+    let (mut left, mut right) = (Array::of("A", a)?, Array::of("B", b)?);
+    let output = check_types(py, semiring, &left, &right)?;
+    left.refuse_other_booleans(py, "A")?;
+    right.refuse_other_booleans(py, "B")?;
+    let shapes = Shapes::of(&left.shape, &right.shape).map_err(|mismatch| mismatched(py, mismatch))?;
+    if arg && shapes.k > MOST_TERMS {
+        return refuse(py, "unsupported", "an arg result of more than 2^31 terms", "compute it in parts");
+    }
+    let target = match out {
+        Some(out) => {
+            let target = Array::of("out", out)?;
+            check_target(py, &target, &shapes, output)?;
+            if joining.reads_c() {
+                target.refuse_other_booleans(py, "out")?;
+            }
+            for (what, object, operand) in [("A", a, &mut left), ("B", b, &mut right)] {
+                if overlaps(operand, &target) {
+                    *operand = Array::of(what, &produce::copy(object, &operand.library)?)?;
+                }
+            }
+            produce::Produced { object: out.clone(), array: target }
+        }
+        None if joining.reads_c() => {
+            return refuse(
+                py,
+                "unsupported",
+                "a product joined with `out`, which is not there",
+                "give `out`",
+            );
+        }
+        None => produce::empty(py, &left.library, &shapes.result, output)?,
+    };
+    let winners = arg.then(|| produce::empty(py, &left.library, &shapes.result, DType::I32)).transpose()?;
+    let products = Products {
+        semiring,
+        dtype: left.dtype,
+        output,
+        joining,
+        a: Stack::new(left.first, &left.shape, &left.strides, &shapes.batch, true),
+        b: Stack::new(right.first, &right.shape, &right.strides, &shapes.batch, false),
+        c: result_stack(&target.array, &shapes),
+        arg: winners.as_ref().map(|winners| result_stack(&winners.array, &shapes)),
+        batch: shapes.batch.clone(),
+    };
+    let may_take_long = shapes.terms() > LONG || !matches!(backend, Backend::Auto | Backend::Cpu);
+    let done = interrupt::run(py, may_take_long, |cancel| {
+        let options =
+            Options { backend, threads: threads.unwrap_or(0), cancel: Some(cancel), ..Options::default() };
+        // SAFETY: the arrays are kept until the end of this function, and their memory with them. C was checked to have no element twice
+        // and to meet no operand, or is new. That other threads of Python leave it alone is for them, as with any function of NumPy.
+        unsafe { products.run(&shapes, &options) }
+    })?;
+    done.or_raise(py)?;
+    let result = if out.is_some() { target.object } else { target.finish(&left.library)? };
+    match winners {
+        Some(winners) => Ok((result, winners.finish(&left.library)?).into_pyobject(py)?.into_any()),
+        None => Ok(result),
+    }
+}
+
+/// Where C lies, without the dimension that a vector left out.
+fn result_stack(c: &Array, shapes: &Shapes) -> Stack {
+    let (stack, own) = c.strides.split_at(shapes.batch.len());
+    let mut own = own.iter().copied();
+    let row = if shapes.has_rows { own.next() } else { None };
+    let col = if shapes.has_columns { own.next() } else { None };
+    let layout = tilewright::Layout::strided(shapes.m, shapes.n, row.unwrap_or(1), col.unwrap_or(1));
+    let stack = stack.iter().zip(&shapes.batch);
+    let strides = stack.map(|(&stride, &extent)| if extent == 1 { 0 } else { stride }).collect();
+    Stack { first: c.first, layout, strides }
+}
+
+fn joining(
+    py: Python<'_>,
+    accumulate: bool,
+    alpha: Option<&Bound<'_, PyAny>>,
+    beta: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Joining<Value>> {
+    match (accumulate, alpha, beta) {
+        (false, None, None) => Ok(Joining::Replace),
+        (true, None, None) => Ok(Joining::Accumulate),
+        (true, ..) => refuse(py, "unsupported", "accumulate beside alpha or beta", "accumulate is beta=1"),
+        (false, ..) => Ok(Joining::<Value>::scale(
+            alpha.map_or(Ok(Value::Int(1)), value)?,
+            beta.map_or(Ok(Value::Int(0)), value)?,
+        )),
+    }
+}
+
+fn value(number: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if !number.is_instance_of::<PyFloat>()
+        && let Ok(whole) = number.extract::<i64>()
+    {
+        return Ok(Value::Int(whole));
+    }
+    number.extract().map(Value::Float)
+}
+
+/// The type of the result.
+fn check_types(py: Python<'_>, semiring: SemiringId, a: &Array, b: &Array) -> PyResult<DType> {
+    if a.dtype != b.dtype {
+        let message =
+            format!("A has element type {}, but B has {}", python_name(a.dtype), python_name(b.dtype));
+        return refuse(py, "dtype-mismatch", &message, "convert one of them: b.astype(a.dtype)");
+    }
+    semiring.output(a.dtype).or_raise(py)
+}
+
+fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, output: DType) -> PyResult<()> {
+    if out.is_read_only {
+        return refuse(py, "read-only", "out is read-only", "give an array that can be written to");
+    }
+    if out.dtype != output {
+        let (found, expected) = (python_name(out.dtype), python_name(output));
+        let message = format!("out has element type {found}, but the result has {expected}");
+        return refuse(py, "dtype-mismatch", &message, "give an array of that type");
+    }
+    if out.shape != shapes.result {
+        let message = format!("out has shape {:?}, but the result has {:?}", out.shape, shapes.result);
+        return refuse(py, "result-mismatch", &message, "give an array of that shape");
+    }
+    if !is_without_overlap(&out.shape, &out.strides) {
+        let message = format!(
+            "out with strides {:?} cannot be written: two indices may address one element",
+            out.strides
+        );
+        return refuse(
+            py,
+            "aliased",
+            &message,
+            "give an array whose strides are not zero and do not overlap",
+        );
+    }
+    Ok(())
+}
+
+fn overlaps(operand: &Array, out: &Array) -> bool {
+    let reach = |array: &Array| span(array.first, &array.shape, &array.strides, array.dtype.size());
+    match (reach(operand), reach(out)) {
+        (Some((low, high)), Some((first, last))) => low <= last && first <= high,
+        _ => false,
+    }
+}
+
+fn mismatched(py: Python<'_>, mismatch: Mismatch) -> PyErr {
+    match mismatch {
+        Mismatch::Inner { m, k, rows, n } => {
+            raise(py, &ErrorKind::InnerMismatch { m, k, bk: rows, n }.into())
+        }
+        Mismatch::Scalar(what) => {
+            let message = format!("{what} has no dimension, and a product needs one at least");
+            exception(py, "dimensions", &message, Some("multiply by numbers with alpha, or with *"))
+        }
+        Mismatch::Batch(a, b) => {
+            let message = format!("stacks of {a:?} and {b:?} matrices cannot be joined");
+            exception(py, "batch-mismatch", &message, Some("extents must be equal, or one of them 1"))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! NumPy, where it is loaded; nothing here loads it for a caller who does not use it.
+
+use crate::{
+    array::{Array, Library},
+    buffer::Buffer,
+    dtype,
+    errors::{exception, refuse},
+};
+use pyo3::{
+    intern,
+    prelude::*,
+    sync::PyOnceLock,
+    types::{PyTuple, PyType},
+};
+use tilewright::DType;
+
+/// The class of NumPy's arrays, once one has been seen.
+static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Whether an object is an array of NumPy, of that class itself.
+pub fn is_array(object: &Bound<'_, PyAny>) -> bool {
+    let (py, class) = (object.py(), object.get_type());
+    if let Some(known) = CLASS.get(py) {
+        return class.is(known);
+    }
+    let is_it = class.name().is_ok_and(|name| name == "ndarray")
+        && class.module().is_ok_and(|module| module == "numpy");
+    if is_it {
+        let _ = CLASS.set(py, class.unbind());
+    }
+    is_it
+}
+
+/// An array of NumPy.
+pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
+    if let Ok(buffer) = Buffer::of(object)
+        && let Some(dtype) = dtype::of_format(buffer.format(), buffer.item_size())
+    {
+        return Array::of_buffer(what, buffer, dtype, Library::NumPy);
+    }
+    // The buffer protocol has no bfloat16, and so ml_dtypes offers no buffer.
+    let py = object.py();
+    let name = object.getattr(intern!(py, "dtype"))?;
+    if name.getattr(intern!(py, "name"))?.to_string() != "bfloat16" {
+        return Err(dtype::refused(py, what, &format!("type {name}")));
+    }
+    let words = object.call_method1(intern!(py, "view"), (intern!(py, "uint16"),))?;
+    Array::of_buffer(what, Buffer::of(&words)?, DType::Bf16, Library::NumPy)
+}
+
+/// Arrays whose class changes what their elements mean. Those of `numpy.memmap` only lie in a file.
+pub fn refuse_other_arrays(what: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let (py, class) = (object.py(), object.get_type());
+    let bases = class.mro();
+    let is_ours = |base: &Bound<'_, PyAny>| {
+        base.cast::<PyType>().is_ok_and(|base| {
+            base.name().is_ok_and(|name| name == "ndarray")
+                && base.module().is_ok_and(|module| module == "numpy")
+        })
+    };
+    if !bases.iter().any(|base| is_ours(&base)) {
+        return Ok(());
+    }
+    let name = class.name()?.to_string();
+    let hint = match name.as_str() {
+        "memmap" => return Ok(()),
+        "MaskedArray" => "fill what is masked with the semiring's zero: a.filled(numpy.inf) for min-plus",
+        _ => "give the array itself: numpy.asarray(a)",
+    };
+    let message = format!("{what} is a {name}: a product of its elements alone may not be what is meant");
+    Err(exception(py, "not-an-array", &message, Some(hint)))
+}
+
+/// `numpy.empty(shape, dtype)`.
+pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+    static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let empty = EMPTY.import(py, "numpy", "empty")?;
+    empty.call1((PyTuple::new(py, shape)?, element_type(py, dtype)?))
+}
+
+/// What NumPy calls the type; bfloat16 is that of ml_dtypes.
+fn element_type<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+    static TYPES: PyOnceLock<Vec<(DType, Py<PyAny>)>> = PyOnceLock::new();
+    if dtype == DType::Bf16 {
+        return py.import(intern!(py, "ml_dtypes"))?.getattr(intern!(py, "bfloat16"));
+    }
+    let types = TYPES.get_or_try_init(py, || {
+        let make = py.import("numpy")?.getattr("dtype")?;
+        let others = DType::ALL.iter().filter(|&&other| other != DType::Bf16);
+        others
+            .map(|&other| Ok((other, make.call1((dtype::python_name(other),))?.unbind())))
+            .collect::<PyResult<_>>()
+    })?;
+    match types.iter().find(|(known, _)| *known == dtype) {
+        Some((_, object)) => Ok(object.bind(py).clone()),
+        None => refuse(py, "unsupported", &format!("an array of {dtype}"), "choose another element type"),
+    }
+}

@@ -1,0 +1,106 @@
+//! New arrays for results, of the library that the operands are of.
+
+use crate::{
+    array::{Array, Library},
+    dtype,
+    errors::{exception, refuse},
+    numpy,
+};
+use pyo3::{
+    exceptions::PyMemoryError,
+    intern,
+    prelude::*,
+    types::{PyBytes, PyTuple},
+};
+use tilewright::DType;
+
+/// A new array: what is written to, and what is given back.
+pub struct Produced<'py> {
+    pub object: Bound<'py, PyAny>,
+    pub array: Array,
+}
+
+/// An array of this shape, whose elements are anything.
+pub fn empty<'py>(
+    py: Python<'py>,
+    library: &Library,
+    shape: &[usize],
+    dtype: DType,
+) -> PyResult<Produced<'py>> {
+    let bytes = shape.iter().try_fold(dtype.size(), |bytes, &extent| bytes.checked_mul(extent));
+    if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) && !shape.contains(&0) {
+        return Err(out_of_memory(py, shape, dtype));
+    }
+    let object = match library {
+        Library::NumPy | Library::ArrayApi(_) => numpy::empty(py, shape, dtype),
+        Library::Torch => torch_empty(py, shape, dtype),
+        Library::Memory => memory(py, shape, dtype),
+    };
+    let object = object.map_err(|error| {
+        if error.is_instance_of::<PyMemoryError>(py) { out_of_memory(py, shape, dtype) } else { error }
+    })?;
+    let array = Array::of("the result", &object)?;
+    Ok(Produced { object, array })
+}
+
+impl<'py> Produced<'py> {
+    /// The array as the caller's library has it; 0-dimensional ones of NumPy become scalars, as they do there.
+    pub fn finish(self, library: &Library) -> PyResult<Bound<'py, PyAny>> {
+        let (py, is_scalar) = (self.object.py(), self.array.shape.is_empty());
+        match library {
+            Library::ArrayApi(namespace) => {
+                namespace.bind(py).call_method1(intern!(py, "from_dlpack"), (self.object,))
+            }
+            Library::NumPy if is_scalar => self.object.get_item(PyTuple::empty(py)),
+            _ => Ok(self.object),
+        }
+    }
+}
+
+fn torch_empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+    let torch = py.import(intern!(py, "torch"))?;
+    let options = pyo3::types::PyDict::new(py);
+    options.set_item(intern!(py, "dtype"), torch.getattr(dtype::python_name(dtype))?)?;
+    options.set_item(intern!(py, "device"), intern!(py, "cpu"))?;
+    torch.call_method(intern!(py, "empty"), (PyTuple::new(py, shape)?,), Some(&options))
+}
+
+/// A `memoryview` of that shape, of memory of its own.
+fn memory<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+    let Some(format) = dtype::memoryview_format(dtype) else {
+        return refuse(py, "unsupported", &format!("a memoryview of {dtype}"), "give arrays of NumPy");
+    };
+    if shape.contains(&0) {
+        // `memoryview.cast` refuses them.
+        return numpy::empty(py, shape, dtype);
+    }
+    let bytes = shape.iter().product::<usize>() * dtype.size();
+    let memory = py.import("builtins")?.getattr("bytearray")?.call1((bytes,))?;
+    let view = py.import("builtins")?.getattr("memoryview")?.call1((memory,))?;
+    view.call_method1("cast", (format, PyTuple::new(py, shape)?))
+}
+
+fn out_of_memory(py: Python<'_>, shape: &[usize], dtype: DType) -> PyErr {
+    let message = format!("a result of shape {shape:?} and type {dtype} does not fit memory");
+    exception(py, "out-of-memory", &message, Some("compute it in parts"))
+}
+
+/// A copy of an array, of the same library, so that a result may be written where the array lies.
+pub fn copy<'py>(object: &Bound<'py, PyAny>, library: &Library) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    match library {
+        Library::NumPy => object.call_method0(intern!(py, "copy")),
+        Library::Torch => object.call_method0(intern!(py, "clone")),
+        Library::ArrayApi(namespace) => {
+            let options = pyo3::types::PyDict::new(py);
+            options.set_item(intern!(py, "copy"), true)?;
+            namespace.bind(py).call_method(intern!(py, "asarray"), (object,), Some(&options))
+        }
+        Library::Memory => {
+            let view = py.import("builtins")?.getattr("memoryview")?.call1((object,))?;
+            let bytes = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+            let bytes = py.import("builtins")?.getattr("memoryview")?.call1((bytes,))?;
+            bytes.call_method1("cast", (view.getattr("format")?, view.getattr("shape")?))
+        }
+    }
+}

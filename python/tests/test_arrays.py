@@ -1,0 +1,134 @@
+"""Arrays of other libraries: the buffer protocol, DLPack, bfloat16, torch."""
+
+import array
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import reference
+import tilewright
+from tilewright import matmul
+
+
+def test_anything_with_a_buffer_gives_a_memoryview():
+    a = memoryview(array.array("d", [1, 2, 3, 4, 5, 6])).cast("B").cast("d", (2, 3))
+    c = matmul(a, array.array("d", [1, 1, 1]))
+    assert isinstance(c, memoryview) and c.format == "d" and c.tolist() == [6, 15]
+    vector = array.array("i", [1, 2, 3])
+    assert matmul(vector, vector, semiring="max-plus")[()] == 6
+    out = array.array("i", [0])
+    matmul(memoryview(vector).cast("B").cast("i", (1, 3)), vector, out=out)
+    assert out.tolist() == [14]
+    with pytest.raises(tilewright.ShapeError, match="read-only"):
+        matmul(vector, vector, out=memoryview(bytes(4)).cast("i", ()))
+    with pytest.raises(tilewright.ElementTypeError, match="format 'B'"):
+        matmul(b"abc", b"abc")
+    place = array.array("i", [1, 2])
+    matmul(memoryview(array.array("i", [0, 1, 1, 0])).cast("B").cast("i", (2, 2)), place, out=place)
+    assert place.tolist() == [2, 1]
+
+
+def test_neither_numpy_nor_anything_else_is_imported():
+    program = """
+import sys, tilewright, array
+assert not {"numpy", "scipy", "torch", "pandas"} & set(sys.modules), sys.modules
+x = array.array("f", [1, 2])
+assert tilewright.matmul(x, x, semiring="min-plus")[()] == 2
+assert "numpy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+class ByDlpack:
+    """What a library of arrays offers at least."""
+
+    def __init__(self, held, device=None):
+        self.held, self.device = held, device
+
+    def __dlpack__(self, **options):
+        return self.held.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.device or self.held.__dlpack_device__()
+
+
+def test_dlpack():
+    a = np.arange(12, dtype="float32").reshape(3, 4)
+    for view in [a, a[::-1, ::2], a.T]:
+        b = np.ones((view.shape[1], 2), "float32")
+        np.testing.assert_array_equal(matmul(ByDlpack(view), b), view @ b)
+    out = np.zeros((3, 3), "float32")
+    matmul(a, a.T, out=ByDlpack(out))
+    np.testing.assert_array_equal(out, a @ a.T)
+    fixed = out.copy()
+    fixed.flags.writeable = False
+    np.testing.assert_array_equal(matmul(ByDlpack(fixed), ByDlpack(a)), fixed @ a)
+    with pytest.raises(ValueError, match="read-only"):
+        matmul(a, a.T, out=ByDlpack(fixed))
+    with pytest.raises(TypeError):
+        matmul(ByDlpack(a.astype("uint8")), a)
+    assert matmul(ByDlpack(a[:0]), a.T).shape == (0, 3)
+
+
+def test_arrays_on_a_gpu_are_refused():
+    a = np.ones((2, 2), "float32")
+    with pytest.raises(tilewright.UnsupportedError, match="a.cpu()"):
+        matmul(ByDlpack(a, (2, 0)), a)
+
+    class OnlyCuda:
+        __cuda_array_interface__ = {}
+
+    with pytest.raises(tilewright.ElementTypeError, match="GPU"):
+        matmul(OnlyCuda(), a)
+
+
+def test_hints_for_what_is_no_array():
+    scipy = pytest.importorskip("scipy.sparse")
+    pandas = pytest.importorskip("pandas")
+    a = np.eye(2)
+    for other, hint in [(scipy.csr_array(a), "toarray"), (pandas.DataFrame(a), "to_numpy"), ([[1.0]], "asarray")]:
+        with pytest.raises(tilewright.ElementTypeError, match=hint):
+            matmul(other, a)
+
+
+def test_bfloat16_of_ml_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    generator = np.random.default_rng(0)
+    a, b = (generator.random(shape).astype(ml_dtypes.bfloat16) for shape in [(9, 8), (8, 7)])
+    c = matmul(a[::-1], b)
+    assert c.dtype == ml_dtypes.bfloat16
+    expected = a[::-1].astype("float32") @ b.astype("float32")
+    np.testing.assert_allclose(c.astype("float32"), expected, rtol=2**-8)
+    shortest = matmul(a, b, semiring="min-plus")
+    np.testing.assert_array_equal(shortest, reference.matmul(a.astype("float32"), b.astype("float32"), "min-plus").astype(ml_dtypes.bfloat16))
+    out = np.zeros((9, 7), ml_dtypes.bfloat16)
+    assert matmul(a, b, out=out) is out and out.any()
+    with pytest.raises(tilewright.ElementTypeError, match="float8"):
+        matmul(a.astype(ml_dtypes.float8_e4m3fn), b)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    for dtype in ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64"]:
+        a, b = torch.arange(12).reshape(3, 4).to(getattr(torch, dtype)), torch.arange(20).reshape(5, 4).to(getattr(torch, dtype)).T
+        semiring = "plus-times" if dtype == "int8" else "min-plus"
+        c = matmul(a, b, semiring=semiring)
+        assert isinstance(c, torch.Tensor) and c.dtype == (torch.int32 if dtype == "int8" else a.dtype)
+        terms = a[:, :, None].double() + b[None].double() if semiring == "min-plus" else None
+        expected = terms.amin(1) if terms is not None else a.double() @ b.double()
+        assert torch.equal(c.double(), expected)
+    a = torch.rand(3, 4)
+    np.testing.assert_allclose((a @ tilewright.plus_times @ a.T).numpy(), (a @ a.T).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(matmul(a.numpy(), a.T), (a @ a.T).numpy(), rtol=1e-6)
+    out = torch.zeros(3, 3)
+    assert matmul(a, a.T, out=out) is out and out.any()
+    place = torch.eye(3) * 2
+    matmul(place, place, out=place)
+    assert torch.equal(place, torch.eye(3) * 4)
+    c, arg = matmul(a, a.T, semiring="max-plus", arg=True)
+    assert torch.equal(arg, (a[:, :, None] + a.T[None]).argmax(1).int())
+    with pytest.raises(tilewright.UnsupportedError, match="detach"):
+        matmul(a.clone().requires_grad_(), a.T)
+    with pytest.raises((tilewright.Error, BufferError, ValueError, RuntimeError)):
+        matmul(torch.empty(2, 2, device="meta"), a.T)

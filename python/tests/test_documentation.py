@@ -1,0 +1,40 @@
+"""The examples of all docstrings give what they say."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+import tilewright
+
+OPTIONAL = {"tilewright.dask": "dask"}
+
+
+def modules():
+    names = [info.name for info in pkgutil.iter_modules(tilewright.__path__, "tilewright.")]
+    return ["tilewright", *sorted(names)]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples(name):
+    if name in OPTIONAL:
+        pytest.importorskip(OPTIONAL[name])
+    module = importlib.import_module(name)
+    finder = doctest.DocTestFinder()
+    tests = finder.find(module, globs={"tilewright": tilewright})
+    # What is written in Rust has no source for the finder to ask.
+    for public in vars(module).values():
+        if inspect.isbuiltin(public) or (inspect.isclass(public) and public.__module__ == "tilewright"):
+            tests += [test for test in finder.find(public, module=False, globs={}) if test.examples]
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    for test in {test.name: test for test in tests}.values():
+        runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_everything_public_is_documented_with_an_example():
+    for name in tilewright.__all__:
+        value = getattr(tilewright, name)
+        if callable(value) and not (inspect.isclass(value) and issubclass(value, Exception)):
+            assert ">>>" in (value.__doc__ or ""), name

@@ -1,0 +1,64 @@
+"""Matrix products over any semiring, best paths, and why a GPU kernel is as fast as it is.
+
+Examples
+--------
+>>> import numpy, tilewright
+>>> a = numpy.array([[1.0, 2.0], [3.0, 4.0]])
+>>> tilewright.matmul(a, a)
+array([[ 7., 10.],
+       [15., 22.]])
+>>> tilewright.matmul(a, a, semiring="min-plus")
+array([[2., 3.],
+       [4., 5.]])
+"""
+
+from __future__ import annotations
+
+from ._errors import (
+    CompilationError,
+    DeviceError,
+    DomainError,
+    ElementTypeError,
+    Error,
+    FileError,
+    NegativeCycleError,
+    OutOfMemoryError,
+    ShapeError,
+    UnavailableError,
+    UnsupportedError,
+)
+from ._native import Semiring, __version__, matmul
+
+plus_times = Semiring("plus-times")
+min_plus = Semiring("min-plus")
+max_plus = Semiring("max-plus")
+max_times = Semiring("max-times")
+min_times = Semiring("min-times")
+max_min = Semiring("max-min")
+min_max = Semiring("min-max")
+or_and = Semiring("or-and")
+
+__all__ = [
+    "CompilationError",
+    "DeviceError",
+    "DomainError",
+    "ElementTypeError",
+    "Error",
+    "FileError",
+    "NegativeCycleError",
+    "OutOfMemoryError",
+    "Semiring",
+    "ShapeError",
+    "UnavailableError",
+    "UnsupportedError",
+    "__version__",
+    "matmul",
+    "max_min",
+    "max_plus",
+    "max_times",
+    "min_max",
+    "min_plus",
+    "min_times",
+    "or_and",
+    "plus_times",
+]
