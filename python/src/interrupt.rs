@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use std::{
     panic::resume_unwind,
+    sync::OnceLock,
     thread::{Builder, current, park_timeout, scope},
     time::Duration,
 };
@@ -12,6 +13,19 @@ use tilewright::Cancel;
 const LOOK: Duration = Duration::from_millis(50);
 /// As that of a main thread; other threads have less by default.
 const STACK: usize = 8 << 20;
+
+/// The process that loaded this.
+static LOADED_BY: OnceLock<u32> = OnceLock::new();
+
+/// Remembers the process; to be called when the module is loaded.
+pub fn remember_process() {
+    LOADED_BY.get_or_init(std::process::id);
+}
+
+/// Whether this process was forked from the one that loaded this. The pool's threads are not here then, and work that waits for them must not be begun.
+pub fn is_forked() -> bool {
+    LOADED_BY.get().is_some_and(|&process| process != std::process::id())
+}
 
 /// Calls `work` while other Python threads run. Work that `may_take_long` is done by another thread, and cancelled where a signal handler
 /// raises an exception, such as `KeyboardInterrupt`; that exception is what comes back.

@@ -6,9 +6,13 @@ mod buffer;
 mod dlpack;
 mod dtype;
 mod errors;
+mod explain;
+mod gpu;
 mod interrupt;
 mod matmul;
 mod numpy;
+mod owned;
+mod paths;
 mod produce;
 mod semiring;
 mod shape;
@@ -19,13 +23,22 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
+    use super::explain::{explain_kernel, kernel_names};
+    #[pymodule_export]
+    use super::gpu::{best_block_of, gpu_table, occupancy_of};
+    #[pymodule_export]
     use super::matmul::matmul;
+    #[pymodule_export]
+    use super::owned::Owned;
+    #[pymodule_export]
+    use super::paths::{paths_of_edges, paths_of_matrix};
     #[pymodule_export]
     use super::semiring::Semiring;
     use super::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::interrupt::remember_process();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

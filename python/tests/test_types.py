@@ -18,7 +18,7 @@ def run(*arguments):
 
 
 def test_stubs_agree_with_the_module():
-    run("mypy.stubtest", "tilewright", "--allowlist", str(HERE / "stubtest_allowlist.txt"))
+    run("mypy.stubtest", "tilewright", "--mypy-config-file", str(HERE.parent / "pyproject.toml"), "--allowlist", str(HERE / "stubtest_allowlist.txt"))
 
 
 def test_the_package_is_typed():

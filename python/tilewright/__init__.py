@@ -27,7 +27,9 @@ from ._errors import (
     UnavailableError,
     UnsupportedError,
 )
-from ._native import Semiring, __version__, matmul
+from ._native import Semiring, __version__, kernel_names, matmul
+from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
+from .paths import Paths, floyd_warshall, shortest_paths
 
 plus_times = Semiring("plus-times")
 min_plus = Semiring("min-plus")
@@ -39,19 +41,28 @@ min_max = Semiring("min-max")
 or_and = Semiring("or-and")
 
 __all__ = [
+    "BestBlock",
     "CompilationError",
     "DeviceError",
     "DomainError",
     "ElementTypeError",
     "Error",
+    "Explanation",
     "FileError",
     "NegativeCycleError",
+    "Occupancy",
     "OutOfMemoryError",
+    "Paths",
     "Semiring",
     "ShapeError",
     "UnavailableError",
     "UnsupportedError",
     "__version__",
+    "best_block",
+    "explain",
+    "floyd_warshall",
+    "gpus",
+    "kernel_names",
     "matmul",
     "max_min",
     "max_plus",
@@ -59,6 +70,8 @@ __all__ = [
     "min_max",
     "min_plus",
     "min_times",
+    "occupancy",
     "or_and",
     "plus_times",
+    "shortest_paths",
 ]

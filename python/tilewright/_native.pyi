@@ -1,6 +1,18 @@
 from typing import Any, ClassVar, Literal, SupportsFloat, SupportsIndex, final, type_check_only
 
-__all__ = ["Semiring", "__version__", "matmul"]
+__all__ = [
+    "Owned",
+    "Semiring",
+    "__version__",
+    "best_block_of",
+    "explain_kernel",
+    "gpu_table",
+    "kernel_names",
+    "matmul",
+    "occupancy_of",
+    "paths_of_edges",
+    "paths_of_matrix",
+]
 
 __version__: str
 
@@ -46,3 +58,18 @@ def matmul(
     backend: _Backend = "auto",
     threads: int | None = None,
 ) -> Any: ...
+
+@final
+class Owned:
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+def paths_of_matrix(weights: Any, wishes: dict[str, Any]) -> tuple[Owned, Owned | None]: ...
+def paths_of_edges(vertices: int, edges: tuple[Any, Any, Any], wishes: dict[str, Any]) -> tuple[Owned, Owned | None]: ...
+def gpu_table() -> list[dict[str, Any]]: ...
+def occupancy_of(gpu: str | None, threads: int, configuration: dict[str, int | None]) -> dict[str, Any]: ...
+def best_block_of(
+    gpu: str | None, shared_memory_per_thread: int, max_threads: int, configuration: dict[str, int | None]
+) -> tuple[int, int, int | None, int]: ...
+def explain_kernel(kernel: Any, launch: dict[str, Any]) -> tuple[str, str, str, list[tuple[str, Owned]]]: ...
+def kernel_names() -> list[str]: ...

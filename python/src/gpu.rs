@@ -1,0 +1,161 @@
+//! GPUs as data, and occupancy; `tilewright.gpu` makes Python's functions of these.
+
+use crate::errors::{exception, refuse};
+use pyo3::{prelude::*, types::PyDict};
+use tilewright_arch::{
+    BlockSize, Carveout, ComputeCapability, Device, DynamicSharedMemory, KernelResources, LaunchConfig,
+    Limits, Occupancy, Resource, SquareBlock,
+};
+
+/// The GPU that is meant where none is named; as on the command line.
+pub const DEFAULT: &str = "h200";
+
+/// A GPU by name, or any of a compute capability such as `8.6`.
+pub struct Target {
+    pub device: Option<&'static Device>,
+    pub limits: &'static Limits,
+}
+
+impl Target {
+    /// What a name or a compute capability means.
+    pub fn find(py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
+        let name = name.unwrap_or(DEFAULT);
+        let unknown = |error: String| {
+            exception(
+                py,
+                "unsupported",
+                &error,
+                Some("tilewright.gpus() lists all; a compute capability is '8.6'"),
+            )
+        };
+        if let Ok(capability) = name.parse::<ComputeCapability>() {
+            let limits = Limits::of(capability).map_err(|error| unknown(error.to_string()))?;
+            return Ok(Self { device: None, limits });
+        }
+        let device = Device::find(name).map_err(|error| unknown(error.to_string()))?;
+        let limits = device.limits().map_err(|error| unknown(error.to_string()))?;
+        Ok(Self { device: Some(device), limits })
+    }
+
+    pub fn name(&self) -> String {
+        self.device.map_or_else(
+            || format!("compute capability {}", self.limits.compute_capability),
+            |device| device.name.to_owned(),
+        )
+    }
+}
+
+/// What a kernel and its launch take.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Configuration {
+    registers: u32,
+    shared_memory: u32,
+    dynamic_shared_memory: u32,
+    barriers: u32,
+    cluster_size: u32,
+    carveout: Option<u32>,
+}
+
+impl Configuration {
+    fn kernel(&self) -> KernelResources {
+        KernelResources {
+            registers_per_thread: self.registers,
+            static_shared_memory: self.shared_memory,
+            barriers: self.barriers,
+            ..KernelResources::default()
+        }
+    }
+
+    fn launch(&self, threads: u32) -> LaunchConfig {
+        LaunchConfig {
+            dynamic_shared_memory: self.dynamic_shared_memory,
+            cluster_size: self.cluster_size,
+            carveout: self.carveout.map_or(Carveout::Default, Carveout::Percent),
+            ..LaunchConfig::threads(threads)
+        }
+    }
+}
+
+/// All GPUs that are known, as dictionaries.
+#[pyfunction]
+pub fn gpu_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |device: &Device| {
+        let row = PyDict::new(py);
+        row.set_item("name", device.name)?;
+        row.set_item("chip", device.chip)?;
+        row.set_item("class", device.class.name())?;
+        row.set_item("compute_capability", device.compute_capability.to_string())?;
+        row.set_item("multiprocessors", device.sms)?;
+        row.set_item("boost_clock_mhz", device.boost_clock_mhz)?;
+        row.set_item("memory_gb", device.memory_gb)?;
+        row.set_item("memory_bandwidth", device.memory_bandwidth)?;
+        row.set_item("l2_kib", device.l2_kib)?;
+        Ok(row)
+    };
+    Device::all().map(row).collect()
+}
+
+/// The occupancy of a configuration, with the keys of `tilewright occupancy`.
+#[pyfunction]
+pub fn occupancy_of<'py>(
+    py: Python<'py>,
+    gpu: Option<&str>,
+    threads: u32,
+    configuration: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (target, configuration) = (Target::find(py, gpu)?, configuration.extract::<Configuration>()?);
+    let (kernel, launch) = (configuration.kernel(), configuration.launch(threads));
+    let refused = |error: String| exception(py, "unsupported", &error, Some("lower what exceeds the limit"));
+    let found = Occupancy::of(target.limits, &kernel, &launch).map_err(|error| refused(error.to_string()))?;
+    // A configuration that cannot launch is an answer as well.
+    let error = launch.check(target.limits, &kernel).err().map(|error| error.to_string());
+    let limits = PyDict::new(py);
+    for resource in Resource::ALL {
+        limits.set_item(resource.name(), found.limits.get(resource))?;
+    }
+    let row = PyDict::new(py);
+    row.set_item("gpu", target.name())?;
+    row.set_item("compute_capability", target.limits.compute_capability.to_string())?;
+    row.set_item("threads_per_block", threads)?;
+    row.set_item("blocks_per_sm", found.blocks_per_sm)?;
+    row.set_item("warps_per_sm", found.warps_per_sm)?;
+    row.set_item("max_warps_per_sm", found.max_warps_per_sm)?;
+    row.set_item("occupancy", found.ratio())?;
+    row.set_item("limits", limits)?;
+    let names: Vec<&str> = found.limited_by.iter().map(Resource::name).collect();
+    row.set_item("limited_by", names)?;
+    row.set_item("registers_per_block", found.allocated.registers_per_block)?;
+    row.set_item("shared_memory_per_block", found.allocated.shared_memory_per_block)?;
+    row.set_item("error", error)?;
+    Ok(row)
+}
+
+/// The block size with the most resident threads: threads, blocks that fill a multiprocessor, the smallest grid that fills the GPU, and the side
+/// of the largest square block within.
+#[pyfunction]
+pub fn best_block_of<'py>(
+    py: Python<'py>,
+    gpu: Option<&str>,
+    shared_memory_per_thread: u32,
+    max_threads: u32,
+    configuration: &Bound<'py, PyAny>,
+) -> PyResult<(u32, u32, Option<u32>, u32)> {
+    let (target, configuration) = (Target::find(py, gpu)?, configuration.extract::<Configuration>()?);
+    let base = configuration.dynamic_shared_memory;
+    let dynamic = DynamicSharedMemory::PerThread { base, per_thread: shared_memory_per_thread };
+    let launch = configuration.launch(1);
+    let best = BlockSize::best(target.limits, &configuration.kernel(), &launch, dynamic, max_threads)
+        .map_err(|error| exception(py, "unsupported", &error.to_string(), None))?;
+    let Some(best) = best else {
+        return refuse(
+            py,
+            "unsupported",
+            "this kernel, which no block size can launch,",
+            "lower its registers or shared memory",
+        );
+    };
+    let grid = target.device.map(|device| best.min_grid_size(device.sms));
+    let side = SquareBlock::within(best.threads).map_or(0, |square| square.side);
+    Ok((best.threads, best.blocks_per_sm, grid, side))
+}

@@ -1,0 +1,187 @@
+"""Best paths: against SciPy and NetworkX, of matrices and of graphs with labels."""
+
+import numpy as np
+import pytest
+import tilewright
+from tilewright import floyd_warshall, shortest_paths
+
+
+def random_weights(n, density=0.3, seed=0, negative=False):
+    """Weights whose sums are exact, with infinity where there is no edge."""
+    generator = np.random.default_rng(seed)
+    w = generator.integers(1, 50, (n, n)).astype("float64")
+    if negative:
+        height = generator.integers(0, 40, n)
+        w += height[:, None] - height[None, :]
+    w[generator.random((n, n)) > density] = np.inf
+    np.fill_diagonal(w, 0)
+    return w
+
+
+def check_predecessors(w, distances, predecessors, none=-1):
+    n = len(w)
+    for i in range(n):
+        for j in range(n):
+            before = predecessors[i, j]
+            if i == j or np.isinf(distances[i, j]):
+                assert before == none
+            else:
+                assert distances[i, before] + w[before, j] == distances[i, j]
+
+
+@pytest.mark.parametrize(("n", "negative"), [(1, False), (2, False), (40, False), (70, True)])
+def test_a_drop_in_for_scipy(n, negative):
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    sparse = pytest.importorskip("scipy.sparse")
+    w = random_weights(n, negative=negative)
+    dense = np.where(np.isinf(w), 0, w)
+    dense[np.isfinite(w) & (w == 0)] = 0
+    for graph in [dense, w, sparse.csr_array(dense), sparse.csc_matrix(dense), sparse.lil_array(dense), dense.astype("float32"), dense.astype("int32")]:
+        for directed in [True] if negative else [True, False]:
+            for unweighted in [False] if negative else [False, True]:
+                options = {"directed": directed, "unweighted": unweighted}
+                expected, before = csgraph.floyd_warshall(graph, return_predecessors=True, **options)
+                np.testing.assert_array_equal(floyd_warshall(graph, **options), expected)
+                found, predecessors = floyd_warshall(graph, return_predecessors=True, **options)
+                np.testing.assert_array_equal(found, expected)
+                assert found.dtype == np.float64 and predecessors.dtype == np.int32
+                np.testing.assert_array_equal(predecessors == -9999, before == -9999)
+                weights = np.where(dense == 0, np.inf, dense)
+                weights = weights if directed else np.minimum(weights, weights.T)
+                weights = np.where(np.isfinite(weights), 1, weights) if unweighted else weights
+                check_predecessors(weights, found, predecessors, -9999)
+
+
+def test_the_corners_of_scipy():
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    sparse = pytest.importorskip("scipy.sparse")
+    cycle = np.array([[0.0, -2.0], [1.0, 0.0]])
+    for function in (csgraph.floyd_warshall, floyd_warshall):
+        with pytest.raises(csgraph.NegativeCycleError):
+            function(cycle)
+    masked = np.ma.masked_equal(np.array([[0.0, 2.0], [7.0, 0.0]]), 7)
+    np.testing.assert_array_equal(floyd_warshall(masked), csgraph.floyd_warshall(masked))
+    place = np.array([[0.0, 1.0, 5.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    assert floyd_warshall(place, overwrite=True) is place and place[0, 2] == 2
+    stored = sparse.csr_array(([0.0, 3.0], ([0, 1], [1, 2])), shape=(3, 3))
+    np.testing.assert_array_equal(floyd_warshall(stored), csgraph.floyd_warshall(stored))
+    twice = sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
+    np.testing.assert_array_equal(floyd_warshall(twice), csgraph.floyd_warshall(twice.tocsr()))
+    with pytest.raises(tilewright.ShapeError):
+        floyd_warshall(sparse.csr_array(np.ones((2, 3))))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int32", "int64"])
+@pytest.mark.parametrize("method", ["auto", "dense", "dijkstra"])
+def test_distances_and_predecessors(dtype, method):
+    w = random_weights(50)
+    typed = np.where(np.isinf(w), 0, w).astype(dtype)
+    typed[np.isinf(w)] = np.iinfo(dtype).max if dtype.startswith("int") else np.inf
+    for view in [typed, np.asfortranarray(typed), np.concatenate([typed, typed], 1)[:, :50]]:
+        paths = shortest_paths(view, method=method)
+        assert paths.distances.dtype == dtype and paths.predecessors.dtype == np.int32
+        expected = floyd_warshall(np.where(w == 0, np.inf, w))
+        distances = np.where(paths.distances == np.iinfo(dtype).max, np.inf, paths.distances) if dtype.startswith("int") else paths.distances
+        np.testing.assert_array_equal(distances, expected)
+        check_predecessors(w, distances, paths.predecessors)
+        alone = shortest_paths(view, method=method, predecessors=False, threads=1)
+        np.testing.assert_array_equal(alone.distances, paths.distances)
+        assert alone.predecessors is None
+        with pytest.raises(tilewright.UnsupportedError, match="predecessors=True"):
+            alone.path(0, 1)
+
+
+def test_other_semirings():
+    w = np.array([[0, 5.0, 1.0], [0, 0, 4.0], [2.0, 0, 0]])
+    assert shortest_paths(w, semiring="max-min").distances[0, 2] == 4
+    assert shortest_paths(w, semiring=tilewright.max_min).path(0, 2) == [0, 1, 2]
+    assert shortest_paths(w > 0, semiring="or-and").distances.all()
+    with pytest.raises(tilewright.UnsupportedError):
+        shortest_paths(w, semiring="plus-times")
+    chain = np.full((4, 4), np.inf)
+    chain[[0, 1, 2], [1, 2, 3]] = 1
+    two = shortest_paths(chain, max_edges=2, predecessors=False).distances
+    assert two[0, 2] == 2 and np.isinf(two[0, 3])
+
+
+def test_cycles_and_what_is_refused():
+    with pytest.raises(tilewright.NegativeCycleError) as caught:
+        shortest_paths(np.array([[0.0, 1.0, np.inf], [np.inf, 0.0, -3.0], [1.0, np.inf, 0.0]]))
+    assert sorted(caught.value.cycle) == [0, 1, 2] and isinstance(caught.value, ValueError)
+    for wrong in [np.ones((2, 3)), np.ones(4), np.ones((2, 2, 2))]:
+        with pytest.raises(tilewright.ShapeError):
+            shortest_paths(wrong)
+    with pytest.raises(TypeError):
+        shortest_paths([[1.0]])
+    with pytest.raises(tilewright.UnsupportedError, match="dijkstra"):
+        shortest_paths(np.ones((2, 2)), method="best")
+    paths = shortest_paths(np.array([[0.0, np.inf], [1.0, 0.0]]))
+    assert paths.path(0, 1) is None and paths.path(1, 0) == [1, 0] and paths.path(0, 0) == [0]
+    assert paths.distance(1, 0) == 1
+    with pytest.raises(tilewright.UnsupportedError):
+        paths.path(0, 2)
+    assert shortest_paths(np.empty((0, 0))).distances.shape == (0, 0)
+
+
+def test_sparse_arrays():
+    sparse = pytest.importorskip("scipy.sparse")
+    stored = sparse.csr_array((np.array([0.0, 3.0, 2.0]), ([0, 1, 2], [1, 2, 0])), shape=(4, 4))
+    paths = shortest_paths(stored)
+    assert paths.distances[0, 2] == 3 and paths.path(0, 2) == [0, 1, 2] and paths.path(0, 3) is None
+    assert shortest_paths(stored.astype("int32")).distances.dtype == np.int32
+
+
+@pytest.mark.parametrize("kind", ["Graph", "DiGraph", "MultiDiGraph"])
+def test_graphs_of_networkx(kind):
+    networkx = pytest.importorskip("networkx")
+    graph = getattr(networkx, kind)()
+    generator = np.random.default_rng(0)
+    names = [f"town {i}" for i in range(20)]
+    graph.add_nodes_from(names)
+    for a, b in generator.integers(0, 20, (60, 2)):
+        if a != b:
+            graph.add_edge(names[a], names[b], weight=int(generator.integers(1, 9)))
+    paths = shortest_paths(graph)
+    expected = dict(networkx.all_pairs_dijkstra_path_length(graph))
+    for a in names:
+        for b in names:
+            assert paths.distance(a, b) == expected[a].get(b, np.inf)
+            route = paths.path(a, b)
+            assert (route is None) == (b not in expected[a])
+            if route:
+                assert route[0] == a and route[-1] == b and all(graph.has_edge(x, y) for x, y in zip(route, route[1:]))
+    hops = shortest_paths(graph, weight="no such attribute")
+    assert hops.distance(*next(iter(graph.edges()))[:2]) == 1
+    with pytest.raises(tilewright.UnsupportedError, match="labels"):
+        paths.path("town 0", "nowhere")
+    assert shortest_paths(networkx.DiGraph([(1, 2)]), semiring="or-and").distance(1, 2)
+
+
+def test_graphs_of_igraph():
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph(n=4, edges=[(0, 1), (1, 2), (0, 2)], directed=True)
+    assert shortest_paths(graph).distances[0, 2] == 1
+    graph.es["weight"] = [1.5, 2, 9]
+    graph.vs["name"] = ["a", "b", "c", "d"]
+    paths = shortest_paths(graph)
+    assert paths.distance("a", "c") == 3.5 and paths.path("a", "c") == ["a", "b", "c"] and paths.path("c", "a") is None
+    assert shortest_paths(graph.as_undirected(combine_edges="min")).path("c", "a") == ["c", "b", "a"]
+
+
+def test_torch_gives_torch():
+    torch = pytest.importorskip("torch")
+    paths = shortest_paths(torch.tensor([[0.0, 3.0, 9.0], [3.0, 0.0, 4.0], [9.0, 4.0, 0.0]]))
+    assert isinstance(paths.distances, torch.Tensor) and paths.path(0, 2) == [0, 1, 2]
+
+
+def closure(n):
+    return float(floyd_warshall(random_weights(n, 0.9)).sum())
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forked_processes():
+    import multiprocessing
+
+    expected = closure(600)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(closure, [600, 600]).get(timeout=60) == [expected] * 2

@@ -1,0 +1,293 @@
+"""Best paths between all pairs of vertices, for matrices and for graphs of other libraries."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Hashable
+from typing import Any
+
+from . import _native
+from ._errors import ElementTypeError, NegativeCycleError, UnsupportedError
+
+# Beginnings, ends and weights.
+_Edges = tuple[list[int], list[int], list[Any]]
+
+__all__ = ["Paths", "floyd_warshall", "shortest_paths"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Paths:
+    """The best paths between all pairs of vertices.
+
+    Attributes
+    ----------
+    distances : array of n x n
+        The weight of the best path from row to column; the semiring's zero where there is none.
+    predecessors : array of n x n, 32-bit integers, or None
+        The vertex before the last on it, or -1 for none.
+    labels : list or None
+        What the vertices are called, in the order of rows and columns; None where they are numbers.
+    """
+
+    distances: Any
+    predecessors: Any
+    labels: list[Any] | None = None
+
+    def _number(self, vertex: Hashable) -> int:
+        if self.labels is None:
+            number = int(vertex)  # type: ignore[call-overload]
+            if not 0 <= number < len(self.distances):
+                raise UnsupportedError(f"there is no vertex {vertex}", "unsupported", f"they are 0 to {len(self.distances) - 1}")
+            return int(number)
+        try:
+            return self._numbers[vertex]
+        except KeyError:
+            raise UnsupportedError(f"there is no vertex {vertex!r}", "unsupported", "give one of `labels`") from None
+
+    @property
+    def _numbers(self) -> dict[Any, int]:
+        known: dict[Any, int] | None = self.__dict__.get("_known")
+        if known is None:
+            known = {label: number for number, label in enumerate(self.labels or [])}
+            object.__setattr__(self, "_known", known)
+        return known
+
+    def distance(self, source: Hashable, target: Hashable) -> Any:
+        """The weight of the best path between two vertices, by their labels."""
+        return self.distances[self._number(source), self._number(target)]
+
+    def path(self, source: Hashable, target: Hashable) -> list[Any] | None:
+        """The vertices of the best path, both ends included; None if there is none.
+
+        Examples
+        --------
+        >>> import numpy, tilewright
+        >>> w = numpy.array([[0, 3, 9], [numpy.inf, 0, 4], [1, numpy.inf, 0]])
+        >>> tilewright.shortest_paths(w).path(0, 2)
+        [0, 1, 2]
+        """
+        if self.predecessors is None:
+            raise UnsupportedError("a path without predecessors", "unsupported", "compute with predecessors=True")
+        first, at = self._number(source), self._number(target)
+        row = self.predecessors[first]
+        stops = [at]
+        while at != first:
+            at = int(row[at])
+            if at < 0:
+                return None
+            stops.append(at)
+        stops.reverse()
+        return stops if self.labels is None else [self.labels[stop] for stop in stops]
+
+
+def shortest_paths(
+    w: Any,
+    *,
+    semiring: str | _native.Semiring = "min-plus",
+    predecessors: bool = True,
+    weight: str = "weight",
+    method: str = "auto",
+    max_edges: int | None = None,
+    threads: int | None = None,
+) -> Paths:
+    """The best paths between all pairs of vertices of a graph.
+
+    Parameters
+    ----------
+    w : array, scipy.sparse array, networkx.Graph or igraph.Graph
+        The graph. In an array, the element in row i and column j is the weight of the edge from i to j, and the semiring's zero (infinity for 'min-plus') is
+        no edge; in a sparse array, what is not stored is no edge.
+    semiring : str or Semiring, default 'min-plus'
+        'min-plus' for shortest paths, 'max-min' for widest, 'max-times' for most reliable, 'or-and' for whether there is one.
+    predecessors : bool, default True
+        Whether to find the paths themselves. They take 4 more bytes for each pair.
+    weight : str, default 'weight'
+        The attribute of edges of NetworkX and igraph; an edge without it weighs 1.
+    method : {'auto', 'dense', 'dijkstra'}, default 'auto'
+        How; the faster one unless given.
+    max_edges : int, optional
+        Edges of a path at most. Needs ``predecessors=False``.
+    threads : int, optional
+        Threads at most.
+
+    Returns
+    -------
+    Paths
+
+    Raises
+    ------
+    NegativeCycleError
+        With the vertices of the cycle.
+
+    Examples
+    --------
+    >>> import numpy, tilewright
+    >>> w = numpy.array([[0, 3, 9], [numpy.inf, 0, 4], [1, numpy.inf, 0]])
+    >>> paths = tilewright.shortest_paths(w)
+    >>> paths.distances
+    array([[0., 3., 7.],
+           [5., 0., 4.],
+           [1., 4., 0.]])
+    >>> paths.path(0, 2)
+    [0, 1, 2]
+    """
+    wishes = {"semiring": semiring, "predecessors": predecessors, "method": method, "max_edges": max_edges, "threads": threads}
+    kind = type(w).__module__.split(".")[0]
+    labels: list[Any] | None = None
+    if kind == "scipy":
+        found = _native.paths_of_edges(*_edges_of_scipy(w), wishes)
+    elif kind == "networkx":
+        labels, edges = _edges_of_networkx(w, weight)
+        found = _native.paths_of_edges(len(labels), _vectors(edges, semiring), wishes)
+    elif kind == "igraph":
+        labels, count, edges = _edges_of_igraph(w, weight)
+        found = _native.paths_of_edges(count, _vectors(edges, semiring), wishes)
+    else:
+        found = _native.paths_of_matrix(w, wishes)
+    distances, stops = found
+    return Paths(_like(w, distances), _like(w, stops), labels)
+
+
+def floyd_warshall(
+    csgraph: Any,
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+    overwrite: bool = False,
+) -> Any:
+    """As `scipy.sparse.csgraph.floyd_warshall`: the same arguments, and the same answer.
+
+    In an array, 0 and infinity and NaN are no edges, as there. Of several shortest paths that of the fewest edges is told, which SciPy's need not be.
+
+    Parameters
+    ----------
+    csgraph : array or scipy.sparse array of n x n
+        The weights of edges.
+    directed : bool, default True
+        Whether edges lead one way only.
+    return_predecessors : bool, default False
+        Whether to return the predecessors, too: -9999 where there is none.
+    unweighted : bool, default False
+        Whether every edge weighs 1.
+    overwrite : bool, default False
+        Whether the distances are written to `csgraph`, if that is an array of float64 in C's order.
+
+    Returns
+    -------
+    array of float64, or a pair of it and an array of int32
+
+    Examples
+    --------
+    >>> import numpy, tilewright
+    >>> tilewright.floyd_warshall(numpy.array([[0, 1, 2], [0, 0, 1], [0, 0, 0]]))
+    array([[ 0.,  1.,  2.],
+           [inf,  0.,  1.],
+           [inf, inf,  0.]])
+    """
+    import numpy
+
+    sparse = type(csgraph).__module__.startswith("scipy.sparse")
+    if sparse:
+        count, (begins, ends, weights) = _edges_of_scipy(csgraph)
+        weights = numpy.asarray(weights, dtype=numpy.float64)
+        kept = numpy.isfinite(weights)
+        begins, ends, weights = begins[kept], ends[kept], weights[kept]
+        if unweighted:
+            weights = numpy.ones_like(weights)
+        if not directed:
+            begins, ends, weights = numpy.concatenate([begins, ends]), numpy.concatenate([ends, begins]), numpy.concatenate([weights, weights])
+    else:
+        if isinstance(csgraph, numpy.ma.MaskedArray):
+            csgraph = csgraph.filled(numpy.inf)
+        w = numpy.array(csgraph, dtype=numpy.float64)
+        w[(w == 0) | ~numpy.isfinite(w)] = numpy.inf
+        if unweighted:
+            w[numpy.isfinite(w)] = 1
+        w = w if directed else numpy.minimum(w, w.T)
+    wishes = {"semiring": "min-plus", "predecessors": return_predecessors, "method": "auto", "max_edges": None, "threads": None}
+    try:
+        found = _native.paths_of_edges(count, (begins, ends, weights), wishes) if sparse else _native.paths_of_matrix(w, wishes)
+    except NegativeCycleError as error:
+        csgraph_module = sys.modules.get("scipy.sparse.csgraph")
+        if csgraph_module is None:
+            raise
+        # What callers of SciPy's function catch.
+        raise csgraph_module.NegativeCycleError(str(error)) from error
+    distances = numpy.asarray(found[0])
+    if overwrite and not sparse and isinstance(csgraph, numpy.ndarray) and csgraph.dtype == numpy.float64 and csgraph.flags.c_contiguous:
+        csgraph[...] = distances
+        distances = csgraph
+    if not return_predecessors:
+        return distances
+    stops = numpy.asarray(found[1])
+    stops[stops < 0] = -9999
+    return distances, stops
+
+
+def _edges_of_scipy(graph: Any) -> tuple[int, tuple[Any, Any, Any]]:
+    """The stored elements of a sparse array; those at one place are added up, as everywhere in SciPy."""
+    rows, columns = graph.shape
+    if rows != columns:
+        from ._errors import ShapeError
+
+        raise ShapeError(f"W is {rows}x{columns}, but a graph has as many rows as columns", "not-square", None)
+    graph = graph.tocsr()
+    if not graph.has_canonical_format:
+        graph = graph.copy()
+        graph.sum_duplicates()
+    triples = graph.tocoo()
+    return rows, (triples.row.astype("int64"), triples.col.astype("int64"), triples.data)
+
+
+def _edges_of_networkx(graph: Any, weight: str) -> tuple[list[Any], _Edges]:
+    labels = list(graph.nodes)
+    numbers = {label: number for number, label in enumerate(labels)}
+    begins, ends, weights = [], [], []
+    for source, target, value in graph.edges(data=weight, default=1):
+        begins.append(numbers[source])
+        ends.append(numbers[target])
+        weights.append(value)
+    return labels, _both_ways(begins, ends, weights, graph.is_directed())
+
+
+def _edges_of_igraph(graph: Any, weight: str) -> tuple[list[Any] | None, int, _Edges]:
+    pairs = graph.get_edgelist()
+    weights = list(graph.es[weight]) if weight in graph.es.attributes() else [1] * len(pairs)
+    edges = _both_ways([source for source, _ in pairs], [target for _, target in pairs], weights, graph.is_directed())
+    labels = list(graph.vs["name"]) if "name" in graph.vs.attributes() else None
+    return labels, graph.vcount(), edges
+
+
+def _both_ways(begins: list[int], ends: list[int], weights: list[Any], directed: bool) -> _Edges:
+    return (begins, ends, weights) if directed else (begins + ends, ends + begins, weights + weights)
+
+
+def _vectors(edges: _Edges, semiring: str | _native.Semiring) -> tuple[Any, Any, Any]:
+    """Beginnings, ends and weights as arrays: booleans for 'or-and', otherwise float64."""
+    import numpy
+
+    begins, ends, values = edges
+    name = semiring if isinstance(semiring, str) else semiring.name
+    weights = numpy.asarray(values)
+    if name == "or-and":
+        weights = numpy.ones(len(values), dtype=bool) if weights.dtype.kind != "b" else weights
+    elif weights.dtype.kind not in "iuf":
+        if len(values):
+            raise ElementTypeError("an edge whose weight is no number", "dtype-mismatch", "weights are numbers; an edge without one weighs 1")
+        weights = numpy.asarray([], dtype=numpy.float64)
+    else:
+        weights = weights.astype(numpy.float64)
+    return numpy.asarray(begins, dtype=numpy.int64), numpy.asarray(ends, dtype=numpy.int64), weights
+
+
+def _like(w: Any, matrix: Any) -> Any:
+    """A matrix of the library as an array of that of `w`."""
+    if matrix is None:
+        return None
+    import numpy
+
+    array = numpy.asarray(matrix)
+    if type(w).__module__.split(".")[0] == "torch":
+        return sys.modules["torch"].from_numpy(array)
+    return array
