@@ -59,17 +59,17 @@ def test_an_operand_that_its_owner_forgets_stays():
 
 
 def test_operands_cannot_be_moved_meanwhile():
-    a = np.ones((900, 900))
+    a = np.ones((400, 400))
     thread = threading.Thread(target=lambda: matmul(a, a, semiring="min-plus", backend="reference"))
     thread.start()
     refused = 0
     while thread.is_alive():
         try:
-            a.resize((900, 900), refcheck=False)
+            a.resize((400, 400), refcheck=False)
         except (ValueError, BufferError):
             refused += 1
     thread.join()
-    assert a.shape == (900, 900)
+    assert a.shape == (400, 400)
 
 
 def product(n):
@@ -99,7 +99,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-@pytest.mark.parametrize(("n", "backend"), [(14000, "cpu"), (3000, "reference"), (900, "emulator")])
+@pytest.mark.parametrize(("n", "backend"), [(8000, "cpu"), (3000, "reference"), (900, "emulator")])
 def test_ctrl_c_ends_a_product(n, backend):
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, str(n), backend], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"

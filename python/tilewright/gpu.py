@@ -180,9 +180,9 @@ class Explanation:
     @property
     def counters(self) -> dict[str, list[Any]]:
         """The counters of each line of source as columns: ``pandas.DataFrame(explanation.counters)`` is a table of them."""
-        lines = self.data.get("lines") or []
-        names = [name for name, value in (lines[0].items() if lines else []) if not isinstance(value, (dict, list))]
-        return {name: [line.get(name) for line in lines] for name in names}
+        rows = [_flat(line) for line in self.data.get("lines") or []]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name) for row in rows] for name in names}
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -200,6 +200,17 @@ class Explanation:
     def _repr_html_(self) -> str:
         # A frame of its own: neither the notebook's styles nor its policy for scripts reach into it.
         return f'<iframe srcdoc="{html.escape(self.page)}" sandbox="allow-scripts" style="width: 100%; height: 48rem; border: 0" title="report of a kernel"></iframe>'
+
+
+def _flat(line: Mapping[str, Any]) -> dict[str, Any]:
+    """One level: `global_load_sectors` for the sectors of the global loads."""
+    flat: dict[str, Any] = {}
+    for name, value in line.items():
+        if isinstance(value, Mapping):
+            flat.update({f"{name}_{part}": number for part, number in value.items() if not isinstance(number, (list, dict))})
+        elif not isinstance(value, list):
+            flat[name] = value
+    return flat
 
 
 def explain(
