@@ -2,7 +2,7 @@
 
 import numpy as np
 
-ADD = {"plus": np.add, "min": np.minimum, "max": np.maximum, "or": np.logical_or}
+ADD = {"plus": np.add, "min": np.minimum, "max": np.maximum, "or": np.logical_or, "log": np.logaddexp}
 MULTIPLY = {"times": np.multiply, "plus": np.add, "min": np.minimum, "max": np.maximum, "and": np.logical_and}
 
 

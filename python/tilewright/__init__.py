@@ -39,6 +39,8 @@ min_times = Semiring("min-times")
 max_min = Semiring("max-min")
 min_max = Semiring("min-max")
 or_and = Semiring("or-and")
+if "log-plus" in Semiring.NAMES:
+    log_plus = Semiring("log-plus")
 
 __all__ = [
     "BestBlock",
