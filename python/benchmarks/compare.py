@@ -1,6 +1,6 @@
 """Tilewright beside NumPy and SciPy, in one run: `python python/benchmarks/compare.py [SIZE ...]`.
 
-Competitors take turns, and the median of their times counts. Threads are those that each takes by default.
+Competitors take turns with pauses between, and the median of their times counts. Threads are those that each takes by default.
 """
 
 from __future__ import annotations
@@ -16,18 +16,26 @@ import numpy as np
 import tilewright
 
 
-def medians(calls: dict[str, Callable[[], object]], seconds: float = 1.0, most: int = 200) -> dict[str, float]:
-    """The median time of each call; they take turns until all have had `seconds` each, and three turns."""
-    for call in calls.values():
-        call()
+# Threads of OpenBLAS look out for work for some time after a product, and take a competitor's processor while they do.
+PAUSE = 0.05
+
+
+def medians(calls: dict[str, Callable[[], object]], turns: int = 7, turn: float = 0.03) -> dict[str, tuple[float, float]]:
+    """The median time of each call, and the shortest; they take turns of some calls each, with pauses between."""
     times: dict[str, list[float]] = {name: [] for name in calls}
-    end = time.perf_counter() + seconds * len(calls)
-    while min(map(len, times.values())) < 3 or (time.perf_counter() < end and max(map(len, times.values())) < most):
+    for _ in range(turns):
         for name, call in calls.items():
-            begin = time.perf_counter()
+            time.sleep(PAUSE)
             call()
-            times[name].append(time.perf_counter() - begin)
-    return {name: statistics.median(taken) for name, taken in times.items()}
+            end = time.perf_counter() + turn
+            while True:
+                begin = time.perf_counter()
+                call()
+                now = time.perf_counter()
+                times[name].append(now - begin)
+                if now > end:
+                    break
+    return {name: (statistics.median(taken), min(taken)) for name, taken in times.items()}
 
 
 def overhead() -> None:
@@ -47,7 +55,7 @@ def overhead() -> None:
         calls["matmul of torch"] = loop(lambda: tilewright.matmul(t, t))
     except ImportError:
         pass
-    for name, seconds in medians(calls, 0.5).items():
+    for name, (seconds, _) in medians(calls).items():
         print(f"call of a 2 x 2 product: {name:18} {seconds / turns * 1e6:8.2f} us")
 
 
@@ -56,8 +64,9 @@ def products(sizes: list[int]) -> None:
         for n in sizes:
             a, b = (np.random.default_rng(seed).random((n, n), dtype=dtype) for seed in (0, 1))
             out = np.empty((n, n), dtype)
-            found = medians({"tilewright": lambda: tilewright.matmul(a, b, out=out), "numpy": lambda: np.matmul(a, b, out=out)}, most=2000)
-            print(f"plus-times {dtype} {n:5}: {2 * n**3 / found['tilewright'] / 1e9:8.1f} GFLOP/s, NumPy {2 * n**3 / found['numpy'] / 1e9:8.1f}, ratio {found['numpy'] / found['tilewright']:.2f}")
+            found = medians({"tilewright": lambda: tilewright.matmul(a, b, out=out), "numpy": lambda: np.matmul(a, b, out=out)})
+            (ours, fastest), (theirs, best) = found["tilewright"], found["numpy"]
+            print(f"plus-times {dtype} {n:5}: {2 * n**3 / ours / 1e9:8.1f} GFLOP/s, NumPy {2 * n**3 / theirs / 1e9:8.1f}, ratio {theirs / ours:.2f} (fastest calls: {best / fastest:.2f})")
 
 
 def shortest(n: int) -> None:
@@ -72,8 +81,9 @@ def shortest(n: int) -> None:
         return out
 
     np.testing.assert_array_equal(rows(), tilewright.matmul(a, b, semiring="min-plus"))
-    found = medians({"tilewright": lambda: tilewright.matmul(a, b, semiring="min-plus"), "numpy": rows})
-    print(f"min-plus float32 {n}: {found['tilewright']:.4f} s, NumPy {found['numpy']:.3f} s, {found['numpy'] / found['tilewright']:.0f} times")
+    found = medians({"tilewright": lambda: tilewright.matmul(a, b, semiring="min-plus"), "numpy": rows}, turns=5)
+    (ours, _), (theirs, _) = found["tilewright"], found["numpy"]
+    print(f"min-plus float32 {n}: {ours:.4f} s, NumPy {theirs:.3f} s, {theirs / ours:.0f} times")
 
 
 def paths(n: int) -> None:

@@ -28,8 +28,40 @@ from ._errors import (
     UnsupportedError,
 )
 from ._native import Semiring, __version__, kernel_names, matmul
-from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
-from .paths import Paths, floyd_warshall, shortest_paths
+
+# Type checkers read this; what is behind it is imported when it is first used, because it takes longer than all the rest.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
+    from .paths import Paths, floyd_warshall, shortest_paths
+
+_LATER = {
+    "BestBlock": "gpu",
+    "Explanation": "gpu",
+    "Occupancy": "gpu",
+    "best_block": "gpu",
+    "explain": "gpu",
+    "gpus": "gpu",
+    "occupancy": "gpu",
+    "Paths": "paths",
+    "floyd_warshall": "paths",
+    "shortest_paths": "paths",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'tilewright' has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 plus_times = Semiring("plus-times")
 min_plus = Semiring("min-plus")
@@ -39,8 +71,9 @@ min_times = Semiring("min-times")
 max_min = Semiring("max-min")
 min_max = Semiring("min-max")
 or_and = Semiring("or-and")
-if "log-plus" in Semiring.NAMES:
-    log_plus = Semiring("log-plus")
+# Semirings that the library has beyond these.
+for _name in Semiring.NAMES:
+    globals().setdefault(_name.replace("-", "_"), Semiring(_name))
 
 __all__ = [
     "BestBlock",
