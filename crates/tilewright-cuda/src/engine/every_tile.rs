@@ -14,7 +14,7 @@ use tilewright_core::{
     DType, Element, Joining, Layout, MatMut, MatRef, PlusTimes, Problem, Semiring, SemiringId, Update, Value,
     bf16, f16, reference,
 };
-use tilewright_kernels::{Alignment, Buffer, Request, Target, Variant, find};
+use tilewright_kernels::{Alignment, Buffer, Request, Target, find};
 
 /// The elements of a matrix and of the gaps in it.
 struct Operand<T> {
