@@ -33,7 +33,7 @@ __device__ Acc word_at(const E* from, bool is_b, long long side_stride, long lon
             }
             return word;
         }
-#pragma unroll 8
+#pragma unroll
         for (int t = 0; t < TERMS; ++t)
             if (t < terms && from[t * k_stride]) word |= 1u << t;
         return word;

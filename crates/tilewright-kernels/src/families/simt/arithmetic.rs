@@ -16,6 +16,9 @@ pub(crate) struct Arithmetic {
     /// Whether it is right for plain elements alone: floats whose order is that of their bits. The packing looks, and a second launch is
     /// there for others.
     pub looks: bool,
+    /// Whether all steps of a tile are written out: where one instruction computes a term, or is one of three that compute two, they fit
+    /// into the instruction cache (17.3 T terms/s in place of 15.6 for i32).
+    pub whole: bool,
     /// Words computed in the time of one number, one term at a time.
     pub gain: f64,
 }
@@ -41,14 +44,15 @@ impl Arithmetic {
 
 /// A number a word, one term at a time: right for every variant, layout and GPU.
 pub(crate) const NUMBERS: Arithmetic =
-    Arithmetic { words: Words::Numbers, pairs: false, looks: false, gain: 1.0 };
+    Arithmetic { words: Words::Numbers, pairs: false, looks: false, whole: false, gain: 1.0 };
 
 /// The ways to compute a product on its GPU.
 pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd};
     let variant = request.variant();
     let plain = NUMBERS;
-    let with = |words, pairs, looks, gain| Arithmetic { words, pairs, looks, gain };
+    let with = |words, pairs, looks, gain| Arithmetic { words, pairs, looks, whole: false, gain };
+    let whole = |arithmetic| Arithmetic { whole: true, ..arithmetic };
     if request.form == Form::Plain {
         return vec![plain];
     }
@@ -56,11 +60,11 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     let fused = ((9, 0)..(12, 0)).contains(&request.target.compute_capability);
     // Measured on an H200.
     match (variant.semiring, variant.dtype) {
-        (OrAnd, _) => vec![plain, with(Words::Bits, false, false, 1.17)],
+        (OrAnd, _) => vec![plain, whole(with(Words::Bits, false, false, 1.17))],
         _ if !fused => vec![plain],
         (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => vec![plain, with(Words::Halves, true, false, 1.14)],
-        (MinPlus | MaxPlus, DType::I16) => vec![plain, with(Words::Halves, false, false, 1.17)],
-        (MinPlus | MaxPlus, DType::I32) => vec![with(Words::Numbers, true, false, 1.27)],
+        (MinPlus | MaxPlus, DType::I16) => vec![plain, whole(with(Words::Halves, false, false, 1.17))],
+        (MinPlus | MaxPlus, DType::I32) => vec![whole(with(Words::Numbers, true, false, 1.27))],
         (MinPlus | MaxPlus | MaxTimes | MinTimes, DType::F32) => {
             vec![plain, with(Words::Numbers, true, true, 1.23)]
         }

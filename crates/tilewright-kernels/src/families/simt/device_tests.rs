@@ -124,8 +124,9 @@ fn product(recipe: &Recipe) -> &Launch {
 /// The tile that was chosen.
 fn tile(recipe: &Recipe) -> Tile {
     let request = recipe.request().unwrap();
-    let name = product(recipe).program.name.split('.').nth(3).unwrap();
-    let is_chosen = |tile: &&Tile| tile.id().map(|x| x.to_string()).join("x") == name;
+    let name = &product(recipe).program.name;
+    let is_chosen =
+        |tile: &&Tile| name.contains(&format!(".{}.", tile.id().map(|x| x.to_string()).join("x")));
     *menu::tiles(request.variant()).iter().find(is_chosen).unwrap()
 }
 

@@ -233,7 +233,8 @@ impl Plan {
         let pairs = arithmetic.pairs && turn != Turn::WhereOdd;
         let vectors = self.writes_vectors(request, words);
         let is_plain = request.form == Form::Plain;
-        let (unrolled, copy_step) = (tile.unrolled, tile.copy_step[usize::from(!vectors)]);
+        let copy_step = tile.copy_step[usize::from(!vectors)];
+        let unrolled = if arithmetic.whole { tile.k } else { tile.unrolled };
         let constants = [
             ("TILE_M", tile.block[0]),
             ("TILE_N", tile.block[1]),

@@ -35,6 +35,8 @@ constexpr int VECTORS_M = THREAD_M / WIDTH, VECTORS_N = THREAD_N / WIDTH;
 constexpr int WARPS_M = TILE_M / WARP_M, WARPS_N = TILE_N / WARP_N;
 constexpr int SLICE = WARPS_M * WARPS_N * 32, THREADS = SLICE * SLICES;
 constexpr int STEPS = TILE_K / SLICES;  // steps of k that a slice of the block takes of every tile
+// A tile whose steps are not all written out does not write out all copies either: they, too, take registers.
+constexpr int COPIES_AT_ONCE = PLAIN ? 1 : UNROLLED * (1 + PAIRS) < STEPS ? 8 : 64;
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 lanes");
 static_assert(COPY_STEP < STEPS, "a tile's copies start while it is computed");
 static_assert(!PAIRS || (!PREFETCH && STEPS % 2 == 0 && COPY_STEP % 2 == 0), "steps go in pairs");
@@ -90,10 +92,10 @@ template <int SIDE, int COPY> struct Operand {
             return !CHECKED || (s < side_left && kk < k_left);
         };
         if constexpr (!WIDENS) {
-            UNROLL
+#pragma unroll COPIES_AT_ONCE
             for (int c = 0; c < COPIES; ++c) copy_async<BYTES>(to + c * SHARED_STEP, next + c * step, is_inside(c));
         } else {
-            constexpr int AT_ONCE = PLAIN ? 1 : COPIES;  // under way together
+            constexpr int AT_ONCE = COPIES < COPIES_AT_ONCE ? COPIES : COPIES_AT_ONCE;  // under way together
             UNROLL
             for (int first = 0; first < COPIES; first += AT_ONCE) {
                 Acc value[AT_ONCE];
