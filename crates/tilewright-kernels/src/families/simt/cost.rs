@@ -34,10 +34,20 @@ impl Work {
         Self { n: self.n.div_ceil(words.columns()), k: self.k.div_ceil(words.terms()), words, ..self }
     }
 
-    /// Elements of A and of B.
-    fn elements(&self) -> [f64; 2] {
-        let k = f64::from(self.k) * f64::from(self.words.terms());
-        [f64::from(self.m) * k, f64::from(self.n) * f64::from(self.words.columns()) * k]
+    /// Bytes of A or B.
+    fn operand_bytes(&self, operand: usize) -> f64 {
+        let columns = if operand == 1 { self.words.columns() } else { 1 };
+        let elements = f64::from(columns) * f64::from(self.words.terms()) * self.words_of(operand);
+        elements * self.variant.dtype.size() as f64
+    }
+
+    /// Bytes of A or B when it is packed.
+    fn packed_bytes(&self, operand: usize) -> f64 {
+        self.words_of(operand) * self.sum_bytes() as f64
+    }
+
+    fn words_of(&self, operand: usize) -> f64 {
+        f64::from([self.m, self.n][operand]) * f64::from(self.k)
     }
 
     /// Bytes per cycle that the target moves to and from memory.
@@ -150,22 +160,17 @@ impl Candidate {
         waves * wave(k_split) + lockstep * tail + (1.0 - lockstep) * (tail + even) / 2.0
     }
 
-    /// Every operand read once, the result written once.
+    /// Every operand read once as it is or as it was packed, the result written once.
     fn traffic(&self, work: &Work) -> f64 {
         let results = f64::from(work.m) * f64::from(work.n) * f64::from(work.words.columns());
-        let read = work.elements().iter().sum::<f64>() * work.variant.dtype.size() as f64;
         let written = results * work.variant.output().size() as f64;
-        (read + written) * work.batch as f64 / work.bandwidth()
+        let read = |i: usize| if self.packed[i] { work.packed_bytes(i) } else { work.operand_bytes(i) };
+        (read(0) + read(1) + written) * work.batch as f64 / work.bandwidth()
     }
 
     fn packing(&self, work: &Work) -> f64 {
-        let words = [f64::from(work.m), f64::from(work.n)].map(|side| side * f64::from(work.k));
         let start = work.target.relative_clock() * PACK;
-        let one = |i: usize| {
-            let bytes =
-                work.elements()[i] * work.variant.dtype.size() as f64 + words[i] * work.sum_bytes() as f64;
-            start + bytes / work.bandwidth()
-        };
+        let one = |i: usize| start + (work.operand_bytes(i) + work.packed_bytes(i)) / work.bandwidth();
         (0..2).filter(|&i| self.packed[i]).map(one).sum()
     }
 
