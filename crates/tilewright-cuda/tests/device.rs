@@ -257,7 +257,7 @@ fn parts_of_matrices_on_the_device_are_multiplied_over_every_semiring_and_type()
     let Some(engine) = gpu() else { return };
     // Compiling takes a second each: then every third pair.
     let step = if tilewright_cuda::Nvrtc::find().is_ok() { 3 } else { 1 };
-    let pairs = SemiringId::ALL.iter().flat_map(|&s| s.dtypes().iter().map(move |&dtype| (s, dtype)));
+    let pairs = tilewright_kernels::Variant::ALL.iter().map(|variant| (variant.semiring, variant.dtype));
     let pairs = pairs.step_by(step);
     for (number, (semiring, dtype)) in pairs.enumerate() {
         let joining = if number % 2 == 0 { Joining::Accumulate } else { Joining::Replace };

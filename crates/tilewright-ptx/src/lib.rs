@@ -39,11 +39,11 @@ mod tests {
         }
     }
 
-    /// All semirings on all types are to fit into half a megabyte.
+    /// All semirings on all types, products and closures, are to fit into two thirds of a megabyte.
     #[test]
     fn programs_are_small() {
         let bytes = include_bytes!("../programs.archive").len();
         let largest = SHIPPED.entries().iter().map(|entry| entry.bytes.len()).max();
-        assert!(bytes < 500_000 && largest < Some(20_000), "{bytes} bytes, the largest {largest:?}");
+        assert!(bytes < 666_000 && largest < Some(20_000), "{bytes} bytes, the largest {largest:?}");
     }
 }

@@ -177,7 +177,7 @@ mod tests {
         let tunings = Tunings::new(home.path().join("tunings"));
         let (asked, h200) = (request(1000), device("NVIDIA H200"));
         assert_eq!((tunings.find(&asked, &h200, CUDA), tunings.list()), (None, Vec::new()));
-        let way = Way { tile: [64, 128, 16, 8, 8, 1], pack: [true, false], splits: Some(3) };
+        let way = Way { tile: [64, 128, 32, 8, 8, 1], pack: [true, false], splits: Some(3) };
         let kept = tunings.store((&asked, &h200, CUDA), way, [1e-4, 1.2e-4]).expect("stored");
         assert_eq!(tunings.find(&asked, &h200, CUDA), Some(way));
         assert_eq!(tunings.list(), [kept]);

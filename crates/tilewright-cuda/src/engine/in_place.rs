@@ -15,11 +15,13 @@ pub type Select<'a> = dyn Fn(Request) -> Result<Recipe, Error> + 'a;
 /// ```
 /// use tilewright_core::{Layout, MatRef, SemiringId};
 /// use tilewright_cuda::{Engine, InPlace, choose};
+/// use tilewright_kernels::{Form, Request};
 /// let engine = Engine::emulated(tilewright_arch::Device::find("a6000").unwrap().into())?;
 /// let inf = f32::INFINITY;
 /// let weights = [0.0, 3.0, 9.0, inf, 0.0, 4.0, 1.0, inf, 0.0];
 /// let mut d = engine.upload(MatRef::new(&weights, Layout::row_major(3, 3))?)?;
-/// let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0, &|request| choose(&request))?;
+/// let plain = |request| choose(&Request { form: Form::Plain, ..request }); // needs no compiler
+/// let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0, &plain)?;
 /// paths.close(0..2)?;
 /// paths.pass(0..2, 2..3)?;
 /// paths.close(2..3)?;
