@@ -81,7 +81,7 @@ pub fn numbers<T: Element>(count: usize, salt: usize, variant: Variant, one_sign
     };
     let number = |_: usize, i: usize| match (absent, (i + salt) % 17) {
         (Some(absent), 3) => absent,
-        (_, at @ (5 | 7 | 9 | 11)) if special.is_some() && i % 3 == 0 => {
+        (_, at @ (5 | 7 | 9 | 11)) if special.is_some() && i.is_multiple_of(3) => {
             special.unwrap_or_default()[at / 2 - 2]
         }
         _ => f64::from(((i * 7 + salt * 5 + i * i % 13) % 31 % most) as i32 + least),
