@@ -177,7 +177,7 @@ fn an_interrupt_while_computing_ends_at_once() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The second note says that reading is over; the reference takes seconds from here.
+    // Before the second note, which says that reading is over, the product has begun to end by itself. It takes seconds from here.
     let mut err = child.stderr.take().unwrap();
     let mut text = Vec::new();
     while text.iter().filter(|&&b| b == b'\n').count() < 2 {

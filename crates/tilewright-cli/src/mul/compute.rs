@@ -20,8 +20,13 @@ pub struct Computed {
     pub report: Option<Report>,
 }
 
-/// Computes every product.
-pub fn run(inputs: &Inputs, args: &Mul, common: &Common) -> Result<Computed, Failure> {
+/// Computes every product, until an end is asked for.
+pub fn run(
+    inputs: &Inputs,
+    args: &Mul,
+    common: &Common,
+    deferred: &interrupt::Deferred,
+) -> Result<Computed, Failure> {
     let shapes = &inputs.shapes;
     let pair_ops = shapes.m as f64 * shapes.n as f64 * shapes.k as f64 * shapes.count() as f64;
     if args.backend == Backend::Emulator && pair_ops > MOST_EMULATED {
@@ -33,8 +38,6 @@ pub fn run(inputs: &Inputs, args: &Mul, common: &Common) -> Result<Computed, Fai
     let gpu = args.gpu.as_deref().map(|name| gpu_named(name, common)).transpose()?;
     let progress = Progress::new(pair_ops.min(u64::MAX as f64) as u64);
     let count = |terms| progress.add(terms);
-    // The product ends by itself, and an emulated kernel says where it was.
-    let deferred = interrupt::Deferred::new();
     let options = Options {
         backend: args.backend,
         threads: args.threads,

@@ -41,8 +41,8 @@ impl Question<'_> {
             && self.args.repeat == 1
             && self.plan.method == Method::Dense
             && graph.is_matrix();
-        self.check_memory(graph, in_place)?;
         let deferred = interrupt::Deferred::new();
+        self.check_memory(graph, in_place)?;
         let progress = Progress::new((self.plan.work * f64::from(self.args.repeat)) as u64);
         let count = |work| progress.add(work);
         let options = Options {
