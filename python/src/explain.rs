@@ -44,13 +44,12 @@ pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>
     let arrays: HashMap<String, HostArray> = arrays.collect::<PyResult<_>>()?;
     let load = |name: &str| arrays.get(name).cloned().ok_or_else(|| unknown_argument(name));
     let request = Request {
-        gpu: gpu.clone(),
         entry: launch.entry,
         grid: launch.grid,
         block: launch.block,
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: launch.arguments,
-        load: &load,
+        ..Request::new(gpu.clone(), &load)
     };
     let case = match kernel.extension() {
         Some(_) => Case::of_file(&kernel, &request),
@@ -68,7 +67,7 @@ pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>
 }
 
 fn tell(py: Python<'_>, explained: Explained) -> PyResult<Told> {
-    let Explained { explanation, recording, curves, arrays } = explained;
+    let Explained { explanation, recording, curves, arrays, .. } = explained;
     let unwritten = |error: serde_json::Error| exception(py, "device", &format!("the report: {error}"), None);
     let exhibit = html::Exhibit { explanation: &explanation, recording: &recording, curves: Some(curves) };
     let page = html::page(&[exhibit]).map_err(unwritten)?;
@@ -93,13 +92,17 @@ fn copied(py: Python<'_>, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Hos
 }
 
 fn given_back(py: Python<'_>, array: HostArray) -> PyResult<Owned> {
-    let mut matrix = DynMatrix::zeros(array.dtype, array.rows, array.columns).or_raise(py)?;
+    let unknown = || {
+        let message = format!("the array {} has elements of type {}", array.name, array.element);
+        exception(py, "unsupported", &message, Some("arrays of Python have numbers of numpy's signed types"))
+    };
+    let (dtype, columns) = (array.element.dtype().ok_or_else(unknown)?, array.columns());
+    let mut matrix = DynMatrix::zeros(dtype, array.rows(), columns).or_raise(py)?;
     let mut target: DynMut<'_> = matrix.as_mut();
-    for (index, element) in array.bytes.chunks_exact(array.dtype.size()).enumerate() {
-        let bytes =
-            if array.dtype == tilewright::DType::Bool { &[u8::from(element != [0])] } else { element };
+    for (index, element) in array.bytes.chunks_exact(dtype.size()).enumerate() {
+        let bytes = if dtype == tilewright::DType::Bool { &[u8::from(element != [0])] } else { element };
         // SAFETY: every pattern is a number, and a boolean was made 0 or 1.
-        unsafe { target.set_bytes(index / array.columns, index % array.columns, bytes) };
+        unsafe { target.set_bytes(index / columns, index % columns, bytes) };
     }
     Ok(Owned::new(matrix))
 }

@@ -166,6 +166,88 @@ fn errors_in_the_kernel_give_code_1() {
 }
 
 #[test]
+fn arrays_go_to_files_and_are_compared() {
+    let desk = desk();
+    desk.ok(&format!("explain reverse.ptx {LAUNCH} --out output=y.npy --out input=all.npz:x --out output=all.npz:y --out output=y.csv"));
+    // The array is a vector of 256; the archive has both.
+    let run = desk.ok(&format!(
+        "explain reverse.ptx {LAUNCH} --expect output=y.npy --expect output=all.npz:y --expect output=y.csv --expect input=all.npz:x"
+    ));
+    assert_eq!(run.matches("ok output is as expected, 256 elements").count(), 3, "{run}");
+    assert!(run.contains("ok input is as expected"), "{run}");
+    // 0.5 (32 (i % 8)), backwards.
+    assert!(desk.get("y.csv").starts_with("112.0,96.0,80.0"), "{}", desk.get("y.csv"));
+
+    let numbers = desk.get("y.csv").replacen("112.0", "112.5", 1).replacen("96.0", "nan", 1);
+    desk.put("other.csv", &numbers);
+    let line = format!("explain reverse.ptx {LAUNCH} --expect output=other.csv");
+    let run = desk.run(&line);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    let words = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("output differs in 2 of 256 elements: output[0] is 112.0, expected 112.5, output[1] is 96.0, expected NaN"),
+        "{words}"
+    );
+    assert!(run.err.contains("not as expected: output"), "{}", run.err);
+    desk.put("near.csv", &desk.get("y.csv").replacen("112.0", "112.5", 1));
+    let line = line.replace("other.csv", "near.csv");
+    assert_eq!(desk.run(&format!("{line} --tolerance 1e-3")).code, Some(1));
+    desk.ok(&format!("{line} --tolerance 0.01"));
+}
+
+#[test]
+fn results_in_json_are_those_asked_for() {
+    let desk = desk();
+    let report = desk.json(&format!("explain reverse.ptx {LAUNCH}"));
+    assert!(!keys(&report).contains(&"arrays") && !keys(&report).contains(&"expected"));
+    let run = desk.run(&format!(
+        "explain reverse.ptx --compare reverse.ptx {LAUNCH} --values output --expect input=f32[256]:range --expect output=f32[256]:48 --format json"
+    ));
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    for report in [&report, &report["compared_with"]] {
+        let array = &report["arrays"][0];
+        assert_eq!(
+            (&array["name"], &array["type"], &array["shape"][0]),
+            (&"output".into(), &"f32".into(), &256.into())
+        );
+        assert_eq!(array["values"].as_array().unwrap()[..3], [112.0, 96.0, 80.0]);
+        let [input, output] = [&report["expected"][0], &report["expected"][1]];
+        assert_eq!((&input["different"], &input["largest_error"]), (&0.into(), &0.0.into()));
+        assert_eq!((&output["different"], &output["elements"]), (&224.into(), &256.into()));
+        assert_eq!(output["first"][0], serde_json::json!({"index": [0], "found": 112.0, "expected": 48.0}));
+    }
+}
+
+#[test]
+fn results_that_cannot_be_had_are_refused_before_the_launch() {
+    let desk = desk();
+    for (options, code, words) in [
+        ("--expect y=f32[256]", 2, "the launch has none of this name"),
+        ("--expect output=f32[255]", 2, "f32[256], and f32[255] is expected"),
+        ("--expect output=absent.npy", 3, "absent.npy"),
+        ("--values y", 2, "it has input, output"),
+        ("--out y=y.npy", 2, "none of this name"),
+        ("--out output=y.txt", 3, "unknown file type"),
+        ("--out output=no/y.npy", 3, "no/y.npy"),
+        ("--out output=y.npy --out input=y.npy", 2, "both write to"),
+        ("--tolerance 1", 2, "--expect"),
+        ("--expect output=f32[256] --tolerance -1", 2, "no finite number"),
+    ] {
+        let run = desk.run(&format!("explain reverse.ptx {LAUNCH} {options}"));
+        assert_eq!(run.code, Some(code), "{options}: {}", run.err);
+        assert!(run.err.contains(words), "{options}: {}", run.err);
+        assert!(run.out.is_empty(), "{options}");
+    }
+    // A launch that fails gives no results, and leaves files alone.
+    let launch = LAUNCH.replace("output=f32[256]", "output=f32[255]");
+    let run = desk.run(&format!("explain reverse.ptx {launch} --out output=y.npy --values output"));
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.err.contains("y.npy not written: the launch had errors"), "{}", run.err);
+    assert!(!desk.file("y.npy").exists() && !run.out.contains("results"));
+}
+
+#[test]
 fn two_kernels_side_by_side() {
     let desk = desk();
     desk.put("straight.ptx", &KERNEL.replace("shl.b32 %r4, %r1, 3", "shl.b32 %r4, %r1, 2"));

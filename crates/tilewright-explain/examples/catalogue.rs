@@ -8,21 +8,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = Gpu { name: device.name.into(), limits: device.limits()?, device: Some(device) };
     let mut all: Vec<Explained> = Vec::new();
     for name in std::env::args().skip(1) {
-        let request = Request {
-            gpu: gpu.clone(),
-            entry: None,
-            grid: None,
-            block: None,
-            dynamic_shared_memory: None,
-            arguments: Vec::new(),
-            load: &|file| {
-                Err(tilewright_core::ErrorKind::Io {
-                    path: file.into(),
-                    source: std::io::ErrorKind::NotFound.into(),
-                }
-                .into())
-            },
+        let no_files = |file: &str| {
+            let source = std::io::ErrorKind::NotFound.into();
+            Err(tilewright_core::ErrorKind::Io { path: file.into(), source }.into())
         };
+        let request = Request::new(gpu.clone(), &no_files);
         let explained = Case::of_kernel(tilewright_kernels::find(&name)?, &request)?.explain(&gpu)?;
         eprintln!("{}", text::report(&explained.explanation, 80));
         all.push(explained);

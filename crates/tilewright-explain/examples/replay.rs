@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use tilewright_arch::Device;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
-use tilewright_explain::{Argument, Array, Case, Explained, Gpu, Launch, Request};
+use tilewright_explain::{Argument, Array, Case, ElementType, Explained, Gpu, Launch, Number, Request};
 use tilewright_kernels::{Family, Kernel, kernels};
 
 /// Sums are rounded in another order where an assembler fuses or reorders; a wrong kernel is off by far more.
@@ -77,19 +77,11 @@ fn for_each(
 }
 
 fn case(kernel: &'static Kernel, gpu: &Gpu) -> Result<Case, Error> {
-    let request = Request {
-        gpu: gpu.clone(),
-        entry: None,
-        grid: None,
-        block: None,
-        dynamic_shared_memory: None,
-        arguments: Vec::new(),
-        load: &|file| {
-            let source = std::io::ErrorKind::Unsupported.into();
-            Err(ErrorKind::Io { path: file.into(), source }.into())
-        },
+    let no_files = |file: &str| {
+        let source = std::io::ErrorKind::Unsupported.into();
+        Err(ErrorKind::Io { path: file.into(), source }.into())
     };
-    Case::of_kernel(kernel, &request)
+    Case::of_kernel(kernel, &Request::new(gpu.clone(), &no_files))
 }
 
 fn path(directory: &Path, kernel: &Kernel, launch: usize, extension: &str) -> PathBuf {
@@ -176,8 +168,8 @@ fn agreement(explained: &Explained, found: &[Vec<u8>]) -> Result<String, Failure
 }
 
 fn floats(array: &Array) -> Result<Vec<f64>, Failure> {
-    match array.dtype {
-        tilewright_core::DType::F32 => Ok(numbers(&array.bytes)),
+    match array.element {
+        ElementType::Number(Number::F32) => Ok(numbers(&array.bytes)),
         other => Err(format!("{} of {other} is not compared", array.name).into()),
     }
 }

@@ -7,7 +7,8 @@ mod rate;
 
 use crate::{
     advise,
-    case::{Array, Case, Gpu, Launch},
+    array::Array,
+    case::{Case, Gpu, Launch},
     charts::OccupancyCurves,
     merge,
     model::*,
@@ -31,8 +32,10 @@ pub struct Explained {
     pub recording: Recording,
     /// What occupancy depends on.
     pub curves: OccupancyCurves,
-    /// The arrays after the launch; as they were given where a launch failed.
+    /// The arrays after the launch; as they were given where it was not clean.
     pub arrays: Vec<Array>,
+    /// Whether the launch came to its end without an error, so that the arrays hold what it wrote.
+    pub is_clean: bool,
 }
 
 impl Case {
@@ -87,7 +90,7 @@ impl Case {
         };
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
         let explanation = explanation(&self, &last, gpu, &report, &seen, &curves, compulsory_sectors);
-        Ok(Explained { explanation, recording, curves, arrays: self.arrays })
+        Ok(Explained { explanation, recording, curves, arrays: self.arrays, is_clean: report.is_clean() })
     }
 }
 

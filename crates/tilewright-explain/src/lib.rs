@@ -7,6 +7,7 @@
 //! self-contained page; [`picture`] draws the lanes of a line.
 
 mod advice;
+mod array;
 mod case;
 mod charts;
 mod compile;
@@ -18,17 +19,22 @@ mod model;
 mod picture;
 mod races;
 mod recorder;
+mod results;
 pub mod text;
 mod verdict;
 
 pub use advice::advise;
-pub use case::{Argument, Array, Case, Gpu, Launch, Request};
+pub use array::{
+    Array, Comparison, Difference, ElementType, Filling, Number, Scalar, Tolerance, Values, compare,
+};
+pub use case::{Argument, Case, Gpu, Launch, Request};
 pub use charts::OccupancyCurves;
 pub use execute::{Control, Explained, Progress};
 pub use measured::{Measured, ladder_svg, measured};
 pub use model::*;
 pub use picture::picture;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
+pub use results::{Expected, Results};
 pub use verdict::{Tone, Verdict, compared, verdict};
 
 use serde::Serialize;
@@ -39,9 +45,17 @@ pub struct Document<'a> {
     schema: u32,
     verdict: Verdict,
     #[serde(flatten)]
-    explanation: &'a Explanation,
+    first: Part<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    compared_with: Option<&'a Explanation>,
+    compared_with: Option<Part<'a>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Part<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    #[serde(flatten)]
+    results: Option<&'a Results>,
 }
 
 impl<'a> Document<'a> {
@@ -51,6 +65,17 @@ impl<'a> Document<'a> {
             Some(other) => compared(explanation, other),
             None => verdict(explanation),
         };
-        Self { schema: 1, verdict, explanation, compared_with }
+        let part = |explanation| Part { explanation, results: None };
+        Self { schema: 1, verdict, first: part(explanation), compared_with: compared_with.map(part) }
+    }
+
+    /// With what came out of the kernels, in their order.
+    #[must_use]
+    pub fn with_results(mut self, results: &'a [Results]) -> Self {
+        let parts = [Some(&mut self.first), self.compared_with.as_mut()];
+        for (part, results) in parts.into_iter().flatten().zip(results) {
+            part.results = Some(results);
+        }
+        self
     }
 }

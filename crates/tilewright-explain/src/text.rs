@@ -5,6 +5,7 @@ mod words;
 
 use crate::{
     model::{Access, BankTraffic, Explanation, Finding, Line, Location, Participant, Severity, Traffic},
+    results::Results,
     verdict::{Tone, Verdict, compared, verdict},
 };
 use anstyle::{AnsiColor, Effects, Style};
@@ -17,6 +18,8 @@ const FAINT: Style = Style::new().effects(Effects::DIMMED);
 
 /// How many opcodes of the instruction mix are shown.
 const OPCODES: usize = 12;
+/// How many elements of an array are shown.
+const ELEMENTS: usize = 16;
 /// How many threads of a finding are named.
 const THREADS: usize = 4;
 
@@ -373,6 +376,30 @@ fn short(location: &Location) -> String {
 
 fn notes(e: &Explanation, width: usize) -> String {
     e.notes.iter().map(|note| hanging("", &format!("{FAINT}note:{FAINT:#} {note}"), width)).collect()
+}
+
+/// What came out of a launch: the first elements of arrays, and differences from what was expected.
+pub fn results(results: &Results, width: usize) -> String {
+    if results.arrays.is_empty() && results.comparisons.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("{BOLD}results{BOLD:#}\n");
+    for array in &results.arrays {
+        let extents: Vec<String> = array.shape.iter().map(usize::to_string).collect();
+        let plain = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), str::to_owned);
+        let first: Vec<String> = array.values.iter().take(ELEMENTS).map(plain).collect();
+        let more = if array.values.len() > ELEMENTS { ", ..." } else { "" };
+        let words =
+            format!("{} {}[{}]: {}{more}", array.name, array.element, extents.join(","), first.join(", "));
+        out += &hanging("  ", &words, width);
+    }
+    for comparison in &results.comparisons {
+        let colour = if comparison.is_same() { AnsiColor::Green } else { AnsiColor::Red };
+        let style = colour.on_default().effects(Effects::BOLD);
+        let word = if comparison.is_same() { "ok" } else { "different" };
+        out += &hanging("  ", &format!("{style}{word}{style:#} {}", comparison.describe()), width);
+    }
+    out
 }
 
 fn printed(e: &Explanation) -> String {

@@ -5,6 +5,7 @@ use crate::pages;
 use clap::{Args, ValueHint};
 use std::{path::PathBuf, time::Duration};
 use tilewright_arch::ComputeCapability;
+use tilewright_explain::Tolerance;
 
 const EXPLAIN_DETAILS: &str = "\
 The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions; which \
@@ -13,12 +14,13 @@ compiled with NVRTC, which comes with the CUDA toolkit and with its \
 Python wheels; TILEWRIGHT_NVRTC_PATH names another. `tilewright kernels` lists the catalogue.
 
 Arguments: NAME=VALUE, where the name is that of the parameter in the source, in PTX, or its number from 0, or that of a variable in global or constant memory, and the \
-value a number (256, 1.5), an array (f32[256,256]:random; also range, zeros, ones or a number behind the colon, zeros \
-unless given; f32[1000] has one row) or a file of a matrix (.npy and all others that `mul` reads). Products of the \
+value a number (256, 1.5), an array (f32[256,256]:random) or a file (.npy and .npz of any type and dimension, and all others that `mul` reads). The types of \
+arrays are those of numbers (f16, bf16, f32, f64, i8 to i64, u8 to u64, bool), CUDA's vectors (float4, uchar2) and complex64 and complex128. Behind the colon stands \
+random, random(LOW,HIGH,seed=N), range, zeros, ones or a number; zeros unless given. Products of the \
 catalogue take M, N, K or matrices A, B, C, and alpha, beta, semiring, dtype; kernels of its gallery the parameters that \
 `tilewright kernels` names.
 
-Exit code 1: the kernel ran, and an error was found in it. A kernel that has not ended after a minute, or when Ctrl-C is \
+Exit code 1: the kernel ran, and an error was found in it, or an array is not what --expect says. A kernel that has not ended after a minute, or when Ctrl-C is \
 pressed, is explained as far as it came, and a finding says where it was: kernel, line, block and threads. A second Ctrl-C \
 ends at once. --max-time 0 lets a kernel take as long as it does.
 
@@ -26,6 +28,7 @@ Examples:
   tilewright explain shared-tile --arg M=256 --arg N=256 --arg K=256 --report shared-tile.html
   tilewright explain naive --compare coalesced --gpu a6000
   tilewright explain transpose-tiled --picture 13 banks.svg
+  tilewright explain scale.ptx --block 256 --arg x=x.npy --arg n=256 --arg factor=2 --out x=y.npy --expect x=twice.npy --tolerance 1e-6
   tilewright explain scale.cu --grid 4 --block 256 --arg x=f32[1024]:random --arg n=1024 --arg factor=1.5";
 
 /// Run a CUDA kernel without a GPU, and say how it uses the memory of one
@@ -48,6 +51,19 @@ pub struct Explain {
     /// kernel's own is FILE:LINE
     #[arg(long, value_names = ["LINE[:ARRAY]", "F.svg"], num_args = 2, help_heading = "Output")]
     pub picture: Option<Vec<String>>,
+
+    /// Write an array after the launch to a file: .npy, .npz, .csv, .mtx or .safetensors; once for each
+    #[arg(long = "out", value_name = "NAME=FILE", value_parser = argument, help_heading = "Results")]
+    pub outputs: Vec<(String, String)>,
+    /// What an array should hold after the launch: a file or f32[256]:1.5; once for each. The exit code is 1 where it differs
+    #[arg(long = "expect", value_name = "NAME=VALUE", value_parser = argument, help_heading = "Results")]
+    pub expected: Vec<(String, String)>,
+    /// How far an element may be from the expected one: |found - expected| <= T * max(1, |expected|); 0 unless given
+    #[arg(long, value_name = "T", value_parser = tolerance, requires = "expected", allow_negative_numbers = true, help_heading = "Results")]
+    pub tolerance: Option<Tolerance>,
+    /// Report the elements of an array after the launch: all in JSON, the first in text; once for each
+    #[arg(long = "values", value_name = "NAME", help_heading = "Results")]
+    pub values: Vec<String>,
 
     /// Which kernel of the file; a part of its name is enough if only one has it
     #[arg(long, value_name = "NAME", help_heading = "Launch")]
@@ -95,6 +111,11 @@ fn extent(text: &str) -> Result<Extent, String> {
             part.trim().parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("'{part}' is no extent"))?;
     }
     Ok(Extent(extent))
+}
+
+fn tolerance(text: &str) -> Result<Tolerance, String> {
+    let number = text.parse().ok().and_then(Tolerance::new);
+    number.ok_or_else(|| format!("'{text}' is no finite number from 0 on"))
 }
 
 fn argument(text: &str) -> Result<(String, String), String> {

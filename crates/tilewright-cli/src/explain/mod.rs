@@ -1,6 +1,7 @@
 //! `tilewright explain`: what a kernel does to the memory of a GPU.
 
-mod matrices;
+mod arrays;
+mod outcome;
 mod picture;
 
 use crate::{
@@ -11,7 +12,8 @@ use crate::{
     progress::Steps,
     terminal,
 };
-use matrices::Matrices;
+use arrays::Arrays;
+use outcome::Wanted;
 use std::{io::Write, path::Path};
 use tilewright::files;
 use tilewright_explain::{Case, Control, Document, Explained, Gpu, Request, html, text};
@@ -21,13 +23,15 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     if let Some(name) = &args.gpu {
         say_which(common, name);
     }
-    matrices::check_pipes(args)?;
+    arrays::check_pipes(args)?;
     let picture = args.picture.as_deref().map(picture::Wanted::parse).transpose()?;
     interrupt::watch();
-    let matrices = Matrices::default();
-    let first = explain(&args.kernel, args, common, &gpu, &matrices)?;
+    let arrays = Arrays::default();
+    let wanted = Wanted::of(args, &arrays)?;
+    let run = |kernel: &Path| explain(kernel, args, common, &gpu, &arrays, &wanted);
+    let first = run(&args.kernel)?;
     let other = args.compare.as_deref().filter(|_| !interrupt::was_asked());
-    let second = other.map(|kernel| explain(kernel, args, common, &gpu, &matrices)).transpose()?;
+    let second = other.map(run).transpose()?;
     let all: Vec<&Explained> = [Some(&first), second.as_ref()].into_iter().flatten().collect();
 
     if let Some(path) = &args.report {
@@ -38,28 +42,36 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
         let path = picture.write(&first)?;
         terminal::note(common, "picture", &format!("wrote {}", path.display()));
     }
+    let results = wanted.results(&all);
     let other = second.as_ref().map(|second| &second.explanation);
     match common.format {
-        Format::Json => json::print(&Document::new(&first.explanation, other))?,
+        Format::Json => json::print(&Document::new(&first.explanation, other).with_results(&results))?,
         Format::Table | Format::Csv => {
             let report = match other {
                 Some(other) => text::comparison(&first.explanation, other, fit::columns()),
                 None => text::report(&first.explanation, fit::columns()),
             };
-            anstream::stdout().lock().write_all(report.as_bytes())?;
+            let mut out = anstream::stdout().lock();
+            out.write_all(report.as_bytes())?;
+            for results in &results {
+                let text = text::results(results, fit::columns());
+                out.write_all(if text.is_empty() { "" } else { "\n" }.as_bytes())?;
+                out.write_all(text.as_bytes())?;
+            }
         }
     }
     if interrupt::was_asked() {
         let what = "interrupted; the numbers are those until then".into();
         return Err(Failure::Interrupted { what });
     }
+    wanted.write(&first, common)?;
     let wrong: Vec<&str> = all
         .iter()
         .filter(|explained| explained.explanation.has_errors())
         .map(|explained| explained.explanation.kernel.as_str())
         .collect();
     if wrong.is_empty() {
-        return Ok(());
+        return Wanted::check(&results);
     }
     let met = |kind: &str| {
         let mut findings = all.iter().flat_map(|explained| &explained.explanation.findings);
@@ -95,16 +107,17 @@ fn explain(
     args: &Explain,
     common: &Common,
     gpu: &Gpu,
-    matrices: &Matrices,
+    arrays: &Arrays,
+    wanted: &Wanted,
 ) -> Result<Explained, Failure> {
+    let load = |name: &str| arrays.load(name);
     let request = Request {
-        gpu: gpu.clone(),
         entry: args.entry.clone(),
         grid: args.grid.map(|extent| extent.0),
         block: args.block.map(|extent| extent.0),
         dynamic_shared_memory: args.dynamic_smem,
         arguments: args.arguments.clone(),
-        load: &|name| matrices.load(name),
+        ..Request::new(gpu.clone(), &load)
     };
     if kernel.extension().is_none()
         && (args.grid.is_some() || args.block.is_some() || args.dynamic_smem.is_some())
@@ -117,6 +130,7 @@ fn explain(
         Some(_) => Case::of_file(kernel, &request)?,
         None => Case::of_kernel(tilewright::kernels::find(&kernel.to_string_lossy())?, &request)?,
     };
+    wanted.check_before(&case)?;
     let deferred = interrupt::Deferred::new();
     let steps = Steps::new();
     let show = |progress| steps.show(progress);

@@ -1,6 +1,7 @@
 //! Arguments from the command line, for the parameters of an entry.
 
-use super::{Argument, Array, check_repeated, unsupported};
+use super::{Argument, check_repeated, unsupported};
+use crate::array::Array;
 use tilewright_core::Error;
 use tilewright_emulator::ptx_isa::Type;
 
@@ -57,14 +58,10 @@ pub fn bind(
         bound.push(match parameter.number(text) {
             Some(bytes) => Argument::Bytes(bytes?),
             None => {
-                let mut array = match Array::parse(&parameter.name, text) {
-                    Some(array) => array?,
-                    None => load(text)?,
-                };
+                let array = Array::given(&parameter.name, text, load)?;
                 if parameter.bytes != 8 || parameter.ty.is_float() {
                     return Err(parameter.wrong(text, "the parameter is no pointer"));
                 }
-                array.name.clone_from(&parameter.name);
                 arrays.push(array);
                 Argument::Pointer(arrays.len() - 1)
             }
@@ -144,7 +141,7 @@ mod tests {
     fn names_indices_and_types() {
         let (bound, arrays) = try_bind(&[("p", "f32[8]:ones"), ("k_param_n", "-1"), ("2", "3")]).unwrap();
         assert_eq!(bound[0], Argument::Pointer(0));
-        assert_eq!((arrays[0].name.as_str(), arrays[0].columns), ("p", 8));
+        assert_eq!((arrays[0].name.as_str(), arrays[0].columns()), ("p", 8));
         assert_eq!(bound[1], Argument::Bytes(vec![255; 4]));
         assert_eq!(bound[2], Argument::Bytes(3.0_f32.to_le_bytes().to_vec()));
     }

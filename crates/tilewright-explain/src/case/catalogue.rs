@@ -1,7 +1,7 @@
 //! Kernels of the catalogue: their recipes say how to launch them.
 
-use super::{Argument, Array, Case, Gpu, Launch, Request, check_repeated, unsupported};
-use crate::{compile, model::SourceText};
+use super::{Argument, Case, Gpu, Launch, Request, check_repeated, unsupported};
+use crate::{array::Array, compile, model::SourceText};
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
 use tilewright_cuda::recipe_with_ptx;
 use tilewright_kernels as kernels;
@@ -46,8 +46,8 @@ fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error
     let showing = kernel.show(&chosen)?;
     let [input, output] = [showing.input(), showing.output()].map(|n| shape(kernel, showing.settings(), n));
     let arrays = vec![
-        Array::random("input", DType::F32, input.0, input.1),
-        Array::zeros("output", DType::F32, output.0, output.1),
+        Array::random("input", DType::F32, &[input.0, input.1]),
+        Array::zeros("output", DType::F32, &[output.0, output.1]),
     ];
     let place = |buffer| match buffer {
         Buffer::Input => Some(0),
@@ -119,12 +119,7 @@ impl Product {
             } else if let Some(i) = index(&FACTORS) {
                 asked.factors[i] = Some(text.parse().map_err(|_| wrong("a number is needed"))?);
             } else if let Some(i) = index(&MATRICES) {
-                let mut array = match Array::parse(name, text) {
-                    Some(array) => array?,
-                    None => (request.load)(text)?,
-                };
-                array.name.clone_from(name);
-                asked.matrices[i] = Some(array);
+                asked.matrices[i] = Some(Array::given(name, text, request.load)?);
             } else if name == "semiring" {
                 asked.semiring = text.parse()?;
             } else if name == "dtype" {
@@ -141,7 +136,10 @@ impl Product {
         if !request.arguments.iter().any(|(name, _)| name == "dtype")
             && let Some(array) = asked.matrices.iter().flatten().next()
         {
-            asked.dtype = array.dtype;
+            asked.dtype = array.element.dtype().ok_or_else(|| {
+                let why = format!("products have no elements of type {}", array.element);
+                unsupported(format!("the matrix {}", array.name), why, "")
+            })?;
         }
         asked.has_size =
             asked.extents.iter().any(Option::is_some) || asked.matrices.iter().any(Option::is_some);
@@ -151,8 +149,8 @@ impl Product {
     /// M, N and K: as given, as the matrices have them, or `side`.
     fn size(&self, side: usize) -> [usize; 3] {
         let [a, b, c] = &self.matrices;
-        let rows = |array: &Option<Array>| array.as_ref().map(|array| array.rows);
-        let columns = |array: &Option<Array>| array.as_ref().map(|array| array.columns);
+        let rows = |array: &Option<Array>| array.as_ref().map(Array::rows);
+        let columns = |array: &Option<Array>| array.as_ref().map(Array::columns);
         let [m, n, k] = self.extents;
         [
             m.or(rows(a)).or(rows(c)).unwrap_or(side),
@@ -179,14 +177,20 @@ impl Product {
         for ((name, layout), given) in MATRICES.iter().zip(layouts).zip(&self.matrices) {
             arrays.push(match given {
                 Some(array)
-                    if (array.rows, array.columns, array.dtype) == (layout.rows, layout.cols, self.dtype) =>
+                    if (array.rows(), array.columns(), array.element)
+                        == (layout.rows, layout.cols, self.dtype.into()) =>
                 {
                     array.clone()
                 }
                 Some(array) => {
                     let why = format!(
                         "it is {} of {} x {}, and {} of {} x {} is needed",
-                        array.dtype, array.rows, array.columns, self.dtype, layout.rows, layout.cols
+                        array.element,
+                        array.rows(),
+                        array.columns(),
+                        self.dtype,
+                        layout.rows,
+                        layout.cols
                     );
                     return Err(unsupported(
                         format!("the matrix {name}"),
@@ -194,8 +198,8 @@ impl Product {
                         "check M, N, K, dtype and the other matrices",
                     ));
                 }
-                None if *name == "C" => Array::zeros(name, self.dtype, layout.rows, layout.cols),
-                None => Array::random(name, self.dtype, layout.rows, layout.cols),
+                None if *name == "C" => Array::zeros(name, self.dtype, &[layout.rows, layout.cols]),
+                None => Array::random(name, self.dtype, &[layout.rows, layout.cols]),
             });
         }
         for (i, &bytes) in recipe.workspaces().iter().enumerate() {
@@ -222,7 +226,7 @@ impl Product {
 
 fn workspace(index: usize, dtype: DType, bytes: u64) -> Array {
     let elements = (bytes as usize).div_ceil(dtype.size());
-    Array::zeros(&format!("workspace {index}"), dtype, 1, elements)
+    Array::zeros(&format!("workspace {index}"), dtype, &[elements])
 }
 
 /// What recipes need to know of the GPU; where it is no particular one, its multiprocessors and clocks stay those of the default.

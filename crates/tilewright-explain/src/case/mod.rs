@@ -1,16 +1,14 @@
 //! A kernel with everything that it takes to run it.
 
 mod argument;
-mod array;
 mod bind;
 mod catalogue;
 mod file;
 mod signature;
 
 pub use argument::Argument;
-pub use array::Array;
 
-use crate::model::SourceText;
+use crate::{array::Array, model::SourceText};
 use tilewright_arch::{Device, KernelResources, Limits};
 use tilewright_core::Error;
 
@@ -41,6 +39,21 @@ pub struct Request<'a> {
     pub arguments: Vec<(String, String)>,
     /// Reads the file that an argument names.
     pub load: &'a dyn Fn(&str) -> Result<Array, Error>,
+}
+
+impl<'a> Request<'a> {
+    /// A request that leaves everything to the kernel.
+    pub fn new(gpu: Gpu, load: &'a dyn Fn(&str) -> Result<Array, Error>) -> Self {
+        Self {
+            gpu,
+            entry: None,
+            grid: None,
+            block: None,
+            dynamic_shared_memory: None,
+            arguments: Vec::new(),
+            load,
+        }
+    }
 }
 
 /// A kernel and its launches.
@@ -97,6 +110,6 @@ fn check_repeated<'a>(
 }
 
 /// An error of usage: what is wrong, and what to do.
-fn unsupported(what: impl Into<String>, why: impl Into<String>, hint: impl Into<String>) -> Error {
+pub(crate) fn unsupported(what: impl Into<String>, why: impl Into<String>, hint: impl Into<String>) -> Error {
     tilewright_core::ErrorKind::Unsupported { what: what.into(), why: why.into(), hint: hint.into() }.into()
 }

@@ -1,7 +1,8 @@
 //! The emulated device that the launches of a case run on, one behind the other.
 
 use super::control::{Control, Running};
-use crate::case::{Argument, Array, Gpu, Launch};
+use crate::array::Array;
+use crate::case::{Argument, Gpu, Launch};
 use std::cell::RefCell;
 use tilewright_core::Error;
 use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};

@@ -2,7 +2,7 @@
 
 use super::{AccessIds, place};
 use crate::{
-    case::Array,
+    array::Array,
     model::{Patterns, Space},
     recorder::{Recorder, Sample},
 };

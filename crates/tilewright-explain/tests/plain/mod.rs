@@ -4,15 +4,8 @@ use tilewright_core::Error;
 use tilewright_explain::{Array, Gpu, Request};
 
 pub fn request(gpu: Gpu, arguments: &[(&str, &str)]) -> Request<'static> {
-    Request {
-        gpu,
-        entry: None,
-        grid: None,
-        block: None,
-        dynamic_shared_memory: None,
-        arguments: arguments.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect(),
-        load: &no_files,
-    }
+    let arguments = arguments.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    Request { arguments, ..Request::new(gpu, &no_files) }
 }
 
 fn no_files(name: &str) -> Result<Array, Error> {

@@ -38,6 +38,7 @@ mod mtx;
 mod named;
 mod npy;
 mod npz;
+mod numpy;
 mod output;
 mod records;
 mod safetensors;
@@ -56,6 +57,7 @@ pub use elements::Stored;
 pub use input::{Input, read, read_bytes, read_stack, read_stack_bytes};
 pub use labels::Labels;
 pub use named::{NamedTable, Names, write_named, write_named_to, write_winners};
+pub use numpy::{NumpyArray, read_numpy, write_numpy};
 pub use output::{
     check_stack_writable, check_writable, remove_temporaries, write, write_bytes, write_stack,
     write_stack_to, write_to,

@@ -288,18 +288,23 @@ pub(super) fn check_dtype(dtype: DType) -> Result<(), Fault> {
 /// Writes version 1.0, little-endian, in row-major order. The rows of `m` are those of an array of this shape.
 pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, shape: &[usize]) -> Result<(), Fault> {
     check_dtype(m.dtype())?;
-    let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    // A tuple of one has a comma behind it.
-    let comma = if shape.len() == 1 { "," } else { "" };
-    let order = if m.dtype().size() == 1 { '|' } else { '<' };
     let kind = match m.dtype() {
         DType::Bool => 'b',
         dtype if dtype.is_float() => 'f',
         _ => 'i',
     };
-    let size = m.dtype().size();
+    write_header(out, &format!("{kind}{}", m.dtype().size()), shape)?;
+    with_dtype!(m.dtype(), T => Ok(elements::write_rows(out, elements::typed::<T>(m))?))
+}
+
+/// Writes what stands before the elements; `code` is their type without the byte order, such as `f4`.
+pub(super) fn write_header(out: &mut dyn Write, code: &str, shape: &[usize]) -> Result<(), Fault> {
+    let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    // A tuple of one has a comma behind it.
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let order = if code.ends_with('1') { '|' } else { '<' };
     let mut header =
-        format!("{{'descr': '{order}{kind}{size}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
+        format!("{{'descr': '{order}{code}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
     // The length field counts the padding and the newline that ends the header.
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
     header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
@@ -308,6 +313,5 @@ pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, shape: &[usize]) -> Resu
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
     out.write_all(&length.to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    with_dtype!(m.dtype(), T => Ok(elements::write_rows(out, elements::typed::<T>(m))?))
+    Ok(out.write_all(header.as_bytes())?)
 }

@@ -20,6 +20,25 @@ const DEFAULT_NAME: &str = "arr_0";
 
 /// Reads the named member, or the only matrix there is.
 pub(super) fn read(input: impl Read + Seek, member: Option<&str>, rank: Rank) -> Result<Decoded, Fault> {
+    with_member(input, member, rank, |file| read_member(file, rank))
+}
+
+/// The bytes of the `.npy` file that the named member is, or the only array there is.
+pub(super) fn extract(input: impl Read + Seek, member: Option<&str>) -> Result<Vec<u8>, Fault> {
+    with_member(input, member, Rank::Any, |file| {
+        check_size(file)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|e| unpacking(e.into()))?;
+        Ok(bytes)
+    })
+}
+
+fn with_member<I: Read + Seek, R>(
+    input: I,
+    member: Option<&str>,
+    rank: Rank,
+    read: impl FnOnce(&mut ZipFile<'_, I>) -> Result<R, Fault>,
+) -> Result<R, Fault> {
     let mut archive = ZipArchive::new(input).map_err(|e| from_zip(e, "not a .npz file"))?;
     let index = match member {
         Some(name) => find(&mut archive, name)?,
@@ -27,16 +46,11 @@ pub(super) fn read(input: impl Read + Seek, member: Option<&str>, rank: Rank) ->
     };
     let mut file = archive.by_index(index).map_err(|e| from_zip(e, "member cannot be opened"))?;
     let name = excerpt(&member_name(&file));
-    read_member(&mut file, rank).map_err(|fault| fault.within(&format!("member '{name}'")))
+    read(&mut file).map_err(|fault| fault.within(&format!("member '{name}'")))
 }
 
-fn read_member<R: Read>(file: &mut ZipFile<'_, R>, rank: Rank) -> Result<Decoded, Fault> {
-    let header = npy::Header::read(file).map_err(unpacking)?;
-    let found = header.array(rank)?;
-    let raw = &found.raw;
-    npy::check_length(raw, usize::try_from(file.size()).unwrap_or(usize::MAX).saturating_sub(header.end))?;
-    // Deflate reaches 1032 to 1 at best. A member that promises more is a lie; the memory taken below is
-    // in proportion to the file.
+/// Deflate reaches 1032 to 1 at best. A member that promises more is a lie; the memory that is taken for it is in proportion to the file.
+fn check_size<R: Read>(file: &ZipFile<'_, R>) -> Result<(), Fault> {
     let most = file.compressed_size().saturating_mul(1032).saturating_add(64);
     if file.size() > most {
         return Err(bad!(
@@ -45,6 +59,15 @@ fn read_member<R: Read>(file: &mut ZipFile<'_, R>, rank: Rank) -> Result<Decoded
             file.size()
         ));
     }
+    Ok(())
+}
+
+fn read_member<R: Read>(file: &mut ZipFile<'_, R>, rank: Rank) -> Result<Decoded, Fault> {
+    let header = npy::Header::read(file).map_err(unpacking)?;
+    let found = header.array(rank)?;
+    let raw = &found.raw;
+    npy::check_length(raw, usize::try_from(file.size()).unwrap_or(usize::MAX).saturating_sub(header.end))?;
+    check_size(file)?;
     let matrix = raw.decode(file).map_err(unpacking)?;
     // Reading to the end has the checksum verified, and shows whether anything trails.
     match file.read(&mut [0]).map_err(|e| unpacking(e.into()))? {
@@ -153,6 +176,15 @@ fn file_name(member: &str) -> String {
     if member.ends_with(".npy") { member.to_owned() } else { format!("{member}.npy") }
 }
 
+/// What is written as a member.
+pub(super) struct NewMember<'a> {
+    pub name: Option<&'a str>,
+    /// Bytes of its elements.
+    pub bytes: usize,
+    /// Writes it as a `.npy` file.
+    pub write: &'a dyn Fn(&mut dyn Write) -> Result<(), Fault>,
+}
+
 /// Writes an array beside the members that are kept. Elements are not compressed, as by `numpy.savez`.
 pub(super) fn write(
     out: &mut dyn Write,
@@ -162,8 +194,19 @@ pub(super) fn write(
     kept: Option<Kept<'_>>,
 ) -> Result<(), Fault> {
     npy::check_dtype(m.dtype())?;
+    let bytes = m.layout().len().unwrap_or(usize::MAX).saturating_mul(m.dtype().size());
+    let write = |out: &mut dyn Write| npy::write(out, m, shape);
+    write_member(out, &NewMember { name: member, bytes, write: &write }, kept)
+}
+
+/// Writes a member beside those that are kept.
+pub(super) fn write_member(
+    out: &mut dyn Write,
+    member: &NewMember<'_>,
+    kept: Option<Kept<'_>>,
+) -> Result<(), Fault> {
     let mut zip = ZipWriter::new_stream(out);
-    match write_members(&mut zip, m, shape, member, kept) {
+    match write_members(&mut zip, member, kept) {
         Ok(()) => zip.finish().map(|_| ()).map_err(|e| from_zip(e, "the archive cannot be written")),
         Err(fault) => {
             // Dropping it would try to finish the archive, and complain on stderr.
@@ -175,9 +218,7 @@ pub(super) fn write(
 
 fn write_members(
     zip: &mut ZipWriter<StreamWriter<&mut dyn Write>>,
-    m: DynRef<'_>,
-    shape: &[usize],
-    member: Option<&str>,
+    member: &NewMember<'_>,
     kept: Option<Kept<'_>>,
 ) -> Result<(), Fault> {
     let failed = |e| from_zip(e, "the archive cannot be written");
@@ -189,12 +230,11 @@ fn write_members(
             }
         }
     }
-    let bytes = m.layout().len().unwrap_or(usize::MAX).saturating_mul(m.dtype().size());
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
-        .large_file(bytes as u64 >= u64::from(u32::MAX) - LONGEST_START);
-    zip.start_file(file_name(member.unwrap_or(DEFAULT_NAME)), options).map_err(failed)?;
-    npy::write(zip, m, shape)
+        .large_file(member.bytes as u64 >= u64::from(u32::MAX) - LONGEST_START);
+    zip.start_file(file_name(member.name.unwrap_or(DEFAULT_NAME)), options).map_err(failed)?;
+    (member.write)(zip)
 }
 
 /// More than the header of an array takes.

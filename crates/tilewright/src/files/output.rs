@@ -187,7 +187,7 @@ fn check_format(spec: &Spec, dtype: DType, dimensions: usize) -> Result<(), Faul
 }
 
 /// The file that is there, when a matrix takes its place beside others in it.
-fn old(spec: &Spec) -> Result<Option<Contents>, Fault> {
+pub(super) fn old(spec: &Spec) -> Result<Option<Contents>, Fault> {
     let joins = spec.format().has_members() && spec.member().is_some();
     match fs::metadata(spec.path()) {
         Ok(found) if joins && found.is_file() => Contents::of(File::open(spec.path())?).map(Some),
