@@ -9,6 +9,7 @@ mod cache;
 mod cubin;
 mod cublas;
 mod device;
+mod device_code;
 mod engine;
 mod ffi;
 mod locate;
@@ -26,6 +27,7 @@ pub use device::{
     DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,
     FunctionAttributes, Pinned, device_layout,
 };
+pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
     CodeArgument, CodeArrays, CodeLaunch, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
     OperandReuse, Origin, Pace, Prepared, PreparedKernel, Repetitions, Select, Timing, choose,
@@ -34,6 +36,6 @@ pub use engine::{
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};
 pub use program_ptx::{ProgramPtx, recipe_with_ptx};
-pub use resources::{Input, kernel_resources, ptx};
+pub use resources::{Input, kernel_resources, ptx, ptx_resources};
 pub use telemetry::Telemetry;
-pub use tool::{Nvdisasm, Ptxas};
+pub use tool::{Nvcc, Nvdisasm, Ptxas};

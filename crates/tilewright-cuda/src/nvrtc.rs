@@ -198,6 +198,21 @@ impl Nvrtc {
         output: Output,
         options: &[&str],
     ) -> Result<Compiled, Error> {
+        Ok(self.compile_instance(source, architecture, output, options, None)?.0)
+    }
+
+    /// As [`Nvrtc::compile`]; of a template also the instance that an expression such as `scale<float>` names, whose entry is given.
+    ///
+    /// # Errors
+    /// As [`Nvrtc::compile`].
+    pub(crate) fn compile_instance(
+        &self,
+        source: &Source<'_>,
+        architecture: Architecture,
+        output: Output,
+        options: &[&str],
+        instance: Option<&str>,
+    ) -> Result<(Compiled, Option<String>), Error> {
         // Machine code is made for real architectures alone: for a virtual one the result would be empty.
         let target = match output {
             Output::Cubin => architecture.real(),
@@ -215,6 +230,12 @@ impl Nvrtc {
             CreateError::ZeroByte => refused("the source or a header contains a zero byte".into()),
             CreateError::Refused(why) => refused(why),
         })?;
+        let instance = instance.map(CString::new).transpose().map_err(zero_byte)?;
+        if let Some(instance) = &instance {
+            // SAFETY: the program is alive, was not compiled yet, and the name ends with a zero.
+            let code = unsafe { (self.functions.nvrtcAddNameExpression)(program.handle, instance.as_ptr()) };
+            check(self.functions, code, "naming the instance of a template")?;
+        }
         let pointers: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         let count = c_int::try_from(pointers.len()).map_err(|_| refused("too many options".into()))?;
         // SAFETY: the program is alive, and so are `count` zero-terminated options.
@@ -227,7 +248,8 @@ impl Nvrtc {
         if image.is_empty() {
             return Err(refused(format!("no code came out of it\n{log}")));
         }
-        Ok(Compiled { image, log })
+        let entry = instance.map(|instance| program.lowered_name(&instance)).transpose()?;
+        Ok((Compiled { image, log }, entry))
     }
 }
 
@@ -293,6 +315,17 @@ impl Program {
         self.bytes(size, get, "reading what NVRTC has compiled")
     }
 
+    /// The name that a name expression has in the code.
+    fn lowered_name(&self, expression: &CStr) -> Result<String, Error> {
+        let mut name = ptr::null();
+        // SAFETY: the program was compiled with this expression, and the pointer is valid for a write.
+        let code =
+            unsafe { (self.functions.nvrtcGetLoweredName)(self.handle, expression.as_ptr(), &mut name) };
+        check(self.functions, code, "asking for the name of an instance")?;
+        // SAFETY: a zero-terminated string that lives as long as the program.
+        Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    }
+
     /// The protocol of all results: ask for the size, then for the bytes.
     fn bytes(&self, size: SizeFunction, get: BytesFunction, doing: &str) -> Result<Vec<u8>, Error> {
         let mut count = 0;
@@ -350,9 +383,12 @@ fn hint(log: &str) -> String {
     let known = [
         (
             "cannot open source file",
-            "headers are looked for beside the file; kernels without #include always compile",
+            "headers are looked for beside the file, where -I says, and in the toolkit or the Python wheels that the compiler belongs to",
         ),
-        ("catastrophic error", "NVRTC compiles device code alone: leave main and the C++ library out"),
+        (
+            "could not open source file",
+            "CUDA's headers come with the toolkit, or with pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl",
+        ),
         (
             "invalid value for --gpu-architecture",
             "this NVRTC does not know the architecture: a newer one may, or choose another architecture",

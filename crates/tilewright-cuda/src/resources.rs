@@ -2,7 +2,7 @@
 
 use crate::architecture::Architecture;
 use crate::cubin::{CompiledKernel, Cubin};
-use crate::locate::include_directory;
+use crate::device_code::{CompilerOptions, DeviceCode};
 use crate::nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, Output, Source};
 use crate::tool::Ptxas;
 use std::path::Path;
@@ -44,38 +44,51 @@ pub enum Input<'a> {
 /// ```
 pub fn kernel_resources(input: Input<'_>, architecture: Architecture) -> Result<Vec<CompiledKernel>, Error> {
     let compiled = match input {
-        Input::Source(source) => compile(&source, None, architecture, Output::Cubin)?,
-        Input::Ptx { name, text } => Ptxas::find()?.assemble(name, text, architecture)?,
+        Input::Source(source) => {
+            Nvrtc::find()?.compile(&source, architecture, Output::Cubin, DEFAULT_OPTIONS)?
+        }
+        Input::Ptx { name, text } => return ptx_resources(name, text, architecture, &[]),
         Input::File(path) => return resources_of_file(path, architecture),
     };
     read(&compiled, architecture).map_err(|problem| unsupported("the compiled kernel", problem))
 }
 
-/// The PTX of `input`: CUDA C++ as NVRTC compiles it for `architecture`, PTX as it is.
+/// What each kernel of a PTX text takes when it is assembled with these options.
+///
+/// # Errors
+/// As for [`kernel_resources`].
+pub fn ptx_resources(
+    name: &str,
+    text: &str,
+    architecture: Architecture,
+    options: &[String],
+) -> Result<Vec<CompiledKernel>, Error> {
+    let compiled = Ptxas::find()?.assemble_with(name, text, architecture, options)?;
+    read(&compiled, architecture).map_err(|problem| unsupported("the compiled kernel", problem))
+}
+
+/// The PTX of `input`: CUDA C++ as it is compiled for `architecture`, PTX as it is.
 ///
 /// # Errors
 /// `unavailable` without NVRTC, `compilation` with its log, `io` and `bad-file` for files, `unsupported` for a file of another
 /// kind.
 pub fn ptx(input: Input<'_>, architecture: Architecture) -> Result<String, Error> {
-    let compile = |source: &Source<'_>, directory| -> Result<String, Error> {
-        let compiled = compile(source, directory, architecture, Output::Ptx)?;
-        let text = String::from_utf8_lossy(&compiled.image);
-        Ok(text.trim_end_matches('\0').to_owned())
-    };
     match input {
-        Input::Source(source) => compile(&source, None),
-        Input::Ptx { text, .. } => Ok(text.to_owned()),
-        Input::File(path) => {
-            let text = std::fs::read(path)
-                .map_err(|source| Error::from(ErrorKind::Io { path: path.to_owned(), source }))?;
-            let text = String::from_utf8(text).map_err(|_| bad(path, "it is not UTF-8 text".into()))?;
-            let name = path.display().to_string();
-            match path.extension().and_then(|extension| extension.to_str()) {
-                Some("cu") => compile(&Source { name: &name, text: &text, headers: &[] }, path.parent()),
-                Some("ptx") => Ok(text),
-                _ => Err(unsupported(&name, "PTX comes from .cu and .ptx files".into())),
-            }
+        Input::Source(source) => {
+            let compiled = Nvrtc::find()?.compile(&source, architecture, Output::Ptx, DEFAULT_OPTIONS)?;
+            let text = String::from_utf8_lossy(&compiled.image);
+            Ok(text.trim_end_matches('\0').to_owned())
         }
+        Input::Ptx { text, .. } => Ok(text.to_owned()),
+        Input::File(path) => match path.extension().and_then(|extension| extension.to_str()) {
+            Some("cu") => Ok(DeviceCode::compile(path, architecture, &CompilerOptions::default(), None)?.ptx),
+            Some("ptx") => {
+                let text = std::fs::read(path)
+                    .map_err(|source| Error::from(ErrorKind::Io { path: path.to_owned(), source }))?;
+                String::from_utf8(text).map_err(|_| bad(path, "it is not UTF-8 text".into()))
+            }
+            _ => Err(unsupported(&path.display().to_string(), "PTX comes from .cu and .ptx files".into())),
+        },
     }
 }
 
@@ -86,32 +99,14 @@ fn resources_of_file(path: &Path, architecture: Architecture) -> Result<Vec<Comp
     let text = || String::from_utf8(bytes.clone()).map_err(|_| bad(path, "it is not UTF-8 text".into()));
     let compiled = match path.extension().and_then(|extension| extension.to_str()) {
         Some("cu") => {
-            let source = Source { name: &name, text: &text()?, headers: &[] };
-            compile(&source, path.parent(), architecture, Output::Cubin)?
+            let code = DeviceCode::compile(path, architecture, &CompilerOptions::default(), None)?;
+            return code.resources(architecture);
         }
         Some("ptx") => Ptxas::find()?.assemble(&name, &text()?, architecture)?,
         Some("cubin") => Compiled { image: bytes, log: String::new() },
         _ => return Err(unsupported(&name, "kernels are read from .cu, .ptx and .cubin files".into())),
     };
     read(&compiled, architecture).map_err(|problem| bad(path, problem))
-}
-
-/// Headers are looked for beside the file, then in the toolkit that the compiler belongs to.
-fn compile(
-    source: &Source<'_>,
-    directory: Option<&Path>,
-    architecture: Architecture,
-    output: Output,
-) -> Result<Compiled, Error> {
-    let nvrtc = Nvrtc::find()?;
-    let beside =
-        directory.map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path }.to_owned());
-    let toolkit = include_directory(nvrtc.location());
-    let includes: Vec<String> =
-        beside.into_iter().chain(toolkit).map(|path| format!("--include-path={}", path.display())).collect();
-    let options: Vec<&str> =
-        DEFAULT_OPTIONS.iter().copied().chain(includes.iter().map(String::as_str)).collect();
-    nvrtc.compile(source, architecture, output, &options)
 }
 
 fn read(compiled: &Compiled, architecture: Architecture) -> Result<Vec<CompiledKernel>, String> {

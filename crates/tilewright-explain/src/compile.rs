@@ -1,10 +1,12 @@
 //! PTX to execute, and what the assembled kernel takes of a multiprocessor.
 
 use crate::case::Gpu;
+use std::path::Path;
 use tilewright_arch::KernelResources;
 use tilewright_core::Error;
 use tilewright_cuda::{
-    Architecture, Input, InstructionSet, Nvrtc, ProgramPtx, Source, kernel_resources, ptx,
+    Architecture, CompiledKernel, CompilerOptions, DeviceCode, Input, InstructionSet, Nvrtc, ProgramPtx,
+    Source, kernel_resources, ptx_resources,
 };
 use tilewright_kernels::Program;
 
@@ -58,31 +60,81 @@ fn other_architecture(wanted: Architecture, found: Architecture) -> Option<Strin
     (wanted != found).then(differs)
 }
 
-/// CUDA C++ or PTX.
-pub fn compiled(input: Input<'_>, entry: &str, gpu: &Gpu, wants_resources: bool) -> Result<Code, Error> {
-    let (architecture, note) = match input {
-        Input::Ptx { .. } => (Architecture::new(gpu.limits.compute_capability), None),
-        _ => supported(gpu)?,
-    };
-    let ptx = ptx(input, architecture)?;
-    let (resources, missing) = if wants_resources { resources(input, entry, gpu) } else { (None, None) };
-    Ok(Code { ptx, resources, note: note.or(missing) })
+/// The kernels of a file of one's own.
+pub struct FileCode {
+    pub ptx: String,
+    /// The entry that was asked for as the instance of a template.
+    pub entry: Option<String>,
+    pub notes: Vec<String>,
+    compiled: Compiled,
+}
+
+enum Compiled {
+    Cuda(DeviceCode),
+    Ptx { name: String, options: CompilerOptions },
+}
+
+impl FileCode {
+    /// A `.cu` file; `entry` may be the instance of a template.
+    pub fn cuda(
+        path: &Path,
+        gpu: &Gpu,
+        options: &CompilerOptions,
+        entry: Option<&str>,
+    ) -> Result<Self, Error> {
+        let (architecture, note) = supported(gpu);
+        let instance = entry.filter(|entry| entry.contains('<'));
+        let code = DeviceCode::compile(path, architecture, options, instance)?;
+        let notes = note.into_iter().chain(code.notes.iter().cloned()).collect();
+        Ok(Self { ptx: code.ptx.clone(), entry: code.entry.clone(), notes, compiled: Compiled::Cuda(code) })
+    }
+
+    /// A `.ptx` file.
+    pub fn ptx(name: &str, text: &str, options: &CompilerOptions) -> Self {
+        let compiled = Compiled::Ptx { name: name.into(), options: options.clone() };
+        Self { ptx: text.into(), entry: None, notes: Vec::new(), compiled }
+    }
+
+    /// What the kernel takes of a multiprocessor; why that is not known becomes a note.
+    pub fn resources(&mut self, entry: &str, gpu: &Gpu) -> Option<KernelResources> {
+        let architecture = real_architecture(gpu);
+        let kernels = match &self.compiled {
+            Compiled::Cuda(code) => code.resources(architecture),
+            Compiled::Ptx { name, options } => ptx_resources(name, &self.ptx, architecture, &options.ptxas),
+        };
+        let (resources, missing) = resources_of(kernels, entry);
+        self.notes.extend(missing);
+        resources
+    }
 }
 
 /// The architecture of the GPU if the compiler knows it, the one next to it otherwise: counts of PTX hardly depend on it.
-fn supported(gpu: &Gpu) -> Result<(Architecture, Option<String>), Error> {
+fn supported(gpu: &Gpu) -> (Architecture, Option<String>) {
     let wanted = Architecture::new(gpu.limits.compute_capability);
-    let nearest = Nvrtc::find()?.nearest(wanted)?;
-    Ok((nearest, other_architecture(wanted, nearest)))
+    // Without NVRTC, nvcc may do, and says itself what it does not know.
+    match Nvrtc::find().and_then(|nvrtc| nvrtc.nearest(wanted)) {
+        Ok(nearest) => (nearest, other_architecture(wanted, nearest)),
+        Err(_) => (wanted, None),
+    }
 }
 
-fn resources(input: Input<'_>, entry: &str, gpu: &Gpu) -> Resources {
+/// The architecture that machine code is made for.
+fn real_architecture(gpu: &Gpu) -> Architecture {
     let capability = gpu.limits.compute_capability;
     let instructions = match capability.major() {
         0..9 => InstructionSet::Common,
         _ => InstructionSet::ArchitectureSpecific,
     };
-    match kernel_resources(input, Architecture { capability, instructions }) {
+    Architecture { capability, instructions }
+}
+
+fn resources(input: Input<'_>, entry: &str, gpu: &Gpu) -> Resources {
+    resources_of(kernel_resources(input, real_architecture(gpu)), entry)
+}
+
+/// Those of the entry, or why they are not known.
+fn resources_of(kernels: Result<Vec<CompiledKernel>, Error>, entry: &str) -> Resources {
+    match kernels {
         Ok(kernels) => {
             let kernel = kernels.iter().find(|kernel| kernel.name == entry);
             (kernel.map(|kernel| kernel.resources()), None)

@@ -253,6 +253,7 @@ fn explanation(
     let mut explanation = Explanation {
         kernel: case.name.clone(),
         entry: launch.entry.clone(),
+        name: emulator::kernel_name(&launch.entry),
         gpu: Some(gpu.name.clone()),
         level: Level::Ptx,
         grid: launch.grid,

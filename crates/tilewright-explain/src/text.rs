@@ -114,7 +114,7 @@ fn merged(traffic: &BankTraffic) -> Option<String> {
 fn header(e: &Explanation, width: usize) -> String {
     let mut out = format!("{BOLD}{}{BOLD:#}", e.kernel);
     if e.entry != e.kernel {
-        let _ = write!(out, " (entry {})", e.entry);
+        let _ = write!(out, " (entry {})", e.name);
     }
     let blocks = if e.grid == [1; 3] { "block" } else { "blocks" };
     let _ = write!(out, ": {} {blocks} of {} threads", size(e.grid), size(e.block));

@@ -146,3 +146,190 @@ fn recipes_with_a_preparation_and_exhibits() {
         assert!(!explained.explanation.has_errors(), "{}: {:?}", kernel.name, explained.explanation.findings);
     }
 }
+
+/// A program as people write them: headers of the host, a main function, kernels with similar names, and a template.
+const PROGRAM: &str = r#"#include <cstdio>
+#include <cstdint>
+#include <vector>
+#include "helper_that_is_not_there.h"
+#define CHECK(call) do { cudaError_t e = call; if (e != cudaSuccess) printf("failed\n"); } while (0)
+
+static std::vector<float> numbers(64);
+
+template <class T>
+__global__ void scale(T* values, T factor) { values[threadIdx.x] *= factor; }
+
+__global__ void shift(int32_t* values, int32_t by) { values[threadIdx.x] += by * WIDTH; }
+__global__ void shift_right(int* values, int by) { values[threadIdx.x] >>= by; }
+
+void prepare(std::vector<float>& all) { for (auto& one : all) one = 1; }
+
+int main() {
+    float* on_device = nullptr;
+    prepare(numbers);
+    CHECK(cudaMalloc(&on_device, 64 * sizeof(float)));
+    scale<<<1, 64>>>(on_device, 2.0f);
+    return 0;
+}
+"#;
+
+/// `None` without a compiler.
+fn program(entry: &str, arguments: &[(&str, &str)]) -> Option<Result<Explained, Error>> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("program.cu");
+    std::fs::write(&path, PROGRAM).unwrap();
+    let options = CompilerOptions { define: vec!["WIDTH=3".into()], ..Default::default() };
+    let request =
+        Request { entry: Some(entry.into()), block: Some([64, 1, 1]), options, ..request(arguments) };
+    match Case::of_file(&path, &request).and_then(|case| case.explain(&request.gpu)) {
+        Err(error) if error.is_unavailable() && std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none() => {
+            None
+        }
+        explained => Some(explained),
+    }
+}
+
+#[test]
+fn a_program_with_a_main_function() {
+    let values = ("values", "f32[64]:range");
+    let Some(scaled) = program("scale<float>", &[values, ("factor", "1.5")]) else {
+        return eprintln!("skipped: there is no NVRTC");
+    };
+    let scaled = scaled.unwrap();
+    assert!(scaled.arrays[0].numbers().map(Scalar::to_f64).eq((0..64).map(|i| 1.5 * f64::from(i))));
+    let e = &scaled.explanation;
+    assert!(!e.has_errors(), "{:?}", e.findings);
+    assert_eq!((e.entry.as_str(), e.name.as_str()), ("_Z5scaleIfEvPT_S0_", "scale<float>"));
+    assert!(
+        e.lines.iter().any(|line| line.line == 10 && line.text.contains("values[threadIdx.x] *= factor"))
+    );
+    let note = "left out: headers that were not found: helper_that_is_not_there.h; code for the host, lines 7, 15, 17-23";
+    assert!(e.notes.iter().any(|n| n == note), "{:?}", e.notes);
+    // An exact name is meant, though another has it as a part; the macro is defined.
+    let shifted = program("shift", &[("values", "i32[64]:range"), ("by", "7")]).unwrap().unwrap();
+    assert_eq!(shifted.arrays[0].numbers().next(), Some(Scalar::Integer(21)));
+    let error = |entry: &str| program(entry, &[values]).unwrap().unwrap_err();
+    assert!(error("scale").to_string().contains("no such kernel"));
+    assert!(error("scale").hint().unwrap().contains("scale<float>"));
+    assert!(error("shif").hint().unwrap().contains("shift, shift_right"));
+    assert!(error("scale<nothing>").to_string().contains("nothing"));
+}
+
+#[test]
+fn ptx_has_the_names_of_its_source() {
+    let directory = tempfile::tempdir().unwrap();
+    let (source, ptx) = (directory.path().join("twice.cu"), directory.path().join("twice.ptx"));
+    std::fs::write(&source, "__global__ void twice(float* data, int unused) { data[0] *= 2; }\n").unwrap();
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"/elsewhere/twice.cu\"\n\
+        .visible .entry _Z5twicePfi(.param .u64 _Z5twicePfi_param_0, .param .u32 _Z5twicePfi_param_1)\n{\n\
+        .reg .b64 %rd<3>; .reg .f32 %f<3>;\n.loc 1 1 1\nld.param.u64 %rd1, [_Z5twicePfi_param_0];\n\
+        ld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nst.global.f32 [%rd1], %f2;\nret;\n}\n";
+    std::fs::write(&ptx, text).unwrap();
+    let request = Request { block: Some([1, 1, 1]), ..request(&[("data", "f32[1]:21"), ("unused", "0")]) };
+    let explained = Case::of_file(&ptx, &request).unwrap().explain(&request.gpu).unwrap();
+    assert_eq!(explained.arrays[0].numbers().next(), Some(Scalar::Real(42.0)));
+    assert_eq!((explained.arrays[0].name.as_str(), explained.explanation.name.as_str()), ("data", "twice"));
+}
+
+/// Headers of CUDA in kernels; each line is skipped where its header is not installed.
+#[test]
+fn headers_of_cuda_and_of_hosts() {
+    let Ok(nvrtc) = tilewright_cuda::Nvrtc::find() else { return eprintln!("skipped: there is no NVRTC") };
+    let include = nvrtc.location().path.parent().unwrap().with_file_name("include");
+    let has = |header: &str| include.join(header).is_file() || include.join("cccl").join(header).is_file();
+    let directory = tempfile::tempdir().unwrap();
+    for (header, headers, body) in [
+        (
+            "",
+            "<cstdint> <climits> <cfloat> <cmath>",
+            "x[i] += std::sqrt(4.0f) + float(uint64_t(INT_MAX) / FLT_MAX);",
+        ),
+        (
+            "",
+            "<cstdio> <stdio.h> <cassert> <iostream> <string>",
+            "assert(n == 32); if (i == 0) printf(\"%d\\n\", n); x[i] += 2;",
+        ),
+        ("cuda_runtime.h", "<cuda_runtime.h> <device_launch_parameters.h>", "x[i] += min(2, n);"),
+        (
+            "cooperative_groups.h",
+            "<cooperative_groups.h>",
+            "auto block = cooperative_groups::this_thread_block(); block.sync(); x[i] += block.size() / 16;",
+        ),
+        (
+            "cuda_fp16.h",
+            "<cuda_fp16.h> <cuda_bf16.h>",
+            "x[i] += __half2float(__hadd(__float2half(1.5f), __float2half(0.5f)));",
+        ),
+        (
+            "mma.h",
+            "<mma.h>",
+            "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> c; \
+          nvcuda::wmma::fill_fragment(c, 2.0f); x[i] += c.x[0];",
+        ),
+        (
+            "cuda/std/limits",
+            "<cuda/std/limits> <limits> <type_traits> <algorithm>",
+            "static_assert(std::is_same<int, int>::value); \
+          x[i] += std::numeric_limits<float>::max() > 0 ? 2 : cuda::std::numeric_limits<float>::max();",
+        ),
+        (
+            "cub/block/block_reduce.cuh",
+            "<cub/cub.cuh>",
+            "typedef cub::BlockReduce<float, 32> Reduce; __shared__ Reduce::TempStorage space; \
+          float sum = Reduce(space).Sum(x[i]); x[i] += i == 0 ? sum / 248 : 2;",
+        ),
+    ] {
+        if !header.is_empty() && !has(header) {
+            eprintln!("skipped: {header} is not installed");
+            continue;
+        }
+        let includes: String = headers.split_whitespace().map(|name| format!("#include {name}\n")).collect();
+        let text = format!(
+            "{includes}extern \"C\" __global__ void k(float* x, int n) {{ int i = threadIdx.x; {body} }}\nint main() {{ return 0; }}\n"
+        );
+        let path = directory.path().join("k.cu");
+        std::fs::write(&path, text).unwrap();
+        let request = Request { block: Some([32, 1, 1]), ..request(&[("x", "f32[32]:range"), ("n", "32")]) };
+        let explained =
+            Case::of_file(&path, &request).unwrap_or_else(|e| panic!("{headers}: {e}")).explain(&request.gpu);
+        let explained = explained.unwrap_or_else(|e| panic!("{headers}: {e}"));
+        assert!(explained.is_clean, "{headers}: {:?}", explained.explanation.findings);
+        let found: Vec<f64> = explained.arrays[0].numbers().map(Scalar::to_f64).collect();
+        let expected: Vec<f64> = (0..32).map(|i| f64::from(i) + 2.0).collect();
+        assert_eq!(found, expected, "{headers}");
+        // nvcc is not needed for any of them.
+        let notes = &explained.explanation.notes;
+        assert!(notes.iter().all(|note| !note.contains("nvcc")), "{headers}: {notes:?}");
+    }
+}
+
+/// A member of the host's library in a type that kernels use is too much for NVRTC.
+#[test]
+fn nvcc_compiles_what_nvrtc_does_not_understand() {
+    let has_host_compiler = std::process::Command::new("g++").arg("--version").output().is_ok();
+    if tilewright_cuda::Nvcc::find().is_err() || !has_host_compiler {
+        return eprintln!("skipped: needs nvcc and g++");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("named.cu");
+    let text = "#include <string>
+        struct Named { std::string name; __device__ static float two() { return 2; } };
+        template <class T> __global__ void k(T* x) { x[0] *= Named::two() * FACTOR; }
+        int main() { return Named{}.name.empty(); }";
+    std::fs::write(&path, text).unwrap();
+    let request = Request {
+        entry: Some("k<double>".into()),
+        block: Some([1, 1, 1]),
+        options: CompilerOptions { define: vec!["FACTOR=3".into()], ..Default::default() },
+        ..request(&[("x", "f64[1]:7")])
+    };
+    let explained = Case::of_file(&path, &request).unwrap().explain(&request.gpu).unwrap();
+    assert_eq!(explained.arrays[0].numbers().next(), Some(Scalar::Real(42.0)));
+    let notes = &explained.explanation.notes;
+    assert!(notes.iter().any(|note| note.contains("compiled by nvcc")), "{notes:?}");
+    assert!(
+        explained.explanation.lines.iter().any(|line| line.line == 3),
+        "{:?}",
+        explained.explanation.lines
+    );
+}

@@ -5,13 +5,15 @@ use crate::pages;
 use clap::{Args, ValueHint};
 use std::{path::PathBuf, time::Duration};
 use tilewright_arch::ComputeCapability;
-use tilewright_explain::Tolerance;
+use tilewright_explain::{CompilerOptions, MathMode, Tolerance};
 
 const EXPLAIN_DETAILS: &str = "\
 The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions; which \
 shared-memory accesses ptxas -O3 merges is predicted beside them. A .cu file and the kernels of the catalogue are \
 compiled with NVRTC, which comes with the CUDA toolkit and with its \
-Python wheels; TILEWRIGHT_NVRTC_PATH names another. `tilewright kernels` lists the catalogue.
+Python wheels; TILEWRIGHT_NVRTC_PATH names another. `tilewright kernels` lists the catalogue. A file may have a main function and headers of \
+the host: they are left out. CUDA's own headers come with the toolkit, or with pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl. Where \
+NVRTC does not understand a file, nvcc compiles it, if it is there.
 
 Arguments: NAME=VALUE, where the name is that of the parameter in the source, in PTX, or its number from 0, or that of a variable in global or constant memory, and the \
 value a number (256, 1.5), an array (f32[256,256]:random) or a file (.npy and .npz of any type and dimension, and all others that `mul` reads). The types of \
@@ -65,7 +67,7 @@ pub struct Explain {
     #[arg(long = "values", value_name = "NAME", help_heading = "Results")]
     pub values: Vec<String>,
 
-    /// Which kernel of the file; a part of its name is enough if only one has it
+    /// Which kernel of the file, or which instance of a template, such as 'scale<float>'; a part of the name is enough if only one has it
     #[arg(long, value_name = "NAME", help_heading = "Launch")]
     pub entry: Option<String>,
     /// Blocks; 1 unless given
@@ -87,12 +89,48 @@ pub struct Explain {
     #[arg(long, value_name = "SECONDS", value_parser = time, help_heading = "Launch")]
     pub max_time: Option<Duration>,
 
+    #[command(flatten)]
+    pub compiler: Compiler,
+
     /// The GPU that occupancy and roofline are for, such as h200, a6000 or "RTX 4090"; an H200 unless given
     #[arg(long, value_name = "NAME", conflicts_with = "cc", add = pages::gpus(), help_heading = "GPU")]
     pub gpu: Option<String>,
     /// The compute capability in its place, such as 8.6 or sm_90; there is no roofline then
     #[arg(long, value_name = "X.Y", add = pages::capabilities(), help_heading = "GPU")]
     pub cc: Option<ComputeCapability>,
+}
+
+/// How a file is compiled; the names are those of nvcc.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Compiler")]
+pub struct Compiler {
+    /// Look for headers here, after the directory of the file and before CUDA's own
+    #[arg(short = 'I', long = "include-path", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    include: Vec<PathBuf>,
+    /// Define a macro
+    #[arg(short = 'D', long = "define-macro", value_name = "NAME[=VALUE]")]
+    define: Vec<String>,
+    /// The version of C++; c++17 unless given
+    #[arg(long = "std", value_name = "VERSION", value_parser = ["c++11", "c++14", "c++17", "c++20"])]
+    standard: Option<String>,
+    /// Compute functions such as sinf and divisions by approximations of the hardware
+    #[arg(long = "use_fast_math", alias = "use-fast-math")]
+    fast_math: bool,
+    /// Options of the assembler, such as -maxrregcount=32, which registers depend on
+    #[arg(long = "ptxas-options", value_name = "OPTIONS", value_delimiter = ',', allow_hyphen_values = true)]
+    ptxas: Vec<String>,
+}
+
+impl Compiler {
+    pub fn options(&self) -> CompilerOptions {
+        CompilerOptions {
+            include: self.include.clone(),
+            define: self.define.clone(),
+            standard: self.standard.clone(),
+            math: if self.fast_math { MathMode::Fast } else { MathMode::Precise },
+            ptxas: self.ptxas.clone(),
+        }
+    }
 }
 
 /// Three extents. (Of a type of its own, because clap takes an array for several values.)

@@ -113,12 +113,17 @@ fn explain(
     let load = |name: &str| arrays.load(name);
     let request = Request {
         entry: args.entry.clone(),
+        options: args.compiler.options(),
         grid: args.grid.map(|extent| extent.0),
         block: args.block.map(|extent| extent.0),
         dynamic_shared_memory: args.dynamic_smem,
         arguments: args.arguments.clone(),
         ..Request::new(gpu.clone(), &load)
     };
+    if kernel.extension().is_none() && args.compiler.options() != Default::default() {
+        let what = format!("options of the compiler: {} comes with its own", kernel.display());
+        return Err(Failure::usage(what, "leave them out, or give a file"));
+    }
     if kernel.extension().is_none()
         && (args.grid.is_some() || args.block.is_some() || args.dynamic_smem.is_some())
     {

@@ -15,6 +15,8 @@ super::functions! {
         nvrtcGetSupportedArchs: fn(*mut c_int) -> Code;
         nvrtcCreateProgram: fn(*mut Program, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> Code;
         nvrtcDestroyProgram: fn(*mut Program) -> Code;
+        nvrtcAddNameExpression: fn(Program, *const c_char) -> Code;
+        nvrtcGetLoweredName: fn(Program, *const c_char, *mut *const c_char) -> Code;
         nvrtcCompileProgram: fn(Program, c_int, *const *const c_char) -> Code;
         nvrtcGetProgramLogSize: fn(Program, *mut usize) -> Code;
         nvrtcGetProgramLog: fn(Program, *mut c_char) -> Code;

@@ -18,6 +18,8 @@ pub enum Component {
     Ptxas,
     /// The disassembler of machine code.
     Nvdisasm,
+    /// The compiler of programs with host code: only for files that NVRTC does not understand.
+    Nvcc,
 }
 
 /// What a component is made of.
@@ -43,8 +45,8 @@ pub(super) struct Spec {
 
 impl Component {
     /// Every component.
-    pub const ALL: [Self; 6] =
-        [Self::Driver, Self::Nvrtc, Self::Cublas, Self::CublasLt, Self::Ptxas, Self::Nvdisasm];
+    pub const ALL: [Self; 7] =
+        [Self::Driver, Self::Nvrtc, Self::Cublas, Self::CublasLt, Self::Ptxas, Self::Nvdisasm, Self::Nvcc];
 
     /// The environment variable that names the file to use, or its directory.
     ///
@@ -69,6 +71,7 @@ impl Component {
             Self::CublasLt => &CUBLASLT,
             Self::Ptxas => &PTXAS,
             Self::Nvdisasm => &NVDISASM,
+            Self::Nvcc => &NVCC,
         }
     }
 }
@@ -152,6 +155,16 @@ static NVDISASM: Spec = Spec {
     wheels: TOOL_WHEELS,
     copies: TRITON,
     hint: "pip install nvidia-cuda-nvcc, or name the program in TILEWRIGHT_NVDISASM_PATH",
+};
+
+static NVCC: Spec = Spec {
+    name: "nvcc",
+    kind: Kind::Tool,
+    variable: "TILEWRIGHT_NVCC_PATH",
+    files: if WINDOWS { &["nvcc.exe"] } else { &["nvcc"] },
+    wheels: TOOL_WHEELS,
+    copies: &[],
+    hint: "pip install nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt, or name the program in TILEWRIGHT_NVCC_PATH",
 };
 
 const CUBLAS_WHEELS: &[&str] = &["nvidia/cu13/lib", "nvidia/cublas/lib"];

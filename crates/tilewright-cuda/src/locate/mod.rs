@@ -280,10 +280,26 @@ pub(crate) fn load_companion(library: &Location, file: &str) {
     }
 }
 
-/// The headers that belong to a library: `include` beside its directory, in toolkits as in Python packages.
-pub(crate) fn include_directory(library: &Location) -> Option<PathBuf> {
-    let directories = library.path.ancestors().skip(1).take(3);
-    directories.map(|directory| directory.join("include")).find(|include| include.join("cuda.h").is_file())
+/// Where the headers that belong to a library lie, those of CCCL among them: `include` beside its directory, in toolkits as in Python packages; beside the
+/// packages of CUDA 12, where each has its own; otherwise in a toolkit.
+pub(crate) fn include_directories(library: &Location, environment: &Environment) -> Vec<PathBuf> {
+    let beside = library.path.ancestors().skip(1).take(3).map(|directory| directory.join("include"));
+    let packages = library.path.ancestors().nth(3).into_iter().flat_map(|packages| {
+        ["cuda_runtime", "cuda_nvcc", "cuda_cccl"].map(|name| packages.join(name).join("include"))
+    });
+    let homes = ["CUDA_HOME", "CUDA_PATH"].map(|name| environment.directory(name));
+    let homes =
+        homes.into_iter().flatten().chain([Path::new("/usr/local/cuda")]).map(|home| home.join("include"));
+    let mut found: Vec<PathBuf> = beside.filter(|include| include.join("cuda.h").is_file()).take(1).collect();
+    if found.is_empty() {
+        found = packages.filter(|include| include.is_dir()).collect();
+    }
+    if found.is_empty() {
+        found = homes.filter(|include| include.join("cuda.h").is_file()).take(1).collect();
+    }
+    let cccl: Vec<PathBuf> = found.iter().map(|include| include.join("cccl")).collect();
+    found.extend(cccl.into_iter().filter(|include| include.is_dir()));
+    found
 }
 
 /// A library that was found and lacks a function: another version, or another library of the same name.

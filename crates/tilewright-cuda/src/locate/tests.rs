@@ -196,10 +196,21 @@ fn every_component_has_its_own_variable() {
 #[test]
 fn headers_are_found_beside_the_library() {
     let root = directory();
-    file(&root.path().join("include/cuda.h"));
-    let path = file(&root.path().join("lib/libnvrtc.so.13"));
-    let location = Location { path, rule: Rule::System };
-    assert_eq!(include_directory(&location), Some(root.path().join("include")));
+    let include = root.path().join("include");
+    file(&include.join("cuda.h"));
+    let library = |path: &str| Location { path: root.path().join(path), rule: Rule::System };
+    let nothing = Environment::default();
+    assert_eq!(include_directories(&library("lib/libnvrtc.so.13"), &nothing), [include.clone()]);
+    file(&include.join("cccl/cuda/std/version"));
+    let with_cccl = [include.clone(), include.join("cccl")];
+    assert_eq!(include_directories(&library("lib/libnvrtc.so.13"), &nothing), with_cccl);
+    // Packages of CUDA 12 have folders of their own.
+    file(&root.path().join("nvidia/cuda_runtime/include/cuda_runtime.h"));
+    let found = include_directories(&library("nvidia/cuda_nvrtc/lib/libnvrtc.so.12"), &nothing);
+    assert_eq!(found, [root.path().join("nvidia/cuda_runtime/include")]);
+    // A compiler without headers has those of the toolkit.
+    let environment = Environment::of([("CUDA_HOME", root.path())]);
+    assert_eq!(include_directories(&library("a/b/c/d/libnvrtc.so.12"), &environment), with_cccl);
 }
 
 /// Nothing is looked for beside wherever the process happens to run: neither what `PATH` or another variable names there, nor what lies under it.

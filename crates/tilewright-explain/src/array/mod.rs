@@ -8,6 +8,7 @@ mod text;
 pub use compare::{Comparison, Difference, Tolerance, compare};
 pub use number::{ElementType, Number, Scalar};
 pub use text::Filling;
+pub(crate) use text::split;
 
 use crate::{case::unsupported, model::Buffer};
 use serde::Serialize;

@@ -1,11 +1,13 @@
 //! Kernels in files: CUDA C++ or PTX.
 
 use super::{Case, Launch, Request, bind, signature, unsupported};
-use crate::{compile, model::SourceText};
+use crate::{compile::FileCode, model::SourceText};
 use std::path::Path;
 use tilewright_core::{Error, ErrorKind};
-use tilewright_cuda::Input;
-use tilewright_emulator::parse::{ast, parse};
+use tilewright_emulator::{
+    kernel_name,
+    parse::{ast, parse},
+};
 
 impl Case {
     /// A kernel of a `.cu` or `.ptx` file.
@@ -16,27 +18,25 @@ impl Case {
         let text = std::fs::read_to_string(path)
             .map_err(|source| Error::from(ErrorKind::Io { path: path.into(), source }))?;
         let name = path.display().to_string();
-        let is_ptx = match path.extension().and_then(|e| e.to_str()) {
-            Some("ptx") => true,
-            Some("cu") => false,
+        let wanted = request.entry.as_deref();
+        let mut code = match path.extension().and_then(|e| e.to_str()) {
+            Some("ptx") => FileCode::ptx(&name, &text, &request.options),
+            Some("cu") => FileCode::cuda(path, &request.gpu, &request.options, wanted)?,
             _ => return Err(unsupported(name, "kernels are read from .cu and .ptx files", "")),
         };
-        let input = if is_ptx { Input::Ptx { name: &name, text: &text } } else { Input::File(path) };
-        // Which entry is meant is known only with the PTX; what it takes of a GPU is asked for afterwards.
-        let ptx = if is_ptx { text.clone() } else { compile::compiled(input, "", &request.gpu, false)?.ptx };
         let bad = |problem: String| -> Error {
             ErrorKind::BadFile { path: path.into(), problem, hint: None }.into()
         };
+        let ptx = code.ptx.clone();
         let module = parse(&ptx).map_err(|e| bad(e.to_string()))?;
-        let entry = entry(&module, request.entry.as_deref(), path)?;
-        let code = compile::compiled(input, entry.name, &request.gpu, true)?;
+        let sources = sources(&module, path, &text, &ptx);
+        let entry = entry(&module, code.entry.as_deref().or(wanted), path, &text)?;
 
         let mut arrays = Vec::new();
-        let names = (!is_ptx).then(|| signature::parameter_names(&text, entry.name)).flatten();
-        let parameters = parameters(entry, names.as_deref());
+        let parameters = parameters(entry, &sources);
         let arguments = bind::bind(&parameters, &request.arguments, request.load, &mut arrays)?;
         let launch = Launch {
-            sources: sources(&module, path, &text, &ptx),
+            sources,
             entry: entry.name.into(),
             grid: request.grid.unwrap_or([1; 3]),
             block: request.block.or_else(|| required_block(entry)).ok_or_else(|| {
@@ -49,52 +49,80 @@ impl Case {
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
             arguments,
             symbols: Vec::new(),
-            resources: code.resources,
+            resources: code.resources(entry.name, &request.gpu),
             ptx: ptx.clone(),
         };
-        Ok(Self { name, launches: vec![launch], arrays, notes: code.note.into_iter().collect() })
+        Ok(Self { name, launches: vec![launch], arrays, notes: code.notes })
     }
 }
 
-/// The entry of this name, of which it is the only one with this part, or the only one at all.
+/// The entry that is meant: that of this name in PTX, in the source, or in the source without the arguments of its template; otherwise the only one with this
+/// part, or the only one at all.
 fn entry<'a, 'b>(
     module: &'b ast::Module<'a>,
     wanted: Option<&str>,
     path: &Path,
+    source: &str,
 ) -> Result<&'b ast::Function<'a>, Error> {
     let is_entry = |f: &&ast::Function<'_>| f.kind == ast::FunctionKind::Entry && f.body.is_some();
     let entries: Vec<_> = module.functions.iter().filter(is_entry).collect();
-    let names = entries.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
-    let wanted = wanted.unwrap_or_default();
-    if let Some(exact) = entries.iter().find(|f| f.name == wanted) {
-        return Ok(exact);
+    let templates = || {
+        let known = signature::templates(source);
+        let name = known.iter().find(|name| wanted.is_none_or(|wanted| wanted == *name));
+        name.map(|name| format!("it is a template; name an instance, as in {name}<float>"))
+    };
+    if entries.is_empty() {
+        let problem = "it has no kernel".to_owned();
+        let hint = templates().unwrap_or("kernels are functions marked __global__, in PTX .entry".into());
+        return Err(ErrorKind::BadFile { path: path.into(), problem, hint: Some(hint) }.into());
     }
-    let similar: Vec<_> = entries.iter().filter(|f| f.name.contains(wanted)).collect();
-    match similar[..] {
+    let wanted = without_spaces(wanted.unwrap_or_default());
+    let readable = |f: &ast::Function<'_>| without_spaces(&kernel_name(f.name));
+    let is_meant: [&dyn Fn(&ast::Function<'_>) -> bool; 4] = [
+        &|f| f.name == wanted,
+        &|f| readable(f) == wanted,
+        &|f| readable(f).split('<').next() == Some(wanted.as_str()),
+        &|f| f.name.contains(&wanted) || readable(f).contains(&wanted),
+    ];
+    let found = is_meant.iter().map(|is_meant| entries.iter().filter(|f| is_meant(f)).collect::<Vec<_>>());
+    let found = found.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+    match found[..] {
         [one] => Ok(one),
-        [] if entries.is_empty() => {
-            let problem = "it has no kernel".to_owned();
-            let hint = Some("kernels are functions marked __global__, in PTX .entry".to_owned());
-            Err(ErrorKind::BadFile { path: path.into(), problem, hint }.into())
+        [] => {
+            let hint = templates().unwrap_or_else(|| format!("it has {}", names(&entries)));
+            Err(unsupported(format!("the kernel {wanted}"), "the file has no such kernel", hint))
         }
-        [] => Err(unsupported(
-            format!("the kernel {wanted}"),
-            "the file has no such kernel",
-            format!("it has {names}"),
-        )),
         _ => {
-            let why = format!("the file has {} kernels that it could be", similar.len());
-            Err(unsupported("this launch", why, format!("name the kernel: {names}")))
+            let why = format!("the file has {} kernels that it could be", found.len());
+            Err(unsupported("this launch", why, format!("name the kernel: {}", names(&entries))))
         }
     }
 }
 
-fn parameters(entry: &ast::Function<'_>, names: Option<&[String]>) -> Vec<bind::Parameter> {
-    let names = names.filter(|names| names.len() == entry.params.len());
+/// Names as in the source, where these tell the kernels apart.
+fn names(entries: &[&ast::Function<'_>]) -> String {
+    let readable: Vec<String> = entries.iter().map(|f| kernel_name(f.name)).collect();
+    let name =
+        |(f, name): (&&ast::Function<'_>, &String)| match readable.iter().filter(|n| *n == name).count() {
+            1 => name.clone(),
+            _ => f.name.to_owned(),
+        };
+    entries.iter().zip(&readable).map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn without_spaces(name: &str) -> String {
+    name.split_whitespace().collect()
+}
+
+/// What the kernel takes, with the names of the source where a file of it is found.
+fn parameters(entry: &ast::Function<'_>, sources: &[SourceText]) -> Vec<bind::Parameter> {
+    let count = entry.params.len();
+    let declared = sources.iter().find_map(|file| signature::parameters(&file.text, entry.name, count));
     let parameter = |(index, p): (usize, &ast::Variable<'_>)| {
         let elements = p.dims.iter().map(|dim| dim.unwrap_or(1)).fold(1, u64::saturating_mul);
+        let name = declared.as_ref().and_then(|declared| signature::name_of(&declared[index]));
         bind::Parameter {
-            name: names.map_or_else(|| p.name.to_owned(), |names| names[index].clone()),
+            name: name.unwrap_or_else(|| p.name.to_owned()),
             ptx_name: p.name.to_owned(),
             ty: p.ty,
             bytes: usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(p.ty.bytes() as usize),

@@ -11,6 +11,7 @@ pub use argument::Argument;
 use crate::{array::Array, model::SourceText};
 use tilewright_arch::{Device, KernelResources, Limits};
 use tilewright_core::Error;
+use tilewright_cuda::CompilerOptions;
 
 /// A GPU that is not there: a name, and what its multiprocessors offer.
 #[derive(Clone, Debug)]
@@ -27,8 +28,10 @@ pub struct Gpu {
 pub struct Request<'a> {
     /// The GPU for occupancy, roofline, and the compiler.
     pub gpu: Gpu,
-    /// The entry of a file; needed where there are several.
+    /// The entry of a file, or the instance of a template, such as `scale<float>`; needed where there are several.
     pub entry: Option<String>,
+    /// How a file is compiled.
+    pub options: CompilerOptions,
     /// Blocks, for a file; as many as one unless given.
     pub grid: Option<[u32; 3]>,
     /// Threads of a block, for a file; needed unless the kernel itself says.
@@ -47,6 +50,7 @@ impl<'a> Request<'a> {
         Self {
             gpu,
             entry: None,
+            options: CompilerOptions::default(),
             grid: None,
             block: None,
             dynamic_shared_memory: None,

@@ -1,24 +1,51 @@
-//! Names of parameters in CUDA C++, which PTX numbers.
+//! Parameters of kernels in CUDA C++, which PTX numbers.
 
-/// The names of the parameters of a kernel in a source, in order; `None` where they cannot be found.
+use crate::array::split;
+
+/// The parameters of a kernel in a source, as they are declared, in order; `None` where no kernel of this name has so many.
 ///
 /// `entry` is the name in PTX, mangled unless the kernel is `extern "C"`: the name in the source is a part of it.
-pub fn parameter_names(source: &str, entry: &str) -> Option<Vec<String>> {
+pub fn parameters(source: &str, entry: &str, count: usize) -> Option<Vec<String>> {
     let source = without_comments(source);
-    source.match_indices("__global__").find_map(|(at, word)| {
+    let declared = kernels(&source).filter(|kernel| is_mangled_or_equal(entry, kernel.name));
+    let mut lists = declared.map(|kernel| {
+        let parts = split(kernel.parameters).into_iter().map(|part| part.trim().to_owned());
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>()
+    });
+    lists.find(|parts| parts.len() == count)
+}
+
+/// Kernels that are templates: they have code only as instances.
+pub fn templates(source: &str) -> Vec<String> {
+    let source = without_comments(source);
+    let templates = kernels(&source).filter(|kernel| kernel.is_template);
+    templates.map(|kernel| kernel.name.to_owned()).collect()
+}
+
+/// A kernel as it is declared.
+struct Declared<'a> {
+    name: &'a str,
+    /// What stands in its brackets.
+    parameters: &'a str,
+    is_template: bool,
+}
+
+fn kernels(source: &str) -> impl Iterator<Item = Declared<'_>> {
+    source.match_indices("__global__").filter_map(|(at, word)| {
         let rest = &source[at + word.len()..];
         // Launch bounds have parentheses of their own.
-        let open = rest.match_indices('(').map(|(i, _)| i).find(|&i| {
-            let before = rest[..i].trim_end();
-            let name = before.rsplit(|c: char| !is_identifier(c)).next().unwrap_or_default();
-            !name.is_empty() && is_mangled_or_equal(entry, name)
+        let (open, name) = rest.match_indices('(').find_map(|(open, _)| {
+            let name = rest[..open].trim_end().rsplit(|c: char| !is_identifier(c)).next()?;
+            let is_name = !name.is_empty() && name != "__launch_bounds__" && name != "__attribute__";
+            is_name.then_some((open, name))
         })?;
         // The name of the kernel comes before its body.
         if rest[..open].contains(['{', ';']) {
             return None;
         }
-        let list = enclosed(&rest[open..])?;
-        Some(split(list).into_iter().filter_map(name_of).collect())
+        let before = source[..at].rsplit([';', '}', '{']).next().unwrap_or_default();
+        let is_template = before.split(|c: char| !is_identifier(c)).any(|word| word == "template");
+        Some(Declared { name, parameters: enclosed(&rest[open..])?, is_template })
     })
 }
 
@@ -61,27 +88,8 @@ fn enclosed(text: &str) -> Option<&str> {
     None
 }
 
-/// The parts between commas outside of brackets.
-fn split(list: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut depth, mut start) = (0, 0);
-    for (i, c) in list.char_indices() {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&list[start..i]);
-                start = i + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&list[start..]);
-    parts
-}
-
 /// The last identifier of a declaration, before any default value or extent.
-fn name_of(declaration: &str) -> Option<String> {
+pub fn name_of(declaration: &str) -> Option<String> {
     let declaration = declaration.split(['=', '[']).next().unwrap_or_default();
     let name = declaration.trim_end().rsplit(|c: char| !is_identifier(c)).next()?;
     (!name.is_empty()).then(|| name.to_owned())
@@ -91,8 +99,8 @@ fn name_of(declaration: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn names(source: &str, entry: &str) -> Option<Vec<String>> {
-        parameter_names(source, entry)
+    fn names(source: &str, entry: &str, count: usize) -> Option<Vec<String>> {
+        parameters(source, entry, count)?.iter().map(|declaration| name_of(declaration)).collect()
     }
 
     #[test]
@@ -107,16 +115,29 @@ mod tests {
             __global__ void other(int only[]) {}
         ";
         let expected = ["A", "B", "pair", "n", "alpha"].map(String::from);
-        assert_eq!(names(source, "scale"), Some(expected.to_vec()));
-        assert_eq!(names(source, "_Z5otherPi"), Some(vec!["only".to_owned()]));
-        assert_eq!(names(source, "absent"), None);
-        assert_eq!(names("__global__ void none() {}", "none"), Some(vec![]));
+        assert_eq!(names(source, "scale", 5), Some(expected.to_vec()));
+        assert_eq!(names(source, "_Z5otherPi", 1), Some(vec!["only".to_owned()]));
+        assert_eq!(names(source, "absent", 1), None);
+        assert_eq!(names("__global__ void none() {}", "none", 0), Some(vec![]));
+    }
+
+    #[test]
+    fn overloads_and_templates() {
+        let source = "template <int N> struct S {}; __global__ void f(int* a);
+            __global__ void f(int* first, int second) {}
+            template <class T, int N>
+            __global__ __launch_bounds__(N) void g(T* x) {} // template __global__ void h()
+            __global__ void h(S<4> s) {}";
+        assert_eq!(names(source, "_Z1fPii", 2), Some(vec!["first".to_owned(), "second".to_owned()]));
+        assert_eq!(names(source, "_Z1fPi", 1), Some(vec!["a".to_owned()]));
+        assert_eq!(names(source, "_Z1fPi", 3), None);
+        assert_eq!(templates(source), ["g"]);
     }
 
     #[test]
     fn broken_sources_have_no_names() {
         for source in ["", "__global__", "__global__ void k(", "/*", "//", "__global__ k((", "/"] {
-            assert_eq!(names(source, "k"), None, "{source}");
+            assert_eq!(names(source, "k", 0), None, "{source}");
         }
     }
 }

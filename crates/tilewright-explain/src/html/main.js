@@ -53,7 +53,7 @@ function kernelView(index) {
   const side = sidePanels(panel, ptx);
   const race = explanation.findings.find(({ kind, severity, participants }) => kind.endsWith("race") && severity === "error" && participants.length === 2);
   const first = accessById(kernel, recalled("access", -1)) ?? telling(kernel);
-  const facts = [explanation.entry === explanation.kernel ? null : `Entry ${explanation.entry}.`, kernel.level, ...explanation.notes].filter(Boolean);
+  const facts = [explanation.entry === explanation.kernel ? null : `Entry ${explanation.name}.`, kernel.level, ...explanation.notes].filter(Boolean);
   article.append(...[
     names.length > 1 ? heading(`${explanation.kernel}, in detail`, `detail-${index}`) : null,
     race ? raceView(kernel, race) : null,

@@ -44,8 +44,10 @@ impl Level {
 pub struct Explanation {
     /// What the user calls the kernel: its name in the catalogue, or its file.
     pub kernel: String,
-    /// The entry function.
+    /// The entry function, as PTX names it.
     pub entry: String,
+    /// The same as the source names it: `scale<float>` for `_Z5scaleIfEvPT_S0_`.
+    pub name: String,
     /// The GPU that occupancy and roofline are computed for.
     pub gpu: Option<String>,
     /// At which level instructions are counted.

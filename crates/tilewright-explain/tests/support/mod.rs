@@ -177,6 +177,7 @@ pub fn explanation() -> Explanation {
     let mut explanation = Explanation {
         kernel: "naive".into(),
         entry: "naive".into(),
+        name: "naive".into(),
         gpu: Some("RTX A6000".into()),
         level: Level::Ptx,
         grid: [2, 2, 1],
