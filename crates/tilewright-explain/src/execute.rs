@@ -61,7 +61,7 @@ impl Case {
         }
         let static_shared = program(&self.name, &last)?.static_shared_bytes(&last.entry).unwrap_or(0);
         check_shared_memory(&self.name, &last, static_shared, gpu)?;
-        let device = Device::new(&self.name, gpu, &self.arrays, control)?;
+        let device = Device::new(&self.name, gpu, (&self.arrays, &self.links), control)?;
         for launch in &self.launches {
             let report = device.launch(launch, None)?;
             if !report.is_clean() {

@@ -333,3 +333,48 @@ fn nvcc_compiles_what_nvrtc_does_not_understand() {
         explained.explanation.lines
     );
 }
+
+/// A struct with an address, a vector, a table in constant memory, rows by their addresses, a half number and a size.
+const ARGUMENTS: &str = "#include <cuda_fp16.h>
+struct Params { float scale; int n; const float* data; float2 origin; };
+__constant__ float table[4];
+__device__ int offset = 1;
+__global__ void k(double* out, Params p, float4 v, float** rows, __half h, size_t n) {
+    int i = threadIdx.x;
+    if (i < p.n) out[i] = p.scale * p.data[i] + p.origin.y + v.w + rows[1][i] + table[i] + float(h) + offset + double(n);
+}";
+
+#[test]
+fn arguments_of_every_kind() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("k.cu");
+    std::fs::write(&path, ARGUMENTS).unwrap();
+    let arguments = [
+        ("M", "2"),
+        ("out", "f64[M,2]"),
+        ("p", "{scale=0.5, n=2*M, data=f32[M*2]:range, origin={0,100}}"),
+        ("v", "{0,0,0,1000}"),
+        ("rows", "[f32[1], shared]"),
+        ("shared", "f32[4]:10000"),
+        ("h", "0.25"),
+        ("n", "M*50000"),
+        ("table", "f32[4]:random(7,7)"),
+        ("offset", "1000000"),
+    ];
+    let request = Request { block: Some([32, 1, 1]), ..request(&arguments) };
+    let case = match Case::of_file(&path, &request) {
+        // Without NVRTC, or without the headers of CUDA.
+        Err(error) if error.is_unavailable() || error.to_string().contains("cuda_fp16.h") => {
+            return eprintln!("skipped: {error}");
+        }
+        case => case.unwrap(),
+    };
+    let explained = case.explain(&request.gpu).unwrap();
+    assert!(explained.is_clean, "{:?}", explained.explanation.findings);
+    let found: Vec<f64> = explained.arrays[0].numbers().map(Scalar::to_f64).collect();
+    let expected: Vec<f64> = (0..4).map(|i| 0.5 * f64::from(i) + 1_111_107.25).collect();
+    assert_eq!(found, expected);
+    // Arrays behind addresses have names, too.
+    let names: Vec<&str> = explained.arrays.iter().map(|array| array.name.as_str()).collect();
+    assert_eq!(names, ["out", "p.data", "rows", "rows[0]", "shared"]);
+}

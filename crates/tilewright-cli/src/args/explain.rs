@@ -16,9 +16,17 @@ the host: they are left out. CUDA's own headers come with the toolkit, or with p
 NVRTC does not understand a file, nvcc compiles it, if it is there.
 
 Arguments: NAME=VALUE, where the name is that of the parameter in the source, in PTX, or its number from 0, or that of a variable in global or constant memory, and the \
-value a number (256, 1.5), an array (f32[256,256]:random) or a file (.npy and .npz of any type and dimension, and all others that `mul` reads). The types of \
-arrays are those of numbers (f16, bf16, f32, f64, i8 to i64, u8 to u64, bool), CUDA's vectors (float4, uchar2) and complex64 and complex128. Behind the colon stands \
-random, random(LOW,HIGH,seed=N), range, zeros, ones or a number; zeros unless given. Products of the \
+value one of these.
+  256, -1.5, true          a number; also an expression of whole numbers and of other arguments, as in n=M*N, with min, max and ceil_div
+  f32[256,256]:random      an array; extents may be expressions. Its type is one of f16, bf16, f32, f64, i8 to i64, u8 to u64, bool, a vector such as float4,
+                           complex64 or complex128. Behind the colon stands random, random(LOW,HIGH,seed=N), range, zeros, ones or a number; zeros unless given
+  x.npy, x.npz:name        a file: of NumPy with any of these types and any dimension; or one that `mul` reads
+  y                        the array of another argument
+  [a, f32[8]:ones]         an array of addresses of arrays
+  {1, 2.5, {0,1}}          a vector or a struct, in order or by name as in {n=4, data=f32[4]:ones}, where the source defines it
+  bytes:00ff12, x.bin      all bytes of a struct
+  texture:f32[256]:range   a texture over an array of f32
+An argument that is no parameter is a size or an array that others speak of. Products of the \
 catalogue take M, N, K or matrices A, B, C, and alpha, beta, semiring, dtype; kernels of its gallery the parameters that \
 `tilewright kernels` names.
 
@@ -31,6 +39,7 @@ Examples:
   tilewright explain naive --compare coalesced --gpu a6000
   tilewright explain transpose-tiled --picture 13 banks.svg
   tilewright explain scale.ptx --block 256 --arg x=x.npy --arg n=256 --arg factor=2 --out x=y.npy --expect x=twice.npy --tolerance 1e-6
+  tilewright explain program.cu --entry 'scale<float>' -I include -D WIDTH=4 --block 64 --arg x=x.npy --arg factor=2
   tilewright explain scale.cu --grid 4 --block 256 --arg x=f32[1024]:random --arg n=1024 --arg factor=1.5";
 
 /// Run a CUDA kernel without a GPU, and say how it uses the memory of one

@@ -49,6 +49,17 @@ impl CodeArrays {
         self.0.iter().map(DeviceMemory::address)
     }
 
+    /// Copies bytes to the start of an array, as far as there is room.
+    ///
+    /// # Errors
+    /// `device` for a launch that has failed.
+    pub fn write(&self, index: usize, bytes: &[u8]) -> Result<(), Error> {
+        let Some(memory) = self.0.get(index) else { return Ok(()) };
+        let count = bytes.len().min(memory.bytes());
+        // SAFETY: the slice is readable, and the memory has so many bytes.
+        unsafe { memory.write_raw(bytes.as_ptr().cast(), count) }
+    }
+
     /// Copies the arrays to the host, each as far as there is room.
     ///
     /// # Errors

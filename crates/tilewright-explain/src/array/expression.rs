@@ -13,6 +13,12 @@ pub fn evaluate(text: &str, known: &dyn Fn(&str) -> Option<i128>) -> Result<i128
     }
 }
 
+/// The names in a text that could be an expression.
+pub fn names(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+}
+
 struct Parser<'a> {
     rest: &'a str,
     known: &'a dyn Fn(&str) -> Option<i128>,
@@ -153,5 +159,9 @@ mod tests {
         for deep in ["(".repeat(100_000), "-".repeat(100_000)] {
             assert!(of(&deep).unwrap_err().contains("brackets"));
         }
+    }
+    #[test]
+    fn names_of_a_text() {
+        assert_eq!(names("f32[M, 2*n_1]:3").collect::<Vec<_>>(), ["f32", "M", "n_1"]);
     }
 }

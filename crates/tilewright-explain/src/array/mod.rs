@@ -8,7 +8,7 @@ mod text;
 pub use compare::{Comparison, Difference, Tolerance, compare};
 pub use number::{ElementType, Number, Scalar};
 pub use text::Filling;
-pub(crate) use text::split;
+pub(crate) use text::{scalar, split};
 
 use crate::{case::unsupported, model::Buffer};
 use serde::Serialize;
@@ -116,6 +116,18 @@ impl Array {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The same numbers in another type; the first that it does not have as an error.
+    pub(crate) fn converted(&self, number: Number) -> Result<Self, String> {
+        let mut array = Self::zeros(&self.name, number, &self.shape);
+        for (value, element) in self.numbers().zip(array.bytes.chunks_exact_mut(number.size())) {
+            if !number.holds(value) {
+                return Err(format!("{value} cannot be represented as {}", number.name()));
+            }
+            number.write(value, element);
+        }
+        Ok(array)
     }
 
     /// Every number: those of vectors and complex numbers one after the other.

@@ -12,6 +12,24 @@ pub enum Argument {
     Texture(usize),
     /// A value, as it lies in memory.
     Bytes(Vec<u8>),
+    /// A struct with addresses of arrays in it: where they lie in its bytes, and the arrays by their place.
+    Struct {
+        /// All bytes; those of addresses are 0.
+        bytes: Vec<u8>,
+        /// Offset and array of each address.
+        pointers: Vec<(usize, usize)>,
+    },
+}
+
+/// An address that lies in an array of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The array of addresses.
+    pub array: usize,
+    /// Bytes from its start.
+    pub offset: usize,
+    /// The array whose address it is.
+    pub target: usize,
 }
 
 impl Argument {
@@ -27,12 +45,30 @@ impl Argument {
         })
     }
 
-    /// The same for an engine.
+    /// With the addresses of the arrays in place.
+    pub fn placed(&self, addresses: &[u64]) -> Self {
+        let Self::Struct { bytes, pointers } = self else { return self.clone() };
+        let mut bytes = bytes.clone();
+        for &(offset, array) in pointers {
+            put_address(&mut bytes, offset, array, addresses);
+        }
+        Self::Bytes(bytes)
+    }
+
+    /// The same for an engine; addresses in a struct must be in place.
     pub fn as_code(&self) -> CodeArgument<'_> {
         match self {
             Self::Pointer(index) => CodeArgument::Memory(*index),
             Self::Texture(index) => CodeArgument::Texture(*index),
-            Self::Bytes(bytes) => CodeArgument::Bytes(bytes),
+            Self::Bytes(bytes) | Self::Struct { bytes, .. } => CodeArgument::Bytes(bytes),
         }
+    }
+}
+
+/// Writes the address of an array, little-endian.
+pub fn put_address(bytes: &mut [u8], offset: usize, array: usize, addresses: &[u64]) {
+    let address = addresses.get(array).copied().unwrap_or_default();
+    for (to, from) in bytes.iter_mut().skip(offset).zip(address.to_le_bytes()) {
+        *to = from;
     }
 }

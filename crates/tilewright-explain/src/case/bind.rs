@@ -1,167 +1,436 @@
-//! Arguments from the command line, for the parameters of an entry.
+//! Arguments from the command line, for the parameters of an entry and the variables of its module.
 
-use super::{Argument, check_repeated, unsupported};
-use crate::array::Array;
-use tilewright_core::Error;
-use tilewright_emulator::ptx_isa::Type;
+use super::{
+    Argument, Link, check_repeated,
+    types::{CppType, Field, fields},
+    unsupported,
+    value::{Parameter, hexadecimal, number, vector},
+};
+use crate::array::{
+    Array, Number,
+    expression::{evaluate, names},
+    scalar, split,
+};
+use tilewright_core::{Error, ErrorKind};
 
-/// A parameter of an entry.
-pub struct Parameter {
-    /// In the source where that is known, in PTX otherwise.
-    pub name: String,
-    /// In PTX, which also serves.
-    pub ptx_name: String,
-    /// Its type, or that of its bytes.
-    pub ty: Type,
-    /// All of its bytes: more than the type's for a struct.
-    pub bytes: usize,
+/// Arguments that name each other go no deeper.
+const DEEPEST: usize = 16;
+
+/// What arguments are for.
+pub struct Launched<'a> {
+    /// The parameters of the entry.
+    pub parameters: &'a [Parameter],
+    /// Variables in global and constant memory.
+    pub variables: &'a [Parameter],
+    /// Texts that may define the structs of parameters.
+    pub sources: &'a [&'a str],
+    /// By name.
+    pub arguments: &'a [(String, String)],
+    /// Reads the file that an argument names.
+    pub load: &'a dyn Fn(&str) -> Result<Array, Error>,
 }
 
-/// Gives every parameter its argument; arrays are added to `arrays`.
-pub fn bind(
-    parameters: &[Parameter],
-    arguments: &[(String, String)],
-    load: &dyn Fn(&str) -> Result<Array, Error>,
-    arrays: &mut Vec<Array>,
-) -> Result<Vec<Argument>, Error> {
-    let list =
-        || parameters.iter().map(|p| format!("{} ({})", p.name, p.describe())).collect::<Vec<_>>().join(", ");
-    let takes =
-        || format!("the kernel takes {}", if parameters.is_empty() { "no arguments".into() } else { list() });
-    let is_for = |index: usize, name: &str| {
-        let p = &parameters[index];
-        p.name == name || p.ptx_name == name || name.parse() == Ok(index)
-    };
-    for (name, _) in arguments {
-        if !(0..parameters.len()).any(|index| is_for(index, name)) {
-            return Err(unsupported(
-                format!("the argument {name}"),
-                "the kernel has no such parameter",
-                takes(),
-            ));
-        }
-    }
-    // A parameter has up to three names.
-    check_repeated(arguments, |name| {
-        parameters.iter().enumerate().find(|&(index, _)| is_for(index, name)).map(|(_, p)| p.name.clone())
-    })?;
-    let mut bound = Vec::new();
-    for (index, parameter) in parameters.iter().enumerate() {
-        let Some((_, text)) = arguments.iter().find(|(name, _)| is_for(index, name)) else {
-            let hint = format!("give the argument {}; {}", parameter.name, takes());
-            return Err(unsupported(
-                "this launch",
-                format!("the argument {} is missing", parameter.name),
-                hint,
-            ));
+/// What a launch is given.
+#[derive(Debug, Default)]
+pub struct Bound {
+    pub arguments: Vec<Argument>,
+    pub arrays: Vec<Array>,
+    pub links: Vec<Link>,
+    /// Name in PTX and bytes of variables.
+    pub symbols: Vec<(String, Vec<u8>)>,
+}
+
+/// Gives every parameter its argument, and variables theirs.
+pub fn bind(launched: &Launched<'_>) -> Result<Bound, Error> {
+    launched.check()?;
+    let mut binder = Binder { launched, bound: Bound::default(), named: Vec::new() };
+    for (index, parameter) in launched.parameters.iter().enumerate() {
+        let Some((_, text)) = launched.arguments.iter().find(|(name, _)| launched.is_for(index, name)) else {
+            let hint = format!("give the argument {}; {}", parameter.name, launched.takes());
+            let why = format!("the argument {} is missing", parameter.name);
+            return Err(unsupported("this launch", why, hint));
         };
-        bound.push(match parameter.number(text) {
-            Some(bytes) => Argument::Bytes(bytes?),
-            None => {
-                let array = Array::given(&parameter.name, text, load)?;
-                if parameter.bytes != 8 || parameter.ty.is_float() {
-                    return Err(parameter.wrong(text, "the parameter is no pointer"));
-                }
-                arrays.push(array);
-                Argument::Pointer(arrays.len() - 1)
-            }
-        });
+        let argument = binder.argument(parameter, text)?;
+        binder.bound.arguments.push(argument);
     }
-    Ok(bound)
+    for variable in launched.variables {
+        if let Some((_, text)) = launched.arguments.iter().find(|(name, _)| launched.names(variable, name)) {
+            let bytes = binder.variable(variable, text)?;
+            binder.bound.symbols.push((variable.ptx_name.clone(), bytes));
+        }
+    }
+    Ok(binder.bound)
 }
 
-impl Parameter {
-    fn describe(&self) -> String {
-        if self.bytes == self.ty.bytes() as usize {
-            self.ty.name().to_owned()
-        } else {
-            format!("a struct of {} bytes", self.bytes)
+impl Launched<'_> {
+    fn is_for(&self, index: usize, name: &str) -> bool {
+        let p = &self.parameters[index];
+        p.name == name || p.ptx_name == name || name.parse() == Ok(index)
+    }
+
+    /// Whether a name is that of a variable and of no parameter.
+    fn names(&self, variable: &Parameter, name: &str) -> bool {
+        let is_variable = variable.name == name || variable.ptx_name == name;
+        is_variable && !(0..self.parameters.len()).any(|index| self.is_for(index, name))
+    }
+
+    fn takes(&self) -> String {
+        let list = |all: &[Parameter]| {
+            all.iter().map(|p| format!("{} ({})", p.name, p.describe())).collect::<Vec<_>>().join(", ")
+        };
+        let variables = match self.variables {
+            [] => String::new(),
+            all => format!("; its variables are {}", list(all)),
+        };
+        match self.parameters {
+            [] => format!("the kernel takes no arguments{variables}"),
+            all => format!("the kernel takes {}{variables}", list(all)),
         }
     }
 
-    /// The bytes of a number; `None` for a text that is none.
-    fn number(&self, text: &str) -> Option<Result<Vec<u8>, Error>> {
-        if let Ok(integer) = text.parse::<i128>() {
-            return Some(self.integer(text, integer));
-        }
-        Some(self.real(text, text.parse().ok()?))
-    }
-
-    fn integer(&self, text: &str, value: i128) -> Result<Vec<u8>, Error> {
-        if self.ty.is_float() {
-            return self.real(text, value as f64);
-        }
-        let bits = 8 * self.bytes as u32;
-        if self.bytes > 8 {
-            return Err(self.wrong(text, "a struct cannot be given as a number"));
-        }
-        // Signs are not always declared: what fits either way is taken.
-        if value < -(1 << (bits - 1)) || value >= 1 << bits {
-            return Err(self.wrong(text, "the number does not fit"));
-        }
-        Ok(value.to_le_bytes()[..self.bytes].to_vec())
-    }
-
-    fn real(&self, text: &str, value: f64) -> Result<Vec<u8>, Error> {
-        match (self.bytes, self.ty.is_float() || self.ty.name().starts_with('b')) {
-            (4, true) if value.is_finite() && (value as f32).is_infinite() => {
-                Err(self.wrong(text, "the number does not fit"))
+    /// Refuses arguments that are for nothing, and two for one thing.
+    fn check(&self) -> Result<(), Error> {
+        for (name, _) in self.arguments {
+            let is_parameter = (0..self.parameters.len()).any(|index| self.is_for(index, name));
+            let is_variable = self.variables.iter().any(|variable| self.names(variable, name));
+            // A size or an array that another argument speaks of.
+            let is_used = || {
+                self.arguments
+                    .iter()
+                    .any(|(other, text)| other != name && names(text).any(|word| word == name))
+            };
+            if !is_parameter && !is_variable && !is_used() {
+                let why = "the kernel has no such parameter";
+                return Err(unsupported(format!("the argument {name}"), why, self.takes()));
             }
-            (4, true) => Ok((value as f32).to_le_bytes().to_vec()),
-            (8, true) => Ok(value.to_le_bytes().to_vec()),
-            _ => Err(self.wrong(text, "the parameter is no floating-point number")),
+        }
+        // A parameter has up to three names.
+        check_repeated(self.arguments, |name| {
+            let parameter = (0..self.parameters.len()).find(|&index| self.is_for(index, name));
+            let variable = || self.variables.iter().find(|variable| self.names(variable, name));
+            parameter.map(|index| &self.parameters[index]).or_else(variable).map(|p| p.name.clone())
+        })
+    }
+
+    /// The value of an argument that is a whole number or an expression of such.
+    fn size(&self, name: &str, depth: usize) -> Option<i128> {
+        let (_, text) = self.arguments.iter().find(|(other, _)| other == name).filter(|_| depth < DEEPEST)?;
+        evaluate(text, &|name| self.size(name, depth + 1)).ok()
+    }
+}
+
+struct Binder<'a> {
+    launched: &'a Launched<'a>,
+    bound: Bound,
+    /// Arrays by the names of their arguments.
+    named: Vec<(String, usize)>,
+}
+
+impl Binder<'_> {
+    fn argument(&mut self, parameter: &Parameter, text: &str) -> Result<Argument, Error> {
+        let wrong = |why: String| wrong(parameter, text, why);
+        if let Some(bytes) = parameter.number(text) {
+            return Ok(Argument::Bytes(bytes.map_err(wrong)?));
+        }
+        if let Some(bytes) = raw_bytes(text)? {
+            let bytes = bytes.map_err(wrong)?;
+            return match bytes.len() == parameter.bytes {
+                true => Ok(Argument::Bytes(bytes)),
+                false => Err(wrong(format!("{} bytes are given, it has {}", bytes.len(), parameter.bytes))),
+            };
+        }
+        if let Some(list) = in_braces(text) {
+            return self.structure(parameter, list).map_err(|why| match why {
+                Fault::Here(why) => wrong(why),
+                Fault::Deeper(error) => error,
+            });
+        }
+        if let Some(array) = text.strip_prefix("texture:") {
+            let index = self.array(&parameter.name, array, None, 0)?;
+            return match self.bound.arrays[index].element == Number::F32.into() {
+                true => Ok(Argument::Texture(index)),
+                false => Err(wrong("textures are over arrays of f32".into())),
+            };
+        }
+        let could_point = parameter.bytes == 8 && !parameter.ty.is_float();
+        let pointee = match &parameter.cpp {
+            Some(CppType::Pointer(inner)) => Some(&**inner),
+            _ => None,
+        };
+        // A name of an array is no size.
+        let size = if pointee.is_some() { None } else { self.expression(text).map_err(wrong)? };
+        if let Some(value) = size {
+            return parameter.integer(value).map(Argument::Bytes).map_err(wrong);
+        }
+        let is_number = matches!(parameter.cpp, Some(CppType::Element(_))) && !self.is_array(text);
+        if is_number && Array::parse(&parameter.name, text).is_none() {
+            return Err(wrong("it is neither a number nor an expression of the other arguments".into()));
+        }
+        let index = self.array(&parameter.name, text, pointee, 0)?;
+        if !could_point {
+            return Err(wrong("the parameter is no pointer".into()));
+        }
+        Ok(Argument::Pointer(index))
+    }
+
+    /// The value of an expression of whole numbers; `None` for a text that is none. One whose names are known and which has no value is a mistake.
+    fn expression(&self, text: &str) -> Result<Option<i128>, String> {
+        let known = |name: &str| self.launched.size(name, 0);
+        match evaluate(text, &known) {
+            Ok(value) => Ok(Some(value)),
+            Err(why) => {
+                let is_meant = names(text).next().is_some()
+                    && names(text).all(|name| known(name).is_some())
+                    && !text.contains('.');
+                if is_meant { Err(why) } else { Ok(None) }
+            }
         }
     }
 
-    fn wrong(&self, text: &str, why: &str) -> Error {
-        let hint = format!("{} is {}", self.name, self.describe());
-        unsupported(format!("the argument {}={text}", self.name), why, hint)
+    /// Whether a text is the name of another argument that is no size.
+    fn is_array(&self, text: &str) -> bool {
+        self.launched.arguments.iter().any(|(name, _)| name == text)
     }
+
+    /// The place of the array that a text describes, that a file holds, or that another argument is; or of a list of addresses, `[a, f32[4]:ones]`.
+    fn array(
+        &mut self,
+        name: &str,
+        text: &str,
+        pointee: Option<&CppType>,
+        depth: usize,
+    ) -> Result<usize, Error> {
+        let wrong = |why: String, hint: &str| unsupported(format!("the argument {name}={text}"), why, hint);
+        if depth > DEEPEST {
+            return Err(wrong("arrays that name each other go too deep".into(), ""));
+        }
+        let other = self.launched.arguments.iter().find(|(other, _)| other == text && other != name);
+        if let Some((other, text)) = other {
+            let index =
+                match self.launched.parameters.iter().find(|p| p.name == *other || p.ptx_name == *other) {
+                    Some(parameter) => self.array(&parameter.name.clone(), text, pointee, depth + 1)?,
+                    None => self.array(other, text, pointee, depth + 1)?,
+                };
+            return self.checked(index, text, pointee);
+        }
+        if let Some((_, index)) = self.named.iter().find(|(known, _)| known == name) {
+            return Ok(*index);
+        }
+        if let Some(list) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return self.addresses(name, list, pointee, depth);
+        }
+        let array = match Array::parse_with(name, text, &|name| self.launched.size(name, 0)) {
+            Some(array) => array?,
+            None => {
+                let array = Array { name: name.into(), ..(self.launched.load)(text)? };
+                match pointee {
+                    // Text remembers no type.
+                    Some(CppType::Element(element)) if is_text(text) && element.lanes() == 1 => {
+                        array.converted(element.number()).map_err(|why| wrong(why, ""))?
+                    }
+                    _ => array,
+                }
+            }
+        };
+        self.bound.arrays.push(array);
+        let index = self.bound.arrays.len() - 1;
+        self.named.push((name.into(), index));
+        self.checked(index, text, pointee)
+    }
+
+    /// Refuses an array whose elements are not what a pointer points to.
+    fn checked(&self, index: usize, text: &str, pointee: Option<&CppType>) -> Result<usize, Error> {
+        let array = &self.bound.arrays[index];
+        let Some(pointee) = pointee.filter(|pointee| !fits(array, pointee)) else { return Ok(index) };
+        Err(unsupported(
+            format!("the argument {}={text}", array.name),
+            format!("its elements are {}, and the kernel's pointer is {pointee}*", array.element),
+            format!("give elements of type {pointee}"),
+        ))
+    }
+
+    fn addresses(
+        &mut self,
+        name: &str,
+        list: &str,
+        pointee: Option<&CppType>,
+        depth: usize,
+    ) -> Result<usize, Error> {
+        let inner = match pointee {
+            Some(CppType::Pointer(inner)) => Some(&**inner),
+            _ => None,
+        };
+        let parts: Vec<&str> = split(list).into_iter().map(str::trim).collect();
+        self.bound.arrays.push(Array::zeros(name, Number::U64, &[parts.len()]));
+        let array = self.bound.arrays.len() - 1;
+        self.named.push((name.into(), array));
+        for (place, part) in parts.into_iter().enumerate() {
+            let target = self.array(&format!("{name}[{place}]"), part, inner, depth + 1)?;
+            self.bound.links.push(Link { array, offset: 8 * place, target });
+        }
+        Ok(array)
+    }
+
+    /// The members of a struct, in order or by name.
+    fn structure(&mut self, parameter: &Parameter, list: &str) -> Result<Argument, Fault> {
+        let members = match &parameter.cpp {
+            Some(CppType::Named(name)) => {
+                let known = self.launched.sources.iter().find_map(|source| fields(source, name));
+                known.filter(|(_, size)| *size == parameter.bytes).map(|(members, _)| members)
+            }
+            _ => None,
+        };
+        let unknown = "its members are not known from the source: give bytes:HEX, or a .bin file";
+        let members = members.ok_or_else(|| Fault::Here(unknown.into()))?;
+        let values = assigned(&members, &split(list))?;
+        let (mut bytes, mut pointers) = (vec![0; parameter.bytes], Vec::new());
+        for (member, text) in members.iter().zip(values) {
+            let place = format!("{}.{}", parameter.name, member.name);
+            if let CppType::Pointer(inner) = &member.ty {
+                let index = self.array(&place, text, Some(inner), 0)?;
+                pointers.push((member.offset, index));
+                continue;
+            }
+            let value = self.member(member, text).map_err(|why| format!("{}: {why}", member.name))?;
+            bytes[member.offset..][..value.len()].copy_from_slice(&value);
+        }
+        Ok(Argument::Struct { bytes, pointers })
+    }
+
+    /// The bytes of a member; a list for an array or a vector, a number for all elements of an array.
+    fn member(&self, member: &Field, text: &str) -> Result<Vec<u8>, String> {
+        let CppType::Element(element) = member.ty else { return Err("its type is not known".into()) };
+        let one = |text: &str| match in_braces(text) {
+            Some(list) => vector(element, list),
+            None if element.lanes() > 1 => Err(format!("{element} is a list, as in {{1,2}}")),
+            None => {
+                let known = |name: &str| self.launched.size(name, 0);
+                let value = scalar(text).map(Ok);
+                let value =
+                    value.unwrap_or_else(|| evaluate(text, &known).map(crate::array::Scalar::Integer))?;
+                number(element.number(), value)
+            }
+        };
+        if member.count == 1 {
+            return one(text);
+        }
+        let parts = match in_braces(text) {
+            Some(list) => split(list).into_iter().map(str::trim).collect(),
+            None => vec![text; member.count],
+        };
+        if parts.len() != member.count {
+            return Err(format!("{} elements are given, it has {}", parts.len(), member.count));
+        }
+        Ok(parts.into_iter().map(one).collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// The bytes of a variable: all, or the first.
+    fn variable(&mut self, variable: &Parameter, text: &str) -> Result<Vec<u8>, Error> {
+        let wrong = |why: String| wrong(variable, text, why);
+        if let Some(bytes) = variable.number(text) {
+            return bytes.map_err(wrong);
+        }
+        let bytes = match raw_bytes(text)? {
+            Some(bytes) => bytes.map_err(wrong)?,
+            None => match self.expression(text).map_err(wrong)? {
+                Some(value) => variable.integer(value).map_err(wrong)?,
+                None => {
+                    let array = Array::parse_with(&variable.name, text, &|name| self.launched.size(name, 0));
+                    array.unwrap_or_else(|| (self.launched.load)(text))?.bytes
+                }
+            },
+        };
+        if bytes.len() > variable.bytes {
+            return Err(wrong(format!("{} bytes are given, it has {}", bytes.len(), variable.bytes)));
+        }
+        Ok(bytes)
+    }
+}
+
+/// What is wrong with a struct, or with an array that it points to.
+enum Fault {
+    Here(String),
+    Deeper(Error),
+}
+
+impl From<String> for Fault {
+    fn from(why: String) -> Self {
+        Self::Here(why)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Deeper(error)
+    }
+}
+
+/// The text of each member: `{1, 2}` in order, `{b=2, a=1}` by name.
+fn assigned<'a>(members: &[Field], parts: &[&'a str]) -> Result<Vec<&'a str>, String> {
+    let has = || members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>().join(", ");
+    if parts.len() != members.len() {
+        return Err(format!("{} members are given, it has {}", parts.len(), has()));
+    }
+    let named: Option<Vec<(&str, &str)>> = parts
+        .iter()
+        .map(|part| part.split_once('=').map(|(name, text)| (name.trim(), text.trim())))
+        .collect();
+    let Some(named) = named else { return Ok(parts.iter().map(|part| part.trim()).collect()) };
+    let of = |member: &Field| {
+        let found = named.iter().find(|(name, _)| *name == member.name);
+        found
+            .map(|(_, text)| *text)
+            .ok_or_else(|| format!("the member {} is missing; it has {}", member.name, has()))
+    };
+    members.iter().map(of).collect()
+}
+
+fn in_braces(text: &str) -> Option<&str> {
+    text.strip_prefix('{')?.strip_suffix('}')
+}
+
+/// `bytes:00ff`, or the bytes of a .bin file; `None` for another text.
+fn raw_bytes(text: &str) -> Result<Option<Result<Vec<u8>, String>>, Error> {
+    if let Some(digits) = text.strip_prefix("bytes:") {
+        return Ok(Some(hexadecimal(digits)));
+    }
+    if !text.ends_with(".bin") {
+        return Ok(None);
+    }
+    let read =
+        std::fs::read(text).map_err(|source| Error::from(ErrorKind::Io { path: text.into(), source }))?;
+    Ok(Some(Ok(read)))
+}
+
+/// Whether a name is that of a file of text.
+fn is_text(name: &str) -> bool {
+    let extension = std::path::Path::new(name).extension();
+    extension.is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("csv") || extension.eq_ignore_ascii_case("mtx")
+    })
+}
+
+/// Whether a pointer to this type may point to an array: its numbers are of the same type, or are integers of the same width, or bytes, or addresses.
+fn fits(array: &Array, pointee: &CppType) -> bool {
+    let found = array.element.number();
+    match pointee {
+        CppType::Element(element) => {
+            let wanted = element.number();
+            let are_integers = !wanted.is_float() && !found.is_float();
+            let are_bits = wanted == Number::U16 && found.size() == 2;
+            let whole = array.bytes.len().is_multiple_of(element.size());
+            wanted.size() == 1
+                || (whole && (wanted == found || wanted.size() == found.size() && are_integers || are_bits))
+        }
+        CppType::Pointer(_) => array.element.size() == 8 && !found.is_float(),
+        CppType::Named(_) => true,
+    }
+}
+
+fn wrong(parameter: &Parameter, text: &str, why: String) -> Error {
+    let hint = format!("{} is {}", parameter.name, parameter.describe());
+    unsupported(format!("the argument {}={text}", parameter.name), why, hint)
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    fn parameter(name: &str, ty: &str) -> Parameter {
-        let ty = Type::parse(ty).unwrap();
-        Parameter { name: name.into(), ptx_name: format!("k_param_{name}"), ty, bytes: ty.bytes() as usize }
-    }
-
-    fn try_bind(arguments: &[(&str, &str)]) -> Result<(Vec<Argument>, Vec<Array>), String> {
-        let parameters = [parameter("p", "u64"), parameter("n", "u32"), parameter("x", "f32")];
-        let arguments: Vec<_> = arguments.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-        let mut arrays = Vec::new();
-        let load = |name: &str| Err(unsupported(name.to_owned(), "no files here", ""));
-        bind(&parameters, &arguments, &load, &mut arrays).map(|b| (b, arrays)).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn names_indices_and_types() {
-        let (bound, arrays) = try_bind(&[("p", "f32[8]:ones"), ("k_param_n", "-1"), ("2", "3")]).unwrap();
-        assert_eq!(bound[0], Argument::Pointer(0));
-        assert_eq!((arrays[0].name.as_str(), arrays[0].columns()), ("p", 8));
-        assert_eq!(bound[1], Argument::Bytes(vec![255; 4]));
-        assert_eq!(bound[2], Argument::Bytes(3.0_f32.to_le_bytes().to_vec()));
-    }
-
-    #[test]
-    fn mistakes_are_named() {
-        for (arguments, word) in [
-            (vec![("p", "f32[8]"), ("n", "1")], "x is missing"),
-            (vec![("q", "1")], "no such parameter"),
-            (vec![("p", "f32[8]"), ("n", "4294967296"), ("x", "1")], "does not fit"),
-            (vec![("p", "f32[8]"), ("n", "1.5"), ("x", "1")], "no floating-point"),
-            (vec![("p", "f32[8]"), ("n", "f32[8]"), ("x", "1")], "no pointer"),
-            (vec![("p", "a.npy"), ("n", "1"), ("x", "1")], "no files here"),
-            (vec![("p", "f32[8]"), ("n", "1"), ("n", "2"), ("x", "1")], "n is given already, as n=1"),
-            (vec![("p", "f32[8]"), ("n", "1"), ("x", "1"), ("k_param_n", "2")], "n is given already, as n=1"),
-            (vec![("p", "f32[8]"), ("n", "1"), ("x", "1"), ("2", "2")], "x is given already, as x=1"),
-            (vec![("p", "f32[8]"), ("n", "1"), ("x", "1e39")], "does not fit"),
-        ] {
-            let error = try_bind(&arguments).unwrap_err();
-            assert!(error.contains(word), "{error}");
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! Kernels in files: CUDA C++ or PTX.
 
-use super::{Case, Launch, Request, bind, signature, unsupported};
+use super::{Case, Launch, Request, bind, signature, types, unsupported, value::Parameter};
 use crate::{compile::FileCode, model::SourceText};
 use std::path::Path;
 use tilewright_core::{Error, ErrorKind};
@@ -32,9 +32,14 @@ impl Case {
         let sources = sources(&module, path, &text, &ptx);
         let entry = entry(&module, code.entry.as_deref().or(wanted), path, &text)?;
 
-        let mut arrays = Vec::new();
-        let parameters = parameters(entry, &sources);
-        let arguments = bind::bind(&parameters, &request.arguments, request.load, &mut arrays)?;
+        let texts: Vec<&str> = sources.iter().map(|file| file.text.as_str()).collect();
+        let bound = bind::bind(&bind::Launched {
+            parameters: &parameters(entry, &sources),
+            variables: &variables(&module),
+            sources: &texts,
+            arguments: &request.arguments,
+            load: request.load,
+        })?;
         let launch = Launch {
             sources,
             entry: entry.name.into(),
@@ -47,12 +52,13 @@ impl Case {
                 )
             })?,
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
-            arguments,
-            symbols: Vec::new(),
+            arguments: bound.arguments,
+            symbols: bound.symbols,
             resources: code.resources(entry.name, &request.gpu),
             ptx: ptx.clone(),
         };
-        Ok(Self { name, launches: vec![launch], arrays, notes: code.notes })
+        let (arrays, links) = (bound.arrays, bound.links);
+        Ok(Self { name, launches: vec![launch], arrays, links, notes: code.notes })
     }
 }
 
@@ -115,20 +121,38 @@ fn without_spaces(name: &str) -> String {
 }
 
 /// What the kernel takes, with the names of the source where a file of it is found.
-fn parameters(entry: &ast::Function<'_>, sources: &[SourceText]) -> Vec<bind::Parameter> {
+fn parameters(entry: &ast::Function<'_>, sources: &[SourceText]) -> Vec<Parameter> {
     let count = entry.params.len();
     let declared = sources.iter().find_map(|file| signature::parameters(&file.text, entry.name, count));
+    // The mangled name tells what the parameters of a template stand for.
+    let mangled = types::of_mangled(entry.name).filter(|types| types.len() == count);
     let parameter = |(index, p): (usize, &ast::Variable<'_>)| {
-        let elements = p.dims.iter().map(|dim| dim.unwrap_or(1)).fold(1, u64::saturating_mul);
-        let name = declared.as_ref().and_then(|declared| signature::name_of(&declared[index]));
-        bind::Parameter {
-            name: name.unwrap_or_else(|| p.name.to_owned()),
-            ptx_name: p.name.to_owned(),
-            ty: p.ty,
-            bytes: usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(p.ty.bytes() as usize),
-        }
+        let declaration = declared.as_ref().map(|declared| &declared[index]);
+        let of_mangled = mangled.as_ref().map(|types| types[index].clone());
+        let name = declaration.and_then(|declaration| signature::name_of(declaration));
+        let cpp = of_mangled.or_else(|| types::of_declaration(declaration?));
+        Parameter { cpp, ..of_ptx(p, name.unwrap_or_else(|| p.name.to_owned())) }
     };
     entry.params.iter().enumerate().map(parameter).collect()
+}
+
+/// The variables of a module that a person may set: those of the compiler begin with a dollar or underscores.
+fn variables(module: &ast::Module<'_>) -> Vec<Parameter> {
+    let is_settable = |v: &&ast::Variable<'_>| {
+        matches!(v.space, ast::StateSpace::Global | ast::StateSpace::Const)
+            && v.linkage != ast::Linkage::Extern
+            && !v.name.starts_with(['$', '%'])
+            && !v.name.starts_with("__")
+    };
+    let settable = module.variables.iter().filter(is_settable);
+    settable.map(|variable| of_ptx(variable, kernel_name(variable.name))).collect()
+}
+
+fn of_ptx(variable: &ast::Variable<'_>, name: String) -> Parameter {
+    let elements = variable.dims.iter().map(|dim| dim.unwrap_or(1)).fold(1, u64::saturating_mul);
+    let elements = usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(variable.vector as usize);
+    let bytes = elements.saturating_mul(variable.ty.bytes() as usize);
+    Parameter { name, ptx_name: variable.name.to_owned(), ty: variable.ty, bytes, cpp: None }
 }
 
 /// `.reqntid`.

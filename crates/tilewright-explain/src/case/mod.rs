@@ -5,8 +5,11 @@ mod bind;
 mod catalogue;
 mod file;
 mod signature;
+mod types;
+mod value;
 
-pub use argument::Argument;
+pub(crate) use argument::put_address;
+pub use argument::{Argument, Link};
 
 use crate::{array::Array, model::SourceText};
 use tilewright_arch::{Device, KernelResources, Limits};
@@ -38,7 +41,7 @@ pub struct Request<'a> {
     pub block: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory of a block, for a file.
     pub dynamic_shared_memory: Option<u32>,
-    /// Arguments by name: numbers, `f32[256,256]:random`, files.
+    /// Arguments by name: numbers, `f32[256,256]:random`, files, structs; variables of the module, and sizes and arrays that others name.
     pub arguments: Vec<(String, String)>,
     /// Reads the file that an argument names.
     pub load: &'a dyn Fn(&str) -> Result<Array, Error>,
@@ -69,6 +72,8 @@ pub struct Case {
     pub launches: Vec<Launch>,
     /// Arrays in device memory.
     pub arrays: Vec<Array>,
+    /// Addresses of arrays that lie in other arrays.
+    pub links: Vec<Link>,
     /// What the reader should know.
     pub notes: Vec<String>,
 }

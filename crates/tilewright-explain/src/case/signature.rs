@@ -58,7 +58,7 @@ fn is_mangled_or_equal(entry: &str, name: &str) -> bool {
     entry == name || (entry.starts_with("_Z") && entry.contains(&format!("{}{name}", name.len())))
 }
 
-fn without_comments(source: &str) -> String {
+pub fn without_comments(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(at) = rest.find('/') {

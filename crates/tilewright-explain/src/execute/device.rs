@@ -2,7 +2,7 @@
 
 use super::control::{Control, Running};
 use crate::array::Array;
-use crate::case::{Argument, Gpu, Launch};
+use crate::case::{Argument, Gpu, Launch, Link, put_address};
 use std::cell::RefCell;
 use tilewright_core::Error;
 use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
@@ -22,11 +22,26 @@ pub struct Device<'a> {
 }
 
 impl<'a> Device<'a> {
-    /// `name` is that of the case.
-    pub fn new(name: &'a str, gpu: &Gpu, arrays: &[Array], control: &'a Control<'a>) -> Result<Self, Error> {
+    /// `name` is that of the case; the arrays are those that are given, with their addresses where links say.
+    pub fn new(
+        name: &'a str,
+        gpu: &Gpu,
+        (given, links): (&[Array], &[Link]),
+        control: &'a Control<'a>,
+    ) -> Result<Self, Error> {
         let engine = Engine::emulated(imitated(gpu))?;
-        let bytes: Vec<_> = arrays.iter().map(|array| (array.name.as_str(), &array.bytes[..])).collect();
-        let arrays = engine.upload_arrays(&bytes)?;
+        let named: Vec<_> = given.iter().map(|array| (array.name.as_str(), &array.bytes[..])).collect();
+        let arrays = engine.upload_arrays(&named)?;
+        let addresses: Vec<u64> = arrays.addresses().collect();
+        for (index, array) in given.iter().enumerate() {
+            let mut links = links.iter().filter(|link| link.array == index).peekable();
+            if links.peek().is_none() {
+                continue;
+            }
+            let mut bytes = array.bytes.clone();
+            links.for_each(|link| put_address(&mut bytes, link.offset, link.target, &addresses));
+            arrays.write(index, &bytes)?;
+        }
         Ok(Self { name, control, engine, arrays })
     }
 
@@ -45,7 +60,9 @@ impl<'a> Device<'a> {
     /// # Errors
     /// For launches that cannot start.
     pub fn launch(&self, launch: &Launch, observer: Option<&dyn Observer>) -> Result<Report, Error> {
-        let arguments: Vec<_> = launch.arguments.iter().map(Argument::as_code).collect();
+        let addresses: Vec<u64> = self.addresses().collect();
+        let placed: Vec<_> = launch.arguments.iter().map(|one| one.placed(&addresses)).collect();
+        let arguments: Vec<_> = placed.iter().map(Argument::as_code).collect();
         let image = [launch.ptx.as_bytes(), b"\0"].concat();
         let code = CodeLaunch {
             name: self.name,

@@ -1,0 +1,229 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use tilewright_emulator::ptx_isa::Type;
+
+const SOURCE: &str =
+    "struct Params { float scale; int n; float* data; unsigned char tag[4]; float2 origin; };";
+
+fn parameter(name: &str, ty: &str, bytes: usize, cpp: Option<&str>) -> Parameter {
+    let cpp = cpp.map(|text| text.parse().unwrap());
+    Parameter {
+        name: name.into(),
+        ptx_name: format!("k_param_{name}"),
+        ty: Type::parse(ty).unwrap(),
+        bytes,
+        cpp,
+    }
+}
+
+fn bound(parameters: &[Parameter], arguments: &[(&str, &str)]) -> Result<Bound, String> {
+    let arguments: Vec<_> = arguments.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    let load = |name: &str| match name {
+        "a.csv" => Ok(Array::parse("a.csv", "f64[2]:0.5").unwrap().unwrap()),
+        _ => Err(unsupported(name.to_owned(), "no files here", "")),
+    };
+    let variables = [parameter("table", "b8", 16, None), parameter("factor", "f32", 4, None)];
+    let launched = Launched {
+        parameters,
+        variables: &variables,
+        sources: &[SOURCE],
+        arguments: &arguments,
+        load: &load,
+    };
+    bind(&launched).map_err(|e| format!("{e}; {}", e.hint().unwrap_or_default()))
+}
+
+/// As from PTX alone.
+fn untyped(arguments: &[(&str, &str)]) -> Result<Bound, String> {
+    let parameters =
+        [parameter("p", "u64", 8, None), parameter("n", "u32", 4, None), parameter("x", "f32", 4, None)];
+    bound(&parameters, arguments)
+}
+
+fn typed(cpp: &str, ptx: &str, bytes: usize, text: &str) -> Result<Bound, String> {
+    bound(&[parameter("v", ptx, bytes, Some(cpp))], &[("v", text)])
+}
+
+fn bytes_of(bound: &Bound) -> &[u8] {
+    match &bound.arguments[0] {
+        Argument::Bytes(bytes) | Argument::Struct { bytes, .. } => bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn names_indices_and_types() {
+    let bound = untyped(&[("p", "f32[8]:ones"), ("k_param_n", "-1"), ("2", "3")]).unwrap();
+    assert_eq!(bound.arguments[0], Argument::Pointer(0));
+    assert_eq!((bound.arrays[0].name.as_str(), bound.arrays[0].columns()), ("p", 8));
+    assert_eq!(bound.arguments[1], Argument::Bytes(vec![255; 4]));
+    assert_eq!(bound.arguments[2], Argument::Bytes(3.0_f32.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (arguments, word) in [
+        (vec![("p", "f32[8]"), ("n", "1")], "x is missing"),
+        (vec![("q", "1")], "no such parameter"),
+        (vec![("p", "f32[8]"), ("n", "4294967296"), ("x", "1")], "does not fit"),
+        (vec![("p", "f32[8]"), ("n", "1.5"), ("x", "1")], "no floating-point"),
+        (vec![("p", "f32[8]"), ("n", "f32[8]"), ("x", "1")], "no pointer"),
+        (vec![("p", "a.npy"), ("n", "1"), ("x", "1")], "no files here"),
+        (vec![("p", "f32[8]"), ("n", "1"), ("n", "2"), ("x", "1")], "n is given already, as n=1"),
+        (vec![("p", "f32[8]"), ("n", "1"), ("x", "1"), ("k_param_n", "2")], "n is given already, as n=1"),
+        (vec![("p", "f32[8]"), ("n", "1"), ("x", "1"), ("2", "2")], "x is given already, as x=1"),
+        (vec![("p", "f32[8]"), ("n", "1"), ("x", "1e39")], "does not fit"),
+        (vec![("p", "f32[8]"), ("n", "x / 0"), ("x", "1")], "division by zero"),
+        (vec![("p", "f32[8]"), ("n", "n"), ("x", "1")], "no files here"),
+        (vec![("p", "q"), ("q", "r"), ("r", "p"), ("n", "1"), ("x", "1")], "too deep"),
+    ] {
+        let error = untyped(&arguments).unwrap_err();
+        assert!(error.contains(word), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn sizes_are_expressions_of_others() {
+    let bound =
+        untyped(&[("M", "6"), ("N", "M+1"), ("p", "i32[M,N]:range"), ("n", "M*N"), ("x", "ceil_div(N,2)")])
+            .unwrap();
+    assert_eq!(bound.arrays[0].shape, [6, 7]);
+    assert_eq!(bound.arguments[1], Argument::Bytes(vec![42, 0, 0, 0]));
+    assert_eq!(bound.arguments[2], Argument::Bytes(4.0_f32.to_le_bytes().to_vec()));
+    // A name that nobody speaks of is a mistake.
+    assert!(
+        untyped(&[("K", "6"), ("p", "f32[2]"), ("n", "1"), ("x", "1")])
+            .unwrap_err()
+            .contains("no such parameter")
+    );
+}
+
+#[test]
+fn numbers_of_every_type() {
+    for (cpp, ptx, size, text, bytes) in [
+        ("__half", "b8", 2, "1.5", vec![0x00, 0x3e]),
+        ("__nv_bfloat16", "b8", 2, "1", vec![0x80, 0x3f]),
+        ("bool", "u8", 1, "true", vec![1]),
+        ("unsigned char", "u8", 1, "255", vec![255]),
+        ("char2", "b8", 2, "{-1,2}", vec![255, 2]),
+        ("float2", "b8", 8, "{1, -2}", [1.0_f32.to_le_bytes(), (-2.0_f32).to_le_bytes()].concat()),
+        ("unsigned long long", "u64", 8, "18446744073709551615", vec![255; 8]),
+        ("Unknown", "b8", 3, "bytes:00 ff 10", vec![0, 255, 16]),
+    ] {
+        assert_eq!(bytes_of(&typed(cpp, ptx, size, text).unwrap()), bytes, "{cpp}");
+    }
+    for (cpp, ptx, size, text, words) in [
+        ("__half", "b8", 2, "1e6", "cannot be represented as f16"),
+        ("unsigned char", "u8", 1, "256", "cannot be represented as u8"),
+        ("float4", "b8", 16, "{1,2}", "2 numbers are given, float4 has 4"),
+        ("Unknown", "b8", 3, "bytes:00", "1 bytes are given, it has 3"),
+        ("Unknown", "b8", 3, "bytes:0x", "hexadecimal"),
+        ("Unknown", "b8", 3, "{1}", "its members are not known"),
+        ("int", "u32", 4, "many", "neither a number nor an expression"),
+    ] {
+        let error = typed(cpp, ptx, size, text).unwrap_err();
+        assert!(error.contains(words), "{cpp}: {error}");
+    }
+}
+
+#[test]
+fn elements_fit_the_pointer() {
+    let of = |cpp: &str, text: &str| typed(cpp, "u64", 8, text);
+    for (cpp, text) in [
+        ("float*", "f32[4]"),
+        ("const float4*", "f32[8]"),
+        ("float*", "float4[2]"),
+        ("float2*", "complex64[2]"),
+        ("unsigned int*", "i32[4]"),
+        ("unsigned short*", "f16[4]"),
+        ("unsigned char*", "f64[4]"),
+        ("void*", "f64[4]"),
+        ("Params*", "u8[32]"),
+    ] {
+        assert!(of(cpp, text).is_ok(), "{cpp} {text}");
+    }
+    for (cpp, text) in [
+        ("float*", "f64[4]"),
+        ("float*", "i32[4]"),
+        ("float4*", "f32[6]"),
+        ("__half*", "bf16[4]"),
+        ("float**", "f32[4]"),
+    ] {
+        let error = of(cpp, text).unwrap_err();
+        assert!(error.contains("its elements are") && error.contains("the kernel's pointer is"), "{error}");
+    }
+    // Numbers of a text become what the kernel wants.
+    assert_eq!(of("float*", "a.csv").unwrap().arrays[0], Array::parse("v", "f32[2]:0.5").unwrap().unwrap());
+    assert!(of("int*", "a.csv").unwrap_err().contains("0.5 cannot be represented as i32"));
+}
+
+#[test]
+fn members_of_structs() {
+    let params = |text: &str| typed("Params", "b8", 32, text);
+    let bound = params("{data=f32[4]:ones, n=3, scale=0.5, tag={1,2,3,4}, origin={7,8}}").unwrap();
+    let Argument::Struct { bytes, pointers } = &bound.arguments[0] else { panic!() };
+    assert_eq!(pointers, &[(8, 0)]);
+    assert_eq!(bound.arrays[0].name, "v.data");
+    let expected = [
+        0.5_f32.to_le_bytes(),
+        3_i32.to_le_bytes(),
+        [0; 4],
+        [0; 4],
+        [1, 2, 3, 4],
+        [0; 4],
+        7.0_f32.to_le_bytes(),
+        8.0_f32.to_le_bytes(),
+    ];
+    // float2 lies at a multiple of 8.
+    assert_eq!(bytes[..20], expected.concat()[..20]);
+    assert_eq!(bytes[24..], expected.concat()[24..]);
+    assert_eq!(bytes_of(&params("{0.5, 3, f32[4], 9, {7,8}}").unwrap())[16..20], [9; 4]);
+    for (text, words) in [
+        ("{1, 2}", "2 members are given, it has scale, n, data, tag, origin"),
+        ("{scale=1, n=1, data=f32[1], tag=1, other=1}", "the member origin is missing"),
+        ("{0.5, 3.5, f32[4], 9, {7,8}}", "n: 3.5 cannot be represented as i32"),
+        ("{0.5, 3, f32[4], {1,2}, {7,8}}", "tag: 2 elements are given, it has 4"),
+        ("{0.5, 3, f64[4], 9, {7,8}}", "its elements are f64"),
+        ("{0.5, 3, f32[4], 9, 7}", "origin: float2 is a list"),
+    ] {
+        let error = params(text).unwrap_err();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn addresses_in_arrays() {
+    let parameters =
+        [parameter("rows", "u64", 8, Some("float**")), parameter("out", "u64", 8, Some("float*"))];
+    let bound = bound(
+        &parameters,
+        &[("rows", "[first, f32[2]:7, out]"), ("first", "f32[4]:ones"), ("out", "f32[3]")],
+    )
+    .unwrap();
+    let names: Vec<&str> = bound.arrays.iter().map(|array| array.name.as_str()).collect();
+    assert_eq!(names, ["rows", "first", "rows[1]", "out"]);
+    let links: Vec<_> = bound.links.iter().map(|link| (link.array, link.offset, link.target)).collect();
+    assert_eq!(links, [(0, 0, 1), (0, 8, 2), (0, 16, 3)]);
+    assert_eq!(bound.arguments, [Argument::Pointer(0), Argument::Pointer(3)]);
+    let error = super::tests::bound(&parameters, &[("rows", "[f64[2]]"), ("out", "f32[3]")]).unwrap_err();
+    assert!(error.contains("its elements are f64"), "{error}");
+    let deep = "[".repeat(100) + &"]".repeat(100);
+    assert!(super::tests::bound(&parameters, &[("rows", deep.as_str()), ("out", "f32[3]")]).is_err());
+}
+
+#[test]
+fn textures_and_variables() {
+    let bound = typed("unsigned long long", "u64", 8, "texture:f32[4]").unwrap();
+    assert_eq!(bound.arguments, [Argument::Texture(0)]);
+    assert!(
+        typed("unsigned long long", "u64", 8, "texture:f64[4]")
+            .unwrap_err()
+            .contains("textures are over arrays of f32")
+    );
+    let bound = super::tests::bound(&[], &[("table", "f32[3]:1"), ("factor", "2.5")]).unwrap();
+    assert_eq!(bound.symbols[0], ("k_param_table".into(), 1.0_f32.to_le_bytes().repeat(3)));
+    assert_eq!(bound.symbols[1].1, 2.5_f32.to_le_bytes());
+    let error = super::tests::bound(&[], &[("table", "f32[5]")]).unwrap_err();
+    assert!(error.contains("20 bytes are given, it has 16"), "{error}");
+    assert!(super::tests::bound(&[], &[("tabel", "1")]).unwrap_err().contains("its variables are table"));
+}
