@@ -277,11 +277,37 @@ fn mistakes() {
         ("explain nothing", 2, "nothing"),
         ("explain naive --block 32", 2, "recipe"),
         ("explain naive --gpu voodoo2", 2, "voodoo2"),
+        ("explain naive -D WIDTH=4", 2, "options of the compiler"),
+        ("explain reverse.ptx --std c++99", 2, "c++17"),
     ] {
         let run = desk.run(line);
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);
         assert!(run.err.contains(words), "{line}: {}", run.err);
     }
+}
+
+#[test]
+fn options_reach_the_compiler() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.file("headers")).unwrap();
+    desk.put("headers/factor.h", "#define FACTOR 3\n");
+    desk.put(
+        "program.cu",
+        "#include <cstdio>\n#include \"factor.h\"\ntemplate <class T> __global__ void scale(T* x) { x[threadIdx.x] *= FACTOR * WIDTH; }\n\
+         int main() { std::printf(\"hello\"); }\n",
+    );
+    let line = "explain program.cu --entry scale<float> -I headers -D WIDTH=2 --std c++20 --use_fast_math --ptxas-options=-O1 --block 4 --arg x=x.csv --expect x=f32[4]:12";
+    desk.put("x.csv", "2,2,2,2\n");
+    let run = desk.run(line);
+    if run.code == Some(4) {
+        return eprintln!("skipped: {}", run.err);
+    }
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(
+        run.out.contains("program.cu (entry scale<float>)") && run.out.contains("ok x is as expected"),
+        "{}",
+        run.out
+    );
 }
 
 #[test]

@@ -149,8 +149,12 @@ const MATH: &str = "\
 #define M_2_PI 0.63661977236758134308
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
+#ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
 #define NAN __int_as_float(0x7fffffff)
+#endif
 #define HUGE_VAL __longlong_as_double(0x7ff0000000000000ll)
 #define HUGE_VALF INFINITY
 ";

@@ -143,6 +143,7 @@ fn variables(module: &ast::Module<'_>) -> Vec<Parameter> {
             && v.linkage != ast::Linkage::Extern
             && !v.name.starts_with(['$', '%'])
             && !v.name.starts_with("__")
+            && !types::is_of_library(v.name)
     };
     let settable = module.variables.iter().filter(is_settable);
     settable.map(|variable| of_ptx(variable, kernel_name(variable.name))).collect()

@@ -68,6 +68,13 @@ pub fn of_mangled(entry: &str) -> Option<Vec<CppType>> {
     Some(types.filter(|part| *part != "void").filter_map(|part| part.parse().ok()).collect())
 }
 
+/// Whether a name is one of CUDA's own libraries.
+pub fn is_of_library(mangled: &str) -> bool {
+    let name = cpp_demangle::Symbol::new(mangled).ok().and_then(|symbol| symbol.demangle().ok());
+    let mut parts = name.iter().flat_map(|name| name.split("::"));
+    parts.any(|part| matches!(part, "cuda" | "thrust" | "cub" | "std" | "cooperative_groups"))
+}
+
 /// The type of a declaration such as `const float* x` or `int only[]`.
 pub fn of_declaration(declaration: &str) -> Option<CppType> {
     let declaration = declaration.split('=').next().unwrap_or_default().trim();
@@ -179,6 +186,12 @@ mod tests {
         let declared = |text: &str| of_declaration(text).unwrap().to_string();
         assert_eq!(declared("const float *__restrict__ x"), "f32*");
         assert_eq!((declared("int only[]"), declared("unsigned int n = 4")), ("i32*".into(), "u32".into()));
+    }
+
+    #[test]
+    fn names_of_libraries() {
+        assert!(is_of_library("_ZN6thrust8cuda_cub3parE") && is_of_library("_ZN4cuda3std3__46ranges4swapE"));
+        assert!(!is_of_library("table") && !is_of_library("_ZN2ns5TABLEE"));
     }
 
     #[test]
