@@ -259,7 +259,7 @@ fn headers_of_cuda_and_of_hosts() {
         ),
         (
             "cuda_fp16.h",
-            "<cuda_fp16.h> <cuda_bf16.h>",
+            "<cublas_v2.h>",
             "x[i] += __half2float(__hadd(__float2half(1.5f), __float2half(0.5f)));",
         ),
         (

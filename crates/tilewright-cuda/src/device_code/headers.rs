@@ -210,6 +210,11 @@ const OF_CCCL: [&str; 13] = [
     "utility",
 ];
 
+/// Of libraries that hosts call: kernels use the types of numbers that come with them.
+const LIBRARIES: [&str; 5] = ["cublas_v2.h", "cublasLt.h", "cudnn.h", "cusparse.h", "cufft.h"];
+
+const HALVES: &str = "#pragma once\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
+
 /// Name and text of each header for a compilation with these directories.
 pub fn headers(directories: &[PathBuf]) -> Vec<(&'static str, String)> {
     let has = |name: &str| directories.iter().any(|directory| directory.join(name).is_file());
@@ -240,6 +245,10 @@ pub fn headers(directories: &[PathBuf]) -> Vec<(&'static str, String)> {
         };
         all.extend(OF_CCCL.iter().filter(|name| has(&format!("cuda/std/{name}"))).map(|name| of_cccl(*name)));
         all.push(("cub/cub.cuh", CUB.to_owned()));
+    }
+    if has("cuda_fp16.h") && has("cuda_bf16.h") {
+        let absent = LIBRARIES.iter().filter(|name| !has(name));
+        all.extend(absent.map(|name| (*name, HALVES.to_owned())));
     }
     all.extend(CUDA.iter().filter(|name| !has(name)).map(|name| (*name, String::new())));
     let is_new = |name: &&str| !all.iter().any(|(known, _)| known == name);
