@@ -86,7 +86,7 @@ impl Nvcc {
     /// The PTX of a file, with the `instance` of a template if one is named.
     ///
     /// # Errors
-    /// `compilation` with the compiler's log, `unavailable` where the host has no compiler, `io` when temporary files or the program fail.
+    /// `compilation` with the compiler's log, also where the host has no compiler; `io` when temporary files or the program fail.
     pub(crate) fn ptx(
         &self,
         path: &Path,
@@ -106,10 +106,6 @@ impl Nvcc {
         let finished = run(command.arg("-o").arg(&output).arg(&input), &self.0.path)?;
         let log = format!("{}{}", lossy(&finished.stdout), lossy(&finished.stderr));
         if !finished.status.success() {
-            if log.contains("Failed to preprocess host compiler properties") || log.contains("not found") {
-                let hint = "install a C++ compiler such as g++".into();
-                return Err(ErrorKind::Unavailable { what: "a compiler for the host", why: log, hint }.into());
-            }
             let what = path.display().to_string();
             return Err(ErrorKind::Compilation { what, target, log, hint: String::new() }.into());
         }

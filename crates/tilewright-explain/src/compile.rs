@@ -82,7 +82,7 @@ impl FileCode {
         options: &CompilerOptions,
         entry: Option<&str>,
     ) -> Result<Self, Error> {
-        let (architecture, note) = supported(gpu);
+        let (architecture, note) = supported(gpu)?;
         let instance = entry.filter(|entry| entry.contains('<'));
         let code = DeviceCode::compile(path, architecture, options, instance)?;
         let notes = note.into_iter().chain(code.notes.iter().cloned()).collect();
@@ -109,13 +109,10 @@ impl FileCode {
 }
 
 /// The architecture of the GPU if the compiler knows it, the one next to it otherwise: counts of PTX hardly depend on it.
-fn supported(gpu: &Gpu) -> (Architecture, Option<String>) {
+fn supported(gpu: &Gpu) -> Result<(Architecture, Option<String>), Error> {
     let wanted = Architecture::new(gpu.limits.compute_capability);
-    // Without NVRTC, nvcc may do, and says itself what it does not know.
-    match Nvrtc::find().and_then(|nvrtc| nvrtc.nearest(wanted)) {
-        Ok(nearest) => (nearest, other_architecture(wanted, nearest)),
-        Err(_) => (wanted, None),
-    }
+    let nearest = Nvrtc::find()?.nearest(wanted)?;
+    Ok((nearest, other_architecture(wanted, nearest)))
 }
 
 /// The architecture that machine code is made for.

@@ -239,8 +239,8 @@ fn headers_of_cuda_and_of_hosts() {
     let has = |header: &str| include.join(header).is_file() || include.join("cccl").join(header).is_file();
     let directory = tempfile::tempdir().unwrap();
     for (header, headers, body) in [
-        // nvcc includes <math.h> unasked.
-        ("", "<cstdio>", "x[i] += -INFINITY < x[i] ? sqrtf(4.0f) : std::abs(x[i]);"),
+        // nvcc includes <math.h> and <sys/types.h> unasked.
+        ("", "<cstdio>", "uint two = 2; x[i] += -INFINITY < x[i] ? sqrtf(2 * two) : std::abs(x[i]);"),
         (
             "",
             "<cstdint> <climits> <cfloat> <cmath>",

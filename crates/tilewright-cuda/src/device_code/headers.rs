@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Kernels use nothing of these, or what they use is built into NVRTC.
-const EMPTY: [&str; 56] = [
+const EMPTY: [&str; 55] = [
     "algorithm",
     "cassert",
     "assert.h",
@@ -46,7 +46,6 @@ const EMPTY: [&str; 56] = [
     "string_view",
     "strings.h",
     "sys/time.h",
-    "sys/types.h",
     "thread",
     "tuple",
     "array",
@@ -98,6 +97,10 @@ using ::intptr_t; using ::uintptr_t;
 ";
 
 const STDINT_CCCL: &str = "#pragma once\n#include <cuda/std/cstdint>\n";
+
+/// Short names that glibc has.
+const SYS_TYPES: &str =
+    "#pragma once\nusing ushort = unsigned short; using uint = unsigned int; using ulong = unsigned long;\n";
 
 const STDDEF: &str = "#pragma once\nusing ptrdiff_t = long;\nnamespace std { using ::size_t; using ::ptrdiff_t; using nullptr_t = decltype(nullptr); }\n";
 
@@ -225,6 +228,7 @@ pub fn headers(directories: &[PathBuf]) -> Vec<(&'static str, String)> {
         ("stdint.h", stdint),
         ("inttypes.h", stdint),
         ("cinttypes", stdint),
+        ("sys/types.h", SYS_TYPES),
         ("cstddef", STDDEF),
         ("stddef.h", STDDEF),
         ("climits", LIMITS),

@@ -88,15 +88,12 @@ impl DeviceCode {
             let problem = "it is not UTF-8 text".into();
             Error::from(ErrorKind::BadFile { path: path.into(), problem, hint: None })
         })?;
-        let refused = match Self::by_nvrtc(path, text, architecture, options, instance) {
-            Err(error) if matches!(error.kind(), ErrorKind::Compilation { .. }) || error.is_unavailable() => {
-                error
+        match Self::by_nvrtc(path, text, architecture, options, instance) {
+            Err(refused) if matches!(refused.kind(), ErrorKind::Compilation { .. }) => {
+                // What NVRTC says is said of the device code alone, and is nearer to the fault than what nvcc says.
+                Self::by_nvcc(path, architecture, options, instance).map_err(|_| refused)
             }
-            done => return done,
-        };
-        match Nvcc::find() {
-            Ok(nvcc) => Self::by_nvcc(&nvcc, path, architecture, options, instance, refused),
-            Err(_) => Err(refused),
+            done => done,
         }
     }
 
@@ -111,9 +108,9 @@ impl DeviceCode {
         let directories = directories(&nvrtc, path, options);
         let includes = directories.iter().map(|path| format!("--include-path={}", path.display()));
         let mut arguments = CompilerOptions { include: Vec::new(), ..options.clone() }.arguments();
-        // nvcc includes it unasked, and files rely on that.
-        let mathematics = "--pre-include=cmath".to_owned();
-        let usual = [mathematics, "-lineinfo".to_owned(), "--ptxas-options=-v".to_owned()];
+        // nvcc includes these unasked, and files rely on that.
+        let unasked = ["cmath", "sys/types.h"].map(|header| format!("--pre-include={header}"));
+        let usual = unasked.into_iter().chain(["-lineinfo".to_owned(), "--ptxas-options=-v".to_owned()]);
         arguments.extend(includes.chain(usual));
         arguments.extend(options.ptxas.iter().map(|option| format!("--ptxas-options={option}")));
         let name = path.display().to_string();
@@ -140,31 +137,19 @@ impl DeviceCode {
         Ok(Self { ptx, entry, notes, name, options: options.clone(), by: By::Nvrtc(prepared) })
     }
 
-    /// `refused` is what NVRTC said.
     fn by_nvcc(
-        nvcc: &Nvcc,
         path: &Path,
         architecture: Architecture,
         options: &CompilerOptions,
         instance: Option<&str>,
-        refused: Error,
     ) -> Result<Self, Error> {
         let mut arguments = options.arguments();
         let directory = path.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
         arguments.push(format!("--include-path={}", directory.display()));
-        let first_line = |error: &Error| error.to_string().lines().next().unwrap_or_default().to_owned();
-        // What NVRTC says is said of the device code alone, and is nearer to the fault; without NVRTC there is nothing of the kind.
-        let ptx = match nvcc.ptx(path, architecture, &arguments, instance) {
-            Ok(ptx) => ptx,
-            Err(error) if refused.is_unavailable() && !error.is_unavailable() => return Err(error),
-            Err(_) => return Err(refused),
-        };
-        let note = match refused.is_unavailable() {
-            true => format!("compiled by nvcc: {}", first_line(&refused)),
-            false => "compiled by nvcc: NVRTC did not understand all of the file".to_owned(),
-        };
+        let ptx = Nvcc::find()?.ptx(path, architecture, &arguments, instance)?;
+        let notes = vec!["compiled by nvcc: NVRTC did not understand all of the file".to_owned()];
         let name = path.display().to_string();
-        Ok(Self { ptx, entry: None, notes: vec![note], name, options: options.clone(), by: By::Nvcc })
+        Ok(Self { ptx, entry: None, notes, name, options: options.clone(), by: By::Nvcc })
     }
 
     /// What each kernel takes of a multiprocessor of this architecture.

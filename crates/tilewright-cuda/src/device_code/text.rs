@@ -79,6 +79,9 @@ pub fn note(texts: &[Text]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("left out: {}", parts.join("; ")))
 }
 
+/// More ranges than this are told by their ends.
+const MOST_RANGES: usize = 8;
+
 /// `3, 7-9`.
 fn in_ranges(lines: &BTreeSet<u32>) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
@@ -87,6 +90,11 @@ fn in_ranges(lines: &BTreeSet<u32>) -> String {
             Some((_, end)) if *end + 1 == line => *end = line,
             _ => ranges.push((line, line)),
         }
+    }
+    if let [(start, _), .., (_, end)] = ranges[..]
+        && ranges.len() > MOST_RANGES
+    {
+        return format!("{start}-{end} in {} parts", ranges.len());
     }
     let word =
         |(start, end): (u32, u32)| if start == end { start.to_string() } else { format!("{start}-{end}") };
@@ -157,6 +165,12 @@ mod tests {
             leave_out("k.cu(9): error: beyond\nother.h(2): error: x\nk.cu(2): warning: y\n): error")
                 .is_none()
         );
+    }
+
+    #[test]
+    fn many_ranges_are_told_by_their_ends() {
+        assert_eq!(in_ranges(&BTreeSet::from([3, 7, 8, 9])), "3, 7-9");
+        assert_eq!(in_ranges(&(0..9).map(|i| 2 * i + 1).collect()), "1-17 in 9 parts");
     }
 
     #[test]
