@@ -53,23 +53,62 @@ impl Case {
     ///
     /// # Errors
     /// As for [`Case::explain`]; and if a launch before the last one fails.
-    pub fn explain_under(mut self, gpu: &Gpu, control: &Control<'_>) -> Result<Explained, Error> {
-        let Some(last) = self.launches.pop() else { return Err(refused(&self.name, "it has no launch")) };
+    pub fn explain_under(self, gpu: &Gpu, control: &Control<'_>) -> Result<Explained, Error> {
+        let name = self.name.clone();
+        let mut explained = self.run(gpu, control, Wanted::Last)?;
+        explained.pop().ok_or_else(|| refused(&name, "it has no launch"))
+    }
+
+    /// Runs the launches, one after another on the same arrays, and explains each. The first in which an error is found is the last one that is
+    /// run.
+    ///
+    /// # Errors
+    /// As for [`Case::explain`].
+    pub fn explain_each(self, gpu: &Gpu, control: &Control<'_>) -> Result<Vec<Explained>, Error> {
+        self.run(gpu, control, Wanted::Each)
+    }
+
+    fn run(mut self, gpu: &Gpu, control: &Control<'_>, wanted: Wanted) -> Result<Vec<Explained>, Error> {
+        let (name, launches) = (self.name.clone(), std::mem::take(&mut self.launches));
+        let is_wanted = |index: usize| wanted == Wanted::Each || index + 1 == launches.len();
         // All texts are read before anything runs; the driver's codes do not say where one is wrong.
-        for launch in &self.launches {
-            program(&self.name, launch)?;
+        let mut static_shared = Vec::with_capacity(launches.len());
+        for (index, launch) in launches.iter().enumerate() {
+            let bytes = program(&name, launch)?.static_shared_bytes(&launch.entry).unwrap_or(0);
+            if is_wanted(index) {
+                check_shared_memory(&name, launch, bytes, gpu)?;
+            }
+            static_shared.push(bytes);
         }
-        let static_shared = program(&self.name, &last)?.static_shared_bytes(&last.entry).unwrap_or(0);
-        check_shared_memory(&self.name, &last, static_shared, gpu)?;
-        let device = Device::new(&self.name, gpu, (&self.arrays, &self.links), control)?;
-        for launch in &self.launches {
-            let report = device.launch(launch, None)?;
-            if !report.is_clean() {
-                return Err(device.failed(launch, &report));
+        let device = Device::new(&name, gpu, (&self.arrays, &self.links), control)?;
+        let mut explained = Vec::new();
+        for (index, launch) in launches.iter().enumerate() {
+            if is_wanted(index) {
+                let one = self.explain_launch(&device, launch, static_shared[index], gpu)?;
+                let has_failed = one.explanation.has_errors();
+                explained.push(one);
+                if has_failed {
+                    break;
+                }
+            } else {
+                let report = device.launch(launch, None)?;
+                if !report.is_clean() {
+                    return Err(device.failed(launch, &report));
+                }
             }
         }
+        Ok(explained)
+    }
+
+    fn explain_launch(
+        &mut self,
+        device: &Device<'_>,
+        launch: &Launch,
+        static_shared: u64,
+        gpu: &Gpu,
+    ) -> Result<Explained, Error> {
         let observer = Observer::new(device.addresses(), &self.arrays);
-        let report = device.launch(&last, Some(&observer))?;
+        let report = device.launch(launch, Some(&observer))?;
         if let Some(error @ LaunchError::Unsupported { .. }) = &report.error {
             return Err(device.refused(error));
         }
@@ -77,21 +116,28 @@ impl Case {
         if report.is_clean() {
             device.read(&mut self.arrays)?;
         }
-        let curves = curves(&last, gpu, static_shared);
+        let curves = curves(launch, gpu, static_shared);
         let (seen, compulsory_sectors) = observer.finish();
         let ids = access_ids(&report.counters);
         let names = seen.names(&ids);
         let recording = Recording {
-            instructions: instructions(&last, &report.counters),
+            instructions: instructions(launch, &report.counters),
             buffers: self.arrays.iter().map(Array::buffer).collect(),
             block: [0; 3],
             patterns: seen.patterns(&ids),
-            sources: last.sources.clone(),
+            sources: launch.sources.clone(),
         };
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
-        let explanation = explanation(&self, &last, gpu, &report, &seen, &curves, compulsory_sectors);
-        Ok(Explained { explanation, recording, curves, arrays: self.arrays, is_clean: report.is_clean() })
+        let explanation = explanation(self, launch, gpu, &report, &seen, &curves, compulsory_sectors);
+        Ok(Explained { explanation, recording, curves, arrays: self.arrays.clone(), is_clean: report.is_clean() })
     }
+}
+
+/// Which launches are explained.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Each,
+    Last,
 }
 
 fn program(name: &str, launch: &Launch) -> Result<Program, Error> {
@@ -281,10 +327,9 @@ fn explanation(
     let mut faults: Vec<Finding> = report.findings.iter().map(finding).collect();
     place_in_ptx(&mut faults, launch);
     races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.block);
+    faults.extend(report.error.as_ref().map(failure));
+    faults.extend(advise(&explanation));
     explanation.findings = merge::merged(faults);
-    explanation.findings.extend(report.error.as_ref().map(failure));
-    explanation.findings.extend(advise(&explanation));
-    explanation.findings.sort_by_key(|finding| finding.severity);
     explanation
 }
 

@@ -4,6 +4,7 @@ mod argument;
 mod bind;
 mod catalogue;
 mod file;
+mod sequence;
 mod signature;
 mod types;
 mod value;
