@@ -1,34 +1,103 @@
-//! One finding for what is one fault: copies of a line that the compiler has unrolled, and instructions of one line that fail alike.
+//! One finding for what is one fault: all that a source line does wrong in the same way, whichever instructions, arrays and threads take part.
 
-use crate::model::{Finding, Location, Participant};
+use crate::model::{Finding, Location, Participant, Severity};
+use std::cmp::Reverse;
 
-/// Merges findings of the same kind at the same lines about the same array; the first speaks for all.
-pub fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+/// How many arrays or lines a message names beside the first.
+const NAMED: usize = 3;
+
+/// Kinds of faults, the gravest first: what ends a launch, what makes results a matter of chance, and what was never written.
+const GRAVITY: [&str; 16] = [
+    "out-of-bounds",
+    "read-only",
+    "misaligned",
+    "assertion",
+    "trap",
+    "deadlock",
+    "barrier-divergence",
+    "warp-mask",
+    "lost-update",
+    "block-race",
+    "global-race",
+    "shared-race",
+    "warp-race",
+    "pending-copy",
+    "uninitialised-shared",
+    "uninitialised-local",
+];
+/// Why a launch ended follows from what was found before.
+const LAST: &str = "failed-launch";
+
+/// Folds findings of one kind at one source line that one remedy ends, and ranks all: faults by gravity and then by line, advice by its cost.
+pub fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by(|a, b| rank(a).cmp(&rank(b)));
     let mut merged: Vec<Finding> = Vec::new();
+    // What each has absorbed, so that a message names it once.
+    let mut named: Vec<Vec<String>> = Vec::new();
     for finding in findings {
-        match merged.iter_mut().find(|known| is_same(known, &finding)) {
-            Some(known) => absorb(known, finding),
-            None => merged.push(finding),
+        match merged.iter().position(|known| is_same(known, &finding)) {
+            Some(index) => absorb(&mut merged[index], &mut named[index], finding),
+            None => {
+                merged.push(finding);
+                named.push(Vec::new());
+            }
         }
     }
+    for (finding, more) in merged.iter_mut().zip(named) {
+        name(finding, &more);
+    }
+    // What was folded costs more together.
+    merged.sort_by(|a, b| rank(a).cmp(&rank(b)));
     merged
+}
+
+type Rank<'a> = (Severity, usize, Reverse<Option<u64>>, Option<(&'a str, u32)>, &'a str, u32, &'a str);
+
+fn rank(finding: &Finding) -> Rank<'_> {
+    let gravity = match finding.severity {
+        Severity::Advice => 0,
+        _ if finding.kind == LAST => GRAVITY.len() + 1,
+        _ => GRAVITY.iter().position(|kind| *kind == finding.kind).unwrap_or(GRAVITY.len()),
+    };
+    let ptx_line = finding.participants.iter().filter_map(|p| p.location.as_ref()?.ptx_line).min();
+    // What has no place concerns the whole, and comes behind.
+    let place = anchor(finding).or(Some(("\u{10ffff}", 0)));
+    (
+        finding.severity,
+        gravity,
+        Reverse(finding.cost),
+        place,
+        &finding.kind,
+        ptx_line.unwrap_or(0),
+        &finding.message,
+    )
 }
 
 fn is_same(a: &Finding, b: &Finding) -> bool {
     let has_source = a.participants.iter().all(|p| line(p.location.as_ref()).is_some());
+    let is_mended_alike = || {
+        a.participants.len() < 2 || lines_of(a) == lines_of(b) || (&a.fix, &a.remedy) == (&b.fix, &b.remedy)
+    };
     has_source
         && !a.participants.is_empty()
         && (a.severity, &a.kind) == (b.severity, &b.kind)
-        && array(&a.message) == array(&b.message)
-        && sides(a) == sides(b)
+        && anchor(a) == anchor(b)
+        && is_mended_alike()
 }
 
-/// What is done where, in the order of the source: a race is the same, whichever of the two came later.
-fn sides(finding: &Finding) -> Vec<(Option<(&str, u32)>, &str)> {
-    let mut sides: Vec<_> =
-        finding.participants.iter().map(|p| (line(p.location.as_ref()), p.what.as_str())).collect();
-    sides.sort_unstable();
-    sides
+/// The lines of the two that meet in a race, in the order of the source.
+fn lines_of(finding: &Finding) -> Vec<Option<(&str, u32)>> {
+    let mut lines: Vec<_> = finding.participants.iter().take(2).map(|p| line(p.location.as_ref())).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// The line that a finding belongs to: the first that writes, as a race is the same whichever of the two came later; or the first.
+fn anchor(finding: &Finding) -> Option<(&str, u32)> {
+    let lines = |wanted: fn(&Participant) -> bool| {
+        finding.participants.iter().filter(move |p| wanted(p)).filter_map(|p| line(p.location.as_ref())).min()
+    };
+    lines(|p| !p.what.starts_with("ld")).or_else(|| lines(|_| true))
 }
 
 /// File and CUDA line.
@@ -43,31 +112,75 @@ fn array(message: &str) -> Option<&str> {
     Some(name.split('[').next().unwrap_or(name))
 }
 
-fn absorb(known: &mut Finding, copy: Finding) {
-    known.count += copy.count;
-    let mut is_copy = false;
-    known.cost = known.cost.zip(copy.cost).map(|(a, b)| a + b).or(known.cost);
-    for mut other in copy.participants {
-        let is_like = |mine: &&mut Participant| {
-            mine.what == other.what && line(mine.location.as_ref()) == line(other.location.as_ref())
-        };
-        let Some(mine) = known.participants.iter_mut().find(is_like) else { continue };
-        let first = mine.location.as_ref().and_then(|location| location.ptx_line);
-        other.further_ptx_lines.extend(other.location.and_then(|location| location.ptx_line));
-        for ptx_line in other.further_ptx_lines {
-            if Some(ptx_line) != first && !mine.further_ptx_lines.contains(&ptx_line) {
-                mine.further_ptx_lines.push(ptx_line);
-                is_copy = true;
+fn absorb(known: &mut Finding, named: &mut Vec<String>, other: Finding) {
+    known.count += other.count;
+    known.cost = known.cost.zip(other.cost).map(|(a, b)| a + b).or(known.cost);
+    let other_name = match other.severity {
+        Severity::Advice if other.message != known.message => Some(other.message.clone()),
+        _ => array(&other.message)
+            .filter(|name| array(&known.message) != Some(name))
+            .map(|name| format!("`{name}`")),
+    };
+    let (mut is_copy, mut is_new) = (false, None);
+    for side in other.participants {
+        let place = line(side.location.as_ref());
+        let is_like =
+            |mine: &&mut Participant| mine.what == side.what && line(mine.location.as_ref()) == place;
+        match known.participants.iter_mut().find(is_like) {
+            Some(mine) => is_copy |= join(mine, side),
+            None => {
+                let is_elsewhere =
+                    known.participants.iter().all(|mine| line(mine.location.as_ref()) != place);
+                is_new = place.filter(|_| is_elsewhere).map(|(_, line)| format!("line {line}")).or(is_new);
+                known.participants.push(side);
             }
         }
     }
-    known.copies += if is_copy { copy.copies } else { 0 };
+    known.copies += if is_copy { other.copies } else { 0 };
+    let name = other_name.or(is_new);
+    named.extend(name.filter(|name| !named.contains(name)));
+}
+
+/// Adds another execution of the same line; whether it was by another copy of its instruction.
+fn join(mine: &mut Participant, other: Participant) -> bool {
+    let first = mine.location.as_ref().and_then(|location| location.ptx_line);
+    let lines = other.further_ptx_lines.into_iter();
+    let mut is_copy = false;
+    for ptx_line in lines.chain(other.location.and_then(|location| location.ptx_line)) {
+        if Some(ptx_line) != first && !mine.further_ptx_lines.contains(&ptx_line) {
+            mine.further_ptx_lines.push(ptx_line);
+            is_copy = true;
+        }
+    }
+    mine.further_ptx_lines.sort_unstable();
+    // Where an element and an iteration are named, they are those of one thread.
+    if mine.block == other.block && mine.element.is_none() {
+        mine.threads.extend(other.threads);
+        mine.threads.sort_unstable_by_key(|&[x, y, z]| (z, y, x));
+        mine.threads.dedup();
+    }
+    is_copy
+}
+
+/// Says what a line does in the same way to other arrays, or together with other lines.
+fn name(finding: &mut Finding, more: &[String]) {
+    if more.is_empty() {
+        return;
+    }
+    let shown = more.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>();
+    let rest = match more.len() - shown.len() {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    finding.message += &match finding.severity {
+        Severity::Advice => format!("; {}{rest}", shown.join("; ")),
+        _ => format!("; the same with {}{rest}", shown.join(", ")),
+    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Severity;
 
     fn race(sides: [(&str, u32, u32); 2]) -> Finding {
         let participant = |(what, line, ptx_line): (&str, u32, u32)| {
@@ -95,6 +208,59 @@ mod tests {
         let unrolled = merged(vec![race([store, load]), race([store, ("ld", 7, 71)])]);
         assert_eq!((unrolled.len(), unrolled[0].copies), (1, 2));
         assert_eq!(unrolled[0].participants[1].further_ptx_lines, [71]);
-        assert_eq!(merged(vec![race([store, load]), race([store, ("ld", 8, 80)])]).len(), 2);
+    }
+
+    #[test]
+    fn a_line_that_races_with_several_is_one_finding_unless_their_fixes_differ() {
+        let (store, load, later) = (("st", 5, 50), ("ld", 7, 70), ("ld", 8, 80));
+        let one = merged(vec![race([store, load]), race([store, later])]);
+        assert_eq!((one.len(), one[0].participants.len(), one[0].copies), (1, 3, 1));
+        assert_eq!(one[0].message, "writes `tile[3]`; the same with line 8");
+        let other = Finding { fix: "another".into(), ..race([store, later]) };
+        assert_eq!(merged(vec![race([store, load]), other]).len(), 2);
+        let next = race([("st", 6, 60), load]);
+        assert_eq!(merged(vec![race([store, load]), next]).len(), 2);
+    }
+
+    #[test]
+    fn arrays_and_threads_of_a_line_are_folded() {
+        let out = |message: &str, ptx_line, thread| {
+            let mut finding = race([("st", 5, ptx_line), ("st", 5, ptx_line)]);
+            finding.participants.truncate(1);
+            finding.participants[0].threads = vec![thread];
+            (finding.kind, finding.message) = ("out-of-bounds".into(), message.into());
+            finding
+        };
+        let all = vec![
+            out("leaves `b[64]`", 51, [2, 0, 0]),
+            out("leaves `a[64]`", 50, [1, 0, 0]),
+            out("leaves `a[64]`", 50, [0, 0, 0]),
+        ];
+        let mut reversed = all.clone();
+        reversed.reverse();
+        let folded = merged(all);
+        // Whatever the order in which they are found.
+        assert_eq!(folded, merged(reversed));
+        assert_eq!(folded.len(), 1);
+        assert_eq!(folded[0].message, "leaves `a[64]`; the same with `b`");
+        assert_eq!(folded[0].participants[0].threads, [[0, 0, 0], [1, 0, 0], [2, 0, 0]]);
+    }
+
+    #[test]
+    fn the_gravest_is_first_and_advice_goes_by_cost() {
+        let of = |severity, kind: &str, line, cost| {
+            let mut finding = race([("st", line, line), ("ld", line, line)]);
+            (finding.severity, finding.kind, finding.cost) = (severity, kind.into(), cost);
+            finding
+        };
+        let ranked = merged(vec![
+            of(Severity::Advice, "uncoalesced", 1, Some(5)),
+            of(Severity::Advice, "bank-conflict", 2, Some(50)),
+            of(Severity::Error, "failed-launch", 3, None),
+            of(Severity::Error, "shared-race", 4, None),
+            of(Severity::Error, "out-of-bounds", 5, None),
+        ]);
+        let kinds: Vec<&str> = ranked.iter().map(|finding| finding.kind.as_str()).collect();
+        assert_eq!(kinds, ["out-of-bounds", "shared-race", "failed-launch", "bank-conflict", "uncoalesced"]);
     }
 }

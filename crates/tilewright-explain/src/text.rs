@@ -20,7 +20,7 @@ const FAINT: Style = Style::new().effects(Effects::DIMMED);
 const OPCODES: usize = 12;
 /// How many elements of an array are shown.
 const ELEMENTS: usize = 16;
-/// How many threads of a finding are named.
+/// How many threads of a finding are named, or rows of them.
 const THREADS: usize = 4;
 
 /// The report on one kernel, in lines of `width` letters at most; only names and opcodes may be longer.
@@ -328,13 +328,13 @@ fn one_finding(finding: &Finding, width: usize) -> String {
     }
     let mut out = hanging("  ", &out, width);
     for participant in &finding.participants {
-        out += &hanging("    ", &who(participant), width);
+        out += &hanging("    ", &self::participant(participant), width);
     }
     out + &hanging("    ", &format!("{FAINT}fix:{FAINT:#} {}", finding.fix), width)
 }
 
 /// What was done, where and by whom, in words.
-fn who(p: &Participant) -> String {
+pub fn participant(p: &Participant) -> String {
     let mut out = p.what.clone();
     if let Some(element) = &p.element {
         let _ = write!(out, " on {element}");
@@ -351,17 +351,33 @@ fn who(p: &Participant) -> String {
         let _ = write!(out, ", block {}", index(block));
     }
     if !p.threads.is_empty() {
-        let named: Vec<String> = p.threads.iter().take(THREADS).map(|&thread| index(thread)).collect();
+        let named = ranges(&p.threads);
         let word = if p.threads.len() == 1 { "thread" } else { "threads" };
-        let _ = write!(out, ", {word} {}", named.join(" "));
-        if p.threads.len() > THREADS {
-            let _ = write!(out, " and {} more", p.threads.len() - THREADS);
+        let _ = write!(out, ", {word} {}", named[..named.len().min(THREADS)].join(" "));
+        if named.len() > THREADS {
+            let _ = write!(out, " and {} more", named.len() - THREADS);
         }
     }
     if let Some(iteration) = p.iteration {
         let _ = write!(out, ", iteration {iteration}");
     }
     out
+}
+
+/// Threads, neighbours along x as one: `(0..31,0,0)`.
+fn ranges(threads: &[[u32; 3]]) -> Vec<String> {
+    let mut runs: Vec<([u32; 3], u32)> = Vec::new();
+    for &[x, y, z] in threads {
+        match runs.last_mut() {
+            Some(([_, row, plane], last)) if (*row, *plane, *last + 1) == (y, z, x) => *last = x,
+            _ => runs.push(([x, y, z], x)),
+        }
+    }
+    let run = |&([x, y, z], last): &([u32; 3], u32)| match last - x {
+        0 => index([x, y, z]),
+        _ => format!("({x}..{last},{y},{z})"),
+    };
+    runs.iter().map(run).collect()
 }
 
 fn short(location: &Location) -> String {

@@ -8,6 +8,7 @@ use crate::{
     text::grouped,
 };
 use serde::Serialize;
+use std::collections::BTreeSet;
 use tilewright_arch::memory::global::SECTOR_BYTES;
 
 /// What kind of verdict it is.
@@ -261,11 +262,12 @@ fn places(e: &Explanation, finding: &Finding) -> String {
             line.or_else(|| Some(format!("{} of the PTX", l.ptx_line?)))
         })
         .collect();
-    lines.dedup();
+    let mut seen = BTreeSet::new();
+    lines.retain(|line| seen.insert(line.clone()));
     match &lines[..] {
         [] => String::new(),
         [line] => format!(", line {line}"),
-        lines => format!(", lines {}", lines.join(" and ")),
+        [lines @ .., last] => format!(", lines {} and {last}", lines.join(", ")),
     }
 }
 

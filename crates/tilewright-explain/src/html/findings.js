@@ -45,6 +45,17 @@ function telling(kernel) {
   return costliest(kernel);
 }
 
+/** Threads, neighbours along x as one: (0..31, 0, 0). */
+function threadRows(threads) {
+  const runs = [];
+  for (const [x, y, z] of threads) {
+    const run = runs.at(-1);
+    if (run && run.y === y && run.z === z && run.last + 1 === x) run.last = x;
+    else runs.push({ x, y, z, last: x });
+  }
+  return runs.map(({ x, y, z, last }) => `(${x === last ? x : `${x}..${last}`}, ${y}, ${z})`);
+}
+
 function participant(kernel, { what, location, block, threads, element, iteration }, message, choose) {
   const parts = [el("code", {}, what)];
   if (element) parts.push(" on ", el("code", {}, element));
@@ -55,8 +66,8 @@ function participant(kernel, { what, location, block, threads, element, iteratio
   } else if (location) parts.push(` at PTX line ${location.ptx_line}`);
   if (block) parts.push(`, block (${block.join(", ")})`);
   if (threads.length) {
-    const named = threads.slice(0, 4).map((thread) => `(${thread.join(", ")})`).join(" ");
-    parts.push(`, ${threads.length === 1 ? "thread" : "threads"} ${named}${threads.length > 4 ? ` and ${threads.length - 4} more` : ""}`);
+    const rows = threadRows(threads);
+    parts.push(`, ${threads.length === 1 ? "thread" : "threads"} ${rows.slice(0, 4).join(" ")}${rows.length > 4 ? ` and ${rows.length - 4} more` : ""}`);
   }
   if (iteration) parts.push(`, iteration ${iteration}`);
   return parts;

@@ -1,7 +1,9 @@
 // A race as a picture: who does what in which iteration, and that nothing lies between.
 
 function raceView(kernel, finding) {
-  const { participants, remedy } = finding;
+  // Further ones take part in the same way as the first two.
+  const { remedy } = finding;
+  const participants = finding.participants.slice(0, 2);
   const acts = participants.map((p, i) => ({ ...p, i, line: p.location?.line, verb: /^st/.test(p.what) ? "writes" : /^ld/.test(p.what) ? "reads" : "updates" }));
   acts.sort((a, b) => (a.iteration ?? 0) - (b.iteration ?? 0) || (a.location?.ptx_line ?? 0) - (b.location?.ptx_line ?? 0));
   const rows = acts.map((act, i) => el(

@@ -1,9 +1,9 @@
 //! What is wrong with a kernel, or slow.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How grave a finding is, the gravest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The kernel is wrong.
@@ -105,7 +105,7 @@ pub struct Finding {
     pub kind: String,
     /// A sentence.
     pub message: String,
-    /// The accesses or instructions that take part: one, or two for a race.
+    /// The accesses or instructions that take part: one, or two for a race; then further ones of the same line that are at fault in the same way.
     pub participants: Vec<Participant>,
     /// How often it was seen.
     pub count: u64,
