@@ -11,9 +11,11 @@
 //!
 //! The checksum guards against damage, not against an attacker who can write to the directory.
 
+mod checks;
 mod private;
 mod tunings;
 
+pub use checks::Checks;
 pub use tunings::{Tuning, Tunings};
 
 use crate::nvrtc::{NvrtcBuild, Output, Source};
