@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod bench;
+mod check;
 mod choice;
 mod explain;
 mod kernels;
@@ -13,8 +14,9 @@ mod sweep;
 mod tune;
 
 pub use bench::{Bench, Library, Math, Order, Where};
+pub use check::Check;
 pub use choice::KernelChoice;
-pub use explain::Explain;
+pub use explain::{Explain, Extent};
 pub use kernels::Kernels;
 pub use meaning::Meaning;
 pub use occupancy::{Gpus, Occupancy};
@@ -125,6 +127,7 @@ pub enum Command {
     Tune(Box<Tune>),
     Explain(Box<Explain>),
     Run(Box<Run>),
+    Check(Box<Check>),
     Occupancy(Box<Occupancy>),
     Gpus(Gpus),
     Kernels(Kernels),

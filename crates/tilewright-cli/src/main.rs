@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod cache;
 mod charts;
+mod check;
 mod doctor;
 mod explain;
 mod failure;
@@ -56,6 +57,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Explain(args) => explain::run(&args, &cli.common),
         Command::Run(args) => run::run(&args, &cli.common),
+        Command::Check(args) => check::run(&args, &cli.common),
         Command::Occupancy(args) => occupancy::run(&args, &cli.common),
         Command::Gpus(args) => gpus::run(&args, &cli.common),
         Command::Kernels(args) => kernels::run(&args, &cli.common),

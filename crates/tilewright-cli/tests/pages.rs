@@ -31,6 +31,7 @@ fn help_is_as_recorded() {
     matches_file("kernels.txt", &desk.ok("kernels --help"));
     matches_file("cache.txt", &desk.ok("cache --help"));
     matches_file("run.txt", &desk.ok("run --help"));
+    matches_file("check.txt", &desk.ok("check --help"));
 }
 
 #[test]

@@ -129,7 +129,13 @@ impl Case {
         };
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
         let explanation = explanation(self, launch, gpu, &report, &seen, &curves, compulsory_sectors);
-        Ok(Explained { explanation, recording, curves, arrays: self.arrays.clone(), is_clean: report.is_clean() })
+        Ok(Explained {
+            explanation,
+            recording,
+            curves,
+            arrays: self.arrays.clone(),
+            is_clean: report.is_clean(),
+        })
     }
 }
 

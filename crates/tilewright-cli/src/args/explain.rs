@@ -146,6 +146,14 @@ impl Compiler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent(pub [u32; 3]);
 
+impl std::str::FromStr for Extent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        extent(text)
+    }
+}
+
 /// `16`, `16,16` or `16x16x2`.
 fn extent(text: &str) -> Result<Extent, String> {
     let mut extent = [1; 3];

@@ -30,7 +30,8 @@ impl Arrays {
     }
 }
 
-fn read(spec: &Spec) -> Result<Array, Error> {
+/// The array of a file: of any type and dimension in NumPy's, a stack of matrices in others.
+pub fn read(spec: &Spec) -> Result<Array, Error> {
     if matches!(spec.format(), Format::Npy | Format::Npz) {
         let NumpyArray { code, shape, bytes } = files::read_numpy(spec)?;
         let known = CODES.iter().find(|(known, _)| *known == code).map(|(_, element)| *element);

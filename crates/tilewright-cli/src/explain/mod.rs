@@ -1,6 +1,6 @@
 //! `tilewright explain`: what a kernel does to the memory of a GPU.
 
-mod arrays;
+pub mod arrays;
 mod outcome;
 mod picture;
 

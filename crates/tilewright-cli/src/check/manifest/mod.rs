@@ -1,0 +1,436 @@
+//! What a manifest says: kernels, launches, and what is expected of them.
+
+mod document;
+mod keys;
+mod schema;
+
+pub use document::{Fault, Place, suggestion};
+pub use schema::schema;
+
+use super::budget::Budget;
+use document::{Faults, Section};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tilewright_explain::Severity;
+
+/// A text, and where it stands.
+#[derive(Clone, Debug, Default)]
+pub struct Placed {
+    pub text: String,
+    pub place: Place,
+}
+
+#[derive(Debug)]
+pub struct Manifest {
+    pub path: PathBuf,
+    pub kernels: Vec<Kernel>,
+}
+
+/// A kernel of the manifest, for all values of its matrix.
+#[derive(Debug)]
+pub struct Kernel {
+    pub name: String,
+    pub place: Place,
+    pub launches: Vec<Launch>,
+    /// Directories of headers.
+    pub include: Vec<Placed>,
+    /// Macros of the compiler.
+    pub define: Vec<Placed>,
+    /// Arrays that launches share.
+    pub arrays: Vec<(String, Placed)>,
+    pub gpus: Vec<Placed>,
+    pub matrix: Vec<(String, Vec<String>)>,
+    pub expect: Vec<Expect>,
+    pub suppress: Vec<Suppress>,
+    pub fail_on: Severity,
+    pub max_time: Option<Duration>,
+    pub max_steps: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub source: Source,
+    pub entry: Option<Placed>,
+    pub grid: Option<Placed>,
+    pub block: Option<Placed>,
+    pub dynamic_shared_memory: Option<Placed>,
+    pub arguments: Vec<(String, Placed)>,
+    pub budgets: Vec<Budget>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Source {
+    File(Placed),
+    Catalogue(&'static tilewright::kernels::Kernel),
+}
+
+/// What an array is to hold.
+#[derive(Clone, Debug)]
+pub struct Expect {
+    pub array: String,
+    pub from: From,
+    pub tolerance: f64,
+}
+
+#[derive(Clone, Debug)]
+pub enum From {
+    File(Placed),
+    /// Another kernel, by its place in the manifest, and its array.
+    Kernel(usize, String),
+    Python(String),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suppress {
+    pub finding: String,
+    pub reason: String,
+    pub file: Option<String>,
+    pub line: Option<u64>,
+    pub source: Option<String>,
+}
+
+/// Reads a manifest from its text.
+///
+/// # Errors
+/// All faults, in the order of the file.
+pub fn read(path: &Path, text: &str) -> Result<Manifest, Vec<Fault>> {
+    let mut faults = Faults::new(text);
+    let root = document::parse(text, &mut faults);
+    if !faults.found.is_empty() {
+        return Err(faults.into_sorted());
+    }
+    let root = Section::root(&root);
+    let defaults = Defaults::new(&root, &mut faults);
+    let mut kernels: Vec<Kernel> =
+        root.sections("kernel").iter().map(|section| kernel(section, &defaults, &mut faults)).collect();
+    for (index, one) in kernels.iter().enumerate() {
+        if kernels[..index].iter().any(|other| other.name == one.name) {
+            faults.add(&one.place, format!("there is a kernel {} already", one.name));
+        }
+    }
+    let names: Vec<String> = kernels.iter().map(|kernel| kernel.name.clone()).collect();
+    for (kernel, section) in kernels.iter_mut().zip(root.sections("kernel")) {
+        kernel.expect = expectations(&section, &names, &kernel.name, &defaults, &mut faults);
+    }
+    if faults.found.is_empty() {
+        Ok(Manifest { path: path.to_owned(), kernels })
+    } else {
+        Err(faults.into_sorted())
+    }
+}
+
+/// A fault that shows when values of the matrix are put in.
+pub fn fault(text: &str, place: &Place, problem: impl Into<String>) -> Fault {
+    let mut faults = Faults::new(text);
+    faults.add(place, problem);
+    faults.found.remove(0)
+}
+
+struct Defaults {
+    gpus: Vec<Placed>,
+    budgets: Vec<Budget>,
+    suppress: Vec<Suppress>,
+    fail_on: Severity,
+    max_time: Option<Duration>,
+    tolerance: f64,
+}
+
+impl Defaults {
+    fn new(root: &Section<'_>, faults: &mut Faults<'_>) -> Self {
+        let section = root.section("defaults");
+        let of = |key| section.as_ref().map(|section| texts(section, key)).unwrap_or_default();
+        Self {
+            gpus: of("gpus"),
+            budgets: budgets(&of("budgets"), faults),
+            suppress: suppressions(root, faults),
+            fail_on: section.as_ref().and_then(severity).unwrap_or(Severity::Error),
+            max_time: section.as_ref().and_then(seconds),
+            tolerance: section.as_ref().and_then(|section| section.number("tolerance")).unwrap_or(0.0),
+        }
+    }
+}
+
+fn kernel(section: &Section<'_>, defaults: &Defaults, faults: &mut Faults<'_>) -> Kernel {
+    let own = texts(section, "gpus");
+    let mut kernel_budgets = defaults.budgets.clone();
+    kernel_budgets.extend(budgets(&texts(section, "budgets"), faults));
+    let mut suppress = suppressions(section, faults);
+    suppress.extend(defaults.suppress.iter().cloned());
+    Kernel {
+        name: section.text("name").map(|(name, _)| name).unwrap_or_default(),
+        place: section.place.clone(),
+        launches: launches(section, &kernel_budgets, faults),
+        include: texts(section, "include"),
+        define: texts(section, "define"),
+        arrays: arguments(section, "arrays"),
+        gpus: if own.is_empty() { defaults.gpus.clone() } else { own },
+        matrix: matrix(section, faults),
+        expect: Vec::new(),
+        suppress,
+        fail_on: severity(section).unwrap_or(defaults.fail_on),
+        max_time: seconds(section).or(defaults.max_time),
+        max_steps: section.count("max-steps"),
+    }
+}
+
+/// The launches of a kernel; each takes what it does not say from the kernel.
+fn launches(section: &Section<'_>, budgets: &[Budget], faults: &mut Faults<'_>) -> Vec<Launch> {
+    let Some(source) = source(section, faults) else { return Vec::new() };
+    let whole = Launch {
+        source,
+        entry: placed(section, "entry"),
+        grid: extent(section, "grid"),
+        block: extent(section, "block"),
+        dynamic_shared_memory: value(section, "dynamic-shared-memory"),
+        arguments: arguments(section, "args"),
+        budgets: budgets.to_vec(),
+    };
+    let sections = section.sections("launch");
+    if sections.is_empty() {
+        return vec![whole];
+    }
+    if matches!(whole.source, Source::Catalogue(_)) {
+        faults.add(&section.place, "a kernel of the catalogue has launches of its own: leave out launch");
+    }
+    sections
+        .iter()
+        .map(|section| {
+            let mut launch = whole.clone();
+            if let Some(file) = placed(section, "file") {
+                launch.source = Source::File(file);
+            }
+            launch.entry = placed(section, "entry").or(launch.entry);
+            launch.grid = extent(section, "grid").or(launch.grid);
+            launch.block = extent(section, "block").or(launch.block);
+            launch.dynamic_shared_memory =
+                value(section, "dynamic-shared-memory").or(launch.dynamic_shared_memory);
+            let own = arguments(section, "args");
+            launch.arguments.retain(|(name, _)| own.iter().all(|(other, _)| name != other));
+            launch.arguments.extend(own);
+            launch.budgets.extend(self::budgets(&texts(section, "budgets"), faults));
+            launch
+        })
+        .collect()
+}
+
+fn source(section: &Section<'_>, faults: &mut Faults<'_>) -> Option<Source> {
+    let every_launch_has_one = || {
+        section.sections("launch").iter().all(|launch| launch.get("file").is_some())
+            && section.get("launch").is_some()
+    };
+    match (placed(section, "file"), placed(section, "catalogue")) {
+        (Some(file), None) => Some(Source::File(file)),
+        (None, Some(name)) => match tilewright::kernels::find(&name.text) {
+            Ok(kernel) => Some(Source::Catalogue(kernel)),
+            Err(error) => {
+                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                faults.add(&name.place, format!("{error}{hint}"));
+                None
+            }
+        },
+        (Some(_), Some(name)) => {
+            faults.add(&name.place, "a kernel is of a file or of the catalogue: leave out one of the two");
+            None
+        }
+        // Every launch replaces it.
+        (None, None) if every_launch_has_one() => Some(Source::File(Placed::default())),
+        (None, None) => {
+            faults.add(&section.place, "neither file nor catalogue says where the kernel is");
+            None
+        }
+    }
+}
+
+fn matrix(section: &Section<'_>, faults: &mut Faults<'_>) -> Vec<(String, Vec<String>)> {
+    let Some(section) = section.section("matrix") else { return Vec::new() };
+    let mut matrix = Vec::new();
+    for (name, entry, place) in section.entries() {
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_name {
+            faults
+                .add(&place, "names of the matrix are of letters, digits and underscores, as in expressions");
+        }
+        matrix.push((name, entry.each(&place).iter().map(|(entry, _)| entry.as_text()).collect()));
+    }
+    matrix
+}
+
+fn expectations(
+    section: &Section<'_>,
+    kernels: &[String],
+    own: &str,
+    defaults: &Defaults,
+    faults: &mut Faults<'_>,
+) -> Vec<Expect> {
+    let Some(named) = section.section("expect") else { return Vec::new() };
+    let mut expectations = Vec::new();
+    for (array, _, place) in named.entries() {
+        let Some(section) = named.section(&array) else { continue };
+        let sources = [placed(&section, "file"), placed(&section, "kernel"), placed(&section, "python")];
+        let from = match sources {
+            [Some(file), None, None] => From::File(file),
+            [None, Some(kernel), None] => {
+                let Some(index) = kernels.iter().position(|name| *name == kernel.text && name != own) else {
+                    let names: Vec<&str> =
+                        kernels.iter().map(String::as_str).filter(|name| *name != own).collect();
+                    let hint = suggestion(&kernel.text, &names);
+                    faults.add(&kernel.place, format!("there is no other kernel {}; {hint}", kernel.text));
+                    continue;
+                };
+                From::Kernel(index, section.text("array").map_or_else(|| array.clone(), |found| found.0))
+            }
+            [None, None, Some(python)] => From::Python(python.text),
+            _ => {
+                faults.add(&place, "one of file, kernel and python says what is expected");
+                continue;
+            }
+        };
+        let tolerance = section.number("tolerance").unwrap_or(defaults.tolerance);
+        expectations.push(Expect { array, from, tolerance });
+    }
+    expectations
+}
+
+fn suppressions(section: &Section<'_>, faults: &mut Faults<'_>) -> Vec<Suppress> {
+    let text = |section: &Section<'_>, key| section.text(key).map(|found| found.0);
+    let suppress = |section: &Section<'_>| Suppress {
+        finding: text(section, "finding").unwrap_or_default(),
+        reason: text(section, "reason").unwrap_or_default(),
+        file: text(section, "file"),
+        line: section.count("line"),
+        source: text(section, "source"),
+    };
+    let sections = section.sections("suppress");
+    for section in &sections {
+        if let Some((finding, place)) = section.text("finding")
+            && !finding.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+        {
+            faults.add(&place, format!("'{finding}' is no kind of finding: they are such as bank-conflict"));
+        }
+    }
+    sections.iter().map(suppress).collect()
+}
+
+fn budgets(texts: &[Placed], faults: &mut Faults<'_>) -> Vec<Budget> {
+    let budget =
+        |placed: &Placed| placed.text.parse().map_err(|why: String| faults.add(&placed.place, why)).ok();
+    texts.iter().filter_map(budget).collect()
+}
+
+fn placed(section: &Section<'_>, key: &str) -> Option<Placed> {
+    section.text(key).map(|(text, place)| Placed { text, place })
+}
+
+/// A text or number, as a text.
+fn value(section: &Section<'_>, key: &str) -> Option<Placed> {
+    section.get(key).map(|(entry, place)| Placed { text: entry.as_text(), place })
+}
+
+/// One to three extents, as a text with commas.
+fn extent(section: &Section<'_>, key: &str) -> Option<Placed> {
+    let (entry, place) = section.get(key)?;
+    let parts: Vec<String> = entry.each(&place).iter().map(|(entry, _)| entry.as_text()).collect();
+    Some(Placed { text: parts.join(","), place })
+}
+
+fn texts(section: &Section<'_>, key: &str) -> Vec<Placed> {
+    let Some((entry, place)) = section.get(key) else { return Vec::new() };
+    entry.each(&place).into_iter().map(|(entry, place)| Placed { text: entry.as_text(), place }).collect()
+}
+
+fn arguments(section: &Section<'_>, key: &str) -> Vec<(String, Placed)> {
+    let entries = section.section(key).map(|section| section.entries()).unwrap_or_default();
+    entries.into_iter().map(|(name, entry, place)| (name, Placed { text: entry.as_text(), place })).collect()
+}
+
+fn severity(section: &Section<'_>) -> Option<Severity> {
+    let word = section.text("fail-on")?.0;
+    [Severity::Error, Severity::Warning, Severity::Advice]
+        .into_iter()
+        .find(|severity| severity.name() == word)
+}
+
+/// 0 is any time.
+fn seconds(section: &Section<'_>) -> Option<Duration> {
+    let seconds = section.number("max-time")?;
+    let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    Some(if time.is_zero() { Duration::MAX } else { time })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::case;
+
+    const EXAMPLE: &str = include_str!("../../../../../examples/ci/tilewright.toml");
+
+    /// SplitMix64.
+    fn random(state: &mut u64) -> usize {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as usize
+    }
+
+    /// What damaged manifests are made of beside bytes.
+    const PIECES: [&str; 16] = [
+        "[[kernel]]",
+        "[kernel]",
+        "{n",
+        "}",
+        "{{",
+        "{(((((",
+        "\"\"\"",
+        "'",
+        "\n[",
+        "= ",
+        "99999999999999999999",
+        "-1",
+        "nan",
+        "1979-05-27",
+        "expect.y.kernel = \"saxpy\"",
+        "matrix = { n = [",
+    ];
+
+    fn damaged(state: &mut u64) -> String {
+        let mut bytes = EXAMPLE.as_bytes().to_vec();
+        for _ in 0..1 + random(state) % 4 {
+            let at = random(state) % bytes.len();
+            match random(state) % 4 {
+                0 => bytes[at] = (random(state) % 128) as u8,
+                1 => drop(bytes.splice(at..at, PIECES[random(state) % PIECES.len()].bytes())),
+                2 => drop(bytes.drain(at..(at + random(state) % 40).min(bytes.len()))),
+                _ => {
+                    let from = random(state) % bytes.len();
+                    let piece = bytes[from..(from + random(state) % 200).min(bytes.len())].to_vec();
+                    drop(bytes.splice(at..at, piece));
+                }
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    #[test]
+    fn damaged_manifests_are_read_or_have_faults_with_lines() {
+        let (mut state, mut refused) = (1, 0);
+        for _ in 0..1_000 {
+            let text = damaged(&mut state);
+            let lines = 1 + text.lines().count();
+            let faults = match read(Path::new("a.toml"), &text) {
+                Ok(manifest) => case::cases(&manifest, &text, &[]).err().unwrap_or_default(),
+                Err(faults) => {
+                    assert!(!faults.is_empty(), "{text}");
+                    faults
+                }
+            };
+            refused += usize::from(!faults.is_empty());
+            for fault in faults {
+                assert!((1..=lines).contains(&fault.line) && !fault.problem.is_empty(), "{fault}: {text}");
+            }
+        }
+        assert!((300..1_000).contains(&refused), "{refused}");
+    }
+}
