@@ -51,7 +51,16 @@ pub fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     merged
 }
 
-type Rank<'a> = (Severity, usize, Reverse<Option<u64>>, Option<(&'a str, u32)>, &'a str, u32, &'a str);
+/// Severity, gravity, cost, place, kind, the PTX lines farthest apart, message.
+type Rank<'a> = (
+    Severity,
+    usize,
+    Reverse<Option<u64>>,
+    Option<(&'a str, u32)>,
+    &'a str,
+    (Option<u32>, Option<u32>),
+    &'a str,
+);
 
 fn rank(finding: &Finding) -> Rank<'_> {
     let gravity = match finding.severity {
@@ -59,25 +68,22 @@ fn rank(finding: &Finding) -> Rank<'_> {
         _ if finding.kind == LAST => GRAVITY.len() + 1,
         _ => GRAVITY.iter().position(|kind| *kind == finding.kind).unwrap_or(GRAVITY.len()),
     };
-    let ptx_line = finding.participants.iter().filter_map(|p| p.location.as_ref()?.ptx_line).min();
+    // Of several that meet one access, the nearest speaks for all.
+    let ptx_lines = || finding.participants.iter().filter_map(|p| p.location.as_ref()?.ptx_line);
+    let ptx_lines = (ptx_lines().min(), ptx_lines().max());
     // What has no place concerns the whole, and comes behind.
     let place = anchor(finding).or(Some(("\u{10ffff}", 0)));
-    (
-        finding.severity,
-        gravity,
-        Reverse(finding.cost),
-        place,
-        &finding.kind,
-        ptx_line.unwrap_or(0),
-        &finding.message,
-    )
+    (finding.severity, gravity, Reverse(finding.cost), place, &finding.kind, ptx_lines, &finding.message)
 }
 
 fn is_same(a: &Finding, b: &Finding) -> bool {
     let has_source = a.participants.iter().all(|p| line(p.location.as_ref()).is_some());
-    let is_mended_alike = || {
-        a.participants.len() < 2 || lines_of(a) == lines_of(b) || (&a.fix, &a.remedy) == (&b.fix, &b.remedy)
+    // Where a barrier belongs is known better than the words that name one pair of lines.
+    let fixes_are_one = || match (&a.remedy, &b.remedy) {
+        (Some(one), Some(other)) => one == other,
+        _ => a.fix == b.fix,
     };
+    let is_mended_alike = || a.participants.len() < 2 || lines_of(a) == lines_of(b) || fixes_are_one();
     has_source
         && !a.participants.is_empty()
         && (a.severity, &a.kind) == (b.severity, &b.kind)
@@ -181,6 +187,7 @@ fn name(finding: &mut Finding, more: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Remedy, RemedyPlace};
 
     fn race(sides: [(&str, u32, u32); 2]) -> Finding {
         let participant = |(what, line, ptx_line): (&str, u32, u32)| {
@@ -218,6 +225,15 @@ mod tests {
         assert_eq!(one[0].message, "writes `tile[3]`; the same with line 8");
         let other = Finding { fix: "another".into(), ..race([store, later]) };
         assert_eq!(merged(vec![race([store, load]), other]).len(), 2);
+        // One barrier behind the store, whatever the words.
+        let behind = |line, words: &str| {
+            let remedy =
+                Remedy { insert: "__syncthreads()", place: RemedyPlace::Between, after_line: Some(5) };
+            Finding { fix: words.into(), remedy: Some(remedy), ..race([store, ("ld", line, 10 * line)]) }
+        };
+        let one =
+            merged(vec![behind(9, "before line 9"), behind(7, "before line 7"), behind(8, "before line 8")]);
+        assert_eq!((one.len(), one[0].fix.as_str()), (1, "before line 7"));
         let next = race([("st", 6, 60), load]);
         assert_eq!(merged(vec![race([store, load]), next]).len(), 2);
     }
