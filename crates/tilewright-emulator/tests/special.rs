@@ -1,6 +1,9 @@
 //! Special registers, the constant `WARP_SZ` and constant expressions; and what is wrong in one entry is no matter of another.
 #![allow(clippy::unwrap_used)]
 
+#[path = "features/instructions.rs"]
+mod instructions;
+
 use tilewright_emulator::{Launch, LaunchError, Machine, Program, Report};
 
 const HEAD: &str = ".version 9.0 .target sm_100a .address_size 64\n";

@@ -229,4 +229,6 @@ pub enum Operand<'a> {
     Address(Vec<Operand<'a>>),
     /// `(a, b)` of a call.
     List(Vec<Operand<'a>>),
+    /// One register of a vector variable, by its number. No text has it: an instruction that names the whole variable is taken to pieces.
+    Element(&'a str, u32),
 }

@@ -10,6 +10,8 @@ use crate::ptx_isa::Type;
 pub enum Local {
     /// A virtual register.
     Register(Register),
+    /// A vector variable: several registers in a row.
+    Vector(Vector),
     /// A shared variable.
     Shared(u32),
     /// A global or constant variable declared inside the function.
@@ -31,6 +33,35 @@ pub struct Register {
     pub bits: u32,
 }
 
+/// The registers of a `.v2`, `.v4` or `.v8` variable; a `.b128` register is two of 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Vector {
+    /// The first.
+    pub first: Register,
+    /// How many.
+    pub count: u32,
+}
+
+impl Vector {
+    /// Declares `count` registers of type `ty` in a row; `None` if `ty` has no registers.
+    fn new(registers: &mut Registers, ty: Type, count: u32) -> Option<Self> {
+        let (ty, count) = if ty == Type::B128 { (Type::B64, 2 * count) } else { (ty, count) };
+        let width = Width::of(ty)?;
+        let slot = registers.add(width, Pinned::No);
+        for _ in 1..count {
+            registers.add(width, Pinned::No);
+        }
+        Some(Self { first: Register { slot, bits: ty.bits() }, count })
+    }
+
+    /// Register `index`.
+    pub fn element(self, index: u32) -> Register {
+        let Slot { place, width } = self.first.slot;
+        let place = Place(place.0 + index.min(self.count - 1) as i32);
+        Register { slot: Slot { place, width }, ..self.first }
+    }
+}
+
 /// Consecutive words that hold a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
@@ -44,6 +75,8 @@ pub struct Rows {
 #[derive(Clone, Copy, Debug)]
 struct Range {
     ty: Type,
+    /// Elements of each, 1 for plain registers.
+    vector: u32,
     count: u32,
 }
 
@@ -72,6 +105,15 @@ impl Registers {
         self.widths.push(width);
         self.pinned.push(pinned);
         Slot { place, width }
+    }
+
+    /// What a declared name of `vector` elements of type `ty` stands for; `None` if there are no such registers.
+    pub fn declare(&mut self, ty: Type, vector: u32) -> Option<Local> {
+        if vector == 1 && ty != Type::B128 {
+            let slot = self.add(Width::of(ty)?, Pinned::No);
+            return Some(Local::Register(Register { slot, bits: ty.bits() }));
+        }
+        Vector::new(self, ty, vector).map(Local::Vector)
     }
 
     /// Rows of a parameter of `bytes` bytes.
@@ -138,9 +180,9 @@ impl<'a> Scopes<'a> {
     }
 
     /// Declares `prefix0` to `prefix(count-1)`; registers come into being when they are used.
-    pub fn declare_range(&mut self, prefix: &'a str, ty: Type, count: u32) {
+    pub fn declare_range(&mut self, prefix: &'a str, ty: Type, vector: u32, count: u32) {
         if let Some(scope) = self.open.last_mut() {
-            scope.ranges.push((prefix, Range { ty, count }));
+            scope.ranges.push((prefix, Range { ty, vector, count }));
         }
     }
 
@@ -151,15 +193,22 @@ impl<'a> Scopes<'a> {
                 return Some(local);
             }
             if let Some(range) = scope.range_of(name) {
-                let slot = registers.add(Width::of(range.ty)?, Pinned::No);
-                let local = Local::Register(Register { slot, bits: range.ty.bits() });
+                let local = registers.declare(range.ty, range.vector)?;
                 scope.names.insert(name, local);
                 return Some(local);
             }
         }
-        None
+        let (vector, element) = name.rsplit_once('.')?;
+        let index = ELEMENTS.iter().position(|names| names.contains(&element))? as u32;
+        match self.find(vector, registers)? {
+            Local::Vector(vector) if index < vector.count => Some(Local::Register(vector.element(index))),
+            _ => None,
+        }
     }
 }
+
+/// What the elements of a vector variable are called.
+const ELEMENTS: [[&str; 2]; 4] = [["x", "r"], ["y", "g"], ["z", "b"], ["w", "a"]];
 
 impl Scope<'_> {
     fn range_of(&self, name: &str) -> Option<Range> {

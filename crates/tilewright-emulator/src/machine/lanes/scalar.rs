@@ -102,21 +102,19 @@ pub fn carry(site: &CarrySite, frame: Frame, mask: u32, carry: &mut u32) {
     let mut results = [0u64; 32];
     let mut flags = 0u32;
     for lane in lanes(mask) {
-        let flag = if site.carry_in == CarryUse::Yes { u128::from(*carry >> lane & 1) } else { 0 };
+        // A subtraction adds the complement and one: its flag is set where it does not borrow.
+        let none = u128::from(site.sum == CarrySum::Sub);
+        let flag = if site.carry_in == CarryUse::Yes { u128::from(*carry >> lane & 1) } else { none };
         let [a, b, c] = [rows[0][lane], rows[1][lane], rows[2][lane]].map(u128::from);
         let (left, right) = match site.sum {
-            CarrySum::Add | CarrySum::Sub => (a, b),
+            CarrySum::Add => (a, b),
+            CarrySum::Sub => (a, b ^ ones),
             CarrySum::MadLo => ((a * b) & ones, c),
             CarrySum::MadHi => (high(rows[0][lane], rows[1][lane], site) & ones, c),
         };
-        let (result, out) = if site.sum == CarrySum::Sub {
-            // The flag of a subtraction is its borrow.
-            (left.wrapping_sub(right).wrapping_sub(flag), right + flag > left)
-        } else {
-            (left + right + flag, left + right + flag > ones)
-        };
-        results[lane] = (result & ones) as u64;
-        flags |= u32::from(out) << lane;
+        let sum = left + right + flag;
+        results[lane] = (sum & ones) as u64;
+        flags |= u32::from(sum > ones) << lane;
     }
     if site.carry_out == CarryUse::Yes {
         *carry = *carry & !mask | flags & mask;

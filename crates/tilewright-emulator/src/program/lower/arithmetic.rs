@@ -122,6 +122,7 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("a type and two operands are expected");
         };
         match (to, from) {
+            (Operand::Vector(to), Operand::Vector(from)) if is_vector(split) => self.mov_all(ty, to, from),
             (Operand::Vector(parts), _) => {
                 let whole = self.source(from, ty)?;
                 self.unpack(parts, whole, ty)
@@ -146,6 +147,24 @@ impl<'a> Lowerer<'a, '_> {
                 self.single(if slot.width == Width::Double { Op::Mov64 } else { Op::Mov32 }, to, slot, ty)
             }
         }
+    }
+
+    /// `mov.v4.u16 {a, b, c, d}, {b, a, d, c}`: all are read before the first is written.
+    fn mov_all(&mut self, ty: Type, to: &[Operand<'a>], from: &[Operand<'a>]) -> Lowering<()> {
+        let ty = if ty == Type::B128 { Type::B64 } else { ty };
+        if to.len() != from.len() {
+            return unsupported("as many registers as values are expected");
+        }
+        let mut values = Vec::with_capacity(from.len());
+        for part in from {
+            let slot = self.source(part, ty)?;
+            let op = if slot.width == Width::Double { Op::Mov64 } else { Op::Mov32 };
+            values.push(self.convert(op, slot, slot.width));
+        }
+        for (part, value) in to.iter().zip(values) {
+            self.single(if value.width == Width::Double { Op::Mov64 } else { Op::Mov32 }, part, value, ty)?;
+        }
+        Ok(())
     }
 
     fn is_row(&mut self, name: &'a str) -> bool {
@@ -190,6 +209,12 @@ impl<'a> Lowerer<'a, '_> {
         self.deliver(destination.as_ref());
         Ok(())
     }
+}
+
+/// Whether a `mov` moves element by element, and not the bits of one register.
+fn is_vector(split: &Split<'_>) -> bool {
+    let vectors = [Modifier::V2, Modifier::V4, Modifier::V8];
+    vectors.into_iter().any(|modifier| split.has(modifier)) || split.ty(0) == Some(Type::B128)
 }
 
 fn carry_sum(split: &Split<'_>) -> Option<CarrySum> {

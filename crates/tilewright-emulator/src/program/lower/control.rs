@@ -1,7 +1,7 @@
 //! Jumps, calls and ends.
 
 use super::{Lowerer, Lowering, unsupported};
-use crate::parse::ast::Operand;
+use crate::parse::ast::{FunctionKind, Operand};
 use crate::program::{instruction::*, layout::ModuleName, names::Local, opcode::Split};
 use crate::ptx_isa::Type;
 
@@ -19,8 +19,7 @@ impl<'a> Lowerer<'a, '_> {
             "bra" => return self.branch(operands),
             "brx" => return self.branch_indexed(operands),
             "call" => return self.call(operands),
-            "ret" if self.kind == crate::parse::ast::FunctionKind::Entry => Op::Exit,
-            "ret" => Op::Return,
+            "ret" => return self.leave(),
             "exit" => Op::Exit,
             "trap" => Op::Trap,
             // Breakpoints, sleeping and the split of registers between warps change no result. Launches follow each other, so that
@@ -28,6 +27,17 @@ impl<'a> Lowerer<'a, '_> {
             _ => Op::Nothing,
         };
         self.push(op, 0);
+        Ok(())
+    }
+
+    /// The end of an entry or function.
+    pub fn leave(&mut self) -> Lowering<()> {
+        if self.kind == FunctionKind::Entry {
+            self.push(Op::Exit, 0);
+            return Ok(());
+        }
+        self.hand_back()?;
+        self.push(Op::Return, 0);
         Ok(())
     }
 
@@ -108,8 +118,8 @@ impl<'a> Lowerer<'a, '_> {
                 rows.push((known.first, known.words));
                 continue;
             }
-            let ty = self.passed_type(operand)?;
-            let fresh = self.registers.add_rows(u64::from(ty.bytes()));
+            let (ty, bytes) = self.passed_type(operand)?;
+            let fresh = self.registers.add_rows(bytes);
             self.store_rows(fresh.first, 0, ty, operand)?;
             rows.push((fresh.first, fresh.words));
         }
@@ -130,21 +140,31 @@ impl<'a> Lowerer<'a, '_> {
                 rows.push((known.first, known.words));
                 continue;
             }
-            let ty = self.passed_type(operand)?;
-            let fresh = self.registers.add_rows(u64::from(ty.bytes()));
+            let (ty, bytes) = self.passed_type(operand)?;
+            let fresh = self.registers.add_rows(bytes);
             rows.push((fresh.first, fresh.words));
             after.push((fresh.first, operand.clone(), ty));
         }
         Ok((rows, after))
     }
 
-    fn passed_type(&mut self, operand: &Operand<'a>) -> Lowering<Type> {
-        match operand {
+    /// The type in which a register or number is passed, and the bytes of all of it.
+    fn passed_type(&mut self, operand: &Operand<'a>) -> Lowering<(Type, u64)> {
+        let ty = match operand {
+            Operand::Vector(parts) => {
+                let Some(first) = parts.first() else { return unsupported("a vector without elements") };
+                let ty = self.passed_type(first)?.0;
+                return Ok((ty, parts.len() as u64 * u64::from(ty.bytes())));
+            }
+            Operand::Element(name, _) => {
+                return self.operand_of_register(name).map(|(_, ty)| (ty, ty.bytes().into()));
+            }
             Operand::Name(name) => match self.scopes.find(name, &mut self.registers) {
-                Some(Local::Register(register)) if register.slot.width == Width::Word => Ok(Type::B32),
-                Some(_) | None => Ok(Type::B64),
+                Some(Local::Register(_)) => self.operand_of_register(name)?.1,
+                Some(_) | None => Type::B64,
             },
-            _ => Ok(Type::B32),
-        }
+            _ => Type::B32,
+        };
+        Ok((ty, ty.bytes().into()))
     }
 }

@@ -1,14 +1,15 @@
 //! Declarations: parameters, variables and registers of a function.
 
-use super::{Lowerer, REGISTERS};
+use super::{Lowerer, Lowering, REGISTERS, Refusal};
 use crate::parse::ast::{self, FunctionKind, StateSpace};
 use crate::program::{
     error::ProgramError,
-    instruction::{Place, Width},
+    instruction::Place,
     layout::{self, Parameter},
     locals::LocalVariable,
-    names::{Local, Pinned, Register, Rows},
+    names::{Local, Rows},
 };
+use crate::ptx_isa::Type;
 
 /// Most bytes that the local variables of one function may take (a thread has 512 KiB on hardware).
 const LOCAL_BYTES: u64 = 1 << 20;
@@ -45,13 +46,49 @@ impl<'a> Lowerer<'a, '_> {
             let rows = self.passed(variable, bytes)?;
             self.function.results.push(rows);
         }
+        let in_registers = |variable: &&ast::Variable<'a>| variable.space == StateSpace::Reg;
+        for (variable, rows) in function.params.iter().zip(self.function.params.clone()) {
+            if in_registers(&variable) && function.kind == FunctionKind::Device && function.body.is_some() {
+                self.receive(variable, rows)?;
+            }
+        }
+        for (variable, rows) in function.returns.iter().zip(self.function.results.clone()) {
+            if in_registers(&variable) {
+                self.returned.push((rows.0, variable.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a parameter that is a register out of the rows that it was passed in.
+    fn receive(&mut self, variable: &ast::Variable<'a>, (rows, _): (Place, u32)) -> Result<(), ProgramError> {
+        let moved = self
+            .operand_of_register(variable.name)
+            .and_then(|(operand, ty)| self.load_rows(rows, 0, ty, &operand));
+        match moved {
+            Ok(()) => Ok(()),
+            Err(Refusal::Error(error)) => Err(error),
+            Err(Refusal::Unsupported(why)) => Err(declaration(variable, why)),
+        }
+    }
+
+    /// Writes the results that are registers to the rows in which they are handed back.
+    pub fn hand_back(&mut self) -> Lowering<()> {
+        for (rows, name) in self.returned.clone() {
+            let (operand, ty) = self.operand_of_register(name)?;
+            self.store_rows(rows, 0, ty, &operand)?;
+        }
         Ok(())
     }
 
     /// A parameter or result of a function: rows, or a register that is passed as rows.
     fn passed(&mut self, variable: &ast::Variable<'a>, bytes: u64) -> Result<(Place, u32), ProgramError> {
         let rows = self.rows(variable, bytes)?;
-        self.scopes.declare(variable.name, Local::Rows(rows));
+        if variable.space == StateSpace::Reg {
+            self.declare_registers(variable)?;
+        } else {
+            self.scopes.declare(variable.name, Local::Rows(rows));
+        }
         Ok((rows.first, rows.words))
     }
 
@@ -104,14 +141,12 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn declare_registers(&mut self, variable: &ast::Variable<'a>) -> Result<(), ProgramError> {
+        self.has_vectors |= variable.vector > 1 || variable.ty == Type::B128;
         if let Some(count) = variable.range {
-            self.scopes.declare_range(variable.name, variable.ty, count);
-            return Ok(());
+            self.scopes.declare_range(variable.name, variable.ty, variable.vector, count);
+        } else if let Some(local) = self.registers.declare(variable.ty, variable.vector) {
+            self.scopes.declare(variable.name, local);
         }
-        // 128-bit and vector registers stay undeclared until something uses them: no compiler writes them.
-        let Some(width) = Width::of(variable.ty) else { return Ok(()) };
-        let slot = self.registers.add(width, Pinned::No);
-        self.scopes.declare(variable.name, Local::Register(Register { slot, bits: variable.ty.bits() }));
         Ok(())
     }
 

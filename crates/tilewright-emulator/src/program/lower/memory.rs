@@ -81,7 +81,8 @@ impl<'a> Lowerer<'a, '_> {
         elements: u32,
     ) -> Lowering<MemorySite> {
         let Target::Address(address) = target else { return unsupported("parameters have no address here") };
-        let space = split.modifiers.pick(SPACES).unwrap_or(Space::Generic);
+        // Without a space, an address that names a variable is one in the space of the variable.
+        let space = split.modifiers.pick(SPACES).or(address.space).unwrap_or(Space::Generic);
         let order = split.modifiers.pick(ORDERS).unwrap_or(Order::Weak);
         let releases = split.has(Modifier::Release) || split.has(Modifier::AcqRel) || split.has(Modifier::Sc);
         Ok(MemorySite {
@@ -99,7 +100,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn load(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        let (Some(ty), [to, from, ..]) = (split.ty(0), operands) else {
+        let (Some(ty), [to, from, ..]) = (split.ty(0).map(element_type), operands) else {
             return unsupported("a type, a register and an address are expected");
         };
         width_of(ty)?;
@@ -126,7 +127,7 @@ impl<'a> Lowerer<'a, '_> {
         if split.has(Modifier::Async) || split.has(Modifier::Bulk) {
             return unsupported("asynchronous stores are not supported");
         }
-        let (Some(ty), [to, from, ..]) = (split.ty(0), operands) else {
+        let (Some(ty), [to, from, ..]) = (split.ty(0).map(element_type), operands) else {
             return unsupported("a type, an address and a register are expected");
         };
         width_of(ty)?;
@@ -304,8 +305,14 @@ pub fn two_operands(opcode: Opcode, ty: Type, modifiers: Modifiers) -> ScalarOp 
     }
 }
 
+/// The type of the registers that hold a value: one of 128 bits has two.
+fn element_type(ty: Type) -> Type {
+    if ty == Type::B128 { Type::B64 } else { ty }
+}
+
 fn check_vector(split: &Split<'_>, parts: &[Operand<'_>]) -> Lowering<()> {
-    let wanted = split.modifiers.pick(VECTORS).unwrap_or(1);
+    let halves = if split.ty(0) == Some(Type::B128) { 2 } else { 1 };
+    let wanted = halves * split.modifiers.pick(VECTORS).unwrap_or(1);
     if parts.len() != wanted as usize {
         return unsupported(format!("{wanted} registers are expected"));
     }

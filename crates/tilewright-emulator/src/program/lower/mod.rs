@@ -7,6 +7,7 @@ mod hot;
 mod matrix;
 mod memory;
 mod operands;
+mod planned;
 mod rows;
 mod special;
 mod sync;
@@ -75,6 +76,10 @@ struct Lowerer<'a, 'm> {
     issue: Option<Issue>,
     function: Function,
     kind: FunctionKind,
+    /// Whether the function has declared vector variables.
+    has_vectors: bool,
+    /// Results that are registers, and the rows in which they are handed back.
+    returned: Vec<(Place, &'a str)>,
 }
 
 /// Lowers one function; a declaration has no code.
@@ -99,6 +104,8 @@ pub fn lower<'a>(
         issue: None,
         function: info(function),
         kind: function.kind,
+        has_vectors: false,
+        returned: Vec::new(),
     };
     lowerer.parameters(function)?;
     match &function.body {
@@ -147,7 +154,9 @@ impl<'a> Lowerer<'a, '_> {
     fn body(mut self, body: &[Statement<'a>], files: &[(u32, &str)]) -> Result<Lowered<'a>, ProgramError> {
         self.number_labels(body);
         let mut label_at = vec![usize::MAX; self.labels.len()];
-        let (mut origins, mut opcodes) = (Vec::new(), Vec::new());
+        // What the parameters have needed.
+        let mut origins = vec![Origin { ptx_line: self.line, file: 0, line: 0 }; self.out.len()];
+        let mut opcodes = vec![""; self.out.len()];
         let mut location = (0, 0);
         self.scopes.restart();
         let mut issues = merge::issues(body, self.layout);
@@ -185,10 +194,10 @@ impl<'a> Lowerer<'a, '_> {
         }
         // A function that runs off its end returns.
         self.guard = Guard::NONE;
-        self.push(if self.kind == FunctionKind::Entry { Op::Exit } else { Op::Return }, 0);
+        self.end()?;
         let last = origins.last().copied().unwrap_or(Origin { ptx_line: self.line, file: 0, line: 0 });
-        origins.push(last);
-        opcodes.push("");
+        origins.resize(self.out.len(), last);
+        opcodes.resize(self.out.len(), "");
         Ok(self.done(origins, opcodes, label_at))
     }
 
@@ -241,10 +250,25 @@ impl<'a> Lowerer<'a, '_> {
             self.guard = Guard { place: slot.place, flip: if guard.when { 0 } else { u32::MAX } };
         }
         let split = Split::new(instruction.opcode);
-        if let Some(unknown) = split.unknown {
+        if let Some(what) = planned::find(instruction.opcode) {
+            return unsupported(format!("{what} not supported yet"));
+        }
+        if let Some(unknown) = split.unknown.filter(|_| !table::is_hint(&split)) {
             return unsupported(format!("the modifier `.{unknown}` is not known"));
         }
+        if self.has_vectors {
+            let operands: Vec<_> = instruction.operands.iter().map(|operand| self.pieces(operand)).collect();
+            return self.instruction(&split, &operands);
+        }
         self.instruction(&split, &instruction.operands)
+    }
+
+    /// The end of a function that has no more statements.
+    fn end(&mut self) -> Result<(), ProgramError> {
+        match self.leave() {
+            Err(Refusal::Error(error)) => Err(error),
+            Ok(()) | Err(Refusal::Unsupported(_)) => Ok(()),
+        }
     }
 
     fn instruction(&mut self, split: &Split<'a>, operands: &[ast::Operand<'a>]) -> Lowering<()> {

@@ -27,6 +27,8 @@ pub struct Address {
     pub base: Option<Slot>,
     /// The constant part.
     pub offset: i64,
+    /// The space of the variable that it names, where that is no global one.
+    pub space: Option<Space>,
 }
 
 /// What a name in brackets leads to.
@@ -45,6 +47,59 @@ impl<'a> Lowerer<'a, '_> {
             Some(_) => unsupported(format!("`{name}` is no register")),
             None => self.undeclared(name),
         }
+    }
+
+    /// Register `index` of the vector variable called `name`.
+    fn element(&mut self, name: &'a str, index: u32) -> Lowering<Register> {
+        match self.scopes.find(name, &mut self.registers) {
+            Some(Local::Vector(vector)) => Ok(vector.element(index)),
+            _ => self.undeclared(name),
+        }
+    }
+
+    /// An operand, and in place of every vector variable that it names the registers of it.
+    pub fn pieces(&mut self, operand: &Operand<'a>) -> Operand<'a> {
+        match operand {
+            Operand::Name(name) => match self.scopes.find(name, &mut self.registers) {
+                Some(Local::Vector(vector)) => {
+                    Operand::Vector((0..vector.count).map(|index| Operand::Element(name, index)).collect())
+                }
+                _ => operand.clone(),
+            },
+            Operand::Vector(parts) => {
+                let flat = parts.iter().flat_map(|part| match self.pieces(part) {
+                    Operand::Vector(parts) => parts,
+                    single => vec![single],
+                });
+                Operand::Vector(flat.collect())
+            }
+            Operand::Address(parts) => Operand::Address(parts.iter().map(|part| self.pieces(part)).collect()),
+            Operand::List(parts) => Operand::List(parts.iter().map(|part| self.pieces(part)).collect()),
+            other => other.clone(),
+        }
+    }
+
+    /// The register or vector called `name` as an operand, and the type of a register of it.
+    pub fn operand_of_register(&mut self, name: &'a str) -> Lowering<(Operand<'a>, Type)> {
+        let operand = self.pieces(&Operand::Name(name));
+        let first = match &operand {
+            Operand::Vector(_) => self.element(name, 0)?,
+            _ => self.register(name)?,
+        };
+        let ty = if first.slot.width == Width::Predicate { Type::Pred } else { bits_type(first.bits)? };
+        Ok((operand, ty))
+    }
+
+    /// `slot + offset`, in a register of the same width.
+    fn sum(&mut self, slot: Slot, offset: i64) -> Lowering<Slot> {
+        if offset == 0 {
+            return Ok(slot);
+        }
+        let op = if slot.width == Width::Double { Op::Add64 } else { Op::Add32 };
+        let (sum, offset) = (self.temporary(slot.width), self.constants.slot(slot.width, offset as u64));
+        let inst = self.push(op, 0);
+        (inst.dst, inst.a, inst.b) = (sum.place, slot.place, offset.place);
+        Ok(sum)
     }
 
     /// A source operand of type `ty`, with zeros above its bits.
@@ -67,6 +122,10 @@ impl<'a> Lowerer<'a, '_> {
                 }
             }
             Operand::Offset(name, offset) => self.symbol(name, *offset, width),
+            Operand::Element(name, index) => {
+                let register = self.element(name, *index)?;
+                self.fitted(register, ty)
+            }
             Operand::Vector(parts) if ty.kind() != Kind::Predicate => {
                 let slot = self.temporary(width);
                 self.pack(slot, parts, ty)?;
@@ -135,8 +194,13 @@ impl<'a> Lowerer<'a, '_> {
     /// The address of a symbol as a value.
     fn symbol(&mut self, name: &'a str, offset: i64, width: Width) -> Lowering<Slot> {
         match self.target(name, offset)? {
-            Target::Address(Address { base: Some(base), .. }) => self.fitted_address(base, width),
-            Target::Address(Address { base: None, offset }) => Ok(self.constants.slot(width, offset as u64)),
+            Target::Address(Address { base: Some(base), offset, .. }) => {
+                let base = self.fitted_address(base, width)?;
+                self.sum(base, offset)
+            }
+            Target::Address(Address { base: None, offset, .. }) => {
+                Ok(self.constants.slot(width, offset as u64))
+            }
             Target::Rows(..) => unsupported(format!("the address of parameter `{name}` cannot be taken")),
         }
     }
@@ -148,16 +212,18 @@ impl<'a> Lowerer<'a, '_> {
 
     /// What `name + offset` leads to: in brackets, or as a value.
     pub fn target(&mut self, name: &'a str, offset: i64) -> Lowering<Target> {
-        let constant = |start: u64| {
-            Ok(Target::Address(Address { base: None, offset: (start as i64).wrapping_add(offset) }))
+        let constant = |start: u64, space: Option<Space>| {
+            let offset = (start as i64).wrapping_add(offset);
+            Ok(Target::Address(Address { base: None, offset, space }))
         };
         match self.scopes.find(name, &mut self.registers) {
             Some(Local::Register(register)) => {
-                Ok(Target::Address(Address { base: Some(register.slot), offset }))
+                Ok(Target::Address(Address { base: Some(register.slot), offset, space: None }))
             }
-            Some(Local::Shared(index)) => constant(address::of_shared(u64::from(index))),
-            Some(Local::Address(start)) => constant(start),
-            Some(Local::EntryParam(start)) => constant(u64::from(start)),
+            Some(Local::Vector(_)) => unsupported(format!("`{name}`, a vector, is no address")),
+            Some(Local::Shared(index)) => constant(address::of_shared(u64::from(index)), Some(Space::Shared)),
+            Some(Local::Address(start)) => constant(start, None),
+            Some(Local::EntryParam(start)) => constant(u64::from(start), Some(Space::Param)),
             Some(Local::Rows(rows)) => {
                 let end = i64::from(rows.words) * 4;
                 if offset < 0 || offset >= end {
@@ -169,12 +235,8 @@ impl<'a> Lowerer<'a, '_> {
                 // Where a local variable lies depends on the level of recursion.
                 let slot = self.temporary(Width::Double);
                 self.push(Op::LocalAddress, variable).dst = slot.place;
-                if offset != 0 {
-                    let offset = self.constants.slot(Width::Double, offset as u64);
-                    let inst = self.push(Op::Add64, 0);
-                    (inst.dst, inst.a, inst.b) = (slot.place, slot.place, offset.place);
-                }
-                Ok(Target::Address(Address { base: Some(slot), offset: 0 }))
+                let base = Some(self.sum(slot, offset)?);
+                Ok(Target::Address(Address { base, offset: 0, space: Some(Space::Local) }))
             }
             None => match self.module_name(name) {
                 Some(known) => {
@@ -184,7 +246,8 @@ impl<'a> Lowerer<'a, '_> {
                     if let ModuleName::Function(index) = known {
                         self.may_call(index);
                     }
-                    constant(address_of(known, Generic::No))
+                    let is_shared = matches!(known, ModuleName::Shared(_));
+                    constant(address_of(known, Generic::No), is_shared.then_some(Space::Shared))
                 }
                 None => self.undeclared(name),
             },
@@ -205,7 +268,7 @@ impl<'a> Lowerer<'a, '_> {
             [Operand::Name(name)] => self.target(name, 0),
             [Operand::Offset(name, offset)] => self.target(name, *offset),
             [Operand::Immediate(Immediate::Int(value))] => {
-                Ok(Target::Address(Address { base: None, offset: *value as i64 }))
+                Ok(Target::Address(Address { base: None, offset: *value as i64, space: None }))
             }
             _ => unsupported("this form of address is not supported"),
         }
@@ -213,11 +276,12 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A destination of type `ty`; `None` for `_`.
     pub fn destination(&mut self, operand: &Operand<'a>, ty: Type) -> Lowering<Option<Destination>> {
-        let Operand::Name(name) = operand else { return unsupported("the destination must be a register") };
-        if *name == "_" {
-            return Ok(None);
-        }
-        let register = self.register(name)?;
+        let register = match operand {
+            Operand::Name("_") => return Ok(None),
+            Operand::Name(name) => self.register(name)?,
+            Operand::Element(name, index) => self.element(name, *index)?,
+            _ => return unsupported("the destination must be a register"),
+        };
         self.destination_register(register, ty).map(Some)
     }
 

@@ -35,6 +35,11 @@ pub fn family(split: &Split<'_>) -> Family {
     }
 }
 
+/// Whether an instruction changes nothing but what stays in caches: its modifiers have nothing to say to the emulator.
+pub fn is_hint(split: &Split<'_>) -> bool {
+    matches!(split.base, "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy")
+}
+
 /// Opcodes of the scalar semantics and how many sources they have.
 pub const SCALAR: &[(&str, Opcode, usize)] = &[
     ("abs", Opcode::Abs, 1),

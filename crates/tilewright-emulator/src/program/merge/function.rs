@@ -126,6 +126,7 @@ pub fn registers<'b, 'a>(operand: &'b Operand<'a>) -> Box<dyn Iterator<Item = &'
         Operand::Vector(all) | Operand::Address(all) | Operand::List(all) => {
             Box::new(all.iter().flat_map(registers))
         }
+        Operand::Element(name, _) => Box::new(std::iter::once(*name)),
         Operand::Immediate(_) => Box::new(std::iter::empty()),
     }
 }

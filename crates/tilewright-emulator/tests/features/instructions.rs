@@ -1,0 +1,139 @@
+//! Instructions and declarations that real modules have, one a row, with the value that each thread is to get. Where there is a `ptxas`, it
+//! has to take every row too.
+
+use super::{HEAD, entry};
+use tilewright_cuda::{Architecture, Ptxas};
+use tilewright_emulator::{Launch, Machine, Program};
+
+/// What it shows, what stands before the entry, its body, and the value of thread `t`.
+type Row = (&'static str, &'static str, &'static str, fn(u64) -> u64);
+
+const ROWS: &[Row] = &[
+    (
+        "vector variables, by element and as a whole",
+        "",
+        ".reg .v4 .u32 v, w; mov.u32 v.x, %tid.x; mov.u32 v.y, 10; mov.u32 v.z, 20; mov.u32 v.w, 30;
+         mov.v4.u32 w, v; mov.v2.u32 {w.x, w.y}, {w.y, w.x}; sub.u32 %r2, w.x, w.y; cvt.u64.u32 %out, %r2;",
+        |t| 10u64.wrapping_sub(t) & 0xffff_ffff,
+    ),
+    (
+        "vector variables in memory, and colours as names of elements",
+        ".global .align 16 .u32 table[4] = {3, 5, 7, 11};",
+        ".reg .v4 .u32 v; ld.global.v4.u32 v, [table]; mad.lo.u32 %r2, v.r, v.g, v.b; cvt.u64.u32 %out, v.a; add.u64 %out, %out, 0;
+         cvt.u64.u32 %rd2, %r2; mad.lo.u64 %out, %rd2, 100, %out;",
+        |_| 2211,
+    ),
+    (
+        "ranges of vector variables, packed into one register",
+        "",
+        ".reg .v2 .b32 v<3>; mov.u32 v2.x, %tid.x; mov.u32 v2.y, 1; mov.b64 %out, v2;",
+        |t| 1 << 32 | t,
+    ),
+    (
+        "functions with registers as parameters and results",
+        ".func (.reg .u32 sum, .reg .pred odd) f(.reg .u32 a, .reg .v2 .u16 b) {
+            .reg .u32 x; .reg .u32 y;
+            cvt.u32.u16 x, b.x; cvt.u32.u16 y, b.y; mad.lo.u32 sum, a, x, y;
+            and.b32 x, sum, 1; setp.ne.u32 odd, x, 0;
+            @odd ret;
+            add.u32 sum, sum, 1000;
+         }",
+        ".reg .v2 .u16 v; mov.u16 v.x, 3; mov.u16 v.y, 1; mov.u32 %r1, %tid.x;
+         call (%r2, %p), f, (%r1, v); selp.u32 %r3, 1, 0, %p; mov.b64 %out, {%r2, %r3};",
+        |t| if (3 * t + 1) % 2 == 1 { 1 << 32 | (3 * t + 1) } else { 3 * t + 1001 },
+    ),
+    (
+        "a carry is set where a subtraction does not borrow",
+        "",
+        "mov.u32 %r1, %tid.x; sub.cc.u32 %r2, %r1, 5; addc.u32 %r3, 0, 0; mov.b64 %out, {%r2, %r3};",
+        |t| t.wrapping_sub(5) & 0xffff_ffff | u64::from(t >= 5) << 32,
+    ),
+    (
+        "a borrow goes through a chain of subtractions",
+        "",
+        "mov.u32 %r1, %tid.x; sub.cc.u32 %r2, %r1, 7; subc.u32 %r3, 9, 2; mov.b64 %out, {%r2, %r3};",
+        |t| (9 << 32 | t).wrapping_sub(2 << 32 | 7),
+    ),
+    (
+        "loads and stores without a space, of variables by name",
+        ".const .u32 seven = 7; .global .u32 eight = 8;",
+        ".shared .u32 s[40]; .local .u32 l[2]; mov.u32 %r1, %tid.x;
+         st.u32 [l+4], 5; st.u32 [s], 9; ld.u32 %r2, [l+4]; ld.u32 %r3, [s];
+         add.u32 %r2, %r2, %r3; ld.u32 %r3, [eight]; add.u32 %r2, %r2, %r3; cvt.u64.u32 %out, %r2;",
+        |_| 22,
+    ),
+    (
+        "a register and a number as an operand",
+        "",
+        ".local .u64 l; mov.u32 %r1, %tid.x; cvt.u64.u32 %rd2, %r1; st.local.u64 [l], %rd2+5; ld.local.u64 %out, [l];",
+        |t| t + 5,
+    ),
+    (
+        "128 bits in a register",
+        ".global .align 16 .u64 pair[2] = {3, 4};",
+        ".reg .b128 %q<3>; .reg .b64 %h; ld.global.b128 %q0, [pair]; mov.b128 %q1, %q0; mov.b128 {%out, %h}, %q1;
+         mad.lo.u64 %out, %out, 10, %h; mov.b128 %q2, {%h, %out}; mov.b128 {%h, %out}, %q2;",
+        |_| 34,
+    ),
+    (
+        "policies of caches",
+        "",
+        "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %rd2, 0.5;
+         createpolicy.range.L2::evict_last.L2::evict_first.b64 %rd3, [%rd1], 4096, 8192;
+         ld.global.L2::cache_hint.u64 %out, [%rd1], %rd2; mov.u64 %out, 1;",
+        |_| 1,
+    ),
+];
+
+/// Threads of the launch: a warp and a part of one.
+const THREADS: u32 = 40;
+
+fn module(row: &Row) -> String {
+    format!("{HEAD}{}\n{}", row.1, entry("k", row.2))
+}
+
+#[test]
+fn have_their_values() {
+    for row in ROWS {
+        let program = Program::new(&module(row)).unwrap_or_else(|error| panic!("{}: {error}", row.0));
+        let mut machine = Machine::new(program);
+        let to = machine.allocate(8 * u64::from(THREADS)).unwrap();
+        let launch = Launch::new([1; 3], [THREADS, 1, 1]).dynamic_shared(512).arg(to);
+        let report = machine.launch("k", &launch).unwrap();
+        assert!(report.error.is_none(), "{}: {:?}", row.0, report.error);
+        let found: Vec<u64> = machine.download(to, THREADS as usize).unwrap();
+        let wanted: Vec<u64> = (0..u64::from(THREADS)).map(row.3).collect();
+        assert_eq!(found, wanted, "{}", row.0);
+    }
+}
+
+#[test]
+fn are_ptx_that_the_assembler_takes() {
+    let Ok(ptxas) = Ptxas::find() else { return };
+    // One module for all, since the assembler takes longer to start than to read them.
+    let rows = ROWS.iter().enumerate();
+    let all: String =
+        rows.map(|(number, row)| row.1.to_owned() + "\n" + &entry(&format!("k{number}"), row.2)).collect();
+    let architecture = "sm_100a".parse::<Architecture>().unwrap();
+    ptxas.assemble("rows", &format!("{HEAD}{all}"), architecture).unwrap();
+}
+
+#[test]
+fn what_is_not_there_yet_is_called_by_its_name() {
+    let rows: &[(&str, &str)] = &[
+        ("wgmma.fence.sync.aligned;", "warpgroups"),
+        ("tcgen05.wait::ld.sync.aligned;", "fifth-generation tensor cores"),
+        ("cp.async.bulk.commit_group;", "Tensor Memory Accelerator"),
+        (
+            "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];",
+            "tensor copies",
+        ),
+        ("multimem.red.global.add.f32 [%rd1], 0f00000000;", "several GPUs"),
+    ];
+    for (instruction, what) in rows {
+        let program = Program::new(&format!("{HEAD}{}", entry("k", instruction))).unwrap();
+        let refused: Vec<_> = program.unsupported().collect();
+        let [(_, _, why)] = refused[..] else { panic!("{instruction}: {refused:?}") };
+        assert!(why.contains(what) && why.ends_with("not supported yet"), "{instruction}: {why}");
+    }
+}
