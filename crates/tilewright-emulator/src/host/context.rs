@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::{arguments::Argument, error::MemoryError, launch::Launch, machine::DevicePointer};
 use crate::check::{BlockOrder, GlobalShadow};
-use crate::machine::{self, Heap, LaunchError, Races, Report, Texture, Textures, Watch};
+use crate::machine::{self, BlockOrderPolicy, Heap, LaunchError, Races, Report, Texture, Textures, Watch};
 use crate::memory::{Access, Budget, GlobalMemory, SharedLayout};
 use crate::program::{Constancy, FIRST_REGION, Program, ProgramError, address};
 
@@ -51,6 +51,8 @@ pub struct Context {
     heap: Heap,
     allocations: u64,
     next_texture: u64,
+    /// What cooperative launches meet at, once there was one.
+    grid_workspace: Option<u64>,
 }
 
 impl Context {
@@ -76,7 +78,14 @@ impl Context {
     /// At most `most` regions, from number `first` on.
     fn with_regions(first: u64, most: usize) -> Self {
         let (textures, heap) = Default::default();
-        Self { memory: GlobalMemory::new(first, most), textures, heap, allocations: 0, next_texture: 1 }
+        Self {
+            memory: GlobalMemory::new(first, most),
+            textures,
+            heap,
+            allocations: 0,
+            next_texture: 1,
+            grid_workspace: None,
+        }
     }
 
     /// A context for one program that was placed in the first regions.
@@ -263,6 +272,10 @@ impl Context {
             let largest = "and this process does not get them".into();
             LaunchError::MemoryLimit { bytes, largest, limit }
         };
+        let grid_workspace = match options.order {
+            BlockOrderPolicy::Cooperative => self.grid_workspace()?,
+            BlockOrderPolicy::Parallel | BlockOrderPolicy::Deterministic => 0,
+        };
         self.memory.provide().ok_or_else(no_room)?;
         let workers = options.workers(launch.blocks());
         let shadow = (options.races == Races::All)
@@ -275,6 +288,7 @@ impl Context {
             params,
             shared,
             dynamic_shared: launch.dynamic_shared,
+            grid_workspace,
             memory: &self.memory,
             textures: &self.textures,
             heap: &self.heap,
@@ -295,6 +309,31 @@ impl Context {
         Ok(machine::run(&launched, options.order, workers))
     }
 }
+
+impl Context {
+    /// The place in global memory where the blocks of a cooperative launch meet (`grid.sync()`), zeroed: its own size, and a counter.
+    fn grid_workspace(&mut self) -> Result<u64, LaunchError> {
+        let bytes = GRID_WORKSPACE.len() as u64;
+        let at = match self.grid_workspace {
+            Some(at) => at,
+            None => {
+                let none =
+                    LaunchError::MemoryLimit { bytes, largest: "for blocks to meet at".into(), limit: 0 };
+                self.memory
+                    .allocate("workspace of grid.sync()".into(), bytes, Access::ReadWrite)
+                    .ok_or(none)?
+            }
+        };
+        self.grid_workspace = Some(at);
+        if let Some(workspace) = self.memory.slice_mut(at, bytes) {
+            workspace.copy_from_slice(&GRID_WORKSPACE);
+        }
+        Ok(at)
+    }
+}
+
+/// What `cooperative_groups` finds there: its size, and the counter of arrivals.
+const GRID_WORKSPACE: [u8; 8] = [8, 0, 0, 0, 0, 0, 0, 0];
 
 /// The parameter block for `arguments`.
 fn bind(program: &Program, entry: &str, arguments: &[Argument]) -> Result<Vec<u8>, LaunchError> {

@@ -99,7 +99,7 @@ fn visit_access(access: Access, index: usize, sites: &mut Sites, see: &mut dyn F
         Access::Atomic => {
             let AtomicSite { memory: site, op: _, ty: _, operands, eval: _, loads: _ } =
                 &mut sites.atomics[index];
-            all(operands.iter_mut().flatten(), Role::Use, see);
+            all(operands.iter_mut().flatten().flatten(), Role::Use, see);
             memory(site, Role::Define, see);
         }
         Access::Copy => {
@@ -120,7 +120,7 @@ fn visit_access(access: Access, index: usize, sites: &mut Sites, see: &mut dyn F
             memory(site, role, see);
         }
         Access::Texture => {
-            let TextureSite { texture, dims: _, layered: _, coords, coord: _, values, counter: _ } =
+            let TextureSite { kind: _, texture, dims: _, layered: _, coords, coord: _, values, counter: _ } =
                 &mut sites.textures[index];
             match texture {
                 TextureRef::Handle(slot) => see(&mut slot.place, Role::Use),

@@ -55,9 +55,9 @@ modifiers! {
     M16n16k16 "m16n16k16", M16n16k8 "m16n16k8", M32n8k16 "m32n8k16", M8n32k16 "m8n32k16", M8n8 "m8n8",
     M16n16 "m16n16", M16n8 "m16n8",
     // Textures and surfaces.
-    D1 "1d", D2 "2d", D3 "3d", A1d "a1d", A2d "a2d", Cube "cube", Level "level", Base "base", Grad "grad",
+    D1 "1d", D2 "2d", D3 "3d", A1d "a1d", A2d "a2d", Cube "cube", Acube "acube", Level "level", Base "base", Grad "grad",
     Trap "trap", Zero "zero", Width "width", Height "height", Depth "depth", ChannelDataType "channel_data_type",
-    ChannelOrder "channel_order",
+    ChannelOrder "channel_order", ArraySize "array_size", Green "g",
 }
 
 impl Modifier {

@@ -83,6 +83,55 @@ const ROWS: &[Row] = &[
          ld.global.L2::cache_hint.u64 %out, [%rd1], %rd2; mov.u64 %out, 1;",
         |_| 1,
     ),
+    (
+        "atomics of vectors",
+        ".global .align 16 .f32 sums[4] = {0f00000000, 0f00000000, 0f3F800000, 0f00000000};",
+        ".reg .f32 %f<8>; .reg .pred %first; mov.u32 %r1, %tid.x; setp.eq.u32 %first, %r1, 0;
+         @%first atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [sums], {0f3F800000, 0f40000000, 0f40400000, 0f40800000};
+         @%first red.global.v2.f32.add [sums+8], {0f3F800000, 0f3F800000};
+         bar.sync 0; ld.global.v4.f32 {%f4, %f5, %f6, %f7}, [sums];
+         fma.rn.f32 %f4, %f4, 0f41200000, %f5; fma.rn.f32 %f4, %f4, 0f41200000, %f6; fma.rn.f32 %f4, %f4, 0f41200000, %f7;
+         cvt.rzi.u64.f32 %out, %f4;",
+        |_| 1255,
+    ),
+    (
+        "compare and swap of 128 bits",
+        ".global .align 16 .u64 wide[2] = {5, 6};",
+        ".reg .b128 %o, %e, %w; .reg .b64 %l, %h; .reg .pred %first; mov.u32 %r1, %tid.x; setp.eq.u32 %first, %r1, 0;
+         mov.u64 %l, 5; mov.u64 %h, 6; mov.b128 %e, {%l, %h}; mov.b128 %w, {%h, %l};
+         @%first atom.global.cas.b128 %o, [wide], %e, %w;
+         @%first atom.global.cas.b128 %o, [wide], %e, %e;
+         bar.sync 0; ld.global.v2.u64 {%out, %h}, [wide]; mad.lo.u64 %out, %out, 10, %h;",
+        |_| 65,
+    ),
+    (
+        "the transpose of a matrix in registers",
+        "",
+        "mov.u32 %r1, %laneid; mul.lo.u32 %r2, %r1, 0x20002; add.u32 %r2, %r2, 0x10000; activemask.b32 %r3; setp.ne.u32 %p, %r3, -1;
+         mov.u64 %out, 0; @%p bra END; movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2; cvt.u64.u32 %out, %r3; END:",
+        |t| if t < 32 { 8 * (2 * (t % 4)) + t / 4 | (8 * (2 * (t % 4) + 1) + t / 4) << 16 } else { 0 },
+    ),
+    (
+        "reductions of magnitudes in a warp",
+        "",
+        ".reg .f32 %f<3>; mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f1, %r1; neg.f32 %f1, %f1; activemask.b32 %r3;
+         redux.sync.max.abs.NaN.f32 %f2, %f1, %r3; cvt.rzi.u64.f32 %out, %f2;",
+        |t| if t < 32 { 31 } else { 39 },
+    ),
+    (
+        "memory that a function takes as it runs",
+        "",
+        ".reg .u64 %s, %a, %b; stacksave.u64 %s; alloca.u64 %a, 24, 16; alloca.u64 %b, 8;
+         mov.u32 %r1, %tid.x; st.local.u32 [%a+16], %r1; st.local.u32 [%b], 7; ld.local.u32 %r2, [%a+16]; cvt.u64.u32 %out, %r2;
+         sub.u64 %b, %b, %a; mad.lo.u64 %out, %b, 1000, %out; stackrestore.u64 %s; alloca.u64 %b, 8, 16; sub.u64 %b, %b, %a; add.u64 %out, %out, %b;",
+        |t| 24000 + t,
+    ),
+    (
+        "no workspace without a cooperative launch",
+        "",
+        "mov.u32 %r2, %envreg1; mov.u32 %r3, %envreg2; mov.b64 %out, {%r3, %r2};",
+        |_| 0,
+    ),
 ];
 
 /// Threads of the launch: a warp and a part of one.
@@ -110,12 +159,17 @@ fn have_their_values() {
 #[test]
 fn are_ptx_that_the_assembler_takes() {
     let Ok(ptxas) = Ptxas::find() else { return };
-    // One module for all, since the assembler takes longer to start than to read them.
-    let rows = ROWS.iter().enumerate();
-    let all: String =
-        rows.map(|(number, row)| row.1.to_owned() + "\n" + &entry(&format!("k{number}"), row.2)).collect();
+    // A module for those with functions, since the assembler, which takes longer to start than to read them, goes without its ABI where a function has
+    // several results, and then comes to no end where one takes memory as it runs.
+    let texts = ROWS.iter().enumerate().map(|(number, row)| {
+        (row.1.contains(".func"), format!("{}\n{}", row.1, entry(&format!("k{number}"), row.2)))
+    });
+    let (functions, others): (Vec<_>, Vec<_>) = texts.partition(|(has_function, _)| *has_function);
     let architecture = "sm_100a".parse::<Architecture>().unwrap();
-    ptxas.assemble("rows", &format!("{HEAD}{all}"), architecture).unwrap();
+    for rows in [functions, others] {
+        let text: String = rows.into_iter().map(|(_, text)| text).collect();
+        ptxas.assemble("rows", &format!("{HEAD}{text}"), architecture).unwrap();
+    }
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! Atomics and reductions.
 
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::{
+    Mutex,
+    atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
+};
 
-use super::plain::{gather, resolve};
+use super::{
+    checked::{read, write},
+    plain::{gather, resolve},
+};
 use crate::check::Mode;
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
@@ -10,7 +16,8 @@ use crate::machine::{
     watch::faults::Faults,
 };
 use crate::memory::{Addresses, lanes};
-use crate::program::instruction::{AtomicOp, AtomicSite, Space};
+use crate::program::instruction::{AtomicOp, AtomicSite, Slot, Space};
+use crate::ptx_isa::Type;
 
 impl Worker<'_> {
     /// `atom` and `red`.
@@ -21,7 +28,7 @@ impl Worker<'_> {
         let space = resolve(memory.space, &mut addresses);
         self.count_atomic(index, warp, team, &addresses, space);
         let mut faults = Faults::default();
-        let bytes = memory.bytes;
+        let bytes = memory.bytes * memory.elements;
         let mut checked = 0u32;
         let mut data = [std::ptr::null_mut(); 32];
         for lane in lanes(mask) {
@@ -47,13 +54,24 @@ impl Worker<'_> {
         }
         let mut stored = 0u32;
         for lane in lanes(checked) {
-            let operands = site.operands.map(|slot| slot.map_or(0, |slot| frame.lane(slot, lane)));
-            let old = update(site, data[lane], operands);
-            let ones = u64::MAX >> (64 - 8 * memory.bytes);
-            stored |= u32::from(old == operands[0] & ones) << lane;
-            if let Some(Some(dst)) = memory.values.first() {
-                frame.set_lane(*dst, lane, old);
-            }
+            let value = |slot: Option<Slot>| slot.map_or(0, |slot| frame.lane(slot, lane));
+            let is_equal = if site.ty == Type::B128 {
+                swap_wide(site, data[lane], frame, lane)
+            } else {
+                let mut is_equal = true;
+                for (element, slots) in site.operands.iter().enumerate() {
+                    let operands = slots.map(value);
+                    // SAFETY: `lane_data` has checked all elements.
+                    let data = unsafe { data[lane].add(element * memory.bytes as usize) };
+                    let old = update(site, data, operands);
+                    is_equal &= old == operands[0] & u64::MAX >> (64 - 8 * memory.bytes);
+                    if let Some(Some(dst)) = memory.values.get(element) {
+                        frame.set_lane(*dst, lane, old);
+                    }
+                }
+                is_equal
+            };
+            stored |= u32::from(is_equal) << lane;
         }
         if swaps {
             // A compare-and-swap that finds another value than it compares with is a load.
@@ -147,6 +165,31 @@ impl Worker<'_> {
         let count = &mut self.counts.accesses[counter];
         count.wavefronts += u64::from(turns).saturating_sub(pattern.once.wavefronts);
     }
+}
+
+/// Exchanges 128 bits, or compares and swaps them; returns whether the old ones are those of the first operand. Accesses of this width come one
+/// after another; narrower ones of other threads may come between.
+fn swap_wide(site: &AtomicSite, data: *mut u8, frame: Frame, lane: usize) -> bool {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // SAFETY: `lane_data` has checked both halves.
+    let halves = [data, unsafe { data.add(8) }];
+    let old = halves.map(|half| read(half, 8));
+    let operand =
+        |which: usize| [0, 1].map(|half| site.operands[half][which].map_or(0, |slot| frame.lane(slot, lane)));
+    let is_equal = old == operand(0);
+    let new = match site.op {
+        AtomicOp::Cas if is_equal => operand(1),
+        AtomicOp::Cas => old,
+        _ => operand(0),
+    };
+    for ((half, new), (dst, old)) in halves.into_iter().zip(new).zip(site.memory.values.iter().zip(old)) {
+        write(half, 8, new);
+        if let Some(dst) = dst {
+            frame.set_lane(*dst, lane, old);
+        }
+    }
+    is_equal
 }
 
 /// Performs one lane's operation and returns the old value.

@@ -9,7 +9,7 @@ use crate::machine::{
     lanes::frame::Frame,
 };
 use crate::memory::{GlobalMemory, lanes};
-use crate::program::instruction::{Layered, Space, TextureRef};
+use crate::program::instruction::{Layered, Space, TextureKind, TextureRef};
 use crate::ptx_isa::Type;
 
 /// What is read outside of a texture.
@@ -103,10 +103,20 @@ impl Texture {
     }
 
     /// A channel at floating-point coordinates.
-    fn sample(&self, memory: &GlobalMemory, mut at: [f32; 3], dims: usize, channel: usize) -> u32 {
+    fn sample(&self, memory: &GlobalMemory, at: [f32; 3], dims: usize, channel: usize) -> u32 {
+        self.between(memory, self.texels_of(at, dims), dims, channel)
+    }
+
+    /// Coordinates that count texels.
+    fn texels_of(&self, mut at: [f32; 3], dims: usize) -> [f32; 3] {
         if self.coordinates == Coordinates::Normalized {
             at.iter_mut().zip(&self.extent).take(dims).for_each(|(at, &extent)| *at *= extent as f32);
         }
+        at
+    }
+
+    /// A channel at coordinates that count texels.
+    fn between(&self, memory: &GlobalMemory, at: [f32; 3], dims: usize, channel: usize) -> u32 {
         if self.filter == Filter::Point {
             return self.texel(memory, at.map(|at| at.floor() as i64), channel);
         }
@@ -135,6 +145,47 @@ impl Texture {
     }
 }
 
+impl Texture {
+    /// A channel in the direction of a vector from the middle of a cube, whose faces are layers. At an edge the face ends: no texel of the next
+    /// face is mixed in.
+    fn cube(&self, memory: &GlobalMemory, [x, y, z]: [f32; 3], cube: i64, channel: usize) -> u32 {
+        let (face, long, s, t) = match [x, y, z].map(f32::abs) {
+            [ax, ay, az] if ax >= ay && ax >= az => {
+                if x >= 0.0 {
+                    (0, ax, -z, -y)
+                } else {
+                    (1, ax, z, -y)
+                }
+            }
+            [_, ay, az] if ay >= az => {
+                if y >= 0.0 {
+                    (2, ay, x, z)
+                } else {
+                    (3, ay, x, -z)
+                }
+            }
+            [_, _, az] => {
+                if z >= 0.0 {
+                    (4, az, x, -y)
+                } else {
+                    (5, az, -x, -y)
+                }
+            }
+        };
+        let place = |of: f32, extent: usize| (of / long + 1.0) / 2.0 * extent as f32;
+        let layer = (6 * cube + face) as f32;
+        self.between(memory, [place(s, self.extent[0]), place(t, self.extent[1]), layer], 2, channel)
+    }
+
+    /// One of the four texels that linear interpolation would mix, counted as `tld4` does: against the clock from the lower left.
+    fn gathered(&self, memory: &GlobalMemory, at: [f32; 2], layer: i64, which: usize, channel: usize) -> u32 {
+        const OFFSETS: [[i64; 2]; 4] = [[0, 1], [1, 1], [1, 0], [0, 0]];
+        let [x, y, _] = self.texels_of([at[0], at[1], 0.0], 2).map(|at| (at - 0.5).floor() as i64);
+        let [dx, dy] = OFFSETS[which % 4];
+        self.texel(memory, [x + dx, y + dy, layer], channel)
+    }
+}
+
 /// The textures of a machine, by handle; variables by their address.
 #[derive(Clone, Debug, Default)]
 pub struct Textures(pub HashMap<u64, Texture>);
@@ -158,6 +209,11 @@ impl Worker<'_> {
                 unbound.get_or_insert((handle, 0)).1 |= 1 << lane;
                 continue;
             };
+            if let TextureKind::Extent(axis) = site.kind {
+                let extent = texture.extent[axis as usize] as u64;
+                site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, extent));
+                continue;
+            }
             let bits: Vec<u32> = site.coords.iter().map(|&slot| frame.lane(slot, lane) as u32).collect();
             let (layer, coords) = match site.layered {
                 Layered::Yes => (bits[0] as i64, &bits[1..]),
@@ -165,14 +221,21 @@ impl Worker<'_> {
             };
             for (channel, slot) in site.values.iter().enumerate() {
                 let Some(slot) = *slot else { continue };
-                let value = if site.coord == Type::S32 {
+                let memory = self.launch.memory;
+                let value = if let TextureKind::Gather(component) = site.kind {
+                    let at = [coords[0], coords[1]].map(f32::from_bits);
+                    texture.gathered(memory, at, layer, channel, component as usize)
+                } else if site.kind == TextureKind::Cube {
+                    let direction = [coords[0], coords[1], coords[2]].map(f32::from_bits);
+                    texture.cube(memory, direction, layer, channel)
+                } else if site.coord == Type::S32 {
                     let mut at = [0, 0, layer];
                     at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = i64::from(bits as i32));
-                    texture.texel(self.launch.memory, at, channel)
+                    texture.texel(memory, at, channel)
                 } else {
                     let mut at = [0.0, 0.0, layer as f32];
                     at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = f32::from_bits(bits));
-                    texture.sample(self.launch.memory, at, site.dims as usize, channel)
+                    texture.sample(memory, at, site.dims as usize, channel)
                 };
                 frame.set_lane(slot, lane, value.into());
             }

@@ -32,6 +32,8 @@ pub struct Launch<'a> {
     pub params: Vec<u8>,
     pub shared: SharedLayout,
     pub dynamic_shared: u32,
+    /// Where the blocks of a cooperative launch meet: 8 bytes of global memory, or null.
+    pub grid_workspace: u64,
     pub memory: &'a GlobalMemory,
     pub textures: &'a crate::machine::accesses::texture::Textures,
     pub heap: &'a crate::machine::accesses::heap::Heap,

@@ -248,11 +248,12 @@ impl Worker<'_> {
                 let sum = lanes(mask).map(|lane| values[lane]).reduce(fold).or(start).unwrap_or(0);
                 set(frame, site.dst, &[sum; 32], mask);
             }
-            WarpMode::ReduceFloat(eval) => {
+            WarpMode::ReduceFloat(eval, bits) => {
                 let fold = |a: u64, b: u64| eval.lane([a, b, 0, 0, 0]);
-                let result = lanes(mask).map(|lane| values[lane]).reduce(fold).unwrap_or(0);
-                set(frame, site.dst, &[result; 32], mask);
+                let values = lanes(mask).map(|lane| values[lane] & u64::from(*bits));
+                set(frame, site.dst, &[values.reduce(fold).unwrap_or(0); 32], mask);
             }
+            WarpMode::Transpose => set(frame, site.dst, &transposed(&values), mask),
         }
     }
 }
@@ -264,6 +265,15 @@ fn meet(warp: &Warp, team: &mut Team, mask: u32, required: u32) {
     } else {
         team.order.some_lanes(warp.index, mask);
     }
+}
+
+/// The transpose of an 8 x 8 matrix of which each lane holds two elements of 16 bits, neighbours in a row.
+fn transposed(values: &[u64; 32]) -> [u64; 32] {
+    let element = |row: usize, column: usize| values[4 * row + column / 2] >> (16 * (column % 2)) & 0xffff;
+    std::array::from_fn(|lane| {
+        let (row, column) = (lane / 4, 2 * (lane % 4));
+        element(column, row) | element(column + 1, row) << 16
+    })
 }
 
 fn set(frame: Frame, slot: Option<Slot>, values: &[u64; 32], mask: u32) {

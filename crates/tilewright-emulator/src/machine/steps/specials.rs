@@ -68,6 +68,8 @@ fn uniform(special: Special, warp: &Warp, team: &Team, worker: &Worker<'_>) -> O
         Special::ClockHigh => worker.steps as u64 >> 32,
         Special::DynamicSmemSize => launch.dynamic_shared.into(),
         Special::TotalSmemSize => launch.shared.bytes.into(),
+        Special::GridWorkspace => launch.grid_workspace,
+        Special::GridWorkspaceHigh => launch.grid_workspace >> 32,
         _ => return None,
     })
 }

@@ -108,14 +108,14 @@ pub enum AtomicOp {
 /// `atom` and `red`.
 #[derive(Clone, Debug)]
 pub struct AtomicSite {
-    /// The address, as for a load; `values[0]` is the destination of `atom`.
+    /// The address, as for a load; `values` are the destinations of `atom`.
     pub memory: MemorySite,
     /// What is done.
     pub op: AtomicOp,
-    /// Type of the value.
+    /// Type of an element. One of 128 bits has two registers, and so two elements in memory.
     pub ty: Type,
-    /// Operands: the value, or compare and swap.
-    pub operands: [Option<Slot>; 2],
+    /// Operands of each element: the value, or compare and swap.
+    pub operands: Vec<[Option<Slot>; 2]>,
     /// Semantics of floating-point additions, minima and maxima, from the scalar semantics.
     pub eval: Option<Operation>,
     /// Row of the access counters for the loads of its loop, if it is one on the hardware in shared memory.
@@ -170,9 +170,11 @@ pub struct CopySite {
     pub ignore: Option<(Slot, u32)>,
 }
 
-/// `tex`.
+/// `tex`, `tld4` and `txq`.
 #[derive(Clone, Debug)]
 pub struct TextureSite {
+    /// What is asked.
+    pub kind: TextureKind,
     /// The handle in a register, or the variable's number.
     pub texture: TextureRef,
     /// Dimensions, 1 to 3.
@@ -187,6 +189,19 @@ pub struct TextureSite {
     pub values: Vec<Option<Slot>>,
     /// Row of the access counters.
     pub counter: u32,
+}
+
+/// What a texture instruction asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextureKind {
+    /// A texel, or what lies between several: `tex`.
+    Sample,
+    /// A texel in the direction of a vector: `tex.cube`. The coordinates are those of the vector, and the layers are the faces of the cubes.
+    Cube,
+    /// This channel of the four neighbours: `tld4`.
+    Gather(u32),
+    /// The extent of an axis: `txq.width` and its like.
+    Extent(u32),
 }
 
 /// Whether a texture has layers.

@@ -43,6 +43,9 @@ pub enum Special {
     ClockHigh,
     DynamicSmemSize,
     TotalSmemSize,
+    /// The address of what a cooperative launch gives its blocks to meet at, its low and its high half.
+    GridWorkspace,
+    GridWorkspaceHigh,
 }
 
 /// What a decoded instruction does. Types are part of the variant where the loop over the lanes depends on them.

@@ -103,6 +103,8 @@ pub enum WarpMode {
     Elect,
     /// `redux` of integers.
     Reduce(AtomicOp, Type),
-    /// `redux` of f32, with the two-operand semantics.
-    ReduceFloat(Operation),
+    /// `redux` of f32, with the two-operand semantics; the bits of a value that count: not the sign with `.abs`.
+    ReduceFloat(Operation, u32),
+    /// `movmatrix`: the 8 x 8 matrix of 16-bit elements that the warp holds becomes its transpose.
+    Transpose,
 }

@@ -33,6 +33,7 @@ impl<'a> Lowerer<'a, '_> {
             "wmma" if split.has(Modifier::Mma) => self.mma(split, operands, MatrixFamily::Wmma),
             "wmma" => self.wmma_access(split, operands),
             "ldmatrix" | "stmatrix" => self.matrix_rows(split, operands),
+            "movmatrix" => self.transpose(operands),
             _ => unsupported("this opcode is not supported"),
         }
     }

@@ -10,6 +10,7 @@ const SPACES: &[(Modifier, Space)] = &[
     (Modifier::Global, Space::Global),
     (Modifier::Shared, Space::Shared),
     (Modifier::SharedCta, Space::Shared),
+    (Modifier::SharedCluster, Space::Shared),
     (Modifier::Local, Space::Local),
     (Modifier::Const, Space::Const),
     (Modifier::Param, Space::Param),
@@ -154,34 +155,42 @@ impl<'a> Lowerer<'a, '_> {
         let (Some(ty), [to, address, values @ ..]) = (split.ty(0), operands) else {
             return unsupported("a type, an address and a value are expected");
         };
-        if split.has(Modifier::Async)
-            || split.has(Modifier::V2)
-            || split.has(Modifier::V4)
-            || split.has(Modifier::V8)
-        {
-            return unsupported("vector and asynchronous atomics are not supported");
+        if split.has(Modifier::Async) {
+            return unsupported("asynchronous reductions are not supported");
         }
-        width_of(ty)?;
+        let register = element_type(ty);
+        width_of(register)?;
         let Some(op) = split.modifiers.pick(ATOMICS) else { return unsupported("the operation is missing") };
         let wanted = if op == AtomicOp::Cas { 2 } else { 1 };
         if values.len() < wanted {
             return unsupported("a value is missing");
         }
+        if ty == Type::B128 && !matches!(op, AtomicOp::Cas | AtomicOp::Exch) {
+            return unsupported("128 bits are only exchanged, and compared and swapped");
+        }
+        let elements = self.parts(&values[0]).len();
+        check_vector(split, self.parts(&values[0]))?;
         let target = self.address(Some(address))?;
-        let mut memory = self.access(split, target, ty, 1)?;
+        let mut memory = self.access(split, target, register, elements as u32)?;
         memory.order = Order::Strong;
-        let mut slots = [None; 2];
-        for (slot, value) in slots.iter_mut().zip(&values[..wanted]) {
-            *slot = Some(self.source(value, ty)?);
+        let mut slots = vec![[None; 2]; elements];
+        for (which, value) in values[..wanted].iter().enumerate() {
+            check_vector(split, self.parts(value))?;
+            for (slots, part) in slots.iter_mut().zip(self.parts(value)) {
+                slots[which] = Some(self.source(part, register)?);
+            }
         }
         let eval = self.float_semantics(op, ty)?;
-        let destination = self.destination(to, ty)?;
-        memory.values = vec![destination.as_ref().map(|d| d.slot)];
+        let mut destinations = Vec::with_capacity(elements);
+        for part in self.parts(to) {
+            destinations.push(self.destination(part, register)?);
+        }
+        memory.values = destinations.iter().map(|d| d.as_ref().map(|d| d.slot)).collect();
         let maybe_shared = matches!(memory.space, Space::Shared | Space::Generic);
         let loads = (maybe_shared && is_loop(op, ty)).then_some(0);
         self.sites.atomics.push(AtomicSite { memory, op, ty, operands: slots, eval, loads });
         self.push(Rare::Atomic, self.sites.atomics.len() as u32 - 1);
-        self.deliver(destination.as_ref());
+        destinations.iter().for_each(|destination| self.deliver(destination.as_ref()));
         Ok(())
     }
 

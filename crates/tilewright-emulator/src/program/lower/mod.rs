@@ -10,6 +10,7 @@ mod operands;
 mod planned;
 mod rows;
 mod special;
+mod stack;
 mod sync;
 mod table;
 mod texture;
@@ -80,6 +81,8 @@ struct Lowerer<'a, 'm> {
     has_vectors: bool,
     /// Results that are registers, and the rows in which they are handed back.
     returned: Vec<(Place, &'a str)>,
+    /// Where the next memory begins that the function takes as it runs.
+    top: Option<Slot>,
 }
 
 /// Lowers one function; a declaration has no code.
@@ -106,6 +109,7 @@ pub fn lower<'a>(
         kind: function.kind,
         has_vectors: false,
         returned: Vec::new(),
+        top: None,
     };
     lowerer.parameters(function)?;
     match &function.body {
@@ -153,6 +157,7 @@ impl<'a> Lowerer<'a, '_> {
 
     fn body(mut self, body: &[Statement<'a>], files: &[(u32, &str)]) -> Result<Lowered<'a>, ProgramError> {
         self.number_labels(body);
+        self.stack(body);
         let mut label_at = vec![usize::MAX; self.labels.len()];
         // What the parameters have needed.
         let mut origins = vec![Origin { ptx_line: self.line, file: 0, line: 0 }; self.out.len()];
@@ -278,6 +283,7 @@ impl<'a> Lowerer<'a, '_> {
             table::Family::Sync => self.sync(split, operands),
             table::Family::Matrix => self.matrix(split, operands),
             table::Family::Texture => self.texture(split, operands),
+            table::Family::Stack => self.stack_instruction(split, operands),
             table::Family::Arithmetic => self.arithmetic(split, operands),
         }
     }

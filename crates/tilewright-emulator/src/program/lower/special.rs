@@ -61,6 +61,9 @@ const SINGLE: &[(&str, Reading)] = &[
     ("dynamic_smem_size", Value(Special::DynamicSmemSize, Type::U32)),
     // No launch is part of a graph.
     ("current_graph_exec", Constant(0, Type::U64)),
+    // What drivers keep there in a cooperative launch, and null in others.
+    ("envreg1", Value(Special::GridWorkspaceHigh, Type::U32)),
+    ("envreg2", Value(Special::GridWorkspace, Type::U32)),
     ("aggr_smem_size", RESERVED),
     ("reserved_smem_offset_begin", RESERVED),
     ("reserved_smem_offset_end", RESERVED),

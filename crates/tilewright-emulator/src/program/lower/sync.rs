@@ -217,10 +217,11 @@ impl<'a> Lowerer<'a, '_> {
         };
         let mode = if ty == Type::F32 {
             let opcode = if op == AtomicOp::Min { Opcode::Min } else { Opcode::Max };
-            let kept = [Modifier::Nan, Modifier::Abs].into_iter().filter(|&modifier| split.has(modifier));
+            let kept = [Modifier::Nan].into_iter().filter(|&modifier| split.has(modifier));
             let semantics = two_operands(opcode, ty, kept.collect::<Modifiers>());
+            let bits = if split.has(Modifier::Abs) { i32::MAX as u32 } else { u32::MAX };
             match alu::prepare(&semantics) {
-                Some(eval) => WarpMode::ReduceFloat(eval),
+                Some(eval) => WarpMode::ReduceFloat(eval, bits),
                 None => return unsupported("this reduction is not supported"),
             }
         } else {
@@ -238,6 +239,26 @@ impl<'a> Lowerer<'a, '_> {
             clamp: None,
             members,
             mode,
+        };
+        self.warp(Op::Redux, site);
+        self.deliver(destination.as_ref());
+        Ok(())
+    }
+
+    /// `movmatrix.sync.aligned.m8n8.trans.b16 d, a`.
+    pub fn transpose(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, value] = operands else { return unsupported("two registers are expected") };
+        let value = self.source(value, Type::B32)?;
+        let destination = self.destination(to, Type::B32)?;
+        let site = WarpSite {
+            dst: destination.as_ref().map(|d| d.slot),
+            valid: None,
+            value,
+            flip: 0,
+            lane: None,
+            clamp: None,
+            members: Some(self.constants.slot(Width::Word, u64::from(u32::MAX))),
+            mode: WarpMode::Transpose,
         };
         self.warp(Op::Redux, site);
         self.deliver(destination.as_ref());

@@ -16,6 +16,8 @@ pub enum Family {
     Matrix,
     /// Textures and surfaces.
     Texture,
+    /// Memory that a function takes as it runs.
+    Stack,
     /// The rest.
     Arithmetic,
 }
@@ -31,6 +33,7 @@ pub fn family(split: &Split<'_>) -> Family {
         | "elect" => Family::Sync,
         "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => Family::Matrix,
         "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" => Family::Texture,
+        "alloca" | "stacksave" | "stackrestore" => Family::Stack,
         _ => Family::Arithmetic,
     }
 }

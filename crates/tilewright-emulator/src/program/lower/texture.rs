@@ -14,10 +14,15 @@ impl<'a> Lowerer<'a, '_> {
             (Modifier::D3, (3, Layered::No)),
             (Modifier::A1d, (1, Layered::Yes)),
             (Modifier::A2d, (2, Layered::Yes)),
+            (Modifier::Cube, (3, Layered::No)),
+            (Modifier::Acube, (3, Layered::Yes)),
         ];
+        // `.r`, `.b` and `.a` mean other things elsewhere.
+        const CHANNELS: &[(Modifier, u32)] =
+            &[(Modifier::Right, 0), (Modifier::Green, 1), (Modifier::MatrixB, 2), (Modifier::MatrixA, 3)];
         match split.base {
-            "tex" => {}
-            "tld4" | "txq" => return unsupported("of texture instructions only `tex` is supported"),
+            "tex" | "tld4" => {}
+            "txq" => return self.texture_query(split, operands),
             _ => return unsupported("surfaces are not supported"),
         }
         let (Some((dims, layered)), Some(ty), Some(coord)) =
@@ -25,9 +30,14 @@ impl<'a> Lowerer<'a, '_> {
         else {
             return unsupported("this shape of texture is not supported");
         };
-        if split.has(Modifier::Level) || split.has(Modifier::Grad) {
-            return unsupported("mipmapped textures are not supported");
-        }
+        let is_cube = split.has(Modifier::Cube) || split.has(Modifier::Acube);
+        let kind = match split.base {
+            "tld4" if dims == 2 => TextureKind::Gather(split.modifiers.pick(CHANNELS).unwrap_or(0)),
+            "tld4" => return unsupported("neighbours are gathered in two dimensions"),
+            _ if is_cube => TextureKind::Cube,
+            _ => TextureKind::Sample,
+        };
+        // A texture has one level here, which every level of detail leads to: `.level` and `.grad` have nothing to choose.
         if ty.bits() != 32 || !matches!(coord, Type::F32 | Type::S32) {
             return unsupported("these types of texels or coordinates are not supported");
         }
@@ -37,10 +47,7 @@ impl<'a> Lowerer<'a, '_> {
         let (Some(Operand::Name(handle)), Some(last)) = (parts.first(), parts.last()) else {
             return unsupported("a texture and its coordinates are expected");
         };
-        let texture = match self.module_name(handle) {
-            Some(ModuleName::Address(address)) => TextureRef::Variable(address),
-            _ => TextureRef::Handle(self.source(&Operand::Name(handle), Type::U64)?),
-        };
+        let texture = self.texture_handle(handle)?;
         let wanted = dims as usize + usize::from(layered == Layered::Yes);
         let mut coords = Vec::with_capacity(wanted);
         // Vectors are padded to a power of two.
@@ -57,9 +64,50 @@ impl<'a> Lowerer<'a, '_> {
             destinations.push(self.destination(part, ty)?);
         }
         let values = destinations.iter().map(|d| d.as_ref().map(|d| d.slot)).collect();
-        self.sites.textures.push(TextureSite { texture, dims, layered, coords, coord, values, counter: 0 });
+        self.sites.textures.push(TextureSite {
+            kind,
+            texture,
+            dims,
+            layered,
+            coords,
+            coord,
+            values,
+            counter: 0,
+        });
         self.push(Rare::Texture, self.sites.textures.len() as u32 - 1);
         destinations.iter().for_each(|destination| self.deliver(destination.as_ref()));
+        Ok(())
+    }
+
+    fn texture_handle(&mut self, handle: &'a str) -> Lowering<TextureRef> {
+        Ok(match self.module_name(handle) {
+            Some(ModuleName::Address(address)) => TextureRef::Variable(address),
+            _ => TextureRef::Handle(self.source(&Operand::Name(handle), Type::U64)?),
+        })
+    }
+
+    /// `txq.width.b32 d, [texture];`
+    fn texture_query(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        const AXES: &[(Modifier, u32)] =
+            &[(Modifier::Width, 0), (Modifier::Height, 1), (Modifier::Depth, 2), (Modifier::ArraySize, 2)];
+        let (Some(axis), [to, Operand::Address(parts), ..]) = (split.modifiers.pick(AXES), operands) else {
+            return unsupported("of a texture, its width, height, depth and layers can be asked for");
+        };
+        let [Operand::Name(handle)] = parts[..] else { return unsupported("a texture is expected") };
+        let texture = self.texture_handle(handle)?;
+        let destination = self.destination(to, Type::B32)?;
+        self.sites.textures.push(TextureSite {
+            kind: TextureKind::Extent(axis),
+            texture,
+            dims: 0,
+            layered: Layered::No,
+            coords: Vec::new(),
+            coord: Type::S32,
+            values: vec![destination.as_ref().map(|d| d.slot)],
+            counter: 0,
+        });
+        self.push(Rare::Texture, self.sites.textures.len() as u32 - 1);
+        self.deliver(destination.as_ref());
         Ok(())
     }
 }
