@@ -239,3 +239,44 @@ fn a_race_that_is_one_between_warps_too_is_told_as_that() {
         assert!(finding.fix.contains("__syncthreads()"), "{finding}");
     }
 }
+
+#[test]
+fn two_runs_tell_the_same() {
+    let program = Program::new(include_str!("faults/global_race.ptx")).unwrap();
+    let mut several = 0;
+    for pair in pairs(include_str!("faults/global_race.cu")) {
+        let once = || run(&program, &pair, "faulty", BlockOrderPolicy::Parallel);
+        let told = |report: Report| (report.findings, format!("{:?}", report.counters), report.error);
+        let first = told(once());
+        several += usize::from(pair.grid != [1; 3]);
+        for _ in 0..8 {
+            assert_eq!(told(once()), first, "{}", pair.name);
+        }
+    }
+    assert!(several > 0);
+}
+
+#[test]
+fn a_launch_that_begins_again_finds_memory_as_it_was() {
+    // Every block adds to a counter, and all write one word: the launch begins again, and must not add twice.
+    let ptx = ".version 9.0 .target sm_90 .address_size 64
+        .visible .entry k(.param .u64 p) {
+            .reg .b64 %rd<4>; .reg .b32 %r<6>;
+            ld.param.u64 %rd1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x;
+            red.global.add.u32 [%rd1], 1;
+            mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2;
+            ld.global.u32 %r3, [%rd2+64]; add.u32 %r3, %r3, 1; st.global.u32 [%rd2+64], %r3;
+            st.global.u32 [%rd1+4], %r1;
+            ret;
+        }";
+    let mut machine = Machine::new(Program::new(ptx).unwrap());
+    let data = machine.upload(&[7u32; 256]).unwrap();
+    let report = machine.launch("k", &Launch::new([64, 1, 1], [1, 1, 1]).arg(data)).unwrap();
+    assert_eq!(
+        report.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(),
+        [FindingKind::BlockRace]
+    );
+    let found: Vec<u32> = machine.download(data, 256).unwrap();
+    assert_eq!((found[0], found[1]), (7 + 64, 63));
+    assert!(found[16..80].iter().all(|&count| count == 8) && found[80..].iter().all(|&same| same == 7));
+}

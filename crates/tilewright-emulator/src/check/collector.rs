@@ -1,6 +1,6 @@
 //! Collects findings: one for each kind and pair of instructions, with a count.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::{
     advice::{fix, reach},
@@ -55,7 +55,7 @@ struct Found {
 /// The findings of a worker.
 #[derive(Debug, Default)]
 pub struct Collector {
-    found: HashMap<Key, Found>,
+    found: BTreeMap<Key, Found>,
 }
 
 /// What is needed to name threads and lines.
@@ -147,7 +147,18 @@ impl Collector {
 
     fn insert(&mut self, key: Key, more: Found) {
         match self.found.get_mut(&key) {
-            Some(found) => found.finding.count += more.finding.count,
+            Some(found) => {
+                let count = found.finding.count + more.finding.count;
+                // Of what several workers have found, that of the first block stands for all.
+                let place = |found: &Found| {
+                    let [x, y, z] = found.finding.at.block;
+                    ([z, y, x], found.finding.at.threads.first().copied())
+                };
+                if place(&more) < place(found) {
+                    *found = more;
+                }
+                found.finding.count = count;
+            }
             None => {
                 self.found.insert(key, more);
             }
@@ -158,7 +169,7 @@ impl Collector {
     /// apart, and so is its fix.
     fn widen(&mut self) {
         let pair = |key: &Key| (key.2.min(key.3), key.2.max(key.3));
-        let mut widest: HashMap<_, FindingKind> = HashMap::new();
+        let mut widest: BTreeMap<_, FindingKind> = BTreeMap::new();
         let races = || self.found.keys().filter(|key| key.1 == Severity::Error && reach(key.0).is_some());
         for key in races() {
             let kind = widest.entry(pair(key)).or_insert(key.0);

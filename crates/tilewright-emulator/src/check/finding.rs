@@ -52,6 +52,14 @@ pub enum FindingKind {
     Assertion,
     /// `trap`.
     Trap,
+    /// A shuffle that reads a lane which does not execute it.
+    InactiveLane,
+    /// A load that may be served by a cache which sees no stores of the kernel (`__ldg`, `const __restrict__`), of what the kernel has written.
+    ReadOnlyCache,
+    /// `free` of what `malloc` has not given, or of what is free already.
+    InvalidFree,
+    /// An `mbarrier` that is not initialised, or at which more threads arrive than it expects.
+    InvalidMbarrier,
 }
 
 impl FindingKind {
@@ -78,6 +86,10 @@ impl FindingKind {
             Self::WarpMask => "wrong warp mask",
             Self::Assertion => "assertion failed",
             Self::Trap => "trap",
+            Self::InactiveLane => "shuffle from a lane that takes no part",
+            Self::ReadOnlyCache => "cached read of what the kernel writes",
+            Self::InvalidFree => "free of what is not allocated",
+            Self::InvalidMbarrier => "misused mbarrier",
         }
     }
 }

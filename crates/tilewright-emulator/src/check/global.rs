@@ -11,7 +11,7 @@ use super::{
     seen::{Loads, Now, Row, Seen, Stores},
     shared::{Actor, Mode},
 };
-use crate::memory::{Budget, Footprint, Piece, lanes};
+use crate::memory::{Budget, Footprint, Object, Piece, Use, lanes};
 
 /// Granules of a page.
 const PAGE: usize = 8192;
@@ -25,12 +25,14 @@ struct Cells {
     loads: Runs<Loads, LINES>,
     /// None until there is a store: most pages are only read.
     stores: Option<Box<Runs<Stores, LINES>>>,
+    /// What the page of memory held before its first store, if that is kept.
+    before: Option<Box<[u8]>>,
 }
 
 impl Cells {
     /// `None` if there is no memory for them.
     fn new(budget: &Arc<Budget>) -> Option<Self> {
-        Some(Self { loads: Runs::new(budget)?, stores: None })
+        Some(Self { loads: Runs::new(budget)?, stores: None, before: None })
     }
 
     /// `None` if there is no memory for them.
@@ -118,6 +120,8 @@ impl Cells {
 pub struct GlobalShadow {
     /// log2 of the bytes of a granule.
     shift: u32,
+    /// Whether pages of memory are kept as they were: several workers may have to begin again.
+    keeps: bool,
     pages: Pages<Cells>,
     budget: Arc<Budget>,
 }
@@ -125,6 +129,7 @@ pub struct GlobalShadow {
 /// The shadow as one worker has it.
 pub struct GlobalView<'a> {
     shift: u32,
+    keeps: bool,
     pages: View<'a, Cells>,
     budget: &'a Arc<Budget>,
 }
@@ -160,7 +165,17 @@ impl GlobalShadow {
     /// [the tables](Self::table_bytes).
     pub fn new(regions: impl Iterator<Item = u64>, shift: u32, workers: usize, budget: Arc<Budget>) -> Self {
         let pages = regions.map(|bytes| pages(bytes, shift) as usize);
-        Self { shift, pages: Pages::new(pages, workers), budget }
+        Self { shift, keeps: workers > 1, pages: Pages::new(pages, workers), budget }
+    }
+
+    /// Puts back what memory held before the launch, as far as [kept](GlobalView::keep): `at` gives the first byte of a region.
+    pub fn undo(&mut self, at: &dyn Fn(usize) -> Option<*mut u8>) {
+        let page_bytes = PAGE << self.shift;
+        self.pages.each_shared(&mut |region, number, cells| {
+            let (Some(before), Some(data)) = (cells.before.take(), at(region)) else { return };
+            // SAFETY: so many bytes of the region were copied from here, and no worker runs.
+            unsafe { data.add(number * page_bytes).copy_from_nonoverlapping(before.as_ptr(), before.len()) };
+        });
     }
 
     /// Bytes of its tables of pages.
@@ -170,7 +185,7 @@ impl GlobalShadow {
 
     /// For a worker to look at; of an only worker there is one at a time.
     pub fn view(&self) -> GlobalView<'_> {
-        GlobalView { shift: self.shift, pages: self.pages.view(), budget: &self.budget }
+        GlobalView { shift: self.shift, keeps: self.keeps, pages: self.pages.view(), budget: &self.budget }
     }
 }
 
@@ -230,6 +245,45 @@ impl GlobalView<'_> {
             }
         }
         true
+    }
+
+    /// Keeps the pages of `object` that the launch is about to write for the first time, `bytes` bytes at `offset`.
+    pub fn keep(&mut self, region: usize, object: &Object, offset: u64, bytes: u32) {
+        if !self.keeps {
+            return;
+        }
+        let page_bytes = (PAGE << self.shift) as u64;
+        let Some(mut pages) = self.pages.region(region) else { return };
+        for page in offset / page_bytes..=offset.saturating_add(u64::from(bytes.max(1)) - 1) / page_bytes {
+            let Some(cells) = pages.page_or_make(page as usize, || Cells::new(self.budget)) else { return };
+            let length = page_bytes.min(object.bytes.saturating_sub(page * page_bytes));
+            if cells.before.is_none() && self.budget.take(Use::Races, length) {
+                // SAFETY: the bytes are inside the object. Nobody writes them while the page is held: who does has kept it before.
+                let held = unsafe {
+                    std::slice::from_raw_parts(object.data.add((page * page_bytes) as usize), length as usize)
+                };
+                cells.before = Some(held.into());
+            }
+        }
+    }
+
+    /// Whether the launch has written any of these bytes.
+    pub fn is_written(&mut self, region: usize, offset: u64, bytes: u32) -> bool {
+        let Some(mut pages) = self.pages.region(region) else { return false };
+        let first = (offset >> self.shift) as usize;
+        (first..first + (bytes as usize >> self.shift).max(1)).any(|granule| {
+            let stores = pages.page(granule / PAGE).and_then(|cells| cells.stores.as_ref());
+            stores
+                .is_some_and(|stores| stores.get(granule % PAGE / LINE, granule % LINE) != Stores::default())
+        })
+    }
+
+    /// Whether the launch has written nothing in the page of this byte.
+    #[inline(always)]
+    pub fn is_unwritten_page(&mut self, region: usize, offset: u64) -> bool {
+        let Some(mut pages) = self.pages.region(region) else { return true };
+        let page = pages.page((offset >> self.shift) as usize / PAGE);
+        page.is_none_or(|cells| cells.stores.is_none())
     }
 
     /// Looks at an access of `bytes` at `offsets` into `region` by each lane of `mask`, and reports conflicts.

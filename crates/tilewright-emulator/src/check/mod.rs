@@ -15,7 +15,7 @@ mod seen;
 mod shared;
 
 pub use advice::fix;
-pub use blocks::{BlockOrder, Known};
+pub use blocks::{BlockOrder, Known, locked};
 pub use collector::{Collector, Event, Naming, Side};
 pub use entry::{Entry, Strength};
 pub use finding::{Finding, FindingKind, Party, Severity};

@@ -64,6 +64,20 @@ impl<T> Pages<T> {
     }
 }
 
+impl<T> Pages<T> {
+    /// Calls `see` with every page of several workers: its region, its number, and what is remembered of it.
+    pub fn each_shared(&mut self, see: &mut dyn FnMut(usize, usize, &mut T)) {
+        let Self::Shared(regions) = self else { return };
+        for (region, pages) in regions.iter_mut().enumerate() {
+            for (number, page) in pages.iter_mut().enumerate() {
+                if let Some(page) = page.get_mut() {
+                    see(region, number, page.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()));
+                }
+            }
+        }
+    }
+}
+
 impl<T> View<'_, T> {
     /// The pages of a region.
     #[inline(always)]

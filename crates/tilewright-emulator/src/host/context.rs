@@ -1,7 +1,7 @@
 //! Memory that several programs share, and what runs on it.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicBool, AtomicU64},
 };
 use std::time::Instant;
@@ -280,7 +280,9 @@ impl Context {
         let workers = options.workers(launch.blocks());
         let shadow = (options.races == Races::All)
             .then(|| GlobalShadow::new(self.memory.sizes(), granule_shift, workers, budget.clone()));
-        let launched = machine::Prepared {
+        let may_repeat = workers > 1 && options.races == Races::All;
+        let heap = if may_repeat { self.heap.saved() } else { Heap::default() };
+        let mut launched = machine::Prepared {
             program,
             entry: function,
             grid: launch.grid,
@@ -305,8 +307,30 @@ impl Context {
             began: Instant::now(),
             steps: AtomicU64::new(0),
             failed: AtomicBool::new(false),
+            before: may_repeat.then(Mutex::default),
         };
-        Ok(machine::run(&launched, options.order, workers))
+        let report = machine::run(&launched, options.order, workers);
+        if !may_repeat || !report.depends_on_order() {
+            return Ok(report);
+        }
+        // Which thread comes to a fault first is a matter of luck where several workers run: one alone finds the same every time.
+        launched.undo();
+        self.heap.restore(heap);
+        if let Some(observer) = watch.observer {
+            observer.restart();
+        }
+        let budget = Arc::new(Budget::new(options.memory_limit, taken));
+        let again = machine::Prepared {
+            shadow: Some(GlobalShadow::new(self.memory.sizes(), granule_shift, 1, budget.clone())),
+            blocks: BlockOrder::default(),
+            watch: Watch { block_done: None, ..watch },
+            budget,
+            began: Instant::now(),
+            steps: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            ..launched
+        };
+        Ok(machine::run(&again, BlockOrderPolicy::Deterministic, 1))
     }
 }
 

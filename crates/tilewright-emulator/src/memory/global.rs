@@ -254,6 +254,11 @@ impl GlobalMemory {
         }
     }
 
+    /// The first byte of the region in a slot, once it is provided.
+    pub fn data_of_slot(&self, slot: usize) -> Option<*mut u8> {
+        self.regions.get(slot)?.as_ref().map(Region::data)
+    }
+
     /// Bytes of all regions, by slot.
     pub fn sizes(&self) -> impl Iterator<Item = u64> {
         self.regions.iter().map(|region| region.as_ref().map_or(0, |region| region.bytes))

@@ -8,7 +8,7 @@ pub fn may_overwrite_sources(op: Op) -> bool {
         Class::Plain | Class::Local | Class::Scalar => true,
         Class::Flow(flow) => flow != Flow::Call,
         Class::Carry | Class::Pack(_) | Class::Rows(_) | Class::Mma | Class::Access(_) => false,
-        Class::Space | Class::Barrier | Class::Warp => false,
+        Class::Space | Class::Barrier | Class::Mbarrier | Class::Warp => false,
     }
 }
 
@@ -70,6 +70,11 @@ pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place,
             all(threads, Role::Use, see);
             all(predicate.as_mut().map(|(slot, _)| slot), Role::Use, see);
             all(dst, Role::Define, see);
+        }
+        Class::Mbarrier => {
+            let MbarrierSite { memory: site, kind: _, operand, orders: _ } = &mut sites.mbarriers[index];
+            all(operand, Role::Use, see);
+            memory(site, Role::Define, see);
         }
         Class::Warp => {
             let WarpSite { dst, valid, value, flip: _, lane, clamp, members, mode: _ } =
@@ -144,6 +149,7 @@ fn memory(site: &mut MemorySite, role: Role, see: &mut dyn FnMut(&mut Place, Rol
         values,
         counter: _,
         issue: _,
+        is_read_only: _,
     } = site;
     all(base, Role::Use, see);
     all(values.iter_mut().flatten(), role, see);

@@ -3,7 +3,7 @@
 
 use super::{HEAD, entry};
 use tilewright_cuda::{Architecture, Ptxas};
-use tilewright_emulator::{Launch, Machine, Program};
+use tilewright_emulator::{BlockOrderPolicy, Launch, LaunchOptions, Machine, Program};
 
 /// What it shows, what stands before the entry, its body, and the value of thread `t`.
 type Row = (&'static str, &'static str, &'static str, fn(u64) -> u64);
@@ -132,6 +132,21 @@ const ROWS: &[Row] = &[
         "mov.u32 %r2, %envreg1; mov.u32 %r3, %envreg2; mov.b64 %out, {%r3, %r2};",
         |_| 0,
     ),
+    (
+        "a barrier in memory, by state and by parity",
+        "",
+        ".shared .b64 b; .reg .pred %first, %over; .reg .b64 %s; mov.u32 %r1, %tid.x; setp.eq.u32 %first, %r1, 0;
+         @%first mbarrier.init.shared::cta.b64 [b], 41; bar.sync 0;
+         mbarrier.arrive.release.cta.shared::cta.b64 %s, [b];
+         @%first mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [b], 16;
+         @%first mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [b], 16;
+         AGAIN: mbarrier.try_wait.acquire.cta.shared::cta.b64 %over, [b], %s, 1000; @!%over bra AGAIN;
+         mbarrier.test_wait.parity.shared.b64 %over, [b], 1; selp.u32 %r2, 1, 0, %over;
+         mbarrier.test_wait.parity.shared.b64 %over, [b], 0; selp.u32 %r3, 10, 0, %over; add.u32 %r2, %r2, %r3;
+         bar.sync 0; @%first mbarrier.arrive_drop.shared.b64 %s, [b]; mbarrier.pending_count.b64 %r3, %s;
+         @%first mbarrier.inval.shared.b64 [b]; selp.u32 %r3, %r3, 0, %first; mad.lo.u32 %r2, %r3, 100, %r2; cvt.u64.u32 %out, %r2;",
+        |t| if t == 0 { 4110 } else { 10 },
+    ),
 ];
 
 /// Threads of the launch: a warp and a part of one.
@@ -189,5 +204,37 @@ fn what_is_not_there_yet_is_called_by_its_name() {
         let refused: Vec<_> = program.unsupported().collect();
         let [(_, _, why)] = refused[..] else { panic!("{instruction}: {refused:?}") };
         assert!(why.contains(what) && why.ends_with("not supported yet"), "{instruction}: {why}");
+    }
+}
+
+#[test]
+fn all_blocks_of_a_cooperative_launch_meet() {
+    // As `grid.sync()` does it: the first block adds so much that the highest bit changes when all have come.
+    let body = "
+        .reg .b64 %w; .reg .b32 %n, %old, %now; .reg .pred %first, %block;
+        mov.u32 %r2, %envreg1; mov.u32 %r3, %envreg2; mov.b64 %w, {%r3, %r2};
+        mov.u32 %r1, %tid.x; setp.eq.u32 %first, %r1, 0; mov.u32 %r2, %ctaid.x; setp.eq.u32 %block, %r2, 0;
+        st.global.u64 [%rd1], 1;
+        barrier.sync 0;
+        mov.u32 %n, %nctaid.x; sub.u32 %n, 0x80000001, %n; selp.u32 %n, %n, 1, %block;
+        @!%first bra MET;
+        atom.add.release.gpu.u32 %old, [%w+4], %n;
+        AGAIN: ld.acquire.gpu.u32 %now, [%w+4]; xor.b32 %now, %now, %old; setp.ge.s32 %p, %now, 0; @%p bra AGAIN;
+        MET: barrier.sync 0;
+        ld.param.u64 %rd2, [to]; ld.global.u64 %out, [%rd2]; ld.global.u64 %rd3, [%rd2+1272]; mad.lo.u64 %out, %out, 10, %rd3;
+        barrier.sync 0; add.u64 %rd1, %rd1, 1280;";
+    let mut machine = Machine::new(Program::new(&format!("{HEAD}{}", entry("k", body))).unwrap());
+    let to = machine.allocate(8 * 320).unwrap();
+    let options = LaunchOptions { order: BlockOrderPolicy::Cooperative, ..LaunchOptions::default() };
+    let launch = Launch::new([4, 1, 1], [THREADS, 1, 1]).arg(to).options(options);
+    for _ in 0..2 {
+        let report = machine.launch("k", &launch).unwrap();
+        assert!(
+            report.error.is_none() && report.findings.is_empty(),
+            "{:?} {:?}",
+            report.error,
+            report.findings
+        );
+        assert_eq!(machine.download::<u64>(to, 320).unwrap()[160..], [11; 160]);
     }
 }

@@ -138,6 +138,14 @@ impl tilewright_emulator::Observer for Observer {
         let name = buffer.map_or(access.variable, |index| &self.buffers[index].name);
         seen.remember_name((access.ptx_line, access.kind), name);
     }
+
+    fn restart(&self) {
+        for word in self.buffers.iter().flat_map(|buffer| &buffer.touched) {
+            word.store(0, Relaxed);
+        }
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
+    }
 }
 
 impl Seen {

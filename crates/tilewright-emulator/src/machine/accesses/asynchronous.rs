@@ -73,7 +73,7 @@ impl Worker<'_> {
                 Ok(_) => {
                     let copy = Copy { lane: lane as u8, bytes: bytes as u8, to: to.at[lane], data, pc };
                     warp.copies.issue(copy);
-                    self.shadow_bytes(warp, team, copy.to, lane, bytes, Mode::Write, pc);
+                    self.shadow_bytes(warp, team, copy.to, lane, bytes, Mode::Write, Strength::Plain, pc);
                     self.shadow_copy(warp, team, &copy, Progress::Issued);
                 }
                 Err(fault) => write_faults.add(lane, to.at[lane], fault),

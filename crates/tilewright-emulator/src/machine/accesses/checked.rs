@@ -123,8 +123,12 @@ impl Worker<'_> {
         }
         // SAFETY: the offset is inside the object.
         let data = unsafe { object.data.add(offset as usize) };
-        if space == Space::Local && mode != Mode::Read {
-            warp.local.write(lane, data, bytes);
+        if mode != Mode::Read {
+            match space {
+                Space::Local => warp.local.write(lane, data, bytes),
+                Space::Global => self.keep(at, &object, bytes),
+                _ => {}
+            }
         }
         Ok(data)
     }

@@ -7,6 +7,7 @@ pub mod copies;
 pub mod heap;
 pub mod local;
 pub mod matrices;
+pub mod mbarrier;
 pub mod moves;
 pub mod plain;
 pub mod single;

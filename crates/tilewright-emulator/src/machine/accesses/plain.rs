@@ -214,6 +214,9 @@ impl Worker<'_> {
             self.shadow_shared(site, warp, team, &addresses, &object, mode, frame, pc);
         }
         if !quiet && space == Space::Global && self.shadow.is_some() {
+            if site.is_read_only {
+                self.check_read_only(site, warp, team, &addresses, &object, pc);
+            }
             self.shadow_global(site, warp, team, &addresses, &object, mode, frame, pc);
         }
         // SAFETY: all lanes are inside the object, and aligned.

@@ -18,13 +18,14 @@ impl Worker<'_> {
         lane: usize,
         bytes: u32,
         mode: Mode,
+        strength: Strength,
         pc: u32,
     ) {
         let Some(object) = team.shared.object(&self.launch.shared, at) else { return };
         let start = object.data as usize - team.shared.data() as usize;
         let Some(mut shadow) = team.shadow.take() else { return };
         let offset = (at - object.start) as u32 + start as u32;
-        let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
+        let actor = Actor { warp: warp.index, pc, strength };
         let mut found = None;
         let access = Access { actor, mode, offsets: &[offset; 32], bytes, mask: 1 << lane };
         shadow.access(&team.order, &access, &mut |_, conflict| found = Some(conflict));
@@ -99,7 +100,7 @@ impl Worker<'_> {
         match self.lane_data(space, warp, team, at, lane, bytes, bytes, mode) {
             Ok(data) => {
                 if space == Space::Shared && team.shadow.is_some() {
-                    self.shadow_bytes(warp, team, at, lane, bytes, mode, pc);
+                    self.shadow_bytes(warp, team, at, lane, bytes, mode, Strength::Plain, pc);
                 }
                 Some(data)
             }

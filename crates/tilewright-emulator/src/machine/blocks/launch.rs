@@ -29,6 +29,9 @@ pub enum Races {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockOrderPolicy {
     /// Several at a time, on the threads of the rayon pool.
+    ///
+    /// A launch that finds a fault, while it looks for races everywhere, begins again on one thread, with memory as it was: so it finds the same every
+    /// time.
     #[default]
     Parallel,
     /// One after the other, by number: atomics of floats give the same sums every time.
@@ -231,6 +234,19 @@ impl Report {
     /// Findings that are errors.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Whether another order of the blocks might have led to another report: there is something wrong, and it is not the host that ended it.
+    pub(crate) fn depends_on_order(&self) -> bool {
+        match self.error {
+            None => !self.findings.is_empty(),
+            Some(
+                LaunchError::Interrupted { .. }
+                | LaunchError::TimeLimit { .. }
+                | LaunchError::MemoryLimit { .. },
+            ) => false,
+            Some(_) => true,
+        }
     }
 
     /// Whether the kernel ran to its end and no check found an error.

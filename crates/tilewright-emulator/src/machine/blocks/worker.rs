@@ -1,7 +1,8 @@
 //! A thread of this process that executes blocks.
 
+use std::collections::BTreeMap;
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 use std::time::{Duration, Instant};
@@ -12,11 +13,14 @@ use super::{
     warp::Warp,
 };
 use crate::check::{
-    BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side,
+    BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side, locked,
 };
 use crate::count::RawCounts;
-use crate::machine::lanes::{frame::Frame, host_isa::HostIsa};
-use crate::memory::{Budget, GlobalMemory, Pattern, SharedLayout};
+use crate::machine::{
+    accesses::checked::{read, write},
+    lanes::{frame::Frame, host_isa::HostIsa},
+};
+use crate::memory::{Budget, GlobalMemory, Object, Pattern, SharedLayout};
 use crate::program::{
     Function, Program, address,
     instruction::{Inst, Op},
@@ -54,6 +58,8 @@ pub struct Launch<'a> {
     pub steps: AtomicU64,
     /// Set when the launch has failed.
     pub failed: AtomicBool,
+    /// What memory of the host held before the launch, byte by byte, if several workers may have to begin again.
+    pub before: Option<Mutex<BTreeMap<u64, u8>>>,
 }
 
 /// Who is told what a launch does while it runs, and may end it.
@@ -70,6 +76,23 @@ pub struct Watch<'a> {
 }
 
 impl Launch<'_> {
+    /// Puts memory back to what it held before, once no worker runs any more.
+    pub fn undo(&mut self) {
+        let memory = self.memory;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.undo(&|region| memory.data_of_slot(region));
+        }
+        if let Some(before) = self.before.take() {
+            for (at, byte) in before.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+                if let Some(object) = memory.mapped(at) {
+                    // SAFETY: the byte is inside of the mapped memory.
+                    let data = unsafe { object.data.add((at - object.start) as usize) };
+                    write(data, 1, byte.into());
+                }
+            }
+        }
+    }
+
     fn is_stopped(&self) -> bool {
         self.watch.stop.is_some_and(|stop| stop.load(Relaxed))
     }
@@ -138,6 +161,24 @@ pub struct Worker<'a> {
 const INTERVAL: i64 = 1 << 16;
 
 impl<'a> Worker<'a> {
+    /// Keeps what `bytes` bytes at `at` in `object` held before the launch, which writes them now.
+    pub fn keep(&mut self, at: u64, object: &Object, bytes: u32) {
+        if self.launch.memory.region(at).is_some() {
+            if let Some(shadow) = &mut self.shadow {
+                shadow.keep(self.launch.memory.slot(at), object, at.wrapping_sub(object.start), bytes);
+            }
+        } else if let Some(before) = &self.launch.before
+            && self.launch.memory.mapped(at).is_some()
+        {
+            let mut before = locked(before);
+            for at in at..at + u64::from(bytes) {
+                // SAFETY: the access is inside of the object.
+                let data = unsafe { object.data.add((at - object.start) as usize) };
+                before.entry(at).or_insert_with(|| read(data, 1) as u8);
+            }
+        }
+    }
+
     pub fn new(launch: &'a Launch<'a>, host_isa: HostIsa) -> Self {
         let program = launch.program;
         Self {

@@ -1,8 +1,9 @@
 //! Calls: of functions of the program, and of the few that the machine implements.
 
 use super::printf;
-use crate::check::{FindingKind, Mode, Severity};
+use crate::check::{FindingKind, Mode, Severity, Side};
 use crate::machine::{
+    accesses::heap::BadFree,
     blocks::{
         launch::LaunchError,
         team::Team,
@@ -207,9 +208,18 @@ impl Worker<'_> {
                     }
                     0
                 }
-                System::Malloc => self.launch.heap.allocate(argument(0, lane)),
+                System::Malloc => {
+                    let origin = self.program.origins[pc as usize];
+                    let place = || match self.program.source_line(origin) {
+                        Some(line) => format!("what malloc gave at {line}"),
+                        None => format!("what malloc gave at PTX line {}", origin.ptx_line),
+                    };
+                    self.launch.heap.allocate(argument(0, lane), place)
+                }
                 System::Free => {
-                    self.launch.heap.free(argument(0, lane));
+                    if let Err(why) = self.launch.heap.free(argument(0, lane)) {
+                        self.report_bad_free(why, self.side(warp, team, pc, 1 << lane));
+                    }
                     0
                 }
                 System::AssertFail => {
@@ -234,6 +244,20 @@ impl Worker<'_> {
             }
         }
         true
+    }
+
+    fn report_bad_free(&mut self, why: BadFree, side: Side) {
+        self.report(FindingKind::InvalidFree, Severity::Error, side, || match why {
+            BadFree::Twice(name) => (
+                format!("frees {name}, which is free already"),
+                "free it once, in the thread that has the pointer last, and set the pointer to null".into(),
+            ),
+            BadFree::NoBlock => (
+                "frees what is not the start of memory that malloc has given".into(),
+                "pass the pointer that malloc has returned; what cudaMalloc gives is freed by the host"
+                    .into(),
+            ),
+        });
     }
 
     /// Reads a byte at a generic address.

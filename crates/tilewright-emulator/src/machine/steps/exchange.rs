@@ -2,7 +2,7 @@
 //!
 //! Lanes of a warp that name different members, as tiles and labelled partitions do, are groups that know nothing of each other.
 
-use crate::check::{FindingKind, Severity};
+use crate::check::{FindingKind, Severity, Side};
 use crate::machine::{
     accesses::atomics,
     blocks::{
@@ -58,7 +58,7 @@ impl Worker<'_> {
             path.mask = mask;
         }
         let Some(slot) = self.members_slot(inst) else {
-            self.exchange(frame, inst, mask);
+            self.exchange(warp, team, frame, inst, path.pc, mask);
             return true;
         };
         let first = Group::first(frame, slot, mask);
@@ -124,7 +124,7 @@ impl Worker<'_> {
         }
         let required = group.required(warp);
         if required & !mask == 0 {
-            self.exchange(frame, inst, mask);
+            self.exchange(warp, team, frame, inst, path.pc, mask);
             meet(warp, team, mask, required);
             return true;
         }
@@ -134,7 +134,7 @@ impl Worker<'_> {
             path.state = State::Members { members };
             return false;
         }
-        self.exchange_together(warp, frame, inst, path, members);
+        self.exchange_together(warp, team, frame, inst, path, members);
         meet(warp, team, here, required);
         true
     }
@@ -153,6 +153,26 @@ impl Worker<'_> {
         }
     }
 
+    /// Reports lanes that read another which takes no part, where the value counts. In a reduction, lanes at the end read beyond those that take part,
+    /// and nobody looks at what they get: what counts arrives in the first lane, or in the last one of a scan.
+    fn report_undefined(&mut self, mode: ShuffleMode, side: Side, undefined: u32) {
+        let counts = match mode {
+            ShuffleMode::Index => undefined,
+            ShuffleMode::Down | ShuffleMode::Butterfly => undefined & 1 << side.lanes.trailing_zeros(),
+            ShuffleMode::Up => undefined & (1 << 31) >> side.lanes.leading_zeros(),
+        };
+        if counts == 0 {
+            return;
+        }
+        self.report(FindingKind::InactiveLane, Severity::Warning, Side { lanes: counts, ..side }, || {
+            (
+                "reads the value of a lane that does not execute the shuffle: it is undefined".into(),
+                "let all lanes that are read execute the shuffle, those beyond the data with a neutral value"
+                    .into(),
+            )
+        });
+    }
+
     fn members_slot(&self, inst: &Inst) -> Option<Slot> {
         if inst.op == Op::WarpSync {
             return Some(Slot { place: inst.a, width: Width::Word });
@@ -164,6 +184,7 @@ impl Worker<'_> {
     fn exchange_together(
         &mut self,
         warp: &mut Warp,
+        team: &Team,
         frame: Frame,
         inst: &Inst,
         path: &mut Path,
@@ -177,7 +198,7 @@ impl Worker<'_> {
             .iter()
             .filter(|other| waits(other) && same(other, mine.0, mine.1))
             .fold(path.mask, |sum, other| sum | other.mask);
-        self.exchange(frame, inst, together);
+        self.exchange(warp, team, frame, inst, path.pc, together);
         // Paths at other instructions exchange among themselves.
         let mut groups: Vec<(u32, u32, u32)> = Vec::new();
         for other in warp.paths.iter().filter(|other| waits(other) && !same(other, mine.0, mine.1)) {
@@ -190,7 +211,7 @@ impl Worker<'_> {
             // SAFETY: the path has executed in this frame, so that its storage exists.
             let frame = unsafe { Frame::new(&mut warp.registers, offset, &self.program.constants) };
             let inst = self.program.code[pc as usize];
-            self.exchange(frame, &inst, mask);
+            self.exchange(warp, team, frame, &inst, pc, mask);
         }
         // Paths that are now at one place with one way ahead are one path again.
         let mut merged = path.mask;
@@ -210,14 +231,19 @@ impl Worker<'_> {
     }
 
     /// The exchange itself, among the lanes of `mask`.
-    fn exchange(&mut self, frame: Frame, inst: &Inst, mask: u32) {
+    fn exchange(&mut self, warp: &Warp, team: &Team, frame: Frame, inst: &Inst, pc: u32, mask: u32) {
         if inst.op == Op::WarpSync {
             return;
         }
         let site = &self.program.sites.warps[inst.aux as usize];
         let values = frame.row(site.value);
         match &site.mode {
-            WarpMode::Shuffle(mode) => shuffle(site, *mode, frame, &values, mask),
+            WarpMode::Shuffle(mode) => {
+                let undefined = shuffle(site, *mode, frame, &values, mask);
+                if undefined != 0 {
+                    self.report_undefined(*mode, self.side(warp, team, pc, mask), undefined);
+                }
+            }
             WarpMode::Vote(mode) => vote(site, *mode, frame, mask),
             WarpMode::MatchAny => {
                 let mut results = [0u64; 32];
@@ -282,11 +308,12 @@ fn set(frame: Frame, slot: Option<Slot>, values: &[u64; 32], mask: u32) {
     }
 }
 
-fn shuffle(site: &WarpSite, mode: ShuffleMode, frame: Frame, values: &[u64; 32], mask: u32) {
+/// Returns the lanes that read a lane which takes no part: what they get is undefined.
+fn shuffle(site: &WarpSite, mode: ShuffleMode, frame: Frame, values: &[u64; 32], mask: u32) -> u32 {
     let row = |slot: Option<Slot>| slot.map_or([0; 32], |slot| frame.row(slot));
     let (offsets, clamps) = (row(site.lane), row(site.clamp));
     let mut results = *values;
-    let mut valid = 0u32;
+    let (mut valid, mut undefined) = (0u32, 0u32);
     for lane in 0..32usize {
         let (offset, clamp) = (offsets[lane] as u32 & 31, clamps[lane] as u32);
         let segment = clamp >> 8 & 31;
@@ -304,12 +331,14 @@ fn shuffle(site: &WarpSite, mode: ShuffleMode, frame: Frame, values: &[u64; 32],
         if inside {
             results[lane] = values[from as usize & 31];
             valid |= 1 << lane;
+            undefined |= u32::from(mask >> (from & 31) & 1 == 0) << lane;
         }
     }
     set(frame, site.dst, &results, mask);
     if let Some(slot) = site.valid {
         frame.set_predicate(slot.place, valid, mask);
     }
+    undefined & mask
 }
 
 fn vote(site: &WarpSite, mode: VoteMode, frame: Frame, mask: u32) {

@@ -42,13 +42,15 @@ const FUEL: i64 = 1 << 16;
 fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
     let program = worker.program;
     let mut fuel = FUEL;
+    // Fuel that was left when a path had nothing to do.
+    let mut saved = 0;
     'path: while let Some(mut path) = warp.take_ready() {
         let mut meeting = warp.meeting_pc(path.join);
         // SAFETY: there is room for all frames of this level since the call that led to it.
         let frame = unsafe { Frame::new(&mut warp.registers, path.frame, &program.constants) };
         macro_rules! stop {
             ($stop:expr) => {{
-                worker.steps += FUEL - fuel;
+                worker.steps += FUEL - fuel - saved;
                 return $stop;
             }};
         }
@@ -352,12 +354,18 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     warp.paths.push(path);
                     stop!(Stop::Failed);
                 }
-                Op::Rare(rare) => worker.rare(rare, warp, team, frame, inst, mask, &path),
+                Op::Rare(rare) => {
+                    if worker.rare(rare, warp, team, frame, inst, mask, &path) {
+                        // The next basic block is left to others: who waits is to see what they do.
+                        saved += fuel + 1;
+                        fuel = -1;
+                    }
+                }
             }
             path.pc += 1;
         }
     }
-    worker.steps += FUEL - fuel;
+    worker.steps += FUEL - fuel - saved;
     Stop::Idle
 }
 

@@ -12,7 +12,7 @@ use crate::machine::{
 use crate::program::instruction::{Inst, Rare};
 
 impl Worker<'_> {
-    /// Executes what is too rare for the loop.
+    /// Executes what is too rare for the loop. Returns whether there is nothing to do until others have done something.
     #[inline(never)]
     #[allow(clippy::too_many_arguments, reason = "an instruction has this many sides")]
     pub fn rare(
@@ -24,7 +24,7 @@ impl Worker<'_> {
         inst: &Inst,
         mask: u32,
         path: &Path,
-    ) {
+    ) -> bool {
         let sites = &self.program.sites;
         let index = inst.aux as usize;
         let pc = path.pc;
@@ -59,6 +59,8 @@ impl Worker<'_> {
                 unsafe { vector::splat::<u32>(frame.target(inst.dst), mask, mask) }
             }
             Rare::IsSpace => self.is_space(inst.aux, frame, mask),
+            Rare::Mbarrier => return self.mbarrier(warp, team, frame, inst.aux, mask, pc),
         }
+        false
     }
 }

@@ -8,6 +8,9 @@ use crate::machine::blocks::{
 };
 use crate::program::instruction::Space;
 
+/// Where there is nothing.
+const NOWHERE: &str = "no allocation";
+
 /// Why a lane's access fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -78,7 +81,11 @@ impl Worker<'_> {
                 place.map_or("local memory of the thread".into(), |place| place.variable.name.clone())
             }
             Space::Param => "the parameters".into(),
-            _ => self.launch.memory.name(at).unwrap_or("no allocation").into(),
+            _ => {
+                let of_heap = || self.launch.heap.name(at);
+                let name = self.launch.memory.name(at).map(str::to_owned).or_else(of_heap);
+                name.unwrap_or_else(|| NOWHERE.into())
+            }
         }
     }
 
@@ -90,6 +97,10 @@ impl Worker<'_> {
 
 fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (String, String) {
     match fault {
+        Fault::NoObject { space: Space::Global } if object != NOWHERE => (
+            format!("{verb} {bytes} bytes of {object}"),
+            "free memory behind the last use of it, when no other thread uses it any more".into(),
+        ),
         Fault::NoObject { space } => (
             format!(
                 "{verb} {bytes} bytes at {} address {at:#x}, where nothing is allocated",

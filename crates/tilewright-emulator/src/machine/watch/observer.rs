@@ -13,6 +13,10 @@ use crate::program::{
 pub trait Observer: Sync {
     /// One warp executes one access.
     fn access(&self, access: &ObservedAccess<'_>);
+
+    /// The launch begins again: what was told so far has not happened. A launch on several threads that finds a fault does so, to find the same
+    /// ones every time.
+    fn restart(&self) {}
 }
 
 /// A memory access as one warp executes it.

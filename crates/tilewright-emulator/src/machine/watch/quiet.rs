@@ -52,5 +52,8 @@ fn look_for_quiet(
     let present =
         Present { block: team.number, order: &team.order, known: &team.known, blocks: &launch.blocks };
     let region = launch.memory.slot(object.start);
+    if site.is_read_only && !shadow.is_unwritten_page(region, offset) {
+        return false;
+    }
     shadow.is_quiet(present, actor, mode, region, footprint, offset)
 }

@@ -225,6 +225,10 @@ impl Worker<'_> {
         let region = self.launch.memory.slot(object.start);
         let offsets = each_lane(&addresses.at, |at| at - object.start);
         let bytes = site.bytes * site.elements;
+        if mode != Mode::Read {
+            crate::memory::lanes(addresses.mask)
+                .for_each(|lane| shadow.keep(region, object, offsets[lane], bytes));
+        }
         let present = Present {
             block: team.number,
             order: &team.order,
@@ -247,6 +251,35 @@ impl Worker<'_> {
         if !conflicts.is_empty() {
             self.global_conflicts(site, warp, team, addresses, object, mode, frame, pc, &conflicts);
         }
+    }
+
+    /// Reports lanes that read through the read-only cache what the kernel has written.
+    pub fn check_read_only(
+        &mut self,
+        site: &MemorySite,
+        warp: &Warp,
+        team: &Team,
+        addresses: &Addresses,
+        object: &Object,
+        pc: u32,
+    ) {
+        let Some(shadow) = &mut self.shadow else { return };
+        let region = self.launch.memory.slot(object.start);
+        let bytes = site.bytes * site.elements;
+        let is_written = |&lane: &usize| shadow.is_written(region, addresses.at[lane] - object.start, bytes);
+        let written =
+            crate::memory::lanes(addresses.mask).filter(is_written).fold(0, |mask, lane| mask | 1u32 << lane);
+        if written == 0 {
+            return;
+        }
+        let at = addresses.at[written.trailing_zeros() as usize];
+        let name = self.launch.memory.name(at).unwrap_or_default().to_owned();
+        self.report(FindingKind::ReadOnlyCache, Severity::Warning, self.side(warp, team, pc, written), || {
+            (
+                format!("reads {} by way of the read-only cache, and the kernel has written it: the old value may come", element(&name, object, at - object.start, site.bytes)),
+                "read without __ldg, and take `const` and `__restrict__` from pointers to what the kernel writes".into(),
+            )
+        });
     }
 
     /// What other blocks have published where these lanes have just read. Before the data moved that may have been less: a block that

@@ -39,6 +39,8 @@ pub enum Class {
     Space,
     /// A barrier of the block.
     Barrier,
+    /// A barrier in memory.
+    Mbarrier,
     /// An exchange between the lanes of a warp.
     Warp,
     /// What ends a basic block.
@@ -139,6 +141,7 @@ impl Rare {
             Rare::Texture => Class::Access(Access::Texture),
             Rare::Mma => Class::Mma,
             Rare::IsSpace => Class::Space,
+            Rare::Mbarrier => Class::Mbarrier,
             Rare::CommitGroup | Rare::WaitGroup | Rare::Fence | Rare::ActiveMask => Class::Plain,
         }
     }

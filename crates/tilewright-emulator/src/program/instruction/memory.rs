@@ -57,6 +57,8 @@ pub struct MemorySite {
     pub counter: u32,
     /// What an optimising assembler issues in place of it, if that is something else.
     pub issue: Option<Issue>,
+    /// `.nc`: a load through a cache that sees no stores of the kernel.
+    pub is_read_only: bool,
 }
 
 /// The accesses that an optimising assembler issues in place of one of PTX: it makes one of neighbours, which may be of several

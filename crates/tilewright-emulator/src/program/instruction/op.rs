@@ -199,6 +199,8 @@ pub enum Rare {
     ActiveMask,
     /// `isspacep`: site `aux`.
     IsSpace,
+    /// `mbarrier`: site `aux`.
+    Mbarrier,
 }
 
 impl From<Rare> for Op {

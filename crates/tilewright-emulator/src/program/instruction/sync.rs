@@ -1,6 +1,6 @@
 //! Barriers, and exchange between the lanes of a warp.
 
-use super::{AtomicOp, Slot};
+use super::{AtomicOp, MemorySite, Slot};
 use crate::alu::Operation;
 use crate::ptx_isa::Type;
 
@@ -45,6 +45,54 @@ pub enum Aligned {
     Yes,
     /// Not said.
     No,
+}
+
+/// The bits of an mbarrier's state that count missing arrivals.
+pub const MBARRIER_COUNT: u64 = (1 << 20) - 1;
+
+/// An instruction on an mbarrier.
+#[derive(Clone, Debug)]
+pub struct MbarrierSite {
+    /// Where it lies; `values[0]` is the result: the state before an arrival, or whether a phase is over.
+    pub memory: MemorySite,
+    /// What is done.
+    pub kind: MbarrierKind,
+    /// A count, a parity or a state.
+    pub operand: Option<Slot>,
+    /// Whether arrivals release what came before, and waits acquire it.
+    pub orders: bool,
+}
+
+/// What is done with an mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MbarrierKind {
+    /// `init`.
+    Init,
+    /// `inval`.
+    Invalidate,
+    /// `arrive` and `arrive_drop`.
+    Arrive {
+        /// Whether later phases expect so many arrivals fewer.
+        drops: bool,
+        /// Whether the phase may end by it.
+        completes: bool,
+        /// Whether the operand is bytes that are announced.
+        expects: bool,
+    },
+    /// `cp.async.mbarrier.arrive`: when the copies of the thread have arrived.
+    Copies {
+        /// `.noinc`: it is one of the expected arrivals.
+        counts: bool,
+    },
+    /// `expect_tx`.
+    Expect,
+    /// `complete_tx`.
+    Complete,
+    /// `test_wait` and `try_wait`.
+    Wait {
+        /// Whether the operand is the parity of a phase, and not a state.
+        parity: bool,
+    },
 }
 
 /// The forms of `shfl`.

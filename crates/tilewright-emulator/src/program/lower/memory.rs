@@ -97,6 +97,7 @@ impl<'a> Lowerer<'a, '_> {
             values: Vec::new(),
             counter: 0,
             issue: self.issue.take(),
+            is_read_only: split.has(Modifier::Nc),
         })
     }
 
@@ -248,8 +249,8 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn copy_async(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        if split.has(Modifier::Bulk) || split.has(Modifier::MbarrierArrive) {
-            return unsupported("bulk copies and mbarriers are not supported");
+        if split.has(Modifier::MbarrierArrive) {
+            return self.copies_arrive(split, operands);
         }
         if split.has(Modifier::CommitGroup) {
             self.push(Rare::CommitGroup, 0);

@@ -5,6 +5,7 @@ mod control;
 mod declare;
 mod hot;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod operands;
 mod planned;
@@ -258,7 +259,9 @@ impl<'a> Lowerer<'a, '_> {
         if let Some(what) = planned::find(instruction.opcode) {
             return unsupported(format!("{what} not supported yet"));
         }
-        if let Some(unknown) = split.unknown.filter(|_| !table::is_hint(&split)) {
+        if let Some(unknown) =
+            split.unknown.filter(|_| !table::is_hint(&split) && !table::is_of_mbarrier(&split))
+        {
             return unsupported(format!("the modifier `.{unknown}` is not known"));
         }
         if self.has_vectors {

@@ -26,6 +26,7 @@ impl<'a> Lowerer<'a, '_> {
                 self.push(Rare::Fence, u32::from(far));
                 Ok(())
             }
+            "mbarrier" => self.mbarrier(split, operands),
             "shfl" => self.shuffle(split, operands),
             "vote" => self.vote(split, operands),
             "match" => self.match_sync(split, operands),

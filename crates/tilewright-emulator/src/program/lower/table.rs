@@ -29,8 +29,8 @@ pub fn family(split: &Split<'_>) -> Family {
         | "discard" | "applypriority" | "createpolicy" => Family::Memory,
         "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent"
         | "setmaxnreg" | "griddepcontrol" => Family::Control,
-        "bar" | "barrier" | "membar" | "fence" | "shfl" | "vote" | "match" | "redux" | "activemask"
-        | "elect" => Family::Sync,
+        "bar" | "barrier" | "mbarrier" | "membar" | "fence" | "shfl" | "vote" | "match" | "redux"
+        | "activemask" | "elect" => Family::Sync,
         "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => Family::Matrix,
         "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" => Family::Texture,
         "alloca" | "stacksave" | "stackrestore" => Family::Stack,
@@ -41,6 +41,11 @@ pub fn family(split: &Split<'_>) -> Family {
 /// Whether an instruction changes nothing but what stays in caches: its modifiers have nothing to say to the emulator.
 pub fn is_hint(split: &Split<'_>) -> bool {
     matches!(split.base, "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy")
+}
+
+/// Whether an instruction is one of a barrier in memory, whose modifiers are looked at where it is lowered.
+pub fn is_of_mbarrier(split: &Split<'_>) -> bool {
+    split.base == "mbarrier" || split.text.starts_with("cp.async.mbarrier.arrive")
 }
 
 /// Opcodes of the scalar semantics and how many sources they have.

@@ -1,0 +1,238 @@
+//! `mbarrier`: a barrier in a word of shared memory, which counts arrivals and bytes of asynchronous copies.
+//!
+//! PTX leaves open what the word holds. Here it is, from the lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20), bytes that are
+//! missing (21, signed), the parity of the phase, and a mark that it is initialised.
+
+use super::{
+    checked::{read, write},
+    plain::{gather, resolve},
+};
+use crate::check::{FindingKind, Mode, Severity, Strength};
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::faults::Faults,
+};
+use crate::memory::lanes;
+use crate::program::instruction::{MBARRIER_COUNT, MbarrierKind, MbarrierSite, Space};
+
+/// What the word of an mbarrier says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    /// Arrivals that are missing in this phase.
+    pending: u64,
+    /// Arrivals of each phase.
+    expected: u64,
+    /// Bytes that are missing in this phase; fewer than none if they came before they were announced.
+    bytes: i64,
+    /// The parity of the phase.
+    phase: bool,
+}
+
+const BYTES_SHIFT: u32 = 40;
+const BYTES_BITS: u32 = 21;
+const PHASE: u64 = 1 << 61;
+const MARK: u64 = 0b10 << 62;
+
+impl Word {
+    fn new(count: u64) -> Self {
+        Self { pending: count, expected: count, bytes: 0, phase: false }
+    }
+
+    /// `None` if it is not initialised.
+    fn unpack(bits: u64) -> Option<Self> {
+        let bytes = (bits << (64 - BYTES_SHIFT - BYTES_BITS)) as i64 >> (64 - BYTES_BITS);
+        (bits >> 62 == MARK >> 62).then_some(Self {
+            pending: bits & MBARRIER_COUNT,
+            expected: bits >> 20 & MBARRIER_COUNT,
+            bytes,
+            phase: bits & PHASE != 0,
+        })
+    }
+
+    fn pack(self) -> u64 {
+        let bytes = self.bytes as u64 & ((1 << BYTES_BITS) - 1);
+        let phase = if self.phase { PHASE } else { 0 };
+        self.pending & MBARRIER_COUNT
+            | (self.expected & MBARRIER_COUNT) << 20
+            | bytes << BYTES_SHIFT
+            | phase
+            | MARK
+    }
+
+    /// Begins the next phase if nothing is missing in this one.
+    fn complete(&mut self) {
+        if self.pending == 0 && self.bytes == 0 {
+            self.phase = !self.phase;
+            self.pending = self.expected;
+        }
+    }
+}
+
+/// What is wrong with the use of an mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Misuse {
+    NotInitialised,
+    /// More arrivals than the phase misses.
+    TooMany,
+    /// A count that there is not.
+    Count,
+}
+
+impl Worker<'_> {
+    /// An instruction on an mbarrier. Returns whether a lane waits for others.
+    pub fn mbarrier(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) -> bool {
+        let site = &self.program.sites.mbarriers[index as usize];
+        if let MbarrierKind::Copies { .. } = site.kind {
+            // They arrive together with their data.
+            self.wait_copies(warp, team, mask, u32::MAX);
+        }
+        let mut addresses = gather(&site.memory, frame, mask);
+        let space = resolve(site.memory.space, &mut addresses);
+        let mode = match site.kind {
+            MbarrierKind::Wait { .. } => Mode::Read,
+            MbarrierKind::Init | MbarrierKind::Invalidate => Mode::Write,
+            _ => Mode::Update,
+        };
+        let (mut faults, mut waits, mut misused) = (Faults::default(), false, None);
+        for lane in lanes(mask) {
+            let at = addresses.at[lane];
+            let data = match self.lane_data(space, warp, team, at, lane, 8, 8, mode) {
+                Ok(data) => data,
+                Err(fault) => {
+                    faults.add(lane, at, fault);
+                    continue;
+                }
+            };
+            if space == Space::Shared {
+                let strength = if mode == Mode::Write { Strength::Plain } else { Strength::Atomic };
+                self.shadow_bytes(warp, team, at, lane, 8, mode, strength, pc);
+            }
+            let operand = site.operand.map(|slot| frame.lane(slot, lane));
+            match step(site, read(data, 8), operand) {
+                Ok(Step { word, result, passed }) => {
+                    write(data, 8, word);
+                    if let Some(Some(dst)) = site.memory.values.first() {
+                        frame.set_lane(*dst, lane, result);
+                    }
+                    waits |= !passed;
+                    if site.orders && mode == Mode::Update {
+                        team.order.publish(at, warp.index, lane as u32, true);
+                    } else if site.orders && mode == Mode::Read && passed {
+                        team.order.learn(at, warp.index, lane as u32);
+                    }
+                }
+                Err(misuse) => {
+                    let (_, lanes) = misused.get_or_insert((misuse, 0u32));
+                    *lanes |= 1 << lane;
+                }
+            }
+        }
+        self.report_faults(&faults, self.side(warp, team, pc, 0), 8, mode);
+        if let Some((misuse, lanes)) = misused {
+            self.report_misuse(misuse, warp, team, pc, lanes);
+        }
+        waits
+    }
+
+    fn report_misuse(&mut self, misuse: Misuse, warp: &Warp, team: &Team, pc: u32, lanes: u32) {
+        let side = self.side(warp, team, pc, lanes);
+        self.report(FindingKind::InvalidMbarrier, Severity::Error, side, || {
+            let (message, fix) = match misuse {
+                Misuse::NotInitialised => (
+                    "uses an mbarrier that is not initialised",
+                    "initialise it in one thread, with mbarrier.init, and put __syncthreads() behind that",
+                ),
+                Misuse::TooMany => (
+                    "arrives more often than the mbarrier expects in a phase",
+                    "initialise it with as many arrivals as come in a phase, and wait for the phase before the next arrival",
+                ),
+                Misuse::Count => (
+                    "gives an mbarrier a count that is not between 1 and 2^20 - 1",
+                    "count the arrivals of a phase",
+                ),
+            };
+            (message.into(), fix.into())
+        });
+    }
+}
+
+/// What an instruction does to the word, what it returns, and whether the thread can go on.
+struct Step {
+    word: u64,
+    result: u64,
+    passed: bool,
+}
+
+fn step(site: &MbarrierSite, bits: u64, operand: Option<u64>) -> Result<Step, Misuse> {
+    let count = operand.unwrap_or(1);
+    if site.kind == MbarrierKind::Init {
+        let fits = (1..=MBARRIER_COUNT).contains(&count);
+        return if fits {
+            Ok(Step { word: Word::new(count).pack(), result: 0, passed: true })
+        } else {
+            Err(Misuse::Count)
+        };
+    }
+    let mut word = Word::unpack(bits).ok_or(Misuse::NotInitialised)?;
+    let arrive = |word: &mut Word, count: u64| {
+        word.pending = word.pending.checked_sub(count).ok_or(Misuse::TooMany)?;
+        Ok(())
+    };
+    let (mut result, mut passed) = (bits, true);
+    match site.kind {
+        MbarrierKind::Init => {}
+        MbarrierKind::Invalidate => return Ok(Step { word: 0, result, passed }),
+        MbarrierKind::Arrive { drops, completes, expects } => {
+            // With `expect_tx` the operand is the bytes, and one arrival is meant.
+            let arrivals = if expects { 1 } else { count };
+            word.bytes += if expects { count as i64 } else { 0 };
+            arrive(&mut word, arrivals)?;
+            word.expected -= if drops { arrivals.min(word.expected) } else { 0 };
+            if completes {
+                word.complete();
+            }
+        }
+        MbarrierKind::Copies { counts: false } => {}
+        MbarrierKind::Copies { counts: true } => {
+            arrive(&mut word, 1)?;
+            word.complete();
+        }
+        MbarrierKind::Expect => word.bytes += count as i64,
+        MbarrierKind::Complete => {
+            word.bytes -= count as i64;
+            word.complete();
+        }
+        MbarrierKind::Wait { parity } => {
+            let awaited = if parity { count & 1 == 1 } else { count & PHASE != 0 };
+            passed = word.phase != awaited;
+            result = passed.into();
+        }
+    }
+    Ok(Step { word: word.pack(), result, passed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_hold_what_they_say() {
+        for word in [
+            Word::new(1),
+            Word { pending: 0, expected: MBARRIER_COUNT, bytes: -1, phase: true },
+            Word { pending: 7, expected: 9, bytes: (1 << 20) - 1, phase: false },
+        ] {
+            assert_eq!(Word::unpack(word.pack()), Some(word));
+        }
+        assert_eq!(Word::unpack(0), None);
+    }
+}
