@@ -216,8 +216,8 @@ macro_rules! for_each_function {
             cuOccupancyMaxPotentialClusterSize(out: *mut c_int, function: Handle, config: *const LaunchConfig) = occupancy::clusters(out, function, config);
 
             // Launches.
-            cuLaunchKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) = launch::launch(function, Extent { grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, blocks: Blocks::Independent }, arguments.cast(), extra.cast());
-            cuLaunchCooperativeKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void) = launch::launch(function, Extent { grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, blocks: Blocks::Cooperative }, arguments.cast(), std::ptr::null());
+            cuLaunchKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) = launch::launch(function, Extent { grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, blocks: Blocks::Independent, cluster: None }, arguments.cast(), extra.cast());
+            cuLaunchCooperativeKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void) = launch::launch(function, Extent { grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, blocks: Blocks::Cooperative, cluster: None }, arguments.cast(), std::ptr::null());
             cuLaunchKernelEx(config: *const LaunchConfig, function: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) = launch::launch_ex(config, function, arguments.cast(), extra.cast());
         }
     };

@@ -35,6 +35,8 @@ pub(crate) struct Extent {
     pub shared: c_uint,
     pub stream: Handle,
     pub blocks: Blocks,
+    /// Blocks of a cluster, if the launch says so.
+    pub cluster: Option<[c_uint; 3]>,
 }
 
 /// `cuLaunchKernel` and `cuLaunchCooperativeKernel`.
@@ -77,24 +79,21 @@ pub(crate) unsafe fn launch_ex(
 ) -> Call {
     // SAFETY: the caller's promise.
     let config = unsafe { take(config) }?;
-    let mut blocks = Blocks::Independent;
+    let (mut blocks, mut cluster) = (Blocks::Independent, None);
     for index in 0..config.attribute_count as usize {
         // SAFETY: the caller's promise: there are so many.
         let attribute = unsafe { take(config.attributes.wrapping_add(index)) }?;
         let words = attribute.value.words;
         match attribute.id {
             ATTRIBUTE_COOPERATIVE if words[0] != 0 => blocks = Blocks::Cooperative,
-            ATTRIBUTE_CLUSTER if words[..3] != [1, 1, 1] => {
-                settings::say("clusters of blocks are not supported");
-                return Err(Code::NOT_SUPPORTED);
-            }
+            ATTRIBUTE_CLUSTER => cluster = Some([words[0], words[1], words[2]]),
             // When a kernel may start, its priority, and what stays in the cache: nothing of that changes what it does.
             _ => {}
         }
     }
     let LaunchConfig { grid, block, shared, stream, .. } = config;
     // SAFETY: the caller's promise.
-    unsafe { launch(handle, Extent { grid, block, shared, stream, blocks }, arguments, extra) }
+    unsafe { launch(handle, Extent { grid, block, shared, stream, blocks, cluster }, arguments, extra) }
 }
 
 /// Why a launch cannot be: what the program gets, and in words.
@@ -231,6 +230,7 @@ fn execute(
     let device = &context.device;
     let mut launch = Launch { arguments, ..Launch::new(extent.grid, extent.block) };
     launch.dynamic_shared = extent.shared;
+    launch.cluster = extent.cluster;
     launch.options = watch::options();
     launch.options.multiprocessors = device.gpu.multiprocessors;
     if extent.blocks == Blocks::Cooperative {

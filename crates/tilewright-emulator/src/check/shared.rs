@@ -220,6 +220,12 @@ impl SharedShadow {
         self.fill(Entry { moment, lanes: 1 << lane }, offset, bytes);
     }
 
+    /// Another block has written these bytes. What orders that is not followed.
+    pub fn written_elsewhere(&mut self, order: &Order, offset: u32, bytes: u32) {
+        let moment = Moment::new(order.barrier.saturating_sub(1), 0, super::entry::PC_LIMIT, Strength::Plain);
+        self.fill(Entry { moment, lanes: 1 }, offset, bytes);
+    }
+
     fn fill(&mut self, entry: Entry, offset: u32, bytes: u32) {
         let start = (offset >> self.shift) as usize;
         for granule in start..start + (bytes >> self.shift).max(1) as usize {

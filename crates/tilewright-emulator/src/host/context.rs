@@ -254,6 +254,7 @@ impl Context {
             return Err(LaunchError::Invalid { function: function.into(), problem: problem.clone() });
         }
         launch.check_extents(function.required_threads, function.max_threads)?;
+        let cluster = launch.clusters(function.required_cluster)?;
         let params = bind(program, entry, &launch.arguments)?;
         let static_bytes = program.static_shared_bytes(entry).unwrap_or(0);
         let bytes = static_bytes + u64::from(launch.dynamic_shared);
@@ -287,6 +288,8 @@ impl Context {
             entry: function,
             grid: launch.grid,
             block: launch.block,
+            cluster,
+            explicit_cluster: launch.cluster.or(function.required_cluster).is_some(),
             params,
             shared,
             dynamic_shared: launch.dynamic_shared,

@@ -6,6 +6,9 @@ use crate::machine::{LaunchError, LaunchOptions};
 /// Threads of a block on any device.
 const THREADS: u64 = 1024;
 
+/// Blocks of a cluster on any device.
+const CLUSTER: u64 = 16;
+
 /// Grid, block, dynamic shared memory and arguments of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -13,6 +16,8 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
+    /// Blocks of a cluster, which reach each other's shared memory; `None`: what the kernel was compiled for, or one.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// Arguments in order.
@@ -24,13 +29,21 @@ pub struct Launch {
 impl Launch {
     /// A launch of `grid` blocks of `block` threads with all checks and no arguments.
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        Self { grid, block, dynamic_shared: 0, arguments: Vec::new(), options: LaunchOptions::default() }
+        let (arguments, options) = Default::default();
+        Self { grid, block, cluster: None, dynamic_shared: 0, arguments, options }
     }
 
     /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<Argument>) -> Self {
         self.arguments.push(argument.into());
+        self
+    }
+
+    /// Sets the blocks of a cluster along x, y and z.
+    #[must_use]
+    pub fn cluster(mut self, cluster: [u32; 3]) -> Self {
+        self.cluster = Some(cluster);
         self
     }
 
@@ -56,6 +69,23 @@ impl Launch {
     /// Threads of a block.
     pub(super) fn threads(&self) -> u64 {
         self.block.iter().fold(1, |all: u64, &extent| all.saturating_mul(extent.into()))
+    }
+
+    /// The blocks of a cluster, for a kernel that was compiled for `required`.
+    pub(super) fn clusters(&self, required: Option<[u32; 3]>) -> Result<[u32; 3], LaunchError> {
+        let cluster = self.cluster.or(required).unwrap_or([1; 3]);
+        let wrong = |why: String| Err(LaunchError::Extent { what: "cluster", extent: cluster, why });
+        let blocks = cluster.iter().fold(1u64, |all, &extent| all.saturating_mul(extent.into()));
+        if !(1..=CLUSTER).contains(&blocks) {
+            return wrong(format!("a cluster has 1 to {CLUSTER} blocks"));
+        }
+        if let Some(required) = required.filter(|&required| required != cluster) {
+            return wrong(format!("the kernel was compiled for clusters of {required:?} blocks"));
+        }
+        if self.grid.iter().zip(&cluster).any(|(grid, cluster)| !grid.is_multiple_of(*cluster)) {
+            return wrong(format!("the grid {:?} is no multiple of it", self.grid));
+        }
+        Ok(cluster)
     }
 
     /// Refuses extents that no device takes, or that the kernel was not compiled for.

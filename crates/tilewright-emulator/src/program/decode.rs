@@ -53,6 +53,8 @@ pub struct Function {
     /// `.reqntid` and `.maxntid`.
     pub required_threads: Option<[u64; 3]>,
     pub max_threads: Option<u64>,
+    /// `.reqnctapercluster`.
+    pub required_cluster: Option<[u32; 3]>,
 }
 
 impl Function {

@@ -35,6 +35,26 @@ pub mod address {
         (region << REGION_SHIFT) + REGION_BASE
     }
 
+    /// Set in the addresses of shared variables of the own block, near their bounds; clear in those of blocks of the cluster by their ranks.
+    pub const OWN_BLOCK: u64 = SHARED_BASE;
+    /// Where an address has the rank of a block in its cluster.
+    pub const RANK_SHIFT: u32 = 18;
+    /// The offset in such an address: more than a block has of shared memory.
+    pub const CLUSTER_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
+    /// What such an address has in place of the upper part of an offset: the rank, and the mark of the own block.
+    pub const RANK_FIELD: u64 = (SHARED_BASE << 1) - 1 - CLUSTER_OFFSET;
+
+    /// An address of the own block as that of the block with this rank.
+    pub const fn by_rank(address: u64, rank: u32) -> u64 {
+        address & !RANK_FIELD | (rank as u64) << RANK_SHIFT
+    }
+
+    /// The rank of the block in an address by rank.
+    pub const fn rank_of(address: u64) -> Option<u32> {
+        let field = address & RANK_FIELD;
+        if field & OWN_BLOCK == 0 { Some((field >> RANK_SHIFT) as u32) } else { None }
+    }
+
     /// Where the shared variable begins that an address lies in or near.
     pub const fn shared_start(address: u64) -> u64 {
         of_shared(address >> SHARED_SHIFT)

@@ -59,7 +59,7 @@ pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place,
         }
         Class::Access(access) => visit_access(access, index, sites, see),
         Class::Space => {
-            let SpaceSite { space: _, address, dst } = &mut sites.spaces[index];
+            let SpaceSite { space: _, of_cluster: _, address, dst } = &mut sites.spaces[index];
             see(&mut address.place, Role::Use);
             see(&mut dst.place, Role::Define);
         }

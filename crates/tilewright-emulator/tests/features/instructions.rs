@@ -3,7 +3,7 @@
 
 use super::{HEAD, entry};
 use tilewright_cuda::{Architecture, Ptxas};
-use tilewright_emulator::{BlockOrderPolicy, Launch, LaunchOptions, Machine, Program};
+use tilewright_emulator::{BlockOrderPolicy, Launch, LaunchError, LaunchOptions, Machine, Program};
 
 /// What it shows, what stands before the entry, its body, and the value of thread `t`.
 type Row = (&'static str, &'static str, &'static str, fn(u64) -> u64);
@@ -109,7 +109,7 @@ const ROWS: &[Row] = &[
         "",
         "mov.u32 %r1, %laneid; mul.lo.u32 %r2, %r1, 0x20002; add.u32 %r2, %r2, 0x10000; activemask.b32 %r3; setp.ne.u32 %p, %r3, -1;
          mov.u64 %out, 0; @%p bra END; movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2; cvt.u64.u32 %out, %r3; END:",
-        |t| if t < 32 { 8 * (2 * (t % 4)) + t / 4 | (8 * (2 * (t % 4) + 1) + t / 4) << 16 } else { 0 },
+        |t| if t < 32 { (16 * (t % 4) + t / 4) * 0x10001 + (8 << 16) } else { 0 },
     ),
     (
         "reductions of magnitudes in a warp",
@@ -179,6 +179,8 @@ fn are_ptx_that_the_assembler_takes() {
     let texts = ROWS.iter().enumerate().map(|(number, row)| {
         (row.1.contains(".func"), format!("{}\n{}", row.1, entry(&format!("k{number}"), row.2)))
     });
+    let clusters = CLUSTER_ROWS.iter().enumerate();
+    let texts = texts.chain(clusters.map(|(number, row)| (false, entry(&format!("c{number}"), row.1))));
     let (functions, others): (Vec<_>, Vec<_>) = texts.partition(|(has_function, _)| *has_function);
     let architecture = "sm_100a".parse::<Architecture>().unwrap();
     for rows in [functions, others] {
@@ -236,5 +238,79 @@ fn all_blocks_of_a_cooperative_launch_meet() {
             report.findings
         );
         assert_eq!(machine.download::<u64>(to, 320).unwrap()[160..], [11; 160]);
+    }
+}
+
+/// What blocks of a cluster do with each other, and what thread `t` of block `b` gets; clusters have four blocks.
+type ClusterRow = (&'static str, &'static str, fn(u64, u64) -> u64);
+
+const CLUSTER_ROWS: &[ClusterRow] = &[
+    (
+        "loads, stores and atomics of shared memory of other blocks",
+        ".shared .u32 s[40], sum; .reg .b32 %rank, %next, %a;
+         mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r2, %r2, 100, %r1;
+         shl.b32 %r3, %r1, 2; mov.u32 %a, s; add.u32 %a, %a, %r3; st.shared.u32 [%a], %r2; setp.eq.u32 %p, %r1, 0; @%p st.shared.u32 [sum], 0;
+         barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;
+         mov.u32 %rank, %cluster_ctarank; add.u32 %next, %rank, 1; and.b32 %next, %next, 3;
+         mapa.shared::cluster.u32 %r3, %a, %next; ld.shared::cluster.u32 %r2, [%r3];
+         mov.u32 %r1, sum; mapa.shared::cluster.u32 %r1, %r1, 2; atom.shared::cluster.add.u32 %r3, [%r1], 1;
+         barrier.cluster.arrive; barrier.cluster.wait;
+         ld.shared.u32 %r3, [sum]; mad.lo.u32 %r2, %r3, 10000, %r2; cvt.u64.u32 %out, %r2;",
+        |b, t| (b / 4 * 4 + (b + 1) % 4) * 100 + t + if b % 4 == 2 { 160 * 10000 } else { 0 },
+    ),
+    (
+        "addresses of other blocks say whose they are",
+        ".shared .u64 s; .reg .b64 %g, %m; .reg .b32 %rank, %of; .reg .pred %own;
+         mov.u32 %rank, %cluster_ctarank; xor.b32 %r2, %rank, 1; mov.u64 %g, s; cvta.shared.u64 %g, %g;
+         mapa.u64 %m, %g, %r2; getctarank.u64 %of, %m; cvt.u64.u32 %out, %of;
+         getctarank.u64 %of, %g; mul.wide.u32 %rd2, %of, 10; add.u64 %out, %out, %rd2;
+         isspacep.shared::cluster %p, %m; selp.u64 %rd2, 100, 0, %p; add.u64 %out, %out, %rd2;
+         isspacep.shared::cta %own, %m; selp.u64 %rd2, 1000, 0, %own; add.u64 %out, %out, %rd2;
+         isspacep.shared %own, %g; selp.u64 %rd2, 10000, 0, %own; add.u64 %out, %out, %rd2;
+         mov.pred %p, %is_explicit_cluster; selp.u64 %rd2, 100000, 0, %p; add.u64 %out, %out, %rd2;
+         mov.u32 %r2, %clusterid.x; mad.wide.u32 %out, %r2, 1000000, %out; mov.u32 %r2, %cluster_nctarank; mad.wide.u32 %out, %r2, 10000000, %out;",
+        |b, _| ((b % 4) ^ 1) + 10 * (b % 4) + 110_100 + b / 4 * 1_000_000 + 40_000_000,
+    ),
+    (
+        "an mbarrier that other blocks arrive at, and stores that it waits for",
+        ".shared .u64 data[40]; .shared .b64 b; .reg .b32 %rank, %to, %at, %d; .reg .b64 %v; .reg .pred %first, %over;
+         mov.u32 %r1, %tid.x; setp.eq.u32 %first, %r1, 0;
+         @%first mbarrier.init.shared::cta.b64 [b], 41; fence.mbarrier_init.release.cluster;
+         barrier.cluster.arrive; barrier.cluster.wait;
+         @%first mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [b], 320;
+         mov.u32 %rank, %cluster_ctarank; add.u32 %to, %rank, 3; and.b32 %to, %to, 3;
+         mov.u32 %at, b; mapa.shared::cluster.u32 %at, %at, %to; mov.u32 %d, data; mapa.shared::cluster.u32 %d, %d, %to;
+         shl.b32 %r2, %r1, 3; add.u32 %d, %d, %r2; mad.lo.u32 %r3, %rank, 100, %r1; cvt.u64.u32 %v, %r3;
+         st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u64 [%d], %v, [%at];
+         mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%at];
+         AGAIN: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %over, [b], 0; @!%over bra AGAIN;
+         mov.u32 %d, data; add.u32 %d, %d, %r2; ld.shared.u64 %out, [%d];
+         barrier.cluster.arrive; barrier.cluster.wait;",
+        |b, t| (b + 1) % 4 * 100 + t,
+    ),
+];
+
+#[test]
+fn blocks_of_a_cluster_reach_each_other() {
+    for (what, body, wanted) in CLUSTER_ROWS {
+        let mut machine = Machine::new(Program::new(&format!("{HEAD}{}", entry("k", body))).unwrap());
+        let to = machine.allocate(8 * 320).unwrap();
+        let launch = Launch::new([8, 1, 1], [THREADS, 1, 1]).cluster([4, 1, 1]).arg(to);
+        let report = machine.launch("k", &launch).unwrap();
+        assert!(
+            report.error.is_none() && report.findings.is_empty(),
+            "{what}: {:?} {:?}",
+            report.error,
+            report.findings
+        );
+        let wanted: Vec<u64> = (0..320).map(|i| wanted(i / 40, i % 40)).collect();
+        assert_eq!(machine.download::<u64>(to, 320).unwrap(), wanted, "{what}");
+    }
+    let mut machine = Machine::new(Program::new(&format!("{HEAD}{}", entry("k", ""))).unwrap());
+    let to = machine.allocate(8 * 320).unwrap();
+    for (grid, cluster) in [(6, [4, 1, 1]), (32, [32, 1, 1]), (4, [0, 1, 1])] {
+        let launch = Launch::new([grid, 1, 1], [1, 1, 1]).cluster(cluster).arg(to);
+        let error = machine.launch("k", &launch).unwrap_err();
+        assert!(matches!(error, LaunchError::Extent { what: "cluster", .. }), "{error}");
     }
 }

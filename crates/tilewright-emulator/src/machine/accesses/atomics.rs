@@ -16,7 +16,10 @@ use crate::machine::{
     watch::faults::Faults,
 };
 use crate::memory::{Addresses, lanes};
-use crate::program::instruction::{AtomicOp, AtomicSite, Slot, Space};
+use crate::program::{
+    address,
+    instruction::{AtomicOp, AtomicSite, Slot, Space},
+};
 use crate::ptx_isa::Type;
 
 impl Worker<'_> {
@@ -99,6 +102,11 @@ impl Worker<'_> {
     ) {
         // Races are told per object: lanes of another object are looked at by themselves.
         let mut rest = addresses.mask;
+        if space == Space::Shared {
+            // Those by rank may be of another block.
+            let is_own = |&lane: &usize| address::rank_of(addresses.at[lane]).is_none();
+            rest = lanes(rest).filter(is_own).fold(0, |mask, lane| mask | 1 << lane);
+        }
         while rest != 0 {
             let first = addresses.at[rest.trailing_zeros() as usize];
             let object = match space {

@@ -81,9 +81,20 @@ impl Worker<'_> {
     ) -> Result<*mut u8, Fault> {
         let aligned = at.is_multiple_of(u64::from(align));
         let object = match space {
-            Space::Shared => match team.shared.object(&self.launch.shared, at) {
-                Some(object) => object,
-                None => return Err(Fault::NoObject { space }),
+            Space::Shared => match team.cluster.object(&self.launch.shared, at) {
+                Some((rank, object)) => {
+                    if mode != Mode::Read {
+                        team.cluster.note_written(rank, &self.launch.shared, at, bytes);
+                        if rank == team.rank {
+                            team.take_written();
+                        }
+                    }
+                    object
+                }
+                None => match team.shared.object(&self.launch.shared, at) {
+                    Some(object) => object,
+                    None => return Err(Fault::NoObject { space }),
+                },
             },
             Space::Local => match self.program.locals.find(at) {
                 Some(place) => warp.local.object(self.program, lane, &place, &self.launch.budget),

@@ -14,7 +14,10 @@ use crate::machine::{
     watch::faults::Faults,
 };
 use crate::memory::lanes;
-use crate::program::instruction::{MBARRIER_COUNT, MbarrierKind, MbarrierSite, Space};
+use crate::program::{
+    address,
+    instruction::{MBARRIER_COUNT, MbarrierKind, MbarrierSite, Space},
+};
 
 /// What the word of an mbarrier says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,9 +128,9 @@ impl Worker<'_> {
                     }
                     waits |= !passed;
                     if site.orders && mode == Mode::Update {
-                        team.order.publish(at, warp.index, lane as u32, true);
+                        self.release_at(team, warp, at, lane);
                     } else if site.orders && mode == Mode::Read && passed {
-                        team.order.learn(at, warp.index, lane as u32);
+                        self.acquire_at(team, warp, at, lane);
                     }
                 }
                 Err(misuse) => {
@@ -141,6 +144,26 @@ impl Worker<'_> {
             self.report_misuse(misuse, warp, team, pc, lanes);
         }
         waits
+    }
+
+    /// A lane's arrival publishes what it did before: to its block, or to the block whose mbarrier it is.
+    fn release_at(&self, team: &mut Team, warp: &Warp, at: u64, lane: usize) {
+        match address::rank_of(at) {
+            None => team.order.publish(at, warp.index, lane as u32, true),
+            Some(_) => {
+                team.order.now += 1;
+                team.known.fenced = Some(team.order.now);
+                let place = team.cluster.place_of(at);
+                self.launch.blocks.publish(place, team.number, team.order.now, &team.known);
+            }
+        }
+    }
+
+    /// A lane that has waited knows what those did before that have arrived.
+    fn acquire_at(&self, team: &mut Team, warp: &Warp, at: u64, lane: usize) {
+        team.order.learn(at, warp.index, lane as u32);
+        let place = team.cluster.place_of(address::by_rank(at, team.rank));
+        self.launch.blocks.learn(place, &mut team.known);
     }
 
     fn report_misuse(&mut self, misuse: Misuse, warp: &Warp, team: &Team, pc: u32, lanes: u32) {

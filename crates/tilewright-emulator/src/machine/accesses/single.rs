@@ -5,7 +5,7 @@ use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     watch::faults::Faults,
 };
-use crate::program::instruction::Space;
+use crate::program::{address, instruction::Space};
 
 impl Worker<'_> {
     /// Tells the shadow of shared memory about one lane's access.
@@ -21,6 +21,10 @@ impl Worker<'_> {
         strength: Strength,
         pc: u32,
     ) {
+        if address::rank_of(at).is_some() {
+            // It may be that of another block.
+            return;
+        }
         let Some(object) = team.shared.object(&self.launch.shared, at) else { return };
         let start = object.data as usize - team.shared.data() as usize;
         let Some(mut shadow) = team.shadow.take() else { return };

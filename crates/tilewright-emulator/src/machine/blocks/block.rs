@@ -1,6 +1,9 @@
 //! A block: takes turns among its warps until all have exited.
 
+use std::rc::Rc;
+
 use super::{
+    cluster::Cluster,
     launch::LaunchError,
     team::{BARRIERS, Barrier, Team},
     warp::{State, Warp},
@@ -37,8 +40,8 @@ pub enum Progress {
 }
 
 impl Block {
-    /// Block `number` of a launch.
-    pub fn new(launch: &Launch<'_>, index: [u32; 3], number: u32) -> Self {
+    /// Block `number` of a launch, which has this rank in its cluster.
+    pub fn new(launch: &Launch<'_>, index: [u32; 3], number: u32, rank: u32, cluster: Rc<Cluster>) -> Self {
         let threads = launch.block.iter().product::<u32>();
         let entry = launch.entry;
         let start = entry.start.unwrap_or(0);
@@ -54,6 +57,9 @@ impl Block {
         let team = Team {
             number,
             index,
+            rank,
+            cluster,
+            cluster_phase: 0,
             shared: SharedMemory::new(launch.shared.bytes),
             barriers: vec![Barrier::default(); BARRIERS],
             live: threads,

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::{
-    block::{Block, Progress},
+    block::Progress,
+    cluster::Group,
     worker::{Launch, Worker},
 };
 use crate::check::{Collector, Finding, Severity};
@@ -260,19 +261,20 @@ const TURN: i64 = 1 << 26;
 
 /// Executes all blocks of a launch.
 pub fn run(launch: &Launch<'_>, policy: BlockOrderPolicy, workers: usize) -> Report {
-    let blocks = launch.grid.iter().product::<u32>();
-    let resident = launch.resident;
+    let size = launch.cluster.iter().product::<u32>().max(1);
+    let groups = launch.grid.iter().product::<u32>() / size;
+    let resident = (launch.resident / size as usize).max(1);
     let turn = if policy == BlockOrderPolicy::Cooperative { 1 << 16 } else { TURN };
     let next = AtomicU32::new(0);
     let host_isa = HostIsa::detect();
     let mut results: Vec<Option<Outcome>> = (0..workers).map(|_| None).collect();
     if workers == 1 {
-        results[0] = Some(work(launch, host_isa, &next, blocks, resident, turn));
+        results[0] = Some(work(launch, host_isa, &next, groups, resident, turn));
     } else {
         rayon::scope(|scope| {
             for result in &mut results {
                 let next = &next;
-                scope.spawn(move |_| *result = Some(work(launch, host_isa, next, blocks, resident, turn)));
+                scope.spawn(move |_| *result = Some(work(launch, host_isa, next, groups, resident, turn)));
             }
         });
     }
@@ -308,7 +310,7 @@ fn work(
     launch: &Launch<'_>,
     host_isa: HostIsa,
     next: &AtomicU32,
-    blocks: u32,
+    groups: u32,
     resident: usize,
     turn: i64,
 ) -> Outcome {
@@ -318,21 +320,21 @@ fn work(
     loop {
         if queue.len() < resident {
             let number = next.fetch_add(1, Relaxed);
-            if number < blocks {
-                let index = worker.naming().block_index(number);
-                queue.push_front(Block::new(launch, index, number));
+            if number < groups {
+                queue.push_front(Group::new(launch, number));
             } else {
                 // The counter stays where it is for a grid of 2^32 - 1 blocks too.
                 next.fetch_sub(1, Relaxed);
             }
         }
-        let Some(mut block) = queue.pop_front() else { break };
-        let progress = block.run(&mut worker, turn);
+        let Some(mut group) = queue.pop_front() else { break };
+        let progress = group.run(&mut worker, turn);
         let steps = worker.tell_steps();
         if worker.error.is_none() {
-            let is_last = progress == Progress::Done && queue.is_empty() && next.load(Relaxed) >= blocks;
+            let is_last = progress == Progress::Done && queue.is_empty() && next.load(Relaxed) >= groups;
             worker.error = launch.cut_off(steps, is_last);
-            std::iter::once(&block).chain(&queue).for_each(|block| block.unfinished(&mut worker));
+            let rest = std::iter::once(&group).chain(&queue).flat_map(Group::blocks);
+            rest.for_each(|block| block.unfinished(&mut worker));
         }
         if worker.error.is_some() || progress == Progress::Failed {
             launch.failed.store(true, Relaxed);
@@ -341,11 +343,11 @@ fn work(
             break;
         }
         match progress {
-            Progress::More => queue.push_back(block),
+            Progress::More => queue.push_back(group),
             Progress::Done => {
-                launch.budget.give(Use::Calls, block.deep_bytes(launch.program));
+                launch.budget.give(Use::Calls, group.deep_bytes(launch.program));
                 if let Some(block_done) = launch.watch.block_done {
-                    block_done();
+                    group.blocks().iter().for_each(|_| block_done());
                 }
             }
             Progress::Failed => {}

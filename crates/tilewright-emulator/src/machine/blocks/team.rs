@@ -1,5 +1,8 @@
 //! What the warps of a block share.
 
+use std::rc::Rc;
+
+use super::cluster::Cluster;
 use crate::check::{Known, Order, SharedShadow};
 use crate::machine::watch::contests::Contests;
 use crate::memory::SharedMemory;
@@ -46,6 +49,12 @@ pub struct Team {
     pub number: u32,
     /// Block index.
     pub index: [u32; 3],
+    /// The rank in its cluster.
+    pub rank: u32,
+    /// What the blocks of the cluster share.
+    pub cluster: Rc<Cluster>,
+    /// The last phase of the cluster's barrier that this block knows the end of.
+    pub cluster_phase: u32,
     /// Storage of shared variables.
     pub shared: SharedMemory,
     /// Barriers by number.
@@ -68,5 +77,6 @@ impl Team {
     /// Lanes have exited.
     pub fn exited(&mut self, mask: u32) {
         self.live -= mask.count_ones();
+        self.cluster.exited(mask.count_ones());
     }
 }

@@ -73,6 +73,8 @@ pub struct Warp {
     pub local: crate::machine::accesses::local::LocalMemory,
     /// Carry flags.
     pub carry: u32,
+    /// By lane: the phase of the cluster's barrier in which it has arrived last.
+    pub cluster_phases: [u32; 32],
     /// The executing path, when it has stopped, and all others.
     pub paths: Vec<Path>,
     joins: Vec<Join>,
@@ -92,6 +94,7 @@ impl Warp {
             registers: vec![Line::ZERO; register_bytes.div_ceil(64) as usize],
             local: Default::default(),
             carry: 0,
+            cluster_phases: [0; 32],
             paths: vec![path],
             joins: Vec::new(),
             free: Vec::new(),

@@ -32,6 +32,10 @@ pub struct Launch<'a> {
     pub entry: &'a Function,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Blocks of a cluster along x, y and z.
+    pub cluster: [u32; 3],
+    /// Whether clusters were asked for.
+    pub explicit_cluster: bool,
     /// The parameter block.
     pub params: Vec<u8>,
     pub shared: SharedLayout,
@@ -267,7 +271,7 @@ impl<'a> Worker<'a> {
     }
 
     /// `isspacep`.
-    pub fn is_space(&self, index: u32, frame: Frame, mask: u32) {
+    pub fn is_space(&self, index: u32, rank: u32, frame: Frame, mask: u32) {
         use crate::program::instruction::Space;
         let site = &self.program.sites.spaces[index as usize];
         let addresses = frame.row(site.address);
@@ -275,7 +279,10 @@ impl<'a> Worker<'a> {
         for (lane, &at) in addresses.iter().enumerate() {
             let memory = self.launch.memory;
             let is = match site.space {
-                Space::Shared => window(at) == address::SHARED_WINDOW,
+                Space::Shared if site.of_cluster => window(at) == address::SHARED_WINDOW,
+                Space::Shared => {
+                    window(at) == address::SHARED_WINDOW && address::rank_of(at).is_none_or(|of| of == rank)
+                }
                 Space::Local => window(at) == address::LOCAL_WINDOW,
                 Space::Param => window(at) == address::PARAM_WINDOW,
                 Space::Const => memory.region(at).is_some() && !memory.is_global(at),

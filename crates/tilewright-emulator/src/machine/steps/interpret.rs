@@ -1,6 +1,9 @@
 //! The loop over instructions.
 
-use super::branches::{diverge, diverge_many, indexed};
+use super::{
+    branches::{diverge, diverge_many, indexed},
+    rare::Next,
+};
 use crate::check::Mode;
 use crate::machine::{
     blocks::{
@@ -355,10 +358,26 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     stop!(Stop::Failed);
                 }
                 Op::Rare(rare) => {
-                    if worker.rare(rare, warp, team, frame, inst, mask, &path) {
-                        // The next basic block is left to others: who waits is to see what they do.
-                        saved += fuel + 1;
-                        fuel = -1;
+                    match worker.rare(rare, warp, team, frame, inst, mask, &path) {
+                        Next::On => {}
+                        Next::Later => {
+                            // The next basic block is left to others: who waits is to see what they do.
+                            saved += fuel + 1;
+                            fuel = -1;
+                        }
+                        Next::Again => {
+                            // So that a wait without end is noticed.
+                            fuel -= 1;
+                            let rest = path.mask & !mask;
+                            let others = warp.paths.iter().any(|path| path.state == State::Ready);
+                            warp.paths.insert(0, Path { mask, ..path });
+                            if rest != 0 {
+                                warp.paths.push(Path { mask: rest, pc: path.pc + 1, ..path });
+                            } else if !others {
+                                warp.release_joins();
+                            }
+                            stop!(Stop::Fuel);
+                        }
                     }
                 }
             }

@@ -11,8 +11,19 @@ use crate::machine::{
 };
 use crate::program::instruction::{Inst, Rare};
 
+/// How a path goes on behind an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// With the next instruction.
+    On,
+    /// With the next instruction, and it has nothing to do until others have done something.
+    Later,
+    /// With the same instruction, when others have done something.
+    Again,
+}
+
 impl Worker<'_> {
-    /// Executes what is too rare for the loop. Returns whether there is nothing to do until others have done something.
+    /// Executes what is too rare for the loop. Returns how the path goes on.
     #[inline(never)]
     #[allow(clippy::too_many_arguments, reason = "an instruction has this many sides")]
     pub fn rare(
@@ -24,7 +35,7 @@ impl Worker<'_> {
         inst: &Inst,
         mask: u32,
         path: &Path,
-    ) -> bool {
+    ) -> Next {
         let sites = &self.program.sites;
         let index = inst.aux as usize;
         let pc = path.pc;
@@ -58,9 +69,28 @@ impl Worker<'_> {
                 // SAFETY: the destination is a row of 32-bit values.
                 unsafe { vector::splat::<u32>(frame.target(inst.dst), mask, mask) }
             }
-            Rare::IsSpace => self.is_space(inst.aux, frame, mask),
-            Rare::Mbarrier => return self.mbarrier(warp, team, frame, inst.aux, mask, pc),
+            Rare::IsSpace => self.is_space(inst.aux, team.rank, frame, mask),
+            Rare::Mbarrier => {
+                if self.mbarrier(warp, team, frame, inst.aux, mask, pc) {
+                    return Next::Later;
+                }
+            }
+            Rare::ClusterArrive => {
+                let blocks = &self.launch.blocks;
+                let number = team.number;
+                let phase = team.arrive_at_cluster(mask.count_ones(), &mut |place, stamp, known| {
+                    blocks.publish(place, number, stamp, known);
+                });
+                crate::memory::lanes(mask).for_each(|lane| warp.cluster_phases[lane] = phase);
+            }
+            Rare::ClusterWait => {
+                let blocks = &self.launch.blocks;
+                let phase = warp.cluster_phases[mask.trailing_zeros() as usize & 31];
+                if !team.is_over_in_cluster(phase, &mut |place, known| blocks.learn(place, known)) {
+                    return Next::Again;
+                }
+            }
         }
-        false
+        Next::On
     }
 }

@@ -143,6 +143,7 @@ impl Rare {
             Rare::IsSpace => Class::Space,
             Rare::Mbarrier => Class::Mbarrier,
             Rare::CommitGroup | Rare::WaitGroup | Rare::Fence | Rare::ActiveMask => Class::Plain,
+            Rare::ClusterArrive | Rare::ClusterWait => Class::Plain,
         }
     }
 }

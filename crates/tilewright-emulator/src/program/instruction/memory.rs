@@ -229,6 +229,8 @@ pub enum TextureRef {
 pub struct SpaceSite {
     /// The asked space.
     pub space: Space,
+    /// Whether shared memory of other blocks of the cluster counts.
+    pub of_cluster: bool,
     /// The address.
     pub address: Slot,
     /// The answer.

@@ -46,6 +46,14 @@ pub enum Special {
     /// The address of what a cooperative launch gives its blocks to meet at, its low and its high half.
     GridWorkspace,
     GridWorkspaceHigh,
+    /// Of the cluster in the grid, and of the block in the cluster.
+    ClusterId(u8),
+    ClusterCount(u8),
+    ClusterCtaid(u8),
+    ClusterNctaid(u8),
+    ClusterCtarank,
+    ClusterNctarank,
+    IsExplicitCluster,
 }
 
 /// What a decoded instruction does. Types are part of the variant where the loop over the lanes depends on them.
@@ -201,6 +209,9 @@ pub enum Rare {
     IsSpace,
     /// `mbarrier`: site `aux`.
     Mbarrier,
+    /// `barrier.cluster`.
+    ClusterArrive,
+    ClusterWait,
 }
 
 impl From<Rare> for Op {

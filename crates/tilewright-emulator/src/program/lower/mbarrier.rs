@@ -71,7 +71,7 @@ impl<'a> Lowerer<'a, '_> {
         self.push_mbarrier(split, target, MbarrierKind::Copies { counts }, None, None, false)
     }
 
-    fn push_mbarrier(
+    pub fn push_mbarrier(
         &mut self,
         split: &Split<'a>,
         target: Target,

@@ -55,6 +55,8 @@ impl<'a> Lowerer<'a, '_> {
                 self.atomic(split, &with_sink)
             }
             "cvta" => self.cvta(split, operands),
+            "mapa" => self.mapa(split, operands),
+            "getctarank" => self.rank_of(split, operands),
             "isspacep" => self.isspacep(split, operands),
             "cp" => self.copy_async(split, operands),
             // Hints: nothing to compute.
@@ -126,8 +128,9 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn store(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        if split.has(Modifier::Async) || split.has(Modifier::Bulk) {
-            return unsupported("asynchronous stores are not supported");
+        if split.has(Modifier::Async) {
+            return self
+                .asynchronous(split, operands, |lowerer, split, operands| lowerer.store(split, operands));
         }
         let (Some(ty), [to, from, ..]) = (split.ty(0).map(element_type), operands) else {
             return unsupported("a type, an address and a register are expected");
@@ -157,7 +160,8 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("a type, an address and a value are expected");
         };
         if split.has(Modifier::Async) {
-            return unsupported("asynchronous reductions are not supported");
+            return self
+                .asynchronous(split, operands, |lowerer, split, operands| lowerer.atomic(split, operands));
         }
         let register = element_type(ty);
         width_of(register)?;
@@ -243,7 +247,8 @@ impl<'a> Lowerer<'a, '_> {
         };
         let address = self.source(from, Type::U64)?;
         let Some(destination) = self.destination(to, Type::Pred)? else { return Ok(()) };
-        self.sites.spaces.push(SpaceSite { space, address, dst: destination.slot });
+        let of_cluster = split.has(Modifier::SharedCluster);
+        self.sites.spaces.push(SpaceSite { space, of_cluster, address, dst: destination.slot });
         self.push(Rare::IsSpace, self.sites.spaces.len() as u32 - 1);
         Ok(())
     }

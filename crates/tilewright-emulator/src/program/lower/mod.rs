@@ -1,6 +1,7 @@
 //! From the statements of a function to instructions over virtual registers.
 
 mod arithmetic;
+mod cluster;
 mod control;
 mod declare;
 mod hot;
@@ -140,6 +141,9 @@ pub fn info(function: &ast::Function<'_>) -> Function {
         callees: Vec::new(),
         fault: None,
         required_threads: numbers("reqntid").map(triple),
+        required_cluster: numbers("reqnctapercluster")
+            .map(triple)
+            .map(|cluster| cluster.map(|n| n.min(u64::from(u32::MAX)) as u32)),
         max_threads: numbers("maxntid").map(|n| n.iter().fold(1u64, |product, &n| product.saturating_mul(n))),
     }
 }

@@ -137,7 +137,15 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A special register of type `own` as an operand of type `ty`.
     fn read_special(&mut self, special: Special, own: Type, ty: Type) -> Lowering<Slot> {
-        let slot = self.temporary(width_of(own)?);
+        let width = width_of(own)?;
+        if width == Width::Predicate {
+            let (word, slot) = (self.read_special(special, Type::U32, Type::U32)?, self.temporary(width));
+            let zero = self.constants.slot(Width::Word, 0);
+            let inst = self.push(Op::SetpU32(Compare::Ne), 0);
+            (inst.dst, inst.a, inst.b) = (slot.place, word.place, zero.place);
+            return self.fitted(Register { slot, bits: 1 }, ty);
+        }
+        let slot = self.temporary(width);
         self.push(Op::Read(special), u32::from(slot.width == Width::Double)).dst = slot.place;
         self.fitted(Register { slot, bits: own.bits() }, ty)
     }

@@ -25,11 +25,10 @@ const VECTORS: &[Vector] = &[
     ("ntid", |axis| Value(Special::Ntid(axis), Type::U32)),
     ("ctaid", |axis| Value(Special::Ctaid(axis), Type::U32)),
     ("nctaid", |axis| Value(Special::Nctaid(axis), Type::U32)),
-    // Every block is a cluster of its own here.
-    ("clusterid", |axis| Value(Special::Ctaid(axis), Type::U32)),
-    ("nclusterid", |axis| Value(Special::Nctaid(axis), Type::U32)),
-    ("cluster_ctaid", |_| Constant(0, Type::U32)),
-    ("cluster_nctaid", |_| Constant(1, Type::U32)),
+    ("clusterid", |axis| Value(Special::ClusterId(axis), Type::U32)),
+    ("nclusterid", |axis| Value(Special::ClusterCount(axis), Type::U32)),
+    ("cluster_ctaid", |axis| Value(Special::ClusterCtaid(axis), Type::U32)),
+    ("cluster_nctaid", |axis| Value(Special::ClusterNctaid(axis), Type::U32)),
 ];
 
 const COUNTERS: Reading = Missing("the emulator has no performance monitors");
@@ -43,9 +42,9 @@ const SINGLE: &[(&str, Reading)] = &[
     ("smid", Value(Special::Smid, Type::U32)),
     ("nsmid", Value(Special::Nsmid, Type::U32)),
     ("gridid", Value(Special::Gridid, Type::U64)),
-    ("is_explicit_cluster", Constant(0, Type::Pred)),
-    ("cluster_ctarank", Constant(0, Type::U32)),
-    ("cluster_nctarank", Constant(1, Type::U32)),
+    ("is_explicit_cluster", Value(Special::IsExplicitCluster, Type::Pred)),
+    ("cluster_ctarank", Value(Special::ClusterCtarank, Type::U32)),
+    ("cluster_nctarank", Value(Special::ClusterNctarank, Type::U32)),
     ("lanemask_eq", Value(Special::LanemaskEq, Type::U32)),
     ("lanemask_le", Value(Special::LanemaskLe, Type::U32)),
     ("lanemask_lt", Value(Special::LanemaskLt, Type::U32)),

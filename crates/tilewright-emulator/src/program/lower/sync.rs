@@ -12,12 +12,9 @@ impl<'a> Lowerer<'a, '_> {
         match split.base {
             "bar" | "barrier" if split.has(Modifier::Warp) => self.warp_sync(operands),
             "bar" | "barrier" if split.has(Modifier::Cluster) => {
-                // Every block is a cluster of its own here.
-                if split.has(Modifier::Arrive) {
-                    self.push(Rare::Fence, 0);
-                    return Ok(());
-                }
-                self.barrier(split, &[Operand::Immediate(Immediate::Int(0))])
+                let is_arrival = split.has(Modifier::Arrive);
+                self.push(if is_arrival { Rare::ClusterArrive } else { Rare::ClusterWait }, 0);
+                Ok(())
             }
             "bar" | "barrier" => self.barrier(split, operands),
             "membar" | "fence" => {

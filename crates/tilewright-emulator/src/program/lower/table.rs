@@ -1,7 +1,7 @@
 //! Which opcode belongs to which part of the lowering, and the shapes of arithmetic instructions.
 
 use crate::program::opcode::Split;
-use crate::ptx_isa::Opcode;
+use crate::ptx_isa::{Modifier, Opcode};
 
 /// The parts of the lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Family {
 pub fn family(split: &Split<'_>) -> Family {
     match split.base {
         "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "prefetch" | "prefetchu" | "cp"
-        | "discard" | "applypriority" | "createpolicy" => Family::Memory,
+        | "discard" | "applypriority" | "createpolicy" | "mapa" | "getctarank" => Family::Memory,
         "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent"
         | "setmaxnreg" | "griddepcontrol" => Family::Control,
         "bar" | "barrier" | "mbarrier" | "membar" | "fence" | "shfl" | "vote" | "match" | "redux"
@@ -38,14 +38,17 @@ pub fn family(split: &Split<'_>) -> Family {
     }
 }
 
-/// Whether an instruction changes nothing but what stays in caches: its modifiers have nothing to say to the emulator.
+/// Whether an instruction changes nothing but what stays in caches, or is a fence, which is as strong as any here: modifiers that are not known have
+/// nothing to say to the emulator.
 pub fn is_hint(split: &Split<'_>) -> bool {
-    matches!(split.base, "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy")
+    matches!(split.base, "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy" | "fence")
 }
 
 /// Whether an instruction is one of a barrier in memory, whose modifiers are looked at where it is lowered.
 pub fn is_of_mbarrier(split: &Split<'_>) -> bool {
-    split.base == "mbarrier" || split.text.starts_with("cp.async.mbarrier.arrive")
+    split.base == "mbarrier"
+        || split.text.starts_with("cp.async.mbarrier.arrive")
+        || matches!(split.base, "st" | "red") && split.has(Modifier::Async)
 }
 
 /// Opcodes of the scalar semantics and how many sources they have.
