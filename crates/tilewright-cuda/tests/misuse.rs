@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 use tilewright_core::{DType, DynMatrix, Joining, Layout, Matrix, Problem, SemiringId, Value};
 use tilewright_cuda::{
-    CodeArgument, CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DynDeviceMatrix,
-    Engine, Origin, Pace, Prepared, Repetitions,
+    CodeArgument, CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DeviceProduct,
+    DynDeviceMatrix, Engine, Origin, Pace, Prepared, Repetitions,
 };
 use tilewright_kernels::{Alignment, Batch, Form, Request, find};
 
@@ -240,6 +240,45 @@ fn memory_that_there_is_not() {
     }
     drop(held);
     engine.zeros::<f32>(Layout::row_major(257, 512)).expect("there is room now");
+}
+
+#[test]
+fn memory_of_another_library_is_used_where_it_lies_and_left_to_its_owner() {
+    let (engine, other) = (engine(), engine());
+    let [a, b, c] = matrices(&engine);
+    let place = |matrix: &DeviceMatrix<f32>| (matrix.layout(), matrix.address());
+    let foreign = |engine: &Engine, (layout, address), elements: isize| {
+        // SAFETY: the matrices live until the end of the test.
+        unsafe { engine.foreign(DType::F32, layout, address, 0..elements) }
+    };
+    let of = |matrix| foreign(&engine, place(matrix), (matrix.rows() * matrix.cols()) as isize);
+    let mut target = of(&c).expect("its own");
+    // SAFETY: every context has these two streams.
+    unsafe { engine.wait_for(1).and_then(|()| engine.wait_for(2)).expect("default streams") };
+    let product = DeviceProduct::new(SemiringId::PlusTimes);
+    // A kernel that is loaded takes some memory for good.
+    drop(engine.multiply(&product, &a, &b, &mut target).expect("computed"));
+    let before = engine.memory().expect("it is asked").0;
+    let (left, right) = (of(&a).expect("its own"), of(&b).expect("its own"));
+    drop(engine.multiply(&product, &left, &right, &mut target).expect("computed"));
+    // SAFETY: as above.
+    unsafe { engine.let_wait(1).expect("the default stream") };
+    drop((left, right, target));
+    assert_eq!(engine.memory().expect("it is asked").0, before, "nothing was allocated or freed");
+    assert!(c.to_matrix().expect("read").as_slice().iter().all(|&x| x == 2.0 * K as f32));
+
+    assert_eq!(engine.device_of(a.address()).expect("asked"), Some(engine.device().ordinal));
+    let elements = (M * K) as isize;
+    for (refused, code) in [
+        (foreign(&other, place(&a), elements), "unsupported"),
+        (foreign(&engine, (a.layout(), 0xdead_0000), elements), "unsupported"),
+        (foreign(&engine, place(&a), elements - 1), "out-of-bounds"),
+        (foreign(&engine, (Layout::strided(M, K, -1, 1), a.address()), elements), "out-of-bounds"),
+    ] {
+        assert_eq!(refused.expect_err("not its memory").code(), code);
+    }
+    // SAFETY: the driver knows no such stream, and says so.
+    assert_eq!(unsafe { engine.wait_for(12345) }.expect_err("no stream").code(), "device");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::stream::Stream;
 use super::transfer::{Transfer, transfer};
 use super::view::DeviceRef;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tilewright_core::{DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Layout, MatMut, Matrix};
@@ -72,6 +72,26 @@ impl DynDeviceMatrix {
         Ok(Self { memory, dtype, layout, origin: low.unsigned_abs() })
     }
 
+    /// Somebody else's memory: `elements` are those that are reached, counted from element (0, 0), which has this address.
+    ///
+    /// # Safety
+    /// As [`DeviceMemory::foreign`], for these elements; they are values of the type.
+    pub(crate) unsafe fn foreign(
+        stream: &Arc<Stream>,
+        (dtype, layout): (DType, Layout),
+        address: u64,
+        elements: Range<isize>,
+    ) -> Result<Self, Error> {
+        let origin = elements.start.min(0).unsigned_abs();
+        let count = origin + elements.end.max(0).unsigned_abs();
+        layout.check_bounds(count, origin)?;
+        let size = dtype.size();
+        let start = address.wrapping_sub((origin * size) as u64);
+        // SAFETY: the caller's promise.
+        let memory = unsafe { DeviceMemory::foreign(stream, start, count * size) };
+        Ok(Self { memory, dtype, layout, origin })
+    }
+
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype
@@ -102,8 +122,8 @@ impl DynDeviceMatrix {
         self.origin
     }
 
-    /// The address of element (0, 0) on the device; meaningless when the matrix is empty.
-    pub(crate) fn address(&self) -> u64 {
+    /// The address of element (0, 0) on the device, for other libraries that work there; meaningless when the matrix is empty.
+    pub fn address(&self) -> u64 {
         DeviceRef::from(self).address()
     }
 

@@ -13,6 +13,14 @@ pub(crate) struct DeviceMemory {
     stream: Arc<Stream>,
     address: ffi::Address,
     bytes: usize,
+    owner: Owner,
+}
+
+/// Who frees memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    This,
+    Another,
 }
 
 impl DeviceMemory {
@@ -35,7 +43,15 @@ impl DeviceMemory {
                 }
             }
         }
-        Ok(Self { stream: Arc::clone(stream), address, bytes })
+        Ok(Self { stream: Arc::clone(stream), address, bytes, owner: Owner::This })
+    }
+
+    /// Memory that somebody else has allocated, and frees.
+    ///
+    /// # Safety
+    /// `bytes` bytes from the address on are memory that work in this stream can reach, as long as this lives and such work runs.
+    pub(crate) unsafe fn foreign(stream: &Arc<Stream>, address: ffi::Address, bytes: usize) -> Self {
+        Self { stream: Arc::clone(stream), address, bytes, owner: Owner::Another }
     }
 
     /// Where it begins; 0 when it is empty.
@@ -189,7 +205,7 @@ pub(crate) enum Direction {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        if self.address == 0 {
+        if self.address == 0 || self.owner == Owner::Another {
             return;
         }
         // Work in the stream may still use it.

@@ -29,4 +29,4 @@ pub(crate) use fake::{healthy as fake_stream, info as fake_info};
 pub(crate) use context::Context;
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Extent, Function, Module, Texture};
-pub(crate) use stream::{Event, Stream};
+pub(crate) use stream::{Event, Order, Stream};

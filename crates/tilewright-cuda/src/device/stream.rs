@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use crate::ffi::driver as ffi;
+use std::ffi::c_uint;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_core::Error;
@@ -61,6 +62,34 @@ impl Drop for Stream {
     }
 }
 
+impl Stream {
+    /// Lets what is put into one of two streams from now on wait for what is in the other one now; one of them is this, the other one is somebody else's.
+    ///
+    /// # Safety
+    /// The other one is a stream of this context, or a handle that stands for a default stream.
+    pub(crate) unsafe fn order(self: &Arc<Self>, other: ffi::Stream, order: Order) -> Result<(), Error> {
+        let (first, then) = match order {
+            Order::AfterOther => (other, self.handle),
+            Order::BeforeOther => (self.handle, other),
+        };
+        let mark = Event::with_flags(self, ffi::EVENT_WITHOUT_TIME)?;
+        let entered = self.context.enter()?;
+        // SAFETY: the event lives, and the caller vouches for the stream.
+        let code = unsafe { (entered.functions.cuEventRecord)(mark.handle, first) };
+        self.context.check(code, || "recording an event in a stream of another library".into())?;
+        // SAFETY: as above; the driver keeps the event until it has happened.
+        let code = unsafe { (entered.functions.cuStreamWaitEvent)(then, mark.handle, 0) };
+        self.context.check(code, || "joining streams".into())
+    }
+}
+
+/// Which of two streams waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    AfterOther,
+    BeforeOther,
+}
+
 /// A point in a stream whose time is taken by the device.
 #[derive(Debug)]
 pub(crate) struct Event {
@@ -69,11 +98,16 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// One that takes the time.
     pub(crate) fn new(stream: &Arc<Stream>) -> Result<Self, Error> {
+        Self::with_flags(stream, 0)
+    }
+
+    fn with_flags(stream: &Arc<Stream>, flags: c_uint) -> Result<Self, Error> {
         let (context, mut handle) = (&stream.context, ptr::null_mut());
         let entered = context.enter()?;
-        // SAFETY: the pointer is valid for a write; 0 are the default flags, with timing.
-        let code = unsafe { (entered.functions.cuEventCreate)(&mut handle, 0) };
+        // SAFETY: the pointer is valid for a write.
+        let code = unsafe { (entered.functions.cuEventCreate)(&mut handle, flags) };
         context.check(code, || "creating an event".into())?;
         Ok(Self { stream: Arc::clone(stream), handle })
     }

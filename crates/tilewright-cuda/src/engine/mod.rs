@@ -6,6 +6,7 @@ mod compile;
 #[cfg(test)]
 mod every_tile;
 mod fit;
+mod foreign;
 mod in_place;
 mod loaded;
 mod multiply;

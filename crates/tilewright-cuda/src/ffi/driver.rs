@@ -23,6 +23,13 @@ pub(crate) type LaunchAttribute = sys::CUlaunchAttribute;
 
 pub(crate) const OUT_OF_MEMORY: Code = sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as Code;
 pub(crate) const NO_DEVICE: Code = sys::CUresult::CUDA_ERROR_NO_DEVICE as Code;
+pub(crate) const EVENT_WITHOUT_TIME: c_uint = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as c_uint;
+/// Of an address: the number of its device.
+pub(crate) const POINTER_DEVICE_ORDINAL: c_int =
+    sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL as c_int;
+/// Of an address: where its memory is.
+pub(crate) const POINTER_MEMORY_TYPE: c_int =
+    sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE as c_int;
 pub(crate) const STREAM_NON_BLOCKING: c_uint = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
 pub(crate) const HOST_ALLOCATION_PORTABLE: c_uint = sys::CU_MEMHOSTALLOC_PORTABLE;
 pub(crate) const HOST: sys::CUmemorytype = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
@@ -147,6 +154,7 @@ super::functions! {
         cuMemGetInfo_v2: fn(*mut usize, *mut usize) -> Code;
         cuMemAlloc_v2: fn(*mut Address, usize) -> Code;
         cuMemFree_v2: fn(Address) -> Code;
+        cuPointerGetAttribute: fn(*mut c_void, c_int, Address) -> Code;
         cuMemHostAlloc: fn(*mut *mut c_void, usize, c_uint) -> Code;
         cuMemFreeHost: fn(*mut c_void) -> Code;
         cuMemcpyHtoDAsync_v2: fn(Address, *const c_void, usize, Stream) -> Code;
@@ -155,6 +163,7 @@ super::functions! {
         cuMemsetD8Async: fn(Address, u8, usize, Stream) -> Code;
         cuStreamCreate: fn(*mut Stream, c_uint) -> Code;
         cuStreamSynchronize: fn(Stream) -> Code;
+        cuStreamWaitEvent: fn(Stream, Event, c_uint) -> Code;
         cuStreamDestroy_v2: fn(Stream) -> Code;
         cuEventCreate: fn(*mut Event, c_uint) -> Code;
         cuEventRecord: fn(Event, Stream) -> Code;
