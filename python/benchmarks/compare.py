@@ -6,9 +6,11 @@ Competitors take turns with pauses between, and the median of their times counts
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -111,11 +113,29 @@ def startup() -> None:
     print(f"import: {(run('import tilewright') - alone) * 1e3:.0f} ms beyond Python's own {alone * 1e3:.0f} ms")
 
 
+def install(wheel: str) -> None:
+    """From a wheel to the first result, where NumPy is installed."""
+    program = "import numpy, tilewright; a = numpy.ones((100, 100)); tilewright.matmul(a, a)"
+    times = []
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as folder:
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--target", folder, wheel], check=True)
+            installed = time.perf_counter()
+            subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONPATH": folder})
+            times.append((time.perf_counter() - begin, installed - begin))
+    total, alone = min(times)
+    print(f"from a wheel to the first result: {total:.2f} s, of which pip takes {alone:.2f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=[64, 128, 256, 512, 1024, 2048])
     parser.add_argument("--vertices", type=int, default=2048)
+    parser.add_argument("--wheel", help="also how long a wheel takes to its first result")
     options = parser.parse_args()
+    if options.wheel:
+        install(options.wheel)
     overhead()
     startup()
     products(options.sizes)

@@ -2,18 +2,19 @@
 
 use crate::{
     buffer::Buffer,
-    dlpack, dtype,
+    cuda_array, dlpack, dtype,
     errors::{exception, refuse},
     numpy,
+    on_gpu::Gpu,
 };
 use dlpark::python::ImportedDlpack;
 use pyo3::{intern, prelude::*};
 use std::ptr::NonNull;
 use tilewright::DType;
 
-/// An array on this processor: nothing is copied, and the memory stays as long as this.
+/// An array: nothing is copied, and the memory stays as long as this.
 pub struct Array {
-    /// The first element; dangling where there is none.
+    /// The first element; dangling where there is none. Not an address of this processor where the array is on a GPU.
     pub first: NonNull<u8>,
     pub dtype: DType,
     /// The extents of the dimensions.
@@ -21,8 +22,23 @@ pub struct Array {
     /// In elements; 1 for a dimension with fewer than two.
     pub strides: Vec<isize>,
     pub is_read_only: bool,
+    /// `None` on this processor.
+    pub gpu: Option<Gpu>,
     pub library: Library,
     _memory: Memory,
+}
+
+/// An array, and the object that it is of.
+pub struct Held<'py> {
+    pub object: Bound<'py, PyAny>,
+    pub array: Array,
+}
+
+impl<'py> Held<'py> {
+    /// An array of any library, on this processor or on a GPU.
+    pub fn anywhere(what: &str, object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self { object: object.clone(), array: Array::anywhere(what, object)? })
+    }
 }
 
 /// Whose array it is, which is whose the result becomes.
@@ -40,6 +56,7 @@ pub enum Library {
 pub enum Memory {
     Buffer(Buffer),
     Dlpack(ImportedDlpack),
+    Object(Py<PyAny>),
 }
 
 /// Where elements lie, before it is looked at.
@@ -49,11 +66,22 @@ pub struct Placed {
     pub shape: Vec<usize>,
     pub byte_strides: Vec<isize>,
     pub is_read_only: bool,
+    pub gpu: Option<Gpu>,
 }
 
 impl Array {
-    /// An array of any library, called `what` in messages.
+    /// An array of any library on this processor, called `what` in messages.
     pub fn of(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let array = Self::anywhere(what, object)?;
+        if array.gpu.is_some() {
+            let message = format!("{what} is on a GPU, not in this processor's memory");
+            return refuse(object.py(), "unsupported", &message, dlpack::MOVE_IT_HERE);
+        }
+        Ok(array)
+    }
+
+    /// An array of any library, on this processor or on a GPU.
+    pub fn anywhere(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if numpy::is_array(object) {
             return numpy::array(what, object);
         }
@@ -69,6 +97,9 @@ impl Array {
             };
             return Self::of_buffer(what, buffer, dtype, Library::Memory);
         }
+        if object.hasattr(intern!(object.py(), "__cuda_array_interface__"))? {
+            return cuda_array::array(what, object);
+        }
         Err(no_array(what, object))
     }
 
@@ -80,13 +111,14 @@ impl Array {
             shape: buffer.shape().iter().map(|extent| extent.unsigned_abs()).collect(),
             byte_strides: buffer.strides().to_vec(),
             is_read_only: buffer.is_read_only(),
+            gpu: None,
         };
         Self::new(what, placed, library, Memory::Buffer(buffer))
     }
 
     /// The array that `memory` keeps, where products can read it.
     pub fn new(what: &str, placed: Placed, library: Library, memory: Memory) -> PyResult<Self> {
-        let Placed { address, dtype, shape, byte_strides, is_read_only } = placed;
+        let Placed { address, dtype, shape, byte_strides, is_read_only, gpu } = placed;
         let size = dtype.size() as isize;
         let is_empty = shape.contains(&0);
         let is_apart = |(&extent, &stride): (&usize, &isize)| extent > 1 && stride % size != 0;
@@ -102,12 +134,13 @@ impl Array {
         let strides = shape.iter().zip(&byte_strides);
         let strides = strides.map(|(&extent, &stride)| if extent > 1 { stride / size } else { 1 }).collect();
         let first = NonNull::new(address).filter(|_| !is_empty).unwrap_or(DANGLING);
-        Ok(Self { first, dtype, shape, strides, is_read_only, library, _memory: memory })
+        Ok(Self { first, dtype, shape, strides, is_read_only, gpu, library, _memory: memory })
     }
 
-    /// A byte that is neither 0 nor 1 is no boolean to us, though NumPy can be made to hold it.
+    /// A byte that is neither 0 nor 1 is no boolean to us, though NumPy can be made to hold it. On a GPU nobody looks.
     pub fn refuse_other_booleans(&self, py: Python<'_>, what: &str) -> PyResult<()> {
         if self.dtype != DType::Bool
+            || self.gpu.is_some()
             || self.shape.contains(&0)
             || !self.has_other_bytes(self.first.as_ptr(), 0)
         {
@@ -148,7 +181,6 @@ fn no_array(what: &str, object: &Bound<'_, PyAny>) -> PyErr {
         }
         ("pandas" | "polars", _) => "give its array: frame.to_numpy()",
         ("builtins", "list" | "tuple") => "make an array of it: numpy.asarray(a, dtype=numpy.float64)",
-        _ if object.hasattr("__cuda_array_interface__").unwrap_or(false) => dlpack::ON_A_GPU,
         _ => "give an array of NumPy or torch, or anything with `__dlpack__` or the buffer protocol",
     };
     exception(py, "not-an-array", &message, Some(hint))

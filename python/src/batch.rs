@@ -1,11 +1,25 @@
 //! The products of two stacks of matrices, without Python.
 
-use crate::shape::{Shapes, Stack, merge, stack_rows};
-use tilewright::{DType, DynMut, DynProduct, DynRef, Error, Joining, MatMut, Options, SemiringId, Value};
+use crate::{
+    functions::Compiled,
+    shape::{Shapes, Stack, merge, stack_rows},
+};
+use std::sync::Arc;
+use tilewright::{
+    Cancel, DType, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, Options,
+    SemiringId, Value, expressions::Expressions,
+};
+
+/// What a product of two matrices is computed by.
+pub enum Kind {
+    BuiltIn(SemiringId),
+    Text(Arc<Expressions>),
+    Compiled(Compiled),
+}
 
 /// What is computed of two stacks, and where it goes.
 pub struct Products {
-    pub semiring: SemiringId,
+    pub kind: Kind,
     pub dtype: DType,
     pub output: DType,
     pub joining: Joining<Value>,
@@ -25,30 +39,37 @@ impl Products {
     ///
     /// # Safety
     /// The stacks describe memory that is there as long as this runs, and elements of their types. C and the winners have no element twice, and are nobody
-    /// else's.
-    pub unsafe fn run(mut self, shapes: &Shapes, options: &Options<'_>) -> Result<(), Error> {
-        self.simplify();
+    /// else's. Compiled functions have two arguments and a result of A's type.
+    pub unsafe fn run(self, shapes: &Shapes, options: &Options<'_>) -> Result<(), Error> {
+        let products = self.simplified();
         if shapes.is_empty() {
-            // The shapes and types are checked all the same.
-            let c = DynProduct::new(
-                self.semiring,
-                self.empty(shapes.m, shapes.k),
-                self.empty(shapes.k, shapes.n),
-            );
-            return c?.update(self.joining, None).map(drop);
+            return products.check_types(shapes);
         }
-        let (outer, inner) = match self.batch.split_last() {
-            Some((&count, outer)) if self.arg.is_none() && self.is_apart() => (outer, Some(count)),
+        let stacked = match products.kind {
+            Kind::BuiltIn(id) if products.arg.is_none() && products.is_apart() => Some(id),
+            _ => None,
+        };
+        products.each(stacked.is_some(), |index, count| match (stacked, count) {
+            // SAFETY: the caller's promise, for the matrices from this index on.
+            (Some(semiring), Some(count)) => unsafe { products.stack(semiring, index, count, options) },
+            // SAFETY: as above, for the matrices at this index.
+            _ => unsafe { products.one(index, options) },
+        })
+    }
+
+    /// Calls `f` with the index of each product; or, where they are `stacked`, with that of each stack in the last dimension, and how many there are in it.
+    pub fn each(
+        &self,
+        stacked: bool,
+        mut f: impl FnMut(&[usize], Option<usize>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (outer, count) = match self.batch.split_last() {
+            Some((&count, outer)) if stacked => (outer, Some(count)),
             _ => (&self.batch[..], None),
         };
         let mut index = vec![0; outer.len()];
         loop {
-            match inner {
-                // SAFETY: the caller's promise, for the matrices from this index on.
-                Some(count) => unsafe { self.stack(&index, count, options) }?,
-                // SAFETY: as above, for the matrices at this index.
-                None => unsafe { self.one(&index, options) }?,
-            }
+            f(&index, count)?;
             if !advance(&mut index, outer) {
                 return Ok(());
             }
@@ -56,7 +77,7 @@ impl Products {
     }
 
     /// Fewer dimensions, and one product where that is the same.
-    fn simplify(&mut self) {
+    pub fn simplified(mut self) -> Self {
         match &mut self.arg {
             Some(arg) => merge(&mut self.batch, &mut [&mut self.a, &mut self.b, &mut self.c, arg]),
             None => {
@@ -64,10 +85,11 @@ impl Products {
                 stack_rows(&mut self.batch, &mut self.a, &mut self.b, &mut self.c);
             }
         }
+        self
     }
 
     /// Whether the matrices of C lie one after another in the last dimension of the stack.
-    fn is_apart(&self) -> bool {
+    pub fn is_apart(&self) -> bool {
         let span = self.c.layout.span().ok().flatten();
         let apart = |(low, high): (isize, isize)| {
             self.c.strides.last().is_some_and(|stride| stride.unsigned_abs() > high.abs_diff(low))
@@ -81,15 +103,31 @@ impl Products {
         unsafe { DynRef::from_raw_parts(self.a.first, self.dtype, layout) }
     }
 
+    /// Where there is nothing to compute, the shapes and types are checked all the same.
+    pub fn check_types(&self, shapes: &Shapes) -> Result<(), Error> {
+        let (a, b) = (self.empty(shapes.m, shapes.k), self.empty(shapes.k, shapes.n));
+        match &self.kind {
+            &Kind::BuiltIn(id) => DynProduct::new(id, a, b)?.update(self.joining, None).map(drop),
+            Kind::Text(text) => ExpressionProduct::new(text, a, b).map(drop),
+            Kind::Compiled(_) => Ok(()),
+        }
+    }
+
     /// The products of the last dimension of the stack.
     ///
     /// # Safety
     /// As [`Products::run`].
-    unsafe fn stack(&self, index: &[usize], count: usize, options: &Options<'_>) -> Result<(), Error> {
+    unsafe fn stack(
+        &self,
+        semiring: SemiringId,
+        index: &[usize],
+        count: usize,
+        options: &Options<'_>,
+    ) -> Result<(), Error> {
         let stride = |stack: &Stack| stack.strides.last().copied().unwrap_or(0);
         let strides = [stride(&self.a), stride(&self.b), stride(&self.c)];
         // SAFETY: the caller's promise.
-        let product = unsafe { self.product(index, options) }?;
+        let product = unsafe { self.product(semiring, index, options) }?;
         // SAFETY: the caller's promise, and `is_apart` has found the matrices of C one after another.
         unsafe { product.write_stack_to(self.target(index), count, strides) }.map(drop)
     }
@@ -101,22 +139,49 @@ impl Products {
             // SAFETY: the caller's promise.
             unsafe { MatMut::from_raw_parts(arg.at(index, size_of::<u32>()).cast::<u32>(), arg.layout) }
         });
+        let joins = self.joining.reads_c();
         // SAFETY: the caller's promise.
-        let (product, c) = unsafe { (self.product(index, options)?, self.target(index)) };
-        product.write_to(c, arg).map(drop)
+        let ((a, b), c) = unsafe { (self.operands(index), self.target(index)) };
+        match &self.kind {
+            // SAFETY: the caller's promise.
+            &Kind::BuiltIn(id) => unsafe { self.product(id, index, options) }?.write_to(c, arg).map(drop),
+            Kind::Text(text) => {
+                let product = ExpressionProduct::new(text, a, b)?;
+                let product = if joins { product.accumulate() } else { product };
+                product.write_to(c, options).map(drop)
+            }
+            // SAFETY: the caller's promise.
+            Kind::Compiled(functions) => unsafe {
+                functions.multiply((a, b, c), joins, options.cancel.unwrap_or(&Cancel::new()))
+            },
+        }
     }
 
     /// The product of the matrices at an index.
     ///
     /// # Safety
     /// As [`Products::run`].
-    unsafe fn product<'a>(&'a self, index: &[usize], options: &Options<'a>) -> Result<DynProduct<'a>, Error> {
+    unsafe fn product<'a>(
+        &'a self,
+        semiring: SemiringId,
+        index: &[usize],
+        options: &Options<'a>,
+    ) -> Result<DynProduct<'a>, Error> {
+        // SAFETY: the caller's promise.
+        let (a, b) = unsafe { self.operands(index) };
+        Ok(DynProduct::new(semiring, a, b)?.update(self.joining, None)?.options(*options))
+    }
+
+    /// A and B at an index.
+    ///
+    /// # Safety
+    /// As [`Products::run`].
+    unsafe fn operands(&self, index: &[usize]) -> (DynRef<'_>, DynRef<'_>) {
         let view = |stack: &Stack| {
             // SAFETY: the caller's promise.
             unsafe { DynRef::from_raw_parts(stack.at(index, self.dtype.size()), self.dtype, stack.layout) }
         };
-        let product = DynProduct::new(self.semiring, view(&self.a), view(&self.b))?;
-        Ok(product.update(self.joining, None)?.options(*options))
+        (view(&self.a), view(&self.b))
     }
 
     /// C at an index.

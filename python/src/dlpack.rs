@@ -4,12 +4,27 @@ use crate::{
     array::{Array, Library, Memory, Placed},
     dtype,
     errors::{exception, refuse},
+    on_gpu::Gpu,
 };
-use dlpark::{DlpackFlags, ffi::DLDeviceType, python::ImportRequest};
+use dlpark::{
+    DlpackFlags,
+    ffi::{DLDevice, DLDeviceType},
+    python::{DlpackStream, ImportRequest, StreamArg, consumer::stream},
+};
 use pyo3::{intern, prelude::*};
 
-/// What to do with an array on a GPU.
-pub const ON_A_GPU: &str = "arrays on a GPU are not taken yet: move it here, a.cpu() in torch or a.get() in CuPy, and a large product still goes to the GPU";
+/// What to do with an array that is somewhere else.
+pub const MOVE_IT_HERE: &str = "move it here, by a.cpu() in torch or a.get() in CuPy";
+
+/// A stream of CUDA in which an array is to be ready.
+struct Ready(usize);
+
+// SAFETY: the handle is that of a stream which the array's library works in now, or of the default stream.
+unsafe impl DlpackStream for Ready {
+    fn as_python_arg(&self, _: Python<'_>, _: DLDevice) -> PyResult<StreamArg> {
+        Ok(stream::cuda(std::ptr::without_provenance_mut(self.0)))
+    }
+}
 
 /// The array of an object with `__dlpack__`.
 pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
@@ -20,20 +35,12 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
         return refuse(py, "unsupported", &message, "give a.detach()");
     }
     let request = ImportRequest::new(object.as_borrowed())?;
-    if let Ok(device) = request.device()
-        && device.device_type != DLDeviceType::CPU
-    {
-        let message = format!("{what} is on a device, not in this processor's memory");
-        return refuse(py, "unsupported", &message, ON_A_GPU);
-    }
-    let tensor = request.import(None, None)?;
+    let gpu = request.device().map_or(Ok(None), |device| gpu_of(what, object, device))?;
+    let ready = gpu.map(|gpu| Ready(gpu.ready_in()));
+    let tensor = request.import(ready.as_ref().map(|ready| ready as &dyn DlpackStream), None)?;
     let is_read_only = tensor.flags().contains(DlpackFlags::READ_ONLY);
     let placed = {
         let view = tensor.validate().map_err(|error| malformed(py, what, &error.to_string()))?;
-        if view.device().device_type != DLDeviceType::CPU {
-            let message = format!("{what} is on a device, not in this processor's memory");
-            return refuse(py, "unsupported", &message, ON_A_GPU);
-        }
         let Some(dtype) = dtype::of_dlpack(view.dtype()) else {
             return Err(dtype::refused(py, what, &format!("{:?}", view.dtype())));
         };
@@ -44,9 +51,25 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
             shape: view.shape().iter().map(|&extent| extent.unsigned_abs() as usize).collect(),
             byte_strides: strides.iter().map(|&stride| stride as isize * dtype.size() as isize).collect(),
             is_read_only,
+            gpu: gpu_of(what, object, view.device())?,
         }
     };
     Array::new(what, placed, library, Memory::Dlpack(tensor))
+}
+
+/// The GPU that a device is; `None` for this processor.
+fn gpu_of(what: &str, object: &Bound<'_, PyAny>, device: DLDevice) -> PyResult<Option<Gpu>> {
+    match device.device_type {
+        DLDeviceType::CPU | DLDeviceType::CUDAHOST => Ok(None),
+        DLDeviceType::CUDA | DLDeviceType::CUDAMANAGED => {
+            Gpu::of(object, usize::try_from(device.device_id).unwrap_or(0)).map(Some)
+        }
+        other => {
+            let message =
+                format!("{what} is on a device of DLPack's kind {}, which is no GPU of NVIDIA's", other.0);
+            refuse(object.py(), "unsupported", &message, MOVE_IT_HERE)
+        }
+    }
 }
 
 fn malformed(py: Python<'_>, what: &str, why: &str) -> PyErr {

@@ -24,6 +24,20 @@ pub fn of_format(format: &CStr, size: usize) -> Option<DType> {
     }
 }
 
+/// The type that a `typestr` of NumPy's array interface stands for.
+pub fn of_typestr(typestr: &str) -> Option<DType> {
+    let (order, described) = typestr.split_at_checked(1)?;
+    let is_ours = order == "|" || order == if cfg!(target_endian = "little") { "<" } else { ">" };
+    match described {
+        _ if !is_ours => None,
+        "f2" => Some(DType::F16),
+        "f4" => Some(DType::F32),
+        "f8" => Some(DType::F64),
+        "b1" => Some(DType::Bool),
+        _ => signed(described.strip_prefix('i')?.parse().ok()?),
+    }
+}
+
 /// The type that DLPack describes.
 pub fn of_dlpack(described: DLDataType) -> Option<DType> {
     use dlpark::ffi::DLDataTypeCode as Code;

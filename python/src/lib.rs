@@ -3,14 +3,18 @@
 mod array;
 mod batch;
 mod buffer;
+mod cuda_array;
 mod dlpack;
 mod dtype;
 mod errors;
 mod explain;
+mod functions;
 mod gpu;
 mod interrupt;
 mod matmul;
+mod measure;
 mod numpy;
+mod on_gpu;
 mod owned;
 mod paths;
 mod produce;
@@ -28,6 +32,8 @@ mod _native {
     use super::gpu::{best_block_of, gpu_table, occupancy_of};
     #[pymodule_export]
     use super::matmul::matmul;
+    #[pymodule_export]
+    use super::measure::measure;
     #[pymodule_export]
     use super::owned::Owned;
     #[pymodule_export]

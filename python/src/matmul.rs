@@ -1,14 +1,18 @@
 //! `tilewright.matmul`.
 
 use crate::{
-    array::Array,
-    batch::Products,
+    array::{Array, Held},
+    batch::{Kind, Products},
     dtype::python_name,
     errors::{OrRaise, exception, raise, refuse},
-    interrupt, produce, semiring,
+    interrupt,
+    on_gpu::{self, Gpu},
+    produce,
+    semiring::{self, Over},
     shape::{Mismatch, Shapes, Stack, is_without_overlap, span},
 };
 use pyo3::{prelude::*, types::PyFloat};
+use std::sync::Arc;
 use tilewright::{Backend, DType, ErrorKind, Joining, Options, SemiringId, Value};
 
 /// As many terms at least take some milliseconds on any processor.
@@ -23,9 +27,10 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// Parameters
 /// ----------
 /// a, b : array
-///     Arrays of one element type: of NumPy, of torch, or anything on this processor with ``__dlpack__`` or the buffer protocol.
+///     Arrays of one element type: of NumPy, torch, CuPy, or anything with ``__dlpack__``, ``__cuda_array_interface__`` or the buffer protocol; on
+///     this processor, or on one GPU, where they stay.
 /// semiring : str or Semiring, default 'plus-times'
-///     What sum and product are: one of `Semiring.NAMES`.
+///     What sum and product are: one of `Semiring.NAMES`, or your own.
 /// out : array, optional
 ///     Where the result is written, in place. It may lie in any order, and may be part of an operand.
 /// accumulate : bool, default False
@@ -36,7 +41,7 @@ const MOST_TERMS: usize = i32::MAX as usize;
 ///     Also gives, for each element of the result, the smallest `k` whose term it is, or -1 for none, as 32-bit integers.
 ///     For semirings whose sum selects one of its terms.
 /// backend : {'auto', 'cpu', 'cuda', 'emulator', 'reference'}, default 'auto'
-///     Where it is computed.
+///     Where it is computed. Arrays on a GPU are multiplied there.
 /// threads : int, optional
 ///     Threads at most; as many as the product can occupy unless given.
 ///
@@ -82,31 +87,25 @@ pub fn matmul<'py>(
     backend: &str,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let semiring = semiring::of(semiring)?;
+    let over = semiring::of(semiring)?;
     let backend: Backend = backend.parse().or_raise(py)?;
     let joining = joining(py, accumulate, alpha, beta)?;
-    let (mut left, mut right) = (Array::of("A", a)?, Array::of("B", b)?);
-    let output = check_types(py, semiring, &left, &right)?;
-    left.refuse_other_booleans(py, "A")?;
-    right.refuse_other_booleans(py, "B")?;
-    let shapes = Shapes::of(&left.shape, &right.shape).map_err(|mismatch| mismatched(py, mismatch))?;
+    over.check_wishes(py, &joining, arg, backend)?;
+    let wishes = Wishes { over, joining, backend, threads: threads.unwrap_or(0) };
+    let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
+    let [left, right] = &operands;
+    let gpu = match on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])? {
+        Some(ordinal) => Some((ordinal, on_gpu::kernel_semiring(py, &wishes.over, arg, backend)?)),
+        None => None,
+    };
+    let output = check_types(py, &wishes.over, &left.array, &right.array)?;
+    let shapes = Shapes::of(&left.array.shape, &right.array.shape);
+    let shapes = shapes.map_err(|mismatch| mismatched(py, mismatch))?;
     if arg && shapes.k > MOST_TERMS {
         return refuse(py, "unsupported", "an arg result of more than 2^31 terms", "compute it in parts");
     }
-    let target = match out {
-        Some(out) => {
-            let target = Array::of("out", out)?;
-            check_target(py, &target, &shapes, output)?;
-            if joining.reads_c() {
-                target.refuse_other_booleans(py, "out")?;
-            }
-            for (what, object, operand) in [("A", a, &mut left), ("B", b, &mut right)] {
-                if overlaps(operand, &target) {
-                    *operand = Array::of(what, &produce::copy(object, &operand.library)?)?;
-                }
-            }
-            produce::Produced { object: out.clone(), array: target }
-        }
+    let c = match out {
+        Some(out) => given_target(out, &mut operands, &shapes, output, &joining)?,
         None if joining.reads_c() => {
             return refuse(
                 py,
@@ -115,33 +114,129 @@ pub fn matmul<'py>(
                 "give `out`",
             );
         }
-        None => produce::empty(py, &left.library, &shapes.result, output)?,
+        None => produce::empty(py, left, &shapes.result, output)?,
     };
-    let winners = arg.then(|| produce::empty(py, &left.library, &shapes.result, DType::I32)).transpose()?;
-    let products = Products {
-        semiring,
-        dtype: left.dtype,
-        output,
-        joining,
-        a: Stack::new(left.first, &left.shape, &left.strides, &shapes.batch, true),
-        b: Stack::new(right.first, &right.shape, &right.strides, &shapes.batch, false),
-        c: result_stack(&target.array, &shapes),
-        arg: winners.as_ref().map(|winners| result_stack(&winners.array, &shapes)),
-        batch: shapes.batch.clone(),
-    };
-    let may_take_long = shapes.terms() > LONG || !matches!(backend, Backend::Auto | Backend::Cpu);
-    let done = interrupt::run(py, may_take_long, |cancel| {
-        let options =
-            Options { backend, threads: threads.unwrap_or(0), cancel: Some(cancel), ..Options::default() };
-        // SAFETY: the arrays are kept until the end of this function, and their memory with them. C was checked to have no element twice
-        // and to meet no operand, or is new. That other threads of Python leave it alone is for them, as with any function of NumPy.
-        unsafe { products.run(&shapes, &options) }
-    })?;
-    done.or_raise(py)?;
-    let result = if out.is_some() { target.object } else { target.finish(&left.library)? };
+    let winners = arg.then(|| produce::empty(py, &operands[0], &shapes.result, DType::I32)).transpose()?;
+    match gpu {
+        Some(place) => compute_on_gpu(py, place, &wishes, &operands, &c, &shapes)?,
+        None => compute(py, &wishes, &operands, (&c, winners.as_ref()), &shapes)?,
+    }
+    let library = &operands[0].array.library;
+    let result = if out.is_some() { c.object } else { c.finish(library)? };
     match winners {
-        Some(winners) => Ok((result, winners.finish(&left.library)?).into_pyobject(py)?.into_any()),
+        Some(winners) => Ok((result, winners.finish(library)?).into_pyobject(py)?.into_any()),
         None => Ok(result),
+    }
+}
+
+/// What is asked for beside the arrays.
+struct Wishes {
+    over: Over,
+    joining: Joining<Value>,
+    backend: Backend,
+    threads: usize,
+}
+
+/// The array that the caller wants the result in. Operands that it lies on become copies.
+fn given_target<'py>(
+    out: &Bound<'py, PyAny>,
+    operands: &mut [Held<'py>; 2],
+    shapes: &Shapes,
+    output: DType,
+    joining: &Joining<Value>,
+) -> PyResult<Held<'py>> {
+    let py = out.py();
+    let target = Held::anywhere("out", out)?;
+    let gpu = on_gpu::common(py, [("A", operands[0].array.gpu), ("out", target.array.gpu)])?;
+    check_target(py, &target.array, shapes, output)?;
+    if joining.reads_c() {
+        target.array.refuse_other_booleans(py, "out")?;
+    }
+    for (what, operand) in ["A", "B"].into_iter().zip(operands) {
+        if !overlaps(&operand.array, &target.array) {
+            continue;
+        }
+        if gpu.is_some() {
+            let message = format!("out lies on {what}, on a GPU");
+            return refuse(py, "aliased", &message, "give another array, or a copy of the operand");
+        }
+        *operand = Held::anywhere(what, &produce::copy(operand)?)?;
+    }
+    Ok(target)
+}
+
+/// The product on this processor, or where the library takes it from here.
+fn compute(
+    py: Python<'_>,
+    wishes: &Wishes,
+    operands: &[Held<'_>; 2],
+    (c, winners): (&Held<'_>, Option<&Held<'_>>),
+    shapes: &Shapes,
+) -> PyResult<()> {
+    let kind = match &wishes.over {
+        Over::BuiltIn(id) => Kind::BuiltIn(*id),
+        Over::Text(text) => Kind::Text(Arc::clone(text)),
+        Over::Functions(functions) => {
+            let [a, b] = operands.each_ref().map(|operand| &operand.object);
+            functions.check(operands[0].array.dtype, a, b)?;
+            match functions.compiled() {
+                Some(compiled) => Kind::Compiled(compiled),
+                None => return functions.multiply([a, b, &c.object], wishes.joining.reads_c()),
+            }
+        }
+    };
+    let products =
+        products(kind, wishes, operands, (&c.array, winners.map(|winners| &winners.array)), shapes);
+    let may_take_long = shapes.terms() > LONG || !matches!(wishes.backend, Backend::Auto | Backend::Cpu);
+    let done = interrupt::run(py, may_take_long, |cancel| {
+        let (backend, threads) = (wishes.backend, wishes.threads);
+        let options = Options { backend, threads, cancel: Some(cancel), ..Options::default() };
+        // SAFETY: the caller keeps the arrays, and their memory with them. C was checked to have no element twice and to meet no operand, or is
+        // new. That other threads of Python leave it alone is for them, as with any function of NumPy. Compiled functions were checked to have
+        // been compiled for this type, and `wishes` keeps them.
+        unsafe { products.run(shapes, &options) }
+    })?;
+    done.or_raise(py)
+}
+
+fn compute_on_gpu(
+    py: Python<'_>,
+    (ordinal, semiring): (usize, SemiringId),
+    wishes: &Wishes,
+    operands: &[Held<'_>; 2],
+    c: &Held<'_>,
+    shapes: &Shapes,
+) -> PyResult<()> {
+    let products = products(Kind::BuiltIn(semiring), wishes, operands, (&c.array, None), shapes);
+    let [a, b] = operands.each_ref().map(|operand| operand.array.gpu);
+    let arrays: Vec<Gpu> = [a, b, c.array.gpu].into_iter().flatten().collect();
+    let done = py.detach(|| {
+        let engine = on_gpu::engine(ordinal)?;
+        // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C meets no operand.
+        unsafe { on_gpu::run(&engine, semiring, products, shapes, &arrays) }
+    });
+    done.or_raise(py)
+}
+
+fn products(
+    kind: Kind,
+    wishes: &Wishes,
+    [a, b]: &[Held<'_>; 2],
+    (c, winners): (&Array, Option<&Array>),
+    shapes: &Shapes,
+) -> Products {
+    let stack =
+        |array: &Array, is_row| Stack::new(array.first, &array.shape, &array.strides, &shapes.batch, is_row);
+    Products {
+        kind,
+        dtype: a.array.dtype,
+        output: c.dtype,
+        joining: wishes.joining,
+        a: stack(&a.array, true),
+        b: stack(&b.array, false),
+        c: result_stack(c, shapes),
+        arg: winners.map(|winners| result_stack(winners, shapes)),
+        batch: shapes.batch.clone(),
     }
 }
 
@@ -174,7 +269,8 @@ fn joining(
     }
 }
 
-fn value(number: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// A number of the caller's.
+pub fn value(number: &Bound<'_, PyAny>) -> PyResult<Value> {
     if !number.is_instance_of::<PyFloat>()
         && let Ok(whole) = number.extract::<i64>()
     {
@@ -184,13 +280,16 @@ fn value(number: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 /// The type of the result.
-fn check_types(py: Python<'_>, semiring: SemiringId, a: &Array, b: &Array) -> PyResult<DType> {
+fn check_types(py: Python<'_>, over: &Over, a: &Array, b: &Array) -> PyResult<DType> {
     if a.dtype != b.dtype {
         let message =
             format!("A has element type {}, but B has {}", python_name(a.dtype), python_name(b.dtype));
         return refuse(py, "dtype-mismatch", &message, "convert one of them: b.astype(a.dtype)");
     }
-    semiring.output(a.dtype).or_raise(py)
+    let output = over.output(py, a.dtype)?;
+    a.refuse_other_booleans(py, "A")?;
+    b.refuse_other_booleans(py, "B")?;
+    Ok(output)
 }
 
 fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, output: DType) -> PyResult<()> {

@@ -48,7 +48,7 @@ pub fn paths_of_matrix(
     let stack = Stack::new(weights.first, &weights.shape, &weights.strides, &[], false);
     // SAFETY: the array keeps its memory until the end of this function, and its elements are of this type.
     let view = unsafe { DynRef::from_raw_parts(stack.first, weights.dtype, stack.layout) };
-    let paths = DynPaths::new(semiring::of(Some(&wishes.semiring))?, view).or_raise(py)?;
+    let paths = DynPaths::new(semiring::built_in("best paths", &wishes.semiring)?, view).or_raise(py)?;
     solve(py, paths, &wishes, weights.shape[0])
 }
 
@@ -76,7 +76,7 @@ pub fn paths_of_edges(
     }
     let edges: Vec<_> =
         from.into_iter().zip(to).zip(weights).map(|((from, to), weight)| (from, to, weight)).collect();
-    let semiring = semiring::of(Some(&wishes.semiring))?;
+    let semiring = semiring::built_in("best paths", &wishes.semiring)?;
     let paths = DynPaths::of_edges(semiring, dtype, vertices, &edges).or_raise(py)?;
     solve(py, paths, &wishes, vertices)
 }

@@ -1,10 +1,11 @@
 //! New arrays for results, of the library that the operands are of.
 
 use crate::{
-    array::{Array, Library},
+    array::{Held, Library},
     dtype,
     errors::{exception, refuse},
     numpy,
+    on_gpu::{self, Gpu},
 };
 use pyo3::{
     exceptions::PyMemoryError,
@@ -14,24 +15,16 @@ use pyo3::{
 };
 use tilewright::DType;
 
-/// A new array: what is written to, and what is given back.
-pub struct Produced<'py> {
-    pub object: Bound<'py, PyAny>,
-    pub array: Array,
-}
-
-/// An array of this shape, whose elements are anything.
-pub fn empty<'py>(
-    py: Python<'py>,
-    library: &Library,
-    shape: &[usize],
-    dtype: DType,
-) -> PyResult<Produced<'py>> {
+/// An array of this shape, whose elements are anything, of the library that another is of, and where that is.
+pub fn empty<'py>(py: Python<'py>, like: &Held<'py>, shape: &[usize], dtype: DType) -> PyResult<Held<'py>> {
+    if let Some(gpu) = like.array.gpu {
+        return empty_on_gpu(&like.object, gpu, shape, dtype);
+    }
     let bytes = shape.iter().try_fold(dtype.size(), |bytes, &extent| bytes.checked_mul(extent));
     if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) && !shape.contains(&0) {
         return Err(out_of_memory(py, shape, dtype));
     }
-    let object = match library {
+    let object = match like.array.library {
         Library::NumPy | Library::ArrayApi(_) => numpy::empty(py, shape, dtype),
         Library::Torch => torch_empty(py, shape, dtype),
         Library::Memory => memory(py, shape, dtype),
@@ -39,15 +32,29 @@ pub fn empty<'py>(
     let object = object.map_err(|error| {
         if error.is_instance_of::<PyMemoryError>(py) { out_of_memory(py, shape, dtype) } else { error }
     })?;
-    let array = Array::of("the result", &object)?;
-    Ok(Produced { object, array })
+    Held::anywhere("the result", &object)
 }
 
-impl<'py> Produced<'py> {
+fn empty_on_gpu<'py>(
+    like: &Bound<'py, PyAny>,
+    gpu: Gpu,
+    shape: &[usize],
+    dtype: DType,
+) -> PyResult<Held<'py>> {
+    let made = Held::anywhere("the result", &on_gpu::empty(like, gpu, shape, dtype)?)?;
+    if made.array.is_read_only {
+        let message = format!("a result as a {}, which nobody may write to", made.object.get_type().name()?);
+        return refuse(like.py(), "unsupported", &message, "give arrays of torch or CuPy");
+    }
+    Ok(made)
+}
+
+impl<'py> Held<'py> {
     /// The array as the caller's library has it; 0-dimensional ones of NumPy become scalars, as they do there.
     pub fn finish(self, library: &Library) -> PyResult<Bound<'py, PyAny>> {
         let (py, is_scalar) = (self.object.py(), self.array.shape.is_empty());
         match library {
+            _ if self.array.gpu.is_some() => Ok(self.object),
             Library::ArrayApi(namespace) => {
                 namespace.bind(py).call_method1(intern!(py, "from_dlpack"), (self.object,))
             }
@@ -86,9 +93,9 @@ fn out_of_memory(py: Python<'_>, shape: &[usize], dtype: DType) -> PyErr {
 }
 
 /// A copy of an array, of the same library, so that a result may be written where the array lies.
-pub fn copy<'py>(object: &Bound<'py, PyAny>, library: &Library) -> PyResult<Bound<'py, PyAny>> {
+pub fn copy<'py>(Held { object, array }: &Held<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    match library {
+    match &array.library {
         Library::NumPy => object.call_method0(intern!(py, "copy")),
         Library::Torch => object.call_method0(intern!(py, "clone")),
         Library::ArrayApi(namespace) => {

@@ -3,20 +3,53 @@
 use crate::{
     dtype,
     errors::{OrRaise, refuse},
+    functions::{self, Functions},
     matmul::matmul,
 };
 use pyo3::{
+    exceptions::PyTypeError,
+    intern,
     prelude::*,
     types::{PyDict, PyString, PyTuple},
 };
-use tilewright::{SemiringId, Value};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+use tilewright::{
+    Backend, DType, Error, Joining, SemiringId, Value,
+    expressions::{DTYPES, Expressions},
+};
+
+/// What elements are added and multiplied by.
+#[derive(Clone)]
+pub enum Over {
+    BuiltIn(SemiringId),
+    /// Expressions of C.
+    Text(Arc<Expressions>),
+    /// Functions that the caller has.
+    Functions(Arc<Functions>),
+}
 
 /// A semiring: how elements are added and multiplied in a product.
 ///
 /// Parameters
 /// ----------
-/// name : str
-///     One of `Semiring.NAMES`.
+/// name : str, optional
+///     One of `Semiring.NAMES`, or a text such as ``'add=fminf(x,y); mul=x+y; zero=inf'``, as of the command line.
+/// add, mul : str, numpy.ufunc or compiled function
+///     Of a semiring of your own: expressions of C in x and y; or two functions of NumPy, also those of `numba.vectorize`; or two functions of
+///     `numba.cfunc` or `ctypes`.
+/// zero : number or str
+///     The sum of no terms.
+/// one : number or str, optional
+///     The element that changes no product.
+/// where : str or function of an array, optional
+///     Which elements it has, such as ``'x >= 0'`` beside expressions, or ``lambda x: x >= 0`` beside functions.
+///
+/// Notes
+/// -----
+/// Whether they are a semiring is tried on samples before the first product. Functions are called on this processor.
 ///
 /// Examples
 /// --------
@@ -28,18 +61,58 @@ use tilewright::{SemiringId, Value};
 ///        [7., 4., 0.]])
 /// >>> tilewright.min_plus.zero
 /// inf
-#[pyclass(frozen, eq, hash, module = "tilewright")]
-#[derive(PartialEq, Eq, Hash)]
-pub struct Semiring(SemiringId);
+/// >>> widest = tilewright.Semiring(add="max(x, y)", mul="min(x, y)", zero="-inf")
+/// >>> widest.name
+/// 'add=max(x, y); mul=min(x, y); zero=-inf'
+/// >>> shortest = tilewright.Semiring(add=numpy.minimum, mul=numpy.add, zero=numpy.inf)
+/// >>> (roads @ shortest @ roads)[0]
+/// array([0., 3., 7.])
+#[pyclass(frozen, module = "tilewright")]
+pub struct Semiring(pub Over);
 
 #[pymethods]
 impl Semiring {
     #[new]
-    fn new(py: Python<'_>, name: &str) -> PyResult<Self> {
-        name.parse().map(Self).or_raise(py)
+    #[pyo3(signature = (name=None, /, *, add=None, mul=None, zero=None, one=None, r#where=None))]
+    fn new(
+        py: Python<'_>,
+        name: Option<&str>,
+        add: Option<&Bound<'_, PyAny>>,
+        mul: Option<&Bound<'_, PyAny>>,
+        zero: Option<&Bound<'_, PyAny>>,
+        one: Option<&Bound<'_, PyAny>>,
+        r#where: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let parts = [("add", add), ("mul", mul), ("zero", zero), ("one", one), ("where", r#where)];
+        let (Some(add), Some(mul), Some(zero), None) = (add, mul, zero, name) else {
+            return match name {
+                Some(name) if parts.iter().all(|(_, part)| part.is_none()) => {
+                    named(name).or_raise(py).map(Self)
+                }
+                _ => Err(PyTypeError::new_err("a semiring has a name, or add, mul and zero")),
+            };
+        };
+        let is_text = |part: &Bound<'_, PyAny>| part.is_instance_of::<PyString>();
+        if !is_text(add) && !is_text(mul) {
+            let given = PyDict::new(py);
+            parts.iter().try_for_each(|(key, part)| given.set_item(key, *part))?;
+            let functions = Functions::new(&given, functions::zero(zero)?)?;
+            return Ok(Self(Over::Functions(Arc::new(functions))));
+        }
+        if !is_text(add) || !is_text(mul) || r#where.is_some_and(|condition| !is_text(condition)) {
+            return refuse(
+                py,
+                "unsupported",
+                "a semiring of expressions and functions",
+                "give texts, or functions",
+            );
+        }
+        let given = parts.iter().filter_map(|(key, part)| Some((key, part.as_ref()?)));
+        let given: PyResult<Vec<_>> = given.map(|(key, part)| Ok(format!("{key}={}", part.str()?))).collect();
+        text(&given?.join("; ")).or_raise(py).map(Self)
     }
 
-    /// The names of all semirings.
+    /// The names of all semirings that come with the library.
     #[classattr]
     #[pyo3(name = "NAMES")]
     fn names(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
@@ -53,28 +126,51 @@ impl Semiring {
         py.None()
     }
 
-    /// The name, as in ``matmul(a, b, semiring=name)``.
+    /// The name or the text, as in ``matmul(a, b, semiring=name)``.
     #[getter]
-    fn name(&self) -> &'static str {
-        self.0.name()
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        match &self.0 {
+            Over::BuiltIn(id) => Ok(id.name().to_owned()),
+            Over::Text(text) => Ok(text.text().to_owned()),
+            Over::Functions(functions) => functions.name(py),
+        }
     }
 
     /// The sum of no terms, and what an absent element is. Integers have their extreme value where this is an infinity.
     #[getter]
     fn zero<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        number(py, self.0.zero())
+        match &self.0 {
+            Over::BuiltIn(id) => number(py, id.zero()),
+            Over::Text(text) => number(py, text.zero::<f64>().into()),
+            Over::Functions(functions) => functions.object(py).getattr(intern!(py, "zero")),
+        }
     }
 
-    /// The element that changes no product.
+    /// The element that changes no product; None where it was not given.
     #[getter]
     fn one<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        number(py, self.0.one())
+        match &self.0 {
+            Over::BuiltIn(id) => number(py, id.one()),
+            Over::Text(text) => {
+                text.one::<f64>().map_or_else(|| Ok(py.None().into_bound(py)), |one| number(py, one.into()))
+            }
+            Over::Functions(functions) => functions.object(py).getattr(intern!(py, "one")),
+        }
     }
 
     /// The element types it is defined on, as NumPy names them.
     #[getter]
     fn dtypes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.0.dtypes().iter().map(|&dtype| dtype::python_name(dtype)))
+        let names = |dtypes: &mut dyn Iterator<Item = DType>| -> PyResult<Bound<'py, PyTuple>> {
+            PyTuple::new(py, dtypes.map(dtype::python_name).collect::<Vec<_>>())
+        };
+        match &self.0 {
+            Over::BuiltIn(id) => names(&mut id.dtypes().iter().copied()),
+            Over::Text(text) => names(&mut DTYPES.iter().copied().filter(|&dtype| text.check(dtype).is_ok())),
+            Over::Functions(functions) => {
+                Ok(functions.object(py).call_method0(intern!(py, "dtypes"))?.cast_into::<PyTuple>()?)
+            }
+        }
     }
 
     /// ``tilewright.matmul(a, b, semiring=self, ...)``.
@@ -92,22 +188,52 @@ impl Semiring {
     }
 
     fn __rmatmul__(slf: &Bound<'_, Self>, left: &Bound<'_, PyAny>) -> Left {
-        Left { semiring: slf.get().0, left: left.clone().unbind() }
+        Left { semiring: slf.clone().unbind(), left: left.clone().unbind() }
     }
 
-    fn __repr__(&self) -> String {
-        format!("Semiring('{}')", self.0)
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        match (&self.0, &other.0) {
+            (Over::BuiltIn(one), Over::BuiltIn(other)) => Ok(one == other),
+            (Over::Text(one), Over::Text(other)) => Ok(one == other),
+            (Over::Functions(one), Over::Functions(other)) => one.object(py).eq(other.object(py)),
+            _ => Ok(false),
+        }
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (&'static str,)) {
-        (slf.get_type().into_any(), (slf.get().0.name(),))
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        let mut hasher = DefaultHasher::new();
+        match &self.0 {
+            Over::BuiltIn(id) => id.hash(&mut hasher),
+            Over::Text(text) => text.text().hash(&mut hasher),
+            Over::Functions(functions) => functions.object(py).hash()?.hash(&mut hasher),
+        }
+        Ok(hasher.finish())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        match &self.0 {
+            Over::Functions(functions) => Ok(format!("Semiring({})", functions.name(py)?)),
+            _ => Ok(format!("Semiring('{}')", self.name(py)?)),
+        }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, class) = (slf.py(), slf.get_type().into_any());
+        match &slf.get().0 {
+            Over::Functions(functions) => {
+                let make = py.import("copyreg")?.getattr("__newobj_ex__")?;
+                let given = functions.object(py).call_method0(intern!(py, "given"))?;
+                Ok((make, (class, PyTuple::empty(py), given).into_pyobject(py)?))
+            }
+            _ => Ok((class, (slf.get().name(py)?,).into_pyobject(py)?)),
+        }
     }
 }
 
 /// The left half of ``a @ semiring @ b``.
 #[pyclass(frozen, module = "tilewright")]
 pub struct Left {
-    semiring: SemiringId,
+    semiring: Py<Semiring>,
     left: Py<PyAny>,
 }
 
@@ -115,24 +241,70 @@ pub struct Left {
 impl Left {
     fn __matmul__<'py>(&self, right: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = right.py();
-        let options = PyDict::new(py);
-        options.set_item("semiring", Semiring(self.semiring))?;
-        pyo3::wrap_pyfunction!(matmul, py)?.call((self.left.bind(py), right), Some(&options))
+        Semiring::matmul(self.semiring.bind(py), self.left.bind(py), right, None)
     }
 
-    fn __repr__(&self) -> String {
-        format!("<half of a product over {}: `@` the other operand>", self.semiring)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<half of a product over {}: `@` the other operand>", self.semiring.get().name(py)?))
     }
 }
 
+impl Over {
+    /// Refuses what only the library's own semirings have.
+    pub fn check_wishes(
+        &self,
+        py: Python<'_>,
+        joining: &Joining<Value>,
+        arg: bool,
+        backend: Backend,
+    ) -> PyResult<()> {
+        if matches!(self, Self::BuiltIn(_)) {
+            return Ok(());
+        }
+        let no = |what: &str, hint: &str| {
+            refuse(py, "unsupported", &format!("{what} over a semiring of your own"), hint)
+        };
+        if arg {
+            return no("the winning terms", "one of Semiring.NAMES tells them");
+        }
+        if matches!(joining, Joining::Scale { .. }) {
+            return no("alpha and beta", "they are for plus-times; accumulate=True joins with `out`");
+        }
+        if matches!(self, Self::Functions(_)) && !matches!(backend, Backend::Auto | Backend::Cpu) {
+            return no(
+                &format!("the backend {backend}"),
+                "functions are called on this processor; expressions may do elsewhere",
+            );
+        }
+        Ok(())
+    }
+
+    /// The type of results.
+    pub fn output(&self, py: Python<'_>, dtype: DType) -> PyResult<DType> {
+        match self {
+            Self::BuiltIn(id) => id.output(dtype).or_raise(py),
+            _ => Ok(dtype),
+        }
+    }
+}
+
+/// A semiring by its name, or by its text.
+fn named(name: &str) -> Result<Over, Error> {
+    if name.contains('=') { text(name) } else { name.parse().map(Over::BuiltIn) }
+}
+
+fn text(text: &str) -> Result<Over, Error> {
+    text.parse().map(|text| Over::Text(Arc::new(text)))
+}
+
 /// The semiring that an argument names, or is; plus-times where there is none.
-pub fn of(argument: Option<&Bound<'_, PyAny>>) -> PyResult<SemiringId> {
-    let Some(argument) = argument else { return Ok(SemiringId::PlusTimes) };
+pub fn of(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Over> {
+    let Some(argument) = argument else { return Ok(Over::BuiltIn(SemiringId::PlusTimes)) };
     if let Ok(name) = argument.cast::<PyString>() {
-        return name.to_cow()?.parse().or_raise(argument.py());
+        return named(&name.to_cow()?).or_raise(argument.py());
     }
     if let Ok(semiring) = argument.cast::<Semiring>() {
-        return Ok(semiring.get().0);
+        return Ok(semiring.get().0.clone());
     }
     let message = format!("{} is no semiring", argument.repr()?);
     refuse(
@@ -141,6 +313,21 @@ pub fn of(argument: Option<&Bound<'_, PyAny>>) -> PyResult<SemiringId> {
         &message,
         "give a name, such as 'min-plus', or a tilewright.Semiring",
     )
+}
+
+/// As [`of`], where only those of the library will do; `what` needs one.
+pub fn built_in(what: &str, argument: &Bound<'_, PyAny>) -> PyResult<SemiringId> {
+    match of(Some(argument))? {
+        Over::BuiltIn(id) => Ok(id),
+        _ => {
+            let message = format!("{what} over a semiring of your own");
+            let hint = format!(
+                "one of {}",
+                SemiringId::ALL.iter().map(|id| id.name()).collect::<Vec<_>>().join(", ")
+            );
+            refuse(argument.py(), "unsupported", &message, &hint)
+        }
+    }
 }
 
 /// A value as Python has it.

@@ -12,7 +12,10 @@ def integers(shape, dtype="float64", seed=0):
     return np.random.default_rng(seed).integers(0, 1000, shape).astype(dtype)
 
 
-@pytest.mark.parametrize("semiring", ["plus-times", "min-plus", "max-plus"])
+OWN = [tilewright.Semiring(add=np.maximum, mul=np.minimum, zero=-np.inf), tilewright.Semiring("add=max(x,y); mul=min(x,y); zero=-inf"), tilewright.max_min]
+
+
+@pytest.mark.parametrize("semiring", ["plus-times", "min-plus", "max-plus", *OWN])
 @pytest.mark.parametrize("chunks", [(50, 50), (17, 30), (100, 7)])
 def test_products_by_blocks(semiring, chunks):
     import tilewright.dask

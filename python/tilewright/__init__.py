@@ -32,6 +32,7 @@ from ._native import Semiring, __version__, kernel_names, matmul
 # Type checkers read this; what is behind it is imported when it is first used, because it takes longer than all the rest.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._bench import bench
     from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
     from .paths import Paths, floyd_warshall, shortest_paths
 
@@ -39,6 +40,7 @@ _LATER = {
     "BestBlock": "gpu",
     "Explanation": "gpu",
     "Occupancy": "gpu",
+    "bench": "_bench",
     "best_block": "gpu",
     "explain": "gpu",
     "gpus": "gpu",
@@ -71,9 +73,7 @@ min_times = Semiring("min-times")
 max_min = Semiring("max-min")
 min_max = Semiring("min-max")
 or_and = Semiring("or-and")
-# Semirings that the library has beyond these.
-for _name in Semiring.NAMES:
-    globals().setdefault(_name.replace("-", "_"), Semiring(_name))
+log_plus = Semiring("log-plus")
 
 __all__ = [
     "BestBlock",
@@ -93,11 +93,13 @@ __all__ = [
     "UnavailableError",
     "UnsupportedError",
     "__version__",
+    "bench",
     "best_block",
     "explain",
     "floyd_warshall",
     "gpus",
     "kernel_names",
+    "log_plus",
     "matmul",
     "max_min",
     "max_plus",

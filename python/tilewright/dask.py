@@ -43,18 +43,17 @@ def matmul(a: Any, b: Any, semiring: str | _native.Semiring = "plus-times", *, t
     """
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
         raise ShapeError(f"A is {a.shape} but B is {b.shape}", "inner-mismatch", "the columns of A must equal the rows of B")
-    name = _name(semiring)
     b = b.rechunk({0: a.chunks[1]})
     left, right = a.to_delayed(), b.to_delayed()
     first, then = dask.delayed(_first, pure=True), dask.delayed(_then, pure=True)
-    kind = _native.matmul(_sample(a), _sample(b), semiring=name)
+    kind = _native.matmul(_sample(a), _sample(b), semiring=semiring)
     rows = []
     for i, m in enumerate(a.chunks[0]):
         row = []
         for j, n in enumerate(b.chunks[1]):
-            c = first(left[i, 0], right[0, j], name, threads)
+            c = first(left[i, 0], right[0, j], semiring, threads)
             for k in range(1, left.shape[1]):
-                c = then(c, left[i, k], right[k, j], name, threads)
+                c = then(c, left[i, k], right[k, j], semiring, threads)
             row.append(da.from_delayed(c, shape=(m, n), meta=kind))
         rows.append(row)
     return da.block(rows)
@@ -86,35 +85,34 @@ def shortest_paths(w: Any, semiring: str | _native.Semiring = "min-plus", *, thr
     """
     if w.ndim != 2 or w.shape[0] != w.shape[1]:
         raise ShapeError(f"W is {w.shape}, but a graph has as many rows as columns", "not-square", None)
-    name = _name(semiring)
     w = w.rechunk((w.chunks[0], w.chunks[0]))
     blocks = w.to_delayed()
     close, then = dask.delayed(_close, pure=True), dask.delayed(_then, pure=True)
     count = len(w.chunks[0])
     for k in range(count):
-        pivot = blocks[k, k] = close(blocks[k, k], name, threads)
+        pivot = blocks[k, k] = close(blocks[k, k], semiring, threads)
         others = [i for i in range(count) if i != k]
         for j in others:
-            blocks[k, j] = then(blocks[k, j], pivot, blocks[k, j], name, threads)
+            blocks[k, j] = then(blocks[k, j], pivot, blocks[k, j], semiring, threads)
         for i in others:
-            blocks[i, k] = then(blocks[i, k], blocks[i, k], pivot, name, threads)
+            blocks[i, k] = then(blocks[i, k], blocks[i, k], pivot, semiring, threads)
         for i in others:
             for j in others:
-                blocks[i, j] = then(blocks[i, j], blocks[i, k], blocks[k, j], name, threads)
+                blocks[i, j] = then(blocks[i, j], blocks[i, k], blocks[k, j], semiring, threads)
     kind = _sample(w)
     return da.block([[da.from_delayed(blocks[i, j], shape=(m, n), meta=kind) for j, n in enumerate(w.chunks[0])] for i, m in enumerate(w.chunks[0])])
 
 
-def _first(a: Any, b: Any, semiring: str, threads: int | None) -> Any:
+def _first(a: Any, b: Any, semiring: str | _native.Semiring, threads: int | None) -> Any:
     return _native.matmul(_aligned(a), _aligned(b), semiring=semiring, threads=threads)
 
 
-def _then(c: Any, a: Any, b: Any, semiring: str, threads: int | None) -> Any:
+def _then(c: Any, a: Any, b: Any, semiring: str | _native.Semiring, threads: int | None) -> Any:
     # A task may be run again, and so leaves what it is given as it was.
     return _native.matmul(_aligned(a), _aligned(b), semiring=semiring, out=c.copy(), accumulate=True, threads=threads)
 
 
-def _close(w: Any, semiring: str, threads: int | None) -> Any:
+def _close(w: Any, semiring: str | _native.Semiring, threads: int | None) -> Any:
     return _block_paths(_aligned(w), semiring=semiring, predecessors=False, threads=threads).distances
 
 
@@ -122,10 +120,6 @@ def _aligned(block: Any) -> Any:
     """What comes from another process may lie anywhere."""
     flags = getattr(block, "flags", None)
     return block if flags is None or flags.aligned else block.copy()
-
-
-def _name(semiring: str | _native.Semiring) -> str:
-    return semiring if isinstance(semiring, str) else semiring.name
 
 
 def _sample(array: Any) -> Any:

@@ -1,0 +1,178 @@
+"""Arrays that are on a GPU, which here is an emulated one: nothing of CUDA is needed but the library that `cargo build -p tilewright-libcuda` makes."""
+
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import reference
+import tilewright
+from tilewright import matmul
+
+ROOT = pathlib.Path(__file__).parents[2]
+LIBRARY = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "debug", "libtilewright_libcuda.so")
+AGAIN = "TILEWRIGHT_TEST_GPU_ARRAYS"
+
+if AGAIN in os.environ:
+    import gpu_array
+    from gpu_array import ByDlpack, ByInterface, on_gpu
+
+in_the_child = pytest.mark.skipif(AGAIN not in os.environ, reason="is run in a process that has the emulated GPU")
+
+
+@pytest.mark.skipif(AGAIN in os.environ, reason="is the child")
+@pytest.mark.skipif(not LIBRARY.exists(), reason=f"{LIBRARY} is not there: cargo build -p tilewright-libcuda")
+def test_all_pass_on_an_emulated_gpu():
+    environment = {**os.environ, AGAIN: "1", "TILEWRIGHT_CUDA_PATH": str(LIBRARY), "TILEWRIGHT_EMULATED_GPUS": "h200;rtx a6000"}
+    configuration = pathlib.Path(__file__).parent.parent / "pyproject.toml"
+    command = [sys.executable, "-m", "pytest", "-q", "-c", str(configuration), "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
+
+
+def random(shape, dtype="float32", seed=0):
+    return np.random.default_rng(seed).integers(0, 9, shape).astype(dtype)
+
+
+@in_the_child
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int32", "int64"])
+def test_the_result_stays_on_the_gpu(dtype):
+    a, b = random((5, 7), dtype), random((7, 6), dtype, 1)
+    left, right = on_gpu(a), on_gpu(b)
+    c = matmul(left, right)
+    assert type(c) is ByDlpack and c.device == 0
+    wide = "int32" if dtype == "int8" else dtype
+    np.testing.assert_array_equal(c.numpy(), reference.matmul(a.astype(wide), b.astype(wide), "plus-times"))
+    # Nobody knows this library's stream: elements are ready in the default one, and the call waits.
+    assert left.asked_for == [1]
+    del left, right
+    gc.collect()
+    assert not gpu_array.LENT
+
+
+@in_the_child
+@pytest.mark.parametrize("kind", ["ByDlpack", "ByInterface"])
+@pytest.mark.parametrize(("shape_a", "shape_b"), [((4, 3), (3, 5)), ((3,), (3, 5)), ((4, 3), (3,)), ((3,), (3,)), ((2, 4, 3), (3, 5)), ((2, 4, 3), (2, 3, 5)), ((2, 1, 4, 3), (3, 3, 5)), ((0, 3), (3, 2)), ((2, 0), (0, 3))])
+def test_shapes_are_those_of_the_operator(kind, shape_a, shape_b):
+    a, b = random(shape_a), random(shape_b, seed=1)
+    expected = np.asarray(a @ b)
+    out = on_gpu(np.full(expected.shape, 7, "float32"), getattr(gpu_array, kind))
+    left, right = (on_gpu(x, getattr(gpu_array, kind)) for x in (a, b))
+    assert matmul(left, right, out=out) is out
+    np.testing.assert_array_equal(out.numpy(), expected)
+    if a.size:
+        matmul(left, right, semiring="min-plus", out=out)
+        np.testing.assert_array_equal(out.numpy(), reference.matmul(a, b, "min-plus"))
+
+
+@in_the_child
+def test_strides_are_read_where_they_lie_and_nothing_is_allocated():
+    a, b = random((12, 16)), random((16, 10), seed=1)
+    left, right, place = on_gpu(a), on_gpu(b), on_gpu(np.full((20, 40), 5, "float32"), ByInterface)
+    for cut_a, cut_b in [(np.s_[::2, ::2], np.s_[::2, ::-1]), (np.s_[::-1, 4:9], np.s_[5:10, 3:]), (np.s_[1:2, :], np.s_[:, 1:2])]:
+        part = place.view(lambda x: x[3:15, ::3][: len(a[cut_a]), : b[cut_b].shape[1]])
+        # The first product loads kernels, which take some memory for good.
+        free = []
+        for _ in range(3):
+            matmul(left.view(lambda x: x[cut_a]), right.view(lambda x: x[cut_b]), out=part)
+            free.append(gpu_array.free_memory())
+        assert free[0] == free[1] == free[2]
+        np.testing.assert_array_equal(part.numpy(), a[cut_a] @ b[cut_b])
+    transposed = matmul(left.view(np.transpose), left, semiring="max-plus")
+    np.testing.assert_array_equal(transposed.numpy(), reference.matmul(a.T, a, "max-plus"))
+    assert (place.numpy()[:3] == 5).all()
+
+
+@in_the_child
+def test_joining_with_what_is_there():
+    a, b, old = random((6, 4)), random((4, 5), seed=1), random((6, 5), seed=2)
+    out = on_gpu(old)
+    matmul(on_gpu(a), on_gpu(b), out=out, accumulate=True)
+    np.testing.assert_array_equal(out.numpy(), old + a @ b)
+    matmul(on_gpu(a), on_gpu(b), out=out, alpha=2, beta=-1)
+    np.testing.assert_array_equal(out.numpy(), 2 * (a @ b) - (old + a @ b))
+
+
+@in_the_child
+def test_streams_of_the_library():
+    a = random((4, 4))
+    named = gpu_array.stream()
+    out = on_gpu(np.zeros((4, 4), "float32"), ByInterface, stream=named)
+    matmul(on_gpu(a, ByInterface, stream=named), on_gpu(a, ByInterface, stream=2), out=out)
+    np.testing.assert_array_equal(out.numpy(), a @ a)
+    # The handle is used: the driver refuses one that it does not know.
+    with pytest.raises(tilewright.DeviceError):
+        matmul(on_gpu(a, ByInterface, stream=12345), on_gpu(a), out=out)
+
+
+@in_the_child
+def test_each_gpu_has_its_own_engine():
+    a = random((4, 4))
+    c = matmul(on_gpu(a, ordinal=1), on_gpu(a, ordinal=1))
+    assert c.device == 1
+    np.testing.assert_array_equal(c.numpy(), a @ a)
+    out = on_gpu(np.zeros((4, 4), "float32"), ByInterface, ordinal=1)
+    matmul(on_gpu(a, ByInterface, ordinal=1), on_gpu(a, ByInterface, ordinal=1), out=out)
+    np.testing.assert_array_equal(out.numpy(), a @ a)
+
+
+def refused(code, match, *operands, **options):
+    with pytest.raises(tilewright.Error, match=match) as caught:
+        matmul(*operands, **options)
+    assert caught.value.code == code and caught.value.hint
+
+
+@in_the_child
+def test_what_cannot_be_is_refused():
+    a = random((4, 4))
+    there, out = on_gpu(a), on_gpu(a)
+    refused("unsupported", "A is on GPU 0, but B is on this processor", there, a)
+    refused("unsupported", "A is on GPU 0, but B is on GPU 1", there, on_gpu(a, ordinal=1))
+    refused("unsupported", "out is on this processor", there, there, out=a.copy())
+    refused("unsupported", "out is on GPU 0", a, a, out=out)
+    refused("unsupported", "winning terms", there, there, semiring="min-plus", arg=True)
+    refused("unsupported", "backend cpu", there, there, backend="cpu")
+    refused("unsupported", "your own", there, there, semiring="add=max(x,y); mul=min(x,y); zero=-inf")
+    refused("aliased", "out lies on A", there, out, out=there)
+    refused("inner-mismatch", "4x4", there, on_gpu(random((3, 4))))
+    refused("dtype-mismatch", "float64", there, on_gpu(a.astype("float64")))
+    refused("dtype-mismatch", "uint16|u2", on_gpu(a.astype("uint16"), ByInterface), there)
+    refused("read-only", "read-only", there, there, out=on_gpu(a, ByInterface, read_only=True))
+    refused("aliased", "two indices", there, there, out=out.view(lambda x: np.broadcast_to(x[0], (4, 4))))
+    refused("unsupported", "give `out`", on_gpu(a, ByInterface), there)
+    with pytest.raises(tilewright.UnsupportedError, match="is on a GPU"):
+        tilewright.shortest_paths(there)
+
+    class Lost(ByInterface):
+        address = 0xDEAD_0000
+
+    refused("unsupported", "0xdead0000", on_gpu(a, Lost), there)
+    refused("unsupported", "multiples of 4", on_gpu(a, ByInterface, offset=2), there)
+
+    class Masked(ByInterface):
+        @property
+        def __cuda_array_interface__(self):
+            return {**super().__cuda_array_interface__, "mask": self}
+
+    refused("unsupported", "mask", on_gpu(a, Masked), there)
+
+    class Broken(ByInterface):
+        __cuda_array_interface__ = {"shape": (4, 4)}
+
+    with pytest.raises(tilewright.ElementTypeError, match="wrongly"):
+        matmul(on_gpu(a, Broken), there)
+    # All that was refused has left the GPU as it was.
+    np.testing.assert_array_equal(there.numpy(), a)
+
+
+@in_the_child
+def test_another_kind_of_device_is_refused():
+    class OnRocm(ByDlpack):
+        def __dlpack_device__(self):
+            return (10, 0)
+
+    a = on_gpu(random((4, 4)), OnRocm)
+    refused("unsupported", "kind 10", a, a)

@@ -1,0 +1,89 @@
+"""torch, CuPy, Numba and JAX on a real GPU, where there is one: what an emulated GPU cannot show, since these libraries bring machine code."""
+
+import numpy as np
+import pytest
+import reference
+import tilewright
+from tilewright import matmul
+
+
+def torch_on_gpu():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch finds no GPU")
+    return torch
+
+
+def cupy_on_gpu():
+    cupy = pytest.importorskip("cupy")
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as missing:
+        pytest.skip(str(missing))
+    return cupy
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int32", "int64"])
+def test_torch(dtype):
+    torch = torch_on_gpu()
+    a, b = (torch.randint(0, 9, shape, device="cuda").to(getattr(torch, dtype)) for shape in [(40, 30), (50, 30)])
+    c = matmul(a, b.T)
+    assert c.device == a.device and c.dtype == (torch.int32 if dtype == "int8" else a.dtype)
+    assert torch.equal(c.double(), (a.double() @ b.double().T).to(c.dtype).double())
+
+
+def test_torchs_streams_are_in_order():
+    torch = torch_on_gpu()
+    n = 2048
+    mine = torch.cuda.Stream()
+    for _ in range(5):
+        with torch.cuda.stream(mine):
+            a = torch.zeros(n, n, device="cuda")
+            torch.cuda._sleep(20_000_000)
+            a += 1
+            # The product waits for what was asked for before, and what follows waits for it.
+            total = matmul(a, a, semiring="min-plus").sum()
+        mine.synchronize()
+        assert total.item() == 2.0 * n * n
+
+
+def test_cupy():
+    cupy = cupy_on_gpu()
+    a, b = cupy.arange(12.0).reshape(3, 4)[:, ::-1], cupy.arange(40.0).reshape(2, 4, 5)
+    for stream in [cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null]:
+        with stream:
+            c = matmul(a, b, semiring="max-plus")
+            assert isinstance(c, cupy.ndarray)
+            np.testing.assert_array_equal(c.get(), reference.matmul(a.get(), b.get(), "max-plus"))
+            out = cupy.zeros((2, 5, 3)).swapaxes(-1, -2)
+            assert matmul(a, b, out=out) is out
+            np.testing.assert_array_equal(out.get(), a.get() @ b.get())
+
+
+def test_nothing_is_copied():
+    cupy = cupy_on_gpu()
+    a, out = cupy.ones((8192, 4096), "float32"), cupy.zeros((4096, 4096), "float32")
+    matmul(a[::2], a[:4096], out=out)
+    before = cupy.cuda.Device().mem_info[0]
+    matmul(a[::-2], a[:4096], out=out)
+    cupy.cuda.Device().synchronize()
+    assert before - cupy.cuda.Device().mem_info[0] < a.nbytes // 4 and bool((out == 4096).all())
+
+
+def test_numba():
+    cuda = pytest.importorskip("numba.cuda")
+    if not cuda.is_available():
+        pytest.skip("Numba finds no GPU")
+    a = np.arange(12.0).reshape(3, 4)
+    there = cuda.to_device(a)
+    np.testing.assert_array_equal(matmul(there, there.T).copy_to_host(), a @ a.T)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_jax_is_told_to_choose_another_library():
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX finds no GPU")
+    a = jax.numpy.ones((3, 3))
+    with pytest.raises(tilewright.Error):
+        matmul(a, a)
