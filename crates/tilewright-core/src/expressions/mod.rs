@@ -35,7 +35,12 @@ use crate::{
     problem::Problem,
     view::{MatMut, MatRef},
 };
-use core::{fmt, ops::Range, str::FromStr};
+use core::{
+    fmt,
+    ops::Range,
+    str::FromStr,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 /// A semiring, by the expressions of its operations.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +51,31 @@ pub struct Expressions {
     zero: Expression,
     one: Option<Expression>,
     condition: Option<Expression>,
+    holds: Holds,
+}
+
+/// The types of [`DTYPES`] on which the laws were tried, and hold: that takes longer than a small product.
+#[derive(Debug, Default)]
+struct Holds([AtomicBool; DTYPES.len()]);
+
+impl Holds {
+    fn on(&self, dtype: DType) -> Option<&AtomicBool> {
+        let at = DTYPES.iter().position(|&known| known == dtype)?;
+        self.0.get(at)
+    }
+}
+
+impl Clone for Holds {
+    fn clone(&self) -> Self {
+        Self(self.0.each_ref().map(|holds| holds.load(Relaxed).into()))
+    }
+}
+
+/// What was tried does not tell semirings apart.
+impl PartialEq for Holds {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// An expression in x and y. Every node comes after those that it is computed from, and the last one is the value.
@@ -181,14 +211,21 @@ impl Expressions {
     }
 
     /// Tries the laws of a semiring on samples: ⊕ is associative and commutative, zero is its identity and annihilates, ⊗ is associative
-    /// and distributes over ⊕, one is its identity. Floats may differ by a few roundings.
+    /// and distributes over ⊕, one is its identity. Floats may differ by a few roundings. What holds is tried once for each type.
     ///
     /// # Errors
     /// `unsupported`, with a counter-example, when one of them does not hold; or for a type that is none of [`DTYPES`].
     pub fn check(&self, dtype: DType) -> Result<(), Error> {
         let hint = || "a semiring needs them; `where=` restricts the elements, as in where=x>=0, and other numbers may do for zero";
+        let holds = self.holds.on(dtype);
+        if holds.is_some_and(|holds| holds.load(Relaxed)) {
+            return Ok(());
+        }
         match laws::check_on(self, dtype) {
-            Some(Ok(())) => Ok(()),
+            Some(Ok(())) => {
+                holds.into_iter().for_each(|holds| holds.store(true, Relaxed));
+                Ok(())
+            }
             Some(Err(Broken { law, example })) => Err(ErrorKind::Unsupported {
                 what: format!("the semiring `{}` on {dtype}", self.text),
                 why: format!("it breaks the law that {law}: {example}"),

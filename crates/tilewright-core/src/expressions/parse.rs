@@ -1,6 +1,6 @@
 //! From text to expressions, with errors that show the place.
 
-use super::{Binary, Expression, Expressions, Fault, Node, Unary};
+use super::{Binary, Expression, Expressions, Fault, Holds, Node, Unary};
 use core::ops::Range;
 
 /// Parses `add=...; mul=...; zero=...`, and perhaps `one=...` and `where=...`.
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Expressions, Fault> {
     let [Some(add), Some(mul), Some(zero), one, condition] = found else {
         return Err(fault(0..0, "add, mul and zero are needed".into()));
     };
-    Ok(Expressions { text: text.trim().to_owned(), add, mul, zero, one, condition })
+    Ok(Expressions { text: text.trim().to_owned(), add, mul, zero, one, condition, holds: Holds::default() })
 }
 
 /// What can be said of a semiring.

@@ -113,3 +113,21 @@ fn products_are_those_of_the_built_in_semiring() {
     let error = text.check_elements(large, large.t()).unwrap_err();
     assert!(error.code() == "outside-domain" && error.to_string().contains("100"), "{error}");
 }
+
+#[test]
+fn laws_are_tried_once_for_each_type() {
+    let halves: Expressions = "add=max(x,y); mul=min(x,y); zero=0.5; where=x>=0.5".parse().unwrap();
+    let copy = halves.clone();
+    for _ in 0..2 {
+        halves.check(DType::F32).unwrap();
+        // What holds for floats says nothing of integers.
+        assert_eq!(halves.check(DType::I32).unwrap_err().code(), "unsupported");
+        assert_eq!(halves.check(DType::F16).unwrap_err().code(), "unsupported");
+    }
+    assert!(halves.holds.on(DType::F32).unwrap().load(Relaxed) && halves.holds.on(DType::F16).is_none());
+    assert!(
+        !halves.holds.on(DType::F64).unwrap().load(Relaxed)
+            && !halves.holds.on(DType::I32).unwrap().load(Relaxed)
+    );
+    assert!(halves == copy && halves.clone().holds.on(DType::F32).unwrap().load(Relaxed));
+}
