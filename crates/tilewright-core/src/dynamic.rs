@@ -237,6 +237,11 @@ impl<'a> DynMut<'a> {
     pub const fn reborrow(&mut self) -> DynMut<'_> {
         DynMut { ptr: self.ptr, dtype: self.dtype, layout: self.layout, life: PhantomData }
     }
+    /// The transpose, without moving an element.
+    #[must_use]
+    pub const fn t(self) -> Self {
+        Self { layout: self.layout.t(), ..self }
+    }
     /// The `rows x cols` part whose first element is `(row, col)`.
     ///
     /// # Errors

@@ -172,6 +172,12 @@ impl Kernel {
     pub fn recipe(&'static self, request: &Request) -> Result<Recipe, Refusal> {
         self.check(request.variant())?;
         match &self.make {
+            Make::Rung(_) if request.arg => Err(Refusal {
+                kernel: self.name,
+                needs: "no arg result".into(),
+                found: "one is asked for".into(),
+                hint: "use simt".into(),
+            }),
             Make::Rung(rung) => rung.recipe(self, request),
             Make::Product(recipe) => recipe(self, request),
             Make::Exhibit(_) | Make::Closure => Err(Refusal {

@@ -2,7 +2,7 @@
 
 use crate::{kernel::Variant, target::Target};
 use core::fmt;
-use tilewright_core::{DType, Joining, Problem, SemiringId, Value};
+use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
 ///
@@ -38,6 +38,9 @@ pub struct Request {
     pub workspace: u64,
     /// Which program of `simt` computes it.
     pub form: Form,
+    /// Whether the smallest `k` whose term is the result is wanted as well, or -1 where the semiring's zero or the old C stays: as
+    /// 32-bit integers in [`Buffer::Output`](crate::Buffer::Output), with [`Request::arg_layout`].
+    pub arg: bool,
 }
 
 /// Which of a kernel's programs computes a product.
@@ -68,6 +71,17 @@ impl Request {
             pack: None,
             workspace: Self::WORKSPACE,
             form: Form::Specialised,
+            arg: false,
+        }
+    }
+
+    /// The layout of arg results: dense, by columns where C has its neighbours there and by rows otherwise. Those of a batch follow
+    /// one another.
+    pub fn arg_layout(&self) -> Layout {
+        let Layout { rows, cols, row_stride, col_stride } = self.problem.c();
+        match row_stride == 1 && col_stride != 1 {
+            true => Layout::col_major(rows, cols),
+            false => Layout::row_major(rows, cols),
         }
     }
 

@@ -68,18 +68,18 @@ fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: 
 
 /// Why the GPU, or why not.
 fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Results) -> Result<Why, Why> {
-    if results == Results::ProductAndArg || options.isa.is_some() {
-        return Err("arg results and instruction sets are the processor's".into());
+    if options.isa.is_some() {
+        return Err("instruction sets are the processor's".into());
     }
     let element = size_of::<S::Elem>();
-    let cost = Cost::new(a, b, element, options.threads);
+    let cost = Cost::new(a, b, element, options.threads).with_results(a.rows, b.cols, results);
     // Asking anybody takes longer than a small product.
     if cost.here <= cost.transfer {
         return Err(cost.why(NOT_EVEN_THE_WAY, cost.transfer));
     }
     #[cfg(feature = "cuda")]
     {
-        faster_gpu::<S>(cost, a, b)
+        faster_gpu::<S>(cost, a, b, results)
     }
     #[cfg(not(feature = "cuda"))]
     {
@@ -89,7 +89,7 @@ fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Result
 
 /// Why a GPU that computes this faster, or why not.
 #[cfg(feature = "cuda")]
-fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout) -> Result<Why, Why> {
+fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout, results: Results) -> Result<Why, Why> {
     use tilewright_core::Problem;
     let text = |error: Error| Why::from(error.to_string());
     let (semiring, dtype) = crate::device::identify::<S>().map_err(text)?;
@@ -105,7 +105,11 @@ fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout) -> Result<Why, Why>
     let [a, b, c] = [(a.rows, a.cols), (b.rows, b.cols), (a.rows, b.cols)]
         .map(|(rows, cols)| Layout::row_major(rows, cols));
     let request = tilewright_kernels::Request::new(Problem::new(a, b, c).map_err(text)?, semiring, dtype);
-    let request = tilewright_kernels::Request { target: gpu.target(), ..request };
+    let request = tilewright_kernels::Request {
+        target: gpu.target(),
+        arg: results == Results::ProductAndArg,
+        ..request
+    };
     tilewright_cuda::choose(&request).map_err(|refusal| Why::from(refusal.to_string()))?;
     Ok(cost.why("the GPU is faster", there))
 }
@@ -185,6 +189,15 @@ impl Cost {
             here,
             transfer: bytes / BUS,
         }
+    }
+
+    /// With what else comes back.
+    fn with_results(self, m: usize, n: usize, results: Results) -> Self {
+        let bytes = match results {
+            Results::Product => 0,
+            Results::ProductAndArg => m.saturating_mul(n).saturating_mul(size_of::<u32>()),
+        };
+        Self { transfer: self.transfer + bytes as f64 / BUS, ..self }
     }
 
     #[cfg(feature = "cuda")]

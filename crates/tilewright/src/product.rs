@@ -12,8 +12,7 @@ use crate::{
 use core::fmt;
 use std::time::Instant;
 use tilewright_core::{
-    Cancel, Error, ErrorKind, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, domain,
-    reference,
+    Cancel, Error, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, domain, reference,
 };
 
 /// The product `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` of an m x k and a k x n matrix over the semiring `S`.
@@ -223,14 +222,10 @@ impl<'a, S: Semiring> Product<'a, S> {
                 Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
             }
             #[cfg(feature = "cuda")]
-            (Backend::Cuda, None) => self.on_gpu(&choice, c, update),
+            (Backend::Cuda, arg) => self.on_gpu(&choice, c, arg, update),
             #[cfg(feature = "emulator")]
-            (Backend::Emulator, None) => self.on_emulator(c, update),
-            // Without a backend that was compiled in, `choose` has refused it.
-            (Backend::Cuda | Backend::Emulator, _) => {
-                let (what, why) = ("an arg result on a GPU".into(), "no kernel computes it".into());
-                Err(ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into())
-            }
+            (Backend::Emulator, arg) => self.on_emulator(c, arg, update),
+            // `choose` has refused a backend that was not compiled in.
             (_, arg) => Ok(Report { why: choice.why, ..self.here(c, arg, update)? }),
         }
     }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use support::{Makers, Own, compare, numbers};
 use tilewright::{
-    Backend, BatchMut, BatchProduct, BatchRef, Cancel, Layout, MatMut, MatRef, Matrix, MinPlus, Options,
-    PlusTimes, Product, Update, kernels::find, plan::Gpu,
+    Backend, BatchMut, BatchProduct, BatchRef, Cancel, DType, DynMatrix, DynProduct, DynRef, Extremes,
+    Joining, Layout, MatMut, MatRef, Matrix, MinPlus, Options, PlusTimes, Product, SemiringId, Update,
+    kernels::find, plan::Gpu,
 };
 
 const FLOATS: Makers<f32, f32> = (|x| x as f32, |x| x as f32);
@@ -184,12 +185,84 @@ fn limits_and_a_stop_end_a_product_and_say_where() {
 fn what_no_kernel_does_is_refused_and_c_stays() {
     let a = MatRef::new(&[1.0_f32; 4], Layout::row_major(2, 2)).unwrap();
     let product = Product::<MinPlus<f32>>::new(a, a).unwrap().backend(Backend::Emulator);
-    let error = product.compute_with_arg().unwrap_err();
+    let slow = product.options(Options { kernel: Some(find("naive").unwrap()), ..EMULATOR });
+    let error = slow.compute_with_arg().unwrap_err();
     assert_eq!((error.code(), error.hint().is_some()), ("unsupported", true));
     let product = Product::<Own>::new(a, a).unwrap().backend(Backend::Emulator);
     let mut c = [7.0_f32; 4];
     let refused = product.write_to(MatMut::new(&mut c, Layout::row_major(2, 2)).unwrap());
     assert_eq!((refused.unwrap_err().code(), c), ("unsupported", [7.0; 4]));
+}
+
+/// The smallest `k` that wins, of few different terms and with absent ones, and where the old C stays.
+#[test]
+fn arg_results_are_those_of_the_definition() {
+    let compiler = tilewright::cuda::Nvrtc::find();
+    for semiring in SemiringId::ALL.iter().copied().filter(|s| s.is_selective()) {
+        for dtype in DType::ALL.iter().copied().filter(|&dtype| semiring.output(dtype).is_ok()) {
+            let bool_or = |i: usize, salt: usize| match (i * 7919 + salt * 31) % 61 {
+                _ if dtype == DType::Bool => f64::from(u8::from((i * 31 + salt) % 11 == 0)),
+                0 if matches!(semiring, SemiringId::MaxPlus | SemiringId::MaxMin) => f64::NEG_INFINITY,
+                0 => f64::INFINITY,
+                1 if dtype.is_float() => f64::NAN,
+                x => (x % 9) as f64,
+            };
+            let make = |rows: usize, cols: usize, salt: usize| {
+                let whole = Matrix::from_fn(rows, cols, |i, j| bool_or(i * cols + j, salt)).unwrap();
+                DynRef::from(whole.as_ref()).convert(dtype, Extremes::Absent).unwrap()
+            };
+            for ((m, n, k), [at, bt, ct]) in [
+                ((67, 35, 70), [false; 3]),
+                ((130, 65, 33), [true, false, true]),
+                ((5, 70, 64), [false, true, false]),
+                ((3, 4, 0), [false; 3]),
+                ((64, 64, 7), [true, true, true]),
+            ]
+            .into_iter()
+            .take(if semiring == SemiringId::MinPlus && dtype.size() == 4 { 5 } else { 1 })
+            {
+                let (a, b) = (
+                    if at { make(k, m, 1) } else { make(m, k, 1) },
+                    if bt { make(n, k, 2) } else { make(k, n, 2) },
+                );
+                let (a, b) = (
+                    if at { a.as_ref().t() } else { a.as_ref() },
+                    if bt { b.as_ref().t() } else { b.as_ref() },
+                );
+                for joining in [Joining::Replace, Joining::Accumulate] {
+                    let output = semiring.output(dtype).unwrap();
+                    let old = make(if ct { n } else { m }, if ct { m } else { n }, 3);
+                    let old = old.as_ref().convert(output, Extremes::Absent).unwrap();
+                    let run = |backend| {
+                        let (mut c, mut arg) = (old.clone(), Matrix::filled(m, n, 7).unwrap());
+                        let product = DynProduct::new(semiring, a, b).unwrap();
+                        let view = if ct { c.as_mut().t() } else { c.as_mut() };
+                        let product = match joining {
+                            Joining::Accumulate => product
+                                .update(joining, Some(if ct { old.as_ref().t() } else { old.as_ref() })),
+                            _ => Ok(product),
+                        };
+                        let options = Options { backend, ..EMULATOR };
+                        product.unwrap().options(options).write_to(view, Some(arg.as_mut())).map(|_| (c, arg))
+                    };
+                    if compiler.is_err() {
+                        assert_eq!(run(Backend::Emulator).unwrap_err().code(), "unavailable");
+                        return;
+                    }
+                    let (c, arg) = run(Backend::Emulator).unwrap();
+                    let (wanted, winners) = run(Backend::Reference).unwrap();
+                    let case = format!("{semiring} on {dtype}, {m} x {n} x {k}, {joining:?}");
+                    assert!(arg == winners, "{case}: {:?} in place of {:?}", arg.as_ref(), winners.as_ref());
+                    let bytes = |c: &DynMatrix| -> Vec<u8> {
+                        let Layout { rows, cols, .. } = c.layout();
+                        let places = (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j)));
+                        places.flat_map(|(i, j)| c.as_ref().bytes(i, j).unwrap().to_vec()).collect()
+                    };
+                    assert_eq!(bytes(&c), bytes(&wanted), "{case}");
+                }
+            }
+        }
+    }
 }
 
 /// Says that a process is to compute without a compiler.

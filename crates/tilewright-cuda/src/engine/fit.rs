@@ -53,6 +53,27 @@ pub(super) fn check(recipe: &Recipe, [a, b, c]: [Operand; 3]) -> Result<(), Erro
     apart(&c, batch.count, batch.c)
 }
 
+/// Whether arg results of the recipe may be written there.
+///
+/// # Errors
+/// As [`check`]; `unsupported` for a recipe that has none.
+pub(super) fn check_arg(recipe: &Recipe, found: Operand) -> Result<(), Error> {
+    let Some(request) = recipe.request().filter(|request| request.arg) else {
+        let what = format!("an arg result of {}", recipe.kernel().name);
+        return Err(unsupported(what, "its recipe was made without".into()));
+    };
+    let (what, expected, layout) = ("the arg result", DType::I32, request.arg_layout());
+    if found.dtype != expected {
+        return Err(ErrorKind::DTypeMismatch { what, expected, found: found.dtype }.into());
+    }
+    if layout != found.layout {
+        let why = format!("the recipe was made for {layout:?}, and it has {:?}", found.layout);
+        return Err(unsupported(format!("this matrix as {what}"), why));
+    }
+    let stride = isize::try_from(layout.rows * layout.cols).unwrap_or(isize::MAX);
+    holds(&found, request.batch.count, stride)
+}
+
 /// Whether all `count` matrices, `stride` elements from one to the next, are inside the memory of the first.
 fn holds(found: &Operand, count: usize, stride: isize) -> Result<(), Error> {
     let Some(last) = count.checked_sub(1) else { return Ok(()) };

@@ -203,7 +203,7 @@ impl Engine {
     pub fn tuned(&self, request: Request) -> Request {
         let is_free = request.form == Form::Specialised
             && (request.tile, request.pack, request.splits) == (None, None, None);
-        if !is_free || self.0.cache.is_none() || self.driver_kind() == DriverKind::Emulator {
+        if !is_free || request.arg || self.0.cache.is_none() || self.driver_kind() == DriverKind::Emulator {
             return request;
         }
         // Asked once: most users have none.

@@ -78,21 +78,52 @@ impl Prepared {
         self.run_on(a.into(), b.into(), c.into())
     }
 
+    /// As [`Prepared::run`], for a recipe whose request asks for arg results. They are written to a matrix of 32-bit integers that has the
+    /// layout [`Request::arg_layout`] and holds all of a batch; [`NO_ARG`](tilewright_core::NO_ARG) is -1.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn run_with_arg(
+        &self,
+        a: &DynDeviceMatrix,
+        b: &DynDeviceMatrix,
+        c: &mut DynDeviceMatrix,
+        arg: &mut DynDeviceMatrix,
+    ) -> Result<(), Error> {
+        self.run_all(a.into(), b.into(), c.into(), Some(arg))
+    }
+
     /// As [`Prepared::run`], on parts of matrices.
     ///
     /// # Errors
     /// As [`Prepared::run`].
     pub fn run_on(&self, a: DeviceRef<'_>, b: DeviceRef<'_>, c: DeviceMut<'_>) -> Result<(), Error> {
+        self.run_all(a, b, c, None)
+    }
+
+    fn run_all(
+        &self,
+        a: DeviceRef<'_>,
+        b: DeviceRef<'_>,
+        c: DeviceMut<'_>,
+        arg: Option<&mut DynDeviceMatrix>,
+    ) -> Result<(), Error> {
         let operands = [("A", Buffer::A, a), ("B", Buffer::B, b), ("C", Buffer::C, c.as_ref())];
         fit::check(self.recipe(), operands.map(|(_, _, matrix)| operand(matrix)))?;
-        for (what, _, matrix) in operands {
+        let arg: Option<DeviceRef<'_>> = arg.map(|arg| DeviceRef::from(&*arg));
+        if let Some(arg) = arg {
+            fit::check_arg(self.recipe(), operand(arg))?;
+        }
+        let operands = operands.into_iter().chain(arg.map(|arg| ("the arg result", Buffer::Output, arg)));
+        for (what, _, matrix) in operands.clone() {
             if !Arc::ptr_eq(matrix.matrix().stream(), self.engine().stream()) {
                 let (what, why) = (format!("this matrix as {what}"), "it belongs to another engine".into());
                 return Err(ErrorKind::Unsupported { what, why, hint: "upload it to this one".into() }.into());
             }
         }
-        let bindings =
-            operands.map(|(_, buffer, matrix)| (buffer, matrix.address(), matrix.matrix().bytes()));
+        let binding =
+            |(_, buffer, matrix): (_, _, DeviceRef<'_>)| (buffer, matrix.address(), matrix.matrix().bytes());
+        let bindings: Vec<_> = operands.map(binding).collect();
         // SAFETY: the matrices have the layouts, alignments and types of the request that the recipe was made for, hold all of its
         // batch, and belong to this engine: their memory is freed only after the work in its stream.
         unsafe { self.launch(&bindings) }

@@ -11,14 +11,19 @@ use tilewright_core::{DynMut, DynRef, Layout};
 use tilewright_cuda::{Engine, Prepared};
 use tilewright_kernels::{Launch, Recipe, Rejected};
 
-pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Failure> {
+pub(super) fn run(
+    job: &Job<'_>,
+    operands: (DynRef<'_>, DynRef<'_>),
+    c: DynMut<'_>,
+    arg: Option<DynMut<'_>>,
+) -> Result<Report, Failure> {
     let began = Instant::now();
     let engine = Engine::shared()?;
     let select =
         |asked| select_among(engine.tuned(asked), job.options.kernel, &|recipe| can_make(&engine, recipe));
-    let selection = job.select(a, b, &c, engine.target(), &select)?;
+    let selection = job.select(operands, &c, arg.is_some(), engine.target(), &select)?;
     let passed_over = selection.passed_over.clone();
-    let mut ran = run_on(&engine, job, selection, (a, b, c))?;
+    let mut ran = run_on(&engine, job, selection, operands, c, arg)?;
     ran.report.prepare_seconds += ran.began.duration_since(began).as_secs_f64();
     ran.report.why = remarks(passed_over.as_ref(), &ran.prepared.warnings()).into();
     Ok(ran.report)
@@ -35,14 +40,20 @@ pub(super) struct Ran {
 pub(super) fn run_on(
     engine: &Engine,
     job: &Job<'_>,
-    Selection { recipe, .. }: Selection,
-    (a, b, c): (DynRef<'_>, DynRef<'_>, DynMut<'_>),
+    Selection { request, recipe, .. }: Selection,
+    (a, b): (DynRef<'_>, DynRef<'_>),
+    c: DynMut<'_>,
+    arg: Option<DynMut<'_>>,
 ) -> Result<Ran, Failure> {
     let began = Instant::now();
     let (a, b) = (engine.upload_dyn(a)?, engine.upload_dyn(b)?);
     let mut on_device = match job.joining.reads_c() {
         true => engine.upload_dyn(c.as_ref())?,
         false => engine.zeros_dyn(c.dtype(), Layout::row_major(c.layout().rows, c.layout().cols))?,
+    };
+    let mut winners = match &arg {
+        Some(arg) => Some(engine.zeros_dyn(arg.dtype(), request.arg_layout())?),
+        None => None,
     };
     let mut transfer = began.elapsed();
     // After the operands, so that what is left is known: without memory for workspaces, a recipe does without.
@@ -55,13 +66,20 @@ pub(super) fn run_on(
     on_device = on_device.with_rows(c_rows)?;
     job.options.check_cancelled()?;
     let computing = Instant::now();
-    prepared.run(&a, &b, &mut on_device)?;
+    match &mut winners {
+        Some(winners) => prepared.run_with_arg(&a, &b, &mut on_device, winners)?,
+        None => prepared.run(&a, &b, &mut on_device)?,
+    }
     engine.synchronize()?;
     let on_device = on_device.with_rows(whole)?;
     let seconds = computing.elapsed().as_secs_f64();
     job.options.check_cancelled()?;
     let reading = Instant::now();
-    on_device.copy_to(c).map_err(|error| Failure { error, c: Target::Lost })?;
+    let lost = |error| Failure { error, c: Target::Lost };
+    on_device.copy_to(c).map_err(lost)?;
+    if let (Some(winners), Some(arg)) = (winners, arg) {
+        winners.copy_to(arg).map_err(lost)?;
+    }
     transfer += reading.elapsed();
     let report = Report {
         backend: Backend::Cuda,

@@ -19,11 +19,16 @@ use tilewright_driver::{Launched, Watcher, observe};
 use tilewright_emulator::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Watch};
 use tilewright_kernels::{Launch, Recipe};
 
-pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Failure> {
+pub(super) fn run(
+    job: &Job<'_>,
+    operands: (DynRef<'_>, DynRef<'_>),
+    c: DynMut<'_>,
+    arg: Option<DynMut<'_>>,
+) -> Result<Report, Failure> {
     let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
     let began = Instant::now();
     let select = |asked| select_with_ptx(asked, job.options.kernel);
-    let selection = job.select(a, b, &c, gpu.target(), &select)?;
+    let selection = job.select(operands, &c, arg.is_some(), gpu.target(), &select)?;
     let engine = take_engine(&gpu)?;
     let prepare = began.elapsed();
 
@@ -49,7 +54,7 @@ pub(super) fn run(job: &Job<'_>, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) ->
         findings.set(findings.get() + launched.outcome.as_ref().map_or(0, |report| report.findings.len()))
     };
     let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched) };
-    let ran = observe(&watcher, || cuda::run_on(&engine, job, selection, (a, b, c)));
+    let ran = observe(&watcher, || cuda::run_on(&engine, job, selection, operands, c, arg));
     let ran = ran.map_err(|failure| Failure { error: translated(&engine, failure.error), ..failure })?;
     let mut report = ran.report;
     drop(ran.prepared);

@@ -12,6 +12,7 @@ use crate::{
     options::{Options, Report},
     selection::Selection,
 };
+use std::ptr::NonNull;
 use tilewright_core::{
     BatchMut, BatchRef, DType, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix,
     Problem, Semiring, SemiringId, Update, Value, domain, semiring::BuiltIn,
@@ -62,23 +63,26 @@ impl From<Error> for Failure {
     }
 }
 
-/// The product by a kernel.
+/// The product by a kernel, and the arg result where one is wanted.
 ///
 /// # Errors
 /// `unavailable` without a GPU, `unsupported` for semirings and types that no kernel computes, and what a device can fail with.
 pub(crate) fn multiply<S: Semiring>(
     device: Device,
     c: MatMut<'_, S::Out>,
+    arg: Option<MatMut<'_, u32>>,
     (a, b): (MatRef<'_, S::Elem>, MatRef<'_, S::Elem>),
     update: &Update<S>,
     options: &Options<'_>,
 ) -> Result<Report, Failure> {
     let built_in = built_in::<S>()?;
-    Problem::new(a.layout(), b.layout(), c.layout())?;
+    let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+    arg.as_ref().map_or(Ok(()), |arg| problem.check_arg(arg.layout(), update))?;
     domain::check::<S>(a, b)?;
     let rows = [a.rows(), b.rows(), c.rows()];
     let job = Job { semiring: built_in.id(), joining: built_in.joining(update), count: 1, rows, options };
-    job.run(device, built_in.operand(a), built_in.operand(b), built_in.result(c))
+    let arg = arg.map(|arg| DynMut::from(as_integers(arg)));
+    job.run(device, (built_in.operand(a), built_in.operand(b)), built_in.result(c), arg)
 }
 
 /// Equally many products by a kernel, all at once. C is not touched on failure.
@@ -101,7 +105,8 @@ pub(crate) fn multiply_batch<S: Semiring>(
         false => Matrix::filled(count.saturating_mul(m), n, S::finish(S::ZERO))?,
     };
     let (a, b) = (built_in.operand(a.as_ref()), built_in.operand(b.as_ref()));
-    let report = job.run(device, a, b, built_in.result(all.as_mut())).map_err(|failure| failure.error)?;
+    let report =
+        job.run(device, (a, b), built_in.result(all.as_mut()), None).map_err(|failure| failure.error)?;
     // The emulator counts blocks as they end.
     if let (Device::Present, Some(progress)) = (device, options.progress) {
         let extents = [count, m, n, a.layout().cols].map(|extent| extent as u64);
@@ -143,20 +148,26 @@ struct Job<'a> {
 type Place = (Layout, usize);
 
 impl Job<'_> {
-    fn run(&self, device: Device, a: DynRef<'_>, b: DynRef<'_>, c: DynMut<'_>) -> Result<Report, Failure> {
+    fn run(
+        &self,
+        device: Device,
+        operands: (DynRef<'_>, DynRef<'_>),
+        c: DynMut<'_>,
+        arg: Option<DynMut<'_>>,
+    ) -> Result<Report, Failure> {
         match device {
-            Device::Present => cuda::run(self, a, b, c),
+            Device::Present => cuda::run(self, operands, c, arg),
             #[cfg(feature = "emulator")]
-            Device::Emulated => emulator::run(self, a, b, c),
+            Device::Emulated => emulator::run(self, operands, c, arg),
         }
     }
 
     /// The recipe for matrices of the host.
     fn select(
         &self,
-        a: DynRef<'_>,
-        b: DynRef<'_>,
+        (a, b): (DynRef<'_>, DynRef<'_>),
         c: &DynMut<'_>,
+        arg: bool,
         target: kernels::Target,
         select: &dyn Fn(Request) -> Result<Selection, Error>,
     ) -> Result<Selection, Error> {
@@ -183,9 +194,18 @@ impl Job<'_> {
                 c: alignment(places[2], c.dtype()),
             },
             target,
+            arg,
             ..Request::new(Problem::new(la, lb, lc)?, self.semiring, a.dtype())
         })
     }
+}
+
+/// Arg results as kernels write them: `NO_ARG` is -1.
+fn as_integers(mut arg: MatMut<'_, u32>) -> MatMut<'_, i32> {
+    let layout = arg.layout();
+    let Some(pointer) = NonNull::new(arg.as_mut_ptr().cast()) else { unreachable!("views have an address") };
+    // SAFETY: the same elements, borrowed as long and exclusively, and every 32 bits are an integer.
+    unsafe { MatMut::from_raw_parts(pointer, layout) }
 }
 
 /// The largest power of two, up to 256, that divides the address of element (0, 0): allocations begin at multiples of 256.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::selection::{Selection, not_shipped, select, select_with_ptx};
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
-use tilewright_core::{Error, ErrorKind};
+use tilewright_core::Error;
 use tilewright_cuda::Engine;
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, kernels};
 
@@ -104,7 +104,7 @@ impl Plan {
         kernel: Option<&'static Kernel>,
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
-        Self::of_selection(query, gpu, select(request(query, gpu)?, kernel)?, kernel, resources)
+        Self::of_selection(query, gpu, select(request(query, gpu), kernel)?, kernel, resources)
     }
 
     /// As [`Plan::on_gpu`], where this machine is to run it, on `gpu` or on the emulator: of the programs that come with the catalogue,
@@ -118,7 +118,7 @@ impl Plan {
         kernel: Option<&'static Kernel>,
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
-        Self::of_selection(query, gpu, select_with_ptx(request(query, gpu)?, kernel)?, kernel, resources)
+        Self::of_selection(query, gpu, select_with_ptx(request(query, gpu), kernel)?, kernel, resources)
     }
 
     /// As [`Plan::here`], for the GPU of an engine: also with the way that was measured to be the fastest, where one was.
@@ -132,7 +132,7 @@ impl Plan {
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
         let gpu = Gpu::present(engine.device())?;
-        let request = engine.tuned(request(query, &gpu)?);
+        let request = engine.tuned(request(query, &gpu));
         Self::of_selection(query, &gpu, select_with_ptx(request, kernel)?, kernel, resources)
     }
 
@@ -188,18 +188,10 @@ fn others(request: &Request, chosen: &Recipe, passed_over: Option<&Rejected>) ->
     variations.chain(kernels).collect()
 }
 
-/// The request for a query; kernels return no arg results.
-fn request(query: &Query, gpu: &Gpu) -> Result<Request, Error> {
+fn request(query: &Query, gpu: &Gpu) -> Request {
     let Query { semiring, dtype, problem, joining, results } = *query;
-    if results == Results::ProductAndArg {
-        return Err(ErrorKind::Unsupported {
-            what: "an arg result by a GPU kernel".into(),
-            why: "no kernel of the catalogue tells which term won".into(),
-            hint: "compute on the processor".into(),
-        }
-        .into());
-    }
-    Ok(Request { joining, target: gpu.target(), ..Request::new(problem, semiring, dtype) })
+    let arg = results == Results::ProductAndArg;
+    Request { joining, target: gpu.target(), arg, ..Request::new(problem, semiring, dtype) }
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
@@ -294,8 +286,10 @@ mod tests {
 
     #[test]
     fn what_no_kernel_computes_is_refused_with_a_reason() {
-        let arg = query(SemiringId::MinPlus, DType::F32, [8; 3]).results(Results::ProductAndArg);
-        assert_eq!(plan(&arg, None).unwrap_err().code(), "unsupported");
+        let arg = |semiring| query(semiring, DType::F32, [8; 3]).results(Results::ProductAndArg);
+        assert_eq!(plan(&arg(SemiringId::PlusTimes), None).unwrap_err().code(), "unsupported");
+        assert_eq!(plan(&arg(SemiringId::MinPlus), Some("naive")).unwrap_err().code(), "unsupported");
+        assert_eq!(plan(&arg(SemiringId::MinPlus), None).unwrap().0.steps.len(), 2);
         let odd = query(SemiringId::PlusTimes, DType::F32, [33, 32, 32]);
         let refusal = plan(&odd, Some("shared-tile")).unwrap_err();
         assert!(refusal.to_string().contains("M to be a multiple of 32; M is 33"), "{refusal}");

@@ -15,9 +15,13 @@ impl<S: Semiring> Product<'_, S> {
         &self,
         choice: &Choice,
         c: MatMut<'_, S::Out>,
+        arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
     ) -> Result<Report, Error> {
-        let report = self.or_here(choice, c, update, |c| self.run_kernel(Device::Present, c, update))?;
+        let kernel = |c: MatMut<'_, S::Out>, arg: Option<MatMut<'_, u32>>| {
+            self.run_kernel(Device::Present, c, arg, update)
+        };
+        let report = self.or_here(choice, c, arg, update, kernel)?;
         if report.backend == Backend::Cuda {
             self.tell_progress();
         }
@@ -25,8 +29,13 @@ impl<S: Semiring> Product<'_, S> {
     }
 
     #[cfg(feature = "emulator")]
-    pub(super) fn on_emulator(&self, c: MatMut<'_, S::Out>, update: &Update<S>) -> Result<Report, Error> {
-        self.run_kernel(Device::Emulated, c, update).map_err(|failure| failure.error)
+    pub(super) fn on_emulator(
+        &self,
+        c: MatMut<'_, S::Out>,
+        arg: Option<MatMut<'_, u32>>,
+        update: &Update<S>,
+    ) -> Result<Report, Error> {
+        self.run_kernel(Device::Emulated, c, arg, update).map_err(|failure| failure.error)
     }
 
     /// What `kernel` computes; if it fails and nobody asked for it, what this processor does, as long as the old C is there to be
@@ -35,11 +44,12 @@ impl<S: Semiring> Product<'_, S> {
         &self,
         choice: &Choice,
         mut c: MatMut<'_, S::Out>,
+        mut arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
-        kernel: impl FnOnce(MatMut<'_, S::Out>) -> Result<Report, Failure>,
+        kernel: impl FnOnce(MatMut<'_, S::Out>, Option<MatMut<'_, u32>>) -> Result<Report, Failure>,
     ) -> Result<Report, Error> {
         let why = &choice.why;
-        match kernel(c.reborrow()) {
+        match kernel(c.reborrow(), arg.as_mut().map(MatMut::reborrow)) {
             Ok(report) if why.is_empty() => Ok(report),
             Ok(report) if report.why.is_empty() => Ok(Report { why: why.clone(), ..report }),
             Ok(report) => Ok(Report { why: format!("{why}; {}", report.why).into(), ..report }),
@@ -47,7 +57,7 @@ impl<S: Semiring> Product<'_, S> {
                 if choice.otherwise == Otherwise::Nowhere || (old == Target::Lost && update.reads_c()) {
                     return Err(error);
                 }
-                let report = self.here(c, None, update)?;
+                let report = self.here(c, arg, update)?;
                 Ok(Report {
                     why: format!("{why}; the processor computed it, because the GPU failed: {error}").into(),
                     ..report
@@ -60,9 +70,10 @@ impl<S: Semiring> Product<'_, S> {
         &self,
         device: Device,
         c: MatMut<'_, S::Out>,
+        arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
     ) -> Result<Report, Failure> {
-        device::multiply(device, c, (self.a, self.b), update, &self.options)
+        device::multiply(device, c, arg, (self.a, self.b), update, &self.options)
     }
 }
 
@@ -88,8 +99,8 @@ mod tests {
         for update in [Update::Replace, Update::Accumulate] {
             let (mut c, mut wanted) = (matrix(13, 9), matrix(13, 9));
             product.backend(Backend::Reference).run(wanted.as_mut(), None, &update).unwrap();
-            let fails = |_: MatMut<'_, f32>| Err(full().into());
-            let report = product.or_here(&gpu(Otherwise::Here), c.as_mut(), &update, fails).unwrap();
+            let fails = |_: MatMut<'_, f32>, _: Option<MatMut<'_, u32>>| Err(full().into());
+            let report = product.or_here(&gpu(Otherwise::Here), c.as_mut(), None, &update, fails).unwrap();
             assert_eq!((report.backend, c.as_ref()), (Backend::Cpu, wanted.as_ref()));
             assert!(
                 report.why.to_string().starts_with("it is faster; the processor computed it"),
@@ -105,9 +116,9 @@ mod tests {
         let a = matrix(4, 4);
         let product = Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap();
         let mut c = matrix(4, 4);
-        let fails = |_: MatMut<'_, f32>| Err(full().into());
+        let fails = |_: MatMut<'_, f32>, _: Option<MatMut<'_, u32>>| Err(full().into());
         let error =
-            product.or_here(&gpu(Otherwise::Nowhere), c.as_mut(), &Update::Replace, fails).unwrap_err();
+            product.or_here(&gpu(Otherwise::Nowhere), c.as_mut(), None, &Update::Replace, fails).unwrap_err();
         assert_eq!((error.code(), c.as_ref()), ("out-of-memory", a.as_ref()));
     }
 
@@ -115,14 +126,15 @@ mod tests {
     fn a_c_that_was_overwritten_is_computed_anew_only_where_it_is_not_read() {
         let a = matrix(4, 4);
         let product = Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap();
-        let half_written = |mut c: MatMut<'_, f32>| {
+        let half_written = |mut c: MatMut<'_, f32>, _: Option<MatMut<'_, u32>>| {
             c.fill(f32::NAN);
             Err(Failure { error: full(), c: Target::Lost })
         };
         let mut c = matrix(4, 4);
-        product.or_here(&gpu(Otherwise::Here), c.as_mut(), &Update::Replace, half_written).unwrap();
+        product.or_here(&gpu(Otherwise::Here), c.as_mut(), None, &Update::Replace, half_written).unwrap();
         assert_eq!(c.as_ref(), product.compute().unwrap().as_ref());
-        let lost = product.or_here(&gpu(Otherwise::Here), c.as_mut(), &Update::Accumulate, half_written);
+        let lost =
+            product.or_here(&gpu(Otherwise::Here), c.as_mut(), None, &Update::Accumulate, half_written);
         assert_eq!(lost.unwrap_err().code(), "out-of-memory");
     }
 
@@ -132,8 +144,10 @@ mod tests {
         let a = matrix(9, 9);
         let product = Product::<MinPlus<f32>>::new(a.as_ref(), a.as_ref()).unwrap();
         let (mut c, update) = (matrix(9, 9), Update::Replace);
-        let present = |c: MatMut<'_, f32>| product.run_kernel(Device::Present, c, &update);
-        let report = product.or_here(&gpu(Otherwise::Here), c.as_mut(), &update, present).unwrap();
+        let present = |c: MatMut<'_, f32>, arg: Option<MatMut<'_, u32>>| {
+            product.run_kernel(Device::Present, c, arg, &update)
+        };
+        let report = product.or_here(&gpu(Otherwise::Here), c.as_mut(), None, &update, present).unwrap();
         assert_eq!(c.as_ref(), product.backend(Backend::Reference).compute().unwrap().as_ref());
         assert_eq!(
             report.backend == Backend::Cpu,

@@ -4,7 +4,7 @@ use super::{
     arithmetic::{Arithmetic, arithmetics},
     cost::{Candidate, Work},
     division::{Division, MOST_PARTS, divisions},
-    menu::{Tile, plain, tiles},
+    menu::{Tile, menu},
     operand::{Copy, Operand},
 };
 use crate::{
@@ -24,11 +24,7 @@ pub(crate) fn choose(
 ) -> Result<(Candidate, Vec<Rejected>), Vec<Rejected>> {
     let mut rejected = Vec::new();
     let mut best: Vec<(Candidate, f64)> = Vec::new();
-    let menu = match request.form {
-        Form::Specialised => tiles(work.variant),
-        Form::Plain => plain(work.variant),
-    };
-    for &tile in menu {
+    for &tile in menu(request) {
         let reject = |reason: String| Rejected { candidate: tile.name(), reason };
         if request.tile.is_some_and(|asked| asked != tile.id()) {
             rejected.push(reject("another tile is asked for".into()));
@@ -66,7 +62,7 @@ pub(crate) fn choose(
 pub(crate) fn ranked(request: &Request, work: &Work, operands: [Operand; 2]) -> Vec<Candidate> {
     let of = |&tile: &Tile| of_tile(request, work, operands, tile);
     let work = |c: &Candidate| work.in_words(c.arithmetic.words);
-    let mut all: Vec<_> = tiles(request.variant())
+    let mut all: Vec<_> = menu(request)
         .iter()
         .flat_map(of)
         .filter(|c| c.workspace(&work(c)) <= request.workspace.into())
@@ -169,8 +165,12 @@ fn candidates(
         if is_asked(packed) && (0..2).all(is_possible) {
             let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
             let resident = resident(&tile, copies, request, words);
-            let divisions = divisions(work, &tile, resident, request.splits).into_iter();
-            all.extend(divisions.map(|division| Candidate {
+            // One thread tracks all terms of a result.
+            let divisions = match request.arg {
+                true => vec![Division::whole(work, &tile)],
+                false => divisions(work, &tile, resident, request.splits),
+            };
+            all.extend(divisions.into_iter().map(|division| Candidate {
                 tile,
                 arithmetic,
                 division,

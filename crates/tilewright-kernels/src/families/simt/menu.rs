@@ -1,6 +1,9 @@
 //! The tiles that `simt` is compiled for.
 
-use crate::kernel::Variant;
+use crate::{
+    kernel::Variant,
+    request::{Form, Request},
+};
 use tilewright_core::{DType, SemiringId};
 
 /// A division of labour: what a block, a warp and a thread compute, and how deep the pipeline is.
@@ -68,6 +71,17 @@ impl Tile {
         let Self { block, thread, k, slices, .. } = self;
         let slices = if *slices > 1 { format!(", {slices} slices") } else { String::new() };
         format!("{}x{}x{k} ({}x{} per thread{slices})", block[0], block[1], thread[0], thread[1])
+    }
+}
+
+/// The tiles for a request.
+pub(crate) fn menu(request: &Request) -> &'static [Tile] {
+    let is_wide = request.variant().accumulator().size() == 8;
+    match (request.form, request.arg) {
+        (Form::Specialised, false) => tiles(request.variant()),
+        (Form::Plain, false) => plain(request.variant()),
+        (_, true) if is_wide => ARG_DOUBLES,
+        (_, true) => ARG_WORDS,
     }
 }
 
@@ -244,6 +258,22 @@ const PLAIN_DOUBLES: &[Tile] =
 const PLAIN_OTHER_DOUBLES: &[Tile] =
     &[Tile { k: 8, stages: 2, prefetch: Prefetch::Off, copy_step: [0, 0], ..OTHER_DOUBLES[0] }];
 
+/// Where every result's tile of k is tracked: that takes two more registers a result.
+const ARG_WORDS: &[Tile] = &[Tile {
+    block: [64, 64],
+    warp: [32, 32],
+    thread: [8, 4],
+    k: 32,
+    stages: 2,
+    capped: false,
+    unrolled: 16,
+    copy_step: [0, 0],
+    rate: 0.75,
+    ..WORDS[1]
+}];
+
+const ARG_DOUBLES: &[Tile] = &[Tile { stages: 2, copy_step: [0, 0], ..OTHER_DOUBLES[0] }];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,7 +282,7 @@ mod tests {
     fn tiles_divide_evenly() {
         for &variant in super::super::SIMT.variants {
             let vector = Tile::vector(variant);
-            for t in tiles(variant).iter().chain(plain(variant)) {
+            for t in tiles(variant).iter().chain(plain(variant)).chain(ARG_WORDS).chain(ARG_DOUBLES) {
                 for side in 0..2 {
                     assert_eq!(t.block[side] % t.warp[side], 0);
                     assert_eq!(t.warp[side] % t.thread[side], 0);

@@ -1,5 +1,6 @@
 //! The production kernel for every semiring and element type.
 
+mod arg;
 mod arithmetic;
 mod choice;
 mod cost;
@@ -66,6 +67,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let checks = Checks { kernel, request };
     checks.sizes()?;
     checks.batch()?;
+    arg::check(&checks)?;
     let plan = Plan::new(request);
     let (chosen, rejected) = choose(request, &plan.work, [plan.a, plan.b]).map_err(|rejected| {
         let why: Vec<_> = rejected.iter().map(|r| format!("{}: {}", r.candidate, r.reason)).collect();
@@ -161,6 +163,9 @@ impl Plan {
             let batches = (work.batch - first).min(MOST_BATCHES) as u32;
             self.launch(recipe, request, chosen, &product, first, batches);
         }
+        if request.arg {
+            arg::find(self, recipe, request, chosen);
+        }
         recipe.details = self.details(chosen, &product, request.form);
     }
 
@@ -208,6 +213,7 @@ impl Plan {
     fn writes_vectors(&self, request: &Request, words: Words) -> bool {
         let vector = Tile::vector(request.variant()) as isize;
         request.form == Form::Specialised
+            && !request.arg
             && words == Words::Numbers
             && request.variant().output() == request.variant().accumulator()
             && self.c.col_stride == 1
@@ -255,6 +261,7 @@ impl Plan {
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
             ("STORE_VECTORS", vectors.into()),
+            ("TRACKS", request.arg.into()),
         ];
         let [a, b] = product.operands.map(|o| (o.layout.row_stride as i64, o.layout.col_stride as i64));
         let pointer = ArgumentValue::Pointer;
@@ -286,11 +293,13 @@ impl Plan {
                 pointer(product.found.map_or(Buffer::C, |(workspace, _)| Buffer::Workspace(workspace))),
             ),
             ("packers", i32(product.found.map_or(0, |(_, packers)| packers))),
+            ("where", pointer(if request.arg { Buffer::Output } else { Buffer::C })),
         ];
         let source = Source { file: kernel.file, text: kernel.source };
         let mut program = Program::of(source, request.variant(), words, &constants);
         program.name += if pairs { ".pairs" } else { "" };
         program.name += turn.suffix();
+        program.name += if request.arg { ".arg" } else { "" };
         program.name += &if is_plain {
             ".plain".to_owned()
         } else {

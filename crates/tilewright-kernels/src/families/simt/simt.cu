@@ -16,6 +16,7 @@
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
 // The PLAIN program has little text: all tiles copy with guards, and few loops are written out.
 // A program that is right for some elements alone takes its TURN by what the packing found.
+// A program that TRACKS tells of every result in which tile of k its sum became what it is, for arg.cu to look for the term there.
 #include "config.cuh"
 #include "order.cuh"
 #include "ptx.cuh"
@@ -161,8 +162,56 @@ __device__ inline void multiply_add_pair(const Rows* rows, const Columns* column
         }
 }
 
+// An element as C has it: floats of 16 bits are compared as they are rounded.
+__device__ inline Acc as_stored(Acc x)
+{
+    if constexpr (SAME<Out, Half> || SAME<Out, Bfloat16>) return R::widen(convert<Out>(x));
+    else return x;
+}
+
+// For each sum the last tile of k that has changed it; -1 before the first one.
+struct Track {
+    Acc before[THREAD_M][THREAD_N];
+    int tile[THREAD_M][THREAD_N];
+
+    __device__ Track()
+    {
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+            for (int j = 0; j < THREAD_N; ++j) {
+                before[i][j] = S::zero();
+                tile[i][j] = -1;
+            }
+    }
+
+    __device__ void note(const Acc (&sum)[THREAD_M][THREAD_N], int now)
+    {
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+            for (int j = 0; j < THREAD_N; ++j) {
+                const Acc x = as_stored(sum[i][j]);
+                if (x != before[i][j]) tile[i][j] = now;
+                before[i][j] = x;
+            }
+    }
+    __device__ int at(int i, int j) const { return tile[i][j]; }
+};
+struct NoTrack {
+    __device__ void note(const Acc (&)[THREAD_M][THREAD_N], int) {}
+    __device__ int at(int, int) const { return -1; }
+};
+template <bool> struct Tracking {
+    using Type = NoTrack;
+};
+template <> struct Tracking<true> {
+    using Type = Track;
+};
+
 // Results of a warp on their way to C, WIDTH of each thread's rows. One more vector a row keeps the banks apart.
 constexpr int RESULT_PITCH = WARP_N + WIDTH, RESULTS = LANES_M * WIDTH * RESULT_PITCH;
+static_assert(!TRACKS || (SLICES == 1 && !PAIRS && SAME<S, R>), "a number is tracked, and one thread has all of its terms");
 static_assert((SLICES - 1) * TILE_M * TILE_N + WARPS_M * WARPS_N * RESULTS <= STAGES * STAGE, "results fit into the stages");
 
 // Row of the warp's tile, from the thread's first one, that a thread's row i is.
@@ -171,7 +220,7 @@ __device__ constexpr int row_of(int i) { return i / WIDTH * LANES_M * WIDTH + i 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M, int N, int K, long long a_row, long long a_col,
      long long b_row, long long b_col, long long c_row, long long c_col, long long a_batch, long long b_batch, long long c_batch,
-     int whole, int k_split, int first_batch, Scalar alpha, Scalar beta, const int* found, int packers)
+     int whole, int k_split, int first_batch, Scalar alpha, Scalar beta, const int* found, int packers, int* where)
 {
     extern __shared__ __align__(16) Acc shared[];
     const int columns_of_words = (N + COLUMNS - 1) / COLUMNS;
@@ -251,6 +300,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
 
     const int first_row = SLICES == 1 ? row : row + slice * STEPS * TileA::PITCH;
     const int first_col = SLICES == 1 ? col : col + slice * STEPS * TileB::PITCH;
+    typename Tracking<TRACKS>::Type track;
     Rows rows[1 + (PREFETCH || PAIRS)];
     Columns columns[1 + (PREFETCH || PAIRS)];
     if (PREFETCH && full_tiles > 0) {
@@ -295,6 +345,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
                 multiply_add(rows[PREFETCH ? k % 2 : 0], columns[PREFETCH ? k % 2 : 0], sum);
             }
         }
+        track.note(sum, tile);
         if (!PREFETCH) next_tile();
     }
     for (int k = 0; EDGES && k < min(k_count - full_tiles * TILE_K - slice * STEPS, STEPS); ++k) {
@@ -302,6 +353,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
         columns[0].read(shared + stage * STAGE, k, first_col);
         multiply_add(rows[0], columns[0], sum);
     }
+    track.note(sum, full_tiles);
 
     if constexpr (SLICES > 1) {  // the first slice adds what the others have, in their order
         Acc* others = shared + threadIdx.x % SLICE * WIDTH;
@@ -347,6 +399,20 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
         if constexpr (SAME<S, R>) return word;
         else return R::multiply(scale, S::number(word, column));
     };
+    if constexpr (TRACKS) {  // an element at a time: results are few beside terms
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+            for (int j = 0; j < THREAD_N; ++j) {
+                const int r = m0 + row + row_of(i), c = n0 + col + j / WIDTH * LANES_N * WIDTH + j % WIDTH;
+                if (r >= M || c >= N) continue;
+                Out* to = C + batch * c_batch + r * c_row + c * c_col;
+                const Acc old = R::widen(keep == R::zero() ? R::template narrow<Out>(R::zero()) : *to);
+                accumulate<R>(to, number(sum[i][j], 0), keep);
+                where[(batch * M + r) * N + c] = R::widen(*to) != old ? track.at(i, j) : -1;
+            }
+        return;
+    }
     Acc* to_part = parts + (blockIdx.y * (gridDim.x - whole) + (long long)unit) * (TILE_M * TILE_N);
     Out* to = C + batch * c_batch + m0 * c_row + n0 * COLUMNS * c_col;
     constexpr bool parts_are_results = SAME<S, R> && SAME<Out, Acc>;
