@@ -37,7 +37,7 @@ pub(crate) enum Make {
     Product(fn(&'static Kernel, &Request) -> Result<Recipe, Refusal>),
     /// An exhibit's parameters.
     Exhibit(&'static Exhibit),
-    /// A closed block, which is no product: see [`crate::closure`].
+    /// Best paths, which are no product: see [`crate::closure`] and [`crate::TreeRecipes`].
     Closure,
 }
 
@@ -171,13 +171,11 @@ impl Kernel {
     /// A [`Refusal`] that names the precondition that is not met.
     pub fn recipe(&'static self, request: &Request) -> Result<Recipe, Refusal> {
         self.check(request.variant())?;
+        if request.arg && self.family != Family::Production {
+            let (needs, found) = ("no arg result".into(), "one is asked for".into());
+            return Err(Refusal { kernel: self.name, needs, found, hint: "use simt".into() });
+        }
         match &self.make {
-            Make::Rung(_) if request.arg => Err(Refusal {
-                kernel: self.name,
-                needs: "no arg result".into(),
-                found: "one is asked for".into(),
-                hint: "use simt".into(),
-            }),
             Make::Rung(rung) => rung.recipe(self, request),
             Make::Product(recipe) => recipe(self, request),
             Make::Exhibit(_) | Make::Closure => Err(Refusal {

@@ -8,7 +8,7 @@ use crate::{
 
 /// How one kernel does what was asked: launches to run one after another, and the memory they share.
 ///
-/// Only [`Kernel::recipe`], [`Kernel::show`] and [`crate::closure`] make one. An engine writes to device memory as its launches say, so that
+/// Only [`Kernel::recipe`], [`Kernel::show`], [`crate::closure`] and [`crate::TreeRecipes`] make one. An engine writes to device memory as its launches say, so that
 /// nothing in it can be changed:
 ///
 /// ```compile_fail,E0616

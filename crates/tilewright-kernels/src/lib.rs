@@ -46,6 +46,7 @@ pub use catalogue::{find, kernels};
 pub use families::{
     closure::{CLOSURE_SIDE, closure},
     simt::{Way, simt_terms_per_second, simt_tiles, simt_ways},
+    trees::TreeRecipes,
 };
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};

@@ -2,7 +2,7 @@
 
 use crate::{
     catalogue::kernels,
-    families::{closure, simt::simt_tiles},
+    families::{closure, simt::simt_tiles, trees},
     kernel::{Family, Kernel, Variant},
     launch::{Launch, Role},
     request::{Form, Request},
@@ -86,7 +86,7 @@ pub fn readable_programs() -> Vec<Launch> {
 }
 
 /// The programs whose PTX is compressed, in the crate `tilewright-ptx`: all others of the ladder, the plain one of every variant of the
-/// production kernel, and those that close blocks of best paths.
+/// production kernel, and those that close blocks of best paths and find their stops.
 pub fn archived_programs() -> Vec<Launch> {
     let mut all = Vec::new();
     for kernel in kernels() {
@@ -98,6 +98,7 @@ pub fn archived_programs() -> Vec<Launch> {
         }
     }
     extend(&mut all, closure::launches());
+    extend(&mut all, trees::launches());
     let readable = readable_programs();
     all.retain(|launch| readable.iter().all(|other| other.program != launch.program));
     all

@@ -1,7 +1,7 @@
 //! Work that is done elsewhere than on this processor.
 
 use core::fmt;
-use tilewright_core::{DType, DynMut, Error, SemiringId};
+use tilewright_core::{DType, DynMut, DynRef, Error, Matrix, SemiringId};
 use tilewright_cpu::Options;
 
 /// A GPU, or whatever else closes and multiplies matrices in place of this processor.
@@ -23,6 +23,21 @@ pub trait Device: Sync + fmt::Debug {
         slack: f64,
         options: &Options<'_>,
     ) -> Result<Option<usize>, Error>;
+
+    /// The stop before the last of the best path from row to column, [`NO_PREDECESSOR`](crate::NO_PREDECESSOR) where there is none; for each source
+    /// whether it is not to be relied on, because paths are equally good or roundings hide which one is the best. `w` holds the weights of edges as they were
+    /// given, `d` those of best paths. `None` where the device does not find them.
+    ///
+    /// # Errors
+    /// `cancelled`; whatever a device fails with.
+    fn last_stops(
+        &self,
+        semiring: SemiringId,
+        w: DynRef<'_>,
+        d: DynRef<'_>,
+        stops: &mut Matrix<u32>,
+        options: &Options<'_>,
+    ) -> Result<Option<Vec<bool>>, Error>;
 
     /// Replaces `base` by its power, the product of `exponent` of it, by the steps of [`schedule::power`](crate::schedule::power). The exponent is not 0.
     ///

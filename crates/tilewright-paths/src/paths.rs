@@ -279,6 +279,12 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     /// The stop before the last of all best paths, whose weights are known.
     fn predecessors(&self, d: &Matrix<S::Weight>) -> Result<Predecessors, Error> {
         let n = self.vertices();
+        let mut found = Matrix::filled(n, n, NO_PREDECESSOR)?;
+        let unsure = self.predecessors_on_device(d, &mut found)?;
+        let is_found = |source: usize| unsure.as_ref().is_some_and(|unsure| !unsure[source]);
+        if (0..n).all(is_found) {
+            return Ok(Predecessors::new(found));
+        }
         let candidates = match self.weights {
             // A bottleneck may hide edges of its path that are worse than the best path between their ends.
             _ if !S::times_is_strict() => self.graph()?.get().clone(),
@@ -288,14 +294,16 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
             }
         };
         let (trees, searched) = (Trees::new(candidates), OnceLock::new());
-        let mut predecessors = Matrix::filled(n, n, NO_PREDECESSOR)?.into_vec();
+        let mut predecessors = found.into_vec();
         let distances = d.as_slice();
         share(
             self.options.threads,
             predecessors.chunks_mut((n * SOURCES).max(1)).enumerate(),
             |(i, rows)| {
                 let mut scratch = trees.scratch();
-                for (source, row) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
+                for (source, row) in
+                    (i * SOURCES..).zip(rows.chunks_mut(n)).filter(|(source, _)| !is_found(*source))
+                {
                     check_cancelled(&self.options)?;
                     if !trees.grow(source, &distances[source * n..][..n], row, &mut scratch) {
                         self.grow_by_search(source, row, &searched)?;
@@ -305,6 +313,23 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
             },
         )?;
         Ok(Predecessors::new(Matrix::from_vec(predecessors, tilewright_core::Layout::row_major(n, n))?))
+    }
+
+    /// Finds predecessors on the device, if there is one that does; for each source whether another look is needed.
+    fn predecessors_on_device(
+        &self,
+        d: &Matrix<S::Weight>,
+        found: &mut Matrix<u32>,
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let (Some(device), Weights::Dense(w), Some(built_in)) = (self.device, self.weights, S::BUILT_IN)
+        else {
+            return Ok(None);
+        };
+        if !S::times_is_strict() || !S::Weight::DTYPE.is_float() || d.layout().is_empty() {
+            return Ok(None);
+        }
+        let (w, d) = (built_in.operand(w), built_in.operand(d.as_ref()));
+        device.last_stops(built_in.id(), w, d, found, &self.options)
     }
 
     /// The predecessors of one source by a search, whose weights are those of paths exactly. For weights that roundings keep from being so.

@@ -15,6 +15,7 @@ mod product;
 mod race;
 mod raise;
 mod reuse;
+mod trees;
 mod ways;
 
 pub use choose::{choose, kernels_by_speed};

@@ -2,3 +2,4 @@
 
 pub(crate) mod closure;
 pub(crate) mod simt;
+pub(crate) mod trees;

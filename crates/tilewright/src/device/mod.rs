@@ -201,7 +201,7 @@ impl Job<'_> {
 }
 
 /// Arg results as kernels write them: `NO_ARG` is -1.
-fn as_integers(mut arg: MatMut<'_, u32>) -> MatMut<'_, i32> {
+pub(crate) fn as_integers(mut arg: MatMut<'_, u32>) -> MatMut<'_, i32> {
     let layout = arg.layout();
     let Some(pointer) = NonNull::new(arg.as_mut_ptr().cast()) else { unreachable!("views have an address") };
     // SAFETY: the same elements, borrowed as long and exclusively, and every 32 bits are an integer.

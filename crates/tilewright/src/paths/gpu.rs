@@ -5,7 +5,7 @@ use crate::device::emulator;
 use crate::{
     backend::Backend,
     choice,
-    device::can_make,
+    device::{as_integers, can_make},
     plan,
     selection::{select_among, select_with_ptx},
 };
@@ -14,9 +14,9 @@ use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
-use tilewright_core::{Cancel, DType, DynMut, DynRef, Error, ErrorKind, Layout, SemiringId};
+use tilewright_core::{Cancel, DType, DynMut, DynRef, Error, ErrorKind, Layout, MatMut, Matrix, SemiringId};
 use tilewright_cpu::Options;
-use tilewright_cuda::{DynDeviceMatrix, Engine, InPlace};
+use tilewright_cuda::{DeviceRef, DynDeviceMatrix, Engine, InPlace};
 use tilewright_kernels::{Recipe, Request};
 use tilewright_paths::{
     Device, Plan,
@@ -45,7 +45,7 @@ pub struct OnGpu {
     times: Mutex<Times>,
 }
 
-/// How long the last closure or power took.
+/// How long the last closure or power took, and the search for last stops after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Times {
@@ -108,7 +108,7 @@ impl OnGpu {
         &self.gpu.name
     }
 
-    /// How long the last closure or power took.
+    /// How long the last closure or power took, and the search for last stops after it.
     pub fn times(&self) -> Times {
         *self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,7 +121,6 @@ impl OnGpu {
         f: impl FnOnce(&Engine, &dyn Fn(Request) -> Result<Recipe, Error>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let Some(engine) = &self.engine else { return Err(gone()) };
-        *self.times.lock().unwrap_or_else(PoisonError::into_inner) = Times::default();
         let select = |request| {
             let began = Instant::now();
             let selection = match self.backend {
@@ -172,6 +171,7 @@ impl Device for OnGpu {
         slack: f64,
         options: &Options<'_>,
     ) -> Result<Option<usize>, Error> {
+        self.note(|times| *times = Times::default());
         self.run(options, |engine, select| {
             let mut on_device = self.transfer(|| upload(engine, d.as_ref()))?;
             let computing = Instant::now();
@@ -202,6 +202,36 @@ impl Device for OnGpu {
         })
     }
 
+    fn last_stops(
+        &self,
+        semiring: SemiringId,
+        w: DynRef<'_>,
+        d: DynRef<'_>,
+        stops: &mut Matrix<u32>,
+        options: &Options<'_>,
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let n = d.layout().rows;
+        let found = self.run(options, |engine, _| {
+            let (w, d) = self.transfer(|| Ok((upload(engine, w)?, upload(engine, d)?)))?;
+            let computing = Instant::now();
+            let Some(found) = engine.last_stops(semiring, &w, &d)? else { return Ok(None) };
+            engine.synchronize()?;
+            self.took(computing.elapsed());
+            let found = DeviceRef::from(&found);
+            let unsure = self.transfer(|| {
+                let integers = MatMut::from(stops);
+                found.window(0, 0, n, n)?.copy_to(as_integers(integers).into())?;
+                found.window(n, 0, 1, n)?.to_matrix()
+            })?;
+            Ok(unsure.as_ref().typed::<i32>().map(|row| (0..n).map(|i| row.get(0, i) != Some(0)).collect()))
+        });
+        match found {
+            // The processor needs no room beside what is there.
+            Err(error) if matches!(error.code(), "device-memory" | "unavailable" | "unsupported") => Ok(None),
+            found => found,
+        }
+    }
+
     fn power(
         &self,
         semiring: SemiringId,
@@ -209,6 +239,7 @@ impl Device for OnGpu {
         exponent: u32,
         options: &Options<'_>,
     ) -> Result<(), Error> {
+        self.note(|times| *times = Times::default());
         self.run(options, |engine, select| {
             let n = base.layout().rows;
             let layout = Layout::row_major(n, n);

@@ -8,6 +8,7 @@
 #include "ptx.cuh"
 
 constexpr int THREADS = 256, PANEL = 1024, LANES = CHUNK, AT_ONCE = 32 / LANES;  // elements that a warp looks for together
+constexpr int READS = AT_ONCE < 4 ? 8 : 4;  // of each operand, under way together
 static_assert(CHUNK <= 32 && 32 % CHUNK == 0, "a lane takes a term");
 constexpr unsigned ALL = ~0u, TERMS_OF_ONE = ALL >> (32 - LANES);
 
@@ -26,6 +27,7 @@ arg(const ElementA* A, const ElementB* B, const Out* C, int* where, int M, int N
 {
     wait_for_previous_kernel();
     let_next_kernel_start();
+    if (K == 0) return;
     const long long batch = first_batch + blockIdx.y;
     const int row = blockIdx.x % M, panel = blockIdx.x / M * PANEL;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -38,17 +40,24 @@ arg(const ElementA* A, const ElementB* B, const Out* C, int* where, int M, int N
         const int tile = is_mine ? where[first + lane] : -1;
         const Acc result = is_mine ? R::widen(C[(first + lane) * c_col]) : R::zero();
         int k = -1;
-#pragma unroll 8
-        for (int e = 0; e < 32; e += AT_ONCE) {
-            const int which = e + lane / LANES, at = __shfl_sync(ALL, tile, which) * CHUNK + lane % LANES;
-            const Acc wanted = __shfl_sync(ALL, result, which);
-            bool is_it = false;
-            if (at >= 0 && at < K) {
-                const Acc a = R::operand(R::widen(A[at * a_col])), b = R::operand(R::widen(B[at * b_row + (first + which) * b_col]));
-                is_it = R::widen(R::template narrow<Out>(R::multiply(a, b))) == wanted;
+        for (int e = 0; e < 32; e += AT_ONCE * READS) {
+            // Read whatever the tile is, and all before the first is looked at, so that the reads are under way together.
+            Acc a[READS], b[READS];
+#pragma unroll
+            for (int r = 0; r < READS; ++r) {
+                const int which = e + r * AT_ONCE + lane / LANES, at = __shfl_sync(ALL, tile, which) * CHUNK + lane % LANES;
+                const int from = min(max(at, 0), K - 1), column = min(first + which, N - 1);
+                a[r] = R::operand(R::widen(A[from * a_col]));
+                b[r] = R::operand(R::widen(B[from * b_row + column * b_col]));
             }
-            const unsigned found = __ballot_sync(ALL, is_it) >> lane % AT_ONCE * LANES & TERMS_OF_ONE;
-            if (lane / AT_ONCE == e / AT_ONCE && found) k = tile * CHUNK + __ffs(found) - 1;
+#pragma unroll
+            for (int r = 0; r < READS; ++r) {
+                const int which = e + r * AT_ONCE + lane / LANES, at = __shfl_sync(ALL, tile, which) * CHUNK + lane % LANES;
+                const Acc wanted = __shfl_sync(ALL, result, which), term = R::multiply(a[r], b[r]);
+                const bool is_it = at >= 0 && at < K && R::widen(R::template narrow<Out>(term)) == wanted;
+                const unsigned found = __ballot_sync(ALL, is_it) >> lane % AT_ONCE * LANES & TERMS_OF_ONE;
+                if (lane / AT_ONCE == which / AT_ONCE && found) k = tile * CHUNK + __ffs(found) - 1;
+            }
         }
         if (is_mine) where[first + lane] = k;
     }
