@@ -9,10 +9,11 @@ use crate::{
     isa::Isa,
     log_plus::{Loops, run},
     options::{KernelName, Options, Report},
+    plan::{Plan, Sums},
     share::share,
 };
 use tilewright_core::{
-    Error, MatMut, MatRef, Problem,
+    DType, Error, MatMut, MatRef, Problem,
     expressions::{Binary, Cell, Expression, Expressions, Node, Unary},
 };
 
@@ -25,7 +26,7 @@ const SLOWER: f64 = 8.0;
 
 /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` over a semiring that is given by its text; with `joins`, joined with the old C.
 ///
-/// Sums run over increasing `k`, and start at the old element where it takes part.
+/// Sums run over increasing `k`, and start at the old element where it takes part. Results that are zero are `+0`.
 ///
 /// ```
 /// use tilewright_core::{Matrix, expressions::Expressions};
@@ -54,20 +55,42 @@ pub fn multiply_expressions<T: Cell>(
     semiring.check(T::DTYPE)?;
     semiring.check_elements(a, b)?;
     let job = Job { semiring, c: Shared::new(&mut c), a, b, joins, options, isa };
-    let threads = options.threads_for(problem.pair_ops() * SLOWER).min(problem.m().max(1));
+    let threads = threads(&problem, options);
     let rows: Vec<_> = cut(0..problem.m(), threads, 1).filter(|rows| !rows.is_empty()).collect();
     share(&rows, threads, &|rows| job.rows(rows.clone()))?;
     options.check_cancelled()?;
-    let kernel = KernelName {
-        semiring: "expressions",
-        element: T::DTYPE.name(),
-        isa,
-        tile: (1, COLS),
-        arg: false,
-        narrow: false,
-        pruned: false,
-    };
-    Ok(Report { isa, kernel, threads })
+    Ok(Report { isa, kernel: name(T::DTYPE, isa), threads })
+}
+
+/// How [`multiply_expressions`] will compute a product of elements of this type.
+///
+/// # Errors
+/// `environment` or `unavailable` for an instruction set that cannot be used.
+pub fn plan_expressions(problem: &Problem, dtype: DType, options: &Options<'_>) -> Result<Plan, Error> {
+    let isa = Isa::choose(options.isa)?;
+    let threads = threads(problem, options);
+    let regions = cut(0..problem.m(), threads, 1).filter(|rows| !rows.is_empty()).count();
+    Ok(Plan {
+        kernel: name(dtype, isa),
+        threads: regions,
+        regions: (regions, 1),
+        block_terms: TERMS.min(problem.k()),
+        block_columns: COLS.min(problem.n()),
+        packs_a: false,
+        packs_b: true,
+        sums: Sums::InC,
+        narrows: false,
+        prunes: false,
+    })
+}
+
+fn threads(problem: &Problem, options: &Options<'_>) -> usize {
+    options.threads_for(problem.pair_ops() * SLOWER).min(problem.m().max(1))
+}
+
+fn name(dtype: DType, isa: Isa) -> KernelName {
+    let (semiring, element) = ("expressions", dtype.name());
+    KernelName { semiring, element, isa, tile: (1, COLS), arg: false, narrow: false, pruned: false }
 }
 
 /// A checked product.
@@ -88,7 +111,8 @@ impl<T: Cell> Job<'_, T> {
         let (mut mul, mut add) = (Steps::new(self.semiring.mul()), Steps::new(self.semiring.add()));
         let zero = self.semiring.zero::<T>();
         let mut block = vec![zero; TERMS * COLS.min(n)];
-        let mut sums = vec![zero; COLS.min(n)];
+        let zeros = vec![zero; COLS.min(n)];
+        let mut sums = zeros.clone();
         let mut factors = [zero; TERMS];
         for cols in parts(0..n, COLS) {
             let width = cols.len();
@@ -107,6 +131,11 @@ impl<T: Cell> Job<'_, T> {
                         // SAFETY: the element exists, and no other thread uses its row.
                         *sum = if is_first { zero } else { unsafe { self.c.get(i, j) } };
                     }
+                    if terms.start == 0 && self.joins {
+                        // As the definition: the old element meets the sum of no terms first.
+                        add.compute(Operand::Many(&sums[..width]), &zeros[..width]);
+                        sums[..width].copy_from_slice(add.result(width));
+                    }
                     for (x, p) in factors.iter_mut().zip(terms.clone()) {
                         // SAFETY: the row and the term lie inside A.
                         *x = unsafe { self.a.get_unchecked(i, p) };
@@ -115,7 +144,7 @@ impl<T: Cell> Job<'_, T> {
                     run(Row { mul: &mut mul, add: &mut add, a, b, sums }, self.isa);
                     for (&sum, j) in sums.iter().zip(cols.clone()) {
                         // SAFETY: as above.
-                        unsafe { self.c.set(i, j, sum) };
+                        unsafe { self.c.set(i, j, sum.positive_zero()) };
                     }
                 }
                 if let Some(progress) = self.options.progress {

@@ -45,7 +45,7 @@ mod tile;
 mod transpose;
 mod workspace;
 
-pub use expressions::multiply_expressions;
+pub use expressions::{multiply_expressions, plan_expressions};
 pub use isa::{FORCE_ISA, Isa};
 pub use options::{KernelName, Options, Report};
 pub use plan::{Plan, Sums, plan, plan_arg};

@@ -12,8 +12,10 @@ pub trait Cell: Element + PartialOrd {
     const ZERO: Self;
     /// 1, and true.
     const ONE: Self;
+    /// The distance of 1 to the next number; 0 for integers.
+    const EPSILON: f64;
     /// How far results of a few operations may be apart where they are the same in exact arithmetic; 0 for integers.
-    const TOLERANCE: f64;
+    const TOLERANCE: f64 = 16.0 * Self::EPSILON;
     /// The result of an operation on one number. Truth is 1, and false is 0.
     fn unary(operation: Unary, x: Self) -> Self;
     /// The result of an operation on two numbers.
@@ -21,6 +23,11 @@ pub trait Cell: Element + PartialOrd {
     /// The nearest number; an infinity is the extreme integer. `None` for a fraction among integers.
     fn of(x: f64) -> Option<Self> {
         Self::from_value(Value::Float(x), Extremes::Absent)
+    }
+    /// The same number, and `+0` for `-0`.
+    #[inline(always)]
+    fn positive_zero(self) -> Self {
+        Self::binary(Binary::Add, self, Self::ZERO)
     }
     /// True for every number but 0.
     #[inline(always)]
@@ -33,12 +40,12 @@ pub trait Cell: Element + PartialOrd {
 pub const DTYPES: &[DType] = &[DType::F32, DType::F64, DType::I32, DType::I64];
 
 macro_rules! cells {
-    ($($t:ident, $zero:literal, $one:literal, $tolerance:expr, $add:expr, $subtract:expr, $multiply:expr, $divide:expr,
+    ($($t:ident, $zero:literal, $one:literal, $epsilon:expr, $add:expr, $subtract:expr, $multiply:expr, $divide:expr,
         $negate:expr, $absolute:expr;)*) => {$(
         impl Cell for $t {
             const ZERO: Self = $zero;
             const ONE: Self = $one;
-            const TOLERANCE: f64 = $tolerance;
+            const EPSILON: f64 = $epsilon;
 
             #[inline(always)]
             fn unary(operation: Unary, x: Self) -> Self {
@@ -74,8 +81,8 @@ macro_rules! cells {
     )*};
 }
 cells! {
-    f32, 0.0, 1.0, 16.0 * f32::EPSILON as f64, |x, y| x + y, |x, y| x - y, |x, y| x * y, |x, y| x / y, |x: f32| -x, f32::abs;
-    f64, 0.0, 1.0, 16.0 * f64::EPSILON, |x, y| x + y, |x, y| x - y, |x, y| x * y, |x, y| x / y, |x: f64| -x, f64::abs;
+    f32, 0.0, 1.0, f32::EPSILON as f64, |x, y| x + y, |x, y| x - y, |x, y| x * y, |x, y| x / y, |x: f32| -x, f32::abs;
+    f64, 0.0, 1.0, f64::EPSILON, |x, y| x + y, |x, y| x - y, |x, y| x * y, |x, y| x / y, |x: f64| -x, f64::abs;
     i32, 0, 1, 0.0, i32::wrapping_add, i32::wrapping_sub, i32::wrapping_mul,
         |x: i32, y| if y == 0 { 0 } else { x.wrapping_div(y) }, i32::wrapping_neg, i32::wrapping_abs;
     i64, 0, 1, 0.0, i64::wrapping_add, i64::wrapping_sub, i64::wrapping_mul,

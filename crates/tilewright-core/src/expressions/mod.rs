@@ -27,6 +27,7 @@ mod parse;
 mod tests;
 
 pub use cell::{Cell, DTYPES};
+pub(crate) use laws::SAMPLES;
 
 use crate::{
     domain,
@@ -205,6 +206,10 @@ impl Expressions {
     pub fn admits<T: Cell>(&self, x: T) -> bool {
         self.condition.as_ref().is_none_or(|condition| condition.value(x, x).is_true())
     }
+    /// Whether ⊕ selects one of its operands, on samples: such sums have the same bits in any order of their terms.
+    pub fn selects<T: Cell>(&self) -> bool {
+        laws::selects::<T>(self)
+    }
     /// Whether it contains every element.
     pub fn admits_all(&self) -> bool {
         self.condition.is_none()
@@ -244,7 +249,7 @@ impl Expressions {
         }
     }
 
-    /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` by the definition, joined with the old C where `joins`.
+    /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` by the definition, joined with the old C where `joins`. Results that are zero are `+0`.
     ///
     /// # Errors
     /// `inner-mismatch` and `result-mismatch`; `outside-domain` for elements that the semiring does not contain.
@@ -260,13 +265,13 @@ impl Expressions {
         for i in 0..problem.m() {
             for j in 0..problem.n() {
                 let Some(slot) = c.get_mut(i, j) else { continue };
-                let mut sum = if joins { *slot } else { self.zero() };
+                let mut sum = if joins { self.add.value(*slot, self.zero()) } else { self.zero() };
                 for p in 0..problem.k() {
                     if let (Some(x), Some(y)) = (a.get(i, p), b.get(p, j)) {
                         sum = self.add.value(sum, self.mul.value(x, y));
                     }
                 }
-                *slot = sum;
+                *slot = sum.positive_zero();
             }
         }
         Ok(())

@@ -108,6 +108,17 @@ fn products_are_those_of_the_built_in_semiring() {
         reference::multiply::<MaxMin<f32>>(to, a.as_ref(), b, &update).unwrap();
         assert!(c.as_ref() == expected.as_ref());
     }
+    // Zeros are positive, and an old NaN is as absent as a term that is one.
+    let [zero, one] = [-0.0f32, 1.0].map(|x| Matrix::filled(1, 1, x).unwrap());
+    let mut c = Matrix::filled(1, 1, f32::NAN).unwrap();
+    let reliable = parse("add=fmaxf(x,y); mul=x*y; zero=-inf");
+    reliable.multiply(c.as_mut(), zero.as_ref(), one.as_ref(), true).unwrap();
+    assert_eq!(c[(0, 0)].to_bits(), 0);
+    c[(0, 0)] = f32::NAN;
+    let none = Matrix::filled(1, 0, 0.0f32).unwrap();
+    text.multiply(c.as_mut(), none.as_ref(), none.as_ref().t(), true).unwrap();
+    assert_eq!(c[(0, 0)], f32::NEG_INFINITY);
+    assert!(text.selects::<f32>() && !parse("add=x+y; mul=x*y; zero=0").selects::<f32>());
     let large = [1.0f32, 100.0];
     let large = MatRef::new(&large, Layout::row_major(1, 2)).unwrap();
     let error = text.check_elements(large, large.t()).unwrap_err();

@@ -18,6 +18,7 @@
 //! * f16 and bf16 plus-times accumulate in f32 and round once; their selective terms are rounded each.
 
 mod built_in;
+mod cuda;
 mod id;
 mod log_plus;
 mod number;
@@ -26,6 +27,7 @@ mod plus_times;
 mod selective;
 
 pub use built_in::BuiltIn;
+pub use cuda::{Cuda, Trial};
 pub use id::{SemiringId, Visit};
 pub use log_plus::{LogPlus, Logarithm, log_add_exp};
 pub use number::Number;
@@ -86,6 +88,9 @@ pub trait Semiring: Copy + Send + Sync + 'static {
     const ACCEPTS: Option<&'static str> = None;
     /// What it is at run time, for the semirings of this crate; `None` for all others.
     const BUILT_IN: Option<BuiltIn<Self>> = None;
+    /// How a GPU computes it, for semirings of users whose elements, sums and results have one type: f32, f64, i32 or i64. Before the first
+    /// product it is compared with the functions here, on samples.
+    const CUDA: Option<Cuda<Self>> = None;
 
     /// `x ⊕ y`, where `x` holds the terms of smaller `k`.
     fn add(x: Self::Acc, y: Self::Acc) -> Self::Acc;
