@@ -15,6 +15,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("or_and.cuh", include_str!("../kernels/or_and.cuh")),
     ("order.cuh", include_str!("../kernels/order.cuh")),
     ("ordered.cuh", include_str!("../kernels/ordered.cuh")),
+    ("own.cuh", include_str!("../kernels/own.cuh")),
     ("plus_times.cuh", include_str!("../kernels/plus_times.cuh")),
     ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
     ("selective.cuh", include_str!("../kernels/selective.cuh")),
@@ -60,7 +61,8 @@ mod tests {
             assert!(name == CONFIG || HEADERS.iter().any(|(known, _)| *known == name), "{name}");
         }
         let all = programs();
-        for (name, _) in HEADERS {
+        // That of users' semirings is for programs outside of the catalogue.
+        for (name, _) in HEADERS.iter().filter(|(name, _)| *name != "own.cuh") {
             let reaches = |headers: Vec<(&str, &str)>| headers.iter().any(|(reached, _)| reached == name);
             assert!(all.iter().any(|launch| reaches(launch.program().headers())), "{name}");
         }

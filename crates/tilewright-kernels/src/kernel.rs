@@ -4,11 +4,12 @@ use crate::{
     gallery::{Exhibit, Showing},
     ladder::Rung,
     launch::Recipe,
+    own::OwnSemiring,
     refusal::Refusal,
     request::Request,
 };
 use core::fmt;
-use tilewright_core::{DType, SemiringId};
+use tilewright_core::{DType, Joining, SemiringId};
 
 /// A kernel: its source, what it is good for, and how to launch it.
 pub struct Kernel {
@@ -70,6 +71,8 @@ pub struct Variant {
     pub semiring: SemiringId,
     /// The element type of A and B.
     pub dtype: DType,
+    /// A semiring of the user's, which takes the place of `semiring`.
+    pub own: Option<OwnSemiring>,
 }
 
 impl Variant {
@@ -92,7 +95,7 @@ impl Variant {
 
     /// The pair.
     pub const fn new(semiring: SemiringId, dtype: DType) -> Self {
-        Self { semiring, dtype }
+        Self { semiring, dtype, own: None }
     }
 
     /// The type that sums are computed in: f32 for floats of 16 and 32 bits, i32 for booleans and integers of up to 32.
@@ -155,7 +158,10 @@ const COUNT: usize = {
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.semiring, self.dtype)
+        match self.own {
+            Some(own) => write!(f, "{}.{}", own.name(), self.dtype),
+            None => write!(f, "{}.{}", self.semiring, self.dtype),
+        }
     }
 }
 
@@ -171,9 +177,29 @@ impl Kernel {
     /// A [`Refusal`] that names the precondition that is not met.
     pub fn recipe(&'static self, request: &Request) -> Result<Recipe, Refusal> {
         self.check(request.variant())?;
-        if request.arg && self.family != Family::Production {
-            let (needs, found) = ("no arg result".into(), "one is asked for".into());
-            return Err(Refusal { kernel: self.name, needs, found, hint: "use simt".into() });
+        if request.arg && (self.family != Family::Production || request.own.is_some()) {
+            let (needs, hint) = match request.own {
+                Some(_) => ("a built-in semiring for arg results", "compute on the processor"),
+                None => ("no arg result", "use simt"),
+            };
+            let found = match request.own {
+                Some(_) => "one of a user's",
+                None => "one is asked for",
+            };
+            return Err(Refusal {
+                kernel: self.name,
+                needs: needs.into(),
+                found: found.into(),
+                hint: hint.into(),
+            });
+        }
+        if request.own.is_some() && matches!(request.joining, Joining::Scale { .. }) {
+            return Err(Refusal {
+                kernel: self.name,
+                needs: "a semiring with factors".into(),
+                found: "a semiring of a user's has none".into(),
+                hint: "leave out alpha and beta".into(),
+            });
         }
         match &self.make {
             Make::Rung(rung) => rung.recipe(self, request),
@@ -187,9 +213,17 @@ impl Kernel {
         }
     }
 
-    /// Refuses a variant that the kernel is not compiled for.
+    /// Whether it computes a semiring on a type: one of its [`Kernel::variants`], or by a production kernel one that a user brings.
+    pub fn computes(&self, variant: Variant) -> bool {
+        match variant.own {
+            Some(own) => self.family == Family::Production && own.dtype() == variant.dtype,
+            None => self.variants.contains(&variant),
+        }
+    }
+
+    /// Refuses a variant that the kernel does not compute.
     pub(crate) fn check(&self, variant: Variant) -> Result<(), Refusal> {
-        if self.variants.contains(&variant) {
+        if self.computes(variant) {
             return Ok(());
         }
         let known = self.variants.iter().map(Variant::to_string).collect::<Vec<_>>().join(", ");

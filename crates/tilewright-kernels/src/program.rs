@@ -134,6 +134,14 @@ fn config(types: &str, constants: &[(&str, u32)]) -> String {
 /// What a configuration says of a semiring, which has a header of its own, and of its types: elements, words, results, numbers; `R` computes
 /// with numbers, `S` with words.
 fn semiring(variant: Variant, words: Words) -> String {
+    if let Some(own) = variant.own {
+        return format!(
+            "#include \"semiring.cuh\"\nusing T = {};\nusing Acc = T;\nusing Out = T;\nusing Scalar = T;\n{}\
+             using R = Own;\nusing S = Own;\nenum : int {{ COLUMNS = 1, TERMS = 1 }};\n",
+            element(variant.dtype),
+            own.header()
+        );
+    }
     let header = variant.semiring.name().replace('-', "_");
     let [t, number, out] = [variant.dtype, variant.accumulator(), variant.output()].map(element);
     let (include, word, computes) = match words.source() {

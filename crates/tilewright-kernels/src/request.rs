@@ -1,6 +1,6 @@
 //! What a recipe is asked for.
 
-use crate::{kernel::Variant, target::Target};
+use crate::{kernel::Variant, own::OwnSemiring, target::Target};
 use core::fmt;
 use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
 
@@ -14,6 +14,8 @@ pub struct Request {
     pub problem: Problem,
     /// The semiring.
     pub semiring: SemiringId,
+    /// A semiring of the user's, which takes the place of [`Request::semiring`]: see [`Request::with_own`].
+    pub own: Option<OwnSemiring>,
     /// The type of the elements of A and B.
     pub dtype: DType,
     /// What happens to the old C; its factors are those of the semiring.
@@ -60,6 +62,7 @@ impl Request {
         Self {
             problem,
             semiring,
+            own: None,
             dtype,
             joining: Joining::Replace,
             batch: Batch::ONE,
@@ -90,11 +93,20 @@ impl Request {
 
     /// The semiring and element type, which select a kernel's variant.
     pub const fn variant(&self) -> Variant {
-        Variant { semiring: self.semiring, dtype: self.dtype }
+        Variant { semiring: self.semiring, dtype: self.dtype, own: self.own }
+    }
+
+    /// One product over a semiring of the user's, which has no factors.
+    pub fn with_own(problem: Problem, own: OwnSemiring) -> Self {
+        let Variant { semiring, dtype, own } = own.variant();
+        Self { own, ..Self::new(problem, semiring, dtype) }
     }
 
     /// The factor of the product.
     pub fn alpha(&self) -> Scalar {
+        if let Some([one, ..]) = self.own.map(|own| own.factors()) {
+            return one;
+        }
         Scalar::of(
             self.dtype,
             if let Joining::Scale { alpha, .. } = self.joining { alpha } else { self.semiring.one() },
@@ -103,6 +115,9 @@ impl Request {
 
     /// The factor of the old C.
     pub fn beta(&self) -> Scalar {
+        if let Some([_, joined, replaced]) = self.own.map(|own| own.factors()) {
+            return if self.joining.reads_c() { joined } else { replaced };
+        }
         let beta = match self.joining {
             Joining::Scale { beta, .. } => beta.unwrap_or(self.semiring.zero()),
             Joining::Accumulate => self.semiring.one(),

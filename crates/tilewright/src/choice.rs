@@ -5,6 +5,11 @@ use crate::{
     options::{Options, Why},
     plan::Results,
 };
+#[cfg(feature = "cuda")]
+use crate::{
+    device::{self, Failure},
+    options::Report,
+};
 use std::{sync::OnceLock, thread::available_parallelism};
 use tilewright_core::{Error, Layout, Semiring};
 #[cfg(feature = "cuda")]
@@ -18,6 +23,34 @@ pub(crate) struct Choice {
     pub why: Why,
     /// Where it is computed if the backend fails before it has written anything.
     pub otherwise: Otherwise,
+}
+
+#[cfg(feature = "cuda")]
+impl Choice {
+    /// What `kernel` computes into `c`; if it fails and nobody asked for it, what this processor does, as long as the old C is there to
+    /// be read or does not matter.
+    pub fn carry_out<C>(
+        &self,
+        c: &mut C,
+        reads_c: bool,
+        kernel: impl FnOnce(&mut C) -> Result<Report, Failure>,
+        here: impl FnOnce(&mut C) -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        let why = &self.why;
+        match kernel(c) {
+            Ok(report) if why.is_empty() => Ok(report),
+            Ok(report) if report.why.is_empty() => Ok(Report { why: why.clone(), ..report }),
+            Ok(report) => Ok(Report { why: format!("{why}; {}", report.why).into(), ..report }),
+            Err(Failure { error, c: old }) => {
+                if self.otherwise == Otherwise::Nowhere || (old == device::Target::Lost && reads_c) {
+                    return Err(error);
+                }
+                let report = here(c)?;
+                let why = format!("{why}; the processor computed it, because the GPU failed: {error}");
+                Ok(Report { why: why.into(), ..report })
+            }
+        }
+    }
 }
 
 /// What follows a failure.
@@ -36,6 +69,43 @@ pub(crate) fn choose<S: Semiring>(
     b: Layout,
     results: Results,
 ) -> Result<Choice, Error> {
+    let element = size_of::<S::Elem>();
+    let effort = if S::BUILT_IN.is_some() { 1.0 } else { Asked::OWN };
+    choose_for(&Asked {
+        options,
+        a,
+        b,
+        results,
+        element,
+        effort,
+        #[cfg(feature = "cuda")]
+        variant: &device::variant::<S>,
+    })
+}
+
+/// A product, as far as the choice depends on it.
+pub(crate) struct Asked<'a> {
+    pub options: &'a Options<'a>,
+    pub a: Layout,
+    pub b: Layout,
+    pub results: Results,
+    /// Bytes of an element.
+    pub element: usize,
+    /// Time of a term on this processor, beside that of a built-in semiring.
+    pub effort: f64,
+    /// What a kernel would compute.
+    #[cfg(feature = "cuda")]
+    pub variant: &'a dyn Fn() -> Result<Variant, Error>,
+}
+
+impl Asked<'_> {
+    /// The effort of a user's semiring, roughly.
+    pub const OWN: f64 = 8.0;
+}
+
+/// As [`choose`].
+pub(crate) fn choose_for(asked_for: &Asked<'_>) -> Result<Choice, Error> {
+    let options = asked_for.options;
     let asked = |backend, why| Choice { backend, why, otherwise: Otherwise::Nowhere };
     #[cfg(feature = "cuda")]
     if let Some(kernel) = options.kernel {
@@ -53,13 +123,13 @@ pub(crate) fn choose<S: Semiring>(
         };
     }
     match options.backend {
-        Backend::Auto => Ok(automatic::<S>(options, a, b, results)),
+        Backend::Auto => Ok(automatic(asked_for)),
         backend => Ok(asked(backend.resolve()?, Why::default())),
     }
 }
 
-fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Results) -> Choice {
-    let (backend, why) = match gpu::<S>(options, a, b, results) {
+fn automatic(asked: &Asked<'_>) -> Choice {
+    let (backend, why) = match gpu(asked) {
         Ok(why) => (Backend::Cuda, why),
         Err(why) => (Backend::Cpu, why),
     };
@@ -67,19 +137,20 @@ fn automatic<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: 
 }
 
 /// Why the GPU, or why not.
-fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Results) -> Result<Why, Why> {
+fn gpu(asked: &Asked<'_>) -> Result<Why, Why> {
+    let &Asked { options, a, b, results, element, effort, .. } = asked;
     if options.isa.is_some() {
         return Err("instruction sets are the processor's".into());
     }
-    let element = size_of::<S::Elem>();
-    let cost = Cost::new(a, b, element, options.threads).with_results(a.rows, b.cols, results);
+    let mut cost = Cost::new(a, b, element, options.threads).with_results(a.rows, b.cols, results);
+    cost.here *= effort;
     // Asking anybody takes longer than a small product.
     if cost.here <= cost.transfer {
         return Err(cost.why(NOT_EVEN_THE_WAY, cost.transfer));
     }
     #[cfg(feature = "cuda")]
     {
-        faster_gpu::<S>(cost, a, b, results)
+        faster_gpu(asked, cost)
     }
     #[cfg(not(feature = "cuda"))]
     {
@@ -89,27 +160,26 @@ fn gpu<S: Semiring>(options: &Options<'_>, a: Layout, b: Layout, results: Result
 
 /// Why a GPU that computes this faster, or why not.
 #[cfg(feature = "cuda")]
-fn faster_gpu<S: Semiring>(cost: Cost, a: Layout, b: Layout, results: Results) -> Result<Why, Why> {
+fn faster_gpu(asked: &Asked<'_>, cost: Cost) -> Result<Why, Why> {
     use tilewright_core::Problem;
     let text = |error: Error| Why::from(error.to_string());
-    let (semiring, dtype) = crate::device::identify::<S>().map_err(text)?;
+    let variant = (asked.variant)().map_err(text)?;
     let start = if tilewright_cuda::Engine::is_shared_open() { 0.0 } else { DEVICE_START };
     if cost.here <= start + cost.transfer {
         return Err(cost.why(NOT_EVEN_THE_WAY, start + cost.transfer));
     }
     let gpu = present().as_ref().map_err(|why| Why::from(why.clone()))?;
-    let there = start + cost.transfer + cost.on_device(&gpu.target(), Variant { semiring, dtype });
+    let there = start + cost.transfer + cost.on_device(&gpu.target(), variant);
     if cost.here <= there {
         return Err(cost.why("the processor is faster", there));
     }
+    let (a, b) = (asked.a, asked.b);
     let [a, b, c] = [(a.rows, a.cols), (b.rows, b.cols), (a.rows, b.cols)]
         .map(|(rows, cols)| Layout::row_major(rows, cols));
+    let Variant { semiring, dtype, own } = variant;
     let request = tilewright_kernels::Request::new(Problem::new(a, b, c).map_err(text)?, semiring, dtype);
-    let request = tilewright_kernels::Request {
-        target: gpu.target(),
-        arg: results == Results::ProductAndArg,
-        ..request
-    };
+    let arg = asked.results == Results::ProductAndArg;
+    let request = tilewright_kernels::Request { own, arg, target: gpu.target(), ..request };
     tilewright_cuda::choose(&request).map_err(|refusal| Why::from(refusal.to_string()))?;
     Ok(cost.why("the GPU is faster", there))
 }
@@ -147,7 +217,7 @@ pub(crate) fn seconds_on(gpu: &crate::plan::Gpu, n: usize, dtype: tilewright_cor
     // Shortest paths stand for all.
     let semiring = if dtype == DType::Bool { SemiringId::OrAnd } else { SemiringId::MinPlus };
     // One matrix there and one back, not two and one.
-    cost.transfer * 2.0 / 3.0 + cost.on_device(&gpu.target(), Variant { semiring, dtype })
+    cost.transfer * 2.0 / 3.0 + cost.on_device(&gpu.target(), Variant::new(semiring, dtype))
 }
 
 /// The reason against a GPU that holds whatever the GPU is.
@@ -222,7 +292,7 @@ mod tests {
         let square = Layout::row_major(n, n);
         let cost = Cost::new(square, square, dtype.size(), 1);
         let target = crate::plan::Gpu::named(gpu).unwrap().target();
-        [cost.here / threads, cost.transfer + cost.on_device(&target, Variant { semiring, dtype })]
+        [cost.here / threads, cost.transfer + cost.on_device(&target, Variant::new(semiring, dtype))]
     }
 
     #[cfg(feature = "cuda")]

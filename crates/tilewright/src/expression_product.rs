@@ -1,9 +1,13 @@
 //! Products over semirings that are given by their text.
 
+#[cfg(feature = "cuda")]
+use crate::device::{self, Device, Failure};
 use crate::{
     backend::Backend,
+    choice::{self, Asked, Choice},
     dynamic::typed,
     options::{Options, Report},
+    plan::Results,
     verify::{self, Verification},
 };
 use std::time::Instant;
@@ -61,18 +65,66 @@ impl<'a> ExpressionProduct<'a> {
     /// Computes the product into `c`.
     ///
     /// # Errors
-    /// `inner-mismatch`, `result-mismatch`, `dtype-mismatch`, `outside-domain`; `unsupported` on a GPU or the emulator; `cancelled`.
+    /// `inner-mismatch`, `result-mismatch`, `dtype-mismatch`, `outside-domain`; `unavailable` without the backend, or without NVRTC on a
+    /// GPU and the emulator; `cancelled`.
     pub fn write_to(&self, c: DynMut<'_>, options: &Options<'_>) -> Result<Report, Error> {
-        self.visit(Run { c, options })
+        options.check_cancelled()?;
+        let choice = self.choose(options)?;
+        self.visit(Run { c, options, choice })
     }
 
-    /// Compares a result with the definition, bit for bit, in a sample of rows where there are many; `old` is what C held where it was
-    /// joined.
+    /// The backend that computes this product with these options, and for [`Backend::Auto`] the reason.
+    ///
+    /// # Errors
+    /// `unavailable` when the backend is missing.
+    pub fn backend(&self, options: &Options<'_>) -> Result<(Backend, String), Error> {
+        let choice = self.choose(options)?;
+        Ok((choice.backend, choice.why.to_string()))
+    }
+
+    fn choose(&self, options: &Options<'_>) -> Result<Choice, Error> {
+        choice::choose_for(&Asked {
+            options,
+            a: self.a.layout(),
+            b: self.b.layout(),
+            results: Results::Product,
+            element: self.a.dtype().size(),
+            effort: Asked::OWN,
+            #[cfg(feature = "cuda")]
+            variant: &|| Ok(self.own()?.variant()),
+        })
+    }
+
+    /// What kernels for GPUs compute.
+    ///
+    /// # Errors
+    /// As [`ExpressionProduct::new`].
+    #[cfg(feature = "cuda")]
+    pub fn own(&self) -> Result<tilewright_kernels::OwnSemiring, Error> {
+        tilewright_kernels::OwnSemiring::of_expressions(self.semiring, self.a.dtype())
+    }
+
+    /// Compares a result with the definition, in a sample of rows where there are many; `old` is what C held where it was joined. Integers,
+    /// and sums that select one of their terms, must agree. Otherwise floats may differ by `2 (k + 2) u S`, with the unit roundoff u and the
+    /// sum S of the magnitudes of all terms and of the old element.
     ///
     /// # Errors
     /// `dtype-mismatch` and `result-mismatch`.
     pub fn verify(&self, c: DynRef<'_>, old: Option<DynRef<'_>>) -> Result<Verification, Error> {
         self.visit(Verify { c, old })
+    }
+
+    /// The product by a kernel.
+    #[cfg(feature = "cuda")]
+    fn on_device(&self, device: Device, c: DynMut<'_>, options: &Options<'_>) -> Result<Report, Failure> {
+        let Self { a, b, joins, .. } = *self;
+        let report = device::multiply_own(device, self.own()?, c, (a, b), joins, options)?;
+        // The emulator counts blocks as they end.
+        if let (Backend::Cuda, Some(progress)) = (report.backend, options.progress) {
+            let extents = [a.layout().rows, b.layout().cols, a.layout().cols].map(|extent| extent as u64);
+            progress(extents.into_iter().fold(1, u64::saturating_mul));
+        }
+        Ok(report)
     }
 
     fn visit<V: Visit>(&self, visitor: V) -> Result<V::Output, Error> {
@@ -94,6 +146,7 @@ trait Visit {
 struct Run<'c, 'o> {
     c: DynMut<'c>,
     options: &'o Options<'o>,
+    choice: Choice,
 }
 
 impl Visit for Run<'_, '_> {
@@ -103,25 +156,24 @@ impl Visit for Run<'_, '_> {
         let (a, b) = (typed::<T>("A", a)?, typed::<T>("B", b)?);
         let (expected, found) = (T::DTYPE, self.c.dtype());
         let c: Option<MatMut<'_, T>> = self.c.typed();
-        let c = c.ok_or(ErrorKind::DTypeMismatch { what: "C", expected, found })?;
-        let start = Instant::now();
-        match self.options.backend {
-            Backend::Auto | Backend::Cpu => {
-                let options = self.options.cpu();
-                let report = tilewright_cpu::multiply_expressions(semiring, c, a, b, joins, &options)?;
-                Ok(Report::here(Backend::Cpu, report.kernel.into(), report.threads, start))
-            }
-            Backend::Reference => {
-                semiring.multiply(c, a, b, joins)?;
-                Ok(Report::here(Backend::Reference, "reference".into(), 1, start))
-            }
-            backend => Err(ErrorKind::Unsupported {
-                what: format!("a semiring that is given by its text on the backend {backend}"),
-                why: "no kernel for GPUs is made of expressions".into(),
-                hint: "choose the backend cpu".into(),
-            }
-            .into()),
+        let mut c = c.ok_or(ErrorKind::DTypeMismatch { what: "C", expected, found })?;
+        let here = |c: &mut MatMut<'_, T>| {
+            let (c, start) = (c.reborrow(), Instant::now());
+            let report = tilewright_cpu::multiply_expressions(semiring, c, a, b, joins, &self.options.cpu())?;
+            Ok::<_, Error>(Report::here(Backend::Cpu, report.kernel.into(), report.threads, start))
+        };
+        if self.choice.backend == Backend::Reference {
+            let start = Instant::now();
+            semiring.multiply(c, a, b, joins)?;
+            return Ok(Report::here(Backend::Reference, "reference".into(), 1, start));
         }
+        #[cfg(feature = "cuda")]
+        if let Some(device) = Device::of(self.choice.backend) {
+            semiring.check_elements(a, b)?;
+            let kernel = |c: &mut MatMut<'_, T>| product.on_device(device, c.reborrow().into(), self.options);
+            return self.choice.carry_out(&mut c, joins, kernel, here);
+        }
+        Ok(Report { why: self.choice.why, ..here(&mut c)? })
     }
 }
 
@@ -146,7 +198,7 @@ mod tests {
     use tilewright_core::{DynMatrix, Matrix};
 
     #[test]
-    fn products_are_verified_and_what_no_kernel_computes_is_refused() {
+    fn products_are_verified_and_small_ones_stay_here() {
         let text: Expressions = "add=x+y; mul=x*y; zero=0; one=1".parse().unwrap();
         for dtype in tilewright_core::expressions::DTYPES {
             let numbers = |rows, cols| -> DynMatrix {
@@ -160,9 +212,8 @@ mod tests {
             assert!(report.backend == Backend::Cpu && report.kernel.to_string().starts_with("expressions "));
             assert!(product.verify(c.as_ref(), Some(old.as_ref())).unwrap().passed);
             assert!(!product.verify(old.as_ref(), Some(old.as_ref())).unwrap().passed);
-            let refused = Options { backend: Backend::Cuda, ..Options::default() };
-            let error = product.write_to(c.as_mut(), &refused).unwrap_err();
-            assert!(error.code() == "unsupported" && error.to_string().contains("no kernel"), "{error}");
+            let (backend, why) = product.backend(&Options::default()).unwrap();
+            assert!(backend == Backend::Cpu && why.starts_with("the processor has it done"), "{why}");
         }
         let wrong: Expressions = "add=x-y; mul=x*y; zero=0".parse().unwrap();
         let a: DynMatrix = Matrix::filled(2, 2, 1.0f32).unwrap().into();

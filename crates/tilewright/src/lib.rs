@@ -122,10 +122,11 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 //!
-//! **Bring a semiring of your own.** It runs on this processor, one element at a time:
+//! **Bring a semiring of your own.** It runs on this processor, one element at a time, and with its [operations in CUDA
+//! C++](semiring::Cuda) on GPUs; one that is given by [its text](ExpressionProduct) runs on both:
 //!
 //! ```
-//! use tilewright::{Laws, Product, Semiring};
+//! use tilewright::{Laws, Product, Semiring, semiring::Cuda};
 //! /// The most reliable way: probabilities multiply, the best one counts.
 //! #[derive(Clone, Copy)]
 //! struct Reliable;
@@ -136,6 +137,7 @@
 //!     const NAME: &'static str = "reliable";
 //!     const ZERO: f64 = 0.0;
 //!     const ONE: f64 = 1.0;
+//!     const CUDA: Option<Cuda<Self>> = Some(Cuda::new("fmax(x, y)", "x * y"));
 //!     fn add(x: f64, y: f64) -> f64 { x.max(y) }
 //!     fn mul_add(acc: f64, a: f64, b: f64) -> f64 { acc.max(a * b) }
 //!     fn finish(acc: f64) -> f64 { acc }

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_catalogue_alone_computes_every_size_and_layout() {
         let mut refused = Vec::new();
-        for &Variant { semiring, dtype } in Variant::ALL {
+        for &Variant { semiring, dtype, .. } in Variant::ALL {
             for [m, n, k] in [[1, 1, 1], [64, 64, 64], [33, 31, 65], [8, 8, 20_000]] {
                 let results = [Layout::row_major(m, n), Layout::col_major(m, n)];
                 for (i, a) in layouts(m, k).into_iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Products on a GPU against the definition. Without one the tests say so; `TILEWRIGHT_REQUIRE_GPU=1` makes that a failure.
 #![allow(clippy::unwrap_used)]
 
+mod own;
 mod support;
 
 use support::{Makers, Own};
@@ -91,6 +92,17 @@ fn the_old_c_takes_part_as_it_should() {
     let view = MatMut::new(&mut c, Layout::row_major(2, 2)).unwrap();
     Product::<PlusTimes<f32>>::new(a, a).unwrap().backend(Backend::Cuda).scale_into(1.5, 0.0, view).unwrap();
     assert_eq!(c, [10.5, 15.0, 22.5, 33.0]);
+}
+
+#[test]
+fn semirings_of_ones_own() {
+    if !has_gpu() {
+        return;
+    }
+    own::texts_have_the_bits_of_the_definition(Backend::Cuda);
+    own::every_operation_has_the_bits_of_the_processor(Backend::Cuda);
+    own::cuda_expressions_agree_with_the_functions_in_rust(Backend::Cuda);
+    own::wrong_cuda_expressions_are_refused(Backend::Cuda);
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! Products on the emulator against the definition: what a user of the backend sees. Every kernel with all checks: `catalogue.rs`.
 #![allow(clippy::unwrap_used)]
 
+mod own;
 mod support;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use support::{Makers, Own, compare, numbers};
 use tilewright::{
-    Backend, BatchMut, BatchProduct, BatchRef, Cancel, DType, DynMatrix, DynProduct, DynRef, Extremes,
-    Joining, Layout, MatMut, MatRef, Matrix, MinPlus, Options, PlusTimes, Product, SemiringId, Update,
-    kernels::find, plan::Gpu,
+    Backend, BatchMut, BatchProduct, BatchRef, Cancel, DType, DynMatrix, DynProduct, DynRef,
+    ExpressionProduct, Extremes, Joining, Layout, MatMut, MatRef, Matrix, MinPlus, Options, PlusTimes,
+    Product, SemiringId, Update, kernels::find, plan::Gpu,
 };
 
 const FLOATS: Makers<f32, f32> = (|x| x as f32, |x| x as f32);
@@ -201,7 +202,7 @@ fn arg_results_are_those_of_the_definition() {
     for semiring in SemiringId::ALL.iter().copied().filter(|s| s.is_selective()) {
         for dtype in DType::ALL.iter().copied().filter(|&dtype| semiring.output(dtype).is_ok()) {
             let bool_or = |i: usize, salt: usize| match (i * 7919 + salt * 31) % 61 {
-                _ if dtype == DType::Bool => f64::from(u8::from((i * 31 + salt) % 11 == 0)),
+                _ if dtype == DType::Bool => f64::from(u8::from((i * 31 + salt).is_multiple_of(11))),
                 0 if matches!(semiring, SemiringId::MaxPlus | SemiringId::MaxMin) => f64::NEG_INFINITY,
                 0 => f64::INFINITY,
                 1 if dtype.is_float() => f64::NAN,
@@ -265,6 +266,18 @@ fn arg_results_are_those_of_the_definition() {
     }
 }
 
+#[test]
+fn semirings_that_are_given_by_their_text() {
+    own::texts_have_the_bits_of_the_definition(Backend::Emulator);
+    own::every_operation_has_the_bits_of_the_processor(Backend::Emulator);
+}
+
+#[test]
+fn semirings_with_cuda_expressions() {
+    own::cuda_expressions_agree_with_the_functions_in_rust(Backend::Emulator);
+    own::wrong_cuda_expressions_are_refused(Backend::Emulator);
+}
+
 /// Says that a process is to compute without a compiler.
 const WITHOUT_COMPILER: &str = "TILEWRIGHT_TEST_WITHOUT_COMPILER";
 
@@ -282,6 +295,11 @@ fn doubles_of_every_size_and_layout_need_no_compiler() {
         return;
     }
     assert!(tilewright::cuda::Nvrtc::find().is_err());
+    let shortest: tilewright::expressions::Expressions = "add=min(x,y); mul=x+y; zero=inf".parse().unwrap();
+    let a = Matrix::filled(2, 2, 1.0).unwrap();
+    let product = ExpressionProduct::new(&shortest, &a, &a).unwrap();
+    let error = product.write_to(Matrix::filled(2, 2, 0.0).unwrap().as_mut().into(), &EMULATOR).unwrap_err();
+    assert!(error.is_unavailable() && error.hint().is_some(), "{error}");
     let doubles: Makers<f64, f64> = (|x| x as f64, |x| x as f64);
     let mut refused = Vec::new();
     for size in [(1, 1, 1), (64, 64, 32), (33, 31, 65), (40, 1, 50), (7, 128, 3)] {

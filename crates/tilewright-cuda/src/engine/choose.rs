@@ -37,8 +37,9 @@ pub fn choose(request: &Request) -> Result<Recipe, Error> {
 
 /// Why no kernel takes the request: none knows the semiring on this type, or all refuse its sizes and layouts.
 fn unsupported(request: &Request, rejected: &[Rejected]) -> Error {
-    let Request { semiring, dtype, .. } = *request;
-    let knows = |kernel: &Kernel| kernel.variants.iter().any(|v| v.semiring == semiring && v.dtype == dtype);
+    let Request { dtype, .. } = *request;
+    let semiring = request.own.map_or(request.semiring.name(), |own| own.name());
+    let knows = |kernel: &Kernel| kernel.computes(request.variant());
     let (what, why) = match rejected.last() {
         Some(last) if kernels_by_speed().any(knows) => (
             format!("{semiring} on {dtype} with these sizes and layouts on a GPU"),

@@ -28,7 +28,7 @@ pub(super) fn check(recipe: &Recipe, [a, b, c]: [Operand; 3]) -> Result<(), Erro
     };
     let Request { problem, batch, semiring, dtype, .. } = request;
     let Alignment { a: align_a, b: align_b, c: align_c } = request.alignment;
-    let output = semiring.output(*dtype)?;
+    let output = if request.own.is_some() { *dtype } else { semiring.output(*dtype)? };
     for (what, found, (dtype, layout, alignment, stride)) in [
         ("A", a, (*dtype, problem.a(), align_a, batch.a)),
         ("B", b, (*dtype, problem.b(), align_b, batch.b)),

@@ -203,6 +203,7 @@ impl Engine {
     /// no cache of compiled kernels knows of none, and neither does one whose driver is emulated.
     pub fn tuned(&self, request: Request) -> Request {
         let is_free = request.form == Form::Specialised
+            && request.own.is_none()
             && (request.tile, request.pack, request.splits) == (None, None, None);
         if !is_free || request.arg || self.0.cache.is_none() || self.driver_kind() == DriverKind::Emulator {
             return request;

@@ -3,7 +3,7 @@
 use super::{Engine, Prepared, choose};
 use crate::device::{DeviceMut, DeviceRef};
 use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Batch, Form, Launch, Recipe, Request, find};
+use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Request, Variant, find};
 
 /// What is to be computed between matrices on a device.
 ///
@@ -17,6 +17,7 @@ use tilewright_kernels::{Alignment, Batch, Form, Launch, Recipe, Request, find};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceProduct {
     semiring: SemiringId,
+    own: Option<OwnSemiring>,
     joining: Joining<Value>,
     batch: Batch,
 }
@@ -24,7 +25,30 @@ pub struct DeviceProduct {
 impl DeviceProduct {
     /// `C = A ⊗ B`, once.
     pub const fn new(semiring: SemiringId) -> Self {
-        Self { semiring, joining: Joining::Replace, batch: Batch::ONE }
+        Self { semiring, own: None, joining: Joining::Replace, batch: Batch::ONE }
+    }
+
+    /// `C = A ⊗ B`, once, over a semiring of the user's, which has no factors.
+    ///
+    /// ```
+    /// use tilewright_core::{DType, Layout, MatRef};
+    /// use tilewright_cuda::{DeviceProduct, Engine};
+    /// use tilewright_kernels::OwnSemiring;
+    /// # let gpu = tilewright_arch::Device::find("a6000").unwrap();
+    /// # let engine = Engine::emulated(gpu.into())?;
+    /// let widest = OwnSemiring::of_expressions(&"add=max(x,y); mul=min(x,y); zero=-inf".parse()?, DType::F32)?;
+    /// let l = Layout::row_major(2, 2);
+    /// let roads = engine.upload(MatRef::new(&[9.0f32, 3.0, 1.0, 9.0], l)?)?;
+    /// let mut steps = engine.zeros::<f32>(l)?;
+    /// match engine.multiply(&DeviceProduct::with_own(widest), &roads, &roads, &mut steps) {
+    ///     Ok(_) => assert_eq!(steps.to_matrix()?.as_slice(), [9.0, 3.0, 1.0, 9.0]),
+    ///     Err(error) => assert!(error.is_unavailable()), // no NVRTC
+    /// }
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn with_own(own: OwnSemiring) -> Self {
+        let Variant { semiring, own, .. } = own.variant();
+        Self { own, ..Self::new(semiring) }
     }
 
     /// The same, joined with the old C.
@@ -81,6 +105,7 @@ impl Engine {
         let (a, b, c) = (a.into(), b.into(), c.into());
         let problem = Problem::new(a.layout(), b.layout(), c.as_ref().layout())?;
         let request = Request {
+            own: product.own,
             joining: product.joining,
             batch: product.batch,
             alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.as_ref().alignment() },

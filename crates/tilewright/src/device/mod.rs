@@ -3,6 +3,7 @@
 mod cuda;
 #[cfg(feature = "emulator")]
 pub(crate) mod emulator;
+mod known;
 
 #[cfg(feature = "paths")]
 pub(crate) use cuda::can_make;
@@ -12,16 +13,18 @@ use crate::{
     options::{Options, Report},
     selection::Selection,
 };
+use known::Known;
+pub(crate) use known::variant;
 use std::ptr::NonNull;
 use tilewright_core::{
-    BatchMut, BatchRef, DType, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix,
-    Problem, Semiring, SemiringId, Update, Value, domain, semiring::BuiltIn,
+    BatchMut, BatchRef, DType, DynMut, DynRef, Error, Joining, Layout, MatMut, MatRef, Matrix, Problem,
+    Semiring, SemiringId, Update, Value, domain,
 };
 use tilewright_cuda::device_layout;
-use tilewright_kernels::{self as kernels, Alignment, Batch, Request};
+use tilewright_kernels::{self as kernels, Alignment, Batch, Form, OwnSemiring, Request};
 
 /// Who executes the kernels.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Device {
     /// The GPU that the engine of this process has opened.
     Present,
@@ -75,14 +78,34 @@ pub(crate) fn multiply<S: Semiring>(
     update: &Update<S>,
     options: &Options<'_>,
 ) -> Result<Report, Failure> {
-    let built_in = built_in::<S>()?;
+    let known = Known::<S>::new()?;
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     arg.as_ref().map_or(Ok(()), |arg| problem.check_arg(arg.layout(), update))?;
     domain::check::<S>(a, b)?;
     let rows = [a.rows(), b.rows(), c.rows()];
-    let job = Job { semiring: built_in.id(), joining: built_in.joining(update), count: 1, rows, options };
+    let (meaning, joining) = (known.meaning(device, options)?, known.joining(update)?);
+    let job = Job { meaning, form: Form::Specialised, joining, count: 1, rows, options };
     let arg = arg.map(|arg| DynMut::from(as_integers(arg)));
-    job.run(device, (built_in.operand(a), built_in.operand(b)), built_in.result(c), arg)
+    job.run(device, (known.operand(a), known.operand(b)), known.result(c), arg)
+}
+
+/// The product over a semiring that is given by its text, joined with the old C where `joins`.
+///
+/// # Errors
+/// `unavailable` without a GPU or a compiler, and what a device can fail with.
+pub(crate) fn multiply_own(
+    device: Device,
+    own: OwnSemiring,
+    c: DynMut<'_>,
+    (a, b): (DynRef<'_>, DynRef<'_>),
+    joins: bool,
+    options: &Options<'_>,
+) -> Result<Report, Failure> {
+    Problem::new(a.layout(), b.layout(), c.layout())?;
+    let rows = [a.layout().rows, b.layout().rows, c.layout().rows];
+    let joining = if joins { Joining::Accumulate } else { Joining::Replace };
+    let job = Job { meaning: Meaning::Own(own), form: Form::Specialised, joining, count: 1, rows, options };
+    job.run(device, (a, b), c, None)
 }
 
 /// Equally many products by a kernel, all at once. C is not touched on failure.
@@ -96,17 +119,18 @@ pub(crate) fn multiply_batch<S: Semiring>(
     update: &Update<S>,
     options: &Options<'_>,
 ) -> Result<Report, Error> {
-    let built_in = built_in::<S>()?;
+    let known = Known::<S>::new()?;
     let (count, rows) = (c.count(), [a.layout().rows, b.layout().rows, c.layout().rows]);
-    let job = Job { semiring: built_in.id(), joining: built_in.joining(update), count, rows, options };
+    let (meaning, joining) = (known.meaning(device, options)?, known.joining(update)?);
+    let job = Job { meaning, form: Form::Specialised, joining, count, rows, options };
     let (a, b, Layout { rows: m, cols: n, .. }) = (a.stacked()?, b.stacked()?, c.layout());
     let mut all = match update.reads_c() {
         true => c.as_ref().stacked()?,
         false => Matrix::filled(count.saturating_mul(m), n, S::finish(S::ZERO))?,
     };
-    let (a, b) = (built_in.operand(a.as_ref()), built_in.operand(b.as_ref()));
-    let report =
-        job.run(device, (a, b), built_in.result(all.as_mut()), None).map_err(|failure| failure.error)?;
+    let operands = (known.operand(a.as_ref()), known.operand(b.as_ref()));
+    let result = known.result(all.as_mut());
+    let report = job.run(device, operands, result, None).map_err(|failure| failure.error)?;
     // The emulator counts blocks as they end.
     if let (Device::Present, Some(progress)) = (device, options.progress) {
         let extents = [count, m, n, a.layout().cols].map(|extent| extent as u64);
@@ -120,22 +144,17 @@ pub(crate) fn multiply_batch<S: Semiring>(
     Ok(report)
 }
 
-/// What a semiring is called, if it is one of the built-in ones.
-pub(crate) fn identify<S: Semiring>() -> Result<(SemiringId, DType), Error> {
-    built_in::<S>().map(|built_in| (built_in.id(), built_in.dtype()))
-}
-
-fn built_in<S: Semiring>() -> Result<BuiltIn<S>, Error> {
-    S::BUILT_IN.ok_or_else(|| {
-        let (what, why) =
-            (format!("the semiring {} on a GPU", S::NAME), "only built-in semirings have kernels".into());
-        ErrorKind::Unsupported { what, why, hint: "compute on the processor".into() }.into()
-    })
+/// The semiring that kernels compute.
+#[derive(Clone, Copy)]
+enum Meaning {
+    BuiltIn(SemiringId),
+    Own(OwnSemiring),
 }
 
 /// What is computed, besides the matrices.
 struct Job<'a> {
-    semiring: SemiringId,
+    meaning: Meaning,
+    form: Form,
     joining: Joining<Value>,
     /// Products; those of a batch lie below each other in each matrix, except in one that has no more than one.
     count: usize,
@@ -185,7 +204,13 @@ impl Job<'_> {
                 let next = if layout.rows > rows { rows as isize * layout.row_stride } else { 0 };
                 (Layout { rows, ..layout }, next)
             });
+        let problem = Problem::new(la, lb, lc)?;
+        let request = match self.meaning {
+            Meaning::BuiltIn(id) => Request::new(problem, id, a.dtype()),
+            Meaning::Own(own) => Request::with_own(problem, own),
+        };
         select(Request {
+            form: self.form,
             batch: Batch { count: self.count, a: a_next, b: b_next, c: c_next },
             joining: self.joining,
             alignment: Alignment {
@@ -195,7 +220,7 @@ impl Job<'_> {
             },
             target,
             arg,
-            ..Request::new(Problem::new(la, lb, lc)?, self.semiring, a.dtype())
+            ..request
         })
     }
 }

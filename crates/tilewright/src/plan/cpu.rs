@@ -30,7 +30,10 @@ impl Plan {
     /// instruction set that cannot be used.
     pub fn on_cpu(query: &Query, threads: usize, isa: Option<Isa>) -> Result<Self, Error> {
         let options = Options { threads, isa, ..Options::default() };
-        let cpu = dispatch(query.semiring, query.dtype, query.joining, OnCpu { query, options: &options })?;
+        let cpu = match query.own_name() {
+            Some(_) => tilewright_cpu::plan_expressions(&query.problem, query.dtype, &options)?,
+            None => dispatch(query.semiring, query.dtype, query.joining, OnCpu { query, options: &options })?,
+        };
         Ok(Self { query: *query, work: query.work(), how: How::Cpu(cpu), rejected: Vec::new() })
     }
 }

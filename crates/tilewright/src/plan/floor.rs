@@ -24,6 +24,9 @@ pub struct Floor {
 impl Floor {
     /// The floor on `gpu`; `None` where no peak is known.
     pub fn on(gpu: &Gpu, query: &Query, work: &Work) -> Option<Self> {
+        if query.own.is_some() {
+            return None;
+        }
         let peak = peak(gpu, query.semiring, query.dtype)?;
         let roofline = Roofline { peak: peak.pair_ops_per_second, bandwidth: gpu.bytes_per_second };
         let seconds = (work.pair_ops / roofline.peak).max(work.bytes / roofline.bandwidth);

@@ -189,9 +189,9 @@ fn others(request: &Request, chosen: &Recipe, passed_over: Option<&Rejected>) ->
 }
 
 fn request(query: &Query, gpu: &Gpu) -> Request {
-    let Query { semiring, dtype, problem, joining, results } = *query;
+    let Query { semiring, own, dtype, problem, joining, results } = *query;
     let arg = results == Results::ProductAndArg;
-    Request { joining, target: gpu.target(), arg, ..Request::new(problem, semiring, dtype) }
+    Request { own, joining, target: gpu.target(), arg, ..Request::new(problem, semiring, dtype) }
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {

@@ -70,7 +70,7 @@ fn operations(gpu: &Gpu, rate: Rate) -> Option<f64> {
 }
 
 fn instructions(gpu: &Gpu, semiring: SemiringId, dtype: DType) -> Option<Peak> {
-    let (terms, unit) = terms_per_cycle(Variant { semiring, dtype }, gpu.capability)?;
+    let (terms, unit) = terms_per_cycle(Variant::new(semiring, dtype), gpu.capability)?;
     let cycles_per_second = f64::from(gpu.multiprocessors) * gpu.clock_hz;
     Some(Peak { pair_ops_per_second: terms * cycles_per_second, unit })
 }

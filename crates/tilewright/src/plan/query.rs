@@ -1,6 +1,8 @@
 //! What a plan is made for.
 
 use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
+#[cfg(feature = "cuda")]
+use tilewright_kernels::{OwnSemiring, Variant};
 
 /// Everything about a product but its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,6 +10,9 @@ use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
 pub struct Query {
     /// The semiring.
     pub semiring: SemiringId,
+    /// A semiring of the user's, which takes the place of the other.
+    #[cfg(feature = "cuda")]
+    pub own: Option<OwnSemiring>,
     /// The type of the elements of A and B.
     pub dtype: DType,
     /// Shapes and strides.
@@ -51,7 +56,30 @@ impl Work {
 impl Query {
     /// `C = A ⊗ B` alone.
     pub fn new(semiring: SemiringId, dtype: DType, problem: Problem) -> Self {
-        Self { semiring, dtype, problem, joining: Joining::Replace, results: Results::Product }
+        Self {
+            semiring,
+            #[cfg(feature = "cuda")]
+            own: None,
+            dtype,
+            problem,
+            joining: Joining::Replace,
+            results: Results::Product,
+        }
+    }
+
+    /// The same over a semiring of the user's.
+    #[cfg(feature = "cuda")]
+    pub fn with_own(own: OwnSemiring, problem: Problem) -> Self {
+        let Variant { semiring, dtype, .. } = own.variant();
+        Self { own: Some(own), ..Self::new(semiring, dtype, problem) }
+    }
+
+    /// The name of a semiring of the user's.
+    pub(crate) fn own_name(&self) -> Option<&'static str> {
+        #[cfg(feature = "cuda")]
+        return self.own.map(|own| own.name());
+        #[cfg(not(feature = "cuda"))]
+        None
     }
 
     /// The same, joined with the old C.

@@ -37,7 +37,8 @@ impl Plan {
             Results::ProductAndArg => ", and which term won",
         };
         let (m, n, k) = (p.m(), p.n(), p.k());
-        format!("C {m}x{n} = {formula}, k = {k}, {} on {}{arg}", query.semiring, query.dtype)
+        let semiring = query.own_name().unwrap_or(query.semiring.name());
+        format!("C {m}x{n} = {formula}, k = {k}, {semiring} on {}{arg}", query.dtype)
     }
 
     fn amount(&self) -> String {

@@ -3,11 +3,14 @@
 use super::Product;
 use crate::{
     backend::Backend,
-    choice::{Choice, Otherwise},
-    device::{self, Device, Failure, Target},
+    choice::Choice,
+    device::{self, Device, Failure},
     options::Report,
 };
 use tilewright_core::{Error, MatMut, Semiring, Update};
+
+/// C, and the arg result where one is wanted.
+type Results<'a, S> = (MatMut<'a, <S as Semiring>::Out>, Option<MatMut<'a, u32>>);
 
 impl<S: Semiring> Product<'_, S> {
     /// The product by the GPU, or by this processor where nobody asked for the GPU and it fails.
@@ -43,27 +46,17 @@ impl<S: Semiring> Product<'_, S> {
     fn or_here(
         &self,
         choice: &Choice,
-        mut c: MatMut<'_, S::Out>,
-        mut arg: Option<MatMut<'_, u32>>,
+        c: MatMut<'_, S::Out>,
+        arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
         kernel: impl FnOnce(MatMut<'_, S::Out>, Option<MatMut<'_, u32>>) -> Result<Report, Failure>,
     ) -> Result<Report, Error> {
-        let why = &choice.why;
-        match kernel(c.reborrow(), arg.as_mut().map(MatMut::reborrow)) {
-            Ok(report) if why.is_empty() => Ok(report),
-            Ok(report) if report.why.is_empty() => Ok(Report { why: why.clone(), ..report }),
-            Ok(report) => Ok(Report { why: format!("{why}; {}", report.why).into(), ..report }),
-            Err(Failure { error, c: old }) => {
-                if choice.otherwise == Otherwise::Nowhere || (old == Target::Lost && update.reads_c()) {
-                    return Err(error);
-                }
-                let report = self.here(c, arg, update)?;
-                Ok(Report {
-                    why: format!("{why}; the processor computed it, because the GPU failed: {error}").into(),
-                    ..report
-                })
-            }
-        }
+        let mut results = (c, arg);
+        let there = |(c, arg): &mut Results<'_, S>| kernel(c.reborrow(), arg.as_mut().map(MatMut::reborrow));
+        let here = |(c, arg): &mut Results<'_, S>| {
+            self.here(c.reborrow(), arg.as_mut().map(MatMut::reborrow), update)
+        };
+        choice.carry_out(&mut results, update.reads_c(), there, here)
     }
 
     fn run_kernel(
@@ -80,7 +73,7 @@ impl<S: Semiring> Product<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::product::tests::matrix;
+    use crate::{choice::Otherwise, device::Target, product::tests::matrix};
     use tilewright_core::{ErrorKind, MinPlus};
 
     /// A GPU that was chosen for its speed, or asked for.

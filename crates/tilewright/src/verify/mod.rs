@@ -2,15 +2,15 @@
 
 mod bounded;
 mod exact;
+mod expressions;
 mod float;
 mod logarithms;
 mod rows;
 
 use crate::dynamic::{DynProduct, dispatch};
+pub(crate) use expressions::expressions;
 use tilewright_core::{
-    DType, DynRef, Error, ErrorKind, Layout, MatRef, Matrix, Problem, SemiringId, Value, bf16,
-    expressions::{Cell, Expressions},
-    f16,
+    DType, DynRef, Error, ErrorKind, Layout, MatRef, Problem, SemiringId, Value, bf16, f16,
 };
 
 /// How far a result is from the definition; see [`DynProduct::verify`] for the bound.
@@ -56,42 +56,6 @@ impl Verification {
         self.mismatch.get_or_insert(mismatch);
     }
 }
-
-/// Compares rows of a product over a semiring that is given by its text with the definition, bit for bit.
-pub(crate) fn expressions<T: Cell>(
-    semiring: &Expressions,
-    [a, b, c]: [MatRef<'_, T>; 3],
-    old: Option<MatRef<'_, T>>,
-) -> Result<Verification, Error> {
-    let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
-    check_shape("C0", old.map_or(c.layout(), |old| old.layout()), &problem)?;
-    let (n, k) = (problem.n(), problem.k());
-    let rows = rows::sample(problem.m(), n, k.saturating_mul(TERMS_OF_EXPRESSIONS));
-    let mut verdict = Verification::of(rows.len(), 0.0);
-    for &row in &rows {
-        let mut right = match old {
-            Some(old) => Matrix::copy_of(old.window(row, 0, 1, n)?)?,
-            None => Matrix::filled(1, n, T::ZERO)?,
-        };
-        semiring.multiply(right.as_mut(), a.window(row, 0, 1, k)?, b, old.is_some())?;
-        for col in 0..n {
-            let (Some(found), Some(expected)) = (c.get(row, col), right.as_ref().get(0, col)) else {
-                continue;
-            };
-            let (found, expected) = (found.to_value(), expected.to_value());
-            let [f, e] = [found, expected].map(Value::to_f64);
-            if found != expected && !(f.is_nan() && e.is_nan()) {
-                let error = (f - e).abs();
-                verdict.max_error = verdict.max_error.max(if error.is_nan() { f64::INFINITY } else { error });
-                verdict.fail(Mismatch { matrix: "C", row, col, found, expected });
-            }
-        }
-    }
-    Ok(verdict)
-}
-
-/// What a term costs by the definition of such a semiring, in terms of plus-times.
-const TERMS_OF_EXPRESSIONS: usize = 64;
 
 pub(crate) fn verify(
     product: &DynProduct<'_>,

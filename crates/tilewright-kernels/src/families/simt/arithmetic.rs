@@ -53,7 +53,7 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     let plain = NUMBERS;
     let with = |words, pairs, looks, gain| Arithmetic { words, pairs, looks, whole: false, gain };
     let whole = |arithmetic| Arithmetic { whole: true, ..arithmetic };
-    if request.form == Form::Plain || request.arg {
+    if request.form == Form::Plain || request.arg || request.own.is_some() {
         return vec![plain];
     }
     // Where integers and pairs of 16 bits have instructions that add and select, or select among three.

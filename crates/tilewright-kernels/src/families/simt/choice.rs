@@ -30,6 +30,10 @@ pub(crate) fn choose(
             rejected.push(reject("another tile is asked for".into()));
             continue;
         }
+        if tile.slices > 1 && !in_any_order(request) {
+            rejected.push(reject("its slices take the terms of a sum in another order".into()));
+            continue;
+        }
         let mut candidates = of_tile(request, work, operands, tile);
         if candidates.is_empty() && request.pack.is_some() {
             rejected.push(reject("operands of a batch, and very large ones, are not packed".into()));
@@ -115,6 +119,11 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     if tile.capped && c.division.blocks() <= FEW_WAVES * slots { used.max(cap) } else { used }
 }
 
+/// Whether sums may be computed in any order of their terms.
+fn in_any_order(request: &Request) -> bool {
+    request.own.is_none_or(|own| own.any_order())
+}
+
 /// Every candidate of a tile.
 fn of_tile(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -> Vec<Candidate> {
     let of = |arithmetic| candidates(request, work, operands, tile, arithmetic);
@@ -168,7 +177,10 @@ fn candidates(
             // One thread tracks all terms of a result.
             let divisions = match request.arg {
                 true => vec![Division::whole(work, &tile)],
-                false => divisions(work, &tile, resident, request.splits),
+                false => {
+                    let splits = if in_any_order(request) { request.splits } else { Some(1) };
+                    divisions(work, &tile, resident, splits)
+                }
             };
             all.extend(divisions.into_iter().map(|division| Candidate {
                 tile,

@@ -16,7 +16,7 @@ pub(crate) fn peak_on(target: &Target, variant: Variant) -> f64 {
     let computed = Variant { dtype: variant.accumulator(), ..variant };
     let rate = |capability| plain_terms_per_cycle(computed, capability);
     let part = rate(target.capability()).zip(rate(MEASURED)).map_or(1.0, |(here, there)| here / there);
-    peak(variant) * part
+    peak(variant) * part * variant.own.map_or(1.0, |own| own.pace())
 }
 
 /// As [`peak_on`], beside instructions that leave `part` of the rate where it was measured: they take as many cycles elsewhere, and count

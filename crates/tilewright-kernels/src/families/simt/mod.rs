@@ -105,7 +105,7 @@ impl Plan {
         let a = Operand { layout: problem.a(), alignment: align.a, batch: batch.a };
         let b = Operand { layout: problem.b().t(), alignment: align.b, batch: batch.b };
         let c = problem.c();
-        // C^T = B^T A^T: ⊗ commutes in every semiring of the catalogue.
+        // C^T = B^T A^T: ⊗ commutes in every semiring of the catalogue, and a program of the user's own exchanges its operands.
         let transposed = c.col_stride != 1 && c.row_stride == 1;
         let (a, b, c, buffers) = if transposed {
             (b, a, c.t(), [Buffer::B, Buffer::A])
@@ -296,7 +296,9 @@ impl Plan {
             ("where", pointer(if request.arg { Buffer::Output } else { Buffer::C })),
         ];
         let source = Source { file: kernel.file, text: kernel.source };
-        let mut program = Program::of(source, request.variant(), words, &constants);
+        let is_transposed = self.buffers[0] == Buffer::B;
+        let own = request.own.map(|own| if is_transposed { own.exchanged() } else { own });
+        let mut program = Program::of(source, Variant { own, ..request.variant() }, words, &constants);
         program.name += if pairs { ".pairs" } else { "" };
         program.name += turn.suffix();
         program.name += if request.arg { ".arg" } else { "" };
