@@ -194,7 +194,7 @@ others.
 Semirings of your own: `add` and `mul` are expressions of C in x and y: + - * /, comparisons, && || !, a ? b : c, numbers, inf, \
 min, max, fminf, fmaxf, abs, fabsf; `zero` is the identity of add. `one`, the identity of mul, and `where`, a condition on \
 elements x such as where=x>=0, may be left out. The laws of a semiring are tried on samples first, and one that does not \
-hold is shown with a counter-example. They are computed on f32, f64, i32 and i64, on this processor.
+hold is shown with a counter-example. They are computed on f32, f64, i32 and i64; on GPUs and the emulator with NVRTC.
 
 Arg results: --arg-out gives for each element the smallest k whose term was selected, as i64; -1 where no \
 term was.
@@ -216,6 +216,7 @@ Examples:
   tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
   sort roads.csv | tilewright mul - b.npy --format-in csv --delimiter blanks -o - --format-out npy > c.npy
   tilewright mul km.csv km.csv -s min-plus --labels airports.csv:iata --from HNL --to BOS
+  tilewright mul a.npy b.npy -s 'add=fmaxf(x,y); mul=x*y; zero=0; where=x>=0' --backend cuda
   tilewright mul a.npy b.npy --plan --gpu h200
   tilewright mul a.npy b.npy --backend emulator --kernel shared-tile-ragged --verify";
 

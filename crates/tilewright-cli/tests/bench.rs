@@ -91,6 +91,30 @@ fn every_order_is_measured_and_named() {
     assert!(rows.iter().all(|row| row["verified"] == true));
 }
 
+/// On the processor, and on a GPU that the emulator imitates, where there is NVRTC.
+#[test]
+fn a_semiring_of_ones_own_is_measured() {
+    let desk = Desk::new();
+    let text = "add=fmaxf(x,y);mul=x*y;zero=0;where=x>=0";
+    let words = format!("bench -s {text} --sizes 33 --rounds 1 --threads 1 -q");
+    let report = desk.json(&format!("{words} --backend cpu --dtype f64"));
+    assert_eq!((report["semiring"].as_str(), report["dtype"].as_str()), (Some(text), Some("f64")));
+    assert_eq!(report["results"][0]["verified"].as_bool(), Some(true));
+    let csv = desk.ok(&format!("{words} --backend cpu --format csv"));
+    assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with(&format!("\"{text}\",f32,33,"))), "{csv}");
+    let mut command = desk.command(&format!("{words} --backend cuda --format json"));
+    let emulated = Run::of(command.env("TILEWRIGHT_CUDA_PATH", "emulator").output().unwrap());
+    if emulated.code == Some(0) {
+        let report: serde_json::Value = serde_json::from_str(&emulated.out).unwrap();
+        let row = &report["results"][0];
+        assert_eq!((row["kernel"].as_str(), row["verified"].as_bool()), (Some("simt"), Some(true)), "{row}");
+    } else {
+        assert!(emulated.err.contains("NVRTC"), "{}", emulated.err);
+    }
+    let unknown = desk.run("bench -s add=x+y;mul=fminf(x,y);zero=0");
+    assert!(unknown.code == Some(2) && unknown.err.contains("breaks the law that"), "{}", unknown.err);
+}
+
 #[test]
 fn rows_are_printed_as_csv() {
     let desk = Desk::new();

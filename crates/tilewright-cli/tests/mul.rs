@@ -362,11 +362,26 @@ fn a_semiring_of_ones_own() {
     let whole = "mul whole.csv whole.csv -o - -q -s add=x+y;mul=x*y;zero=0";
     assert_eq!(desk.ok(&format!("{whole} --verify")), "7,10\n15,22\n");
     assert_eq!(desk.ok(&format!("{whole} --accumulate whole.csv --verify")), "8,12\n18,26\n");
+    let plan = desk.json(&format!("{product} --plan --backend cuda --gpu a100"));
+    let launch = &plan["gpu"]["launches"][0];
+    assert!(launch["program"].as_str().is_some_and(|name| name.contains(".expressions.f64")), "{plan}");
+    assert_eq!(
+        (plan["semiring"].as_str(), plan["kernel"].as_str()),
+        (json["semiring"].as_str(), Some("simt"))
+    );
+    let plan = desk.ok(&format!("{product} --plan"));
+    assert!(plan.contains("expressions on f64") && plan.contains("expressions f64 "), "{plan}");
+    let emulated = desk.run(&format!("{product} -o - -q --verify --backend emulator"));
+    match emulated.code {
+        Some(0) => assert_eq!(emulated.out, DISTANCES),
+        // Without NVRTC.
+        code => assert!(code == Some(4) && emulated.err.contains("hint: "), "{}", emulated.err),
+    }
     for (text, expected) in [
         ("add=fminf(x,z);mul=x+y;zero=inf", "`z` is none of x, y, inf"),
         ("add=x+y;mul=fminf(x,y);zero=0", "breaks the law that"),
         ("add=x+y;mul=x*y;zero=0;where=x<4", "element"),
-        ("add=x+y;mul=x*y;zero=0 --backend emulator", "no kernel for GPUs is made of expressions"),
+        ("add=x+y;mul=x*y;zero=0 --backend emulator --kernel naive", "expressions.i64 is asked for"),
         ("add=x+y;mul=x*y;zero=0 --arg-out k.npy", "--arg-out is not defined"),
         ("add=x+y;mul=x*y;zero=0 --alpha 2", "--alpha is not defined"),
     ] {

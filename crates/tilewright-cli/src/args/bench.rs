@@ -1,9 +1,12 @@
 //! The options of `bench`.
 
-use super::{KernelChoice, Sizes, dtypes, semirings};
+use super::{
+    KernelChoice, Sizes, dtypes,
+    meaning::{Meaning, MeaningParser},
+};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
-use tilewright::{DType, SemiringId};
+use tilewright::DType;
 
 const DETAILS: &str = "\
 Sizes: 512 is a square product, 16x4096x4096 is MxNxK (A is M x K, B is K x N), 256..4096:256 counts up in steps, \
@@ -25,15 +28,16 @@ Examples:
   tilewright bench --ladder --sizes 4096 --against cublas --plot ladder.svg
   tilewright bench --kernel simt --against cublas,cublaslt --orders nn,nt,tn,tt --no-overlap
   tilewright bench --semiring min-plus --dtype i32 --sizes 512..8192
+  tilewright bench --semiring 'add=fmaxf(x,y); mul=fminf(x,y); zero=-inf' --sizes 4096
   tilewright bench --kernel shared-tile,warp-tile --sizes 1024..4096:1024 --format json";
 
 /// Measure kernels against each other and against what the hardware can do
 #[derive(Args, Debug)]
 #[command(after_help = DETAILS)]
 pub struct Bench {
-    /// What add and multiply mean
-    #[arg(short, long, default_value = "plus-times", value_parser = semirings(), help_heading = "Product")]
-    pub semiring: SemiringId,
+    /// What add and multiply mean: a name, or the text of a semiring of your own, as in 'add=fminf(x,y); mul=x+y; zero=inf'
+    #[arg(short, long, default_value = "plus-times", value_parser = MeaningParser, help_heading = "Product")]
+    pub semiring: Meaning,
     /// The element type; f32 unless given, bool for or-and
     #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
     dtype: Option<DType>,
@@ -84,7 +88,7 @@ pub struct Bench {
 impl Bench {
     /// The element type that is measured.
     pub fn dtype(&self) -> DType {
-        let is_on_floats = self.semiring.dtypes().contains(&DType::F32);
+        let is_on_floats = self.semiring.id().dtypes().contains(&DType::F32);
         self.dtype.unwrap_or(if is_on_floats { DType::F32 } else { DType::Bool })
     }
 }

@@ -1,14 +1,20 @@
 //! The product that is measured, with random operands.
 
-use crate::args::{Order, Size};
+use crate::args::{Meaning, Order, Size};
+use std::sync::Arc;
 use tilewright::{
-    DType, DynMatrix, DynProduct, DynRef, Element, Error, ErrorKind, MatRef, Matrix, SemiringId, bf16, f16,
+    DType, DynMatrix, DynMut, DynProduct, DynRef, Element, Error, ErrorKind, ExpressionProduct, Layout,
+    MatRef, Matrix, Options, Problem, Report, SemiringId, bf16,
+    expressions::{Cell, Expressions},
+    f16,
     plan::{Query, Work},
 };
 
 /// A product with its operands.
 pub struct Case {
+    /// Of a text, plus-times.
     pub semiring: SemiringId,
+    text: Option<Arc<Expressions>>,
     order: Order,
     /// By rows: the operand, or its transpose where it is to lie by columns.
     stored: [DynMatrix; 2],
@@ -17,18 +23,35 @@ pub struct Case {
 impl Case {
     /// Operands that are the same on every run.
     pub fn new(semiring: SemiringId, dtype: DType, size: Size, order: Order) -> Result<Self, Error> {
-        let mut random = XorShift(0x9e37_79b9_7f4a_7c15);
         let sign = match semiring {
             SemiringId::MaxTimes | SemiringId::MinTimes => Sign::NotNegative,
             _ => Sign::Any,
         };
+        Self::with_sign(semiring, dtype, (size, order), sign)
+    }
+
+    /// As [`Case::new`], of a semiring that may be given by its text.
+    pub fn of(semiring: &Meaning, dtype: DType, size: Size, order: Order) -> Result<Self, Error> {
+        let Meaning::Text(text) = semiring else { return Self::new(semiring.id(), dtype, size, order) };
+        let sign = if text.admits(-<f64 as Cell>::ONE) { Sign::Any } else { Sign::NotNegative };
+        let case = Self::with_sign(semiring.id(), dtype, (size, order), sign)?;
+        Ok(Self { text: Some(Arc::clone(text)), ..case })
+    }
+
+    fn with_sign(
+        semiring: SemiringId,
+        dtype: DType,
+        (size, order): (Size, Order),
+        sign: Sign,
+    ) -> Result<Self, Error> {
+        let mut random = XorShift(0x9e37_79b9_7f4a_7c15);
         let mut matrix = |rows, cols, by_columns| match by_columns {
             true => random.matrix(cols, rows, dtype, sign),
             false => random.matrix(rows, cols, dtype, sign),
         };
         let [a, b] = order.by_columns();
         let stored = [matrix(size.m, size.k, a)?, matrix(size.k, size.n, b)?];
-        Ok(Self { semiring, order, stored })
+        Ok(Self { semiring, text: None, order, stored })
     }
 
     pub fn dtype(&self) -> DType {
@@ -47,8 +70,30 @@ impl Case {
         DynProduct::new(self.semiring, a, b)
     }
 
+    /// The product over a semiring that is given by its text.
+    pub fn own_product(&self) -> Result<Option<ExpressionProduct<'_>>, Error> {
+        let [a, b] = self.views();
+        self.text.as_ref().map(|text| ExpressionProduct::new(text, a, b)).transpose()
+    }
+
+    /// Room for C.
+    pub fn result(&self) -> Result<DynMatrix, Error> {
+        let [a, b] = self.views();
+        DynMatrix::zeros(self.semiring.output(self.dtype())?, a.layout().rows, b.layout().cols)
+    }
+
+    /// Computes it.
+    pub fn write_to(&self, c: DynMut<'_>, options: Options<'_>) -> Result<Report, Error> {
+        match self.own_product()? {
+            Some(product) => product.write_to(c, &options),
+            None => self.product()?.options(options).write_to(c, None),
+        }
+    }
+
     pub fn query(&self) -> Result<Query, Error> {
-        self.product()?.query()
+        let Some(product) = self.own_product()? else { return self.product()?.query() };
+        let [a, b] = self.views().map(|view| view.layout());
+        Ok(Query::with_own(product.own()?, Problem::new(a, b, Layout::row_major(a.rows, b.cols))?))
     }
 
     pub fn work(&self) -> Result<Work, Error> {
@@ -66,7 +111,10 @@ impl Case {
 
     /// What is wrong with a result, if anything.
     pub fn fault(&self, c: &DynMatrix) -> Result<Option<String>, Error> {
-        let verdict = self.product()?.verify(c.as_ref(), None)?;
+        let verdict = match self.own_product()? {
+            Some(product) => product.verify(c.as_ref(), None)?,
+            None => self.product()?.verify(c.as_ref(), None)?,
+        };
         Ok(match (verdict.passed, verdict.mismatch) {
             (true, _) => None,
             (false, Some(x)) => {

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tilewright::{
-    Backend, Element, Error, Isa, Matrix, Options, Product, Semiring,
+    Backend, Element, Error, ExpressionProduct, Isa, Matrix, Options, Product, Semiring,
     cuda::{Competitor, Timing},
     semiring::Visit,
 };
@@ -73,7 +73,11 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
         checked.push((contender.isa, threads, fault));
     }
     let race = Race { case, contenders: &able, rounds };
-    let mut timings = case.semiring.visit(case.dtype(), race)??.into_iter();
+    let timings = match case.own_product()? {
+        Some(product) => race.own(&product)?,
+        None => case.semiring.visit(case.dtype(), race)??,
+    };
+    let mut timings = timings.into_iter();
     let mut outcome = |fault: Option<String>| match fault {
         Some(fault) => Some(Outcome::Wrong(fault)),
         None => timings.next().map(Outcome::Timed),
@@ -89,14 +93,30 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
 
 /// The threads that took part, and what is wrong with the result.
 fn check(case: &Case, contender: &Contender) -> Result<(usize, Option<String>), Error> {
-    let outcome = case.product()?.options(contender.options()).compute()?;
-    Ok((outcome.report.threads, case.fault(&outcome.c)?))
+    let mut c = case.result()?;
+    let report = case.write_to(c.as_mut(), contender.options())?;
+    Ok((report.threads, case.fault(&c)?))
 }
 
 struct Race<'a> {
     case: &'a Case,
     contenders: &'a [Contender],
     rounds: usize,
+}
+
+impl Race<'_> {
+    fn own(self, product: &ExpressionProduct<'_>) -> Result<Vec<Timing>, Error> {
+        let c = RefCell::new(self.case.result()?);
+        let mut competitors = Vec::new();
+        for contender in self.contenders {
+            let (options, c) = (contender.options(), &c);
+            competitors.push(Competitor {
+                name: contender.isa.to_string(),
+                run: Box::new(move |_| product.write_to(c.borrow_mut().as_mut(), &options).map(|_| ())),
+            });
+        }
+        race(&mut competitors, self.rounds)
+    }
 }
 
 impl Visit for Race<'_> {

@@ -6,7 +6,7 @@ type Cell = fn(&Report, &Row) -> String;
 
 /// The columns; the names are those of JSON.
 const COLUMNS: [(&str, Cell); 30] = [
-    ("semiring", |report, _| report.semiring.into()),
+    ("semiring", |report, _| semiring(&report.semiring)),
     ("dtype", |report, _| report.dtype.into()),
     ("m", |_, row| row.m.to_string()),
     ("n", |_, row| row.n.to_string()),
@@ -48,6 +48,11 @@ pub fn lines(report: &Report, rows: &[Row]) -> String {
 
 fn number(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// A name as it is; the text of a semiring has commas.
+fn semiring(name: &str) -> String {
+    if name.contains('=') { text(Some(name)) } else { name.to_owned() }
 }
 
 /// Quoted, with quotes doubled.

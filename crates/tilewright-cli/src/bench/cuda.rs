@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use tilewright::{
     Backend, Element, Error, Matrix, Semiring,
     cuda::{Competitor, Cublas, CublasLt, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
+    plan::Query,
     semiring::Visit,
 };
 use tilewright_kernels::{Family, Form, Kernel, Recipe, Refusal, Request, Role, kernels};
@@ -30,7 +31,7 @@ type Entry = (&'static Kernel, Result<Recipe, Refusal>);
 /// would choose with all production kernels.
 fn recipes(engine: &Engine, args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
     let with_recipe = |kernel: &'static Kernel| (kernel, recipe(engine, kernel, request));
-    let computes = |kernel: &&'static Kernel| kernel.variants.contains(&request.variant());
+    let computes = |kernel: &&'static Kernel| kernel.computes(request.variant());
     let family = |family| kernels().iter().filter(move |kernel| kernel.family == family).filter(computes);
     if !args.kernel.is_empty() {
         let named = args.kernel.iter().filter_map(|choice| match choice {
@@ -71,6 +72,7 @@ fn name(recipe: &Recipe) -> String {
 impl Device {
     /// Checks every contender, and times those that are right, in turn.
     pub fn measure(&mut self, args: &Bench, case: &Case) -> Result<Vec<Measured>, Error> {
+        // Of a text, plus-times has the types.
         case.semiring.visit(case.dtype(), Measure { device: self, args, case })?
     }
 }
@@ -145,8 +147,8 @@ impl Visit for Measure<'_> {
         let (engine, pace) = (&*engine, *pace);
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
-        let request =
-            Request { target: engine.target(), ..Request::new(query.problem, query.semiring, query.dtype) };
+        let Query { problem, semiring, own, dtype, .. } = query;
+        let request = Request { own, target: engine.target(), ..Request::new(problem, semiring, dtype) };
         // A contender that writes nothing must not find the right result there.
         let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
         let set = || -> Result<Set<S::Elem, S::Out>, Error> {

@@ -41,7 +41,7 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
     let mut report = Report {
         schema: 1,
         version: env!("CARGO_PKG_VERSION"),
-        semiring: args.semiring.name(),
+        semiring: args.semiring.name().to_owned(),
         dtype: args.dtype().name(),
         machine: field.machine(args)?,
         results: Vec::new(),
@@ -60,7 +60,7 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
         json::print(&report)?;
     }
     if let Some(path) = &args.plot {
-        charts::write(path, &chart::figure(&report, table::unit(args.semiring, args.dtype())))?;
+        charts::write(path, &chart::figure(&report, table::unit(built_in(args), args.dtype())))?;
         terminal::note(common, "plot", &format!("wrote {}", path.display()));
     }
     conclude(&report)
@@ -68,12 +68,15 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
 
 /// What the parser of the command line cannot know.
 fn check(args: &Bench) -> Result<(), Failure> {
-    args.semiring.output(args.dtype())?;
+    match args.semiring.text() {
+        Some(text) => text.check(args.dtype())?,
+        None => args.semiring.id().output(args.dtype()).map(|_| ())?,
+    }
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
     let is_measured =
-        args.semiring == SemiringId::PlusTimes && matches!(args.dtype(), DType::F32 | DType::F64);
+        built_in(args) == Some(SemiringId::PlusTimes) && matches!(args.dtype(), DType::F32 | DType::F64);
     if let (Some(library), false) = (args.against.first(), is_measured) {
-        let what = format!("--against {} with {} on {}", library.name(), args.semiring, args.dtype());
+        let what = format!("--against {} with {} on {}", library.name(), args.semiring.name(), args.dtype());
         return Err(Failure::usage(what, "NVIDIA's libraries are measured for plus-times on f32 and f64"));
     }
     let of = |gpu: bool| args.kernel.iter().find(|choice| matches!(choice, KernelChoice::Gpu(_)) == gpu);
@@ -95,6 +98,11 @@ fn check(args: &Bench) -> Result<(), Failure> {
         },
         _ => Ok(()),
     }
+}
+
+/// The semiring, unless it is given by its text.
+fn built_in(args: &Bench) -> Option<SemiringId> {
+    args.semiring.text().is_none().then(|| args.semiring.id())
 }
 
 /// Who takes part.
@@ -123,7 +131,7 @@ impl Field {
 
     fn machine(&self, args: &Bench) -> Result<Machine, Failure> {
         let gpu = self.device.as_ref().map(|(device, gpu)| -> Result<GpuFacts, Error> {
-            let peak = peak(gpu, args.semiring, args.dtype());
+            let peak = built_in(args).and_then(|semiring| peak(gpu, semiring, args.dtype()));
             Ok(GpuFacts {
                 name: gpu.name.clone(),
                 compute_capability: gpu.capability.to_string(),
@@ -155,7 +163,7 @@ impl Field {
         report: &mut Report,
     ) -> Result<(), Failure> {
         terminal::note(common, "bench", &table::product(size, order));
-        let case = Case::new(args.semiring, args.dtype(), size, order)?;
+        let case = Case::of(&args.semiring, args.dtype(), size, order)?;
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         let (mut floor, mut conditions) = (None, None);

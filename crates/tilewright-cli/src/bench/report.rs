@@ -19,7 +19,7 @@ use tilewright::{
 pub struct Report {
     pub schema: u32,
     pub version: &'static str,
-    pub semiring: &'static str,
+    pub semiring: String,
     pub dtype: &'static str,
     pub machine: Machine,
     pub results: Vec<Row>,
@@ -326,7 +326,7 @@ mod tests {
         let (size, order, work) = (Size::square(8), Order::Nt, query.work());
         let rows = Standings { size, order, work, floor: None, conditions: None, measured: &measured }.rows();
         let machine = Machine { cpu: None, threads: None, gpu: Some(facts()) };
-        let (semiring, dtype) = (query.semiring.name(), query.dtype.name());
+        let (semiring, dtype) = (query.semiring.name().to_owned(), query.dtype.name());
         let report = Report { schema: 1, version: "0", semiring, dtype, machine, results: Vec::new() };
         let (header, lines) = (csv::header(), csv::lines(&report, &rows));
         let lines: Vec<&str> = lines.lines().collect();

@@ -21,8 +21,8 @@ pub fn product_named(m: usize, n: usize, k: usize, order: &str) -> String {
 }
 
 /// The unit of rates in tables and charts: GFLOP/s for plus-times on floats, otherwise 10^9 terms per second.
-pub fn unit(semiring: SemiringId, dtype: DType) -> &'static str {
-    if semiring == SemiringId::PlusTimes && dtype.is_float() { "GFLOP/s" } else { "Gpair-op/s" }
+pub fn unit(semiring: Option<SemiringId>, dtype: DType) -> &'static str {
+    if semiring == Some(SemiringId::PlusTimes) && dtype.is_float() { "GFLOP/s" } else { "Gpair-op/s" }
 }
 
 /// The rate in that unit.
@@ -40,7 +40,7 @@ pub fn text(query: &Query, rows: &[Row]) -> String {
         format!(" {faint}at {clock:.0} MHz, {power:.0} W, {temperature:.0} C{faint:#}")
     });
     let mut out = format!("{bold}{}{bold:#}{conditions}\n", first.product());
-    let columns = columns(unit(query.semiring, query.dtype), rows);
+    let columns = columns(unit(query.own.is_none().then_some(query.semiring), query.dtype), rows);
     for (number, group) in groups(&columns, fit::columns().saturating_sub(width + 2)).into_iter().enumerate()
     {
         out += &format!("{faint}  {:width$}", "kernel");

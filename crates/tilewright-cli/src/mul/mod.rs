@@ -151,17 +151,6 @@ fn check_text(args: &Mul) -> Result<(), Failure> {
             args.arg_out.is_some(),
             "choose a selective semiring by its name, such as --semiring min-plus",
         ),
-        ("--plan", args.plan, "leave it out: there is one way to compute it"),
-        (
-            "--backend",
-            matches!(args.backend, Backend::Cuda | Backend::Emulator),
-            "choose --backend cpu: no kernel for GPUs is made of expressions",
-        ),
-        (
-            "--kernel",
-            matches!(args.kernel, Some(KernelChoice::Gpu(_))),
-            "leave it out: no kernel for GPUs is made of expressions",
-        ),
     ];
     match refused.into_iter().find(|(_, is_given, _)| *is_given) {
         Some((option, _, hint)) => Err(Failure::usage(

@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{cell::RefCell, io::Write};
 use tilewright::{
-    Backend, Error, Options,
+    Backend, Error, ExpressionProduct, Options,
     cuda::Engine,
     kernels::Launch,
     plan::{Gpu, Plan, Query, Results, compile},
@@ -21,7 +21,12 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let Some(product) = inputs.first(args)? else {
         return Err(Failure::usage("an empty stack of products has no plan", "leave out --plan"));
     };
-    let query = product.query()?.results(results);
+    let mut query = product.query()?.results(results);
+    let own = args.semiring.text().zip(inputs.product(0));
+    let own = own.map(|(text, (a, b, _))| ExpressionProduct::new(text, a, b)).transpose()?;
+    if let Some(product) = &own {
+        query = Query::with_own(product.own()?, query.problem).joining(query.joining);
+    }
     let (backend, why) = match (args.backend, &args.gpu, args.kernel) {
         // Only a GPU is meant by a GPU and its kernels.
         (Backend::Auto, Some(_), _) | (Backend::Auto, _, Some(KernelChoice::Gpu(_))) => {
@@ -29,13 +34,16 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
         }
         (Backend::Auto, ..) => {
             let options = Options { threads: args.threads, isa: isa(args.kernel), ..Options::default() };
-            product.options(options).backend(results)?
+            match &own {
+                Some(own) => own.backend(&options)?,
+                None => product.options(options).backend(results)?,
+            }
         }
         (backend, ..) => (backend, String::new()),
     };
     let plan = plan(args, common, backend, &query)?;
     if common.format == Format::Json {
-        return json::print(&Planned::new(backend, &plan));
+        return json::print(&Planned::new(backend, args.semiring.name(), &plan));
     }
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
     let stack = (!inputs.shapes.batch.is_empty()).then(|| match inputs.count() {

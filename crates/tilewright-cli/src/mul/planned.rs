@@ -14,7 +14,7 @@ use tilewright_arch::Bound;
 pub struct Planned {
     schema: u32,
     backend: &'static str,
-    semiring: &'static str,
+    semiring: String,
     dtype: &'static str,
     m: usize,
     n: usize,
@@ -96,7 +96,7 @@ struct Rejection {
 }
 
 impl Planned {
-    pub fn new(backend: Backend, plan: &Plan) -> Self {
+    pub fn new(backend: Backend, semiring: &str, plan: &Plan) -> Self {
         let query = &plan.query;
         let p = &query.problem;
         let [alpha, beta] = query.joining.factors();
@@ -109,7 +109,7 @@ impl Planned {
         Self {
             schema: 1,
             backend: backend.name(),
-            semiring: query.semiring.name(),
+            semiring: semiring.to_owned(),
             dtype: query.dtype.name(),
             m: p.m(),
             n: p.n(),
