@@ -299,7 +299,7 @@ fn doubles_of_every_size_and_layout_need_no_compiler() {
     let a = Matrix::filled(2, 2, 1.0).unwrap();
     let product = ExpressionProduct::new(&shortest, &a, &a).unwrap();
     let error = product.write_to(Matrix::filled(2, 2, 0.0).unwrap().as_mut().into(), &EMULATOR).unwrap_err();
-    assert!(error.is_unavailable() && error.hint().is_some(), "{error}");
+    assert!(error.to_string().contains("TILEWRIGHT_NVRTC_PATH=/nowhere"), "{error}");
     let doubles: Makers<f64, f64> = (|x| x as f64, |x| x as f64);
     let mut refused = Vec::new();
     for size in [(1, 1, 1), (64, 64, 32), (33, 31, 65), (40, 1, 50), (7, 128, 3)] {
