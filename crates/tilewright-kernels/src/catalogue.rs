@@ -1,13 +1,18 @@
 //! All kernels, by name.
 
-use crate::{families::simt::SIMT, gallery, kernel::Kernel, ladder::*};
+use crate::{
+    families::{log_plus::LOG_PLUS, simt::SIMT},
+    gallery,
+    kernel::Kernel,
+    ladder::*,
+};
 use std::sync::LazyLock;
 use tilewright_core::{Error, ErrorKind};
 
 /// Every kernel: the ladder from naive to fast, the gallery, the production kernels.
 pub fn kernels() -> &'static [Kernel] {
     static KERNELS: LazyLock<Vec<Kernel>> =
-        LazyLock::new(|| LADDER.into_iter().chain(gallery::KERNELS).chain([SIMT]).collect());
+        LazyLock::new(|| LADDER.into_iter().chain(gallery::KERNELS).chain([SIMT, LOG_PLUS]).collect());
     &KERNELS
 }
 

@@ -5,6 +5,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("bits.cuh", include_str!("../kernels/bits.cuh")),
     ("halves.cuh", include_str!("../kernels/halves.cuh")),
     ("join.cuh", include_str!("../kernels/join.cuh")),
+    ("log_plus.cuh", include_str!("../kernels/log_plus.cuh")),
     ("max_min.cuh", include_str!("../kernels/max_min.cuh")),
     ("max_plus.cuh", include_str!("../kernels/max_plus.cuh")),
     ("max_times.cuh", include_str!("../kernels/max_times.cuh")),

@@ -76,8 +76,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Every semiring that a kernel computes, on every element type that it is defined on. Log-plus is not among them: it is plus-times
-    /// between passes of its own.
+    /// Every semiring that `simt` computes, on every element type that it is defined on. Log-plus is not among them: its kernel has `simt` compute
+    /// plus-times between passes of its own.
     pub const ALL: &[Self] = &{
         let mut all = [Self::new(SemiringId::PlusTimes, DType::F32); COUNT];
         let (mut count, mut i) = (0, 0);
@@ -141,7 +141,7 @@ impl Variant {
     }
 }
 
-/// The element types on which a kernel computes a semiring.
+/// The element types on which `simt` computes a semiring.
 const fn computed(semiring: SemiringId) -> &'static [DType] {
     if matches!(semiring, SemiringId::LogPlus) { &[] } else { semiring.dtypes() }
 }

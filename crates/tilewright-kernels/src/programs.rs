@@ -85,8 +85,8 @@ pub fn readable_programs() -> Vec<Launch> {
     all
 }
 
-/// The programs whose PTX is compressed, in the crate `tilewright-ptx`: all others of the ladder, the plain one of every variant of the
-/// production kernel, and those that close blocks of best paths and find their stops.
+/// The programs whose PTX is compressed, in the crate `tilewright-ptx`: all others of the ladder, the plain ones of every variant of the
+/// production kernels, with workspaces and without, and those that close blocks of best paths and find their stops.
 pub fn archived_programs() -> Vec<Launch> {
     let mut all = Vec::new();
     for kernel in kernels() {
@@ -94,6 +94,10 @@ pub fn archived_programs() -> Vec<Launch> {
             extend(&mut all, ladder(kernel, variant));
             if kernel.family == Family::Production {
                 extend(&mut all, product(kernel, variant, [256; 3], |r| r.form = Form::Plain));
+                extend(
+                    &mut all,
+                    product(kernel, variant, [256; 3], |r| (r.form, r.workspace) = (Form::Plain, 0)),
+                );
             }
         }
     }

@@ -200,7 +200,9 @@ mod tests {
         let limits = Limits::of(ComputeCapability::new(9, 0)).unwrap();
         for kernel in kernels::kernels() {
             let launch = launch(kernel, limits, None).unwrap();
-            assert_eq!(launch.entry(), kernel.entry());
+            // What multiplies for log-plus is another kernel.
+            let entry = if kernel.name == "log-plus" { "simt" } else { kernel.entry() };
+            assert_eq!(launch.entry(), entry);
             assert!((1..=1024).contains(&launch.block().iter().product::<u32>()), "{}", kernel.name);
         }
     }

@@ -3,7 +3,7 @@
 use super::{Engine, Prepared, choose};
 use crate::device::{DeviceMut, DeviceRef};
 use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Request, Variant, find};
+use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Request, Variant};
 
 /// What is to be computed between matrices on a device.
 ///
@@ -124,7 +124,7 @@ impl Engine {
         };
         let best = choose(&self.tuned(request))?;
         let Err(lacking) = can_make(&best) else { return Ok(best) };
-        let plain = find("simt")?.recipe(&Request { form: Form::Plain, ..request })?;
+        let plain = best.kernel().recipe(&Request { form: Form::Plain, ..request })?;
         can_make(&plain).map_or(Err(lacking), |()| Ok(plain))
     }
 }
