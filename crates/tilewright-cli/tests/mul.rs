@@ -347,8 +347,16 @@ fn sums_of_exponentials_in_logarithms() {
     assert_eq!(json["verified"]["passed"].as_bool(), Some(true));
     let run = desk.run("mul whole.csv whole.csv -s log-plus --arg-out k.npy");
     assert!(run.code == Some(2) && run.err.contains("no single k wins a sum"), "{}", run.err);
-    let run = desk.run("mul whole.csv whole.csv -s log-plus --backend emulator");
-    assert!(run.code != Some(0) && run.err.contains("log-plus on f64 on a GPU"), "{}", run.err);
+    let json =
+        desk.json("mul whole.csv whole.csv -s log-plus --accumulate whole.csv --verify --backend emulator");
+    assert_eq!(
+        (json["kernel"].as_str(), json["verified"]["passed"].as_bool()),
+        (Some("log-plus"), Some(true))
+    );
+    let run = desk.run("mul whole.csv whole.csv -s log-plus --plan --gpu h200");
+    assert!(run.code == Some(0) && run.out.contains("log_plus_exponentials"), "{}{}", run.out, run.err);
+    let run = desk.run("tune 64 -s log-plus");
+    assert!(run.code == Some(2) && run.err.contains("no ways of its own"), "{}", run.err);
 }
 
 #[test]

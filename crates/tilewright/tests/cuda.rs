@@ -1,14 +1,15 @@
 //! Products on a GPU against the definition. Without one the tests say so; `TILEWRIGHT_REQUIRE_GPU=1` makes that a failure.
 #![allow(clippy::unwrap_used)]
 
+mod log_plus;
 mod own;
 mod support;
 
 use support::{Makers, Own};
 use tilewright::{
-    Backend, DType, Element, Error, Extremes, Layout, MatMut, MatRef, Matrix, MaxMin, MaxPlus, MaxTimes,
-    MinMax, MinPlus, MinTimes, NO_ARG, Options, OrAnd, PlusTimes, Problem, Product, Report, Semiring,
-    SemiringId, Update, Value,
+    Backend, DType, Element, Error, Extremes, Layout, LogPlus, MatMut, MatRef, Matrix, MaxMin, MaxPlus,
+    MaxTimes, MinMax, MinPlus, MinTimes, NO_ARG, Options, OrAnd, PlusTimes, Problem, Product, Report,
+    Semiring, SemiringId, Update, Value,
     cuda::{DriverKind, Engine, Origin},
     kernels::{Family, Kernel, Request, Variant, find, kernels},
     paths::{Method, OnGpu, PathSemiring, Paths, close_on},
@@ -215,6 +216,9 @@ fn every_kernel_gives_the_same_bits() {
         if has(SemiringId::PlusTimes, DType::F64) {
             let f64s: Bits<f64, f64> = (|x| x, |x| x, f64::to_bits);
             taken += same_bits::<PlusTimes<f64>>(kernel, &Update::scale(0.7, -1.3), f64s);
+        }
+        if has(SemiringId::LogPlus, DType::F32) {
+            taken += same_bits::<LogPlus<f32>>(kernel, &Update::Accumulate, f32s);
         }
         assert!(taken > 0, "{} takes none of the sizes", kernel.name);
         eprintln!("{}: {taken} products, the same bits", kernel.name);

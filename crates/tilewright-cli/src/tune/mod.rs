@@ -12,7 +12,7 @@ use crate::{
 };
 use report::{Kept, Product, Report};
 use tilewright::{
-    Error, ErrorKind,
+    Error, ErrorKind, SemiringId,
     cuda::{Driver, DriverKind, Engine, Tunings},
 };
 
@@ -22,6 +22,10 @@ pub fn run(args: &Tune, common: &Common) -> Result<(), Failure> {
         return kept(args, common, &tunings);
     }
     args.semiring.output(args.dtype())?;
+    if args.semiring == SemiringId::LogPlus {
+        let what = "the kernel for log-plus has no ways of its own: it has another one compute plus-times";
+        return Err(Failure::usage(what, "tune the semirings of simt: all but log-plus"));
+    }
     let engine = Engine::shared()?;
     if engine.driver_kind() == DriverKind::Emulator {
         return Err(emulated().into());
