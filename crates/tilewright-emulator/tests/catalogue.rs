@@ -6,6 +6,7 @@
 mod log_plus;
 #[allow(dead_code)] // A part of it is for `every_tile`.
 mod menu;
+mod narrowing;
 mod rig;
 
 use rig::{Array, Case, Joining, Order, Outcome};

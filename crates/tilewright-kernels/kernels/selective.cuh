@@ -1,6 +1,7 @@
 // Semirings whose "plus" selects one of its operands. A term that is NaN is never selected.
 #pragma once
 #include "numbers.cuh"
+#include "turn.cuh"
 
 #ifdef __CUDA_ARCH__
 constexpr int ARCHITECTURE = __CUDA_ARCH__;
@@ -90,8 +91,18 @@ template <template <class> class Order, class T> struct Additive : Selective<Ord
         const int one = which % 2 ? 1 : gridDim.z;
         return Order<T>::select(Order<T>::select(sum, a0 * one + b0), a1 * one + b1);
     }
-    // Whether the order of sums of such numbers is that of their bits: none has the other sign, and no sum is NaN that could be selected.
-    static __device__ bool is_plain(T x) { return Order<T>::IS_SMALLEST ? __float_as_int(x) >= 0 : x <= 0; }
+    // The same of floats that are absent or not negative, where the largest is selected: absent ones have a sign bit.
+    static __device__ T multiply_add_far_pair(T a0, T b0, T a1, T b1, T sum)
+    {
+        return __int_as_float(max(max(__float_as_int(a0 + b0), __float_as_int(a1 + b1)), __float_as_int(sum)));
+    }
+    // Where the order of sums of such numbers is not that of their bits: some have the other sign, or a sum is NaN and could be selected.
+    static __device__ int excludes(T x)
+    {
+        if (Order<T>::IS_SMALLEST) return __float_as_int(x) >= 0 ? 0 : NOT_PAIRS;
+        const bool is_far = (x >= 0 && x < top<T>()) || x == bottom<T>();
+        return (x <= 0 ? 0 : NOT_PAIRS) | (is_far ? 0 : NOT_FAR_PAIRS);
+    }
     template <class E> static __device__ T widen(E x)
     {
         if constexpr (HAS_ABSENT) {
@@ -121,7 +132,10 @@ template <template <class> class Order, class T> struct Multiplicative : Selecti
     {
         return Order<T>::IS_SMALLEST ? nearest_to_zero(a0 * b0, a1 * b1, sum) : farthest_from_zero(a0 * b0, a1 * b1, sum);
     }
-    static __device__ bool is_plain(T x) { return Order<T>::IS_SMALLEST ? __float_as_int(x) >= 0 : x >= 0 && x < top<T>(); }
+    static __device__ int excludes(T x)
+    {
+        return (Order<T>::IS_SMALLEST ? __float_as_int(x) >= 0 : x >= 0 && x < top<T>()) ? 0 : NOT_PAIRS;
+    }
 };
 
 // "times" selects by the opposite order: the bottleneck of a path. A term with a NaN is NaN, or its operand is made absent beforehand.

@@ -3,6 +3,8 @@
 /// All of them, by name; they depend on nothing but the compiler and each other.
 const HEADERS: &[(&str, &str)] = &[
     ("bits.cuh", include_str!("../kernels/bits.cuh")),
+    ("close.cuh", include_str!("../kernels/close.cuh")),
+    ("coded.cuh", include_str!("../kernels/coded.cuh")),
     ("halves.cuh", include_str!("../kernels/halves.cuh")),
     ("join.cuh", include_str!("../kernels/join.cuh")),
     ("log_plus.cuh", include_str!("../kernels/log_plus.cuh")),
@@ -21,6 +23,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
     ("selective.cuh", include_str!("../kernels/selective.cuh")),
     ("semiring.cuh", include_str!("../kernels/semiring.cuh")),
+    ("turn.cuh", include_str!("../kernels/turn.cuh")),
     ("vector.cuh", include_str!("../kernels/vector.cuh")),
 ];
 
@@ -79,7 +82,7 @@ mod tests {
         let text = "#include \"ptx.cuh\"\n  #include \"config.cuh\"\n#include \"ptx.cuh\"\n";
         assert_eq!(
             names(text, "#include \"min_plus.cuh\"\n"),
-            "ptx.cuh config.cuh min_plus.cuh selective.cuh numbers.cuh"
+            "ptx.cuh config.cuh min_plus.cuh selective.cuh numbers.cuh turn.cuh"
         );
     }
 }

@@ -134,6 +134,11 @@ impl Variant {
         }
     }
 
+    /// Whether other variants are narrowed in the same words, but for the conversion of elements.
+    pub(crate) fn narrows_for_others(self) -> bool {
+        self.semiring == SemiringId::MinPlus && self.dtype.is_float() && self.dtype == self.accumulator()
+    }
+
     /// Whether elements are sums as they are: they have the type, and none of them stands for "absent".
     pub(crate) fn is_computed_as_it_is(self) -> bool {
         let has_absent = self.semiring.has_absent_integers() && !self.dtype.is_float();

@@ -134,6 +134,7 @@ pub struct Launch {
     pub(crate) local_memory: LocalMemory,
     pub(crate) starts_early: bool,
     pub(crate) parts: u32,
+    pub(crate) is_for_some: bool,
 }
 
 impl Launch {
@@ -157,6 +158,7 @@ impl Launch {
             local_memory: LocalMemory::Forbidden,
             starts_early: false,
             parts: 1,
+            is_for_some: false,
         }
     }
 
@@ -215,11 +217,18 @@ impl Launch {
     pub fn parts(&self) -> u32 {
         self.parts
     }
+
+    /// Whether it computes for some data alone, which is found out on the GPU, and a later launch is there for others.
+    pub fn is_for_some(&self) -> bool {
+        self.is_for_some
+    }
 }
 
 /// What a launch of a recipe is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
+    /// It looks at the operands: what it finds tells later launches whose turn it is.
+    Scan,
     /// It copies operands in the order in which the product reads them.
     Pack,
     /// It multiplies, or is the launch of an exhibit.

@@ -41,6 +41,7 @@ mod request;
 mod shipped;
 mod target;
 mod term;
+mod turn;
 mod words;
 
 pub use catalogue::{find, kernels};

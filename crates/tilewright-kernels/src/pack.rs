@@ -5,6 +5,7 @@ use crate::{
     launch::{Argument, ArgumentValue, Buffer, Launch, Role},
     program::{Program, Source},
     request::Request,
+    turn::{Decided, Turn},
     words::Words,
 };
 use tilewright_core::Layout;
@@ -24,6 +25,8 @@ pub(crate) struct Operand {
     pub buffer: Buffer,
     /// Rows are the side (rows of A, columns of B), columns the terms.
     pub layout: Layout,
+    /// Elements to the same operand of the next product.
+    pub batch: isize,
     /// Where the copy goes; `None` for an operand that stays as it is.
     pub copy: Option<Copy>,
 }
@@ -34,6 +37,8 @@ pub(crate) struct Copy {
     pub workspace: usize,
     /// In words; a multiple of [`TILE`].
     pub side: u32,
+    /// Words to the copy of the next product; 0 where all have the same.
+    pub batch: isize,
 }
 
 /// What the copies consist of, and whether elements are looked at.
@@ -42,26 +47,35 @@ pub(crate) struct Style {
     pub words: Words,
     /// The workspace that holds what each block found; `None` where nothing is looked for.
     pub found: Option<usize>,
+    /// Whether it copies; always where nothing is decided.
+    pub turn: Option<(Turn, Decided)>,
 }
 
-/// Bytes of a copy that [`fits`], of `side` words for each of `terms` (or groups of them that share a word). It holds whole tiles of these.
+/// Words of a copy that [`fits`], `side` of them for each of `terms` (or groups of them that share a word). It holds whole tiles of these.
+pub(crate) fn words_of(side: u32, terms: u32) -> u64 {
+    u64::from(side) * u64::from(terms).next_multiple_of(TILE.into())
+}
+
+/// Bytes of such a copy.
 pub(crate) fn bytes(variant: Variant, words: Words, side: u32, terms: u32) -> u64 {
-    let size = words.size(variant) as u64;
-    u64::from(side) * u64::from(terms).next_multiple_of(TILE.into()) * size
+    words_of(side, terms) * words.size(variant) as u64
 }
 
-/// Whether copies of `sides` elements a term are not too large.
-pub(crate) fn fits(sides: u64, terms: u32) -> bool {
+/// Whether copies of `sides` elements a term, for so many products, are not too large.
+pub(crate) fn fits(sides: u64, terms: u32, products: u64) -> bool {
     let tiles = sides.div_ceil(TILE.into()).saturating_mul(terms.div_ceil(TILE).into());
-    sides <= MOST && tiles <= MOST
+    sides <= MOST && tiles.saturating_mul(products) <= MOST
 }
 
 /// The blocks that copy: each of them says what it found.
 pub(crate) fn blocks(request: &Request, operands: &[Operand; 2], words: Words) -> u32 {
-    let sides: u32 = operands.iter().filter_map(|o| o.copy).map(|copy| copy.side).sum();
-    let terms = operands[0].layout.cols as u32;
-    let tiles = sides / TILE * terms.div_ceil(TILE * words.terms());
-    tiles.min(RESIDENT * request.target.multiprocessors)
+    let terms = (operands[0].layout.cols as u32).div_ceil(TILE * words.terms());
+    let tiles = |copy: Copy| {
+        let products = if copy.batch == 0 { 1 } else { request.batch.count };
+        u64::from(copy.side / TILE) * u64::from(terms) * products as u64
+    };
+    let tiles: u64 = operands.iter().filter_map(|o| o.copy).map(tiles).sum();
+    tiles.min((RESIDENT * request.target.multiprocessors).into()) as u32
 }
 
 /// Copies A, B or both.
@@ -72,7 +86,10 @@ pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> L
     // An operand that stays is neither read nor written.
     let to = |o: Operand| o.copy.map_or(o.buffer, |copy| Buffer::Workspace(copy.workspace));
     let side = |o: Operand| o.copy.map_or(0, |copy| copy.side);
+    let batch = |o: Operand| o.copy.map_or(0, |copy| copy.batch as i64);
     let terms = a.layout.cols as u32;
+    let (turn, decided) = style.turn.unzip();
+    let workspace = |index: Option<usize>| pointer(index.map_or(a.buffer, Buffer::Workspace));
     let arguments = [
         ("A", pointer(a.buffer)),
         ("B", pointer(b.buffer)),
@@ -87,13 +104,25 @@ pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> L
         ("a_col", ArgumentValue::I64(a.layout.col_stride as i64)),
         ("b_row", ArgumentValue::I64(b.layout.col_stride as i64)),
         ("b_col", ArgumentValue::I64(b.layout.row_stride as i64)),
-        ("found", pointer(style.found.map_or(a.buffer, Buffer::Workspace))),
+        ("a_batch", ArgumentValue::I64(a.batch as i64)),
+        ("b_batch", ArgumentValue::I64(b.batch as i64)),
+        ("packed_a_batch", ArgumentValue::I64(batch(a))),
+        ("packed_b_batch", ArgumentValue::I64(batch(b))),
+        ("batches", i32(request.batch.count as u32)),
+        ("found", workspace(style.found)),
+        ("decision", workspace(decided.map(|d| d.decision))),
+        ("seen", workspace(decided.map(|d| d.seen))),
+        ("scanners", i32(decided.map_or(0, |d| d.scanners))),
+        ("earlier", i32(turn.map_or(0, |turn| turn.earlier))),
+        ("own", i32(turn.map_or(0, |turn| turn.own))),
     ];
-    let looks = [("LOOKS", u32::from(style.found.is_some()))];
-    let mut program = Program::of(PACK, request.variant(), style.words, &looks);
+    let constants = [("LOOKS", u32::from(style.found.is_some())), ("TURN", u32::from(turn.is_some()))];
+    let mut program = Program::of(PACK, request.variant(), style.words, &constants);
     program.name += if style.found.is_some() { ".looks" } else { "" };
+    program.name += if turn.is_some() { ".turn" } else { "" };
     Launch {
         role: Role::Pack,
+        is_for_some: turn.is_some_and(Turn::is_for_some),
         starts_early: request.starts_early(),
         ..Launch::new(
             program,

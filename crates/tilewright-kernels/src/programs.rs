@@ -21,6 +21,10 @@ pub fn programs_for(target: Target) -> Vec<Launch> {
     let mut all = shipped_programs();
     for kernel in kernels().iter().filter(|k| k.family == Family::Production) {
         for &variant in kernel.variants {
+            if variant.narrows_for_others() {
+                let narrow = |r: &mut Request| (r.target, r.narrow) = (target, Some(true));
+                extend(&mut all, product(kernel, variant, [256; 3], narrow));
+            }
             for tile in simt_tiles(variant) {
                 // Packed operands are computed in the words that suit the GPU.
                 let packed =

@@ -32,9 +32,11 @@ pub struct Request {
     pub tile: Option<[u32; 6]>,
     /// The parts into which `simt` splits the sum over k; `None` leaves the choice to its cost model.
     pub splits: Option<u32>,
-    /// Which operands `simt` packs, as its kernel sees them: A and B are exchanged where C lies by columns. `None` leaves the choice to its cost model. Of a
-    /// batch nothing can be packed.
+    /// Which operands `simt` packs, as its kernel sees them: A and B are exchanged where C lies by columns. `None` leaves the choice to its cost model.
     pub pack: Option<[bool; 2]>,
+    /// Whether `simt` has programs in narrower types beside the one for all data, where the GPU and the semiring allow it. `None` leaves it to
+    /// the cost model: where they pay if the data allow them, and cost little if not.
+    pub narrow: Option<bool>,
     /// The most bytes that all workspaces may take together: copies of operands, and parts of sums. With 0 `simt` packs and splits
     /// nothing.
     pub workspace: u64,
@@ -72,6 +74,7 @@ impl Request {
             tile: None,
             splits: None,
             pack: None,
+            narrow: None,
             workspace: Self::WORKSPACE,
             form: Form::Specialised,
             arg: false,

@@ -15,12 +15,16 @@ pub(crate) enum Words {
     Bits,
     /// A float as an integer of the same order.
     Ordered,
+    /// The distances of two neighbouring columns from the best element, in 16 bits each.
+    Close,
+    /// The distance from the best element, in 31 bits.
+    Near,
 }
 
 impl Words {
     /// Columns of B and of C in a word.
     pub const fn columns(self) -> u32 {
-        if matches!(self, Self::Halves) { 2 } else { 1 }
+        if matches!(self, Self::Halves | Self::Close) { 2 } else { 1 }
     }
 
     /// Terms in a word.
@@ -35,6 +39,8 @@ impl Words {
             Self::Halves => Some(("halves.cuh", "unsigned", "Halves<R, T>")),
             Self::Bits => Some(("bits.cuh", "unsigned", "Bits")),
             Self::Ordered => Some(("ordered.cuh", "int", "Ordered<R>")),
+            Self::Close => Some(("close.cuh", "unsigned", "Close<R>")),
+            Self::Near => Some(("close.cuh", "int", "Near<R>")),
         }
     }
 
@@ -50,6 +56,8 @@ impl Words {
             Self::Halves => ".halves",
             Self::Bits => ".bits",
             Self::Ordered => ".ordered",
+            Self::Close => ".close",
+            Self::Near => ".near",
         }
     }
 }

@@ -46,7 +46,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     checks.unit_rows("C", request.problem.c())?;
     let up = |x: u32, tile: u32| x.next_multiple_of(tile);
     let padded = Size { m: up(size.m, TILE), n: up(size.n, TILE), k: up(size.k, TILE_K) };
-    if !pack::fits(u64::from(padded.m) + u64::from(padded.n), padded.k) {
+    if !pack::fits(u64::from(padded.m) + u64::from(padded.n), padded.k, 1) {
         let found = format!("they are {}x{} and {}x{}", size.m, size.k, size.k, size.n);
         return checks.refuse("operands small enough to copy".into(), found, "use simt");
     }
@@ -68,15 +68,15 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     }
     let program = Program::new(kernel, request.variant(), &[]);
     let packed = |buffer, layout, workspace, side| {
-        let copy = Some(pack::Copy { workspace, side });
-        pack::Operand { buffer, layout, copy }
+        let copy = Some(pack::Copy { workspace, side, batch: 0 });
+        pack::Operand { buffer, layout, batch: 0, copy }
     };
     let operands = [
         packed(Buffer::A, request.problem.a(), 0, padded.m),
         packed(Buffer::B, request.problem.b().t(), 1, padded.n),
     ];
     let launches = [
-        pack::pack(request, operands, pack::Style { words: Words::Numbers, found: None }),
+        pack::pack(request, operands, pack::Style { words: Words::Numbers, found: None, turn: None }),
         Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
     ];
     for launch in &launches {

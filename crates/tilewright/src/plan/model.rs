@@ -29,7 +29,9 @@ impl Model<'_> {
         if recipe.kernel().family != Family::Production {
             return None;
         }
-        let multiply = recipe.launches().iter().filter(|launch| launch.role() == Role::Product);
+        // Of launches of which the data choose one, the last is right for all of them.
+        let for_all = |launch: &&Launch| launch.role() == Role::Product && !launch.is_for_some();
+        let multiply = recipe.launches().iter().filter(for_all);
         let product: f64 = multiply.map(|launch| self.product(launch)).sum();
         let copied: f64 = recipe.workspaces().iter().map(|&bytes| 2.0 * bytes as f64).sum();
         let starts = recipe.launches().len() as f64 * LAUNCH_SECONDS;

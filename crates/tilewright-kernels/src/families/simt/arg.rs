@@ -101,7 +101,7 @@ fn lay_terms_beside(
     let pays = terms > 1 && col_stride != 1;
     if !pays
         || request.batch.count != 1
-        || !pack::fits(pitch.into(), sides)
+        || !pack::fits(pitch.into(), sides, 1)
         || taken + bytes > request.workspace
     {
         return false;
@@ -109,9 +109,10 @@ fn lay_terms_beside(
     let workspace = recipe.workspaces.len();
     recipe.workspaces.push(bytes);
     // Terms take the place of rows.
-    let of = |copy| pack::Operand { buffer: *buffer, layout: operand.layout.t(), copy };
-    let copies = [of(Some(pack::Copy { workspace, side: pitch })), of(None)];
-    recipe.launches.push(pack::pack(request, copies, pack::Style { words: Words::Numbers, found: None }));
+    let of = |copy| pack::Operand { buffer: *buffer, layout: operand.layout.t(), batch: 0, copy };
+    let copies = [of(Some(pack::Copy { workspace, side: pitch, batch: 0 })), of(None)];
+    let style = pack::Style { words: Words::Numbers, found: None, turn: None };
+    recipe.launches.push(pack::pack(request, copies, style));
     *buffer = Buffer::Workspace(workspace);
     operand.layout = Layout { row_stride: pitch as isize, col_stride: 1, ..operand.layout };
     true

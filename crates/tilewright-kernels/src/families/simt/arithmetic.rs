@@ -26,7 +26,7 @@ pub(crate) struct Arithmetic {
 impl Arithmetic {
     /// Whether operands are packed whatever their layouts are.
     pub const fn needs_packing(&self) -> bool {
-        self.looks || matches!(self.words, Words::Halves | Words::Bits)
+        self.looks || matches!(self.words, Words::Halves | Words::Bits | Words::Close | Words::Near)
     }
 
     /// In words, for plans; empty for the way that is right for everything.
@@ -37,6 +37,8 @@ impl Arithmetic {
             (Words::Numbers, true) => "two terms at a time",
             (Words::Halves, _) => "two columns a word",
             (Words::Bits, _) => "32 terms a word",
+            (Words::Close, _) => "two columns a word, as distances of 16 bits",
+            (Words::Near, _) => "two terms at a time, as distances of 32 bits",
             (Words::Ordered, _) => "floats as integers, two terms at a time",
         }
     }
@@ -45,6 +47,11 @@ impl Arithmetic {
 /// A number a word, one term at a time: right for every variant, layout and GPU.
 pub(crate) const NUMBERS: Arithmetic =
     Arithmetic { words: Words::Numbers, pairs: false, looks: false, whole: false, gain: 1.0 };
+
+/// Whether integers and pairs of 16 bits have instructions that add and select, or select among three.
+pub(crate) fn is_fused(request: &Request) -> bool {
+    ((9, 0)..(12, 0)).contains(&request.target.compute_capability)
+}
 
 /// The ways to compute a product on its GPU.
 pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
@@ -56,12 +63,10 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     if request.form == Form::Plain || request.arg || request.own.is_some() {
         return vec![plain];
     }
-    // Where integers and pairs of 16 bits have instructions that add and select, or select among three.
-    let fused = ((9, 0)..(12, 0)).contains(&request.target.compute_capability);
     // Measured on an H200.
     match (variant.semiring, variant.dtype) {
         (OrAnd, _) => vec![plain, whole(with(Words::Bits, false, false, 1.17))],
-        _ if !fused => vec![plain],
+        _ if !is_fused(request) => vec![plain],
         (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => vec![plain, with(Words::Halves, true, false, 1.14)],
         (MinPlus | MaxPlus, DType::I16) => vec![plain, whole(with(Words::Halves, false, false, 1.17))],
         (MinPlus | MaxPlus, DType::I32) => vec![whole(with(Words::Numbers, true, false, 1.27))],

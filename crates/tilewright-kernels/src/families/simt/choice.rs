@@ -36,7 +36,7 @@ pub(crate) fn choose(
         }
         let mut candidates = of_tile(request, work, operands, tile);
         if candidates.is_empty() && request.pack.is_some() {
-            rejected.push(reject("operands of a batch, and very large ones, are not packed".into()));
+            rejected.push(reject("very large operands are not packed".into()));
             continue;
         }
         let work = |c: &Candidate| work.in_words(c.arithmetic.words);
@@ -161,12 +161,12 @@ fn candidates(
         return vec![Candidate { tile, arithmetic, division, copies, packed: [false, false], resident }];
     }
     let direct = operands.map(|o| o.copy(work.variant, arithmetic.words));
-    // Packing is for single products, and for operands that cannot be copied in vectors or without guards as they are.
-    let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k);
+    // Packing is for operands that cannot be copied in vectors or without guards as they are.
+    let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k, work.batch as u64);
     let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);
     let must = arithmetic.needs_packing();
     let pays = |i: usize| must || request.pack.is_some() || direct[i] != Copy::Vectors || !whole(i);
-    let packable = |i: usize| work.batch == 1 && fits && pays(i);
+    let packable = |i: usize| fits && pays(i);
     let is_asked = |packed: [bool; 2]| request.pack.is_none_or(|asked| asked == packed);
     let mut all = Vec::new();
     for packed in [[false, false], [true, false], [false, true], [true, true]] {

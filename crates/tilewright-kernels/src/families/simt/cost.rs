@@ -15,6 +15,8 @@ pub(crate) struct Work {
     /// Terms, in words.
     pub k: u32,
     pub batch: usize,
+    /// How many different A and B the products have.
+    pub operands: [usize; 2],
     pub variant: Variant,
     pub words: Words,
     pub target: Target,
@@ -88,6 +90,11 @@ const BANDWIDTH: f64 = 0.825;
 const CACHED: f64 = 0.45;
 const CACHE: f64 = (50 << 20) as f64;
 
+/// Cycles of a scan that sees at once that it need not go on, and of so many launches whose turn it is not.
+pub(super) fn in_vain(target: &Target, launches: usize) -> f64 {
+    target.relative_clock() * (LAUNCH + TURN * launches as f64)
+}
+
 impl Candidate {
     /// Whether any tile of A or B sticks out of its operand.
     pub fn has_edges(&self, work: &Work) -> bool {
@@ -106,7 +113,10 @@ impl Candidate {
     /// Bytes of packed operands and of parts.
     pub fn workspace(&self, work: &Work) -> u128 {
         let packed = |i: usize| match self.packed[i] {
-            true => u128::from(pack::bytes(work.variant, work.words, self.side(work, i), work.k)),
+            true => {
+                let one = pack::bytes(work.variant, work.words, self.side(work, i), work.k);
+                u128::from(one) * work.operands[i] as u128
+            }
             false => 0,
         };
         packed(0) + packed(1) + self.division.part_bytes(work, &self.tile)
@@ -170,7 +180,8 @@ impl Candidate {
 
     fn packing(&self, work: &Work) -> f64 {
         let start = work.target.relative_clock() * PACK;
-        let one = |i: usize| start + (work.operand_bytes(i) + work.packed_bytes(i)) / work.bandwidth();
+        let moved = |i: usize| (work.operand_bytes(i) + work.packed_bytes(i)) * work.operands[i] as f64;
+        let one = |i: usize| start + moved(i) / work.bandwidth();
         (0..2).filter(|&i| self.packed[i]).map(one).sum()
     }
 

@@ -9,6 +9,7 @@ mod device;
 mod device_tests;
 mod division;
 mod menu;
+mod narrow;
 mod operand;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use crate::{
     program::{Program, Source},
     refusal::Refusal,
     request::{Form, Request},
+    turn::{Decided, Found, Turn},
     words::Words,
 };
 use arithmetic::Arithmetic;
@@ -31,7 +33,7 @@ pub use device::simt_terms_per_second;
 use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
-use tilewright_core::Layout;
+use tilewright_core::{Layout, SemiringId};
 pub use ways::{Way, simt_ways};
 
 pub(crate) const SIMT: Kernel = Kernel {
@@ -78,18 +80,23 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             hint: "leave the choice of the tile to the kernel".into(),
         }
     })?;
-    let mut recipe = Recipe { rejected, ..Recipe::product(kernel, request, Vec::new()) };
-    if !request.problem.c().is_empty() && request.batch.count > 0 {
-        plan.fill(&mut recipe, request, &chosen);
-        for launch in &recipe.launches {
-            checks.grid(launch.grid)?;
-        }
+    let empty = Recipe { rejected, ..Recipe::product(kernel, request, Vec::new()) };
+    if request.problem.c().is_empty() || request.batch.count == 0 {
+        return Ok(empty);
+    }
+    let narrower = narrow::narrower(request, &plan, &chosen);
+    let mut recipe = plan.filled(empty.clone(), request, &chosen, &narrower);
+    if !narrower.is_empty() && recipe.workspaces.iter().sum::<u64>() > request.workspace {
+        recipe = plan.filled(empty, request, &chosen, &[]);
+    }
+    for launch in &recipe.launches {
+        checks.grid(launch.grid)?;
     }
     Ok(recipe)
 }
 
 /// A product as the kernel sees it: C has neighbouring columns if it has neighbours at all.
-struct Plan {
+pub(crate) struct Plan {
     a: Operand,
     b: Operand,
     c: Layout,
@@ -117,6 +124,7 @@ impl Plan {
             n: c.cols as u32,
             k: problem.k() as u32,
             batch: batch.count,
+            operands: [a, b].map(|o: Operand| if o.batch == 0 { 1 } else { batch.count }),
             variant: request.variant(),
             words: Words::Numbers,
             target: request.target,
@@ -125,39 +133,86 @@ impl Plan {
         Self { a, b, c, c_alignment: align.c, buffers, work }
     }
 
+    /// The recipe with all launches: of programs in narrower types, and of the candidate that is right for all data.
+    fn filled(
+        &self,
+        mut recipe: Recipe,
+        request: &Request,
+        chosen: &Candidate,
+        narrower: &[narrow::Narrower],
+    ) -> Recipe {
+        let mut all = 0;
+        let mut decided = None;
+        if !narrower.is_empty() {
+            let by = narrow::scan(&mut recipe, request, self, narrower);
+            for narrow in narrower {
+                let turn = Turn { earlier: all, own: narrow.own };
+                narrow.plan.fill(&mut recipe, request, &narrow.chosen, Some((turn, by)));
+                all |= narrow.own;
+            }
+            decided = Some((Turn { earlier: all, own: 0 }, by));
+        }
+        let product = self.fill(&mut recipe, request, chosen, decided);
+        recipe.details = self.details(chosen, &product, request.form);
+        if !narrower.is_empty() {
+            recipe.details.push(("narrowing", narrow::describe(narrower)));
+        }
+        recipe
+    }
+
     /// Adds the launches of a candidate: packing, the product, and joining its parts.
-    fn fill(&self, recipe: &mut Recipe, request: &Request, chosen: &Candidate) {
+    fn fill(
+        &self,
+        recipe: &mut Recipe,
+        request: &Request,
+        chosen: &Candidate,
+        decided: Option<(Turn, Decided)>,
+    ) -> Product {
         let words = chosen.arithmetic.words;
         let work = &self.work.in_words(words);
+        let mut workspaces =
+            Workspaces { all: &mut recipe.workspaces, next: if decided.is_some() { 2 } else { 0 } };
         let mut buffers = self.buffers;
         let mut operands = [self.a, self.b];
-        let mut packing =
-            [0, 1].map(|i| pack::Operand { buffer: buffers[i], layout: operands[i].layout, copy: None });
+        let mut packing = [0, 1].map(|i| {
+            let Operand { layout, batch, .. } = operands[i];
+            pack::Operand { buffer: buffers[i], layout, batch, copy: None }
+        });
         for i in (0..2).filter(|&i| chosen.packed[i]) {
             let side = chosen.side(work, i);
-            let workspace = recipe.workspaces.len();
-            recipe.workspaces.push(pack::bytes(request.variant(), words, side, work.k));
-            packing[i].copy = Some(pack::Copy { workspace, side });
+            let bytes = pack::bytes(request.variant(), words, side, work.k);
+            let workspace = workspaces.take(bytes.saturating_mul(work.operands[i] as u64));
+            let batch = if work.operands[i] > 1 { pack::words_of(side, work.k) as isize } else { 0 };
+            packing[i].copy = Some(pack::Copy { workspace, side, batch });
             buffers[i] = Buffer::Workspace(workspace);
-            operands[i].layout = Layout { row_stride: 1, col_stride: side as isize, ..operands[i].layout };
+            let layout = Layout { row_stride: 1, col_stride: side as isize, ..operands[i].layout };
+            operands[i] = Operand { layout, batch, ..operands[i] };
         }
         // Without terms there is nothing to look at.
         let looks = chosen.arithmetic.looks && work.k > 0;
         let packers = pack::blocks(request, &packing, words);
-        let found = looks.then(|| {
-            recipe.workspaces.push(u64::from(packers) * 4);
-            recipe.workspaces.len() - 1
-        });
+        let looked =
+            looks.then(|| Found { workspace: workspaces.take(u64::from(packers) * 4), finders: packers });
+        // The choice kept it below the limit.
+        let parts = (chosen.division.parts > 1)
+            .then(|| workspaces.take(chosen.division.part_bytes(work, &chosen.tile) as u64));
         if work.k > 0 && chosen.packed != [false, false] {
-            recipe.launches.push(pack::pack(request, packing, pack::Style { words, found }));
+            let found = looked.map(|found| found.workspace);
+            recipe.launches.push(pack::pack(request, packing, pack::Style { words, found, turn: decided }));
         }
+        let decision = decided.map(|(turn, by)| (turn, Found { workspace: by.decision, finders: 1 }));
         let product = Product {
             operands,
             buffers,
             // Terms that packing added are zeros on both sides.
             k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
             edges: request.form == Form::Plain || chosen.has_edges(work),
-            found: found.map(|workspace| (workspace, packers)),
+            turns: match looked {
+                Some(found) => turns(request, decided).into_iter().map(|turn| Some((turn, found))).collect(),
+                None => vec![decision],
+            },
+            decision,
+            parts: parts.map_or(Buffer::C, Buffer::Workspace), // not written to without parts
         };
         for first in (0..work.batch).step_by(MOST_BATCHES) {
             let batches = (work.batch - first).min(MOST_BATCHES) as u32;
@@ -166,10 +221,10 @@ impl Plan {
         if request.arg {
             arg::find(self, recipe, request, chosen);
         }
-        recipe.details = self.details(chosen, &product, request.form);
+        product
     }
 
-    /// One launch of the product, and one that joins the parts if there are any.
+    /// One launch of the product for each turn, and one that joins the parts if there are any.
     fn launch(
         &self,
         recipe: &mut Recipe,
@@ -179,33 +234,11 @@ impl Plan {
         first: usize,
         batches: u32,
     ) {
-        let Candidate { tile, division, .. } = chosen;
-        let mut parts = Buffer::C; // not written to without parts
-        if division.parts > 1 {
-            if first == 0 {
-                // The choice kept it below the limit.
-                let work = self.work.in_words(chosen.arithmetic.words);
-                recipe.workspaces.push(division.part_bytes(&work, tile) as u64);
-            }
-            parts = Buffer::Workspace(recipe.workspaces.len() - 1);
+        for &turn in &product.turns {
+            recipe.launches.push(self.product(recipe.kernel, request, chosen, product, turn, first, batches));
         }
-        // Elements that are not plain have their own turn, one term at a time.
-        let turns: &[Turn] =
-            if product.found.is_some() { &[Turn::UnlessOdd, Turn::WhereOdd] } else { &[Turn::Always] };
-        for &turn in turns {
-            recipe.launches.push(self.product(
-                recipe.kernel,
-                request,
-                chosen,
-                product,
-                turn,
-                parts,
-                first,
-                batches,
-            ));
-        }
-        if division.parts > 1 {
-            recipe.launches.push(self.reduction(request, chosen, parts, first, batches));
+        if chosen.division.parts > 1 {
+            recipe.launches.push(self.reduction(request, chosen, product, first, batches));
         }
     }
 
@@ -228,15 +261,16 @@ impl Plan {
         request: &Request,
         chosen: &Candidate,
         product: &Product,
-        turn: Turn,
-        parts: Buffer,
+        turn: Option<(Turn, Found)>,
         first: usize,
         batches: u32,
     ) -> Launch {
         let Work { m, n, .. } = self.work;
         let Candidate { tile, arithmetic, copies, division, .. } = *chosen;
-        let Arithmetic { words, .. } = arithmetic;
-        let pairs = arithmetic.pairs && turn != Turn::WhereOdd;
+        let Arithmetic { words, looks, .. } = arithmetic;
+        let own = turn.map(|(turn, _)| turn.own);
+        // Elements that are not plain have their own turn, one term at a time.
+        let pairs = arithmetic.pairs && !(looks && own == Some(0));
         let vectors = self.writes_vectors(request, words);
         let is_plain = request.form == Form::Plain;
         let copy_step = tile.copy_step[usize::from(!vectors)];
@@ -256,7 +290,8 @@ impl Plan {
             ("PAIRS", pairs.into()),
             ("COPY_STEP", if pairs { copy_step / 2 * 2 } else { copy_step }),
             ("UNROLLED", if is_plain { 1 } else { unrolled / (1 + u32::from(pairs)) }),
-            ("TURN", turn as u32),
+            ("FAR", (own == Some(Turn::FAR_PAIRS)).into()),
+            ("TURN", turn.is_some().into()),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
@@ -270,7 +305,7 @@ impl Plan {
             ("A", pointer(product.buffers[0])),
             ("B", pointer(product.buffers[1])),
             ("C", pointer(Buffer::C)),
-            ("parts", pointer(parts)),
+            ("parts", pointer(product.parts)),
             ("M", i32(m)),
             ("N", i32(n)),
             ("K", i32(product.k)),
@@ -288,19 +323,19 @@ impl Plan {
             ("first_batch", i32(first as u32)),
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
-            (
-                "found",
-                pointer(product.found.map_or(Buffer::C, |(workspace, _)| Buffer::Workspace(workspace))),
-            ),
-            ("packers", i32(product.found.map_or(0, |(_, packers)| packers))),
             ("where", pointer(if request.arg { Buffer::Output } else { Buffer::C })),
         ];
+        let arguments = arguments.into_iter().chain(turn_arguments(turn));
         let source = Source { file: kernel.file, text: kernel.source };
         let is_transposed = self.buffers[0] == Buffer::B;
         let own = request.own.map(|own| if is_transposed { own.exchanged() } else { own });
         let mut program = Program::of(source, Variant { own, ..request.variant() }, words, &constants);
         program.name += if pairs { ".pairs" } else { "" };
-        program.name += turn.suffix();
+        program.name += match turn {
+            Some((turn, _)) if looks => turn.suffix(),
+            Some(_) => ".turn",
+            None => "",
+        };
         program.name += if request.arg { ".arg" } else { "" };
         program.name += &if is_plain {
             ".plain".to_owned()
@@ -315,12 +350,13 @@ impl Plan {
             dynamic_shared_memory: shared_memory(chosen, request),
             starts_early: request.starts_early(),
             parts: if division.whole == 0 { division.parts } else { 1 },
+            is_for_some: turn.is_some_and(|(turn, _)| turn.is_for_some()),
             ..Launch::new(
                 program,
                 kernel.entry(),
                 [division.blocks(), batches, 1],
                 [tile.threads(), 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+                arguments.map(|(name, value)| Argument { name, value }).collect(),
             )
         }
     }
@@ -329,7 +365,7 @@ impl Plan {
         &self,
         request: &Request,
         chosen: &Candidate,
-        parts: Buffer,
+        product: &Product,
         first: usize,
         batches: u32,
     ) -> Launch {
@@ -337,7 +373,7 @@ impl Plan {
         let Candidate { tile: Tile { block, .. }, division, .. } = chosen;
         let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), |x: isize| ArgumentValue::I64(x as i64));
         let arguments = [
-            ("parts", ArgumentValue::Pointer(parts)),
+            ("parts", ArgumentValue::Pointer(product.parts)),
             ("C", ArgumentValue::Pointer(Buffer::C)),
             ("M", i32(m)),
             ("N", i32(n)),
@@ -350,6 +386,8 @@ impl Plan {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
+        let turn = product.decision;
+        let arguments = arguments.into_iter().chain(turn_arguments(turn));
         let area = block[0] * block[1];
         let elements = u64::from(division.split_tiles()) * u64::from(area) * u64::from(batches);
         // Measured on an H200: enough threads to have the reads of all of its multiprocessors under way.
@@ -357,18 +395,26 @@ impl Plan {
             65_536.. => [4, 1],
             _ => [1, (division.parts / 8).clamp(1, 16).next_power_of_two()],
         };
-        let constants = [("TILE_M", block[0]), ("TILE_N", block[1]), ("COUNT", count), ("GROUPS", groups)];
+        let constants = [
+            ("TILE_M", block[0]),
+            ("TILE_N", block[1]),
+            ("COUNT", count),
+            ("GROUPS", groups),
+            ("TURN", turn.is_some().into()),
+        ];
         let mut program = Program::of(REDUCE, request.variant(), chosen.arithmetic.words, &constants);
-        program.name = format!("{}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
+        let suffix = if turn.is_some() { ".turn" } else { "" };
+        program.name = format!("{}{suffix}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
         Launch {
             role: Role::Join,
+            is_for_some: turn.is_some_and(|(turn, _)| turn.is_for_some()),
             starts_early: request.starts_early(),
             ..Launch::new(
                 program,
                 "split_k_reduce",
                 [division.split_tiles(), area * groups / (REDUCE_THREADS * count), batches],
                 [REDUCE_THREADS, 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+                arguments.map(|(name, value)| Argument { name, value }).collect(),
             )
         }
     }
@@ -420,27 +466,52 @@ struct Product {
     /// In words.
     k: u32,
     edges: bool,
-    /// The workspace with what the blocks that packed found, and their number.
-    found: Option<(usize, u32)>,
+    /// When the launches compute; always where nothing is found out.
+    turns: Vec<Option<(Turn, Found)>>,
+    /// When the parts are joined: where this candidate computes, whichever of its launches does.
+    decision: Option<(Turn, Found)>,
+    parts: Buffer,
 }
 
-/// When a launch computes, by what the packing found. The discriminants are those of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    Always = 0,
-    /// Where all elements are plain.
-    UnlessOdd = 1,
-    /// Where an element is not.
-    WhereOdd = 2,
+/// Workspaces of one of several candidates. One of them computes, so that they share the memory.
+struct Workspaces<'a> {
+    all: &'a mut Vec<u64>,
+    next: usize,
 }
 
-impl Turn {
-    /// For the names of programs.
-    const fn suffix(self) -> &'static str {
-        match self {
-            Self::Always => "",
-            Self::UnlessOdd => ".unless-odd",
-            Self::WhereOdd => ".where-odd",
+impl Workspaces<'_> {
+    /// The number of the next one.
+    fn take(&mut self, bytes: u64) -> usize {
+        if self.next == self.all.len() {
+            self.all.push(0);
         }
+        self.all[self.next] = self.all[self.next].max(bytes);
+        self.next += 1;
+        self.next - 1
     }
+}
+
+/// The launches of a product whose packing looks at the elements: two terms at a time where they allow it, and one that is right for all.
+fn turns(request: &Request, decided: Option<(Turn, Decided)>) -> Vec<Turn> {
+    let mut earlier = decided.map_or(0, |(turn, _)| turn.earlier);
+    let far = request.semiring == SemiringId::MaxPlus;
+    let mut all = Vec::new();
+    for own in [Turn::PAIRS].into_iter().chain(far.then_some(Turn::FAR_PAIRS)) {
+        all.push(Turn { earlier, own });
+        earlier |= own;
+    }
+    all.push(Turn { earlier, own: 0 });
+    all
+}
+
+/// The arguments that tell a launch whether it computes.
+fn turn_arguments(turn: Option<(Turn, Found)>) -> [(&'static str, ArgumentValue); 4] {
+    let found = turn.map_or(Buffer::C, |(_, found)| Buffer::Workspace(found.workspace));
+    let i32 = |x: Option<u32>| ArgumentValue::I32(x.unwrap_or(0) as i32);
+    [
+        ("found", ArgumentValue::Pointer(found)),
+        ("finders", i32(turn.map(|(_, found)| found.finders))),
+        ("earlier", i32(turn.map(|(turn, _)| turn.earlier))),
+        ("own", i32(turn.map(|(turn, _)| turn.own))),
+    ]
 }

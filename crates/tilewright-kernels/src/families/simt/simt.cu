@@ -15,14 +15,14 @@
 // where there are too few to fill the GPU, or those that its last wave of blocks would compute while most of it is idle.
 // Edge tiles copy with guards; all other tiles run without any, and with EDGES = 0 the operands have no edge tiles at all.
 // The PLAIN program has little text: all tiles copy with guards, and few loops are written out.
-// A program that is right for some elements alone takes its TURN by what the packing found.
+// A program that is right for some elements alone takes its TURN by what was found in them.
 // A program that TRACKS tells of every result in which tile of k its sum became what it is, for arg.cu to look for the term there.
 #include "config.cuh"
+#include "coded.cuh"
 #include "order.cuh"
 #include "ptx.cuh"
+#include "turn.cuh"
 #include "vector.cuh"
-
-enum { ALWAYS = 0, UNLESS_ODD = 1, WHERE_ODD = 2 };  // what TURN may be
 
 #if PLAIN
 #define UNROLL _Pragma("unroll 1")
@@ -158,7 +158,9 @@ __device__ inline void multiply_add_pair(const Rows* rows, const Columns* column
 #pragma unroll
         for (int n = 0; n < THREAD_N; ++n) {
             const int j = i % 2 ? THREAD_N - 1 - n : n;
-            sum[i][j] = Words::multiply_add_pair(rows[0].at(i), columns[0].at(j), rows[1].at(i), columns[1].at(j), sum[i][j], i * THREAD_N + j);
+            const Acc a0 = rows[0].at(i), a1 = rows[1].at(i), b0 = columns[0].at(j), b1 = columns[1].at(j);
+            if constexpr (FAR) sum[i][j] = Words::multiply_add_far_pair(a0, b0, a1, b1, sum[i][j]);
+            else sum[i][j] = Words::multiply_add_pair(a0, b0, a1, b1, sum[i][j], i * THREAD_N + j);
         }
 }
 
@@ -220,7 +222,7 @@ __device__ constexpr int row_of(int i) { return i / WIDTH * LANES_M * WIDTH + i 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M, int N, int K, long long a_row, long long a_col,
      long long b_row, long long b_col, long long c_row, long long c_col, long long a_batch, long long b_batch, long long c_batch,
-     int whole, int k_split, int first_batch, Scalar alpha, Scalar beta, const int* found, int packers, int* where)
+     int whole, int k_split, int first_batch, Scalar alpha, Scalar beta, int* where, const int* found, int finders, int earlier, int own)
 {
     extern __shared__ __align__(16) Acc shared[];
     const int columns_of_words = (N + COLUMNS - 1) / COLUMNS;
@@ -277,10 +279,8 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
     };
 
     wait_for_previous_kernel();
-    if constexpr (TURN != ALWAYS) {
-        bool odd = false;
-        for (int i = threadIdx.x; i < packers; i += THREADS) odd |= found[i] != 0;
-        if (bool(__syncthreads_or(odd)) != (TURN == WHERE_ODD)) return;
+    if constexpr (TURN) {
+        if (!is_turn_of_block(found, finders, earlier, own)) return;
     }
     for (int s = 0; s < STAGES - 1; ++s) copy_tile(s, s);
     next_tile();
@@ -395,9 +395,10 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
         }
         return vector;
     };
+    const auto code = Coded<S>::sum(found);
     auto number = [&](Acc word, int column) -> Scalar {
         if constexpr (SAME<S, R>) return word;
-        else return R::multiply(scale, S::number(word, column));
+        else return R::multiply(scale, Coded<S>::number(word, column, code));
     };
     if constexpr (TRACKS) {  // an element at a time: results are few beside terms
 #pragma unroll

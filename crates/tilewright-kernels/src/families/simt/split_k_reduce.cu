@@ -4,15 +4,17 @@
 // what they have, in their order. Several groups are for few elements with many parts; where there are many elements, a
 // thread takes COUNT of them, whose reads are under way together.
 #include "config.cuh"
+#include "coded.cuh"
 #include "order.cuh"
 #include "ptx.cuh"
+#include "turn.cuh"
 
 constexpr int THREADS = 256, LANES = THREADS / GROUPS;
 static_assert(COUNT == 1 || GROUPS == 1, "groups add one element per thread");
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, long long c_row, long long c_col,
-               long long c_batch, int first_batch, Scalar alpha, Scalar beta)
+               long long c_batch, int first_batch, Scalar alpha, Scalar beta, const int* found, int finders, int earlier, int own)
 {
     const int columns_of_words = (N + COLUMNS - 1) / COLUMNS;
     const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (columns_of_words + TILE_N - 1) / TILE_N;
@@ -23,6 +25,9 @@ split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, lo
 
     const int each = (splits + GROUPS - 1) / GROUPS, end = min(splits, (group + 1) * each);
     wait_for_previous_kernel();
+    if constexpr (TURN) {
+        if (!is_turn_of_block(found, finders, earlier, own)) return;
+    }
     Acc sum[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) sum[i] = S::zero();
@@ -39,6 +44,7 @@ split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, lo
         for (int g = 1; g < GROUPS; ++g) sum[0] = S::add(sum[0], sums[g * LANES + lane]);
     }
 
+    const auto code = Coded<S>::sum(found);
     const Position at = position(whole + blockIdx.x, tiles_m, tiles_n);
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
@@ -46,6 +52,6 @@ split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, lo
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c)
             if (row < M && col * COLUMNS + c < N)
-                update<R>(&C[batch * c_batch + row * c_row + (col * COLUMNS + c) * c_col], S::number(sum[i], c), alpha, R::widen(beta));
+                update<R>(&C[batch * c_batch + row * c_row + (col * COLUMNS + c) * c_col], Coded<S>::number(sum[i], c, code), alpha, R::widen(beta));
     }
 }

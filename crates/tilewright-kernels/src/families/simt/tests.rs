@@ -287,3 +287,89 @@ fn the_plain_program_has_a_tile_of_its_own() {
     let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
     assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
 }
+
+fn selective(semiring: SemiringId, dtype: DType, [m, n, k]: [usize; 3]) -> Request {
+    let [a, b, c] = layouts(m, n, k);
+    Request::new(Problem::new(a, b, c).unwrap(), semiring, dtype)
+}
+
+/// Launches of the product, those for some data alone first.
+fn products(recipe: &Recipe) -> Vec<(&str, bool)> {
+    let products = recipe.launches.iter().filter(|launch| launch.role == Role::Product);
+    products.map(|launch| (launch.program.name.as_str(), launch.is_for_some)).collect()
+}
+
+#[test]
+fn narrower_types_stand_before_that_of_all_data_where_they_pay() {
+    use SemiringId::{MaxPlus, MinPlus, PlusTimes};
+    let narrows = |request: &Request| {
+        let recipe = plan(request);
+        let told = recipe.details.iter().any(|(name, _)| *name == "narrowing");
+        let scans = recipe.launches.iter().filter(|launch| launch.role == Role::Scan).count();
+        assert_eq!(scans, usize::from(told));
+        let last = products(&recipe).last().map(|(_, is_for_some)| *is_for_some);
+        assert_eq!(last, Some(false), "the last one is right for all data");
+        products(&recipe)
+            .iter()
+            .filter(|(name, _)| name.contains(".close.") || name.contains(".near."))
+            .count()
+    };
+    for (semiring, dtype, n, expected) in [
+        (MinPlus, DType::F32, 4096, 1),
+        (MaxPlus, DType::I32, 4096, 1),
+        (MinPlus, DType::I64, 4096, 2),
+        (MaxPlus, DType::F64, 4096, 2),
+        // The launches in vain would cost too much of a short product.
+        (MinPlus, DType::F32, 512, 0),
+        (MinPlus, DType::F32, 1000, 0),
+        (MinPlus, DType::I16, 4096, 0),
+        (MinPlus, DType::F16, 4096, 0),
+        (PlusTimes, DType::I32, 4096, 0),
+    ] {
+        let request = selective(semiring, dtype, [n, n, n]);
+        assert_eq!(narrows(&request), expected, "{semiring} on {dtype}, {n}");
+        assert_eq!(narrows(&Request { narrow: Some(false), ..request }), 0);
+        assert_eq!(narrows(&Request { workspace: 1000, ..request }), 0);
+        assert_eq!(narrows(&Request { form: Form::Plain, ..request }), 0);
+    }
+    // Without instructions that add and select, 16 bits are no gain.
+    let mut request = selective(MinPlus, DType::F32, [4096; 3]);
+    (request.target.compute_capability, request.narrow) = ((8, 0), Some(true));
+    assert_eq!(narrows(&request), 0);
+    assert_eq!(narrows(&Request { narrow: Some(true), ..selective(MinPlus, DType::F64, [40, 1, 7]) }), 2);
+    assert_eq!(narrows(&Request { narrow: Some(true), ..selective(MinPlus, DType::F64, [40, 1, 0]) }), 0);
+}
+
+#[test]
+fn candidates_of_which_one_computes_share_workspaces() {
+    let request = selective(SemiringId::MinPlus, DType::F64, [4096; 3]);
+    let (with, without) = (plan(&request), plan(&Request { narrow: Some(false), ..request }));
+    let more = workspace(&with) - workspace(&without);
+    assert!(more < workspace(&without), "{more} bytes more");
+}
+
+#[test]
+fn operands_of_a_batch_are_packed_once_for_all_that_share_them() {
+    let mut r = selective(SemiringId::MinPlus, DType::F16, [200, 100, 300]);
+    r.batch = Batch { count: 50, a: 200 * 300, b: 0, c: 200 * 100 };
+    let recipe = plan(&r);
+    let [packing, product, ..] = &recipe.launches[..] else { panic!("packing and product") };
+    assert_eq!(detail(&recipe, "packed first"), "A and B");
+    assert_eq!(detail(&recipe, "arithmetic"), "two columns a word");
+    let one = |side: &str| match (argument(packing, side), argument(packing, "K")) {
+        (ArgumentValue::I32(side), ArgumentValue::I32(k)) => side as u64 * (k as u64).next_multiple_of(64),
+        other => panic!("{other:?}"),
+    };
+    let (a, b) = (one("pitch_a"), one("pitch_b"));
+    assert_eq!(recipe.workspaces[..2], [50 * a * 4, b * 4]);
+    for (launch, [to_a, to_b]) in
+        [(packing, ["packed_a_batch", "packed_b_batch"]), (product, ["a_batch", "b_batch"])]
+    {
+        assert_eq!(argument(launch, to_a), ArgumentValue::I64(a as i64));
+        assert_eq!(argument(launch, to_b), ArgumentValue::I64(0));
+    }
+    assert_eq!(packing.grid, [3 * 132, 1, 1], "blocks stay");
+    r.batch = Batch { count: 50, a: 0, b: 0, c: 200 * 100 };
+    let tiles = (a + b) as u32 / (64 * 64);
+    assert_eq!(plan(&r).launches[0].grid, [tiles, 1, 1], "one A and one B");
+}

@@ -1,0 +1,53 @@
+//! Which of several launches computes, where the data decide: see `turn.cuh`.
+
+/// The place of a launch among those of which one computes. Its data exclude programs, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// The programs that come before it: all must be excluded.
+    pub earlier: u32,
+    /// Its own bit, which must not be; 0 for the last one, which is right for all data.
+    pub own: u32,
+}
+
+impl Turn {
+    /// Two columns a word, as distances of 16 bits.
+    pub const CLOSE: u32 = 1;
+    /// Distances of 32 bits.
+    pub const NEAR: u32 = 2;
+    /// Two terms at a time, of floats without the other sign.
+    pub const PAIRS: u32 = 4;
+    /// The same where the best is the farthest from zero.
+    pub const FAR_PAIRS: u32 = 8;
+
+    /// Whether another launch is there for other data.
+    pub const fn is_for_some(self) -> bool {
+        self.own != 0
+    }
+
+    /// For the names of programs.
+    pub const fn suffix(self) -> &'static str {
+        match self.own {
+            Self::PAIRS => ".unless-odd",
+            Self::FAR_PAIRS => ".far.unless-odd",
+            Self::CLOSE | Self::NEAR => "",
+            _ => ".where-odd",
+        }
+    }
+}
+
+/// The workspaces by which a scan of the operands decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decided {
+    /// Holds the decision.
+    pub decision: usize,
+    /// Holds what each of the scanning blocks has seen of A, and then of B.
+    pub seen: usize,
+    pub scanners: u32,
+}
+
+/// The workspace that says what is excluded, and how many blocks have said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub workspace: usize,
+    pub finders: u32,
+}
