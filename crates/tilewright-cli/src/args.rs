@@ -13,7 +13,7 @@ mod sizes;
 mod sweep;
 mod tune;
 
-pub use bench::{Bench, Library, Math, Order, Where};
+pub use bench::{Bench, Data, Library, Math, Order, Where};
 pub use check::Check;
 pub use choice::KernelChoice;
 pub use explain::{Explain, Extent};

@@ -63,6 +63,17 @@ fn the_processor_is_measured_and_checked() {
 }
 
 #[test]
+fn data_are_named_and_those_outside_of_a_semiring_refused() {
+    let desk = Desk::new();
+    let line = "bench --backend cpu --semiring min-plus --sizes 8 --rounds 1 -q";
+    assert_eq!(desk.json(line)["data"], "signed");
+    assert_eq!(desk.json(&format!("{line} --data non-negative"))["data"], "non-negative");
+    let run = desk.run("bench --backend cpu --semiring max-times --data signed --sizes 8");
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("--data signed with max-times"), "{}", run.err);
+}
+
+#[test]
 fn the_ladder_of_the_processor_has_every_instruction_set() {
     let desk = Desk::new();
     let text =

@@ -4,15 +4,17 @@ use super::{
     KernelChoice, Sizes, dtypes,
     meaning::{Meaning, MeaningParser},
 };
+use crate::failure::Failure;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
-use tilewright::DType;
+use tilewright::{DType, SemiringId, expressions::Cell};
 
 const DETAILS: &str = "\
 Sizes: 512 is a square product, 16x4096x4096 is MxNxK (A is M x K, B is K x N), 256..4096:256 counts up in steps, \
 256..4096 doubles.
 
-How it is measured: operands are random. Every kernel's result is compared with the definition before it is timed. On a GPU \
+How it is measured: operands are random: floats in [-1, 1), integers from -1000 to 1000, which lie close enough together for \
+16 bits under min-plus and max-plus, unless --data says otherwise. Every kernel's result is compared with the definition before it is timed. On a GPU \
 the device's own clock counts, without transfers; buffers rotate through more memory than the second-level cache holds. \
 The kernels take turns, round by round. Repetitions follow without a pause, as in a steady state, \
 unless --no-overlap is given. Times are medians; the spread is half of the distance between the quartiles. Peaks \
@@ -28,6 +30,7 @@ Examples:
   tilewright bench --ladder --sizes 4096 --against cublas --plot ladder.svg
   tilewright bench --kernel simt --against cublas,cublaslt --orders nn,nt,tn,tt --no-overlap
   tilewright bench --semiring min-plus --dtype i32 --sizes 512..8192
+  tilewright bench --semiring min-plus --data non-negative
   tilewright bench --semiring 'add=fmaxf(x,y); mul=fminf(x,y); zero=-inf' --sizes 4096
   tilewright bench --kernel shared-tile,warp-tile --sizes 1024..4096:1024 --format json";
 
@@ -54,6 +57,9 @@ pub struct Bench {
         help_heading = "Product"
     )]
     pub orders: Vec<Order>,
+    /// Which elements; signed unless given, non-negative for max-times and min-times
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Product")]
+    data: Option<Data>,
 
     /// Every step from naive to fast: the GPU's kernels, or without a GPU the instruction sets of the processor
     #[arg(long, help_heading = "Contenders")]
@@ -90,6 +96,53 @@ impl Bench {
     pub fn dtype(&self) -> DType {
         let is_on_floats = self.semiring.id().dtypes().contains(&DType::F32);
         self.dtype.unwrap_or(if is_on_floats { DType::F32 } else { DType::Bool })
+    }
+
+    /// The elements that are measured.
+    ///
+    /// # Errors
+    /// A usage error for elements that the semiring does not contain.
+    pub fn data(&self) -> Result<Data, Failure> {
+        let usual = match self.semiring.text() {
+            Some(text) if text.admits(-<f64 as Cell>::ONE) => Data::Signed,
+            Some(_) => Data::NonNegative,
+            None => Data::of(self.semiring.id()),
+        };
+        let data = self.data.unwrap_or(usual);
+        if usual == Data::NonNegative && data != usual {
+            let what = format!("--data {} with {}", data.name(), self.semiring.name());
+            return Err(Failure::usage(what, "its elements are not negative: leave out --data"));
+        }
+        Ok(data)
+    }
+}
+
+/// The elements of operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Data {
+    /// Of both signs: floats in [-1, 1), integers from -1000 to 1000
+    Signed,
+    /// Floats in [0, 1), integers from 0 to 1000
+    NonNegative,
+    /// As signed, but integers so far apart that no narrower type holds them
+    Wide,
+}
+
+impl Data {
+    /// What is measured unless something else is asked for.
+    pub const fn of(semiring: SemiringId) -> Self {
+        match semiring {
+            SemiringId::MaxTimes | SemiringId::MinTimes => Self::NonNegative,
+            _ => Self::Signed,
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Signed => "signed",
+            Self::NonNegative => "non-negative",
+            Self::Wide => "wide",
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! The product that is measured, with random operands.
 
-use crate::args::{Meaning, Order, Size};
+use crate::args::{Data, Meaning, Order, Size};
 use std::sync::Arc;
 use tilewright::{
     DType, DynMatrix, DynMut, DynProduct, DynRef, Element, Error, ErrorKind, ExpressionProduct, Layout,
     MatRef, Matrix, Options, Problem, Report, SemiringId, bf16,
-    expressions::{Cell, Expressions},
+    expressions::Expressions,
     f16,
     plan::{Query, Work},
 };
@@ -22,36 +22,30 @@ pub struct Case {
 
 impl Case {
     /// Operands that are the same on every run.
-    pub fn new(semiring: SemiringId, dtype: DType, size: Size, order: Order) -> Result<Self, Error> {
-        let sign = match semiring {
-            SemiringId::MaxTimes | SemiringId::MinTimes => Sign::NotNegative,
-            _ => Sign::Any,
-        };
-        Self::with_sign(semiring, dtype, (size, order), sign)
-    }
-
-    /// As [`Case::new`], of a semiring that may be given by its text.
-    pub fn of(semiring: &Meaning, dtype: DType, size: Size, order: Order) -> Result<Self, Error> {
-        let Meaning::Text(text) = semiring else { return Self::new(semiring.id(), dtype, size, order) };
-        let sign = if text.admits(-<f64 as Cell>::ONE) { Sign::Any } else { Sign::NotNegative };
-        let case = Self::with_sign(semiring.id(), dtype, (size, order), sign)?;
-        Ok(Self { text: Some(Arc::clone(text)), ..case })
-    }
-
-    fn with_sign(
+    pub fn new(
         semiring: SemiringId,
         dtype: DType,
-        (size, order): (Size, Order),
-        sign: Sign,
+        size: Size,
+        order: Order,
+        data: Data,
     ) -> Result<Self, Error> {
         let mut random = XorShift(0x9e37_79b9_7f4a_7c15);
         let mut matrix = |rows, cols, by_columns| match by_columns {
-            true => random.matrix(cols, rows, dtype, sign),
-            false => random.matrix(rows, cols, dtype, sign),
+            true => random.matrix(cols, rows, dtype, data),
+            false => random.matrix(rows, cols, dtype, data),
         };
         let [a, b] = order.by_columns();
         let stored = [matrix(size.m, size.k, a)?, matrix(size.k, size.n, b)?];
         Ok(Self { semiring, text: None, order, stored })
+    }
+
+    /// As [`Case::new`], of a semiring that may be given by its text.
+    pub fn of(semiring: &Meaning, dtype: DType, size: Size, order: Order, data: Data) -> Result<Self, Error> {
+        let case = Self::new(semiring.id(), dtype, size, order, data)?;
+        Ok(match semiring {
+            Meaning::Text(text) => Self { text: Some(Arc::clone(text)), ..case },
+            Meaning::BuiltIn(_) => case,
+        })
     }
 
     pub fn dtype(&self) -> DType {
@@ -130,12 +124,6 @@ fn typed_view<'a, T: Element>(what: &'static str, m: DynRef<'a>) -> Result<MatRe
     m.typed().ok_or_else(|| ErrorKind::DTypeMismatch { what, expected, found }.into())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    Any,
-    NotNegative,
-}
-
 /// Marsaglia's xorshift64.
 struct XorShift(u64);
 
@@ -147,19 +135,21 @@ impl XorShift {
         (self.0 >> 32) as u32
     }
 
-    /// In [-1, 1), or in [0, 1).
-    fn float(&mut self, sign: Sign) -> f32 {
+    fn float(&mut self, data: Data) -> f32 {
         let unit = (self.next() >> 8) as f32 / (1 << 24) as f32;
-        if sign == Sign::Any { 2.0 * unit - 1.0 } else { unit }
+        if data == Data::NonNegative { unit } else { 2.0 * unit - 1.0 }
     }
 
-    /// From `-most` to `most`.
-    fn integer(&mut self, most: u32) -> i64 {
-        i64::from(self.next() % (2 * most + 1)) - i64::from(most)
+    /// With magnitudes up to 1000, or below `2^bits`.
+    fn integer(&mut self, data: Data, bits: u32) -> i64 {
+        let most = if data == Data::Wide { (1 << bits) - 1 } else { 1000 };
+        let (low, count) = if data == Data::NonNegative { (0, most + 1) } else { (-most, 2 * most + 1) };
+        let high = i64::from(self.next()) << 16;
+        low + (high + i64::from(self.next() >> 16)) % count
     }
 
-    /// Floats in [-1, 1), integers from -1000 to 1000 (-128 to 127 in bytes), booleans that are mostly false.
-    fn matrix(&mut self, rows: usize, cols: usize, dtype: DType, sign: Sign) -> Result<DynMatrix, Error> {
+    /// Booleans are mostly false, bytes any.
+    fn matrix(&mut self, rows: usize, cols: usize, dtype: DType, data: Data) -> Result<DynMatrix, Error> {
         fn fill<T: Element>(rows: usize, cols: usize, mut next: impl FnMut() -> T) -> Result<DynMatrix, Error>
         where
             DynMatrix: From<Matrix<T>>,
@@ -167,15 +157,16 @@ impl XorShift {
             Ok(Matrix::from_fn(rows, cols, |_, _| next())?.into())
         }
         match dtype {
-            DType::F16 => fill(rows, cols, || f16::from_f32(self.float(sign))),
-            DType::Bf16 => fill(rows, cols, || bf16::from_f32(self.float(sign))),
-            DType::F64 => fill(rows, cols, || f64::from(self.float(sign))),
+            DType::F16 => fill(rows, cols, || f16::from_f32(self.float(data))),
+            DType::Bf16 => fill(rows, cols, || bf16::from_f32(self.float(data))),
+            DType::F64 => fill(rows, cols, || f64::from(self.float(data))),
+            DType::I8 if data == Data::NonNegative => fill(rows, cols, || (self.next() % 128) as i8),
             DType::I8 => fill(rows, cols, || self.next() as i8),
-            DType::I16 => fill(rows, cols, || self.integer(1000) as i16),
-            DType::I32 => fill(rows, cols, || self.integer(1000) as i32),
-            DType::I64 => fill(rows, cols, || self.integer(1000)),
+            DType::I16 => fill(rows, cols, || self.integer(data, 12) as i16),
+            DType::I32 => fill(rows, cols, || self.integer(data, 28) as i32),
+            DType::I64 => fill(rows, cols, || self.integer(data, 40)),
             DType::Bool => fill(rows, cols, || self.next().is_multiple_of(64)),
-            _ => fill(rows, cols, || self.float(sign)),
+            _ => fill(rows, cols, || self.float(data)),
         }
     }
 }
@@ -189,10 +180,15 @@ mod tests {
     fn every_semiring_and_type_has_a_case_in_its_domain() {
         for &semiring in SemiringId::ALL {
             for &dtype in semiring.dtypes() {
-                let case = Case::new(semiring, dtype, Size { m: 5, n: 7, k: 9 }, Order::Nn).unwrap();
-                assert_eq!((case.dtype(), case.views()[1].layout().cols), (dtype, 7));
-                let c = case.product().unwrap().compute().unwrap().c;
-                assert_eq!(case.fault(&c).unwrap(), None, "{semiring} on {dtype}");
+                let usual = Data::of(semiring);
+                let others = [Data::NonNegative, Data::Wide].into_iter().filter(|_| usual == Data::Signed);
+                for data in others.chain([usual]) {
+                    let case =
+                        Case::new(semiring, dtype, Size { m: 5, n: 7, k: 9 }, Order::Nn, data).unwrap();
+                    assert_eq!((case.dtype(), case.views()[1].layout().cols), (dtype, 7));
+                    let c = case.product().unwrap().compute().unwrap().c;
+                    assert_eq!(case.fault(&c).unwrap(), None, "{semiring} on {dtype}, {data:?}");
+                }
             }
         }
     }
@@ -201,7 +197,8 @@ mod tests {
     fn operands_lie_as_they_are_asked_to() {
         for order in [Order::Nn, Order::Nt, Order::Tn, Order::Tt] {
             let case =
-                Case::new(SemiringId::PlusTimes, DType::F32, Size { m: 5, n: 7, k: 9 }, order).unwrap();
+                Case::new(SemiringId::PlusTimes, DType::F32, Size { m: 5, n: 7, k: 9 }, order, Data::Signed)
+                    .unwrap();
             let [a, b] = case.views().map(|view| view.layout());
             let [a_by_columns, b_by_columns] = order.by_columns();
             let lies = |by_columns| if by_columns { Layout::col_major } else { Layout::row_major };
@@ -212,8 +209,30 @@ mod tests {
     }
 
     #[test]
+    fn elements_are_of_the_kind_that_is_asked_for() {
+        let elements = |dtype, data| {
+            let case = Case::new(SemiringId::MinPlus, dtype, Size::square(40), Order::Nn, data).unwrap();
+            let [a, _] = case.views();
+            let at = |i: usize| match a.typed::<f32>() {
+                Some(a) => f64::from(a.get(i / 40, i % 40).unwrap()),
+                None => f64::from(a.typed::<i32>().unwrap().get(i / 40, i % 40).unwrap()),
+            };
+            let all: Vec<f64> = (0..1600).map(at).collect();
+            all.into_iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
+        };
+        for dtype in [DType::F32, DType::I32] {
+            assert!(elements(dtype, Data::Signed).0 < 0.0);
+            assert!(elements(dtype, Data::NonNegative).0 >= 0.0);
+        }
+        let span = |data| elements(DType::I32, data).1 - elements(DType::I32, data).0;
+        assert!(span(Data::Signed) <= 2000.0 && span(Data::Wide) > 65_536.0);
+    }
+
+    #[test]
     fn a_wrong_result_is_named() {
-        let case = Case::new(SemiringId::MinPlus, DType::I32, Size::square(4), Order::Nn).unwrap();
+        let case =
+            Case::new(SemiringId::MinPlus, DType::I32, Size::square(4), Order::Nn, Data::Signed).unwrap();
         let wrong = DynMatrix::from(Matrix::filled(4, 4, 5000).unwrap());
         assert!(case.fault(&wrong).unwrap().is_some_and(|text| text.starts_with("C[0, 0] is 5000, not ")));
     }

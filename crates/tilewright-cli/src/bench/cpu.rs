@@ -179,13 +179,14 @@ fn race(competitors: &mut [Competitor<'_>], rounds: usize) -> Result<Vec<Timing>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Order, Size};
+    use crate::args::{Data, Order, Size};
     use tilewright::{DType, SemiringId};
 
     #[test]
     fn contenders_are_timed_in_their_order() {
         let case =
-            Case::new(SemiringId::MinPlus, DType::F32, Size { m: 33, n: 17, k: 20 }, Order::Tn).unwrap();
+            Case::new(SemiringId::MinPlus, DType::F32, Size { m: 33, n: 17, k: 20 }, Order::Tn, Data::Signed)
+                .unwrap();
         let contenders = [Isa::Portable, Isa::best()].map(|isa| Contender { isa, threads: 1 });
         let measured = measure(&case, &contenders, 3).unwrap();
         let names: Vec<&str> = measured.iter().map(|m| m.name.as_str()).collect();
@@ -201,7 +202,9 @@ mod tests {
     fn every_semiring_and_type_is_measured() {
         for &semiring in SemiringId::ALL {
             for &dtype in semiring.dtypes() {
-                let case = Case::new(semiring, dtype, Size { m: 3, n: 4, k: 5 }, Order::Nn).unwrap();
+                let case =
+                    Case::new(semiring, dtype, Size { m: 3, n: 4, k: 5 }, Order::Nn, Data::of(semiring))
+                        .unwrap();
                 let contenders = [Contender { isa: Isa::Portable, threads: 1 }];
                 let measured = measure(&case, &contenders, 1).unwrap();
                 assert!(measured[0].timing().is_some(), "{semiring} on {dtype}");

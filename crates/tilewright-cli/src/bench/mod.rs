@@ -43,6 +43,7 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
         version: env!("CARGO_PKG_VERSION"),
         semiring: args.semiring.name().to_owned(),
         dtype: args.dtype().name(),
+        data: args.data()?.name(),
         machine: field.machine(args)?,
         results: Vec::new(),
     };
@@ -72,6 +73,7 @@ fn check(args: &Bench) -> Result<(), Failure> {
         Some(text) => text.check(args.dtype())?,
         None => args.semiring.id().output(args.dtype()).map(|_| ())?,
     }
+    args.data()?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
     let is_measured =
         built_in(args) == Some(SemiringId::PlusTimes) && matches!(args.dtype(), DType::F32 | DType::F64);
@@ -163,7 +165,7 @@ impl Field {
         report: &mut Report,
     ) -> Result<(), Failure> {
         terminal::note(common, "bench", &table::product(size, order));
-        let case = Case::of(&args.semiring, args.dtype(), size, order)?;
+        let case = Case::of(&args.semiring, args.dtype(), size, order, args.data()?)?;
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         let (mut floor, mut conditions) = (None, None);
@@ -238,7 +240,7 @@ fn warn(common: &Common, measured: &[Measured]) {
 
 fn heading(report: &Report) -> String {
     let (bold, machine) = (terminal::label(), &report.machine);
-    let mut text = format!("{bold}{} on {}{bold:#}\n", report.semiring, report.dtype);
+    let mut text = format!("{bold}{} on {}, {}{bold:#}\n", report.semiring, report.dtype, report.data);
     if let Some(gpu) = &machine.gpu {
         let peak = match (gpu.peak_pair_ops_per_second, gpu.peak_unit) {
             (Some(peak), Some(unit)) => format!("; peak {:.1} Tpair-op/s, {unit}", peak / 1e12),

@@ -21,6 +21,7 @@ pub struct Report {
     pub version: &'static str,
     pub semiring: String,
     pub dtype: &'static str,
+    pub data: &'static str,
     pub machine: Machine,
     pub results: Vec<Row>,
 }
@@ -327,7 +328,8 @@ mod tests {
         let rows = Standings { size, order, work, floor: None, conditions: None, measured: &measured }.rows();
         let machine = Machine { cpu: None, threads: None, gpu: Some(facts()) };
         let (semiring, dtype) = (query.semiring.name().to_owned(), query.dtype.name());
-        let report = Report { schema: 1, version: "0", semiring, dtype, machine, results: Vec::new() };
+        let report =
+            Report { schema: 1, version: "0", semiring, dtype, data: "signed", machine, results: Vec::new() };
         let (header, lines) = (csv::header(), csv::lines(&report, &rows));
         let lines: Vec<&str> = lines.lines().collect();
         assert!(header.starts_with("semiring,dtype,m,n,k,order,backend,kernel,threads,seconds,"), "{header}");

@@ -66,7 +66,9 @@ impl Visit for Measure<'_> {
 
         let (mut ways, mut able, mut faults) = (Vec::new(), Vec::new(), Vec::new());
         for way in simt_ways(&request, args.ways as usize) {
-            let prepared = engine.prepare(find("simt")?.recipe(&way.ask(request))?)?;
+            // What stands before a way for other data is not to be measured in its place.
+            let asked = Request { narrow: Some(false), ..way.ask(request) };
+            let prepared = engine.prepare(find("simt")?.recipe(&asked)?)?;
             sets.borrow_mut()[0].c = engine.upload(wrong.as_ref())?;
             run(&prepared, 0)?;
             let c = sets.borrow()[0].c.to_matrix()?.into();

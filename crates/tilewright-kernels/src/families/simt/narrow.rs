@@ -143,7 +143,7 @@ pub(crate) fn describe(narrower: &[Narrower]) -> String {
         |narrow: &Narrower| if narrow.own == Turn::CLOSE { "16 bits, two columns a word" } else { "32 bits" };
     let types: Vec<_> = narrower.iter().map(bits).collect();
     format!(
-        "to {}, with the same result, if the elements are whole numbers that lie close together; the GPU looks at them first",
+        "to {}, with the same result, if the elements are whole numbers that lie close together; the GPU looks at them first, and the floor is that of the type as given",
         types.join(", or to ")
     )
 }
