@@ -165,9 +165,9 @@ __device__ inline void multiply_add_pair(const Rows* rows, const Columns* column
 }
 
 // An element as C has it: floats of 16 bits are compared as they are rounded.
-__device__ inline Acc as_stored(Acc x)
+template <class T> __device__ inline T as_stored(T x)
 {
-    if constexpr (SAME<Out, Half> || SAME<Out, Bfloat16>) return R::widen(convert<Out>(x));
+    if constexpr (SAME<T, float> && (SAME<Out, Half> || SAME<Out, Bfloat16>)) return R::widen(convert<Out>(x));
     else return x;
 }
 
