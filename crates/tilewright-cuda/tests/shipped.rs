@@ -10,7 +10,7 @@ use std::{
     sync::Mutex,
     sync::atomic::{AtomicUsize, Ordering},
 };
-use tilewright_cuda::{Architecture, Cubin, Nvrtc, Output, Ptxas, Source};
+use tilewright_cuda::{Architecture, CompiledKernel, Cubin, Nvrtc, Output, Ptxas, Source};
 use tilewright_kernels::{
     COMPILER_OPTIONS, Launch, LocalMemory, Program, Target, archived_programs, programs_for,
     readable_programs, shipped_programs,
@@ -169,21 +169,21 @@ fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
     ptx
 }
 
-/// A row of the table; local memory that a kernel does not declare is an error.
+/// A row of the table, the most that any entry of the program takes; local memory that a kernel does not declare is an error.
 fn row(nvrtc: &Nvrtc, launch: &Launch, target: &str) -> String {
     let name = launch.program().name();
     let cubin = Cubin::parse(&compile(nvrtc, launch.program(), target, Output::Cubin)).expect("a cubin");
-    let [kernel] = &cubin.kernels[..] else { panic!("{name} has one entry") };
-    assert_eq!(kernel.name, launch.entry());
-    let allowed = launch.local_memory() == LocalMemory::Declared || kernel.local_memory == 0;
-    assert!(allowed, "{name} for {target} keeps {} bytes per thread in local memory", kernel.local_memory);
+    assert!(cubin.kernels.iter().any(|kernel| kernel.name == launch.entry()), "{name} has its entry");
+    let most = |of: &dyn Fn(&CompiledKernel) -> u32| cubin.kernels.iter().map(of).max().expect("an entry");
+    let local_memory = most(&|kernel| kernel.local_memory);
+    let allowed = launch.local_memory() == LocalMemory::Declared || local_memory == 0;
+    assert!(allowed, "{name} for {target} keeps {local_memory} bytes per thread in local memory");
     format!(
-        "{name},{:016x},{target},{},{},{},{}\n",
+        "{name},{:016x},{target},{},{local_memory},{},{}\n",
         launch.program().key(),
-        kernel.registers,
-        kernel.local_memory,
-        kernel.static_shared_memory,
-        kernel.barriers
+        most(&|kernel| kernel.registers),
+        most(&|kernel| kernel.static_shared_memory),
+        most(&|kernel| kernel.barriers)
     )
 }
 

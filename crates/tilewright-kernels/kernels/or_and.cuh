@@ -3,7 +3,7 @@
 #include "numbers.cuh"
 
 template <class T> struct OrAnd {
-    enum : bool { HAS_ABSENT = false };
+    enum : bool { HAS_ABSENT = false, IN_ORDER = false };
     static __device__ T zero() { return T(0); }
     static __device__ T one() { return T(1); }
     static __device__ T multiply(T a, T b) { return a & b; }

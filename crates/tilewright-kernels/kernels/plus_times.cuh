@@ -15,7 +15,7 @@ template <> struct Wrapping<long long> {
 
 template <class T> struct PlusTimes {
     using U = typename Wrapping<T>::Type;
-    enum : bool { HAS_ABSENT = false };
+    enum : bool { HAS_ABSENT = false, IN_ORDER = false };
     static __device__ T zero() { return T(0); }
     static __device__ T one() { return T(1); }
     static __device__ T multiply(T a, T b) { return T(U(a) * U(b)); }

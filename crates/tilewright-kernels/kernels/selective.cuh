@@ -57,7 +57,7 @@ template <class T> struct Largest {
 };
 
 template <template <class> class Order, class T> struct Selective {
-    enum : bool { HAS_ABSENT = false };
+    enum : bool { HAS_ABSENT = false, IN_ORDER = false };
     static __device__ T zero() { return Order<T>::worst(); }
     template <class O> static __device__ O add(O x, O y) { return Order<O>::is_better(y, x) ? y : x; }
     static __device__ T operand(T x) { return x; }
@@ -78,7 +78,7 @@ __device__ inline float farthest_from_zero(float x, float y, float z)
 
 // "times" is +. An integer that stands for "absent" is computed as one so far away that sums of two are neither a term nor overflow.
 template <template <class> class Order, class T> struct Additive : Selective<Order, T> {
-    enum : bool { HAS_ABSENT = IS_INTEGER<T> };
+    enum : bool { HAS_ABSENT = IS_INTEGER<T>, IN_ORDER = false };
     static __device__ T zero() { return HAS_ABSENT ? T(Order<T>::worst() / 2) : Order<T>::worst(); }
     static __device__ T one() { return T(0); }
     static __device__ T multiply(T a, T b) { return a + b; }

@@ -142,7 +142,7 @@ impl OwnSemiring {
         let Text { functions, zero, .. } = self.text;
         let term = if self.exchanges { "times(b, a)" } else { "times(a, b)" };
         format!(
-            "#include \"own.cuh\"\nstruct Own {{\n    enum : bool {{ HAS_ABSENT = false }};\n{functions}\
+            "#include \"own.cuh\"\nstruct Own {{\n    enum : bool {{ HAS_ABSENT = false, IN_ORDER = true }};\n{functions}\
              \x20   static __device__ T zero() {{ return {}; }}\n\
              \x20   static __device__ T one() {{ return T(1); }}  // the only factor there is\n\
              \x20   static __device__ T multiply(T, T x) {{ return x; }}\n\
