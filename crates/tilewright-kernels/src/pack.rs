@@ -16,8 +16,11 @@ pub(crate) const TILE: u32 = 64;
 /// More such tiles, or elements a term, are not counted.
 const MOST: u64 = 1 << 30;
 const THREADS: u32 = 256;
-/// Blocks that share a multiprocessor.
-const RESIDENT: u32 = 3;
+
+/// Blocks that share a multiprocessor: as many as there are registers for, `PACKERS` in `coded.cuh`.
+fn resident(words: Words) -> u32 {
+    if words.columns() == 2 || words == Words::Near { 2 } else { 3 }
+}
 
 /// One operand of a product, as it is and as it is to be.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +78,7 @@ pub(crate) fn blocks(request: &Request, operands: &[Operand; 2], words: Words) -
         u64::from(copy.side / TILE) * u64::from(terms) * products as u64
     };
     let tiles: u64 = operands.iter().filter_map(|o| o.copy).map(tiles).sum();
-    tiles.min((RESIDENT * request.target.multiprocessors).into()) as u32
+    tiles.min((resident(words) * request.target.multiprocessors).into()) as u32
 }
 
 /// Copies A, B or both.
