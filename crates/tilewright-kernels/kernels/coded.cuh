@@ -5,7 +5,7 @@ struct NoCode {};
 
 template <class Words> struct Coded {
     using Code = NoCode;
-    enum { PACKERS = COLUMNS == 2 ? 2 : 3 };  // blocks that pack on a multiprocessor, for which there are registers
+    enum { PACKERS = 3 };  // blocks that pack on a multiprocessor, for which there are registers
     // The code of sums, from where the decision lies.
     static __device__ Code sum(const int*) { return {}; }
     // What the data exclude, as it was decided; the codes are shared by the block.

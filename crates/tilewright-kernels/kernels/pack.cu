@@ -71,7 +71,7 @@ struct Part {
     int side, strip, batch;
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS, Coded<S>::PACKERS)
+extern "C" __global__ void __launch_bounds__(THREADS, COLUMNS == 2 ? 2 : Coded<S>::PACKERS)
 pack(const T* A, const T* B, Acc* packed_a, Acc* packed_b, int M, int N, int K, int pitch_a, int pitch_b,
      long long a_row, long long a_col, long long b_row, long long b_col, long long a_batch, long long b_batch,
      long long packed_a_batch, long long packed_b_batch, int batches, int* found, int* decision, const void* seen, int scanners, int earlier,

@@ -17,7 +17,7 @@ pub(crate) const TILE: u32 = 64;
 const MOST: u64 = 1 << 30;
 const THREADS: u32 = 256;
 
-/// Blocks that share a multiprocessor: as many as there are registers for, `PACKERS` in `coded.cuh`.
+/// Blocks that share a multiprocessor: as many as there are registers for, by the bounds of `pack.cu`.
 fn resident(words: Words) -> u32 {
     if words.columns() == 2 || words == Words::Near { 2 } else { 3 }
 }
