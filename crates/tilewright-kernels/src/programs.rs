@@ -223,8 +223,11 @@ mod tests {
         use crate::launch::ArgumentValue as V;
         for launch in shipped_programs() {
             let ptx = launch.program.shipped_ptx().expect("shipped");
+            // Those of its entry; a program may have several.
+            let entry = ptx.split(&format!(".entry {}(", launch.entry)).nth(1).expect("its entry");
+            let list = entry.split(')').next().expect("a parameter list");
             let parameters: Vec<_> =
-                ptx.lines().filter_map(|l| l.trim().strip_prefix(".param .")?.split(' ').next()).collect();
+                list.lines().filter_map(|l| l.trim().strip_prefix(".param .")?.split(' ').next()).collect();
             let arguments: Vec<_> = launch
                 .arguments
                 .iter()

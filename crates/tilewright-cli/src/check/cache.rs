@@ -17,7 +17,7 @@ use std::{
 use tilewright::cuda::{Checks, Nvrtc, Ptxas};
 
 /// A change of what is kept changes it.
-const FORMAT: &str = "tilewright-check-1";
+const FORMAT: &str = "tilewright-check-2";
 
 /// The cache, and what holds for all cases.
 pub struct Cache {
@@ -35,12 +35,12 @@ impl Cache {
         serde_json::from_slice(&self.checks.load(key)?).ok()
     }
 
-    /// Keeps a result. What depends on the speed or the tools of this machine is not kept.
+    /// Keeps a result. What depends on the speed of this machine, or on tools that the key does not name, is not kept.
     pub fn store(&self, key: &str, ran: &Ran) {
         let mut findings = ran.launches.iter().flat_map(|launch| &launch.findings);
         let ended_early =
             |found: &Found| ["failed-launch", "time-limit", "interrupted"].contains(&found.kind.as_str());
-        if findings.any(ended_early) || !ran.notes.is_empty() {
+        if findings.any(ended_early) || ran.lacks_python {
             return;
         }
         if let Ok(text) = serde_json::to_vec(ran) {

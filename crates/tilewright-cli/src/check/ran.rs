@@ -21,6 +21,8 @@ pub struct Ran {
     pub differences: Vec<String>,
     /// What was not done, and why.
     pub notes: Vec<String>,
+    /// Whether something was not compared for lack of Python.
+    pub lacks_python: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -222,6 +224,7 @@ fn compare(
             Ok(array) => array,
             Err(python::Trouble::Missing(why)) => {
                 ran.notes.push(format!("{} is not compared: {why}", expect.array));
+                ran.lacks_python = true;
                 return Ok(());
             }
             Err(python::Trouble::Wrong(why)) => {

@@ -25,7 +25,7 @@ pub fn run(
     inputs: &Inputs,
     args: &Mul,
     common: &Common,
-    deferred: &interrupt::Deferred,
+    deferred: interrupt::Deferred,
 ) -> Result<Computed, Failure> {
     let shapes = &inputs.shapes;
     let pair_ops = shapes.m as f64 * shapes.n as f64 * shapes.k as f64 * shapes.count() as f64;
@@ -51,6 +51,8 @@ pub fn run(
     };
     let computed = all(inputs, args, options);
     progress.finish();
+    // From here on an interrupt ends the program.
+    drop(deferred);
     match computed {
         Ok(_) if interrupt::was_asked() => Err(Failure::Interrupted { what: "interrupted".into() }),
         Err(error) if interrupt::was_asked() => Err(Failure::Interrupted { what: error.to_string() }),

@@ -51,7 +51,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let result_type = args.semiring.id().output(inputs.dtype)?;
     outputs.check_writable(result_type, inputs.shapes.c.len())?;
 
-    let computed = compute::run(&inputs, args, common, &deferred)?;
+    let computed = compute::run(&inputs, args, common, deferred)?;
     if let Some(report) = computed.report.as_ref().filter(|report| common.verbose && !report.why.is_empty()) {
         terminal::say(Style::Note, report.backend.name(), &report.why.to_string());
     }
@@ -237,7 +237,7 @@ mod tests {
 
         let inputs = Inputs::read(&args, &cli.common).unwrap();
         let outputs = Outputs::parse(&args, &cli.common).unwrap();
-        let mut computed = compute::run(&inputs, &args, &cli.common, &interrupt::Deferred::new()).unwrap();
+        let mut computed = compute::run(&inputs, &args, &cli.common, interrupt::Deferred::new()).unwrap();
         computed.c = Matrix::filled(2, 2, 7i64).unwrap().into();
         match conclude(&args, &cli.common, &inputs, &computed, &outputs) {
             Err(Failure::Check { what, hint }) => {

@@ -368,7 +368,7 @@ fn operands_of_a_batch_are_packed_once_for_all_that_share_them() {
         assert_eq!(argument(launch, to_a), ArgumentValue::I64(a as i64));
         assert_eq!(argument(launch, to_b), ArgumentValue::I64(0));
     }
-    assert_eq!(packing.grid, [3 * 132, 1, 1], "blocks stay");
+    assert_eq!(packing.grid, [2 * 132, 1, 1], "blocks stay");
     r.batch = Batch { count: 50, a: 0, b: 0, c: 200 * 100 };
     let tiles = (a + b) as u32 / (64 * 64);
     assert_eq!(plan(&r).launches[0].grid, [tiles, 1, 1], "one A and one B");
