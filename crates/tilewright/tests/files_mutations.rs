@@ -104,7 +104,7 @@ fn damaged_files_never_panic_and_never_take_long() {
                         refused += 1;
                     }
                 }
-                assert!(start.elapsed() < Duration::from_secs(2), "{format}: {:?}", bytes.escape_ascii());
+                assert!(start.elapsed() < Duration::from_secs(10), "{format}: {:?}", bytes.escape_ascii());
             }
         }
         assert!(read > 0 && refused > 0, "{format}: {read} read, {refused} refused");
