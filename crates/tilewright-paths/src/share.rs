@@ -28,7 +28,7 @@ pub(crate) fn share<P: Send>(
             }
         }
     };
-    rayon::scope(|scope| {
+    rayon::in_place_scope(|scope| {
         for _ in 1..threads {
             scope.spawn(|_| work());
         }
