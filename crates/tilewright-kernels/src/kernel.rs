@@ -182,21 +182,9 @@ impl Kernel {
     /// A [`Refusal`] that names the precondition that is not met.
     pub fn recipe(&'static self, request: &Request) -> Result<Recipe, Refusal> {
         self.check(request.variant())?;
-        if request.arg && (self.family != Family::Production || request.own.is_some()) {
-            let (needs, hint) = match request.own {
-                Some(_) => ("a built-in semiring for arg results", "compute on the processor"),
-                None => ("no arg result", "use simt"),
-            };
-            let found = match request.own {
-                Some(_) => "one of a user's",
-                None => "one is asked for",
-            };
-            return Err(Refusal {
-                kernel: self.name,
-                needs: needs.into(),
-                found: found.into(),
-                hint: hint.into(),
-            });
+        if request.arg && self.family != Family::Production {
+            let (needs, found) = ("no arg result".into(), "one is asked for".into());
+            return Err(Refusal { kernel: self.name, needs, found, hint: "use simt".into() });
         }
         if request.own.is_some() && matches!(request.joining, Joining::Scale { .. }) {
             return Err(Refusal {

@@ -201,7 +201,7 @@ fn arg_results_are_those_of_the_definition() {
     let compiler = tilewright::cuda::Nvrtc::find();
     for semiring in SemiringId::ALL.iter().copied().filter(|s| s.is_selective()) {
         for dtype in DType::ALL.iter().copied().filter(|&dtype| semiring.output(dtype).is_ok()) {
-            let bool_or = |i: usize, salt: usize| match (i * 7919 + salt * 31) % 61 {
+            let element = |i: usize, salt: usize| match (i * 7919 + salt * 31) % 61 {
                 _ if dtype == DType::Bool => f64::from(u8::from((i * 31 + salt).is_multiple_of(11))),
                 0 if matches!(semiring, SemiringId::MaxPlus | SemiringId::MaxMin) => f64::NEG_INFINITY,
                 0 => f64::INFINITY,
@@ -209,7 +209,7 @@ fn arg_results_are_those_of_the_definition() {
                 x => (x % 9) as f64,
             };
             let make = |rows: usize, cols: usize, salt: usize| {
-                let whole = Matrix::from_fn(rows, cols, |i, j| bool_or(i * cols + j, salt)).unwrap();
+                let whole = Matrix::from_fn(rows, cols, |i, j| element(i * cols + j, salt)).unwrap();
                 DynRef::from(whole.as_ref()).convert(dtype, Extremes::Absent).unwrap()
             };
             for ((m, n, k), [at, bt, ct]) in [

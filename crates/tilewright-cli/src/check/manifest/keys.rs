@@ -88,19 +88,25 @@ const DEFAULTS: Table = Table {
     ],
 };
 
+// What kernels and launches have alike.
+const FILE: Key = key("file", Kind::Text, "A .cu or .ptx file, seen from the manifest");
+const GRID: Key = key("grid", Kind::Extent, "Blocks; 1 unless given");
+const BLOCK: Key = key("block", Kind::Extent, "Threads of a block");
+const DYNAMIC_SHARED_MEMORY: Key = key("dynamic-shared-memory", Kind::Bytes, "Bytes of a block");
+
 const KERNEL: Table = Table {
     name: "kernel",
     about: "A kernel with a launch, or several launches one after another",
     keys: &[
         required("name", Kind::Text, "The name of the check"),
-        key("file", Kind::Text, "A .cu or .ptx file, seen from the manifest"),
+        FILE,
         key("catalogue", Kind::Text, "A kernel of `tilewright kernels` in place of a file"),
         key("entry", Kind::Text, "Which kernel of the file; needed where there are several"),
         key("include", Kind::Texts, "Directories of headers, seen from the manifest"),
         key("define", Kind::Texts, "Macros of the compiler, NAME or NAME=VALUE"),
-        key("grid", Kind::Extent, "Blocks; 1 unless given"),
-        key("block", Kind::Extent, "Threads of a block"),
-        key("dynamic-shared-memory", Kind::Bytes, "Bytes of a block"),
+        GRID,
+        BLOCK,
+        DYNAMIC_SHARED_MEMORY,
         key(
             "args",
             Kind::Values,
@@ -131,11 +137,11 @@ const LAUNCH: Table = Table {
     name: "launch",
     about: "One of several launches; what is left out is that of the kernel",
     keys: &[
-        key("file", Kind::Text, "A .cu or .ptx file, seen from the manifest"),
+        FILE,
         key("entry", Kind::Text, "Which kernel of the file"),
-        key("grid", Kind::Extent, "Blocks; 1 unless given"),
-        key("block", Kind::Extent, "Threads of a block"),
-        key("dynamic-shared-memory", Kind::Bytes, "Bytes of a block"),
+        GRID,
+        BLOCK,
+        DYNAMIC_SHARED_MEMORY,
         key("args", Kind::Values, "Arguments by name, or names of the kernel's `arrays`"),
         key("budgets", Kind::Budgets, "Bounds of this launch, beside those of the kernel"),
     ],

@@ -21,10 +21,14 @@ const MANY: u32 = 64;
 
 /// Arg results have a meaning where a term is selected, and as it is.
 pub(super) fn check(checks: &Checks<'_>) -> Result<(), Refusal> {
-    let Request { semiring, joining, .. } = checks.request;
+    let Request { semiring, own, joining, .. } = checks.request;
     let needs = "no arg result".to_owned();
     match joining {
         _ if !checks.request.arg => Ok(()),
+        _ if own.is_some() => {
+            let (needs, found) = ("a built-in semiring for arg results".into(), "one of a user's".into());
+            checks.refuse(needs, found, "compute on the processor")
+        }
         _ if !semiring.is_selective() => {
             checks.refuse(needs, format!("one of {semiring}"), "choose a semiring that selects")
         }
