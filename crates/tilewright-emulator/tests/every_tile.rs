@@ -64,6 +64,39 @@ fn every_tile_packing_order_edge_store_and_split_is_right() {
     assert_eq!(right + without, choices.len());
 }
 
+/// Few columns or rows: every variant, every side and chunk, terms that fill the last chunk or not, either order of each matrix, several products.
+#[test]
+fn few_columns_or_rows_are_right() {
+    let kernel = find("simt").expect("known");
+    let sides = [1, 3, 4, 7, 16, 17, 32];
+    let terms = [0, 1, 15, 16, 17, 32, 70];
+    let orders = [Order::Rows, Order::Columns, Order::Gaps, Order::ColumnGaps, Order::Reversed];
+    let mut without = 0;
+    for (i, &variant) in kernel.variants.iter().enumerate() {
+        for j in 0..sides.len() {
+            let (short, k) = (sides[j], terms[(i + 3 * j) % terms.len()]);
+            let columns = (short as u32).next_power_of_two().max(4);
+            let rows = if columns <= 8 { 2 } else { 1 };
+            let size = if (i + j) % 2 == 0 { [260, short, k] } else { [short, 260, k] };
+            let joining = [Joining::Replace, Joining::Accumulate, Joining::Scale][(i + j) % 3];
+            let case = Case {
+                orders: [i + j, i + 2 * j, i / 2 + j].map(|x| orders[x % orders.len()]),
+                joining,
+                products: 1 + j % 2,
+                tile: Some([128 * rows, columns, if k <= 16 { 16 } else { 32 }, rows, columns, 1]),
+                ..Case::new(kernel, variant, size)
+            };
+            match rig::run(&case) {
+                Outcome::Right => {}
+                Outcome::NoPtx => without += 1,
+                // Other semirings have no factors.
+                Outcome::Refused => assert!(matches!(joining, Joining::Scale), "{case:?}"),
+            }
+        }
+    }
+    eprintln!("{without} without PTX, where there is no compiler");
+}
+
 /// Of every two options of a program, such as how A and how B are copied, each two values are in one of them.
 #[test]
 fn every_two_options_of_the_programs_meet() {

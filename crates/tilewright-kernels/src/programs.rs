@@ -25,6 +25,10 @@ pub fn programs_for(target: Target) -> Vec<Launch> {
                 let narrow = |r: &mut Request| (r.target, r.narrow) = (target, Some(true));
                 extend(&mut all, product(kernel, variant, [256; 3], narrow));
             }
+            // One row and one column of tiles: the long operand lies along the terms, and across.
+            for size in THIN.into_iter().filter(|_| variant.stands_for_others()) {
+                extend(&mut all, product(kernel, variant, size, |r| r.target = target));
+            }
             for tile in simt_tiles(variant) {
                 // Packed operands are computed in the words that suit the GPU.
                 let packed =
@@ -49,6 +53,9 @@ pub fn programs_for(target: Target) -> Vec<Launch> {
     }
     all
 }
+
+/// Sizes for which `simt` has a program for few columns or rows on every GPU.
+const THIN: [[usize; 3]; 2] = [[1 << 20, 16, 16], [16, 1 << 20, 20]];
 
 /// Settings of exhibits that `docs/course` compares with the defaults: kernel, parameter, value.
 const SETTINGS: [(&str, &str, u32); 8] = [
@@ -159,6 +166,16 @@ mod tests {
                     names.iter().any(|n| n.starts_with(&stem) && n.contains(&variant)),
                     "{stem} {variant}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_few_columns_or_rows_have_a_program() {
+        let names: Vec<_> = programs().into_iter().map(|launch| launch.program.name).collect();
+        for variant in Variant::ALL.iter().filter(|variant| variant.stands_for_others()) {
+            for suffix in ["16x16.11", "16x32.00"] {
+                assert!(names.contains(&format!("thin.{variant}.{suffix}")), "{variant} {suffix}");
             }
         }
     }

@@ -54,12 +54,13 @@ pub(crate) fn choose(
         }
     }
     let Some(&(chosen, _)) = best.iter().min_by(|x, y| faster(x, y)) else { return Err(rejected) };
-    // How much slower is an estimate, which nobody has measured.
-    for (other, _) in best.into_iter().filter(|(c, _)| c.tile != chosen.tile) {
-        let reason = "not estimated to be faster".to_owned();
-        rejected.push(Rejected { candidate: describe(&other), reason });
-    }
+    rejected.extend(best.iter().filter(|(c, _)| c.tile != chosen.tile).map(|(other, _)| not_faster(other)));
     Ok((chosen, rejected))
+}
+
+/// How much slower is an estimate, which nobody has measured.
+pub(crate) fn not_faster(candidate: &Candidate) -> Rejected {
+    Rejected { candidate: describe(candidate), reason: "not estimated to be faster".to_owned() }
 }
 
 /// Every candidate that can be used, the fastest by its estimate first.

@@ -52,6 +52,18 @@ impl Work {
         f64::from([self.m, self.n][operand]) * f64::from(self.k)
     }
 
+    /// Cycles to read every operand once as it is, and to write the result once.
+    pub fn traffic(&self) -> f64 {
+        self.moving(self.operand_bytes(0) + self.operand_bytes(1))
+    }
+
+    /// Cycles to read so many bytes for each product, and to write its result.
+    fn moving(&self, read: f64) -> f64 {
+        let results = f64::from(self.m) * f64::from(self.n) * f64::from(self.words.columns());
+        let written = results * self.variant.output().size() as f64;
+        (read + written) * self.batch as f64 / self.bandwidth()
+    }
+
     /// Bytes per cycle that the target moves to and from memory.
     fn bandwidth(&self) -> f64 {
         BANDWIDTH * self.target.bytes_per_cycle()
@@ -90,6 +102,11 @@ const BANDWIDTH: f64 = 0.825;
 const CACHED: f64 = 0.45;
 const CACHE: f64 = (50 << 20) as f64;
 
+/// Cycles until a kernel launched behind another does its first arithmetic.
+pub(super) fn launching(target: &Target) -> f64 {
+    target.relative_clock() * LAUNCH
+}
+
 /// Cycles of a scan that sees at once that it need not go on, and of so many launches whose turn it is not.
 pub(super) fn in_vain(target: &Target, launches: usize) -> f64 {
     target.relative_clock() * (LAUNCH + TURN * launches as f64)
@@ -125,7 +142,8 @@ impl Candidate {
     /// The estimated time in cycles of the target.
     pub fn cycles(&self, work: &Work) -> f64 {
         let turns = if self.arithmetic.looks { TURN } else { 0.0 };
-        work.target.relative_clock() * (LAUNCH + turns)
+        launching(&work.target)
+            + work.target.relative_clock() * turns
             + self.computing(work).max(self.traffic(work))
             + self.packing(work)
             + self.joining(work)
@@ -172,10 +190,8 @@ impl Candidate {
 
     /// Every operand read once as it is or as it was packed, the result written once.
     fn traffic(&self, work: &Work) -> f64 {
-        let results = f64::from(work.m) * f64::from(work.n) * f64::from(work.words.columns());
-        let written = results * work.variant.output().size() as f64;
         let read = |i: usize| if self.packed[i] { work.packed_bytes(i) } else { work.operand_bytes(i) };
-        (read(0) + read(1) + written) * work.batch as f64 / work.bandwidth()
+        work.moving(read(0) + read(1))
     }
 
     fn packing(&self, work: &Work) -> f64 {

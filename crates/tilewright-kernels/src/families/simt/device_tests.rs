@@ -74,7 +74,8 @@ fn detail<'a>(recipe: &'a Recipe, name: &str) -> &'a str {
 
 /// The tile, the parts, what is packed, and the grid of the product.
 fn told(recipe: &Recipe) -> String {
-    let product = recipe.launches.iter().find(|launch| launch.entry == "simt").unwrap();
+    let is_product = |launch: &&Launch| ["simt", "thin"].contains(&launch.entry);
+    let product = recipe.launches.iter().find(is_product).unwrap();
     let program: Vec<_> = product.program.name.split('.').skip(3).collect();
     let (parts, packed) = (detail(recipe, "parts of k"), detail(recipe, "packed first"));
     let shared = product.dynamic_shared_memory;

@@ -13,6 +13,7 @@ mod narrow;
 mod operand;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod ways;
 
 use crate::{
@@ -27,12 +28,13 @@ use crate::{
     words::Words,
 };
 use arithmetic::Arithmetic;
-use choice::{choose, shared_memory};
+use choice::{choose, not_faster, shared_memory};
 use cost::{Candidate, Work};
 pub use device::simt_terms_per_second;
 use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
+use thin::Thin;
 use tilewright_core::{Layout, SemiringId};
 pub use ways::{Way, simt_ways};
 
@@ -71,24 +73,26 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     checks.batch()?;
     arg::check(&checks)?;
     let plan = Plan::new(request);
-    let (chosen, rejected) = choose(request, &plan.work, [plan.a, plan.b]).map_err(|rejected| {
-        let why: Vec<_> = rejected.iter().map(|r| format!("{}: {}", r.candidate, r.reason)).collect();
-        Refusal {
-            kernel: kernel.name,
-            needs: "one of its tiles".into(),
-            found: why.join("; "),
-            hint: "leave the choice of the tile to the kernel".into(),
+    let thin = Thin::of(&plan, request);
+    let empty = |rejected| Recipe { rejected, ..Recipe::product(kernel, request, Vec::new()) };
+    let is_empty = request.problem.c().is_empty() || request.batch.count == 0;
+    let recipe = match (choose(request, &plan.work, [plan.a, plan.b]), thin) {
+        (Err(rejected), None) => {
+            let why: Vec<_> = rejected.iter().map(|r| format!("{}: {}", r.candidate, r.reason)).collect();
+            return Err(Refusal {
+                kernel: kernel.name,
+                needs: "one of its tiles".into(),
+                found: why.join("; "),
+                hint: "leave the choice of the tile to the kernel".into(),
+            });
         }
-    })?;
-    let empty = Recipe { rejected, ..Recipe::product(kernel, request, Vec::new()) };
-    if request.problem.c().is_empty() || request.batch.count == 0 {
-        return Ok(empty);
-    }
-    let narrower = narrow::narrower(request, &plan, &chosen);
-    let mut recipe = plan.filled(empty.clone(), request, &chosen, &narrower);
-    if !narrower.is_empty() && recipe.workspaces.iter().sum::<u64>() > request.workspace {
-        recipe = plan.filled(empty, request, &chosen, &[]);
-    }
+        (Ok((_, rejected)), _) | (Err(rejected), _) if is_empty => empty(rejected),
+        (Err(rejected), Some(thin)) => thin.filled(empty(rejected), request),
+        (Ok((chosen, rejected)), Some(thin)) if thin.cycles() < plan.cycles(&chosen) => {
+            thin.filled(empty([rejected, vec![not_faster(&chosen)]].concat()), request)
+        }
+        (Ok((chosen, rejected)), _) => plan.recipe(empty(rejected), request, &chosen),
+    };
     for launch in &recipe.launches {
         checks.grid(launch.grid)?;
     }
@@ -131,6 +135,19 @@ impl Plan {
             peak: device::peak_on(&request.target, request.variant()),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
+    }
+
+    /// The estimated time of a candidate, in cycles of the target.
+    fn cycles(&self, chosen: &Candidate) -> f64 {
+        chosen.cycles(&self.work.in_words(chosen.arithmetic.words))
+    }
+
+    /// The recipe, with programs in narrower types where there is room for their workspaces.
+    fn recipe(&self, empty: Recipe, request: &Request, chosen: &Candidate) -> Recipe {
+        let narrower = narrow::narrower(request, self, chosen);
+        let recipe = self.filled(empty.clone(), request, chosen, &narrower);
+        let fits = recipe.workspaces.iter().sum::<u64>() <= request.workspace;
+        if fits || narrower.is_empty() { recipe } else { self.filled(empty, request, chosen, &[]) }
     }
 
     /// The recipe with all launches: of programs in narrower types, and of the candidate that is right for all data.

@@ -66,9 +66,8 @@ pub(crate) fn narrower(request: &Request, plan: &Plan, chosen: &Candidate) -> Ve
     }
     let mut all: Vec<_> = types(request).iter().filter_map(|narrow| of(request, *narrow)).collect();
     if request.narrow.is_none() {
-        let cycles = |plan: &Plan, c: &Candidate| c.cycles(&plan.work.in_words(c.arithmetic.words));
-        let usual = cycles(plan, chosen);
-        all.retain(|narrow| cycles(&narrow.plan, &narrow.chosen) <= (1.0 - GAIN) * usual);
+        let usual = plan.cycles(chosen);
+        all.retain(|narrow| narrow.plan.cycles(&narrow.chosen) <= (1.0 - GAIN) * usual);
         // Packing, the product, and joining its parts.
         let idle = all.iter().map(|narrow| 2 + usize::from(narrow.chosen.division.parts > 1)).sum();
         if in_vain(&request.target, idle) > LOSS * usual {

@@ -99,6 +99,41 @@ fn the_model_agrees_with_measurements() {
 }
 
 #[test]
+fn few_columns_or_rows_take_one_launch_and_no_workspace() {
+    let [a, b, c] = layouts(131_072, 16, 16);
+    for (layouts, name) in
+        [([a, b, c], "16x16.11"), ([b.t(), a.t(), c.t()], "16x16.11"), (layouts(13, 131_072, 20), "16x32.00")]
+    {
+        let recipe = plan(&request(layouts));
+        let [launch] = &recipe.launches[..] else { panic!("one launch") };
+        assert_eq!(launch.program.name(), format!("thin.plus-times.f32.{name}"));
+        assert_eq!((launch.grid, recipe.workspaces.len()), ([1024, 1, 1], 0));
+        let n = if name.ends_with("00") { 13 } else { 16 };
+        assert_eq!(
+            (argument(launch, "M"), argument(launch, "N")),
+            (ArgumentValue::I32(131_072), ArgumentValue::I32(n))
+        );
+        assert_eq!(recipe.rejected.len(), menu::tiles(F32).len());
+    }
+    let is_thin = |request: &Request| plan(request).launches.iter().any(|launch| launch.entry == "thin");
+    // Others were measured to be faster on an H200.
+    for [m, n, k] in [
+        [4096, 64, 4096],
+        [128, 16, 65_536],
+        [1000, 1000, 16],
+        [8192, 1, 8192],
+        [4096, 16, 4096],
+        [262_144, 32, 512],
+    ] {
+        assert!(!is_thin(&request(layouts(m, n, k))), "{m}x{n}x{k}");
+    }
+    let thin = request([a, b, c]);
+    assert!(!is_thin(&Request { form: Form::Plain, ..thin }));
+    assert!(!is_thin(&Request { pack: Some([true, false]), ..thin }));
+    assert!(is_thin(&Request { tile: Some([128, 16, 16, 1, 16, 1]), ..request(layouts(100, 9, 7)) }));
+}
+
+#[test]
 fn every_other_tile_is_rejected_with_a_reason() {
     let recipe = plan(&request(layouts(1000, 1000, 1000)));
     let tiles = menu::tiles(F32).len();

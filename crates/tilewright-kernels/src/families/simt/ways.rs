@@ -1,6 +1,10 @@
 //! The ways to compute a product that are worth measuring.
 
-use super::{Plan, choice::ranked};
+use super::{
+    Plan,
+    choice::ranked,
+    thin::{Thin, is_thin},
+};
 use crate::{
     kernel::Variant,
     request::{Form, Request},
@@ -10,7 +14,7 @@ use std::fmt;
 /// A tile of `simt`, what is packed, and how sums are split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
-    /// One of [`super::simt_tiles`].
+    /// One of [`super::simt_tiles`]; where C has few columns or rows, also what one thread computes of it: `[128, 16, 16, 1, 16, 1]`.
     pub tile: [u32; 6],
     /// Which operands are packed, as the kernel sees them.
     pub pack: [bool; 2],
@@ -26,7 +30,7 @@ impl Way {
 
     /// Whether there is such a tile.
     pub fn exists(self, variant: Variant) -> bool {
-        super::simt_tiles(variant).contains(&self.tile)
+        super::simt_tiles(variant).contains(&self.tile) || is_thin(self.tile)
     }
 }
 
@@ -67,7 +71,9 @@ pub fn simt_ways(request: &Request, most: usize) -> Vec<Way> {
     let free = Request { tile: None, pack: None, splits: None, form: Form::Specialised, ..*request };
     let plan = Plan::new(&free);
     let mut all: Vec<Way> = Vec::new();
-    for candidate in ranked(&free, &plan.work, [plan.a, plan.b]) {
+    let ranked = ranked(&free, &plan.work, [plan.a, plan.b]);
+    let thin = Thin::of(&plan, &free);
+    for candidate in &ranked {
         let (tile, pack) = (candidate.tile.id(), candidate.packed);
         let division = candidate.division;
         // The best of a tile and a packing is what the model finds again; others can be asked for if all tiles are alike.
@@ -80,6 +86,11 @@ pub fn simt_ways(request: &Request, most: usize) -> Vec<Way> {
         if !all.contains(&way) {
             all.push(way);
         }
+    }
+    if let Some(thin) = thin {
+        let is_fastest = ranked.first().is_none_or(|first| thin.cycles() < plan.cycles(first));
+        let way = Way { tile: thin.tile(), pack: [false; 2], splits: None };
+        all.insert(usize::from(!is_fastest).min(all.len()), way);
     }
     // The best of each tile moves before the others.
     let is_first = |way: &Way, before: &[Way]| before.iter().all(|other| other.tile != way.tile);
@@ -97,9 +108,14 @@ mod tests {
     #[test]
     fn ways_are_different_can_be_asked_for_and_begin_with_the_models_choice() {
         let simt = find("simt").unwrap();
-        for [m, n, k] in
-            [[1000, 1000, 1000], [4096, 4096, 4096], [64, 64, 100_000], [1, 1, 1], [16, 8192, 512]]
-        {
+        for [m, n, k] in [
+            [1000, 1000, 1000],
+            [4096, 4096, 4096],
+            [64, 64, 100_000],
+            [1, 1, 1],
+            [16, 8192, 512],
+            [131_072, 16, 16],
+        ] {
             let l = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
             for (semiring, dtype) in [(SemiringId::PlusTimes, DType::F32), (SemiringId::MinPlus, DType::F64)]
             {
