@@ -38,7 +38,7 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
     let gpu = request.device().map_or(Ok(None), |device| gpu_of(what, object, device))?;
     let ready = gpu.map(|gpu| Ready(gpu.ready_in()));
     let tensor = request.import(ready.as_ref().map(|ready| ready as &dyn DlpackStream), None)?;
-    let is_read_only = tensor.flags().contains(DlpackFlags::READ_ONLY);
+    let is_read_only = tensor.flags().contains(DlpackFlags::READ_ONLY) || is_immutable(object)?;
     let placed = {
         let view = tensor.validate().map_err(|error| malformed(py, what, &error.to_string()))?;
         let Some(dtype) = dtype::of_dlpack(view.dtype()) else {
@@ -76,10 +76,21 @@ fn malformed(py: Python<'_>, what: &str, why: &str) -> PyErr {
     exception(py, "not-an-array", &format!("{what} describes itself wrongly by DLPack: {why}"), None)
 }
 
+/// Arrays of JAX never change, though DLPack is not told so.
+fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(matches!(&*package(object)?, "jax" | "jaxlib"))
+}
+
+/// The package that the array's class belongs to.
+fn package(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let module = object.get_type().module()?.to_string();
+    Ok(module.split('.').next().unwrap_or_default().to_owned())
+}
+
 /// Whose array it is.
 fn library(object: &Bound<'_, PyAny>) -> PyResult<Library> {
     let py = object.py();
-    if object.get_type().module()?.to_string().split('.').next() == Some("torch") {
+    if package(object)? == "torch" {
         return Ok(Library::Torch);
     }
     match object.getattr_opt(intern!(py, "__array_namespace__"))? {

@@ -70,6 +70,7 @@ def test_nothing_is_copied():
     assert before - cupy.cuda.Device().mem_info[0] < a.nbytes // 4 and bool((out == 4096).all())
 
 
+@pytest.mark.filterwarnings("ignore")  # Numba transposes by a kernel of one block, and says that this is slow.
 def test_numba():
     cuda = pytest.importorskip("numba.cuda")
     if not cuda.is_available():
