@@ -94,7 +94,7 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// The verdicts on all cases, and suppressions that nothing needs.
+/// The verdicts on all cases, and suppressions that nothing needs: those of a case that could not run may be needed.
 pub fn judge(
     cases: &[Case<'_>],
     outcomes: Vec<Outcome>,
@@ -102,7 +102,8 @@ pub fn judge(
     baseline: Option<&Baseline>,
 ) -> (Vec<Verdict>, Vec<Suppress>) {
     let marks = Fingerprints::new(&outcomes, manifest);
-    let mut used: Vec<Suppress> = Vec::new();
+    let broken = cases.iter().zip(&outcomes).filter(|(_, outcome)| outcome.ran.is_err());
+    let mut used: Vec<Suppress> = broken.flat_map(|(case, _)| case.kernel.suppress.clone()).collect();
     let verdicts: Vec<Verdict> = cases
         .iter()
         .zip(outcomes)

@@ -3,6 +3,8 @@
 mod document;
 mod keys;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 pub use document::{Fault, Place, suggestion};
 pub use schema::schema;

@@ -227,3 +227,73 @@ fn textures_and_variables() {
     assert!(error.contains("20 bytes are given, it has 16"), "{error}");
     assert!(super::tests::bound(&[], &[("tabel", "1")]).unwrap_err().contains("its variables are table"));
 }
+
+/// Texts of arguments that were mutated are bound or refused, for parameters of every kind; none asks for more memory than there is.
+#[test]
+fn mutated_arguments_are_bound_or_refused() {
+    const TEXTS: [&str; 12] = [
+        "f32[2,3]:random(7,0,1)",
+        "n*2+1",
+        "Params{scale=2,n=3,data=a,tag={1,2,3,4},origin=(1,2)}",
+        "0x1p-3",
+        "{1,2,3,4}",
+        "bytes:00ff10",
+        "[a,b]",
+        "i8[n]:range",
+        "a.csv",
+        "-inf",
+        "texture:f32[4,4]:ones",
+        "u64[3]:zeros",
+    ];
+    const PIECES: [&str; 16] = [
+        "",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        ",",
+        ":",
+        "=",
+        "-",
+        "*",
+        "99999999999",
+        "n",
+        "f32[4294967295,4294967295]",
+        "é",
+    ];
+    let parameters = [
+        parameter("p", "u64", 8, None),
+        parameter("n", "u32", 4, None),
+        parameter("v", "b8", 32, Some("Params")),
+        parameter("w", "b8", 16, Some("float4")),
+        parameter("x", "f32", 4, None),
+    ];
+    let mut state = 1_u64;
+    let mut below = |end: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % end.max(1)
+    };
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let mut text: Vec<char> = TEXTS[below(TEXTS.len())].chars().collect();
+        for _ in 0..below(4) {
+            let from = below(text.len());
+            let to = (from + below(5)).min(text.len());
+            text.splice(from..to, PIECES[below(PIECES.len())].chars());
+        }
+        let text: String = text.into_iter().collect();
+        let mut arguments =
+            vec![("p", "f32[4]"), ("n", "4"), ("v", "Params{}"), ("w", "{1,2,3,4}"), ("x", "1")];
+        arguments[below(5)].1 = &text;
+        match bound(&parameters, &arguments) {
+            Ok(_) => taken += 1,
+            Err(message) => {
+                assert!(message.len() > 10, "{text}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(taken > 1000 && refused > 1000, "{taken} {refused}");
+}

@@ -1,0 +1,108 @@
+//! Manifests that were mutated: none of them is a panic, and each fault says where it is.
+
+use super::{super::case::cases, read};
+use std::path::Path;
+
+const SEEDS: [&str; 2] = [
+    include_str!("../../../../../examples/ci/tilewright.toml"),
+    r#"
+[defaults]
+fail-on = "warning"
+max-time = 20
+gpus = ["h200", "a100"]
+budgets = ["registers <= 64", "sectors_per_request <= 4"]
+
+[[suppress]]
+finding = "shared-race"
+reason = "known"
+
+[[kernel]]
+name = "sum"
+file = "sum.ptx"
+matrix = { m = [64, 128], kind = ["ones", "random"] }
+grid = "{ceil_div(m, 32)}"
+block = [32, 1]
+args = { n = "{m}*2", x = "f32[{m}]:{kind}", y = "f32[{m}]" }
+expect.y = { python = "x + 1", tolerance = 1e-3 }
+"#,
+];
+
+/// What takes the place of a part of the text.
+const PIECES: [&str; 16] = [
+    "",
+    "\"",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    "\n",
+    "[[kernel]]\n",
+    "-1",
+    "1e999",
+    "99999999999999999999",
+    "{m}",
+    "\u{0}",
+    "é",
+    "true",
+];
+
+/// A generator that is the same in every run (Knuth's).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end.max(1)
+    }
+
+    /// The text with a part of a few characters replaced, or a line of it moved.
+    fn mutate(&mut self, text: &str) -> String {
+        let mut characters: Vec<char> = text.chars().collect();
+        let from = self.below(characters.len());
+        let length = self.below(8).min(characters.len() - from);
+        match self.below(4) {
+            0 => {
+                let part: Vec<char> = characters[from..from + length].to_vec();
+                let to = self.below(characters.len());
+                characters.splice(to..to, part);
+            }
+            _ => {
+                let piece = PIECES[self.below(PIECES.len())];
+                characters.splice(from..from + length, piece.chars());
+            }
+        }
+        characters.into_iter().collect()
+    }
+}
+
+#[test]
+fn mutated_manifests_are_read_or_told_what_is_wrong_and_where() {
+    let mut random = Random(1);
+    let (mut whole, mut faulty) = (0, 0);
+    for round in 0..3000 {
+        let mut text = SEEDS[round % SEEDS.len()].to_owned();
+        for _ in 0..=random.below(3) {
+            text = random.mutate(&text);
+        }
+        let manifest = read(Path::new("tilewright.toml"), &text);
+        let faults = match &manifest {
+            Ok(manifest) => cases(manifest, &text, &[]).err().unwrap_or_default(),
+            Err(faults) => faults.clone(),
+        };
+        for fault in &faults {
+            assert!((1..=text.lines().count().max(1) + 1).contains(&fault.line), "{fault}\n{text}");
+            assert!(!fault.problem.is_empty(), "{text}");
+        }
+        *if faults.is_empty() { &mut whole } else { &mut faulty } += 1;
+    }
+    assert!(whole > 300 && faulty > 300, "{whole} {faulty}");
+}
+
+#[test]
+fn the_seeds_are_manifests() {
+    for seed in SEEDS {
+        let manifest = read(Path::new("tilewright.toml"), seed).unwrap_or_else(|faults| panic!("{faults:?}"));
+        assert!(cases(&manifest, seed, &[]).is_ok_and(|cases| cases.len() > 1), "{seed}");
+    }
+}
