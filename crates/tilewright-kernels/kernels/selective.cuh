@@ -91,17 +91,18 @@ template <template <class> class Order, class T> struct Additive : Selective<Ord
         const int one = which % 2 ? 1 : gridDim.z;
         return Order<T>::select(Order<T>::select(sum, a0 * one + b0), a1 * one + b1);
     }
-    // The same of floats that are absent or not negative, where the largest is selected: absent ones have a sign bit.
-    static __device__ T multiply_add_far_pair(T a0, T b0, T a1, T b1, T sum)
+    // The same of floats, where the sum is better than one: the better a number of its sign is, the farther it is from zero, as its bits
+    // without the sign tell. Nothing else has bits so large, and a sum that is NaN has no sign. Where the largest is selected, all are negated.
+    static __device__ bool has_settled(T sum) { return Order<T>::is_better(sum, one()); }
+    static __device__ T settled(T sum) { return Order<T>::IS_SMALLEST ? sum : -sum; }
+    static __device__ T multiply_add_settled_pair(T a0, T b0, T a1, T b1, T sum)
     {
-        return __int_as_float(max(max(__float_as_int(a0 + b0), __float_as_int(a1 + b1)), __float_as_int(sum)));
+        return farthest_from_zero(settled(a0) + settled(b0), settled(a1) + settled(b1), sum);
     }
-    // Where the order of sums of such numbers is not that of their bits: some have the other sign, or a sum is NaN and could be selected.
+    // Where the order of sums of such numbers is not that of their bits: some have the other sign.
     static __device__ int excludes(T x)
     {
-        if (Order<T>::IS_SMALLEST) return __float_as_int(x) >= 0 ? 0 : NOT_PAIRS;
-        const bool is_far = (x >= 0 && x < top<T>()) || x == bottom<T>();
-        return (x <= 0 ? 0 : NOT_PAIRS) | (is_far ? 0 : NOT_FAR_PAIRS);
+        return (Order<T>::IS_SMALLEST ? __float_as_int(x) >= 0 : x <= 0) ? 0 : NOT_PAIRS;
     }
     template <class E> static __device__ T widen(E x)
     {

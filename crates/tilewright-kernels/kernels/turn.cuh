@@ -5,11 +5,10 @@
 #pragma once
 
 enum Excluded : int {
-    NOT_CLOSE = 1,      // two columns a word, as distances of 16 bits
-    NOT_NEAR = 2,       // distances of 32 bits
-    NOT_PAIRS = 4,      // floats without the other sign, two terms at a time
-    NOT_FAR_PAIRS = 8,  // the same, where the best is the farthest from zero
-    ALL_PROGRAMS = 15
+    NOT_CLOSE = 1,  // two columns a word, as distances of 16 bits
+    NOT_NEAR = 2,   // distances of 32 bits
+    NOT_PAIRS = 4,  // floats without the other sign, two terms at a time
+    ALL_PROGRAMS = 7
 };
 
 // What any thread of a block excludes.

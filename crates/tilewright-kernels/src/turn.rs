@@ -16,8 +16,6 @@ impl Turn {
     pub const NEAR: u32 = 2;
     /// Two terms at a time, of floats without the other sign.
     pub const PAIRS: u32 = 4;
-    /// The same where the best is the farthest from zero.
-    pub const FAR_PAIRS: u32 = 8;
 
     /// Whether another launch is there for other data.
     pub const fn is_for_some(self) -> bool {
@@ -28,7 +26,6 @@ impl Turn {
     pub const fn suffix(self) -> &'static str {
         match self.own {
             Self::PAIRS => ".unless-odd",
-            Self::FAR_PAIRS => ".far.unless-odd",
             Self::CLOSE | Self::NEAR => "",
             _ => ".where-odd",
         }

@@ -260,54 +260,76 @@ fn doubles_that_are_whole_and_close() {
     every_case::<MaxPlus<f64>>(&SHAPES[1..2]);
 }
 
-/// Largest sums of floats without a sign, where an absent one has a sign bit: pairs of terms, unless an element does not allow them.
+/// Terms of floats are computed in pairs where no element has the other sign, and from the tile on where all sums of a warp are on the better side
+/// of zero: with elements that allow it from the first tile on, late, and never.
 #[test]
-fn largest_sums_of_floats_that_are_not_negative() {
-    let shape = Shape { size: [65, 35, 40], ..SHAPES[0] };
-    let mut random = Random(3);
-    let recipe = {
-        let [m, n, k] = shape.size;
-        let problem =
-            Problem::new(layout(m, k, false), layout(k, n, false), layout(m, n, false)).expect("shapes fit");
-        let mut request = Request::new(problem, SemiringId::MaxPlus, f32::DTYPE);
-        (request.tile, request.narrow) = (Some([64, 128, 32, 8, 8, 2]), Some(false));
-        find("simt").expect("known").recipe(&request).expect("accepted")
-    };
-    assert!(recipe.launches().iter().any(|launch| launch.program().name().contains(".pairs.far.")));
+fn sums_that_settle() {
+    every_sign::<MinPlus<f32>>(1.0);
+    every_sign::<MaxPlus<f32>>(-1.0);
+}
+
+/// Elements are multiplied by `sign`, so that the same come late and early in either order.
+fn every_sign<S: Subject<Elem = f32>>(sign: f32) {
+    let shape = Shape { size: [65, 35, 200], ..SHAPES[0] };
     let [m, n, k] = shape.size;
-    // Fractions: nonnegative with absent ones, all of the other sign, both, and with an infinity or NaN of which sums could be NaN.
-    for (low, high, odd) in [
-        (0.0, 4.0, None),
-        (0.0, 4.0, Some(f32::NEG_INFINITY)),
-        (-0.0, 1e38, None),
-        (-4.0, -0.0, Some(f32::NEG_INFINITY)),
-        (-4.0, 4.0, None),
-        (0.0, 4.0, Some(f32::INFINITY)),
-        (0.0, 4.0, Some(f32::NAN)),
+    let mut random = Random(3);
+    let mut names = Vec::new();
+    let recipes = [[64, 128, 32, 8, 8, 1], [64, 128, 32, 8, 8, 2]].map(|tile| {
+        [[false; 2], [true; 2]].map(|pack| {
+            let problem = Problem::new(layout(m, k, false), layout(k, n, false), layout(m, n, false))
+                .expect("shapes fit");
+            let mut request = Request::new(problem, S::ID, f32::DTYPE);
+            (request.tile, request.narrow, request.pack) = (Some(tile), Some(false), Some(pack));
+            let recipe = find("simt").expect("known").recipe(&request).expect("accepted");
+            names.extend(recipe.launches().iter().map(|launch| launch.program().name().to_owned()));
+            recipe
+        })
+    });
+    for part in [".settles.64x", ".pairs.unless-odd.", ".settles.where-odd."] {
+        assert!(names.iter().any(|name| name.contains(part)), "{part}: {names:?}");
+    }
+    // The lowest and the highest element, one that is odd, and the term from which on elements may be lower than -0.0.
+    for (low, high, odd, late) in [
+        (0.0, 4.0, None, 0),
+        (0.0, 4.0, Some(f32::NEG_INFINITY), 0),
+        (-0.0, 1e38, None, 0),
+        (-4.0, -0.0, Some(f32::INFINITY), 0),
+        (-4.0, 4.0, None, 0),
+        (-4.0, 4.0, None, 70),
+        (-3e38, 3e38, None, 33),
+        (-4.0, 0.0, Some(f32::INFINITY), 100),
+        (-4.0, 4.0, Some(f32::NEG_INFINITY), 64),
+        (-4.0, 4.0, Some(f32::NAN), 64),
+        (-4.0, -1.0, Some(f32::NAN), 0),
+        (0.0, 4.0, Some(f32::NAN), 0),
     ] {
-        let mut draw = |count: usize| -> Vec<f32> {
-            let mut all: Vec<f32> =
-                (0..count).map(|_| low + (high - low) * random.below(1 << 20) as f32 / 1e6).collect();
-            all[count / 2] = low;
+        let mut draw = |count: usize, term: &dyn Fn(usize) -> usize| -> Vec<f32> {
+            let mut number = |i: usize| {
+                let part = random.below(1 << 20) as f32 / (1 << 20) as f32;
+                let x = low * (1.0 - part) + high * part;
+                if term(i) < late { x.max(-0.0) } else { x }
+            };
+            let mut all: Vec<f32> = (0..count).map(&mut number).collect();
             if let Some(odd) = odd {
-                (all[3], all[count - 1]) = (odd, f32::NEG_INFINITY);
+                (all[3], all[count / 3], all[count - 1]) = (odd, -odd, f32::INFINITY);
             }
-            all
+            all.iter().map(|x| sign * x).collect()
         };
-        let (a, b) = (draw(m * k), draw(k * n));
+        let (a, b) = (draw(m * k, &|i| i % k), draw(k * n, &|i| i / n));
         let mut wanted = vec![0.0_f32; m * n];
         let view = |x, rows, cols| MatRef::new(x, Layout::row_major(rows, cols)).expect("it has room");
         let c = MatMut::new(&mut wanted, Layout::row_major(m, n)).expect("it has room");
-        reference::multiply::<MaxPlus<f32>>(c, view(&a, m, k), view(&b, k, n), &Update::Replace)
-            .expect("admitted");
-        let array = |name, bytes| Array { name, bytes, origin: 0 };
-        let mut arrays = vec![
-            array("A", bytes(&a)),
-            array("B", bytes(&b)),
-            array("C", vec![0xff; size_of_val(&wanted[..])]),
-        ];
-        if execute(&recipe, &mut arrays, &place) {
-            assert_eq!(arrays[2].bytes, bytes(&wanted), "from {low} to {high}, {odd:?}");
+        reference::multiply::<S>(c, view(&a, m, k), view(&b, k, n), &Update::Replace).expect("admitted");
+        for recipe in recipes.iter().flatten() {
+            let array = |name, bytes| Array { name, bytes, origin: 0 };
+            let mut arrays = vec![
+                array("A", bytes(&a)),
+                array("B", bytes(&b)),
+                array("C", vec![0xff; size_of_val(&wanted[..])]),
+            ];
+            if execute(recipe, &mut arrays, &place) {
+                assert_eq!(arrays[2].bytes, bytes(&wanted), "from {low} to {high}, {odd:?}, from {late} on");
+            }
         }
     }
 }

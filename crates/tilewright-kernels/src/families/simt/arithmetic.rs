@@ -13,6 +13,8 @@ pub(crate) struct Arithmetic {
     pub words: Words,
     /// Whether two terms are computed at a time, where one instruction selects among three numbers.
     pub pairs: bool,
+    /// Whether elements that are not plain are computed in pairs as well, once the sums of a warp have the sign of the better numbers.
+    pub settles: bool,
     /// Whether it is right for plain elements alone: floats whose order is that of their bits. The packing looks, and a second launch is
     /// there for others.
     pub looks: bool,
@@ -33,8 +35,14 @@ impl Arithmetic {
     pub const fn name(&self) -> &'static str {
         match (self.words, self.pairs) {
             (Words::Numbers, false) => "",
-            (Words::Numbers, true) if self.looks => "two terms at a time where no element has the other sign",
-            (Words::Numbers, true) => "two terms at a time",
+            (Words::Numbers, true) => match (self.looks, self.settles) {
+                (false, false) => "two terms at a time",
+                (true, false) => "two terms at a time where no element has the other sign",
+                (false, true) => "two terms at a time once sums have the sign of the better numbers",
+                (true, true) => {
+                    "two terms at a time where no element has the other sign, elsewhere once sums have that of the better numbers"
+                }
+            },
             (Words::Halves, _) => "two columns a word",
             (Words::Bits, _) => "32 terms a word",
             (Words::Close, _) => "two columns a word, as distances of 16 bits",
@@ -46,7 +54,7 @@ impl Arithmetic {
 
 /// A number a word, one term at a time: right for every variant, layout and GPU.
 pub(crate) const NUMBERS: Arithmetic =
-    Arithmetic { words: Words::Numbers, pairs: false, looks: false, whole: false, gain: 1.0 };
+    Arithmetic { words: Words::Numbers, pairs: false, settles: false, looks: false, whole: false, gain: 1.0 };
 
 /// Whether integers and pairs of 16 bits have instructions that add and select, or select among three.
 pub(crate) fn is_fused(request: &Request) -> bool {
@@ -58,7 +66,7 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd};
     let variant = request.variant();
     let plain = NUMBERS;
-    let with = |words, pairs, looks, gain| Arithmetic { words, pairs, looks, whole: false, gain };
+    let with = |words, pairs, looks, gain| Arithmetic { words, pairs, looks, gain, ..plain };
     let whole = |arithmetic| Arithmetic { whole: true, ..arithmetic };
     if request.form == Form::Plain || request.arg || request.own.is_some() {
         return vec![plain];
@@ -70,9 +78,14 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
         (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => vec![plain, with(Words::Halves, true, false, 1.14)],
         (MinPlus | MaxPlus, DType::I16) => vec![plain, whole(with(Words::Halves, false, false, 1.17))],
         (MinPlus | MaxPlus, DType::I32) => vec![whole(with(Words::Numbers, true, false, 1.27))],
-        (MinPlus | MaxPlus | MaxTimes | MinTimes, DType::F32) => {
-            vec![plain, with(Words::Numbers, true, true, 1.23)]
+        // Sums that never settle are computed as fast as a term at a time.
+        (MinPlus | MaxPlus, DType::F32) => {
+            let settles = |arithmetic| Arithmetic { settles: true, ..arithmetic };
+            [with(Words::Numbers, true, false, 1.0), with(Words::Numbers, true, true, 1.23)]
+                .map(settles)
+                .to_vec()
         }
+        (MaxTimes | MinTimes, DType::F32) => vec![plain, with(Words::Numbers, true, true, 1.23)],
         (MaxMin | MinMax, DType::F32) => vec![with(Words::Ordered, true, false, 1.6)],
         (MaxMin | MinMax, DType::I32) => vec![with(Words::Numbers, true, false, 1.6)],
         _ => vec![plain],

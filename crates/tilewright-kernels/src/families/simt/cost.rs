@@ -156,7 +156,8 @@ impl Candidate {
         let area = f64::from(m) * f64::from(n);
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
         let guards = if self.has_edges(work) { GUARDED } else { 1.0 };
-        let peak = work.peak * self.arithmetic.gain;
+        let in_pairs = if self.arithmetic.pairs { self.tile.in_pairs } else { 1.0 };
+        let peak = work.peak * self.arithmetic.gain * in_pairs;
         let rate = peak_beside(peak, work.variant, copies * guards) * rate * self.tile.share(self.resident);
         let inner = |terms: u32| area * f64::from(terms) / rate;
         let outer = FILL + WRITE * area;

@@ -35,6 +35,8 @@ pub(crate) struct Tile {
     /// Part of the arithmetic peak that a full multiprocessor reaches. This and what follows is fitted to the times of some
     /// three thousand products on an H200.
     pub rate: f64,
+    /// Part of that rate that remains where terms are computed in pairs: operands are not read ahead then.
+    pub in_pairs: f64,
     /// Part of that rate that a single block reaches.
     pub alone: f64,
     /// Part of that rate that remains when one operand is copied element by element along k.
@@ -135,6 +137,7 @@ const WORDS: &[Tile] = &[
         prefetch: Prefetch::On,
         copy_step: [2, 1],
         rate: 0.87,
+        in_pairs: 1.0,
         alone: 0.89,
         along_k: 0.94,
         lockstep: 0.85,
@@ -152,6 +155,7 @@ const WORDS: &[Tile] = &[
         prefetch: Prefetch::Off,
         copy_step: [1, 0],
         rate: 0.857,
+        in_pairs: 1.0,
         alone: 0.84,
         along_k: 0.99,
         lockstep: 0.0,
@@ -169,6 +173,7 @@ const WORDS: &[Tile] = &[
         prefetch: Prefetch::On,
         copy_step: [4, 6],
         rate: 0.78,
+        in_pairs: 0.99,
         alone: 1.0,
         along_k: 0.945,
         lockstep: 0.6,
@@ -186,6 +191,7 @@ const WORDS: &[Tile] = &[
         prefetch: Prefetch::On,
         copy_step: [1, 2],
         rate: 0.825,
+        in_pairs: 0.93,
         alone: 0.74,
         along_k: 0.925,
         lockstep: 0.0,
@@ -215,6 +221,7 @@ const DOUBLES: &[Tile] = &[
         prefetch: Prefetch::On,
         copy_step: [0, 0],
         rate: 0.78,
+        in_pairs: 1.0,
         alone: 0.8,
         along_k: 0.97,
         lockstep: 0.8,
@@ -232,6 +239,7 @@ const DOUBLES: &[Tile] = &[
         prefetch: Prefetch::Off,
         copy_step: [2, 0],
         rate: 0.74,
+        in_pairs: 1.0,
         alone: 0.5,
         along_k: 0.97,
         lockstep: 0.5,

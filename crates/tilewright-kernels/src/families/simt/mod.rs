@@ -35,7 +35,7 @@ use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
 use thin::Thin;
-use tilewright_core::{Layout, SemiringId};
+use tilewright_core::Layout;
 pub use ways::{Way, simt_ways};
 
 pub(crate) const SIMT: Kernel = Kernel {
@@ -225,7 +225,7 @@ impl Plan {
             k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
             edges: request.form == Form::Plain || chosen.has_edges(work),
             turns: match looked {
-                Some(found) => turns(request, decided).into_iter().map(|turn| Some((turn, found))).collect(),
+                Some(found) => turns(decided).map(|turn| Some((turn, found))).to_vec(),
                 None => vec![decision],
             },
             decision,
@@ -285,12 +285,17 @@ impl Plan {
         let Work { m, n, .. } = self.work;
         let Candidate { tile, arithmetic, copies, division, .. } = *chosen;
         let Arithmetic { words, looks, .. } = arithmetic;
-        let own = turn.map(|(turn, _)| turn.own);
-        // Elements that are not plain have their own turn, one term at a time.
-        let pairs = arithmetic.pairs && !(looks && own == Some(0));
+        // Elements that are not plain have their own turn: one term at a time, if only until sums settle.
+        let is_for_all = !looks || turn.is_some_and(|(turn, _)| turn.own == 0);
+        let settles = arithmetic.settles && is_for_all;
+        let pairs = arithmetic.pairs && (settles || !(looks && is_for_all));
         let vectors = self.writes_vectors(request, words);
         let is_plain = request.form == Form::Plain;
-        let copy_step = tile.copy_step[usize::from(!vectors)];
+        let copy_step = match tile.copy_step[usize::from(!vectors)] {
+            _ if settles => 0,
+            step if pairs => step / 2 * 2,
+            step => step,
+        };
         let unrolled = if arithmetic.whole { tile.k } else { tile.unrolled };
         let constants = [
             ("TILE_M", tile.block[0]),
@@ -305,9 +310,9 @@ impl Plan {
             ("BLOCKS", tile.resident),
             ("PREFETCH", if pairs { 0 } else { tile.prefetch as u32 }),
             ("PAIRS", pairs.into()),
-            ("COPY_STEP", if pairs { copy_step / 2 * 2 } else { copy_step }),
+            ("COPY_STEP", copy_step),
             ("UNROLLED", if is_plain { 1 } else { unrolled / (1 + u32::from(pairs)) }),
-            ("FAR", (own == Some(Turn::FAR_PAIRS)).into()),
+            ("SETTLES", settles.into()),
             ("TURN", turn.is_some().into()),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),
@@ -347,7 +352,11 @@ impl Plan {
         let is_transposed = self.buffers[0] == Buffer::B;
         let own = request.own.map(|own| if is_transposed { own.exchanged() } else { own });
         let mut program = Program::of(source, Variant { own, ..request.variant() }, words, &constants);
-        program.name += if pairs { ".pairs" } else { "" };
+        program.name += match (pairs, settles) {
+            (_, true) => ".settles",
+            (true, _) => ".pairs",
+            _ => "",
+        };
         program.name += match turn {
             Some((turn, _)) if looks => turn.suffix(),
             Some(_) => ".turn",
@@ -509,16 +518,9 @@ impl Workspaces<'_> {
 }
 
 /// The launches of a product whose packing looks at the elements: two terms at a time where they allow it, and one that is right for all.
-fn turns(request: &Request, decided: Option<(Turn, Decided)>) -> Vec<Turn> {
-    let mut earlier = decided.map_or(0, |(turn, _)| turn.earlier);
-    let far = request.semiring == SemiringId::MaxPlus;
-    let mut all = Vec::new();
-    for own in [Turn::PAIRS].into_iter().chain(far.then_some(Turn::FAR_PAIRS)) {
-        all.push(Turn { earlier, own });
-        earlier |= own;
-    }
-    all.push(Turn { earlier, own: 0 });
-    all
+fn turns(decided: Option<(Turn, Decided)>) -> [Turn; 2] {
+    let earlier = decided.map_or(0, |(turn, _)| turn.earlier);
+    [Turn { earlier, own: Turn::PAIRS }, Turn { earlier: earlier | Turn::PAIRS, own: 0 }]
 }
 
 /// The arguments that tell a launch whether it computes.

@@ -17,6 +17,8 @@
 // The PLAIN program has little text: all tiles copy with guards, and few loops are written out.
 // A program that is right for some elements alone takes its TURN by what was found in them.
 // A program that TRACKS tells of every result in which tile of k its sum became what it is, for arg.cu to look for the term there.
+// A program that SETTLES computes PAIRS of terms once all sums of a warp have the sign of the better numbers: only numbers of that sign can
+// still be selected, and these are ordered as their bits are. Until then it computes a term at a time.
 #include "config.cuh"
 #include "coded.cuh"
 #include "order.cuh"
@@ -41,6 +43,7 @@ constexpr int COPIES_AT_ONCE = PLAIN ? 1 : UNROLLED * (1 + PAIRS) < STEPS ? 8 : 
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 lanes");
 static_assert(COPY_STEP < STEPS, "a tile's copies start while it is computed");
 static_assert(!PAIRS || (!PREFETCH && STEPS % 2 == 0 && COPY_STEP % 2 == 0), "steps go in pairs");
+static_assert(!SETTLES || (PAIRS && COPY_STEP == 0), "sums settle to be computed in pairs");
 static_assert(COLUMNS == 1 || (!EDGES && !STORE_VECTORS), "words of several columns are packed, and taken apart when they are written");
 
 // How an operand's tile is copied: which way neighbouring threads go, how much one copy moves, and whether it converts.
@@ -159,9 +162,33 @@ __device__ inline void multiply_add_pair(const Rows* rows, const Columns* column
         for (int n = 0; n < THREAD_N; ++n) {
             const int j = i % 2 ? THREAD_N - 1 - n : n;
             const Acc a0 = rows[0].at(i), a1 = rows[1].at(i), b0 = columns[0].at(j), b1 = columns[1].at(j);
-            if constexpr (FAR) sum[i][j] = Words::multiply_add_far_pair(a0, b0, a1, b1, sum[i][j]);
+            if constexpr (SETTLES) sum[i][j] = Words::multiply_add_settled_pair(a0, b0, a1, b1, sum[i][j]);
             else sum[i][j] = Words::multiply_add_pair(a0, b0, a1, b1, sum[i][j], i * THREAD_N + j);
         }
+}
+
+// Whether all sums of the warp are better than one: all that can still be selected has their sign then.
+template <class Words> __device__ inline bool have_settled(const Acc (&sum)[THREAD_M][THREAD_N])
+{
+    bool all = SETTLES;
+    if constexpr (SETTLES) {
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+            for (int j = 0; j < THREAD_N; ++j) all &= Words::has_settled(sum[i][j]);
+    }
+    return __all_sync(~0u, all);
+}
+
+// Sums as they are computed once they have settled, and as they were.
+template <class Words> __device__ inline void settle(Acc (&sum)[THREAD_M][THREAD_N])
+{
+    if constexpr (SETTLES) {
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+            for (int j = 0; j < THREAD_N; ++j) sum[i][j] = Words::settled(sum[i][j]);
+    }
 }
 
 // An element as C has it: floats of 16 bits are compared as they are rounded.
@@ -307,6 +334,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
         rows[0].read(shared, 0, first_row);
         columns[0].read(shared, 0, first_col);
     }
+    bool settled = false;
     for (int tile = 0; tile < full_tiles; ++tile) {
         const Acc* here = shared + stage * STAGE;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
@@ -314,6 +342,19 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
         if (COPY_STEP == 0) {
             copy_tile(tile + STAGES - 1, free);
             free = free + 1 == STAGES ? 0 : free + 1;
+        }
+        if (SETTLES && !settled) {
+#pragma unroll UNROLLED
+            for (int k = 0; k < STEPS; ++k) {
+                rows[0].read(here, k, first_row);
+                columns[0].read(here, k, first_col);
+                multiply_add(rows[0], columns[0], sum);
+            }
+            // After as many terms as have been looked at before: where sums do not settle, looking costs nothing.
+            settled = (tile & (tile + 1)) == 0 && have_settled<S>(sum);
+            if (settled) settle<S>(sum);
+            next_tile();
+            continue;
         }
 #pragma unroll UNROLLED
         for (int k = 0; k < STEPS; k += 1 + PAIRS) {
@@ -348,6 +389,7 @@ simt(const TileA::Element* A, const TileB::Element* B, Out* C, Acc* parts, int M
         track.note(sum, tile);
         if (!PREFETCH) next_tile();
     }
+    if (settled) settle<S>(sum);
     for (int k = 0; EDGES && k < min(k_count - full_tiles * TILE_K - slice * STEPS, STEPS); ++k) {
         rows[0].read(shared + stage * STAGE, k, first_row);
         columns[0].read(shared + stage * STAGE, k, first_col);
