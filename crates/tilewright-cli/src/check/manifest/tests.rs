@@ -96,7 +96,7 @@ fn mutated_manifests_are_read_or_told_what_is_wrong_and_where() {
         }
         *if faults.is_empty() { &mut whole } else { &mut faulty } += 1;
     }
-    assert!(whole > 300 && faulty > 300, "{whole} {faulty}");
+    assert!(whole > 100 && faulty > 1000, "{whole} {faulty}");
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn mutated_arguments_are_bound_or_refused() {
     const TEXTS: [&str; 12] = [
         "f32[2,3]:random(7,0,1)",
         "n*2+1",
-        "Params{scale=2,n=3,data=a,tag={1,2,3,4},origin=(1,2)}",
+        "{scale=2,n=3,data=f32[4],tag={1,2,3,4},origin={1,2}}",
         "0x1p-3",
         "{1,2,3,4}",
         "bytes:00ff10",
@@ -284,8 +284,13 @@ fn mutated_arguments_are_bound_or_refused() {
             text.splice(from..to, PIECES[below(PIECES.len())].chars());
         }
         let text: String = text.into_iter().collect();
-        let mut arguments =
-            vec![("p", "f32[4]"), ("n", "4"), ("v", "Params{}"), ("w", "{1,2,3,4}"), ("x", "1")];
+        let mut arguments = vec![
+            ("p", "f32[4]"),
+            ("n", "4"),
+            ("v", "{0.5,3,f32[4],9,{7,8}}"),
+            ("w", "{1,2,3,4}"),
+            ("x", "1"),
+        ];
         arguments[below(5)].1 = &text;
         match bound(&parameters, &arguments) {
             Ok(_) => taken += 1,
