@@ -23,6 +23,7 @@ struct Launch<'py> {
     entry: Option<String>,
     grid: Option<[u32; 3]>,
     block: Option<[u32; 3]>,
+    cluster: Option<[u32; 3]>,
     dynamic_shared_memory: Option<u32>,
     /// Numbers as text by the name or the place of the parameter, and the names of arrays.
     arguments: Vec<(String, String)>,
@@ -47,6 +48,7 @@ pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>
         entry: launch.entry,
         grid: launch.grid,
         block: launch.block,
+        cluster: launch.cluster,
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: launch.arguments,
         ..Request::new(gpu.clone(), &load)

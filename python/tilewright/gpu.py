@@ -220,6 +220,7 @@ def explain(
     args: Sequence[Any] | Mapping[str, Any] = (),
     *,
     entry: str | None = None,
+    cluster: int | Sequence[int] | None = None,
     dynamic_shared_memory: int | None = None,
     gpu: str | None = None,
     max_seconds: float | None = None,
@@ -238,6 +239,8 @@ def explain(
         what becomes of them is in the result's `arrays`.
     entry : str, optional
         The kernel's name, where there are several.
+    cluster : int or up to three of them, optional
+        Blocks of a cluster, which reach each other's shared memory; what the kernel was compiled for unless given.
     dynamic_shared_memory : int, optional
         Bytes for each block.
     gpu : str, default 'h200'
@@ -281,6 +284,7 @@ def explain(
         "entry": entry,
         "grid": _extents(grid),
         "block": _extents(block),
+        "cluster": _extents(cluster),
         "dynamic_shared_memory": dynamic_shared_memory,
         "arguments": names,
         "arrays": arrays,

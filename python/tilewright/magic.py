@@ -26,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="a number, a text such as f32[64]:random, or a variable of the notebook")
     parser.add_argument("--grid", type=extents, default=[1])
     parser.add_argument("--block", type=extents, default=[32])
+    parser.add_argument("--cluster", type=extents)
     parser.add_argument("--entry")
     parser.add_argument("--gpu")
     parser.add_argument("--dynamic-smem", type=int)
@@ -46,6 +47,7 @@ def cuda_explain(line: str, cell: str, variables: dict[str, Any]) -> Explanation
         options.block,
         arguments,
         entry=options.entry,
+        cluster=options.cluster,
         gpu=options.gpu,
         dynamic_shared_memory=options.dynamic_smem,
     )

@@ -191,6 +191,7 @@ fn code<'a>(image: &'a [u8], entry: &'a str, symbols: &'a [(String, Vec<u8>)]) -
         entry,
         grid,
         block,
+        cluster: None,
         dynamic_shared_memory,
         arguments,
         symbols,

@@ -231,6 +231,7 @@ fn execute(
     let mut launch = Launch { arguments, ..Launch::new(extent.grid, extent.block) };
     launch.dynamic_shared = extent.shared;
     launch.cluster = extent.cluster;
+    launch.surfaces = watch::surfaces();
     launch.options = watch::options();
     launch.options.multiprocessors = device.gpu.multiprocessors;
     if extent.blocks == Blocks::Cooperative {

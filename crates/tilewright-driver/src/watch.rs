@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tilewright_emulator::{
-    AccessCounters, Counters, LaunchError, LaunchOptions, Report, Severity, Watch, kernel_name,
+    AccessCounters, Counters, LaunchError, LaunchOptions, Report, Severity, Surface, Watch, kernel_name,
 };
 
 use crate::code::Code;
@@ -43,6 +43,8 @@ pub struct Watcher<'a> {
     pub watch: Watch<'a>,
     /// Checks, order and limits of launches in place of those of the [settings](crate::Settings).
     pub options: Option<&'a LaunchOptions>,
+    /// Surfaces that launches find beside those of the driver, by their handles.
+    pub surfaces: &'a [(u64, Surface)],
     /// Is called after each launch.
     pub launched: Option<&'a dyn Fn(&Launched<'_>)>,
 }
@@ -84,6 +86,11 @@ fn with<R>(use_it: impl FnOnce(Option<&Watcher<'_>>) -> R) -> R {
 pub(crate) fn options() -> LaunchOptions {
     with(|watcher| watcher.and_then(|watcher| watcher.options).cloned())
         .unwrap_or_else(|| settings::read(|settings| settings.options.clone()))
+}
+
+/// The surfaces of a launch of this thread.
+pub(crate) fn surfaces() -> Vec<(u64, Surface)> {
+    with(|watcher| watcher.map_or_else(Vec::new, |watcher| watcher.surfaces.to_vec()))
 }
 
 /// After so long a launch says that it still runs; and again after each of the longer ones.

@@ -284,48 +284,6 @@ fn limits_are_kept() {
     assert!(matches!(machine.launch("recursion", &huge), Err(LaunchError::SharedMemory { .. })));
 }
 
-/// As CUDA's `surf2Dread` and `surf2Dwrite` compile, of an object that is 0 and of a variable.
-#[test]
-fn surfaces_are_refused_by_name_whatever_their_handle() {
-    let ptx = ".version 9.0 .target sm_90 .address_size 64
-        .global .surfref surface;
-        .visible .entry k(.param .u64 handle, .param .u32 which, .param .u64 to) {
-            .reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p<9>;
-            ld.param.u64 %rd1, [handle];
-            ld.param.u32 %r1, [which];
-            ld.param.u64 %rd2, [to];
-            mov.u32 %r2, 1; mov.u32 %r3, 0;
-            setp.eq.u32 %p1, %r1, 1;
-            setp.eq.u32 %p2, %r1, 2;
-            setp.eq.u32 %p3, %r1, 3;
-            setp.eq.u32 %p4, %r1, 4;
-            @%p1 suld.b.2d.b32.trap {%r2}, [%rd1, {%r3, %r3}];
-            @%p2 sust.b.2d.v4.b32.clamp [%rd1, {%r3, %r3}], {%r2, %r2, %r2, %r2};
-            @%p3 sured.b.add.1d.u32.zero [surface, {%r3}], %r2;
-            @%p4 suq.width.b32 %r2, [surface];
-            st.global.u32 [%rd2], %r2;
-            ret;
-        }";
-    let opcodes =
-        ["suld.b.2d.b32.trap", "sust.b.2d.v4.b32.clamp", "sured.b.add.1d.u32.zero", "suq.width.b32"];
-    for (which, expected) in (1u32..).zip(opcodes) {
-        let mut machine = Machine::new(Program::new(ptx).unwrap());
-        let to = machine.upload(&[7u32]).unwrap();
-        let report = machine.launch("k", &one_block(1).arg(0u64).arg(which).arg(to)).unwrap();
-        let Some(LaunchError::Unsupported { opcode, line, reason }) = report.error else {
-            panic!("{expected}: {:?}", report.error)
-        };
-        assert_eq!((opcode.as_str(), line), (expected, 12 + which));
-        assert!(reason.contains("surfaces are not supported"), "{reason}");
-        assert_eq!(machine.download::<u32>(to, 1).unwrap(), [7]);
-    }
-    // What is not executed does no harm.
-    let mut machine = Machine::new(Program::new(ptx).unwrap());
-    let to = machine.upload(&[7u32]).unwrap();
-    clean(machine.launch("k", &one_block(1).arg(0u64).arg(0u32).arg(to)).unwrap());
-    assert_eq!(machine.download::<u32>(to, 1).unwrap(), [1]);
-}
-
 #[test]
 fn cubes_gathers_levels_and_extents_of_textures() {
     let ptx = ".version 9.0 .target sm_90 .address_size 64

@@ -135,6 +135,7 @@ fn launch_on(
         entry: &launch.entry,
         grid: launch.grid,
         block: launch.block,
+        cluster: launch.cluster,
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: &arguments,
         symbols: &launch.symbols,

@@ -2,6 +2,7 @@
 
 mod control;
 mod device;
+mod missing;
 mod observer;
 mod rate;
 
@@ -16,6 +17,7 @@ use crate::{
 };
 pub use control::{Control, Progress};
 use device::Device;
+use missing::missing;
 use observer::Observer;
 use std::collections::{BTreeMap, HashMap};
 use tilewright_arch::{KernelResources, LaunchConfig, memory::global::SECTOR_BYTES};
@@ -74,8 +76,11 @@ impl Case {
         // All texts are read before anything runs; the driver's codes do not say where one is wrong.
         let mut static_shared = Vec::with_capacity(launches.len());
         for (index, launch) in launches.iter().enumerate() {
-            let bytes = program(&name, launch)?.static_shared_bytes(&launch.entry).unwrap_or(0);
+            let program = program(&name, launch)?;
+            let bytes = program.static_shared_bytes(&launch.entry).unwrap_or(0);
+            self.notes.extend(missing(&program, &launch.entry).filter(|note| !self.notes.contains(note)));
             if is_wanted(index) {
+                check_cluster(&name, launch, gpu)?;
                 check_shared_memory(&name, launch, bytes, gpu)?;
             }
             static_shared.push(bytes);
@@ -110,7 +115,10 @@ impl Case {
         let observer = Observer::new(device.addresses(), &self.arrays);
         let report = device.launch(launch, Some(&observer))?;
         if let Some(error @ LaunchError::Unsupported { .. }) = &report.error {
-            return Err(device.refused(error));
+            // All that is missing, not the first alone.
+            let listed = missing(&program(&self.name, launch)?, &launch.entry);
+            let listed = listed.map(|listed| format!("\n{listed}")).unwrap_or_default();
+            return Err(device.refused(format!("{error}{listed}")));
         }
         // After a failure nothing can be read.
         if report.is_clean() {
@@ -152,6 +160,21 @@ fn program(name: &str, launch: &Launch) -> Result<Program, Error> {
     })
 }
 
+/// Refuses clusters that the GPU does not have.
+fn check_cluster(name: &str, launch: &Launch, gpu: &Gpu) -> Result<(), Error> {
+    let blocks = launch.cluster.unwrap_or([1; 3]).iter().fold(1u32, |all, &n| all.saturating_mul(n));
+    let most = gpu.limits.max_cluster_size.non_portable;
+    if blocks <= most {
+        return Ok(());
+    }
+    let why = match most {
+        1 => format!("clusters of blocks need compute capability 9.0; {} has none", gpu.name),
+        _ => format!("a cluster of {blocks} blocks is more than the {most} of {}", gpu.name),
+    };
+    let (what, hint) = (format!("this launch of {name}"), "leave out the cluster, or name another GPU");
+    Err(ErrorKind::Unsupported { what, why, hint: hint.into() }.into())
+}
+
 /// Refuses a block that the GPU has no room for.
 fn check_shared_memory(name: &str, launch: &Launch, static_bytes: u64, gpu: &Gpu) -> Result<(), Error> {
     let (bytes, dynamic) =
@@ -188,6 +211,7 @@ fn curves(launch: &Launch, gpu: &Gpu, static_shared: u64) -> OccupancyCurves {
         kernel: launch.resources.unwrap_or_else(unknown),
         launch: LaunchConfig {
             dynamic_shared_memory: launch.dynamic_shared_memory,
+            cluster_size: launch.cluster.map_or(1, |cluster| cluster.iter().product()),
             ..LaunchConfig::threads(launch.block.iter().product())
         },
     }
@@ -310,6 +334,7 @@ fn explanation(
         level: Level::Ptx,
         grid: launch.grid,
         block: launch.block,
+        cluster: launch.cluster,
         dynamic_shared_memory: launch.dynamic_shared_memory,
         totals: Totals {
             warp_instructions: counters.warp_instructions,

@@ -118,6 +118,9 @@ fn header(e: &Explanation, width: usize) -> String {
     }
     let blocks = if e.grid == [1; 3] { "block" } else { "blocks" };
     let _ = write!(out, ": {} {blocks} of {} threads", size(e.grid), size(e.block));
+    if let Some(cluster) = e.cluster {
+        let _ = write!(out, ", in clusters of {}", size(cluster));
+    }
     if e.dynamic_shared_memory > 0 {
         let _ = write!(out, ", {} bytes of dynamic shared memory", grouped(e.dynamic_shared_memory.into()));
     }

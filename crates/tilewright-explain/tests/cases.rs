@@ -380,3 +380,94 @@ fn arguments_of_every_kind() {
     let names: Vec<&str> = explained.arrays.iter().map(|array| array.name.as_str()).collect();
     assert_eq!(names, ["out", "p.data", "rows", "rows[0]", "shared"]);
 }
+
+/// What each block of a launch says of its cluster: `%cluster_nctarank` and `%cluster_ctarank`.
+#[test]
+fn clusters_are_those_of_the_launch_or_of_the_kernel() {
+    let directory = tempfile::tempdir().unwrap();
+    let explain = |directives: &str, cluster: Option<[u32; 3]>, cc: ComputeCapability| {
+        let path = directory.path().join("ranks.ptx");
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry ranks(.param .u64 out)\n{directives}{{\n\
+            .reg .b64 %a<3>; .reg .b32 %r<5>;\nld.param.u64 %a1, [out];\nmov.u32 %r1, %ctaid.x;\n\
+            mul.wide.u32 %a2, %r1, 8;\nadd.u64 %a2, %a1, %a2;\nmov.u32 %r2, %cluster_nctarank;\n\
+            mov.u32 %r3, %cluster_ctarank;\nst.global.v2.u32 [%a2], {{%r2, %r3}};\nret;\n}}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let gpu = Gpu { name: cc.to_string(), limits: Limits::of(cc).unwrap(), device: None };
+        let request = Request {
+            grid: Some([4, 1, 1]),
+            block: Some([1, 1, 1]),
+            cluster,
+            ..plain::request(gpu.clone(), &[("out", "i32[4,2]")])
+        };
+        let explained = Case::of_file(&path, &request).unwrap().explain(&gpu)?;
+        let numbers: Vec<_> = explained.arrays[0].numbers().collect();
+        Ok::<_, Error>((explained.explanation.cluster, numbers))
+    };
+    let hopper = ComputeCapability::new(9, 0);
+    let found = |numbers: [i64; 8]| numbers.map(|number| Scalar::Integer(number.into())).to_vec();
+    let pairs = found([2, 0, 2, 1, 2, 0, 2, 1]);
+    assert_eq!(explain("", None, hopper).unwrap(), (None, found([1, 0, 1, 0, 1, 0, 1, 0])));
+    assert_eq!(explain("", Some([2, 1, 1]), hopper).unwrap(), (Some([2, 1, 1]), pairs.clone()));
+    assert_eq!(explain(".reqnctapercluster 2, 1, 1\n", None, hopper).unwrap(), (Some([2, 1, 1]), pairs));
+    let whole = found([4, 0, 4, 1, 4, 2, 4, 3]);
+    assert_eq!(explain("", Some([4, 1, 1]), hopper).unwrap(), (Some([4, 1, 1]), whole));
+    for (directives, cluster, cc, words) in [
+        ("", [3, 1, 1], hopper, "no multiple"),
+        (".reqnctapercluster 2, 1, 1\n", [4, 1, 1], hopper, "compiled for clusters of"),
+        ("", [2, 1, 1], ComputeCapability::new(8, 0), "need compute capability 9.0"),
+        ("", [0, 1, 1], hopper, "cluster"),
+        ("", [32, 1, 1], hopper, "more than the 16"),
+    ] {
+        let error = explain(directives, Some(cluster), cc).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+/// All that a kernel needs and is not executed is said, whether it is reached or not.
+#[test]
+fn what_is_not_executed_is_listed_before_it_is_reached() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("tensor.ptx");
+    let text = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry tensor(.param .u32 n)\n{\n\
+        .reg .b32 %r<2>; .reg .pred %p<2>;\nld.param.u32 %r1, [n];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 ret;\n\
+        wgmma.fence.sync.aligned;\ncp.async.bulk.commit_group;\nret;\n}\n";
+    std::fs::write(&path, text).unwrap();
+    let explain = |n: &str| {
+        let request = Request { block: Some([32, 1, 1]), ..request(&[("n", n)]) };
+        Case::of_file(&path, &request).unwrap().explain(&request.gpu)
+    };
+    let notes = explain("0").unwrap().explanation.notes;
+    let error = explain("1").unwrap_err().to_string();
+    let note = notes.iter().find(|note| note.contains("does not execute")).unwrap();
+    assert!(error.contains(note), "{error}");
+    for part in ["`wgmma.fence.sync.aligned` (PTX line 10)", "`cp.async.bulk.commit_group` (PTX line 11)"] {
+        assert!(note.contains(part), "{note}");
+    }
+}
+
+/// A kernel that doubles the elements of a surface, and a launch that runs out of it.
+#[test]
+fn surfaces_over_arrays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("twice.ptx");
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry twice(.param .u64 image)\n{\n\
+        .reg .b64 %a<2>; .reg .b32 %r<5>;\nld.param.u64 %a1, [image];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %tid.y;\n\
+        shl.b32 %r3, %r1, 2;\nsuld.b.2d.b32.trap {%r4}, [%a1, {%r3, %r2}];\nshl.b32 %r4, %r4, 1;\n\
+        sust.b.2d.b32.trap [%a1, {%r3, %r2}], {%r4};\nret;\n}\n";
+    std::fs::write(&path, text).unwrap();
+    let explain = |block: [u32; 3], image: &str| {
+        let request = Request { block: Some(block), ..request(&[("image", image)]) };
+        Case::of_file(&path, &request)?.explain(&request.gpu)
+    };
+    let explained = explain([3, 2, 1], "surface:i32[2,3]:range").unwrap();
+    assert!(!explained.explanation.has_errors(), "{:?}", explained.explanation.findings);
+    let numbers: Vec<_> = explained.arrays[0].numbers().collect();
+    assert_eq!(numbers, [0, 2, 4, 6, 8, 10].map(Scalar::Integer));
+    let outside = explain([4, 2, 1], "surface:i32[2,3]:range").unwrap();
+    assert_eq!(outside.explanation.findings[0].kind, "out-of-bounds");
+    for image in ["surface:i32[2,2,2,2]", "surface:i32[0]"] {
+        assert!(explain([1; 3], image).unwrap_err().to_string().contains("one to three dimensions"));
+    }
+}

@@ -26,6 +26,7 @@ value one of these.
   {1, 2.5, {0,1}}          a vector or a struct, in order or by name as in {n=4, data=f32[4]:ones}, where the source defines it
   bytes:00ff12, x.bin      all bytes of a struct
   texture:f32[256]:range   a texture over an array of f32
+  surface:f32[8,64]        a surface over an array of one to three dimensions, whose last one goes along x
 An argument that is no parameter is a size or an array that others speak of. Products of the \
 catalogue take M, N, K or matrices A, B, C, and alpha, beta, semiring, dtype; kernels of its gallery the parameters that \
 `tilewright kernels` names.
@@ -85,6 +86,9 @@ pub struct Explain {
     /// Threads of a block
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extent, help_heading = "Launch")]
     pub block: Option<Extent>,
+    /// Blocks of a cluster, which reach each other's shared memory; what the kernel was compiled for unless given
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extent, help_heading = "Launch")]
+    pub cluster: Option<Extent>,
     /// Dynamic shared memory per block
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Launch")]
     pub dynamic_smem: Option<u32>,

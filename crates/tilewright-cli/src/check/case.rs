@@ -36,6 +36,7 @@ pub struct Launch {
     pub entry: Option<String>,
     pub grid: Option<[u32; 3]>,
     pub block: Option<[u32; 3]>,
+    pub cluster: Option<[u32; 3]>,
     pub dynamic_shared_memory: Option<u32>,
     pub arguments: Vec<(String, String)>,
     pub budgets: Vec<Budget>,
@@ -167,6 +168,7 @@ fn case<'m>(
             entry: launch.entry.as_ref().map(filled).transpose()?,
             grid: launch.grid.as_ref().map(|placed| extent(placed, &bindings)).transpose()?,
             block: launch.block.as_ref().map(|placed| extent(placed, &bindings)).transpose()?,
+            cluster: launch.cluster.as_ref().map(|placed| extent(placed, &bindings)).transpose()?,
             dynamic_shared_memory: launch
                 .dynamic_shared_memory
                 .as_ref()

@@ -109,7 +109,6 @@ impl Executed {
 fn execute(case: &Case<'_>, setting: &Setting<'_>) -> Result<Executed, Error> {
     let (whole, files) = sequence(case, setting.manifest)?;
     let before = whole.arrays.clone();
-    let notes = whole.notes.clone();
     let control = Control {
         max_steps: case.kernel.max_steps,
         max_time: case.kernel.max_time,
@@ -117,6 +116,7 @@ fn execute(case: &Case<'_>, setting: &Setting<'_>) -> Result<Executed, Error> {
         progress: None,
     };
     let explained = whole.explain_each(&case.gpu, &control)?;
+    let notes = explained.last().map(|last| last.explanation.notes.clone()).unwrap_or_default();
     Ok(Executed { explained, files, before, notes })
 }
 
@@ -174,6 +174,7 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
         options: case.options.clone(),
         grid: launch.grid,
         block: launch.block,
+        cluster: launch.cluster,
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: launch.arguments.iter().map(argument).collect(),
         ..Request::new(case.gpu.clone(), &load)
@@ -186,7 +187,7 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
 
 /// The shared array that the argument of an array of `next` names.
 fn shared_by(case: &Case<'_>, launch: &Launch, next: &explain::Case, array: usize) -> Option<usize> {
-    let is_it = |argument: &Argument| matches!(argument, Argument::Pointer(at) | Argument::Texture(at) if *at == array);
+    let is_it = |argument: &Argument| matches!(argument, Argument::Pointer(at) | Argument::Texture(at) | Argument::Surface(at) if *at == array);
     let position = next.launches.first()?.arguments.iter().position(is_it)?;
     let parameter = &next.arrays[array].name;
     let is_for = |name: &str| {

@@ -116,6 +116,7 @@ fn explain(
         options: args.compiler.options(),
         grid: args.grid.map(|extent| extent.0),
         block: args.block.map(|extent| extent.0),
+        cluster: args.cluster.map(|extent| extent.0),
         dynamic_shared_memory: args.dynamic_smem,
         arguments: args.arguments.clone(),
         ..Request::new(gpu.clone(), &load)
@@ -124,11 +125,12 @@ fn explain(
         let what = format!("options of the compiler: {} comes with its own", kernel.display());
         return Err(Failure::usage(what, "leave them out, or give a file"));
     }
-    if kernel.extension().is_none()
-        && (args.grid.is_some() || args.block.is_some() || args.dynamic_smem.is_some())
-    {
-        let what =
-            format!("--grid, --block and --dynamic-smem: the recipe of {} chooses them", kernel.display());
+    let extents = [args.grid, args.block, args.cluster];
+    if kernel.extension().is_none() && (extents.iter().any(Option::is_some) || args.dynamic_smem.is_some()) {
+        let what = format!(
+            "--grid, --block, --cluster and --dynamic-smem: the recipe of {} chooses them",
+            kernel.display()
+        );
         return Err(Failure::usage(what, "leave them out, or give a file"));
     }
     let case = match kernel.extension() {

@@ -158,6 +158,8 @@ pub(crate) struct Extent {
     pub(crate) dynamic_shared_memory: u32,
     /// Whether the kernel waits by itself for the one before it in the stream.
     pub(crate) starts_early: bool,
+    /// Blocks of a cluster, where they are not left to the kernel.
+    pub(crate) cluster: Option<[u32; 3]>,
 }
 
 impl Function {
@@ -287,7 +289,9 @@ impl Function {
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
         let entered = stream.context.enter()?;
-        let mut early = ffi::early_start();
+        let mut attributes = [ffi::early_start(), ffi::cluster(extent.cluster.unwrap_or([1; 3]))];
+        let attributes =
+            &mut attributes[usize::from(!extent.starts_early)..1 + usize::from(extent.cluster.is_some())];
         let config = ffi::LaunchConfig {
             gridDimX: extent.grid[0],
             gridDimY: extent.grid[1],
@@ -297,8 +301,8 @@ impl Function {
             blockDimZ: extent.block[2],
             sharedMemBytes: extent.dynamic_shared_memory,
             hStream: stream.handle(),
-            attrs: &mut early,
-            numAttrs: extent.starts_early.into(),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
         };
         // SAFETY: the caller's promise; the driver copies configuration and arguments before it returns.
         let code = unsafe {

@@ -20,6 +20,8 @@ pub struct CodeLaunch<'a> {
     pub grid: [u32; 3],
     /// Threads along x, y and z.
     pub block: [u32; 3],
+    /// Blocks of a cluster along x, y and z; `None` leaves them to the kernel.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared_memory: u32,
     /// The arguments, in the order of the entry's parameters.
@@ -147,8 +149,8 @@ impl Engine {
         }
         let mut arguments: Vec<*mut c_void> =
             values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
-        let CodeLaunch { grid, block, dynamic_shared_memory, .. } = *launch;
-        let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false };
+        let CodeLaunch { grid, block, cluster, dynamic_shared_memory, .. } = *launch;
+        let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false, cluster };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
         unsafe { function.launch(self.stream(), &name, extent, &mut arguments)? };

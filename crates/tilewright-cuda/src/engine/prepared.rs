@@ -172,6 +172,7 @@ impl Prepared {
                 block: launch.block(),
                 dynamic_shared_memory: launch.dynamic_shared_memory(),
                 starts_early: launch.starts_early() && ready.waits_for_previous,
+                cluster: None,
             };
             // SAFETY: the recipe lists the entry's parameters in order, and the caller vouches for the addresses.
             unsafe { ready.function.launch(self.engine.stream(), name, extent, &mut arguments)? };

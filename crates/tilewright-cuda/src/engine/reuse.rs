@@ -86,6 +86,7 @@ impl Engine {
             entry: launch.entry(),
             grid: launch.grid(),
             block: launch.block(),
+            cluster: None,
             dynamic_shared_memory: launch.dynamic_shared_memory(),
             arguments: &arguments,
             symbols: &[],

@@ -133,6 +133,16 @@ pub(crate) fn early_start() -> LaunchAttribute {
     attribute
 }
 
+/// The blocks of a cluster along x, y and z.
+pub(crate) fn cluster(blocks: [u32; 3]) -> LaunchAttribute {
+    // SAFETY: a plain C structure, for which all zeros is a value.
+    let mut attribute: LaunchAttribute = unsafe { std::mem::zeroed() };
+    attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    let [x, y, z] = blocks;
+    attribute.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+    attribute
+}
+
 super::functions! {
     /// The functions of libcuda that are used here.
     Functions {

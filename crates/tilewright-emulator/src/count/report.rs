@@ -290,6 +290,8 @@ fn kind_of(inst: &Inst, spaces: u8) -> AccessKind {
     let mode = match access {
         Access::Plain(Role::Use) | Access::Matrices(Role::Use) | Access::Fragment(Role::Use) => Mode::Write,
         Access::Plain(_) | Access::Matrices(_) | Access::Fragment(_) | Access::Texture => Mode::Read,
+        // Loads and stores go the way of textures, and are counted there.
+        Access::Surface(_) => Mode::Read,
         Access::Atomic => Mode::Update,
         // The shared side of an asynchronous copy is a store.
         Access::Copy if space == Space::Shared => Mode::Write,

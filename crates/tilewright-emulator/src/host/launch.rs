@@ -1,7 +1,7 @@
 //! What a host says about a launch.
 
 use super::arguments::Argument;
-use crate::machine::{LaunchError, LaunchOptions};
+use crate::machine::{LaunchError, LaunchOptions, Surface};
 
 /// Threads of a block on any device.
 const THREADS: u64 = 1024;
@@ -22,6 +22,8 @@ pub struct Launch {
     pub dynamic_shared: u32,
     /// Arguments in order.
     pub arguments: Vec<Argument>,
+    /// Surfaces by their handles, which are any numbers that the kernel is given, or addresses of `.surfref` variables.
+    pub surfaces: Vec<(u64, Surface)>,
     /// Checks, order and limits.
     pub options: LaunchOptions,
 }
@@ -29,14 +31,21 @@ pub struct Launch {
 impl Launch {
     /// A launch of `grid` blocks of `block` threads with all checks and no arguments.
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        let (arguments, options) = Default::default();
-        Self { grid, block, cluster: None, dynamic_shared: 0, arguments, options }
+        let (arguments, surfaces, options) = Default::default();
+        Self { grid, block, cluster: None, dynamic_shared: 0, arguments, surfaces, options }
     }
 
     /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<Argument>) -> Self {
         self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds a surface; the kernel knows it by `handle`.
+    #[must_use]
+    pub fn surface(mut self, handle: u64, surface: Surface) -> Self {
+        self.surfaces.push((handle, surface));
         self
     }
 

@@ -8,6 +8,7 @@ mod watch;
 
 pub(crate) use accesses::heap::Heap;
 pub(crate) use accesses::local::bytes_per_lane;
+pub use accesses::surface::Surface;
 pub use accesses::texels::{TexelFormat, TexelRead, Texels};
 pub(crate) use accesses::texture::Textures;
 pub use accesses::texture::{AddressMode, Coordinates, Filter, Texture};

@@ -229,9 +229,35 @@ impl Program {
 
     /// The instructions that would be refused if they were executed: PTX line, opcode, and why.
     pub fn unsupported(&self) -> impl Iterator<Item = (u32, &str, &str)> {
-        self.code.iter().enumerate().filter(|(_, inst)| inst.op == Op::Unsupported).map(|(pc, inst)| {
+        self.refusals(0..self.code.len())
+    }
+
+    /// Those of [`Program::unsupported`] that an entry may reach: its own, and those of the functions that it may call. None where there is no
+    /// such entry.
+    pub fn unsupported_in(&self, entry: &str) -> impl Iterator<Item = (u32, &str, &str)> {
+        let first = self.functions.iter().position(|function| function.name == entry && function.is_entry());
+        let mut reached: Vec<usize> = first.into_iter().collect();
+        let mut next = 0;
+        while let Some(&function) = reached.get(next) {
+            for &callee in &self.functions[function].callees {
+                if !reached.contains(&(callee as usize)) {
+                    reached.push(callee as usize);
+                }
+            }
+            next += 1;
+        }
+        reached.sort_unstable();
+        reached.into_iter().flat_map(|function| {
+            let Function { start, end, .. } = self.functions[function];
+            self.refusals(start.unwrap_or(end) as usize..end as usize)
+        })
+    }
+
+    fn refusals(&self, code: std::ops::Range<usize>) -> impl Iterator<Item = (u32, &str, &str)> {
+        code.filter(|&pc| self.code[pc].op == Op::Unsupported).map(|pc| {
             let name = &self.names[self.opcodes[pc] as usize];
-            (self.origins[pc].ptx_line, name.as_str(), self.sites.refusals[inst.aux as usize].as_str())
+            let why = &self.sites.refusals[self.code[pc].aux as usize];
+            (self.origins[pc].ptx_line, name.as_str(), why.as_str())
         })
     }
 

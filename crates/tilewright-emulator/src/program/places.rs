@@ -127,13 +127,32 @@ fn visit_access(access: Access, index: usize, sites: &mut Sites, see: &mut dyn F
         Access::Texture => {
             let TextureSite { kind: _, texture, dims: _, layered: _, coords, coord: _, values, counter: _ } =
                 &mut sites.textures[index];
-            match texture {
-                TextureRef::Handle(slot) => see(&mut slot.place, Role::Use),
-                TextureRef::Variable(_) => {}
-            }
+            handle(texture, see);
             all(coords, Role::Use, see);
             all(values.iter_mut().flatten(), Role::Define, see);
         }
+        Access::Surface(role) => {
+            let SurfaceSite {
+                kind: _,
+                surface,
+                layered: _,
+                coords,
+                outside: _,
+                bytes: _,
+                values,
+                counter: _,
+            } = &mut sites.surfaces[index];
+            handle(surface, see);
+            all(coords, Role::Use, see);
+            all(values.iter_mut().flatten(), role, see);
+        }
+    }
+}
+
+fn handle(of: &mut TextureRef, see: &mut dyn FnMut(&mut Place, Role)) {
+    match of {
+        TextureRef::Handle(slot) => see(&mut slot.place, Role::Use),
+        TextureRef::Variable(_) => {}
     }
 }
 

@@ -20,6 +20,7 @@ pub struct Sites {
     pub wmmas: Vec<WmmaSite>,
     pub matrices: Vec<MatrixRowsSite>,
     pub textures: Vec<TextureSite>,
+    pub surfaces: Vec<SurfaceSite>,
     pub spaces: Vec<SpaceSite>,
     /// Indexed jumps: the targets.
     pub tables: Vec<Vec<u32>>,
@@ -46,6 +47,7 @@ impl Sites {
             Access::Matrices(_) => &mut self.matrices[index].memory.counter,
             Access::Fragment(_) => &mut self.wmmas[index].memory.counter,
             Access::Texture => &mut self.textures[index].counter,
+            Access::Surface(_) => &mut self.surfaces[index].counter,
         };
         [Some(counter), None]
     }

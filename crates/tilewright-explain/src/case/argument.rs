@@ -10,6 +10,8 @@ pub enum Argument {
     Pointer(usize),
     /// A texture over an array of 32-bit elements.
     Texture(usize),
+    /// A surface over an array; its handle is the array's address.
+    Surface(usize),
     /// A value, as it lies in memory.
     Bytes(Vec<u8>),
     /// A struct with addresses of arrays in it: where they lie in its bytes, and the arrays by their place.
@@ -58,7 +60,7 @@ impl Argument {
     /// The same for an engine; addresses in a struct must be in place.
     pub fn as_code(&self) -> CodeArgument<'_> {
         match self {
-            Self::Pointer(index) => CodeArgument::Memory(*index),
+            Self::Pointer(index) | Self::Surface(index) => CodeArgument::Memory(*index),
             Self::Texture(index) => CodeArgument::Texture(*index),
             Self::Bytes(bytes) | Self::Struct { bytes, .. } => CodeArgument::Bytes(bytes),
         }

@@ -153,6 +153,16 @@ impl Binder<'_> {
             };
         }
         let could_point = parameter.bytes == 8 && !parameter.ty.is_float();
+        if let Some(array) = text.strip_prefix("surface:") {
+            let index = self.array(&parameter.name, array, None, 0)?;
+            let array = &self.bound.arrays[index];
+            return match could_point && (1..=3).contains(&array.shape.len()) && !array.bytes.is_empty() {
+                true => Ok(Argument::Surface(index)),
+                false => Err(wrong(
+                    "a surface is a parameter of 8 bytes, over an array of one to three dimensions".into(),
+                )),
+            };
+        }
         let pointee = match &parameter.cpp {
             Some(CppType::Pointer(inner)) => Some(&**inner),
             _ => None,

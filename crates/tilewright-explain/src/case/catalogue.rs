@@ -19,7 +19,9 @@ impl Case {
     /// # Errors
     /// For arguments that the kernel does not take, sizes that it refuses, and without a compiler.
     pub fn of_kernel(kernel: &'static Kernel, request: &Request<'_>) -> Result<Self, Error> {
-        if request.grid.is_some() || request.block.is_some() || request.dynamic_shared_memory.is_some() {
+        if request.grid.or(request.block).or(request.cluster).is_some()
+            || request.dynamic_shared_memory.is_some()
+        {
             let why = format!("the recipe of {} chooses them", kernel.name);
             return Err(unsupported(
                 "a grid, a block or dynamic shared memory of one's own",
@@ -271,6 +273,7 @@ fn case(
             entry: step.entry().into(),
             grid: step.grid(),
             block: step.block(),
+            cluster: None,
             dynamic_shared_memory: step.dynamic_shared_memory(),
             arguments: arguments
                 .ok_or_else(|| unsupported(kernel.name, "its recipe names a buffer that is not there", ""))?,

@@ -44,13 +44,14 @@ impl Case {
             sources,
             entry: entry.name.into(),
             grid: request.grid.unwrap_or([1; 3]),
-            block: request.block.or_else(|| required_block(entry)).ok_or_else(|| {
+            block: request.block.or_else(|| required(entry, "reqntid")).ok_or_else(|| {
                 unsupported(
                     "this launch",
                     "the threads of a block are not given",
                     "give the threads of a block",
                 )
             })?,
+            cluster: request.cluster.or_else(|| required(entry, "reqnctapercluster")),
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
             arguments: bound.arguments,
             symbols: bound.symbols,
@@ -156,14 +157,14 @@ fn of_ptx(variable: &ast::Variable<'_>, name: String) -> Parameter {
     Parameter { name, ptx_name: variable.name.to_owned(), ty: variable.ty, bytes, cpp: None }
 }
 
-/// `.reqntid`.
-fn required_block(entry: &ast::Function<'_>) -> Option<[u32; 3]> {
-    let (_, numbers) = entry.directives.iter().find(|(name, _)| *name == ".reqntid" || *name == "reqntid")?;
-    let mut block = [1; 3];
-    for (extent, number) in block.iter_mut().zip(numbers) {
+/// What a directive of the entry requires: `.reqntid`, `.reqnctapercluster`.
+fn required(entry: &ast::Function<'_>, directive: &str) -> Option<[u32; 3]> {
+    let (_, numbers) = entry.directives.iter().find(|(name, _)| name.trim_start_matches('.') == directive)?;
+    let mut extents = [1; 3];
+    for (extent, number) in extents.iter_mut().zip(numbers) {
         *extent = u32::try_from(*number).ok()?;
     }
-    Some(block)
+    Some(extents)
 }
 
 /// The files that lines speak of, where they are found: as named, or beside the kernel's file.

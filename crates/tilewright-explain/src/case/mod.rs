@@ -40,6 +40,8 @@ pub struct Request<'a> {
     pub grid: Option<[u32; 3]>,
     /// Threads of a block, for a file; needed unless the kernel itself says.
     pub block: Option<[u32; 3]>,
+    /// Blocks of a cluster, for a file; those that the kernel was compiled for unless given.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory of a block, for a file.
     pub dynamic_shared_memory: Option<u32>,
     /// Arguments by name: numbers, `f32[256,256]:random`, files, structs; variables of the module, and sizes and arrays that others name.
@@ -57,6 +59,7 @@ impl<'a> Request<'a> {
             options: CompilerOptions::default(),
             grid: None,
             block: None,
+            cluster: None,
             dynamic_shared_memory: None,
             arguments: Vec::new(),
             load,
@@ -92,6 +95,8 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
+    /// Blocks of a cluster, where there are clusters.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared_memory: u32,
     /// Arguments in order.

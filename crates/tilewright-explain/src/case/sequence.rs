@@ -20,7 +20,9 @@ impl Case {
         for mut launch in next.launches {
             for argument in &mut launch.arguments {
                 match argument {
-                    Argument::Pointer(place) | Argument::Texture(place) => *place = places[*place],
+                    Argument::Pointer(place) | Argument::Texture(place) | Argument::Surface(place) => {
+                        *place = places[*place]
+                    }
                     Argument::Struct { pointers, .. } => {
                         pointers.iter_mut().for_each(|(_, place)| *place = places[*place]);
                     }

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use tilewright_core::Error;
 use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
 use tilewright_driver::{Launched, Watcher, observe};
-use tilewright_emulator::{Observer, Report};
+use tilewright_emulator::{Observer, Report, Surface};
 
 /// Memory and L2 cache of a GPU of which no more is known than its compute capability: no kernel asks for them.
 const MEMORY: u64 = 64 << 30;
@@ -19,6 +19,8 @@ pub struct Device<'a> {
     control: &'a Control<'a>,
     engine: Engine,
     arrays: CodeArrays,
+    /// The bytes of an element of each array, and its shape.
+    shapes: Vec<(usize, Vec<usize>)>,
 }
 
 impl<'a> Device<'a> {
@@ -42,7 +44,8 @@ impl<'a> Device<'a> {
             links.for_each(|link| put_address(&mut bytes, link.offset, link.target, &addresses));
             arrays.write(index, &bytes)?;
         }
-        Ok(Self { name, control, engine, arrays })
+        let shapes = given.iter().map(|array| (array.element.size(), array.shape.clone())).collect();
+        Ok(Self { name, control, engine, arrays, shapes })
     }
 
     /// The address of each array.
@@ -70,15 +73,18 @@ impl<'a> Device<'a> {
             entry: &launch.entry,
             grid: launch.grid,
             block: launch.block,
+            cluster: launch.cluster,
             dynamic_shared_memory: launch.dynamic_shared_memory,
             arguments: &arguments,
             symbols: &launch.symbols,
         };
+        let surfaces: Vec<_> = launch.arguments.iter().filter_map(|one| self.surface(one)).collect();
         let outcome = RefCell::new(None);
         let launched = |launched: &Launched<'_>| drop(outcome.replace(Some(launched.outcome.clone())));
         let options = self.control.options();
         let ran = Running::new(self.control, launch).watched(observer, |watch| {
-            let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched) };
+            let watcher =
+                Watcher { watch, options: Some(&options), surfaces: &surfaces, launched: Some(&launched) };
             // SAFETY: the image is PTX, and the emulator checks parameters and bounds.
             observe(&watcher, || unsafe { self.engine.run_code(&code, &self.arrays) })
         });
@@ -89,6 +95,17 @@ impl<'a> Device<'a> {
             (None, Err(error)) => Err(error),
             (None, Ok(())) => Err(self.refused("nothing was launched")),
         }
+    }
+
+    /// A surface over an array, by the array's address.
+    fn surface(&self, argument: &Argument) -> Option<(u64, Surface)> {
+        let Argument::Surface(index) = argument else { return None };
+        let (address, (element, shape)) = (self.addresses().nth(*index)?, self.shapes.get(*index)?);
+        // The last index is the fastest, and goes along x.
+        let mut extent = [1; 3];
+        extent.iter_mut().zip(shape.iter().rev()).for_each(|(extent, &of)| *extent = of);
+        let pitch = (extent[0] * element) as u64;
+        Some((address, Surface { address, pitch, extent, element: *element }))
     }
 
     /// The error of a launch that failed, with the place where it did.

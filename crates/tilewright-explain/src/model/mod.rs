@@ -56,6 +56,8 @@ pub struct Explanation {
     pub grid: [u32; 3],
     /// Threads of a block along x, y, z.
     pub block: [u32; 3],
+    /// Blocks of a cluster along x, y, z, where there are clusters.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory of a block.
     #[serde(rename = "dynamic_shared_memory_bytes")]
     pub dynamic_shared_memory: u32,

@@ -182,6 +182,7 @@ pub fn explanation() -> Explanation {
         level: Level::Ptx,
         grid: [2, 2, 1],
         block: [32, 32, 1],
+        cluster: None,
         dynamic_shared_memory: 0,
         totals: Totals {
             warp_instructions,

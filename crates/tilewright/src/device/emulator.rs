@@ -53,7 +53,7 @@ pub(super) fn run(
     let launched = |launched: &Launched<'_>| {
         findings.set(findings.get() + launched.outcome.as_ref().map_or(0, |report| report.findings.len()))
     };
-    let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched) };
+    let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched), ..Watcher::default() };
     let ran = observe(&watcher, || cuda::run_on(&engine, job, selection, operands, c, arg));
     let ran = ran.map_err(|failure| Failure { error: translated(&engine, failure.error), ..failure })?;
     let mut report = ran.report;
@@ -82,7 +82,7 @@ pub(crate) fn watched<T>(
 ) -> Result<T, Error> {
     let launch = LaunchOptions { workers: options.threads, ..LaunchOptions::default() };
     let watch = Watch { stop: options.cancel.map(Cancel::flag), ..Watch::default() };
-    let watcher = Watcher { watch, options: Some(&launch), launched: None };
+    let watcher = Watcher { watch, options: Some(&launch), ..Watcher::default() };
     observe(&watcher, f).map_err(|error| translated(engine, error))
 }
 

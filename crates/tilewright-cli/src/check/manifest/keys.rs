@@ -92,6 +92,11 @@ const DEFAULTS: Table = Table {
 const FILE: Key = key("file", Kind::Text, "A .cu or .ptx file, seen from the manifest");
 const GRID: Key = key("grid", Kind::Extent, "Blocks; 1 unless given");
 const BLOCK: Key = key("block", Kind::Extent, "Threads of a block");
+const CLUSTER: Key = key(
+    "cluster",
+    Kind::Extent,
+    "Blocks of a cluster, which reach each other's shared memory; what the kernel was compiled for unless given",
+);
 const DYNAMIC_SHARED_MEMORY: Key = key("dynamic-shared-memory", Kind::Bytes, "Bytes of a block");
 
 const KERNEL: Table = Table {
@@ -106,6 +111,7 @@ const KERNEL: Table = Table {
         key("define", Kind::Texts, "Macros of the compiler, NAME or NAME=VALUE"),
         GRID,
         BLOCK,
+        CLUSTER,
         DYNAMIC_SHARED_MEMORY,
         key(
             "args",
@@ -141,6 +147,7 @@ const LAUNCH: Table = Table {
         key("entry", Kind::Text, "Which kernel of the file"),
         GRID,
         BLOCK,
+        CLUSTER,
         DYNAMIC_SHARED_MEMORY,
         key("args", Kind::Values, "Arguments by name, or names of the kernel's `arrays`"),
         key("budgets", Kind::Budgets, "Bounds of this launch, beside those of the kernel"),

@@ -57,6 +57,7 @@ pub struct Launch {
     pub entry: Option<Placed>,
     pub grid: Option<Placed>,
     pub block: Option<Placed>,
+    pub cluster: Option<Placed>,
     pub dynamic_shared_memory: Option<Placed>,
     pub arguments: Vec<(String, Placed)>,
     pub budgets: Vec<Budget>,
@@ -185,6 +186,7 @@ fn launches(section: &Section<'_>, budgets: &[Budget], faults: &mut Faults<'_>) 
         entry: placed(section, "entry"),
         grid: extent(section, "grid"),
         block: extent(section, "block"),
+        cluster: extent(section, "cluster"),
         dynamic_shared_memory: value(section, "dynamic-shared-memory"),
         arguments: arguments(section, "args"),
         budgets: budgets.to_vec(),
@@ -206,6 +208,7 @@ fn launches(section: &Section<'_>, budgets: &[Budget], faults: &mut Faults<'_>) 
             launch.entry = placed(section, "entry").or(launch.entry);
             launch.grid = extent(section, "grid").or(launch.grid);
             launch.block = extent(section, "block").or(launch.block);
+            launch.cluster = extent(section, "cluster").or(launch.cluster);
             launch.dynamic_shared_memory =
                 value(section, "dynamic-shared-memory").or(launch.dynamic_shared_memory);
             let own = arguments(section, "args");

@@ -11,5 +11,6 @@ pub mod mbarrier;
 pub mod moves;
 pub mod plain;
 pub mod single;
+pub mod surface;
 pub mod texels;
 pub mod texture;

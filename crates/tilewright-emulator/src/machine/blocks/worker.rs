@@ -44,6 +44,8 @@ pub struct Launch<'a> {
     pub grid_workspace: u64,
     pub memory: &'a GlobalMemory,
     pub textures: &'a crate::machine::accesses::texture::Textures,
+    /// By their handles.
+    pub surfaces: &'a [(u64, crate::machine::Surface)],
     pub heap: &'a crate::machine::accesses::heap::Heap,
     pub races: Races,
     /// log2 of the bytes of a shadow granule.

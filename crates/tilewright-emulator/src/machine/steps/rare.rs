@@ -59,6 +59,7 @@ impl Worker<'_> {
             Rare::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
             Rare::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Rare::Texture => self.texture(warp, team, frame, inst.aux, mask, pc),
+            Rare::SurfaceLoad | Rare::SurfaceStore => self.surface(warp, team, frame, inst.aux, mask, pc),
             Rare::Fence => {
                 team.order.fence(warp.index, mask);
                 if inst.aux == 1 {

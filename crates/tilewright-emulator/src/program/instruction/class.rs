@@ -62,6 +62,8 @@ pub enum Access {
     Fragment(Role),
     /// `tex`.
     Texture,
+    /// `suld`, `sust` and `suq`.
+    Surface(Role),
 }
 
 /// Where control goes.
@@ -139,6 +141,8 @@ impl Rare {
             Rare::WmmaLoad => Class::Access(Access::Fragment(Role::Define)),
             Rare::WmmaStore => Class::Access(Access::Fragment(Role::Use)),
             Rare::Texture => Class::Access(Access::Texture),
+            Rare::SurfaceLoad => Class::Access(Access::Surface(Role::Define)),
+            Rare::SurfaceStore => Class::Access(Access::Surface(Role::Use)),
             Rare::Mma => Class::Mma,
             Rare::IsSpace => Class::Space,
             Rare::Mbarrier => Class::Mbarrier,

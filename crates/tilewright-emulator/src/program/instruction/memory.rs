@@ -193,6 +193,49 @@ pub struct TextureSite {
     pub counter: u32,
 }
 
+/// `suld.b`, `sust.b` and `suq`.
+#[derive(Clone, Debug)]
+pub struct SurfaceSite {
+    /// What is done.
+    pub kind: SurfaceKind,
+    /// The handle in a register, or the variable's number.
+    pub surface: TextureRef,
+    /// Whether the first coordinate is a layer.
+    pub layered: Layered,
+    /// Coordinates; that along x is in bytes.
+    pub coords: Vec<Slot>,
+    /// What is done outside.
+    pub outside: Outside,
+    /// Bytes of each value.
+    pub bytes: u32,
+    /// The values, which lie side by side.
+    pub values: Vec<Option<Slot>>,
+    /// Row of the access counters.
+    pub counter: u32,
+}
+
+/// What a surface instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SurfaceKind {
+    /// `suld.b`.
+    Load,
+    /// `sust.b`.
+    Store,
+    /// `suq` of the extent of an axis.
+    Extent(u32),
+}
+
+/// What an access outside of a surface does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// It ends the launch on a GPU; here it is a finding.
+    Trap,
+    /// It goes to the nearest element.
+    Clamp,
+    /// It reads zeros, and writes nothing.
+    Zero,
+}
+
 /// What a texture instruction asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextureKind {

@@ -202,6 +202,9 @@ pub enum Rare {
     WmmaLoad,
     WmmaStore,
     Texture,
+    /// `suld` and `suq`.
+    SurfaceLoad,
+    SurfaceStore,
     /// `aux` is 1 if it reaches other blocks.
     Fence,
     ActiveMask,

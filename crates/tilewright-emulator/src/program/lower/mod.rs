@@ -13,6 +13,7 @@ mod planned;
 mod rows;
 mod special;
 mod stack;
+mod surface;
 mod sync;
 mod table;
 mod texture;

@@ -9,6 +9,8 @@ const PLANNED: &[(&str, &str)] = &[
     ("cp.async.bulk", "bulk copies of the Tensor Memory Accelerator (TMA) are"),
     ("tensormap.", "descriptors of the Tensor Memory Accelerator (TMA) are"),
     ("fence.proxy.tensormap", "descriptors of the Tensor Memory Accelerator (TMA) are"),
+    ("sured.", "reductions on surfaces (`sured`) are"),
+    ("sust.p.", "formatted stores to surfaces (`sust.p`) are"),
     ("st.bulk", "bulk stores are"),
     ("multimem.", "memory of several GPUs at one address (`multimem`) is"),
     ("clusterlaunchcontrol.", "requests for the work of other clusters (`clusterlaunchcontrol`) are"),

@@ -1,4 +1,4 @@
-//! Texture reads, and what else there is for textures and surfaces.
+//! Texture reads.
 
 use super::{Lowerer, Lowering, unsupported};
 use crate::parse::ast::Operand;
@@ -23,7 +23,7 @@ impl<'a> Lowerer<'a, '_> {
         match split.base {
             "tex" | "tld4" => {}
             "txq" => return self.texture_query(split, operands),
-            _ => return unsupported("surfaces are not supported"),
+            _ => return self.surface(split, operands),
         }
         let (Some((dims, layered)), Some(ty), Some(coord)) =
             (split.modifiers.pick(SHAPES), split.ty(0), split.ty(1))
@@ -79,7 +79,7 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn texture_handle(&mut self, handle: &'a str) -> Lowering<TextureRef> {
+    pub fn texture_handle(&mut self, handle: &'a str) -> Lowering<TextureRef> {
         Ok(match self.module_name(handle) {
             Some(ModuleName::Address(address)) => TextureRef::Variable(address),
             _ => TextureRef::Handle(self.source(&Operand::Name(handle), Type::U64)?),

@@ -1,0 +1,186 @@
+//! Surfaces over emulated arrays.
+
+use super::checked::{read, write};
+use crate::check::{FindingKind, Mode, Severity};
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::faults::Faults,
+};
+use crate::memory::lanes;
+use crate::program::instruction::{Layered, Outside, Space, SurfaceKind, SurfaceSite, TextureRef};
+
+/// Device memory that surface instructions read and write: rows of elements, the first index the fastest.
+///
+/// Bounds are checked; races between surface accesses are not looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// The address of the first element.
+    pub address: u64,
+    /// Bytes from one row to the next.
+    pub pitch: u64,
+    /// Width, height and depth (or layers) in elements; 1 where there is none.
+    pub extent: [usize; 3],
+    /// Bytes of an element.
+    pub element: usize,
+}
+
+/// Where an access goes.
+enum Goes {
+    To(u64),
+    Nowhere,
+    Misaligned,
+}
+
+impl Surface {
+    /// The address of `bytes` bytes at coordinates of which the first counts bytes; none outside.
+    fn place(&self, at: [i64; 3], bytes: u32) -> Option<u64> {
+        let [x, y, z] = at;
+        let row = i64::try_from(self.extent[0] * self.element).ok()?;
+        let inside = (0..=row - i64::from(bytes)).contains(&x)
+            && (0..self.extent[1] as i64).contains(&y)
+            && (0..self.extent[2] as i64).contains(&z);
+        let rows = z as u64 * self.extent[1] as u64 + y as u64;
+        inside.then(|| self.address.wrapping_add(rows.wrapping_mul(self.pitch)).wrapping_add(x as u64))
+    }
+
+    /// The nearest coordinates that are inside.
+    fn clamped(&self, at: [i64; 3], bytes: u32) -> [i64; 3] {
+        let row = (self.extent[0] * self.element) as i64;
+        let last = [row - i64::from(bytes), self.extent[1] as i64 - 1, self.extent[2] as i64 - 1];
+        std::array::from_fn(|axis| at[axis].clamp(0, last[axis].max(0)))
+    }
+
+    fn goes(&self, at: [i64; 3], bytes: u32, outside: Outside) -> Option<Goes> {
+        if at[0].rem_euclid(i64::from(bytes)) != 0 {
+            return Some(Goes::Misaligned);
+        }
+        match (self.place(at, bytes), outside) {
+            (Some(address), _) => Some(Goes::To(address)),
+            (None, Outside::Clamp) => self.place(self.clamped(at, bytes), bytes).map(Goes::To),
+            (None, Outside::Zero) => Some(Goes::Nowhere),
+            (None, Outside::Trap) => None,
+        }
+    }
+}
+
+/// The coordinates of a lane along x, y and z.
+fn coordinates(site: &SurfaceSite, frame: Frame, lane: usize) -> [i64; 3] {
+    let mut all = site.coords.iter().map(|&slot| i64::from(frame.lane(slot, lane) as u32 as i32));
+    let mut at = [0; 3];
+    if site.layered == Layered::Yes {
+        at[2] = all.next().unwrap_or(0);
+    }
+    at.iter_mut().zip(all).for_each(|(at, coordinate)| *at = coordinate);
+    at
+}
+
+impl Worker<'_> {
+    /// `suld`, `sust`, `suq`.
+    pub fn surface(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) {
+        let (program, launch) = (self.program, self.launch);
+        let site = &program.sites.surfaces[index as usize];
+        let count = &mut self.counts.accesses[site.counter as usize];
+        count.requests += 1;
+        count.lanes += u64::from(mask.count_ones());
+        self.counts.spaces[site.counter as usize] |= 1 << Space::Texture as u8;
+        let mode = if site.kind == SurfaceKind::Store { Mode::Write } else { Mode::Read };
+        let bytes = site.bytes * site.values.len() as u32;
+        let (mut unbound, mut outside, mut misaligned) = ((0, 0), ([0; 3], 0, [0; 3]), 0);
+        let mut faults = Faults::default();
+        for lane in lanes(mask) {
+            let handle = match site.surface {
+                TextureRef::Handle(slot) => frame.lane(slot, lane),
+                TextureRef::Variable(address) => address,
+            };
+            if mode == Mode::Read {
+                site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, 0));
+            }
+            let Some((_, surface)) = launch.surfaces.iter().find(|(bound, _)| *bound == handle) else {
+                unbound = (handle, unbound.1 | 1 << lane);
+                continue;
+            };
+            if let SurfaceKind::Extent(axis) = site.kind {
+                let extent = surface.extent[axis as usize] as u64;
+                site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, extent));
+                continue;
+            }
+            let at = coordinates(site, frame, lane);
+            let address = match surface.goes(at, bytes, site.outside) {
+                Some(Goes::To(address)) => address,
+                Some(Goes::Nowhere) => continue,
+                Some(Goes::Misaligned) => {
+                    misaligned |= 1 << lane;
+                    continue;
+                }
+                None => {
+                    outside = (at, outside.1 | 1 << lane, surface.extent);
+                    continue;
+                }
+            };
+            // Elements may lie in rows of any pitch: alignment is that of the coordinates.
+            let data = match self.lane_data(Space::Global, warp, team, address, lane, bytes, site.bytes, mode)
+            {
+                Ok(data) => data,
+                Err(fault) => {
+                    faults.add(lane, address, fault);
+                    continue;
+                }
+            };
+            for (element, slot) in site.values.iter().enumerate() {
+                let Some(slot) = *slot else { continue };
+                // SAFETY: `lane_data` has checked all values.
+                let data = unsafe { data.add(element * site.bytes as usize) };
+                match mode {
+                    Mode::Read => frame.set_lane(slot, lane, read(data, site.bytes)),
+                    _ => write(data, site.bytes, frame.lane(slot, lane)),
+                }
+            }
+        }
+        let verb = if mode == Mode::Read { "reads" } else { "writes" };
+        if unbound.1 != 0 {
+            let name = match site.surface {
+                TextureRef::Handle(_) => format!("the surface object {:#x}", unbound.0),
+                TextureRef::Variable(at) => format!("`{}`", launch.memory.name(at).unwrap_or("a surface")),
+            };
+            self.report(FindingKind::UnboundTexture, Severity::Error, self.side(warp, team, pc, unbound.1), || {
+                (
+                    format!("{verb} {name}, to which no surface is bound"),
+                    "make the surface before the launch, and pass the handle that cudaCreateSurfaceObject gives".into(),
+                )
+            });
+        }
+        if outside.1 != 0 {
+            let ([x, y, z], lanes, extent) = outside;
+            self.report(FindingKind::OutOfBounds, Severity::Error, self.side(warp, team, pc, lanes), || {
+                (
+                    format!("{verb} byte {x} of row {y} in layer {z} of a surface of {extent:?} elements; a GPU ends the launch there"),
+                    "keep the coordinates inside; that along x counts bytes, so multiply it by the size of an element".into(),
+                )
+            });
+        }
+        if misaligned != 0 {
+            self.report(
+                FindingKind::Misaligned,
+                Severity::Error,
+                self.side(warp, team, pc, misaligned),
+                || {
+                    (
+                        format!("{verb} {bytes} bytes of a surface at a byte that is no multiple of it"),
+                        "the coordinate along x counts bytes: multiply it by the size of an element".into(),
+                    )
+                },
+            );
+        }
+        let side = self.side(warp, team, pc, 0);
+        self.report_faults(&faults, side, bytes, mode);
+    }
+}
