@@ -4,7 +4,7 @@ use crate::{
     buffer::Buffer,
     cuda_array, dlpack, dtype,
     errors::{exception, refuse},
-    numpy,
+    ndarray, numpy,
     on_gpu::Gpu,
 };
 use dlpark::python::ImportedDlpack;
@@ -82,7 +82,7 @@ impl Array {
 
     /// An array of any library, on this processor or on a GPU.
     pub fn anywhere(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if numpy::is_array(object) {
+        if ndarray::is_array(object) {
             return numpy::array(what, object);
         }
         numpy::refuse_other_arrays(what, object)?;

@@ -4,7 +4,7 @@ use crate::{
     array::Array,
     errors::{OrRaise, exception},
     gpu::Target,
-    interrupt,
+    interrupt::{self, Takes},
     owned::Owned,
     shape::Stack,
 };
@@ -61,7 +61,7 @@ pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>
     let max_time = launch.max_seconds.map(Duration::try_from_secs_f64).transpose();
     let max_time =
         max_time.map_err(|error| exception(py, "unsupported", &format!("max_seconds: {error}"), None))?;
-    let explained = interrupt::run(py, true, |cancel| {
+    let explained = interrupt::run(py, Takes::Long, |cancel| {
         let control = Control { max_time, stop: Some(cancel.flag()), ..Control::default() };
         case.explain_under(&gpu, &control)
     })?;

@@ -27,16 +27,25 @@ pub fn is_forked() -> bool {
     LOADED_BY.get().is_some_and(|&process| process != std::process::id())
 }
 
-/// Calls `work` while other Python threads run. Work that `may_take_long` is done by another thread, and cancelled where a signal handler
-/// raises an exception, such as `KeyboardInterrupt`; that exception is what comes back.
-pub fn run<T: Send>(
-    py: Python<'_>,
-    may_take_long: bool,
-    work: impl FnOnce(&Cancel) -> T + Send,
-) -> PyResult<T> {
+/// How long work takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Less than to let other Python threads run.
+    NoTime,
+    /// Nobody would interrupt it.
+    Milliseconds,
+    /// It may be long.
+    Long,
+}
+
+/// Calls `work` while other Python threads run. Work that takes long is done by another thread, and cancelled where a signal handler raises an
+/// exception, such as `KeyboardInterrupt`; that exception is what comes back.
+pub fn run<T: Send>(py: Python<'_>, takes: Takes, work: impl FnOnce(&Cancel) -> T + Send) -> PyResult<T> {
     let cancel = Cancel::new();
-    if !may_take_long {
-        return Ok(py.detach(|| work(&cancel)));
+    match takes {
+        Takes::NoTime => return Ok(work(&cancel)),
+        Takes::Milliseconds => return Ok(py.detach(|| work(&cancel))),
+        Takes::Long => {}
     }
     let (caller, cancel) = (current(), &cancel);
     let mut work = Some(work);

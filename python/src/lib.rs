@@ -13,6 +13,7 @@ mod gpu;
 mod interrupt;
 mod matmul;
 mod measure;
+mod ndarray;
 mod numpy;
 mod on_gpu;
 mod owned;

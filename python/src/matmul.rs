@@ -5,7 +5,7 @@ use crate::{
     batch::{Kind, Products},
     dtype::python_name,
     errors::{OrRaise, exception, raise, refuse},
-    interrupt,
+    interrupt::{self, Takes},
     on_gpu::{self, Gpu},
     produce,
     semiring::{self, Over},
@@ -17,6 +17,8 @@ use tilewright::{Backend, DType, ErrorKind, Joining, Options, SemiringId, Value}
 
 /// As many terms at least take some milliseconds on any processor.
 const LONG: f64 = 2e8;
+/// As many terms at most are computed before another thread could have taken over.
+const SHORT: f64 = 300_000.0;
 /// The winning terms are 32-bit integers, so that -1 can stand for none.
 const MOST_TERMS: usize = i32::MAX as usize;
 
@@ -187,8 +189,14 @@ fn compute(
     };
     let products =
         products(kind, wishes, operands, (&c.array, winners.map(|winners| &winners.array)), shapes);
-    let may_take_long = shapes.terms() > LONG || !matches!(wishes.backend, Backend::Auto | Backend::Cpu);
-    let done = interrupt::run(py, may_take_long, |cancel| {
+    let is_here = matches!(wishes.backend, Backend::Auto | Backend::Cpu);
+    let is_known = matches!(wishes.over, Over::BuiltIn(_));
+    let takes = match shapes.terms() {
+        terms if terms <= SHORT && is_here && is_known => Takes::NoTime,
+        terms if terms <= LONG && is_here => Takes::Milliseconds,
+        _ => Takes::Long,
+    };
+    let done = interrupt::run(py, takes, |cancel| {
         let (backend, threads) = (wishes.backend, wishes.threads);
         let options = Options { backend, threads, cancel: Some(cancel), ..Options::default() };
         // SAFETY: the caller keeps the arrays, and their memory with them. C was checked to have no element twice and to meet no operand, or is

@@ -3,7 +3,7 @@
 use crate::{
     array::Array,
     errors::{OrRaise, refuse},
-    interrupt,
+    interrupt::{self, Takes},
     semiring::{self, Over},
     shape::Stack,
 };
@@ -36,7 +36,7 @@ pub fn measure<'py>(
             DynMut::from_raw_parts(c_at.0, c_at.1, c_at.2),
         )
     };
-    let report = interrupt::run(py, true, |cancel| {
+    let report = interrupt::run(py, Takes::Long, |cancel| {
         let options =
             Options { backend, threads: threads.unwrap_or(0), cancel: Some(cancel), ..Options::default() };
         match &over {

@@ -5,6 +5,7 @@ use crate::{
     buffer::Buffer,
     dtype,
     errors::{exception, refuse},
+    ndarray,
 };
 use pyo3::{
     intern,
@@ -14,25 +15,11 @@ use pyo3::{
 };
 use tilewright::DType;
 
-/// The class of NumPy's arrays, once one has been seen.
-static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-
-/// Whether an object is an array of NumPy, of that class itself.
-pub fn is_array(object: &Bound<'_, PyAny>) -> bool {
-    let (py, class) = (object.py(), object.get_type());
-    if let Some(known) = CLASS.get(py) {
-        return class.is(known);
-    }
-    let is_it = class.name().is_ok_and(|name| name == "ndarray")
-        && class.module().is_ok_and(|module| module == "numpy");
-    if is_it {
-        let _ = CLASS.set(py, class.unbind());
-    }
-    is_it
-}
-
 /// An array of NumPy.
 pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
+    if let Some(array) = ndarray::array(what, object) {
+        return array;
+    }
     if let Ok(buffer) = Buffer::of(object)
         && let Some(dtype) = dtype::of_format(buffer.format(), buffer.item_size())
     {

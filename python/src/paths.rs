@@ -3,7 +3,7 @@
 use crate::{
     array::Array,
     errors::{OrRaise, refuse},
-    interrupt,
+    interrupt::{self, Takes},
     owned::Owned,
     semiring,
     shape::Stack,
@@ -86,7 +86,8 @@ fn solve(py: Python<'_>, paths: DynPaths<'_>, wishes: &Wishes<'_>, vertices: usi
     let paths = wishes.max_edges.map_or(paths, |most| paths.steps(most)).method(method);
     let predecessors = wishes.predecessors;
     let threads = wishes.threads.unwrap_or(usize::from(interrupt::is_forked()));
-    let solution = interrupt::run(py, vertices >= MANY, |cancel| -> Result<Solution, Error> {
+    let takes = if vertices >= MANY { Takes::Long } else { Takes::Milliseconds };
+    let solution = interrupt::run(py, takes, |cancel| -> Result<Solution, Error> {
         let paths = paths.options(Options { threads, cancel: Some(cancel), ..Options::default() });
         if predecessors { paths.with_predecessors() } else { paths.distances() }
     })?;

@@ -138,3 +138,40 @@ def test_torch():
         matmul(a.clone().requires_grad_(), a.T)
     with pytest.raises((tilewright.Error, BufferError, ValueError, RuntimeError)):
         matmul(torch.empty(2, 2, device="meta"), a.T)
+
+
+def test_arrays_are_read_where_they_lie_whatever_their_first_one_was():
+    """The first array that a process shows decides how the others are read; each kind of first one leads to the same products."""
+    for first in ("a", "a.astype('>f8')", "a[:, ::-1]", "numpy.float64(2)", "a.view(type('ndarray', (numpy.ndarray,), {'__module__': 'numpy'}))", "type('ndarray', (), {'__module__': 'numpy'})()"):
+        program = f"""
+import numpy, tilewright
+a = numpy.arange(6.0).reshape(2, 3)
+try:
+    tilewright.matmul({first}, a.T)
+except tilewright.Error as error:
+    print(error.code)
+for dtype in ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "longlong", "long", "bool"):
+    b = a.astype(dtype)
+    for left, right in ((b, b.T), (b[:, ::-1], b.T[::-1]), (b[::-1], b.T), (b[0], b.T), (b[:0], b.T)):
+        if dtype == "bool":
+            numpy.testing.assert_array_equal(tilewright.matmul(left, right, semiring="or-and"), left @ right)
+        elif dtype == "int8":
+            numpy.testing.assert_array_equal(tilewright.matmul(left, right), left.astype(int) @ right.astype(int))
+        else:
+            best = (left[..., :, None] + right).max(axis=-2)
+            numpy.testing.assert_array_equal(tilewright.matmul(left, right, semiring="max-plus"), best)
+b = a.copy()
+b.flags.writeable = False
+try:
+    tilewright.matmul(a[:, :2], a[:, :2], out=b[:, :2])
+    raise SystemExit("written")
+except tilewright.ShapeError:
+    pass
+swapped = a.astype(">f8")
+try:
+    tilewright.matmul(swapped, a.T)
+    raise SystemExit("read")
+except tilewright.ElementTypeError:
+    pass
+"""
+        subprocess.run([sys.executable, "-c", program], check=True)

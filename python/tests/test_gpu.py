@@ -97,6 +97,7 @@ def test_counters_are_a_table():
 
 
 def test_what_goes_wrong_is_a_finding_and_what_is_wrong_an_error():
+    assert explain(PTX, 4, 32, ["f32[100]:range", 100], cluster=2).data["cluster"] == [2, 1, 1]
     beyond = explain(PTX, 4, 32, ["f32[100]:range", 128])
     assert any("bounds" in finding["kind"] for finding in beyond.findings), beyond.findings
     with pytest.raises(tilewright.UnsupportedError, match="missing"):

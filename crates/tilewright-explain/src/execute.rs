@@ -276,6 +276,7 @@ fn place(kind: AccessKind) -> Option<(Space, Operation)> {
         AccessKind::LocalStore => (Space::Local, Operation::Store),
         AccessKind::ConstantLoad => (Space::Constant, Operation::Load),
         AccessKind::Texture => (Space::Texture, Operation::Load),
+        AccessKind::TextureStore => (Space::Texture, Operation::Store),
         AccessKind::Mixed => (Space::Generic, Operation::Load),
         _ => return None,
     })

@@ -463,6 +463,9 @@ fn surfaces_over_arrays() {
     };
     let explained = explain([3, 2, 1], "surface:i32[2,3]:range").unwrap();
     assert!(!explained.explanation.has_errors(), "{:?}", explained.explanation.findings);
+    let accesses: Vec<_> =
+        explained.explanation.accesses().map(|access| (access.space, access.operation)).collect();
+    assert_eq!(accesses, [(Space::Texture, Operation::Load), (Space::Texture, Operation::Store)]);
     let numbers: Vec<_> = explained.arrays[0].numbers().collect();
     assert_eq!(numbers, [0, 2, 4, 6, 8, 10].map(Scalar::Integer));
     let outside = explain([4, 2, 1], "surface:i32[2,3]:range").unwrap();

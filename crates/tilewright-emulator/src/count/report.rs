@@ -25,6 +25,8 @@ pub enum AccessKind {
     ConstantLoad,
     ParameterLoad,
     Texture,
+    /// A store to a surface, which goes the way of textures.
+    TextureStore,
     /// Generic addresses that meant several spaces, or none that is counted.
     Mixed,
 }
@@ -288,10 +290,15 @@ fn kind_of(inst: &Inst, spaces: u8) -> AccessKind {
     let space = KINDS.iter().find(|row| spaces == 1 << row.0 as u8).map(|row| row.0);
     let (Some(space), Some(access)) = (space, inst.op.access()) else { return AccessKind::Mixed };
     let mode = match access {
-        Access::Plain(Role::Use) | Access::Matrices(Role::Use) | Access::Fragment(Role::Use) => Mode::Write,
-        Access::Plain(_) | Access::Matrices(_) | Access::Fragment(_) | Access::Texture => Mode::Read,
-        // Loads and stores go the way of textures, and are counted there.
-        Access::Surface(_) => Mode::Read,
+        Access::Plain(Role::Use)
+        | Access::Matrices(Role::Use)
+        | Access::Fragment(Role::Use)
+        | Access::Surface(Role::Use) => Mode::Write,
+        Access::Plain(_)
+        | Access::Matrices(_)
+        | Access::Fragment(_)
+        | Access::Surface(_)
+        | Access::Texture => Mode::Read,
         Access::Atomic => Mode::Update,
         // The shared side of an asynchronous copy is a store.
         Access::Copy if space == Space::Shared => Mode::Write,
@@ -307,7 +314,7 @@ const KINDS: &[(Space, AccessKind, AccessKind, AccessKind)] = &[
     (Space::Local, AccessKind::LocalLoad, AccessKind::LocalStore, AccessKind::LocalStore),
     (Space::Const, AccessKind::ConstantLoad, AccessKind::Mixed, AccessKind::Mixed),
     (Space::Param, AccessKind::ParameterLoad, AccessKind::Mixed, AccessKind::Mixed),
-    (Space::Texture, AccessKind::Texture, AccessKind::Mixed, AccessKind::Mixed),
+    (Space::Texture, AccessKind::Texture, AccessKind::TextureStore, AccessKind::Mixed),
 ];
 
 impl AccessKind {
