@@ -18,8 +18,8 @@ import numpy as np
 import tilewright
 
 
-# Threads of OpenBLAS look out for work for some time after a product, and take a competitor's processor while they do.
-PAUSE = 0.05
+# Threads of OpenBLAS look out for work for 2^28 cycles after a product, and take a competitor's processor while they do.
+PAUSE = 0.25
 
 
 def medians(calls: dict[str, Callable[[], object]], turns: int = 7, turn: float = 0.03) -> dict[str, tuple[float, float]]:

@@ -3,7 +3,13 @@
 use pyo3::prelude::*;
 use std::{
     panic::resume_unwind,
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{
+            AtomicBool,
+            Ordering::{Acquire, Release},
+        },
+    },
     thread::{Builder, current, park_timeout, scope},
     time::Duration,
 };
@@ -47,18 +53,21 @@ pub fn run<T: Send>(py: Python<'_>, takes: Takes, work: impl FnOnce(&Cancel) -> 
         Takes::Milliseconds => return Ok(py.detach(|| work(&cancel))),
         Takes::Long => {}
     }
-    let (caller, cancel) = (current(), &cancel);
+    // A thread ends some time after its work, and nobody wakes the caller then.
+    let is_done = AtomicBool::new(false);
+    let (caller, cancel, is_done) = (current(), &cancel, &is_done);
     let mut work = Some(work);
     let mut interruption = None;
     let finished = scope(|scope| {
         let work = &mut work;
         let worker = Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
             let done = work.take().map(|work| work(cancel));
+            is_done.store(true, Release);
             caller.unpark();
             done
         });
         let Ok(worker) = worker else { return Ok(None) };
-        while !worker.is_finished() {
+        while !is_done.load(Acquire) && !worker.is_finished() {
             py.detach(|| park_timeout(LOOK));
             if let Err(exception) = py.check_signals() {
                 cancel.cancel();

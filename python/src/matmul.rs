@@ -15,8 +15,11 @@ use pyo3::{prelude::*, types::PyFloat};
 use std::sync::Arc;
 use tilewright::{Backend, DType, ErrorKind, Joining, Options, SemiringId, Value};
 
-/// As many terms at least take some milliseconds on any processor.
-const LONG: f64 = 2e8;
+/// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
+/// made for them, so that they can be interrupted; for its first milliseconds it may share a processor with one of the pool.
+const LONG: f64 = 2e9;
+/// The same for a semiring of the user's.
+const LONG_OF_OWN: f64 = 2e8;
 /// As many terms at most are computed before another thread could have taken over.
 const SHORT: f64 = 300_000.0;
 /// The winning terms are 32-bit integers, so that -1 can stand for none.
@@ -191,9 +194,10 @@ fn compute(
         products(kind, wishes, operands, (&c.array, winners.map(|winners| &winners.array)), shapes);
     let is_here = matches!(wishes.backend, Backend::Auto | Backend::Cpu);
     let is_known = matches!(wishes.over, Over::BuiltIn(_));
+    let long = if is_known { LONG } else { LONG_OF_OWN };
     let takes = match shapes.terms() {
         terms if terms <= SHORT && is_here && is_known => Takes::NoTime,
-        terms if terms <= LONG && is_here => Takes::Milliseconds,
+        terms if terms <= long && is_here => Takes::Milliseconds,
         _ => Takes::Long,
     };
     let done = interrupt::run(py, takes, |cancel| {
