@@ -80,7 +80,7 @@ impl Random {
 fn mutated_manifests_are_read_or_told_what_is_wrong_and_where() {
     let mut random = Random(1);
     let (mut whole, mut faulty) = (0, 0);
-    for round in 0..3000 {
+    for round in 0..6000 {
         let mut text = SEEDS[round % SEEDS.len()].to_owned();
         for _ in 0..=random.below(3) {
             text = random.mutate(&text);
@@ -96,7 +96,7 @@ fn mutated_manifests_are_read_or_told_what_is_wrong_and_where() {
         }
         *if faults.is_empty() { &mut whole } else { &mut faulty } += 1;
     }
-    assert!(whole > 100 && faulty > 1000, "{whole} {faulty}");
+    assert!(whole > 300 && faulty > 300, "{whole} {faulty}");
 }
 
 #[test]
@@ -105,4 +105,63 @@ fn the_seeds_are_manifests() {
         let manifest = read(Path::new("tilewright.toml"), seed).unwrap_or_else(|faults| panic!("{faults:?}"));
         assert!(cases(&manifest, seed, &[]).is_ok_and(|cases| cases.len() > 1), "{seed}");
     }
+}
+
+/// What damaged manifests are made of beside bytes.
+const DAMAGE: [&str; 16] = [
+    "[[kernel]]",
+    "[kernel]",
+    "{n",
+    "}",
+    "{{",
+    "{(((((",
+    "\"\"\"",
+    "'",
+    "\n[",
+    "= ",
+    "99999999999999999999",
+    "-1",
+    "nan",
+    "1979-05-27",
+    "expect.y.kernel = \"saxpy\"",
+    "matrix = { n = [",
+];
+
+fn damaged(random: &mut Random) -> String {
+    let mut bytes = SEEDS[0].as_bytes().to_vec();
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(bytes.len());
+        match random.below(4) {
+            0 => bytes[at] = random.below(128) as u8,
+            1 => drop(bytes.splice(at..at, DAMAGE[random.below(DAMAGE.len())].bytes())),
+            2 => drop(bytes.drain(at..(at + random.below(40)).min(bytes.len()))),
+            _ => {
+                let from = random.below(bytes.len());
+                let piece = bytes[from..(from + random.below(200)).min(bytes.len())].to_vec();
+                drop(bytes.splice(at..at, piece));
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn damaged_manifests_are_read_or_have_faults_with_lines() {
+    let (mut random, mut refused) = (Random(1), 0);
+    for _ in 0..1_000 {
+        let text = damaged(&mut random);
+        let lines = 1 + text.lines().count();
+        let faults = match read(Path::new("a.toml"), &text) {
+            Ok(manifest) => cases(&manifest, &text, &[]).err().unwrap_or_default(),
+            Err(faults) => {
+                assert!(!faults.is_empty(), "{text}");
+                faults
+            }
+        };
+        refused += usize::from(!faults.is_empty());
+        for fault in faults {
+            assert!((1..=lines).contains(&fault.line) && !fault.problem.is_empty(), "{fault}: {text}");
+        }
+    }
+    assert!((300..1_000).contains(&refused), "{refused}");
 }
