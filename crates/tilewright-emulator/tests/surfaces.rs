@@ -39,15 +39,14 @@ impl Case {
         Self { machine, words, to }
     }
 
-    fn surface(&self, element: usize) -> Surface {
-        let extent = [16 / element, 3, 2];
-        Surface { address: self.words.address(), pitch: 4 * PITCH as u64, extent, element }
+    fn surface(&self) -> Surface {
+        Surface { address: self.words.address(), pitch: 4 * PITCH as u64, extent: [4, 3, 2], element: 4 }
     }
 
     fn run(&mut self, [x, y, z]: [i32; 3], handle: u64) -> Report {
         let at = [x, y, z].map(i32::cast_unsigned);
         let launch = Launch::new([1; 3], [1; 3]).arg(1234u64).arg(at[0]).arg(at[1]).arg(at[2]).arg(self.to);
-        self.machine.launch("k", &launch.surface(handle, self.surface(4))).unwrap()
+        self.machine.launch("k", &launch.surface(handle, self.surface())).unwrap()
     }
 
     fn clean(&mut self, at: [i32; 3]) {
@@ -180,7 +179,7 @@ fn faults_are_found() {
     assert!(variable.findings[0].message.contains("`variable`"), "{}", variable.findings[0].message);
     // A surface that is larger than its memory.
     let mut case = Case::new(body);
-    let surface = Surface { extent: [4, 100, 1], ..case.surface(4) };
+    let surface = Surface { extent: [4, 100, 1], ..case.surface() };
     let launch = Launch::new([1; 3], [1; 3]).arg(9u64).arg(0u32).arg(50u32).arg(0u32).arg(case.to);
     let report = case.machine.launch("k", &launch.surface(9, surface)).unwrap();
     assert_eq!(report.findings[0].kind, FindingKind::OutOfBounds);

@@ -8,7 +8,7 @@ use crate::machine::{
     watch::faults::Faults,
 };
 use crate::memory::lanes;
-use crate::program::instruction::{Layered, Outside, Space, SurfaceKind, SurfaceSite, TextureRef};
+use crate::program::instruction::{Layered, Outside, Space, SurfaceKind, SurfaceSite};
 
 /// Device memory that surface instructions read and write: rows of elements, the first index the fastest.
 ///
@@ -29,6 +29,7 @@ pub struct Surface {
 enum Goes {
     To(u64),
     Nowhere,
+    Outside,
     Misaligned,
 }
 
@@ -51,15 +52,15 @@ impl Surface {
         std::array::from_fn(|axis| at[axis].clamp(0, last[axis].max(0)))
     }
 
-    fn goes(&self, at: [i64; 3], bytes: u32, outside: Outside) -> Option<Goes> {
+    fn goes(&self, at: [i64; 3], bytes: u32, outside: Outside) -> Goes {
         if at[0].rem_euclid(i64::from(bytes)) != 0 {
-            return Some(Goes::Misaligned);
+            return Goes::Misaligned;
         }
-        match (self.place(at, bytes), outside) {
-            (Some(address), _) => Some(Goes::To(address)),
-            (None, Outside::Clamp) => self.place(self.clamped(at, bytes), bytes).map(Goes::To),
-            (None, Outside::Zero) => Some(Goes::Nowhere),
-            (None, Outside::Trap) => None,
+        let at = if outside == Outside::Clamp { self.clamped(at, bytes) } else { at };
+        match self.place(at, bytes) {
+            Some(address) => Goes::To(address),
+            None if outside == Outside::Zero => Goes::Nowhere,
+            None => Goes::Outside,
         }
     }
 }
@@ -88,19 +89,13 @@ impl Worker<'_> {
     ) {
         let (program, launch) = (self.program, self.launch);
         let site = &program.sites.surfaces[index as usize];
-        let count = &mut self.counts.accesses[site.counter as usize];
-        count.requests += 1;
-        count.lanes += u64::from(mask.count_ones());
-        self.counts.spaces[site.counter as usize] |= 1 << Space::Texture as u8;
+        self.count_texels(site.counter, mask);
         let mode = if site.kind == SurfaceKind::Store { Mode::Write } else { Mode::Read };
         let bytes = site.bytes * site.values.len() as u32;
         let (mut unbound, mut outside, mut misaligned) = ((0, 0), ([0; 3], 0, [0; 3]), 0);
         let mut faults = Faults::default();
         for lane in lanes(mask) {
-            let handle = match site.surface {
-                TextureRef::Handle(slot) => frame.lane(slot, lane),
-                TextureRef::Variable(address) => address,
-            };
+            let handle = site.surface.of_lane(frame, lane);
             if mode == Mode::Read {
                 site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, 0));
             }
@@ -115,13 +110,13 @@ impl Worker<'_> {
             }
             let at = coordinates(site, frame, lane);
             let address = match surface.goes(at, bytes, site.outside) {
-                Some(Goes::To(address)) => address,
-                Some(Goes::Nowhere) => continue,
-                Some(Goes::Misaligned) => {
+                Goes::To(address) => address,
+                Goes::Nowhere => continue,
+                Goes::Misaligned => {
                     misaligned |= 1 << lane;
                     continue;
                 }
-                None => {
+                Goes::Outside => {
                     outside = (at, outside.1 | 1 << lane, surface.extent);
                     continue;
                 }
@@ -147,16 +142,8 @@ impl Worker<'_> {
         }
         let verb = if mode == Mode::Read { "reads" } else { "writes" };
         if unbound.1 != 0 {
-            let name = match site.surface {
-                TextureRef::Handle(_) => format!("the surface object {:#x}", unbound.0),
-                TextureRef::Variable(at) => format!("`{}`", launch.memory.name(at).unwrap_or("a surface")),
-            };
-            self.report(FindingKind::UnboundTexture, Severity::Error, self.side(warp, team, pc, unbound.1), || {
-                (
-                    format!("{verb} {name}, to which no surface is bound"),
-                    "make the surface before the launch, and pass the handle that cudaCreateSurfaceObject gives".into(),
-                )
-            });
+            let side = self.side(warp, team, pc, unbound.1);
+            self.report_unbound((verb, "surface", "cudaCreateSurfaceObject"), site.surface, unbound.0, side);
         }
         if outside.1 != 0 {
             let ([x, y, z], lanes, extent) = outside;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::texels::Texels;
-use crate::check::{FindingKind, Severity};
+use crate::check::{FindingKind, Severity, Side};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
@@ -190,20 +190,24 @@ impl Texture {
 #[derive(Clone, Debug, Default)]
 pub struct Textures(pub HashMap<u64, Texture>);
 
+impl TextureRef {
+    /// The handle that a lane has.
+    pub fn of_lane(self, frame: Frame, lane: usize) -> u64 {
+        match self {
+            Self::Handle(slot) => frame.lane(slot, lane),
+            Self::Variable(address) => address,
+        }
+    }
+}
+
 impl Worker<'_> {
     /// `tex`.
     pub fn texture(&mut self, warp: &Warp, team: &Team, frame: Frame, index: u32, mask: u32, pc: u32) {
         let mut unbound: Option<(u64, u32)> = None;
         let site = &self.program.sites.textures[index as usize];
-        let count = &mut self.counts.accesses[site.counter as usize];
-        count.requests += 1;
-        count.lanes += u64::from(mask.count_ones());
-        self.counts.spaces[site.counter as usize] |= 1 << Space::Texture as u8;
+        self.count_texels(site.counter, mask);
         for lane in lanes(mask) {
-            let handle = match site.texture {
-                TextureRef::Handle(slot) => frame.lane(slot, lane),
-                TextureRef::Variable(address) => address,
-            };
+            let handle = site.texture.of_lane(frame, lane);
             let Some(texture) = self.launch.textures.0.get(&handle) else {
                 site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, 0));
                 unbound.get_or_insert((handle, 0)).1 |= 1 << lane;
@@ -241,18 +245,39 @@ impl Worker<'_> {
             }
         }
         if let Some((handle, lanes)) = unbound {
-            let name = match site.texture {
-                TextureRef::Handle(_) => format!("the texture object {handle:#x}"),
+            let side = self.side(warp, team, pc, lanes);
+            self.report_unbound(("reads", "texture", "cudaCreateTextureObject"), site.texture, handle, side);
+        }
+    }
+
+    /// Counts an access that goes the way of textures.
+    pub fn count_texels(&mut self, counter: u32, mask: u32) {
+        let count = &mut self.counts.accesses[counter as usize];
+        count.requests += 1;
+        count.lanes += u64::from(mask.count_ones());
+        self.counts.spaces[counter as usize] |= 1 << Space::Texture as u8;
+    }
+
+    /// Reports an access of a texture or a surface that nothing is bound to: what is done, to what, and what makes such a handle.
+    pub fn report_unbound(
+        &mut self,
+        (verb, what, maker): (&str, &str, &str),
+        of: TextureRef,
+        handle: u64,
+        side: Side,
+    ) {
+        let memory = self.launch.memory;
+        self.report(FindingKind::UnboundTexture, Severity::Error, side, || {
+            let name = match of {
+                TextureRef::Handle(_) => format!("the {what} object {handle:#x}"),
                 TextureRef::Variable(at) => {
-                    format!("`{}`", self.launch.memory.name(at).unwrap_or("a texture"))
+                    format!("`{}`", memory.name(at).map_or_else(|| format!("a {what}"), str::to_owned))
                 }
             };
-            self.report(FindingKind::UnboundTexture, Severity::Error, self.side(warp, team, pc, lanes), || {
-                (
-                    format!("reads {name}, to which no texture is bound"),
-                    "make the texture before the launch, and pass the handle that cudaCreateTextureObject gives".into(),
-                )
-            });
-        }
+            (
+                format!("{verb} {name}, to which no {what} is bound"),
+                format!("make the {what} before the launch, and pass the handle that {maker} gives"),
+            )
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! Surfaces: loads, stores, and their extents.
 
-use super::{Lowerer, Lowering, unsupported};
+use super::{Lowerer, Lowering, texture::AXES, unsupported};
 use crate::parse::ast::Operand;
 use crate::program::{instruction::*, opcode::Split};
 use crate::ptx_isa::{Modifier, Type};
@@ -8,12 +8,12 @@ use crate::ptx_isa::{Modifier, Type};
 impl<'a> Lowerer<'a, '_> {
     /// `suld.b.2d.v2.b32.trap {r, g}, [surface, {x, y}];`, `sust.b.2d.b32.clamp [surface, {x, y}], {r};` and `suq.width.b32 d, [surface];`
     pub fn surface(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        const SHAPES: &[(Modifier, (usize, Layered))] = &[
+        const SHAPES: &[(Modifier, (u32, Layered))] = &[
             (Modifier::D1, (1, Layered::No)),
             (Modifier::D2, (2, Layered::No)),
             (Modifier::D3, (3, Layered::No)),
-            (Modifier::A1d, (2, Layered::Yes)),
-            (Modifier::A2d, (3, Layered::Yes)),
+            (Modifier::A1d, (1, Layered::Yes)),
+            (Modifier::A2d, (2, Layered::Yes)),
         ];
         const OUTSIDE: &[(Modifier, Outside)] = &[
             (Modifier::Trap, Outside::Trap),
@@ -26,7 +26,7 @@ impl<'a> Lowerer<'a, '_> {
             ("sust", [of, from]) => (SurfaceKind::Store, of, from),
             _ => return unsupported("a surface and a value are expected"),
         };
-        let (Some((wanted, layered)), Some(ty)) = (split.modifiers.pick(SHAPES), split.ty(0)) else {
+        let (Some((dims, layered)), Some(ty)) = (split.modifiers.pick(SHAPES), split.ty(0)) else {
             return unsupported("this shape of surface is not supported");
         };
         if !matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64) {
@@ -39,14 +39,7 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("a surface and its coordinates are expected");
         };
         let surface = self.texture_handle(handle)?;
-        // Vectors are padded to a power of two.
-        let mut coords = Vec::with_capacity(wanted);
-        for part in self.parts(last).iter().take(wanted) {
-            coords.push(self.source(part, Type::S32)?);
-        }
-        if coords.len() < wanted {
-            return unsupported(format!("{wanted} coordinates are expected"));
-        }
+        let coords = self.coordinates(last, dims, layered, Type::S32)?;
         let (mut slots, mut destinations) = (Vec::new(), Vec::new());
         for part in self.parts(values) {
             match kind {
@@ -75,8 +68,6 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn surface_query(&mut self, split: &Split<'a>, to: &Operand<'a>, of: &Operand<'a>) -> Lowering<()> {
-        const AXES: &[(Modifier, u32)] =
-            &[(Modifier::Width, 0), (Modifier::Height, 1), (Modifier::Depth, 2), (Modifier::ArraySize, 2)];
         let Some(axis) = split.modifiers.pick(AXES) else {
             return unsupported("of a surface, its width, height, depth and layers can be asked for");
         };

@@ -5,6 +5,10 @@ use crate::parse::ast::Operand;
 use crate::program::{instruction::*, layout::ModuleName, opcode::Split};
 use crate::ptx_isa::{Modifier, Type};
 
+/// The extents that can be asked for.
+pub const AXES: &[(Modifier, u32)] =
+    &[(Modifier::Width, 0), (Modifier::Height, 1), (Modifier::Depth, 2), (Modifier::ArraySize, 2)];
+
 impl<'a> Lowerer<'a, '_> {
     /// `tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}];`
     pub fn texture(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
@@ -48,16 +52,7 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("a texture and its coordinates are expected");
         };
         let texture = self.texture_handle(handle)?;
-        let wanted = dims as usize + usize::from(layered == Layered::Yes);
-        let mut coords = Vec::with_capacity(wanted);
-        // Vectors are padded to a power of two.
-        for (index, part) in self.parts(last).iter().take(wanted).enumerate() {
-            let ty = if layered == Layered::Yes && index == 0 { Type::U32 } else { coord };
-            coords.push(self.source(part, ty)?);
-        }
-        if coords.len() < wanted {
-            return unsupported(format!("{wanted} coordinates are expected"));
-        }
+        let coords = self.coordinates(last, dims, layered, coord)?;
         let parts = self.parts(to);
         let mut destinations = Vec::with_capacity(parts.len());
         for part in parts {
@@ -79,6 +74,27 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
+    /// The coordinates of a texel or an element, behind its layer where there are layers.
+    pub fn coordinates(
+        &mut self,
+        vector: &Operand<'a>,
+        dims: u32,
+        layered: Layered,
+        ty: Type,
+    ) -> Lowering<Vec<Slot>> {
+        let wanted = dims as usize + usize::from(layered == Layered::Yes);
+        let mut coords = Vec::with_capacity(wanted);
+        // Vectors are padded to a power of two.
+        for (index, part) in self.parts(vector).iter().take(wanted).enumerate() {
+            let ty = if layered == Layered::Yes && index == 0 { Type::U32 } else { ty };
+            coords.push(self.source(part, ty)?);
+        }
+        if coords.len() < wanted {
+            return unsupported(format!("{wanted} coordinates are expected"));
+        }
+        Ok(coords)
+    }
+
     pub fn texture_handle(&mut self, handle: &'a str) -> Lowering<TextureRef> {
         Ok(match self.module_name(handle) {
             Some(ModuleName::Address(address)) => TextureRef::Variable(address),
@@ -88,8 +104,6 @@ impl<'a> Lowerer<'a, '_> {
 
     /// `txq.width.b32 d, [texture];`
     fn texture_query(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        const AXES: &[(Modifier, u32)] =
-            &[(Modifier::Width, 0), (Modifier::Height, 1), (Modifier::Depth, 2), (Modifier::ArraySize, 2)];
         let (Some(axis), [to, Operand::Address(parts), ..]) = (split.modifiers.pick(AXES), operands) else {
             return unsupported("of a texture, its width, height, depth and layers can be asked for");
         };
