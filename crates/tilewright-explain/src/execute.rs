@@ -9,7 +9,7 @@ mod rate;
 use crate::{
     advise,
     array::Array,
-    case::{Case, Gpu, Launch},
+    case::{Case, Gpu, Launch, unsupported},
     charts::OccupancyCurves,
     merge,
     model::*,
@@ -74,22 +74,23 @@ impl Case {
         let (name, launches) = (self.name.clone(), std::mem::take(&mut self.launches));
         let is_wanted = |index: usize| wanted == Wanted::Each || index + 1 == launches.len();
         // All texts are read before anything runs; the driver's codes do not say where one is wrong.
-        let mut static_shared = Vec::with_capacity(launches.len());
+        let mut read = Vec::with_capacity(launches.len());
         for (index, launch) in launches.iter().enumerate() {
             let program = program(&name, launch)?;
             let bytes = program.static_shared_bytes(&launch.entry).unwrap_or(0);
-            self.notes.extend(missing(&program, &launch.entry).filter(|note| !self.notes.contains(note)));
+            let missing = missing(&program, &launch.entry);
+            self.notes.extend(missing.clone().filter(|note| !self.notes.contains(note)));
             if is_wanted(index) {
                 check_cluster(&name, launch, gpu)?;
                 check_shared_memory(&name, launch, bytes, gpu)?;
             }
-            static_shared.push(bytes);
+            read.push(Read { static_shared: bytes, missing });
         }
         let device = Device::new(&name, gpu, (&self.arrays, &self.links), control)?;
         let mut explained = Vec::new();
         for (index, launch) in launches.iter().enumerate() {
             if is_wanted(index) {
-                let one = self.explain_launch(&device, launch, static_shared[index], gpu)?;
+                let one = self.explain_launch(&device, launch, &read[index], gpu)?;
                 let has_failed = one.explanation.has_errors();
                 explained.push(one);
                 if has_failed {
@@ -109,22 +110,21 @@ impl Case {
         &mut self,
         device: &Device<'_>,
         launch: &Launch,
-        static_shared: u64,
+        read: &Read,
         gpu: &Gpu,
     ) -> Result<Explained, Error> {
         let observer = Observer::new(device.addresses(), &self.arrays);
         let report = device.launch(launch, Some(&observer))?;
         if let Some(error @ LaunchError::Unsupported { .. }) = &report.error {
             // All that is missing, not the first alone.
-            let listed = missing(&program(&self.name, launch)?, &launch.entry);
-            let listed = listed.map(|listed| format!("\n{listed}")).unwrap_or_default();
+            let listed = read.missing.as_ref().map(|listed| format!("\n{listed}")).unwrap_or_default();
             return Err(device.refused(format!("{error}{listed}")));
         }
         // After a failure nothing can be read.
         if report.is_clean() {
             device.read(&mut self.arrays)?;
         }
-        let curves = curves(launch, gpu, static_shared);
+        let curves = curves(launch, gpu, read.static_shared);
         let (seen, compulsory_sectors) = observer.finish();
         let ids = access_ids(&report.counters);
         let names = seen.names(&ids);
@@ -145,6 +145,14 @@ impl Case {
             is_clean: report.is_clean(),
         })
     }
+}
+
+/// What the PTX of a launch says before it runs.
+struct Read {
+    /// Bytes of static shared memory.
+    static_shared: u64,
+    /// What is not executed.
+    missing: Option<String>,
 }
 
 /// Which launches are explained.
@@ -171,8 +179,7 @@ fn check_cluster(name: &str, launch: &Launch, gpu: &Gpu) -> Result<(), Error> {
         1 => format!("clusters of blocks need compute capability 9.0; {} has none", gpu.name),
         _ => format!("a cluster of {blocks} blocks is more than the {most} of {}", gpu.name),
     };
-    let (what, hint) = (format!("this launch of {name}"), "leave out the cluster, or name another GPU");
-    Err(ErrorKind::Unsupported { what, why, hint: hint.into() }.into())
+    Err(unsupported(format!("this launch of {name}"), why, "leave out the cluster, or name another GPU"))
 }
 
 /// Refuses a block that the GPU has no room for.
@@ -187,18 +194,12 @@ fn check_shared_memory(name: &str, launch: &Launch, static_bytes: u64, gpu: &Gpu
         "a block needs {bytes} bytes of shared memory, {dynamic} of them dynamic; {} has {most}",
         gpu.name
     );
-    let (what, hint) = (format!("this launch of {name}"), "use less of it, or name a GPU that has more");
-    Err(ErrorKind::Unsupported { what, why, hint: hint.into() }.into())
+    Err(unsupported(format!("this launch of {name}"), why, "use less of it, or name a GPU that has more"))
 }
 
 /// A launch that cannot be done.
 fn refused(name: &str, why: impl ToString) -> Error {
-    ErrorKind::Unsupported {
-        what: format!("this launch of {name}"),
-        why: why.to_string(),
-        hint: String::new(),
-    }
-    .into()
+    unsupported(format!("this launch of {name}"), why.to_string(), "")
 }
 
 fn curves(launch: &Launch, gpu: &Gpu, static_shared: u64) -> OccupancyCurves {
