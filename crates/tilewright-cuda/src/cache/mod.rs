@@ -13,9 +13,11 @@
 
 mod checks;
 mod private;
+mod programs;
 mod tunings;
 
 pub use checks::Checks;
+pub use programs::Programs;
 pub use tunings::{Tuning, Tunings};
 
 use crate::nvrtc::{NvrtcBuild, Output, Source};

@@ -218,6 +218,56 @@ const LIBRARIES: [&str; 5] = ["cublas_v2.h", "cublasLt.h", "cudnn.h", "cusparse.
 
 const HALVES: &str = "#pragma once\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
 
+/// `nvcc` includes these unasked, and files rely on that.
+pub const UNASKED: [&str; 2] = ["cmath", "sys/types.h"];
+
+/// Stands for all headers of PyTorch: numbers of 16 bits, accessors of tensors, and what it names of CUDA.
+pub const TORCH: &str = "tilewright/torch.h";
+const TORCH_TEXT: &str = include_str!("made/torch.h");
+
+/// The functions by which a kernel waits for the one before it, and lets the next begin.
+const DEPENDENT_LAUNCH: &str = "tilewright/dependent_launch.h";
+const DEPENDENT_LAUNCH_TEXT: &str = r#"#pragma once
+__device__ inline void cudaGridDependencySynchronize() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+__device__ inline void cudaTriggerProgrammaticLaunchCompletion() { asm volatile("griddepcontrol.launch_dependents;"); }
+"#;
+
+/// Names that files for nvcc rely on without saying so, as a header that it always includes has them.
+const UNSAID: [(&str, &[&str]); 4] = [
+    (
+        "cstdint",
+        &[
+            "int8_t",
+            "int16_t",
+            "int32_t",
+            "int64_t",
+            "uint8_t",
+            "uint16_t",
+            "uint32_t",
+            "uint64_t",
+            "intptr_t",
+            "uintptr_t",
+        ],
+    ),
+    ("cfloat", &["FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN", "DBL_EPSILON"]),
+    (
+        "climits",
+        &["CHAR_BIT", "SHRT_MAX", "INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "LLONG_MIN", "ULLONG_MAX"],
+    ),
+    (DEPENDENT_LAUNCH, &["cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"]),
+];
+
+/// The headers whose names the compiler did not know.
+pub fn unsaid(log: &str) -> Vec<&'static str> {
+    let unknown: Vec<&str> = log
+        .lines()
+        .filter_map(|line| line.split_once("identifier \"")?.1.split_once("\" is undefined"))
+        .map(|(name, _)| name)
+        .collect();
+    let is_wanted = |names: &[&str]| names.iter().any(|name| unknown.contains(name));
+    UNSAID.iter().filter(|(_, names)| is_wanted(names)).map(|(header, _)| *header).collect()
+}
+
 /// Name and text of each header for a compilation with these directories.
 pub fn headers(directories: &[PathBuf]) -> Vec<(&'static str, String)> {
     let has = |name: &str| directories.iter().any(|directory| directory.join(name).is_file());
@@ -253,7 +303,9 @@ pub fn headers(directories: &[PathBuf]) -> Vec<(&'static str, String)> {
     if has("cuda_fp16.h") && has("cuda_bf16.h") {
         let absent = LIBRARIES.iter().filter(|name| !has(name));
         all.extend(absent.map(|name| (*name, HALVES.to_owned())));
+        all.push((TORCH, TORCH_TEXT.to_owned()));
     }
+    all.push((DEPENDENT_LAUNCH, DEPENDENT_LAUNCH_TEXT.to_owned()));
     all.extend(CUDA.iter().filter(|name| !has(name)).map(|name| (*name, String::new())));
     let is_new = |name: &&str| !all.iter().any(|(known, _)| known == name);
     let empty: Vec<_> = EMPTY.iter().copied().filter(is_new).map(|name| (name, String::new())).collect();

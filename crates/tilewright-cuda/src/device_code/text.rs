@@ -1,14 +1,14 @@
-//! Texts that are compiled without what is for hosts: a file, and its own headers.
+//! Texts that are compiled without what is for hosts: a file, and the headers of its project.
 
-use super::declarations::{blank, declarations};
+use super::declarations::{Declaration, declarations};
+use super::marks::{FOR_BOTH, Marks};
+use super::shape::{Shape, tokens};
 use std::collections::BTreeSet;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 /// A file as it is compiled.
 #[derive(Debug, Clone)]
 pub struct Text {
-    /// As the compiler names it: the path of the file, or what `#include` says.
+    /// As the compiler names it: its path.
     pub name: String,
     /// What is left of it.
     pub text: String,
@@ -19,47 +19,111 @@ pub struct Text {
 }
 
 impl Text {
-    pub fn new(name: String, text: String) -> Self {
-        Self { name, text, lines: BTreeSet::new(), missing: Vec::new() }
+    pub fn new(name: String, text: String, missing: Vec<String>) -> Self {
+        Self { name, text, lines: BTreeSet::new(), missing }
+    }
+
+    fn leave_out(&mut self, all: &[&Declaration]) {
+        for one in all {
+            self.lines.extend(one.lines.clone());
+            one.blank(&mut self.text);
+        }
+    }
+
+    /// Leaves out ordinary functions that nothing marks, and marks those that compilers compute.
+    fn leave_out_functions(&mut self, declarations: &[Declaration], marks: &Marks) {
+        let (mut hosts, mut constant) = (Vec::new(), Vec::new());
+        sort(declarations, marks, &mut hosts, &mut constant);
+        self.leave_out(&hosts);
+        // From the end, as positions behind a change move.
+        for one in constant.into_iter().rev() {
+            let text = &self.text[one.bytes.clone()];
+            if let Some(at) = text.find("constexpr") {
+                let at = one.bytes.start + at;
+                self.text.insert_str(at, &format!("{FOR_BOTH} "));
+            }
+        }
     }
 
     /// Leaves out what is wrong in these lines, as far as it is not for the device; `false` where there is nothing of the kind.
-    fn leave_out(&mut self, faults: &BTreeSet<u32>) -> bool {
+    fn leave_out_faults(&mut self, faults: &BTreeSet<u32>, marks: &Marks) -> bool {
         let all = declarations(&self.text);
-        let mut ranges = Vec::new();
+        let mut hosts: Vec<&Declaration> = Vec::new();
         for fault in faults {
-            let hosts = all.iter().find(|one| one.lines.contains(fault) && !one.is_for_device(&self.text));
-            if let Some(one) = hosts {
-                self.lines.extend(one.lines.clone());
-                ranges.push(one.bytes.clone());
-            } else if let Some((header, range)) = include(&self.text, *fault) {
-                self.missing.push(header);
-                ranges.push(range);
+            if let Some(one) = all.iter().find_map(|one| of_host(one, *fault, marks))
+                && !hosts.contains(&one)
+            {
+                hosts.push(one);
             }
         }
-        for range in &ranges {
-            blank(&mut self.text, range.clone());
-        }
-        !ranges.is_empty()
+        self.leave_out(&hosts);
+        !hosts.is_empty()
     }
 }
 
-/// Leaves out what the compiler complained about, in the file and in the headers that lie in `directories`; `false` where there is nothing to leave out.
-pub fn leave_out(texts: &mut Vec<Text>, log: &str, directories: &[PathBuf]) -> bool {
-    let faults: Vec<(&str, u32)> = log.lines().filter_map(fault).collect();
-    for (file, _) in &faults {
-        if !texts.iter().any(|text| text.name == *file)
-            && let Some(header) = own_header(texts, Path::new(file), directories)
-            && !texts.iter().any(|text| text.name == header.name)
-        {
-            texts.push(header);
+/// Which functions are for hosts, and which are computed by compilers, those of classes included.
+fn sort<'a>(
+    all: &'a [Declaration],
+    marks: &Marks,
+    hosts: &mut Vec<&'a Declaration>,
+    constant: &mut Vec<&'a Declaration>,
+) {
+    for one in all {
+        if marks.is_for_host(one) && !is_virtual(one) {
+            hosts.push(one);
+        } else if marks.is_constant_function(one) {
+            constant.push(one);
+        } else {
+            sort(&one.members, marks, hosts, constant);
         }
     }
+}
+
+/// What of a declaration with a fault in this line is for hosts: a member alone where it has no part in what an object holds, all of it otherwise.
+fn of_host<'a>(declaration: &'a Declaration, fault: u32, marks: &Marks) -> Option<&'a Declaration> {
+    let around = declaration.with_line(fault);
+    let (whole, inside) = around.split_first()?;
+    let can_go = |one: &Declaration| {
+        let first = tokens(&one.head).first().copied().unwrap_or_default();
+        let has_no_data = matches!(one.shape, Shape::Function | Shape::Call)
+            || ["static", "friend", "using", "typedef"].contains(&first);
+        has_no_data && !is_virtual(one) && !marks.is_for_device(one)
+    };
+    let member = inside.iter().rev().find(|one| can_go(one));
+    member.copied().or_else(|| Some(*whole).filter(|one| !marks.is_for_device(one)))
+}
+
+/// An object holds a pointer for them.
+fn is_virtual(declaration: &Declaration) -> bool {
+    tokens(&declaration.head).contains(&"virtual")
+}
+
+/// Leaves out ordinary functions that nothing marks, of texts that were not written for this compiler, and says which words mark the others.
+pub fn leave_out_functions(texts: &mut [Text]) -> Marks {
+    let all: Vec<Vec<Declaration>> = texts.iter().map(|text| declarations(&text.text)).collect();
+    let pairs = texts.iter().map(|text| text.text.as_str()).zip(all.iter().map(Vec::as_slice));
+    let marks = Marks::of(pairs);
+    for (text, declarations) in
+        texts.iter_mut().zip(&all).filter(|(text, _)| !text.text.contains(OF_COMPILER))
+    {
+        text.leave_out_functions(declarations, &marks);
+    }
+    marks
+}
+
+/// What this compiler defines: a text that asks for it has been compiled by it.
+const OF_COMPILER: &str = "__CUDACC_RTC__";
+
+/// Leaves out what the compiler complained about; `false` where there is nothing to leave out.
+pub fn leave_out_faults(texts: &mut [Text], log: &str, marks: &Marks) -> bool {
+    let faults: Vec<(&str, u32)> = log.lines().filter_map(fault).collect();
     let mut has_changed = false;
     for text in texts {
-        let is_here = |file: &str| file == text.name || is_same(Path::new(file), &text.name, directories);
-        let lines = faults.iter().filter(|(file, _)| is_here(file)).map(|(_, line)| *line).collect();
-        has_changed |= text.leave_out(&lines);
+        let lines: BTreeSet<u32> =
+            faults.iter().filter(|(file, _)| *file == text.name).map(|(_, line)| *line).collect();
+        if !lines.is_empty() {
+            has_changed |= text.leave_out_faults(&lines, marks);
+        }
     }
     has_changed
 }
@@ -69,14 +133,30 @@ pub fn note(texts: &[Text]) -> Option<String> {
     let missing: BTreeSet<&str> = texts.iter().flat_map(|text| &text.missing).map(String::as_str).collect();
     let mut parts = Vec::new();
     if !missing.is_empty() {
-        let missing: Vec<&str> = missing.into_iter().collect();
-        parts.push(format!("headers that were not found: {}", missing.join(", ")));
+        parts.push(format!("headers that were not found: {}", some(missing.into_iter())));
     }
-    for (index, text) in texts.iter().enumerate().filter(|(_, text)| !text.lines.is_empty()) {
-        let place = if index == 0 { String::new() } else { format!(" of {}", text.name) };
-        parts.push(format!("code for the host, lines {}{place}", in_ranges(&text.lines)));
+    let (main, headers) = texts.split_first()?;
+    let with_lines: Vec<&Text> = headers.iter().filter(|text| !text.lines.is_empty()).collect();
+    if !main.lines.is_empty() {
+        parts.push(format!("code for the host, lines {}", in_ranges(&main.lines)));
+    }
+    if let [only] = with_lines[..] {
+        parts.push(format!("code for the host, lines {} of {}", in_ranges(&only.lines), only.name));
+    } else if !with_lines.is_empty() {
+        let names = with_lines.iter().map(|text| text.name.as_str());
+        parts.push(format!("code for the host in {}", some(names)));
     }
     (!parts.is_empty()).then(|| format!("left out: {}", parts.join("; ")))
+}
+
+/// More names than this are counted.
+const MOST_NAMES: usize = 8;
+
+fn some<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let names: Vec<&str> = names.take(MOST_NAMES).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    names.join(", ") + &more
 }
 
 /// More ranges than this are told by their ends.
@@ -109,87 +189,47 @@ fn fault(message: &str) -> Option<(&str, u32)> {
     Some((file, line.parse().ok().filter(|_| is_error)?))
 }
 
-/// Whether what `#include` names is this file.
-fn is_same(file: &Path, included: &str, directories: &[PathBuf]) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    let wanted = real(file);
-    wanted.is_some() && directories.iter().any(|directory| real(&directory.join(included)) == wanted)
-}
-
-/// The header that the compiler calls `file`, under the name by which one of the texts includes it.
-fn own_header(texts: &[Text], file: &Path, directories: &[PathBuf]) -> Option<Text> {
-    let lines = texts.iter().flat_map(|text| text.text.lines());
-    let name = lines.filter_map(included).find(|name| is_same(file, name, directories))?;
-    Some(Text::new(name.to_owned(), std::fs::read_to_string(file).ok()?))
-}
-
-/// What a line includes.
-fn included(line: &str) -> Option<&str> {
-    let rest = line.trim().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim();
-    let end = if rest.starts_with('<') { '>' } else { '"' };
-    rest.get(1..)?.split(end).next()
-}
-
-/// The header that a line includes, and the bytes of the line.
-fn include(text: &str, line: u32) -> Option<(String, Range<usize>)> {
-    let mut start = 0;
-    for (number, part) in (1..).zip(text.split_inclusive('\n')) {
-        if number == line {
-            return Some((included(part)?.to_owned(), start..start + part.trim_end().len()));
-        }
-        start += part.len();
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn left(text: &str, log: &str) -> (String, Option<String>) {
+        let mut texts = vec![Text::new("k.cu".into(), text.into(), Vec::new())];
+        let marks = leave_out_functions(&mut texts);
+        while leave_out_faults(&mut texts, log, &marks) {}
+        let words: Vec<&str> = texts[0].text.split_whitespace().collect();
+        (words.join(" "), note(&texts))
+    }
+
     #[test]
     fn what_is_for_hosts_is_left_out() {
-        let text = "#include \"helper.h\" // of another\nint main()\n{\n  go();\n}\n__device__ int f() { return go(); }\n";
-        let mut texts = vec![Text::new("k.cu".into(), text.into())];
-        let mut leave_out =
-            |log: &str| leave_out(&mut texts, log, &[]).then(|| (texts[0].text.clone(), note(&texts)));
-        assert!(leave_out("k.cu(1): catastrophic error: cannot open source file \"helper.h\"").is_some());
-        let log = "k.cu(4): error: identifier \"go\" is undefined\n    go();\n    ^\n\nk.cu(6): error: identifier \"go\" is undefined";
-        let (text, note) = leave_out(log).expect("something was left out");
-        assert_eq!(text.lines().nth(5), Some("__device__ int f() { return go(); }"));
-        assert!(!text.contains("main") && !text.contains("helper"));
-        let expected = "left out: headers that were not found: helper.h; code for the host, lines 2-5";
-        assert_eq!(note.as_deref(), Some(expected));
-        // What is left is for the device, and stays wrong.
-        assert!(leave_out(log).is_none());
-        assert!(
-            leave_out("k.cu(9): error: beyond\nother.h(2): error: x\nk.cu(2): warning: y\n): error")
-                .is_none()
+        let text = "handle all;\nint main()\n{\n  go();\n}\n__device__ int f() { return go(); }\n\nstruct S { int a; S(int); virtual void go(); };\n\
+            struct D { handle h; __device__ int b(); int c(); };\nconstexpr int two() { return 2; }\n";
+        let log =
+            |lines: &[u32]| lines.iter().map(|line| format!("k.cu({line}): error: x\n")).collect::<String>();
+        let device = "__device__ int f() { return go(); }";
+        let (whole, note) = left(text, &log(&[]));
+        let expected = format!(
+            "handle all; {device} struct S {{ int a; S(int); virtual void go(); }}; struct D {{ handle h; __device__ int b(); }}; {FOR_BOTH} constexpr int two() {{ return 2; }}"
         );
+        assert_eq!(whole, expected);
+        assert_eq!(note.as_deref(), Some("left out: code for the host, lines 2-5, 9"));
+        // A class with a function that is virtual goes as a whole, as an object holds a pointer for it; one for devices stays wrong.
+        let (rest, note) = left(text, &log(&[1, 6, 8, 9, 10]));
+        assert_eq!(rest, format!("{device} struct D {{ handle h; __device__ int b(); }};"));
+        assert_eq!(note.as_deref(), Some("left out: code for the host, lines 1-5, 8-10"));
+        assert_eq!(left(text, "other.h(1): error: x\nk.cu(1): warning: y\n): error").0, whole);
+        // Texts that know of the compiler are left as they are.
+        let known = format!("#ifndef {OF_COMPILER}\nint main() {{}}\n#endif");
+        assert_eq!(left(&known, "").0, known.replace('\n', " "));
     }
 
     #[test]
     fn many_ranges_are_told_by_their_ends() {
         assert_eq!(in_ranges(&BTreeSet::from([3, 7, 8, 9])), "3, 7-9");
         assert_eq!(in_ranges(&(0..9).map(|i| 2 * i + 1).collect()), "1-17 in 9 parts");
-    }
-
-    #[test]
-    fn own_headers_have_hosts_parts_as_well() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let header = directory.path().join("sub/common.h");
-        std::fs::create_dir(directory.path().join("sub")).expect("a directory");
-        std::fs::write(&header, "#include <cublas_v2.h>\nvoid check(status s);\n").expect("written");
-        let mut texts = vec![Text::new("k.cu".into(), "# include \"sub/common.h\"\n".into())];
-        let directories = [directory.path().to_owned()];
-        let log = format!(
-            "{0}(1): catastrophic error: could not open source file\n{0}(2): error: status",
-            header.display()
-        );
-        assert!(leave_out(&mut texts, &log, &directories));
-        assert_eq!((texts[1].name.as_str(), texts[1].text.trim()), ("sub/common.h", ""));
-        let expected =
-            "left out: headers that were not found: cublas_v2.h; code for the host, lines 2 of sub/common.h";
-        assert_eq!(note(&texts).as_deref(), Some(expected));
-        assert_eq!(std::fs::read_to_string(&header).expect("whole").lines().count(), 2);
+        let names: Vec<String> = (0..10).map(|i| format!("{i}.h")).collect();
+        assert_eq!(some(names[..8].iter().map(String::as_str)), names[..8].join(", "));
+        assert!(some(names.iter().map(String::as_str)).ends_with("7.h and 2 more"));
     }
 }
