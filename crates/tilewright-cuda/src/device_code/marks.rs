@@ -11,6 +11,8 @@ const DEVICE: [&str; 5] = ["__global__", "__device__", "__constant__", "__shared
 #[derive(Debug, Default)]
 pub struct Marks {
     macros: HashSet<String>,
+    /// `constexpr`, and macros that stand for it.
+    constants: HashSet<String>,
     /// Names of functions that are marked somewhere: a definition need not repeat the mark.
     functions: HashSet<String>,
 }
@@ -23,18 +25,11 @@ impl Marks {
             .flat_map(|(text, _)| macros(text))
             .map(|(name, body)| (name, tokens(body)))
             .collect();
-        let mut marks = Self::default();
-        // Macros that are made of others.
-        loop {
-            let stand_for =
-                definitions.iter().filter(|(_, body)| body.iter().any(|word| marks.is_mark(word)));
-            let new: Vec<&str> =
-                stand_for.map(|(name, _)| *name).filter(|name| !marks.macros.contains(*name)).collect();
-            if new.is_empty() {
-                break;
-            }
-            marks.macros.extend(new.into_iter().map(str::to_owned));
-        }
+        let mut marks = Self {
+            macros: closure(&definitions, HashSet::new(), is_of_cuda),
+            constants: closure(&definitions, HashSet::from(["constexpr".to_owned()]), |_| false),
+            functions: HashSet::new(),
+        };
         let all = texts.flat_map(|(_, declarations)| declarations);
         let marked = all.filter(|one| one.shape == Shape::Function && marks.are_in(one));
         marks.functions = marked.filter_map(|one| name(&one.head)).map(str::to_owned).collect();
@@ -42,9 +37,7 @@ impl Marks {
     }
 
     fn is_mark(&self, word: &str) -> bool {
-        // CCCL has many, for each of its compilers.
-        let is_of_cccl = word.starts_with("_CCCL_") && word.ends_with("DEVICE");
-        DEVICE.contains(&word) || is_of_cccl || self.macros.contains(word)
+        is_of_cuda(word) || self.macros.contains(word)
     }
 
     /// Whether the head of a declaration has one.
@@ -71,7 +64,7 @@ impl Marks {
         let is_known = |name: &str| self.functions.contains(name) || is_of_class(&words, name);
         is_function
             && !is_made
-            && !is_constant(&words)
+            && !self.is_constant(&words)
             && !words.iter().any(|word| self.is_mark(word))
             && !name(&declaration.head).is_some_and(is_known)
     }
@@ -80,17 +73,45 @@ impl Marks {
     pub fn is_constant_function(&self, declaration: &Declaration) -> bool {
         let words = tokens(&declaration.head);
         declaration.shape == Shape::Function
-            && is_constant(&words)
+            && self.is_constant(&words)
             && !words.iter().any(|word| *word == FOR_BOTH || self.is_mark(word))
+    }
+
+    fn is_constant(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.constants.contains(*word))
+    }
+
+    /// The word that makes a declaration a constant one.
+    pub fn constant_word<'a>(&self, declaration: &'a Declaration) -> Option<&'a str> {
+        tokens(&declaration.head).into_iter().find(|word| self.constants.contains(*word))
+    }
+}
+
+fn is_of_cuda(word: &str) -> bool {
+    // CCCL has many, for each of its compilers.
+    DEVICE.contains(&word) || word.starts_with("_CCCL_") && word.ends_with("DEVICE")
+}
+
+/// These words, and the macros that are made of them or of what `is_one` knows, directly or by others.
+fn closure(
+    definitions: &[(&str, Vec<&str>)],
+    mut found: HashSet<String>,
+    is_one: impl Fn(&str) -> bool,
+) -> HashSet<String> {
+    loop {
+        let stand_for = definitions.iter().filter(|(name, body)| {
+            !found.contains(*name) && body.iter().any(|word| is_one(word) || found.contains(*word))
+        });
+        let new: Vec<String> = stand_for.map(|(name, _)| (*name).to_owned()).collect();
+        if new.is_empty() {
+            return found;
+        }
+        found.extend(new);
     }
 }
 
 /// A macro that marks for both what no text has marked, so that the one can be told from the other.
 pub const FOR_BOTH: &str = "TILEWRIGHT_FOR_BOTH";
-
-fn is_constant(words: &[&str]) -> bool {
-    words.contains(&"constexpr")
-}
 
 /// Whether the name is that of a member, defined outside of its class.
 fn is_of_class(words: &[&str], name: &str) -> bool {
@@ -143,7 +164,7 @@ mod tests {
         let text = "#define HD __host__ \\\n  __device__\n# define INLINE HD inline\n#define KERNEL(name) extern \"C\" __global__ void name\n#define OTHER int\n\
             INLINE int a() { return 1; }\nOTHER b() { return 2; }\nKERNEL(k)(int* x) { x[0] = a(); }\n\
             struct S { HD int get(); int set(); };\nint S::get() { return 1; }\n__device__ int later();\nint later() { return 3; }\n\
-            constexpr int two() { return 2; }\nstruct Of { int x; };\nS make() = delete;\n__host__ void h();\nPYBIND11_MODULE(a, m) { go(); }\n";
+            constexpr int two() { return 2; }\n#define CONSTANT constexpr\nCONSTANT int three() { return 3; }\nstruct Of { int x; };\nS make() = delete;\n__host__ void h();\nPYBIND11_MODULE(a, m) { go(); }\n";
         let all = declarations(text);
         let marks = Marks::of([(text, all.as_slice())].into_iter());
         let of_host: Vec<&str> =
@@ -154,6 +175,6 @@ mod tests {
         assert_eq!(of_device, ["INLINE int a()", "KERNEL(k)(int* x)", "struct S", "__device__ int later();"]);
         let constant: Vec<&str> =
             all.iter().filter(|one| marks.is_constant_function(one)).map(|one| one.head.trim()).collect();
-        assert_eq!(constant, ["constexpr int two()"]);
+        assert_eq!(constant, ["constexpr int two()", "CONSTANT int three()"]);
     }
 }

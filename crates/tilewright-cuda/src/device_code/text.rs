@@ -30,19 +30,23 @@ impl Text {
         }
     }
 
+    /// Marks functions that compilers compute, in order.
+    fn mark(&mut self, constant: &[&Declaration], marks: &Marks) {
+        // From the end, as positions behind a change move.
+        for one in constant.iter().rev() {
+            let word = marks.constant_word(one);
+            if let Some(at) = word.and_then(|word| self.text[one.bytes.clone()].find(word)) {
+                self.text.insert_str(one.bytes.start + at, &format!("{FOR_BOTH} "));
+            }
+        }
+    }
+
     /// Leaves out ordinary functions that nothing marks, and marks those that compilers compute.
     fn leave_out_functions(&mut self, declarations: &[Declaration], marks: &Marks) {
         let (mut hosts, mut constant) = (Vec::new(), Vec::new());
         sort(declarations, marks, &mut hosts, &mut constant);
         self.leave_out(&hosts);
-        // From the end, as positions behind a change move.
-        for one in constant.into_iter().rev() {
-            let text = &self.text[one.bytes.clone()];
-            if let Some(at) = text.find("constexpr") {
-                let at = one.bytes.start + at;
-                self.text.insert_str(at, &format!("{FOR_BOTH} "));
-            }
-        }
+        self.mark(&constant, marks);
     }
 
     /// Leaves out what is wrong in these lines, as far as it is not for the device; `false` where there is nothing of the kind.
@@ -56,8 +60,13 @@ impl Text {
                 hosts.push(one);
             }
         }
+        let has_changed = !hosts.is_empty();
+        let (mut constant, hosts): (Vec<_>, Vec<_>) =
+            hosts.into_iter().partition(|one| marks.is_constant_function(one));
         self.leave_out(&hosts);
-        !hosts.is_empty()
+        constant.sort_by_key(|one| one.bytes.start);
+        self.mark(&constant, marks);
+        has_changed
     }
 }
 
