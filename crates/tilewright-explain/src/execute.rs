@@ -86,7 +86,7 @@ impl Case {
             }
             read.push(Read { static_shared: bytes, missing });
         }
-        let device = Device::new(&name, gpu, (&self.arrays, &self.links), control)?;
+        let device = Device::new(&name, gpu, (&self.arrays, &self.links), &launches, control)?;
         let mut explained = Vec::new();
         for (index, launch) in launches.iter().enumerate() {
             if is_wanted(index) {
@@ -97,7 +97,7 @@ impl Case {
                     break;
                 }
             } else {
-                let report = device.launch(launch, None)?;
+                let report = device.launch(launch, &device.load(launch)?, None)?;
                 if !report.is_clean() {
                     return Err(device.failed(launch, &report));
                 }
@@ -113,8 +113,9 @@ impl Case {
         read: &Read,
         gpu: &Gpu,
     ) -> Result<Explained, Error> {
-        let observer = Observer::new(device.addresses(), &self.arrays);
-        let report = device.launch(launch, Some(&observer))?;
+        let loaded = device.load(launch)?;
+        let observer = Observer::new(loaded.addresses.iter().copied(), &self.arrays);
+        let report = device.launch(launch, &loaded, Some(&observer))?;
         if let Some(error @ LaunchError::Unsupported { .. }) = &report.error {
             // All that is missing, not the first alone.
             let listed = read.missing.as_ref().map(|listed| format!("\n{listed}")).unwrap_or_default();
@@ -122,7 +123,7 @@ impl Case {
         }
         // After a failure nothing can be read.
         if report.is_clean() {
-            device.read(&mut self.arrays)?;
+            device.read(launch, &loaded, &mut self.arrays)?;
         }
         let curves = curves(launch, gpu, read.static_shared);
         let (seen, compulsory_sectors) = observer.finish();

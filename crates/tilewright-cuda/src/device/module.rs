@@ -66,8 +66,8 @@ impl Module {
         Ok(Function { module: Arc::clone(self), handle })
     }
 
-    /// Sets a `__constant__` or `__device__` variable, in the order of the stream.
-    pub(crate) fn set(&self, stream: &Stream, symbol: &str, bytes: &[u8]) -> Result<(), Error> {
+    /// Address and bytes of a `__constant__` or `__device__` variable.
+    pub(crate) fn variable(&self, symbol: &str) -> Result<(ffi::Address, usize), Error> {
         let name = c_string(symbol)?;
         let (mut address, mut size) = (0, 0);
         let entered = self.context.enter()?;
@@ -76,11 +76,18 @@ impl Module {
             (entered.functions.cuModuleGetGlobal_v2)(&mut address, &mut size, self.handle, name.as_ptr())
         };
         self.context.check(code, || format!("looking for the variable {symbol}"))?;
+        Ok((address, size))
+    }
+
+    /// Sets a `__constant__` or `__device__` variable, in the order of the stream.
+    pub(crate) fn set(&self, stream: &Stream, symbol: &str, bytes: &[u8]) -> Result<(), Error> {
+        let (address, size) = self.variable(symbol)?;
         if bytes.len() > size {
             let what = format!("{} bytes for the variable {symbol}", bytes.len());
             let why = format!("it has {size}");
             return Err(ErrorKind::Unsupported { what, why, hint: String::new() }.into());
         }
+        let entered = self.context.enter()?;
         // SAFETY: the range is inside the variable. The bytes are ordinary memory, which the driver has copied when it returns.
         let code = unsafe {
             (entered.functions.cuMemcpyHtoDAsync_v2)(
@@ -91,6 +98,24 @@ impl Module {
             )
         };
         self.context.check(code, || format!("setting the variable {symbol}"))
+    }
+
+    /// Copies a variable to the host, as far as there is room, and waits.
+    pub(crate) fn get(&self, stream: &Stream, symbol: &str, bytes: &mut [u8]) -> Result<(), Error> {
+        let (address, size) = self.variable(symbol)?;
+        let entered = self.context.enter()?;
+        let count = bytes.len().min(size);
+        // SAFETY: the range is inside the variable and writable on the host, where any bytes will do.
+        let code = unsafe {
+            (entered.functions.cuMemcpyDtoHAsync_v2)(
+                bytes.as_mut_ptr().cast(),
+                address,
+                count,
+                stream.handle(),
+            )
+        };
+        self.context.check(code, || format!("reading the variable {symbol}"))?;
+        stream.synchronize()
     }
 }
 

@@ -76,6 +76,20 @@ impl CodeArrays {
     }
 }
 
+/// Code that was made elsewhere, on the device.
+#[derive(Debug)]
+pub struct CodeModule(Arc<Module>);
+
+impl CodeModule {
+    /// The address of a variable in global or constant memory.
+    ///
+    /// # Errors
+    /// `device` where there is none of this name.
+    pub fn address(&self, symbol: &str) -> Result<u64, Error> {
+        Ok(self.0.variable(symbol)?.0)
+    }
+}
+
 impl Engine {
     /// Copies arrays to the device. Where kernels are executed in this process, findings call them by their names.
     ///
@@ -92,30 +106,71 @@ impl Engine {
         arrays.iter().map(upload).collect::<Result<_, Error>>().map(CodeArrays)
     }
 
-    /// Runs the launch, and waits.
+    /// Loads code on the device; `name` is for messages.
     ///
     /// # Safety
-    /// The cubin must be what an assembler wrote, its entry must have these parameters, and with these arguments it must stay inside the
-    /// arrays.
+    /// It must be what an assembler wrote, or PTX where the emulator executes kernels.
     ///
     /// # Errors
-    /// `unsupported` for what is neither and for an array that there is not, `device` for a launch that fails.
-    pub unsafe fn run_code(&self, launch: &CodeLaunch<'_>, arrays: &CodeArrays) -> Result<(), Error> {
+    /// `unsupported` for what is neither.
+    pub unsafe fn load_code(&self, name: &str, code: &[u8]) -> Result<CodeModule, Error> {
         let unsupported = |why: String| -> Error {
-            let what = format!("launching {}", launch.name);
+            let what = format!("launching {name}");
             ErrorKind::Unsupported { what, why, hint: String::new() }.into()
         };
         match self.driver_kind() {
             DriverKind::Gpu => {
-                Cubin::parse(launch.cubin).map_err(|error| unsupported(error.to_string()))?;
+                Cubin::parse(code).map_err(|error| unsupported(error.to_string()))?;
             }
-            DriverKind::Emulator if launch.cubin.last() == Some(&0) => {}
+            DriverKind::Emulator if code.last() == Some(&0) => {}
             DriverKind::Emulator => {
                 return Err(unsupported("the emulator executes PTX that ends with a zero byte".into()));
             }
         }
         // SAFETY: the caller's promise.
-        let module = unsafe { Module::load(self.context(), launch.name, launch.cubin)? };
+        unsafe { Module::load(self.context(), name, code) }.map(CodeModule)
+    }
+
+    /// Copies a variable of a module to the host, as far as there is room.
+    ///
+    /// # Errors
+    /// `device` where there is none of this name, and for a launch that has failed.
+    pub fn read_variable(&self, module: &CodeModule, symbol: &str, bytes: &mut [u8]) -> Result<(), Error> {
+        module.0.get(self.stream(), symbol, bytes)
+    }
+
+    /// Loads the code, runs the launch, and waits.
+    ///
+    /// # Safety
+    /// As for [`Engine::load_code`] and [`Engine::run_loaded`].
+    ///
+    /// # Errors
+    /// As for [`Engine::load_code`] and [`Engine::run_loaded`].
+    pub unsafe fn run_code(&self, launch: &CodeLaunch<'_>, arrays: &CodeArrays) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        let module = unsafe { self.load_code(launch.name, launch.cubin)? };
+        // SAFETY: the caller's promise.
+        unsafe { self.run_loaded(launch, &module, arrays) }
+    }
+
+    /// Runs the launch with code that is loaded, and waits.
+    ///
+    /// # Safety
+    /// The module must be that of the launch's code, its entry must have these parameters, and with these arguments it must stay inside the
+    /// arrays.
+    ///
+    /// # Errors
+    /// `unsupported` for an array that there is not, `device` for a launch that fails.
+    pub unsafe fn run_loaded(
+        &self,
+        launch: &CodeLaunch<'_>,
+        CodeModule(module): &CodeModule,
+        arrays: &CodeArrays,
+    ) -> Result<(), Error> {
+        let unsupported = |why: String| -> Error {
+            let what = format!("launching {}", launch.name);
+            ErrorKind::Unsupported { what, why, hint: String::new() }.into()
+        };
         let function = module.function(launch.entry)?;
         if launch.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
             function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;

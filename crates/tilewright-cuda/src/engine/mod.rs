@@ -19,7 +19,7 @@ mod trees;
 mod ways;
 
 pub use choose::{choose, kernels_by_speed};
-pub use code::{CodeArgument, CodeArrays, CodeLaunch};
+pub use code::{CodeArgument, CodeArrays, CodeLaunch, CodeModule};
 pub use compile::Origin;
 pub use in_place::{InPlace, Select};
 pub use loaded::LoadedKernel;

@@ -88,13 +88,14 @@ impl Array {
     /// # Errors
     /// `unsupported` where there is none, with the names that there are.
     pub fn find<'a>(arrays: &'a [Self], name: &str) -> Result<&'a Self, Error> {
-        let known = || arrays.iter().map(|array| array.name.as_str()).collect::<Vec<_>>().join(", ");
         arrays.iter().find(|array| array.name == name).ok_or_else(|| {
-            unsupported(
-                format!("the array {name}"),
-                "the launch has none of this name",
-                format!("it has {}", known()),
-            )
+            let known: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
+            let hint = match known[..] {
+                [] => "it has none: arrays are arguments that are pointers, and variables of the file"
+                    .to_owned(),
+                _ => format!("it has {}", known.join(", ")),
+            };
+            unsupported(format!("the array {name}"), "the launch has none of this name", hint)
         })
     }
 

@@ -5,6 +5,7 @@ use super::{
     types::{CppType, Field, fields},
     unsupported,
     value::{Parameter, hexadecimal, number, vector},
+    variables,
 };
 use crate::array::{
     Array, Number,
@@ -38,6 +39,8 @@ pub struct Bound {
     pub links: Vec<Link>,
     /// Name in PTX and bytes of variables.
     pub symbols: Vec<(String, Vec<u8>)>,
+    /// Name in PTX of every variable, and its array.
+    pub variables: Vec<(String, usize)>,
 }
 
 /// Gives every parameter its argument, and variables theirs.
@@ -58,6 +61,16 @@ pub fn bind(launched: &Launched<'_>) -> Result<Bound, Error> {
             let bytes = binder.variable(variable, text)?;
             binder.bound.symbols.push((variable.ptx_name.clone(), bytes));
         }
+    }
+    // Behind the arrays of arguments, whose places are known.
+    for variable in launched.variables.iter().filter(|variable| variables::is_array(variable)) {
+        let mut array = variables::array(variable);
+        let given = binder.bound.symbols.iter().find(|(name, _)| *name == variable.ptx_name);
+        if let Some((_, bytes)) = given {
+            array.bytes[..bytes.len()].copy_from_slice(bytes);
+        }
+        binder.bound.variables.push((variable.ptx_name.clone(), binder.bound.arrays.len()));
+        binder.bound.arrays.push(array);
     }
     Ok(binder.bound)
 }
@@ -346,7 +359,14 @@ impl Binder<'_> {
                 Some(value) => variable.integer(value).map_err(wrong)?,
                 None => {
                     let array = Array::parse_with(&variable.name, text, &|name| self.launched.size(name, 0));
-                    array.unwrap_or_else(|| (self.launched.load)(text))?.bytes
+                    let array = array.unwrap_or_else(|| (self.launched.load)(text))?;
+                    let element = variable.declared.as_ref().map(|declared| declared.element);
+                    if let Some(element) = element.filter(|element| *element != array.element) {
+                        let why =
+                            format!("its elements are {}, and the variable has {element}", array.element);
+                        return Err(wrong(why));
+                    }
+                    array.bytes
                 }
             },
         };

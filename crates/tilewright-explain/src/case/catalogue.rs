@@ -278,6 +278,7 @@ fn case(
             arguments: arguments
                 .ok_or_else(|| unsupported(kernel.name, "its recipe names a buffer that is not there", ""))?,
             symbols: step.symbols().iter().map(|s| (s.name.to_owned(), s.bytes.clone())).collect(),
+            variables: Vec::new(),
             resources: code.resources,
         });
     }

@@ -1,6 +1,8 @@
 //! Kernels in files: CUDA C++ or PTX.
 
-use super::{Case, Launch, Request, bind, signature, types, unsupported, value::Parameter};
+use super::{
+    Case, Launch, Request, bind, signature, types, unsupported, value::Parameter, variables::Declared,
+};
 use crate::{compile::FileCode, model::SourceText};
 use std::path::Path;
 use tilewright_core::{Error, ErrorKind};
@@ -35,7 +37,7 @@ impl Case {
         let texts: Vec<&str> = sources.iter().map(|file| file.text.as_str()).collect();
         let bound = bind::bind(&bind::Launched {
             parameters: &parameters(entry, &sources),
-            variables: &variables(&module),
+            variables: &variables(&module, &texts, &request.options.define),
             sources: &texts,
             arguments: &request.arguments,
             load: request.load,
@@ -55,6 +57,7 @@ impl Case {
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
             arguments: bound.arguments,
             symbols: bound.symbols,
+            variables: bound.variables,
             resources: code.resources(entry.name, &request.gpu),
             ptx: ptx.clone(),
         };
@@ -138,7 +141,7 @@ fn parameters(entry: &ast::Function<'_>, sources: &[SourceText]) -> Vec<Paramete
 }
 
 /// The variables of a module that a person may set: those of the compiler begin with a dollar or underscores.
-fn variables(module: &ast::Module<'_>) -> Vec<Parameter> {
+fn variables(module: &ast::Module<'_>, sources: &[&str], defines: &[String]) -> Vec<Parameter> {
     let is_settable = |v: &&ast::Variable<'_>| {
         matches!(v.space, ast::StateSpace::Global | ast::StateSpace::Const)
             && v.linkage != ast::Linkage::Extern
@@ -147,14 +150,15 @@ fn variables(module: &ast::Module<'_>) -> Vec<Parameter> {
             && !types::is_of_library(v.name)
     };
     let settable = module.variables.iter().filter(is_settable);
-    settable.map(|variable| of_ptx(variable, kernel_name(variable.name))).collect()
+    let settable = settable.map(|variable| of_ptx(variable, kernel_name(variable.name)));
+    settable.map(|v| Parameter { declared: Declared::of(sources, &v.name, v.bytes, defines), ..v }).collect()
 }
 
 fn of_ptx(variable: &ast::Variable<'_>, name: String) -> Parameter {
     let elements = variable.dims.iter().map(|dim| dim.unwrap_or(1)).fold(1, u64::saturating_mul);
     let elements = usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(variable.vector as usize);
     let bytes = elements.saturating_mul(variable.ty.bytes() as usize);
-    Parameter { name, ptx_name: variable.name.to_owned(), ty: variable.ty, bytes, cpp: None }
+    Parameter { name, ptx_name: variable.name.to_owned(), ty: variable.ty, bytes, cpp: None, declared: None }
 }
 
 /// What a directive of the entry requires: `.reqntid`, `.reqnctapercluster`.

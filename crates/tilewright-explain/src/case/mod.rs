@@ -8,6 +8,7 @@ mod sequence;
 mod signature;
 mod types;
 mod value;
+mod variables;
 
 pub(crate) use argument::put_address;
 pub use argument::{Argument, Link};
@@ -103,6 +104,8 @@ pub struct Launch {
     pub arguments: Vec<Argument>,
     /// Symbols to be set before: name and bytes.
     pub symbols: Vec<(String, Vec<u8>)>,
+    /// Variables of its module that are arrays: the name in PTX, and the array by its place.
+    pub variables: Vec<(String, usize)>,
     /// What the assembled kernel takes of a multiprocessor, where that is known.
     pub resources: Option<KernelResources>,
 }

@@ -29,6 +29,7 @@ impl Case {
                     Argument::Bytes(_) => {}
                 }
             }
+            launch.variables.iter_mut().for_each(|(_, place)| *place = places[*place]);
             self.launches.push(launch);
         }
         let moved = |link: Link| Link { array: places[link.array], target: places[link.target], ..link };

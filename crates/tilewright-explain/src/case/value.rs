@@ -1,6 +1,6 @@
 //! Values of parameters that are no arrays: numbers, vectors, bytes.
 
-use super::types::CppType;
+use super::{types::CppType, variables::Declared};
 use crate::array::{ElementType, Number, Scalar, scalar, split};
 use tilewright_emulator::ptx_isa::Type;
 
@@ -16,10 +16,15 @@ pub struct Parameter {
     pub bytes: usize,
     /// Its type in the source, where that is known.
     pub cpp: Option<CppType>,
+    /// How the source declares it, for a variable.
+    pub declared: Option<Declared>,
 }
 
 impl Parameter {
     pub fn describe(&self) -> String {
+        if let Some(declared) = &self.declared {
+            return declared.to_string();
+        }
         match &self.cpp {
             Some(cpp @ CppType::Named(_)) => format!("{cpp} of {} bytes", self.bytes),
             Some(cpp) => cpp.to_string(),

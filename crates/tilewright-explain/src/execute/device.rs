@@ -4,9 +4,10 @@ use super::control::{Control, Running};
 use crate::array::Array;
 use crate::case::{Argument, Gpu, Launch, Link, put_address};
 use std::cell::RefCell;
+use std::collections::HashSet;
 use tilewright_core::Error;
-use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
-use tilewright_driver::{Launched, Watcher, observe};
+use tilewright_cuda::{CodeArrays, CodeLaunch, CodeModule, Engine};
+use tilewright_driver::{Watcher, observe};
 use tilewright_emulator::{Observer, Report, Surface};
 
 /// Memory and L2 cache of a GPU of which no more is known than its compute capability: no kernel asks for them.
@@ -23,16 +24,32 @@ pub struct Device<'a> {
     shapes: Vec<(usize, Vec<usize>)>,
 }
 
+/// A module on the device.
+pub struct Loaded {
+    module: CodeModule,
+    image: Vec<u8>,
+    /// The address of each array, variables included.
+    pub addresses: Vec<u64>,
+}
+
 impl<'a> Device<'a> {
-    /// `name` is that of the case; the arrays are those that are given, with their addresses where links say.
+    /// `name` is that of the case; the arrays are those that are given, with their addresses where links say. Of the launches, variables of their modules
+    /// have memory of their own.
     pub fn new(
         name: &'a str,
         gpu: &Gpu,
         (given, links): (&[Array], &[Link]),
+        launches: &[Launch],
         control: &'a Control<'a>,
     ) -> Result<Self, Error> {
         let engine = Engine::emulated(imitated(gpu))?;
-        let named: Vec<_> = given.iter().map(|array| (array.name.as_str(), &array.bytes[..])).collect();
+        let variables: HashSet<usize> =
+            launches.iter().flat_map(|launch| &launch.variables).map(|(_, array)| *array).collect();
+        let named = given.iter().enumerate().map(|(index, array)| {
+            let bytes = if variables.contains(&index) { &[] } else { &array.bytes[..] };
+            (array.name.as_str(), bytes)
+        });
+        let named: Vec<_> = named.collect();
         let arrays = engine.upload_arrays(&named)?;
         let addresses: Vec<u64> = arrays.addresses().collect();
         for (index, array) in given.iter().enumerate() {
@@ -49,27 +66,45 @@ impl<'a> Device<'a> {
     }
 
     /// The address of each array.
-    pub fn addresses(&self) -> impl Iterator<Item = u64> {
+    fn addresses(&self) -> impl Iterator<Item = u64> {
         self.arrays.addresses()
     }
 
-    /// Copies the arrays back.
-    pub fn read(&self, arrays: &mut [Array]) -> Result<(), Error> {
-        self.arrays.read(arrays.iter_mut().map(|array| &mut array.bytes))
+    /// Loads the module of a launch.
+    pub fn load(&self, launch: &Launch) -> Result<Loaded, Error> {
+        let image = [launch.ptx.as_bytes(), b"\0"].concat();
+        // SAFETY: the image is PTX.
+        let module = unsafe { self.engine.load_code(self.name, &image)? };
+        let mut addresses: Vec<u64> = self.addresses().collect();
+        for (symbol, array) in &launch.variables {
+            addresses[*array] = module.address(symbol)?;
+        }
+        Ok(Loaded { module, image, addresses })
+    }
+
+    /// Copies the arrays back, and the variables of a launch.
+    pub fn read(&self, launch: &Launch, loaded: &Loaded, arrays: &mut [Array]) -> Result<(), Error> {
+        self.arrays.read(arrays.iter_mut().map(|array| &mut array.bytes))?;
+        launch.variables.iter().try_for_each(|(symbol, array)| {
+            self.engine.read_variable(&loaded.module, symbol, &mut arrays[*array].bytes)
+        })
     }
 
     /// Executes a launch with all checks. That of a kernel that starts and then fails has a report, too.
     ///
     /// # Errors
     /// For launches that cannot start.
-    pub fn launch(&self, launch: &Launch, observer: Option<&dyn Observer>) -> Result<Report, Error> {
-        let addresses: Vec<u64> = self.addresses().collect();
-        let placed: Vec<_> = launch.arguments.iter().map(|one| one.placed(&addresses)).collect();
+    pub fn launch(
+        &self,
+        launch: &Launch,
+        loaded: &Loaded,
+        observer: Option<&dyn Observer>,
+    ) -> Result<Report, Error> {
+        let placed: Vec<_> = launch.arguments.iter().map(|one| one.placed(&loaded.addresses)).collect();
         let arguments: Vec<_> = placed.iter().map(Argument::as_code).collect();
-        let image = [launch.ptx.as_bytes(), b"\0"].concat();
         let code = CodeLaunch {
             name: self.name,
-            cubin: &image,
+            cubin: &loaded.image,
             entry: &launch.entry,
             grid: launch.grid,
             block: launch.block,
@@ -80,13 +115,15 @@ impl<'a> Device<'a> {
         };
         let surfaces: Vec<_> = launch.arguments.iter().filter_map(|one| self.surface(one)).collect();
         let outcome = RefCell::new(None);
-        let launched = |launched: &Launched<'_>| drop(outcome.replace(Some(launched.outcome.clone())));
+        let launched = |launched: &tilewright_driver::Launched<'_>| {
+            drop(outcome.replace(Some(launched.outcome.clone())))
+        };
         let options = self.control.options();
         let ran = Running::new(self.control, launch).watched(observer, |watch| {
             let watcher =
                 Watcher { watch, options: Some(&options), surfaces: &surfaces, launched: Some(&launched) };
             // SAFETY: the image is PTX, and the emulator checks parameters and bounds.
-            observe(&watcher, || unsafe { self.engine.run_code(&code, &self.arrays) })
+            observe(&watcher, || unsafe { self.engine.run_loaded(&code, &loaded.module, &self.arrays) })
         });
         // What the driver was told by the emulator says more than its code.
         match (outcome.into_inner(), ran) {

@@ -13,6 +13,7 @@ fn parameter(name: &str, ty: &str, bytes: usize, cpp: Option<&str>) -> Parameter
         ty: Type::parse(ty).unwrap(),
         bytes,
         cpp,
+        declared: None,
     }
 }
 
