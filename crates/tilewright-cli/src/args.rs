@@ -133,7 +133,7 @@ pub enum Command {
     Kernels(Kernels),
     /// Show what this machine can do, and check that it does it right
     Doctor,
-    /// Show or empty the cache of compiled kernels
+    /// Show or empty the caches of compiled kernels and files
     Cache {
         /// What to do with it
         #[command(subcommand)]

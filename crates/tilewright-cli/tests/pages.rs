@@ -142,6 +142,8 @@ fn the_cache_is_shown_and_emptied() {
     std::fs::create_dir_all(desk.file("cache/cubins")).unwrap();
     desk.put("cache/cubins/0123.cubin", "12345");
     desk.put("cache/cubins/note.txt", "keep me");
+    std::fs::create_dir_all(desk.file("cache/programs")).unwrap();
+    desk.put("cache/programs/0123.texts", "1234567");
     let info = |text: &str| {
         let json: serde_json::Value = serde_json::from_str(text).unwrap();
         let [entries, bytes, removed] =
@@ -149,8 +151,15 @@ fn the_cache_is_shown_and_emptied() {
         (entries, bytes, removed)
     };
     assert_eq!(info(&run("cache info --format json")), (1, 5, 0));
-    assert!(run("cache info").contains("cubins"));
-    assert_eq!(info(&run("cache clear --format json")), (0, 0, 1));
+    let programs = |text: &str| {
+        let json: serde_json::Value = serde_json::from_str(text).unwrap();
+        info(&json["programs"].to_string())
+    };
+    assert_eq!(programs(&run("cache info --format json")), (1, 7, 0));
+    let table = run("cache info");
+    assert!(table.contains("cubins") && table.contains("programs"), "{table}");
+    let cleared = run("cache clear --format json");
+    assert_eq!((info(&cleared), programs(&cleared)), ((0, 0, 1), (0, 0, 1)));
     assert_eq!(desk.get("cache/cubins/note.txt"), "keep me");
     let disabled = desk.command("cache info").env("TILEWRIGHT_NO_CACHE", "1").output().unwrap();
     assert_eq!(disabled.status.code(), Some(4));

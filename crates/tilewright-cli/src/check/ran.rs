@@ -97,11 +97,13 @@ impl Executed {
         let arrays: &[Array] = self.explained.last().map_or(&[], |last| &last.arrays);
         arrays.iter().rev().find(|array| array.name == name).ok_or_else(|| {
             let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
-            refused(
-                format!("the array {name}"),
-                "no launch has it",
-                format!("there are {}", names.join(", ")),
-            )
+            let hint = match names[..] {
+                [] => {
+                    "there are none: arrays are arguments that are pointers, and variables of the file".into()
+                }
+                _ => format!("there are {}", names.join(", ")),
+            };
+            refused(format!("the array {name}"), "no launch has it", hint)
         })
     }
 }

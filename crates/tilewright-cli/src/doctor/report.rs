@@ -1,6 +1,7 @@
 //! What `doctor` found.
 
 use super::{check, cpu, cuda::Cuda};
+use crate::run::library::Origin;
 use crate::{failure::Failure, fit};
 use serde::Serialize;
 use std::{io::Write, time::Instant};
@@ -37,6 +38,7 @@ pub struct Report {
     chosen_because: String,
     backends: Vec<Availability>,
     cuda: Cuda,
+    run: RunLibrary,
     /// The variables that are set.
     environment: std::collections::BTreeMap<&'static str, String>,
     passed: bool,
@@ -67,6 +69,34 @@ struct Availability {
     why_not: Option<String>,
 }
 
+/// The library that `run` gives programs.
+#[derive(Serialize)]
+struct RunLibrary {
+    path: Option<String>,
+    why_not: Option<String>,
+    hint: Option<String>,
+}
+
+impl RunLibrary {
+    fn gather() -> Self {
+        match Origin::find() {
+            Ok(origin) => Self { path: Some(origin.to_string()), why_not: None, hint: None },
+            Err(error) => {
+                let hint = error.hint().map(|hint| hint.to_string());
+                Self { path: None, why_not: Some(error.to_string()), hint }
+            }
+        }
+    }
+
+    fn describe(&self) -> String {
+        match (&self.path, &self.why_not, &self.hint) {
+            (Some(path), ..) => format!("the emulated driver, {path}"),
+            (None, Some(why), Some(hint)) => format!("not available: {why}; {hint}"),
+            (None, why, _) => format!("not available: {}", why.as_deref().unwrap_or_default()),
+        }
+    }
+}
+
 impl Report {
     pub fn gather() -> Self {
         let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
@@ -90,6 +120,7 @@ impl Report {
                 .map(|&b| availability(b))
                 .collect(),
             cuda: Cuda::gather(),
+            run: RunLibrary::gather(),
             environment: VARIABLES
                 .into_iter()
                 .filter(set)
@@ -140,6 +171,7 @@ impl Report {
             (b.name, state)
         }));
         rows.extend(self.cuda.rows());
+        rows.push(("for run", self.run.describe()));
         rows.extend(self.environment.iter().map(|(name, value)| ("environment", format!("{name}={value}"))));
         rows
     }

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fmt, io,
     path::{Path, PathBuf},
 };
 use tilewright::{Error, ErrorKind};
@@ -15,10 +16,20 @@ const FILES: [&str; 2] = ["libtilewright_libcuda.so", "libcuda.so.1"];
 /// Directories beside that of this program. Those of the system are not among them: what is there is NVIDIA's.
 const PLACES: [&str; 3] = [".", "deps", "../lib/tilewright"];
 
-/// The library under the names by which programs look for it, in a directory that goes with this value.
-pub struct Library(tempfile::TempDir);
+/// The library, where this program was built with it in itself.
+const EMBEDDED: Option<&[u8]> = include!(concat!(env!("OUT_DIR"), "/libcuda.rs"));
 
-impl Library {
+/// Where the library comes from.
+pub enum Origin {
+    /// A file of its own.
+    File(PathBuf),
+    /// This program.
+    Embedded(&'static [u8]),
+}
+
+impl Origin {
+    /// A file before what is embedded.
+    ///
     /// # Errors
     /// `unavailable` where it is not installed, or on another system than Linux.
     pub fn find() -> Result<Self, Error> {
@@ -31,13 +42,46 @@ impl Library {
                 "use Linux, or `tilewright explain` for single kernels",
             ));
         }
-        let file = file().ok_or_else(|| {
-            let why = format!("{} is not beside this program", FILES[0]);
-            unavailable(why, "build it with `cargo build --release -p tilewright-libcuda`, or name it in TILEWRIGHT_LIBCUDA_PATH")
-        })?;
+        let embedded = || EMBEDDED.map(Self::Embedded);
+        file().map(Self::File).or_else(embedded).ok_or_else(|| {
+            let why = format!("{} is not beside this program, nor in it", FILES[0]);
+            unavailable(why, HINT)
+        })
+    }
+
+    /// Puts the library there under a name.
+    fn place(&self, name: &Path) -> io::Result<()> {
+        match self {
+            Self::File(file) => link(file, name),
+            Self::Embedded(bytes) => std::fs::write(name, bytes),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => file.display().fmt(f),
+            Self::Embedded(_) => f.write_str("in this program"),
+        }
+    }
+}
+
+/// `cargo install` installs no shared libraries.
+const HINT: &str = "in a clone of the project: `cargo build --release -p tilewright-libcuda`, and copy target/release/libtilewright_libcuda.so \
+    beside this program or name it in TILEWRIGHT_LIBCUDA_PATH";
+
+/// The library under the names by which programs look for it, in a directory that goes with this value.
+pub struct Library(tempfile::TempDir);
+
+impl Library {
+    /// # Errors
+    /// As [`Origin::find`], and `io`.
+    pub fn find() -> Result<Self, Error> {
+        let origin = Origin::find()?;
         let directory = tempfile::tempdir().and_then(|directory| {
             for name in ["libcuda.so", "libcuda.so.1"] {
-                link(&file, &directory.path().join(name))?;
+                origin.place(&directory.path().join(name))?;
             }
             Ok(directory)
         });
@@ -83,4 +127,22 @@ fn link(file: &Path, name: &Path) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn link(file: &Path, name: &Path) -> std::io::Result<()> {
     std::fs::copy(file, name).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_library_is_linked_or_written_under_its_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, name) = (directory.path().join("lib.so"), directory.path().join(FILES[1]));
+        std::fs::write(&file, "library").unwrap();
+        for origin in [Origin::File(file), Origin::Embedded(b"library")] {
+            origin.place(&name).unwrap();
+            assert_eq!(std::fs::read(&name).unwrap(), b"library", "{origin}");
+            std::fs::remove_file(&name).unwrap();
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `run`: a program on the emulated driver.
 
 mod launches;
-mod library;
+pub mod library;
 mod page;
 mod report;
 

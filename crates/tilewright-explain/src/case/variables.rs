@@ -153,7 +153,7 @@ mod tests {
             ("FACTOR", 12, Some("i32[3]")),
             ("count", 8, Some("u64")),
             // Extents that are not known.
-            ("v", 64, Some("f32x4[4]")),
+            ("v", 64, Some("float4[4]")),
             ("d_C", 1024, Some("f32[256]")),
             ("d_C", 1023, None),
             ("d_D", 4, None),
@@ -161,6 +161,6 @@ mod tests {
         ] {
             assert_eq!(of(name, bytes, &[]).as_deref(), expected, "{name} {bytes}");
         }
-        assert_eq!(of("v", 96, &["DEPTH=6".into()]).as_deref(), Some("f32x4[6]"));
+        assert_eq!(of("v", 96, &["DEPTH=6".into()]).as_deref(), Some("float4[6]"));
     }
 }

@@ -202,7 +202,8 @@ fn addresses_in_arrays() {
     )
     .unwrap();
     let names: Vec<&str> = bound.arrays.iter().map(|array| array.name.as_str()).collect();
-    assert_eq!(names, ["rows", "first", "rows[1]", "out"]);
+    // Variables come last.
+    assert_eq!(names, ["rows", "first", "rows[1]", "out", "table", "factor"]);
     let links: Vec<_> = bound.links.iter().map(|link| (link.array, link.offset, link.target)).collect();
     assert_eq!(links, [(0, 0, 1), (0, 8, 2), (0, 16, 3)]);
     assert_eq!(bound.arguments, [Argument::Pointer(0), Argument::Pointer(3)]);
