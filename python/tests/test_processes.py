@@ -88,6 +88,7 @@ def test_processes_of_every_kind(method):
 
 INTERRUPTED = """
 import numpy, signal, sys, tilewright, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Scripts start what is in their background with SIGINT ignored.
 a = numpy.ones((int(sys.argv[1]), int(sys.argv[1])), "float32")
 print("ready", flush=True)
 try:

@@ -126,6 +126,24 @@ fn a_semiring_of_ones_own_is_measured() {
     assert!(unknown.code == Some(2) && unknown.err.contains("breaks the law that"), "{}", unknown.err);
 }
 
+/// A rate of pruned products counts terms that were left out, so the rate with nothing to leave out stands beside it.
+#[test]
+fn pruned_rates_stand_beside_those_with_nothing_to_prune() {
+    let desk = Desk::new();
+    let line = "bench --backend cpu --semiring min-plus --sizes 512 --rounds 1 --threads 1 -q";
+    let report = desk.json(line);
+    let terms: Vec<&str> =
+        report["results"].as_array().unwrap().iter().map(|row| row["terms"].as_str().unwrap()).collect();
+    assert_eq!(terms, ["pruned", "nothing-to-prune"]);
+    let table = desk.ok(line);
+    assert!(
+        table.contains(" pruned, 1 thread ") && table.contains(" on equal elements, 1 thread "),
+        "{table}"
+    );
+    let equal = desk.json(&format!("{line} --data equal"));
+    assert_eq!((&equal["data"], &equal["results"][0]["terms"]), (&"equal".into(), &"all".into()));
+}
+
 #[test]
 fn rows_are_printed_as_csv() {
     let desk = Desk::new();

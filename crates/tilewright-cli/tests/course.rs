@@ -1,8 +1,8 @@
 //! The course in `docs/course`: its console blocks are what the command prints, its pictures what it draws, its quotations are the
 //! kernels' text, and the numbers in its sentences are those of the blocks or were measured.
 //!
-//! A console block is one command and lines of its output; `…` stands for any number of lines. A picture's title is the command that
-//! draws it. `TILEWRIGHT_BLESS=1` renews pictures, and the numbers of blocks whose lines still have their form; the sentences around
+//! A console block is one command and lines of its output; `…` stands for any number of lines. The command of a block `console 1` ends
+//! with code 1: it finds a fault. Commands find the files of `docs/course/files`. A picture's title is the command that draws it. `TILEWRIGHT_BLESS=1` renews pictures, and the numbers of blocks whose lines still have their form; the sentences around
 //! them are for a person to mend.
 #![allow(clippy::unwrap_used)]
 
@@ -70,7 +70,7 @@ impl Chapter {
 
     /// Blocks with a command: the command's arguments, and the lines that show its output.
     fn runs(&self) -> Vec<(String, Range<usize>)> {
-        let consoles = self.fences().into_iter().filter(|fence| fence.info == "console");
+        let consoles = self.fences().into_iter().filter(|fence| fence.info.starts_with("console"));
         consoles
             .map(|fence| {
                 let first = &self.lines[fence.lines.start];
@@ -81,6 +81,33 @@ impl Chapter {
             })
             .collect()
     }
+}
+
+impl Chapter {
+    /// The commands of its blocks, with the codes that they end with.
+    fn commands(&self) -> BTreeMap<String, i32> {
+        let mut commands = BTreeMap::new();
+        for (command, lines) in self.runs() {
+            let code = match self.lines[lines.start - 2].as_str() {
+                "```console" => 0,
+                "```console 1" => 1,
+                other => panic!("{}: {other} is no block of a console", self.name),
+            };
+            let before = commands.insert(command, code);
+            assert!(before.is_none_or(|before| before == code), "{}: two codes of one command", self.name);
+        }
+        commands
+    }
+}
+
+/// A directory with the files that the chapters use.
+fn desk_of_the_course() -> Desk {
+    let desk = Desk::new();
+    for entry in std::fs::read_dir(repository().join("docs/course/files")).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, desk.path().join(path.file_name().unwrap())).unwrap();
+    }
+    desk
 }
 
 /// Whether the real lines are the shown ones with something in place of each gap.
@@ -134,18 +161,18 @@ fn renew(shown: &[&str], real: &[&str]) -> Result<Vec<String>, String> {
 }
 
 /// What the commands print, each run once, two at a time. They find no compiler, and so use the PTX of the catalogue.
-fn outputs(commands: BTreeSet<String>) -> BTreeMap<String, String> {
-    let (desk, waiting, done) = (Desk::new(), Mutex::new(commands), Mutex::new(BTreeMap::new()));
+fn outputs(commands: BTreeMap<String, i32>) -> BTreeMap<String, String> {
+    let (desk, waiting, done) = (desk_of_the_course(), Mutex::new(commands), Mutex::new(BTreeMap::new()));
     let work = || {
         loop {
-            let Some(line) = waiting.lock().unwrap().pop_first() else { return };
+            let Some((line, code)) = waiting.lock().unwrap().pop_first() else { return };
             let output = desk
                 .command(&line)
                 .envs([("TILEWRIGHT_NVRTC_PATH", "none"), ("COLUMNS", "80")])
                 .output()
                 .unwrap();
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "tilewright {line}: {error}");
+            assert_eq!(output.status.code(), Some(code), "tilewright {line}: {error}");
             done.lock().unwrap().insert(line, String::from_utf8(output.stdout).unwrap());
         }
     };
@@ -160,8 +187,7 @@ fn outputs(commands: BTreeSet<String>) -> BTreeMap<String, String> {
 #[test]
 fn console_blocks_are_what_the_command_prints() {
     let chapters = Chapter::all();
-    let commands = chapters.iter().flat_map(|chapter| chapter.runs().into_iter().map(|(command, _)| command));
-    let outputs = outputs(commands.collect());
+    let outputs = outputs(chapters.iter().flat_map(Chapter::commands).collect());
     let bless = std::env::var_os("TILEWRIGHT_BLESS").is_some();
     let mut wrong = Vec::new();
     for chapter in &chapters {
@@ -219,8 +245,8 @@ fn quotations_are_the_text_of_the_kernels() {
                 assert!(!fence.info.starts_with("cuda"), "{}: {} names no form", chapter.name, fence.info);
                 continue;
             };
-            let file =
-                [folder.join(name), folder.join("gallery").join(name)].into_iter().find(|path| path.exists());
+            let places = [folder.clone(), folder.join("gallery"), repository().join("docs/course/files")];
+            let file = places.into_iter().map(|place| place.join(name)).find(|path| path.exists());
             let text = std::fs::read_to_string(file.unwrap_or_else(|| panic!("{}: no {name}", chapter.name)));
             let text = text.unwrap();
             let form = |line: &str| if is_plain { plain(line.trim()) } else { line.trim().to_owned() };
@@ -325,7 +351,7 @@ fn pictures_are_what_the_command_draws() {
         .flat_map(Chapter::drawings)
         .map(|drawing| (drawing.file, drawing.command))
         .collect();
-    let desk = Desk::new();
+    let desk = desk_of_the_course();
     for (file, command) in &drawings {
         let output = desk.command(command).envs([("TILEWRIGHT_NVRTC_PATH", "none")]).output().unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
@@ -503,7 +529,7 @@ fn the_table_of_the_ladder_is_what_was_counted_and_measured() {
     assert_eq!(rows.len(), 6);
     let command =
         |kernel: &&str| format!("explain {kernel} --arg M=128 --arg N=128 --arg K=32 --format json");
-    let outputs = outputs(rows.keys().map(command).collect());
+    let outputs = outputs(rows.keys().map(|kernel| (command(kernel), 0)).collect());
     let benchmarks = std::fs::read_to_string(repository().join("BENCHMARKS.md")).unwrap();
     for (kernel, [wavefronts, bound, measured]) in rows {
         let report: serde_json::Value = serde_json::from_str(&outputs[&command(&kernel)]).unwrap();

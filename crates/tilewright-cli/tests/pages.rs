@@ -70,6 +70,23 @@ fn the_manual_shows_values_and_every_help_has_exit_codes() {
     }
 }
 
+/// Examples are not filled, and nothing is justified or hyphenated.
+#[test]
+fn examples_of_the_manual_keep_their_lines() {
+    let desk = Desk::new();
+    desk.ok("man --dir man");
+    let page = desk.get("man/tilewright-mul.1");
+    assert!(page.find(".ad l\n.nh\n").unwrap() < page.find(".SH NAME").unwrap(), "{page}");
+    let examples = page.split(".nf\n").skip(1).filter_map(|block| block.split_once(".fi\n"));
+    let kept: String = examples.map(|(block, _)| block).collect();
+    let help = desk.ok("mul --help");
+    let shown: Vec<&str> = help.lines().filter(|line| line.starts_with("  tilewright mul ")).collect();
+    assert!(shown.len() > 2, "{help}");
+    for line in shown {
+        assert!(kept.replace("\\-", "-").contains(line), "{line}\n{kept}");
+    }
+}
+
 #[test]
 fn manual_pages_are_printed_and_written() {
     let desk = Desk::new();

@@ -67,6 +67,11 @@ fn a_gpu_that_is_not_here_is_planned_for() {
     // With a compiler the registers and the occupancy are known.
     assert_eq!(launch["registers_per_thread"].is_null(), launch["occupancy"].is_null());
 
+    // A reason is said once, with all that it keeps out.
+    let text = desk.ok("mul roads.csv roads.csv --semiring min-plus --dtype f32 --plan --gpu a6000 -q");
+    assert_eq!(text.matches("in order of speed").count(), 1, "{text}");
+    assert!(text.contains("rejected           naive, coalesced, "), "{text}");
+
     let text = desk.ok("mul roads.csv roads.csv --dtype f32 --plan --gpu h200 --kernel naive -q");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in
@@ -119,6 +124,7 @@ fn what_cannot_be_planned_is_refused() {
         ("--gpu a600 --backend emulator --dtype f32", 2, "RTX A6000"),
         ("--kernel nosuch", 2, "possible values: "),
         ("--gpu h200", 2, "--plan"),
+        ("--dtype f32 --plan --gpu v100", 2, "it has compute capability 7.0, and the kernels need 7.5"),
     ] {
         let run = desk.run(&format!("mul whole.csv whole.csv {line}"));
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);

@@ -391,7 +391,7 @@ fn hint(log: &str) -> String {
         ),
         (
             "invalid value for --gpu-architecture",
-            "this NVRTC does not know the architecture: a newer one may, or choose another architecture",
+            "this NVRTC does not know the architecture. A newer one knows newer GPUs; an older one knows GPUs that were left out since: NVRTC 12.9 the last below 7.5",
         ),
     ];
     known

@@ -109,7 +109,7 @@ impl Bench {
             None => Data::of(self.semiring.id()),
         };
         let data = self.data.unwrap_or(usual);
-        if usual == Data::NonNegative && data != usual {
+        if usual == Data::NonNegative && matches!(data, Data::Signed | Data::Wide) {
             let what = format!("--data {} with {}", data.name(), self.semiring.name());
             return Err(Failure::usage(what, "its elements are not negative: leave out --data"));
         }
@@ -126,6 +126,8 @@ pub enum Data {
     NonNegative,
     /// As signed, but integers so far apart that no narrower type holds them
     Wide,
+    /// All the same, so that min-plus and max-plus can leave out no term
+    Equal,
 }
 
 impl Data {
@@ -142,6 +144,7 @@ impl Data {
             Self::Signed => "signed",
             Self::NonNegative => "non-negative",
             Self::Wide => "wide",
+            Self::Equal => "equal",
         }
     }
 }

@@ -136,12 +136,18 @@ impl XorShift {
     }
 
     fn float(&mut self, data: Data) -> f32 {
+        if data == Data::Equal {
+            return 1.0;
+        }
         let unit = (self.next() >> 8) as f32 / (1 << 24) as f32;
         if data == Data::NonNegative { unit } else { 2.0 * unit - 1.0 }
     }
 
     /// With magnitudes up to 1000, or below `2^bits`.
     fn integer(&mut self, data: Data, bits: u32) -> i64 {
+        if data == Data::Equal {
+            return 1;
+        }
         let most = if data == Data::Wide { (1 << bits) - 1 } else { 1000 };
         let (low, count) = if data == Data::NonNegative { (0, most + 1) } else { (-most, 2 * most + 1) };
         let high = i64::from(self.next()) << 16;
@@ -160,11 +166,13 @@ impl XorShift {
             DType::F16 => fill(rows, cols, || f16::from_f32(self.float(data))),
             DType::Bf16 => fill(rows, cols, || bf16::from_f32(self.float(data))),
             DType::F64 => fill(rows, cols, || f64::from(self.float(data))),
+            DType::I8 if data == Data::Equal => fill(rows, cols, || 1i8),
             DType::I8 if data == Data::NonNegative => fill(rows, cols, || (self.next() % 128) as i8),
             DType::I8 => fill(rows, cols, || self.next() as i8),
             DType::I16 => fill(rows, cols, || self.integer(data, 12) as i16),
             DType::I32 => fill(rows, cols, || self.integer(data, 28) as i32),
             DType::I64 => fill(rows, cols, || self.integer(data, 40)),
+            DType::Bool if data == Data::Equal => fill(rows, cols, || true),
             DType::Bool => fill(rows, cols, || self.next().is_multiple_of(64)),
             _ => fill(rows, cols, || self.float(data)),
         }
@@ -182,7 +190,7 @@ mod tests {
             for &dtype in semiring.dtypes() {
                 let usual = Data::of(semiring);
                 let others = [Data::NonNegative, Data::Wide].into_iter().filter(|_| usual == Data::Signed);
-                for data in others.chain([usual]) {
+                for data in others.chain([usual, Data::Equal]) {
                     let case =
                         Case::new(semiring, dtype, Size { m: 5, n: 7, k: 9 }, Order::Nn, data).unwrap();
                     assert_eq!((case.dtype(), case.views()[1].layout().cols), (dtype, 7));
@@ -226,6 +234,7 @@ mod tests {
             assert!(elements(dtype, Data::NonNegative).0 >= 0.0);
         }
         let span = |data| elements(DType::I32, data).1 - elements(DType::I32, data).0;
+        assert_eq!(span(Data::Equal), 0.0);
         assert!(span(Data::Signed) <= 2000.0 && span(Data::Wide) > 65_536.0);
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     case::Case,
-    measured::{Measured, Outcome},
+    measured::{Measured, Outcome, Terms},
 };
 use crate::args::{Bench, KernelChoice};
 use std::{
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tilewright::{
-    Backend, Element, Error, ExpressionProduct, Isa, Matrix, Options, Product, Semiring,
+    Backend, Element, Error, ExpressionProduct, Isa, Matrix, Options, Product, Ran, Semiring,
     cuda::{Competitor, Timing},
     semiring::Visit,
 };
@@ -60,17 +60,17 @@ pub enum Steps {
 ///
 /// Small products occupy fewer threads than they may; contenders that come to the same are measured once.
 pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<Vec<Measured>, Error> {
-    let mut checked: Vec<(Isa, usize, Option<String>)> = Vec::new();
+    let mut checked: Vec<Checked> = Vec::new();
     let mut able = Vec::new();
     for contender in contenders {
-        let (threads, fault) = check(case, contender)?;
-        if checked.iter().any(|(isa, known, _)| (*isa, *known) == (contender.isa, threads)) {
+        let one = check(case, contender)?;
+        if checked.iter().any(|known| (known.isa, known.threads) == (one.isa, one.threads)) {
             continue;
         }
-        if fault.is_none() {
+        if one.fault.is_none() {
             able.push(*contender);
         }
-        checked.push((contender.isa, threads, fault));
+        checked.push(one);
     }
     let race = Race { case, contenders: &able, rounds };
     let timings = match case.own_product()? {
@@ -84,18 +84,31 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
     };
     Ok(checked
         .into_iter()
-        .filter_map(|(isa, threads, fault)| {
+        .filter_map(|Checked { isa, threads, terms, fault }| {
             let measured = Measured::new(Backend::Cpu, isa.name(), outcome(fault)?);
-            Some(Measured { threads: Some(threads), ..measured })
+            Some(Measured { threads: Some(threads), terms, ..measured })
         })
         .collect())
 }
 
-/// The threads that took part, and what is wrong with the result.
-fn check(case: &Case, contender: &Contender) -> Result<(usize, Option<String>), Error> {
+/// What one run of a contender showed.
+struct Checked {
+    isa: Isa,
+    /// Those that took part.
+    threads: usize,
+    terms: Terms,
+    /// What is wrong with the result.
+    fault: Option<String>,
+}
+
+fn check(case: &Case, contender: &Contender) -> Result<Checked, Error> {
     let mut c = case.result()?;
     let report = case.write_to(c.as_mut(), contender.options())?;
-    Ok((report.threads, case.fault(&c)?))
+    let terms = match report.kernel {
+        Ran::Cpu(kernel) if kernel.pruned => Terms::Pruned,
+        _ => Terms::All,
+    };
+    Ok(Checked { isa: contender.isa, threads: report.threads, terms, fault: case.fault(&c)? })
 }
 
 struct Race<'a> {

@@ -5,7 +5,7 @@ use super::report::{Report, Row};
 type Cell = fn(&Report, &Row) -> String;
 
 /// The columns; the names are those of JSON.
-const COLUMNS: [(&str, Cell); 30] = [
+const COLUMNS: [(&str, Cell); 31] = [
     ("semiring", |report, _| semiring(&report.semiring)),
     ("dtype", |report, _| report.dtype.into()),
     ("m", |_, row| row.m.to_string()),
@@ -15,6 +15,7 @@ const COLUMNS: [(&str, Cell); 30] = [
     ("backend", |_, row| row.backend.into()),
     ("kernel", |_, row| text(Some(&row.kernel))),
     ("threads", |_, row| number(row.threads)),
+    ("terms", |_, row| row.terms.name().to_owned()),
     ("seconds", |_, row| number(row.seconds)),
     ("spread", |_, row| number(row.spread)),
     ("samples", |_, row| row.samples.to_string()),

@@ -1,5 +1,6 @@
 //! What came of a contender.
 
+use serde::Serialize;
 use tilewright::{Backend, cuda::Timing};
 
 /// A contender and what came of it.
@@ -9,6 +10,7 @@ pub struct Measured {
     pub name: String,
     /// Threads of the processor that took part; none on a GPU.
     pub threads: Option<usize>,
+    pub terms: Terms,
     pub outcome: Outcome,
     /// Registers of a thread and occupancy, of a kernel on a GPU.
     pub resources: Option<Resources>,
@@ -16,6 +18,27 @@ pub struct Measured {
     pub memory: Option<Memory>,
     /// The algorithms that were tried, of which the fastest was taken; none where there was nothing to try.
     pub algorithms: Option<usize>,
+}
+
+/// Which terms a contender computed. A rate counts all of them, computed or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Terms {
+    All,
+    /// Those that cannot win were left out, as the elements allowed.
+    Pruned,
+    /// All: the elements are equal, so that none can be left out.
+    NothingToPrune,
+}
+
+impl Terms {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Pruned => "pruned",
+            Self::NothingToPrune => "nothing-to-prune",
+        }
+    }
 }
 
 pub enum Outcome {
@@ -52,6 +75,7 @@ impl Measured {
             backend,
             name: name.into(),
             threads: None,
+            terms: Terms::All,
             outcome,
             resources: None,
             memory: None,

@@ -12,7 +12,7 @@ mod report;
 mod table;
 
 use crate::{
-    args::{Bench, Common, Format, KernelChoice, Library, Math, Order, Size, Where},
+    args::{Bench, Common, Data, Format, KernelChoice, Library, Math, Order, Size, Where},
     charts, doctor,
     failure::Failure,
     fit, json,
@@ -21,7 +21,7 @@ use crate::{
 use case::Case;
 use cpu::{Contender, Steps};
 use cuda::Device;
-use measured::{Measured, Outcome};
+use measured::{Measured, Outcome, Terms};
 use monitor::Monitor;
 use report::{GpuFacts, Machine, Report, Standings};
 use std::io::Write;
@@ -168,6 +168,11 @@ impl Field {
         let case = Case::of(&args.semiring, args.dtype(), size, order, args.data()?)?;
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
+        // Equal elements fit into 16 bits; those that were asked for do not.
+        let is_wide = args.data()? == Data::Wide;
+        if !is_wide && measured.iter().any(|one| one.terms == Terms::Pruned) {
+            measured.extend(self.with_nothing_to_prune(args, size, order)?);
+        }
         let (mut floor, mut conditions) = (None, None);
         if let Some((device, gpu)) = &mut self.device {
             floor = Floor::on(gpu, &query, &work);
@@ -187,6 +192,21 @@ impl Field {
         }
         report.results.extend(rows);
         Ok(())
+    }
+
+    /// The processor once more, on equal elements: how fast it is where pruning gains nothing.
+    fn with_nothing_to_prune(
+        &self,
+        args: &Bench,
+        size: Size,
+        order: Order,
+    ) -> Result<Vec<Measured>, Failure> {
+        let case = Case::of(&args.semiring, args.dtype(), size, order, Data::Equal)?;
+        let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
+        for one in &mut measured {
+            one.terms = Terms::NothingToPrune;
+        }
+        Ok(measured)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     library::{ALGORITHMS, CUBLAS, CUBLASLT, LEAST_WORKSPACE},
-    measured::{Measured, Outcome},
+    measured::{Measured, Outcome, Terms},
     monitor::Conditions,
     table,
 };
@@ -106,6 +106,7 @@ pub struct Row {
     pub kernel: String,
     /// Of the processor; null on a GPU.
     pub threads: Option<usize>,
+    pub terms: Terms,
     /// The median.
     pub seconds: Option<f64>,
     /// Half of the distance between the quartiles, as a part of the median.
@@ -146,10 +147,15 @@ impl Row {
 
     /// The kernel with its threads, for tables and charts.
     pub fn contender(&self) -> String {
+        let kernel = match self.terms {
+            Terms::All => self.kernel.clone(),
+            Terms::Pruned => format!("{} pruned", self.kernel),
+            Terms::NothingToPrune => format!("{} on equal elements", self.kernel),
+        };
         match self.threads {
-            None => self.kernel.clone(),
-            Some(1) => format!("{}, 1 thread", self.kernel),
-            Some(threads) => format!("{}, {threads} threads", self.kernel),
+            None => kernel,
+            Some(1) => format!("{kernel}, 1 thread"),
+            Some(threads) => format!("{kernel}, {threads} threads"),
         }
     }
 }
@@ -187,6 +193,7 @@ impl Standings<'_> {
             backend: one.backend.name(),
             kernel: one.name.clone(),
             threads: one.threads,
+            terms: one.terms,
             seconds,
             spread: one.timing().map(|timing| timing.spread()),
             samples: one.timing().map_or(0, |timing| timing.seconds.len()),
@@ -332,8 +339,11 @@ mod tests {
             Report { schema: 1, version: "0", semiring, dtype, data: "signed", machine, results: Vec::new() };
         let (header, lines) = (csv::header(), csv::lines(&report, &rows));
         let lines: Vec<&str> = lines.lines().collect();
-        assert!(header.starts_with("semiring,dtype,m,n,k,order,backend,kernel,threads,seconds,"), "{header}");
-        assert!(lines[0].starts_with("plus-times,f32,8,8,8,nt,cuda,\"simt\",,0.5,0,3,"), "{}", lines[0]);
+        assert!(
+            header.starts_with("semiring,dtype,m,n,k,order,backend,kernel,threads,terms,seconds,"),
+            "{header}"
+        );
+        assert!(lines[0].starts_with("plus-times,f32,8,8,8,nt,cuda,\"simt\",,all,0.5,0,3,"), "{}", lines[0]);
         assert_eq!(lines[0].matches(',').count(), header.matches(',').count());
         assert!(lines[1].contains(",false,\"C[0, 0] is \"\"1\"\", not 2\","), "{}", lines[1]);
         // Every name is a key of JSON, or of what stands around the rows.

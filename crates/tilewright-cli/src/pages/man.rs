@@ -48,6 +48,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     let man = Man::new(command.clone());
     let mut page = Vec::new();
     man.render_title(&mut page)?;
+    ragged().to_writer(&mut page)?;
     man.render_name_section(&mut page)?;
     synopsis(command).to_writer(&mut page)?;
     man.render_description_section(&mut page)?;
@@ -55,13 +56,43 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    if command.get_after_help().or(command.get_after_long_help()).is_some() {
-        man.render_extra_section(&mut page)?;
+    if let Some(text) = command.get_after_long_help().or(command.get_after_help()) {
+        extra(&text.to_string()).to_writer(&mut page)?;
     }
     if command.get_version().is_some() {
         man.render_version_section(&mut page)?;
     }
     Ok(page)
+}
+
+/// Lines end where words do, and no word is hyphenated: an option or a file name stays whole.
+fn ragged() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("ad", ["l"]);
+    roff.control("nh", []);
+    roff
+}
+
+/// What stands behind the options in `--help`. Lines that are indented there are examples or tables, and stay as they are.
+fn extra(text: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXTRA"]);
+    let mut is_kept = false;
+    for line in text.lines() {
+        let keeps = line.starts_with("  ") || is_kept && line.is_empty();
+        if keeps != is_kept {
+            roff.control(if keeps { "nf" } else { "fi" }, []);
+            is_kept = keeps;
+        }
+        match line.trim_end() {
+            "" => roff.control("PP", []),
+            line => roff.text([roman(line)]),
+        };
+    }
+    if is_kept {
+        roff.control("fi", []);
+    }
+    roff
 }
 
 /// `tilewright mul [-o|--output C] ... A B`.

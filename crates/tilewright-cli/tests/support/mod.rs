@@ -50,6 +50,8 @@ impl Desk {
         {
             command.env_remove(name);
         }
+        #[cfg(unix)]
+        with_default_signals(&mut command);
         command
     }
 
@@ -81,6 +83,27 @@ impl Desk {
         let entries = std::fs::read_dir(self.path()).unwrap();
         entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
     }
+}
+
+/// The command starts with every signal as a terminal's shell leaves it: neither ignored, as under `nohup` and in the background of a script, nor blocked.
+#[cfg(unix)]
+fn with_default_signals(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    let reset = || {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE, libc::SIGXFSZ] {
+            // SAFETY: the function takes any number of a signal, and is safe between fork and exec.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        // SAFETY: an empty set is made before it is used; both functions are safe between fork and exec.
+        unsafe {
+            let mut none = std::mem::zeroed();
+            libc::sigemptyset(&mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+        }
+        Ok(())
+    };
+    // SAFETY: what runs in the child allocates nothing and takes no lock.
+    unsafe { command.pre_exec(reset) };
 }
 
 /// What a run said.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::selection::{Selection, not_shipped, select, select_with_ptx};
 use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
-use tilewright_core::Error;
+use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::Engine;
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, kernels};
 
@@ -97,13 +97,14 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// `unsupported` when no kernel computes this; the refusal of `kernel`, when one is given.
+    /// `unsupported` when no kernel computes this, and for a GPU older than 7.5; the refusal of `kernel`, when one is given.
     pub fn on_gpu(
         query: &Query,
         gpu: &Gpu,
         kernel: Option<&'static Kernel>,
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
+        runs_kernels(gpu)?;
         Self::of_selection(query, gpu, select(request(query, gpu), kernel)?, kernel, resources)
     }
 
@@ -164,6 +165,21 @@ impl Plan {
         };
         Ok(Self { query: *query, work, rejected, how: How::Gpu(Box::new(plan)) })
     }
+}
+
+/// The oldest compute capability that the kernels are compiled and tested for.
+const OLDEST: ComputeCapability = ComputeCapability::new(7, 5);
+
+fn runs_kernels(gpu: &Gpu) -> Result<(), Error> {
+    if gpu.capability >= OLDEST {
+        return Ok(());
+    }
+    Err(ErrorKind::Unsupported {
+        what: format!("a plan for {}", gpu.name),
+        why: format!("it has compute capability {}, and the kernels need {OLDEST}", gpu.capability),
+        hint: "choose a GPU of that capability or a later one".into(),
+    }
+    .into())
 }
 
 /// Every kernel that was not chosen, and the variations of the one that was.

@@ -1,7 +1,7 @@
 //! Plans in words.
 
 use super::{
-    CpuPlan, How, Plan,
+    CpuPlan, How, Plan, Rejected,
     query::Results,
     words::{digits, scaled},
 };
@@ -19,8 +19,20 @@ impl Plan {
             How::Gpu(gpu) => rows.extend(gpu.rows(&self.query)),
             How::Reference => rows.push(("kernel", "the definition, one term at a time".into())),
         }
-        rows.extend(self.rejected.iter().map(|r| ("rejected", format!("{}: {}", r.candidate, r.reason))));
+        rows.extend(self.rejections());
         rows
+    }
+
+    /// A row for each reason, with all candidates that it keeps out.
+    fn rejections(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for Rejected { candidate, reason } in &self.rejected {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, candidates)) => candidates.push(candidate),
+                None => reasons.push((reason, vec![candidate])),
+            }
+        }
+        reasons.into_iter().map(|(reason, candidates)| ("rejected", format!("{}: {reason}", candidates.join(", "))))
     }
 
     fn product(&self) -> String {

@@ -41,7 +41,7 @@ pub use ways::{Way, simt_ways};
 pub(crate) const SIMT: Kernel = Kernel {
     name: "simt",
     family: Family::Production,
-    summary: "any sizes, strides and transposes; asynchronous copies, deterministic split of k, batches",
+    summary: "any sizes, strides and transposes; tiles copied ahead of the arithmetic, deterministic split of k, batches",
     teaches: "everything together: tiles chosen by a cost model, copies ahead of the arithmetic, guards at edges only",
     file: "simt.cu",
     source: include_str!("simt.cu"),

@@ -1,0 +1,13 @@
+// The shortcut problem, with a guard for what sticks out.
+__global__ void step(float* r, const float* d, int n) {
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    int j = threadIdx.y + blockIdx.y * blockDim.y;
+    if (i >= n || j >= n) return;
+    float v = __int_as_float(0x7f800000);
+    for (int k = 0; k < n; ++k) {
+        float x = d[n * i + k];
+        float y = d[n * k + j];
+        v = min(v, x + y);
+    }
+    r[n * i + j] = v;
+}
