@@ -193,7 +193,8 @@ others.
 
 Semirings of your own: `add` and `mul` are expressions of C in x and y: + - * /, comparisons, && || !, a ? b : c, numbers, inf, \
 min, max, fminf, fmaxf, abs, fabsf; `zero` is the identity of add. `one`, the identity of mul, and `where`, a condition on \
-elements x such as where=x>=0, may be left out. The laws of a semiring are tried on samples first, and one that does not \
+elements x such as where=x>=0, may be left out. Numbers have the element type: exactly, on integers, where inf and -inf are the \
+largest and the smallest. The laws of a semiring are tried on samples first, and one that does not \
 hold is shown with a counter-example. They are computed on f32, f64, i32 and i64; on GPUs and the emulator with NVRTC.
 
 Arg results: --arg-out gives for each element the smallest k whose term was selected, as i64; -1 where no \

@@ -168,7 +168,7 @@ impl<'a, T: Cell> Steps<'a, T> {
         let mut values = vec![[T::ZERO; COLS]; nodes.len()];
         for (value, node) in values.iter_mut().zip(nodes) {
             if let Node::Number(x) = node {
-                value.fill(T::of(*x).unwrap_or(T::ZERO));
+                value.fill(x.of().unwrap_or(T::ZERO));
             }
         }
         Self { nodes, values }

@@ -1,6 +1,6 @@
 //! Whether expressions make a semiring: tried on samples.
 
-use super::{Broken, Cell, Expressions};
+use super::{Broken, Cell, Expression, Expressions};
 use crate::dtype::DType;
 
 /// Numbers whose sums and products are exact.
@@ -32,18 +32,16 @@ pub(super) fn selects<T: Cell>(text: &Expressions) -> bool {
 
 /// Tries every law on all triples of the samples.
 pub(super) fn check<T: Cell>(text: &Expressions) -> Result<(), Broken> {
-    let constant = |what: &'static str, expression: &super::Expression| {
-        expression.constant::<T>().ok_or_else(|| Broken {
-            law: format!("{what} is a number of the type"),
-            example: format!("{} cannot hold it", T::DTYPE),
-        })
+    let constant = |what: &'static str, expression: &Expression| {
+        expression
+            .constant::<T>()
+            .ok_or_else(|| foreign::<T>(format!("{what} is a number of the type"), expression))
     };
     let zero = constant("zero", &text.zero)?;
     let one = text.one.as_ref().map(|one| constant("one", one)).transpose()?;
-    for expression in [&text.add, &text.mul] {
-        if !expression.fits::<T>() {
-            let example = format!("{} cannot hold a number of `{}`", T::DTYPE, text.text);
-            return Err(Broken { law: "all numbers are numbers of the type".into(), example });
+    for expression in [&text.add, &text.mul].into_iter().chain(&text.condition) {
+        if expression.foreign::<T>().is_some() {
+            return Err(foreign::<T>("all numbers are numbers of the type".into(), expression));
         }
     }
     let trial = Trial { text, zero, one };
@@ -55,6 +53,12 @@ pub(super) fn check<T: Cell>(text: &Expressions) -> Result<(), Broken> {
     let pairs = || samples.iter().flat_map(|&x| samples.iter().map(move |&y| (x, y)));
     pairs().try_for_each(|(x, y)| trial.of_two(x, y))?;
     pairs().try_for_each(|(x, y)| samples.iter().try_for_each(|&z| trial.of_three(x, y, z)))
+}
+
+/// A number that the type does not have.
+fn foreign<T: Cell>(law: String, expression: &Expression) -> Broken {
+    let number = expression.foreign::<T>().map_or_else(String::new, |number| number.to_string());
+    Broken { law, example: format!("{} has no {number}", T::DTYPE) }
 }
 
 /// Both sides of a law: how they are written and what they are.

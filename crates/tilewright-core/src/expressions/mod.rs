@@ -2,6 +2,10 @@
 //!
 //! The expressions of `add` and `mul` are those of C on the numbers x and y: `+ - * /`, comparisons, `&& || !`, `a ? b : c`, parentheses,
 //! numbers, `inf`, and the functions min, max, fminf, fmaxf, abs and fabsf. A minimum or maximum of a number and NaN is the number.
+//!
+//! Every number has the element type. On integers it is exact, and one that the type does not have is an error: a fraction, or one that is
+//! too large. `inf` and `-inf` are the largest and the smallest integer there, and `1e3` is 1000. On floats it is the nearest one.
+//!
 //! `zero` is the identity of `add`; `one`, which may be left out, that of `mul`; `where`, which may be left out, is a condition on an
 //! element x, such as `x >= 0`.
 //!
@@ -21,19 +25,24 @@
 //! ```
 
 mod cell;
+mod excerpt;
 mod laws;
+mod number;
 mod parse;
 #[cfg(test)]
 mod tests;
 
 pub use cell::{Cell, DTYPES};
+use excerpt::Excerpt;
 pub(crate) use laws::SAMPLES;
+pub use number::Number;
 
 use crate::{
     domain,
-    dtype::DType,
+    dtype::{DType, Element},
     error::{Error, ErrorKind},
     problem::Problem,
+    value::Value,
     view::{MatMut, MatRef},
 };
 use core::{
@@ -93,7 +102,7 @@ pub enum Node {
     /// The second operand.
     Y,
     /// A constant.
-    Number(f64),
+    Number(Number),
     /// An operation on one number.
     Unary(Unary, usize),
     /// An operation on two numbers.
@@ -159,7 +168,7 @@ impl Expression {
             values.push(match *node {
                 Node::X => x,
                 Node::Y => y,
-                Node::Number(number) => T::of(number).unwrap_or(T::ZERO),
+                Node::Number(number) => number.of().unwrap_or(T::ZERO),
                 Node::Unary(operation, x) => T::unary(operation, values[x]),
                 Node::Binary(operation, x, y) => T::binary(operation, values[x], values[y]),
                 Node::Choose(condition, yes, no) => {
@@ -170,14 +179,27 @@ impl Expression {
         values.last().copied().unwrap_or(T::ZERO)
     }
 
-    /// Whether the type holds all numbers.
-    fn fits<T: Cell>(&self) -> bool {
-        self.nodes.iter().all(|node| if let Node::Number(x) = node { T::of(*x).is_some() } else { true })
+    /// The first number that the type does not have.
+    fn foreign<T: Cell>(&self) -> Option<Number> {
+        self.nodes.iter().find_map(|node| match node {
+            Node::Number(number) if number.of::<T>().is_none() => Some(*number),
+            _ => None,
+        })
     }
 
     /// The value of an expression without x and y, where the type holds its numbers.
     fn constant<T: Cell>(&self) -> Option<T> {
-        self.fits::<T>().then(|| self.value(T::ZERO, T::ZERO))
+        self.foreign::<T>().is_none().then(|| self.value(T::ZERO, T::ZERO))
+    }
+
+    fn constant_value(&self, dtype: DType) -> Option<Value> {
+        match dtype {
+            DType::F32 => self.constant::<f32>().map(Element::to_value),
+            DType::F64 => self.constant::<f64>().map(Element::to_value),
+            DType::I32 => self.constant::<i32>().map(Element::to_value),
+            DType::I64 => self.constant::<i64>().map(Element::to_value),
+            _ => None,
+        }
     }
 }
 
@@ -197,6 +219,14 @@ impl Expressions {
     /// The sum of no terms. 0 where the type cannot hold it: see [`Expressions::check`].
     pub fn zero<T: Cell>(&self) -> T {
         self.zero.constant().unwrap_or(T::ZERO)
+    }
+    /// The sum of no terms as a value; `None` where the type, which is one of [`DTYPES`], does not hold it.
+    pub fn zero_value(&self, dtype: DType) -> Option<Value> {
+        self.zero.constant_value(dtype)
+    }
+    /// The identity of ⊗ as a value, where it is given and the type holds it.
+    pub fn one_value(&self, dtype: DType) -> Option<Value> {
+        self.one.as_ref()?.constant_value(dtype)
     }
     /// The identity of ⊗, where it is given.
     pub fn one<T: Cell>(&self) -> Option<T> {
@@ -232,7 +262,7 @@ impl Expressions {
                 Ok(())
             }
             Some(Err(Broken { law, example })) => Err(ErrorKind::Unsupported {
-                what: format!("the semiring `{}` on {dtype}", self.text),
+                what: format!("the semiring `{}` on {dtype}", Excerpt::of(&self.text, 0..0)),
                 why: format!("it breaks the law that {law}: {example}"),
                 hint: hint().into(),
             }
@@ -240,7 +270,7 @@ impl Expressions {
             None => {
                 let known = DTYPES.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
                 Err(ErrorKind::Unsupported {
-                    what: format!("the semiring `{}` on {dtype}", self.text),
+                    what: format!("the semiring `{}` on {dtype}", Excerpt::of(&self.text, 0..0)),
                     why: "expressions have no such numbers".into(),
                     hint: format!("one of {known}"),
                 }
@@ -329,11 +359,12 @@ struct Fault {
 
 impl From<Fault> for Error {
     fn from(Fault { text, at, what }: Fault) -> Self {
-        let before = text[..at.start].chars().count();
-        let marks = "^".repeat(text[at].chars().count().max(1));
+        let column = text.get(..at.start).unwrap_or_default().chars().count() + 1;
+        let excerpt = Excerpt::of(&text, at);
+        let marks = format!("{}{}", " ".repeat(excerpt.before), "^".repeat(excerpt.marked.max(1)));
         ErrorKind::Unsupported {
-            what: format!("the semiring\n  {text}\n  {}{marks}\n", " ".repeat(before)),
-            why: format!("at column {}, {what}", before + 1),
+            what: format!("the semiring\n  {excerpt}\n  {marks}\n"),
+            why: format!("at column {column}, {what}"),
             hint: "write it as add=fminf(x,y); mul=x+y; zero=inf".into(),
         }
         .into()

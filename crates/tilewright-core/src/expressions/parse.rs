@@ -1,6 +1,6 @@
 //! From text to expressions, with errors that show the place.
 
-use super::{Binary, Expression, Expressions, Fault, Holds, Node, Unary};
+use super::{Binary, Expression, Expressions, Fault, Holds, Node, Number, Unary, excerpt::short};
 use core::ops::Range;
 
 /// Parses `add=...; mul=...; zero=...`, and perhaps `one=...` and `where=...`.
@@ -20,7 +20,10 @@ pub(super) fn parse(text: &str) -> Result<Expressions, Fault> {
         };
         let name = part[..equals].trim();
         let Some(key) = KEYS.iter().position(|key| key.name == name) else {
-            return Err(fault(first..first + name.len().max(1), format!("`{name}` is none of {KNOWN}")));
+            return Err(fault(
+                first..first + name.len().max(1),
+                format!("`{}` is none of {KNOWN}", short(name)),
+            ));
         };
         if found[key].is_some() {
             return Err(fault(first..first + name.len(), format!("`{name}` is given twice")));
@@ -81,6 +84,8 @@ const LEVELS: [&[(&str, Binary)]; 6] = [
 
 /// Parentheses, signs and choices inside each other.
 const DEEPEST: usize = 64;
+/// Numbers and operations of an expression: trying the laws takes a second then.
+const MOST_NODES: usize = 4096;
 
 struct Parser<'a> {
     text: &'a str,
@@ -132,12 +137,27 @@ impl<'a> Parser<'a> {
         if self.takes(symbol) {
             return Ok(());
         }
-        Err(self.fault(usize::from(!self.rest().is_empty()), format!("`{symbol}` is expected here")))
+        let length = self.rest().chars().next().map_or(0, char::len_utf8);
+        Err(self.fault(length, format!("`{symbol}` is expected here")))
     }
 
-    fn push(&mut self, node: Node) -> usize {
+    fn push(&mut self, node: Node) -> Result<usize, Fault> {
+        if self.nodes.len() == MOST_NODES {
+            return Err(self.fault(0, format!("an expression of more than {MOST_NODES} parts")));
+        }
         self.nodes.push(node);
-        self.nodes.len() - 1
+        Ok(self.nodes.len() - 1)
+    }
+
+    /// The negative of a number is a number: the smallest integer is none with a sign before the largest.
+    fn push_negative(&mut self, x: usize) -> Result<usize, Fault> {
+        match self.nodes.get_mut(x) {
+            Some(Node::Number(number)) => {
+                *number = number.negated();
+                Ok(x)
+            }
+            _ => self.push(Node::Unary(Unary::Negate, x)),
+        }
     }
 
     /// `a`, or `a ? b : c`.
@@ -151,7 +171,7 @@ impl<'a> Parser<'a> {
             let yes = self.choice()?;
             self.expect(":")?;
             let no = self.choice()?;
-            self.push(Node::Choose(condition, yes, no))
+            self.push(Node::Choose(condition, yes, no))?
         } else {
             condition
         };
@@ -165,7 +185,7 @@ impl<'a> Parser<'a> {
         let mut left = self.level(level + 1)?;
         while let Some(&(_, operation)) = operators.iter().find(|(symbol, _)| self.takes(symbol)) {
             let right = self.level(level + 1)?;
-            left = self.push(Node::Binary(operation, left, right));
+            left = self.push(Node::Binary(operation, left, right))?;
         }
         Ok(left)
     }
@@ -179,7 +199,10 @@ impl<'a> Parser<'a> {
                 }
                 let x = self.unary()?;
                 self.depth -= 1;
-                return Ok(self.push(Node::Unary(operation, x)));
+                return match operation {
+                    Unary::Negate => self.push_negative(x),
+                    _ => self.push(Node::Unary(operation, x)),
+                };
             }
         }
         self.primary()
@@ -213,13 +236,11 @@ impl<'a> Parser<'a> {
         }
         let text = &self.rest()[..length];
         let digits = text.strip_suffix(['f', 'F']).unwrap_or(text);
-        match digits.parse::<f64>() {
-            Ok(x) if x.is_finite() => {
-                self.at += length;
-                Ok(self.push(Node::Number(x)))
-            }
-            _ => Err(self.fault(length, format!("`{text}` is not a number"))),
-        }
+        let Some(number) = Number::parse(digits) else {
+            return Err(self.fault(length, format!("`{}` is not a number", short(text))));
+        };
+        self.at += length;
+        self.push(Node::Number(number))
     }
 
     fn name(&mut self) -> Result<usize, Fault> {
@@ -228,11 +249,11 @@ impl<'a> Parser<'a> {
         let name = &rest[..length];
         if self.variables.contains(&name) {
             self.at += length;
-            return Ok(self.push(if name == "x" { Node::X } else { Node::Y }));
+            return self.push(if name == "x" { Node::X } else { Node::Y });
         }
         if matches!(name, "inf" | "INFINITY") {
             self.at += length;
-            return Ok(self.push(Node::Number(f64::INFINITY)));
+            return self.push(Node::Number(Number::INFINITY));
         }
         if let Some(&(_, operation)) = PAIRS.iter().find(|(known, _)| *known == name) {
             self.at += length;
@@ -241,20 +262,20 @@ impl<'a> Parser<'a> {
             self.expect(",")?;
             let y = self.choice()?;
             self.expect(")")?;
-            return Ok(self.push(Node::Binary(operation, x, y)));
+            return self.push(Node::Binary(operation, x, y));
         }
         if let Some(&(_, operation)) = SINGLES.iter().find(|(known, _)| *known == name) {
             self.at += length;
             self.expect("(")?;
             let x = self.choice()?;
             self.expect(")")?;
-            return Ok(self.push(Node::Unary(operation, x)));
+            return self.push(Node::Unary(operation, x));
         }
         let variables = match self.variables {
             [] => String::new(),
             names => format!("{}, ", names.join(", ")),
         };
         let known = format!("{variables}inf, min, max, fminf, fmaxf, abs, fabsf");
-        Err(self.fault(length, format!("`{name}` is none of {known}")))
+        Err(self.fault(length, format!("`{}` is none of {known}", short(name))))
     }
 }

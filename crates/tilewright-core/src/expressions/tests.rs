@@ -142,3 +142,160 @@ fn laws_are_tried_once_for_each_type() {
     );
     assert!(halves == copy && halves.clone().holds.on(DType::F32).unwrap().load(Relaxed));
 }
+
+#[test]
+fn numbers_are_those_of_the_element_type() {
+    fn zero<T: Cell>(text: &str) -> Option<T> {
+        let text: Expressions = format!("add=x; mul=x; zero={text}").parse().unwrap();
+        text.zero_value(T::DTYPE).and_then(|value| T::from_value(value, crate::Extremes::Refuse))
+    }
+    for (text, expected) in [
+        ("-inf", Some(i32::MIN)),
+        ("-INFINITY", Some(i32::MIN)),
+        ("--inf", Some(i32::MAX)),
+        ("inf", Some(i32::MAX)),
+        ("-2147483648", Some(i32::MIN)),
+        ("-(2147483648)", Some(i32::MIN)),
+        ("2147483647", Some(i32::MAX)),
+        ("-2147483647-1", Some(i32::MIN)),
+        ("2147483648", None),
+        ("-2147483649", None),
+        ("- -2147483648", None),
+        ("-0", Some(0)),
+        ("1e3", Some(1000)),
+        ("-2.50e1", Some(-25)),
+        ("100.00e-2f", Some(1)),
+        (".5", None),
+        ("1e-1", None),
+        ("1e300", None),
+        ("0.0e999999999999999999999", Some(0)),
+    ] {
+        assert_eq!(zero::<i32>(text), expected, "{text}");
+    }
+    for (text, expected) in [
+        ("9007199254740993", Some(9_007_199_254_740_993)),
+        ("9007199254740993.0", Some(9_007_199_254_740_993)),
+        ("9.007199254740993e15", Some(9_007_199_254_740_993)),
+        ("-9223372036854775808", Some(i64::MIN)),
+        ("9223372036854775807", Some(i64::MAX)),
+        ("9223372036854775808", None),
+        ("99999999999999999999999999999999999999999999", None),
+        ("1e18", Some(1_000_000_000_000_000_000)),
+        ("1e19", None),
+        ("-inf", Some(i64::MIN)),
+    ] {
+        assert_eq!(zero::<i64>(text), expected, "{text}");
+    }
+    // Once, and not by f64: between two f32, a little above the middle.
+    let above = "1.000000059604644775390625000000000000001";
+    assert_eq!(zero::<f32>(above), Some(1.0 + f32::EPSILON));
+    assert_eq!(zero::<f32>("1e39"), None);
+    assert_eq!(zero::<f64>("-1e39"), Some(-1e39));
+    assert_eq!(zero::<f32>("-inf"), Some(f32::NEG_INFINITY));
+    assert_eq!(zero::<f64>("99999999999999999999999999999999999999999999"), Some(1e44));
+    for octal in ["017", "00"] {
+        assert!(format!("add=x; mul=x; zero={octal}").parse::<Expressions>().is_err());
+    }
+}
+
+#[test]
+fn integers_of_conditions_and_operations_are_exact() {
+    let large = 9_007_199_254_740_993_i64;
+    let text = parse(&format!("add=min(x,y); mul=max(x,y); zero=inf; where=x<={large}||x==inf"));
+    text.check(DType::I64).unwrap();
+    assert!(text.admits(large) && !text.admits(large + 1) && text.admits(i64::MAX) && text.admits(i64::MIN));
+    let text = parse("add=max(x,y); mul=min(x,y); zero=-inf; one=inf");
+    text.check(DType::I32).unwrap();
+    let least = Matrix::filled(1, 1, i32::MIN).unwrap();
+    let mut c = Matrix::filled(1, 1, 5).unwrap();
+    text.multiply(c.as_mut(), least.as_ref(), least.as_ref(), false).unwrap();
+    assert_eq!((c[(0, 0)], text.zero::<i32>(), text.one::<i32>()), (i32::MIN, i32::MIN, Some(i32::MAX)));
+    for (text, number) in [
+        ("add=max(x,y); mul=min(x,y); zero=-2147483649", "-2147483649"),
+        ("add=max(x,y); mul=min(x,y); zero=-inf; one=4294967296", "4294967296"),
+        ("add=max(x,y); mul=x<0.25?x:y; zero=-inf", "0.25"),
+        ("add=max(x,y); mul=min(x,y); zero=-inf; where=x<3000000000", "3000000000"),
+    ] {
+        let error = parse(text).check(DType::I32).unwrap_err().to_string();
+        assert!(error.contains(&format!("i32 has no {number}")), "{text}: {error}");
+    }
+}
+
+/// Some three thousand texts: each of a few, with a character in the place of each of its own, before it, or none. None of them panics, and
+/// what is refused is shown at a place of the text.
+#[test]
+fn mutated_texts_are_refused_or_parsed() {
+    let originals = [
+        "add=fminf(x,y); mul=x+y; zero=inf; one=0",
+        "add=x<y?x:(y); mul=!x||-y>=1e-3f; zero=-inf; where=x!=2",
+        " add = max( x , y ) ;mul=abs(x)*2.5; zero= - 7",
+    ];
+    let others = [
+        "",
+        "é",
+        "⊕",
+        "\u{1f600}",
+        "\u{0}",
+        "\u{202e}",
+        "(",
+        ")",
+        ",",
+        ":",
+        "?",
+        ";",
+        "=",
+        "-",
+        "9",
+        ".",
+        "e",
+        "\n",
+    ];
+    let mut count = 0;
+    for original in originals {
+        for (at, own) in original.char_indices() {
+            for other in others {
+                for end in [at, at + own.len_utf8()] {
+                    let text = format!("{}{other}{}", &original[..at], &original[end..]);
+                    if let Err(error) = text.parse::<Expressions>() {
+                        let shown = error.to_string();
+                        assert!(shown.lines().any(|line| line.trim_start().starts_with('^')), "{shown}");
+                    }
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 3000, "{count}");
+}
+
+#[test]
+fn a_message_shows_the_place_and_what_is_around_it() {
+    let terms = "x+".repeat(20_000);
+    for (text, at, mark) in [
+        (format!("add={terms}z; mul=x; zero=0"), 40_005, "^"),
+        (format!("add=x; mul=x; zero=0; {}=1", "é".repeat(50_000)), 23, "^"),
+        (format!("add=x; mul=x; zero={}", "1".repeat(50_000)), 20, "^"),
+        ("é".repeat(50_000), 1, "^"),
+    ] {
+        let error = text.parse::<Expressions>().unwrap_err().to_string();
+        assert!(error.chars().count() < 400, "{error}");
+        // The longest of them is refused for its length, before its last name.
+        assert!(
+            error.contains(&format!("at column {at}, ")) || error.contains("more than 4096 parts"),
+            "{error}"
+        );
+        assert!(error.contains(mark), "{error}");
+    }
+    let long = format!("add=x+y; mul=x; zero=0{}", " ".repeat(50_000));
+    let error = parse(&long).check(DType::F64).unwrap_err().to_string();
+    assert!(error.chars().count() < 300, "{error}");
+    let place =
+        "add=fminf(x,y); mul=x+y; zero=inf; where=x>q || x<1111111111111111111111111111111111111111111";
+    let error = place.parse::<Expressions>().unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines[1], "  …; mul=x+y; zero=inf; where=x>q || x<1111111111111111111111…", "{error}");
+    assert_eq!(lines[2].find('^'), lines[1].find('q').map(|at| at - "…".len() + 1), "{error}");
+    let short = "add=x; mul=x;\nzero=0; where=x>q && x<1234567890123";
+    let error = short.parse::<Expressions>().unwrap_err().to_string();
+    assert!(error.contains(&short.replace('\n', " ")), "{error}");
+}

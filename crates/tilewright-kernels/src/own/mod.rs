@@ -12,7 +12,7 @@ use core::{
 use print::{body, literal, operations, sum_of_selection};
 use std::sync::{Mutex, PoisonError};
 use tilewright_core::{
-    DType, Element, Error, ErrorKind, SemiringId, Value,
+    DType, Error, ErrorKind, SemiringId, Value,
     expressions::{DTYPES, Expressions},
 };
 
@@ -56,12 +56,8 @@ impl OwnSemiring {
     /// `unsupported` where the text breaks a law of semirings on this type, or has no such numbers.
     pub fn of_expressions(text: &Expressions, dtype: DType) -> Result<Self, Error> {
         text.check(dtype)?;
-        let zero = match dtype {
-            DType::F32 => text.zero::<f32>().to_value(),
-            DType::F64 => text.zero::<f64>().to_value(),
-            DType::I32 => text.zero::<i32>().to_value(),
-            _ => text.zero::<i64>().to_value(),
-        };
+        // The laws were tried, and so the type has it.
+        let zero = text.zero_value(dtype).unwrap_or(Value::Int(0));
         let term = sum_of_selection(text.add()).unwrap_or("add(sum, term)");
         let functions = format!(
             "    static __device__ T add(T x, T y)\n    {{\n{}    }}\n\

@@ -14,7 +14,8 @@ pub(super) fn body(expression: &Expression, dtype: DType) -> String {
         let value = match *node {
             Node::X => "x".into(),
             Node::Y => "y".into(),
-            Node::Number(x) => literal(Scalar::of(dtype, Value::Float(x))),
+            // The laws were tried, and so the type has it.
+            Node::Number(x) => literal(Scalar::of(dtype, x.value(dtype).unwrap_or(Value::Int(0)))),
             Node::Unary(Unary::Not, x) => format!("T(v{x} == T(0))"),
             Node::Unary(operation, x) => format!("Operations<T>::{}(v{x})", of_one(operation)),
             Node::Binary(operation, x, y) => binary(operation, x, y),

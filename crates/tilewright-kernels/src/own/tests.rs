@@ -45,6 +45,14 @@ fn each_operation_is_a_line_and_numbers_are_bits() {
         header.contains("joined_term(T sum, T term) { return Largest<T>::select(sum, term); }"),
         "{header}"
     );
+    let least = own("add=max(x,y); mul=min(min(x,y),-2147483647); zero=-inf", DType::I32).header();
+    assert!(
+        least.contains("const T v3 = int(0x80000001u);")
+            && least.contains("zero() { return int(0x80000000u); }"),
+        "{least}"
+    );
+    let large = own("add=min(x,y); mul=max(max(x,y),9007199254740993); zero=inf", DType::I64).header();
+    assert!(large.contains("const T v3 = (long long)(0x20000000000001ull);"), "{large}");
     let floats = own("add=x+y; mul=x*y*1; zero=0", DType::F32).header();
     assert!(floats.contains("__uint_as_float(0x3f800000u)") && floats.contains("return add(sum, term);"));
 }

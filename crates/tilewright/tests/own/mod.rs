@@ -81,6 +81,18 @@ pub fn texts_have_the_bits_of_the_definition(backend: Backend) {
     same::<f64>(backend, shortest, (33, 70, 41), [0, 1, 0], true, odd);
     let widest = "add=x>y ? x : y; mul=x<y ? x : y; zero=-inf; one=inf";
     same::<i32>(backend, widest, (20, 65, 33), [1, 0, 3], true, |x| x as i32);
+    // Integers that no float is, and the extreme ones.
+    let least = "add=max(x,y); mul=min(min(x,y),-2147483647); zero=-2147483648";
+    same::<i32>(
+        backend,
+        least,
+        (9, 33, 20),
+        [0, 5, 0],
+        false,
+        |x| if x % 3 == 0 { i32::MIN } else { x as i32 },
+    );
+    let large = "add=min(x,y); mul=max(max(x,y),9007199254740993); zero=inf";
+    same::<i64>(backend, large, (9, 33, 20), [5, 0, 0], true, |x| 9_007_199_254_740_990 + x);
     let wrapping = "add=x+y; mul=x*y; zero=0; one=1";
     same::<i64>(backend, wrapping, (9, 33, 300), [0, 5, 0], true, |x| (x << 61) | x);
     // ⊗ does not commute, and C is computed as its transpose.
