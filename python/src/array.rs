@@ -90,15 +90,18 @@ impl Array {
             return dlpack::array(what, object);
         }
         if Buffer::is_offered(object) {
-            let buffer = Buffer::of(object)?;
+            let buffer = Buffer::of(what, object)?;
             let Some(dtype) = dtype::of_format(buffer.format(), buffer.item_size()) else {
-                let format = buffer.format().to_string_lossy().into_owned();
-                return Err(dtype::refused(object.py(), what, &format!("the format '{format}'")));
+                return Err(dtype::refused_format(object.py(), what, buffer.format()));
             };
             return Self::of_buffer(what, buffer, dtype, Library::Memory);
         }
         if object.hasattr(intern!(object.py(), "__cuda_array_interface__"))? {
             return cuda_array::array(what, object);
+        }
+        // Images of PIL, for instance.
+        if object.hasattr(intern!(object.py(), "__array_interface__"))? {
+            return numpy::array(what, &numpy::array_of(object)?);
         }
         Err(no_array(what, object))
     }
@@ -108,7 +111,7 @@ impl Array {
         let placed = Placed {
             address: buffer.address(),
             dtype,
-            shape: buffer.shape().iter().map(|extent| extent.unsigned_abs()).collect(),
+            shape: buffer.shape().to_vec(),
             byte_strides: buffer.strides().to_vec(),
             is_read_only: buffer.is_read_only(),
             gpu: None,
@@ -121,6 +124,10 @@ impl Array {
         let Placed { address, dtype, shape, byte_strides, is_read_only, gpu } = placed;
         let size = dtype.size() as isize;
         let is_empty = shape.contains(&0);
+        if shape.len() != byte_strides.len() || address.is_null() && !is_empty {
+            let message = format!("{what} describes itself wrongly: elements without an address");
+            return Python::attach(|py| refuse(py, "not-an-array", &message, "give a copy of it"));
+        }
         let is_apart = |(&extent, &stride): (&usize, &isize)| extent > 1 && stride % size != 0;
         let is_crooked =
             !address.addr().is_multiple_of(dtype.size()) || shape.iter().zip(&byte_strides).any(is_apart);
@@ -181,6 +188,7 @@ fn no_array(what: &str, object: &Bound<'_, PyAny>) -> PyErr {
         }
         ("pandas" | "polars", _) => "give its array: frame.to_numpy()",
         ("builtins", "list" | "tuple") => "make an array of it: numpy.asarray(a, dtype=numpy.float64)",
+        ("multiprocessing", _) => "give the array in it, with its lock held: a.get_obj()",
         _ => "give an array of NumPy or torch, or anything with `__dlpack__` or the buffer protocol",
     };
     exception(py, "not-an-array", &message, Some(hint))

@@ -37,7 +37,7 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
         );
     }
     let Some(dtype) = dtype::of_typestr(&typestr) else {
-        return Err(dtype::refused(py, what, &format!("the type '{typestr}'")));
+        return Err(dtype::refused(py, what, &format!("the type '{typestr}'"), None));
     };
     let byte_strides = match optional("strides")?.extract::<Option<Vec<isize>>>()? {
         Some(strides) if strides.len() == shape.len() => strides,

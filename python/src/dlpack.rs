@@ -42,7 +42,7 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
     let placed = {
         let view = tensor.validate().map_err(|error| malformed(py, what, &error.to_string()))?;
         let Some(dtype) = dtype::of_dlpack(view.dtype()) else {
-            return Err(dtype::refused(py, what, &format!("{:?}", view.dtype())));
+            return Err(dtype::refused(py, what, &format!("{:?}", view.dtype()), None));
         };
         let strides = view.strides_or_compact().map_err(|error| malformed(py, what, &error.to_string()))?;
         Placed {
@@ -76,9 +76,9 @@ fn malformed(py: Python<'_>, what: &str, why: &str) -> PyErr {
     exception(py, "not-an-array", &format!("{what} describes itself wrongly by DLPack: {why}"), None)
 }
 
-/// Arrays of JAX never change, though DLPack is not told so.
+/// Arrays of JAX, Arrow and Polars never change, though DLPack is not told so.
 fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(matches!(&*package(object)?, "jax" | "jaxlib"))
+    Ok(matches!(&*package(object)?, "jax" | "jaxlib" | "pyarrow" | "polars"))
 }
 
 /// The package that the array's class belongs to.

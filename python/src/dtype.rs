@@ -18,8 +18,8 @@ pub fn of_format(format: &CStr, size: usize) -> Option<DType> {
         (b'f', 4) => Some(DType::F32),
         (b'd', 8) => Some(DType::F64),
         (b'?', 1) => Some(DType::Bool),
-        // The size of C's types differs from system to system.
-        (b'b' | b'h' | b'i' | b'l' | b'q' | b'n', size) => signed(size),
+        // The size of a long differs from system to system, and ctypes gives that of C whatever the order it names.
+        (b'b', 1) | (b'h', 2) | (b'i', 4) | (b'l', 4 | 8) | (b'q' | b'n', 8) => signed(size),
         _ => None,
     }
 }
@@ -95,8 +95,21 @@ pub fn memoryview_format(dtype: DType) -> Option<&'static str> {
 }
 
 /// The exception for elements of another type.
-pub fn refused(py: Python<'_>, what: &str, found: &str) -> PyErr {
+pub fn refused(py: Python<'_>, what: &str, found: &str, hint: Option<&str>) -> PyErr {
     let message = format!("{what} has elements of {found}, which no product takes");
-    let known = DType::ALL.iter().map(|&dtype| python_name(dtype)).collect::<Vec<_>>().join(", ");
-    exception(py, "dtype-mismatch", &message, Some(&format!("element types are {known}")))
+    let known = || DType::ALL.iter().map(|&dtype| python_name(dtype)).collect::<Vec<_>>().join(", ");
+    let hint = hint.map_or_else(|| format!("element types are {}", known()), str::to_owned);
+    exception(py, "dtype-mismatch", &message, Some(&hint))
+}
+
+/// The same for a format of the buffer protocol.
+pub fn refused_format(py: Python<'_>, what: &str, format: &CStr) -> PyErr {
+    let hint = match format.to_bytes() {
+        b"B" | b"c" => Some("say what the bytes are: memoryview(a).cast('d')"),
+        [b'>' | b'!', ..] if cfg!(target_endian = "little") => {
+            Some("turn their bytes round: by NumPy, a.astype(a.dtype.newbyteorder('='))")
+        }
+        _ => None,
+    };
+    refused(py, what, &format!("the format '{}'", format.to_string_lossy()), hint)
 }

@@ -8,6 +8,7 @@ mod dlpack;
 mod dtype;
 mod errors;
 mod explain;
+mod frames;
 mod functions;
 mod gpu;
 mod interrupt;

@@ -5,13 +5,18 @@ use crate::{
     batch::{Kind, Products},
     dtype::python_name,
     errors::{OrRaise, exception, raise, refuse},
+    frames,
     interrupt::{self, Takes},
     on_gpu::{self, Gpu},
     produce,
     semiring::{self, Over},
     shape::{Mismatch, Shapes, Stack, is_without_overlap, span},
 };
-use pyo3::{prelude::*, types::PyFloat};
+use pyo3::{
+    IntoPyObjectExt,
+    prelude::*,
+    types::{PyDict, PyFloat},
+};
 use std::sync::Arc;
 use tilewright::{Backend, DType, ErrorKind, Joining, Options, SemiringId, Value};
 
@@ -33,7 +38,7 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// ----------
 /// a, b : array
 ///     Arrays of one element type: of NumPy, torch, CuPy, or anything with ``__dlpack__``, ``__cuda_array_interface__`` or the buffer protocol; on
-///     this processor, or on one GPU, where they stay.
+///     this processor, or on one GPU, where they stay. Or data frames and series of pandas, which go together by their names.
 /// semiring : str or Semiring, default 'plus-times'
 ///     What sum and product are: one of `Semiring.NAMES`, or your own.
 /// out : array, optional
@@ -54,7 +59,7 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// -------
 /// array, or a pair of arrays
 ///     `out`, or a new array of the library that `a` belongs to, and the winning terms where `arg` asks for them. ``int8`` gives ``int32`` under
-///     plus-times. What has only a buffer gives a `memoryview`.
+///     plus-times. What has only a buffer gives a `memoryview`, and a data frame gives one with the names of rows and columns.
 ///
 /// Raises
 /// ------
@@ -92,6 +97,20 @@ pub fn matmul<'py>(
     backend: &str,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if [a, b].into_iter().any(frames::is_frame) {
+        let options = PyDict::new(py);
+        options.set_item(
+            "semiring",
+            semiring.map_or_else(|| "plus-times".into_bound_py_any(py), |s| s.into_bound_py_any(py))?,
+        )?;
+        let others = [("alpha", alpha), ("beta", beta)];
+        others.into_iter().try_for_each(|(key, number)| options.set_item(key, number))?;
+        options.set_item("accumulate", accumulate)?;
+        options.set_item("arg", arg)?;
+        options.set_item("backend", backend)?;
+        options.set_item("threads", threads)?;
+        return frames::matmul([a, b], out, &options);
+    }
     let over = semiring::of(semiring)?;
     let backend: Backend = backend.parse().or_raise(py)?;
     let joining = joining(py, accumulate, alpha, beta)?;

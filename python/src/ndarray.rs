@@ -87,7 +87,7 @@ fn has_a_lock(py: Python<'_>) -> bool {
 
 /// Whether this array looks the same through the buffer protocol.
 fn is_as_known(object: &Bound<'_, PyAny>) -> bool {
-    let Ok(buffer) = Buffer::of(object) else { return false };
+    let Ok(buffer) = Buffer::of("an array", object) else { return false };
     let fields = object.as_ptr().cast::<Fields>();
     // SAFETY: objects of the class have at least these two members, whatever they mean.
     let (data, dimensions) = unsafe { ((*fields).data, (*fields).dimensions) };
@@ -97,7 +97,7 @@ fn is_as_known(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: address and number of dimensions are those of the array, so that the structure is the one described above.
     let Some(placed) = (unsafe { read(object) }) else { return false };
     dtype::of_format(buffer.format(), buffer.item_size()) == Some(placed.dtype)
-        && placed.shape.iter().map(|&extent| extent as isize).eq(buffer.shape().iter().copied())
+        && placed.shape == buffer.shape()
         && placed.byte_strides == buffer.strides()
         && placed.is_read_only == buffer.is_read_only()
 }

@@ -20,19 +20,36 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
     if let Some(array) = ndarray::array(what, object) {
         return array;
     }
-    if let Ok(buffer) = Buffer::of(object)
+    if let Ok(buffer) = Buffer::of(what, object)
         && let Some(dtype) = dtype::of_format(buffer.format(), buffer.item_size())
     {
         return Array::of_buffer(what, buffer, dtype, Library::NumPy);
     }
     // The buffer protocol has no bfloat16, and so ml_dtypes offers no buffer.
     let py = object.py();
-    let name = object.getattr(intern!(py, "dtype"))?;
-    if name.getattr(intern!(py, "name"))?.to_string() != "bfloat16" {
-        return Err(dtype::refused(py, what, &format!("type {name}")));
+    let described = object.getattr(intern!(py, "dtype"))?;
+    let is_native = described.getattr(intern!(py, "isnative"))?.is_truthy()?;
+    let name = described.getattr(intern!(py, "name"))?.to_string();
+    if !is_native || name != "bfloat16" {
+        let is_record = !described.getattr(intern!(py, "fields"))?.is_none();
+        let (found, hint) = match is_native || is_record {
+            true => (format!("type {described}"), None),
+            false => (
+                format!("{name} of the other byte order"),
+                Some("turn their bytes round: a.astype(a.dtype.newbyteorder('='))"),
+            ),
+        };
+        return Err(dtype::refused(py, what, &found, hint));
     }
     let words = object.call_method1(intern!(py, "view"), (intern!(py, "uint16"),))?;
-    Array::of_buffer(what, Buffer::of(&words)?, DType::Bf16, Library::NumPy)
+    Array::of_buffer(what, Buffer::of(what, &words)?, DType::Bf16, Library::NumPy)
+}
+
+/// The elements of another library's object as an array of NumPy, where they lie.
+pub fn array_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let is_offered = object.hasattr(intern!(py, "__dlpack__"))?;
+    py.import("numpy")?.call_method1(if is_offered { "from_dlpack" } else { "asarray" }, (object,))
 }
 
 /// Arrays whose class changes what their elements mean. Those of `numpy.memmap` only lie in a file.

@@ -26,7 +26,12 @@ impl Owned {
             DType::Bool => "b",
             DType::F16 | DType::F32 | DType::F64 => "f",
             DType::Bf16 => {
-                return refuse(py, "unsupported", &dtype::refused(py, "this", "bfloat16").to_string(), "");
+                return refuse(
+                    py,
+                    "unsupported",
+                    &dtype::refused(py, "this", "bfloat16", None).to_string(),
+                    "",
+                );
             }
             _ => "i",
         };

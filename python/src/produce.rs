@@ -4,15 +4,10 @@ use crate::{
     array::{Held, Library},
     dtype,
     errors::{exception, refuse},
-    numpy,
+    ndarray, numpy,
     on_gpu::{self, Gpu},
 };
-use pyo3::{
-    exceptions::PyMemoryError,
-    intern,
-    prelude::*,
-    types::{PyBytes, PyTuple},
-};
+use pyo3::{exceptions::PyMemoryError, intern, prelude::*, types::PyTuple};
 use tilewright::DType;
 
 /// An array of this shape, whose elements are anything, of the library that another is of, and where that is.
@@ -74,17 +69,12 @@ fn torch_empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<
 
 /// A `memoryview` of that shape, of memory of its own.
 fn memory<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
-    let Some(format) = dtype::memoryview_format(dtype) else {
-        return refuse(py, "unsupported", &format!("a memoryview of {dtype}"), "give arrays of NumPy");
-    };
-    if shape.contains(&0) {
-        // `memoryview.cast` refuses them.
+    if shape.contains(&0) || dtype == DType::F16 {
+        // `memoryview.cast` refuses no elements, and halves before Python 3.14.
         return numpy::empty(py, shape, dtype);
     }
     let bytes = shape.iter().product::<usize>() * dtype.size();
-    let memory = py.import("builtins")?.getattr("bytearray")?.call1((bytes,))?;
-    let view = py.import("builtins")?.getattr("memoryview")?.call1((memory,))?;
-    view.call_method1("cast", (format, PyTuple::new(py, shape)?))
+    cast(&py.import("builtins")?.getattr("bytearray")?.call1((bytes,))?, shape, dtype)
 }
 
 fn out_of_memory(py: Python<'_>, shape: &[usize], dtype: DType) -> PyErr {
@@ -96,7 +86,11 @@ fn out_of_memory(py: Python<'_>, shape: &[usize], dtype: DType) -> PyErr {
 pub fn copy<'py>(Held { object, array }: &Held<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     match &array.library {
-        Library::NumPy => object.call_method0(intern!(py, "copy")),
+        Library::NumPy if ndarray::is_array(object) => object.call_method0(intern!(py, "copy")),
+        Library::NumPy => numpy::array_of(object)?.call_method0(intern!(py, "copy")),
+        Library::Memory if array.dtype == DType::F16 => {
+            numpy::array_of(object)?.call_method0(intern!(py, "copy"))
+        }
         Library::Torch => object.call_method0(intern!(py, "clone")),
         Library::ArrayApi(namespace) => {
             let options = pyo3::types::PyDict::new(py);
@@ -104,10 +98,21 @@ pub fn copy<'py>(Held { object, array }: &Held<'py>) -> PyResult<Bound<'py, PyAn
             namespace.bind(py).call_method(intern!(py, "asarray"), (object,), Some(&options))
         }
         Library::Memory => {
-            let view = py.import("builtins")?.getattr("memoryview")?.call1((object,))?;
-            let bytes = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
-            let bytes = py.import("builtins")?.getattr("memoryview")?.call1((bytes,))?;
-            bytes.call_method1("cast", (view.getattr("format")?, view.getattr("shape")?))
+            let bytes = memoryview(object)?.call_method0("tobytes")?;
+            cast(&bytes, &array.shape, array.dtype)
         }
     }
+}
+
+fn memoryview<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    object.py().import("builtins")?.getattr("memoryview")?.call1((object,))
+}
+
+/// Bytes as a `memoryview` of that shape and type. Those of foreign formats, such as '<d' of ctypes, are told in Python's own.
+fn cast<'py>(bytes: &Bound<'py, PyAny>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+    let py = bytes.py();
+    let Some(format) = dtype::memoryview_format(dtype) else {
+        return refuse(py, "unsupported", &format!("a memoryview of {dtype}"), "give arrays of NumPy");
+    };
+    memoryview(bytes)?.call_method1("cast", (format, PyTuple::new(py, shape)?))
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     dtype,
-    errors::{OrRaise, refuse},
+    errors::{OrRaise, exception, refuse},
     functions::{self, Functions},
     matmul::matmul,
 };
@@ -126,6 +126,30 @@ impl Semiring {
         py.None()
     }
 
+    /// A semiring is no array. Data frames of pandas ask for one in ``frame @ semiring``, and never leave the product to it.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, _) = (slf.py(), copy);
+        let numpy = py.import("numpy")?;
+        let object = numpy.getattr("dtype")?.call1(("O",))?;
+        if dtype.is_some_and(|dtype| dtype.eq(&object).unwrap_or(false)) {
+            let array = numpy.call_method1("empty", (PyTuple::empty(py), object))?;
+            array.set_item(PyTuple::empty(py), slf)?;
+            return Ok(array);
+        }
+        let hint = "of data frames: semiring.matmul(frame, other), or frame.to_numpy() @ semiring @ other";
+        Err(exception(
+            py,
+            "not-an-array",
+            "a semiring is no array, nor can it be multiplied as one",
+            Some(hint),
+        ))
+    }
+
     /// The name or the text, as in ``matmul(a, b, semiring=name)``.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<String> {
@@ -141,7 +165,7 @@ impl Semiring {
     fn zero<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.0 {
             Over::BuiltIn(id) => number(py, id.zero()),
-            Over::Text(text) => number(py, text.zero::<f64>().into()),
+            Over::Text(text) => exact(py, [DType::F64, DType::I64].map(|dtype| text.zero_value(dtype))),
             Over::Functions(functions) => functions.object(py).getattr(intern!(py, "zero")),
         }
     }
@@ -151,9 +175,7 @@ impl Semiring {
     fn one<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.0 {
             Over::BuiltIn(id) => number(py, id.one()),
-            Over::Text(text) => {
-                text.one::<f64>().map_or_else(|| Ok(py.None().into_bound(py)), |one| number(py, one.into()))
-            }
+            Over::Text(text) => exact(py, [DType::F64, DType::I64].map(|dtype| text.one_value(dtype))),
             Over::Functions(functions) => functions.object(py).getattr(intern!(py, "one")),
         }
     }
@@ -183,6 +205,10 @@ impl Semiring {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let options = options.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
+        if options.contains(intern!(py, "semiring"))? {
+            let message = "the semiring is given twice: as the object, and as the argument `semiring`";
+            return Err(PyTypeError::new_err(message));
+        }
         options.set_item("semiring", slf)?;
         pyo3::wrap_pyfunction!(matmul, py)?.call((a, b), Some(&options))
     }
@@ -327,6 +353,17 @@ pub fn built_in(what: &str, argument: &Bound<'_, PyAny>) -> PyResult<SemiringId>
             );
             refuse(argument.py(), "unsupported", &message, &hint)
         }
+    }
+}
+
+/// A number of a text: as a float, unless it is an integer that no float is. None where there is none.
+fn exact(py: Python<'_>, [float, whole]: [Option<Value>; 2]) -> PyResult<Bound<'_, PyAny>> {
+    match (float, whole) {
+        (Some(Value::Float(x)), Some(Value::Int(n))) if x.is_finite() && x as i128 != i128::from(n) => {
+            number(py, Value::Int(n))
+        }
+        (Some(x), _) => number(py, x),
+        _ => Ok(py.None().into_bound(py)),
     }
 }
 

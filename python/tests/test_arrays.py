@@ -1,9 +1,13 @@
 """Arrays of other libraries: the buffer protocol, DLPack, bfloat16, torch."""
 
 import array
+import ctypes
+import itertools
+import multiprocessing
 import subprocess
 import sys
 
+import exporters
 import numpy as np
 import pytest
 import reference
@@ -22,11 +26,118 @@ def test_anything_with_a_buffer_gives_a_memoryview():
     assert out.tolist() == [14]
     with pytest.raises(tilewright.ShapeError, match="read-only"):
         matmul(vector, vector, out=memoryview(bytes(4)).cast("i", ()))
-    with pytest.raises(tilewright.ElementTypeError, match="format 'B'"):
+    with pytest.raises(tilewright.ElementTypeError, match=r"format 'B'(.|\n)*cast\('d'\)"):
         matmul(b"abc", b"abc")
     place = array.array("i", [1, 2])
     matmul(memoryview(array.array("i", [0, 1, 1, 0])).cast("B").cast("i", (2, 2)), place, out=place)
     assert place.tolist() == [2, 1]
+
+
+SHAPES = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((1, 1), (1, 1)), ((2, 2, 3), (3, 4)), ((2, 3), (5, 3, 2)), ((0, 3), (3, 2))]
+
+
+def numbers(shape, dtype, seed):
+    return np.random.default_rng(seed).integers(-9, 9, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+def test_every_exporter_is_read_as_numpy_reads_it(dtype):
+    for left, right in SHAPES:
+        a, b = numbers(left, dtype, 1), numbers(right, dtype, 2)
+        expected = reference.matmul(a, b, "max-plus")
+        for kind, make in exporters.exporters(a).items():
+            np.testing.assert_array_equal(np.asarray(matmul(make(), b, semiring="max-plus")), expected, err_msg=f"{kind} {left} @ {right}")
+        for kind, make in exporters.exporters(b).items():
+            np.testing.assert_array_equal(np.asarray(matmul(a, make(), semiring="max-plus")), expected, err_msg=f"{left} @ {kind} {right}")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+def test_every_exporter_is_written_or_refused_as_out(dtype):
+    for left, right in SHAPES:
+        a, b = numbers(left, dtype, 1), numbers(right, dtype, 2)
+        expected = np.asarray(reference.matmul(a, b, "max-plus"))
+        for kind, make in exporters.exporters(np.zeros_like(expected)).items():
+            out = make()
+            if kind in exporters.READ_ONLY:
+                with pytest.raises(tilewright.ShapeError, match="read-only"):
+                    matmul(a, b, semiring="max-plus", out=out)
+                assert not exporters.elements(out).any()
+                continue
+            matmul(a, b, semiring="max-plus", out=out)
+            np.testing.assert_array_equal(exporters.elements(out), expected, err_msg=f"{kind} {left} @ {right}")
+            matmul(a, b, semiring="max-plus", out=out, accumulate=True)
+            np.testing.assert_array_equal(exporters.elements(out), expected)
+
+
+def test_every_exporter_may_be_the_operand_that_out_lies_on():
+    for dtype, shape in itertools.product(["float64", "int32"], [(3,), (3, 3), (2, 3, 3)]):
+        values, square = numbers(shape, dtype, 1), numbers((3, 3), dtype, 2)
+        expected = values @ square
+        for kind, make in exporters.exporters(values).items():
+            if kind not in exporters.READ_ONLY:
+                place = make()
+                matmul(place, square, out=place)
+                np.testing.assert_array_equal(exporters.elements(place), expected, err_msg=kind)
+    half = memoryview(np.eye(2, dtype="float16") * 2)
+    matmul(half, half, out=half)
+    assert np.asarray(half).tolist() == [[4, 0], [0, 4]] and np.asarray(matmul(half, half)).tolist() == [[16, 0], [0, 16]]
+
+
+def test_paths_of_every_exporter():
+    w = np.array([[0.0, 1, 9], [9, 0, 1], [1, 9, 0]])
+    for kind, make in exporters.exporters(w).items():
+        assert np.asarray(tilewright.shortest_paths(make()).distances).tolist() == [[0, 1, 2], [2, 0, 1], [1, 2, 0]], kind
+
+
+def test_other_elements_of_ctypes_are_refused():
+    class Pair(ctypes.Structure):
+        _fields_ = [("x", ctypes.c_double)]
+
+    class Packed(ctypes.Structure):
+        _pack_ = 1
+        _layout_ = "ms"
+        _fields_ = [("x", ctypes.c_double), ("y", ctypes.c_byte)]
+
+    class Either(ctypes.Union):
+        _fields_ = [("x", ctypes.c_double), ("y", ctypes.c_long)]
+
+    a = np.ones(3)
+    for kind in [Pair, Packed, Either, ctypes.c_longdouble, ctypes.c_char, ctypes.c_wchar, ctypes.c_uint, ctypes.c_ubyte, ctypes.c_void_p, ctypes.c_double.__ctype_be__, ctypes.c_int.__ctype_be__]:
+        for wrong in [(kind * 3)(), (kind * 3 * 3)()]:
+            for operands in [(wrong, a), (a, wrong)]:
+                with pytest.raises(tilewright.ElementTypeError):
+                    matmul(*operands)
+    with pytest.raises(tilewright.ShapeError, match="no dimension"):
+        matmul(ctypes.c_double(1), a)
+
+
+@pytest.mark.skipif(not exporters.HAS_BARE, reason="needs the slots of CPython's classes")
+def test_wrong_descriptions_of_buffers_are_refused():
+    a = np.ones(8)
+    good = {"itemsize": 8, "ndim": 1, "format": b"d", "shape": None}
+    np.testing.assert_array_equal(matmul(exporters.bare(**good), a), 0)
+    for wrong, why in [
+        ({"ndim": 2}, "no shape"),
+        ({"ndim": 65}, "so many dimensions"),
+        ({"ndim": -1}, "so many dimensions"),
+        ({"len": 60}, "no shape"),
+        ({"itemsize": 0}, "no shape"),
+        ({"shape": (9,)}, "number of bytes"),
+        ({"shape": (-8,)}, "number of bytes"),
+        ({"shape": (-8,), "strides": (8,)}, "negative"),
+        ({"ndim": 2, "shape": (2**62, 2**62)}, "number of bytes"),
+        ({"suboffsets": (0,), "shape": (8,), "strides": (8,)}, "pointers"),
+        ({"buf": None}, "without an address"),
+        ({"format": b"b"}, "format"),
+        ({"format": b"l", "itemsize": 2}, "format"),
+        ({"format": b">d"}, "newbyteorder"),
+        ({"format": None}, "format 'B'"),
+        ({"strides": (7,), "shape": (8,)}, "multiples"),
+    ]:
+        with pytest.raises(tilewright.ElementTypeError if why != "multiples" else tilewright.UnsupportedError, match=why):
+            matmul(exporters.bare(**good | wrong), a)
+        with pytest.raises(tilewright.Error):
+            matmul(np.ones((8, 8)), a, out=exporters.bare(**good | wrong))
 
 
 def test_neither_numpy_nor_anything_else_is_imported():
@@ -93,7 +204,7 @@ def test_hints_for_what_is_no_array():
     scipy = pytest.importorskip("scipy.sparse")
     pandas = pytest.importorskip("pandas")
     a = np.eye(2)
-    for other, hint in [(scipy.csr_array(a), "toarray"), (pandas.DataFrame(a), "to_numpy"), ([[1.0]], "asarray")]:
+    for other, hint in [(scipy.csr_array(a), "toarray"), (pandas.Index([1.0]), "to_numpy"), ([[1.0]], "asarray"), (multiprocessing.Array("d", 2), "get_obj")]:
         with pytest.raises(tilewright.ElementTypeError, match=hint):
             matmul(other, a)
 
@@ -112,6 +223,30 @@ def test_bfloat16_of_ml_dtypes():
     assert matmul(a, b, out=out) is out and out.any()
     with pytest.raises(tilewright.ElementTypeError, match="float8"):
         matmul(a.astype(ml_dtypes.float8_e4m3fn), b)
+
+
+def test_other_byte_orders_are_refused():
+    others = [np.dtype(name).newbyteorder() for name in ["float16", "float32", "float64", "int16", "int32", "int64", "complex64", "uint16", "datetime64[s]"]]
+    others += [np.dtype([("x", ">f8")]), np.dtype([("x", "<f8"), ("y", ">i2")])]
+    try:
+        import ml_dtypes
+    except ImportError:
+        pass
+    else:
+        others.append(np.dtype(ml_dtypes.bfloat16).newbyteorder())
+    for dtype in others:
+        a = np.zeros((2, 2), dtype)
+        for operands in [(a, a), (a, np.eye(2)), (np.eye(2), a)]:
+            with pytest.raises(tilewright.ElementTypeError) as caught:
+                matmul(*operands, semiring="min-plus")
+            assert "other byte order" not in str(caught.value) or "newbyteorder" in caught.value.hint
+        with pytest.raises(tilewright.ElementTypeError):
+            matmul(np.eye(2), np.eye(2), out=a)
+        with pytest.raises(tilewright.ElementTypeError):
+            tilewright.shortest_paths(a)
+    named = np.zeros((2, 2), np.dtype("float64").newbyteorder())
+    with pytest.raises(tilewright.ElementTypeError, match="float64 of the other byte order"):
+        matmul(named, named)
 
 
 def test_torch():

@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 import tilewright
 
-OPTIONAL = {"tilewright.dask": "dask"}
+OPTIONAL = {"tilewright.dask": "dask", "tilewright._frames": "pandas"}
 
 
 def modules():

@@ -306,3 +306,42 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
     grown = int(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
     assert grown < 32 << 10, f"{grown} KiB more, and A is {64 << 10} KiB"
+
+
+def test_frames_of_pandas_keep_their_names():
+    pandas = pytest.importorskip("pandas")
+    a = pandas.DataFrame([[1.0, 2], [3, 4], [5, 6]], index=list("pqr"), columns=["x", "y"])
+    b = pandas.DataFrame([[0.0, 9], [1, 7]], index=["y", "x"], columns=["u", "v"])
+    aligned = b.loc[["x", "y"]].to_numpy()
+    c = matmul(a, b)
+    pandas.testing.assert_frame_equal(c, a @ b)
+    pandas.testing.assert_frame_equal(tilewright.min_plus.matmul(a, b), pandas.DataFrame(matmul(a.to_numpy(), aligned, semiring="min-plus"), index=a.index, columns=b.columns))
+    pandas.testing.assert_series_equal(matmul(a, b["u"]), pandas.Series(a.to_numpy() @ aligned[:, 0], index=a.index))
+    pandas.testing.assert_series_equal(matmul(a.loc["p"], b), pandas.Series(a.to_numpy()[0] @ aligned, index=b.columns))
+    assert matmul(a.loc["p"], b["u"]) == a.to_numpy()[0] @ aligned[:, 0]
+    # What has no names goes by its place.
+    pandas.testing.assert_frame_equal(matmul(a, aligned), pandas.DataFrame(a.to_numpy() @ aligned, index=a.index))
+    pandas.testing.assert_frame_equal(a.to_numpy() @ tilewright.plus_times @ b.loc[["x", "y"]], pandas.DataFrame(a.to_numpy() @ aligned, columns=b.columns))
+    c, winners = matmul(a, b, semiring="min-plus", arg=True)
+    assert list(winners.index) == list(a.index) and list(winners.columns) == list(b.columns) and winners.loc["p", "u"] in (0, 1)
+    out = np.zeros((3, 2))
+    assert matmul(a, b, out=out, alpha=2.0) is out and (out == 2 * (a @ b).to_numpy()).all()
+    for wrong, why in [(b.rename(index={"x": "w"}), "'(x|w)' is a name in one"), (pandas.concat([b, b]), "a name is there twice"), (b.iloc[:1], "'x' is a name in one")]:
+        with pytest.raises(tilewright.ShapeError, match=why):
+            matmul(a, wrong)
+    with pytest.raises(tilewright.UnsupportedError, match="of pandas"):
+        matmul(a, b, out=pandas.DataFrame(out))
+    for mixed in [pandas.DataFrame({"x": ["a"], "y": [1.0]}), pandas.DataFrame({"x": [1], "y": [2]}, dtype="UInt8")]:
+        with pytest.raises(tilewright.ElementTypeError):
+            matmul(mixed, b)
+    for left in (a, a["x"]):
+        with pytest.raises(tilewright.ElementTypeError, match="semiring.matmul"):
+            left @ tilewright.min_plus @ b
+    assert np.array(tilewright.min_plus, dtype=object)[()] is tilewright.min_plus
+
+
+def test_a_semiring_is_given_once():
+    a = np.eye(2)
+    for semiring in ["max-plus", tilewright.min_plus, None]:
+        with pytest.raises(TypeError, match="given twice"):
+            tilewright.min_plus.matmul(a, a, semiring=semiring)

@@ -198,3 +198,33 @@ def test_numba():
     np.testing.assert_array_equal(matmul(a, a.T, semiring=Semiring(add=compiled[0], mul=compiled[1], zero=np.inf)), expected)
     vectorized = [numba.vectorize(["float64(float64, float64)"])(f) for f in (lambda x, y: min(x, y), lambda x, y: x + y)]
     np.testing.assert_array_equal(matmul(a, a.T, semiring=Semiring(add=vectorized[0], mul=vectorized[1], zero=np.inf)), expected)
+
+
+def test_numbers_of_texts_and_of_functions_are_the_same():
+    """Integers are those of the type, whichever way the semiring is given."""
+    none = {dtype: (np.zeros((1, 0), dtype), np.zeros((0, 1), dtype)) for dtype in ("int32", "int64", "float32", "float64")}
+    large = 2**53 + 1
+    for zero, expected in [(np.inf, {"int32": 2**31 - 1, "int64": 2**63 - 1}), (-np.inf, {"int32": -(2**31), "int64": -(2**63)}), (-(2**31), {"int32": -(2**31), "int64": -(2**31)}), (large, {"int64": large}), (-(2**63), {"int64": -(2**63)}), (7.0, {"int32": 7, "int64": 7})]:
+        texts = {"add": "min(x,y)", "mul": "max(x,y)"} if zero > 0 else {"add": "max(x,y)", "mul": "min(x,y)"}
+        functions = {"add": np.minimum, "mul": np.maximum} if zero > 0 else {"add": np.maximum, "mul": np.minimum}
+        limits = {"where": f"x<={zero}" if zero > 0 else f"x>={zero}"}, {"where": (lambda x: x <= zero) if zero > 0 else (lambda x: x >= zero)}
+        for semiring in [tilewright.Semiring(**texts, zero=zero, **limits[0]), tilewright.Semiring(**functions, zero=zero, **limits[1])]:
+            for dtype, value in expected.items():
+                assert matmul(*none[dtype], semiring=semiring)[0, 0] == value, (semiring, dtype)
+    for zero, dtype in [(2**31, "int32"), (-(2**31) - 1, "int32"), (0.5, "int32"), (2**63, "int64"), (1e300, "int64"), (1e39, "float32")]:
+        forms = [tilewright.Semiring(add="min(x,y)", mul="max(x,y)", zero=zero)]
+        forms += [tilewright.Semiring(add=np.minimum, mul=np.maximum, zero=zero)] if dtype != "float32" else []
+        for semiring in forms:
+            with pytest.raises(tilewright.UnsupportedError):
+                matmul(*none[dtype], semiring=semiring)
+    assert tilewright.Semiring(add="min(x,y)", mul="max(x,y)", zero=large).zero == large
+    assert tilewright.Semiring(add="min(x,y)", mul="max(x,y)", zero="inf").zero == np.inf
+
+
+def test_texts_of_other_letters_are_refused_at_their_place():
+    for text in ["add=min(xé,y); mul=x+y; zero=inf", "add=miné; mul=x", "add=x?yé", "add=(xé)", "é=1", "add=abs(x⊕y); mul=x; zero=0"]:
+        with pytest.raises(tilewright.UnsupportedError, match="at column"):
+            tilewright.Semiring(text)
+    with pytest.raises(tilewright.UnsupportedError) as caught:
+        tilewright.Semiring("add=" + "x+" * 50000 + "q; mul=x; zero=0")
+    assert len(str(caught.value)) < 500

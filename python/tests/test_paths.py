@@ -185,3 +185,66 @@ def test_forked_processes():
     expected = closure(600)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map_async(closure, [600, 600]).get(timeout=60) == [expected] * 2
+
+
+def test_the_corners_of_scipy_with_edges_that_are_none():
+    """Self loops, infinities and twice stored edges, dense and sparse: as SciPy, or refused."""
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    sparse = pytest.importorskip("scipy.sparse")
+    loops = np.array([[-1.0, 2, 0], [3, -np.inf, 4], [0, 0, 5]])
+    for graph in [loops, sparse.csr_array(loops), sparse.csc_array(loops), np.array([[-1.0]]), np.array([[0, -np.inf], [1, 0]]), np.array([[np.nan, 1], [np.inf, 0]])]:
+        for directed in [True, False]:
+            for unweighted in [True, False]:
+                options = {"directed": directed, "unweighted": unweighted}
+                expected = csgraph.floyd_warshall(graph.copy(), **options)
+                np.testing.assert_array_equal(floyd_warshall(graph.copy(), **options), expected)
+    generator = np.random.default_rng(0)
+    for make in (sparse.csr_array, sparse.csc_array):
+        for _ in range(50):
+            weights = generator.choice([1.0, 2.0, 5.0, np.inf, np.nan], 8)
+            twice = make((weights, generator.integers(0, 4, 8), np.array([0, 2, 4, 6, 8])), shape=(4, 4))
+            np.testing.assert_array_equal(floyd_warshall(twice.copy()), csgraph.floyd_warshall(twice.copy()))
+    for graph in [sparse.csr_array(([-np.inf, 1.0], ([0, 1], [1, 2])), shape=(3, 3)), sparse.coo_array(([1.0, -np.inf], ([0, 1], [1, 2])), shape=(3, 3))]:
+        for unweighted in [True, False]:
+            with pytest.raises(tilewright.UnsupportedError, match="weighs -inf"):
+                floyd_warshall(graph, unweighted=unweighted)
+
+
+def test_vertices_are_whole_numbers():
+    paths = shortest_paths(np.array([[0.0, 2], [1, 0]]))
+    for good in [1, np.int8(1), np.uint64(1), np.array(1)]:
+        assert paths.path(0, good) == [0, 1] and paths.distance(good, 0) == 1
+    for wrong in [0.7, 1.0, np.float64(1), "1", None, True, np.True_, [1], np.array([0, 1])]:
+        for ends in [(wrong, 1), (0, wrong)]:
+            for ask in (paths.path, paths.distance):
+                with pytest.raises(TypeError):
+                    ask(*ends)
+    for wrong in [-1, 2, 2**70]:
+        with pytest.raises(tilewright.UnsupportedError):
+            paths.path(0, wrong)
+
+
+def test_names_that_are_not_unique_are_refused():
+    igraph = pytest.importorskip("igraph")
+    for names in [["a", "b", "a"], [None, None, "c"]]:
+        graph = igraph.Graph(directed=True, edges=[(0, 1), (1, 2)])
+        graph.vs["name"] = names
+        with pytest.raises(tilewright.UnsupportedError, match="two vertices are called"):
+            shortest_paths(graph)
+
+
+def test_frames_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    towns = ["x", "y", "z"]
+    w = pandas.DataFrame([[0, 3.0, 9], [np.inf, 0, 4], [1, np.inf, 0]], index=towns, columns=towns)
+    for frame in [w, w[["z", "x", "y"]]]:
+        paths = shortest_paths(frame)
+        assert paths.path("x", "z") == ["x", "y", "z"] and paths.distance("x", "z") == 7 and paths.labels == towns
+    edges = pandas.DataFrame({"source": ["x", "y"], "target": ["y", "z"], "weight": [3.0, 4.0]})
+    for wrong in [edges, edges.head(2), w.iloc[:2]]:
+        with pytest.raises(tilewright.ShapeError, match="from_pandas_edgelist"):
+            shortest_paths(wrong)
+    with pytest.raises(tilewright.UnsupportedError, match="two vertices are called 'x'"):
+        shortest_paths(pandas.DataFrame(np.eye(3), index=list("xxy"), columns=list("xxy")))
+    with pytest.raises(tilewright.UnsupportedError, match="Series"):
+        shortest_paths(w["x"])

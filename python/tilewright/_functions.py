@@ -155,10 +155,15 @@ class Functions:
     @staticmethod
     def _number(number: Any, dtype: numpy.dtype[Any]) -> Any:
         """A number of the type; an infinity is the extreme integer."""
-        if dtype.kind == "i" and isinstance(number, float) and number in (numpy.inf, -numpy.inf):
-            limits = numpy.iinfo(dtype)
-            return dtype.type(limits.max if number > 0 else limits.min)
-        return dtype.type(number)
+        if dtype.kind == "f":
+            return dtype.type(number)
+        least, most = (0, 1) if dtype.kind == "b" else (numpy.iinfo(dtype).min, numpy.iinfo(dtype).max)
+        if number in (numpy.inf, -numpy.inf):
+            return dtype.type(most if number > 0 else least)
+        whole = int(number)
+        if whole != number or not least <= whole <= most:
+            raise ValueError(f"{dtype.name} has no {number}")
+        return dtype.type(whole)
 
 
 def _differs(law: str, dtype: numpy.dtype[Any], x: Any, *sides: Any) -> Iterator[str]:

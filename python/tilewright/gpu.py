@@ -275,7 +275,7 @@ def explain(
     for name, value in args.items() if isinstance(args, Mapping) else ((str(index), value) for index, value in enumerate(args)):
         if isinstance(value, str):
             names.append((name, value))
-        elif getattr(value, "shape", None) or isinstance(value, memoryview):
+        elif _is_array(value):
             arrays[f"array {name}"] = value
             names.append((name, f"array {name}"))
         else:
@@ -314,6 +314,16 @@ def _extents(extent: int | Sequence[int] | None) -> list[int] | None:
         return None
     extents = [extent] if isinstance(extent, int) else [int(part) for part in extent]
     return (extents + [1, 1])[: max(3, len(extents))]
+
+
+def _is_array(value: Any) -> bool:
+    """Whether it has dimensions, by itself or by the buffer protocol."""
+    if getattr(value, "shape", None):
+        return True
+    try:
+        return memoryview(value).ndim > 0
+    except (TypeError, ValueError, BufferError):
+        return False
 
 
 def _number(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import sys
 from collections.abc import Hashable
 from typing import Any
@@ -36,10 +37,12 @@ class Paths:
 
     def _number(self, vertex: Hashable) -> int:
         if self.labels is None:
-            number = int(vertex)  # type: ignore[call-overload]
+            if isinstance(vertex, bool) or not hasattr(vertex, "__index__"):
+                raise ElementTypeError(f"{vertex!r} is no vertex: they are numbered", "dtype-mismatch", f"give a whole number from 0 to {len(self.distances) - 1}")
+            number = operator.index(vertex)  # type: ignore[arg-type]
             if not 0 <= number < len(self.distances):
                 raise UnsupportedError(f"there is no vertex {vertex}", "unsupported", f"they are 0 to {len(self.distances) - 1}")
-            return int(number)
+            return number
         try:
             return self._numbers[vertex]
         except KeyError:
@@ -95,9 +98,10 @@ def shortest_paths(
 
     Parameters
     ----------
-    w : array, scipy.sparse array, networkx.Graph or igraph.Graph
+    w : array, scipy.sparse array, pandas.DataFrame, networkx.Graph or igraph.Graph
         The graph. In an array, the element in row i and column j is the weight of the edge from i to j, and the semiring's zero (infinity for 'min-plus') is
-        no edge; in a sparse array, what is not stored is no edge.
+        no edge; in a sparse array, what is not stored is no edge. A data frame has a row and a column
+        for each vertex, of the same names.
     semiring : str or Semiring, default 'min-plus'
         'min-plus' for shortest paths, 'max-min' for widest, 'max-times' for most reliable, 'or-and' for whether there is one.
     predecessors : bool, default True
@@ -135,6 +139,10 @@ def shortest_paths(
     wishes = {"semiring": semiring, "predecessors": predecessors, "method": method, "max_edges": max_edges, "threads": threads}
     kind = type(w).__module__.split(".")[0]
     labels: list[Any] | None = None
+    if kind == "pandas":
+        from . import _frames
+
+        w, labels = _frames.graph(w)
     if kind == "scipy":
         found = _native.paths_of_edges(*_edges_of_scipy(w), wishes)
     elif kind == "networkx":
@@ -158,7 +166,8 @@ def floyd_warshall(
 ) -> Any:
     """As `scipy.sparse.csgraph.floyd_warshall`: the same arguments, and the same answer.
 
-    In an array, 0 and infinity and NaN are no edges, as there. Of several shortest paths that of the fewest edges is told, which SciPy's need not be.
+    In an array, 0 and infinity and NaN are no edges, as there; an edge from a vertex to itself is none either, whatever it weighs. Of edges that a sparse array
+    stores twice the shorter one counts. An edge of weight -inf, which only a sparse array can have, is refused. Of several shortest paths that of the fewest edges is told, which SciPy's need not be.
 
     Parameters
     ----------
@@ -189,10 +198,13 @@ def floyd_warshall(
 
     sparse = type(csgraph).__module__.startswith("scipy.sparse")
     if sparse:
-        count, (begins, ends, weights) = _edges_of_scipy(csgraph)
+        count, (begins, ends, weights) = _edges_of_scipy(csgraph, adds_up=False)
         weights = numpy.asarray(weights, dtype=numpy.float64)
-        kept = numpy.isfinite(weights)
+        kept = (weights < numpy.inf) & (begins != ends)
         begins, ends, weights = begins[kept], ends[kept], weights[kept]
+        if (weights == -numpy.inf).any():
+            at = int(numpy.argmin(weights))
+            raise UnsupportedError(f"the edge from {begins[at]} to {ends[at]} weighs -inf", "unsupported", "give it a finite weight, or leave it out")
         if unweighted:
             weights = numpy.ones_like(weights)
         if not directed:
@@ -202,6 +214,8 @@ def floyd_warshall(
             csgraph = csgraph.filled(numpy.inf)
         w = numpy.array(csgraph, dtype=numpy.float64)
         w[(w == 0) | ~numpy.isfinite(w)] = numpy.inf
+        if w.ndim == 2:
+            numpy.fill_diagonal(w, numpy.inf)
         if unweighted:
             w[numpy.isfinite(w)] = 1
         w = w if directed else numpy.minimum(w, w.T)
@@ -225,15 +239,15 @@ def floyd_warshall(
     return distances, stops
 
 
-def _edges_of_scipy(graph: Any) -> tuple[int, tuple[Any, Any, Any]]:
-    """The stored elements of a sparse array; those at one place are added up, as everywhere in SciPy."""
+def _edges_of_scipy(graph: Any, adds_up: bool = True) -> tuple[int, tuple[Any, Any, Any]]:
+    """The stored elements of a sparse array. Those at one place are added up, as nearly everywhere in SciPy."""
     rows, columns = graph.shape
     if rows != columns:
         from ._errors import ShapeError
 
         raise ShapeError(f"W is {rows}x{columns}, but a graph has as many rows as columns", "not-square", None)
     graph = graph.tocsr()
-    if not graph.has_canonical_format:
+    if adds_up and not graph.has_canonical_format:
         graph = graph.copy()
         graph.sum_duplicates()
     triples = graph.tocoo()
@@ -256,6 +270,9 @@ def _edges_of_igraph(graph: Any, weight: str) -> tuple[list[Any] | None, int, _E
     weights = list(graph.es[weight]) if weight in graph.es.attributes() else [1] * len(pairs)
     edges = _both_ways([source for source, _ in pairs], [target for _, target in pairs], weights, graph.is_directed())
     labels = list(graph.vs["name"]) if "name" in graph.vs.attributes() else None
+    if labels is not None and len(set(labels)) < len(labels):
+        twice = next(label for number, label in enumerate(labels) if label in labels[:number])
+        raise UnsupportedError(f"two vertices are called {twice!r}", "unsupported", "give names that differ; del graph.vs['name'] leaves their numbers")
     return labels, graph.vcount(), edges
 
 
