@@ -3,7 +3,7 @@
 use crate::{
     args::{CacheAction, Common, Format},
     failure::Failure,
-    fit, json,
+    fit, json, terminal,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -52,7 +52,7 @@ fn clear(cache: &CubinCache) -> Result<CacheInfo, Failure> {
 
 impl Report {
     fn print_table(&self) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         let mega = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
         let mut rows = vec![
             ("directory", self.directory.clone()),
