@@ -62,6 +62,8 @@ fn with_options(hint: &str, command: Option<&str>) -> String {
 /// Whether the words for an option name one of the command; without a command all are there.
 fn has_option(command: Option<&str>, words: &str) -> bool {
     let Some(command) = command else { return true };
+    // A manifest has keys for the options of `explain`; `check` puts them in their place.
+    let command = if command == "check" { "explain" } else { command };
     let long = words.split_whitespace().find_map(|word| word.strip_prefix("--"));
     let commands = args::command();
     let command = commands.get_subcommands().find(|known| known.get_name() == command);

@@ -54,10 +54,17 @@ fn what_paths_writes_paths_and_mul_read_for_every_name() {
     assert_eq!(desk.get("product.csv"), table);
     for (name, next) in [("nan", "inf"), ("x\ny", "x\r\ny"), ("\"q\"", "\u{feff}z"), ("#1", "# x")] {
         for file in ["list.csv", "all.csv"] {
-            let run = with(&desk, &format!("paths {file} --format json"), &["--from", name, "--to", next]);
+            let run = with(
+                &desk,
+                &format!("paths {file} --dtype f64 --format json"),
+                &["--from", name, "--to", next],
+            );
             let json: serde_json::Value =
                 serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
-            assert_eq!((&json["routes"][0]["weight"], &json["routes"][0]["to"]), (&2.into(), &next.into()));
+            assert_eq!(
+                (&json["routes"][0]["weight"], &json["routes"][0]["to"]),
+                (&serde_json::json!(2.0), &next.into())
+            );
         }
     }
     // One vertex alone, whatever its name.

@@ -73,8 +73,8 @@ impl Default for EdgeOptions {
 
 /// Reads a list of edges.
 ///
-/// A `.csv` file has a line `from,to,weight` for each edge; the weight may be left out of all lines. A first line that begins with `from`, `source` or
-/// `src` is a header, and so is one whose weight begins as no number does.
+/// A `.csv` file has a line `from,to,weight` for each edge; the weight may be left out of all lines. A first line whose weight begins as no number does is a
+/// header, and without weights one that begins with `from`, `source` or `src`.
 /// Vertices are names, and names that differ in blanks around them alone are refused. Where all of them are whole numbers they are in the order of numbers, otherwise in the order of their first edge. Parallel edges
 /// are kept.
 ///
@@ -228,9 +228,8 @@ fn is_header(first: &Record, places: Places, options: &EdgeOptions) -> bool {
         cell.text.trim_start_matches(['+', '-', '.', ' ']).starts_with(|c: char| c.is_ascii_digit())
     };
     match places.weight.map(|at| &first.cells[at]) {
-        _ if is_from(&first.cells[places.from]) => is_word(&first.cells[places.to]),
         Some(weight) => is_word(weight) && !begins_as_number(weight),
-        None => false,
+        None => is_from(&first.cells[places.from]) && is_word(&first.cells[places.to]),
     }
 }
 

@@ -134,7 +134,10 @@ fn parse(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Option<Name
     while let Some(record) = records.next()? {
         let columns = match &mut columns {
             Some(columns) => columns,
-            new => new.insert(names_of(&header, usize::from(record.cells.len() == header.cells.len()))?),
+            new => new.insert(names_of(
+                &header,
+                usize::from(header.cells[0].is_empty() || record.cells.len() == header.cells.len()),
+            )?),
         };
         let (found, expected) = (record.cells.len(), columns.len() + 1);
         if found != expected {
