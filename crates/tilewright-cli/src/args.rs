@@ -11,6 +11,7 @@ mod paths;
 mod run;
 mod sizes;
 mod sweep;
+mod text;
 mod tune;
 
 pub use bench::{Bench, Data, Library, Math, Order, Where};
@@ -24,6 +25,7 @@ pub use paths::{Input as PathsInput, Paths};
 pub use run::Run;
 pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
+pub use text::TextFiles;
 pub use tune::Tune;
 
 use crate::pages;
@@ -32,10 +34,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf, time::Duration};
-use tilewright::{
-    Backend, DType, SemiringId,
-    files::{Delimiter, Format as FileFormat},
-};
+use tilewright::{Backend, DType, SemiringId, files::Format as FileFormat};
 
 /// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
@@ -105,7 +104,7 @@ pub enum Format {
     Table,
     /// One JSON object, SI units
     Json,
-    /// A line for each row: sweeps of `occupancy`, `gpus` and `bench`
+    /// A line for each row: sweeps of `occupancy`, `gpus`, `bench`, and routes of `paths`
     Csv,
 }
 
@@ -164,14 +163,19 @@ pub enum CacheAction {
 impl Command {
     /// Whether there is a format for rows.
     pub fn prints_rows(&self) -> bool {
-        matches!(self, Self::Occupancy(_) | Self::Gpus(_) | Self::Bench(_))
+        match self {
+            Self::Occupancy(_) | Self::Gpus(_) | Self::Bench(_) => true,
+            Self::Paths(paths) => paths.from.is_some() || paths.pairs.is_some(),
+            _ => false,
+        }
     }
 }
 
 const MUL_DETAILS: &str = "\
 Files: .npy, .npz (FILE.npz:MEMBER), .csv, .mtx (Matrix Market), .safetensors (FILE.safetensors:TENSOR). `-` is standard \
 input, read as --format-in says, and standard output. What is between the cells of a .csv file shows in its first line, or \
---delimiter says it; --skip-rows passes over a header. Entries \
+--delimiter says it; --skip-rows passes over a header; --decimal-comma reads 12,5 as a number. An empty cell is the semiring's zero, which is said; \
+under plus-times it is refused. Entries \
 that a sparse .mtx file leaves out are the semiring's zero: infinity for min-plus, 0 for plus-times; entries \
 without a value are 1. In integers, infinity is the extreme value of the type, which min-plus and max-plus \
 read as \"no path\".
@@ -189,7 +193,7 @@ beyond the range of a float, which would become infinite; a fraction or one out 
 the like, the extreme integers of a stored type are infinite in every type, and no number becomes one of them.
 
 Outputs: a file is replaced as a whole. FILE.safetensors:TENSOR and FILE.npz:MEMBER replace or add that one and keep the \
-others.
+others. Programs on one machine that write such a file take turns; .FILE.lock stands beside it while one writes.
 
 Semirings of your own: `add` and `mul` are expressions of C in x and y: + - * /, comparisons, && || !, a ? b : c, numbers, inf, \
 min, max, fminf, fmaxf, abs, fabsf; `zero` is the identity of add. `one`, the identity of mul, and `where`, a condition on \
@@ -237,18 +241,11 @@ pub struct Mul {
     #[arg(short, long, value_name = "C", value_hint = ValueHint::FilePath)]
     pub output: Option<OsString>,
 
-    /// What `-` and files without an extension hold
-    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Files")]
-    pub format_in: Option<FileFormat>,
-    /// What is written to `-` and to files without an extension
+    #[command(flatten)]
+    pub text: TextFiles,
+    /// What is written to `-` and to files of other extensions
     #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Files")]
     pub format_out: Option<FileFormat>,
-    /// What is between the cells of .csv files: a character, or comma, semicolon, tab, blanks
-    #[arg(long, value_name = "CHAR", help_heading = "Files")]
-    pub delimiter: Option<Delimiter>,
-    /// Pass over so many lines at the beginning of .csv files
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Files")]
-    pub skip_rows: usize,
     /// Names of rows and columns of square matrices: one a line, or those in a column of a .csv file
     #[arg(long, value_name = "FILE[:COLUMN]", value_hint = ValueHint::FilePath, help_heading = "Files")]
     pub labels: Option<OsString>,

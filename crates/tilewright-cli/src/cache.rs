@@ -3,7 +3,7 @@
 use crate::{
     args::{CacheAction, Common, Format},
     failure::Failure,
-    fit, json,
+    fit, json, terminal,
 };
 use serde::Serialize;
 use std::{io, io::Write};
@@ -76,7 +76,7 @@ fn removed(before: CacheInfo, cleared: io::Result<CacheInfo>) -> Result<u64, Fai
 
 impl Report {
     fn print_table(&self) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         for (title, part) in [("compiled kernels", &self.kernels), ("\ncompiled files", &self.programs)] {
             writeln!(out, "{title}")?;
             out.write_all(fit::rows(part.rows(), 10).as_bytes())?;

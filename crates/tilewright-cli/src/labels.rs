@@ -7,6 +7,7 @@ use std::{
 use tilewright::{
     Error,
     files::{self, Labels},
+    visible,
 };
 
 /// The names in `FILE`, one a line, or those in a column of it, `FILE:COLUMN`.
@@ -20,10 +21,24 @@ pub fn read(text: &OsStr) -> Result<Labels, Error> {
     files::read_labels(&path, column)
 }
 
+/// A name for a message, in quotes where it has blanks around it.
+fn shown(name: &str) -> String {
+    let seen = visible(name);
+    if name.trim() == name { seen.into_owned() } else { format!("'{seen}'") }
+}
+
 /// A name like one that is not there, for a hint.
 pub fn like(labels: &Labels, name: &str) -> String {
     match labels.like(name).as_slice() {
         [] => "names are as in the file, upper and lower case included".into(),
-        like => format!("is it {}?", like.join(" or ")),
+        like => {
+            let quoted: Vec<String> = like.iter().map(|name| shown(name)).collect();
+            let blanks = if like.iter().any(|name| name.trim() != *name) {
+                "; --trim drops blanks around names"
+            } else {
+                ""
+            };
+            format!("is it {}?{blanks}", quoted.join(" or "))
+        }
     }
 }

@@ -34,6 +34,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     pages::complete();
     let matches = args::command().try_get_matches();
+    if let Ok(matches) = &matches {
+        hints::choose_command(matches.subcommand_name());
+    }
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(message) => return refusal::report(&message),
@@ -51,8 +54,12 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     if cli.common.format == Format::Csv && !cli.command.prints_rows() {
-        let what = "--format csv is for sweeps of `occupancy`, for `gpus` and for `bench`";
-        return Err(Failure::usage(what, "choose table or json"));
+        let what =
+            "--format csv is for sweeps of `occupancy`, for `gpus` and `bench`, and for routes of `paths`";
+        return Err(Failure::usage(
+            what,
+            "choose table or json; `mul` and `paths` write a matrix as csv with -o -",
+        ));
     }
     match cli.command {
         Command::Explain(args) => explain::run(&args, &cli.common),

@@ -3,10 +3,11 @@
 use crate::{
     args::Format,
     failure::{self, Failure},
+    terminal,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind as Kind};
-use std::{env, ffi::OsString, process::ExitCode};
-use tilewright::{Backend, ErrorKind};
+use std::{env, ffi::OsString, io::Write, process::ExitCode};
+use tilewright::{Backend, ErrorKind, visible_lines};
 
 /// Options that variables stand for.
 const VARIABLES: [(&str, &str); 2] =
@@ -27,6 +28,12 @@ pub fn report(message: &clap::Error) -> ExitCode {
         return Failure::usage(what, "--help lists what there is").report(format);
     }
     let code = message.exit_code();
+    // What the line holds is seen, not obeyed; such a message has no styles.
+    if arguments.iter().any(|argument| argument.to_string_lossy().chars().any(char::is_control)) && is_wrong {
+        // Where stderr is closed there is nobody to tell.
+        let _ = terminal::stderr().write_all(visible_lines(&message.render().to_string()).as_bytes());
+        return ExitCode::from(u8::try_from(code).unwrap_or(failure::USAGE));
+    }
     match message.print() {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Failure::from(e).report(format),
         _ => ExitCode::from(u8::try_from(code).unwrap_or(failure::USAGE)),

@@ -177,7 +177,12 @@ fn text_has_any_delimiter_and_may_have_a_header() {
     // An empty cell of a product of numbers is no infinity.
     desk.put("t.csv", "1,\n3,4\n");
     assert!(desk.run("mul t.csv t.csv").err.contains("hint: write 0 for an absent entry"));
-    assert!(desk.run("mul t.csv t.csv -s min-plus").err.contains("hint: write inf for an absent entry"));
+    let run = desk.run("mul t.csv t.csv -s min-plus -o -");
+    assert!(
+        run.out == "2.0,inf\n4.0,8.0\n" && run.err.contains("1 empty cell of A is absent, inf"),
+        "{}",
+        run.err
+    );
 }
 
 /// Runs with these bytes on standard input.

@@ -192,10 +192,9 @@ expect.output = { python = "np.tile(input[::step] * 2, 32)[::-1]" }
 #[test]
 fn suppressions_accept_what_they_name() {
     let suppress = |more: &str| {
-        let all = "[[suppress]]\nfinding = \"uninitialised-shared\"\nreason = \"by the same race\"\n";
-        format!(
-            "{WRONG}[[kernel.suppress]]\nfinding = \"shared-race\"\nreason = \"known: see 12\"\n{more}\n{all}"
-        )
+        let all = "[[suppress]]\nfinding = \"uninitialised-shared\"\nseverity = \"error\"\nreason = \"by the same race\"\n";
+        let race = "[[kernel.suppress]]\nfinding = \"shared-race\"\nseverity = \"error\"\nreason = \"known: see 12\"\n";
+        format!("{WRONG}{race}{more}\n{all}")
     };
     let project = Project::new(&suppress("file = \"missing_barrier.cu\"\nsource = \"tile[\"\n"));
     let run = project.run("");
@@ -205,6 +204,56 @@ fn suppressions_accept_what_they_name() {
     let run = project.run("");
     assert_eq!(run.code, Some(1));
     assert!(run.out.contains("nothing needs the suppression of shared-race (known: see 12)"), "{}", run.out);
+}
+
+/// Misaligned either way: by half a word, which is a fault, or by a word, which costs sectors.
+const SHIFTED: &str = r#"
+.version 8.0
+.target sm_80
+.address_size 64
+
+.visible .entry shifted(.param .u64 x, .param .u64 by)
+{
+    .reg .f32 %f<2>;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<5>;
+
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [by];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd4, %rd4, %rd2;
+    ld.global.f32 %f1, [%rd4];
+    st.global.f32 [%rd4], %f1;
+    ret;
+}
+"#;
+
+#[test]
+fn a_suppression_of_an_advice_does_not_hide_a_fault_of_the_same_name() {
+    let manifest = |by: u32, more: &str| {
+        format!(
+            "[[kernel]]\nname = \"shifted\"\nfile = \"shifted.ptx\"\nblock = 32\nargs = {{ x = \"f32[64]:ones\", by = {by} }}\n\
+             [[kernel.suppress]]\nfinding = \"misaligned\"\nreason = \"no matter\"\n{more}"
+        )
+    };
+    let project = Project::new("");
+    project.0.put("shifted.ptx", SHIFTED);
+    for (by, more, passes) in [
+        (4, "", true),
+        (4, "severity = \"advice\"\n", true),
+        (4, "severity = \"error\"\n", true),
+        (2, "", false),
+        (2, "severity = \"advice\"\n", false),
+        (2, "severity = \"error\"\n", true),
+    ] {
+        project.0.put("tilewright.toml", &manifest(by, more));
+        let run = project.run("");
+        assert_eq!(run.code, Some(i32::from(!passes)), "{by} {more}: {}{}", run.out, run.err);
+        let told = run.out.contains("accepts no error; with severity = \"error\" it would");
+        assert_eq!(told, by == 2 && more.is_empty(), "{by} {more}: {}", run.out);
+    }
 }
 
 #[test]

@@ -1,14 +1,22 @@
 //! The one error type, with codes that stay stable across releases.
 
-use crate::{dtype::DType, layout::Layout, semiring::NOT_NEGATIVE, value::Value};
-use std::path::PathBuf;
+use crate::{dtype::DType, layout::Layout, semiring::NOT_NEGATIVE, value::Value, visible::visible};
+use std::{fmt, path::PathBuf};
 
 /// Everything that can go wrong, as one small value.
 ///
-/// [`Error::code`] is stable and meant for programs; the text is meant for people.
-#[derive(Debug, thiserror::Error)]
+/// [`Error::code`] is stable and meant for programs; the text is meant for people. `Debug` is for people, too, as `main` prints an error by it: the text, and the
+/// [hint](Error::hint) on a line of its own. [`Error::kind`] has the data.
+#[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<ErrorKind>);
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        self.hint().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
 
 impl Error {
     /// What happened, with its data.
@@ -116,20 +124,20 @@ pub enum ErrorKind {
     #[error("emulating {program}: {name} ({findings}): {first}")]
     KernelFault { program: String, name: String, findings: usize, first: String },
 
-    #[error("{what} does not compile for {target}\n{}", log.trim())]
+    #[error("{} does not compile for {target}\n{}", visible(what), log.trim())]
     Compilation { what: String, target: String, log: String, hint: String },
 
-    #[error("{name}={value} is not valid: {expected}")]
+    #[error("{name}={} is not valid: {expected}", visible(value))]
     Environment { name: &'static str, value: String, expected: String },
 
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", visible(&path.to_string_lossy()))]
     Io {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
 
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {problem}", visible(&path.to_string_lossy()))]
     BadFile { path: PathBuf, problem: String, hint: Option<String> },
 }
 
@@ -252,6 +260,23 @@ fn is_infinity(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn main_prints_what_people_read() {
+        let error = Error::from(ErrorKind::InnerMismatch { m: 5, k: 4, bk: 5, n: 4 });
+        assert!(
+            format!("{error:?}").starts_with("A is 5x4 but B is 5x4: the inner dimensions differ"),
+            "{error:?}"
+        );
+        let hint = error.hint().unwrap_or_default();
+        assert!(hint.is_empty() || format!("{error:?}").ends_with(&format!("\nhint: {hint}")));
+        let bad = ErrorKind::BadFile {
+            path: "a.csv".into(),
+            problem: "no rows".into(),
+            hint: Some("add one".into()),
+        };
+        assert_eq!(format!("{:?}", Error::from(bad)), "a.csv: no rows\nhint: add one");
+    }
 
     #[test]
     fn hints_name_a_type_that_helps() {

@@ -25,6 +25,7 @@ mod show;
 mod update;
 mod value;
 mod view;
+mod visible;
 
 pub use batch::{BatchMut, BatchRef};
 pub use cancel::Cancel;
@@ -43,3 +44,4 @@ pub use semiring::{
 pub use update::{Factor, Joining, Update};
 pub use value::{Extremes, Value};
 pub use view::{MatMut, MatRef};
+pub use visible::{visible, visible_lines};

@@ -428,7 +428,7 @@ fn empty_line(launch: &Launch, (source, number): (usize, u32)) -> Line {
     Line {
         file: source.map(|s| s.name.clone()).unwrap_or_default(),
         line: number,
-        text: text.unwrap_or_default().trim().into(),
+        text: tilewright_core::visible_lines(text.unwrap_or_default().trim()).into_owned(),
         warp_instructions: 0,
         thread_instructions: 0,
         flops: 0,

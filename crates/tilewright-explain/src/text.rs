@@ -11,6 +11,7 @@ use crate::{
 use anstyle::{AnsiColor, Effects, Style};
 use columns::table;
 use std::fmt::Write;
+use tilewright_core::{visible, visible_lines};
 use words::{hanging, styled};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
@@ -112,9 +113,9 @@ fn merged(traffic: &BankTraffic) -> Option<String> {
 }
 
 fn header(e: &Explanation, width: usize) -> String {
-    let mut out = format!("{BOLD}{}{BOLD:#}", e.kernel);
+    let mut out = format!("{BOLD}{}{BOLD:#}", visible(&e.kernel));
     if e.entry != e.kernel {
-        let _ = write!(out, " (entry {})", e.name);
+        let _ = write!(out, " (entry {})", visible(&e.name));
     }
     let blocks = if e.grid == [1; 3] { "block" } else { "blocks" };
     let _ = write!(out, ": {} {blocks} of {} threads", size(e.grid), size(e.block));
@@ -324,8 +325,12 @@ fn one_finding(finding: &Finding, width: usize) -> String {
         Severity::Warning => AnsiColor::Yellow.on_default().effects(Effects::BOLD),
         Severity::Advice => AnsiColor::Cyan.on_default().effects(Effects::BOLD),
     };
-    let mut out =
-        format!("{style}{}{style:#} {}: {}", finding.severity.name(), finding.kind, finding.message);
+    let mut out = format!(
+        "{style}{}{style:#} {}: {}",
+        finding.severity.name(),
+        finding.kind,
+        visible_lines(&finding.message)
+    );
     if finding.severity != Severity::Advice && finding.count > 1 {
         let _ = write!(out, " ({} times)", grouped(finding.count));
     }
@@ -394,7 +399,10 @@ fn short(location: &Location) -> String {
 }
 
 fn notes(e: &Explanation, width: usize) -> String {
-    e.notes.iter().map(|note| hanging("", &format!("{FAINT}note:{FAINT:#} {note}"), width)).collect()
+    e.notes
+        .iter()
+        .map(|note| hanging("", &format!("{FAINT}note:{FAINT:#} {}", visible_lines(note)), width))
+        .collect()
 }
 
 /// What came out of a launch: the first elements of arrays, and differences from what was expected.
@@ -431,7 +439,7 @@ fn printed(e: &Explanation) -> String {
 
 /// The file without its directories, and the line.
 fn place(file: &str, line: u32) -> String {
-    format!("{}:{line}", self::file(file))
+    format!("{}:{line}", visible(self::file(file)))
 }
 
 /// The file without its directories.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use tilewright::{
     DynMatrix, Matrix, Value,
     files::{
-        Directions, EdgeOptions, Labels, ReadOptions, Spec, WriteOptions, is_edge_list, read_edges,
-        read_labels, read_table, write_table,
+        Dialect, Directions, EdgeOptions, GraphForm, Labels, NamedTable, ReadOptions, Spec, WriteOptions,
+        graph_form, read_edges, read_labels, read_table, write_table,
     },
 };
 
@@ -34,7 +34,7 @@ fn sparse_matrices_of_scipy_are_read() {
     // Made by scipy.sparse.save_npz of [[0, 1.5, 0], [0, 0, -2], [3, 0, 4]] in three formats, the last one not compressed.
     let mut found = Vec::new();
     for name in ["sparse_csr.npz", "sparse_coo.npz", "sparse_csc.npz"] {
-        assert!(is_edge_list(&data(name)).unwrap());
+        assert_eq!(graph_form(&data(name), &Dialect::default()).unwrap(), GraphForm::Edges);
         let mut list = read_edges(&data(name), &EdgeOptions::default()).unwrap();
         list.edges.sort_by_key(|&(from, to, _)| (from, to));
         found.push(list);
@@ -45,24 +45,6 @@ fn sparse_matrices_of_scipy_are_read() {
         [(0, 1, float(1.5)), (1, 2, float(-2.0)), (2, 0, float(3.0)), (2, 2, float(4.0))]
     );
     assert_eq!((found[0].vertices, &found[1].edges, &found[2].edges), (3, &found[0].edges, &found[0].edges));
-}
-
-#[test]
-fn which_csv_files_are_lists_of_edges() {
-    let desk = Desk::new();
-    for (text, expected) in [
-        ("from,to,weight\na,b,1\n", true),
-        ("a,b,1\n", true),
-        ("a,b\n", true),
-        ("0,1,5\n1,2,6\n", true),
-        ("0,1,5\n1,2,6\n2,0,1\n", false),
-        ("0,1,5\n1,2,6\n2,0,1\n0,2,9\n", true),
-        ("0,inf\ninf,0\n", false),
-        ("1,2,3,4\n", false),
-        ("", false),
-    ] {
-        assert_eq!(is_edge_list(&desk.put("x.csv", text)).unwrap(), expected, "{text:?}");
-    }
 }
 
 #[test]
@@ -90,17 +72,82 @@ fn tables_with_names_come_back() {
     assert_eq!((back.as_ref().get(0, 1), labels), (Some(Value::Float(5.0)), names));
     assert!(read_table(&desk.put("m.csv", "1,2\n3,4\n"), &ReadOptions::default()).unwrap().is_none());
     for (text, expected) in [
-        (",a,a\na,1,2\na,1,2\n", "line 1, column 3: 'a' is there already"),
-        (",a,b\na,1,2\nc,1,2\n", "line 3, column 1: 'c' is not 'b'"),
+        (",a,a\na,1,2\na,1,2\n", "line 1, column 3: 'a' is a name already"),
+        (",a,b\na,1,2\nc,1,2\n", "the row 'c' stands where the column is 'b'"),
         (",a,b\na,1,x\nb,1,2\n", "line 2, column 3: 'x' is not a number"),
         (",a,b\na,1,2\n", "the table has 1 rows, but 2 columns"),
-        (",a,b\na,1\n", "line 2 has 2 cells, but line 1 has 3"),
+        (",a,b\na,1\n", "line 2 has 2 cells"),
+        ("a,b,c\n1,2,3\n", "the table has 1 rows, but 3 columns"),
     ] {
         let error = read_table(&desk.put("bad.csv", text), &ReadOptions::default()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
     let error = read_labels(desk.put("l.csv", "a\nb\na\n").path(), None).unwrap_err();
     assert!(error.to_string().contains("line 3, column 1: 'a' is the name of line 1 already"), "{error}");
+}
+
+/// Names that text would take for something else.
+const NAMES: [&str; 24] = [
+    "a",
+    "nan",
+    "inf",
+    "-inf",
+    "1e5",
+    "007",
+    "-0",
+    "true",
+    " a",
+    "a ",
+    "b  c",
+    "#1",
+    "# x",
+    "x,y",
+    "x;y",
+    "x\ty",
+    "x\ny",
+    "x\r\ny",
+    "\"",
+    "\"q\"",
+    "\u{feff}",
+    "\u{85}",
+    "from",
+    "\u{1b}[31m",
+];
+
+#[test]
+fn every_name_comes_back_from_tables_and_lists() {
+    let desk = Desk::new();
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    // One vertex alone, two, and all.
+    let sets = NAMES.iter().map(|name| vec![*name]).chain(NAMES.windows(2).map(<[_]>::to_vec));
+    for names in sets.chain([NAMES.to_vec(), vec!["10", "20", "5"], vec!["0"], vec!["1", "0"]]) {
+        let labels = Labels::new(names.iter().copied()).unwrap();
+        let n = names.len();
+        let matrix: DynMatrix = Matrix::from_fn(n, n, |i, j| (100 * i + j) as i64).unwrap().into();
+        write_table(&desk.path("t.csv"), matrix.as_ref(), &labels, &WriteOptions::default()).unwrap();
+        let (spec, options) = (Spec::parse(desk.path("t.csv")).unwrap(), ReadOptions::default());
+        assert_eq!(graph_form(&spec, &Dialect::default()).unwrap(), GraphForm::Table, "{names:?}");
+        let (back, found) = read_table(&spec, &options).unwrap().unwrap();
+        assert_eq!((back.as_ref().get(n - 1, 0), &found), (matrix.as_ref().get(n - 1, 0), &labels));
+        let table = NamedTable::open(&spec, &options).unwrap().unwrap();
+        assert_eq!((&table.names().rows, &table.names().columns), (&labels, &labels));
+        // A list with all names in quotes.
+        let edges: String =
+            names.iter().map(|name| format!("{},{},1\n", quoted(name), quoted(names[0]))).collect();
+        let list = read_edges(&desk.put("l.csv", &edges), &EdgeOptions::default());
+        let spaced = names.contains(&"a") && names.iter().any(|name| *name != "a" && name.trim() == "a");
+        match list {
+            Ok(list) => {
+                let mut found = list.labels.unwrap().names().to_vec();
+                let mut expected: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+                // Whole numbers are put in order.
+                found.sort();
+                expected.sort();
+                assert_eq!(found, expected);
+            }
+            Err(error) => assert!(spaced || names.contains(&" a"), "{names:?}: {error}"),
+        }
+    }
 }
 
 /// Whatever a file holds, it is read or refused.
@@ -129,7 +176,7 @@ fn damaged_files_are_read_or_refused() {
             for damaged in flips.into_iter().chain([cut]) {
                 std::fs::write(desk.path(name), damaged).unwrap();
                 let spec = Spec::parse(desk.path(name)).unwrap();
-                let _ = is_edge_list(&spec);
+                let _ = graph_form(&spec, &Dialect::default());
                 read += usize::from(read_edges(&spec, &EdgeOptions::default()).is_ok());
                 let _ = read_table(&spec, &ReadOptions::default());
                 let _ = read_labels(spec.path(), Some("to"));

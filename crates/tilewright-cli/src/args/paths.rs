@@ -1,24 +1,29 @@
 //! The options of `paths`.
 
-use super::{dtypes, named};
+use super::{TextFiles, dtypes, named};
 use clap::{Args, ValueEnum, ValueHint, builder::ValueParser};
 use std::ffi::OsString;
 use tilewright::{
     Backend, DType, SemiringId,
+    files::Columns,
     paths::{DynPaths, Method},
 };
 
 const DETAILS: &str = "\
-Graphs: a square matrix in any file that `mul` reads, where infinity (in integers the extreme value, under or-and false) is no edge; a .csv table whose \
-first line and first column are names; a .csv list of edges with lines from,to,weight, whose header and weights may be left out and whose vertices may have any names; a Matrix \
-Market coordinate file; an .npz of scipy.sparse. Of parallel edges the best counts. --input says which of both a .csv file is: one whose first two columns hold names is \
-a list of edges, one of three numbers a line, too, unless it has three lines. random:N is a complete graph of N vertices with random weights, to measure with.
+Graphs: a square matrix in any file that `mul` reads, where infinity (in integers the extreme value, under or-and false) and an empty cell are no edge; a .csv table whose \
+first line and first column are names, or whose first line alone is, over a square of numbers; a .csv list of edges with lines from,to,weight, whose header and weights may be left out and whose vertices may have any names; a Matrix \
+Market coordinate file; an .npz of scipy.sparse. Of parallel edges the best counts. A .csv file whose first two columns hold names is a list of edges; one of two or three numbers a line, too, \
+unless it has as many lines: then a diagonal of zeros makes it a matrix, and any other is refused. The summary says what was read, and --input decides. --columns says which of more columns are read. \
+random:N is a complete graph of N vertices with random weights, to measure with.
+
+Text: names are what a .csv file says, blanks around them included, and quotes protect all else; --trim drops the blanks. A line that begins with # is a comment where it could be no row, and \
+is refused where it could; --comments decides. --decimal-comma reads 12,5 as a number.
 
 Semirings: min-plus gives the shortest paths, max-min the widest (the narrowest edge counts), max-times the most reliable (probabilities multiply), or-and what can be \
 reached at all. Negative edges are allowed. Where a negative cycle makes every path shorter, one is named, and the exit code is 1; under max-times that is one whose \
 product exceeds 1.
 
-Routes: --from and --to name vertices, by name where names are known, otherwise by number from 0. --pairs reads lines from,to. Of several best paths the one with the \
+Routes: --from and --to name vertices, by name where names are known, otherwise by number from 0. --from alone shows the weights of the best paths to all others. With --format csv routes are lines. --pairs reads lines from,to. Of several best paths the one with the \
 fewest edges is shown, and of these the one whose stop before the last has the smallest number, and so on. --predecessors writes that stop for all pairs as \
 i64, -1 where there is none. With --steps no path follows from it: the stops before it may belong to a path of too many edges.
 
@@ -34,6 +39,7 @@ Examples:
   tilewright paths data/flights/nonstop_km.csv --labels data/flights/airports.csv:iata --from HNL --to BOS
   tilewright paths roads.csv --undirected -o km.csv --predecessors before.npy
   tilewright paths bandwidth.npy --semiring max-min -o widest.npy
+  tilewright paths roads.txt --format-in csv --columns von,nach,km --decimal-comma --from Oslo
   tilewright paths w.npy --steps 2 -o shortcuts.npy
   tilewright paths network.mtx --plan
   tilewright paths random:16384 --backend cuda --repeat 3";
@@ -54,8 +60,11 @@ pub struct Paths {
     #[arg(long, value_name = "P", value_hint = ValueHint::FilePath)]
     pub predecessors: Option<OsString>,
 
-    /// Show the best path from this vertex
-    #[arg(long, value_name = "I", requires = "to", help_heading = "Routes")]
+    #[command(flatten)]
+    pub text: TextFiles,
+
+    /// Show the best path from this vertex, to all others unless --to names one
+    #[arg(long, value_name = "I", help_heading = "Routes")]
     pub from: Option<String>,
     /// Show the best path to this vertex
     #[arg(long, value_name = "J", requires = "from", help_heading = "Routes")]
@@ -67,6 +76,9 @@ pub struct Paths {
     /// What the file holds
     #[arg(long, value_enum, default_value_t = Input::Auto, help_heading = "Graph")]
     pub input: Input,
+    /// The columns of a .csv list of edges: two or three names, or numbers from 1
+    #[arg(long, value_name = "FROM,TO[,WEIGHT]", help_heading = "Graph")]
+    pub columns: Option<Columns>,
     /// Let every edge of a list lead both ways
     #[arg(long, help_heading = "Graph")]
     pub undirected: bool,

@@ -278,7 +278,7 @@ fn heading(report: &Report) -> String {
 }
 
 fn print(text: &str) -> Result<(), Failure> {
-    Ok(anstream::stdout().lock().write_all(text.as_bytes())?)
+    Ok(terminal::stdout().write_all(text.as_bytes())?)
 }
 
 /// A wrong result fails the run, and so does one in which nothing could be measured.

@@ -2,6 +2,7 @@
 
 use super::{judge::Verdict, places::reported, sarif::checks};
 use std::fmt::Write;
+use tilewright::{visible, visible_lines};
 use tilewright_explain::Severity;
 
 /// The platform shows as many of each kind for a step.
@@ -32,11 +33,11 @@ pub fn annotations(verdicts: &[Verdict]) -> String {
 }
 
 fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    visible_lines(text).replace('%', "%25").replace('\n', "%0A").replace("##[", "## [")
 }
 
 fn property(text: &str) -> String {
-    message(text).replace(':', "%3A").replace(',', "%2C")
+    message(&visible(text)).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -45,7 +46,8 @@ mod tests {
 
     #[test]
     fn text_is_escaped() {
-        assert_eq!(property("a: b, 5 %\n"), "a%3A b%2C 5 %25%0A");
+        assert_eq!(property("a: b, 5 %\n\u{202e}"), "a%3A b%2C 5 %25\\n\\u{202e}");
+        assert_eq!(message("a\nb\r\u{9b}"), "a%0Ab\\r\\u{9b}");
         assert_eq!(message("a: b"), "a: b");
     }
 }

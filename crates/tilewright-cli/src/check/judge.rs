@@ -177,6 +177,7 @@ fn verdict(
     let unexpected = |message| Problem { kind: "unexpected-result", message };
     verdict.problems.extend(ran.differences.into_iter().map(unexpected));
     verdict.notes = ran.notes;
+    verdict.notes.extend(graver(case, &verdict.findings));
     verdict
 }
 
@@ -202,7 +203,33 @@ fn fate(
     }
 }
 
+/// Says which suppressions do not accept an error, as they do not say so.
+fn graver(case: &Case<'_>, findings: &[Judged]) -> Vec<String> {
+    let fails = |suppress: &&Suppress| {
+        let is_graver =
+            |judged: &Judged| judged.found.severity == Severity::Error && names(suppress, &judged.found);
+        suppress.severity.is_none()
+            && findings.iter().any(|judged| is_graver(judged) && judged.fate == Fate::Fails)
+    };
+    let note = |suppress: &Suppress| {
+        format!(
+            "the suppression of {} ({}) accepts no error; with severity = \"error\" it would",
+            suppress.finding, suppress.reason
+        )
+    };
+    case.kernel.suppress.iter().filter(fails).map(note).collect()
+}
+
 fn accepts(suppress: &Suppress, found: &Found) -> bool {
+    let severity = match suppress.severity {
+        Some(severity) => found.severity == severity,
+        None => found.severity != Severity::Error,
+    };
+    severity && names(suppress, found)
+}
+
+/// Whether a suppression is of a finding, however grave it is: one word may name a fault and an advice.
+fn names(suppress: &Suppress, found: &Found) -> bool {
     suppress.finding == found.kind
         && suppress.file.as_ref().is_none_or(|file| Path::new(&found.file).ends_with(file))
         && suppress.line.is_none_or(|line| found.line.map(u64::from) == Some(line))

@@ -2,6 +2,7 @@
 
 use super::judge::{Fate, Verdict};
 use std::fmt::Write;
+use tilewright::{visible, visible_lines};
 
 /// The document.
 pub fn document(name: &str, verdicts: &[Verdict]) -> String {
@@ -23,7 +24,7 @@ pub fn document(name: &str, verdicts: &[Verdict]) -> String {
 }
 
 fn case(out: &mut String, verdict: &Verdict) {
-    let (kernel, name) = (escaped(&verdict.kernel), escaped(&verdict.name));
+    let (kernel, name) = (escaped(&visible(&verdict.kernel)), escaped(&visible(&verdict.name)));
     let file = match verdict.file.is_empty() {
         true => String::new(),
         false => format!(" file=\"{}\"", escaped(&verdict.file)),
@@ -77,10 +78,10 @@ fn told(verdict: &Verdict) -> String {
         .collect()
 }
 
-/// Text for XML: what it forbids altogether is left out.
+/// Text for XML. Of what is not seen as itself there is an escape; what the format forbids altogether is left out.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible_lines(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -88,7 +89,7 @@ pub fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
             '\t' => out.push(c),
-            c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => {}
+            '\u{fffe}' | '\u{ffff}' => {}
             c => out.push(c),
         }
     }
@@ -101,6 +102,6 @@ mod tests {
 
     #[test]
     fn text_is_escaped() {
-        assert_eq!(escaped("a<b> & \"c\"\n\u{1}d"), "a&lt;b&gt; &amp; &quot;c&quot;&#10;d");
+        assert_eq!(escaped("a<b> & \"c\"\n\u{1}d"), "a&lt;b&gt; &amp; &quot;c&quot;&#10;\\u{1}d");
     }
 }

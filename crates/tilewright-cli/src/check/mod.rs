@@ -32,7 +32,7 @@ use std::{
     path::{Path, PathBuf},
     time::Instant,
 };
-use tilewright::files;
+use tilewright::{files, visible};
 
 /// The manifest of a directory.
 const NAME: &str = "tilewright.toml";
@@ -83,7 +83,7 @@ pub fn run(args: &Check, common: &Common) -> Result<(), Failure> {
         Format::Table | Format::Csv => {
             let lines: String = verdicts.iter().map(print::line).collect();
             let report = lines + &print::details(&verdicts, &unused) + &print::sum(&verdicts, seconds);
-            anstream::stdout().lock().write_all(report.as_bytes())?;
+            terminal::stdout().write_all(report.as_bytes())?;
         }
     }
     if args.github {
@@ -123,7 +123,8 @@ fn read(path: &Path) -> Result<(Manifest, String), Failure> {
 
 /// Every fault on a line of its own, with file, line and key.
 fn faulty(path: &Path, faults: &[Fault]) -> Failure {
-    let lines: Vec<String> = faults.iter().map(|fault| format!("{}:{fault}", path.display())).collect();
+    let lines: Vec<String> =
+        faults.iter().map(|fault| format!("{}:{}", path.display(), visible(&fault.to_string()))).collect();
     let count = match faults.len() {
         1 => "the manifest has a fault".to_owned(),
         more => format!("the manifest has {more} faults"),

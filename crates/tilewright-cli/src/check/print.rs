@@ -7,6 +7,7 @@ use super::{
 use crate::{fit, terminal};
 use anstyle::{AnsiColor, Effects, Style};
 use std::fmt::Write;
+use tilewright::{visible, visible_lines};
 use tilewright_explain::Severity;
 
 const GREEN: Style = AnsiColor::Green.on_default();
@@ -19,6 +20,7 @@ const TOLD: usize = 3;
 /// `ok      name` or `FAILED  name`.
 pub fn line(verdict: &Verdict) -> String {
     let Verdict { name, is_cached, .. } = verdict;
+    let name = visible(name);
     let cached = if *is_cached { " (cached)" } else { "" };
     match verdict.passes() {
         true => format!("{GREEN}ok{GREEN:#}      {name}{cached}\n"),
@@ -30,12 +32,16 @@ pub fn line(verdict: &Verdict) -> String {
 pub fn details(verdicts: &[Verdict], unused: &[Suppress]) -> String {
     let mut out = String::new();
     for verdict in verdicts.iter().filter(|verdict| !verdict.passes()) {
-        let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n", verdict.name, BOLD = terminal::label());
+        let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n", visible(&verdict.name), BOLD = terminal::label());
         for problem in &verdict.problems {
             push(
                 &mut out,
                 2,
-                &format!("{RED}{}{RED:#}: {}", problem.kind.replace('-', " "), problem.message),
+                &format!(
+                    "{RED}{}{RED:#}: {}",
+                    problem.kind.replace('-', " "),
+                    visible_lines(&problem.message)
+                ),
             );
         }
         let fails = verdict.findings.iter().filter(|judged| judged.fate == Fate::Fails);
@@ -47,10 +53,11 @@ pub fn details(verdicts: &[Verdict], unused: &[Suppress]) -> String {
         }
     }
     let notes = verdicts.iter().flat_map(|verdict| verdict.notes.iter().map(|note| (&verdict.name, note)));
-    let mut notes: Vec<String> = notes.map(|(name, note)| format!("note: {name}: {note}")).collect();
+    let mut notes: Vec<String> =
+        notes.map(|(name, note)| format!("note: {}: {}", visible(name), visible_lines(note))).collect();
     notes.extend(unused.iter().map(|suppress| {
         let Suppress { finding, reason, .. } = suppress;
-        format!("note: nothing needs the suppression of {finding} ({reason})")
+        format!("note: nothing needs the suppression of {} ({})", visible(finding), visible(reason))
     }));
     if !notes.is_empty() {
         out.push('\n');
@@ -71,14 +78,18 @@ fn finding(out: &mut String, judged: &Judged) {
     } else {
         String::new()
     };
-    let place = found.line.map_or(String::new(), |line| format!("{}:{line}: ", found.file));
-    let head =
-        format!("{style}{}{style:#} {}: {place}{}{times}", found.severity.name(), found.kind, found.message);
+    let place = found.line.map_or(String::new(), |line| format!("{}:{line}: ", visible(&found.file)));
+    let head = format!(
+        "{style}{}{style:#} {}: {place}{}{times}",
+        found.severity.name(),
+        found.kind,
+        visible_lines(&found.message)
+    );
     push(out, 2, &head);
     for side in &found.sides {
-        push(out, 4, &side.text);
+        push(out, 4, &visible_lines(&side.text));
     }
-    push(out, 4, &format!("fix: {}", found.fix));
+    push(out, 4, &format!("fix: {}", visible_lines(&found.fix)));
 }
 
 /// A paragraph that is indented; lines of its own, such as a compiler's, stay.

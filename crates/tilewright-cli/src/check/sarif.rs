@@ -5,6 +5,7 @@ use super::{
     places::{Reported, reported},
 };
 use serde_json::{Value, json};
+use tilewright::{visible, visible_lines};
 use tilewright_explain::Severity;
 
 /// As many as GitHub's code scanning shows of one upload; of more than 25,000 it takes none.
@@ -69,7 +70,7 @@ fn result(one: &Reported<'_>, kinds: &[&str]) -> Value {
         "ruleId": one.kind,
         "ruleIndex": kinds.iter().position(|kind| *kind == one.kind),
         "level": level,
-        "message": { "text": format!("{} ({})", one.message, checks(&one.checks)) },
+        "message": { "text": visible_lines(&format!("{} ({})", one.message, checks(&one.checks))) },
         "locations": [location(&one.file, one.line)],
         "partialFingerprints": { "tilewright/v1": one.fingerprint },
         "suppressions": [],
@@ -78,14 +79,14 @@ fn result(one: &Reported<'_>, kinds: &[&str]) -> Value {
         let others = one.others.iter().take(MOST_PLACES).enumerate().map(|(id, (file, line, text))| {
             let mut place = location(file, *line);
             place["id"] = json!(id + 1);
-            place["message"] = json!({ "text": text });
+            place["message"] = json!({ "text": visible_lines(text) });
             place
         });
         result["relatedLocations"] = others.collect();
     }
     if let Some(reason) = one.suppressed {
         result["suppressions"] =
-            json!([{ "kind": "external", "status": "accepted", "justification": reason }]);
+            json!([{ "kind": "external", "status": "accepted", "justification": visible(reason) }]);
     }
     if one.is_known {
         result["baselineState"] = json!("unchanged");
@@ -95,7 +96,7 @@ fn result(one: &Reported<'_>, kinds: &[&str]) -> Value {
 
 /// The names, the first of many.
 pub fn checks(names: &[&str]) -> String {
-    let shown = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(MOST_NAMES).map(|name| visible(name)).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST_NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),

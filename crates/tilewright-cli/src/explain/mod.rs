@@ -51,7 +51,7 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
                 Some(other) => text::comparison(&first.explanation, other, fit::columns()),
                 None => text::report(&first.explanation, fit::columns()),
             };
-            let mut out = anstream::stdout().lock();
+            let mut out = terminal::stdout();
             out.write_all(report.as_bytes())?;
             for results in &results {
                 let text = text::results(results, fit::columns());

@@ -164,7 +164,7 @@ pub fn digits(value: f64) -> String {
 }
 
 fn print_table(devices: &[&Device]) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let bold = terminal::label();
     let names = devices.iter().map(|d| d.name.len()).max().unwrap_or(0).max(HEADING.len());
     let shown = fitting(fit::columns(), names);

@@ -46,7 +46,7 @@ fn one(args: &Gpus, common: &Common, target: &Target, device: &'static Device) -
         Format::Csv => list::print(&[device], Format::Csv),
         Format::Table => {
             let text = describe::text(device, target.limits());
-            Ok(anstream::stdout().lock().write_all(text.as_bytes())?)
+            Ok(terminal::stdout().write_all(text.as_bytes())?)
         }
     }
 }

@@ -40,7 +40,7 @@ pub fn print(format: Format) -> Result<(), Failure> {
         let kernels = kernels().iter().map(Line::of).collect();
         return json::print(&Catalogue { schema: 1, kernels });
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let bold = terminal::label();
     let width = kernels().iter().map(|k| k.name.len()).max().unwrap_or(0);
     for (family, about) in FAMILIES {

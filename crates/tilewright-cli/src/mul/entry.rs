@@ -3,7 +3,7 @@
 use super::{compute::Computed, inputs::Inputs, preview};
 use crate::{args::Mul, failure::Failure, labels};
 use serde::Serialize;
-use tilewright::{DynMatrix, DynProduct, Error, Matrix, NO_ARG, Value, files::Labels};
+use tilewright::{DynMatrix, DynProduct, Error, Matrix, NO_ARG, Value, files::Labels, visible};
 
 /// An element of C.
 #[derive(Serialize)]
@@ -42,8 +42,8 @@ impl Entry {
 
     /// `HNL to BOS: 8189 by MSP`.
     pub fn line(&self) -> String {
-        let by = self.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
-        format!("{} to {}: {}{by}", self.from, self.to, self.shown)
+        let by = self.by.as_ref().map_or_else(String::new, |by| format!(" by {}", visible(by)));
+        format!("{} to {}: {}{by}", visible(&self.from), visible(&self.to), self.shown)
     }
 }
 
@@ -81,7 +81,7 @@ fn number(
                 count.saturating_sub(1)
             ),
         };
-        Failure::usage(format!("{option}: C has no {what} '{text}'"), hint)
+        Failure::usage(format!("{option}: C has no {what} '{}'", visible(text)), hint)
     })
 }
 

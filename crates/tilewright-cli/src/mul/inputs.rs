@@ -12,9 +12,9 @@ use crate::{
     pipe,
     terminal::{self, Style},
 };
-use std::{ffi::OsString, time::Instant};
+use std::{ffi::OsString, path::PathBuf, time::Instant};
 use tilewright::{
-    DType, DynProduct, DynRef, Extremes, Joining, Value,
+    DType, DynProduct, DynRef, Extremes, Joining, SemiringId, Value,
     files::{ReadOptions, Spec, Stack},
 };
 
@@ -31,6 +31,8 @@ pub struct Inputs {
     pub shapes: Shapes,
     /// What rows and columns are called.
     pub named: Named,
+    /// The files of A, B and C0.
+    pub paths: Vec<PathBuf>,
     /// Wall time of reading and converting.
     pub seconds: f64,
 }
@@ -38,16 +40,21 @@ pub struct Inputs {
 impl Inputs {
     pub fn read(args: &Mul, common: &Common) -> Result<Self, Failure> {
         let start = Instant::now();
-        let spec = |word| source::spec(word, args.format_in, "--format-in");
+        let spec = |word: &OsString| source::spec(word, args.text.format_in, "--format-in");
         let (a_spec, b_spec) = (spec(&args.a)?, spec(&args.b)?);
         let c0_spec = args.accumulate.as_ref().map(spec).transpose()?;
         check_streams(args, [Some(&a_spec), Some(&b_spec), c0_spec.as_ref()])?;
+        let paths = [Some(&a_spec), Some(&b_spec), c0_spec.as_ref()];
+        let paths = paths.into_iter().flatten().map(|spec| spec.path().to_path_buf()).collect();
         let options = options(args);
         let a_source = Source::open(&args.a, a_spec, &options)?;
         let b_source = Source::open(&args.b, b_spec, &options)?;
 
         let asked = ReadOptions { dtype: args.dtype, ..options.clone() };
         let (a, b) = (a_source.read(&asked)?, b_source.read(&asked)?);
+        for (name, stack) in [("A", &a), ("B", &b)] {
+            say_empty(common, name, stack.empty_cells(), options.fill);
+        }
         let found = [found(&a), found(&b)];
         let dtype = match args.dtype {
             Some(dtype) => dtype,
@@ -70,7 +77,7 @@ impl Inputs {
             _ => None,
         };
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Self { a, b, c0, transposed, found, dtype, shapes, named, seconds })
+        Ok(Self { a, b, c0, transposed, found, dtype, shapes, named, paths, seconds })
     }
 
     /// The number of products to compute.
@@ -140,6 +147,16 @@ impl Inputs {
     }
 }
 
+/// Says what empty cells were taken for.
+pub fn say_empty(common: &Common, name: &str, count: usize, fill: Value) {
+    let text = match count {
+        0 => return,
+        1 => format!("1 empty cell of {name} is absent, {fill}"),
+        _ => format!("{count} empty cells of {name} are absent, {fill}"),
+    };
+    terminal::note(common, "empty", &text);
+}
+
 /// Refuses one stream for two inputs.
 fn check_streams(args: &Mul, specs: [Option<&Spec>; 3]) -> Result<(), Failure> {
     const NAMES: [&str; 3] = ["A", "B", "C0"];
@@ -194,6 +211,11 @@ fn options(args: &Mul) -> ReadOptions {
     let fill = args.semiring.text().map_or(args.semiring.id().zero(), |text| Value::Float(text.zero()));
     // The extreme integers stand for infinities where these are the semiring's zero.
     let extremes = if fill.to_f64().is_infinite() { Extremes::Absent } else { Extremes::Refuse };
-    let (delimiter, skip_rows) = (args.delimiter, args.skip_rows);
-    ReadOptions { extremes, fill, pattern: Value::Int(1), delimiter, skip_rows, ..ReadOptions::default() }
+    // A sum has no absent terms, even though 0 changes none.
+    let empty_is_absent = args
+        .semiring
+        .text()
+        .map_or(args.semiring.id() != SemiringId::PlusTimes, |_| fill.to_f64().is_infinite());
+    let text = args.text.dialect();
+    ReadOptions { extremes, fill, pattern: Value::Int(1), empty_is_absent, text, ..ReadOptions::default() }
 }

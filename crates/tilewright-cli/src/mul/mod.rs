@@ -2,15 +2,15 @@
 
 mod compute;
 mod entry;
-mod inputs;
+pub mod inputs;
 mod names;
-mod outputs;
+pub mod outputs;
 mod plan;
 mod planned;
 pub mod preview;
 mod report;
 mod shapes;
-mod source;
+pub mod source;
 mod types;
 
 use crate::{
@@ -50,6 +50,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     entry::place(args, &inputs)?;
     let result_type = args.semiring.id().output(inputs.dtype)?;
     outputs.check_writable(result_type, inputs.shapes.c.len())?;
+    outputs.say_replaced(common, &inputs.paths);
 
     let computed = compute::run(&inputs, args, common, deferred)?;
     if let Some(report) = computed.report.as_ref().filter(|report| common.verbose && !report.why.is_empty()) {
@@ -79,7 +80,7 @@ fn conclude(
     match (common.format, &summary.entry) {
         (Format::Json, _) => json::print(&summary)?,
         (_, Some(entry)) => {
-            writeln!(anstream::stdout(), "{}", entry.line())?;
+            writeln!(terminal::stdout(), "{}", entry.line())?;
             terminal::note(common, "done", &summary.line());
         }
         _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {

@@ -2,7 +2,10 @@
 
 use super::shapes::Shapes;
 use crate::{args::Mul, failure::Failure, labels};
-use tilewright::files::{Labels, Names};
+use tilewright::{
+    files::{Labels, Names},
+    visible,
+};
 
 /// The names that are known of a product.
 #[derive(Debug, Default)]
@@ -65,7 +68,8 @@ fn fit(left: &Labels, left_words: &str, right: &Labels, right_words: &str) -> Re
     let pairs = left.names().iter().zip(right.names());
     let Some((i, (a, b))) = pairs.enumerate().find(|(_, (a, b))| a != b) else { return Ok(()) };
     let place = |words: &str| words.replace("{}", &(i + 1).to_string());
-    let what = format!("{} is '{a}', but {} is '{b}'", place(left_words), place(right_words));
+    let what =
+        format!("{} is '{}', but {} is '{}'", place(left_words), visible(a), place(right_words), visible(b));
     Err(Failure::usage(what, "names that meet must be the same, in the same order: sort one of the tables"))
 }
 

@@ -8,10 +8,12 @@ use super::{
 use crate::{
     args::{Common, Format, Mul},
     failure::Failure,
+    terminal,
 };
 use std::{
     ffi::OsString,
     io::{self, BufWriter, IsTerminal},
+    path::PathBuf,
     time::Instant,
 };
 use tilewright::{
@@ -92,6 +94,17 @@ impl Outputs {
         Ok(())
     }
 
+    /// Says so where an input is replaced.
+    pub fn say_replaced(&self, common: &Common, inputs: &[PathBuf]) {
+        let c = match &self.c {
+            Some(Target::File(spec)) => Some(spec),
+            _ => None,
+        };
+        for spec in c.into_iter().chain(&self.arg) {
+            say_replaced(common, spec, inputs);
+        }
+    }
+
     /// Writes everything; gives the seconds it took.
     pub fn write(
         &self,
@@ -126,6 +139,15 @@ impl Outputs {
             }
         }
         Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// Says so where a file is an input, too, and no member beside others.
+pub fn say_replaced(common: &Common, spec: &Spec, inputs: &[PathBuf]) {
+    let is_input = inputs.iter().any(|input| files::is_same_file(input, spec.path()));
+    if is_input && spec.member().is_none() && spec.path().is_file() {
+        let text = format!("{} is an input, and is replaced", spec.path().display());
+        terminal::note(common, "output", &text);
     }
 }
 

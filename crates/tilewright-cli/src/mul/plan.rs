@@ -53,7 +53,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(stack).chain(plan.rows());
     let rows: Vec<_> = rows.collect();
     let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    Ok(anstream::stdout().lock().write_all(fit::rows(rows, column).as_bytes())?)
+    Ok(terminal::stdout().write_all(fit::rows(rows, column).as_bytes())?)
 }
 
 fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {

@@ -1,10 +1,11 @@
 //! A corner of the result, for the eye.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, terminal};
 use std::io::Write;
 use tilewright::{
     DType, DynRef, Extremes, SemiringId, Value,
     files::{Labels, Names},
+    visible,
 };
 
 /// Rows and columns shown at most.
@@ -16,7 +17,7 @@ pub fn print(c: DynRef<'_>, semiring: SemiringId) -> Result<(), Failure> {
 
 /// Under the names of columns, and behind those of rows.
 pub fn print_named(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> Result<(), Failure> {
-    Ok(anstream::stdout().lock().write_all(render(c, semiring, names).as_bytes())?)
+    Ok(terminal::stdout().write_all(render(c, semiring, names).as_bytes())?)
 }
 
 /// The corner with aligned columns, and dots where the matrix goes on.
@@ -50,7 +51,8 @@ fn render(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> String 
 
 /// Puts the names of rows and columns around the corner.
 fn name(lines: &mut Vec<Vec<String>>, names: &Names) {
-    let shown = |labels: &Labels, number: usize| labels.name(number).unwrap_or_default().to_owned();
+    let shown =
+        |labels: &Labels, number: usize| visible(labels.name(number).unwrap_or_default()).into_owned();
     let columns = lines[0].len();
     for (i, line) in lines.iter_mut().enumerate() {
         line.insert(0, if i < CORNER { shown(&names.rows, i) } else { String::new() });

@@ -2,7 +2,7 @@
 
 use crate::{failure::Failure, pipe};
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     fs,
     io::{self, Read},
     path::Path,
@@ -25,7 +25,7 @@ pub struct Source {
 }
 
 /// The file that a word of the command line names; `format` is that of names that do not tell.
-pub fn spec(word: &OsString, format: Option<Format>, option: &str) -> Result<Spec, Failure> {
+pub fn spec(word: &OsStr, format: Option<Format>, option: &str) -> Result<Spec, Failure> {
     match format {
         None if word == STREAM => {
             let what = format!("`-` is a stream, and nothing says what is in it: {option} is missing");
@@ -33,22 +33,29 @@ pub fn spec(word: &OsString, format: Option<Format>, option: &str) -> Result<Spe
         }
         Some(format) if word == STREAM => Ok(Spec::new("standard input", format, None)),
         Some(format) if !tells_format(word) => Ok(Spec::new(Path::new(word), format, None)),
-        None if !tells_format(word) => Err(without_extension(word, option).into()),
+        None if !tells_format(word) => Err(without_format(word, option).into()),
         _ => Ok(Spec::parse(word)?),
     }
 }
 
 /// A name that tells nothing: which option does.
-fn without_extension(word: &OsStr, option: &str) -> Error {
+fn without_format(word: &OsStr, option: &str) -> Error {
     let known = Format::ALL.iter().map(Format::to_string).collect::<Vec<_>>().join(", ");
-    let problem = "the name has no extension to tell the file type".into();
-    let hint = Some(format!("known are {known}; {option} says it where the name does not"));
+    let problem = match Path::new(word).extension() {
+        None => "the name has no extension to tell the file type".into(),
+        Some(extension) => format!("unknown file type '.{}'", extension.to_string_lossy()),
+    };
+    let hint =
+        Some(format!("known are {known}; {option} says it where the name does not, as in {option} csv"));
     ErrorKind::BadFile { path: word.into(), problem, hint }.into()
 }
 
-/// Whether a name has an extension.
+/// Whether a name has an extension that is known, with a colon behind it or without.
 fn tells_format(word: &OsStr) -> bool {
-    Path::new(word).extension().is_some()
+    let extension = Path::new(word).extension().unwrap_or_default().to_string_lossy();
+    let extension = extension.split(':').next().unwrap_or_default();
+    Spec::parse(word).is_ok()
+        || Format::ALL.iter().any(|format| extension.eq_ignore_ascii_case(format.extension()))
 }
 
 impl Source {

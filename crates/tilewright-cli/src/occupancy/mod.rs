@@ -115,7 +115,7 @@ fn one(
                 best: args.best.then_some(best),
                 kernel,
             };
-            anstream::stdout().lock().write_all(text.render()?.as_bytes())?;
+            terminal::stdout().write_all(text.render()?.as_bytes())?;
         }
     }
     match &outcome.error {

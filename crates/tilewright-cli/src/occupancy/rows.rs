@@ -76,7 +76,7 @@ impl Rows {
     }
 
     fn print_table(&self) -> Result<(), Failure> {
-        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+        let mut out = std::io::BufWriter::new(terminal::stdout());
         let (bold, strong) = (terminal::label(), terminal::emphasis());
         let columns = self.columns();
         let names = columns.iter().map(|p| format!("{:>w$}", p.name(), w = width(*p)));

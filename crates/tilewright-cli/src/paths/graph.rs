@@ -5,12 +5,18 @@ use crate::{
     args::{Common, Paths, PathsInput},
     failure::Failure,
     labels,
+    mul::{
+        inputs::say_empty,
+        source::{self, STREAM},
+    },
+    pipe, terminal,
 };
 use std::time::Instant;
 use tilewright::{
     DType, DynMatrix, Error, ErrorKind, Extremes, SemiringId, Value,
-    files::{self, Directions, EdgeList, EdgeOptions, Format, Input, Labels, ReadOptions, Spec},
+    files::{self, Directions, EdgeList, EdgeOptions, Format, GraphForm, Input, Labels, ReadOptions, Spec},
     paths::DynPaths,
+    visible,
 };
 
 /// Weights, names, and the type that paths are computed in.
@@ -18,6 +24,8 @@ pub struct Graph {
     weights: Weights,
     pub labels: Option<Labels>,
     pub dtype: DType,
+    /// What the file was read as: `edges`, `table`, `matrix`, or `random`.
+    pub form: &'static str,
     /// Seconds of reading.
     pub seconds: f64,
 }
@@ -38,14 +46,14 @@ impl Graph {
                 format!("choose one of {names}"),
             ));
         }
-        let (weights, dtype, mut labels) = match random::vertices(args)? {
+        let (weights, dtype, mut labels, form) = match random::vertices(args)? {
             Some(n) => {
                 check_is_no_list(args)?;
                 let w = random::graph(args, common, n)?;
                 let dtype = w.dtype();
-                (Weights::Matrix(w.into()), dtype, None)
+                (Weights::Matrix(w.into()), dtype, None, "random")
             }
-            None => from_file(args)?,
+            None => from_file(args, common)?,
         };
         if let Some(names) = &args.labels {
             labels = Some(labels::read(names)?);
@@ -54,7 +62,7 @@ impl Graph {
             let what = format!("there are {} names, but {} vertices", names.len(), weights.vertices());
             return Err(Failure::usage(what, "every vertex has a name, in the order of rows"));
         }
-        Ok(Self { weights, labels, dtype, seconds: start.elapsed().as_secs_f64() })
+        Ok(Self { weights, labels, dtype, form, seconds: start.elapsed().as_secs_f64() })
     }
 
     pub fn vertices(&self) -> usize {
@@ -95,14 +103,17 @@ impl Graph {
         let n = self.vertices();
         match &self.labels {
             Some(labels) => labels.find(text).ok_or_else(|| {
-                Failure::usage(format!("{option}: there is no vertex '{text}'"), labels::like(labels, text))
+                Failure::usage(
+                    format!("{option}: there is no vertex '{}'", visible(text)),
+                    labels::like(labels, text),
+                )
             }),
             None => text.parse().ok().filter(|&vertex| vertex < n).ok_or_else(|| {
                 let hint = format!(
                     "vertices are the numbers from 0 to {}; --labels gives them names",
                     n.saturating_sub(1)
                 );
-                Failure::usage(format!("{option}: there is no vertex '{text}'"), hint)
+                Failure::usage(format!("{option}: there is no vertex '{}'", visible(text)), hint)
             }),
         }
     }
@@ -114,37 +125,87 @@ impl Graph {
     }
 }
 
-fn from_file(args: &Paths) -> Result<(Weights, DType, Option<Labels>), Failure> {
-    let spec = Spec::parse(&args.graph)?;
-    let (weights, labels) = if is_list(args, &spec)? { edges(args, &spec)? } else { matrix(args, &spec)? };
-    let dtype = weights.dtype(args)?;
-    Ok((weights.converted(args, &spec, dtype)?, dtype, labels))
-}
-
-fn is_list(args: &Paths, spec: &Spec) -> Result<bool, Error> {
-    match args.input {
-        PathsInput::Auto => files::is_edge_list(spec),
-        PathsInput::Matrix => Ok(false),
-        PathsInput::Edges => Ok(true),
+fn from_file(
+    args: &Paths,
+    common: &Common,
+) -> Result<(Weights, DType, Option<Labels>, &'static str), Failure> {
+    let spec = source::spec(&args.graph, args.text.format_in, "--format-in")?;
+    if args.graph == STREAM || pipe::is_pipe(spec.path()) {
+        let what = format!(
+            "{} gives its bytes once, and a graph is looked at before it is read",
+            spec.path().display()
+        );
+        return Err(Failure::usage(what, "save it to a file first"));
     }
+    let (weights, labels) = if is_list(args, common, &spec)? {
+        edges(args, common, &spec)?
+    } else {
+        matrix(args, common, &spec)?
+    };
+    let form = match (&weights, &labels) {
+        (Weights::Edges { .. }, _) => "edges",
+        (Weights::Matrix(_), Some(_)) => "table",
+        (Weights::Matrix(_), None) => "matrix",
+    };
+    let dtype = weights.dtype(args)?;
+    Ok((weights.converted(args, &spec, dtype)?, dtype, labels, form))
 }
 
-fn edges(args: &Paths, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+/// Whether the file is a list of edges. What could be both is one if options are for lists, or is refused; a diagonal of zeros makes a matrix, and that is said.
+fn is_list(args: &Paths, common: &Common, spec: &Spec) -> Result<bool, Failure> {
+    let is_asked_for = args.columns.is_some() || args.undirected || args.vertices.is_some();
+    let form = match args.input {
+        PathsInput::Auto => files::graph_form(spec, &args.text.dialect())?,
+        PathsInput::Matrix => GraphForm::Matrix,
+        PathsInput::Edges => GraphForm::Edges,
+    };
+    let GraphForm::Unclear { rows, has_zero_diagonal, .. } = form else {
+        return Ok(form == GraphForm::Edges || (args.columns.is_some() && args.input == PathsInput::Auto));
+    };
+    let path = spec.path().display();
+    if is_asked_for || !(has_zero_diagonal || args.zero_means_absent) {
+        let what = format!("{path} could be a matrix of {rows} x {rows} numbers, or a list of {rows} edges");
+        return if is_asked_for {
+            Ok(true)
+        } else {
+            Err(Failure::usage(what, "say which with --input matrix or --input edges"))
+        };
+    }
+    let text = format!(
+        "{path} is read as a {rows} x {rows} matrix, as its diagonal is zero; --input edges reads {rows} edges"
+    );
+    terminal::note(common, "input", &text);
+    Ok(false)
+}
+
+fn edges(args: &Paths, common: &Common, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
     if args.zero_means_absent {
         return Err(Failure::usage(
             "--zero-means-absent with a list of edges",
             "leave out the edges that are none",
         ));
     }
-    let directions = if args.undirected { Directions::Both } else { Directions::One };
-    let options = EdgeOptions { directions, vertices: args.vertices, unit: Value::Int(1) };
-    let EdgeList { vertices, edges, labels, .. } = files::read_edges(spec, &options)?;
+    let options = EdgeOptions {
+        directions: if args.undirected { Directions::Both } else { Directions::One },
+        vertices: args.vertices,
+        unit: Value::Int(1),
+        columns: args.columns.clone(),
+        empty_is_absent: true,
+        text: args.text.dialect(),
+    };
+    let EdgeList { vertices, edges, labels, empty } = files::read_edges(spec, &options)?;
+    say_empty(common, &args.graph.to_string_lossy(), empty, args.semiring.zero());
     Ok((Weights::Edges { vertices, edges }, labels))
 }
 
 /// Refuses options that are for lists of edges.
 fn check_is_no_list(args: &Paths) -> Result<(), Failure> {
-    for (option, given) in [("--undirected", args.undirected), ("--vertices", args.vertices.is_some())] {
+    let options = [
+        ("--undirected", args.undirected),
+        ("--vertices", args.vertices.is_some()),
+        ("--columns", args.columns.is_some()),
+    ];
+    for (option, given) in options {
         if given {
             let hint = "leave it out, or say --input edges if the file is a list of edges";
             return Err(Failure::usage(format!("{option} with a matrix"), hint));
@@ -153,14 +214,17 @@ fn check_is_no_list(args: &Paths) -> Result<(), Failure> {
     Ok(())
 }
 
-fn matrix(args: &Paths, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+fn matrix(args: &Paths, common: &Common, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
     check_is_no_list(args)?;
-    if spec.format() == Format::Csv
-        && let Some((matrix, labels)) = files::read_table(spec, &options(args.semiring, None))?
-    {
-        return Ok((Weights::Matrix(matrix.into()), Some(labels)));
-    }
-    Ok((Weights::Matrix(files::read(spec, &options(args.semiring, None))?), None))
+    let options =
+        ReadOptions { empty_is_absent: true, text: args.text.dialect(), ..options(args.semiring, None) };
+    let table = if spec.format() == Format::Csv { files::read_table(spec, &options)? } else { None };
+    let (matrix, labels) = match table {
+        Some((matrix, labels)) => (matrix, Some(labels)),
+        None => (files::read(spec, &options)?, None),
+    };
+    say_empty(common, &args.graph.to_string_lossy(), matrix.empty_cells(), options.fill);
+    Ok((Weights::Matrix(matrix), labels))
 }
 
 fn options(semiring: SemiringId, dtype: Option<DType>) -> ReadOptions {

@@ -22,7 +22,9 @@ use report::{Planned, Summary};
 use solve::Question;
 use tilewright::{
     Error, ErrorKind,
+    files::Names,
     paths::{DynPaths, OnGpu, Options},
+    visible,
 };
 
 pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
@@ -39,6 +41,7 @@ pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
     }
     let pairs = routes::pairs(args, &graph)?;
     outputs.check_writable(graph.dtype)?;
+    outputs.say_replaced(common, args);
     // Routes alone are found by searches from their beginnings.
     let solves = !outputs.is_empty() || pairs.is_empty();
     let question = Question { args, common, plan: &plan, gpu, outputs: &outputs };
@@ -52,17 +55,26 @@ pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
     let mut summary = Summary::new(args, &graph, &plan, &outputs, &found, gpu);
     if let Some(solved) = &solved {
         summary = summary.took(solved, outputs.write(solved, &graph, args.semiring)?);
+        outputs.say_absent(common, solved, args.semiring);
     }
     let shows_matrix = outputs.is_empty() && pairs.is_empty();
     match common.format {
         Format::Json => json::print(&summary),
+        Format::Csv => routes::print_lines(&found),
         _ if shows_matrix => {
             summary.print_table()?;
-            solution.map_or(Ok(()), |solution| preview::print(solution.distances.as_ref(), args.semiring))
+            let names =
+                graph.labels.as_ref().map(|labels| Names { rows: labels.clone(), columns: labels.clone() });
+            solution.map_or(Ok(()), |solution| {
+                preview::print_named(solution.distances.as_ref(), args.semiring, names.as_ref())
+            })
         }
         _ => {
             if !common.quiet && !outputs.is_empty() && !matches!(outputs.distances, Some(Target::Stdout)) {
                 terminal::say(Style::Note, "done", &summary.line());
+            }
+            if args.from.is_some() && args.to.is_none() && args.pairs.is_none() {
+                return routes::print_all(&found, args.semiring);
             }
             routes::print(&found, args.semiring)
         }
@@ -74,15 +86,20 @@ fn on<'a>(gpu: Option<&'a OnGpu>, paths: DynPaths<'a>) -> DynPaths<'a> {
     gpu.map_or(paths, |gpu| paths.device(gpu))
 }
 
+/// A name for people.
+fn seen(graph: &Graph, vertex: usize) -> String {
+    visible(&graph.name(vertex)).into_owned()
+}
+
 /// A cycle that makes paths better is what the graph has, not a fault of the command: it is named as the user names it.
 fn named(error: Error, graph: &Graph) -> Failure {
     let ErrorKind::NegativeCycle { semiring, cycle, weight } = error.kind() else { return error.into() };
     const MOST: usize = 20;
-    let mut stops: Vec<String> = cycle.iter().take(MOST).map(|&vertex| graph.name(vertex)).collect();
+    let mut stops: Vec<String> = cycle.iter().take(MOST).map(|&vertex| seen(graph, vertex)).collect();
     if cycle.len() > MOST {
         stops.push(format!("{} more", cycle.len() - MOST));
     }
-    stops.extend(cycle.first().map(|&vertex| graph.name(vertex)));
+    stops.extend(cycle.first().map(|&vertex| seen(graph, vertex)));
     let kind =
         if *semiring == "min-plus" { "a negative cycle" } else { "a cycle that makes every path better" };
     let what = format!("{kind}: {}, weight {weight}", stops.join(" -> "));

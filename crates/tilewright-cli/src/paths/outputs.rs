@@ -4,14 +4,17 @@ use super::{graph::Graph, solve::Solved};
 use crate::{
     args::{Common, Format, Paths},
     failure::Failure,
+    mul::outputs::say_replaced,
+    terminal,
 };
 use std::{
     ffi::OsStr,
     io::{self, BufWriter},
+    path::PathBuf,
     time::Instant,
 };
 use tilewright::{
-    DType, DynMatrix, DynRef, Error, Extremes, Matrix, SemiringId,
+    DType, DynMatrix, DynRef, Error, Extremes, Matrix, SemiringId, Value,
     files::{self, Format as File, Labels, Spec, WriteOptions},
     paths::{NO_PREDECESSOR, Predecessors},
 };
@@ -62,6 +65,35 @@ impl Outputs {
             files::check_writable(spec, dtype)?;
         }
         self.predecessors.as_ref().map_or(Ok(()), |spec| files::check_writable(spec, DType::I64))
+    }
+
+    /// Says so where the graph's file is replaced.
+    pub fn say_replaced(&self, common: &Common, args: &Paths) {
+        let distances = match &self.distances {
+            Some(Target::File(spec)) => Some(spec),
+            _ => None,
+        };
+        let inputs = [PathBuf::from(&args.graph)];
+        distances.into_iter().chain(&self.predecessors).for_each(|spec| say_replaced(common, spec, &inputs));
+    }
+
+    /// Says which integer stands for "no path" in a file that has no infinity, if one does.
+    pub fn say_absent(&self, common: &Common, solved: &Solved, semiring: SemiringId) {
+        let d = solved.solution.distances.as_ref();
+        let Some(Target::File(spec)) = self.distances.as_ref().filter(|_| semiring.has_absent_integers())
+        else {
+            return;
+        };
+        if spec.format() == File::Csv || d.dtype().is_float() {
+            return;
+        }
+        let all = (0..d.layout().rows).flat_map(|i| (0..d.layout().cols).filter_map(move |j| d.get(i, j)));
+        let is_absent = |value: &Value| Extremes::Absent.meaning(d.dtype(), *value).to_f64().is_infinite();
+        if let Some(value) = all.into_iter().find(is_absent) {
+            let text =
+                format!("no path is {value} in {spec}, an extreme value of {}; .csv has inf", d.dtype());
+            terminal::note(common, "output", &text);
+        }
     }
 
     /// Writes everything; gives the seconds it took.

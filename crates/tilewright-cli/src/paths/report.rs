@@ -17,6 +17,8 @@ pub struct Summary<'a> {
     schema: u32,
     semiring: &'static str,
     dtype: &'static str,
+    /// What was read: `edges`, `table`, `matrix` or `random`.
+    input: &'static str,
     vertices: usize,
     edges: usize,
     steps: Option<u32>,
@@ -52,6 +54,7 @@ impl<'a> Summary<'a> {
             schema: 1,
             semiring: args.semiring.name(),
             dtype: graph.dtype.name(),
+            input: graph.form,
             vertices: plan.vertices,
             edges: plan.edges,
             steps: args.steps,
@@ -87,7 +90,7 @@ impl<'a> Summary<'a> {
     }
 
     pub fn print_table(&self) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         let bold = terminal::label();
         for (name, text) in self.rows() {
             writeln!(out, "{bold}{name:<12}{bold:#} {text}")?;
@@ -111,7 +114,14 @@ impl<'a> Summary<'a> {
     fn rows(&self) -> Vec<(&'static str, String)> {
         let Self { vertices, edges, semiring, dtype, method, .. } = self;
         let steps = self.steps.map_or_else(String::new, |most| format!(", at most {most} edges"));
+        let input = match self.input {
+            "edges" => "a list of edges",
+            "table" => "a matrix with names",
+            "random" => "random weights",
+            _ => "a matrix",
+        };
         let mut rows = vec![
+            ("input", input.to_owned()),
             ("graph", format!("{vertices} vertices, {edges} edges, {semiring} on {dtype}{steps}")),
             ("method", format!("{method} on {}", self.place())),
         ];
@@ -177,7 +187,7 @@ impl Planned {
     }
 
     pub fn print_table(&self) -> Result<(), Failure> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         let bold = terminal::label();
         let chosen = |name| if self.method == name { ", chosen" } else { "" };
         let rows = [

@@ -5,8 +5,10 @@ use crate::{args::Paths, failure::Failure, terminal};
 use serde::Serialize;
 use std::io::Write;
 use tilewright::{
-    Error, SemiringId, Value, files,
+    Error, SemiringId, Value,
+    files::{self, Dialect, quoted_name},
     paths::{DynPaths, Solution},
+    visible,
 };
 
 /// A best path between two vertices.
@@ -52,11 +54,18 @@ impl std::fmt::Display for Number {
 /// The pairs that are asked for, as vertices.
 pub fn pairs(args: &Paths, graph: &Graph) -> Result<Vec<(usize, usize)>, Failure> {
     let mut pairs = Vec::new();
-    if let (Some(from), Some(to)) = (&args.from, &args.to) {
-        pairs.push((graph.vertex("--from", from)?, graph.vertex("--to", to)?));
+    match (&args.from, &args.to) {
+        (Some(from), Some(to)) => pairs.push((graph.vertex("--from", from)?, graph.vertex("--to", to)?)),
+        (Some(from), None) => {
+            let from = graph.vertex("--from", from)?;
+            pairs.extend((0..graph.vertices()).filter(|&to| to != from).map(|to| (from, to)));
+        }
+        (None, _) => {}
     }
     if let Some(file) = &args.pairs {
-        for (line, from, to) in files::read_pairs(file.as_ref())? {
+        for (line, from, to) in
+            files::read_pairs(file.as_ref(), &Dialect { skip_rows: 0, ..args.text.dialect() })?
+        {
             let place = |column| format!("{}: line {line}, column {column}", file.to_string_lossy());
             pairs.push((graph.vertex(&place(1), &from)?, graph.vertex(&place(2), &to)?));
         }
@@ -91,11 +100,60 @@ pub fn find(
     pairs.iter().map(route).collect()
 }
 
+/// Prints a line for each vertex, best paths first as the graph has them.
+pub fn print_all(routes: &[Route], semiring: SemiringId) -> Result<(), Failure> {
+    let mut out = terminal::stdout();
+    let weight = |route: &Route| match &route.weight {
+        None => "no path".to_owned(),
+        Some(_) if semiring == SemiringId::OrAnd => "a path".to_owned(),
+        Some(weight) => weight.to_string(),
+    };
+    let cells: Vec<[String; 3]> = routes
+        .iter()
+        .map(|route| {
+            let via = route.stops.iter().rev().nth(1).filter(|_| route.stops.len() > 2);
+            [
+                visible(&route.to).into_owned(),
+                weight(route),
+                via.map_or_else(String::new, |via| format!("by {}", visible(via))),
+            ]
+        })
+        .collect();
+    let width = |i: usize| cells.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
+    let (first, second) = (width(0), width(1));
+    if let Some(route) = routes.first() {
+        writeln!(out, "{bold}from {}{bold:#}", visible(&route.from), bold = terminal::label())?;
+    }
+    for [to, weight, via] in &cells {
+        writeln!(out, "{}", format!("  {to:first$}  {weight:>second$}  {via}").trim_end())?;
+    }
+    Ok(())
+}
+
+/// Prints csv: a line for each route, whose stops have arrows between them. Where there is no path, weight and stops are empty.
+pub fn print_lines(routes: &[Route]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "from,to,weight,edges,stops")?;
+    for Route { from, to, weight, stops, edge_weights } in routes {
+        let (from, to) = (quoted_name(from), quoted_name(to));
+        match weight {
+            Some(weight) => {
+                let stops = quoted_name(&stops.join(" -> "));
+                writeln!(out, "{from},{to},{weight},{},{stops}", edge_weights.len())?;
+            }
+            None => writeln!(out, "{from},{to},,,")?,
+        }
+    }
+    Ok(())
+}
+
 /// Prints one after another: the whole, and every edge on a line.
 pub fn print(routes: &[Route], semiring: SemiringId) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let (bold, has_weights) = (terminal::label(), semiring != SemiringId::OrAnd);
     for Route { from, to, weight, stops, edge_weights } in routes {
+        let (from, to) = (visible(from), visible(to));
+        let stops: Vec<_> = stops.iter().map(|stop| visible(stop)).collect();
         let Some(weight) = weight else {
             writeln!(out, "{bold}{from} to {to}{bold:#}: no path")?;
             continue;

@@ -33,7 +33,7 @@ impl<'a> Document<'a> {
 /// The table, on stderr: stdout is the program's.
 pub fn print(kernels: &[Kernel], seconds: f64) {
     // Where stderr is closed there is nobody to tell.
-    let _ = anstream::stderr().lock().write_all(text(kernels, seconds).as_bytes());
+    let _ = terminal::stderr().write_all(text(kernels, seconds).as_bytes());
 }
 
 /// The columns.

@@ -144,5 +144,5 @@ impl Kept {
 }
 
 pub fn print(text: &str) -> Result<(), Failure> {
-    Ok(anstream::stdout().lock().write_all(text.as_bytes())?)
+    Ok(terminal::stdout().write_all(text.as_bytes())?)
 }

@@ -10,6 +10,7 @@ use crate::{
     text,
 };
 use data::Data;
+use tilewright_core::{visible, visible_lines};
 
 /// Letters of a line for readers without script.
 const PLAIN_WIDTH: usize = 100;
@@ -60,11 +61,11 @@ pub fn page(exhibits: &[Exhibit<'_>]) -> serde_json::Result<String> {
             continue;
         };
         match name {
-            "title" => page += &escaped(&names.join(" and ")),
+            "title" => page += &escaped(&visible(&names.join(" and "))),
             "style" => page += STYLE,
             "script" => SCRIPTS.iter().for_each(|script| page += script),
             "data" => page += &data,
-            "plain" => page += &escaped(&plain),
+            "plain" => page += &escaped(&visible_lines(&plain)),
             _ => unreachable!("the page has no other placeholder"),
         }
         page += rest;

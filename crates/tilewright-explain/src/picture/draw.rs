@@ -1,6 +1,7 @@
 //! Cells, sectors and labels as SVG, with the colours of the page.
 
 use std::fmt::Write;
+use tilewright_core::visible;
 
 const WIDTH: usize = 18;
 const HEIGHT: usize = 14;
@@ -181,5 +182,5 @@ impl Sheet {
 
 /// Text as it may stand in a document.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

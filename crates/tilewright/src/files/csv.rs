@@ -1,19 +1,20 @@
 //! Numbers with a delimiter between them, one row per line.
 //!
-//! Blank lines and lines that start with `#` are skipped. Cells are numbers, `inf`, `nan`, `true` or `false`,
-//! with or without quotes and white space around them. A quoted cell with a delimiter inside can never be a number,
-//! so splitting at delimiters is all the parsing there is, and every error names its line exactly.
+//! Blank lines and comments are skipped; no number begins with `#`. Cells are numbers, `inf`, `nan`, `true` or `false`,
+//! with or without quotes and white space around them, and every error names its line exactly.
 
 use super::{
     Delimiter, ReadOptions, WriteOptions,
     elements::{self, push, with_dtype},
-    fault::{Fault, bad},
+    fault::{Fault, bad, excerpt},
+    records::cells,
     text::{self, Lines, Text},
 };
 use crate::{DynMatrix, DynRef, Layout, Matrix, Value};
 use std::io::{BufRead, Write};
 
-pub(super) fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<DynMatrix, Fault> {
+/// The matrix, and how many of its cells were empty.
+pub(super) fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<(DynMatrix, usize), Fault> {
     read_behind(0, input, options)
 }
 
@@ -22,24 +23,26 @@ pub(super) fn read_behind(
     passed: usize,
     input: &mut dyn BufRead,
     options: &ReadOptions,
-) -> Result<DynMatrix, Fault> {
+) -> Result<(DynMatrix, usize), Fault> {
     match options.dtype {
         Some(dtype) => with_dtype!(dtype, T => {
             let mut data = Vec::<T>::new();
-            let layout = rows(passed, input, options, |place, cell| {
+            let (layout, empty) = rows(passed, input, options, |place, cell| {
                 let x = T::parse(cell, options.extremes).ok_or_else(|| refuse::<T>(place, cell, options))?;
                 push(&mut data, x)
             })?;
-            Ok(Matrix::from_vec(data, layout)?.into())
+            Ok((Matrix::from_vec(data, layout)?.into(), empty))
         }),
         None => {
             let mut cells = Guess::Bool(Vec::new());
-            let layout = rows(passed, input, options, |place, cell| cells.add(place, cell, options))?;
-            Ok(match cells {
+            let (layout, empty) =
+                rows(passed, input, options, |place, cell| cells.add(place, cell, options))?;
+            let matrix = match cells {
                 Guess::Bool(data) => Matrix::from_vec(data, layout)?.into(),
                 Guess::Int(data) => Matrix::from_vec(data, layout)?.into(),
                 Guess::Float(data) => Matrix::from_vec(data, layout)?.into(),
-            })
+            };
+            Ok((matrix, empty))
         }
     }
 }
@@ -64,38 +67,64 @@ fn refuse<T: Text>(place: &Place, cell: &str, options: &ReadOptions) -> Fault {
             Value::Float(x) => x.to_string(),
             _ => "0".into(),
         };
-        return bad!("{place}: the cell is empty").hint(format!("write {absent} for an absent entry"));
+        return bad!("{place}: the cell is empty")
+            .hint(format!("write {absent} for an absent entry; pandas does with `na_rep`"));
     }
     text::refuse::<T>(place, cell)
 }
 
-/// Calls `cell` for every cell, row by row, and gives the shape.
+/// Calls `cell` for every cell, row by row, and gives the shape and the number of empty cells. These are what is absent, where they may be.
 fn rows(
     passed: usize,
     input: &mut dyn BufRead,
     options: &ReadOptions,
     mut cell: impl FnMut(&Place, &str) -> Result<(), Fault>,
-) -> Result<Layout, Fault> {
+) -> Result<(Layout, usize), Fault> {
+    let dialect = &options.text;
+    let (mark, absent) = (dialect.comments.mark(), options.fill.to_string());
     let mut lines = Lines::new(input);
-    for _ in 0..options.skip_rows {
+    for _ in 0..dialect.skip_rows {
         lines.pass()?;
     }
-    let mut delimiter = options.delimiter;
+    let mut delimiter = dialect.delimiter;
     // Rows so far, and the line and length of the first.
-    let (mut rows, mut first) = (0, None);
-    while let Some((line, content)) = lines.content(b'#')? {
+    let (mut rows, mut first, mut empty) = (0, None, 0);
+    while let Some((line, content)) = lines.raw()? {
+        let content = content.trim_end_matches(['\r', '\n']);
+        let is_blank = match delimiter {
+            Some(Delimiter::Char(c)) => !content.contains(|x: char| x == c || !x.is_whitespace()),
+            _ => content.trim().is_empty(),
+        };
+        if is_blank || !mark.is_empty() && content.trim_start().starts_with(&mark) {
+            continue;
+        }
         let mut place = Place { line, column: passed };
-        let delimiter = *delimiter.get_or_insert_with(|| Delimiter::of(content));
-        for text in delimiter.split(content) {
+        let delimiter = *delimiter.get_or_insert_with(|| Delimiter::of(content, dialect.decimal_comma));
+        let mut take = |text: &str| {
             place.column += 1;
-            let text = unquote(text.trim());
-            cell(&place, text).map_err(|fault| match fault {
-                Fault::Bad { problem, hint: None } if rows + passed == 0 && text::value(text).is_none() => {
-                    Fault::Bad { problem, hint: None }
-                        .hint("if the first line holds names, pass over it with `skip_rows` 1; `delimiter` says what is between cells")
+            let Some(number) = dialect.number(text) else {
+                return Err(bad!("{place}: '{}' is not a number", excerpt(text)));
+            };
+            let is_absent = number.is_empty() && options.empty_is_absent;
+            empty += usize::from(is_absent);
+            cell(&place, if is_absent { &absent } else { &number })
+        };
+        let mut take = |text: &str| {
+            take(text).map_err(|fault| match fault {
+                Fault::Bad { problem, hint: None } => {
+                    let is_first = rows + passed == 0 && text::value(text.trim()).is_none();
+                    let hint = dialect.hint(text).or(is_first.then_some(NAMES)).map(str::to_owned);
+                    Fault::Bad { problem, hint }
                 }
                 other => other,
-            })?;
+            })
+        };
+        if content.contains('"') {
+            for quoted in cells(line, content.to_owned(), delimiter, true, &mut || Ok(None))? {
+                take(&quoted.text)?;
+            }
+        } else {
+            delimiter.split(content).try_for_each(&mut take)?;
         }
         let (first_line, cols) = *first.get_or_insert((line, place.column));
         if cols != place.column {
@@ -105,17 +134,13 @@ fn rows(
         rows += 1;
     }
     match first {
-        Some((_, cols)) => Ok(Layout::row_major(rows, cols - passed)),
+        Some((_, cols)) => Ok((Layout::row_major(rows, cols - passed), empty)),
         None => Err(bad!("the file has no rows")),
     }
 }
 
-fn unquote(text: &str) -> &str {
-    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
-        Some(inner) => inner.trim(),
-        None => text,
-    }
-}
+/// What to do about a first line that is not of numbers.
+const NAMES: &str = "if the first line holds names, pass over it with `skip_rows` 1; `delimiter` says what is between cells; `NamedTable` reads names, too";
 
 /// The narrowest of bool, i64 and f64 that holds every cell so far.
 enum Guess {
@@ -184,10 +209,10 @@ pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, options: &WriteOptions) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DType, Extremes};
+    use crate::{DType, Extremes, files::Dialect};
 
     fn read_text(text: &str, options: &ReadOptions) -> Result<DynMatrix, String> {
-        read(&mut text.as_bytes(), options).map_err(|fault| match fault {
+        read(&mut text.as_bytes(), options).map(|read| read.0).map_err(|fault| match fault {
             Fault::Bad { problem, hint } => format!("{problem} | {}", hint.unwrap_or_default()),
             other => format!("{other:?}"),
         })
@@ -227,19 +252,57 @@ mod tests {
             let m = read_text(text, &ReadOptions::default()).unwrap().into_typed::<i64>().unwrap();
             assert_eq!(m.as_slice(), [1, 2, 3, 4], "{text:?}");
         }
-        let bars = ReadOptions { delimiter: Some(Delimiter::Char('|')), ..Default::default() };
+        let text = Dialect { delimiter: Some(Delimiter::Char('|')), ..Dialect::default() };
+        let bars = ReadOptions { text, ..Default::default() };
         let m = read_text("1|2\n3|4\n", &bars).unwrap().into_typed::<i64>().unwrap();
         assert_eq!(m.as_slice(), [1, 2, 3, 4]);
     }
 
     #[test]
     fn rows_at_the_beginning_can_be_passed_over() {
-        let options = ReadOptions { skip_rows: 2, ..Default::default() };
+        let text = Dialect { skip_rows: 2, ..Dialect::default() };
+        let options = ReadOptions { text, ..Default::default() };
         let m = read_text("a table\nfrom,to\n1,2\n", &options).unwrap().into_typed::<i64>().unwrap();
         assert_eq!(m.as_slice(), [1, 2]);
         // Lines keep their numbers.
         assert!(read_text("x\ny\n1,z\n", &options).unwrap_err().contains("line 3, column 2"));
         assert!(read_text("x\n", &options).unwrap_err().contains("no rows"));
+    }
+
+    #[test]
+    fn commas_begin_fractions_where_that_is_said() {
+        let text = Dialect { decimal_comma: true, ..Dialect::default() };
+        let options = ReadOptions { text, ..Default::default() };
+        for text in ["1,5;2\n3;-4,25\n", "1,5\t2\n3\t-4,25\n", "1,5 2\n3 -4,25\n", "\"1,5\",2\n3,\"-4,25\"\n"]
+        {
+            let m = read_text(text, &options).unwrap().into_typed::<f64>().unwrap();
+            assert_eq!(m.as_slice(), [1.5, 2.0, 3.0, -4.25], "{text:?}");
+        }
+        assert!(
+            read_text("1.5;2\n", &options)
+                .unwrap_err()
+                .contains("'1.5' is not a number | with `decimal_comma`")
+        );
+    }
+
+    #[test]
+    fn empty_cells_are_absent_where_that_is_said() {
+        let options = ReadOptions {
+            fill: Value::Float(f64::INFINITY),
+            extremes: Extremes::Absent,
+            empty_is_absent: true,
+            ..Default::default()
+        };
+        for text in ["0,\n ,3\n", "0\t\n\t3\n", "0;\"\"\n;3\n"] {
+            let (m, empty) = read(&mut text.as_bytes(), &options).unwrap();
+            let m = m.into_typed::<f64>().unwrap();
+            assert_eq!((m.as_slice(), empty), (&[0.0, f64::INFINITY, f64::INFINITY, 3.0][..], 2), "{text:?}");
+        }
+        let i32s = ReadOptions { dtype: Some(DType::I32), ..options };
+        assert_eq!(
+            read_text("0,\n,3\n", &i32s).unwrap().into_typed::<i32>().unwrap().as_slice(),
+            [0, i32::MAX, i32::MAX, 3]
+        );
     }
 
     #[test]
@@ -258,7 +321,8 @@ mod tests {
     fn errors_name_line_column_and_text() {
         let i32s = ReadOptions { dtype: Some(DType::I32), ..Default::default() };
         let min_plus = ReadOptions { fill: Value::Float(f64::INFINITY), ..Default::default() };
-        let commas = ReadOptions { delimiter: Some(Delimiter::Char(',')), ..Default::default() };
+        let text = Dialect { delimiter: Some(Delimiter::Char(',')), ..Dialect::default() };
+        let commas = ReadOptions { text, ..Default::default() };
         for (text, options, expected) in [
             ("", &ReadOptions::default(), "no rows"),
             ("# nothing\n\n", &ReadOptions::default(), "no rows"),
@@ -268,7 +332,8 @@ mod tests {
             ("1,\n", &ReadOptions::default(), "line 1, column 2: the cell is empty | write 0 for an absent"),
             ("1,\n", &min_plus, "line 1, column 2: the cell is empty | write inf for an absent"),
             ("from,to\n1,2", &ReadOptions::default(), "'from' is not a number | if the first line holds"),
-            ("1,5;2\n", &ReadOptions::default(), "column 1: '1,5' is not a number"),
+            ("1,5;2\n", &ReadOptions::default(), "column 1: '1,5' is not a number | say `decimal_comma`"),
+            ("\"1,5\",2\n", &ReadOptions::default(), "column 1: '1,5' is not a number | say `decimal_comma`"),
             ("1;2\n", &commas, "'1;2' is not a number"),
             ("1,2\n3,3.5", &i32s, "line 2, column 2: 3.5 cannot be represented as i32"),
             ("1,inf", &i32s, "line 1, column 2: inf cannot be represented as i32"),

@@ -29,13 +29,14 @@ const NAMES: [(&str, Delimiter); 5] = [
 ];
 
 impl Delimiter {
-    /// The delimiter of a line: a semicolon, else a comma, else a tab, else blanks; a comma for a line without any.
-    pub(super) fn of(line: &str) -> Self {
-        let found = [';', ',', '\t'].into_iter().find(|&c| line.contains(c));
-        match found {
+    /// The delimiter of a line of numbers: a semicolon, else a comma, else a tab, else blanks; a comma for a line without any. A comma that
+    /// begins a fraction is none.
+    pub(super) fn of(line: &str, decimal_comma: bool) -> Self {
+        let is_between = |c: &char| line.contains(*c) && (*c != ',' || !decimal_comma || line.contains('"'));
+        match [';', ',', '\t'].into_iter().find(is_between) {
             Some(c) => Self::Char(c),
-            None if line.contains(' ') => Self::Blanks,
-            None => Self::Char(','),
+            None if line.trim().contains(' ') => Self::Blanks,
+            None => Self::Char(if decimal_comma { ';' } else { ',' }),
         }
     }
 

@@ -1,14 +1,17 @@
 //! Lists of edges: `.csv` with a line for each edge, Matrix Market coordinates, `.npz` of `scipy.sparse`.
 
+pub use super::columns::Columns;
 use super::{
-    Format, Labels, Spec,
+    Dialect, Format, Labels, Spec,
+    columns::Places,
     fault::{Fault, bad, excerpt},
     labels::whole,
-    records::{Record, Records},
+    records::{Cell, Record, Records},
     sparse_mtx, sparse_npz, text,
 };
 use crate::{Error, Value};
 use std::{
+    collections::HashMap,
     fs::File,
     io::{BufRead, BufReader},
     path::Path,
@@ -23,6 +26,8 @@ pub struct EdgeList {
     pub edges: Vec<(usize, usize, Value)>,
     /// Names, where the file has them: those of `.csv`.
     pub labels: Option<Labels>,
+    /// Lines whose weight was an empty cell, and which are no edges; see [`EdgeOptions::empty_is_absent`].
+    pub empty: usize,
 }
 
 /// How to read a list of edges.
@@ -34,6 +39,12 @@ pub struct EdgeOptions {
     pub unit: Value,
     /// Vertices are the numbers below this one, whether or not edges name them; by default they are what edges name.
     pub vertices: Option<usize>,
+    /// Which columns of a `.csv` file are read; without them it has two or three.
+    pub columns: Option<Columns>,
+    /// Whether a line of a `.csv` file with an empty weight is no edge; otherwise it is refused. Its vertices are there.
+    pub empty_is_absent: bool,
+    /// How a `.csv` file is written.
+    pub text: Dialect,
 }
 
 /// Where an edge leads.
@@ -49,14 +60,22 @@ pub enum Directions {
 impl Default for EdgeOptions {
     /// One way, weight 1, vertices as they are named.
     fn default() -> Self {
-        Self { directions: Directions::One, unit: Value::Int(1), vertices: None }
+        Self {
+            directions: Directions::One,
+            unit: Value::Int(1),
+            vertices: None,
+            columns: None,
+            empty_is_absent: false,
+            text: Dialect::default(),
+        }
     }
 }
 
 /// Reads a list of edges.
 ///
-/// A `.csv` file has a line `from,to,weight` for each edge; the weight may be left out of all lines. A first line whose third cell is no number is a header, and so is `from,to`.
-/// Vertices are names. Where all of them are whole numbers they are in the order of numbers, otherwise in the order of their first edge. Parallel edges
+/// A `.csv` file has a line `from,to,weight` for each edge; the weight may be left out of all lines. A first line whose weight begins as no number does is a
+/// header, and without weights one that begins with `from`, `source` or `src`.
+/// Vertices are names, and names that differ in blanks around them alone are refused. Where all of them are whole numbers they are in the order of numbers, otherwise in the order of their first edge. Parallel edges
 /// are kept.
 ///
 /// ```
@@ -104,57 +123,19 @@ fn open(spec: &Spec, options: &EdgeOptions) -> Result<EdgeList, Fault> {
     Ok(list)
 }
 
-/// Whether a file is a list of edges rather than a matrix: a Matrix Market file of coordinates, an `.npz` of `scipy.sparse`, or a `.csv` whose first line names columns or vertices, or it has two or three columns and more rows than
-/// a square matrix would.
-///
-/// # Errors
-/// `io`.
-pub fn is_edge_list(spec: &Spec) -> Result<bool, Error> {
-    let look = || -> Result<bool, Fault> {
-        if spec.format() == Format::Npz {
-            return Ok(sparse_npz::is_sparse(BufReader::new(File::open(spec.path())?)));
-        }
-        if spec.format() == Format::Mtx {
-            return sparse_mtx::is_coordinate(&mut BufReader::new(File::open(spec.path())?));
-        }
-        if spec.format() != Format::Csv {
-            return Ok(false);
-        }
-        let mut input = BufReader::new(File::open(spec.path())?);
-        let mut records = Records::new(&mut input);
-        let Some(first) = records.next()? else { return Ok(false) };
-        let columns = first.cells.len();
-        // A table with names begins with an empty cell.
-        if !(2..=3).contains(&columns) || first.cells[0].is_empty() {
-            return Ok(false);
-        }
-        // A name in the first two columns is that of a vertex, or of a column.
-        let is_named = |record: &Record| record.cells.iter().take(2).any(|cell| text::value(cell).is_none());
-        let (mut rows, mut named) = (1, is_named(&first));
-        while let Some(record) = records.next()? {
-            rows += 1;
-            named |= is_named(&record);
-            if named || rows > columns {
-                return Ok(true);
-            }
-        }
-        Ok(named || rows != columns)
-    };
-    look().map_err(|fault| fault.at(spec.path()))
-}
-
 /// Reads pairs of names, one a line: `from,to`, with their lines. A first line `from,to` is a header.
 ///
 /// # Errors
 /// `io`; `bad-file`, naming the line.
-pub fn read_pairs(path: &Path) -> Result<Vec<(usize, String, String)>, Error> {
+pub fn read_pairs(path: &Path, text: &Dialect) -> Result<Vec<(usize, String, String)>, Error> {
     let read = || -> Result<_, Fault> {
         let mut input = BufReader::new(File::open(path)?);
-        let (mut records, mut pairs) = (Records::new(&mut input), Vec::new());
+        let (mut records, mut pairs) = (Records::new(&mut input, text), Vec::new());
         while let Some(Record { line, cells }) = records.next()? {
-            match <[String; 2]>::try_from(cells) {
-                Ok([from, to]) if pairs.is_empty() && (from.as_str(), to.as_str()) == ("from", "to") => {}
-                Ok([from, to]) => pairs.push((line, from, to)),
+            match <[Cell; 2]>::try_from(cells) {
+                Ok([from, to])
+                    if pairs.is_empty() && (from.text.trim(), to.text.trim()) == ("from", "to") => {}
+                Ok([from, to]) => pairs.push((line, from.text, to.text)),
                 Err(cells) => {
                     return Err(
                         bad!("line {line}: a pair has {} cells", cells.len()).hint("a pair reads from,to")
@@ -168,86 +149,178 @@ pub fn read_pairs(path: &Path) -> Result<Vec<(usize, String, String)>, Error> {
 }
 
 fn csv(input: &mut dyn BufRead, options: &EdgeOptions) -> Result<EdgeList, Fault> {
-    let mut records = Records::new(input);
-    let (mut labels, mut edges) = (Labels::default(), Vec::new());
-    let mut columns: Option<(usize, usize)> = None;
+    let mut records = Records::new(input, &options.text);
+    let (mut names, mut edges, mut empty) = (Names::default(), Vec::new(), 0);
+    // The line and length of the first row, and where its columns are.
+    let mut shape: Option<(usize, usize, Places)> = None;
+    let mut rows = 0;
     while let Some(record) = records.next()? {
         let (line, count) = (record.line, record.cells.len());
-        if columns.is_none() && is_header(&record) {
-            columns = Some((line, count.min(3)));
-            continue;
+        if shape.is_none() {
+            let places = places(&record, options)?;
+            shape = Some((line, count, places));
+            if is_header(&record, places, options) {
+                continue;
+            }
         }
-        let (first, expected) = *columns.get_or_insert((line, count));
-        if !(2..=3).contains(&count) {
-            return Err(bad!("line {line}: an edge has {count} cells")
-                .hint("an edge reads from,to or from,to,weight"));
-        }
+        let Some((first, expected, places)) = shape else { continue };
         if count != expected {
             return Err(bad!("line {line} has {count} cells, but line {first} has {expected}"));
         }
-        let vertex =
-            |at: usize, labels: &mut Labels| vertex(&record.cells[at], line, at + 1, options, labels);
-        let (from, to) = (vertex(0, &mut labels)?, vertex(1, &mut labels)?);
-        let weight = match record.cells.get(2) {
+        rows += 1;
+        let mut vertex = |at: usize| vertex(&record.cells[at], line, at + 1, options, &mut names);
+        let (from, to) = (vertex(places.from)?, vertex(places.to)?);
+        let weight = match places.weight {
             None => options.unit,
-            Some(cell) => weight(cell, line)?,
+            Some(at) if options.empty_is_absent && record.cells[at].text.trim().is_empty() => {
+                empty += 1;
+                continue;
+            }
+            Some(at) => weight(&record.cells[at].text, line, at + 1, &options.text)?,
         };
         super::elements::push(&mut edges, (from, to, weight))?;
     }
-    if columns.is_none() {
+    if rows == 0 {
         return Err(bad!("the file has no edges").hint("an edge reads from,to,weight"));
     }
     if let Some(vertices) = options.vertices {
-        return Ok(EdgeList { vertices, edges, labels: None });
+        return Ok(EdgeList { vertices, edges, labels: None, empty });
     }
+    let mut labels = names.checked()?;
     if let Some(order) = labels.sort_numbers() {
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
         edges.iter_mut().for_each(|edge| (edge.0, edge.1) = (place[edge.0], place[edge.1]));
     }
-    Ok(EdgeList { vertices: labels.len(), edges, labels: Some(labels) })
+    Ok(EdgeList { vertices: labels.len(), edges, labels: Some(labels), empty })
 }
 
-/// A first line that names columns.
-fn is_header(record: &Record) -> bool {
-    match record.cells.as_slice() {
-        [from, to] => {
-            ["from", "source", "src"].iter().any(|word| from.eq_ignore_ascii_case(word))
-                && text::value(to).is_none()
+/// The columns that are read, seen from the first line.
+fn places(first: &Record, options: &EdgeOptions) -> Result<Places, Fault> {
+    let (line, count) = (first.line, first.cells.len());
+    match &options.columns {
+        Some(columns) => columns.places(first),
+        None if (2..=3).contains(&count) => Ok(Places { from: 0, to: 1, weight: (count == 3).then_some(2) }),
+        None if count > 3 => {
+            Err(bad!("line {line}: a list of edges has 2 or 3 columns, and this one has {count}")
+                .hint(format!("say which with `columns` from,to,weight; its columns are {}", first.shown())))
         }
-        [_, _, weight, ..] => text::value(weight).is_none() && !weight.is_empty(),
-        _ => false,
+        None => Err(bad!("line {line}: an edge has {count} cells")
+            .hint("an edge reads from,to or from,to,weight; `delimiter` says what is between cells")),
+    }
+}
+
+/// What the columns of edges are called.
+const FROM: [&str; 3] = ["from", "source", "src"];
+
+/// Whether a cell names a column.
+pub(super) fn is_from(cell: &Cell) -> bool {
+    FROM.iter().any(|word| cell.text.trim().eq_ignore_ascii_case(word))
+}
+
+/// A first line that names columns. A weight that begins as a number is one that is spelled otherwise.
+fn is_header(first: &Record, places: Places, options: &EdgeOptions) -> bool {
+    if options.columns.as_ref().is_some_and(Columns::are_named) {
+        return true;
+    }
+    let is_word = |cell: &Cell| !options.text.is_number(&cell.text) && !cell.is_empty();
+    let begins_as_number = |cell: &Cell| {
+        cell.text.trim_start_matches(['+', '-', '.', ' ']).starts_with(|c: char| c.is_ascii_digit())
+    };
+    match places.weight.map(|at| &first.cells[at]) {
+        Some(weight) => is_word(weight) && !begins_as_number(weight),
+        None => is_from(&first.cells[places.from]) && is_word(&first.cells[places.to]),
+    }
+}
+
+/// Names in the order of their first edge.
+#[derive(Default)]
+struct Names {
+    labels: Labels,
+    /// The first that has blanks around it.
+    padded: bool,
+    /// Where each was found first: line and column.
+    places: Vec<(usize, usize)>,
+}
+
+impl Names {
+    fn number(&mut self, cell: &Cell, line: usize, column: usize) -> usize {
+        let number = self.labels.number(&cell.text);
+        if number == self.places.len() {
+            self.places.push((line, column));
+            self.padded |= cell.text.trim() != cell.text;
+        }
+        number
+    }
+
+    /// The names, of which no two look the same.
+    fn checked(self) -> Result<Labels, Fault> {
+        if !self.padded {
+            return Ok(self.labels);
+        }
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for (i, name) in self.labels.names().iter().enumerate() {
+            if let Some(&other) = seen.get(name.trim()) {
+                let ((line, column), (first, _)) = (self.places[i], self.places[other]);
+                return Err(bad!(
+                    "line {line}, column {column}: '{}' and '{}' of line {first} differ in blanks alone",
+                    excerpt(name),
+                    excerpt(&self.labels.names()[other])
+                )
+                .hint("say `trim` if blanks around names do not count"));
+            }
+            seen.insert(name.trim(), i);
+        }
+        Ok(self.labels)
     }
 }
 
 fn vertex(
-    cell: &str,
+    cell: &Cell,
     line: usize,
     column: usize,
     options: &EdgeOptions,
-    labels: &mut Labels,
+    names: &mut Names,
 ) -> Result<usize, Fault> {
     if cell.is_empty() {
         return Err(bad!("line {line}, column {column}: the cell is empty").hint("it names a vertex"));
     }
-    let Some(vertices) = options.vertices else { return Ok(labels.number(cell)) };
-    match whole(cell).map(usize::try_from) {
+    // The numbers of a matrix, not names: what is meant is said by an option.
+    if let Some(hint) =
+        options.text.hint(&cell.text).filter(|_| !cell.is_quoted && !options.text.decimal_comma)
+    {
+        let shown = excerpt(&cell.text);
+        return Err(
+            bad!("line {line}, column {column}: '{shown}' is a number, and names no vertex").hint(hint)
+        );
+    }
+    let Some(vertices) = options.vertices else { return Ok(names.number(cell, line, column)) };
+    match whole(&cell.text).map(usize::try_from) {
         Some(Ok(number)) if number < vertices => Ok(number),
-        _ => Err(bad!("line {line}, column {column}: '{}' is no number below {vertices}", excerpt(cell))
-            .hint("without a number of vertices, names may be any text")),
+        _ => {
+            Err(bad!("line {line}, column {column}: '{}' is no number below {vertices}", excerpt(&cell.text))
+                .hint("without a number of vertices, names may be any text"))
+        }
     }
 }
 
-fn weight(cell: &str, line: usize) -> Result<Value, Fault> {
-    if cell.is_empty() {
-        return Err(bad!("line {line}, column 3: the cell is empty").hint("it is the weight of the edge"));
+fn weight(cell: &str, line: usize, column: usize, dialect: &Dialect) -> Result<Value, Fault> {
+    if cell.trim().is_empty() {
+        return Err(
+            bad!("line {line}, column {column}: the cell is empty").hint("it is the weight of the edge")
+        );
     }
+    let number = dialect.number(cell).unwrap_or_default();
     let overflows = |value: &Value| {
         matches!(value, Value::Float(x) if x.is_infinite()) && cell.bytes().any(|b| b.is_ascii_digit())
     };
-    text::value(cell)
-        .filter(|value| !overflows(value))
-        .ok_or_else(|| bad!("line {line}, column 3: '{}' is not a number", excerpt(cell)))
+    text::value(&number).filter(|value| !overflows(value)).ok_or_else(|| {
+        let fault = bad!("line {line}, column {column}: '{}' is not a number", excerpt(cell));
+        match dialect.hint(cell) {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -285,6 +358,20 @@ mod tests {
             ("a,b,1e999\n", "line 1, column 3"),
             ("a,b,1\n\nb,\"c,2\n", "line 3, column 2: a quote is not closed"),
             ("a\n", "line 1: an edge has 1 cells"),
+            ("from,to,km\n", "the file has no edges"),
+            ("A;B;12,5\n", "line 1, column 3: '12,5' is not a number | say `decimal_comma`"),
+            (
+                "0,5;20,1;3\n",
+                "line 1, column 1: '0,5' is a number, and names no vertex | say `decimal_comma`",
+            ),
+            ("a,b,12 km\n", "line 1, column 3: '12 km' is not a number"),
+            (
+                "a,b,1,x\n",
+                "line 1: a list of edges has 2 or 3 columns, and this one has 4 | say which with `columns`",
+            ),
+            ("A, B, 1\nB, C, 2\n", "line 2, column 1: 'B' and ' B' of line 1 differ in blanks alone"),
+            ("\"\",b,1\n", "line 1, column 1: the cell is empty"),
+            (" ,b,1\n", "line 1, column 1: the cell is empty"),
         ] {
             let message = read(text, &EdgeOptions::default()).unwrap_err();
             assert!(message.contains(expected), "{text:?}: {message}");

@@ -1,6 +1,6 @@
 //! What is wrong with a file's contents, before the path is known.
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, visible};
 use std::{io, path::Path};
 
 /// A failure inside a reader or writer, which works on bytes and knows no path; [`Fault::at`] adds it.
@@ -66,15 +66,10 @@ impl From<Error> for Fault {
     }
 }
 
-/// Text from a file, made fit for a message: short, and without control characters.
+/// Text from a file, made fit for a message: short, and without characters that are not seen.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut shown = String::new();
-    for c in text.chars().take(LONGEST) {
-        match c {
-            '\'' | '"' | '\\' => shown.push(c),
-            _ => shown.extend(c.escape_debug()),
-        }
-    }
-    if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
+    let end = text.char_indices().nth(LONGEST).map(|(end, _)| end);
+    let shown = visible(&text[..end.unwrap_or(text.len())]);
+    if end.is_some() { format!("{shown}...") } else { shown.into_owned() }
 }

@@ -11,7 +11,7 @@ use crate::{DType, DynMatrix, DynRef, Error, Layout};
 use memmap2::Mmap;
 use std::{
     fs::File,
-    io::{BufReader, Cursor, Read},
+    io::{BufRead, BufReader, Cursor, Read},
     ops::Range,
 };
 
@@ -24,7 +24,10 @@ const SMALLEST_MAP: u64 = 1 << 20;
 /// mapped changes the matrix, and shortening it may end the process, so nothing should write into a file that
 /// is being read; the writers of this module replace files instead.
 #[derive(Debug)]
-pub struct Input(Storage);
+pub struct Input {
+    storage: Storage,
+    empty: usize,
+}
 
 #[derive(Debug)]
 enum Storage {
@@ -35,7 +38,7 @@ enum Storage {
 impl Input {
     /// A view to read.
     pub fn as_ref(&self) -> DynRef<'_> {
-        match &self.0 {
+        match &self.storage {
             Storage::Owned(m) => m.as_ref(),
             Storage::Mapped { map, data, dtype, layout } => {
                 elements::view(&map[data.clone()], *dtype, *layout)
@@ -52,7 +55,17 @@ impl Input {
     }
     /// True when the elements are used where they lie in the file.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.0, Storage::Mapped { .. })
+        matches!(self.storage, Storage::Mapped { .. })
+    }
+
+    /// A matrix of text, and how many cells were empty.
+    pub(super) fn of_text((matrix, empty): (DynMatrix, usize)) -> Self {
+        Self { storage: Storage::Owned(matrix), empty }
+    }
+
+    /// How many cells of text were empty, and stand for what is absent; see [`ReadOptions::empty_is_absent`].
+    pub fn empty_cells(&self) -> usize {
+        self.empty
     }
 
     /// The matrix itself, copied out of the file when it is mapped.
@@ -60,7 +73,7 @@ impl Input {
     /// # Errors
     /// `out-of-memory`.
     pub fn into_matrix(self) -> Result<DynMatrix, Error> {
-        match self.0 {
+        match self.storage {
             Storage::Owned(m) => Ok(m),
             Storage::Mapped { .. } => self.as_ref().convert(self.dtype(), crate::Extremes::Refuse),
         }
@@ -69,7 +82,7 @@ impl Input {
 
 impl From<DynMatrix> for Input {
     fn from(matrix: DynMatrix) -> Self {
-        Self(Storage::Owned(matrix))
+        Self { storage: Storage::Owned(matrix), empty: 0 }
     }
 }
 
@@ -101,7 +114,7 @@ fn open(spec: &Spec, options: &ReadOptions, rank: Rank) -> Result<Opened, Fault>
     let file = File::open(spec.path())?;
     let decoded = match spec.format() {
         Format::Npz => npz::read(BufReader::new(file), spec.member(), rank)?,
-        Format::Csv => text(csv::read(&mut BufReader::new(file), options)?),
+        Format::Csv => return csv_file(&mut BufReader::new(file), options),
         Format::Mtx => text(mtx::read(&mut BufReader::new(file), options)?),
         Format::Npy | Format::Safetensors => match Contents::of(file)? {
             Contents::Mapped(map) => return use_in_place(map, spec, options, rank),
@@ -109,6 +122,12 @@ fn open(spec: &Spec, options: &ReadOptions, rank: Rank) -> Result<Opened, Fault>
         },
     };
     finish(decoded, options)
+}
+
+fn csv_file(input: &mut dyn BufRead, options: &ReadOptions) -> Result<Opened, Fault> {
+    let (matrix, empty) = csv::read(input, options)?;
+    let (input, shape, stored) = finish(text(matrix), options)?;
+    Ok((Input { empty, ..input }, shape, stored))
 }
 
 /// What a decoder gives: the rows, the shape, and the type in the file.
@@ -119,14 +138,14 @@ fn text(m: DynMatrix) -> Decoded {
     (m, shape, None)
 }
 
-/// A matrix that was read from text.
-pub(super) fn text_stack(m: DynMatrix) -> Stack {
-    let (m, shape, stored) = text(m);
-    Stack::new(Input(Storage::Owned(m)), shape, stored)
+/// A matrix that was read from text, with so many empty cells.
+pub(super) fn text_stack(read: (DynMatrix, usize)) -> Stack {
+    let shape = vec![read.0.layout().rows, read.0.layout().cols];
+    Stack::new(Input::of_text(read), shape, None)
 }
 
 fn finish((m, shape, stored): Decoded, options: &ReadOptions) -> Result<Opened, Fault> {
-    Ok((Input(Storage::Owned(convert(m, options)?)), shape, stored))
+    Ok((convert(m, options)?.into(), shape, stored))
 }
 
 /// All bytes of a file.
@@ -165,7 +184,8 @@ fn use_in_place(map: Mmap, spec: &Spec, options: &ReadOptions, rank: Rank) -> Re
     let wanted = |dtype: &DType| options.dtype.is_none_or(|wanted| wanted == *dtype);
     match raw.in_place(&map[data.clone()]).filter(wanted).filter(|_| found.is_arranged()) {
         Some(dtype) => {
-            let input = Input(Storage::Mapped { map, data, dtype, layout: raw.layout });
+            let storage = Storage::Mapped { map, data, dtype, layout: raw.layout };
+            let input = Input { storage, empty: 0 };
             Ok((input, found.shape, Some(stored)))
         }
         None => {
@@ -197,7 +217,10 @@ pub fn read_bytes(spec: &Spec, bytes: &[u8], options: &ReadOptions) -> Result<Dy
 /// # Errors
 /// As [`read`].
 pub fn read_stack_bytes(spec: &Spec, bytes: &[u8], options: &ReadOptions) -> Result<Stack, Error> {
-    let read = || finish(decode(spec, bytes, options, Rank::Any)?, options);
+    let read = || match spec.format() {
+        Format::Csv => csv_file(&mut &*bytes, options),
+        _ => finish(decode(spec, bytes, options, Rank::Any)?, options),
+    };
     let (rows, shape, stored) = read().map_err(|fault| fault.at(spec.path()))?;
     Ok(Stack::new(rows, shape, stored))
 }
@@ -205,7 +228,7 @@ pub fn read_stack_bytes(spec: &Spec, bytes: &[u8], options: &ReadOptions) -> Res
 fn decode(spec: &Spec, bytes: &[u8], options: &ReadOptions, rank: Rank) -> Result<Decoded, Fault> {
     match spec.format() {
         Format::Npz => npz::read(Cursor::new(bytes), spec.member(), rank),
-        Format::Csv => csv::read(&mut &*bytes, options).map(text),
+        Format::Csv => csv::read(&mut &*bytes, options).map(|read| text(read.0)),
         Format::Mtx => mtx::read(&mut &*bytes, options).map(text),
         Format::Npy | Format::Safetensors => binary(bytes, spec, rank),
     }

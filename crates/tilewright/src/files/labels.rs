@@ -1,6 +1,9 @@
 //! Names of vertices, rows and columns.
 
-use super::fault::{Fault, bad, excerpt};
+use super::{
+    Dialect,
+    fault::{Fault, bad, excerpt},
+};
 use std::{collections::HashMap, io::BufRead};
 
 /// Names of the rows and columns of a square table, in order: each once.
@@ -70,10 +73,10 @@ impl Labels {
     pub fn find(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()
     }
-    /// The names most like another one: those that begin with it, or differ in the case of letters alone.
+    /// The names most like another one: those that begin with it, whatever the case of letters and blanks around them.
     pub fn like(&self, name: &str) -> Vec<&str> {
         let name = name.to_lowercase();
-        let similar = |known: &&str| known.to_lowercase().starts_with(&name);
+        let similar = |known: &&str| known.to_lowercase().trim_start().starts_with(name.trim());
         self.names.iter().map(String::as_str).filter(similar).take(3).collect()
     }
 
@@ -97,7 +100,8 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 
 /// Reads names from a column of a csv file with a header, or from a file with one name a line.
 pub(super) fn read(input: &mut dyn BufRead, column: Option<&str>) -> Result<Labels, Fault> {
-    let mut records = super::records::Records::new(input);
+    let dialect = Dialect { delimiter: Some(super::Delimiter::Char(',')), ..Dialect::default() };
+    let mut records = super::records::Records::new(input, &dialect);
     let mut labels = Labels::default();
     let mut lines: Vec<usize> = Vec::new();
     let at = match (column, column.and_then(|_| records.next().transpose())) {
@@ -107,15 +111,15 @@ pub(super) fn read(input: &mut dyn BufRead, column: Option<&str>) -> Result<Labe
         }
         (Some(column), Some(header)) => {
             let header = header?;
-            header.cells.iter().position(|cell| cell == column).ok_or_else(|| {
+            header.cells.iter().position(|cell| cell.text.trim() == column.trim()).ok_or_else(|| {
                 bad!("line {}: there is no column '{}'", header.line, excerpt(column))
-                    .hint(format!("its columns are {}", header.cells.join(", ")))
+                    .hint(format!("its columns are {}", header.shown()))
             })?
         }
     };
     while let Some(record) = records.next()? {
         let line = record.line;
-        let name = record.cells.get(at).filter(|name| !name.is_empty());
+        let name = record.cells.get(at).map(|cell| &cell.text).filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| bad!("line {line}, column {}: there is no name", at + 1))?;
         if let Some(first) = labels.find(name) {
             return Err(bad!(
@@ -140,7 +144,7 @@ mod tests {
     fn names_are_read_from_lines_and_columns() {
         let read =
             |text: &str, column| read(&mut text.as_bytes(), column).map_err(|fault| format!("{fault:?}"));
-        assert_eq!(read("HNL\nBOS\n\n# no\n", None).unwrap().names(), ["HNL", "BOS"]);
+        assert_eq!(read("HNL\nBOS\n\n# no, none\n", None).unwrap().names(), ["HNL", "BOS"]);
         let table = "index,code,city\n0,HNL,\"Honolulu, HI\"\n1,BOS,Boston\n";
         assert_eq!(read(table, Some("code")).unwrap().find("BOS"), Some(1));
         assert_eq!(read(table, Some("city")).unwrap().name(0), Some("Honolulu, HI"));
@@ -149,6 +153,7 @@ mod tests {
             ("A\nB\nA\n", None, "line 3, column 1: 'A' is the name of line 1 already"),
             ("a,b\n1,x\n2,\n", Some("b"), "line 3, column 2: there is no name"),
             ("", Some("b"), "it is empty"),
+            ("A\n#B\n", None, "line 2 begins with #"),
         ] {
             let message = read(text, column).unwrap_err();
             assert!(message.contains(expected), "{message}");

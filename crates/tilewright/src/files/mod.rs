@@ -7,9 +7,12 @@
 //! |---|---|---|
 //! | `.npy` | every number type, either order and byte order, versions 1 to 3 | version 1, row-major; no bf16 |
 //! | `.npz` | one member | one member; beside those of the archive when it has a name; no bf16 |
-//! | `.csv` | numbers, `inf`, `nan`, `true`, `false`, with any [`Delimiter`] | the same, with commas |
+//! | `.csv` | numbers, `inf`, `nan`, `true`, `false`, with any [`Delimiter`] | the same, with commas; names in quotes where they would be read otherwise |
 //! | `.mtx` | `array` and `coordinate`; real, integer, pattern; general, symmetric, skew-symmetric | `array`; booleans as `pattern` |
 //! | `.safetensors` | one tensor, bf16 included | one tensor; beside those of the file when it has a name |
+//!
+//! Comments: in `.csv` a line that begins with `#`, unless it could be a row with names, which is refused; [`Comments`] decides. In `.mtx` a line that
+//! begins with `%`. Other formats have none.
 //!
 //! A `.csv` file whose rows and columns have names is a [`NamedTable`]. Vectors and stacks of matrices are read by [`read_stack`] and written by [`write_stack`].
 //!
@@ -27,13 +30,17 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 
+mod columns;
 mod csv;
 mod delimiter;
+mod dialect;
 mod edges;
 mod elements;
 mod fault;
+mod form;
 mod input;
 mod labels;
+mod lock;
 mod mtx;
 mod named;
 mod npy;
@@ -52,8 +59,10 @@ mod table;
 mod text;
 
 pub use delimiter::Delimiter;
-pub use edges::{Directions, EdgeList, EdgeOptions, is_edge_list, read_edges, read_pairs};
+pub use dialect::{Comments, Dialect};
+pub use edges::{Columns, Directions, EdgeList, EdgeOptions, read_edges, read_pairs};
 pub use elements::Stored;
+pub use form::{GraphForm, graph_form};
 pub use input::{Input, read, read_bytes, read_stack, read_stack_bytes};
 pub use labels::Labels;
 pub use named::{NamedTable, Names, write_named, write_named_to, write_winners};
@@ -62,6 +71,7 @@ pub use output::{
     check_stack_writable, check_writable, remove_temporaries, write, write_bytes, write_stack,
     write_stack_to, write_to,
 };
+pub use records::quoted_name;
 pub use same::is_same_file;
 pub use spec::{Format, Spec};
 pub use stack::Stack;
@@ -76,29 +86,29 @@ pub struct ReadOptions {
     pub dtype: Option<DType>,
     /// What an infinity becomes on the way to an integer type.
     pub extremes: Extremes,
-    /// Where a Matrix Market coordinate file has no entry: the zero of the semiring.
+    /// Where a Matrix Market coordinate file has no entry, or a `.csv` file an empty cell: the zero of the semiring.
     pub fill: Value,
     /// Where a Matrix Market pattern has an entry.
     pub pattern: Value,
-    /// What stands between the cells of a `.csv` file; `None` goes by its first line.
-    pub delimiter: Option<Delimiter>,
-    /// Lines at the beginning of a `.csv` file to pass over: a header.
-    pub skip_rows: usize,
+    /// Whether an empty cell of a `.csv` file is [`fill`](Self::fill), as pandas writes what is missing; otherwise it is refused.
+    pub empty_is_absent: bool,
+    /// How a `.csv` file is written.
+    pub text: Dialect,
     /// The largest dense matrix, in bytes, that a coordinate file may become.
     pub max_bytes: u64,
 }
 
 impl Default for ReadOptions {
     /// The file's own type, infinities refused as integers, 0 where there is no entry, `true` where a pattern has
-    /// one, the delimiter of the first line, no header, and at most 64 GiB.
+    /// one, no empty cells, the delimiter of the first line, no header, and at most 64 GiB.
     fn default() -> Self {
         Self {
             dtype: None,
             extremes: Extremes::Refuse,
             fill: Value::Int(0),
             pattern: Value::Bool(true),
-            delimiter: None,
-            skip_rows: 0,
+            empty_is_absent: false,
+            text: Dialect::default(),
             max_bytes: 1 << 36,
         }
     }

@@ -1,15 +1,14 @@
 //! Tables of any shape whose rows and columns have names: `.csv` with a first line and a first column of them.
 
 use super::{
-    Delimiter, Labels, ReadOptions, Spec, Stack, WriteOptions, csv,
+    Comments, Delimiter, Dialect, Labels, ReadOptions, Spec, Stack, WriteOptions, csv,
     fault::{Fault, bad, excerpt},
     input::text_stack,
     output::replace,
-    records::{Record, Records, quote},
+    records::{Cell, Record, Records, quoted_name},
     table,
-    text::{self, Lines},
 };
-use crate::{DynRef, Error, ErrorKind, MatRef, NO_ARG};
+use crate::{DynMatrix, DynRef, Error, ErrorKind, MatRef, NO_ARG};
 use std::{
     fs::File,
     io::{BufRead, BufReader, BufWriter, Write},
@@ -35,7 +34,7 @@ impl Names {
 /// A table with names, its numbers still text.
 ///
 /// A first cell that is empty makes a table, and so does a first line without any number above a line that begins with none. The first cell
-/// may also be left out, as R does.
+/// may also be left out, as R does. Behind an empty cell numbers are names where they count from 0 or are in quotes.
 ///
 /// ```
 /// use tilewright::files::{NamedTable, ReadOptions, Spec};
@@ -55,7 +54,7 @@ pub struct NamedTable {
 }
 
 impl NamedTable {
-    /// The table that a file is; `None` for one without names, and with [`ReadOptions::skip_rows`].
+    /// The table that a file is; `None` for one without names.
     ///
     /// # Errors
     /// `io`; `bad-file`, naming line and column, for a name that is missing or given twice, and for rows of different lengths.
@@ -63,7 +62,7 @@ impl NamedTable {
         let read = || -> Result<_, Fault> {
             let mut input = BufReader::new(File::open(spec.path())?);
             // Most files are large and have no names.
-            if separator(&mut input, options)?.is_none() {
+            if !begins_table(&mut input, &options.text)? {
                 return Ok(None);
             }
             parse(spec.path(), &std::fs::read(spec.path())?, options)
@@ -89,57 +88,56 @@ impl NamedTable {
     /// # Errors
     /// `bad-file`, naming line and column, for what is no number of the type that was asked for; `out-of-memory`.
     pub fn read(&self, options: &ReadOptions) -> Result<Stack, Error> {
-        let options = ReadOptions { delimiter: Some(Delimiter::Char(',')), skip_rows: 0, ..options.clone() };
-        let read = csv::read_behind(1, &mut self.numbers.as_bytes(), &options);
-        read.map(text_stack).map_err(|fault| fault.at(&self.path))
+        self.matrix(options).map(text_stack).map_err(|fault| fault.at(&self.path))
+    }
+
+    /// The numbers, and how many cells were empty.
+    pub(super) fn matrix(&self, options: &ReadOptions) -> Result<(DynMatrix, usize), Fault> {
+        let delimiter = Some(Delimiter::Char(','));
+        let text = Dialect { delimiter, comments: Comments::None, ..Dialect::default() };
+        csv::read_behind(1, &mut self.numbers.as_bytes(), &ReadOptions { text, ..options.clone() })
     }
 }
 
-/// What is between the cells of a table with names; `None` for another file.
-fn separator(input: &mut dyn BufRead, options: &ReadOptions) -> Result<Option<char>, Fault> {
-    if options.skip_rows > 0 {
-        return Ok(None);
-    }
-    let mut lines = Lines::new(input);
-    let mut next = || lines.content(b'#').map(|line| line.map(|(_, text)| text.to_owned()));
-    let (Some(first), Some(second)) = (next()?, next()?) else { return Ok(None) };
-    let Delimiter::Char(separator) = options.delimiter.unwrap_or_else(|| Delimiter::of(&second)) else {
-        return Ok(None);
-    };
-    let text = format!("{first}\n{second}");
-    let mut bytes = text.as_bytes();
-    let mut records = Records::separated(&mut bytes, separator);
+/// Whether a file is a table with names.
+fn begins_table(input: &mut dyn BufRead, text: &Dialect) -> Result<bool, Fault> {
+    let mut records = Records::new(input, text);
     // What cannot be split has no names; why not is said by who reads numbers.
-    let (Ok(Some(first)), Ok(Some(second))) = (records.next(), records.next()) else { return Ok(None) };
-    Ok(is_table(&first, &second).then_some(separator))
+    let (Ok(Some(first)), Ok(Some(second))) = (records.next(), records.next()) else { return Ok(false) };
+    Ok(records.delimiter() != Delimiter::Blanks && is_table(&first, &second, text))
 }
 
 /// Whether these are the first lines of a table with names.
-fn is_table(first: &Record, second: &Record) -> bool {
-    let is_number = |cell: &String| text::value(cell).is_some();
+pub(super) fn is_table(first: &Record, second: &Record, text: &Dialect) -> bool {
+    let is_number = |cell: &Cell| text.is_number(&cell.text);
     let (corner, columns) = (&first.cells[0], &first.cells[1..]);
     if columns.is_empty() && first.cells.len() == second.cells.len() {
         return false;
     }
     if corner.is_empty() {
-        // Numbers are names where they count, as those that pandas gives; otherwise a number is missing.
-        let counts = columns.iter().enumerate().all(|(i, cell)| *cell == i.to_string());
-        return counts || !columns.iter().all(is_number);
+        // Numbers are names where they count, as those that pandas gives, or are in quotes; otherwise a number is missing.
+        let counts = columns.iter().enumerate().all(|(i, cell)| cell.text == i.to_string());
+        return counts || columns.iter().any(|cell| cell.is_quoted) || !columns.iter().all(is_number);
     }
     !first.cells.iter().any(is_number) && !is_number(&second.cells[0])
 }
 
 fn parse(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Option<NamedTable>, Fault> {
-    let Some(separator) = separator(&mut &*bytes, options)? else { return Ok(None) };
+    if !begins_table(&mut &*bytes, &options.text)? {
+        return Ok(None);
+    }
     let mut input = bytes;
-    let mut records = Records::separated(&mut input, separator);
+    let mut records = Records::new(&mut input, &options.text);
     let (mut rows, mut numbers, mut line) = (Labels::default(), String::new(), 1);
     let Some(header) = records.next()? else { return Ok(None) };
     let mut columns = None;
     while let Some(record) = records.next()? {
         let columns = match &mut columns {
             Some(columns) => columns,
-            new => new.insert(names_of(&header, usize::from(record.cells.len() == header.cells.len()))?),
+            new => new.insert(names_of(
+                &header,
+                usize::from(header.cells[0].is_empty() || record.cells.len() == header.cells.len()),
+            )?),
         };
         let (found, expected) = (record.cells.len(), columns.len() + 1);
         if found != expected {
@@ -155,12 +153,18 @@ fn parse(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Option<Name
             line += 1;
         }
         for (i, cell) in record.cells.iter().enumerate().skip(1) {
-            if cell.contains(',') {
-                return Err(bad!("line {line}, column {}: '{}' is not a number", i + 1, excerpt(cell)));
-            }
+            let Some(number) =
+                options.text.number(&cell.text).filter(|cell| !cell.contains([',', '"', '\n']))
+            else {
+                let fault = bad!("line {line}, column {}: '{}' is not a number", i + 1, excerpt(&cell.text));
+                return Err(match options.text.hint(&cell.text) {
+                    Some(hint) => fault.hint(hint),
+                    None => fault,
+                });
+            };
             numbers += if i > 1 { "," } else { "" };
             // An empty line would be none.
-            numbers += if cell.is_empty() { "\"\"" } else { cell };
+            numbers += if number.is_empty() { "\"\"" } else { &number };
         }
     }
     let Some(columns) = columns else { return Ok(None) };
@@ -179,7 +183,7 @@ fn names_of(header: &Record, corner: usize) -> Result<Labels, Fault> {
 
 /// Adds a name, if it is one, and a new one.
 fn add(labels: &mut Labels, record: &Record, i: usize) -> Result<(), Fault> {
-    let (line, column, name) = (record.line, i + 1, &record.cells[i]);
+    let (line, column, name) = (record.line, i + 1, &record.cells[i].text);
     if name.is_empty() {
         return Err(bad!("line {line}, column {column}: there is no name"));
     }
@@ -232,9 +236,9 @@ pub fn write_winners(path: &Path, names: &Names, terms: &Labels, arg: MatRef<'_,
 fn winners(out: &mut dyn Write, names: &Names, terms: &Labels, arg: MatRef<'_, u32>) -> Result<(), Fault> {
     table::head(out, &names.columns)?;
     for (i, row) in names.rows.names().iter().enumerate() {
-        out.write_all(quote(row).as_bytes())?;
+        out.write_all(quoted_name(row).as_bytes())?;
         for k in arg.window(i, 0, 1, arg.cols())?.iter() {
-            write!(out, ",{}", terms.name(k as usize).map(quote).unwrap_or_default())?;
+            write!(out, ",{}", terms.name(k as usize).map(quoted_name).unwrap_or_default())?;
         }
         out.write_all(b"\n")?;
     }
@@ -274,6 +278,7 @@ mod tests {
             ",a,b\nx,1,2\ny,3,4\n",
             "from,a,b\nx,1,2\ny,3,4\n",
             "# a comment\n\n;a;b\nx;1;2\n\ny;3;4\n",
+            "\"\",\"a\",b\nx,1,2\ny,3,4\n",
             "a\tb\nx\t1\t2\ny\t3\t4\n",
             "\"\",\"a\",\"b\"\n\"x\",1,2\n\"y\",3,4\n",
         ] {
@@ -301,6 +306,7 @@ mod tests {
             (",a,\nx,1,2\n", "line 1, column 3: there is no name"),
             (",a,b\nx,1,2\ny,3\n", "line 3 has 2 cells, but a name and 2 numbers are wanted"),
             (";a;b\nx;1,5;2\n", "line 2, column 2: '1,5' is not a number"),
+            (",a\nx,1\n#y,2\n", "line 3 begins with #"),
         ] {
             assert!(parsed(text).unwrap_err().contains(expected), "{}", parsed(text).unwrap_err());
         }

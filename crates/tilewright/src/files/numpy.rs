@@ -65,6 +65,7 @@ pub fn write_numpy(spec: &Spec, array: &NumpyArray) -> Result<(), Error> {
             npy::write_header(out, &array.code, &array.shape)?;
             Ok(out.write_all(&array.bytes)?)
         };
+        let _lock = output::lock(spec)?;
         let old = output::old(spec)?;
         output::replace(spec.path(), |file| {
             let mut out = BufWriter::new(file);

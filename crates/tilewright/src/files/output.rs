@@ -7,6 +7,7 @@ use super::{
     Format, Spec, WriteOptions, csv,
     fault::{Fault, bad},
     input::Contents,
+    lock::Lock,
     mtx, npy, npz, safetensors,
     shape::in_words,
 };
@@ -21,6 +22,16 @@ use tempfile::TempPath;
 
 /// The temporary files that exist now.
 static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A file that goes with the others when the program is told to end.
+pub(super) fn list(path: &Path) {
+    temporaries().push(path.to_path_buf());
+}
+
+/// Undoes [`list`].
+pub(super) fn unlist(path: &Path) {
+    temporaries().retain(|listed| listed != path);
+}
 
 fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
     // A list of paths is never left half changed.
@@ -43,7 +54,8 @@ pub fn remove_temporaries() {
 ///
 /// The file keeps its permissions; a symbolic link keeps pointing where it did, and its target is replaced. A tensor with a
 /// name of its own, `m.safetensors:c`, takes its place beside the others of the file, and so does a member of an archive,
-/// `runs.npz:c`; without a name it replaces them all.
+/// `runs.npz:c`; without a name it replaces them all. Such a file has one writer at a time, of this process or of others on this machine: who writes holds
+/// an advisory lock, whose file `.NAME.lock` stands beside it in the meantime.
 ///
 /// # Errors
 /// `io` when the file cannot be written, `bad-file` when the format cannot hold the matrix, or when there is a file whose
@@ -66,6 +78,7 @@ pub fn write_stack(
     let write = || {
         check_format(spec, matrix.dtype(), shape.len())?;
         array.check()?;
+        let _lock = lock(spec)?;
         let old = old(spec)?;
         replace(spec.path(), move |file| encode(spec, file, array, options, kept(spec, old.as_ref())?))
     };
@@ -186,6 +199,20 @@ fn check_format(spec: &Spec, dtype: DType, dimensions: usize) -> Result<(), Faul
     }
 }
 
+/// Keeps others from writing to a file of members until it is dropped. Where none is kept, what cannot be locked is written all the same.
+pub(super) fn lock(spec: &Spec) -> Result<Option<Lock>, Fault> {
+    if !spec.format().has_members() {
+        return Ok(None);
+    }
+    let Target::File { path, .. } = Target::find(spec.path())? else { return Ok(None) };
+    match Lock::of(&path) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(_) if spec.member().is_none() => Ok(None),
+        Err(Fault::Io(error)) => Err(not_created(&path, &error).into()),
+        Err(fault) => Err(fault),
+    }
+}
+
 /// The file that is there, when a matrix takes its place beside others in it.
 pub(super) fn old(spec: &Spec) -> Result<Option<Contents>, Fault> {
     let joins = spec.format().has_members() && spec.member().is_some();
@@ -282,6 +309,16 @@ pub(super) fn follow(mut path: PathBuf) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+fn directory(target: &Path) -> &Path {
+    target.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// The system's error would speak of a file whose name means nothing to the user.
+fn not_created(target: &Path, error: &io::Error) -> io::Error {
+    let directory = directory(target).display();
+    io::Error::new(error.kind(), format!("no file can be created in {directory}: {}", error.kind()))
+}
+
 /// A file that is removed unless it takes its target's place.
 struct Temporary {
     file: File,
@@ -290,10 +327,7 @@ struct Temporary {
 
 impl Temporary {
     fn beside(target: &Path) -> Result<Self, Fault> {
-        let directory = match target.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
+        let directory = directory(target);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".tilewright-").suffix(".tmp");
         #[cfg(unix)]
@@ -304,11 +338,7 @@ impl Temporary {
         }
         // Held while creating, so that a file is never there without being listed.
         let mut list = temporaries();
-        let created = builder.tempfile_in(directory).map_err(|e| {
-            // The system's error would speak of a file whose name means nothing to the user.
-            let directory = directory.display();
-            io::Error::new(e.kind(), format!("no file can be created in {directory}: {}", e.kind()))
-        })?;
+        let created = builder.tempfile_in(directory).map_err(|error| not_created(target, &error))?;
         let (file, path) = created.into_parts();
         list.push(path.to_path_buf());
         Ok(Self { file, path })
@@ -334,12 +364,17 @@ impl Drop for Temporary {
     }
 }
 
+/// Held by tests that would see the files of others go.
+#[cfg(test)]
+pub(super) static ALONE: Mutex<()> = Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn temporary_files_go_when_dropped_and_when_the_program_is_told_to_end() {
+        let _alone = ALONE.lock();
         let directory = tempfile::tempdir().unwrap();
         let count = || fs::read_dir(directory.path()).unwrap().count();
         let target = directory.path().join("a.npy");

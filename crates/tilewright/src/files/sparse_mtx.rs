@@ -66,7 +66,7 @@ pub(super) fn read(input: &mut dyn BufRead, options: &EdgeOptions) -> Result<Edg
     if found < entries {
         return Err(bad!("the file has {found} entries, but its size line announces {entries}"));
     }
-    Ok(EdgeList { vertices: rows, edges, labels: None })
+    Ok(EdgeList { vertices: rows, edges, labels: None, empty: 0 })
 }
 
 fn negative(weight: Value) -> Value {

@@ -49,7 +49,7 @@ pub(super) fn read(input: impl Read + Seek) -> Result<EdgeList, Fault> {
         return Err(bad!("element [{row}, {col}] is outside the {rows}x{cols} matrix"));
     }
     let edges = places.into_iter().zip(data).map(|((from, to), weight)| (from, to, weight)).collect();
-    Ok(EdgeList { vertices: rows, edges, labels: None })
+    Ok(EdgeList { vertices: rows, edges, labels: None, empty: 0 })
 }
 
 /// The places of elements whose lines are `indptr` and whose places in them `indices`.

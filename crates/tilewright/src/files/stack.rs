@@ -34,6 +34,11 @@ impl Stack {
         &self.shape
     }
 
+    /// How many cells of text were empty, and stand for what is absent.
+    pub fn empty_cells(&self) -> usize {
+        self.rows.empty_cells()
+    }
+
     /// The dimensions in front of those of a matrix; empty for a matrix and for a vector.
     pub fn batch(&self) -> &[usize] {
         &self.shape[..self.shape.len().saturating_sub(2)]

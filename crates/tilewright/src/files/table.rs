@@ -1,15 +1,15 @@
 //! Square tables whose rows and columns have names: `.csv` with a first line and a first column of them, as spreadsheets and pandas write it.
 
 use super::{
-    Labels, ReadOptions, Spec, WriteOptions, csv,
+    Dialect, Input, Labels, NamedTable, Names, ReadOptions, Spec, WriteOptions, csv,
     elements::with_dtype,
     fault::{Fault, bad, excerpt},
     labels,
     output::replace,
-    records::{Records, quote},
-    text::{self, Text},
+    records::{Cell, Records, quoted_name},
+    text::Text,
 };
-use crate::{DynMatrix, DynRef, Error, Layout};
+use crate::{DynRef, Error, Layout};
 use std::{
     fs::File,
     io::{BufReader, BufWriter, Write},
@@ -25,68 +25,50 @@ pub fn read_labels(path: &Path, column: Option<&str>) -> Result<Labels, Error> {
     read().map_err(|fault: Fault| fault.at(path))
 }
 
-/// Reads a table whose first line and first column hold the same names in the same order; `None` for a file that is no such table, which is one whose first cell is not
-/// empty.
+/// Reads a table whose first line and first column hold the same names in the same order. The first column may be left out, as pandas does without
+/// an index: then the first line has as many names as there are lines of numbers. `None` for a file without names.
 ///
 /// # Errors
 /// `io`; `bad-file`, naming line and column.
-pub fn read_table(spec: &Spec, options: &ReadOptions) -> Result<Option<(DynMatrix, Labels)>, Error> {
+pub fn read_table(spec: &Spec, options: &ReadOptions) -> Result<Option<(Input, Labels)>, Error> {
     let read = || -> Result<_, Fault> {
-        let mut input = BufReader::new(File::open(spec.path())?);
-        let mut records = Records::new(&mut input);
-        let Some(header) = records.next()?.filter(|first| first.cells.len() > 1 && first.cells[0].is_empty())
-        else {
-            return Ok(None);
-        };
-        let mut names = Labels::default();
-        for (i, name) in header.cells.iter().enumerate().skip(1) {
-            let again = names.find(name).is_some();
-            if again || name.is_empty() {
-                let what = if again {
-                    format!("'{}' is there already", excerpt(name))
-                } else {
-                    "there is no name".into()
-                };
-                return Err(bad!("line {}, column {}: {what}", header.line, i + 1));
-            }
-            names.number(name);
+        let Some(table) = NamedTable::open(spec, options)? else { return headed(spec, options) };
+        let Names { rows, columns } = table.names();
+        let mut pairs = rows.names().iter().zip(columns.names());
+        if let Some((row, column)) = pairs.find(|(row, column)| row != column) {
+            return Err(bad!("the row '{}' stands where the column is '{}'", excerpt(row), excerpt(column))
+                .hint("rows have the names of columns, in the same order"));
         }
-        let mut plain = String::new();
-        let mut rows = 0;
-        while let Some(record) = records.next()? {
-            let (line, found, expected) = (record.line, record.cells.len(), header.cells.len());
-            if found != expected {
-                return Err(bad!("line {line} has {found} cells, but line {} has {expected}", header.line));
-            }
-            match names.name(rows) {
-                Some(name) if name == record.cells[0] => {}
-                Some(name) => {
-                    return Err(bad!(
-                        "line {line}, column 1: '{}' is not '{}', the name of this column",
-                        excerpt(&record.cells[0]),
-                        excerpt(name)
-                    )
-                    .hint("rows have the names of columns, in the same order"));
-                }
-                None => return Err(bad!("line {line}: more rows than the {rows} columns")),
-            }
-            for (i, cell) in record.cells.iter().enumerate().skip(1) {
-                if text::value(cell).is_none() {
-                    return Err(bad!("line {line}, column {}: '{}' is not a number", i + 1, excerpt(cell))
-                        .hint("write inf where there is none"));
-                }
-                plain += if i > 1 { "," } else { "" };
-                plain += cell;
-            }
-            plain.push('\n');
-            rows += 1;
+        if rows.len() != columns.len() {
+            return Err(bad!("the table has {} rows, but {} columns", rows.len(), columns.len()));
         }
-        if rows < names.len() {
-            return Err(bad!("the table has {rows} rows, but {} columns", names.len()));
-        }
-        Ok(Some((csv::read(&mut plain.as_bytes(), options)?, names)))
+        let labels = rows.clone();
+        Ok(Some((Input::of_text(table.matrix(options)?), labels)))
     };
-    read().map_err(|fault| fault.at(spec.path()))
+    read().map_err(|fault: Fault| fault.at(spec.path()))
+}
+
+/// A matrix under a line of names.
+fn headed(spec: &Spec, options: &ReadOptions) -> Result<Option<(Input, Labels)>, Fault> {
+    let mut input = BufReader::new(File::open(spec.path())?);
+    let mut records = Records::new(&mut input, &options.text);
+    let Some(first) = records.next()? else { return Ok(None) };
+    let is_number = |cell: &Cell| options.text.is_number(&cell.text) || cell.is_empty();
+    let is_headed = !first.cells.iter().any(is_number)
+        && records.next()?.is_some_and(|second| second.cells.iter().all(is_number));
+    if !is_headed {
+        return Ok(None);
+    }
+    let labels = Labels::new(first.cells.iter().map(|cell| cell.text.as_str()))?;
+    let text =
+        Dialect { skip_rows: first.line, delimiter: Some(records.delimiter()), ..options.text.clone() };
+    let numbers =
+        csv::read(&mut BufReader::new(File::open(spec.path())?), &ReadOptions { text, ..options.clone() })?;
+    let Layout { rows, cols, .. } = numbers.0.layout();
+    if rows != cols {
+        return Err(bad!("the table has {rows} rows, but {cols} columns"));
+    }
+    Ok(Some((Input::of_text(numbers), labels)))
 }
 
 /// Writes a square matrix as a table with names; the file is replaced as a whole or not at all.
@@ -138,7 +120,7 @@ pub(super) fn table(
     with_dtype!(m.dtype(), T => {
         let m = super::elements::typed::<T>(m);
         for (i, name) in rows.names().iter().enumerate() {
-            out.write_all(quote(name).as_bytes())?;
+            out.write_all(quoted_name(name).as_bytes())?;
             for x in m.window(i, 0, 1, m.cols())?.iter() {
                 out.write_all(b",")?;
                 x.print(options.extremes, out)?;
@@ -152,7 +134,7 @@ pub(super) fn table(
 /// An empty cell, and the names of columns.
 pub(super) fn head(out: &mut dyn Write, columns: &Labels) -> Result<(), Fault> {
     for name in columns.names() {
-        write!(out, ",{}", quote(name))?;
+        write!(out, ",{}", quoted_name(name))?;
     }
     Ok(out.write_all(b"\n")?)
 }

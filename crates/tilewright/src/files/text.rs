@@ -35,6 +35,14 @@ impl<'a> Lines<'a> {
         Ok(None)
     }
 
+    /// The next line as it is, with its end.
+    pub fn raw(&mut self) -> Result<Option<(usize, &str)>, Fault> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        Ok(Some((self.number, self.text()?)))
+    }
+
     /// Passes over a line, whatever it holds.
     pub fn pass(&mut self) -> Result<(), Fault> {
         self.advance().map(|_| ())
@@ -54,8 +62,12 @@ impl<'a> Lines<'a> {
     }
 
     fn line(&self) -> Result<(usize, &str), Fault> {
+        Ok((self.number, self.text()?.trim()))
+    }
+
+    fn text(&self) -> Result<&str, Fault> {
         match std::str::from_utf8(self.bytes()) {
-            Ok(line) => Ok((self.number, line.trim())),
+            Ok(line) => Ok(line),
             Err(_) => Err(bad!("line {} is not UTF-8 text", self.number)
                 .hint("save the file as UTF-8, or give it the extension of its real format")),
         }

@@ -176,6 +176,11 @@ const SUPPRESS: Table = Table {
     keys: &[
         required("finding", Kind::Text, "Its kind, such as bank-conflict"),
         required("reason", Kind::Text, "Why it is accepted"),
+        key(
+            "severity",
+            Kind::Word(&["error", "warning", "advice"]),
+            "Only of this severity; without it, warnings and advice: an error is accepted where it is named",
+        ),
         key("file", Kind::Text, "Only in this file"),
         key("line", Kind::Count, "Only on this line"),
         key("source", Kind::Text, "Only on lines that contain this text"),

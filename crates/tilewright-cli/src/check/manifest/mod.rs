@@ -89,6 +89,8 @@ pub enum From {
 pub struct Suppress {
     pub finding: String,
     pub reason: String,
+    /// The severity that is accepted; without it all but errors.
+    pub severity: Option<Severity>,
     pub file: Option<String>,
     pub line: Option<u64>,
     pub source: Option<String>,
@@ -148,7 +150,10 @@ impl Defaults {
             gpus: of("gpus"),
             budgets: budgets(&of("budgets"), faults),
             suppress: suppressions(root, faults),
-            fail_on: section.as_ref().and_then(severity).unwrap_or(Severity::Error),
+            fail_on: section
+                .as_ref()
+                .and_then(|section| severity(section, "fail-on"))
+                .unwrap_or(Severity::Error),
             max_time: section.as_ref().and_then(seconds),
             tolerance: section.as_ref().and_then(|section| section.number("tolerance")).unwrap_or(0.0),
         }
@@ -172,7 +177,7 @@ fn kernel(section: &Section<'_>, defaults: &Defaults, faults: &mut Faults<'_>) -
         matrix: matrix(section, faults),
         expect: Vec::new(),
         suppress,
-        fail_on: severity(section).unwrap_or(defaults.fail_on),
+        fail_on: severity(section, "fail-on").unwrap_or(defaults.fail_on),
         max_time: seconds(section).or(defaults.max_time),
         max_steps: section.count("max-steps"),
     }
@@ -304,6 +309,7 @@ fn suppressions(section: &Section<'_>, faults: &mut Faults<'_>) -> Vec<Suppress>
     let suppress = |section: &Section<'_>| Suppress {
         finding: text(section, "finding").unwrap_or_default(),
         reason: text(section, "reason").unwrap_or_default(),
+        severity: severity(section, "severity"),
         file: text(section, "file"),
         line: section.count("line"),
         source: text(section, "source"),
@@ -351,8 +357,8 @@ fn arguments(section: &Section<'_>, key: &str) -> Vec<(String, Placed)> {
     entries.into_iter().map(|(name, entry, place)| (name, Placed { text: entry.as_text(), place })).collect()
 }
 
-fn severity(section: &Section<'_>) -> Option<Severity> {
-    let word = section.text("fail-on")?.0;
+fn severity(section: &Section<'_>, key: &str) -> Option<Severity> {
+    let word = section.text(key)?.0;
     [Severity::Error, Severity::Warning, Severity::Advice]
         .into_iter()
         .find(|severity| severity.name() == word)
