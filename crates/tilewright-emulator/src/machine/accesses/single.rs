@@ -176,7 +176,7 @@ impl Worker<'_> {
             shared: true,
             array_bytes: object.bytes,
             bytes: if bytes == 16 { 2 } else { bytes },
-            offsets: [offset; 32],
+            offsets: Box::new([offset; 32]),
         };
         cell.source =
             team.undefined.sources.number(Source { what, side: self.side(warp, team, pc, 1 << lane) });

@@ -74,7 +74,7 @@ impl Worker<'_> {
             shared: false,
             array_bytes,
             bytes: 1,
-            offsets: [at - start; 32],
+            offsets: Box::new([at - start; 32]),
         };
         Source { what, side: self.side(warp, team, pc, 1 << lane) }
     }

@@ -9,7 +9,7 @@ use crate::memory::lanes;
 #[derive(Clone, Debug)]
 pub enum What {
     /// A load of memory that nothing has written: the array, whether it is shared, its bytes, those of an element, and the offset by lane.
-    Memory { name: String, shared: bool, array_bytes: u64, bytes: u32, offsets: [u64; 32] },
+    Memory { name: String, shared: bool, array_bytes: u64, bytes: u32, offsets: Box<[u64; 32]> },
     /// A shuffle that reads a lane which takes no part.
     Lane,
     /// A register that is read before anything is written to it.

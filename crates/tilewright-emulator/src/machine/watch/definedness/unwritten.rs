@@ -33,7 +33,7 @@ impl Worker<'_> {
         pc: u32,
         conflicts: &[(u32, Conflict)],
     ) {
-        let mut offsets = [0; 32];
+        let mut offsets = Box::new([0; 32]);
         let mut bytes = [0u32; 32];
         for &(lane, conflict) in conflicts {
             if let Conflict::Uninitialised { bytes: unwritten } = conflict {
