@@ -358,11 +358,19 @@ fn explanation(
         notes: case.notes.clone(),
         printed: report.printed.clone(),
     };
-    let mut faults: Vec<Finding> = report.findings.iter().map(finding).collect();
-    place_in_ptx(&mut faults, launch);
+    // A barrier mends most races; where one waits for another it would wait for ever.
+    let (mended, others): (Vec<_>, Vec<_>) = report.findings.iter().partition(|found| found.wants_barrier);
+    let [mut faults, mut others] =
+        [mended, others].map(|found| found.into_iter().map(finding).collect::<Vec<_>>());
+    [&mut faults, &mut others].into_iter().for_each(|faults| place_in_ptx(faults, launch));
     races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.block);
+    faults.extend(others);
+    races::follow(&mut faults);
     faults.extend(report.error.as_ref().map(failure));
-    faults.extend(advise(&explanation));
+    // How fast a wrong kernel is says nothing.
+    if !faults.iter().any(|fault| fault.severity == Severity::Error) {
+        faults.extend(advise(&explanation));
+    }
     explanation.findings = merge::merged(faults);
     explanation
 }

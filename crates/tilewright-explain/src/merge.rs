@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 const NAMED: usize = 3;
 
 /// Kinds of faults, the gravest first: what ends a launch, what makes results a matter of chance, and what was never written.
-const GRAVITY: [&str; 16] = [
+const GRAVITY: [&str; 17] = [
     "out-of-bounds",
     "read-only",
     "misaligned",
@@ -24,6 +24,7 @@ const GRAVITY: [&str; 16] = [
     "pending-copy",
     "uninitialised-shared",
     "uninitialised-local",
+    "uninitialised-register",
 ];
 /// Why a launch ended follows from what was found before.
 const LAST: &str = "failed-launch";

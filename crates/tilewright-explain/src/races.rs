@@ -49,6 +49,30 @@ pub fn complete(findings: &mut [Finding], lines: &[Line], recording: &Recording,
     }
 }
 
+/// Races that follow from another fault. Behind a barrier that some threads skip, order is missing for that reason alone. And what orders warps in a
+/// place orders the lanes of a warp there too.
+pub fn follow(findings: &mut Vec<Finding>) {
+    let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+    let place = |finding: &Finding| finding.participants.first().and_then(|p| p.location.clone());
+    let skipped =
+        findings.iter().filter(is_error).find(|finding| finding.kind == "barrier-divergence").and_then(place);
+    if let Some(line) = skipped.and_then(|location| location.line) {
+        for race in findings.iter_mut().filter(|finding| finding.remedy.is_some()) {
+            race.fix = format!("mend the barrier of line {line} first, which some threads skip");
+            race.remedy = None;
+        }
+    }
+    let mended: Vec<(RemedyPlace, Option<u32>)> = findings
+        .iter()
+        .filter(|finding| finding.kind != "warp-race")
+        .filter_map(|finding| finding.remedy.as_ref().map(|remedy| (remedy.place, remedy.after_line)))
+        .collect();
+    findings.retain(|finding| {
+        let is_there = |remedy: &Remedy| mended.contains(&(remedy.place, remedy.after_line));
+        !(finding.kind == "warp-race" && finding.remedy.as_ref().is_some_and(is_there))
+    });
+}
+
 /// The two accesses, and their executions; `None` where the recorded block does not have both.
 fn sides<'a>(finding: &Finding, lines: &'a [Line], recording: &'a Recording) -> Option<[Side<'a>; 2]> {
     let [at, with] = &finding.participants[..] else { return None };
@@ -131,7 +155,14 @@ fn place(sides: &[Side<'_>; 2], met: &Meeting, loops: &Loops, lines: &[Line]) ->
         lines[first].accesses.iter().filter(is_copy).count()
     };
     let is_unrolled = a.ptx_line != b.ptx_line && copies(a).min(copies(b)) > 1;
-    if is_unrolled { RemedyPlace::EndOfLoop } else { RemedyPlace::WithinLine }
+    // A load and the next store behind it are of one copy.
+    let (early, late) = if a.ptx_line < b.ptx_line { (a, b) } else { (b, a) };
+    let ends_between = lines[first].accesses.iter().any(|x| {
+        x.operation == Operation::Store
+            && x.buffer == late.buffer
+            && (early.ptx_line..late.ptx_line).contains(&x.ptx_line)
+    });
+    if is_unrolled && ends_between { RemedyPlace::EndOfLoop } else { RemedyPlace::WithinLine }
 }
 
 /// What is done, and on which line.

@@ -315,11 +315,16 @@ fn findings(e: &Explanation, width: usize) -> String {
     if e.findings.is_empty() {
         return format!("{BOLD}findings{BOLD:#}  none\n");
     }
-    let each = e.findings.iter().map(|finding| one_finding(finding, width));
+    // What mends several is said once.
+    let fix = |at: usize| {
+        let fix = &e.findings[at].fix;
+        if e.findings[..at].iter().any(|earlier| earlier.fix == *fix) { "as above" } else { fix }
+    };
+    let each = e.findings.iter().enumerate().map(|(at, finding)| one_finding(finding, fix(at), width));
     format!("{BOLD}findings{BOLD:#}  what costs most comes first\n{}", each.collect::<String>())
 }
 
-fn one_finding(finding: &Finding, width: usize) -> String {
+fn one_finding(finding: &Finding, fix: &str, width: usize) -> String {
     let style = match finding.severity {
         Severity::Error => AnsiColor::Red.on_default().effects(Effects::BOLD),
         Severity::Warning => AnsiColor::Yellow.on_default().effects(Effects::BOLD),
@@ -338,7 +343,7 @@ fn one_finding(finding: &Finding, width: usize) -> String {
     for participant in &finding.participants {
         out += &hanging("    ", &self::participant(participant), width);
     }
-    out + &hanging("    ", &format!("{FAINT}fix:{FAINT:#} {}", finding.fix), width)
+    out + &hanging("    ", &format!("{FAINT}fix:{FAINT:#} {fix}"), width)
 }
 
 /// What was done, where and by whom, in words.

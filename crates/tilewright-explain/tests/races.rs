@@ -46,6 +46,7 @@ fn planted() -> Vec<Planted> {
                         match key {
                             "grid" => pair.grid = extent(value),
                             "block" => pair.block = extent(value),
+                            "blocks" => {}
                             _ => pair.dynamic_shared = value.parse().unwrap(),
                         }
                     }
@@ -142,6 +143,11 @@ fn following_the_fix_of_a_planted_race_ends_it() {
         let found = races(&explained);
         assert!(!found.is_empty(), "{}", pair.name);
         for finding in found {
+            // Where threads tell each other by a flag, a barrier would wait for ever: fences and strong accesses are asked for.
+            if finding.fix.contains("__threadfence") {
+                assert!(finding.remedy.is_none(), "{}", finding.fix);
+                continue;
+            }
             let Some(_) = &finding.remedy else {
                 failures.push(format!("{}: no remedy: {} FIX {}", pair.name, finding.message, finding.fix));
                 continue;

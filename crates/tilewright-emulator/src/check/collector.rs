@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    advice::{fix, reach},
+    advice::{Setting, fix, reach},
     finding::{Finding, FindingKind, Party, Severity},
     shared::Mode,
 };
@@ -39,17 +39,17 @@ pub struct Event {
     pub message: String,
     /// Another.
     pub fix: String,
-    /// Of a race: what the later access does.
-    pub mode: Option<Mode>,
+    /// Of a race: what the later access does, and what the two are to each other.
+    pub race: Option<(Mode, Setting)>,
 }
 
 type Key = (FindingKind, Severity, Option<u32>, Option<u32>);
 
-/// A finding, and what the later access of a race does.
+/// A finding, and of a race what the later access does, and what the two are to each other.
 #[derive(Debug)]
 struct Found {
     finding: Finding,
-    mode: Option<Mode>,
+    race: Option<(Mode, Setting)>,
 }
 
 /// The findings of a worker.
@@ -133,9 +133,10 @@ impl Collector {
             with: event.with.map(|side| naming.party(side)),
             message: event.message,
             fix: event.fix,
+            wants_barrier: event.race.is_some_and(|(_, setting)| setting.wants_barrier()),
             count: 1,
         };
-        self.found.insert(key, Found { finding, mode: event.mode });
+        self.found.insert(key, Found { finding, race: event.race });
     }
 
     /// Adds the findings of another worker.
@@ -184,8 +185,8 @@ impl Collector {
                 continue;
             };
             found.finding.kind = kind;
-            if let Some(mode) = found.mode {
-                found.finding.fix = fix(kind, mode, false);
+            if let Some((mode, setting)) = found.race {
+                found.finding.fix = fix(kind, mode, setting);
             }
             self.insert((kind, key.1, key.2, key.3), found);
         }

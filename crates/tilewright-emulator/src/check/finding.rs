@@ -19,6 +19,8 @@ pub enum FindingKind {
     /// Local memory is checked by the variables of PTX. Compilers put all arrays of a function into one, `__local_depot`: an index that runs
     /// from one array into another of the same function, or to its elements, is not found.
     UninitialisedLocal,
+    /// A value that the thread has not given to a variable decides something: a branch, an address, what global memory holds.
+    UninitialisedRegister,
     /// A load of constant memory that has no initial values and that the host has not written. A variable counts as written once the host
     /// has written a part of it.
     UninitialisedConstant,
@@ -71,6 +73,7 @@ impl FindingKind {
             Self::Misaligned => "misaligned access",
             Self::UninitialisedShared => "read of uninitialised shared memory",
             Self::UninitialisedLocal => "read of uninitialised local memory",
+            Self::UninitialisedRegister => "use of an uninitialised variable",
             Self::UninitialisedConstant => "read of constant memory that nobody has filled",
             Self::UnboundTexture => "texture that nothing is bound to",
             Self::PendingCopy => "asynchronous copy that is not waited for",
@@ -137,6 +140,8 @@ pub struct Finding {
     pub message: String,
     /// What to do about it, in a sentence.
     pub fix: String,
+    /// Of a race: whether a barrier between the two accesses would mend it.
+    pub wants_barrier: bool,
     /// How often the same pair of instructions was found.
     pub count: u64,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     blocks::{BlockOrder, Known},
-    entry::{Entry, Strength},
+    entry::Entry,
     order::Order,
     pages::{Pages, View},
     runs::{LINE, Runs, Span},
@@ -335,7 +335,7 @@ fn touch(
     mode: Mode,
     lane: u32,
 ) -> Option<GlobalConflict> {
-    let strong = actor.strength == Strength::Atomic;
+    let strong = actor.strength.is_strong();
     let Span { line, from: granule, .. } = span;
     let loads = cells.loads.get(line, granule);
     let stores = cells.stores.as_ref().map_or(Stores::default(), |stores| stores.get(line, granule));
@@ -344,7 +344,7 @@ fn touch(
     });
     let conflict = |earlier: Seen, earlier_mode: Mode| {
         let (block, earlier) = (earlier.block(), earlier.entry(granule));
-        let both_strong = earlier.is_atomic() && strong;
+        let both_strong = earlier.strength().agrees(actor.strength, block == now.me);
         let lost_update =
             earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.entry(granule).loses(both_strong));
         let tolerated = both_strong && !lost_update;

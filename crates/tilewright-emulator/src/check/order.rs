@@ -20,12 +20,57 @@ pub struct Order {
     pairs: Option<Vec<Vec<u32>>>,
     /// By warp, `[a][b]`: the same for lanes: warp synchronisation of some lanes.
     lanes: HashMap<u32, Box<[[u32; 32]; 32]>>,
-    /// What threads have learnt through atomics: (learner, teacher) and the stamp.
-    learnt: HashMap<(u32, u32), u32>,
-    /// What threads have published: by address, the publishers and stamps.
-    published: HashMap<u64, Vec<(u32, u32)>>,
+    /// What threads have learnt through atomics, by learner.
+    learnt: HashMap<u32, Clock>,
+    /// What threads have published, by address.
+    published: HashMap<u64, Published>,
     /// Threads that have executed a fence, and the stamp of it.
     fences: HashMap<u32, u32>,
+}
+
+/// What is ordered before something: accesses older than a stamp.
+#[derive(Clone, Debug, Default)]
+struct Clock {
+    /// Of all lanes of a warp, by warp.
+    warps: Vec<u32>,
+    /// Of single threads.
+    threads: HashMap<u32, u32>,
+}
+
+impl Clock {
+    /// Whether the access of a thread at `stamp` is.
+    fn has(&self, warp: u32, thread: u32, stamp: u32) -> bool {
+        self.warps.get(warp as usize).is_some_and(|&known| stamp < known)
+            || self.threads.get(&thread).is_some_and(|&known| stamp < known)
+    }
+
+    fn add_warp(&mut self, warp: usize, stamp: u32) {
+        if self.warps.len() <= warp {
+            self.warps.resize(warp + 1, 0);
+        }
+        self.warps[warp] = self.warps[warp].max(stamp);
+    }
+
+    fn add_thread(&mut self, thread: u32, stamp: u32) {
+        let known = self.threads.entry(thread).or_default();
+        *known = stamp.max(*known);
+    }
+
+    /// Adds what `other` has, as far as it is older than `limit`.
+    fn join(&mut self, other: &Clock, limit: u32) {
+        other.warps.iter().enumerate().for_each(|(warp, &stamp)| self.add_warp(warp, stamp.min(limit)));
+        other.threads.iter().for_each(|(&thread, &stamp)| self.add_thread(thread, stamp.min(limit)));
+    }
+}
+
+/// What has been published at an address.
+#[derive(Debug, Default)]
+struct Published {
+    clock: Clock,
+    /// Grows with everything that is added.
+    version: u32,
+    /// The version that a thread has learnt last.
+    seen: HashMap<u32, u32>,
 }
 
 /// Linear number of a thread.
@@ -52,6 +97,10 @@ impl Order {
     pub fn all(&mut self) {
         self.now += 1;
         self.barrier = self.now;
+        // All that anybody knows is older.
+        self.learnt.clear();
+        self.published.clear();
+        self.fences.clear();
     }
 
     /// All lanes of `warp` have met.
@@ -116,21 +165,34 @@ impl Order {
         } else {
             self.fences.get(&me).copied()
         };
-        if let Some(stamp) = stamp {
-            let publishers = self.published.entry(address).or_default();
-            match publishers.iter_mut().find(|publisher| publisher.0 == me) {
-                Some(publisher) => publisher.1 = stamp,
-                None => publishers.push((me, stamp)),
-            }
+        let Some(stamp) = stamp else { return };
+        // What was ordered before the thread is ordered before whoever learns of it.
+        let mut clock = Clock::default();
+        clock.add_thread(me, stamp);
+        clock.add_warp(warp as usize, self.warps[warp as usize].min(stamp));
+        if let Some(known) = self.lanes.get(&warp) {
+            let known = known[lane as usize].iter().enumerate();
+            known.for_each(|(other, &known)| clock.add_thread(thread(warp, other as u32), known.min(stamp)));
         }
+        if let Some(pairs) = &self.pairs {
+            let known = pairs[warp as usize].iter().enumerate();
+            known.for_each(|(other, &known)| clock.add_warp(other, known.min(stamp)));
+        }
+        if let Some(known) = self.learnt.get(&me) {
+            clock.join(known, stamp);
+        }
+        let published = self.published.entry(address).or_default();
+        published.clock.join(&clock, u32::MAX);
+        published.version += 1;
     }
 
     /// A thread reads what others have published at `address`.
     pub fn learn(&mut self, address: u64, warp: u32, lane: u32) {
         let me = thread(warp, lane);
-        for &(teacher, stamp) in self.published.get(&address).into_iter().flatten() {
-            let known = self.learnt.entry((me, teacher)).or_default();
-            *known = stamp.max(*known);
+        let Some(published) = self.published.get_mut(&address) else { return };
+        // Who polls mostly finds nothing new.
+        if published.seen.insert(me, published.version) != Some(published.version) {
+            self.learnt.entry(me).or_default().join(&published.clock, u32::MAX);
         }
     }
 
@@ -161,15 +223,39 @@ impl Order {
         {
             return 0;
         }
-        if self.learnt.is_empty() {
-            return open;
-        }
-        let me = thread(warp, lane);
+        let Some(learnt) = self.learnt.get(&thread(warp, lane)) else { return open };
         crate::memory::lanes(open)
-            .filter(|&other| {
-                let teacher = thread(entry.warp(), other as u32);
-                self.learnt.get(&(me, teacher)).is_none_or(|&known| stamp >= known)
-            })
+            .filter(|&other| !learnt.has(entry.warp(), thread(entry.warp(), other as u32), stamp))
             .fold(0, |mask, other| mask | 1 << other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{Entry, Strength, entry::Moment};
+
+    #[test]
+    fn order_goes_on_from_thread_to_thread() {
+        let mut order = Order::new(3);
+        let access = |order: &Order, warp: u32, lane: u32| Entry {
+            moment: Moment::new(order.now, warp, 0, Strength::Plain),
+            lanes: 1 << lane,
+        };
+        // Lane 5 of warp 0 writes, its warp meets, and lane 0 tells warp 1, which tells warp 2.
+        let written = access(&order, 0, 5);
+        order.whole_warp(0);
+        order.publish(100, 0, 0, true);
+        order.learn(100, 1, 7);
+        assert_eq!(order.unordered(written, 1, 7), 0);
+        assert_eq!(order.unordered(written, 1, 8), 1 << 5);
+        order.publish(200, 1, 7, true);
+        order.learn(200, 2, 3);
+        assert_eq!(order.unordered(written, 2, 3), 0);
+        // What comes later was not told.
+        order.now += 1;
+        let later = access(&order, 0, 5);
+        order.learn(200, 2, 3);
+        assert_eq!(order.unordered(later, 2, 3), 1 << 5);
     }
 }

@@ -38,8 +38,11 @@ impl Mode {
 /// What is wrong with one lane's access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflict {
-    /// Nothing has written these bytes.
-    Uninitialised,
+    /// Nothing has written some of the bytes: bit `n` stands for the one `n` behind the first.
+    Uninitialised {
+        /// They.
+        bytes: u32,
+    },
     /// An asynchronous copy to these bytes is on its way.
     Pending {
         /// The copy.
@@ -201,7 +204,19 @@ impl SharedShadow {
             let mut conflict = None;
             for granule in start..start + granules {
                 let found = self.one(order, access.actor, access.mode, granule, lane as u32);
-                conflict = conflict.or(found);
+                conflict = match (conflict, found) {
+                    (
+                        None | Some(Conflict::Uninitialised { .. }),
+                        Some(Conflict::Uninitialised { bytes }),
+                    ) => {
+                        let more = bytes << ((granule - start) << self.shift);
+                        let before =
+                            if let Some(Conflict::Uninitialised { bytes }) = conflict { bytes } else { 0 };
+                        Some(Conflict::Uninitialised { bytes: before | more })
+                    }
+                    (None | Some(Conflict::Uninitialised { .. }), Some(worse)) => Some(worse),
+                    (conflict, _) => conflict,
+                };
             }
             if let Some(conflict) = conflict {
                 report(lane as u32, conflict);
@@ -265,12 +280,15 @@ impl SharedShadow {
         let written = self.writes.moments[granule] != NEVER;
         let (read, other) = (self.reads.get(granule), self.other_reads.get(granule));
         let moment = Moment::new(order.now, actor.warp, actor.pc, actor.strength);
-        let strong = actor.strength == Strength::Atomic;
+        let strong = actor.strength.is_strong();
         let mine = [read, other]
             .into_iter()
             .find(|read| mode == Mode::Write && read.has(actor.warp, lane) && read.stamp() >= order.barrier);
         let race = |earlier: Entry, earlier_mode: Mode| {
-            let both_strong = earlier.is_atomic() && strong;
+            // Volatile stores do not race with each other; a load is one that may count on lanes in step.
+            let both_volatile = [earlier.strength(), actor.strength] == [Strength::Volatile; 2];
+            let both_store = earlier_mode == Mode::Write && mode == Mode::Write;
+            let both_strong = earlier.strength().agrees(actor.strength, true) || both_volatile && both_store;
             let lost_update = earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.loses(both_strong));
             let tolerated = both_strong && !lost_update;
             let lanes = if tolerated { 0 } else { order.unordered(earlier, actor.warp, lane) };
@@ -287,7 +305,7 @@ impl SharedShadow {
         let by = |is_mine: bool| earlier().filter(move |(entry, _)| (entry.warp() == actor.warp) == is_mine);
         let mut conflict = by(false).chain(by(true)).find_map(|(entry, mode)| race(entry, mode));
         if mode != Mode::Write && !written {
-            conflict = conflict.or(Some(Conflict::Uninitialised));
+            conflict = conflict.or(Some(Conflict::Uninitialised { bytes: (1 << (1 << self.shift)) - 1 }));
         }
         if mode == Mode::Read {
             self.remember_read(order, actor, granule, 1 << lane);

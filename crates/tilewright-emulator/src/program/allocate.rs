@@ -5,7 +5,7 @@
 
 use super::{
     blocks::Block,
-    instruction::{Guard, Inst, Place, Role, Width},
+    instruction::{Guard, Inst, Place, Role, Slot, Width},
     names::{Pinned, Registers},
     places::{may_overwrite_sources, visit},
     sites::Sites,
@@ -18,12 +18,17 @@ pub struct Frame {
     pub offsets: Vec<i32>,
     /// Bytes of all.
     pub bytes: u32,
+    /// Registers that may be read before anything is written to them.
+    pub unwritten: Vec<Slot>,
 }
 
 /// Replaces the virtual registers in `code` by offsets into the frame.
 pub fn allocate(code: &mut [Inst], sites: &mut Sites, blocks: &[Block], registers: &Registers) -> Frame {
-    let spans = spans(code, sites, blocks, registers);
-    let frame = scan(&spans, registers);
+    let (spans, first) = spans(code, sites, blocks, registers);
+    let mut frame = scan(&spans, registers);
+    let slot =
+        |register: usize| Slot { place: Place(frame.offsets[register]), width: registers.widths[register] };
+    frame.unwritten = first.into_iter().filter(|&r| registers.pinned[r] == Pinned::No).map(slot).collect();
     for inst in code {
         visit(inst, sites, &mut |place, _| {
             if place.0 >= 0 {
@@ -61,7 +66,13 @@ impl Bits {
     }
 }
 
-fn spans(code: &mut [Inst], sites: &mut Sites, blocks: &[Block], registers: &Registers) -> Vec<Option<Span>> {
+/// The span of each register, and the registers that are alive at the very beginning.
+fn spans(
+    code: &mut [Inst],
+    sites: &mut Sites,
+    blocks: &[Block],
+    registers: &Registers,
+) -> (Vec<Option<Span>>, Vec<usize>) {
     let count = registers.widths.len();
     let mut spans: Vec<Option<Span>> = vec![None; count];
     let mut touch = |register: usize, at: usize| {
@@ -104,7 +115,8 @@ fn spans(code: &mut [Inst], sites: &mut Sites, blocks: &[Block], registers: &Reg
         live_in.iter().for_each(|bit| touch(register_of[bit], 2 * block.start));
         live_out.iter().for_each(|bit| touch(register_of[bit], 2 * block.end));
     }
-    spans
+    let first = live_in.first().map(|bits| bits.iter().map(|bit| register_of[bit]).collect());
+    (spans, first.unwrap_or_default())
 }
 
 fn liveness(
@@ -202,5 +214,6 @@ fn scan(spans: &[Option<Span>], registers: &Registers) -> Frame {
             bases[class(width)] + row[register] * width.bytes()
         })
         .collect();
-    Frame { offsets, bytes: (double_base + rows[2] * Width::Double.bytes()) as u32 }
+    let bytes = (double_base + rows[2] * Width::Double.bytes()) as u32;
+    Frame { offsets, bytes, unwritten: Vec::new() }
 }

@@ -6,6 +6,7 @@ use super::{
     constants::{Constants, Line},
     dominators::immediate_post_dominators,
     error::ProgramError,
+    flags,
     graph::is_recursive,
     instruction::*,
     layout::{Constancy, Layout, Parameter, SharedVariable, Symbol, Variable},
@@ -44,6 +45,8 @@ pub struct Function {
     /// Parameters of an entry.
     pub parameters: Vec<Parameter>,
     pub parameter_bytes: usize,
+    /// Registers that may be read before anything is written to them.
+    pub unwritten: Vec<Slot>,
     /// Shared variables in use, callees included.
     pub shared: Vec<u32>,
     /// Functions that may be called.
@@ -348,10 +351,12 @@ impl Builder {
         let tables = &self.sites.tables;
         let cut = blocks::cut(&lowered.code, &lowered.labels, &|table| tables[table as usize].clone());
         let meet = immediate_post_dominators(&cut);
+        flags::mark(&mut lowered.code, &mut self.sites);
         let frame = allocate(&mut lowered.code, &mut self.sites, &cut, &lowered.registers);
         for (place, _) in lowered.function.params.iter_mut().chain(&mut lowered.function.results) {
             *place = Place(frame.offsets[place.0 as usize]);
         }
+        lowered.function.unwritten = frame.unwritten;
         // Every block grows by its marker.
         let base = self.code.len();
         let first_block = self.blocks.len();

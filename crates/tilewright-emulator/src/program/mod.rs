@@ -6,6 +6,7 @@ mod constants;
 mod decode;
 mod dominators;
 mod error;
+mod flags;
 mod graph;
 pub(crate) mod instruction;
 mod layout;

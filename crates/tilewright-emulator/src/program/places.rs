@@ -162,6 +162,8 @@ fn memory(site: &mut MemorySite, role: Role, see: &mut dyn FnMut(&mut Place, Rol
         bytes: _,
         elements: _,
         order: _,
+        scope: _,
+        is_flag: _,
         releases: _,
         base,
         offset: _,

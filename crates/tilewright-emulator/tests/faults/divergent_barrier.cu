@@ -235,3 +235,25 @@ extern "C" __global__ void barrier_in_switch_correct(const int *in, int *out) {
         out[threadIdx.x ^ 4] += 1;
     out[64 + threadIdx.x] = value;
 }
+
+//@ pair   warps_that_have_left
+//@ launch grid=1 block=256
+//@ args   f32[128] f32[128]
+//@ finds  BarrierDivergence lines=barrier threads=128-255 below=sm_70
+// Whole warps have nothing to do, and leave beside the branch.
+extern "C" __global__ void warps_that_have_left_faulty(const float *x, float *y) {
+    __shared__ float part[128];
+    if (threadIdx.x < 128) {
+        part[threadIdx.x] = x[threadIdx.x];
+        __syncthreads(); // @barrier
+        y[threadIdx.x] = part[127 - threadIdx.x];
+    }
+}
+extern "C" __global__ void warps_that_have_left_correct(const float *x, float *y) {
+    __shared__ float part[128];
+    if (threadIdx.x < 128)
+        part[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < 128)
+        y[threadIdx.x] = part[127 - threadIdx.x];
+}

@@ -92,7 +92,7 @@ impl Worker<'_> {
     fn shadow_atomic(
         &mut self,
         site: &AtomicSite,
-        warp: &Warp,
+        warp: &mut Warp,
         team: &mut Team,
         addresses: &Addresses,
         space: Space,

@@ -52,7 +52,20 @@ impl Worker<'_> {
                 let data = data.map(|data| unsafe { data.add(element * site.bytes as usize) });
                 if mode == Mode::Read {
                     if let Some(data) = data {
-                        self.note_unwritten(&mut unwritten, space, warp, lane, at, data, site.bytes);
+                        let bytes = site.bytes;
+                        self.note_unwritten(
+                            &mut unwritten,
+                            space,
+                            warp,
+                            team,
+                            frame,
+                            slot,
+                            lane,
+                            at,
+                            data,
+                            bytes,
+                            pc,
+                        );
                     }
                     let value = data.map_or(0, |data| read(data, site.bytes));
                     frame.set_lane(slot, lane, value);

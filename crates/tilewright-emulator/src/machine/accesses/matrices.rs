@@ -9,7 +9,10 @@ use crate::check::Mode;
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
-    watch::faults::Faults,
+    watch::{
+        definedness::{Bits, Decision},
+        faults::Faults,
+    },
 };
 use crate::memory::{Addresses, lanes};
 use crate::program::instruction::{MemorySite, Slot, Space, Transpose, Width};
@@ -35,27 +38,33 @@ impl Worker<'_> {
         for (matrix, slot) in site.memory.values.iter().enumerate() {
             let Some(slot) = *slot else { continue };
             let mut values = if mode == Mode::Read { [0; 32] } else { frame.row(slot) };
+            let mut undefined = Undefinedness::of(mode, warp, frame, slot);
             for row in 0..8 {
                 let lane = 8 * matrix + row;
                 let at = addresses.at[lane];
-                let data = self.element(space, warp, team, at, lane, 16, mode, &mut faults, pc);
-                let Some(data) = data else { continue };
+                let whole = self.element(space, warp, team, at, lane, 16, mode, &mut faults, pc);
+                let Some(whole) = whole else { continue };
                 for column in 0..8 {
                     let (holder, half) = match site.transpose {
                         Transpose::No => (4 * row + column / 2, column % 2),
                         Transpose::Yes => (4 * column + row / 2, row % 2),
                     };
                     // SAFETY: 16 bytes were checked.
-                    let cell = unsafe { data.add(2 * column) };
+                    let cell = unsafe { whole.data.add(2 * column) };
                     if mode == Mode::Read {
                         values[holder] |= read(cell, 2) << (16 * half);
+                        let bits = whole.undefined(2 * column as u32, 2);
+                        undefined.add(holder, bits << (16 * half), whole.source);
                     } else {
                         write(cell, 2, values[holder] >> (16 * half));
+                        let (bits, source) = undefined.part(holder, 16 * half as u32, 16);
+                        self.store_undefined(warp, team, space, at + 2 * column as u64, 2, bits, source, pc);
                     }
                 }
             }
             if mode == Mode::Read {
                 frame.set_row(slot, &values, mask);
+                warp.add_undefined(self.program, frame, slot, &undefined.0, mask);
             }
         }
         self.report_faults(&faults, self.side(warp, team, pc, 0), 16, mode);
@@ -129,6 +138,7 @@ impl Worker<'_> {
             if mode == Mode::Read {
                 values = [0; 32];
             }
+            let mut undefined = Undefinedness::of(mode, warp, frame, slot);
             for element in 0..elements {
                 let mut at = [0; 32];
                 for (lane, at) in at.iter_mut().enumerate() {
@@ -151,21 +161,73 @@ impl Worker<'_> {
                 self.count(&sub, &addresses, space, mode);
                 for lane in lanes(mask) {
                     let bytes = sub.bytes;
-                    let data = self.element(space, warp, team, at[lane], lane, bytes, mode, &mut faults, pc);
-                    let Some(data) = data else { continue };
+                    let cell = self.element(space, warp, team, at[lane], lane, bytes, mode, &mut faults, pc);
+                    let Some(cell) = cell else { continue };
                     let shift = element as u64 * bits;
                     if mode == Mode::Read {
                         let ones = u64::MAX >> (64 - bits.min(64));
-                        values[lane] |= (read(data, bytes) & ones) << shift;
+                        values[lane] |= (read(cell.data, bytes) & ones) << shift;
+                        undefined.add(lane, (cell.undefined(0, bytes) & ones) << shift, cell.source);
                     } else {
-                        write(data, bytes, values[lane] >> shift);
+                        write(cell.data, bytes, values[lane] >> shift);
+                        let (lost, source) = undefined.part(lane, shift as u32, 8 * bytes);
+                        self.store_undefined(warp, team, space, at[lane], bytes, lost, source, pc);
                     }
                 }
             }
             if mode == Mode::Read {
                 frame.set_row(slot, &values, mask);
+                warp.add_undefined(self.program, frame, slot, &undefined.0, mask);
             }
         }
         self.report_faults(&faults, self.side(warp, team, pc, 0), site.ty.bytes(), mode);
+    }
+
+    /// A cell is stored with bits that have no value: they go with it to shared memory; in other memory somebody looks.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn store_undefined(
+        &mut self,
+        warp: &Warp,
+        team: &mut Team,
+        space: Space,
+        at: u64,
+        bytes: u32,
+        bits: u64,
+        source: u16,
+        pc: u32,
+    ) {
+        if bits == 0 {
+            return;
+        }
+        if space == Space::Shared {
+            team.undefined.set(at, bytes, bits, source);
+            return;
+        }
+        let mut lost = Bits::NONE;
+        lost.add(0, bits, source);
+        self.decide(team, warp.index, pc, &lost, 1, Decision::Global);
+    }
+}
+
+/// The undefined bits of a fragment's register.
+struct Undefinedness(Bits);
+
+impl Undefinedness {
+    /// What a store has of them; a load begins without any.
+    fn of(mode: Mode, warp: &mut Warp, frame: Frame, slot: Slot) -> Self {
+        let offset = frame.offset(&warp.registers);
+        match &mut warp.undefined {
+            Some(undefined) if mode != Mode::Read => Self(undefined.row(offset, slot)),
+            _ => Self(Bits::NONE),
+        }
+    }
+
+    fn add(&mut self, lane: usize, bits: u64, source: u16) {
+        self.0.add(lane, bits, source);
+    }
+
+    /// So many bits of a lane's, and their source.
+    fn part(&self, lane: usize, shift: u32, bits: u32) -> (u64, u16) {
+        (self.0.bits[lane] >> shift & u64::MAX >> (64 - bits.min(64)), self.0.sources[lane])
     }
 }

@@ -1,14 +1,37 @@
 //! Accesses of one lane by instructions that are not plain loads and stores.
 
-use crate::check::{Access, Actor, Conflict, Entry, Event, FindingKind, Mode, Severity, Side, Strength, fix};
+use crate::check::{
+    Access, Actor, Conflict, Entry, Event, FindingKind, Mode, Setting, Severity, Side, Strength, fix,
+};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
-    watch::faults::Faults,
+    watch::{
+        definedness::{Source, What, bits_of},
+        faults::Faults,
+    },
 };
 use crate::program::{address, instruction::Space};
 
+/// One lane's rows or elements: up to 16 bytes of memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// They.
+    pub data: *mut u8,
+    /// Their bits that have no value, of eight bytes each.
+    bits: [u64; 2],
+    /// Where those come from.
+    pub source: u16,
+}
+
+impl Cell {
+    /// The undefined bits of `bytes` bytes, `at` bytes behind the first.
+    pub fn undefined(&self, at: u32, bytes: u32) -> u64 {
+        self.bits[at as usize / 8] >> (8 * (at % 8)) & u64::MAX >> (64 - 8 * bytes)
+    }
+}
+
 impl Worker<'_> {
-    /// Tells the shadow of shared memory about one lane's access.
+    /// Tells the shadow of shared memory about one lane's access. Returns which of the bytes nothing has written.
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_bytes(
         &mut self,
@@ -20,14 +43,19 @@ impl Worker<'_> {
         mode: Mode,
         strength: Strength,
         pc: u32,
-    ) {
+    ) -> u32 {
         if address::rank_of(at).is_some() {
             // It may be that of another block.
-            return;
+            return 0;
         }
-        let Some(object) = team.shared.object(&self.launch.shared, at) else { return };
+        if mode == Mode::Write && !team.undefined.is_none() {
+            (0..bytes)
+                .step_by(8)
+                .for_each(|byte| team.undefined.set(at + u64::from(byte), 8.min(bytes - byte), 0, 0));
+        }
+        let Some(object) = team.shared.object(&self.launch.shared, at) else { return 0 };
         let start = object.data as usize - team.shared.data() as usize;
-        let Some(mut shadow) = team.shadow.take() else { return };
+        let Some(mut shadow) = team.shadow.take() else { return 0 };
         let offset = (at - object.start) as u32 + start as u32;
         let actor = Actor { warp: warp.index, pc, strength };
         let mut found = None;
@@ -38,7 +66,8 @@ impl Worker<'_> {
         let name = self.launch.shared.name(at).to_string();
         match found {
             None => {}
-            Some(Conflict::Uninitialised) => {
+            Some(Conflict::Uninitialised { bytes }) if strength == Strength::Plain => return bytes,
+            Some(Conflict::Uninitialised { .. }) => {
                 self.report(FindingKind::UninitialisedShared, Severity::Error, side, || {
                     (
                         format!("reads `{name}`, which no thread has written"),
@@ -62,11 +91,12 @@ impl Worker<'_> {
                     at: side,
                     with: Some(with),
                     message: format!("accesses `{name}` without a barrier since another thread's access"),
-                    fix: fix(kind, mode, false),
-                    mode: Some(mode),
+                    fix: fix(kind, mode, Setting::Data),
+                    race: Some((mode, Setting::Data)),
                 });
             }
         }
+        0
     }
 
     /// Reports an access of what an asynchronous copy is on its way to.
@@ -83,7 +113,7 @@ impl Worker<'_> {
             fix: "let the thread that copies wait first, with cp.async.wait_all, or with cp.async.commit_group and a \
                   cp.async.wait_group that leaves fewer groups open; threads that it does not copy for need a barrier behind that"
                 .into(),
-            mode: None,
+            race: None,
         });
     }
 
@@ -100,18 +130,55 @@ impl Worker<'_> {
         mode: Mode,
         faults: &mut Faults,
         pc: u32,
-    ) -> Option<*mut u8> {
+    ) -> Option<Cell> {
         match self.lane_data(space, warp, team, at, lane, bytes, bytes, mode) {
             Ok(data) => {
+                let mut cell = Cell { data, bits: [0; 2], source: 0 };
                 if space == Space::Shared && team.shadow.is_some() {
-                    self.shadow_bytes(warp, team, at, lane, bytes, mode, Strength::Plain, pc);
+                    let unwritten = self.shadow_bytes(warp, team, at, lane, bytes, mode, Strength::Plain, pc);
+                    self.note_undefined(&mut cell, unwritten, warp, team, at, lane, bytes, pc);
                 }
-                Some(data)
+                Some(cell)
             }
             Err(fault) => {
                 faults.add(lane, at, fault);
                 None
             }
         }
+    }
+
+    /// Says what of a cell has no value: `unwritten` bytes, and what was stored so.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn note_undefined(
+        &self,
+        cell: &mut Cell,
+        unwritten: u32,
+        warp: &Warp,
+        team: &mut Team,
+        at: u64,
+        lane: usize,
+        bytes: u32,
+        pc: u32,
+    ) {
+        for (half, bits) in cell.bits.iter_mut().enumerate().take(bytes.div_ceil(8) as usize) {
+            let first = 8 * half as u32;
+            let (stored, source) = team.undefined.at(at + u64::from(first), 8.min(bytes - first));
+            *bits = stored | bits_of(unwritten >> first);
+            cell.source = cell.source.max(source);
+        }
+        let Some(object) = team.shared.object(&self.launch.shared, at).filter(|_| unwritten != 0) else {
+            return;
+        };
+        let offset = at - object.start + u64::from(unwritten.trailing_zeros());
+        // The rows of matrices have elements of two bytes.
+        let what = What::Memory {
+            name: self.launch.shared.name(at).to_string(),
+            shared: true,
+            array_bytes: object.bytes,
+            bytes: if bytes == 16 { 2 } else { bytes },
+            offsets: Box::new([offset; 32]),
+        };
+        cell.source =
+            team.undefined.sources.number(Source { what, side: self.side(warp, team, pc, 1 << lane) });
     }
 }

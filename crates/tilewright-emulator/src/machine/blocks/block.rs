@@ -15,7 +15,7 @@ use crate::machine::{
         barriers::{note_skipped, report_divergence},
         interpret::{self, Stop},
     },
-    watch::contests::Contests,
+    watch::{contests::Contests, definedness::begin_undefined},
 };
 use crate::memory::SharedMemory;
 use crate::program::Program;
@@ -45,7 +45,7 @@ impl Block {
         let threads = launch.block.iter().product::<u32>();
         let entry = launch.entry;
         let start = entry.start.unwrap_or(0);
-        let warps = (0..threads.div_ceil(32))
+        let mut warps = (0..threads.div_ceil(32))
             .map(|warp| {
                 let mask = u32::MAX >> (32 - (threads - 32 * warp).min(32));
                 Warp::new(warp, mask, start, entry.frame_offset, launch.program.frame_bytes)
@@ -54,7 +54,7 @@ impl Block {
         let order = Order::new(warps.len());
         let shadow = (launch.races != super::launch::Races::Ignore)
             .then(|| SharedShadow::new(launch.shared.bytes, launch.granule_shift));
-        let team = Team {
+        let mut team = Team {
             number,
             index,
             rank,
@@ -67,8 +67,12 @@ impl Block {
             order,
             known: Known::default(),
             contests: Contests::new(warps.len()),
+            undefined: Default::default(),
             shadow,
         };
+        for warp in &mut warps {
+            begin_undefined(launch.program, entry, warp, &mut team, entry.frame_offset, warp.initial);
+        }
         Self { warps, team }
     }
 

@@ -109,11 +109,12 @@ impl Team {
 
     /// Takes note of what other blocks have written to its shared memory.
     pub fn take_written(&mut self) {
-        let Self { cluster, shadow: Some(shadow), order, rank, .. } = self else { return };
+        let Self { cluster, shadow: Some(shadow), undefined, order, rank, .. } = self else { return };
         let order: &Order = order;
         cluster.written.borrow_mut().retain(|&(of, offset, bytes)| {
             if of == *rank {
                 shadow.written_elsewhere(order, offset, bytes);
+                undefined.forget();
             }
             of != *rank
         });

@@ -8,7 +8,7 @@ use super::{
     cluster::Group,
     worker::{Launch, Worker},
 };
-use crate::check::{Collector, Finding, Severity};
+use crate::check::{Collector, Finding, FindingKind, Severity};
 use crate::count::{Counters, RawCounts};
 use crate::machine::lanes::host_isa::HostIsa;
 use crate::memory::Use;
@@ -240,7 +240,10 @@ impl Report {
     /// Whether another order of the blocks might have led to another report: there is something wrong, and it is not the host that ended it.
     pub(crate) fn depends_on_order(&self) -> bool {
         match self.error {
-            None => !self.findings.is_empty(),
+            // Who has left before a barrier is the same in every order.
+            None => self.findings.iter().any(|finding| {
+                finding.kind != FindingKind::BarrierDivergence || finding.severity != Severity::Note
+            }),
             Some(
                 LaunchError::Interrupted { .. }
                 | LaunchError::TimeLimit { .. }

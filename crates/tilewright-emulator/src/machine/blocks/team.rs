@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::cluster::Cluster;
 use crate::check::{Known, Order, SharedShadow};
-use crate::machine::watch::contests::Contests;
+use crate::machine::watch::{contests::Contests, definedness::UndefinedShared};
 use crate::memory::SharedMemory;
 
 /// A barrier that threads wait at.
@@ -69,6 +69,8 @@ pub struct Team {
     pub known: Known,
     /// Warps that meet in the loops of atomics.
     pub contests: Contests,
+    /// What has no value in shared memory, and where such comes from.
+    pub undefined: UndefinedShared,
     /// Accesses to shared memory, if races are looked for.
     pub shadow: Option<SharedShadow>,
 }

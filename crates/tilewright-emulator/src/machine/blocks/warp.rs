@@ -1,5 +1,6 @@
 //! A warp: its registers, and the paths that its lanes are on.
 
+use crate::machine::watch::definedness::Undefined;
 use crate::program::{Line, NO_RECONVERGENCE};
 
 /// Lanes that execute together.
@@ -79,6 +80,8 @@ pub struct Warp {
     pub paths: Vec<Path>,
     joins: Vec<Join>,
     free: Vec<u32>,
+    /// What has no value; none while all that the warp holds has one.
+    pub undefined: Option<Box<Undefined>>,
     /// Asynchronous copies that are not waited for, by group.
     pub copies: crate::machine::accesses::copies::Copies,
 }
@@ -94,6 +97,7 @@ impl Warp {
             registers: vec![Line::ZERO; register_bytes.div_ceil(64) as usize],
             local: Default::default(),
             carry: 0,
+            undefined: None,
             cluster_phases: [0; 32],
             paths: vec![path],
             joins: Vec::new(),

@@ -246,7 +246,7 @@ impl<'a> Worker<'a> {
         let naming = self.naming();
         self.findings.report(naming, (kind, at.pc, None), || {
             let (message, fix) = sentences();
-            Event { kind, severity, at, with: None, message, fix, mode: None }
+            Event { kind, severity, at, with: None, message, fix, race: None }
         });
     }
 

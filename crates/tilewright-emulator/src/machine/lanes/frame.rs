@@ -29,6 +29,11 @@ impl Frame {
         Self { base, constants: constants.as_ptr().cast() }
     }
 
+    /// The byte of `storage` at which it begins.
+    pub fn offset(&self, storage: &[Line]) -> u32 {
+        (self.base as usize - storage.as_ptr() as usize) as u32
+    }
+
     /// The row or mask at `place`.
     #[inline(always)]
     pub fn source<T>(&self, place: Place) -> *const T {

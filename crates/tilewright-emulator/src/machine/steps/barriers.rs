@@ -149,19 +149,27 @@ pub fn report_divergence(worker: &mut Worker<'_>, warps: &[Warp], team: &Team, b
     }
 }
 
-/// Threads that exited before a barrier of the whole block. From compute capability 7.0 on it does not wait for them; before, it works,
-/// and the programming model does not promise it.
+/// Threads that exited before a barrier of the whole block. From compute capability 7.0 on it waits for those alone that have not; before, it works
+/// on hardware, and the programming model does not promise it.
 fn report_exited(worker: &mut Worker<'_>, warps: &[Warp], team: &Team, barrier: &Barrier) {
-    let promised = worker.program.has_independent_threads();
-    if promised || barrier.expected.is_some() || team.live == team.threads {
+    if barrier.expected.is_some() || team.live == team.threads {
         return;
     }
     let Some(warp) = warps.iter().find(|warp| warp.live != warp.initial) else { return };
     let lanes = warp.initial & !warp.live;
     let side = Side { pc: Some(barrier.pc), block: team.number, warp: warp.index, lanes };
-    worker.report(FindingKind::BarrierDivergence, Severity::Warning, side, || {
+    let promised = worker.program.has_independent_threads();
+    let severity = if promised { Severity::Note } else { Severity::Warning };
+    let gone = team.threads - team.live;
+    worker.report(FindingKind::BarrierDivergence, severity, side, || {
+        let promise = if promised {
+            "; from compute capability 7.0 on it waits for the others alone, which is promised. Before that it is not, and \
+             compute-sanitizer's synccheck asks for all threads everywhere"
+        } else {
+            "; before compute capability 7.0 nothing promises that it does not wait for them"
+        };
         (
-            format!("{} threads of the block have returned before this barrier", team.threads - team.live),
+            format!("{gone} threads of the block have returned before this barrier{promise}"),
             "let all threads reach the barrier, and guard the work instead of returning early".into(),
         )
     });

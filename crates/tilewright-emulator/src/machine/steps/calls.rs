@@ -11,6 +11,7 @@ use crate::machine::{
         worker::Worker,
     },
     lanes::frame::Frame,
+    watch::definedness::begin_undefined,
 };
 use crate::memory::{Budget, Use, lanes};
 use crate::program::{
@@ -64,7 +65,7 @@ impl Worker<'_> {
             }
             CallTarget::Function(function) => {
                 let join = self.join_of(warp, path, mask);
-                self.enter(warp, frame, path, mask, function, site, join)
+                self.enter(warp, team, path, mask, function, site, join)
             }
             CallTarget::Indirect(slot) => {
                 let join = self.join_of(warp, path, mask);
@@ -77,7 +78,7 @@ impl Worker<'_> {
                     rest &= !group;
                     let number = target.wrapping_sub(address::CODE_WINDOW) / 16;
                     let mut callee = *path;
-                    if !self.enter(warp, frame, &mut callee, group, number as u32, site, join) {
+                    if !self.enter(warp, team, &mut callee, group, number as u32, site, join) {
                         return false;
                     }
                     if rest == 0 {
@@ -108,7 +109,7 @@ impl Worker<'_> {
     fn enter(
         &mut self,
         warp: &mut Warp,
-        frame: Frame,
+        team: &mut Team,
         path: &mut Path,
         mask: u32,
         function: u32,
@@ -129,6 +130,8 @@ impl Worker<'_> {
             self.error = Some(LaunchError::StackOverflow { levels: LEVELS });
             return false;
         }
+        // SAFETY: the caller executes in this frame. Calls of others at this place may have moved it.
+        let frame = unsafe { Frame::new(&mut warp.registers, path.frame, &program.constants) };
         let values: Vec<[u32; 32]> = site
             .arguments
             .iter()
@@ -150,6 +153,10 @@ impl Worker<'_> {
             let values = values.map(u64::from);
             inner.set_row(Slot { place, width: Width::Word }, &values, mask);
         }
+        let given = site.arguments.iter().flat_map(|&(first, words)| rows(first, words));
+        let taken = callee.params.iter().flat_map(|&(first, words)| rows(first, words));
+        hand_undefined(warp, (path.frame, given), (offset, taken), mask);
+        begin_undefined(program, callee, warp, team, offset, mask);
         *path = Path { pc: start, mask, join: Some(join), frame: offset, level, state: State::Ready };
         true
     }
@@ -173,9 +180,10 @@ impl Worker<'_> {
                 Frame::new(&mut warp.registers, frame, &program.constants),
             )
         };
-        let from = callee.results.iter().flat_map(|&(first, words)| rows(first, words));
-        let to = site.results.iter().flat_map(|&(first, words)| rows(first, words));
-        for (from, to) in from.zip(to) {
+        let given = || callee.results.iter().flat_map(|&(first, words)| rows(first, words));
+        let taken = || site.results.iter().flat_map(|&(first, words)| rows(first, words));
+        hand_undefined(warp, (path.frame, given()), (frame, taken()), mask);
+        for (from, to) in given().zip(taken()) {
             let values = inner.row(Slot { place: from, width: Width::Word });
             outer.set_row(Slot { place: to, width: Width::Word }, &values, mask);
         }
@@ -300,6 +308,23 @@ impl Worker<'_> {
                 _ => printf::Argument::Bits(value),
             }
         })
+    }
+}
+
+/// The undefined bits of rows that are handed from one frame to another.
+fn hand_undefined(
+    warp: &mut Warp,
+    (from, given): (u32, impl Iterator<Item = Place>),
+    (to, taken): (u32, impl Iterator<Item = Place>),
+    mask: u32,
+) {
+    let registers = warp.registers.len();
+    let Some(undefined) = &mut warp.undefined else { return };
+    undefined.grow(registers);
+    for (given, taken) in given.zip(taken) {
+        let [given, taken] = [given, taken].map(|place| Slot { place, width: Width::Word });
+        let bits = undefined.row(from, given);
+        undefined.set(to, taken, &bits, mask);
     }
 }
 

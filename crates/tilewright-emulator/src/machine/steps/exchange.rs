@@ -2,7 +2,7 @@
 //!
 //! Lanes of a warp that name different members, as tiles and labelled partitions do, are groups that know nothing of each other.
 
-use crate::check::{FindingKind, Severity, Side};
+use crate::check::{FindingKind, Severity};
 use crate::machine::{
     accesses::atomics,
     blocks::{
@@ -11,6 +11,7 @@ use crate::machine::{
         worker::Worker,
     },
     lanes::frame::Frame,
+    watch::definedness::exchange_undefined,
 };
 use crate::memory::lanes;
 use crate::program::instruction::{
@@ -153,26 +154,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Reports lanes that read another which takes no part, where the value counts. In a reduction, lanes at the end read beyond those that take part,
-    /// and nobody looks at what they get: what counts arrives in the first lane, or in the last one of a scan.
-    fn report_undefined(&mut self, mode: ShuffleMode, side: Side, undefined: u32) {
-        let counts = match mode {
-            ShuffleMode::Index => undefined,
-            ShuffleMode::Down | ShuffleMode::Butterfly => undefined & 1 << side.lanes.trailing_zeros(),
-            ShuffleMode::Up => undefined & (1 << 31) >> side.lanes.leading_zeros(),
-        };
-        if counts == 0 {
-            return;
-        }
-        self.report(FindingKind::InactiveLane, Severity::Warning, Side { lanes: counts, ..side }, || {
-            (
-                "reads the value of a lane that does not execute the shuffle: it is undefined".into(),
-                "let all lanes that are read execute the shuffle, those beyond the data with a neutral value"
-                    .into(),
-            )
-        });
-    }
-
     fn members_slot(&self, inst: &Inst) -> Option<Slot> {
         if inst.op == Op::WarpSync {
             return Some(Slot { place: inst.a, width: Width::Word });
@@ -184,7 +165,7 @@ impl Worker<'_> {
     fn exchange_together(
         &mut self,
         warp: &mut Warp,
-        team: &Team,
+        team: &mut Team,
         frame: Frame,
         inst: &Inst,
         path: &mut Path,
@@ -231,17 +212,27 @@ impl Worker<'_> {
     }
 
     /// The exchange itself, among the lanes of `mask`.
-    fn exchange(&mut self, warp: &Warp, team: &Team, frame: Frame, inst: &Inst, pc: u32, mask: u32) {
+    fn exchange(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, inst: &Inst, pc: u32, mask: u32) {
         if inst.op == Op::WarpSync {
             return;
         }
         let site = &self.program.sites.warps[inst.aux as usize];
         let values = frame.row(site.value);
+        if warp.undefined.is_some() && !matches!(site.mode, WarpMode::Shuffle(_)) {
+            exchange_undefined(site, warp, frame, mask);
+        }
         match &site.mode {
             WarpMode::Shuffle(mode) => {
-                let undefined = shuffle(site, *mode, frame, &values, mask);
-                if undefined != 0 {
-                    self.report_undefined(*mode, self.side(warp, team, pc, mask), undefined);
+                let (from, valid) = partners(site, *mode, frame);
+                let absent = lanes(mask)
+                    .filter(|&lane| valid >> lane & 1 == 1 && mask >> from[lane] & 1 == 0)
+                    .fold(0u32, |sum, lane| sum | 1 << lane);
+                if absent != 0 || warp.undefined.is_some() {
+                    self.shuffle_undefined(site, warp, team, frame, &from, absent, pc, mask);
+                }
+                set(frame, site.dst, &from.map(|from| values[from as usize]), mask);
+                if let Some(slot) = site.valid {
+                    frame.set_predicate(slot.place, valid, mask);
                 }
             }
             WarpMode::Vote(mode) => vote(site, *mode, frame, mask),
@@ -308,13 +299,12 @@ fn set(frame: Frame, slot: Option<Slot>, values: &[u64; 32], mask: u32) {
     }
 }
 
-/// Returns the lanes that read a lane which takes no part: what they get is undefined.
-fn shuffle(site: &WarpSite, mode: ShuffleMode, frame: Frame, values: &[u64; 32], mask: u32) -> u32 {
+/// By lane: from which lane its value comes, and whether that is one that the operands name; otherwise it is its own.
+fn partners(site: &WarpSite, mode: ShuffleMode, frame: Frame) -> ([u32; 32], u32) {
     let row = |slot: Option<Slot>| slot.map_or([0; 32], |slot| frame.row(slot));
     let (offsets, clamps) = (row(site.lane), row(site.clamp));
-    let mut results = *values;
-    let (mut valid, mut undefined) = (0u32, 0u32);
-    for lane in 0..32usize {
+    let mut valid = 0u32;
+    let partners = std::array::from_fn(|lane| {
         let (offset, clamp) = (offsets[lane] as u32 & 31, clamps[lane] as u32);
         let segment = clamp >> 8 & 31;
         let me = lane as u32;
@@ -328,17 +318,10 @@ fn shuffle(site: &WarpSite, mode: ShuffleMode, frame: Frame, values: &[u64; 32],
                 (from, from <= highest)
             }
         };
-        if inside {
-            results[lane] = values[from as usize & 31];
-            valid |= 1 << lane;
-            undefined |= u32::from(mask >> (from & 31) & 1 == 0) << lane;
-        }
-    }
-    set(frame, site.dst, &results, mask);
-    if let Some(slot) = site.valid {
-        frame.set_predicate(slot.place, valid, mask);
-    }
-    undefined & mask
+        valid |= u32::from(inside) << lane;
+        if inside { from & 31 } else { me }
+    });
+    (partners, valid)
 }
 
 fn vote(site: &WarpSite, mode: VoteMode, frame: Frame, mask: u32) {

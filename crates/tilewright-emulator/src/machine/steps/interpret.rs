@@ -44,6 +44,7 @@ const FUEL: i64 = 1 << 16;
 #[inline(always)]
 fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {
     let program = worker.program;
+    warp.settle_undefined(program, team);
     let mut fuel = FUEL;
     // Fuel that was left when a path had nothing to do.
     let mut saved = 0;
@@ -59,6 +60,9 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
         }
         loop {
             let inst: &Inst = &program.code[path.pc as usize];
+            if warp.undefined.is_some() {
+                worker.track(warp, team, frame, inst, &path);
+            }
             let mut mask = path.mask;
             if inst.guard.place != Place::NONE {
                 mask &= guard(frame, inst.guard);

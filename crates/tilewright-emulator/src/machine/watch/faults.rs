@@ -119,7 +119,7 @@ fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (St
                     "{verb} {bytes} bytes {place} of `{object}` ({size} bytes of {} memory)",
                     space_name(space)
                 ),
-                "guard the access with the size of the array, or allocate enough".into(),
+                outside(offset, bytes).into(),
             )
         }
         Fault::Misaligned => (
@@ -133,5 +133,18 @@ fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (St
             ),
             "write to global memory".into(),
         ),
+    }
+}
+
+/// An index as far before the start as only what has overflowed 32 bits gets: a product of two sizes, mostly.
+const OVERFLOWN: i64 = -(1 << 26);
+
+/// What to do about an access of `bytes` bytes at `offset` of an array that does not reach so far.
+fn outside(offset: i64, bytes: u32) -> &'static str {
+    let index = offset / i64::from(bytes.max(1));
+    if (-(1 << 32)..OVERFLOWN).contains(&index) {
+        "the index has overflowed its 32 bits, as a product of sizes does: compute it in 64 bits, as in (size_t)row * width + column"
+    } else {
+        "guard the access with the size of the array, or allocate enough"
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod contests;
 pub mod costs;
+pub mod definedness;
 pub mod faults;
 pub mod observer;
 pub mod quiet;

@@ -1,29 +1,31 @@
 //! Accesses as the race checks see them.
 
 use crate::check::{
-    Access, Actor, Conflict, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, fix,
+    Access, Actor, Conflict, Entry, Event, FindingKind, GlobalConflict, Mode, Present, Setting, Severity,
+    Side, Strength, fix,
 };
 use crate::machine::{
     accesses::checked::read,
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    watch::definedness::element,
 };
 use crate::memory::{Addresses, Object, Use, each_lane};
 use crate::program::{
     address,
-    instruction::{MemorySite, Order, Releases, Space},
+    instruction::{MemorySite, Order, Releases, Scope, Space},
 };
 
 impl Worker<'_> {
     /// How an access takes part in races.
     pub fn actor(&self, site: &MemorySite, warp: &Warp, pc: u32, space: Space) -> Actor {
-        let strong = match site.order {
-            Order::Weak => false,
-            // Volatile is no substitute for a barrier between lanes.
-            Order::Volatile => space == Space::Global,
-            Order::Strong => true,
+        let strength = match (site.order, site.scope) {
+            (Order::Weak, _) => Strength::Plain,
+            // Volatile is no substitute for a barrier between lanes that exchange data.
+            (Order::Volatile, _) if space != Space::Global && !site.is_flag => Strength::Volatile,
+            (Order::Strong, Scope::Block) => Strength::Block,
+            (Order::Volatile | Order::Strong, _) => Strength::Atomic,
         };
-        let strength = if strong { Strength::Atomic } else { Strength::Plain };
         Actor { warp: warp.index, pc, strength }
     }
 
@@ -38,7 +40,7 @@ impl Worker<'_> {
         mode: Mode,
     ) {
         match (space, site.order) {
-            (Space::Shared, Order::Strong) if team.shadow.is_some() => {
+            (Space::Shared, Order::Volatile | Order::Strong) if team.shadow.is_some() => {
                 self.order_shared(site, warp, team, addresses, mode);
             }
             (Space::Global, Order::Volatile | Order::Strong) if self.shadow.is_some() => {
@@ -53,7 +55,7 @@ impl Worker<'_> {
     pub fn shadow_shared(
         &mut self,
         site: &MemorySite,
-        warp: &Warp,
+        warp: &mut Warp,
         team: &mut Team,
         addresses: &Addresses,
         object: &Object,
@@ -103,8 +105,8 @@ impl Worker<'_> {
     fn shared_conflicts(
         &mut self,
         site: &MemorySite,
-        warp: &Warp,
-        team: &Team,
+        warp: &mut Warp,
+        team: &mut Team,
         addresses: &Addresses,
         object: &Object,
         mode: Mode,
@@ -112,23 +114,13 @@ impl Worker<'_> {
         pc: u32,
         conflicts: &[(u32, Conflict)],
     ) {
+        self.give_unwritten(site, warp, team, addresses, object, frame, pc, conflicts);
         let name = self.launch.shared.name(addresses.at[0]).to_string();
         for &(lane, conflict) in conflicts {
             let at = self.side(warp, team, pc, 1 << lane);
             let offset = addresses.at[lane as usize] - object.start;
             match conflict {
-                Conflict::Uninitialised => {
-                    self.report(FindingKind::UninitialisedShared, Severity::Error, at, || {
-                        (
-                            format!(
-                                "reads {}, which no thread has written",
-                                element(&name, object, offset, site.bytes)
-                            ),
-                            "write the element first, and put a barrier between the store and the load"
-                                .into(),
-                        )
-                    })
-                }
+                Conflict::Uninitialised { .. } => {}
                 Conflict::Pending { copy } => self.report_pending(copy, at, &name, mode),
                 Conflict::Race { earlier, earlier_mode, lost_update } => {
                     let same_warp = earlier.warp() == warp.index;
@@ -154,6 +146,12 @@ impl Worker<'_> {
                         (false, true) => FindingKind::WarpRace,
                         (false, false) => FindingKind::SharedRace,
                     };
+                    let strength = self.actor(site, warp, pc, Space::Shared).strength;
+                    if benign && earlier.strength() != Strength::Plain && strength != Strength::Plain {
+                        // A flag that several set.
+                        continue;
+                    }
+                    let setting = self.setting(pc, earlier, strength, true, benign);
                     let severity = if benign { Severity::Note } else { Severity::Error };
                     let key = (kind, Some(pc), earlier.pc());
                     let naming = self.naming();
@@ -166,10 +164,10 @@ impl Worker<'_> {
                             with: Some(with),
                             message: format!(
                                 "{is} {}, which another thread {was} since the last barrier",
-                                element(&name, object, offset, site.bytes)
+                                element(&name, object.bytes, offset, site.bytes)
                             ),
-                            fix: fix(kind, mode, benign),
-                            mode: Some(mode),
+                            fix: fix(kind, mode, setting),
+                            race: Some((mode, setting)),
                         }
                     });
                 }
@@ -205,6 +203,31 @@ impl Worker<'_> {
             };
             mine == theirs
         })
+    }
+
+    /// What the access of instruction `pc` and an earlier one are to each other.
+    fn setting(
+        &self,
+        pc: u32,
+        earlier: Entry,
+        strength: Strength,
+        same_block: bool,
+        benign: bool,
+    ) -> Setting {
+        let polls = || self.program.polls(pc) || earlier.pc().is_some_and(|pc| self.program.polls(pc));
+        // A flag that one side alone makes strong.
+        let is_half_strong = || {
+            strength != Strength::Plain && earlier.pc().is_some_and(|pc| self.program.loads_flag(pc))
+                || earlier.strength() != Strength::Plain && self.program.loads_flag(pc)
+        };
+        match () {
+            () if benign => Setting::Benign,
+            () if !same_block && earlier.strength().is_strong() && strength.is_strong() => Setting::Scope,
+            () if polls() || is_half_strong() => Setting::Poll,
+            () if !same_block && self.program.signals_between_blocks(self.launch.entry) => Setting::Signal,
+            () if same_block && self.program.signals_in_a_block(self.launch.entry) => Setting::Signal,
+            () => Setting::Data,
+        }
     }
 
     /// A global access, once it is [ordered](Self::order).
@@ -276,7 +299,7 @@ impl Worker<'_> {
         let name = self.launch.memory.name(at).unwrap_or_default().to_owned();
         self.report(FindingKind::ReadOnlyCache, Severity::Warning, self.side(warp, team, pc, written), || {
             (
-                format!("reads {} by way of the read-only cache, and the kernel has written it: the old value may come", element(&name, object, at - object.start, site.bytes)),
+                format!("reads {} by way of the read-only cache, and the kernel has written it: the old value may come", element(&name, object.bytes, at - object.start, site.bytes)),
                 "read without __ldg, and take `const` and `__restrict__` from pointers to what the kernel writes".into(),
             )
         });
@@ -285,7 +308,7 @@ impl Worker<'_> {
     /// What other blocks have published where these lanes have just read. Before the data moved that may have been less: a block that
     /// publishes in between is one whose value was read.
     pub fn learn_of_blocks(&self, site: &MemorySite, team: &mut Team, addresses: &Addresses) {
-        if site.order == Order::Weak || self.shadow.is_none() {
+        if site.order == Order::Weak || site.scope == Scope::Block || self.shadow.is_none() {
             return;
         }
         for lane in crate::memory::lanes(addresses.mask) {
@@ -302,18 +325,21 @@ impl Worker<'_> {
         mode: Mode,
     ) {
         let releases = site.releases == Releases::Yes;
-        if releases && mode != Mode::Read {
+        let is_wide = site.scope == Scope::Device;
+        if releases && is_wide && mode != Mode::Read {
             team.order.now += 1;
             team.known.fenced = Some(team.order.now);
         }
         for lane in crate::memory::lanes(addresses.mask) {
             let at = addresses.at[lane];
             if mode != Mode::Write {
-                self.launch.blocks.learn(at, &mut team.known);
+                if is_wide {
+                    self.launch.blocks.learn(at, &mut team.known);
+                }
                 team.order.learn(at, warp.index, lane as u32);
             }
             if mode != Mode::Read {
-                if let Some(stamp) = team.known.fenced {
+                if let Some(stamp) = team.known.fenced.filter(|_| is_wide) {
                     // An entry of the log.
                     self.launch.budget.take(Use::Races, size_of::<(u32, u32)>() as u64);
                     self.launch.blocks.publish(at, team.number, stamp, &team.known);
@@ -356,6 +382,8 @@ impl Worker<'_> {
                 () if same_block => FindingKind::GlobalRace,
                 () => FindingKind::BlockRace,
             };
+            let strength = self.actor(site, warp, pc, Space::Global).strength;
+            let setting = self.setting(pc, earlier, strength, same_block, benign);
             let severity = if benign { Severity::Note } else { Severity::Error };
             let offset = addresses.at[lane as usize] - object.start;
             let naming = self.naming();
@@ -370,24 +398,13 @@ impl Worker<'_> {
                     with: Some(with),
                     message: format!(
                         "{is} {}, which {whom} {was}, and nothing orders the two",
-                        element(&name, object, offset, site.bytes)
+                        element(&name, object.bytes, offset, site.bytes)
                     ),
-                    fix: fix(kind, mode, benign),
-                    mode: Some(mode),
+                    fix: fix(kind, mode, setting),
+                    race: Some((mode, setting)),
                 }
             });
         }
-    }
-}
-
-/// What lies `offset` bytes into an array whose elements have `bytes` bytes, as the source would write it. Arrays of several dimensions
-/// have one here, as in PTX.
-fn element(name: &str, object: &Object, offset: u64, bytes: u32) -> String {
-    let bytes = u64::from(bytes.max(1));
-    match offset % bytes {
-        0 if bytes == object.bytes => format!("`{name}`"),
-        0 => format!("`{name}[{}]`", offset / bytes),
-        _ => format!("byte {offset} of `{name}`"),
     }
 }
 

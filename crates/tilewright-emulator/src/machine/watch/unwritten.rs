@@ -1,21 +1,24 @@
-//! Reads of local and constant memory that nothing has written.
+//! Reads of local and constant memory that nothing has written. What comes from local memory has no value; constant memory is zero.
 
+use super::definedness::{Bits, Source, What};
 use crate::check::{FindingKind, Severity, Side};
-use crate::machine::blocks::{
-    warp::Warp,
-    worker::{Worker, window},
+use crate::machine::{
+    blocks::{
+        team::Team,
+        warp::Warp,
+        worker::{Worker, window},
+    },
+    lanes::frame::Frame,
 };
-use crate::program::{address, instruction::Space};
+use crate::program::{
+    address,
+    instruction::{Slot, Space},
+};
 
-/// The lanes of an access that read what nothing has written, and where the first of them does.
+/// The lanes of an access that read constant memory which nobody has filled, and where the first of them does.
 #[derive(Debug, Default)]
 pub struct Unwritten {
-    local: Option<(u64, u32)>,
     constant: Option<(u64, u32)>,
-}
-
-fn add(found: &mut Option<(u64, u32)>, at: u64, lanes: u32) {
-    found.get_or_insert((at, 0)).1 |= lanes;
 }
 
 impl Worker<'_> {
@@ -24,7 +27,7 @@ impl Worker<'_> {
         self.launch.memory.region(at).is_some_and(|region| region.is_unfilled())
     }
 
-    /// A lane reads an element of `bytes` bytes at `data`; the address of its access is `at`.
+    /// A lane reads an element of `bytes` bytes at `data` into `slot`; the address of its access is `at`.
     ///
     /// Compilers copy structures with the bytes between their members. So an element counts as written if a part of it is, and single
     /// bytes and half words, in which they copy too, if a part of the eight bytes around them is.
@@ -33,42 +36,51 @@ impl Worker<'_> {
         &self,
         unwritten: &mut Unwritten,
         space: Space,
-        warp: &Warp,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        slot: Slot,
         lane: usize,
         at: u64,
         data: *const u8,
         bytes: u32,
+        pc: u32,
     ) {
         let is_local =
             space == Space::Local || space == Space::Generic && window(at) == address::LOCAL_WINDOW;
         if is_local {
             // Variables begin at multiples of eight.
-            let (data, bytes) =
+            let (data, around) =
                 if bytes < 4 { (data.wrapping_sub(data as usize % 8), 8) } else { (data, bytes) };
-            if warp.local.is_unwritten(lane, data, bytes) {
-                add(&mut unwritten.local, at - window(at), 1 << lane);
+            if warp.local.is_unwritten(lane, data, around) {
+                let source = team.undefined.sources.number(self.local_source(warp, team, lane, at, pc));
+                let mut bits = Bits::NONE;
+                bits.add(lane, u64::MAX >> (64 - 8 * bytes.min(8)), source);
+                warp.add_undefined(self.program, frame, slot, &bits, 1 << lane);
             }
         } else if space != Space::Shared && self.is_unfilled(at) {
-            add(&mut unwritten.constant, at, 1 << lane);
+            unwritten.constant.get_or_insert((at, 0)).1 |= 1 << lane;
         }
+    }
+
+    fn local_source(&self, warp: &Warp, team: &Team, lane: usize, at: u64, pc: u32) -> Source {
+        let at = at - window(at);
+        let place = self.program.locals.find(at);
+        let (name, start, array_bytes) = place.map_or(("local memory", at, 0), |place| {
+            (place.variable.name.as_str(), place.start, place.variable.bytes.into())
+        });
+        let what = What::Memory {
+            name: name.into(),
+            shared: false,
+            array_bytes,
+            bytes: 1,
+            offsets: Box::new([at - start; 32]),
+        };
+        Source { what, side: self.side(warp, team, pc, 1 << lane) }
     }
 
     /// Reports them; `side` says who, without lanes.
     pub fn report_unwritten(&mut self, unwritten: &Unwritten, side: Side) {
-        if let Some((at, lanes)) = unwritten.local {
-            let place = self.program.locals.find(at);
-            let (name, start) =
-                place.map_or(("local memory", at), |place| (place.variable.name.as_str(), place.start));
-            let offset = at - start;
-            self.report(FindingKind::UninitialisedLocal, Severity::Error, Side { lanes, ..side }, || {
-                (
-                    format!(
-                        "reads byte {offset} of `{name}` (local memory), which the thread has not written"
-                    ),
-                    "give the array's elements values before they are read, such as with `= {}`".into(),
-                )
-            });
-        }
         if let Some((at, lanes)) = unwritten.constant {
             self.report_unfilled(at, Side { lanes, ..side });
         }

@@ -34,6 +34,15 @@ pub enum Order {
     Strong,
 }
 
+/// The threads that a strong access is strong for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// `.cta`: those of the block.
+    Block,
+    /// All others too.
+    Device,
+}
+
 /// A load or store.
 #[derive(Clone, Debug)]
 pub struct MemorySite {
@@ -45,6 +54,10 @@ pub struct MemorySite {
     pub elements: u32,
     /// Order.
     pub order: Order,
+    /// For whom it is strong.
+    pub scope: Scope,
+    /// Whether what it loads does nothing but decide branches, as a flag does.
+    pub is_flag: bool,
     /// Whether the access also releases what came before (`st.release`, `atom.acq_rel`).
     pub releases: Releases,
     /// Base address, if in a register.

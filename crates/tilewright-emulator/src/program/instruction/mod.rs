@@ -20,7 +20,7 @@ use crate::ptx_isa::{Kind, Type};
 
 /// Where an operand lies: a byte offset into the frame of the executing function if not negative, else into the program's constants
 /// (`-1 - offset`). Registers are rows of 32 lanes, predicates are masks of 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(pub i32);
 
 impl Place {

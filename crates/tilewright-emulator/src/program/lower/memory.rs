@@ -93,6 +93,8 @@ impl<'a> Lowerer<'a, '_> {
             bytes: ty.bytes(),
             elements,
             order,
+            scope: if split.has(Modifier::Cta) { Scope::Block } else { Scope::Device },
+            is_flag: false,
             releases: if releases { Releases::Yes } else { Releases::No },
             base: address.base,
             offset: address.offset,

@@ -138,6 +138,7 @@ pub fn info(function: &ast::Function<'_>) -> Function {
         results: Vec::new(),
         parameters: Vec::new(),
         parameter_bytes: 0,
+        unwritten: Vec::new(),
         shared: Vec::new(),
         callees: Vec::new(),
         fault: None,
