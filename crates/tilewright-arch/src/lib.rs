@@ -1,6 +1,7 @@
 //! What an NVIDIA GPU is, as data and pure functions, without a device.
 //!
 //! * [`ComputeCapability`] and [`Limits`]: what a multiprocessor (SM) of each generation offers ([`limits`]).
+//! * [`GridLaunch`]: whether a launch can be, and why not ([`launch`]).
 //! * [`Occupancy`]: how many blocks of a kernel it holds at once, what limits them and what to change ([`occupancy`]).
 //! * [`BlockSize`]: the block size with the highest occupancy; [`clusters`]: a bound on resident clusters.
 //! * [`Device`]: GPUs by name, with clocks, memory and peaks ([`device`]); [`Rate`]: the kinds of arithmetic
@@ -29,6 +30,7 @@ mod capability;
 pub mod clusters;
 pub mod device;
 pub mod instructions;
+pub mod launch;
 pub mod limits;
 pub mod memory;
 pub mod occupancy;
@@ -39,6 +41,7 @@ pub use block_size::{BlockSize, DynamicSharedMemory, SquareBlock};
 pub use capability::{ComputeCapability, ParseComputeCapabilityError};
 pub use device::{Device, DeviceClass, DeviceLookupError, Gpcs, TensorCores};
 pub use instructions::Instruction;
+pub use launch::{ClusterLimit, GridLaunch, LaunchRefusal, Residency};
 pub use limits::{Limits, MaxClusterSize, PartitionedGlobalCaching, UnknownComputeCapability, WARP_SIZE};
 pub use occupancy::{
     Allocation, BlockLimits, CachePreference, Carveout, ConfigurationError, CurvePoint, Cut, GlobalCaching,

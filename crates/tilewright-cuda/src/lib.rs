@@ -24,8 +24,8 @@ pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunin
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
-    DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,
-    FunctionAttributes, Pinned, device_layout,
+    Blocks, DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion,
+    DynDeviceMatrix, FunctionAttributes, Pinned, device_layout,
 };
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{

@@ -192,6 +192,7 @@ fn code<'a>(image: &'a [u8], entry: &'a str, symbols: &'a [(String, Vec<u8>)]) -
         grid,
         block,
         cluster: None,
+        blocks: Default::default(),
         dynamic_shared_memory,
         arguments,
         symbols,

@@ -126,6 +126,7 @@ codes! {
     909 TIMEOUT "wait operation timed out";
     910 GRAPH_EXEC_UPDATE_FAILURE "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
     911 EXTERNAL_DEVICE "an async error has occured in external entity outside of CUDA";
+    912 INVALID_CLUSTER_SIZE "cluster misconfiguration";
     999 UNKNOWN "unknown error";
 }
 

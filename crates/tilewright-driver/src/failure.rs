@@ -1,5 +1,6 @@
 //! Why a launch failed, typed, and the code that a program gets for it.
 
+use tilewright_arch::{ConfigurationError, LaunchRefusal};
 use tilewright_emulator::{Finding, FindingKind, LaunchError, Report};
 
 use crate::abi::Handle;
@@ -40,7 +41,9 @@ pub fn failure(context: Handle) -> Option<std::sync::Arc<Failure>> {
 pub(crate) fn refused(error: &LaunchError) -> Option<Code> {
     Some(match error {
         LaunchError::NoEntry { .. } => Code::NOT_FOUND,
+        LaunchError::Refused { .. } => Code::LAUNCH_OUT_OF_RESOURCES,
         LaunchError::Invalid { .. } => Code::INVALID_PTX,
+        LaunchError::Extent { what: "cluster", .. } => Code::INVALID_CLUSTER_SIZE,
         LaunchError::Extent { .. } | LaunchError::Argument { .. } | LaunchError::SharedMemory { .. } => {
             Code::INVALID_VALUE
         }
@@ -49,6 +52,23 @@ pub(crate) fn refused(error: &LaunchError) -> Option<Code> {
         LaunchError::Interrupted { .. } => Code::LAUNCH_TIMEOUT,
         _ => return None,
     })
+}
+
+/// The code of a launch that the device does not take; an H100's driver 580 gives the same.
+pub(crate) fn code_of(refusal: &LaunchRefusal) -> Code {
+    use ConfigurationError as E;
+    match refusal {
+        LaunchRefusal::Cooperative { .. } => Code::COOPERATIVE_LAUNCH_TOO_LARGE,
+        LaunchRefusal::ClustersOfGrid { .. } | LaunchRefusal::Configuration(E::ClusterSize { .. }) => {
+            Code::INVALID_CLUSTER_SIZE
+        }
+        LaunchRefusal::Configuration(
+            E::RegistersPerBlock { .. } | E::RegistersPerThread { .. } | E::PartitionedCaching { .. },
+        ) => Code::LAUNCH_OUT_OF_RESOURCES,
+        LaunchRefusal::Grid { .. } | LaunchRefusal::Block { .. } | LaunchRefusal::Configuration(_) => {
+            Code::INVALID_VALUE
+        }
+    }
 }
 
 /// The code of a kernel that failed; `None` if it did not.

@@ -4,14 +4,14 @@ use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 use std::time::Instant;
 
-use tilewright_arch::{LaunchConfig as ArchLaunch, Occupancy};
+use tilewright_arch::{GridLaunch, KernelResources, Residency};
 use tilewright_emulator::{Argument, BlockOrderPolicy, Launch, LaunchError, Parameter, Report};
 
 use crate::abi::{ATTRIBUTE_CLUSTER, ATTRIBUTE_COOPERATIVE, Handle, LaunchConfig};
 use crate::call::{Call, take};
 use crate::code::Code;
 use crate::context::{Context, Sticks};
-use crate::failure::{Failure, broken, refused};
+use crate::failure::{Failure, broken, code_of, refused};
 use crate::module::Function;
 use crate::watch::{self, Launched};
 use crate::{objects, settings, stream};
@@ -102,45 +102,25 @@ type Refusal = (Code, LaunchError);
 /// Whether the device and the kernel take such blocks.
 fn check(function: &Function, extent: &Extent) -> Result<(), Refusal> {
     let device = &function.module.context.device;
-    let limits = device.limits;
-    let block =
-        |code, why: String| Err((code, LaunchError::Extent { what: "block", extent: extent.block, why }));
-    let grid =
-        |code, why: String| Err((code, LaunchError::Extent { what: "grid", extent: extent.grid, why }));
-    let [x, y, z] = extent.block.map(u64::from);
-    let (threads, most) = (x * y * z, u64::from(limits.max_threads_per_block));
-    if extent.grid.contains(&0)
-        || extent.grid[0] > i32::MAX as u32
-        || extent.grid[1..].iter().any(|&blocks| blocks > 65535)
-    {
-        return grid(Code::INVALID_VALUE, "extents go from 1 to 2^31 - 1, 65535 and 65535".into());
-    }
-    if threads == 0 || x.max(y) > most || z > 64 || threads > most {
-        let why =
-            format!("extents go from 1 to {most}, {most} and 64, and a block has at most {most} threads");
-        return block(Code::INVALID_VALUE, why);
-    }
-    if threads > function.max_threads().into() {
-        let why = format!("the kernel was compiled for at most {} threads", function.max_threads());
-        return block(Code::LAUNCH_OUT_OF_RESOURCES, why);
-    }
-    if extent.shared > function.max_dynamic_shared() {
-        let all = |dynamic: u32| function.needs.shared_bytes + u64::from(dynamic);
-        let (bytes, limit) = (all(extent.shared), all(function.max_dynamic_shared()));
-        let largest = format!("{} of them for dynamic shared memory", extent.shared);
-        return Err((Code::INVALID_VALUE, LaunchError::SharedMemory { bytes, largest, limit }));
-    }
-    if extent.blocks == Blocks::Cooperative {
-        let config =
-            ArchLaunch { dynamic_shared_memory: extent.shared, ..ArchLaunch::threads(threads as u32) };
-        let resident = Occupancy::of(limits, &function.resources(), &config).map_or(0, |o| o.blocks_per_sm);
-        let most = u64::from(resident) * u64::from(device.gpu.multiprocessors);
-        if extent.grid.iter().map(|&blocks| u64::from(blocks)).product::<u64>() > most {
-            let why = format!("the device holds {most} such blocks at once, as a cooperative launch needs");
-            return grid(Code::COOPERATIVE_LAUNCH_TOO_LARGE, why);
-        }
-    }
-    Ok(())
+    let residency = match extent.blocks {
+        Blocks::Independent => Residency::Any,
+        Blocks::Cooperative => Residency::Cooperative { multiprocessors: Some(device.gpu.multiprocessors) },
+    };
+    let launch = GridLaunch {
+        cluster: extent.cluster,
+        cluster_limit: function.cluster_limit(),
+        dynamic_shared_memory: extent.shared,
+        residency,
+        ..GridLaunch::new(extent.grid, extent.block)
+    };
+    let kernel = KernelResources {
+        registers_per_thread: watch::registers().unwrap_or_else(|| function.least_registers()),
+        ..function.resources()
+    };
+    launch.check(device.limits, &kernel).map_err(|refusal| {
+        let why = format!("{refusal}; {}", refusal.remedy(device.limits, &kernel));
+        (code_of(&refusal), LaunchError::Refused { why })
+    })
 }
 
 /// Arguments that lie apart. That there are enough of them cannot be seen.

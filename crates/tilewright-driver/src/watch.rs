@@ -43,6 +43,9 @@ pub struct Watcher<'a> {
     pub watch: Watch<'a>,
     /// Checks, order and limits of launches in place of those of the [settings](crate::Settings).
     pub options: Option<&'a LaunchOptions>,
+    /// Registers of a thread of the kernels that are launched, where they are known; 0 if they are not to be a limit. Otherwise the driver
+    /// estimates them.
+    pub registers: Option<u32>,
     /// Surfaces that launches find beside those of the driver, by their handles.
     pub surfaces: &'a [(u64, Surface)],
     /// Is called after each launch.
@@ -86,6 +89,11 @@ fn with<R>(use_it: impl FnOnce(Option<&Watcher<'_>>) -> R) -> R {
 pub(crate) fn options() -> LaunchOptions {
     with(|watcher| watcher.and_then(|watcher| watcher.options).cloned())
         .unwrap_or_else(|| settings::read(|settings| settings.options.clone()))
+}
+
+/// The registers of a kernel that is launched by this thread, where they are known.
+pub(crate) fn registers() -> Option<u32> {
+    with(|watcher| watcher.and_then(|watcher| watcher.registers))
 }
 
 /// The surfaces of a launch of this thread.

@@ -136,6 +136,7 @@ fn launch_on(
         grid: launch.grid,
         block: launch.block,
         cluster: launch.cluster,
+        blocks: launch.blocks,
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: &arguments,
         symbols: &launch.symbols,

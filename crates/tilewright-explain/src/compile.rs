@@ -3,7 +3,7 @@
 use crate::case::Gpu;
 use std::path::Path;
 use tilewright_arch::KernelResources;
-use tilewright_core::Error;
+use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::{
     Architecture, CompiledKernel, CompilerOptions, DeviceCode, Input, InstructionSet, Nvrtc, ProgramPtx,
     Source, kernel_resources, ptx_resources,
@@ -95,16 +95,19 @@ impl FileCode {
         Self { ptx: text.into(), entry: None, notes: Vec::new(), compiled }
     }
 
-    /// What the kernel takes of a multiprocessor; why that is not known becomes a note.
-    pub fn resources(&mut self, entry: &str, gpu: &Gpu) -> Option<KernelResources> {
+    /// What the kernel takes of a multiprocessor; why that is not known becomes a note. And what the assembler said if it refuses the kernel.
+    pub fn resources(&mut self, entry: &str, gpu: &Gpu) -> (Option<KernelResources>, Option<String>) {
         let architecture = real_architecture(gpu);
         let kernels = match &self.compiled {
             Compiled::Cuda(code) => code.resources(architecture),
             Compiled::Ptx { name, options } => ptx_resources(name, &self.ptx, architecture, &options.ptxas),
         };
+        if let Some(refusal) = kernels.as_ref().err().and_then(refused_by_assembler) {
+            return (None, Some(refusal));
+        }
         let (resources, missing) = resources_of(kernels, entry);
         self.notes.extend(missing);
-        resources
+        (resources, None)
     }
 }
 
@@ -123,6 +126,17 @@ fn real_architecture(gpu: &Gpu) -> Architecture {
         _ => InstructionSet::ArchitectureSpecific,
     };
     Architecture { capability, instructions }
+}
+
+/// The lines in which `ptxas` says why it makes no machine code of a kernel. What it lacks itself, such as a newer version of PTX or the
+/// device's library, is no fault of the kernel.
+fn refused_by_assembler(error: &Error) -> Option<String> {
+    let ErrorKind::Compilation { log, .. } = error.kind() else { return None };
+    let is_refusal = |line: &&str| line.contains("ptxas") && line.contains("error");
+    let is_its_own_lack =
+        |line: &str| line.contains("Unsupported .version") || line.contains("Unresolved extern");
+    let lines: Vec<&str> = log.lines().map(str::trim).filter(is_refusal).collect();
+    (!lines.is_empty() && !lines.iter().any(|line| is_its_own_lack(line))).then(|| lines.join("; "))
 }
 
 fn resources(input: Input<'_>, entry: &str, gpu: &Gpu) -> Resources {

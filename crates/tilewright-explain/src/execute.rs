@@ -2,6 +2,7 @@
 
 mod control;
 mod device;
+mod launchable;
 mod missing;
 mod observer;
 mod rate;
@@ -17,10 +18,11 @@ use crate::{
 };
 pub use control::{Control, Progress};
 use device::Device;
+use launchable::LaunchShape;
 use missing::missing;
 use observer::Observer;
 use std::collections::{BTreeMap, HashMap};
-use tilewright_arch::{KernelResources, LaunchConfig, memory::global::SECTOR_BYTES};
+use tilewright_arch::memory::global::SECTOR_BYTES;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
 use tilewright_emulator::{AccessCounters, AccessKind, LaunchError, Program};
@@ -75,28 +77,30 @@ impl Case {
         let is_wanted = |index: usize| wanted == Wanted::Each || index + 1 == launches.len();
         // All texts are read before anything runs; the driver's codes do not say where one is wrong.
         let mut read = Vec::with_capacity(launches.len());
-        for (index, launch) in launches.iter().enumerate() {
+        for launch in &launches {
             let program = program(&name, launch)?;
-            let bytes = program.static_shared_bytes(&launch.entry).unwrap_or(0);
+            let shape = LaunchShape::new(launch, program.needs(&launch.entry), gpu);
             let missing = missing(&program, &launch.entry);
             self.notes.extend(missing.clone().filter(|note| !self.notes.contains(note)));
-            if is_wanted(index) {
-                check_cluster(&name, launch, gpu)?;
-                check_shared_memory(&name, launch, bytes, gpu)?;
-            }
-            read.push(Read { static_shared: bytes, missing });
+            read.push(Read { shape, refusal: shape.refusal(launch, gpu), missing });
         }
         let device = Device::new(&name, gpu, (&self.arrays, &self.links), &launches, control)?;
         let mut explained = Vec::new();
         for (index, launch) in launches.iter().enumerate() {
             if is_wanted(index) {
-                let one = self.explain_launch(&device, launch, &read[index], gpu)?;
+                let one = match &read[index].refusal {
+                    Some(refusal) => self.refused_launch(launch, &read[index], refusal, gpu),
+                    None => self.explain_launch(&device, launch, &read[index], gpu)?,
+                };
                 let has_failed = one.explanation.has_errors();
                 explained.push(one);
                 if has_failed {
                     break;
                 }
             } else {
+                if let Some(refusal) = &read[index].refusal {
+                    return Err(refused(&name, format!("{}: {}", launch.entry, refusal.message)));
+                }
                 let report = device.launch(launch, &device.load(launch)?, None)?;
                 if !report.is_clean() {
                     return Err(device.failed(launch, &report));
@@ -104,6 +108,27 @@ impl Case {
             }
         }
         Ok(explained)
+    }
+
+    /// A launch that the GPU does not take: nothing of it is executed.
+    fn refused_launch(&self, launch: &Launch, read: &Read, refusal: &Finding, gpu: &Gpu) -> Explained {
+        let curves = curves(&read.shape, gpu);
+        let report = emulator::Report {
+            counters: emulator::Counters::default(),
+            findings: Vec::new(),
+            printed: String::new(),
+            error: None,
+        };
+        let recording = Recording {
+            buffers: self.arrays.iter().map(Array::buffer).collect(),
+            sources: launch.sources.clone(),
+            ..Recording::default()
+        };
+        let (ids, names) = Default::default();
+        let seen = Recorded { ids: &ids, names: &names, recording: &recording };
+        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, 0);
+        explanation.findings = vec![refusal.clone()];
+        Explained { explanation, recording, curves, arrays: self.arrays.clone(), is_clean: false }
     }
 
     fn explain_launch(
@@ -125,7 +150,7 @@ impl Case {
         if report.is_clean() {
             device.read(launch, &loaded, &mut self.arrays)?;
         }
-        let curves = curves(launch, gpu, read.static_shared);
+        let curves = curves(&read.shape, gpu);
         let (seen, compulsory_sectors) = observer.finish();
         let ids = access_ids(&report.counters);
         let names = seen.names(&ids);
@@ -148,10 +173,11 @@ impl Case {
     }
 }
 
-/// What the PTX of a launch says before it runs.
+/// What is known of a launch before it runs.
 struct Read {
-    /// Bytes of static shared memory.
-    static_shared: u64,
+    shape: LaunchShape,
+    /// Why the GPU does not take it, if that is so.
+    refusal: Option<Finding>,
     /// What is not executed.
     missing: Option<String>,
 }
@@ -169,54 +195,13 @@ fn program(name: &str, launch: &Launch) -> Result<Program, Error> {
     })
 }
 
-/// Refuses clusters that the GPU does not have.
-fn check_cluster(name: &str, launch: &Launch, gpu: &Gpu) -> Result<(), Error> {
-    let blocks = launch.cluster.unwrap_or([1; 3]).iter().fold(1u32, |all, &n| all.saturating_mul(n));
-    let most = gpu.limits.max_cluster_size.non_portable;
-    if blocks <= most {
-        return Ok(());
-    }
-    let why = match most {
-        1 => format!("clusters of blocks need compute capability 9.0; {} has none", gpu.name),
-        _ => format!("a cluster of {blocks} blocks is more than the {most} of {}", gpu.name),
-    };
-    Err(unsupported(format!("this launch of {name}"), why, "leave out the cluster, or name another GPU"))
-}
-
-/// Refuses a block that the GPU has no room for.
-fn check_shared_memory(name: &str, launch: &Launch, static_bytes: u64, gpu: &Gpu) -> Result<(), Error> {
-    let (bytes, dynamic) =
-        (static_bytes + u64::from(launch.dynamic_shared_memory), launch.dynamic_shared_memory);
-    let most = gpu.limits.shared_memory_per_block_optin;
-    if dynamic == 0 || bytes <= u64::from(most) {
-        return Ok(());
-    }
-    let why = format!(
-        "a block needs {bytes} bytes of shared memory, {dynamic} of them dynamic; {} has {most}",
-        gpu.name
-    );
-    Err(unsupported(format!("this launch of {name}"), why, "use less of it, or name a GPU that has more"))
-}
-
 /// A launch that cannot be done.
 fn refused(name: &str, why: impl ToString) -> Error {
     unsupported(format!("this launch of {name}"), why.to_string(), "")
 }
 
-fn curves(launch: &Launch, gpu: &Gpu, static_shared: u64) -> OccupancyCurves {
-    let unknown = || KernelResources {
-        static_shared_memory: u32::try_from(static_shared).unwrap_or(u32::MAX),
-        ..Default::default()
-    };
-    OccupancyCurves {
-        limits: gpu.limits,
-        kernel: launch.resources.unwrap_or_else(unknown),
-        launch: LaunchConfig {
-            dynamic_shared_memory: launch.dynamic_shared_memory,
-            cluster_size: launch.cluster.map_or(1, |cluster| cluster.iter().product()),
-            ..LaunchConfig::threads(launch.block.iter().product())
-        },
-    }
+fn curves(shape: &LaunchShape, gpu: &Gpu) -> OccupancyCurves {
+    OccupancyCurves { limits: gpu.limits, kernel: shape.kernel, launch: shape.block() }
 }
 
 /// What was seen of the recorded block.

@@ -138,8 +138,13 @@ fn errors(e: &Explanation) -> Option<Parts> {
     let errors: Vec<&Finding> =
         e.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
     let first = errors.first()?;
-    let headline =
-        format!("`{}` is wrong: **{}**{}.", e.kernel, first.kind.replace('-', " "), places(e, first));
+    let headline = match &first.kind[..] {
+        "cannot-launch" => format!("`{}` **cannot launch**: nothing of it was executed.", e.kernel),
+        "does-not-compile" => {
+            format!("`{}` **does not compile** for this GPU: nothing of it was executed.", e.kernel)
+        }
+        kind => format!("`{}` is wrong: **{}**{}.", e.kernel, kind.replace('-', " "), places(e, first)),
+    };
     let mut details = vec![sentence(&first.message), format!("Fix: {}.", first.fix)];
     if errors.len() > 1 {
         let more = errors.len() - 1;

@@ -4,8 +4,8 @@
 mod plain;
 
 use std::path::Path;
-use tilewright_arch::{ComputeCapability, Device, Limits};
-use tilewright_core::Error;
+use tilewright_arch::{ComputeCapability, Device, KernelResources, Limits};
+use tilewright_core::{Error, ErrorKind};
 use tilewright_explain::*;
 
 fn request(arguments: &[(&str, &str)]) -> Request<'static> {
@@ -79,15 +79,53 @@ fn an_array_that_is_too_short_is_an_error_of_the_kernel() {
 }
 
 #[test]
-fn a_block_that_the_gpu_has_no_room_for_is_refused() {
+fn a_launch_that_the_gpu_does_not_take_is_an_error_and_is_not_executed() {
     let with =
         |bytes| Request { block: Some([256, 1, 1]), dynamic_shared_memory: Some(bytes), ..request(REVERSE) };
     let explain = |bytes| reverse(&with(bytes)).unwrap().explain(&with(bytes).gpu);
     let most = with(0).gpu.limits.shared_memory_per_block_optin;
     // The kernel has 2048 bytes of its own.
-    let error = explain(most - 2047).unwrap_err().to_string();
-    assert!(error.contains(&format!("needs {} bytes", most + 1)) && error.contains("dynamic"), "{error}");
-    assert!(explain(most - 2048).is_ok());
+    let refused = explain(most - 2047).unwrap();
+    let [finding] = &refused.explanation.findings[..] else { panic!("{:?}", refused.explanation.findings) };
+    assert_eq!((finding.severity, finding.kind.as_str()), (Severity::Error, "cannot-launch"));
+    assert!(finding.message.contains(&format!("takes {} bytes of shared memory", most + 1)), "{finding:?}");
+    assert!(finding.fix.contains(&format!("use at most {most} bytes")), "{finding:?}");
+    assert!(!refused.is_clean && refused.explanation.totals.warp_instructions == 0);
+    let verdict = verdict(&refused.explanation);
+    assert_eq!(verdict.tone, Tone::Error);
+    assert!(verdict.headline.contains("cannot launch"), "{verdict:?}");
+    let page = html::page(&[html::Exhibit {
+        explanation: &refused.explanation,
+        recording: &refused.recording,
+        curves: Some(refused.curves),
+    }]);
+    assert!(page.unwrap().contains("cannot launch"));
+    assert_eq!(
+        explain(most - 2048)
+            .unwrap()
+            .explanation
+            .findings
+            .iter()
+            .filter(|f| f.kind == "cannot-launch")
+            .count(),
+        0
+    );
+    // More registers than a block may have, and a kernel that the assembler refuses.
+    let mut case = reverse(&with(0)).unwrap();
+    case.launches[0].block = [1024, 1, 1];
+    case.launches[0].resources = Some(KernelResources { registers_per_thread: 103, ..Default::default() });
+    let heavy = case.clone().explain(&with(0).gpu).unwrap();
+    let finding = &heavy.explanation.findings[0];
+    assert!(
+        finding.message.contains("1024 threads with 103 registers")
+            && finding.fix.contains("__launch_bounds__(1024)"),
+        "{finding:?}"
+    );
+    case.launches[0].assembler_refusal = Some("ptxas error: too much".into());
+    let refused = case.explain(&with(0).gpu).unwrap();
+    let finding = &refused.explanation.findings[0];
+    assert_eq!(finding.kind, "does-not-compile");
+    assert!(finding.message.contains("ptxas error: too much"), "{finding:?}");
 }
 
 #[test]
@@ -402,6 +440,16 @@ fn clusters_are_those_of_the_launch_or_of_the_kernel() {
             ..plain::request(gpu.clone(), &[("out", "i32[4,2]")])
         };
         let explained = Case::of_file(&path, &request).unwrap().explain(&gpu)?;
+        if let Some(error) =
+            explained.explanation.findings.iter().find(|finding| finding.kind == "cannot-launch")
+        {
+            return Err(ErrorKind::Unsupported {
+                what: "this launch".into(),
+                why: error.message.clone(),
+                hint: error.fix.clone(),
+            }
+            .into());
+        }
         let numbers: Vec<_> = explained.arrays[0].numbers().collect();
         Ok::<_, Error>((explained.explanation.cluster, numbers))
     };
@@ -418,7 +466,7 @@ fn clusters_are_those_of_the_launch_or_of_the_kernel() {
         (".reqnctapercluster 2, 1, 1\n", [4, 1, 1], hopper, "compiled for clusters of"),
         ("", [2, 1, 1], ComputeCapability::new(8, 0), "need compute capability 9.0"),
         ("", [0, 1, 1], hopper, "cluster"),
-        ("", [32, 1, 1], hopper, "more than the 16"),
+        ("", [32, 1, 1], hopper, "exceeds the limit of 16"),
     ] {
         let error = explain(directives, Some(cluster), cc).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");

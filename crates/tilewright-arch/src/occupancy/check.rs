@@ -32,6 +32,10 @@ pub enum ConfigurationError {
     },
     /// More registers than a block can have.
     RegistersPerBlock {
+        /// Threads of the block.
+        threads: u32,
+        /// Registers of a thread.
+        registers_per_thread: u32,
         /// Registers of the block: those of its warps, in whole rounds over the sub-partitions.
         registers: u64,
         /// Registers that it may have.
@@ -100,16 +104,17 @@ impl LaunchConfig {
     /// let limits = Limits::of(ComputeCapability::new(8, 6))?;
     /// let kernel = KernelResources { registers_per_thread: 72, ..Default::default() };
     /// let error = LaunchConfig::threads(1024).check(limits, &kernel);
-    /// assert_eq!(error, Err(ConfigurationError::RegistersPerBlock { registers: 73728, limit: 65536 }));
+    /// assert!(matches!(error, Err(ConfigurationError::RegistersPerBlock { registers: 73728, limit: 65536, .. })));
     /// # Ok::<(), tilewright_arch::UnknownComputeCapability>(())
     /// ```
     ///
     /// # Errors
     /// The first limit that is exceeded.
     pub fn check(&self, limits: &Limits, kernel: &KernelResources) -> Result<(), ConfigurationError> {
+        // As the driver does: registers come last of these.
         self.check_threads(limits, kernel)?;
-        self.check_registers(limits, kernel)?;
         self.check_shared_memory(limits, kernel)?;
+        self.check_registers(limits, kernel)?;
         let barrier_limit = BARRIERS_PER_BLOCK.min(limits.barriers_per_sm);
         if kernel.barriers > barrier_limit {
             return Err(ConfigurationError::Barriers { barriers: kernel.barriers, limit: barrier_limit });
@@ -143,7 +148,12 @@ impl LaunchConfig {
         let needed = registers::per_block(limits, registers, warps);
         if needed > u64::from(limits.registers_per_block) {
             let limit = limits.registers_per_block;
-            return Err(ConfigurationError::RegistersPerBlock { registers: needed, limit });
+            return Err(ConfigurationError::RegistersPerBlock {
+                threads: self.threads_per_block,
+                registers_per_thread: registers,
+                registers: needed,
+                limit,
+            });
         }
         let outcome = registers::limit(limits, kernel, warps);
         if outcome.caching == GlobalCaching::RequirePartitioned && outcome.blocks == Some(0) {
@@ -199,10 +209,10 @@ impl fmt::Display for ConfigurationError {
                     registers - limit
                 )
             }
-            E::RegistersPerBlock { registers, limit } => write!(
+            E::RegistersPerBlock { threads, registers_per_thread, registers, limit } => write!(
                 f,
-                "a block takes {registers} registers, {} more than the limit of {limit}: use fewer threads or fewer \
-                 registers per thread",
+                "a block of {threads} threads with {registers_per_thread} registers each takes {registers}, {} more than the \
+                 limit of {limit}",
                 registers - u64::from(limit)
             ),
             E::PartitionedCaching { warps, limit } => write!(

@@ -19,7 +19,7 @@ pub use driver::{Driver, DriverKind, DriverVersion};
 pub use info::DeviceInfo;
 pub use matrix::{DeviceMatrix, DynDeviceMatrix};
 pub use memory::Pinned;
-pub use module::FunctionAttributes;
+pub use module::{Blocks, FunctionAttributes};
 pub use transfer::device_layout;
 pub use view::{DeviceMut, DeviceRef};
 

@@ -185,6 +185,18 @@ pub(crate) struct Extent {
     pub(crate) starts_early: bool,
     /// Blocks of a cluster, where they are not left to the kernel.
     pub(crate) cluster: Option<[u32; 3]>,
+    /// Whether blocks may wait for each other.
+    pub(crate) blocks: Blocks,
+}
+
+/// Whether the blocks of a launch may wait for each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Blocks {
+    /// No: they run in any order.
+    #[default]
+    Independent,
+    /// Yes, as in `grid.sync()`: all are on the GPU at once (`cuLaunchCooperativeKernel`).
+    Cooperative,
 }
 
 impl Function {
@@ -226,6 +238,15 @@ impl Function {
             let most = context.info.shared_memory_per_block_opt_in;
             format!("allowing {bytes} bytes of dynamic shared memory, of {most} that a block can have")
         })
+    }
+
+    /// Allows clusters that not every GPU with clusters takes.
+    pub(crate) fn allow_any_cluster(&self) -> Result<(), Error> {
+        let context = &self.module.context;
+        let entered = context.enter()?;
+        // SAFETY: the function lives.
+        let code = unsafe { (entered.functions.cuFuncSetAttribute)(self.handle, attribute::ANY_CLUSTER, 1) };
+        context.check(code, || "allowing clusters of more than 8 blocks".into())
     }
 
     /// Blocks that a multiprocessor holds at once.
@@ -314,9 +335,10 @@ impl Function {
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
         let entered = stream.context.enter()?;
-        let mut attributes = [ffi::early_start(), ffi::cluster(extent.cluster.unwrap_or([1; 3]))];
-        let attributes =
-            &mut attributes[usize::from(!extent.starts_early)..1 + usize::from(extent.cluster.is_some())];
+        let early = extent.starts_early.then(ffi::early_start);
+        let cooperative = (extent.blocks == Blocks::Cooperative).then(ffi::cooperative);
+        let mut attributes: Vec<_> =
+            [early, extent.cluster.map(ffi::cluster), cooperative].into_iter().flatten().collect();
         let config = ffi::LaunchConfig {
             gridDimX: extent.grid[0],
             gridDimY: extent.grid[1],

@@ -2,10 +2,13 @@
 
 use super::Engine;
 use crate::cubin::Cubin;
-use crate::device::{DeviceMemory, DriverKind, Extent, Module, Texture};
+use crate::device::{Blocks, DeviceMemory, DriverKind, Extent, Module, Texture};
 use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
+
+/// Blocks of a cluster that every GPU with clusters takes without being asked before.
+const PORTABLE_CLUSTER: u32 = 8;
 
 /// A launch of a cubin. Memory is named by its index among the arrays that [`Engine::run_code`] is given.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +25,8 @@ pub struct CodeLaunch<'a> {
     pub block: [u32; 3],
     /// Blocks of a cluster along x, y and z; `None` leaves them to the kernel.
     pub cluster: Option<[u32; 3]>,
+    /// Whether blocks may wait for each other.
+    pub blocks: Blocks,
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared_memory: u32,
     /// The arguments, in the order of the entry's parameters.
@@ -175,6 +180,12 @@ impl Engine {
         if launch.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
             function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
         }
+        let blocks_of_cluster = launch
+            .cluster
+            .map_or(1, |blocks| blocks.iter().fold(1, |all: u32, &one| all.saturating_mul(one)));
+        if blocks_of_cluster > PORTABLE_CLUSTER {
+            function.allow_any_cluster()?;
+        }
         let _whole = self.0.launching.lock().unwrap_or_else(PoisonError::into_inner);
         for (symbol, bytes) in launch.symbols {
             module.set(self.stream(), symbol, bytes)?;
@@ -204,8 +215,8 @@ impl Engine {
         }
         let mut arguments: Vec<*mut c_void> =
             values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
-        let CodeLaunch { grid, block, cluster, dynamic_shared_memory, .. } = *launch;
-        let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false, cluster };
+        let CodeLaunch { grid, block, cluster, blocks, dynamic_shared_memory, .. } = *launch;
+        let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false, cluster, blocks };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
         unsafe { function.launch(self.stream(), &name, extent, &mut arguments)? };

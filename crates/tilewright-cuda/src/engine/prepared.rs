@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::compile::{Origin, Ready};
-use crate::device::{DeviceMemory, Extent, FunctionAttributes, Texture};
+use crate::device::{Blocks, DeviceMemory, Extent, FunctionAttributes, Texture};
 use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
@@ -173,6 +173,7 @@ impl Prepared {
                 dynamic_shared_memory: launch.dynamic_shared_memory(),
                 starts_early: launch.starts_early() && ready.waits_for_previous,
                 cluster: None,
+                blocks: Blocks::Independent,
             };
             // SAFETY: the recipe lists the entry's parameters in order, and the caller vouches for the addresses.
             unsafe { ready.function.launch(self.engine.stream(), name, extent, &mut arguments)? };

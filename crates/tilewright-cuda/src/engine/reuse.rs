@@ -4,6 +4,7 @@
 use super::Engine;
 use super::code::{CodeArgument, CodeLaunch};
 use crate::cubin::{REUSE_COMPILERS, reuse_operands};
+use crate::device::Blocks;
 use tilewright_core::{DType, Error, ErrorKind, Layout, Problem, SemiringId};
 use tilewright_kernels::{ArgumentValue, Buffer, Launch, Request, Variant, find, simt_tiles};
 
@@ -87,6 +88,7 @@ impl Engine {
             grid: launch.grid(),
             block: launch.block(),
             cluster: None,
+            blocks: Blocks::Independent,
             dynamic_shared_memory: launch.dynamic_shared_memory(),
             arguments: &arguments,
             symbols: &[],

@@ -79,6 +79,8 @@ pub(crate) mod function_attribute {
     pub(crate) const REGISTERS: c_int = Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS as c_int;
     pub(crate) const DYNAMIC_SHARED: c_int =
         Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
+    pub(crate) const ANY_CLUSTER: c_int =
+        Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED as c_int;
 }
 
 /// Where the rows of a copy lie: on the host or on the device, as `memory` says, `pitch` bytes apart.
@@ -130,6 +132,15 @@ pub(crate) fn early_start() -> LaunchAttribute {
     let mut attribute: LaunchAttribute = unsafe { std::mem::zeroed() };
     attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     attribute.value.programmaticStreamSerializationAllowed = 1;
+    attribute
+}
+
+/// All blocks are resident at once, and may wait for each other.
+pub(crate) fn cooperative() -> LaunchAttribute {
+    // SAFETY: a plain C structure, for which all zeros is a value.
+    let mut attribute: LaunchAttribute = unsafe { std::mem::zeroed() };
+    attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attribute.value.cooperative = 1;
     attribute
 }
 

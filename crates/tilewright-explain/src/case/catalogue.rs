@@ -3,7 +3,7 @@
 use super::{Argument, Case, Gpu, Launch, Request, check_repeated, unsupported};
 use crate::{array::Array, compile, model::SourceText};
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
-use tilewright_cuda::recipe_with_ptx;
+use tilewright_cuda::{Blocks, recipe_with_ptx};
 use tilewright_kernels as kernels;
 use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
 
@@ -274,12 +274,14 @@ fn case(
             grid: step.grid(),
             block: step.block(),
             cluster: None,
+            blocks: Blocks::Independent,
             dynamic_shared_memory: step.dynamic_shared_memory(),
             arguments: arguments
                 .ok_or_else(|| unsupported(kernel.name, "its recipe names a buffer that is not there", ""))?,
             symbols: step.symbols().iter().map(|s| (s.name.to_owned(), s.bytes.clone())).collect(),
             variables: Vec::new(),
             resources: code.resources,
+            assembler_refusal: None,
         });
     }
     if steps.len() > 1 {

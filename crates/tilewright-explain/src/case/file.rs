@@ -42,6 +42,7 @@ impl Case {
             arguments: &request.arguments,
             load: request.load,
         })?;
+        let (resources, assembler_refusal) = code.resources(entry.name, &request.gpu);
         let launch = Launch {
             sources,
             entry: entry.name.into(),
@@ -54,11 +55,13 @@ impl Case {
                 )
             })?,
             cluster: request.cluster.or_else(|| required(entry, "reqnctapercluster")),
+            blocks: request.blocks,
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
             arguments: bound.arguments,
             symbols: bound.symbols,
             variables: bound.variables,
-            resources: code.resources(entry.name, &request.gpu),
+            resources,
+            assembler_refusal,
             ptx: ptx.clone(),
         };
         let (arrays, links) = (bound.arrays, bound.links);

@@ -16,7 +16,7 @@ pub use argument::{Argument, Link};
 use crate::{array::Array, model::SourceText};
 use tilewright_arch::{Device, KernelResources, Limits};
 use tilewright_core::Error;
-use tilewright_cuda::CompilerOptions;
+use tilewright_cuda::{Blocks, CompilerOptions};
 
 /// A GPU that is not there: a name, and what its multiprocessors offer.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub struct Request<'a> {
     pub block: Option<[u32; 3]>,
     /// Blocks of a cluster, for a file; those that the kernel was compiled for unless given.
     pub cluster: Option<[u32; 3]>,
+    /// Whether blocks may wait for each other, for a file.
+    pub blocks: Blocks,
     /// Bytes of dynamic shared memory of a block, for a file.
     pub dynamic_shared_memory: Option<u32>,
     /// Arguments by name: numbers, `f32[256,256]:random`, files, structs; variables of the module, and sizes and arrays that others name.
@@ -61,6 +63,7 @@ impl<'a> Request<'a> {
             grid: None,
             block: None,
             cluster: None,
+            blocks: Blocks::Independent,
             dynamic_shared_memory: None,
             arguments: Vec::new(),
             load,
@@ -98,6 +101,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Blocks of a cluster, where there are clusters.
     pub cluster: Option<[u32; 3]>,
+    /// Whether blocks may wait for each other.
+    pub blocks: Blocks,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared_memory: u32,
     /// Arguments in order.
@@ -108,6 +113,8 @@ pub struct Launch {
     pub variables: Vec<(String, usize)>,
     /// What the assembled kernel takes of a multiprocessor, where that is known.
     pub resources: Option<KernelResources>,
+    /// What the assembler said where it did not make machine code of the kernel.
+    pub assembler_refusal: Option<String>,
 }
 
 /// Refuses a second argument for the same thing, whose name `same` gives: one of the two would be ignored.

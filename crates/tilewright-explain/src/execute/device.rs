@@ -6,7 +6,7 @@ use crate::case::{Argument, Gpu, Launch, Link, put_address};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use tilewright_core::Error;
-use tilewright_cuda::{CodeArrays, CodeLaunch, CodeModule, Engine};
+use tilewright_cuda::{Blocks, CodeArrays, CodeLaunch, CodeModule, Engine};
 use tilewright_driver::{Watcher, observe};
 use tilewright_emulator::{Observer, Report, Surface};
 
@@ -42,7 +42,9 @@ impl<'a> Device<'a> {
         launches: &[Launch],
         control: &'a Control<'a>,
     ) -> Result<Self, Error> {
-        let engine = Engine::emulated(imitated(gpu))?;
+        let is_cooperative = launches.iter().any(|launch| launch.blocks == Blocks::Cooperative);
+        let blocks = if is_cooperative { Blocks::Cooperative } else { Blocks::Independent };
+        let engine = Engine::emulated(imitated(gpu, blocks))?;
         let variables: HashSet<usize> =
             launches.iter().flat_map(|launch| &launch.variables).map(|(_, array)| *array).collect();
         let named = given.iter().enumerate().map(|(index, array)| {
@@ -109,6 +111,7 @@ impl<'a> Device<'a> {
             grid: launch.grid,
             block: launch.block,
             cluster: launch.cluster,
+            blocks: launch.blocks,
             dynamic_shared_memory: launch.dynamic_shared_memory,
             arguments: &arguments,
             symbols: &launch.symbols,
@@ -120,8 +123,14 @@ impl<'a> Device<'a> {
         };
         let options = self.control.options();
         let ran = Running::new(self.control, launch).watched(observer, |watch| {
-            let watcher =
-                Watcher { watch, options: Some(&options), surfaces: &surfaces, launched: Some(&launched) };
+            let watcher = Watcher {
+                watch,
+                options: Some(&options),
+                // That they fit was seen before.
+                registers: Some(0),
+                surfaces: &surfaces,
+                launched: Some(&launched),
+            };
             // SAFETY: the image is PTX, and the emulator checks parameters and bounds.
             observe(&watcher, || unsafe { self.engine.run_loaded(&code, &loaded.module, &self.arrays) })
         });
@@ -158,13 +167,14 @@ impl<'a> Device<'a> {
     }
 }
 
-fn imitated(gpu: &Gpu) -> tilewright_driver::Gpu {
+fn imitated(gpu: &Gpu, blocks: Blocks) -> tilewright_driver::Gpu {
     match gpu.device {
         Some(device) => tilewright_driver::Gpu { name: gpu.name.clone(), ..device.into() },
         None => tilewright_driver::Gpu {
             name: gpu.name.clone(),
             capability: gpu.limits.compute_capability,
-            multiprocessors: 1,
+            // Of a GPU without a name it is not known how many blocks it holds at once.
+            multiprocessors: if blocks == Blocks::Cooperative { u32::MAX } else { 1 },
             clock_mhz: 0,
             memory: MEMORY,
             bandwidth: 0.0,

@@ -124,6 +124,12 @@ pub enum LaunchError {
         /// The rule.
         why: String,
     },
+    /// A launch that the device does not take.
+    #[error("cannot launch: {why}")]
+    Refused {
+        /// What it asks for too much of, and what to do.
+        why: String,
+    },
     /// Arguments that do not fit the parameters.
     #[error("argument {index} of `{entry}`: {message}")]
     Argument {

@@ -1,0 +1,70 @@
+//! Whether a GPU takes a launch: what keeps it from running is a finding, and the first thing to say.
+
+use crate::case::{Gpu, Launch};
+use crate::model::{Finding, Severity};
+use tilewright_arch::{GridLaunch, KernelResources, LaunchConfig, Residency};
+use tilewright_cuda::Blocks;
+use tilewright_emulator::EntryNeeds;
+
+/// What occupancy and limits depend on: the kernel, the launch, and one of its blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchShape {
+    pub kernel: KernelResources,
+    pub launch: GridLaunch,
+}
+
+impl LaunchShape {
+    /// `needs` is what the PTX says, for what is not known of the machine code.
+    pub fn new(launch: &Launch, needs: Option<EntryNeeds>, gpu: &Gpu) -> Self {
+        let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let of_ptx = || KernelResources {
+            static_shared_memory: needs.map_or(0, |needs| number(needs.shared_bytes)),
+            max_threads_per_block: needs
+                .and_then(|needs| needs.max_threads)
+                .map_or(gpu.limits.max_threads_per_block, number),
+            ..KernelResources::default()
+        };
+        let residency = match launch.blocks {
+            Blocks::Independent => Residency::Any,
+            Blocks::Cooperative => {
+                Residency::Cooperative { multiprocessors: gpu.device.map(|device| device.sms) }
+            }
+        };
+        Self {
+            kernel: launch.resources.unwrap_or_else(of_ptx),
+            launch: GridLaunch {
+                cluster: launch.cluster,
+                dynamic_shared_memory: launch.dynamic_shared_memory,
+                residency,
+                ..GridLaunch::new(launch.grid, launch.block)
+            },
+        }
+    }
+
+    pub fn block(&self) -> LaunchConfig {
+        self.launch.configuration()
+    }
+
+    /// Why the launch cannot be on this GPU, if that is so.
+    pub fn refusal(&self, launch: &Launch, gpu: &Gpu) -> Option<Finding> {
+        let error = |kind: &str, message: String, fix: String| Finding {
+            severity: Severity::Error,
+            kind: kind.into(),
+            message,
+            participants: Vec::new(),
+            count: 1,
+            copies: 1,
+            cost: None,
+            fix,
+            remedy: None,
+        };
+        let checked = self.launch.check(gpu.limits, &self.kernel);
+        let remedy = checked.err().map(|refusal| refusal.remedy(gpu.limits, &self.kernel));
+        if let Some(log) = &launch.assembler_refusal {
+            let fix = remedy.unwrap_or_else(|| "mend what the assembler names, or choose another GPU".into());
+            return Some(error("does-not-compile", format!("for {}: {log}", gpu.name), fix));
+        }
+        let refusal = checked.err()?;
+        Some(error("cannot-launch", format!("{} takes no such launch: {refusal}", gpu.name), remedy?))
+    }
+}
