@@ -24,8 +24,10 @@ impl Case {
         let wanted = request.entry.as_deref();
         let mut code = match path.extension().and_then(|e| e.to_str()) {
             Some("ptx") => FileCode::ptx(&name, &text, &request.options),
-            Some("cu") => FileCode::cuda(path, &request.gpu, &request.options, wanted)
-                .map_err(|error| explained(error, &name))?,
+            Some("cu") => {
+                FileCode::cuda(path, &request.gpu, &request.options, wanted.map(spelling::expression))
+                    .map_err(|error| explained(error, &name))?
+            }
             _ => return Err(unsupported(name, "kernels are read from .cu and .ptx files", "")),
         };
         let bad = |problem: String| -> Error {

@@ -20,12 +20,16 @@ const TYPES: [(&str, &str); 13] = [
 
 /// A name without result, parameters, spaces, casts and suffixes of numbers.
 pub fn plain(name: &str) -> String {
-    let name = name.trim();
-    let name = name.strip_prefix("void ").unwrap_or(name);
-    let name: String = without_parameters(name).split_whitespace().collect();
+    let name: String = expression(name).split_whitespace().collect();
     let Some(open) = name.find('<') else { return name };
     let (before, list) = name.split_at(open);
     before.to_owned() + &arguments(list)
+}
+
+/// A name without result and parameters, as an expression of C++ has it.
+pub fn expression(name: &str) -> &str {
+    let name = name.trim();
+    without_parameters(name.strip_prefix("void ").unwrap_or(name)).trim()
 }
 
 /// Whether a kernel is one of CUDA's own libraries.
