@@ -292,6 +292,10 @@ fn an_own_kernel_beside_one_of_the_catalogue() {
     desk.put("two.ptx", &two);
     let report = desk.json(&format!("explain two.ptx:reverse --compare two.ptx:again {LAUNCH}"));
     assert_eq!((&report["entry"], &report["compared_with"]["entry"]), (&"reverse".into(), &"again".into()));
+    assert_eq!(
+        (&report["kernel"], &report["compared_with"]["kernel"]),
+        (&"two.ptx:reverse".into(), &"two.ptx:again".into())
+    );
 }
 
 #[test]

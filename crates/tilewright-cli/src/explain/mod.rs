@@ -128,8 +128,10 @@ fn explain(
     is_compared: bool,
 ) -> Result<Explained, Failure> {
     let load = |name: &str| arrays.load(name);
-    let (kernel, entry) = file_and_entry(kernel);
-    let kernel = kernel.as_path();
+    let (file, entry) = file_and_entry(kernel);
+    // Two kernels of a file are told apart by both names.
+    let full_name = entry.is_some().then(|| kernel.display().to_string());
+    let kernel = file.as_path();
     // The recipe of a kernel of the catalogue chooses its launch; beside a file, what is said of launches is for that.
     let is_beside_file = is_compared
         && kernel.extension().is_none()
@@ -164,10 +166,11 @@ fn explain(
         );
         return Err(Failure::usage(what, "leave them out, or give a file"));
     }
-    let case = match kernel.extension() {
+    let mut case = match kernel.extension() {
         Some(_) => Case::of_file(kernel, &request)?,
         None => Case::of_kernel(tilewright::kernels::find(&kernel.to_string_lossy())?, &request)?,
     };
+    case.name = full_name.unwrap_or(case.name);
     wanted.check_before(&case)?;
     let deferred = interrupt::Deferred::new();
     let steps = Steps::new();
