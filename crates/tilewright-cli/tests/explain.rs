@@ -259,6 +259,45 @@ fn two_kernels_side_by_side() {
     assert!(desk.get("both.html").contains("straight.ptx"));
 }
 
+/// What is missing is guessed, in a line to paste.
+#[test]
+fn a_line_to_paste_runs() {
+    let desk = desk();
+    let run = desk.run("explain reverse.ptx --arg 2=64");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    let line = run.err.split("to begin with: tilewright ").nth(1).unwrap_or_else(|| panic!("{}", run.err));
+    assert!(line.contains("--block 256") && line.contains("f32["), "{line}");
+    let pasted: String = line.lines().next().unwrap().replace('\'', "");
+    let run = desk.run(&pasted);
+    assert!(matches!(run.code, Some(0 | 1)), "{pasted}: {}", run.err);
+}
+
+/// Each takes what it knows of the launch and of the arguments.
+#[test]
+fn an_own_kernel_beside_one_of_the_catalogue() {
+    let desk = desk();
+    let report =
+        desk.json(&format!("explain reverse.ptx --compare naive {LAUNCH} --arg M=32 --arg N=32 --arg K=32"));
+    assert_eq!(report["compared_with"]["kernel"], "naive");
+    assert!(
+        report["notes"].to_string().contains("the argument M is for the other kernel"),
+        "{}",
+        report["notes"]
+    );
+    let run = desk.run(&format!("explain reverse.ptx --compare naive {LAUNCH}"));
+    assert!(run.code == Some(2) && run.err.contains("--arg M=64 --arg N=64 --arg K=64"), "{}", run.err);
+    // Two kernels of one file.
+    let two =
+        format!("{KERNEL}\n{}", KERNEL[KERNEL.find(".visible").unwrap()..].replacen("reverse", "again", 1));
+    desk.put("two.ptx", &two);
+    let report = desk.json(&format!("explain two.ptx:reverse --compare two.ptx:again {LAUNCH}"));
+    assert_eq!((&report["entry"], &report["compared_with"]["entry"]), (&"reverse".into(), &"again".into()));
+    assert_eq!(
+        (&report["kernel"], &report["compared_with"]["kernel"]),
+        (&"two.ptx:reverse".into(), &"two.ptx:again".into())
+    );
+}
+
 #[test]
 fn mistakes() {
     let desk = desk();
@@ -266,7 +305,7 @@ fn mistakes() {
     desk.put("empty.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n");
     for (line, code, words) in [
         ("explain reverse.ptx --arg 0=f32[1] --arg 1=f32[1] --arg 2=1", 2, "threads of a block"),
-        ("explain reverse.ptx --block 256", 2, "input is missing"),
+        ("explain reverse.ptx --block 256", 2, "are missing"),
         ("explain reverse.ptx --block 2048 --arg 0=f32[1] --arg 1=f32[1] --arg 2=1", 2, "1024"),
         ("explain reverse.ptx --block 256 --arg 0=absent.npy --arg 1=f32[1] --arg 2=1", 3, "absent.npy"),
         ("explain reverse.ptx --block 256 --arg what=1", 2, "no such parameter"),

@@ -212,6 +212,7 @@ fn execute(
     launch.dynamic_shared = extent.shared;
     launch.cluster = extent.cluster;
     launch.surfaces = watch::surfaces();
+    launch.textures = watch::textures();
     launch.options = watch::options();
     launch.options.multiprocessors = device.gpu.multiprocessors;
     if extent.blocks == Blocks::Cooperative {

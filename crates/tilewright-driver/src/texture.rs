@@ -2,7 +2,9 @@
 
 use std::ffi::c_void;
 
-use tilewright_emulator::{AddressMode, Coordinates, Filter, TexelFormat, TexelRead, Texels, Texture};
+use tilewright_emulator::{
+    AddressMode, Coordinates, Filter, Sampler, TexelFormat, TexelRead, Texels, Texture, TextureShape,
+};
 
 use crate::abi::{RESOURCE_LINEAR, RESOURCE_PITCH2D, ResourceDescription, TextureDescription};
 use crate::call::{Call, put, take};
@@ -13,17 +15,45 @@ use crate::context::Context;
 const READ_AS_INTEGER: u32 = 1;
 const NORMALIZED_COORDINATES: u32 = 2;
 
+/// `CU_AD_FORMAT_HALF` and `CU_AD_FORMAT_FLOAT`.
+const FORMAT_HALF: i32 = 16;
+const FORMAT_FLOAT: i32 = 32;
+
 /// `CUarray_format`.
 fn format(number: i32) -> Result<TexelFormat, Code> {
     Ok(match number {
         1 => TexelFormat::U8,
         2 => TexelFormat::U16,
-        3 | 10 | 32 => TexelFormat::Word,
+        3 | 10 | FORMAT_FLOAT => TexelFormat::Word,
         8 => TexelFormat::S8,
         9 => TexelFormat::S16,
-        16 => TexelFormat::F16,
+        FORMAT_HALF => TexelFormat::F16,
         _ => return Err(Code::NOT_SUPPORTED),
     })
+}
+
+/// `CUaddress_mode`, `CUfilter_mode` and the flags.
+fn sampler(texture: &TextureDescription) -> Result<Sampler, Code> {
+    let mut address_modes = [AddressMode::Clamp; 3];
+    for (mode, &number) in address_modes.iter_mut().zip(&texture.address_mode) {
+        *mode = match number {
+            0 => AddressMode::Wrap,
+            1 => AddressMode::Clamp,
+            2 => AddressMode::Mirror,
+            3 => AddressMode::Border,
+            _ => return Err(Code::INVALID_VALUE),
+        };
+    }
+    let filter = if texture.filter_mode == 1 { Filter::Linear } else { Filter::Point };
+    // Outside of a border are zeros here.
+    if address_modes.contains(&AddressMode::Border) && texture.border_color != [0.0; 4] {
+        return Err(Code::NOT_SUPPORTED);
+    }
+    let coordinates = match texture.flags & NORMALIZED_COORDINATES {
+        0 => Coordinates::Texels,
+        _ => Coordinates::Normalized,
+    };
+    Ok(Sampler { address_modes, filter, coordinates })
 }
 
 /// `cuTexObjectCreate`.
@@ -64,23 +94,16 @@ pub(crate) unsafe fn create(
         texture.flags & READ_AS_INTEGER != 0 || matches!(format, TexelFormat::Word | TexelFormat::F16);
     let read = if as_it_is { TexelRead::AsItIs } else { TexelRead::Normalized };
     let made = Texture {
+        shape: if is_linear { TextureShape::D1 } else { TextureShape::D2 },
         extent,
         channels: channels as usize,
         texels: Texels::Memory { address, pitch: pitch as u64, format, read },
-        // Memory that is fetched by index reads zero outside; elsewhere 3 is the border, and what repeats is taken to the edge.
-        address_mode: match is_linear || texture.address_mode[0] == 3 {
-            true => AddressMode::Border,
-            false => AddressMode::Clamp,
-        },
-        filter: if texture.filter_mode == 1 && !is_linear { Filter::Linear } else { Filter::Point },
-        coordinates: match texture.flags & NORMALIZED_COORDINATES {
-            0 => Coordinates::Texels,
-            _ => Coordinates::Normalized,
-        },
+        sampler: if is_linear { Sampler::default() } else { sampler(&texture)? },
     };
-    if !is_linear && matches!(texture.address_mode[0], 0 | 2) && made.coordinates == Coordinates::Normalized {
-        // Wrapped and mirrored coordinates.
-        return Err(Code::NOT_SUPPORTED);
+    let is_interpolated = made.sampler.filter == Filter::Linear;
+    if is_interpolated && as_it_is && !matches!(number, FORMAT_HALF | FORMAT_FLOAT) {
+        // Integers are not interpolated.
+        return Err(Code::INVALID_VALUE);
     }
     let handle = context.device.memory().emulated.texture(made);
     // SAFETY: the caller's promise.

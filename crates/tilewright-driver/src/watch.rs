@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tilewright_emulator::{
-    AccessCounters, Counters, LaunchError, LaunchOptions, Report, Severity, Surface, Watch, kernel_name,
+    AccessCounters, Counters, LaunchError, LaunchOptions, Report, Severity, Surface, Texture, Watch,
+    kernel_name,
 };
 
 use crate::code::Code;
@@ -48,6 +49,8 @@ pub struct Watcher<'a> {
     pub registers: Option<u32>,
     /// Surfaces that launches find beside those of the driver, by their handles.
     pub surfaces: &'a [(u64, Surface)],
+    /// Textures, in the same way.
+    pub textures: &'a [(u64, Texture)],
     /// Is called after each launch.
     pub launched: Option<&'a dyn Fn(&Launched<'_>)>,
 }
@@ -99,6 +102,11 @@ pub(crate) fn registers() -> Option<u32> {
 /// The surfaces of a launch of this thread.
 pub(crate) fn surfaces() -> Vec<(u64, Surface)> {
     with(|watcher| watcher.map_or_else(Vec::new, |watcher| watcher.surfaces.to_vec()))
+}
+
+/// The textures of a launch of this thread.
+pub(crate) fn textures() -> Vec<(u64, Texture)> {
+    with(|watcher| watcher.map_or_else(Vec::new, |watcher| watcher.textures.to_vec()))
 }
 
 /// After so long a launch says that it still runs; and again after each of the longer ones.

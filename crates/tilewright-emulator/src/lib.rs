@@ -18,6 +18,6 @@ pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineC
 pub use host::{Argument, Context, DevicePointer, Launch, Machine, MemoryError};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
-    Races, Report, Surface, TexelFormat, TexelRead, Texels, Texture, Watch,
+    Races, Report, Sampler, Surface, TexelFormat, TexelRead, Texels, Texture, TextureShape, Watch,
 };
 pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol, kernel_name};

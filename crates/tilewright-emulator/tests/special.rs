@@ -98,8 +98,8 @@ fn special_registers_that_the_emulator_knows_have_their_values() {
 
 /// Special registers that only a device has.
 fn missing() -> Vec<(String, u32)> {
-    // Cooperative launches have the address of their workspace in two of them.
-    let registers = (0..32).filter(|i| ![1, 2].contains(i));
+    // Cooperative launches have the address of their workspace in two of them, OpenCL's the offset of the global index in three.
+    let registers = (0..32).filter(|i| !(1..=5).contains(i));
     let mut names: Vec<(String, u32)> = registers.map(|i| (format!("%envreg{i}"), 32)).collect();
     for i in 0..8 {
         names.push((format!("%pm{i}"), 32));

@@ -354,10 +354,41 @@ fn explanation(
     faults.extend(report.error.as_ref().map(failure));
     // How fast a wrong kernel is says nothing.
     if !faults.iter().any(|fault| fault.severity == Severity::Error) {
-        faults.extend(advise(&explanation));
+        let printing = printing_lines(launch, counters);
+        faults.extend(advise(&explanation).into_iter().filter(|advice| !is_of_printf(advice, &printing)));
     }
     explanation.findings = merge::merged(faults);
     explanation
+}
+
+/// File and line of the calls of `printf`.
+fn printing_lines(launch: &Launch, counters: &emulator::Counters) -> Vec<(String, u32)> {
+    let text: Vec<&str> = launch.ptx.lines().collect();
+    let prints = |counted: &&emulator::InstructionCounters| {
+        let statement = text.iter().skip((counted.ptx_line as usize).saturating_sub(1));
+        let mut lines = statement.scan(false, |is_over, line| {
+            let taken = (!*is_over).then_some(line);
+            *is_over = line.contains(';');
+            taken
+        });
+        counted.opcode.starts_with("call") && lines.any(|line| line.contains("vprintf"))
+    };
+    let calls = counters.instructions.iter().filter(prints);
+    calls
+        .filter_map(|counted| {
+            let (index, line) = source_of(launch, counted)?;
+            Some((launch.sources[index].name.clone(), line))
+        })
+        .collect()
+}
+
+/// Whether advice is on what `printf` puts its arguments into, which is no array of the kernel's own.
+fn is_of_printf(advice: &Finding, printing: &[(String, u32)]) -> bool {
+    let place = || advice.participants.first()?.location.as_ref();
+    let is_there = |(file, line): &(String, u32)| {
+        place().is_some_and(|at| at.file.as_ref() == Some(file) && at.line == Some(*line))
+    };
+    advice.kind == "local-memory" && advice.message.starts_with("store") && printing.iter().any(is_there)
 }
 
 /// Instructions gathered by the line of the source, or by that of the PTX where there is no source.

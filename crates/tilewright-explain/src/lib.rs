@@ -27,7 +27,7 @@ pub use advice::advise;
 pub use array::{
     Array, Comparison, Difference, ElementType, Filling, Number, Scalar, Tolerance, Values, compare,
 };
-pub use case::{Argument, Case, Gpu, Launch, Request};
+pub use case::{Argument, Case, Gpu, Launch, Request, TextureOver};
 pub use charts::OccupancyCurves;
 pub use execute::{Control, Explained, Progress};
 pub use measured::{Measured, ladder_svg, measured};

@@ -1,6 +1,9 @@
 //! One finding for what is one fault: all that a source line does wrong in the same way, whichever instructions, arrays and threads take part.
 
-use crate::model::{Finding, Location, Participant, Severity};
+use crate::{
+    model::{Finding, Location, Participant, Severity},
+    races,
+};
 use std::cmp::Reverse;
 
 /// How many arrays or lines a message names beside the first.
@@ -104,7 +107,7 @@ fn anchor(finding: &Finding) -> Option<(&str, u32)> {
     let lines = |wanted: fn(&Participant) -> bool| {
         finding.participants.iter().filter(move |p| wanted(p)).filter_map(|p| line(p.location.as_ref())).min()
     };
-    lines(|p| !p.what.starts_with("ld")).or_else(|| lines(|_| true))
+    lines(|p| races::deed_of(&p.what) != "load").or_else(|| lines(|_| true))
 }
 
 /// File and CUDA line.

@@ -172,17 +172,24 @@ type Deed<'a> = (&'a str, Option<u32>);
 fn in_order(finding: &Finding) -> (Deed<'_>, Deed<'_>) {
     let side = |i: usize| {
         let participant = &finding.participants[i];
-        let what = match participant.what.split('.').next() {
-            Some("ld") => "load",
-            Some("st") => "store",
-            _ => "atomic",
-        };
+        let what = deed_of(&participant.what);
         (what, participant.location.as_ref().and_then(|location| location.line))
     };
     let (a, b) = (side(0), side(1));
     let ptx_line =
         |i: usize| finding.participants[i].location.as_ref().and_then(|location| location.ptx_line);
     if (a.1, ptx_line(0)) <= (b.1, ptx_line(1)) { (a, b) } else { (b, a) }
+}
+
+/// What an opcode does to memory.
+pub fn deed_of(opcode: &str) -> &'static str {
+    let mut parts = opcode.split('.');
+    match (parts.next().unwrap_or_default(), parts.next()) {
+        ("ld" | "ldu" | "ldmatrix" | "suld", _) | ("wmma", Some("load")) => "load",
+        ("st" | "stmatrix" | "sust", _) | ("wmma", Some("store")) => "store",
+        ("cp", _) => "copy",
+        _ => "atomic",
+    }
 }
 
 fn words(place: RemedyPlace, insert: &str, whom: &str, first: Deed<'_>, second: Deed<'_>) -> String {

@@ -253,7 +253,11 @@ fn access_of<'a>(e: &'a Explanation, finding: &Finding) -> Option<&'a Access> {
 fn emphasised(access: &Access) -> String {
     let words = access.describe();
     match &access.buffer {
-        Some(buffer) => words.replace(buffer.as_str(), &format!("**{buffer}**")),
+        // The name stands at the end, and may be a part of the words before it.
+        Some(buffer) => match words.strip_suffix(buffer.as_str()) {
+            Some(before) => format!("{before}**{buffer}**"),
+            None => words,
+        },
         None => words,
     }
 }

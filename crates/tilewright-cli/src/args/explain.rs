@@ -25,7 +25,10 @@ value one of these.
   [a, f32[8]:ones]         an array of addresses of arrays
   {1, 2.5, {0,1}}          a vector or a struct, in order or by name as in {n=4, data=f32[4]:ones}, where the source defines it
   bytes:00ff12, x.bin      all bytes of a struct
-  texture:f32[256]:range   a texture over an array of f32
+  {1,2,3,4} or 1,2,3,4     a vector such as float4
+  texture:f32[64,64]       a texture over an array of one to three dimensions, whose last one goes along x; texels are 1, 2 or 4 channels (u8, uchar4, half2, float4)
+                           texture(WORDS):ARRAY says how it is read: clamp, border, wrap or mirror outside (one, or one each for x, y, z), point or linear,
+                           normalized coordinates, float for integers read as floats from -1 or 0 to 1, layered for [layers,h,w], cube for [6,n,n]
   surface:f32[8,64]        a surface over an array of one to three dimensions, whose last one goes along x
 An argument that is no parameter is a size or an array that others speak of. Products of the \
 catalogue take M, N, K or matrices A, B, C, and alpha, beta, semiring, dtype; kernels of its gallery the parameters that \
@@ -53,7 +56,8 @@ pub struct Explain {
     /// A kernel of the catalogue, a .cu or a .ptx file
     #[arg(value_name = "KERNEL", add = pages::kernels_and_files())]
     pub kernel: PathBuf,
-    /// Explain this kernel, too, and put both side by side; it is launched in the same way
+    /// Explain this kernel, too, and put both side by side: of the catalogue, of a file, or of one of several in a file as FILE:KERNEL. Each takes the
+    /// arguments that it knows; a file is launched in the same way, and a product of the catalogue needs M, N and K
     #[arg(long, value_name = "KERNEL", add = pages::kernels_and_files())]
     pub compare: Option<PathBuf>,
     /// Write a page with pictures; it needs no network

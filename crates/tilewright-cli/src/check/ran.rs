@@ -189,7 +189,11 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
 
 /// The shared array that the argument of an array of `next` names.
 fn shared_by(case: &Case<'_>, launch: &Launch, next: &explain::Case, array: usize) -> Option<usize> {
-    let is_it = |argument: &Argument| matches!(argument, Argument::Pointer(at) | Argument::Texture(at) | Argument::Surface(at) if *at == array);
+    let is_it = |argument: &Argument| match argument {
+        Argument::Pointer(at) | Argument::Surface(at) => *at == array,
+        Argument::Texture(texture) => texture.array == array,
+        Argument::Bytes(_) | Argument::Struct { .. } => false,
+    };
     let position = next.launches.first()?.arguments.iter().position(is_it)?;
     let parameter = &next.arrays[array].name;
     let is_for = |name: &str| {

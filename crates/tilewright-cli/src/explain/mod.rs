@@ -5,7 +5,7 @@ mod outcome;
 mod picture;
 
 use crate::{
-    args::{Common, Explain, Format},
+    args::{Common, Explain, Extent, Format},
     failure::Failure,
     fit, interrupt, json,
     occupancy::{DEFAULT, Target, say_which},
@@ -14,7 +14,10 @@ use crate::{
 };
 use arrays::Arrays;
 use outcome::Wanted;
-use std::{io::Write, path::Path};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 use tilewright::files;
 use tilewright_explain::{Case, Control, Document, Explained, Gpu, Request, html, text};
 
@@ -28,7 +31,9 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     interrupt::watch();
     let arrays = Arrays::default();
     let wanted = Wanted::of(args, &arrays)?;
-    let run = |kernel: &Path| explain(kernel, args, common, &gpu, &arrays, &wanted);
+    // Beside another kernel each takes what it knows of the launch and of the arguments.
+    let is_compared = args.compare.is_some();
+    let run = |kernel: &Path| explain(kernel, args, common, &gpu, &arrays, &wanted, is_compared);
     let first = run(&args.kernel)?;
     let other = args.compare.as_deref().filter(|_| !interrupt::was_asked());
     let second = other.map(run).transpose()?;
@@ -101,6 +106,17 @@ fn gpu(args: &Explain) -> Result<Gpu, Failure> {
     Ok(Gpu { name, limits: target.limits(), device })
 }
 
+/// A file and the kernel of it that `FILE:KERNEL` names, or the whole.
+fn file_and_entry(text: &Path) -> (PathBuf, Option<String>) {
+    let split = text.to_str().and_then(|text| {
+        [".cu", ".ptx"].iter().find_map(|ending| {
+            let (file, entry) = text.split_once(&format!("{ending}:"))?;
+            (!entry.is_empty()).then(|| (format!("{file}{ending}").into(), Some(entry.to_owned())))
+        })
+    });
+    split.unwrap_or_else(|| (text.to_owned(), None))
+}
+
 /// A name of the catalogue, or a file.
 fn explain(
     kernel: &Path,
@@ -109,34 +125,52 @@ fn explain(
     gpu: &Gpu,
     arrays: &Arrays,
     wanted: &Wanted,
+    is_compared: bool,
 ) -> Result<Explained, Failure> {
     let load = |name: &str| arrays.load(name);
+    let (file, entry) = file_and_entry(kernel);
+    // Two kernels of a file are told apart by both names.
+    let full_name = entry.is_some().then(|| kernel.display().to_string());
+    let kernel = file.as_path();
+    // The recipe of a kernel of the catalogue chooses its launch; beside a file, what is said of launches is for that.
+    let is_beside_file = is_compared
+        && kernel.extension().is_none()
+        && [Some(&args.kernel), args.compare.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|other| other.extension().is_some());
+    let for_file = |extent: Option<Extent>| extent.filter(|_| !is_beside_file).map(|extent| extent.0);
     let request = Request {
-        entry: args.entry.clone(),
+        entry: entry.or_else(|| args.entry.clone()),
         options: args.compiler.options(),
-        grid: args.grid.map(|extent| extent.0),
-        block: args.block.map(|extent| extent.0),
-        cluster: args.cluster.map(|extent| extent.0),
-        dynamic_shared_memory: args.dynamic_smem,
+        grid: for_file(args.grid),
+        block: for_file(args.block),
+        cluster: for_file(args.cluster),
+        dynamic_shared_memory: args.dynamic_smem.filter(|_| !is_beside_file),
         arguments: args.arguments.clone(),
+        shares_arguments: is_compared,
         ..Request::new(gpu.clone(), &load)
     };
-    if kernel.extension().is_none() && args.compiler.options() != Default::default() {
+    if kernel.extension().is_none() && !is_beside_file && args.compiler.options() != Default::default() {
         let what = format!("options of the compiler: {} comes with its own", kernel.display());
         return Err(Failure::usage(what, "leave them out, or give a file"));
     }
     let extents = [args.grid, args.block, args.cluster];
-    if kernel.extension().is_none() && (extents.iter().any(Option::is_some) || args.dynamic_smem.is_some()) {
+    if kernel.extension().is_none()
+        && !is_beside_file
+        && (extents.iter().any(Option::is_some) || args.dynamic_smem.is_some())
+    {
         let what = format!(
             "--grid, --block, --cluster and --dynamic-smem: the recipe of {} chooses them",
             kernel.display()
         );
         return Err(Failure::usage(what, "leave them out, or give a file"));
     }
-    let case = match kernel.extension() {
+    let mut case = match kernel.extension() {
         Some(_) => Case::of_file(kernel, &request)?,
         None => Case::of_kernel(tilewright::kernels::find(&kernel.to_string_lossy())?, &request)?,
     };
+    case.name = full_name.unwrap_or(case.name);
     wanted.check_before(&case)?;
     let deferred = interrupt::Deferred::new();
     let steps = Steps::new();

@@ -26,6 +26,8 @@ pub enum FindingKind {
     UninitialisedConstant,
     /// A texture instruction on a handle or variable to which no texture is bound.
     UnboundTexture,
+    /// A texture instruction for textures of another shape than the one that is bound.
+    TextureShape,
     /// An access of shared memory that an asynchronous copy (`cp.async`) is on its way to: nobody has waited for it.
     PendingCopy,
     /// Two accesses of shared memory by threads of a block, at least one a store, that no barrier orders.
@@ -76,6 +78,7 @@ impl FindingKind {
             Self::UninitialisedRegister => "use of an uninitialised variable",
             Self::UninitialisedConstant => "read of constant memory that nobody has filled",
             Self::UnboundTexture => "texture that nothing is bound to",
+            Self::TextureShape => "texture of another shape",
             Self::PendingCopy => "asynchronous copy that is not waited for",
             Self::SharedRace => "race on shared memory",
             Self::WarpRace => "race between lanes of a warp",

@@ -296,6 +296,7 @@ impl Context {
             grid_workspace,
             memory: &self.memory,
             textures: &self.textures,
+            own_textures: &launch.textures,
             surfaces: &launch.surfaces,
             heap: &self.heap,
             races: options.races,

@@ -1,7 +1,7 @@
 //! What a host says about a launch.
 
 use super::arguments::Argument;
-use crate::machine::{LaunchError, LaunchOptions, Surface};
+use crate::machine::{LaunchError, LaunchOptions, Surface, Texture};
 
 /// Threads of a block on any device.
 const THREADS: u64 = 1024;
@@ -24,6 +24,8 @@ pub struct Launch {
     pub arguments: Vec<Argument>,
     /// Surfaces by their handles, which are any numbers that the kernel is given, or addresses of `.surfref` variables.
     pub surfaces: Vec<(u64, Surface)>,
+    /// Textures of this launch beside those of the machine, by their handles in the same way.
+    pub textures: Vec<(u64, Texture)>,
     /// Checks, order and limits.
     pub options: LaunchOptions,
 }
@@ -31,8 +33,8 @@ pub struct Launch {
 impl Launch {
     /// A launch of `grid` blocks of `block` threads with all checks and no arguments.
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        let (arguments, surfaces, options) = Default::default();
-        Self { grid, block, cluster: None, dynamic_shared: 0, arguments, surfaces, options }
+        let (arguments, surfaces, textures, options) = Default::default();
+        Self { grid, block, cluster: None, dynamic_shared: 0, arguments, surfaces, textures, options }
     }
 
     /// Adds an argument.
@@ -46,6 +48,13 @@ impl Launch {
     #[must_use]
     pub fn surface(mut self, handle: u64, surface: Surface) -> Self {
         self.surfaces.push((handle, surface));
+        self
+    }
+
+    /// Adds a texture; the kernel knows it by `handle`.
+    #[must_use]
+    pub fn texture(mut self, handle: u64, texture: Texture) -> Self {
+        self.textures.push((handle, texture));
         self
     }
 

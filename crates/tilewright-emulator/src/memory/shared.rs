@@ -6,7 +6,7 @@ use crate::program::{SharedVariable, address, readable};
 /// Where the shared variables of an entry lie.
 #[derive(Clone, Debug, Default)]
 pub struct SharedLayout {
-    /// For each shared variable of the program: offset into the storage and bytes, if the entry uses it.
+    /// By the number in addresses: offset into the storage and bytes of a variable that the entry uses.
     pub places: Vec<Option<(u32, u32)>>,
     /// Bytes of all.
     pub bytes: u32,
@@ -17,14 +17,16 @@ pub struct SharedLayout {
 impl SharedLayout {
     /// Lays out the `used` variables and `dynamic` bytes behind them.
     pub fn new(variables: &[SharedVariable], used: &[u32], dynamic: u32) -> Self {
-        let mut layout = Self {
-            places: vec![None; variables.len()],
-            bytes: 0,
-            names: variables.iter().map(|variable| readable(&variable.name)).collect(),
-        };
+        let slots = variables.iter().map(|variable| variable.slot as usize + 1).max().unwrap_or(1);
+        let mut layout = Self { places: vec![None; slots], bytes: 0, names: vec![String::new(); slots] };
+        // Others have the numbers of the variables that are used; in a message a wrong pointer may still name what the entry does not use.
+        for variable in variables {
+            layout.names[variable.slot as usize] = readable(&variable.name);
+        }
         for &index in used.iter().filter(|&&index| index != 0) {
             let variable = &variables[index as usize];
-            layout.add(index as usize, variable.bytes as u32);
+            layout.names[variable.slot as usize] = readable(&variable.name);
+            layout.add(variable.slot as usize, variable.bytes as u32);
         }
         layout.add(0, dynamic);
         layout

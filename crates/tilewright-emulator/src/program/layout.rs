@@ -101,6 +101,53 @@ pub struct SharedVariable {
     pub bytes: u64,
     /// Alignment.
     pub align: u64,
+    /// Its number in addresses.
+    pub slot: u32,
+}
+
+/// Whose a shared variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedScope {
+    /// Several functions may use it.
+    Module,
+    /// Only this entry; other entries use the same numbers.
+    Entry,
+}
+
+/// Numbers of shared variables: those of the module from below, those of entries from above.
+#[derive(Clone, Debug)]
+struct SharedSlots {
+    next: u32,
+    next_of_entry: u32,
+    lowest_of_entries: u32,
+}
+
+impl Default for SharedSlots {
+    fn default() -> Self {
+        // 0 is that of dynamic shared memory.
+        Self { next: 1, next_of_entry: SHARED_SLOTS, lowest_of_entries: SHARED_SLOTS + 1 }
+    }
+}
+
+/// Shared variables that addresses can tell apart beside dynamic memory.
+const SHARED_SLOTS: u32 = 254;
+
+impl SharedSlots {
+    fn take(&mut self, scope: SharedScope) -> Option<u32> {
+        let (slot, is_free) = match scope {
+            SharedScope::Module => (self.next, self.next < self.lowest_of_entries),
+            SharedScope::Entry => (self.next_of_entry, self.next_of_entry >= self.next),
+        };
+        match scope {
+            _ if !is_free => return None,
+            SharedScope::Module => self.next += 1,
+            SharedScope::Entry => {
+                self.next_of_entry -= 1;
+                self.lowest_of_entries = self.lowest_of_entries.min(slot);
+            }
+        }
+        Some(slot)
+    }
 }
 
 /// A device symbol as the host sees it.
@@ -181,6 +228,8 @@ pub struct Layout {
     pub variables: Vec<Variable>,
     /// Shared variables; number 0 is the dynamic one.
     pub shared: Vec<SharedVariable>,
+    /// Which numbers of shared variables are taken.
+    slots: SharedSlots,
     /// Names.
     pub names: HashMap<String, ModuleName>,
 }
@@ -189,10 +238,15 @@ impl Layout {
     /// Lays out the module's variables from region `first_region` on, and numbers its functions.
     pub fn new(module: &ast::Module<'_>, first_region: u64) -> Result<Self, ProgramError> {
         let mut layout = Self { first_region, ..Self::default() };
-        layout.shared.push(SharedVariable { name: "dynamic shared memory".into(), bytes: 0, align: 16 });
+        layout.shared.push(SharedVariable {
+            name: "dynamic shared memory".into(),
+            bytes: 0,
+            align: 16,
+            slot: 0,
+        });
         for variable in &module.variables {
             if variable.space == StateSpace::Shared {
-                let index = layout.add_shared(variable)?;
+                let index = layout.add_shared(variable, SharedScope::Module)?;
                 layout.names.insert(variable.name.into(), ModuleName::Shared(index));
             } else {
                 let bytes = checked_bytes(variable, VARIABLE_BYTES)?;
@@ -218,22 +272,48 @@ impl Layout {
     }
 
     /// Adds a shared variable of a module or a function; `extern` ones are all the dynamic memory.
-    pub fn add_shared(&mut self, variable: &ast::Variable<'_>) -> Result<u32, ProgramError> {
+    pub fn add_shared(
+        &mut self,
+        variable: &ast::Variable<'_>,
+        scope: SharedScope,
+    ) -> Result<u32, ProgramError> {
         let bytes = checked_bytes(variable, address::SHARED_BASE)?;
         let align = align_of(variable);
         if variable.linkage == Linkage::Extern || bytes == 0 {
             self.shared[0].align = self.shared[0].align.max(align);
             return Ok(0);
         }
-        if self.shared.len() >= 255 {
+        let Some(slot) = self.slots.take(scope) else {
             return Err(ProgramError::Declaration {
                 line: variable.line,
                 name: variable.name.into(),
-                message: "there are more than 254 shared variables".into(),
+                message: format!("a kernel sees more than {SHARED_SLOTS} shared variables"),
             });
-        }
-        self.shared.push(SharedVariable { name: variable.name.into(), bytes, align });
+        };
+        self.shared.push(SharedVariable { name: variable.name.into(), bytes, align, slot });
         Ok(self.shared.len() as u32 - 1)
+    }
+
+    /// Begins an entry: its shared variables have the numbers that those of other entries have.
+    pub fn begin_entry(&mut self) {
+        self.slots.next_of_entry = SHARED_SLOTS;
+    }
+
+    /// The address of a shared variable in its space.
+    pub fn address_of_shared(&self, index: u32) -> u64 {
+        address::of_shared(self.shared[index as usize].slot.into())
+    }
+
+    /// The address that a name stands for in its space, or generically.
+    pub fn address_of(&self, name: ModuleName, generic: Generic) -> u64 {
+        match (name, generic) {
+            (ModuleName::Address(address), _) => address,
+            (ModuleName::Shared(index), Generic::No) => self.address_of_shared(index),
+            (ModuleName::Shared(index), Generic::Yes) => {
+                address::SHARED_WINDOW + self.address_of_shared(index)
+            }
+            (ModuleName::Function(index), _) => address::CODE_WINDOW + 16 * u64::from(index),
+        }
     }
 
     /// Adds a global or constant variable, and returns its address.
@@ -285,7 +365,7 @@ impl Layout {
                     let Some(&name) = self.names.get(symbol) else {
                         return Err(ProgramError::Undeclared { line: variable.line, name: symbol.into() });
                     };
-                    let value = address_of(name, generic).wrapping_add_signed(addend);
+                    let value = self.address_of(name, generic).wrapping_add_signed(addend);
                     let part = |byte: u8| value >> (8 * u32::from(byte).min(7)) & 0xff;
                     contents.put(at, size, byte.map_or(value, part));
                     at = at.saturating_add(size);
@@ -294,18 +374,6 @@ impl Layout {
         }
         self.variables[index].contents = contents.runs;
         Ok(())
-    }
-}
-
-/// The address that a name stands for in its space, or generically.
-pub fn address_of(name: ModuleName, generic: Generic) -> u64 {
-    match (name, generic) {
-        (ModuleName::Address(address), _) => address,
-        (ModuleName::Shared(index), Generic::No) => address::of_shared(u64::from(index)),
-        (ModuleName::Shared(index), Generic::Yes) => {
-            address::SHARED_WINDOW + address::of_shared(u64::from(index))
-        }
-        (ModuleName::Function(index), _) => address::CODE_WINDOW + 16 * u64::from(index),
     }
 }
 

@@ -11,7 +11,7 @@ use tilewright_core::{
     f16, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
-use tilewright_emulator::{AddressMode, Launch, Machine, Program, Texture};
+use tilewright_emulator::{Launch, Machine, Program, Texture};
 use tilewright_kernels::{
     self as kernels, Alignment, ArgumentValue, Batch, Buffer, Form, Kernel, Recipe, Request, Variant,
 };
@@ -323,7 +323,7 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
 fn texture(bytes: &[u8]) -> Texture {
     let float = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
     let floats: Vec<f32> = bytes.chunks_exact(4).map(float).collect();
-    Texture { address_mode: AddressMode::Border, ..Texture::new([floats.len(), 1, 1], &floats) }
+    Texture::new([floats.len(), 1, 1], &floats)
 }
 
 static READ: LazyLock<Mutex<HashMap<kernels::Program, Option<Program>>>> = LazyLock::new(Mutex::default);

@@ -53,7 +53,17 @@ const NUMBERS: [(Number, &str, usize, &[&str]); 13] = [
         Number::U64,
         "u64",
         8,
-        &["unsigned long long", "unsigned long", "uint64", "uint64_t", "size_t", "ulong", "ulonglong"],
+        &[
+            "unsigned long long",
+            "unsigned long",
+            "uint64",
+            "uint64_t",
+            "size_t",
+            "ulong",
+            "ulonglong",
+            "cudaTextureObject_t",
+            "CUtexObject",
+        ],
     ),
     (Number::Bool, "bool", 1, &["_Bool"]),
 ];

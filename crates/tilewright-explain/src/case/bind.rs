@@ -2,7 +2,9 @@
 
 use super::{
     Argument, Link, check_repeated,
-    types::{CppType, Field, fields},
+    structs::{Field, fields},
+    texture::{Reading, TextureOver},
+    types::CppType,
     unsupported,
     value::{Parameter, hexadecimal, number, vector},
     variables,
@@ -45,8 +47,7 @@ pub struct Bound {
 
 /// Gives every parameter its argument, and variables theirs.
 pub fn bind(launched: &Launched<'_>) -> Result<Bound, Error> {
-    launched.check()?;
-    let mut binder = Binder { launched, bound: Bound::default(), named: Vec::new() };
+    let mut binder = Binder { launched, bound: Bound::default(), named: Vec::new(), textures: 0 };
     for (index, parameter) in launched.parameters.iter().enumerate() {
         let Some((_, text)) = launched.arguments.iter().find(|(name, _)| launched.is_for(index, name)) else {
             let hint = format!("give the argument {}; {}", parameter.name, launched.takes());
@@ -101,8 +102,16 @@ impl Launched<'_> {
         }
     }
 
-    /// Refuses arguments that are for nothing, and two for one thing.
-    fn check(&self) -> Result<(), Error> {
+    /// The parameters that have no argument.
+    pub fn missing(&self) -> Vec<&str> {
+        let is_given = |index: usize| self.arguments.iter().any(|(name, _)| self.is_for(index, name));
+        let missing = (0..self.parameters.len()).filter(|&index| !is_given(index));
+        missing.map(|index| self.parameters[index].name.as_str()).collect()
+    }
+
+    /// Refuses arguments that are for nothing, and two for one thing; the names of those that are passed over.
+    pub fn check(&self, shares_arguments: bool) -> Result<Vec<String>, Error> {
+        let mut passed = Vec::new();
         for (name, _) in self.arguments {
             let is_parameter = (0..self.parameters.len()).any(|index| self.is_for(index, name));
             let is_variable = self.variables.iter().any(|variable| self.names(variable, name));
@@ -113,6 +122,10 @@ impl Launched<'_> {
                     .any(|(other, text)| other != name && names(text).any(|word| word == name))
             };
             if !is_parameter && !is_variable && !is_used() {
+                if shares_arguments {
+                    passed.push(name.clone());
+                    continue;
+                }
                 let why = "the kernel has no such parameter";
                 return Err(unsupported(format!("the argument {name}"), why, self.takes()));
             }
@@ -122,7 +135,8 @@ impl Launched<'_> {
             let parameter = (0..self.parameters.len()).find(|&index| self.is_for(index, name));
             let variable = || self.variables.iter().find(|variable| self.names(variable, name));
             parameter.map(|index| &self.parameters[index]).or_else(variable).map(|p| p.name.clone())
-        })
+        })?;
+        Ok(passed)
     }
 
     /// The value of an argument that is a whole number or an expression of such.
@@ -137,6 +151,8 @@ struct Binder<'a> {
     bound: Bound,
     /// Arrays by the names of their arguments.
     named: Vec<(String, usize)>,
+    /// How many there are; each has its number as its handle.
+    textures: u64,
 }
 
 impl Binder<'_> {
@@ -158,14 +174,14 @@ impl Binder<'_> {
                 Fault::Deeper(error) => error,
             });
         }
-        if let Some(array) = text.strip_prefix("texture:") {
-            let index = self.array(&parameter.name, array, None, 0)?;
-            return match self.bound.arrays[index].element == Number::F32.into() {
-                true => Ok(Argument::Texture(index)),
-                false => Err(wrong("textures are over arrays of f32".into())),
-            };
-        }
         let could_point = parameter.bytes == 8 && !parameter.ty.is_float();
+        if let Some(reading) = Reading::of(text) {
+            if !could_point || matches!(parameter.cpp, Some(CppType::Pointer(_))) {
+                return Err(wrong("a texture is a parameter of type cudaTextureObject_t".into()));
+            }
+            let (reading, array) = reading.map_err(wrong)?;
+            return self.texture(&parameter.name, reading, array)?.map(Argument::Texture).map_err(wrong);
+        }
         if let Some(array) = text.strip_prefix("surface:") {
             let index = self.array(&parameter.name, array, None, 0)?;
             let array = &self.bound.arrays[index];
@@ -194,6 +210,18 @@ impl Binder<'_> {
             return Err(wrong("the parameter is no pointer".into()));
         }
         Ok(Argument::Pointer(index))
+    }
+
+    /// A texture over the array that a text describes, or why there is none.
+    fn texture(
+        &mut self,
+        name: &str,
+        reading: Reading,
+        text: &str,
+    ) -> Result<Result<TextureOver, String>, Error> {
+        let index = self.array(name, text, None, 0)?;
+        self.textures += 1;
+        Ok(reading.over(&self.bound.arrays[index], self.textures, index))
     }
 
     /// The value of an expression of whole numbers; `None` for a text that is none. One whose names are known and which has no value is a mistake.
@@ -298,26 +326,75 @@ impl Binder<'_> {
     fn structure(&mut self, parameter: &Parameter, list: &str) -> Result<Argument, Fault> {
         let members = match &parameter.cpp {
             Some(CppType::Named(name)) => {
-                let known = self.launched.sources.iter().find_map(|source| fields(source, name));
+                let known = fields(self.launched.sources, name);
                 known.filter(|(_, size)| *size == parameter.bytes).map(|(members, _)| members)
             }
             _ => None,
         };
         let unknown = "its members are not known from the source: give bytes:HEX, or a .bin file";
         let members = members.ok_or_else(|| Fault::Here(unknown.into()))?;
-        let values = assigned(&members, &split(list))?;
-        let (mut bytes, mut pointers) = (vec![0; parameter.bytes], Vec::new());
+        let mut filled =
+            Filled { bytes: vec![0; parameter.bytes], pointers: Vec::new(), textures: Vec::new() };
+        self.members((&parameter.name, 0), &members, list, &mut filled)?;
+        let Filled { bytes, pointers, textures } = filled;
+        Ok(Argument::Struct { bytes, pointers, textures })
+    }
+
+    /// Gives the members of a struct, which is called `name` and begins at `start`, their values.
+    fn members(
+        &mut self,
+        (name, start): (&str, usize),
+        members: &[Field],
+        list: &str,
+        filled: &mut Filled,
+    ) -> Result<(), Fault> {
+        let values = assigned(members, &split(list))?;
         for (member, text) in members.iter().zip(values) {
-            let place = format!("{}.{}", parameter.name, member.name);
-            if let CppType::Pointer(inner) = &member.ty {
+            let (place, offset) = (format!("{name}.{}", member.name), start + member.offset);
+            if let CppType::Pointer(inner) = &member.ty
+                && member.count == 1
+            {
                 let index = self.array(&place, text, Some(inner), 0)?;
-                pointers.push((member.offset, index));
-                continue;
+                filled.pointers.push((offset, index));
+            } else if let Some(reading) = Reading::of(text).filter(|_| member.ty.is_handle()) {
+                let (reading, array) = reading?;
+                let texture = self.texture(&place, reading, array)??;
+                filled.put(offset, &texture.handle.to_le_bytes());
+                filled.textures.push(texture);
+            } else if let CppType::Named(_) = member.ty {
+                self.structs((&place, offset), member, text, filled)?;
+            } else {
+                let value = self.member(member, text).map_err(|why| format!("{}: {why}", member.name))?;
+                filled.put(offset, &value);
             }
-            let value = self.member(member, text).map_err(|why| format!("{}: {why}", member.name))?;
-            bytes[member.offset..][..value.len()].copy_from_slice(&value);
         }
-        Ok(Argument::Struct { bytes, pointers })
+        Ok(())
+    }
+
+    /// A member that is a struct, or an array of such.
+    fn structs(
+        &mut self,
+        (place, offset): (&str, usize),
+        member: &Field,
+        text: &str,
+        filled: &mut Filled,
+    ) -> Result<(), Fault> {
+        let wrong = || format!("{}: {} is a list of its members in braces", member.name, member.ty);
+        let list = in_braces(text).ok_or_else(wrong)?;
+        if member.count == 1 {
+            return self.members((place, offset), &member.members, list, filled);
+        }
+        let parts = split(list);
+        if parts.len() != member.count {
+            let why = format!("{}: {} structs are given, it has {}", member.name, parts.len(), member.count);
+            return Err(why.into());
+        }
+        for (index, part) in parts.into_iter().enumerate() {
+            let list = in_braces(part.trim()).ok_or_else(wrong)?;
+            let (place, offset) = (format!("{place}[{index}]"), offset + index * member.size);
+            self.members((&place, offset), &member.members, list, filled)?;
+        }
+        Ok(())
     }
 
     /// The bytes of a member; a list for an array or a vector, a number for all elements of an array.
@@ -374,6 +451,19 @@ impl Binder<'_> {
             return Err(wrong(format!("{} bytes are given, it has {}", bytes.len(), variable.bytes)));
         }
         Ok(bytes)
+    }
+}
+
+/// What is known of a struct.
+struct Filled {
+    bytes: Vec<u8>,
+    pointers: Vec<(usize, usize)>,
+    textures: Vec<TextureOver>,
+}
+
+impl Filled {
+    fn put(&mut self, offset: usize, value: &[u8]) {
+        self.bytes[offset..][..value.len()].copy_from_slice(value);
     }
 }
 

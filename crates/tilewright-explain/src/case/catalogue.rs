@@ -40,10 +40,15 @@ impl Case {
 fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error> {
     let mut chosen: Vec<(&str, u32)> = Vec::new();
     for (name, text) in &request.arguments {
-        let value = text.parse().map_err(|_| {
-            unsupported(format!("the argument {name}={text}"), "a whole number is needed", "")
-        })?;
-        chosen.push((name, value));
+        let value = text
+            .parse()
+            .map_err(|_| unsupported(format!("the argument {name}={text}"), "a whole number is needed", ""));
+        match value {
+            // What it does not take is for the other kernel.
+            Ok(value) if request.shares_arguments && kernel.show(&[(name.as_str(), value)]).is_err() => {}
+            Err(_) if request.shares_arguments => {}
+            value => chosen.push((name, value?)),
+        }
     }
     let showing = kernel.show(&chosen)?;
     let [input, output] = [showing.input(), showing.output()].map(|n| shape(kernel, showing.settings(), n));
@@ -121,12 +126,17 @@ impl Product {
             } else if let Some(i) = index(&FACTORS) {
                 asked.factors[i] = Some(text.parse().map_err(|_| wrong("a number is needed"))?);
             } else if let Some(i) = index(&MATRICES) {
-                asked.matrices[i] = Some(Array::given(name, text, request.load)?);
+                let size = |name: &str| {
+                    let given = request.arguments.iter().find(|(other, _)| other == name);
+                    given.and_then(|(_, text)| text.parse().ok())
+                };
+                let array = Array::parse_with(name, text, &size).unwrap_or_else(|| (request.load)(text))?;
+                asked.matrices[i] = Some(Array { name: name.clone(), ..array });
             } else if name == "semiring" {
                 asked.semiring = text.parse()?;
             } else if name == "dtype" {
                 asked.dtype = text.parse()?;
-            } else {
+            } else if !request.shares_arguments {
                 let known = "M, N, K, A, B, C, alpha, beta, semiring and dtype";
                 return Err(unsupported(
                     format!("the argument {name}"),
@@ -145,6 +155,12 @@ impl Product {
         }
         asked.has_size =
             asked.extents.iter().any(Option::is_some) || asked.matrices.iter().any(Option::is_some);
+        if request.shares_arguments && !asked.has_size {
+            let why = "the sizes of its product are not given, so that it would compute something else";
+            let hint =
+                "give them beside the arguments of the other kernel, as in --arg M=64 --arg N=64 --arg K=64";
+            return Err(unsupported(format!("a comparison with {}", kernel.name), why, hint));
+        }
         Ok(asked)
     }
 
@@ -183,6 +199,14 @@ impl Product {
                         == (layout.rows, layout.cols, self.dtype.into()) =>
                 {
                     array.clone()
+                }
+                // A kernel of one's own may take the same elements as a vector.
+                Some(array)
+                    if request.shares_arguments
+                        && array.element == self.dtype.into()
+                        && array.len() == layout.rows * layout.cols =>
+                {
+                    Array { shape: vec![layout.rows, layout.cols], ..array.clone() }
                 }
                 Some(array) => {
                     let why = format!(

@@ -1,7 +1,8 @@
 //! Kernels in files: CUDA C++ or PTX.
 
 use super::{
-    Case, Launch, Request, bind, signature, types, unsupported, value::Parameter, variables::Declared,
+    Case, Launch, Request, bind, paste, signature, spelling, types, unsupported, value::Parameter,
+    variables::Declared,
 };
 use crate::{compile::FileCode, model::SourceText};
 use std::path::Path;
@@ -23,7 +24,10 @@ impl Case {
         let wanted = request.entry.as_deref();
         let mut code = match path.extension().and_then(|e| e.to_str()) {
             Some("ptx") => FileCode::ptx(&name, &text, &request.options),
-            Some("cu") => FileCode::cuda(path, &request.gpu, &request.options, wanted)?,
+            Some("cu") => {
+                FileCode::cuda(path, &request.gpu, &request.options, wanted.map(spelling::expression))
+                    .map_err(|error| explained(error, &name))?
+            }
             _ => return Err(unsupported(name, "kernels are read from .cu and .ptx files", "")),
         };
         let bad = |problem: String| -> Error {
@@ -35,25 +39,35 @@ impl Case {
         let entry = entry(&module, code.entry.as_deref().or(wanted), path, &text)?;
 
         let texts: Vec<&str> = sources.iter().map(|file| file.text.as_str()).collect();
-        let bound = bind::bind(&bind::Launched {
-            parameters: &parameters(entry, &sources),
+        let parameters = parameters(entry, &sources);
+        let launched = bind::Launched {
+            parameters: &parameters,
             variables: &variables(&module, &texts, &request.options.define),
             sources: &texts,
             arguments: &request.arguments,
             load: request.load,
-        })?;
+        };
+        for passed in launched.check(request.shares_arguments)? {
+            code.notes.push(format!("the argument {passed} is for the other kernel"));
+        }
+        let block = request.block.or_else(|| required(entry, "reqntid"));
+        let known = paste::Known {
+            path,
+            parameters: &parameters,
+            sources: &texts,
+            ptx: text_of(entry, &ptx),
+            block: required(entry, "reqntid"),
+            request,
+        };
+        let block = complete(&launched.missing(), block)
+            .map_err(|why| unsupported("this launch", why, format!("to begin with: {}", known.command())))?;
+        let bound = bind::bind(&launched)?;
         let (resources, assembler_refusal) = code.resources(entry.name, &request.gpu);
         let launch = Launch {
             sources,
             entry: entry.name.into(),
             grid: request.grid.unwrap_or([1; 3]),
-            block: request.block.or_else(|| required(entry, "reqntid")).ok_or_else(|| {
-                unsupported(
-                    "this launch",
-                    "the threads of a block are not given",
-                    "give the threads of a block",
-                )
-            })?,
+            block,
             cluster: request.cluster.or_else(|| required(entry, "reqnctapercluster")),
             blocks: request.blocks,
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
@@ -69,6 +83,37 @@ impl Case {
     }
 }
 
+/// The threads of a block, where all that a launch takes is given; what is missing otherwise.
+fn complete(missing: &[&str], block: Option<[u32; 3]>) -> Result<[u32; 3], String> {
+    let arguments = match missing {
+        [] => None,
+        [one] => Some(format!("the argument {one} is missing")),
+        [more @ .., last] => Some(format!("the arguments {} and {last} are missing", more.join(", "))),
+    };
+    let threads = block.is_none().then(|| "the threads of a block are not given".to_owned());
+    match (block, arguments) {
+        (Some(block), None) => Ok(block),
+        (_, arguments) => Err(arguments.into_iter().chain(threads).collect::<Vec<_>>().join(", and ")),
+    }
+}
+
+/// The text of an entry: from its name to the brace at the beginning of a line.
+fn text_of<'a>(entry: &ast::Function<'_>, ptx: &'a str) -> &'a str {
+    let start = ptx.find(&format!(".entry {}", entry.name)).unwrap_or(0);
+    let end = ptx[start..].find("\n}").map_or(ptx.len(), |end| start + end);
+    &ptx[start..end]
+}
+
+/// What the compiler refuses for a reason that it has other words for.
+fn explained(error: Error, name: &str) -> Error {
+    let said = error.to_string();
+    if !said.contains("device-side kernel launch") && !said.contains("cudaGetParameterBuffer") {
+        return error;
+    }
+    let hint = "launch the child from the host, behind its parent: tilewright check runs several launches one after another, as [[kernel.launch]]";
+    unsupported(name, "a kernel launches a kernel (dynamic parallelism), which is not executed here", hint)
+}
+
 /// The entry that is meant: that of this name in PTX, in the source, or in the source without the arguments of its template; otherwise the only one with this
 /// part, or the only one at all.
 fn entry<'a, 'b>(
@@ -78,7 +123,12 @@ fn entry<'a, 'b>(
     source: &str,
 ) -> Result<&'b ast::Function<'a>, Error> {
     let is_entry = |f: &&ast::Function<'_>| f.kind == ast::FunctionKind::Entry && f.body.is_some();
-    let entries: Vec<_> = module.functions.iter().filter(is_entry).collect();
+    let mut entries: Vec<_> = module.functions.iter().filter(is_entry).collect();
+    // Libraries leave kernels of their own, which nobody means who does not name one.
+    let is_own = |f: &&ast::Function<'_>| !spelling::is_of_library(&kernel_name(f.name));
+    if wanted.is_none() && entries.iter().any(is_own) {
+        entries.retain(is_own);
+    }
     let templates = || {
         let known = signature::templates(source);
         let name = known.iter().find(|name| wanted.is_none_or(|wanted| wanted == *name));
@@ -89,8 +139,8 @@ fn entry<'a, 'b>(
         let hint = templates().unwrap_or("kernels are functions marked __global__, in PTX .entry".into());
         return Err(ErrorKind::BadFile { path: path.into(), problem, hint: Some(hint) }.into());
     }
-    let wanted = without_spaces(wanted.unwrap_or_default());
-    let readable = |f: &ast::Function<'_>| without_spaces(&kernel_name(f.name));
+    let wanted = spelling::plain(wanted.unwrap_or_default());
+    let readable = |f: &ast::Function<'_>| spelling::plain(&kernel_name(f.name));
     let is_meant: [&dyn Fn(&ast::Function<'_>) -> bool; 4] = [
         &|f| f.name == wanted,
         &|f| readable(f) == wanted,
@@ -121,10 +171,6 @@ fn names(entries: &[&ast::Function<'_>]) -> String {
             _ => f.name.to_owned(),
         };
     entries.iter().zip(&readable).map(name).collect::<Vec<_>>().join(", ")
-}
-
-fn without_spaces(name: &str) -> String {
-    name.split_whitespace().collect()
 }
 
 /// What the kernel takes, with the names of the source where a file of it is found.

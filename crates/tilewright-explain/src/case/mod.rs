@@ -4,14 +4,19 @@ mod argument;
 mod bind;
 mod catalogue;
 mod file;
+mod paste;
 mod sequence;
 mod signature;
+mod spelling;
+mod structs;
+mod texture;
 mod types;
 mod value;
 mod variables;
 
 pub(crate) use argument::put_address;
 pub use argument::{Argument, Link};
+pub use texture::TextureOver;
 
 use crate::{array::Array, model::SourceText};
 use tilewright_arch::{Device, KernelResources, Limits};
@@ -49,6 +54,8 @@ pub struct Request<'a> {
     pub dynamic_shared_memory: Option<u32>,
     /// Arguments by name: numbers, `f32[256,256]:random`, files, structs; variables of the module, and sizes and arrays that others name.
     pub arguments: Vec<(String, String)>,
+    /// Whether arguments that the kernel does not take are for another one beside it: they are passed over, and a note says so.
+    pub shares_arguments: bool,
     /// Reads the file that an argument names.
     pub load: &'a dyn Fn(&str) -> Result<Array, Error>,
 }
@@ -66,6 +73,7 @@ impl<'a> Request<'a> {
             blocks: Blocks::Independent,
             dynamic_shared_memory: None,
             arguments: Vec::new(),
+            shares_arguments: false,
             load,
         }
     }

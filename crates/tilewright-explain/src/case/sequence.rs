@@ -1,6 +1,6 @@
 //! Several launches on the same arrays.
 
-use super::{Argument, Case, Link};
+use super::{Case, Link};
 
 impl Case {
     /// The launches of this case, and behind them those of `next`. Each of `shared` is an array of `next`, by its place there, and the array of
@@ -19,15 +19,7 @@ impl Case {
         }
         for mut launch in next.launches {
             for argument in &mut launch.arguments {
-                match argument {
-                    Argument::Pointer(place) | Argument::Texture(place) | Argument::Surface(place) => {
-                        *place = places[*place]
-                    }
-                    Argument::Struct { pointers, .. } => {
-                        pointers.iter_mut().for_each(|(_, place)| *place = places[*place]);
-                    }
-                    Argument::Bytes(_) => {}
-                }
+                argument.arrays().into_iter().for_each(|place| *place = places[*place]);
             }
             launch.variables.iter_mut().for_each(|(_, place)| *place = places[*place]);
             self.launches.push(launch);

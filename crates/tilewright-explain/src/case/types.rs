@@ -1,6 +1,5 @@
 //! Types of parameters in C++: from the mangled name of an entry, or from its declaration.
 
-use super::signature::without_comments;
 use crate::array::{ElementType, split};
 use std::{fmt, str::FromStr};
 
@@ -41,6 +40,13 @@ impl FromStr for CppType {
         let plain =
             name.trim_start_matches("std::").trim_start_matches("cuda::std::").trim_start_matches("thrust::");
         Ok(plain.parse().map_or(Self::Named(name.clone()), Self::Element))
+    }
+}
+
+impl CppType {
+    /// Whether it can be the handle of a texture.
+    pub fn is_handle(&self) -> bool {
+        matches!(self, Self::Element(element) if element.size() == 8 && element.lanes() == 1)
     }
 }
 
@@ -87,70 +93,6 @@ pub fn of_declaration(declaration: &str) -> Option<CppType> {
     Some(if is_array { CppType::Pointer(Box::new(ty)) } else { ty })
 }
 
-/// A member of a struct.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    pub name: String,
-    pub ty: CppType,
-    /// Bytes from the start.
-    pub offset: usize,
-    /// Elements of an array; 1 for others.
-    pub count: usize,
-}
-
-/// The members of a struct that is defined in a source, and its size; `None` where it is not found or is not a plain list of numbers, vectors and pointers.
-pub fn fields(source: &str, name: &str) -> Option<(Vec<Field>, usize)> {
-    let source = without_comments(source);
-    let body = body_of(&source, name.rsplit("::").next()?)?;
-    let (mut fields, mut end, mut alignment) = (Vec::new(), 0_usize, 1);
-    for declaration in body.split(';').map(str::trim).filter(|part| !part.is_empty()) {
-        // Several of one type stand behind each other: float a, b.
-        let parts = split(declaration);
-        let (first, _) = declared(parts.first()?)?;
-        let ty: CppType = parts.first()?.split('[').next()?.trim_end().strip_suffix(first)?.parse().ok()?;
-        let (size, align) = match &ty {
-            CppType::Element(element) => (element.size(), element.alignment()),
-            CppType::Pointer(_) => (8, 8),
-            CppType::Named(_) => return None,
-        };
-        alignment = alignment.max(align);
-        for part in parts {
-            let (name, count) = declared(part)?;
-            let offset = end.next_multiple_of(align);
-            end = offset.checked_add(size.checked_mul(count)?)?;
-            fields.push(Field { name: name.into(), ty: ty.clone(), offset, count });
-        }
-    }
-    Some((fields, end.next_multiple_of(alignment)))
-}
-
-/// The name in `float x[4]` or `y`, and the number of elements; `None` for what is no plain member.
-fn declared(part: &str) -> Option<(&str, usize)> {
-    if part.contains(['(', '{', '=', ':']) {
-        return None;
-    }
-    let (before, count) = match part.split_once('[') {
-        Some((before, rest)) => (before, rest.trim().strip_suffix(']')?.trim().parse().ok()?),
-        None => (part, 1),
-    };
-    let name = before.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
-    (!name.is_empty()).then_some((name, count))
-}
-
-/// What stands in the brackets of `struct NAME { ... }` or `struct { ... } NAME;`.
-fn body_of<'a>(source: &'a str, name: &str) -> Option<&'a str> {
-    source.match_indices("struct").find_map(|(at, word)| {
-        let rest = &source[at + word.len()..];
-        let open = rest.find('{')?;
-        let close = open + rest[open..].find('}')?;
-        let is_named =
-            |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
-        let behind = rest[close + 1..].split(';').next()?;
-        let is_it = !rest[..open].contains(';') && (is_named(&rest[..open]) || is_named(behind));
-        is_it.then(|| &rest[open + 1..close])
-    })
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -192,28 +134,5 @@ mod tests {
     fn names_of_libraries() {
         assert!(is_of_library("_ZN6thrust8cuda_cub3parE") && is_of_library("_ZN4cuda3std3__46ranges4swapE"));
         assert!(!is_of_library("table") && !is_of_library("_ZN2ns5TABLEE"));
-    }
-
-    #[test]
-    fn members_lie_where_the_compiler_puts_them() {
-        let source = "struct Other { int z; }; // struct Params { };
-            struct __align__(16) Params { float a, b; /* and */ const double *data; unsigned char flags[3]; float4 v; };
-            typedef struct { half h; } Small; struct Hard { int f() { return 1; } };";
-        let (all, size) = fields(source, "Params").unwrap();
-        let found: Vec<_> = all.iter().map(|f| (f.name.as_str(), f.offset, f.count)).collect();
-        assert_eq!(found, [("a", 0, 1), ("b", 4, 1), ("data", 8, 1), ("flags", 16, 3), ("v", 32, 1)]);
-        assert_eq!((size, all[2].ty.to_string()), (48, "f64*".into()));
-        assert_eq!(fields(source, "ns::Small").unwrap().1, 2);
-        assert!(fields(source, "Hard").is_none() && fields(source, "Absent").is_none());
-        for broken in [
-            "struct",
-            "struct S",
-            "struct S {",
-            "struct S { int",
-            "struct S { ; } S",
-            "struct S { int a[-1]; }",
-        ] {
-            fields(broken, "S");
-        }
     }
 }

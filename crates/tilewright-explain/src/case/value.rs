@@ -27,6 +27,10 @@ impl Parameter {
         }
         match &self.cpp {
             Some(cpp @ CppType::Named(_)) => format!("{cpp} of {} bytes", self.bytes),
+            Some(CppType::Element(element)) if element.lanes() > 1 => {
+                let example: Vec<String> = (1..=element.lanes()).map(|number| number.to_string()).collect();
+                format!("{element}, as in {}", example.join(","))
+            }
             Some(cpp) => cpp.to_string(),
             None if self.bytes == self.ty.bytes() as usize => self.ty.name().to_owned(),
             None => format!("a struct of {} bytes", self.bytes),
@@ -44,7 +48,10 @@ impl Parameter {
     /// The bytes of a number, or of a vector such as `{1,2,3,4}`; `None` for a text that is neither.
     pub fn number(&self, text: &str) -> Option<Result<Vec<u8>, String>> {
         if let Some(element) = self.element().filter(|element| element.lanes() > 1) {
-            let list = text.strip_prefix('{')?.strip_suffix('}')?;
+            let braces = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            // Without them, a list of numbers and nothing else.
+            let are_numbers = || split(text).into_iter().all(|part| scalar(part.trim()).is_some());
+            let list = braces.or_else(|| are_numbers().then_some(text))?;
             return Some(vector(element, list));
         }
         let value = scalar(text)?;
@@ -108,6 +115,11 @@ pub fn vector(element: ElementType, list: &str) -> Result<Vec<u8>, String> {
         number(element.number(), value)
     });
     Ok(bytes.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// Digits of so many bytes that are 0.
+pub fn hexadecimal_zeros(bytes: usize) -> String {
+    "00".repeat(bytes)
 }
 
 /// The bytes that `bytes:00ff` stands for.

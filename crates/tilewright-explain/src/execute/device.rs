@@ -1,14 +1,14 @@
 //! The emulated device that the launches of a case run on, one behind the other.
 
 use super::control::{Control, Running};
-use crate::array::Array;
-use crate::case::{Argument, Gpu, Launch, Link, put_address};
+use crate::array::{Array, ElementType};
+use crate::case::{Argument, Gpu, Launch, Link, TextureOver, put_address};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use tilewright_core::Error;
 use tilewright_cuda::{Blocks, CodeArrays, CodeLaunch, CodeModule, Engine};
 use tilewright_driver::{Watcher, observe};
-use tilewright_emulator::{Observer, Report, Surface};
+use tilewright_emulator::{Observer, Report, Surface, Texture};
 
 /// Memory and L2 cache of a GPU of which no more is known than its compute capability: no kernel asks for them.
 const MEMORY: u64 = 64 << 30;
@@ -20,8 +20,8 @@ pub struct Device<'a> {
     control: &'a Control<'a>,
     engine: Engine,
     arrays: CodeArrays,
-    /// The bytes of an element of each array, and its shape.
-    shapes: Vec<(usize, Vec<usize>)>,
+    /// The type of the elements of each array, and its shape.
+    shapes: Vec<(ElementType, Vec<usize>)>,
 }
 
 /// A module on the device.
@@ -63,7 +63,7 @@ impl<'a> Device<'a> {
             links.for_each(|link| put_address(&mut bytes, link.offset, link.target, &addresses));
             arrays.write(index, &bytes)?;
         }
-        let shapes = given.iter().map(|array| (array.element.size(), array.shape.clone())).collect();
+        let shapes = given.iter().map(|array| (array.element, array.shape.clone())).collect();
         Ok(Self { name, control, engine, arrays, shapes })
     }
 
@@ -117,6 +117,7 @@ impl<'a> Device<'a> {
             symbols: &launch.symbols,
         };
         let surfaces: Vec<_> = launch.arguments.iter().filter_map(|one| self.surface(one)).collect();
+        let textures: Vec<_> = launch.arguments.iter().flat_map(|one| self.textures(one)).collect();
         let outcome = RefCell::new(None);
         let launched = |launched: &tilewright_driver::Launched<'_>| {
             drop(outcome.replace(Some(launched.outcome.clone())))
@@ -129,6 +130,7 @@ impl<'a> Device<'a> {
                 // That they fit was seen before.
                 registers: Some(0),
                 surfaces: &surfaces,
+                textures: &textures,
                 launched: Some(&launched),
             };
             // SAFETY: the image is PTX, and the emulator checks parameters and bounds.
@@ -150,8 +152,19 @@ impl<'a> Device<'a> {
         // The last index is the fastest, and goes along x.
         let mut extent = [1; 3];
         extent.iter_mut().zip(shape.iter().rev()).for_each(|(extent, &of)| *extent = of);
+        let element = element.size();
         let pitch = (extent[0] * element) as u64;
-        Some((address, Surface { address, pitch, extent, element: *element }))
+        Some((address, Surface { address, pitch, extent, element }))
+    }
+
+    /// The textures of an argument, by their handles.
+    fn textures(&self, argument: &Argument) -> Vec<(u64, Texture)> {
+        let at = |texture: &TextureOver| {
+            let (address, (element, shape)) =
+                (self.addresses().nth(texture.array)?, self.shapes.get(texture.array)?);
+            Some((texture.handle, texture.at(address, *element, shape)))
+        };
+        argument.textures().iter().filter_map(at).collect()
     }
 
     /// The error of a launch that failed, with the place where it did.

@@ -91,10 +91,16 @@ function drawing(access, lanes, phase) {
     return { ...drawn, said, text: said.replaceAll("*", ""), badge: isAtomic(access) ? null : drawn.passes <= Math.max(1, bytes / WORD) ? badge(true, "no conflict") : badge(false, `${drawn.passes} passes`) };
   }
   const drawn = sectorPicture(lanes, bytes, phase);
-  const share = drawn.wanted / drawn.moved;
-  const said = `${plural(drawn.sectors, "sector")} moved: **${count(drawn.moved)} bytes for ${count(drawn.wanted)}** `;
+  const { asked, share, isGood } = usedOf(lanes, bytes, drawn);
+  const said = `${plural(drawn.sectors, "sector")} moved: **${count(drawn.moved)} bytes for ${count(asked)}** `;
   const shared = lanes.length > 1 && drawn.wanted < lanes.length * bytes ? "Lanes share what they want (broadcast). " : "";
-  return { ...drawn, said: shared + said, text: (shared + said).replaceAll("*", ""), badge: badge(share >= 0.75 || shared, `${percent(share)} used`) };
+  return { ...drawn, said: shared + said, text: (shared + said).replaceAll("*", ""), badge: badge(isGood, `${percent(share)} used`) };
+}
+
+/** Bytes that lanes ask for, as a part of those that move: what the verdict and the numbers call used. Good is what moves hardly more than it must. */
+function usedOf(lanes, bytes, { sectors, moved }) {
+  const asked = lanes.length * bytes;
+  return { asked, share: Math.min(1, asked / moved), isGood: sectors <= 1.05 * Math.ceil(asked / SECTOR) };
 }
 
 const badge = (isGood, text) => el("span", { class: `badge ${isGood ? "good" : "bad"}` }, text);

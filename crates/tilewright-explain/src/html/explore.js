@@ -45,8 +45,8 @@ function exploreView(kernel, access) {
       show(drawn, [`${plural(drawn.passes, "pass", "passes")} over the banks. `, badge(drawn.passes === 1, drawn.passes === 1 ? "no conflict" : `${drawn.passes} times as long`)]);
     } else {
       const drawn = sectorPicture(lanes, ELEMENT_BYTES, 0);
-      const share = drawn.wanted / drawn.moved;
-      show(drawn, [`${plural(drawn.sectors, "sector")}: ${count(drawn.moved)} bytes move for ${count(drawn.wanted)}. `, badge(share >= 0.75, `${percent(share)} used`)]);
+      const { asked, share, isGood } = usedOf(lanes, ELEMENT_BYTES, drawn);
+      show(drawn, [`${plural(drawn.sectors, "sector")}: ${count(drawn.moved)} bytes move for ${count(asked)}. `, badge(isGood, `${percent(share)} used`)]);
     }
   }
   function show({ picture }, words) {

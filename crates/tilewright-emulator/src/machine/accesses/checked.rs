@@ -139,14 +139,18 @@ impl Worker<'_> {
         if limit.is_none_or(|limit| offset > limit) {
             return Err(Fault::Outside { space, offset: offset as i64, bytes: object.bytes });
         }
+        // SAFETY: the offset is inside the object.
+        let data = unsafe { object.data.add(offset as usize) };
         if !aligned {
-            return Err(Fault::Misaligned);
+            if mode != Mode::Read && space == Space::Local {
+                // What is read there later follows from this fault, and is none of its own.
+                warp.local.write(lane, data, bytes);
+            }
+            return Err(Fault::Misaligned { space, offset });
         }
         if mode != Mode::Read && !object.writable {
             return Err(Fault::ReadOnly { space });
         }
-        // SAFETY: the offset is inside the object.
-        let data = unsafe { object.data.add(offset as usize) };
         if mode != Mode::Read {
             match space {
                 Space::Local => warp.local.write(lane, data, bytes),

@@ -3,6 +3,7 @@
 use super::{
     checked::{read, write},
     plain::{gather, resolve},
+    tiles::Tile,
 };
 use crate::alu;
 use crate::check::Mode;
@@ -105,8 +106,8 @@ impl Worker<'_> {
         }
     }
 
-    /// `wmma.load` and `wmma.store`: moves a fragment element by element; the layout over lanes is the machine's own, so that requests and sectors are counted per
-    /// register and lane as a compiler would issue them, and cannot be compared with hardware one to one.
+    /// `wmma.load` and `wmma.store`: moves a fragment element by element. Which lane holds which is the machine's own choice; what the access costs is that of the
+    /// hardware, see [`Tile`].
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn move_fragment(
         &mut self,
@@ -128,7 +129,14 @@ impl Worker<'_> {
         };
         let bits = u64::from(site.ty.bits());
         let mut faults = Faults::default();
-        let mut sub = site.memory.clone();
+        let stride_of = |lane: usize| match (site.stride, site.major) {
+            (Some(slot), _) => frame.lane(slot, lane),
+            (None, Major::Row) => columns.into(),
+            (None, Major::Col) => rows.into(),
+        };
+        let first = mask.trailing_zeros() as usize & 31;
+        let tile = Tile::new(bases.at[first], (rows, columns), site.major, stride_of(first), bits);
+        self.count_tile(site, tile, mask, space, mode);
         let per_register =
             |width: Width| (if width == Width::Double { 64 } else { 32 } / bits).max(1) as usize;
         for (register, slot) in site.memory.values.iter().enumerate() {
@@ -144,23 +152,15 @@ impl Worker<'_> {
                 for (lane, at) in at.iter_mut().enumerate() {
                     let (row, column) =
                         alu::fragment_position(&site.op, site.fragment, lane, register, element);
-                    let stride = match (site.stride, site.major) {
-                        (Some(slot), _) => frame.lane(slot, lane),
-                        (None, Major::Row) => columns.into(),
-                        (None, Major::Col) => rows.into(),
-                    };
+                    let stride = stride_of(lane);
                     let index = match site.major {
-                        Major::Row => row as u64 * stride + column as u64,
-                        Major::Col => column as u64 * stride + row as u64,
+                        Major::Row => (row as u64).wrapping_mul(stride).wrapping_add(column as u64),
+                        Major::Col => (column as u64).wrapping_mul(stride).wrapping_add(row as u64),
                     };
-                    *at = bases.at[lane].wrapping_add(index * bits / 8);
+                    *at = bases.at[lane].wrapping_add(index.wrapping_mul(bits) / 8);
                 }
-                let addresses = Addresses { at, mask };
-                sub.bytes = site.ty.bytes();
-                sub.elements = 1;
-                self.count(&sub, &addresses, space, mode);
+                let bytes = site.ty.bytes();
                 for lane in lanes(mask) {
-                    let bytes = sub.bytes;
                     let cell = self.element(space, warp, team, at[lane], lane, bytes, mode, &mut faults, pc);
                     let Some(cell) = cell else { continue };
                     let shift = element as u64 * bits;

@@ -58,7 +58,7 @@ pub enum TexelRead {
 }
 
 /// Where the texels of a texture lie.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Texels {
     /// In an array of their own: 32-bit words, channel by channel.
     Words(Vec<u32>),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::sampler::{AddressMode, Filter, Sampler, filter_weight, whole};
 use super::texels::Texels;
 use crate::check::{FindingKind, Severity, Side};
 use crate::machine::{
@@ -9,83 +10,97 @@ use crate::machine::{
     lanes::frame::Frame,
 };
 use crate::memory::{GlobalMemory, lanes};
-use crate::program::instruction::{Layered, Space, TextureKind, TextureRef};
+use crate::program::instruction::{Layered, Space, TextureKind, TextureRef, TextureSite};
 use crate::ptx_isa::Type;
 
-/// What is read outside of a texture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AddressMode {
-    /// The nearest texel (`cudaAddressModeClamp`).
-    #[default]
-    Clamp,
-    /// Zero (`cudaAddressModeBorder`).
-    Border,
+/// How the texels of a texture are addressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextureShape {
+    /// One dimension.
+    D1,
+    /// Two dimensions.
+    D2,
+    /// Three dimensions.
+    D3,
+    /// Layers of one dimension.
+    D1Layered,
+    /// Layers of two dimensions.
+    D2Layered,
+    /// The six faces of a cube.
+    Cube,
+    /// Several cubes.
+    CubeLayered,
 }
 
-/// How a texel is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filter {
-    /// The texel at the coordinates (`cudaFilterModePoint`).
-    #[default]
-    Point,
-    /// Interpolation of the neighbours, with the 8-bit weights of the hardware (`cudaFilterModeLinear`).
-    Linear,
+impl TextureShape {
+    /// In words, behind "a texture that is".
+    fn name(self) -> &'static str {
+        match self {
+            Self::D1 => "one-dimensional",
+            Self::D2 => "two-dimensional",
+            Self::D3 => "three-dimensional",
+            Self::D1Layered => "one-dimensional with layers",
+            Self::D2Layered => "two-dimensional with layers",
+            Self::Cube => "a cube",
+            Self::CubeLayered => "several cubes",
+        }
+    }
+
+    /// The function that reads it.
+    fn read_by(self) -> &'static str {
+        match self {
+            Self::D1 => "tex1D or tex1Dfetch",
+            Self::D2 => "tex2D",
+            Self::D3 => "tex3D",
+            Self::D1Layered => "tex1DLayered",
+            Self::D2Layered => "tex2DLayered",
+            Self::Cube => "texCubemap",
+            Self::CubeLayered => "texCubemapLayered",
+        }
+    }
 }
 
-/// What coordinates count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Coordinates {
-    /// Texels.
-    #[default]
-    Texels,
-    /// The part of the texture, from 0 to 1.
-    Normalized,
-}
-
-/// An array that textures read.
-///
-/// Texels are 32-bit words, floats or integers as the kernel reads them; the first index is the fastest.
-#[derive(Clone, Debug, PartialEq)]
+/// An array that textures read; the first index is the fastest.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texture {
-    /// Width, height and depth (or layers); 1 where there is none.
+    /// How its texels are addressed.
+    pub shape: TextureShape,
+    /// Width, height and depth, layers or faces; 1 where there is none.
     pub extent: [usize; 3],
-    /// Words per texel, 1 to 4.
+    /// Channels of a texel, 1 to 4.
     pub channels: usize,
     /// The texels' bits, or where they lie.
     pub texels: Texels,
-    /// Outside of the array.
-    pub address_mode: AddressMode,
-    /// Between texels.
-    pub filter: Filter,
-    /// What coordinates count.
-    pub coordinates: Coordinates,
+    /// How coordinates choose among them.
+    pub sampler: Sampler,
 }
 
 impl Texture {
-    /// A texture of one f32 channel with point filter.
+    /// A texture of one f32 channel with point filter, of as many dimensions as have an extent.
     pub fn new(extent: [usize; 3], values: &[f32]) -> Self {
+        let shape = match extent {
+            [_, 1, 1] => TextureShape::D1,
+            [_, _, 1] => TextureShape::D2,
+            _ => TextureShape::D3,
+        };
         Self {
+            shape,
             extent,
             channels: 1,
             texels: Texels::Words(values.iter().map(|value| value.to_bits()).collect()),
-            address_mode: AddressMode::default(),
-            filter: Filter::default(),
-            coordinates: Coordinates::default(),
+            sampler: Sampler::default(),
         }
     }
 
     /// A channel of the texel at integer coordinates.
-    fn texel(&self, memory: &GlobalMemory, at: [i64; 3], channel: usize) -> u32 {
+    fn texel(&self, memory: &GlobalMemory, at: [i64; 3], modes: [AddressMode; 3], channel: usize) -> u32 {
         if channel >= self.channels {
             return 0;
         }
         let mut index = [0usize; 3];
-        for ((index, &at), &extent) in index.iter_mut().zip(&at).zip(&self.extent) {
-            let last = extent.max(1) as i64 - 1;
-            if self.address_mode == AddressMode::Border && !(0..=last).contains(&at) {
-                return 0;
-            }
-            *index = at.clamp(0, last) as usize;
+        for axis in 0..3 {
+            let Some(inside) = modes[axis].index(at[axis], self.extent[axis]) else { return 0 };
+            index[axis] = inside;
         }
         let [x, y, z] = index;
         let row = z * self.extent[1] + y;
@@ -104,29 +119,29 @@ impl Texture {
 
     /// A channel at floating-point coordinates.
     fn sample(&self, memory: &GlobalMemory, at: [f32; 3], dims: usize, channel: usize) -> u32 {
-        self.between(memory, self.texels_of(at, dims), dims, channel)
-    }
-
-    /// Coordinates that count texels.
-    fn texels_of(&self, mut at: [f32; 3], dims: usize) -> [f32; 3] {
-        if self.coordinates == Coordinates::Normalized {
-            at.iter_mut().zip(&self.extent).take(dims).for_each(|(at, &extent)| *at *= extent as f32);
-        }
-        at
+        let at = self.sampler.texels(at, self.extent, dims);
+        self.between(memory, at, dims, self.sampler.modes(dims), channel)
     }
 
     /// A channel at coordinates that count texels.
-    fn between(&self, memory: &GlobalMemory, at: [f32; 3], dims: usize, channel: usize) -> u32 {
-        if self.filter == Filter::Point {
-            return self.texel(memory, at.map(|at| at.floor() as i64), channel);
+    fn between(
+        &self,
+        memory: &GlobalMemory,
+        at: [f32; 3],
+        dims: usize,
+        modes: [AddressMode; 3],
+        channel: usize,
+    ) -> u32 {
+        let mut low = at.map(whole);
+        if self.sampler.filter == Filter::Point {
+            return self.texel(memory, low, modes, channel);
         }
-        // Texel centres lie at halves; the weights have 8 bits of fraction.
-        let mut low = at.map(|at| at as i64);
         let mut weight = [0f32; 3];
         for axis in 0..dims {
+            // Texel centres lie at halves.
             let shifted = at[axis] - 0.5;
-            low[axis] = shifted.floor() as i64;
-            weight[axis] = ((shifted - shifted.floor()) * 256.0).round() / 256.0;
+            low[axis] = whole(shifted);
+            weight[axis] = filter_weight(shifted);
         }
         let mut sum = 0f32;
         for corner in 0..1usize << dims {
@@ -138,7 +153,7 @@ impl Texture {
                 share *= if high == 1 { weight[axis] } else { 1.0 - weight[axis] };
             }
             if share != 0.0 {
-                sum += share * f32::from_bits(self.texel(memory, index, channel));
+                sum += share * f32::from_bits(self.texel(memory, index, modes, channel));
             }
         }
         sum.to_bits()
@@ -174,15 +189,39 @@ impl Texture {
         };
         let place = |of: f32, extent: usize| (of / long + 1.0) / 2.0 * extent as f32;
         let layer = (6 * cube + face) as f32;
-        self.between(memory, [place(s, self.extent[0]), place(t, self.extent[1]), layer], 2, channel)
+        let at = [place(s, self.extent[0]), place(t, self.extent[1]), layer];
+        self.between(memory, at, 2, [AddressMode::Clamp; 3], channel)
     }
 
     /// One of the four texels that linear interpolation would mix, counted as `tld4` does: against the clock from the lower left.
     fn gathered(&self, memory: &GlobalMemory, at: [f32; 2], layer: i64, which: usize, channel: usize) -> u32 {
         const OFFSETS: [[i64; 2]; 4] = [[0, 1], [1, 1], [1, 0], [0, 0]];
-        let [x, y, _] = self.texels_of([at[0], at[1], 0.0], 2).map(|at| (at - 0.5).floor() as i64);
+        let [x, y, _] = self.sampler.texels([at[0], at[1], 0.0], self.extent, 2).map(|at| whole(at - 0.5));
         let [dx, dy] = OFFSETS[which % 4];
-        self.texel(memory, [x + dx, y + dy, layer], channel)
+        self.texel(memory, [x + dx, y + dy, layer], self.sampler.modes(2), channel)
+    }
+}
+
+impl Texture {
+    /// Its shape, where an instruction is for textures of another.
+    fn misread_by(&self, site: &TextureSite) -> Option<TextureShape> {
+        site.shape().filter(|&wanted| wanted != self.shape).map(|_| self.shape)
+    }
+}
+
+impl TextureSite {
+    /// The shape of the textures that it reads; none where it asks for an extent.
+    fn shape(&self) -> Option<TextureShape> {
+        Some(match (self.kind, self.layered, self.dims) {
+            (TextureKind::Extent(_), ..) => return None,
+            (TextureKind::Cube, Layered::No, _) => TextureShape::Cube,
+            (TextureKind::Cube, Layered::Yes, _) => TextureShape::CubeLayered,
+            (_, Layered::Yes, 1) => TextureShape::D1Layered,
+            (_, Layered::Yes, _) => TextureShape::D2Layered,
+            (_, Layered::No, 1) => TextureShape::D1,
+            (_, Layered::No, 2) => TextureShape::D2,
+            (_, Layered::No, _) => TextureShape::D3,
+        })
     }
 }
 
@@ -200,19 +239,30 @@ impl TextureRef {
     }
 }
 
-impl Worker<'_> {
+impl<'a> Worker<'a> {
+    /// The texture that a handle stands for.
+    fn texture_of(&self, handle: u64) -> Option<&'a Texture> {
+        let launch = self.launch;
+        let own = launch.own_textures.iter().find(|(bound, _)| *bound == handle).map(|(_, texture)| texture);
+        own.or_else(|| launch.textures.0.get(&handle))
+    }
+
     /// `tex`.
     pub fn texture(&mut self, warp: &Warp, team: &Team, frame: Frame, index: u32, mask: u32, pc: u32) {
         let mut unbound: Option<(u64, u32)> = None;
+        let mut misread: Option<(TextureShape, u32)> = None;
         let site = &self.program.sites.textures[index as usize];
         self.count_texels(site.counter, mask);
         for lane in lanes(mask) {
             let handle = site.texture.of_lane(frame, lane);
-            let Some(texture) = self.launch.textures.0.get(&handle) else {
+            let Some(texture) = self.texture_of(handle) else {
                 site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, 0));
                 unbound.get_or_insert((handle, 0)).1 |= 1 << lane;
                 continue;
             };
+            if let Some(shape) = texture.misread_by(site) {
+                misread.get_or_insert((shape, 0)).1 |= 1 << lane;
+            }
             if let TextureKind::Extent(axis) = site.kind {
                 let extent = texture.extent[axis as usize] as u64;
                 site.values.iter().flatten().for_each(|&slot| frame.set_lane(slot, lane, extent));
@@ -235,7 +285,7 @@ impl Worker<'_> {
                 } else if site.coord == Type::S32 {
                     let mut at = [0, 0, layer];
                     at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = i64::from(bits as i32));
-                    texture.texel(memory, at, channel)
+                    texture.texel(memory, at, texture.sampler.modes_of_indices(site.dims as usize), channel)
                 } else {
                     let mut at = [0.0, 0.0, layer as f32];
                     at.iter_mut().zip(coords).for_each(|(at, &bits)| *at = f32::from_bits(bits));
@@ -247,6 +297,16 @@ impl Worker<'_> {
         if let Some((handle, lanes)) = unbound {
             let side = self.side(warp, team, pc, lanes);
             self.report_unbound(("reads", "texture", "cudaCreateTextureObject"), site.texture, handle, side);
+        }
+        if let Some((shape, lanes)) = misread {
+            let side = self.side(warp, team, pc, lanes);
+            self.report(FindingKind::TextureShape, Severity::Error, side, || {
+                let wanted = site.shape().map_or("", TextureShape::name);
+                (
+                    format!("reads a texture that is {} as if it were {wanted}", shape.name()),
+                    format!("read it with {}, or make the texture {wanted}", shape.read_by()),
+                )
+            });
         }
     }
 

@@ -44,6 +44,8 @@ pub struct Launch<'a> {
     pub grid_workspace: u64,
     pub memory: &'a GlobalMemory,
     pub textures: &'a crate::machine::accesses::texture::Textures,
+    /// Textures of this launch, by their handles.
+    pub own_textures: &'a [(u64, crate::machine::Texture)],
     /// By their handles.
     pub surfaces: &'a [(u64, crate::machine::Surface)],
     pub heap: &'a crate::machine::accesses::heap::Heap,

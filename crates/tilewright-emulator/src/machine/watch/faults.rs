@@ -18,8 +18,8 @@ pub enum Fault {
     NoObject { space: Space },
     /// It lies outside of the object that it was made from.
     Outside { space: Space, offset: i64, bytes: u64 },
-    /// It is no multiple of the access size.
-    Misaligned,
+    /// It is no multiple of the access size; so many bytes from the start of the object that it was made from.
+    Misaligned { space: Space, offset: u64 },
     /// A store to what is read-only.
     ReadOnly { space: Space },
 }
@@ -40,7 +40,7 @@ impl Faults {
 fn kind(fault: Fault) -> FindingKind {
     match fault {
         Fault::NoObject { .. } | Fault::Outside { .. } => FindingKind::OutOfBounds,
-        Fault::Misaligned => FindingKind::Misaligned,
+        Fault::Misaligned { .. } => FindingKind::Misaligned,
         Fault::ReadOnly { .. } => FindingKind::ReadOnly,
     }
 }
@@ -71,8 +71,10 @@ impl Worker<'_> {
 
     fn object_name(&self, at: u64, fault: Fault) -> String {
         let space = match fault {
-            Fault::NoObject { space } | Fault::Outside { space, .. } | Fault::ReadOnly { space } => space,
-            Fault::Misaligned => Space::Global,
+            Fault::NoObject { space }
+            | Fault::Outside { space, .. }
+            | Fault::Misaligned { space, .. }
+            | Fault::ReadOnly { space } => space,
         };
         match space {
             Space::Shared => self.launch.shared.name(at - window(at)).to_string(),
@@ -122,8 +124,11 @@ fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (St
                 outside(offset, bytes).into(),
             )
         }
-        Fault::Misaligned => (
-            format!("{verb} {bytes} bytes at address {at:#x}, which is no multiple of {bytes}"),
+        Fault::Misaligned { space, offset } => (
+            format!(
+                "{verb} {bytes} bytes at byte {offset} of `{object}` ({} memory, address {at:#x}), which is no multiple of {bytes}",
+                space_name(space)
+            ),
             format!("align the pointer and the index to {bytes} bytes, or use narrower accesses"),
         ),
         Fault::ReadOnly { space } => (

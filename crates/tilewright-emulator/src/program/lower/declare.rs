@@ -108,7 +108,11 @@ impl<'a> Lowerer<'a, '_> {
         let local = match variable.space {
             StateSpace::Reg | StateSpace::Sreg => return self.declare_registers(variable),
             StateSpace::Shared => {
-                let index = self.layout.add_shared(variable)?;
+                let scope = match self.kind {
+                    ast::FunctionKind::Entry => layout::SharedScope::Entry,
+                    _ => layout::SharedScope::Module,
+                };
+                let index = self.layout.add_shared(variable, scope)?;
                 self.use_shared(index);
                 Local::Shared(index)
             }

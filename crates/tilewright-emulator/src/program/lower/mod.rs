@@ -114,6 +114,9 @@ pub fn lower<'a>(
         returned: Vec::new(),
         top: None,
     };
+    if function.kind == ast::FunctionKind::Entry {
+        lowerer.layout.begin_entry();
+    }
     lowerer.parameters(function)?;
     match &function.body {
         Some(body) => lowerer.body(body, files),

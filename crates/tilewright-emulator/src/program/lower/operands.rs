@@ -8,7 +8,7 @@ use super::{
 use crate::parse::ast::{Generic, Immediate, Operand};
 use crate::program::{
     instruction::*,
-    layout::{ModuleName, address, address_of, immediate_bits},
+    layout::{ModuleName, immediate_bits},
     names::{Local, Register},
 };
 use crate::ptx_isa::{Kind, Type};
@@ -229,7 +229,7 @@ impl<'a> Lowerer<'a, '_> {
                 Ok(Target::Address(Address { base: Some(register.slot), offset, space: None }))
             }
             Some(Local::Vector(_)) => unsupported(format!("`{name}`, a vector, is no address")),
-            Some(Local::Shared(index)) => constant(address::of_shared(u64::from(index)), Some(Space::Shared)),
+            Some(Local::Shared(index)) => constant(self.layout.address_of_shared(index), Some(Space::Shared)),
             Some(Local::Address(start)) => constant(start, None),
             Some(Local::EntryParam(start)) => constant(u64::from(start), Some(Space::Param)),
             Some(Local::Rows(rows)) => {
@@ -255,7 +255,7 @@ impl<'a> Lowerer<'a, '_> {
                         self.may_call(index);
                     }
                     let is_shared = matches!(known, ModuleName::Shared(_));
-                    constant(address_of(known, Generic::No), is_shared.then_some(Space::Shared))
+                    constant(self.layout.address_of(known, Generic::No), is_shared.then_some(Space::Shared))
                 }
                 None => self.undeclared(name),
             },

@@ -63,6 +63,10 @@ const SINGLE: &[(&str, Reading)] = &[
     // What drivers keep there in a cooperative launch, and null in others.
     ("envreg1", Value(Special::GridWorkspaceHigh, Type::U32)),
     ("envreg2", Value(Special::GridWorkspace, Type::U32)),
+    // Where OpenCL's drivers keep the offset of the global index along x, y and z, which launches of CUDA do not have.
+    ("envreg3", Constant(0, Type::U32)),
+    ("envreg4", Constant(0, Type::U32)),
+    ("envreg5", Constant(0, Type::U32)),
     ("aggr_smem_size", RESERVED),
     ("reserved_smem_offset_begin", RESERVED),
     ("reserved_smem_offset_end", RESERVED),

@@ -42,8 +42,17 @@ impl<'a> Lowerer<'a, '_> {
             _ => TextureKind::Sample,
         };
         // A texture has one level here, which every level of detail leads to: `.level` and `.grad` have nothing to choose.
-        if ty.bits() != 32 || !matches!(coord, Type::F32 | Type::S32) {
+        if ty.bits() != 32 || ty == Type::F16x2 || !matches!(coord, Type::F32 | Type::S32) {
             return unsupported("these types of texels or coordinates are not supported");
+        }
+        // Behind the coordinates of `.level` stands the level, behind those of `.grad` two gradients.
+        let known = match () {
+            () if split.has(Modifier::Level) => 3,
+            () if split.has(Modifier::Grad) => 4,
+            () => 2,
+        };
+        if operands.len() > known {
+            return unsupported("offsets and depths of texture reads are not supported");
         }
         let (Some(to), Some(Operand::Address(parts))) = (operands.first(), operands.get(1)) else {
             return unsupported("a vector and an address are expected");

@@ -1,9 +1,12 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use tilewright_emulator::ptx_isa::Type;
+use tilewright_emulator::{AddressMode, Filter, TextureShape, ptx_isa::Type};
 
 const SOURCE: &str =
-    "struct Params { float scale; int n; float* data; unsigned char tag[4]; float2 origin; };";
+    "struct Params { float scale; int n; float* data; unsigned char tag[4]; float2 origin; };
+    struct Image { cudaTextureObject_t image; int width; };
+    struct Rows { int h, w; int at(int x, int y) const { return x * w + y; } };
+    template <typename T, typename L> class View { public: T *ptr; L layout; };";
 
 fn parameter(name: &str, ty: &str, bytes: usize, cpp: Option<&str>) -> Parameter {
     let cpp = cpp.map(|text| text.parse().unwrap());
@@ -31,7 +34,10 @@ fn bound(parameters: &[Parameter], arguments: &[(&str, &str)]) -> Result<Bound, 
         arguments: &arguments,
         load: &load,
     };
-    bind(&launched).map_err(|e| format!("{e}; {}", e.hint().unwrap_or_default()))
+    launched
+        .check(false)
+        .and_then(|_| bind(&launched))
+        .map_err(|e| format!("{e}; {}", e.hint().unwrap_or_default()))
 }
 
 /// As from PTX alone.
@@ -107,6 +113,8 @@ fn numbers_of_every_type() {
         ("bool", "u8", 1, "true", vec![1]),
         ("unsigned char", "u8", 1, "255", vec![255]),
         ("char2", "b8", 2, "{-1,2}", vec![255, 2]),
+        ("float2", "b8", 8, "1, -2", [1.0_f32.to_le_bytes(), (-2.0_f32).to_le_bytes()].concat()),
+        ("int4", "b8", 16, "1,2,3,4", [1, 2, 3, 4_i32].map(i32::to_le_bytes).concat()),
         ("float2", "b8", 8, "{1, -2}", [1.0_f32.to_le_bytes(), (-2.0_f32).to_le_bytes()].concat()),
         ("unsigned long long", "u64", 8, "18446744073709551615", vec![255; 8]),
         ("Unknown", "b8", 3, "bytes:00 ff 10", vec![0, 255, 16]),
@@ -117,6 +125,7 @@ fn numbers_of_every_type() {
         ("__half", "b8", 2, "1e6", "cannot be represented as f16"),
         ("unsigned char", "u8", 1, "256", "cannot be represented as u8"),
         ("float4", "b8", 16, "{1,2}", "2 numbers are given, float4 has 4"),
+        ("float4", "b8", 16, "1,2,3", "3 numbers are given, float4 has 4; v is float4, as in 1,2,3,4"),
         ("Unknown", "b8", 3, "bytes:00", "1 bytes are given, it has 3"),
         ("Unknown", "b8", 3, "bytes:0x", "hexadecimal"),
         ("Unknown", "b8", 3, "{1}", "its members are not known"),
@@ -162,7 +171,7 @@ fn elements_fit_the_pointer() {
 fn members_of_structs() {
     let params = |text: &str| typed("Params", "b8", 32, text);
     let bound = params("{data=f32[4]:ones, n=3, scale=0.5, tag={1,2,3,4}, origin={7,8}}").unwrap();
-    let Argument::Struct { bytes, pointers } = &bound.arguments[0] else { panic!() };
+    let Argument::Struct { bytes, pointers, .. } = &bound.arguments[0] else { panic!() };
     assert_eq!(pointers, &[(8, 0)]);
     assert_eq!(bound.arrays[0].name, "v.data");
     let expected = [
@@ -178,6 +187,13 @@ fn members_of_structs() {
     // float2 lies at a multiple of 8.
     assert_eq!(bytes[..20], expected.concat()[..20]);
     assert_eq!(bytes[24..], expected.concat()[24..]);
+    // An instance of a template, with a struct in it.
+    let view = |text: &str| typed("View<float, Rows>", "b8", 16, text);
+    let bound = view("{ptr=f32[4]:ones, layout={h=2, w=3}}").unwrap();
+    let Argument::Struct { bytes, pointers, .. } = &bound.arguments[0] else { panic!() };
+    assert_eq!((pointers, &bytes[8..]), (&vec![(0, 0)], &[2, 0, 0, 0, 3, 0, 0, 0][..]));
+    assert!(view("{f32[4], 3}").unwrap_err().contains("layout: Rows is a list of its members in braces"));
+    assert!(view("{f32[4], {1}}").unwrap_err().contains("1 members are given, it has h, w"));
     assert_eq!(bytes_of(&params("{0.5, 3, f32[4], 9, {7,8}}").unwrap())[16..20], [9; 4]);
     for (text, words) in [
         ("{1, 2}", "2 members are given, it has scale, n, data, tag, origin"),
@@ -216,12 +232,32 @@ fn addresses_in_arrays() {
 #[test]
 fn textures_and_variables() {
     let bound = typed("unsigned long long", "u64", 8, "texture:f32[4]").unwrap();
-    assert_eq!(bound.arguments, [Argument::Texture(0)]);
-    assert!(
-        typed("unsigned long long", "u64", 8, "texture:f64[4]")
-            .unwrap_err()
-            .contains("textures are over arrays of f32")
-    );
+    assert_eq!(bound.arguments, [Argument::Texture(TextureOver::by_index(1, 0))]);
+    for (text, words) in [
+        ("texture:f64[4]", "and not f64"),
+        ("texture:float3[4]", "and not float3"),
+        ("texture:bool[4]", "and not bool"),
+        ("texture:f32[2,2,2,2]", "one to three dimensions"),
+        ("texture:f32[0]", "at least one texel"),
+        ("texture(layered):f32[4]", "a texture with layers is over [layers, width]"),
+        ("texture(cube):f32[6,2,3]", "a cube is an array [6, n, n]"),
+        ("texture(cube,layered):f32[7,2,2]", "layers of cubes"),
+        ("texture(wrap):f32[4]", "add normalized"),
+        ("texture(linear):i32[4]", "linear is for floats"),
+        ("texture(linear):u8[4]", "add float"),
+        ("texture(float):i32[4]", "float is for integers of 8 and 16 bits"),
+        ("texture(nearest):f32[4]", "'nearest' says nothing of a texture; there are clamp"),
+        ("texture(clamp,clamp,clamp,clamp):f32[4]", "three address modes at most"),
+    ] {
+        let error = typed("unsigned long long", "u64", 8, text).unwrap_err();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+    assert!(typed("float*", "u64", 8, "texture:f32[4]").unwrap_err().contains("cudaTextureObject_t"));
+    let bound = typed("Image", "b8", 16, "{image=texture(linear,border,clamp):half2[4,8], width=8}").unwrap();
+    let Argument::Struct { bytes, textures, .. } = &bound.arguments[0] else { panic!() };
+    assert_eq!((bytes[0], bytes[8], textures[0].handle, textures[0].shape), (1, 8, 1, TextureShape::D2));
+    let modes = [AddressMode::Border, AddressMode::Clamp, AddressMode::Border];
+    assert_eq!((textures[0].sampler.address_modes, textures[0].sampler.filter), (modes, Filter::Linear));
     let bound = super::tests::bound(&[], &[("table", "f32[3]:1"), ("factor", "2.5")]).unwrap();
     assert_eq!(bound.symbols[0], ("k_param_table".into(), 1.0_f32.to_le_bytes().repeat(3)));
     assert_eq!(bound.symbols[1].1, 2.5_f32.to_le_bytes());
