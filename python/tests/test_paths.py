@@ -104,6 +104,41 @@ def test_other_semirings():
     assert two[0, 2] == 2 and np.isinf(two[0, 3])
 
 
+def route_weight(w, route):
+    return sum(w[a, b] for a, b in zip(route, route[1:]))
+
+
+@pytest.mark.parametrize("method", ["auto", "dense", "dijkstra"])
+def test_the_route_weighs_the_distance(method):
+    i = np.inf
+    w = np.array([[i, 0.4861576653663252, -1.0, i], [i, i, i, i], [1.0, i, i, 0.3044108938074692], [i, 3.0, i, i]])
+    paths = shortest_paths(w, method=method)
+    assert paths.path(0, 1) == [0, 1] and paths.distance(0, 1) == w[0, 1]
+    # A cycle that weighs -2e-19.
+    ring = np.array([[i, -0.0009120601173427901, i], [i, i, -0.0008992663401934466], [0.0018113264575362366, i, i]])
+    paths = shortest_paths(ring, method=method)
+    assert paths.path(0, 2) == [0, 1, 2] and paths.distance(0, 2) == route_weight(ring, [0, 1, 2])
+
+
+def test_cycles_that_weigh_about_nothing_are_none():
+    for n in [3, 9, 24, 40]:
+        for seed in range(5):
+            generator = np.random.default_rng(seed)
+            h = np.log(generator.uniform(0.01, 100, n))
+            w = h[None, :] - h[:, None]
+            np.fill_diagonal(w, np.inf)
+            tolerance = n * np.finfo(float).eps * np.abs(h[None, :] - h[:, None]).max()
+            for method in ["dense", "dijkstra"]:
+                paths = shortest_paths(w, method=method)
+                assert np.abs(paths.distances - (h[None, :] - h[:, None])).max() <= tolerance
+                for target in range(n):
+                    route = paths.path(0, target)
+                    assert abs(route_weight(w, route) - paths.distance(0, target)) <= tolerance
+            rates = np.exp(-w)
+            best = shortest_paths(rates, semiring="max-times").distances
+            np.testing.assert_allclose(best, np.exp(h[:, None] - h[None, :]), rtol=n * 1e-15)
+
+
 def test_cycles_and_what_is_refused():
     with pytest.raises(tilewright.NegativeCycleError) as caught:
         shortest_paths(np.array([[0.0, 1.0, np.inf], [np.inf, 0.0, -3.0], [1.0, np.inf, 0.0]]))

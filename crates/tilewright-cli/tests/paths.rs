@@ -190,6 +190,27 @@ fn a_negative_cycle_is_named_and_nothing_is_written() {
 }
 
 #[test]
+fn cycles_that_weigh_about_nothing_end_and_routes_weigh_their_distance() {
+    let desk = desk();
+    // Its cycle weighs -2e-19.
+    desk.put("g.csv", "a,b,-0.0009120601173427901\nb,c,-0.0008992663401934466\nc,a,0.0018113264575362366\n");
+    for method in ["auto", "dense", "dijkstra"] {
+        let run = desk.ok(&format!("paths g.csv --method {method} -o - -q"));
+        assert!(run.contains("a,0.0,-0.0009120601173427901,-0.0018113264575362366\n"), "{run}");
+        desk.ok(&format!("paths g.csv --method {method} --predecessors p.csv -q"));
+        assert_eq!(desk.get("p.csv"), ",a,b,c\na,-1,0,1\nb,2,-1,1\nc,2,0,-1\n");
+        let route = desk.ok(&format!("paths g.csv --method {method} --from a --to c"));
+        assert!(route.starts_with("a to c: -0.0018113264575362366, 2 edges\n"), "{route}");
+    }
+    desk.put("w.csv", "s,t,0.4861576653663252\ns,x,-1\nx,s,1\nx,e,0.3044108938074692\ne,t,3\n");
+    for method in ["dense", "dijkstra"] {
+        let route = desk
+            .ok(&format!("paths w.csv --method {method} -o d.npy -q --predecessors p.npy --from s --to t"));
+        assert!(route.starts_with("s to t: 0.4861576653663252, 1 edge\n"), "{route}");
+    }
+}
+
+#[test]
 fn sparse_formats_and_zeros() {
     let desk = desk();
     desk.put("g.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n2 3 6\n");

@@ -3,7 +3,7 @@
 use crate::{
     isa::for_each_isa,
     schedule::BLOCK,
-    semiring::{PathSemiring, Slack},
+    semiring::PathSemiring,
     thin::append,
     tile::{self, Line, WIDTH},
 };
@@ -14,31 +14,27 @@ use tilewright_cpu::Isa;
 ///
 /// # Errors
 /// The first vertex through which a cycle gains; `d` is as it was then.
-pub(crate) fn close<S: PathSemiring>(
-    mut d: MatMut<'_, S::Weight>,
-    slack: Slack,
-    isa: Isa,
-) -> Result<(), usize> {
+pub(crate) fn close<S: PathSemiring>(mut d: MatMut<'_, S::Weight>, isa: Isa) -> Result<(), usize> {
     let n = d.rows();
     assert!(n <= BLOCK && d.cols() == n, "a block is square and small");
     const { assert!(BLOCK <= WIDTH) };
     // What is beyond the block is absent.
     let mut rows = vec![[S::ZERO; WIDTH]; n];
     tile::load(d.as_ref(), &mut rows);
-    close_rows::<S>(&mut rows, slack, isa)?;
+    close_rows::<S>(&mut rows, isa)?;
     tile::store(&rows, &mut d);
     Ok(())
 }
 
 for_each_isa! {
-    fn close_rows<S>(rows: &mut [Line<S::Weight>], slack: Slack) -> Result<(), usize> = floyd_warshall
+    fn close_rows<S>(rows: &mut [Line<S::Weight>]) -> Result<(), usize> = floyd_warshall
 }
 
 #[inline(always)]
-fn floyd_warshall<S: PathSemiring>(rows: &mut [Line<S::Weight>], slack: Slack) -> Result<(), usize> {
+fn floyd_warshall<S: PathSemiring>(rows: &mut [Line<S::Weight>]) -> Result<(), usize> {
     for k in 0..rows.len() {
         // Before the vertex takes part: later, weights would run away.
-        if slack.is_gain::<S>(rows[k][k]) {
+        if S::improves(rows[k][k], S::ONE) {
             return Err(k);
         }
         rows[k][k] = S::ONE;

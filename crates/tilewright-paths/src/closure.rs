@@ -5,16 +5,18 @@ use crate::{
     blocks::Blocks,
     cycle,
     device::Device,
+    graph::Graph,
     options::{check_cancelled, tell},
     pass::Pass,
     range::{self, Range},
     reach,
     scan::{self, largest_of},
     schedule::{self, Step},
-    semiring::{PathSemiring, Slack},
+    semiring::{PathSemiring, is_rounded, margin},
+    sources::search_all,
     wide,
 };
-use tilewright_core::{Error, ErrorKind, Layout, MatMut, MatRef, MaxPlus, MinPlus};
+use tilewright_core::{Error, ErrorKind, Layout, MatMut, MatRef, Matrix, MaxPlus, MinPlus};
 use tilewright_cpu::{Isa, Options};
 
 /// Turns weights of edges into weights of the best paths, in place: `D[i,j] = ⊕` over all paths from `i` to `j`, those without an edge
@@ -22,7 +24,8 @@ use tilewright_cpu::{Isa, Options};
 ///
 /// `D` holds the weight of the edge from row to column, and [`ZERO`](tilewright_core::Semiring::ZERO) (infinity under min-plus, the
 /// extreme integer) where there is none. NaN is no edge. Beside `D` no more than [`bytes_beside`] are taken, but for integers that are so large that
-/// their sums need 64 bits.
+/// their sums need 64 bits, and for floats among which an edge makes paths better: of these a copy is kept. Where a cycle then seems to make paths better, a search
+/// from every vertex of the copy decides, and takes as much again.
 ///
 /// ```
 /// use tilewright_paths::{Options, close};
@@ -58,46 +61,73 @@ fn close_by<S: PathSemiring>(
     device: Option<&dyn Device>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
-    check_square("D", d.layout())?;
-    if device.is_none()
-        && let Some(built_in) = S::BUILT_IN
-        && let Some(reached) = built_in.result(d.reborrow()).typed::<bool>()
-    {
-        return reach::close(reached, options);
+    let mut copy = None;
+    if attempt::<S>(d.reborrow(), device, options, |d| Ok(copy = Some(Matrix::copy_of(d)?)))? {
+        return Ok(());
     }
-    match prepare::<S>(d.reborrow(), options.threads)? {
-        Prepared::Wide => close_wide::<S>(d, device, options),
-        Prepared::Fits { margin, slack } => {
-            let gain = match device {
-                None => run::<S>(d.reborrow(), margin, slack, options)?,
-                Some(device) => {
-                    let built_in = S::BUILT_IN.ok_or_else(wide::unsupported::<S>)?;
-                    device.close(built_in.id(), built_in.result(d.reborrow()), slack.most(), options)?
-                }
-            };
-            gain.map_or(Ok(()), |vertex| Err(cycle::name::<S>(d.as_ref(), vertex, slack)))
-        }
-    }
+    let copy = copy.ok_or_else(wide::unsupported::<S>)?;
+    let (found, _) = search_all(&Graph::<S>::of_matrix(copy.as_ref())?, false, &in_silence(options))?;
+    d.fill_with(|i, j| found[(i, j)]);
+    Ok(())
 }
 
-/// As [`close`], of the weights `w` into `d`; a cycle is named with all its vertices.
+/// Work that comes in place of what was told already.
+pub(crate) fn in_silence<'a>(options: &Options<'a>) -> Options<'a> {
+    Options { progress: None, ..*options }
+}
+
+/// As [`close`], of the weights `w` into `d`; a cycle is named with all its vertices. False where weights are rounded, and a cycle seems to make paths better:
+/// searches decide then whether it does, and `d` is undefined.
 pub(crate) fn close_to<S: PathSemiring>(
     w: MatRef<'_, S::Weight>,
     mut d: MatMut<'_, S::Weight>,
     device: Option<&dyn Device>,
     options: &Options<'_>,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     check_square("W", w.layout())?;
     // SAFETY: the shapes are equal.
     d.fill_with(|i, j| unsafe { w.get_unchecked(i, j) });
-    close_by::<S>(d, device, options).map_err(|error| match error.kind() {
+    attempt::<S>(d, device, options, |_| Ok(())).map_err(|error| match error.kind() {
         ErrorKind::NegativeCycle { cycle, .. } => {
             let largest = largest_of::<S>(w, options.threads).unwrap_or(0.0);
-            let slack = Slack::new::<S>(w.rows(), largest);
-            cycle::name::<S>(w, cycle.first().copied().unwrap_or(0), slack)
+            cycle::name::<S>(w, cycle.first().copied().unwrap_or(0), largest)
         }
         _ => error,
     })
+}
+
+/// Closes `d`, or gives false as [`close_to`]. What might be needed then is looked at first by `keep`.
+fn attempt<S: PathSemiring>(
+    mut d: MatMut<'_, S::Weight>,
+    device: Option<&dyn Device>,
+    options: &Options<'_>,
+    keep: impl FnOnce(MatRef<'_, S::Weight>) -> Result<(), Error>,
+) -> Result<bool, Error> {
+    check_square("D", d.layout())?;
+    if device.is_none()
+        && let Some(built_in) = S::BUILT_IN
+        && let Some(reached) = built_in.result(d.reborrow()).typed::<bool>()
+    {
+        return reach::close(reached, options).map(|()| true);
+    }
+    let Some(Prepared { margin, largest, gains }) = prepare::<S>(d.reborrow(), options.threads)? else {
+        return close_wide::<S>(d, device, options).map(|()| true);
+    };
+    if gains && is_rounded::<S>() {
+        keep(d.as_ref())?;
+    }
+    let gain = match device {
+        None => run::<S>(d.reborrow(), margin, options)?,
+        Some(device) => {
+            let built_in = S::BUILT_IN.ok_or_else(wide::unsupported::<S>)?;
+            device.close(built_in.id(), built_in.result(d.reborrow()), options)?
+        }
+    };
+    match gain {
+        None => Ok(true),
+        Some(_) if is_rounded::<S>() => Ok(false),
+        Some(vertex) => Err(cycle::name::<S>(d.as_ref(), vertex, largest)),
+    }
 }
 
 /// Refuses what is no graph.
@@ -112,37 +142,34 @@ pub fn bytes_beside(n: usize, size: usize) -> usize {
     crate::pass::bytes_beside(n, size)
 }
 
-/// How a matrix is closed.
-enum Prepared<W> {
-    Fits {
-        margin: W,
-        slack: Slack,
-    },
-    /// In 64 bits.
-    Wide,
+/// What is known of a matrix before it is closed.
+struct Prepared<W> {
+    margin: W,
+    /// The largest magnitude.
+    largest: f64,
+    /// Whether an edge makes paths better.
+    gains: bool,
 }
 
-/// Makes elements clean, and the diagonal no worse than `ONE`.
+/// Makes elements clean, and the diagonal no worse than `ONE`; `None` where sums need 64 bits.
 fn prepare<S: PathSemiring>(
     mut d: MatMut<'_, S::Weight>,
     threads: usize,
-) -> Result<Prepared<S::Weight>, Error> {
+) -> Result<Option<Prepared<S::Weight>>, Error> {
     if range::find::<S>(d.as_ref(), threads)? == Range::Wide {
-        return Ok(Prepared::Wide);
+        return Ok(None);
     }
     let gains = scan::clean::<S>(d.reborrow(), threads)?;
     let largest = if gains { largest_of::<S>(d.as_ref(), threads)? } else { 0.0 };
-    let slack = Slack::new::<S>(d.rows(), largest);
     // Where no edge makes a path better, no order of roundings makes a way worse than a part of it.
-    let margin = if gains { slack.margin::<S>() } else { S::ONE };
-    Ok(Prepared::Fits { margin, slack })
+    let margin = if gains { margin::<S>(d.rows(), largest) } else { S::ONE };
+    Ok(Some(Prepared { margin, largest, gains }))
 }
 
 /// Closes what is prepared, or gives the first vertex through which a cycle gains.
 fn run<S: PathSemiring>(
     d: MatMut<'_, S::Weight>,
     margin: S::Weight,
-    slack: Slack,
     options: &Options<'_>,
 ) -> Result<Option<usize>, Error> {
     let (n, isa) = (d.rows(), Isa::choose(options.isa)?);
@@ -152,7 +179,7 @@ fn run<S: PathSemiring>(
         check_cancelled(options)?;
         match &step {
             Step::Close { pivot } => {
-                if let Err(vertex) = block::close::<S>(d.one((pivot, pivot)), slack, isa) {
+                if let Err(vertex) = block::close::<S>(d.one((pivot, pivot)), isa) {
                     return Ok(Some(pivot.start + vertex));
                 }
                 tell(options, step.terms());

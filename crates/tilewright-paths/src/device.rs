@@ -12,7 +12,7 @@ pub trait Device: Sync + fmt::Debug {
     /// Seconds that the closure of `n` vertices takes, or a product of that size, by an estimate; the way there and back included.
     fn seconds(&self, n: usize, dtype: DType) -> f64;
 
-    /// Closes `d` in place, or tells the first vertex through which a cycle is better than the semiring's one by more than `slack`; `d` is as it was then.
+    /// Closes `d` in place, or tells the first vertex through which a cycle is better than the semiring's one; `d` is as it was then.
     ///
     /// # Errors
     /// `unsupported` for a semiring or type that the device does not compute; `cancelled`; whatever a device fails with.
@@ -20,7 +20,6 @@ pub trait Device: Sync + fmt::Debug {
         &self,
         semiring: SemiringId,
         d: DynMut<'_>,
-        slack: f64,
         options: &Options<'_>,
     ) -> Result<Option<usize>, Error>;
 

@@ -1,6 +1,7 @@
 //! Graphs with few edges.
 
 use crate::semiring::{PathSemiring, largest};
+use core::ops::Range;
 use tilewright_core::{Element, Error, ErrorKind, MatRef, Matrix};
 
 /// A graph as lists of edges: for each vertex, those that leave it, by the number of the vertex that they lead to.
@@ -134,7 +135,12 @@ impl<S: PathSemiring> Graph<S> {
     }
 
     pub(crate) fn list(&self, vertex: usize) -> &[(u32, S::Weight)] {
-        &self.edges[self.starts[vertex]..self.starts[vertex + 1]]
+        &self.edges[self.numbers(vertex)]
+    }
+
+    /// The places of these edges among all.
+    pub(crate) fn numbers(&self, vertex: usize) -> Range<usize> {
+        self.starts[vertex]..self.starts[vertex + 1]
     }
 
     /// The largest magnitude of a weight.

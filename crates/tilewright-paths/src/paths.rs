@@ -4,22 +4,25 @@ use crate::{
     closure, cycle,
     device::Device,
     graph::Graph,
-    options::{check_cancelled, tell},
+    length::Measure,
+    options::check_cancelled,
     plan::{Method, Plan, plan},
     range::{self, Range},
     route::{Predecessors, Route, follow},
     scan::{self, largest_of},
     schedule,
     search::Prepared,
-    semiring::{PathSemiring, Slack},
+    semiring::{PathSemiring, is_rounded},
     share::share,
+    sources::{SOURCES, search_all},
     steps,
     tree::{NO_PREDECESSOR, Trees, tight_edges},
+    weigh::Scales,
     wide,
 };
 use core::fmt;
 use std::{cell::RefCell, sync::OnceLock};
-use tilewright_core::{Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxPlus, MinPlus};
+use tilewright_core::{Element, Error, ErrorKind, Extremes, Layout, MatRef, Matrix, MaxPlus, MinPlus};
 use tilewright_cpu::{Isa, Options};
 
 /// The best paths between all pairs of vertices: `D[i,j] = ⊕` over all paths from `i` to `j` of the weights of their edges, joined by ⊗. Paths without an
@@ -40,10 +43,13 @@ use tilewright_cpu::{Isa, Options};
 /// ```
 ///
 /// # Sums
-/// Weights of floats are rounded, and so depend on the order of ⊗. A search multiplies from left to right, and finds the best of all rounded weights:
-/// those of SciPy's `dijkstra`, bit for bit, where no edge is negative. The closure joins two paths at a stop between, in the same order on every
+/// Weights of floats are rounded, and so depend on the order of ⊗. A search multiplies from left to right. Where no edge is negative it finds the best of all rounded weights,
+/// those of SciPy's `dijkstra`, bit for bit; otherwise each weight is that of its route. The closure joins two paths at a stop between, in the same order on every
 /// instruction set and any number of threads. Its weights differ from those by at most `n eps` times the sum of magnitudes. Integers, and floats whose sums are
 /// exact, agree bit for bit.
+///
+/// # Cycles
+/// A cycle of floats within `n eps max|w|` of zero counts as zero, of products one within `n eps` of 1. Roundings alone may make it negative. What is an error lies below that.
 ///
 /// # Ties
 /// Of several best paths the one with the fewest edges is the route, and of these the one whose stop before the last has the smallest number.
@@ -164,7 +170,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         match self.steps {
             Some(most) => steps::distances::<S>(self.dense()?.as_ref(), most, self.device, &self.options),
             None if self.is_wide()? => self.in_64_bits(|wide| wide.distances(), |wide| wide.distances()),
-            None => self.solve(),
+            None => self.solve(false).map(|(distances, _)| distances),
         }
     }
 
@@ -189,9 +195,10 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
             return distances
                 .and_then(|d| found.into_inner().map(|p| (d, p)).ok_or_else(wide::unsupported::<S>));
         }
-        let distances = self.solve()?;
-        let predecessors = self.predecessors(&distances)?;
-        Ok((distances, predecessors))
+        match self.solve(true)? {
+            (distances, Some(stops)) => Ok((distances, Predecessors::new(stops))),
+            (distances, None) => self.find_predecessors(distances),
+        }
     }
 
     /// The weights of all best paths, and the stop before the last of each, or [`NO_PREDECESSOR`]: those of [`Paths::with_predecessors`], or where the number of edges is
@@ -224,11 +231,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         if self.is_wide()? {
             return self.wide_route(from, to);
         }
-        let (mut best, mut before) = (vec![S::ZERO; n], vec![NO_PREDECESSOR; n]);
-        let prepared = Prepared::new(graph)?;
-        prepared.search(from, &mut best, &mut prepared.queue());
-        let trees = Trees::new(graph.clone());
-        trees.grow(from, &best, &mut before, &mut trees.scratch());
+        let before = Searches::new(graph, &self.options)?.stops_from(from, &mut vec![S::ZERO; n])?;
         Ok(follow(from, to, n, |stop| before[stop]))
     }
 
@@ -238,54 +241,35 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     /// `negative-cycle` names the vertices of one; as [`Paths::distances`] for weights.
     pub fn check_cycles(&self) -> Result<(), Error> {
         let Weights::Dense(w) = self.weights else {
-            return Prepared::new(self.graph()?.get()).map(|_| ());
+            return Prepared::new(self.graph()?.get(), &self.options).map(|_| ());
         };
         let threads = self.options.threads;
         range::find::<S>(w, threads)?;
-        cycle::check::<S>(w, Slack::new::<S>(w.rows(), largest_of::<S>(w, threads)?))
+        cycle::check::<S>(w, largest_of::<S>(w, threads)?, &self.options)
     }
 
-    /// Weights by the planned method, where sums stay in range.
-    fn solve(&self) -> Result<Matrix<S::Weight>, Error> {
+    /// Weights by the planned method, where sums stay in range, and stops before the last where they are found on the way.
+    fn solve(&self, with_stops: bool) -> Result<(Matrix<S::Weight>, Option<Matrix<u32>>), Error> {
         let n = self.vertices();
+        let mut options = self.options;
         if self.plan()?.method == Method::Dense {
             let mut d = Matrix::filled(n, n, S::ZERO)?;
-            closure::close_to::<S>(self.dense()?.as_ref(), d.as_mut(), self.device, &self.options)?;
-            return Ok(d);
-        }
-        let graph = self.graph()?;
-        let prepared = Prepared::new(graph.get())?;
-        let work = (n + graph.get().edges()) as f64;
-        let mut rows = reserve(n)?;
-        // Searches work in a row that stays in the cache, and write what they found once.
-        let unwritten = &mut rows.spare_capacity_mut()[..n * n];
-        share(self.options.threads, unwritten.chunks_mut((n * SOURCES).max(1)).enumerate(), |(i, rows)| {
-            let (mut queue, mut best) = (prepared.queue(), vec![S::ZERO; n]);
-            for (source, row) in (i * SOURCES..).zip(rows.chunks_mut(n)) {
-                check_cancelled(&self.options)?;
-                prepared.search(source, &mut best, &mut queue);
-                row.iter_mut().zip(&best).for_each(|(element, &weight)| {
-                    element.write(weight);
-                });
-                tell(&self.options, work);
+            if closure::close_to::<S>(self.dense()?.as_ref(), d.as_mut(), self.device, &options)? {
+                return Ok((d, None));
             }
-            Ok(())
-        })?;
-        // SAFETY: there is room for them, and every row was written: parts are only left out where there is an error.
-        unsafe { rows.set_len(n * n) };
-        Matrix::from_vec(rows, tilewright_core::Layout::row_major(n, n))
+            options = closure::in_silence(&options);
+        }
+        search_all(self.graph()?.get(), with_stops, &options)
     }
 
-    /// The stop before the last of all best paths, whose weights are known.
-    fn predecessors(&self, d: &Matrix<S::Weight>) -> Result<Predecessors, Error> {
+    /// The stop before the last of all best paths, whose weights are known. Where roundings keep these from being those of paths, they are found once more.
+    fn find_predecessors(&self, d: Matrix<S::Weight>) -> Result<(Matrix<S::Weight>, Predecessors), Error> {
         let n = self.vertices();
         let mut found = Matrix::filled(n, n, NO_PREDECESSOR)?;
-        let unsure = self.predecessors_on_device(d, &mut found)?;
+        let unsure = self.predecessors_on_device(&d, &mut found)?;
         let is_found = |source: usize| unsure.as_ref().is_some_and(|unsure| !unsure[source]);
-        if (0..n).all(is_found) {
-            return Ok(Predecessors::new(found));
-        }
         let candidates = match self.weights {
+            _ if (0..n).all(is_found) => Graph::<S>::new(n, [])?,
             // A bottleneck may hide edges of its path that are worse than the best path between their ends.
             _ if !S::times_is_strict() => self.graph()?.get().clone(),
             Weights::Dense(w) => Graph::<S>::new(n, tight_edges::<S>(w, d.as_ref()))?,
@@ -293,26 +277,43 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
                 Graph::new(n, graph.all().filter(|&(from, to, weight)| weight == d[(from, to)]))?
             }
         };
-        let (trees, searched) = (Trees::new(candidates), OnceLock::new());
-        let mut predecessors = found.into_vec();
-        let distances = d.as_slice();
-        share(
-            self.options.threads,
-            predecessors.chunks_mut((n * SOURCES).max(1)).enumerate(),
-            |(i, rows)| {
-                let mut scratch = trees.scratch();
-                for (source, row) in
-                    (i * SOURCES..).zip(rows.chunks_mut(n)).filter(|(source, _)| !is_found(*source))
-                {
-                    check_cancelled(&self.options)?;
-                    if !trees.grow(source, &distances[source * n..][..n], row, &mut scratch) {
-                        self.grow_by_search(source, row, &searched)?;
-                    }
+        let measure = if is_rounded::<S>() { Measure::of::<S>(n, 0.0) } else { None };
+        let (graph, searches) = (OnceLock::new(), OnceLock::new());
+        let trees = Trees::new(candidates);
+        let (mut distances, mut stops) = (d.into_vec(), found.into_vec());
+        let size = (n * SOURCES).max(1);
+        let parts = distances.chunks_mut(size).zip(stops.chunks_mut(size));
+        share(self.options.threads, parts.enumerate(), |(i, (distances, stops))| {
+            let (mut scratch, mut scales) = (trees.scratch(), Scales::new(n));
+            let rows = distances.chunks_mut(n).zip(stops.chunks_mut(n));
+            for (source, (d, before)) in (i * SOURCES..).zip(rows) {
+                check_cancelled(&self.options)?;
+                let is_whole = if is_found(source) {
+                    self.last_edges(before, &mut scratch.last);
+                    true
+                } else {
+                    trees.grow(source, d, before, &mut scratch)
+                };
+                let agrees = |measure| scales.agree::<S>(measure, source, d, before, &scratch.last);
+                if !is_whole || !measure.as_ref().is_none_or(agrees) {
+                    let graph = once(&graph, || self.graph())?;
+                    let searches = once(&searches, || Searches::new(graph.get(), &self.options))?;
+                    before.copy_from_slice(&searches.stops_from(source, d)?);
                 }
-                Ok(())
-            },
-        )?;
-        Ok(Predecessors::new(Matrix::from_vec(predecessors, tilewright_core::Layout::row_major(n, n))?))
+            }
+            Ok(())
+        })?;
+        let layout = Layout::row_major(n, n);
+        let predecessors = Predecessors::new(Matrix::from_vec(stops, layout)?);
+        Ok((Matrix::from_vec(distances, layout)?, predecessors))
+    }
+
+    /// The weights of the edges from the stops before to each vertex.
+    fn last_edges(&self, before: &[u32], last: &mut [S::Weight]) {
+        let Weights::Dense(w) = self.weights else { return };
+        for (to, (&stop, last)) in before.iter().zip(last).enumerate() {
+            *last = w.get(stop as usize, to).map_or(S::ZERO, S::clean);
+        }
     }
 
     /// Finds predecessors on the device, if there is one that does; for each source whether another look is needed.
@@ -330,28 +331,6 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         }
         let (w, d) = (built_in.operand(w), built_in.operand(d.as_ref()));
         device.last_stops(built_in.id(), w, d, found, &self.options)
-    }
-
-    /// The predecessors of one source by a search, whose weights are those of paths exactly. For weights that roundings keep from being so.
-    fn grow_by_search(
-        &self,
-        source: usize,
-        row: &mut [u32],
-        graph: &OnceLock<Graph<S>>,
-    ) -> Result<(), Error> {
-        let graph = match graph.get() {
-            Some(graph) => graph,
-            None => {
-                let made = self.graph()?.get().clone();
-                graph.get_or_init(|| made)
-            }
-        };
-        let mut best = vec![S::ZERO; row.len()];
-        let prepared = Prepared::new(graph)?;
-        prepared.search(source, &mut best, &mut prepared.queue());
-        let trees = Trees::new(graph.clone());
-        trees.grow(source, &best, row, &mut trees.scratch());
-        Ok(())
     }
 
     fn dense(&self) -> Result<Dense<'_, S>, Error> {
@@ -423,20 +402,45 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     }
 }
 
-/// Room for the elements of a matrix.
-fn reserve<T>(n: usize) -> Result<Vec<T>, Error> {
-    let mut elements = Vec::new();
-    match n.checked_mul(n).map(|count| elements.try_reserve_exact(count)) {
-        Some(Ok(())) => Ok(elements),
-        _ => {
-            let bytes = (n as u64).saturating_mul(n as u64).saturating_mul(size_of::<T>() as u64);
-            Err(ErrorKind::OutOfMemory { what: "all best paths", bytes }.into())
+/// What `make` gives, the first time.
+fn once<T>(known: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+    match known.get() {
+        Some(known) => Ok(known),
+        None => {
+            let made = make()?;
+            Ok(known.get_or_init(|| made))
         }
     }
 }
 
-/// Sources whose rows a thread takes at a time.
-const SOURCES: usize = 32;
+/// Searches from single vertices, and the stops that they tell.
+struct Searches<'g, S: PathSemiring> {
+    prepared: Prepared<'g, S>,
+    /// Where searches leave no stops.
+    trees: Option<Trees<S>>,
+}
+
+impl<'g, S: PathSemiring> Searches<'g, S> {
+    fn new(graph: &'g Graph<S>, options: &Options<'_>) -> Result<Self, Error> {
+        let prepared = Prepared::new(graph, options)?;
+        let trees = (!prepared.finds_stops()).then(|| Trees::new(graph.clone()));
+        Ok(Self { prepared, trees })
+    }
+
+    /// The stops before the last of the best paths from a vertex, whose weights become `best`.
+    fn stops_from(&self, source: usize, best: &mut [S::Weight]) -> Result<Vec<u32>, Error> {
+        let mut room = self.prepared.room();
+        self.prepared.search(source, best, &mut room);
+        let Some(trees) = &self.trees else { return Ok(room.before) };
+        let mut before = vec![NO_PREDECESSOR; best.len()];
+        if trees.grow(source, best, &mut before, &mut trees.scratch()) {
+            return Ok(before);
+        }
+        let (what, why) =
+            (format!("the routes from vertex {source}"), "roundings hide their last edges".into());
+        Err(ErrorKind::Unsupported { what, why, hint: "choose f64, or whole numbers".into() }.into())
+    }
+}
 
 enum Dense<'a, S: PathSemiring> {
     View(MatRef<'a, S::Weight>),

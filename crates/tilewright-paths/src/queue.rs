@@ -38,6 +38,11 @@ impl Queue {
         }
     }
 
+    /// Forgets all vertices.
+    pub fn clear(&mut self) {
+        while self.pop().is_some() {}
+    }
+
     /// Begins with this vertex, when the queue is empty.
     pub fn begin(&mut self, priority: f32, vertex: u32) {
         (self.first, self.bucket) = (priority, 0);

@@ -1,7 +1,8 @@
 //! What the best path needs of a semiring.
 
+use crate::length::Measure;
 use tilewright_core::{
-    DType, Element, Extremes, OrAnd, Semiring, SemiringId, Value,
+    Element, Extremes, OrAnd, Semiring, SemiringId, Value,
     semiring::{Multiply, Number, Order, Selective},
 };
 
@@ -66,57 +67,35 @@ impl PathSemiring for OrAnd {
     type Weight = bool;
 }
 
-/// How far from [`Semiring::ONE`] the weight of a cycle may be by rounding alone.
+/// Whether the weights of paths are rounded: sums and products of floats are.
+pub(crate) fn is_rounded<S: PathSemiring>() -> bool {
+    S::times_is_strict() && S::Weight::DTYPE.is_float()
+}
+
+/// The weight of a way that makes others worse by more than the roundings of `n` edges do, whose weights are at most `largest` in magnitude.
 ///
 /// A sum of `n` weights, in any order, differs from the exact one by less than `n eps max|w|` for each of them
 /// (N. J. Higham, "Accuracy and stability of numerical algorithms", 4.2).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Slack(f64);
-
-impl Slack {
-    /// For cycles of at most `n` edges whose weights are at most `largest` in magnitude.
-    pub fn new<S: PathSemiring>(n: usize, largest: f64) -> Self {
-        let eps = match S::Weight::DTYPE {
-            DType::F64 => f64::EPSILON,
-            DType::F32 => f64::from(f32::EPSILON),
-            DType::F16 => 2.0_f64.powi(-10),
-            DType::Bf16 => 2.0_f64.powi(-7),
-            _ => 0.0,
-        };
-        let scale = match S::BUILT_IN.map(|built_in| built_in.id()) {
-            Some(SemiringId::MinPlus | SemiringId::MaxPlus) => largest,
-            Some(SemiringId::MaxTimes | SemiringId::MinTimes) => 1.0,
-            _ => 0.0,
-        };
-        Self(if scale.is_finite() { n as f64 * eps * scale } else { 0.0 })
-    }
-
-    /// The weight of a way that makes others worse by more than rounding does.
-    pub fn margin<S: PathSemiring>(self) -> S::Weight {
-        let one = number::<S>(S::ONE);
-        let towards_zero = if S::improves(S::ONE, weight::<S>(one + 1.0)) { 2.0 } else { -2.0 };
-        if self.0 > 0.0 { weight::<S>(one + towards_zero * self.0) } else { S::ONE }
-    }
-
-    /// The distance itself.
-    pub fn most(self) -> f64 {
-        self.0
-    }
-
-    /// Whether every turn of a cycle of this weight makes a path better.
-    #[inline(always)]
-    pub fn is_gain<S: PathSemiring>(self, cycle: S::Weight) -> bool {
-        S::improves(cycle, S::ONE) && (number::<S>(cycle) - number::<S>(S::ONE)).abs() > self.0
+pub(crate) fn margin<S: PathSemiring>(n: usize, largest: f64) -> S::Weight {
+    let Some(tolerance) = Measure::of::<S>(n, largest).map(|measure| measure.tolerance()) else {
+        return S::ONE;
+    };
+    let one = number::<S>(S::ONE);
+    let towards_zero = if S::improves(S::ONE, weight::<S>(one + 1.0)) { 2.0 } else { -2.0 };
+    if tolerance > 0.0 && tolerance.is_finite() {
+        weight::<S>(one + towards_zero * tolerance)
+    } else {
+        S::ONE
     }
 }
 
 /// The weight as a number.
-fn number<S: PathSemiring>(weight: S::Weight) -> f64 {
+pub(crate) fn number<S: PathSemiring>(weight: S::Weight) -> f64 {
     weight.to_value().to_f64()
 }
 
 /// The weight of this number.
-fn weight<S: PathSemiring>(number: f64) -> S::Weight {
+pub(crate) fn weight<S: PathSemiring>(number: f64) -> S::Weight {
     S::Weight::from_value(Value::Float(number), Extremes::Refuse).unwrap_or(S::ONE)
 }
 
@@ -143,13 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn rounding_is_no_gain() {
-        let slack = Slack::new::<MinPlus<f64>>(3, 0.3);
-        assert!(!slack.is_gain::<MinPlus<f64>>(0.3 - (0.1 + 0.2)) && slack.is_gain::<MinPlus<f64>>(-1e-9));
-        assert!(Slack::new::<MinPlus<i32>>(9, 5.0).is_gain::<MinPlus<i32>>(-1));
-        assert!(!Slack::new::<MaxMin<f64>>(9, 5.0).is_gain::<MaxMin<f64>>(f64::INFINITY));
-        let slack = Slack::new::<MaxTimes<f64>>(3, 0.9);
-        assert!(!slack.is_gain::<MaxTimes<f64>>(1.0 + f64::EPSILON) && slack.is_gain::<MaxTimes<f64>>(1.1));
+    fn margins_are_beyond_roundings() {
+        assert!(margin::<MinPlus<f64>>(3, 0.3) > 3.0 * 0.3 * f64::EPSILON);
+        assert_eq!(margin::<MinPlus<i32>>(9, 5.0), 0);
+        assert_eq!(margin::<MaxMin<f64>>(9, 5.0), f64::INFINITY);
+        assert!(margin::<MaxTimes<f64>>(3, 0.9) < 1.0 - 3.0 * f64::EPSILON);
         assert_eq!(largest::<MinPlus<f64>>([1.0, f64::INFINITY, -3.0].into_iter()), 3.0);
+        assert!(
+            is_rounded::<MaxTimes<f32>>() && !is_rounded::<MinPlus<i16>>() && !is_rounded::<MaxMin<f64>>()
+        );
     }
 }

@@ -41,6 +41,8 @@ const BITS: usize = u64::BITS as usize;
 /// Room that is used again for every source.
 pub(crate) struct Scratch<W> {
     best: Vec<W>,
+    /// The last edge of the path to each vertex.
+    pub last: Vec<W>,
     /// Sets of vertices, a bit for each: their order comes without sorting.
     level: Vec<u64>,
     next: Vec<u64>,
@@ -54,7 +56,12 @@ impl<S: PathSemiring> Trees<S> {
     pub fn scratch(&self) -> Scratch<S::Weight> {
         let n = self.out.vertices();
         let words = n.div_ceil(BITS);
-        Scratch { best: vec![S::ZERO; n], level: vec![0; words], next: vec![0; words] }
+        Scratch {
+            best: vec![S::ZERO; n],
+            last: vec![S::ZERO; n],
+            level: vec![0; words],
+            next: vec![0; words],
+        }
     }
 
     /// The predecessors of all vertices on the best paths from `source`, whose weights are `d`. False where roundings make these no paths at all.
@@ -74,7 +81,7 @@ impl<S: PathSemiring> Trees<S> {
         // One edge is fewer than any other path has.
         for &(to, edge) in self.out.list(source) {
             if edge == d[to as usize] && to as usize != source {
-                predecessors[to as usize] = source as u32;
+                (predecessors[to as usize], scratch.last[to as usize]) = (source as u32, edge);
             }
         }
         let (mut is_plain, best) = (true, &mut scratch.best);
@@ -88,14 +95,16 @@ impl<S: PathSemiring> Trees<S> {
             }
             // Without branches, which nothing could foretell.
             let (mut least, mut from, mut is_tie) = (S::ZERO, NO_PREDECESSOR, false);
+            let mut last = S::ZERO;
             for &(stop, edge) in self.into.list(to) {
                 let weight = S::times(d[stop as usize], edge);
                 let better = S::improves(weight, least);
                 is_tie = !better & (is_tie | (weight == least));
                 least = if better { weight } else { least };
                 from = if better { stop } else { from };
+                last = if better { edge } else { last };
             }
-            (best[to], predecessors[to]) = (least, from);
+            (best[to], predecessors[to], scratch.last[to]) = (least, from, last);
             // Where every stop before is strictly better, following them ends at the source.
             is_plain &= !is_tie && from != NO_PREDECESSOR && S::improves(d[from as usize], d[to]);
         }
@@ -108,7 +117,7 @@ impl<S: PathSemiring> Trees<S> {
         source: usize,
         d: &[S::Weight],
         predecessors: &mut [u32],
-        Scratch { best, level, next }: &mut Scratch<S::Weight>,
+        Scratch { best, last, level, next }: &mut Scratch<S::Weight>,
     ) -> bool {
         let n = self.out.vertices();
         assert!(d.len() == n && best.len() == n && predecessors.len() == n, "as many as there are vertices");
@@ -134,7 +143,7 @@ impl<S: PathSemiring> Trees<S> {
                             continue;
                         }
                         if predecessors[at] == NO_PREDECESSOR && at != source && !S::is_absent(d[at]) {
-                            predecessors[at] = from as u32;
+                            (predecessors[at], last[at]) = (from as u32, edge);
                             next[at / BITS] |= 1 << (at % BITS);
                             missing -= 1;
                         }

@@ -6,6 +6,10 @@ use tilewright::{
     paths::{DynPaths, Method, Paths},
 };
 
+#[cfg(feature = "emulator")]
+#[path = "../../tilewright-paths/tests/common/mod.rs"]
+mod common;
+
 const AIRPORTS: usize = 60;
 
 fn read(name: &str) -> String {
@@ -95,4 +99,34 @@ fn errors_reach_the_caller() {
             matches!(error.kind(), ErrorKind::NegativeCycle { cycle, weight, .. } if cycle == &[0, 1] && weight.to_f64() == -1.0)
         );
     }
+}
+
+/// Cycles that weigh nothing but for roundings: what a GPU closes, or leaves to searches, are the bits and routes of the processor.
+#[cfg(feature = "emulator")]
+#[test]
+fn cycles_about_nothing_on_a_gpu_are_those_of_the_processor() {
+    use tilewright::{
+        Backend, MaxPlus, MaxTimes, MinTimes,
+        paths::{OnGpu, PathSemiring},
+    };
+    fn same<S: PathSemiring>(gpu: &OnGpu, graphs: u64) {
+        for seed in 0..graphs {
+            let mut random = common::Random::new(seed);
+            let n = 1 + (seed as usize * 23 + 5) % 60;
+            let w = common::exact::tilted::<S>(&mut random, n);
+            let paths = Paths::<S>::new(&w).unwrap().method(Method::Dense);
+            let (here, there) = (paths.with_predecessors(), paths.device(gpu).with_predecessors());
+            match (here, there) {
+                (Ok(here), Ok(there)) => assert!(here == there, "{} seed {seed}", S::NAME),
+                (Err(here), Err(there)) => assert_eq!(here.to_string(), there.to_string()),
+                (here, there) => panic!("{} seed {seed}: {:?}, {:?}", S::NAME, here.err(), there.err()),
+            }
+        }
+    }
+    let gpu = OnGpu::open(Backend::Emulator).unwrap();
+    same::<MinPlus<f64>>(&gpu, 8);
+    same::<MinPlus<f32>>(&gpu, 4);
+    same::<MaxPlus<f64>>(&gpu, 4);
+    same::<MaxTimes<f64>>(&gpu, 4);
+    same::<MinTimes<f32>>(&gpu, 4);
 }

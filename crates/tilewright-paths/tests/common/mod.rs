@@ -1,6 +1,8 @@
 //! Random graphs, and the plain loop that everything is compared with.
 #![allow(dead_code)]
 
+pub mod exact;
+
 use tilewright_core::{Element, Extremes, Matrix, Value};
 use tilewright_paths::PathSemiring;
 

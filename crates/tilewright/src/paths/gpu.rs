@@ -168,14 +168,13 @@ impl Device for OnGpu {
         &self,
         semiring: SemiringId,
         d: DynMut<'_>,
-        slack: f64,
         options: &Options<'_>,
     ) -> Result<Option<usize>, Error> {
         self.note(|times| *times = Times::default());
         self.run(options, |engine, select| {
             let mut on_device = self.transfer(|| upload(engine, d.as_ref()))?;
             let computing = Instant::now();
-            let mut paths = InPlace::new(engine, &mut on_device, semiring, slack, select)?;
+            let mut paths = InPlace::new(engine, &mut on_device, semiring, 0.0, select)?;
             let mut untold = 0.0;
             for step in schedule::steps(d.layout().rows) {
                 untold += step.terms();
