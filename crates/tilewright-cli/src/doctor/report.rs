@@ -91,8 +91,8 @@ impl RunLibrary {
     fn describe(&self) -> String {
         match (&self.path, &self.why_not, &self.hint) {
             (Some(path), ..) => format!("the emulated driver, {path}"),
-            (None, Some(why), Some(hint)) => format!("not available: {why}; {hint}"),
-            (None, why, _) => format!("not available: {}", why.as_deref().unwrap_or_default()),
+            (None, Some(why), Some(hint)) => format!("{why}; {hint}"),
+            (None, why, _) => why.clone().unwrap_or_default(),
         }
     }
 }
