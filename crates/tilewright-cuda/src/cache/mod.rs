@@ -16,6 +16,7 @@ mod private;
 mod tunings;
 
 pub use checks::Checks;
+pub(crate) use tunings::tunings_generation;
 pub use tunings::{Tuning, Tunings};
 
 use crate::nvrtc::{NvrtcBuild, Output, Source};
