@@ -5,7 +5,9 @@ mod common;
 use common::{gpu, matrix, problem};
 use std::time::{Duration, Instant};
 use tilewright_core::{DType, Layout, MatMut, MatRef, SemiringId};
-use tilewright_cuda::{Competitor, Cublas, CublasMath, Engine, Pace, Repetitions, sets_beyond_cache};
+use tilewright_cuda::{
+    Competitor, Cublas, CublasMath, DeviceProduct, Engine, InPlace, Pace, Repetitions, sets_beyond_cache,
+};
 use tilewright_kernels::{Request, find};
 
 const PACE: Pace = Pace {
@@ -102,4 +104,95 @@ fn transfers_are_as_fast_as_the_host_lets_them() {
     };
     best("ordinary, from the device", &mut || back(&mut plain));
     best("page-locked, from the device", &mut || back(&mut pinned));
+}
+
+/// Seconds of warm calls, medians: until they return, and until the result is there.
+fn call_seconds(engine: &Engine, mut call: impl FnMut()) -> [f64; 2] {
+    let median = |mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    (0..5).for_each(|_| call());
+    let (mut returns, mut ends) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        engine.synchronize().expect("done");
+        for _ in 0..40 {
+            let began = Instant::now();
+            call();
+            returns.push(began.elapsed().as_secs_f64());
+        }
+    }
+    for _ in 0..60 {
+        engine.synchronize().expect("done");
+        let began = Instant::now();
+        call();
+        engine.synchronize().expect("done");
+        ends.push(began.elapsed().as_secs_f64());
+    }
+    [median(returns), median(ends)]
+}
+
+#[test]
+fn calls_return_before_their_work_is_done() {
+    let Some(engine) = gpu() else { return };
+    for n in [16, 64, 256, 512, 1024, 2048, 4096] {
+        let upload = |salt| engine.upload(matrix(n, n, salt, |x| x as f32).as_ref()).expect("uploads");
+        let (a, b) = (upload(1), upload(2));
+        let mut c = engine.zeros::<f32>(Layout::row_major(n, n)).expect("fits");
+        for semiring in [SemiringId::PlusTimes, SemiringId::MinPlus] {
+            let product = DeviceProduct::new(semiring);
+            let call = || drop(engine.multiply(&product, &a, &b, &mut c).expect("computes"));
+            let [returns, ends] = call_seconds(&engine, call).map(|seconds| 1e6 * seconds);
+            eprintln!("{semiring} {n:5}: returns after {returns:6.1} us, done after {ends:8.1} us");
+            assert!(n < 2048 || returns < ends / 2.0, "a call has waited for its work");
+        }
+    }
+}
+
+/// The closure of `D[range]` by halves, as best paths take it.
+fn close(paths: &mut InPlace<'_>, range: std::ops::Range<usize>) {
+    if range.len() <= 64 {
+        return paths.close(range).expect("closes");
+    }
+    let middle = range.start + (range.len() / 2).next_multiple_of(64);
+    let (first, second) = (range.start..middle, middle..range.end);
+    for (pivot, others) in [(&first, &second), (&second, &first)] {
+        close(paths, pivot.clone());
+        paths.pass(pivot.clone(), others.clone()).expect("passes");
+    }
+}
+
+#[test]
+fn a_closure_is_timed_beside_a_product() {
+    let Some(engine) = gpu() else { return };
+    for n in [1024, 8192] {
+        let layout = Layout::row_major(n, n);
+        let fill = |i, j| if i == j { 0.0_f32 } else { ((i * 7919 + j * 104_729) % 1009) as f32 + 1.0 };
+        let weights = tilewright_core::Matrix::from_fn(n, n, fill).expect("fits");
+        let (a, mut c) =
+            (engine.upload(weights.as_ref()).expect("uploads"), engine.zeros::<f32>(layout).expect("fits"));
+        let product = DeviceProduct::new(SemiringId::MinPlus);
+        let call = || drop(engine.multiply(&product, &a, &a, &mut c).expect("computes"));
+        let [_, one] = call_seconds(&engine, call);
+        let mut times = Vec::new();
+        for _ in 0..3 {
+            let mut d = engine.upload(weights.as_ref()).expect("uploads");
+            let select = |request| tilewright_cuda::choose(&request);
+            let began = Instant::now();
+            let mut paths =
+                InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0, &select).expect("prepares");
+            close(&mut paths, 0..n);
+            let asked = began.elapsed().as_secs_f64();
+            assert_eq!(paths.gain().expect("closes"), None);
+            times.push((began.elapsed().as_secs_f64(), asked));
+        }
+        let (best, asked) =
+            times.into_iter().fold((f64::INFINITY, 0.0), |x, y| if y.0 < x.0 { y } else { x });
+        eprintln!(
+            "closure {n}: {:.2} ms, of which {:.2} ms are the host's, and {:.2} of a product",
+            1e3 * best,
+            1e3 * asked,
+            best / one
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use crate::abi::{Handle, Ordinal};
@@ -26,6 +26,9 @@ pub(crate) struct Context {
     flags: AtomicI32,
     cache_config: AtomicI32,
     limits: Mutex<[usize; LIMITS]>,
+    /// Whether a launch has been asked for since somebody waited last: on a GPU it could be running.
+    is_busy: AtomicBool,
+    waits: AtomicU64,
 }
 
 /// Whether a failure is that of every later call, too.
@@ -72,6 +75,8 @@ impl Context {
             flags: AtomicI32::new(flags.cast_signed()),
             cache_config: AtomicI32::new(0),
             limits: Mutex::new(DEFAULT_LIMITS),
+            is_busy: AtomicBool::new(false),
+            waits: AtomicU64::new(0),
         });
         objects::insert(id, context.clone());
         context
@@ -105,6 +110,18 @@ impl Context {
         locked(&self.failure).as_ref().map_or(Ok(()), |failure| Err(failure.code))
     }
 
+    /// A launch was put into a stream. Its work is done at once, but a program on a GPU could not know that before it has waited.
+    pub fn becomes_busy(&self) {
+        self.is_busy.store(true, SeqCst);
+    }
+
+    /// What the program has called returns, on a GPU, when all launches have ended.
+    pub fn wait(&self) {
+        if self.is_busy.swap(false, SeqCst) {
+            self.waits.fetch_add(1, SeqCst);
+        }
+    }
+
     /// Remembers a failure; after one that is sticky every call fails with the first of them.
     pub fn note(&self, failure: &Arc<Failure>, sticks: Sticks) {
         *locked(&self.last_failure) = Some(failure.clone());
@@ -124,6 +141,16 @@ impl Context {
         self.device.memory().free_all(self.id);
         objects::remove_context(self);
     }
+}
+
+/// How often this process has waited for launches in a context, by its handle: every launch counts as unfinished until a call that waits, as if all of them took
+/// long. 0 for what is no context.
+///
+/// ```
+/// assert_eq!(tilewright_driver::waits(0), 0);
+/// ```
+pub fn waits(context: Handle) -> u64 {
+    objects::get::<Context>(context).map_or(0, |context| context.waits.load(SeqCst))
 }
 
 /// Destroys every context of a device that goes.
@@ -301,7 +328,7 @@ pub(crate) fn set_flags(flags: c_uint) -> Call {
 
 /// `cuCtxSynchronize`: all work has been done when it was asked for; what it failed with is told here.
 pub(crate) fn synchronize() -> Call {
-    Context::current().map(drop)
+    Context::current().map(|context| context.wait())
 }
 
 /// `cuCtxGetLimit`.

@@ -52,9 +52,15 @@ pub(crate) fn record(handle: Handle, order: Handle) -> Call {
     Ok(())
 }
 
-/// `cuEventQuery` and `cuEventSynchronize`: one that was never recorded marks the end of no work.
-pub(crate) fn synchronize(handle: Handle) -> Call {
+/// `cuEventQuery`: one that was never recorded marks the end of no work.
+pub(crate) fn query(handle: Handle) -> Call {
     objects::get::<Event>(handle)?.context.check()
+}
+
+/// `cuEventSynchronize`.
+pub(crate) fn synchronize(handle: Handle) -> Call {
+    query(handle)?;
+    objects::get::<Event>(handle).map(|event| event.context.wait())
 }
 
 /// `cuEventElapsedTime`: milliseconds of this process's clock.

@@ -79,7 +79,7 @@ macro_rules! for_each_function {
             cuMemGetInfo_v2(free: *mut usize, total: *mut usize) = memory::get_info(free, total);
             cuMemAlloc_v2(out: *mut Address, bytes: usize) = memory::allocate(out, bytes);
             cuMemAllocPitch_v2(out: *mut Address, pitch: *mut usize, width: usize, height: usize, element: c_uint) = memory::allocate_pitch(out, pitch, width, height, element);
-            cuMemFree_v2(address: Address) = memory::free(address);
+            cuMemFree_v2(address: Address) = context::synchronize().and_then(|()| memory::free(address));
             cuMemGetAddressRange_v2(start: *mut Address, bytes: *mut usize, address: Address) = memory::get_range(start, bytes, address);
             cuPointerGetAttribute(out: *mut c_void, which: c_int, address: Address) = memory::pointer_attribute(out.cast(), which, address);
             cuPointerGetAttributes(count: c_uint, which: *const c_int, out: *const *mut c_void, address: Address) = memory::pointer_attributes(count, which, out.cast(), address);
@@ -98,20 +98,20 @@ macro_rules! for_each_function {
             cuMemPrefetchAsync_v2(address: Address, bytes: usize, _location: u64, _flags: c_uint, stream: Handle) = stream::check(stream).and_then(|()| memory::advise(address, bytes));
 
             // Copies.
-            cuMemcpy(to: Address, from: Address, bytes: usize) = copy::anywhere(to, from, bytes);
+            cuMemcpy(to: Address, from: Address, bytes: usize) = context::synchronize().and_then(|()| copy::anywhere(to, from, bytes));
             cuMemcpyAsync(to: Address, from: Address, bytes: usize, stream: Handle) = copy::anywhere_async(to, from, bytes, stream);
-            cuMemcpyPeer(to: Address, _to_context: Handle, from: Address, _from_context: Handle, bytes: usize) = copy::on_device(to, from, bytes);
+            cuMemcpyPeer(to: Address, _to_context: Handle, from: Address, _from_context: Handle, bytes: usize) = context::synchronize().and_then(|()| copy::on_device(to, from, bytes));
             cuMemcpyPeerAsync(to: Address, _to_context: Handle, from: Address, _from_context: Handle, bytes: usize, stream: Handle) = copy::on_device_async(to, from, bytes, stream);
-            cuMemcpyHtoD_v2(to: Address, from: *const c_void, bytes: usize) = copy::to_device(to, from, bytes);
+            cuMemcpyHtoD_v2(to: Address, from: *const c_void, bytes: usize) = context::synchronize().and_then(|()| copy::to_device(to, from, bytes));
             cuMemcpyHtoDAsync_v2(to: Address, from: *const c_void, bytes: usize, stream: Handle) = copy::to_device_async(to, from, bytes, stream);
-            cuMemcpyDtoH_v2(to: *mut c_void, from: Address, bytes: usize) = copy::to_host(to, from, bytes);
+            cuMemcpyDtoH_v2(to: *mut c_void, from: Address, bytes: usize) = context::synchronize().and_then(|()| copy::to_host(to, from, bytes));
             cuMemcpyDtoHAsync_v2(to: *mut c_void, from: Address, bytes: usize, stream: Handle) = copy::to_host_async(to, from, bytes, stream);
-            cuMemcpyDtoD_v2(to: Address, from: Address, bytes: usize) = copy::on_device(to, from, bytes);
+            cuMemcpyDtoD_v2(to: Address, from: Address, bytes: usize) = context::synchronize().and_then(|()| copy::on_device(to, from, bytes));
             cuMemcpyDtoDAsync_v2(to: Address, from: Address, bytes: usize, stream: Handle) = copy::on_device_async(to, from, bytes, stream);
-            cuMemcpy2D_v2(rows: *const Copy2d) = copy::rows(rows);
-            cuMemcpy2DUnaligned_v2(rows: *const Copy2d) = copy::rows(rows);
+            cuMemcpy2D_v2(rows: *const Copy2d) = context::synchronize().and_then(|()| copy::rows(rows));
+            cuMemcpy2DUnaligned_v2(rows: *const Copy2d) = context::synchronize().and_then(|()| copy::rows(rows));
             cuMemcpy2DAsync_v2(rows: *const Copy2d, stream: Handle) = copy::rows_async(rows, stream);
-            cuMemcpy3D_v2(slices: *const Copy3d) = copy::slices(slices);
+            cuMemcpy3D_v2(slices: *const Copy3d) = context::synchronize().and_then(|()| copy::slices(slices));
             cuMemcpy3DAsync_v2(slices: *const Copy3d, stream: Handle) = copy::slices_async(slices, stream);
             cuMemsetD8_v2(to: Address, value: u8, count: usize) = copy::fill(to, value.to_ne_bytes(), count);
             cuMemsetD16_v2(to: Address, value: u16, count: usize) = copy::fill(to, value.to_ne_bytes(), count);
@@ -143,7 +143,7 @@ macro_rules! for_each_function {
             cuStreamCreate(out: *mut Handle, flags: c_uint) = stream::create(out, flags);
             cuStreamCreateWithPriority(out: *mut Handle, flags: c_uint, priority: c_int) = stream::create_with_priority(out, flags, priority);
             cuStreamDestroy_v2(stream: Handle) = stream::destroy(stream);
-            cuStreamSynchronize(stream: Handle) = stream::check(stream);
+            cuStreamSynchronize(stream: Handle) = stream::synchronize(stream);
             cuStreamQuery(stream: Handle) = stream::query(stream);
             cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) = stream::wait_event(stream, event, flags);
             cuStreamGetCtx(stream: Handle, out: *mut Handle) = stream::get_context(stream, out);
@@ -159,7 +159,7 @@ macro_rules! for_each_function {
             cuEventDestroy_v2(event: Handle) = event::destroy(event);
             cuEventRecord(event: Handle, stream: Handle) = event::record(event, stream);
             cuEventRecordWithFlags(event: Handle, stream: Handle, _flags: c_uint) = event::record(event, stream);
-            cuEventQuery(event: Handle) = event::synchronize(event);
+            cuEventQuery(event: Handle) = event::query(event);
             cuEventSynchronize(event: Handle) = event::synchronize(event);
             cuEventElapsedTime(out: *mut f32, start: Handle, end: Handle) = event::elapsed(out, start, end);
             cuEventElapsedTime_v2(out: *mut f32, start: Handle, end: Handle) = event::elapsed(out, start, end);

@@ -176,7 +176,10 @@ unsafe fn from_buffer(parameters: &[Parameter], extra: *const *const c_void) -> 
 fn run(context: &Arc<Context>, function: &Function, extent: &Extent, arguments: Vec<Argument>) -> Call {
     let began = Instant::now();
     let (outcome, refusal) = match check(function, extent) {
-        Ok(()) => (execute(context, function, extent, arguments), None),
+        Ok(()) => {
+            context.becomes_busy();
+            (execute(context, function, extent, arguments), None)
+        }
         Err((code, error)) => (Err(error), Some(code)),
     };
     let seconds = began.elapsed().as_secs_f64();

@@ -69,6 +69,11 @@ pub(crate) fn destroy(handle: Handle) -> Call {
     stream.context.check()
 }
 
+/// `cuStreamSynchronize`.
+pub(crate) fn synchronize(stream: Handle) -> Call {
+    context(stream).map(|context| context.wait())
+}
+
 /// `cuStreamQuery`.
 pub(crate) fn query(handle: Handle) -> Call {
     check(handle)

@@ -18,6 +18,7 @@ mod tunings;
 
 pub use checks::Checks;
 pub use programs::Programs;
+pub(crate) use tunings::tunings_generation;
 pub use tunings::{Tuning, Tunings};
 
 use crate::nvrtc::{NvrtcBuild, Output, Source};

@@ -6,6 +6,7 @@
 
 use super::{CacheInfo, CacheKey, CubinCache, directory_of_user};
 use crate::device::{DeviceInfo, DriverVersion};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, path::PathBuf};
 use tilewright_core::Error;
 use tilewright_kernels::{Form, Request, Way, find};
@@ -15,6 +16,14 @@ const CAPACITY: u64 = 4 << 20;
 const EXTENSION: &str = "tuning";
 /// What the text of an entry begins with; a change of the format changes it.
 const FORMAT: &str = "tilewright-tuning-1";
+
+/// Counts changes of tunings by this process.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+
+/// Another number after this process has stored or removed tunings. What other processes do is not seen.
+pub(crate) fn tunings_generation() -> u64 {
+    GENERATION.load(Ordering::Acquire)
+}
 
 /// The fastest way of a product, as measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +77,7 @@ impl Tunings {
         self.0
             .store(CacheKey::of_text(&tuning.product), text(&tuning).as_bytes())
             .map_err(|source| tilewright_core::ErrorKind::Io { path: self.0.directory.clone(), source })?;
+        GENERATION.fetch_add(1, Ordering::Release);
         Ok(tuning)
     }
 
@@ -97,7 +107,9 @@ impl Tunings {
     /// # Errors
     /// The first file that cannot be removed; a directory that is not this user's own, of which nothing is removed.
     pub fn clear(&self) -> io::Result<CacheInfo> {
-        self.0.clear()
+        let cleared = self.0.clear();
+        GENERATION.fetch_add(1, Ordering::Release);
+        cleared
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::driver::Driver;
 use super::health::Health;
-use super::info::DeviceInfo;
-use crate::ffi::driver as ffi;
+use super::info::{DeviceInfo, attribute};
+use crate::ffi::driver::{self as ffi, device_attribute};
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
@@ -19,9 +19,22 @@ pub(crate) struct Context {
     pub(crate) health: Health,
     device: ffi::Device,
     handle: ffi::Context,
+    pub(crate) allocation: Allocation,
     #[cfg(feature = "emulated")]
     ownership: Ownership,
 }
+
+/// How memory is allocated and freed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allocation {
+    /// In the order of streams, from the pool that the device's driver shares among all libraries: nothing waits.
+    Pooled,
+    /// Now. Freeing waits for the work that may use it.
+    Immediate,
+}
+
+/// The part of a device's memory that its pool may keep when nobody uses it: one in so many.
+const KEPT_PART: u64 = 16;
 
 /// Whose a device is.
 #[cfg(feature = "emulated")]
@@ -58,7 +71,12 @@ impl Context {
         // SAFETY: the pointer is valid for a write, and the device exists.
         let code = unsafe { (driver.functions.cuDevicePrimaryCtxRetain)(&mut handle, device) };
         driver.check(code, || format!("opening {}", info.name))?;
+        let allocation = match attribute(&driver, device, device_attribute::MEMORY_POOLS) {
+            0 => Allocation::Immediate,
+            _ => pooled(&driver, device, info.memory / KEPT_PART),
+        };
         Ok(Self {
+            allocation,
             driver,
             info,
             health: Health::new(),
@@ -78,6 +96,7 @@ impl Context {
             health,
             device: 0,
             handle,
+            allocation: Allocation::Immediate,
             #[cfg(feature = "emulated")]
             ownership: Ownership::Shared,
         })
@@ -121,6 +140,12 @@ impl Context {
         self.is_emulated_here().then(|| tilewright_driver::failure(self.handle.addr())).flatten()
     }
 
+    /// How often the host has waited for launches; 0 unless the driver is the emulated one of this process.
+    #[cfg(feature = "emulated")]
+    pub(crate) fn waits(&self) -> u64 {
+        if self.is_emulated_here() { tilewright_driver::waits(self.handle.addr()) } else { 0 }
+    }
+
     /// Whether its kernels are executed by the emulated driver of this process.
     #[cfg(feature = "emulated")]
     pub(crate) fn is_emulated_here(&self) -> bool {
@@ -160,6 +185,27 @@ impl Drop for Context {
         if self.ownership == Ownership::Own {
             tilewright_driver::remove_device(self.info.ordinal);
         }
+    }
+}
+
+/// Lets the device's pool keep so many bytes at least: what is freed is allocated again without the operating system.
+fn pooled(driver: &Driver, device: ffi::Device, keep: u64) -> Allocation {
+    let (mut pool, mut keeps) = (ptr::null_mut(), 0_u64);
+    let (keeps_at, functions) = ((&raw mut keeps).cast(), driver.functions);
+    // SAFETY: the pointers are valid for a write of what is asked for, and the device exists. A pool is a device's own and is never freed.
+    let known = unsafe {
+        (functions.cuDeviceGetDefaultMemPool)(&mut pool, device) == 0
+            && (functions.cuMemPoolGetAttribute)(pool, ffi::POOL_KEEPS, keeps_at) == 0
+    };
+    match known {
+        // Other libraries may have asked for more. A pool that keeps less is slower, and nothing worse.
+        true if keeps < keep => {
+            // SAFETY: as above; what is written is a 64-bit integer.
+            unsafe { (functions.cuMemPoolSetAttribute)(pool, ffi::POOL_KEEPS, (&raw const keep).cast()) };
+            Allocation::Pooled
+        }
+        true => Allocation::Pooled,
+        false => Allocation::Immediate,
     }
 }
 

@@ -138,7 +138,7 @@ fn count(driver: &Driver) -> Result<usize, Error> {
 }
 
 /// An attribute; 0 where this driver does not know it.
-fn attribute(driver: &Driver, device: Device, which: c_int) -> u32 {
+pub(super) fn attribute(driver: &Driver, device: Device, which: c_int) -> u32 {
     let mut value = 0;
     // SAFETY: the pointer is valid for a write; an unknown attribute leaves the value alone.
     unsafe { (driver.functions.cuDeviceGetAttribute)(&mut value, which, device) };

@@ -122,7 +122,8 @@ impl DynDeviceMatrix {
         self.origin
     }
 
-    /// The address of element (0, 0) on the device, for other libraries that work there; meaningless when the matrix is empty.
+    /// The address of element (0, 0) on the device, for other libraries that work there; meaningless when the matrix is empty. The memory is freed in the order of
+    /// the engine's work: let that wait for theirs before, by [`Engine::wait_for`](crate::Engine::wait_for).
     pub fn address(&self) -> u64 {
         DeviceRef::from(self).address()
     }

@@ -1,13 +1,15 @@
 //! Memory of the device, and page-locked memory of the host.
 
+use super::context::Allocation;
+use super::pool::Kept;
 use super::stream::Stream;
 use crate::ffi::driver as ffi;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tilewright_core::{Element, Error, ErrorKind};
 
-/// Bytes on the device. Everything that touches them runs in one stream.
+/// Bytes on the device. Everything that touches them runs in one stream, in whose order they are allocated and freed.
 #[derive(Debug)]
 pub(crate) struct DeviceMemory {
     stream: Arc<Stream>,
@@ -16,22 +18,64 @@ pub(crate) struct DeviceMemory {
     owner: Owner,
 }
 
+// SAFETY: an address and the handle of a stream: the driver's functions may be called from any thread.
+unsafe impl Send for DeviceMemory {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceMemory {}
+
 /// Who frees memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    This,
+    /// This: a block of so many bytes.
+    This(usize),
+    /// This as well, in the order of a stream.
+    Pool(ffi::Stream),
     Another,
 }
 
 impl DeviceMemory {
     /// `bytes` bytes with arbitrary contents; `what` is what they are for.
     pub(crate) fn new(stream: &Arc<Stream>, what: &'static str, bytes: usize) -> Result<Self, Error> {
+        // SAFETY: the stream is there as long as what is made.
+        unsafe { Self::new_in(stream, stream.handle(), what, bytes) }
+    }
+
+    /// The same for work in another stream of the same context.
+    ///
+    /// # Safety
+    /// The handle is that of such a stream, which is there until this is dropped; it is the first one's unless the driver has pools.
+    pub(crate) unsafe fn new_in(
+        stream: &Arc<Stream>,
+        order: ffi::Stream,
+        what: &'static str,
+        bytes: usize,
+    ) -> Result<Self, Error> {
         let context = &stream.context;
-        let mut address = 0;
+        let (mut address, mut owner) = (0, Owner::This(bytes));
         if bytes > 0 {
             let entered = context.enter()?;
-            // SAFETY: the pointer is valid for a write.
-            match unsafe { (entered.functions.cuMemAlloc_v2)(&mut address, bytes) } {
+            if context.allocation == Allocation::Pooled {
+                owner = Owner::Pool(order);
+            } else if let Some((known, room)) = lock(&stream.kept).take(bytes) {
+                return Ok(Self {
+                    stream: Arc::clone(stream),
+                    address: known,
+                    bytes,
+                    owner: Owner::This(room),
+                });
+            }
+            // SAFETY: the pointer is valid for a write, and the stream is there by the caller's promise.
+            let mut allocate = || unsafe {
+                match owner {
+                    Owner::Pool(order) => (entered.functions.cuMemAllocAsync)(&mut address, bytes, order),
+                    _ => (entered.functions.cuMemAlloc_v2)(&mut address, bytes),
+                }
+            };
+            let mut code = allocate();
+            if code == ffi::OUT_OF_MEMORY && stream.free_kept() {
+                code = allocate();
+            }
+            match code {
                 0 => {}
                 ffi::OUT_OF_MEMORY => {
                     let (free, total) = context.memory()?;
@@ -43,7 +87,7 @@ impl DeviceMemory {
                 }
             }
         }
-        Ok(Self { stream: Arc::clone(stream), address, bytes, owner: Owner::This })
+        Ok(Self { stream: Arc::clone(stream), address, bytes, owner })
     }
 
     /// Memory that somebody else has allocated, and frees.
@@ -208,13 +252,26 @@ impl Drop for DeviceMemory {
         if self.address == 0 || self.owner == Owner::Another {
             return;
         }
-        // Work in the stream may still use it.
-        let _ = self.stream.synchronize();
-        if let Ok(entered) = self.stream.context.enter() {
-            // SAFETY: allocated in `new`, and nothing uses it any more.
-            unsafe { (entered.functions.cuMemFree_v2)(self.address) };
+        if let Owner::This(room) = self.owner {
+            // Work in the stream may still use it: what comes later may have it, but nobody else before that has ended.
+            if lock(&self.stream.kept).keep(self.address, room) {
+                return;
+            }
+            let _ = self.stream.synchronize();
         }
+        let Ok(entered) = self.stream.context.enter() else { return };
+        // SAFETY: allocated in `new_in`. Nothing uses it any more, or nothing that is behind it in the stream, which is there.
+        unsafe {
+            match self.owner {
+                Owner::Pool(order) => (entered.functions.cuMemFreeAsync)(self.address, order),
+                _ => (entered.functions.cuMemFree_v2)(self.address),
+            }
+        };
     }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Page-locked memory of the host, which the device copies from and to at the full rate of the bus.

@@ -11,6 +11,7 @@ mod info;
 mod matrix;
 mod memory;
 mod module;
+mod pool;
 mod stream;
 mod transfer;
 mod view;
@@ -26,7 +27,7 @@ pub use view::{DeviceMut, DeviceRef};
 #[cfg(test)]
 pub(crate) use fake::{healthy as fake_stream, info as fake_info};
 
-pub(crate) use context::Context;
+pub(crate) use context::{Allocation, Context};
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Extent, Function, Module, Texture};
 pub(crate) use stream::{Event, Order, Stream};

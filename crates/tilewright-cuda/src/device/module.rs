@@ -322,14 +322,15 @@ impl Function {
         Ok(bytes as u64)
     }
 
-    /// Puts a launch into the stream.
+    /// Puts a launch into a stream of the context that `stream` is of, by its handle.
     ///
     /// # Safety
-    /// Each of `arguments` must point to a value of the kernel's parameter at its place, addresses among them must be valid
+    /// The handle must be that of such a stream. Each of `arguments` must point to a value of the kernel's parameter at its place, addresses among them must be valid
     /// for what the kernel does, and stay so until the stream has done the work.
     pub(crate) unsafe fn launch(
         &self,
         stream: &Stream,
+        order: ffi::Stream,
         what: &Arc<str>,
         extent: Extent,
         arguments: &mut [*mut c_void],
@@ -347,7 +348,7 @@ impl Function {
             blockDimY: extent.block[1],
             blockDimZ: extent.block[2],
             sharedMemBytes: extent.dynamic_shared_memory,
-            hStream: stream.handle(),
+            hStream: order,
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as u32,
         };

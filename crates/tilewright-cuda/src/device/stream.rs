@@ -1,6 +1,7 @@
 //! Streams, in which work runs in order, and events, which mark a point in it.
 
 use super::context::Context;
+use super::pool::Kept;
 use crate::ffi::driver as ffi;
 use std::ffi::c_uint;
 use std::ptr;
@@ -14,6 +15,8 @@ pub(crate) struct Stream {
     handle: ffi::Stream,
     /// What was put in last: failures of kernels show up later, when something waits.
     last: Mutex<Arc<str>>,
+    /// Memory for later, where the driver keeps none.
+    pub(super) kept: Mutex<Kept>,
 }
 
 // SAFETY: the driver's functions may be called from any thread.
@@ -29,7 +32,12 @@ impl Stream {
         let code = unsafe { (entered.functions.cuStreamCreate)(&mut handle, ffi::STREAM_NON_BLOCKING) };
         context.check(code, || "creating a stream".into())?;
         drop(entered);
-        Ok(Arc::new(Self { context, handle, last: Mutex::new("opening the device".into()) }))
+        Ok(Arc::new(Self {
+            context,
+            handle,
+            last: Mutex::new("opening the device".into()),
+            kept: Mutex::default(),
+        }))
     }
 
     pub(crate) fn handle(&self) -> ffi::Stream {
@@ -39,6 +47,20 @@ impl Stream {
     /// Notes what has been put into the stream.
     pub(crate) fn note(&self, what: &Arc<str>) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(what);
+    }
+
+    /// Frees memory that is kept for later, and says whether there was any.
+    pub(super) fn free_kept(&self) -> bool {
+        let all = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take_all();
+        if all.is_empty() || self.synchronize().is_err() {
+            return false;
+        }
+        let Ok(entered) = self.context.enter() else { return false };
+        for address in &all {
+            // SAFETY: allocated by `DeviceMemory`, which has let go of it, and work that used it has ended.
+            unsafe { (entered.functions.cuMemFree_v2)(*address) };
+        }
+        true
     }
 
     /// Waits until all work in the stream is done.
@@ -55,6 +77,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
+        self.free_kept();
         if let Ok(entered) = self.context.enter() {
             // SAFETY: created in `new`; the driver waits for the work before it frees the stream.
             unsafe { (entered.functions.cuStreamDestroy_v2)(self.handle) };

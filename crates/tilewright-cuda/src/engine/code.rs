@@ -219,7 +219,7 @@ impl Engine {
         let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false, cluster, blocks };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
-        unsafe { function.launch(self.stream(), &name, extent, &mut arguments)? };
+        unsafe { function.launch(self.stream(), self.stream().handle(), &name, extent, &mut arguments)? };
         self.synchronize()
     }
 }

@@ -47,6 +47,24 @@ impl Engine {
             return Err(ErrorKind::Unsupported { what, why, hint }.into());
         }
         // SAFETY: the caller's promise.
+        unsafe { self.foreign_unchecked(dtype, layout, address, elements) }
+    }
+
+    /// The same, without asking the driver whose memory it is.
+    ///
+    /// # Errors
+    /// `out-of-bounds` where the layout reaches other elements.
+    ///
+    /// # Safety
+    /// As [`Engine::foreign`].
+    pub unsafe fn foreign_unchecked(
+        &self,
+        dtype: DType,
+        layout: Layout,
+        address: u64,
+        elements: Range<isize>,
+    ) -> Result<DynDeviceMatrix, Error> {
+        // SAFETY: the caller's promise.
         unsafe { DynDeviceMatrix::foreign(self.stream(), (dtype, layout), address, elements) }
     }
 

@@ -51,7 +51,7 @@ const LEAST_STRIP: usize = 1 << 20;
 /// A copy takes at most this part of the whole matrix, where that is more.
 const PART: usize = 8;
 /// Alignments that kernels make a difference between, in bytes: fewer kinds of blocks are fewer recipes.
-const MOST_ALIGNMENT: u64 = 16;
+pub(super) const MOST_ALIGNMENT: u64 = 16;
 
 /// A block: its rows and its columns.
 type Block<'r> = (&'r Range<usize>, &'r Range<usize>);

@@ -10,6 +10,8 @@ mod foreign;
 mod in_place;
 mod loaded;
 mod multiply;
+mod planned;
+mod plans;
 mod prepared;
 mod product;
 mod race;
@@ -24,6 +26,7 @@ pub use compile::Origin;
 pub use in_place::{InPlace, Select};
 pub use loaded::LoadedKernel;
 pub use multiply::DeviceProduct;
+pub use planned::Planned;
 pub use prepared::{Prepared, PreparedKernel};
 pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 pub use reuse::OperandReuse;
@@ -62,12 +65,14 @@ pub struct Engine(Arc<Inner>);
 
 struct Inner {
     stream: Arc<Stream>,
+    target: Target,
     cache: Option<CubinCache>,
     /// Where ways that were measured are kept; `None` where there are none.
     tunings: OnceLock<Option<Tunings>>,
     compiler: OnceLock<compile::Found>,
     kernels: Mutex<HashMap<compile::Key, Arc<compile::Ready>>>,
-    /// Variables of a module and the launches that read them belong together.
+    plans: Mutex<plans::Plans>,
+    /// Variables of a module, workspaces, and the launches that use them belong together.
     launching: Mutex<()>,
     reuses_operands: OnceLock<bool>,
 }
@@ -140,14 +145,32 @@ impl Engine {
         self.context().failure()
     }
 
+    /// How often this process has waited for launches on the emulated driver: see `tilewright_driver::waits`.
+    #[cfg(feature = "emulated")]
+    pub fn waits(&self) -> u64 {
+        self.context().waits()
+    }
+
     /// Who executes the kernels.
     pub fn driver_kind(&self) -> DriverKind {
         self.context().driver.kind()
     }
 
     fn of(stream: Arc<Stream>, cache: Option<CubinCache>) -> Self {
-        let (tunings, compiler, kernels, launching, reuses_operands) = Default::default();
-        Self(Arc::new(Inner { stream, cache, tunings, compiler, kernels, launching, reuses_operands }))
+        let (tunings, compiler, kernels, plans) = Default::default();
+        let (launching, reuses_operands) = Default::default();
+        let target = stream.context.info.target();
+        Self(Arc::new(Inner {
+            stream,
+            target,
+            cache,
+            tunings,
+            compiler,
+            kernels,
+            plans,
+            launching,
+            reuses_operands,
+        }))
     }
 
     /// An engine whose driver does nothing.
@@ -196,7 +219,7 @@ impl Engine {
 
     /// What recipes need to know of the device.
     pub fn target(&self) -> Target {
-        self.device().target()
+        self.0.target
     }
 
     /// The same product in the way that `tilewright tune` has found to be the fastest on this device, if it has measured it. An engine that has

@@ -1,7 +1,10 @@
 //! Products of matrices that stay on the device, by the kernel that is the fastest.
 
+use super::in_place::MOST_ALIGNMENT;
+use super::plans::Plan;
 use super::{Engine, Prepared, choose};
 use crate::device::{DeviceMut, DeviceRef};
+use std::sync::Arc;
 use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
 use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Request, Variant};
 
@@ -68,7 +71,8 @@ impl DeviceProduct {
 impl Engine {
     /// Computes a product of matrices on this device, with any strides; nothing is transferred. The kernel is the one that is the fastest by its
     /// estimate, or that `tilewright tune` has found; without NVRTC it is the plain program that comes with the catalogue. Returns before the
-    /// device has finished; what is returned can be run again on the same layouts, without choosing and preparing.
+    /// device has finished. What was chosen and compiled is kept: the same product with other addresses costs a look-up. What is returned can be run again on
+    /// the same layouts.
     ///
     /// Elements are not looked at: those that the semiring does not contain, such as negative numbers in max-times, have results without a
     /// meaning.
@@ -103,22 +107,38 @@ impl Engine {
         c: impl Into<DeviceMut<'a>>,
     ) -> Result<Prepared, Error> {
         let (a, b, c) = (a.into(), b.into(), c.into());
-        let problem = Problem::new(a.layout(), b.layout(), c.as_ref().layout())?;
-        let request = Request {
-            own: product.own,
-            joining: product.joining,
-            batch: product.batch,
-            alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.as_ref().alignment() },
-            target: self.target(),
-            ..Request::new(problem, product.semiring, a.dtype())
+        let plan = match self.plan_or_request(product, a, b, c.as_ref())? {
+            Ok(plan) => plan,
+            Err(request) => self.keep_plan(request, self.plan(self.recipe(request)?)?),
         };
-        let prepared = self.prepare(self.recipe(request)?)?;
+        let prepared = self.prepare_plan(plan)?;
         prepared.run_on(a, b, c)?;
         Ok(prepared)
     }
 
+    /// The plan of a product that was asked for before, or what to make one for.
+    pub(super) fn plan_or_request(
+        &self,
+        product: &DeviceProduct,
+        a: DeviceRef<'_>,
+        b: DeviceRef<'_>,
+        c: DeviceRef<'_>,
+    ) -> Result<Result<Arc<Plan>, Request>, Error> {
+        let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+        let [a_to, b_to, c_to] = [a, b, c].map(|matrix| matrix.alignment().min(MOST_ALIGNMENT));
+        let request = Request {
+            own: product.own,
+            joining: product.joining,
+            batch: product.batch,
+            alignment: Alignment { a: a_to, b: b_to, c: c_to },
+            target: self.target(),
+            ..Request::new(problem, product.semiring, a.dtype())
+        };
+        Ok(self.known_plan(&request).ok_or(request))
+    }
+
     /// The best recipe whose code can be had.
-    fn recipe(&self, request: Request) -> Result<Recipe, Error> {
+    pub(super) fn recipe(&self, request: Request) -> Result<Recipe, Error> {
         let can_make = |recipe: &Recipe| {
             recipe.launches().iter().map(Launch::program).try_for_each(|program| self.can_make(program))
         };

@@ -1,21 +1,20 @@
 //! A recipe whose kernels are compiled and loaded: it can be looked at, launched, and launched again.
 
 use super::Engine;
-use super::compile::{Origin, Ready};
-use crate::device::{Blocks, DeviceMemory, Extent, FunctionAttributes, Texture};
-use std::ffi::c_void;
-use std::sync::{Arc, PoisonError};
+use super::compile::Origin;
+use super::plans::Plan;
+use crate::device::{DeviceMemory, FunctionAttributes};
+use std::sync::Arc;
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::{ArgumentValue, Buffer, Launch, Recipe, Request};
+use tilewright_kernels::{Buffer, Recipe, Request};
 
 /// A recipe, ready to run on one device. The workspaces are allocated; they are reused by every launch.
 #[derive(Debug)]
 pub struct Prepared {
     engine: Engine,
-    recipe: Recipe,
-    kernels: Vec<Arc<Ready>>,
-    names: Vec<Arc<str>>,
-    workspaces: Vec<DeviceMemory>,
+    plan: Arc<Plan>,
+    /// That of all workspaces.
+    workspace: DeviceMemory,
 }
 
 /// One kernel of a prepared recipe, as the driver sees it.
@@ -53,14 +52,22 @@ impl Engine {
     }
 
     fn prepare_this(&self, recipe: Recipe) -> Result<Prepared, Error> {
-        let kernels = self.all_ready(recipe.launches())?;
-        let names = recipe.launches().iter().map(|launch| launch.program().name().into()).collect();
-        let allocate = |&bytes: &u64| {
-            let failed = |_| ErrorKind::OutOfMemory { what: "a workspace", bytes };
-            DeviceMemory::new(self.stream(), "a workspace", usize::try_from(bytes).map_err(failed)?)
-        };
-        let workspaces = recipe.workspaces().iter().map(allocate).collect::<Result<_, Error>>()?;
-        Ok(Prepared { engine: self.clone(), recipe, kernels, names, workspaces })
+        self.with_workspace(Arc::new(self.plan(recipe)?))
+    }
+
+    fn with_workspace(&self, plan: Arc<Plan>) -> Result<Prepared, Error> {
+        let workspace = DeviceMemory::new(self.stream(), "a workspace", plan.workspace_bytes()?)?;
+        Ok(Prepared { engine: self.clone(), plan, workspace })
+    }
+
+    /// A plan with memory of its own; where there is not enough, the kernel's recipe without any takes its place.
+    pub(super) fn prepare_plan(&self, plan: Arc<Plan>) -> Result<Prepared, Error> {
+        match self.with_workspace(Arc::clone(&plan)) {
+            Err(error) if matches!(error.kind(), ErrorKind::DeviceMemory { .. }) => {
+                self.prepare(plan.recipe.clone())
+            }
+            prepared => prepared,
+        }
     }
 }
 
@@ -81,7 +88,7 @@ fn with_less_memory<T>(recipe: Recipe, prepare: impl Fn(Recipe) -> Result<T, Err
 impl Prepared {
     /// What will be launched.
     pub fn recipe(&self) -> &Recipe {
-        &self.recipe
+        &self.plan.recipe
     }
 
     /// The kernels in the order of their launches.
@@ -89,7 +96,8 @@ impl Prepared {
     /// # Errors
     /// `device` when the driver fails.
     pub fn kernels(&self) -> Result<Vec<PreparedKernel>, Error> {
-        self.steps()
+        self.plan
+            .steps()
             .map(|(launch, ready, name)| {
                 let threads = launch.block().iter().product();
                 let shared = launch.dynamic_shared_memory();
@@ -108,30 +116,19 @@ impl Prepared {
 
     /// What is slower than it should be, and why: kernels whose registers the compiler has spilled.
     pub fn warnings(&self) -> Vec<&str> {
-        self.kernels.iter().filter_map(|ready| ready.spill.as_deref()).collect()
+        self.plan.kernels.iter().filter_map(|ready| ready.spill.as_deref()).collect()
     }
 
     /// Fills the workspaces with NaN, and -1: no result may depend on what was there.
     #[cfg(test)]
     pub(super) fn spoil_workspaces(&self) -> Result<(), Error> {
-        self.workspaces.iter().try_for_each(|memory| {
-            let bytes = vec![0xff_u8; memory.bytes()];
-            // SAFETY: as many bytes on both sides.
-            unsafe { memory.write_raw(bytes.as_ptr().cast(), bytes.len()) }
-        })
+        let bytes = vec![0xff_u8; self.workspace.bytes()];
+        // SAFETY: as many bytes on both sides.
+        unsafe { self.workspace.write_raw(bytes.as_ptr().cast(), bytes.len()) }
     }
 
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
-    }
-
-    fn steps(&self) -> impl Iterator<Item = (&Launch, &Arc<Ready>, &Arc<str>)> {
-        self.recipe
-            .launches()
-            .iter()
-            .zip(&self.kernels)
-            .zip(&self.names)
-            .map(|((launch, ready), name)| (launch, ready, name))
     }
 
     /// Puts the launches into the engine's stream.
@@ -139,66 +136,11 @@ impl Prepared {
     /// # Safety
     /// The bound memory must be what the recipe was made for, belong to this engine, and live until the work is done.
     pub(crate) unsafe fn launch(&self, bindings: &[Binding]) -> Result<(), Error> {
-        let _whole = self.engine.0.launching.lock().unwrap_or_else(PoisonError::into_inner);
-        for (launch, ready, name) in self.steps() {
-            for symbol in launch.symbols() {
-                ready.function.module().set(self.engine.stream(), symbol.name, &symbol.bytes)?;
-            }
-            // Textures wait for their kernel when they are dropped, at the end of this step.
-            let mut textures = Vec::new();
-            let mut values = Vec::with_capacity(launch.arguments().len());
-            for argument in launch.arguments() {
-                values.push(match argument.value {
-                    ArgumentValue::Pointer(buffer) => self.memory(buffer, bindings)?.0,
-                    ArgumentValue::Texture(buffer) => {
-                        let (address, bytes) = self.memory(buffer, bindings)?;
-                        // SAFETY: the caller's promise: the memory outlives the work, and the texture lives shorter.
-                        let texture = unsafe { Texture::new(self.engine.stream(), address, bytes)? };
-                        let handle = texture.handle;
-                        textures.push(texture);
-                        handle
-                    }
-                    // Narrow values take the lower bytes, which every host of a CUDA device has first.
-                    ArgumentValue::I32(x) => x.cast_unsigned().into(),
-                    ArgumentValue::I64(x) => x.cast_unsigned(),
-                    ArgumentValue::F32(x) => x.to_bits().into(),
-                    ArgumentValue::F64(x) => x.to_bits(),
-                });
-            }
-            let mut arguments: Vec<*mut c_void> =
-                values.iter_mut().map(|value| (&raw mut *value).cast()).collect();
-            let extent = Extent {
-                grid: launch.grid(),
-                block: launch.block(),
-                dynamic_shared_memory: launch.dynamic_shared_memory(),
-                starts_early: launch.starts_early() && ready.waits_for_previous,
-                cluster: None,
-                blocks: Blocks::Independent,
-            };
-            // SAFETY: the recipe lists the entry's parameters in order, and the caller vouches for the addresses.
-            unsafe { ready.function.launch(self.engine.stream(), name, extent, &mut arguments)? };
-        }
-        Ok(())
-    }
-
-    fn memory(&self, buffer: Buffer, bindings: &[Binding]) -> Result<(u64, usize), Error> {
-        let workspace = match buffer {
-            Buffer::Workspace(index) => {
-                self.workspaces.get(index).map(|memory| (memory.address(), memory.bytes()))
-            }
-            _ => bindings
-                .iter()
-                .find(|(role, ..)| *role == buffer)
-                .map(|&(_, address, bytes)| (address, bytes)),
-        };
-        workspace.ok_or_else(|| {
-            let what = format!("launching {} without {buffer:?}", self.recipe.kernel().name);
-            ErrorKind::Unsupported { what, why: "the recipe needs it".into(), hint: String::new() }.into()
-        })
+        let workspace = self.workspace.address();
+        // SAFETY: the caller's promise; the workspace was made for the plan, and is freed behind its work.
+        unsafe { self.plan.launch(&self.engine, self.engine.stream().handle(), bindings, workspace) }
     }
 }
-
-const _: () = assert!(cfg!(target_endian = "little"), "arguments are passed by their lower bytes");
 
 #[cfg(test)]
 mod tests {

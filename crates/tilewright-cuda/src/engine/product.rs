@@ -1,11 +1,12 @@
 //! Products of matrices that live on the device, and exhibits between two arrays.
 
 use super::fit::{self, Operand};
+use super::prepared::Binding;
 use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DeviceMut, DeviceRef, DynDeviceMatrix};
 use std::sync::Arc;
 use tilewright_core::{Error, ErrorKind, Layout, MatRef, Problem, SemiringId};
-use tilewright_kernels::{Alignment, Buffer, Kernel, Request, Showing};
+use tilewright_kernels::{Alignment, Buffer, Kernel, Recipe, Request, Showing};
 
 impl Engine {
     /// The request for `A ⊗ B` into C, for this device and these matrices: shapes, strides and alignments.
@@ -108,26 +109,38 @@ impl Prepared {
         c: DeviceMut<'_>,
         arg: Option<&mut DynDeviceMatrix>,
     ) -> Result<(), Error> {
-        let operands = [("A", Buffer::A, a), ("B", Buffer::B, b), ("C", Buffer::C, c.as_ref())];
-        fit::check(self.recipe(), operands.map(|(_, _, matrix)| operand(matrix)))?;
         let arg: Option<DeviceRef<'_>> = arg.map(|arg| DeviceRef::from(&*arg));
-        if let Some(arg) = arg {
-            fit::check_arg(self.recipe(), operand(arg))?;
-        }
-        let operands = operands.into_iter().chain(arg.map(|arg| ("the arg result", Buffer::Output, arg)));
-        for (what, _, matrix) in operands.clone() {
-            if !Arc::ptr_eq(matrix.matrix().stream(), self.engine().stream()) {
-                let (what, why) = (format!("this matrix as {what}"), "it belongs to another engine".into());
-                return Err(ErrorKind::Unsupported { what, why, hint: "upload it to this one".into() }.into());
-            }
-        }
-        let binding =
-            |(_, buffer, matrix): (_, _, DeviceRef<'_>)| (buffer, matrix.address(), matrix.matrix().bytes());
-        let bindings: Vec<_> = operands.map(binding).collect();
+        let bindings = bindings(self.engine(), self.recipe(), (a, b, c.as_ref()), arg)?;
         // SAFETY: the matrices have the layouts, alignments and types of the request that the recipe was made for, hold all of its
         // batch, and belong to this engine: their memory is freed only after the work in its stream.
         unsafe { self.launch(&bindings) }
     }
+}
+
+/// Where A, B, C and the arg result lie, if the recipe was made for them.
+///
+/// # Errors
+/// As [`Prepared::run`].
+pub(super) fn bindings(
+    engine: &Engine,
+    recipe: &Recipe,
+    (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceRef<'_>),
+    arg: Option<DeviceRef<'_>>,
+) -> Result<Vec<Binding>, Error> {
+    let operands = [("A", Buffer::A, a), ("B", Buffer::B, b), ("C", Buffer::C, c)];
+    fit::check(recipe, operands.map(|(_, _, matrix)| operand(matrix)))?;
+    if let Some(arg) = arg {
+        fit::check_arg(recipe, operand(arg))?;
+    }
+    let operands = operands.into_iter().chain(arg.map(|arg| ("the arg result", Buffer::Output, arg)));
+    let bind = |(what, buffer, matrix): (&str, _, DeviceRef<'_>)| {
+        if !Arc::ptr_eq(matrix.matrix().stream(), engine.stream()) {
+            let (what, why) = (format!("this matrix as {what}"), "it belongs to another engine".into());
+            return Err(ErrorKind::Unsupported { what, why, hint: "upload it to this one".into() }.into());
+        }
+        Ok((buffer, matrix.address(), matrix.matrix().bytes()))
+    };
+    operands.map(bind).collect()
 }
 
 fn operand(matrix: DeviceRef<'_>) -> Operand {

@@ -15,6 +15,7 @@ pub(crate) type Function = sys::CUfunction;
 /// A device address.
 pub(crate) type Address = sys::CUdeviceptr;
 pub(crate) type Texture = sys::CUtexObject;
+pub(crate) type Pool = sys::CUmemoryPool;
 pub(crate) type Copy2d = sys::CUDA_MEMCPY2D;
 pub(crate) type ResourceDescription = sys::CUDA_RESOURCE_DESC;
 pub(crate) type TextureDescription = sys::CUDA_TEXTURE_DESC;
@@ -30,6 +31,8 @@ pub(crate) const POINTER_DEVICE_ORDINAL: c_int =
 /// Of an address: where its memory is.
 pub(crate) const POINTER_MEMORY_TYPE: c_int =
     sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE as c_int;
+/// Of a pool: the bytes that it keeps when nobody uses them.
+pub(crate) const POOL_KEEPS: c_int = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD as c_int;
 pub(crate) const STREAM_NON_BLOCKING: c_uint = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
 pub(crate) const HOST_ALLOCATION_PORTABLE: c_uint = sys::CU_MEMHOSTALLOC_PORTABLE;
 pub(crate) const HOST: sys::CUmemorytype = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
@@ -46,6 +49,7 @@ pub(crate) mod device_attribute {
         Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as c_int;
     pub(crate) const CAPABILITY_MINOR: c_int =
         Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as c_int;
+    pub(crate) const MEMORY_POOLS: c_int = Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED as c_int;
     pub(crate) const MULTIPROCESSORS: c_int = Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as c_int;
     pub(crate) const CLOCK_KHZ: c_int = Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE as c_int;
     pub(crate) const MEMORY_CLOCK_KHZ: c_int = Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE as c_int;
@@ -179,11 +183,17 @@ super::functions! {
         cuMemHostAlloc: fn(*mut *mut c_void, usize, c_uint) -> Code;
         cuMemFreeHost: fn(*mut c_void) -> Code;
         cuMemcpyHtoDAsync_v2: fn(Address, *const c_void, usize, Stream) -> Code;
+        cuMemAllocAsync: fn(*mut Address, usize, Stream) -> Code;
+        cuMemFreeAsync: fn(Address, Stream) -> Code;
+        cuDeviceGetDefaultMemPool: fn(*mut Pool, Device) -> Code;
+        cuMemPoolGetAttribute: fn(Pool, c_int, *mut c_void) -> Code;
+        cuMemPoolSetAttribute: fn(Pool, c_int, *const c_void) -> Code;
         cuMemcpyDtoHAsync_v2: fn(*mut c_void, Address, usize, Stream) -> Code;
         cuMemcpy2DAsync_v2: fn(*const Copy2d, Stream) -> Code;
         cuMemsetD8Async: fn(Address, u8, usize, Stream) -> Code;
         cuStreamCreate: fn(*mut Stream, c_uint) -> Code;
         cuStreamSynchronize: fn(Stream) -> Code;
+        cuStreamIsCapturing: fn(Stream, *mut c_uint) -> Code;
         cuStreamWaitEvent: fn(Stream, Event, c_uint) -> Code;
         cuStreamDestroy_v2: fn(Stream) -> Code;
         cuEventCreate: fn(*mut Event, c_uint) -> Code;
