@@ -239,6 +239,7 @@ extern "C" __global__ void volatile_reduction_faulty(float *x) {
     v[threadIdx.x] = x[threadIdx.x];
     v[threadIdx.x + 32] = 0;
     __syncwarp();
+#pragma unroll 1
     for (int d = 16; d; d >>= 1) {
         v[threadIdx.x] += v[threadIdx.x + d]; // @add
         __syncwarp();
@@ -250,6 +251,7 @@ extern "C" __global__ void volatile_reduction_correct(float *x) {
     v[threadIdx.x] = x[threadIdx.x];
     v[threadIdx.x + 32] = 0;
     __syncwarp();
+#pragma unroll 1
     for (int d = 16; d; d >>= 1) {
         const float sum = v[threadIdx.x] + v[threadIdx.x + d];
         __syncwarp();
