@@ -74,7 +74,9 @@ pub fn tilted<S: PathSemiring>(random: &mut Random, n: usize) -> Matrix<S::Weigh
         };
         let digits = (random.below(2 * noise as u64 + 1) as i32 - noise) * i32::from(difference.abs() > 1e-6);
         if is_product::<S>() {
-            rounded::<S>((sign * 0.1 * difference).exp2(), digits)
+            // A quotient of two numbers, rounded once, so that cycles are as near to 1 as differences are to 0.
+            let price = |height: f64| (sign * 0.1 * height).exp2();
+            rounded::<S>(price(heights[i]) / price(heights[j]) * price(more), digits)
         } else if whole {
             rounded::<S>(sign * difference, 0)
         } else {
