@@ -62,7 +62,11 @@ fn close_by<S: PathSemiring>(
     options: &Options<'_>,
 ) -> Result<(), Error> {
     let mut copy = None;
-    if attempt::<S>(d.reborrow(), device, options, |d| Ok(copy = Some(Matrix::copy_of(d)?)))? {
+    let keep = |d: MatRef<'_, S::Weight>| {
+        copy = Some(Matrix::copy_of(d)?);
+        Ok(())
+    };
+    if attempt::<S>(d.reborrow(), device, options, keep)? {
         return Ok(());
     }
     let copy = copy.ok_or_else(wide::unsupported::<S>)?;

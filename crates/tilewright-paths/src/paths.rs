@@ -14,7 +14,7 @@ use crate::{
     search::Prepared,
     semiring::{PathSemiring, is_rounded},
     share::share,
-    sources::{SOURCES, search_all},
+    sources::{Found, SOURCES, search_all},
     steps,
     tree::{NO_PREDECESSOR, Trees, tight_edges},
     weigh::Scales,
@@ -249,7 +249,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     }
 
     /// Weights by the planned method, where sums stay in range, and stops before the last where they are found on the way.
-    fn solve(&self, with_stops: bool) -> Result<(Matrix<S::Weight>, Option<Matrix<u32>>), Error> {
+    fn solve(&self, with_stops: bool) -> Result<Found<S>, Error> {
         let n = self.vertices();
         let mut options = self.options;
         if self.plan()?.method == Method::Dense {

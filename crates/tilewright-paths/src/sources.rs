@@ -14,6 +14,9 @@ use tilewright_cpu::Options;
 /// Sources whose rows a thread takes at a time.
 pub(crate) const SOURCES: usize = 32;
 
+/// Weights of all pairs, and the stop before the last of each where searches find them.
+pub(crate) type Found<S> = (Matrix<<S as PathSemiring>::Weight>, Option<Matrix<u32>>);
+
 /// The weights of all best paths, and where it was asked for and searches find them, the stop before the last of each.
 ///
 /// # Errors
@@ -22,7 +25,7 @@ pub(crate) fn search_all<S: PathSemiring>(
     graph: &Graph<S>,
     with_stops: bool,
     options: &Options<'_>,
-) -> Result<(Matrix<S::Weight>, Option<Matrix<u32>>), Error> {
+) -> Result<Found<S>, Error> {
     let (n, work) = (graph.vertices(), (graph.vertices() + graph.edges()) as f64);
     let prepared = Prepared::new(graph, options)?;
     let mut rows = reserve(n)?;
