@@ -3,7 +3,7 @@
 use core::{f64::consts::LN_2, ops};
 
 /// The sum of both parts; the second is at most half a unit in the last place of the first.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Double {
     pub high: f64,
     pub low: f64,
@@ -28,7 +28,7 @@ impl Double {
         Self { high, low: x.mul_add(y, -high) }
     }
 
-    /// e to this power, which is at most a few; 0 where that is too small for an f64 of full precision.
+    /// e to this power, which is at most a few; 0 where that is too small for full precision.
     pub fn exp(self) -> Self {
         if self.high < -700.0 {
             return Self::from(0.0);

@@ -67,16 +67,17 @@ impl<T: Sample + Logarithm> Sum<'_, T, T> {
         // The old element is one term more.
         let old = joined.then(|| Double::from(self.old.wide()));
         let terms = || (0..k).map(product).chain(old);
-        let best =
-            terms().map(|term| term.high).fold(f64::NEG_INFINITY, |best, t| if t > best { t } else { best });
-        let right = match best {
+        let nothing = Double::from(f64::NEG_INFINITY);
+        let best = terms().fold(nothing, |best, term| if term > best { term } else { best });
+        let right = match best.high {
             _ if terms().any(|term| term.high.is_nan()) => f64::NAN,
-            _ if best.is_infinite() => best,
-            _ => {
-                let scaled = |term: Double| (term - Double::from(best)).exp();
-                let present = terms().filter(|term| term.high > f64::NEG_INFINITY);
-                let sum = present.map(scaled).fold(Double::from(0.0), |sum, term| sum + term);
-                (Double::from(best) + sum.ln()).high
+            high if high.is_infinite() => high,
+            high => {
+                // The others are nothing beside the largest, and their distance from it may exceed all f64.
+                let near = terms().filter(|term| term.high - high > -700.0);
+                let sum =
+                    near.map(|term| (term - best).exp()).fold(Double::from(0.0), |sum, term| sum + term);
+                (best + sum.ln()).high
             }
         };
         let got = got.wide();

@@ -32,7 +32,9 @@ impl Plan {
                 None => reasons.push((reason, vec![candidate])),
             }
         }
-        reasons.into_iter().map(|(reason, candidates)| ("rejected", format!("{}: {reason}", candidates.join(", "))))
+        reasons
+            .into_iter()
+            .map(|(reason, candidates)| ("rejected", format!("{}: {reason}", candidates.join(", "))))
     }
 
     fn product(&self) -> String {
