@@ -23,6 +23,8 @@ pub enum Ask {
     Batch(usize),
     /// A product with an element that the semiring does not admit, where there are such.
     Refusal,
+    /// A product over a semiring by its text, and expressions at numbers.
+    Text,
 }
 
 /// A problem.
@@ -58,15 +60,19 @@ impl Case {
     /// Problem `index` of a hunt, made smaller.
     pub fn new(seed: u64, index: u64, isas: &[Isa], smaller: Smaller) -> Self {
         let mut r = Random::new(seed, index);
-        let ask = match r.below(20) {
+        let ask = match r.below(23) {
             0..9 => Ask::Product,
             9..14 => Ask::Winners,
             14..18 => Ask::Batch(r.within(0, 12)),
-            _ => Ask::Refusal,
+            18..20 => Ask::Refusal,
+            _ => Ask::Text,
         };
         let mut size = draw_size(&mut r);
-        if let Ask::Batch(_) = ask {
-            size = (size.0 % 90, size.1 % 90, size.2 % 90);
+        match ask {
+            Ask::Batch(_) => size = (size.0 % 90, size.1 % 90, size.2 % 90),
+            // Trees are evaluated slowly.
+            Ask::Text => size = (size.0 % 12, size.1 % 300, size.2 % 150),
+            _ => {}
         }
         let mut forms =
             [Form::read(&mut r), Form::read(&mut r), Form::written(&mut r), Form::written(&mut r)];

@@ -1,7 +1,7 @@
 //! Whether a result is right.
 
-use crate::{form::Placed, sample::Sample};
-use tilewright_core::semiring::{Logarithm, log_add_exp};
+use crate::{double::Double, form::Placed, sample::Sample};
+use tilewright_core::semiring::Logarithm;
 
 /// A sum in about twice the precision of f64 (Ogita, Rump and Oishi's Dot2).
 #[derive(Default)]
@@ -60,23 +60,32 @@ impl<E: Sample, O: Sample> Sum<'_, E, O> {
 }
 
 impl<T: Sample + Logarithm> Sum<'_, T, T> {
-    /// As [`Sum::bounds`], for log-plus: [`Logarithm::error_bound`] around the sum by its largest term.
+    /// As [`Sum::bounds`], for log-plus: [`Logarithm::error_bound`] around the sum by its largest term, in twice the precision of f64.
     pub fn bounds_of_logarithm(&self, got: T) -> Option<(f64, f64)> {
         let ((i, row, col), k, joined) = (self.place, self.a.layout.cols, self.factors[1] != 0.0);
-        let term = |p: usize| self.a.get(i, row, p).wide() + self.b.get(i, p, col).wide();
-        let best = (0..k).map(term).fold(f64::NEG_INFINITY, |best, t| if t > best { t } else { best });
-        let sum = match best {
-            _ if (0..k).any(|p| term(p).is_nan()) => f64::NAN,
-            _ if best.is_infinite() => best,
-            _ => best + (0..k).map(|p| (term(p) - best).exp()).sum::<f64>().ln(),
+        let product = |p: usize| Double::sum(self.a.get(i, row, p).wide(), self.b.get(i, p, col).wide());
+        // The old element is one term more.
+        let old = joined.then(|| Double::from(self.old.wide()));
+        let terms = || (0..k).map(product).chain(old);
+        let nothing = Double::from(f64::NEG_INFINITY);
+        let best = terms().fold(nothing, |best, term| if term > best { term } else { best });
+        let right = match best.high {
+            _ if terms().any(|term| term.high.is_nan()) => f64::NAN,
+            high if high.is_infinite() => high,
+            high => {
+                // The others are nothing beside the largest, and their distance from it may exceed all f64.
+                let near = terms().filter(|term| term.high - high > -700.0);
+                let sum =
+                    near.map(|term| (term - best).exp()).fold(Double::from(0.0), |sum, term| sum + term);
+                (best + sum.ln()).high
+            }
         };
-        let right = if joined { log_add_exp(self.old.wide(), sum) } else { sum };
         let got = got.wide();
         if !right.is_finite() {
             let same = if right.is_nan() { got.is_nan() } else { got == right };
             return (!same).then_some((right, right));
         }
-        let slack = T::error_bound(k, right, joined) + f64::error_bound(k, right, joined);
+        let slack = T::error_bound(k, right, joined);
         let nearest = |x| <T as Sample>::nearest(x).wide();
         Some((nearest(right - slack), nearest(right + slack)))
     }

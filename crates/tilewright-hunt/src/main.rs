@@ -1,12 +1,13 @@
 //! Hunts for wrong products on this processor.
 //!
 //! Problem after problem follows from a seed: any semiring and element type, instruction set, number of threads, layout, update,
-//! with winners, in batches, to be refused; elements that are hard. All matrices lie at guard pages. Every result is compared with
+//! with winners, in batches, to be refused, over semirings by their text; elements that are hard. All matrices lie at guard pages. Every result is compared with
 //! the definition, bit for bit where sums are exact and within the stated bound elsewhere. What is found is made smaller, and
 //! printed with the options that give it again.
 
 mod case;
 mod crash;
+mod double;
 mod form;
 mod judge;
 mod kind;
@@ -18,6 +19,7 @@ mod run;
 mod sample;
 mod subject;
 mod tally;
+mod text;
 
 use case::{Case, Smaller};
 use options::Hunt;

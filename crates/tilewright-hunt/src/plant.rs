@@ -1,8 +1,11 @@
 //! Faults that the hunt must find, as wrappers around the product.
 
 use crate::sample::Sample;
-use tilewright_core::{BatchMut, BatchRef, Error, Layout, MatMut, MatRef, Semiring, Update};
-use tilewright_cpu::{Options, Report, multiply, multiply_arg, multiply_batch};
+use tilewright_core::{
+    BatchMut, BatchRef, Error, Layout, LogPlus, MatMut, MatRef, Semiring, Update,
+    expressions::{Cell, Expressions},
+};
+use tilewright_cpu::{Options, Report, multiply, multiply_arg, multiply_batch, multiply_expressions};
 
 macro_rules! plants {
     ($($(#[$doc:meta])* $name:ident $text:literal,)*) => {
@@ -51,6 +54,14 @@ plants! {
     LateRefusal "late-refusal",
     /// Nothing is refused.
     NoRefusal "no-refusal",
+    /// Results of log-plus miss their bound by little.
+    Logarithm "logarithm",
+    /// Large numbers of texts are others.
+    TextNumbers "text-numbers",
+    /// Both are true where one of them is.
+    TextAnd "text-and",
+    /// Over texts, the last term of every sum is left out.
+    TextTerm "text-term",
 }
 
 /// The product, perhaps with a fault.
@@ -58,6 +69,46 @@ plants! {
 pub struct Engine<'a> {
     pub plant: Option<Plant>,
     pub options: Options<'a>,
+}
+
+/// Products over semirings by their text, perhaps with a fault.
+#[derive(Clone, Copy)]
+pub struct TextEngine<'a> {
+    pub plant: Option<Plant>,
+    pub options: Options<'a>,
+}
+
+impl TextEngine<'_> {
+    /// The semiring of a text.
+    ///
+    /// # Errors
+    /// As the library.
+    pub fn parse(self, text: &str) -> Result<Expressions, Error> {
+        match self.plant {
+            Some(Plant::TextNumbers) => text.replace("2147483647", "2147483520").parse(),
+            Some(Plant::TextAnd) => text.replace("&&", "||").parse(),
+            _ => text.parse(),
+        }
+    }
+
+    /// A product.
+    ///
+    /// # Errors
+    /// As the library.
+    pub fn multiply<T: Cell>(
+        self,
+        semiring: &Expressions,
+        c: MatMut<'_, T>,
+        mut a: MatRef<'_, T>,
+        mut b: MatRef<'_, T>,
+        joins: bool,
+    ) -> Result<Report, Error> {
+        if self.plant == Some(Plant::TextTerm) && a.cols() > 0 {
+            let k = a.cols() - 1;
+            (a, b) = (a.window(0, 0, a.rows(), k)?, b.window(0, 0, k, b.cols())?);
+        }
+        multiply_expressions(semiring, c, a, b, joins, &self.options)
+    }
 }
 
 /// The element that is not there: after the last one of a matrix (`after`), or before the first.
@@ -186,6 +237,10 @@ impl Engine<'_> {
                     if let (Some((p, ..)), Some(winner)) = (last, winner) {
                         *winner = if *winner == u32::MAX { *winner } else { p as u32 };
                     }
+                }
+                Some(Plant::Logarithm) if S::NAME == LogPlus::<f64>::NAME && slot.wide().is_finite() => {
+                    let (wide, k) = (slot.wide(), a.cols() as f64);
+                    *slot = S::Out::nearest(wide + 2.0 * S::Out::SUM_EPSILON * (k + 20.0 + 3.0 * wide.abs()));
                 }
                 _ => {}
             }

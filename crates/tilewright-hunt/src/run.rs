@@ -9,6 +9,7 @@ use crate::{
     random::Random,
     sample::Sample,
     subject::{Subject, Visit, visit},
+    text,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tilewright_core::{BatchMut, BatchRef, Error, MatMut, Update, reference};
@@ -20,7 +21,10 @@ pub type Outcome = Result<Option<Report>, String>;
 /// Computes a problem, with a fault or without. An error is a finding.
 pub fn run(case: &Case, plant: Option<Plant>) -> Outcome {
     let number = Random::new(case.elements, 0).below(usize::MAX >> 1);
-    let found = catch_unwind(AssertUnwindSafe(|| visit(number, Problem { case, plant })));
+    let found = catch_unwind(AssertUnwindSafe(|| match case.ask {
+        Ask::Text => text::run(case, plant),
+        _ => visit(number, Problem { case, plant }),
+    }));
     found.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(ToString::to_string);
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -11,6 +11,7 @@ pub struct Tally {
     winners: u64,
     batches: u64,
     refused: u64,
+    texts: u64,
     narrowed: u64,
     pruned: u64,
     on_threads: u64,
@@ -21,6 +22,7 @@ impl Tally {
     pub fn count(&mut self, case: &Case, report: Option<&Report>) {
         self.all += 1;
         self.refused += u64::from(case.ask == Ask::Refusal && report.is_none());
+        self.texts += u64::from(case.ask == Ask::Text);
         let Some(report) = report else { return };
         self.winners += u64::from(report.kernel.arg);
         self.batches += u64::from(matches!(case.ask, Ask::Batch(_)));
@@ -32,10 +34,10 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { all, winners, batches, refused, narrowed, pruned, on_threads } = self;
+        let Self { all, winners, batches, refused, texts, narrowed, pruned, on_threads } = self;
         write!(
             f,
-            "{all} products, {winners} with winners, {batches} batches, {refused} refused, {narrowed} narrowed, \
+            "{all} products, {winners} with winners, {batches} batches, {refused} refused, {texts} over texts, {narrowed} narrowed, \
              {pruned} pruned, {on_threads} on several threads"
         )
     }
