@@ -85,7 +85,7 @@ fn conclude(
         }
         _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
             summary.print_table()?;
-            preview::print_named(computed.c.as_ref(), args.semiring.id(), inputs.named.c.as_ref())?;
+            preview::print(computed.c.as_ref(), args.semiring.id(), inputs.named.c.as_ref())?;
         }
         _ if common.quiet => {}
         _ => terminal::say(Style::Note, "done", &summary.line()),

@@ -11,12 +11,8 @@ use tilewright::{
 /// Rows and columns shown at most.
 const CORNER: usize = 8;
 
-pub fn print(c: DynRef<'_>, semiring: SemiringId) -> Result<(), Failure> {
-    print_named(c, semiring, None)
-}
-
-/// Under the names of columns, and behind those of rows.
-pub fn print_named(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> Result<(), Failure> {
+/// Prints it under the names of columns, and behind those of rows.
+pub fn print(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> Result<(), Failure> {
     Ok(terminal::stdout().write_all(render(c, semiring, names).as_bytes())?)
 }
 
