@@ -171,7 +171,7 @@ fn the_summary_says_what_was_read() {
         let json: serde_json::Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!((&json["input"], &json["vertices"]), (&input.into(), &vertices.into()), "{text:?}");
         assert!(
-            run.err.contains(said) && (said.is_empty() == !run.err.contains("input")),
+            run.err.contains(said) && said.is_empty() != run.err.contains("input"),
             "{text:?}: {}",
             run.err
         );

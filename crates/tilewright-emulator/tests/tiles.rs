@@ -1,4 +1,5 @@
 //! What `wmma.load` and `wmma.store` cost, beside what the assembler of CUDA 13 makes of them for compute capability 9.0.
+#![allow(clippy::unwrap_used)]
 
 use tilewright_emulator::{AccessCounters, AccessKind, Launch, Machine, Program};
 
@@ -27,7 +28,6 @@ fn cost(instruction: &str, memory: &str, stride: u32, kind: AccessKind) -> Acces
         .find(|access| access.0 == kind)
         .unwrap_or_else(|| panic!("{:?}", counted.accesses))
         .1
-        .clone()
 }
 
 const A_F16: &str =
