@@ -269,7 +269,7 @@ fn textures_and_variables() {
 /// Texts of arguments that were mutated are bound or refused, for parameters of every kind; none asks for more memory than there is.
 #[test]
 fn mutated_arguments_are_bound_or_refused() {
-    const TEXTS: [&str; 12] = [
+    const TEXTS: [&str; 16] = [
         "f32[2,3]:random(7,0,1)",
         "n*2+1",
         "{scale=2,n=3,data=f32[4],tag={1,2,3,4},origin={1,2}}",
@@ -282,6 +282,10 @@ fn mutated_arguments_are_bound_or_refused() {
         "-inf",
         "texture:f32[4,4]:ones",
         "u64[3]:zeros",
+        "7",
+        "1,2,3,4",
+        "f32[8]",
+        "texture(linear,clamp):float4[4,4]:random",
     ];
     const PIECES: [&str; 16] = [
         "",
