@@ -41,6 +41,7 @@ fn the_processor_is_measured_and_checked() {
                 "speed_against_cublas",
                 "speed_against_cublaslt",
                 "spread",
+                "terms",
                 "threads",
                 "verified",
                 "workspace_bytes",

@@ -61,7 +61,10 @@ fn one(case: &Case<'_>, setting: &Setting<'_>, cache: Option<&Cache>) -> Outcome
 /// An error with what to do about it, in the words of a manifest.
 fn told(error: &Error) -> String {
     let words = [
-        ("with --block X[,Y[,Z]]", "with the key block"),
+        (
+            "to begin with: ",
+            "give what is missing with the key block or in the table args; on the command line that is ",
+        ),
         ("choose one with --entry: ", "choose one with the key entry: "),
         ("give it with --arg NAME=VALUE: ", "give it in the table args: "),
     ];
