@@ -306,7 +306,6 @@ fn mistakes() {
     for (line, code, words) in [
         ("explain reverse.ptx --arg 0=f32[1] --arg 1=f32[1] --arg 2=1", 2, "threads of a block"),
         ("explain reverse.ptx --block 256", 2, "are missing"),
-        ("explain reverse.ptx --block 2048 --arg 0=f32[1] --arg 1=f32[1] --arg 2=1", 2, "1024"),
         ("explain reverse.ptx --block 256 --arg 0=absent.npy --arg 1=f32[1] --arg 2=1", 3, "absent.npy"),
         ("explain reverse.ptx --block 256 --arg what=1", 2, "no such parameter"),
         ("explain reverse.ptx --block 0", 2, "no extent"),
@@ -323,6 +322,10 @@ fn mistakes() {
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);
         assert!(run.err.contains(words), "{line}: {}", run.err);
     }
+    // A launch that no GPU takes is a finding, as the kernel's other faults are.
+    let run = desk.run("explain reverse.ptx --block 2048 --arg 0=f32[1] --arg 1=f32[1] --arg 2=1");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.out.contains("cannot launch") && run.out.contains("1024 threads per block"), "{}", run.out);
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn what_cannot_launch_is_reported_with_code_1() {
     for (line, error, hint) in [
         (
             "--cc 8.6 --threads 1024 --regs 72",
-            "73728 registers, 8192 more",
+            "with 72 registers each takes 73728, 8192 more than the limit of 65536",
             "64 registers per thread, or at most 896 threads",
         ),
         (
