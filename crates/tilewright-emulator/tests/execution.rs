@@ -6,7 +6,7 @@ mod features;
 
 use features::{clean, features, one_block, words};
 use tilewright_emulator::{
-    Argument, FindingKind, Launch, LaunchError, LaunchOptions, Machine, Program, Texture,
+    Argument, FindingKind, Launch, LaunchError, LaunchOptions, Machine, Program, Texture, TextureShape,
 };
 
 #[test]
@@ -309,7 +309,8 @@ fn cubes_gathers_levels_and_extents_of_textures() {
         }";
     let mut machine = Machine::new(Program::new(ptx).unwrap());
     let faces: Vec<f32> = (0..24u8).map(|texel| f32::from(texel / 4 * 10 + texel % 4)).collect();
-    machine.bind_texture("cube", Texture::new([2, 2, 6], &faces)).unwrap();
+    let cube = Texture { shape: TextureShape::Cube, ..Texture::new([2, 2, 6], &faces) };
+    machine.bind_texture("cube", cube).unwrap();
     machine.bind_texture("flat", Texture::new([2, 2, 1], &[5.0, 6.0, 7.0, 8.0])).unwrap();
     let to = machine.upload(&[0f32; 24]).unwrap();
     clean(machine.launch("k", &one_block(6).arg(to)).unwrap());
