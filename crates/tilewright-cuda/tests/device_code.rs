@@ -124,7 +124,7 @@ fn headers_of_the_driver_and_of_pytorch() {
     ] {
         let code = by_nvrtc(&[("extension.cu", text)], Some(instance));
         assert!(code.entry.is_some_and(|entry| code.ptx.contains(&entry)), "{instance}");
-        assert!(code.notes.join("").contains("lines 13"), "{:?}", code.notes);
+        assert!(code.notes.join("").contains("lines 14"), "{:?}", code.notes);
     }
 }
 
