@@ -384,11 +384,13 @@ fn printing_lines(launch: &Launch, counters: &emulator::Counters) -> Vec<(String
 
 /// Whether advice is on what `printf` puts its arguments into, which is no array of the kernel's own.
 fn is_of_printf(advice: &Finding, printing: &[(String, u32)]) -> bool {
-    let place = || advice.participants.first()?.location.as_ref();
-    let is_there = |(file, line): &(String, u32)| {
-        place().is_some_and(|at| at.file.as_ref() == Some(file) && at.line == Some(*line))
+    let Some(store) = advice.participants.first().filter(|one| one.what.starts_with("st.local")) else {
+        return false;
     };
-    advice.kind == "local-memory" && advice.message.starts_with("store") && printing.iter().any(is_there)
+    let is_there = |(file, line): &(String, u32)| {
+        store.location.as_ref().is_some_and(|at| at.file.as_ref() == Some(file) && at.line == Some(*line))
+    };
+    advice.kind == "local-memory" && printing.iter().any(is_there)
 }
 
 /// Instructions gathered by the line of the source, or by that of the PTX where there is no source.

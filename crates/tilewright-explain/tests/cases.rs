@@ -416,7 +416,7 @@ fn arguments_of_every_kind() {
     assert_eq!(found, expected);
     // Arrays behind addresses have names, too.
     let names: Vec<&str> = explained.arrays.iter().map(|array| array.name.as_str()).collect();
-    assert_eq!(names, ["out", "p.data", "rows", "rows[0]", "shared"]);
+    assert_eq!(names, ["out", "p.data", "rows", "rows[0]", "shared", "table", "offset"]);
 }
 
 /// What each block of a launch says of its cluster: `%cluster_nctarank` and `%cluster_ctarank`.
