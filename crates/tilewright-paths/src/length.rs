@@ -217,11 +217,13 @@ mod tests {
     #[test]
     fn products_are_lengths_too() {
         let measure = Measure::of::<MaxTimes<f64>>(3, 1.0).unwrap();
-        for number in [1.0, 0.5, 4.0, 2.0_f64.powi(-1070), 3.0, 0.1, f64::MAX] {
+        // 2^-1070, a subnormal.
+        let tiny = f64::from_bits(1 << 4);
+        for number in [1.0, 0.5, 4.0, tiny, 3.0, 0.1, f64::MAX] {
             let length = measure.length::<MaxTimes<f64>>(number).to_f64();
             assert!((length + number.log2()).abs() <= 1e-13, "{number}: {length}");
         }
-        assert_eq!(measure.length::<MaxTimes<f64>>(2.0_f64.powi(-1070)), Length::new(1070.0));
+        assert_eq!(measure.length::<MaxTimes<f64>>(tiny), Length::new(1070.0));
         let third = 1.0 / 3.0;
         assert_eq!(measure.gain::<MaxTimes<f64>>([3.0, third].into_iter()), None);
         let powers = [600, 600, -900].map(|exponent| 2.0_f64.powi(exponent));
