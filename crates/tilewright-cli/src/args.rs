@@ -219,7 +219,7 @@ Examples:
   tilewright mul a.npy b.npy -o c.npy
   tilewright mul roads.csv roads.csv --semiring min-plus --arg-out via.npy --verify
   tilewright mul a.npy b.npy --alpha 0.5 --beta 2 --accumulate c0.npy -o c.npy --format json
-  sort roads.csv | tilewright mul - b.npy --format-in csv --delimiter blanks -o - --format-out npy > c.npy
+  sort roads.csv | tilewright mul - b.npy --format-in csv -o - --format-out npy > c.npy
   tilewright mul km.csv km.csv -s min-plus --labels airports.csv:iata --from HNL --to BOS
   tilewright mul a.npy b.npy -s 'add=fmaxf(x,y); mul=x*y; zero=0; where=x>=0' --backend cuda
   tilewright mul a.npy b.npy --plan --gpu h200

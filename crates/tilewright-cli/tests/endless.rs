@@ -224,11 +224,12 @@ mod signals {
         let desk = desk();
         for (line, words) in [(ONE_WARP, "Ctrl-C shows"), (LONGER, " %, ")] {
             let (child, messages) = start_until(&desk, line, words);
-            // Both arrive together: before a launch that is to end has said where it was.
+            // Both arrive together: before a launch that is to end has said where it was. Which of them is seen first is the kernel's choice.
             send(&child, &["-STOP", "-INT", "-TERM", "-CONT"]);
             let run = Run::of(child.wait_with_output().unwrap());
             let messages = messages.recv_timeout(LATE).unwrap();
-            assert_eq!((run.code, run.out.as_str()), (Some(130), ""), "{line}: {messages}");
+            assert!(matches!(run.code, Some(130 | 143)), "{line}: {:?}, {messages}", run.code);
+            assert_eq!(run.out, "", "{line}: {messages}");
             assert!(!messages.contains("interrupted"), "{line}: {messages}");
         }
     }

@@ -3,7 +3,7 @@
 //! One thread of this process executes a block, so that a single counter stamps every access; synchronisation advances it. An access is
 //! ordered before the present one if its stamp is older than a synchronisation that both threads took part in.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::entry::Entry;
 
@@ -21,7 +21,7 @@ pub struct Order {
     /// By warp, `[a][b]`: the same for lanes: warp synchronisation of some lanes.
     lanes: HashMap<u32, Box<[[u32; 32]; 32]>>,
     /// What threads have learnt through atomics, by learner.
-    learnt: HashMap<u32, Clock>,
+    learnt: HashMap<u32, Learnt>,
     /// What threads have published, by address.
     published: HashMap<u64, Published>,
     /// Threads that have executed a fence, and the stamp of it.
@@ -33,40 +33,84 @@ pub struct Order {
 struct Clock {
     /// Of all lanes of a warp, by warp.
     warps: Vec<u32>,
-    /// Of single threads.
-    threads: HashMap<u32, u32>,
+    /// Of single threads, by their number in the block.
+    threads: Vec<u32>,
+}
+
+/// `stamps[index]` becomes at least `stamp`.
+fn raise(stamps: &mut Vec<u32>, index: usize, stamp: u32) {
+    if stamps.len() <= index {
+        stamps.resize(index + 1, 0);
+    }
+    stamps[index] = stamps[index].max(stamp);
+}
+
+/// Every stamp becomes at least that of `more`, as far as this is older than `limit`.
+fn raise_all(stamps: &mut Vec<u32>, more: &[u32], limit: u32) {
+    if stamps.len() < more.len() {
+        stamps.resize(more.len(), 0);
+    }
+    stamps.iter_mut().zip(more).for_each(|(stamp, &more)| *stamp = more.min(limit).max(*stamp));
 }
 
 impl Clock {
     /// Whether the access of a thread at `stamp` is.
     fn has(&self, warp: u32, thread: u32, stamp: u32) -> bool {
         self.warps.get(warp as usize).is_some_and(|&known| stamp < known)
-            || self.threads.get(&thread).is_some_and(|&known| stamp < known)
+            || self.threads.get(thread as usize).is_some_and(|&known| stamp < known)
     }
 
     fn add_warp(&mut self, warp: usize, stamp: u32) {
-        if self.warps.len() <= warp {
-            self.warps.resize(warp + 1, 0);
-        }
-        self.warps[warp] = self.warps[warp].max(stamp);
+        raise(&mut self.warps, warp, stamp);
     }
 
     fn add_thread(&mut self, thread: u32, stamp: u32) {
-        let known = self.threads.entry(thread).or_default();
-        *known = stamp.max(*known);
+        raise(&mut self.threads, thread as usize, stamp);
     }
 
     /// Adds what `other` has, as far as it is older than `limit`.
     fn join(&mut self, other: &Clock, limit: u32) {
-        other.warps.iter().enumerate().for_each(|(warp, &stamp)| self.add_warp(warp, stamp.min(limit)));
-        other.threads.iter().for_each(|(&thread, &stamp)| self.add_thread(thread, stamp.min(limit)));
+        raise_all(&mut self.warps, &other.warps, limit);
+        raise_all(&mut self.threads, &other.threads, limit);
+    }
+}
+
+/// What a thread has learnt: all that these clocks have.
+///
+/// Threads that poll one address share its clock. Of a thousand that wait for a lock, each learns of every release.
+#[derive(Debug, Default)]
+struct Learnt {
+    /// The latest by address: what has been published there only grows.
+    latest: Vec<(u64, Arc<Clock>)>,
+    /// What was learnt at addresses that are no longer among these.
+    older: Clock,
+}
+
+impl Learnt {
+    /// Addresses whose clocks are kept apart.
+    const LATEST: usize = 8;
+
+    fn add(&mut self, address: u64, clock: &Arc<Clock>) {
+        if let Some((_, known)) = self.latest.iter_mut().find(|(known, _)| *known == address) {
+            *known = Arc::clone(clock);
+            return;
+        }
+        if self.latest.len() == Self::LATEST {
+            let (_, oldest) = self.latest.remove(0);
+            self.older.join(&oldest, u32::MAX);
+        }
+        self.latest.push((address, Arc::clone(clock)));
+    }
+
+    fn clocks(&self) -> impl Iterator<Item = &Clock> {
+        self.latest.iter().map(|(_, clock)| &**clock).chain([&self.older])
     }
 }
 
 /// What has been published at an address.
 #[derive(Debug, Default)]
 struct Published {
-    clock: Clock,
+    clock: Arc<Clock>,
     /// Grows with everything that is added.
     version: u32,
     /// The version that a thread has learnt last.
@@ -178,11 +222,11 @@ impl Order {
             let known = pairs[warp as usize].iter().enumerate();
             known.for_each(|(other, &known)| clock.add_warp(other, known.min(stamp)));
         }
-        if let Some(known) = self.learnt.get(&me) {
-            clock.join(known, stamp);
+        if let Some(learnt) = self.learnt.get(&me) {
+            learnt.clocks().for_each(|known| clock.join(known, stamp));
         }
         let published = self.published.entry(address).or_default();
-        published.clock.join(&clock, u32::MAX);
+        Arc::make_mut(&mut published.clock).join(&clock, u32::MAX);
         published.version += 1;
     }
 
@@ -192,7 +236,7 @@ impl Order {
         let Some(published) = self.published.get_mut(&address) else { return };
         // Who polls mostly finds nothing new.
         if published.seen.insert(me, published.version) != Some(published.version) {
-            self.learnt.entry(me).or_default().join(&published.clock, u32::MAX);
+            self.learnt.entry(me).or_default().add(address, &published.clock);
         }
     }
 
@@ -225,7 +269,10 @@ impl Order {
         }
         let Some(learnt) = self.learnt.get(&thread(warp, lane)) else { return open };
         crate::memory::lanes(open)
-            .filter(|&other| !learnt.has(entry.warp(), thread(entry.warp(), other as u32), stamp))
+            .filter(|&other| {
+                let other = thread(entry.warp(), other as u32);
+                !learnt.clocks().any(|clock| clock.has(entry.warp(), other, stamp))
+            })
             .fold(0, |mask, other| mask | 1 << other)
     }
 }

@@ -25,14 +25,14 @@ pub fn mark(code: &mut [Inst], sites: &mut Sites) {
     for inst in &*code {
         let index = inst.aux as usize;
         let site = match inst.op {
-            Op::Load => &sites.memories[index],
+            Op::Load | Op::Rare(Rare::Poll) => &sites.memories[index],
             Op::Rare(Rare::Atomic) => &sites.atomics[index].memory,
             _ => continue,
         };
         let [Some(slot)] = site.values[..] else { continue };
         let is_flag = users.contains_key(&slot.place) && only_decides(slot.place, code, sites, &users, STEPS);
         match inst.op {
-            Op::Load => sites.memories[index].is_flag = is_flag,
+            Op::Load | Op::Rare(Rare::Poll) => sites.memories[index].is_flag = is_flag,
             _ => sites.atomics[index].memory.is_flag = is_flag,
         }
     }
@@ -67,7 +67,7 @@ impl Program {
     /// Whether the instruction at `pc` is a plain load whose value does nothing but decide.
     pub(crate) fn loads_flag(&self, pc: u32) -> bool {
         let inst = &self.code[pc as usize];
-        inst.op == Op::Load && self.sites.memories[inst.aux as usize].is_flag
+        matches!(inst.op, Op::Load | Op::Rare(Rare::Poll)) && self.sites.memories[inst.aux as usize].is_flag
     }
 
     /// Whether the instruction at `pc` loads in a loop that does nothing but wait for what it loads.
@@ -121,7 +121,7 @@ impl Program {
         self.pcs(entry).any(|pc| {
             let inst = &self.code[pc as usize];
             let site = match inst.op {
-                Op::Load => &self.sites.memories[inst.aux as usize],
+                Op::Load | Op::Rare(Rare::Poll) => &self.sites.memories[inst.aux as usize],
                 Op::Rare(Rare::Atomic) => &self.sites.atomics[inst.aux as usize].memory,
                 _ => return false,
             };

@@ -23,8 +23,16 @@ use crate::program::{
 use crate::ptx_isa::Type;
 
 impl Worker<'_> {
-    /// `atom` and `red`.
-    pub fn atomic(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    /// `atom` and `red`. `false`: a lane was told a value, and none has changed memory, as where all find a lock taken.
+    pub fn atomic(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        index: u32,
+        mask: u32,
+        pc: u32,
+    ) -> bool {
         let site = &self.program.sites.atomics[index as usize];
         let memory = &site.memory;
         let mut addresses = gather(memory, frame, mask);
@@ -46,7 +54,7 @@ impl Worker<'_> {
         }
         self.report_faults(&faults, self.side(warp, team, pc, 0), bytes, Mode::Update);
         if checked == 0 {
-            return;
+            return true;
         }
         // Before anybody can see the new values.
         let all = Addresses { mask: checked, ..addresses };
@@ -56,6 +64,7 @@ impl Worker<'_> {
             self.shadow_atomic(site, warp, team, &all, space, Mode::Update, frame, pc);
         }
         let mut stored = 0u32;
+        let mut has_changed = site.ty == Type::B128 || memory.values.iter().all(Option::is_none);
         for lane in lanes(checked) {
             let value = |slot: Option<Slot>| slot.map_or(0, |slot| frame.lane(slot, lane));
             let is_equal = if site.ty == Type::B128 {
@@ -67,6 +76,7 @@ impl Worker<'_> {
                     // SAFETY: `lane_data` has checked all elements.
                     let data = unsafe { data[lane].add(element * memory.bytes as usize) };
                     let old = update(site, data, operands);
+                    has_changed |= read(data, memory.bytes) != old;
                     is_equal &= old == operands[0] & u64::MAX >> (64 - 8 * memory.bytes);
                     if let Some(Some(dst)) = memory.values.get(element) {
                         frame.set_lane(*dst, lane, old);
@@ -86,6 +96,7 @@ impl Worker<'_> {
         if space == Space::Global {
             self.learn_of_blocks(memory, team, &all);
         }
+        has_changed
     }
 
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]

@@ -13,7 +13,7 @@ use crate::check::{FindingKind, Known, Order, Severity, SharedShadow};
 use crate::machine::{
     steps::{
         barriers::{note_skipped, report_divergence},
-        interpret::{self, Stop},
+        interpret::{self, FUEL, Stop},
     },
     watch::{contests::Contests, definedness::begin_undefined},
 };
@@ -27,6 +27,12 @@ pub struct Block {
     pub warps: Vec<Warp>,
     pub team: Team,
 }
+
+/// Rounds in which all warps of a block wait before other blocks have their turn.
+const ROUNDS: u32 = 64;
+
+/// Steps of a warp that does not wait: it has used up most of its turn.
+const LONG: i64 = FUEL / 2;
 
 /// How far a block has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,12 +90,14 @@ impl Block {
     /// Executes for at most `turn` instructions, roughly.
     pub fn run(&mut self, worker: &mut Worker<'_>, turn: i64) -> Progress {
         let end = worker.steps.saturating_add(turn);
+        // Rounds in which every warp gave way at once: it waits for another block, perhaps for one that has not begun.
+        let mut rounds_of_waiting = 0;
         loop {
-            let mut ran = false;
+            let (mut ran, mut works) = (false, false);
             for index in 0..self.warps.len() {
                 while self.warps[index].paths.iter().any(|path| path.state == State::Ready) {
                     ran = true;
-                    let live = self.team.live;
+                    let (live, before) = (self.team.live, worker.steps);
                     worker.executing = Executing {
                         block: self.team.number,
                         warp: self.warps[index].index,
@@ -100,6 +108,7 @@ impl Block {
                     if self.team.live != live {
                         self.after_exits(worker);
                     }
+                    works |= stop != Stop::Fuel || worker.steps - before >= LONG;
                     match stop {
                         Stop::Barrier(site) => self.arrive(worker, index, site),
                         Stop::Idle => {}
@@ -124,7 +133,8 @@ impl Block {
                 self.deadlock(worker);
                 return Progress::Done;
             }
-            if worker.steps >= end {
+            rounds_of_waiting = if works { 0 } else { rounds_of_waiting + 1 };
+            if worker.steps >= end || rounds_of_waiting == ROUNDS {
                 return Progress::More;
             }
         }

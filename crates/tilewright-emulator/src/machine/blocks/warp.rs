@@ -82,6 +82,8 @@ pub struct Warp {
     free: Vec<u32>,
     /// What has no value; none while all that the warp holds has one.
     pub undefined: Option<Box<Undefined>>,
+    /// The last load of what others may store: its place, lanes, and a digest of what it found.
+    pub polled: Option<(u32, u32, u64)>,
     /// Asynchronous copies that are not waited for, by group.
     pub copies: crate::machine::accesses::copies::Copies,
 }
@@ -102,6 +104,7 @@ impl Warp {
             paths: vec![path],
             joins: Vec::new(),
             free: Vec::new(),
+            polled: None,
             copies: Default::default(),
         }
     }

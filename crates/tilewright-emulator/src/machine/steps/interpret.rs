@@ -39,7 +39,7 @@ for_each_host_isa! {
 }
 
 /// Instructions that a warp executes before others get their turn.
-const FUEL: i64 = 1 << 16;
+pub const FUEL: i64 = 1 << 16;
 
 #[inline(always)]
 fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop {

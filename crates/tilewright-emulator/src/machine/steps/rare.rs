@@ -1,5 +1,7 @@
 //! Instructions that are executed too rarely to be in the loop.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use crate::check::Mode;
 use crate::machine::{
     blocks::{
@@ -49,7 +51,24 @@ impl Worker<'_> {
             Rare::Unpack => scalar::unpack(&sites.packs[index], frame, mask),
             Rare::ReadRows => scalar::read_rows(&sites.rows[index], frame, mask),
             Rare::WriteRows => scalar::write_rows(&sites.rows[index], frame, mask),
-            Rare::Atomic => self.atomic(warp, team, frame, inst.aux, mask, pc),
+            Rare::Atomic => {
+                if !self.atomic(warp, team, frame, inst.aux, mask, pc) {
+                    return Next::Later;
+                }
+            }
+            Rare::Poll => {
+                self.access(Mode::Read, warp, team, frame, inst.aux, mask, pc);
+                let values = sites.memories[index].values.iter().flatten();
+                let mut found = DefaultHasher::new();
+                for slot in values {
+                    crate::memory::lanes(mask).for_each(|lane| found.write_u64(frame.lane(*slot, lane)));
+                }
+                let polled = (pc, mask, found.finish());
+                if warp.polled.replace(polled) == Some(polled) {
+                    return Next::Later;
+                }
+            }
+            Rare::Sleep => return Next::Later,
             Rare::CopyAsync => self.copy_async(warp, team, frame, inst.aux, mask, pc),
             Rare::CommitGroup => warp.copies.commit(mask),
             Rare::WaitGroup => self.wait_copies(warp, team, mask, inst.aux),

@@ -143,10 +143,13 @@ impl Rare {
             Rare::Texture => Class::Access(Access::Texture),
             Rare::SurfaceLoad => Class::Access(Access::Surface(Role::Define)),
             Rare::SurfaceStore => Class::Access(Access::Surface(Role::Use)),
+            Rare::Poll => Class::Access(Access::Plain(Role::Define)),
             Rare::Mma => Class::Mma,
             Rare::IsSpace => Class::Space,
             Rare::Mbarrier => Class::Mbarrier,
-            Rare::CommitGroup | Rare::WaitGroup | Rare::Fence | Rare::ActiveMask => Class::Plain,
+            Rare::CommitGroup | Rare::WaitGroup | Rare::Fence | Rare::ActiveMask | Rare::Sleep => {
+                Class::Plain
+            }
             Rare::ClusterArrive | Rare::ClusterWait => Class::Plain,
         }
     }

@@ -212,6 +212,10 @@ pub enum Rare {
     IsSpace,
     /// `mbarrier`: site `aux`.
     Mbarrier,
+    /// A load that may see what others have stored meanwhile (`ld.volatile`, `ld.relaxed`, `ld.acquire`): memory site `aux`.
+    Poll,
+    /// `nanosleep`.
+    Sleep,
     /// `barrier.cluster`.
     ClusterArrive,
     ClusterWait,

@@ -22,7 +22,8 @@ impl<'a> Lowerer<'a, '_> {
             "ret" => return self.leave(),
             "exit" => Op::Exit,
             "trap" => Op::Trap,
-            // Breakpoints, sleeping and the split of registers between warps change no result. Launches follow each other, so that
+            "nanosleep" => Rare::Sleep.into(),
+            // Breakpoints and the split of registers between warps change no result. Launches follow each other, so that
             // there is no kernel before this one to wait for, and none after it to let go.
             _ => Op::Nothing,
         };

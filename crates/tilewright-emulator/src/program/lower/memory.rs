@@ -122,7 +122,13 @@ impl<'a> Lowerer<'a, '_> {
             destinations.push(self.destination(part, ty)?);
         }
         site.values = destinations.iter().map(|d| d.as_ref().map(|d| d.slot)).collect();
-        let op = if site.space == Space::Param { Op::LoadParam } else { Op::Load };
+        let op = match (site.space, site.order) {
+            (Space::Param, _) => Op::LoadParam,
+            (Space::Global | Space::Shared | Space::Generic, Order::Volatile | Order::Strong) => {
+                Rare::Poll.into()
+            }
+            _ => Op::Load,
+        };
         self.sites.memories.push(site);
         self.push(op, self.sites.memories.len() as u32 - 1);
         destinations.iter().for_each(|destination| self.deliver(destination.as_ref()));
