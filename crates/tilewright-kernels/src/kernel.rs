@@ -206,12 +206,12 @@ impl Kernel {
         }
     }
 
-    /// Whether it computes a semiring on a type: one of its [`Kernel::variants`], or by a production kernel one that a user brings.
+    /// Whether it computes a semiring on a type: one of its [`Kernel::variants`], or by a production kernel one that a user brings in
+    /// place of one of these.
     pub fn computes(&self, variant: Variant) -> bool {
-        match variant.own {
-            Some(own) => self.family == Family::Production && own.dtype() == variant.dtype,
-            None => self.variants.contains(&variant),
-        }
+        let takes =
+            variant.own.is_none_or(|own| self.family == Family::Production && own.dtype() == variant.dtype);
+        takes && self.variants.contains(&Variant { own: None, ..variant })
     }
 
     /// Refuses a variant that the kernel does not compute.

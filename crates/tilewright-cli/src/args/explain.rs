@@ -93,6 +93,9 @@ pub struct Explain {
     /// Blocks of a cluster, which reach each other's shared memory; what the kernel was compiled for unless given
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extent, help_heading = "Launch")]
     pub cluster: Option<Extent>,
+    /// Blocks may wait for each other, as in `grid.sync()`: all of them are on the GPU at once
+    #[arg(long, help_heading = "Launch")]
+    pub cooperative: bool,
     /// Dynamic shared memory per block
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Launch")]
     pub dynamic_smem: Option<u32>,

@@ -88,8 +88,9 @@ fn add_case(key: &mut String, case: &Case<'_>, manifest: &Manifest, with_expecte
     add(key, "limits", &(case.kernel.max_time, case.kernel.max_steps));
     add(key, "options", &case.options);
     for launch in &case.launches {
-        let Launch { entry, grid, block, cluster, dynamic_shared_memory, arguments, .. } = launch;
-        add(key, "launch", &(entry, grid, block, cluster, dynamic_shared_memory, arguments));
+        let Launch { entry, grid, block, cluster, is_cooperative, arguments, .. } = launch;
+        let shape = (grid, block, cluster, is_cooperative, launch.dynamic_shared_memory);
+        add(key, "launch", &(entry, shape, arguments));
         match &launch.source {
             Origin::File(path) => add(key, "sources", &sources(path, &case.options.include)?),
             Origin::Catalogue(kernel) => add(key, "catalogue", &kernel.name),

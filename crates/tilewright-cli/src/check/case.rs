@@ -37,6 +37,7 @@ pub struct Launch {
     pub grid: Option<[u32; 3]>,
     pub block: Option<[u32; 3]>,
     pub cluster: Option<[u32; 3]>,
+    pub is_cooperative: bool,
     pub dynamic_shared_memory: Option<u32>,
     pub arguments: Vec<(String, String)>,
     pub budgets: Vec<Budget>,
@@ -169,6 +170,7 @@ fn case<'m>(
             grid: launch.grid.as_ref().map(|placed| extent(placed, &bindings)).transpose()?,
             block: launch.block.as_ref().map(|placed| extent(placed, &bindings)).transpose()?,
             cluster: launch.cluster.as_ref().map(|placed| extent(placed, &bindings)).transpose()?,
+            is_cooperative: launch.is_cooperative.unwrap_or(false),
             dynamic_shared_memory: launch
                 .dynamic_shared_memory
                 .as_ref()

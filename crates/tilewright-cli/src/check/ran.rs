@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::{path::Path, sync::atomic::AtomicBool};
 use tilewright::{Error, ErrorKind};
 use tilewright_explain::{
-    self as explain, Argument, Array, Control, Explained, Finding, Request, Severity, Tolerance, text,
+    self as explain, Argument, Array, Blocks, Control, Explained, Finding, Request, Severity, Tolerance, text,
 };
 
 /// A case that has run.
@@ -177,6 +177,7 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
         grid: launch.grid,
         block: launch.block,
         cluster: launch.cluster,
+        blocks: Blocks::of(launch.is_cooperative),
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: launch.arguments.iter().map(argument).collect(),
         ..Request::new(case.gpu.clone(), &load)

@@ -19,7 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use tilewright::files;
-use tilewright_explain::{Case, Control, Document, Explained, Gpu, Request, html, text};
+use tilewright_explain::{Blocks, Case, Control, Document, Explained, Gpu, Request, html, text};
 
 pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     let gpu = gpu(args)?;
@@ -146,6 +146,7 @@ fn explain(
         grid: for_file(args.grid),
         block: for_file(args.block),
         cluster: for_file(args.cluster),
+        blocks: Blocks::of(args.cooperative && !is_beside_file),
         dynamic_shared_memory: args.dynamic_smem.filter(|_| !is_beside_file),
         arguments: args.arguments.clone(),
         shares_arguments: is_compared,
@@ -158,10 +159,10 @@ fn explain(
     let extents = [args.grid, args.block, args.cluster];
     if kernel.extension().is_none()
         && !is_beside_file
-        && (extents.iter().any(Option::is_some) || args.dynamic_smem.is_some())
+        && (extents.iter().any(Option::is_some) || args.dynamic_smem.is_some() || args.cooperative)
     {
         let what = format!(
-            "--grid, --block, --cluster and --dynamic-smem: the recipe of {} chooses them",
+            "--grid, --block, --cluster, --cooperative and --dynamic-smem: the recipe of {} chooses them",
             kernel.display()
         );
         return Err(Failure::usage(what, "leave them out, or give a file"));

@@ -199,6 +199,13 @@ pub enum Blocks {
     Cooperative,
 }
 
+impl Blocks {
+    /// Those of a launch that is cooperative, or is not.
+    pub fn of(is_cooperative: bool) -> Self {
+        if is_cooperative { Self::Cooperative } else { Self::Independent }
+    }
+}
+
 impl Function {
     pub(crate) fn module(&self) -> &Arc<Module> {
         &self.module

@@ -3,7 +3,7 @@
 use super::{
     decode::{Function, Program},
     error::ProgramError,
-    instruction::CallTarget,
+    instruction::{CallTarget, Op, Special},
     sites::Sites,
 };
 
@@ -40,6 +40,15 @@ impl Program {
             next += 1;
         }
         reached
+    }
+
+    /// Whether the function of the instruction at `pc` asks where the blocks of a cooperative launch meet.
+    pub(crate) fn meets_as_grid(&self, pc: u32) -> bool {
+        let is_home =
+            |function: &&Function| (function.start.unwrap_or(function.end)..function.end).contains(&pc);
+        let Some(home) = self.functions.iter().find(is_home) else { return false };
+        let mut code = self.code[home.start.unwrap_or(home.end) as usize..home.end as usize].iter();
+        code.any(|inst| inst.op == Op::Read(Special::GridWorkspace))
     }
 
     /// What is wrong with `function`, or with one that it may call: which one, and what.

@@ -21,10 +21,11 @@ impl Case {
     pub fn of_kernel(kernel: &'static Kernel, request: &Request<'_>) -> Result<Self, Error> {
         if request.grid.or(request.block).or(request.cluster).is_some()
             || request.dynamic_shared_memory.is_some()
+            || request.blocks == Blocks::Cooperative
         {
             let why = format!("the recipe of {} chooses them", kernel.name);
             return Err(unsupported(
-                "a grid, a block or dynamic shared memory of one's own",
+                "a grid, a block, dynamic shared memory or a cooperative launch of one's own",
                 why,
                 "leave them out, or give a file",
             ));

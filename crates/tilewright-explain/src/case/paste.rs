@@ -8,6 +8,7 @@ use super::{
 };
 use crate::array::Number;
 use std::path::Path;
+use tilewright_cuda::Blocks;
 
 /// What a size is where a kernel has one of them, and where it has several.
 const LENGTH: u32 = 1024;
@@ -53,6 +54,9 @@ impl Known<'_> {
         let mut words = vec!["tilewright explain".to_owned(), quoted(&self.path.display().to_string())];
         words.extend(self.request.entry.iter().map(|entry| format!("--entry {}", quoted(entry))));
         words.push(format!("--grid {} --block {}", extent(grid), extent(guessed)));
+        if self.request.blocks == Blocks::Cooperative || self.ptx.contains("%envreg2") {
+            words.push("--cooperative".into());
+        }
         for (index, parameter) in self.parameters.iter().enumerate() {
             let is_for = |name: &str| {
                 name == parameter.name || name == parameter.ptx_name || name.parse() == Ok(index)

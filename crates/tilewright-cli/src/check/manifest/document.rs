@@ -267,6 +267,7 @@ fn check(value: &Spanned<DeValue<'_>>, key: &Key, place: &Place, faults: &mut Fa
         Kind::Word(words) if !inner.as_str().is_some_and(|word| words.contains(&word)) => {
             wrong(&format!("one of {}", words.join(", ")));
         }
+        Kind::Flag if !inner.is_bool() => wrong("true or false"),
         Kind::Count if whole(inner).is_none_or(|n| n < 1) => wrong("a whole number from 1"),
         Kind::Bytes if !is_text(inner) && whole(inner).is_none_or(|n| n < 0) => wrong("a number of bytes"),
         Kind::Number if number(inner).is_none_or(|n| !n.is_finite() || n < 0.0) => wrong("a number from 0"),

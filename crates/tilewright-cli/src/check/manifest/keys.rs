@@ -24,6 +24,8 @@ pub enum Kind {
     Budgets,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
     /// A whole number from 1.
     Count,
     /// A whole number from 0, or a text with expressions.
@@ -97,6 +99,11 @@ const CLUSTER: Key = key(
     Kind::Extent,
     "Blocks of a cluster, which reach each other's shared memory; what the kernel was compiled for unless given",
 );
+const COOPERATIVE: Key = key(
+    "cooperative",
+    Kind::Flag,
+    "Whether blocks may wait for each other (`grid.sync()`): all of them are on the GPU at once",
+);
 const DYNAMIC_SHARED_MEMORY: Key = key("dynamic-shared-memory", Kind::Bytes, "Bytes of a block");
 
 const KERNEL: Table = Table {
@@ -112,6 +119,7 @@ const KERNEL: Table = Table {
         GRID,
         BLOCK,
         CLUSTER,
+        COOPERATIVE,
         DYNAMIC_SHARED_MEMORY,
         key(
             "args",
@@ -148,6 +156,7 @@ const LAUNCH: Table = Table {
         GRID,
         BLOCK,
         CLUSTER,
+        COOPERATIVE,
         DYNAMIC_SHARED_MEMORY,
         key("args", Kind::Values, "Arguments by name, or names of the kernel's `arrays`"),
         key("budgets", Kind::Budgets, "Bounds of this launch, beside those of the kernel"),

@@ -58,6 +58,7 @@ pub struct Launch {
     pub grid: Option<Placed>,
     pub block: Option<Placed>,
     pub cluster: Option<Placed>,
+    pub is_cooperative: Option<bool>,
     pub dynamic_shared_memory: Option<Placed>,
     pub arguments: Vec<(String, Placed)>,
     pub budgets: Vec<Budget>,
@@ -192,6 +193,7 @@ fn launches(section: &Section<'_>, budgets: &[Budget], faults: &mut Faults<'_>) 
         grid: extent(section, "grid"),
         block: extent(section, "block"),
         cluster: extent(section, "cluster"),
+        is_cooperative: flag(section, "cooperative"),
         dynamic_shared_memory: value(section, "dynamic-shared-memory"),
         arguments: arguments(section, "args"),
         budgets: budgets.to_vec(),
@@ -214,6 +216,7 @@ fn launches(section: &Section<'_>, budgets: &[Budget], faults: &mut Faults<'_>) 
             launch.grid = extent(section, "grid").or(launch.grid);
             launch.block = extent(section, "block").or(launch.block);
             launch.cluster = extent(section, "cluster").or(launch.cluster);
+            launch.is_cooperative = flag(section, "cooperative").or(launch.is_cooperative);
             launch.dynamic_shared_memory =
                 value(section, "dynamic-shared-memory").or(launch.dynamic_shared_memory);
             let own = arguments(section, "args");
@@ -338,6 +341,10 @@ fn placed(section: &Section<'_>, key: &str) -> Option<Placed> {
 /// A text or number, as a text.
 fn value(section: &Section<'_>, key: &str) -> Option<Placed> {
     section.get(key).map(|(entry, place)| Placed { text: entry.as_text(), place })
+}
+
+fn flag(section: &Section<'_>, key: &str) -> Option<bool> {
+    section.get(key).map(|(entry, _)| entry.as_text() == "true")
 }
 
 /// One to three extents, as a text with commas.

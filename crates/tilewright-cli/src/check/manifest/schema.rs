@@ -59,6 +59,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Texts => one_or_more(json!({ "type": "string", "minLength": 1 })),
         Kind::Budgets => one_or_more(budget()),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::Flag => json!({ "type": "boolean" }),
         Kind::Count => json!({ "type": "integer", "minimum": 1 }),
         Kind::Bytes => json!({ "anyOf": [
             { "type": "integer", "minimum": 0 },

@@ -257,11 +257,16 @@ impl<'a> Worker<'a> {
         let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: mask };
         let line = self.program.origins[pc as usize].ptx_line;
         if inst.op == Op::Trap {
-            self.report(FindingKind::Trap, Severity::Error, side, || {
-                (
+            let wants_grid = self.launch.grid_workspace == 0 && self.program.meets_as_grid(pc);
+            self.report(FindingKind::Trap, Severity::Error, side, || match wants_grid {
+                true => (
+                    "the kernel waits for the whole grid (`grid.sync()`), and its launch is not cooperative".into(),
+                    "make it a cooperative launch, as `cudaLaunchCooperativeKernel` is, whose blocks are all on the GPU at once".into(),
+                ),
+                false => (
                     "the kernel executed `trap`".into(),
                     "look for the check in the kernel that calls `__trap()`".into(),
-                )
+                ),
             });
             self.error = Some(LaunchError::Trap { line });
             return;
