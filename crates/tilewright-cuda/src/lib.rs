@@ -20,7 +20,7 @@ mod telemetry;
 mod tool;
 
 pub use architecture::{Architecture, InstructionSet};
-pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunings};
+pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunings, cached_file};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{

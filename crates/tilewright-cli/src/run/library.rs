@@ -5,7 +5,7 @@ use std::{
     fmt, io,
     path::{Path, PathBuf},
 };
-use tilewright::{Error, ErrorKind};
+use tilewright::{Error, ErrorKind, cuda::cached_file};
 
 /// Names the library, where it is not beside this program.
 const VARIABLE: &str = "TILEWRIGHT_LIBCUDA_PATH";
@@ -49,6 +49,14 @@ impl Origin {
         })
     }
 
+    /// As a file, where that can be kept for the next run.
+    fn unpacked(self) -> Self {
+        match self {
+            Self::Embedded(bytes) => cached_file(FILES[0], bytes).map_or(Self::Embedded(bytes), Self::File),
+            file => file,
+        }
+    }
+
     /// Puts the library there under a name.
     fn place(&self, name: &Path) -> io::Result<()> {
         match self {
@@ -68,8 +76,8 @@ impl fmt::Display for Origin {
 }
 
 /// `cargo install` installs no shared libraries.
-const HINT: &str = "in a clone of the project: `cargo build --release -p tilewright-libcuda`, and copy target/release/libtilewright_libcuda.so \
-    beside this program or name it in TILEWRIGHT_LIBCUDA_PATH";
+const HINT: &str = "in a clone of the project: `cargo install --path crates/tilewright-cli --features embed-libcuda`; a library elsewhere is \
+    named in TILEWRIGHT_LIBCUDA_PATH";
 
 /// The library under the names by which programs look for it, in a directory that goes with this value.
 pub struct Library(tempfile::TempDir);
@@ -78,7 +86,7 @@ impl Library {
     /// # Errors
     /// As [`Origin::find`], and `io`.
     pub fn find() -> Result<Self, Error> {
-        let origin = Origin::find()?;
+        let origin = Origin::find()?.unpacked();
         let directory = tempfile::tempdir().and_then(|directory| {
             for name in ["libcuda.so", "libcuda.so.1"] {
                 origin.place(&directory.path().join(name))?;

@@ -12,11 +12,13 @@
 //! The checksum guards against damage, not against an attacker who can write to the directory.
 
 mod checks;
+mod file;
 mod private;
 mod programs;
 mod tunings;
 
 pub use checks::Checks;
+pub use file::cached_file;
 pub use programs::Programs;
 pub(crate) use tunings::tunings_generation;
 pub use tunings::{Tuning, Tunings};

@@ -24,6 +24,8 @@ pub enum Setting {
     Poll,
     /// Threads tell each other by other memory, in which something waits or is counted.
     Signal,
+    /// Blocks take turns: they wait for what others store.
+    Turns,
     /// Nothing of that.
     Data,
 }
@@ -46,7 +48,8 @@ pub fn fix(kind: FindingKind, mode: Mode, setting: Setting) -> String {
             "make the flag strong on both sides: store it by atomicExch, or as volatile, behind a __threadfence(), and load it as volatile, or \
              with cuda::atomic_ref. A barrier in its place would wait for ever"
         }
-        (Setting::Signal, FindingKind::BlockRace) => {
+        (Setting::Turns, FindingKind::BlockRace | FindingKind::LostUpdate)
+        | (Setting::Signal, FindingKind::BlockRace) => {
             "put __threadfence() between the store and the atomic, or the store of the flag, that tells other blocks of it: in every thread that \
              stores, and before the __syncthreads() if another thread tells"
         }

@@ -107,10 +107,19 @@ impl Program {
 
     /// Whether the threads of a block wait for each other at a flag in shared memory.
     pub(crate) fn signals_in_a_block(&self, entry: &Function) -> bool {
+        self.waits_in(Space::Shared, entry)
+    }
+
+    /// Whether the blocks of an entry wait for each other at a flag in global memory.
+    pub(crate) fn turns_between_blocks(&self, entry: &Function) -> bool {
+        self.waits_in(Space::Global, entry)
+    }
+
+    fn waits_in(&self, space: Space, entry: &Function) -> bool {
         self.pcs(entry).any(|pc| {
             self.polls(pc) && {
                 let site = &self.sites.memories[self.code[pc as usize].aux as usize];
-                site.order != Order::Weak && matches!(site.space, Space::Shared | Space::Generic)
+                site.order != Order::Weak && (site.space == space || site.space == Space::Generic)
             }
         })
     }

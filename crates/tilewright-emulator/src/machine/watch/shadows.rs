@@ -224,6 +224,7 @@ impl Worker<'_> {
             () if benign => Setting::Benign,
             () if !same_block && earlier.strength().is_strong() && strength.is_strong() => Setting::Scope,
             () if polls() || is_half_strong() => Setting::Poll,
+            () if !same_block && self.program.turns_between_blocks(self.launch.entry) => Setting::Turns,
             () if !same_block && self.program.signals_between_blocks(self.launch.entry) => Setting::Signal,
             () if same_block && self.program.signals_in_a_block(self.launch.entry) => Setting::Signal,
             () => Setting::Data,
