@@ -89,7 +89,6 @@ fn transfers_are_as_fast_as_the_host_lets_them() {
         });
         let seconds = times.fold(f64::INFINITY, f64::min);
         eprintln!("{what:24} {:6.1} GB/s", bytes / seconds / 1e9);
-        assert!(seconds < 1.0, "64 MiB take {seconds} s");
     };
     let there = |data: &[f32]| {
         drop(engine.upload(MatRef::new(data, layout).expect("fits")).expect("uploads"));

@@ -245,21 +245,6 @@ fn a_race_that_is_one_between_warps_too_is_told_as_that() {
     }
 }
 
-/// An atomic operation or a second kernel would not mend them.
-#[test]
-fn blocks_that_tell_each_other_are_told_of_fences() {
-    let program = Program::new(include_str!("faults/strong.ptx")).unwrap();
-    let pairs = pairs(include_str!("faults/strong.cu"));
-    for name in ["blocks_in_turn", "last_block"] {
-        let pair = pairs.iter().find(|pair| pair.name == name).unwrap();
-        let report = run(&program, pair, "faulty", BlockOrderPolicy::Deterministic);
-        assert!(report.errors().count() > 0, "{name}");
-        for finding in report.errors() {
-            assert!(finding.fix.starts_with("put __threadfence() between"), "{finding}");
-        }
-    }
-}
-
 #[test]
 fn two_runs_tell_the_same() {
     let program = Program::new(include_str!("faults/global_race.ptx")).unwrap();
@@ -359,13 +344,10 @@ fn a_fix_does_what_the_fault_asks_for() {
             _ => continue,
         };
         let report = run(&program, &pair, "faulty", BlockOrderPolicy::Deterministic);
-        let finding = report.errors().next().unwrap();
-        assert!(
-            finding.fix.contains(has) && !finding.fix.contains(has_not),
-            "{}: {}",
-            pair.name,
-            finding.fix
-        );
+        assert!(report.errors().count() > 0, "{}", pair.name);
+        for Finding { fix, .. } in report.errors() {
+            assert!(fix.contains(has) && !fix.contains(has_not), "{}: {fix}", pair.name);
+        }
     }
 }
 
