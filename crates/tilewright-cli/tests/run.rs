@@ -178,7 +178,7 @@ fn a_program_in_rust_on_cudarc() {
     }
 }
 
-/// Scales an array of 64 elements by as many threads as it is told, and adds them up.
+/// Scales an array of 64 elements by as many threads as it is told, and adds them up, its blocks in the same launch.
 const PYTHON: &str = r#"
 import sys
 import numpy as np
@@ -205,6 +205,15 @@ def total(x, out):
     if i == 0:
         out[0] = tile[0]
 
+@cuda.jit
+def meet(x, out):
+    i = cuda.grid(1)
+    x[i] += 1
+    cuda.cg.this_grid().sync()
+    if i == 0:
+        for j in range(x.size):
+            out[0] += x[j]
+
 n = int(sys.argv[1])
 x = np.arange(64, dtype=np.float32)
 on_device = cuda.to_device(x)
@@ -212,6 +221,9 @@ scale[(n + 31) // 32, 32](on_device, n, np.float32(2.0))
 assert (on_device.copy_to_host() == 2 * x).all()
 out = cuda.device_array(1, dtype=np.float32)
 total[1, 64](on_device, out)
+met = cuda.to_device(np.zeros(1, dtype=np.float32))
+meet[2, 32](on_device, met)
+assert met.copy_to_host()[0] == out.copy_to_host()[0] + 64
 print("total", out.copy_to_host()[0], cuda.get_current_device().name)
 "#;
 
@@ -274,19 +286,21 @@ fn a_program_in_python_on_numba() {
     for (part, name) in [
         ("cuda_nvcc/nvvm/lib64/libnvvm.so", "libnvvm.so"),
         ("cuda_runtime/lib/libcudart.so.12", "libcudart.so"),
+        ("cuda_nvcc/nvvm", "nvvm"),
+        ("cuda_runtime/lib", "lib64"),
     ] {
         std::os::unix::fs::symlink(packages.join(part), desk.file(name)).unwrap();
     }
     let run = |threads: u32| {
         let mut command = desk.command(&format!("run -- {} program.py {threads}", python.display()));
         command.env("TILEWRIGHT_LIBCUDA_PATH", library().unwrap());
-        command.env("CUDA_HOME", packages.join("cuda_nvcc")).env("LD_LIBRARY_PATH", desk.path());
+        command.env("CUDA_HOME", desk.path()).env("LD_LIBRARY_PATH", desk.path());
         Run::of(command.output().unwrap())
     };
     let right = run(64);
     assert_eq!(right.code, Some(0), "{}", right.err);
     assert!(right.out.starts_with("total 4032.0") && right.out.contains("H200"), "{}", right.out);
-    for kernel in ["scale ", "total "] {
+    for kernel in ["scale ", "total ", "meet "] {
         assert!(right.err.lines().any(|line| line.starts_with(kernel)), "{kernel}: {}", right.err);
     }
     // The line of Python is named.

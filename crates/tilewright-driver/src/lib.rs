@@ -18,6 +18,7 @@ mod code;
 mod context;
 mod copy;
 mod device;
+mod devrt;
 mod event;
 mod failure;
 mod functions;

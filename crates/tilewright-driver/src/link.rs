@@ -1,4 +1,4 @@
-//! Linking at run time. A module from PTX needs none: one input is handed through.
+//! Linking at run time. A module from PTX needs none: one input is handed through, with the functions of `libcudadevrt.a` in it if that is another.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Arc, Mutex};
@@ -9,16 +9,25 @@ use crate::code::Code;
 use crate::context::Context;
 use crate::device::locked;
 use crate::image::{self, Refusal};
-use crate::{objects, settings};
+use crate::{devrt, objects, settings};
 
-/// A link under way: its inputs, each PTX with a zero byte at its end.
+/// A link under way.
 #[derive(Debug, Default)]
-pub(crate) struct Link(Mutex<Vec<Vec<u8>>>);
+pub(crate) struct Link(Mutex<Inputs>);
+
+#[derive(Debug, Default)]
+struct Inputs {
+    modules: Vec<String>,
+    has_library: bool,
+    /// What came of them, with a zero byte at its end.
+    whole: Vec<u8>,
+}
 
 /// `CUjitInputType`.
 const CUBIN: c_int = 0;
 const PTX: c_int = 1;
 const FATBINARY: c_int = 2;
+const LIBRARY: c_int = 4;
 
 /// `cuLinkCreate`.
 pub(crate) unsafe fn create(out: *mut Handle) -> Call {
@@ -33,15 +42,22 @@ pub(crate) unsafe fn create(out: *mut Handle) -> Call {
 }
 
 fn add(link: &Link, context: &Context, kind: c_int, image: &[u8]) -> Call {
+    if kind == LIBRARY && devrt::is_library(image) {
+        locked(&link.0).has_library = true;
+        return Ok(());
+    }
     let read = match kind {
         CUBIN | PTX | FATBINARY => image::ptx_of_bytes(image, context.device.gpu.capability),
-        _ => Err(Refusal { code: Code::NOT_SUPPORTED, why: "only PTX can be linked".into() }),
+        _ => Err(Refusal {
+            code: Code::NOT_SUPPORTED,
+            why: "only PTX and libcudadevrt.a can be linked".into(),
+        }),
     };
     let ptx = read.map_err(|refusal| {
         settings::say(&refusal.why);
         refusal.code
     })?;
-    locked(&link.0).push([ptx.as_bytes(), &[0]].concat());
+    locked(&link.0).modules.push(ptx.to_string());
     Ok(())
 }
 
@@ -69,15 +85,18 @@ pub(crate) unsafe fn add_file(handle: Handle, kind: c_int, path: *const c_char) 
 pub(crate) unsafe fn complete(handle: Handle, out: *mut *const c_void, bytes: *mut usize) -> Call {
     Context::current()?;
     let link = objects::get::<Link>(handle)?;
-    let inputs = locked(&link.0);
-    let [only] = inputs.as_slice() else {
+    let mut inputs = locked(&link.0);
+    let [only] = inputs.modules.as_slice() else {
         settings::say("modules of several inputs are not linked; give one module, or load each by itself");
-        return Err(if inputs.is_empty() { Code::INVALID_VALUE } else { Code::NOT_SUPPORTED });
+        return Err(if inputs.modules.is_empty() { Code::INVALID_VALUE } else { Code::NOT_SUPPORTED });
     };
+    let mut whole = if inputs.has_library { devrt::linked(only) } else { only.clone() }.into_bytes();
+    whole.push(0);
+    inputs.whole = whole;
     // SAFETY: the caller's promise.
     unsafe {
-        put(out, only.as_ptr().cast())?;
-        if bytes.is_null() { Ok(()) } else { put(bytes, only.len()) }
+        put(out, inputs.whole.as_ptr().cast())?;
+        if bytes.is_null() { Ok(()) } else { put(bytes, inputs.whole.len()) }
     }
 }
 

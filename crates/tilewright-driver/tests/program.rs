@@ -246,6 +246,53 @@ fn a_texture_reads_what_memory_holds_now() {
     is(unsafe { cuTexObjectDestroy(handle) }, Code::INVALID_VALUE);
 }
 
+/// What Numba makes of `cuda.cg.this_grid().sync()`: every block sees what the others have stored before.
+#[test]
+fn a_grid_meets_by_the_library_that_a_link_is_given() {
+    let _rig = Rig::new();
+    let declarations = ".extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 a);\n\
+        .extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 a, .param .b32 b);\n";
+    let body = "ld.param.u64 %rd1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %ntid.x;\n\
+        mad.lo.u32 %r4, %r1, %r3, %r2; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n\
+        add.u32 %r5, %r4, 1; st.global.u32 [%rd3], %r5;\n\
+        { .param .b32 scope; .param .b64 handle; .param .b32 flags; .param .b32 code;\n\
+        st.param.b32 [scope], 1; call.uni (handle), cudaCGGetIntrinsicHandle, (scope);\n\
+        st.param.b32 [flags], 0; call.uni (code), cudaCGSynchronize, (handle, flags); }\n\
+        mov.u32 %r6, %nctaid.x; mul.lo.u32 %r6, %r6, %r3; sub.u32 %r6, %r6, %r4; sub.u32 %r6, %r6, 1;\n\
+        mul.wide.u32 %rd4, %r6, 4; add.s64 %rd4, %rd1, %rd4; ld.global.u32 %r7, [%rd4];\n\
+        mul.wide.u32 %rd5, %r3, 16; add.s64 %rd3, %rd3, %rd5; st.global.u32 [%rd3], %r7;";
+    let ptx =
+        entry("meet", ".param .u64 p", body).replacen(".visible", &format!("{declarations}.visible"), 1);
+    let text = CString::new(ptx).expect("no zero");
+    let library = *b"!<arch>\ncuda_device_runtime.o/";
+    let (mut link, mut image, mut bytes, mut module) = (0, ptr::null_mut(), 0, 0);
+    unsafe {
+        ok(cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &mut link));
+        for (kind, data) in [(1, text.as_bytes()), (4, library.as_slice())] {
+            let at = data.as_ptr().cast_mut().cast();
+            ok(cuLinkAddData_v2(
+                link,
+                kind,
+                at,
+                data.len(),
+                ptr::null(),
+                0,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            ));
+        }
+        ok(cuLinkComplete(link, &mut image, &mut bytes));
+        ok(cuModuleLoadDataEx(&mut module, image, 0, ptr::null_mut(), ptr::null_mut()));
+    }
+    let (meet, array) = (function(module, "meet"), allocate(4096));
+    let mut arguments = [ptr::from_ref(&array).cast_mut().cast::<c_void>()];
+    ok(unsafe { cuLaunchCooperativeKernel(meet, 4, 1, 1, 64, 1, 1, 0, 0, arguments.as_mut_ptr()) });
+    let seen: Vec<u32> = read(array, 512);
+    assert_eq!(seen[256..].to_vec(), (1..=256).rev().collect::<Vec<u32>>());
+    // In another launch it is a fault.
+    assert_ne!(launch(meet, 4, 64, &[array]) | unsafe { cuCtxSynchronize() }, 0);
+}
+
 #[test]
 fn a_link_hands_its_module_through() {
     let _rig = Rig::new();
