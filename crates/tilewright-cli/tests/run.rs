@@ -349,5 +349,5 @@ fn what_cannot_be_run_is_refused() {
     assert!(run.code == Some(3) && run.err.contains("nothing-of-this-name"), "{}", run.err);
     let missing = desk.command("run -- true").env("TILEWRIGHT_LIBCUDA_PATH", "/nowhere").output().unwrap();
     let run = Run::of(missing);
-    assert!(run.code == Some(4) && run.err.contains("tilewright-libcuda"), "{}", run.err);
+    assert!(run.code == Some(4) && run.err.contains("embed-libcuda"), "{}", run.err);
 }
