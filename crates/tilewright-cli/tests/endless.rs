@@ -58,8 +58,8 @@ fn findings<'a>(report: &'a serde_json::Value, kind: &str) -> Vec<&'a serde_json
 fn an_endless_kernel_ends_at_its_limit_and_says_where() {
     let desk = desk();
     for (limit, kind, words, hint) in [
-        ("--max-steps 1000", "step-limit", "1000 warp instructions", "--max-steps gives"),
-        ("--max-time 0.05", "time-limit", "50ms after the launch began", "--max-time gives"),
+        ("--max-steps 1000", "step-limit", "1000 warp instructions", "--max-steps, or"),
+        ("--max-time 0.05", "time-limit", "50ms after the launch began", "--max-time, or"),
     ] {
         let line = format!("{SPIN} {limit}");
         let run = desk.run(&format!("{line} --format json"));
@@ -71,7 +71,7 @@ fn an_endless_kernel_ends_at_its_limit_and_says_where() {
         let at = places.max_by_key(ptx_line).unwrap();
         assert!((8..=11).contains(&ptx_line(&at)), "{at}");
         assert_eq!((&at["block"], at["threads"].as_array().unwrap().len()), (&json!([0, 0, 0]), 32));
-        assert!(findings(&report, "failed-launch")[0]["message"].as_str().unwrap().contains("did not end"));
+        assert!(findings(&report, "not-finished")[0]["message"].as_str().unwrap().contains("did not end"));
         let run = desk.run(&line);
         assert_eq!(run.code, Some(1));
         assert!(run.out.contains(kind) && run.out.contains(words), "{}", run.out);

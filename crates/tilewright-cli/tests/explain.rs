@@ -185,7 +185,10 @@ fn arrays_go_to_files_and_are_compared() {
     assert_eq!(run.code, Some(1), "{}", run.err);
     let words = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words.contains("output differs in 2 of 256 elements: output[0] is 112.0, expected 112.5, output[1] is 96.0, expected NaN"),
+        words.contains(
+            "output differs in 2 of 256 elements, most of all output[1] is 96.0, expected NaN; \
+             the first: output[0] is 112.0, expected 112.5, output[1] is 96.0, expected NaN"
+        ),
         "{words}"
     );
     assert!(run.err.contains("not as expected: output"), "{}", run.err);

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use support::{Desk, Run};
 
 /// The heading of the document, a command, and what its keys are called there without.
-const COMMANDS: [(&str, &str, &str); 19] = [
+const COMMANDS: [(&str, &str, &str); 20] = [
     ("explain", "explain transpose-tiled --compare copy-strided -q", "compared_with."),
     ("explain", "explain copy-strided --values output --expect output=f32[4096]:2 -q", ""),
+    ("explain", "explain copy-strided --expect output=f32[4096] --max-steps 9 -q", ""),
     ("Errors", "mul none.csv whole.csv", ""),
     ("mul", "mul real.csv real.csv --verify", ""),
     ("mul", "mul real.csv real.csv -s min-plus --from 0 --to 1", ""),

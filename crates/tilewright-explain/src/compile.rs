@@ -66,6 +66,8 @@ pub struct FileCode {
     /// The entry that was asked for as the instance of a template.
     pub entry: Option<String>,
     pub notes: Vec<String>,
+    /// What the compiler warned of.
+    pub warnings: Vec<String>,
     compiled: Compiled,
 }
 
@@ -86,13 +88,19 @@ impl FileCode {
         let instance = entry.filter(|entry| entry.contains('<'));
         let code = DeviceCode::compile(path, architecture, options, instance)?;
         let notes = note.into_iter().chain(code.notes.iter().cloned()).collect();
-        Ok(Self { ptx: code.ptx.clone(), entry: code.entry.clone(), notes, compiled: Compiled::Cuda(code) })
+        Ok(Self {
+            ptx: code.ptx.clone(),
+            entry: code.entry.clone(),
+            notes,
+            warnings: code.warnings.clone(),
+            compiled: Compiled::Cuda(code),
+        })
     }
 
     /// A `.ptx` file.
     pub fn ptx(name: &str, text: &str, options: &CompilerOptions) -> Self {
         let compiled = Compiled::Ptx { name: name.into(), options: options.clone() };
-        Self { ptx: text.into(), entry: None, notes: Vec::new(), compiled }
+        Self { ptx: text.into(), entry: None, notes: Vec::new(), warnings: Vec::new(), compiled }
     }
 
     /// What the kernel takes of a multiprocessor; why that is not known becomes a note. And what the assembler said if it refuses the kernel.

@@ -15,9 +15,10 @@ use crate::{
     merge,
     model::*,
     races,
+    results::Results,
 };
 pub use control::{Control, Progress};
-use device::Device;
+use device::{Device, Ran};
 use launchable::LaunchShape;
 use missing::missing;
 use observer::Observer;
@@ -101,7 +102,7 @@ impl Case {
                 if let Some(refusal) = &read[index].refusal {
                     return Err(refused(&name, format!("{}: {}", launch.entry, refusal.message)));
                 }
-                let report = device.launch(launch, &device.load(launch)?, None)?;
+                let report = device.launch(launch, &device.load(launch)?, None)?.report;
                 if !report.is_clean() {
                     return Err(device.failed(launch, &report));
                 }
@@ -140,7 +141,7 @@ impl Case {
     ) -> Result<Explained, Error> {
         let loaded = device.load(launch)?;
         let observer = Observer::new(loaded.addresses.iter().copied(), &self.arrays);
-        let report = device.launch(launch, &loaded, Some(&observer))?;
+        let Ran { report, unfinished } = device.launch(launch, &loaded, Some(&observer))?;
         if let Some(error @ LaunchError::Unsupported { .. }) = &report.error {
             // All that is missing, not the first alone.
             let listed = read.missing.as_ref().map(|listed| format!("\n{listed}")).unwrap_or_default();
@@ -162,7 +163,11 @@ impl Case {
             sources: launch.sources.clone(),
         };
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
-        let explanation = explanation(self, launch, gpu, &report, &seen, &curves, compulsory_sectors);
+        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, compulsory_sectors);
+        if let Some(unfinished) = unfinished {
+            explanation.findings.iter_mut().for_each(|finding| say_how_far(finding, &unfinished));
+            explanation.unfinished = Some(unfinished);
+        }
         Ok(Explained {
             explanation,
             recording,
@@ -339,6 +344,9 @@ fn explanation(
             occupancy: OccupancySummary::of(curves.limits, &curves.kernel, &curves.launch),
         },
         lines: lines(launch, counters, seen),
+        unfinished: None,
+        results: Results::default(),
+        compiler_warnings: case.compiler_warnings.clone(),
         findings: Vec::new(),
         notes: case.notes.clone(),
         printed: report.printed.clone(),
@@ -495,6 +503,8 @@ fn access(
 fn finding(finding: &emulator::Finding) -> Finding {
     Finding {
         severity: match finding.severity {
+            // Where a launch was when a limit ended it is no fault.
+            _ if is_place_of_limit(finding) => Severity::Warning,
             emulator::Severity::Error => Severity::Error,
             emulator::Severity::Warning => Severity::Warning,
             emulator::Severity::Note => Severity::Advice,
@@ -538,21 +548,26 @@ fn place_in_ptx(faults: &mut [Finding], launch: &Launch) {
     }
 }
 
+/// Whether a finding only says where a launch was when a limit ended it.
+fn is_place_of_limit(finding: &emulator::Finding) -> bool {
+    matches!(finding.kind, emulator::FindingKind::TimeLimit | emulator::FindingKind::StepLimit)
+}
+
 /// Why a launch ended early.
 fn failure(error: &emulator::LaunchError) -> Finding {
     use emulator::LaunchError as E;
-    let fix = match error {
+    let (kind, fix) = match error {
         E::StepLimit { .. } | E::TimeLimit { .. } | E::Interrupted { .. } => {
-            "the counts are those until then"
+            (Unfinished::KIND, "the counts are those until then")
         }
-        _ => "the counts are those until then; mend the kernel or its arguments first",
+        _ => ("failed-launch", "the counts are those until then; mend the kernel or its arguments first"),
     };
     Finding {
         severity: match error {
             E::Interrupted { .. } => Severity::Warning,
             _ => Severity::Error,
         },
-        kind: "failed-launch".into(),
+        kind: kind.into(),
         message: format!("the launch did not end: {error}"),
         participants: Vec::new(),
         count: 1,
@@ -560,6 +575,14 @@ fn failure(error: &emulator::LaunchError) -> Finding {
         cost: None,
         fix: fix.into(),
         remedy: None,
+    }
+}
+
+/// Says in the finding of a launch that was ended how far it was, and what lets it go on.
+fn say_how_far(finding: &mut Finding, unfinished: &Unfinished) {
+    if finding.kind == Unfinished::KIND {
+        finding.message += &format!("; {}", unfinished.describe());
+        finding.fix = format!("{}; {}", unfinished.hint(), finding.fix);
     }
 }
 

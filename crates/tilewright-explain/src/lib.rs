@@ -46,17 +46,9 @@ pub struct Document<'a> {
     schema: u32,
     verdict: Verdict,
     #[serde(flatten)]
-    first: Part<'a>,
+    first: &'a Explanation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    compared_with: Option<Part<'a>>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct Part<'a> {
-    #[serde(flatten)]
-    explanation: &'a Explanation,
-    #[serde(flatten)]
-    results: Option<&'a Results>,
+    compared_with: Option<&'a Explanation>,
 }
 
 impl<'a> Document<'a> {
@@ -66,17 +58,6 @@ impl<'a> Document<'a> {
             Some(other) => compared(explanation, other),
             None => verdict(explanation),
         };
-        let part = |explanation| Part { explanation, results: None };
-        Self { schema: 1, verdict, first: part(explanation), compared_with: compared_with.map(part) }
-    }
-
-    /// With what came out of the kernels, in their order.
-    #[must_use]
-    pub fn with_results(mut self, results: &'a [Results]) -> Self {
-        let parts = [Some(&mut self.first), self.compared_with.as_mut()];
-        for (part, results) in parts.into_iter().flatten().zip(results) {
-            part.results = Some(results);
-        }
-        self
+        Self { schema: 1, verdict, first: explanation, compared_with }
     }
 }

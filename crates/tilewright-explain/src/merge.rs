@@ -1,7 +1,7 @@
 //! One finding for what is one fault: all that a source line does wrong in the same way, whichever instructions, arrays and threads take part.
 
 use crate::{
-    model::{Finding, Location, Participant, Severity},
+    model::{Finding, Location, Participant, Severity, Unfinished},
     races,
 };
 use std::cmp::Reverse;
@@ -30,7 +30,7 @@ const GRAVITY: [&str; 17] = [
     "uninitialised-register",
 ];
 /// Why a launch ended follows from what was found before.
-const LAST: &str = "failed-launch";
+const LAST: [&str; 2] = ["failed-launch", Unfinished::KIND];
 
 /// Folds findings of one kind at one source line that one remedy ends, and ranks all: faults by gravity and then by line, advice by its cost.
 pub fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
@@ -69,7 +69,7 @@ type Rank<'a> = (
 fn rank(finding: &Finding) -> Rank<'_> {
     let gravity = match finding.severity {
         Severity::Advice => 0,
-        _ if finding.kind == LAST => GRAVITY.len() + 1,
+        _ if LAST.contains(&&*finding.kind) => GRAVITY.len() + 1,
         _ => GRAVITY.iter().position(|kind| *kind == finding.kind).unwrap_or(GRAVITY.len()),
     };
     // Of several that meet one access, the nearest speaks for all.

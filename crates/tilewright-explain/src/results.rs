@@ -2,7 +2,6 @@
 
 use crate::{
     array::{Array, Comparison, Tolerance, Values, compare},
-    case::unsupported,
     execute::Explained,
 };
 use serde::Serialize;
@@ -19,7 +18,7 @@ pub struct Expected {
     pub values: Vec<String>,
 }
 
-/// What came out of a launch. In JSON it has the keys `arrays` and `expected`, as far as they were asked for.
+/// What came out of a launch. In JSON it has the keys `arrays`, `expected` and `not_compared`, as far as they were asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
     /// The elements of arrays that were asked for.
@@ -28,6 +27,9 @@ pub struct Results {
     /// Arrays beside the expected ones.
     #[serde(rename = "expected", skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<Comparison>,
+    /// Arrays that were not compared: the launch had errors, or was ended before its end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
 }
 
 impl Expected {
@@ -47,31 +49,29 @@ impl Expected {
         self.values.iter().try_for_each(|name| Array::find(arrays, name).map(drop))
     }
 
-    /// What a launch gave, beside what is expected.
+    /// What a launch gave, beside what is expected. Arrays of one that failed hold nothing, and are not compared.
     ///
     /// # Errors
-    /// As for [`Expected::check`]; `unsupported` where the launch failed, since its arrays hold nothing then.
+    /// As for [`Expected::check`].
     pub fn results(&self, explained: &Explained) -> Result<Results, Error> {
-        let found = |name: &str| {
-            let array = Array::find(&explained.arrays, name)?;
-            if explained.is_clean {
-                return Ok(array);
-            }
-            let what = format!("the array {name} after the launch");
-            Err(unsupported(what, "the launch had errors", "mend what was found first"))
-        };
+        if !explained.is_clean {
+            let not_compared = self.arrays.iter().map(|array| array.name.clone()).collect();
+            return Ok(Results { not_compared, ..Results::default() });
+        }
+        let found = |name: &str| Array::find(&explained.arrays, name);
         let values = self.values.iter().map(|name| found(name).map(Array::values));
         let comparisons = self.arrays.iter().map(|array| compare(found(&array.name)?, array, self.tolerance));
         Ok(Results {
             arrays: values.collect::<Result<_, _>>()?,
             comparisons: comparisons.collect::<Result<_, _>>()?,
+            not_compared: Vec::new(),
         })
     }
 }
 
 impl Results {
-    /// Whether every array is as expected.
-    pub fn are_as_expected(&self) -> bool {
-        self.comparisons.iter().all(Comparison::is_same)
+    /// Arrays that are not as expected.
+    pub fn wrong(&self) -> impl Iterator<Item = &Comparison> {
+        self.comparisons.iter().filter(|comparison| !comparison.is_same())
     }
 }

@@ -29,6 +29,7 @@ pub fn report(e: &Explanation, width: usize) -> String {
     let sections = [
         header(e, width),
         said(&verdict(e), width),
+        compiler(e, width),
         occupancy(e, width),
         memory(e, width),
         optimised(e, width),
@@ -37,6 +38,7 @@ pub fn report(e: &Explanation, width: usize) -> String {
         findings(e, width),
         notes(e, width),
         printed(e),
+        results(&e.results, width),
     ];
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -55,7 +57,13 @@ pub fn comparison(left: &Explanation, right: &Explanation, width: usize) -> Stri
         let _ = writeln!(out, "{name:<34} {a:>column$}  {b:>16}");
     }
     for e in [left, right] {
-        let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n{}{}", e.kernel, findings(e, width), notes(e, width));
+        let (findings, notes, compiler) = (findings(e, width), notes(e, width), compiler(e, width));
+        let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n{compiler}{findings}{notes}", e.kernel);
+    }
+    for e in [left, right] {
+        let results = results(&e.results, width);
+        out += if results.is_empty() { "" } else { "\n" };
+        out += &results;
     }
     out
 }
@@ -64,7 +72,7 @@ pub fn comparison(left: &Explanation, right: &Explanation, width: usize) -> Stri
 fn said(verdict: &Verdict, width: usize) -> String {
     let colour = match verdict.tone {
         Tone::Error => AnsiColor::Red,
-        Tone::Slow => AnsiColor::Yellow,
+        Tone::Unsure | Tone::Slow => AnsiColor::Yellow,
         Tone::Good => AnsiColor::Green,
     };
     let style = colour.on_default().effects(Effects::BOLD);
@@ -410,9 +418,17 @@ fn notes(e: &Explanation, width: usize) -> String {
         .collect()
 }
 
+/// What the compiler warned of; its lines stay as they are.
+fn compiler(e: &Explanation, width: usize) -> String {
+    let style = AnsiColor::Yellow.on_default().effects(Effects::BOLD);
+    let lines = e.compiler_warnings.iter().flat_map(|warning| warning.lines());
+    let lines: String = lines.map(|line| hanging("  ", &visible(line), width)).collect();
+    if lines.is_empty() { lines } else { format!("{style}compiler{style:#}\n{lines}") }
+}
+
 /// What came out of a launch: the first elements of arrays, and differences from what was expected.
-pub fn results(results: &Results, width: usize) -> String {
-    if results.arrays.is_empty() && results.comparisons.is_empty() {
+fn results(results: &Results, width: usize) -> String {
+    if *results == Results::default() {
         return String::new();
     }
     let mut out = format!("{BOLD}results{BOLD:#}\n");
@@ -430,6 +446,10 @@ pub fn results(results: &Results, width: usize) -> String {
         let style = colour.on_default().effects(Effects::BOLD);
         let word = if comparison.is_same() { "ok" } else { "different" };
         out += &hanging("  ", &format!("{style}{word}{style:#} {}", comparison.describe()), width);
+    }
+    for name in &results.not_compared {
+        out +=
+            &hanging("  ", &format!("{name} is not compared: the launch did not come to a good end"), width);
     }
     out
 }

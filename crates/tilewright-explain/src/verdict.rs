@@ -1,12 +1,15 @@
-//! The first thing to say about a launch: what is wrong with it, or what it loses most by.
+//! The first thing to say about a launch. The order is: does it launch, is it right, is it safe, is it fast.
 //!
 //! Sentences follow from counts alone. In them `code` stands in backquotes, and what matters most between double asterisks.
+
+mod fails;
 
 use crate::{
     measured,
     model::{Access, Explanation, Finding, Line, Severity},
     text::grouped,
 };
+use fails::fails;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use tilewright_arch::memory::global::SECTOR_BYTES;
@@ -17,6 +20,8 @@ use tilewright_arch::memory::global::SECTOR_BYTES;
 pub enum Tone {
     /// The kernel is wrong.
     Error,
+    /// It was ended before its end, or may be wrong.
+    Unsure,
     /// It loses something.
     Slow,
     /// Nothing stands out.
@@ -42,20 +47,15 @@ const SAME: f64 = 1.01;
 
 /// The verdict on one launch.
 pub fn verdict(e: &Explanation) -> Verdict {
-    let (tone, headline, mut details) = errors(e).or_else(|| loss(e)).unwrap_or_else(|| nothing(e));
-    details.extend(measured::of(e).map(|measured| {
-        let tera = measured.flop_per_second / 1e12;
-        let library = measured::measured("cuBLAS").map_or(String::new(), |library| {
-            format!("; cuBLAS reaches {:.1}", library.flop_per_second / 1e12)
-        });
-        format!("Measured on an {} (n = {}): **{} TFLOP/s**{library}.", measured.gpu, measured.n, short(tera))
-    }));
+    let (tone, headline, details) = fails(e).unwrap_or_else(|| speed(e));
     Verdict { tone, headline, details }
 }
 
 /// The verdict on two launches beside each other.
 pub fn compared(a: &Explanation, b: &Explanation) -> Verdict {
-    if let Some((tone, headline, details)) = errors(a).or_else(|| errors(b)) {
+    let failures = [a, b].into_iter().filter_map(fails);
+    // Of two that fail, the one that is wrong; of two that are wrong, the first.
+    if let Some((tone, headline, details)) = failures.min_by_key(|failure| failure.0 != Tone::Error) {
         return Verdict { tone, headline, details };
     }
     let counts = COUNTS.map(|(unit, of)| (unit, of(a), of(b)));
@@ -134,23 +134,22 @@ fn measured_factor(a: &Explanation, b: &Explanation) -> Option<String> {
     ))
 }
 
-fn errors(e: &Explanation) -> Option<Parts> {
-    let errors: Vec<&Finding> =
-        e.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
-    let first = errors.first()?;
-    let headline = match &first.kind[..] {
-        "cannot-launch" => format!("`{}` **cannot launch**: nothing of it was executed.", e.kernel),
-        "does-not-compile" => {
-            format!("`{}` **does not compile** for this GPU: nothing of it was executed.", e.kernel)
-        }
-        kind => format!("`{}` is wrong: **{}**{}.", e.kernel, kind.replace('-', " "), places(e, first)),
-    };
-    let mut details = vec![sentence(&first.message), format!("Fix: {}.", first.fix)];
-    if errors.len() > 1 {
-        let more = errors.len() - 1;
-        details.push(format!("{more} more {} below.", if more == 1 { "error is" } else { "errors are" }));
-    }
-    Some((Tone::Error, headline, details))
+/// How fast a launch is that is neither wrong nor unsafe: that it is right comes first, where that was asked.
+fn speed(e: &Explanation) -> Parts {
+    let (tone, headline, mut details) = loss(e).unwrap_or_else(|| nothing(e));
+    let mut said = fails::right(e);
+    said.push(headline);
+    details.extend(fails::warned(e));
+    details.extend(measured_rate(e));
+    (tone, said.join(" "), details)
+}
+
+fn measured_rate(e: &Explanation) -> Option<String> {
+    let measured = measured::of(e)?;
+    let tera = short(measured.flop_per_second / 1e12);
+    let library = measured::measured("cuBLAS")
+        .map_or(String::new(), |library| format!("; cuBLAS reaches {:.1}", library.flop_per_second / 1e12));
+    Some(format!("Measured on an {} (n = {}): **{tera} TFLOP/s**{library}.", measured.gpu, measured.n))
 }
 
 /// What the launch loses most by.

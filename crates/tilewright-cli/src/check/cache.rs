@@ -38,8 +38,9 @@ impl Cache {
     /// Keeps a result. What depends on the speed of this machine, or on tools that the key does not name, is not kept.
     pub fn store(&self, key: &str, ran: &Ran) {
         let mut findings = ran.launches.iter().flat_map(|launch| &launch.findings);
-        let ended_early =
-            |found: &Found| ["failed-launch", "time-limit", "interrupted"].contains(&found.kind.as_str());
+        let ended_early = |found: &Found| {
+            ["failed-launch", "not-finished", "time-limit", "interrupted"].contains(&found.kind.as_str())
+        };
         if findings.any(ended_early) || ran.lacks_python {
             return;
         }

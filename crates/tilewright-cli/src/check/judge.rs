@@ -148,6 +148,9 @@ fn verdict(
         }
     };
     let known = baseline.and_then(|baseline| baseline.checks.get(&case.name));
+    // Whether it is right comes before how fast it is.
+    let unexpected = |message| Problem { kind: "unexpected-result", message };
+    verdict.problems.extend(ran.differences.into_iter().map(unexpected));
     for (index, launch) in ran.launches.iter().enumerate() {
         let from = verdict.findings.len();
         for found in &launch.findings {
@@ -174,8 +177,6 @@ fn verdict(
     }
     // Stable: within a severity they are ranked already.
     verdict.findings.sort_by_key(|judged| judged.found.severity);
-    let unexpected = |message| Problem { kind: "unexpected-result", message };
-    verdict.problems.extend(ran.differences.into_iter().map(unexpected));
     verdict.notes = ran.notes;
     verdict.notes.extend(graver(case, &verdict.findings));
     verdict

@@ -1,7 +1,7 @@
 //! The report for terminals: a line for each check, then what failed, then the sum.
 
 use super::{
-    judge::{Fate, Judged, Verdict},
+    judge::{Fate, Judged, Problem, Verdict},
     manifest::Suppress,
 };
 use crate::{fit, terminal};
@@ -33,19 +33,15 @@ pub fn details(verdicts: &[Verdict], unused: &[Suppress]) -> String {
     let mut out = String::new();
     for verdict in verdicts.iter().filter(|verdict| !verdict.passes()) {
         let _ = write!(out, "\n{BOLD}{}{BOLD:#}\n", visible(&verdict.name), BOLD = terminal::label());
-        for problem in &verdict.problems {
-            push(
-                &mut out,
-                2,
-                &format!(
-                    "{RED}{}{RED:#}: {}",
-                    problem.kind.replace('-', " "),
-                    visible_lines(&problem.message)
-                ),
-            );
-        }
+        // Is it right, is it safe, is it fast.
+        let (right, fast): (Vec<_>, Vec<_>) = verdict
+            .problems
+            .iter()
+            .partition(|problem| ["not-run", "unexpected-result"].contains(&problem.kind));
+        right.into_iter().for_each(|one| problem(&mut out, one));
         let fails = verdict.findings.iter().filter(|judged| judged.fate == Fate::Fails);
         fails.for_each(|judged| finding(&mut out, judged));
+        fast.into_iter().for_each(|one| problem(&mut out, one));
         let told: Vec<&Judged> = verdict.findings.iter().filter(|judged| judged.fate == Fate::Told).collect();
         told.iter().take(TOLD).for_each(|judged| finding(&mut out, judged));
         if told.len() > TOLD {
@@ -64,6 +60,11 @@ pub fn details(verdicts: &[Verdict], unused: &[Suppress]) -> String {
         notes.iter().for_each(|note| push(&mut out, 0, note));
     }
     out
+}
+
+fn problem(out: &mut String, problem: &Problem) {
+    let kind = problem.kind.replace('-', " ");
+    push(out, 2, &format!("{RED}{kind}{RED:#}: {}", visible_lines(&problem.message)));
 }
 
 fn finding(out: &mut String, judged: &Judged) {

@@ -74,10 +74,15 @@ pub fn run(case: &Case<'_>, setting: &Setting<'_>) -> Result<Ran, Error> {
     }
     let is_wrong = |launch: &Launched| launch.findings.iter().any(|found| found.severity == Severity::Error);
     // Behind an error results mean nothing.
-    if !ran.launches.iter().any(is_wrong) {
-        for expect in &case.expect {
-            compare(case, expect, &executed, setting, &mut ran)?;
-        }
+    if ran.launches.iter().any(is_wrong) {
+        let is_unfinished = executed.explained.iter().any(|one| one.explanation.is_only_unfinished());
+        let why = if is_unfinished { "the launch is not finished" } else { "the launch had errors" };
+        let note = |expect: &case::Expect| format!("{} is not compared: {why}", expect.array);
+        ran.notes.extend(case.expect.iter().map(note));
+        return Ok(ran);
+    }
+    for expect in &case.expect {
+        compare(case, expect, &executed, setting, &mut ran)?;
     }
     Ok(ran)
 }
@@ -118,7 +123,9 @@ fn execute(case: &Case<'_>, setting: &Setting<'_>) -> Result<Executed, Error> {
         progress: None,
     };
     let explained = whole.explain_each(&case.gpu, &control)?;
-    let notes = explained.last().map(|last| last.explanation.notes.clone()).unwrap_or_default();
+    let last = explained.last().map(|last| &last.explanation);
+    let mut notes = last.map(|last| last.notes.clone()).unwrap_or_default();
+    notes.extend(last.into_iter().flat_map(|last| last.compiler_warnings.clone()));
     Ok(Executed { explained, files, before, notes })
 }
 

@@ -47,22 +47,15 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
         let path = picture.write(&first)?;
         terminal::note(common, "picture", &format!("wrote {}", path.display()));
     }
-    let results = wanted.results(&all);
     let other = second.as_ref().map(|second| &second.explanation);
     match common.format {
-        Format::Json => json::print(&Document::new(&first.explanation, other).with_results(&results))?,
+        Format::Json => json::print(&Document::new(&first.explanation, other))?,
         Format::Table | Format::Csv => {
             let report = match other {
                 Some(other) => text::comparison(&first.explanation, other, fit::columns()),
                 None => text::report(&first.explanation, fit::columns()),
             };
-            let mut out = terminal::stdout();
-            out.write_all(report.as_bytes())?;
-            for results in &results {
-                let text = text::results(results, fit::columns());
-                out.write_all(if text.is_empty() { "" } else { "\n" }.as_bytes())?;
-                out.write_all(text.as_bytes())?;
-            }
+            terminal::stdout().write_all(report.as_bytes())?;
         }
     }
     if interrupt::was_asked() {
@@ -70,31 +63,7 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
         return Err(Failure::Interrupted { what });
     }
     wanted.write(&first, common)?;
-    let wrong: Vec<&str> = all
-        .iter()
-        .filter(|explained| explained.explanation.has_errors())
-        .map(|explained| explained.explanation.kernel.as_str())
-        .collect();
-    if wrong.is_empty() {
-        return Wanted::check(&results);
-    }
-    let met = |kind: &str| {
-        let mut findings = all.iter().flat_map(|explained| &explained.explanation.findings);
-        findings.any(|finding| finding.kind == kind)
-    };
-    let hint = match () {
-        () if met("time-limit") => {
-            "see the findings above; --max-time gives a kernel that only takes long more seconds, 0 sets no limit"
-        }
-        () if met("step-limit") => {
-            "see the findings above; --max-steps gives a kernel that only takes long more steps"
-        }
-        () => "see the findings above",
-    };
-    Err(Failure::Check {
-        what: format!("errors were found in {}", wrong.join(" and in ")),
-        hint: hint.into(),
-    })
+    outcome::check(&all)
 }
 
 fn gpu(args: &Explain) -> Result<Gpu, Failure> {
@@ -184,7 +153,9 @@ fn explain(
     };
     let explained = case.explain_under(gpu, &control);
     steps.finish();
-    Ok(explained?)
+    let mut explained = explained?;
+    explained.explanation.results = wanted.results(&explained)?;
+    Ok(explained)
 }
 
 fn page(all: &[&Explained]) -> Result<String, Failure> {

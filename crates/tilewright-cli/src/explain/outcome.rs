@@ -7,7 +7,7 @@ use crate::{
     terminal,
 };
 use tilewright::files::{Spec, is_same_file};
-use tilewright_explain::{Array, Case, Expected, Explained, Results};
+use tilewright_explain::{Array, Case, Expected, Explained, Explanation, Results};
 
 /// What the command line asks for.
 pub struct Wanted {
@@ -52,10 +52,9 @@ impl Wanted {
         Ok(())
     }
 
-    /// What came out of each kernel; nothing for one that failed, whose findings say why.
-    pub fn results(&self, all: &[&Explained]) -> Vec<Results> {
-        let clean = all.iter().map(|explained| self.expected.results(explained).unwrap_or_default());
-        clean.collect()
+    /// What came out of a kernel.
+    pub fn results(&self, explained: &Explained) -> Result<Results, Failure> {
+        Ok(self.expected.results(explained)?)
     }
 
     /// Writes the files, unless the launch failed.
@@ -63,7 +62,11 @@ impl Wanted {
         if !explained.is_clean {
             let kept: Vec<String> = self.outputs.iter().map(|(_, spec)| spec.to_string()).collect();
             if !kept.is_empty() {
-                let what = format!("{} not written: the launch had errors", kept.join(", "));
+                let why = match explained.explanation.is_only_unfinished() {
+                    true => "the launch is not finished",
+                    false => "the launch had errors",
+                };
+                let what = format!("{} not written: {why}", kept.join(", "));
                 terminal::note(common, "out", &what);
             }
             return Ok(());
@@ -74,16 +77,30 @@ impl Wanted {
         }
         Ok(())
     }
+}
 
-    /// An error where an array is not what it should be; the details have been printed.
-    pub fn check(results: &[Results]) -> Result<(), Failure> {
-        let all = results.iter().flat_map(|results| &results.comparisons);
-        let wrong: Vec<&str> = all.filter(|one| !one.is_same()).map(|one| one.name.as_str()).collect();
-        if wrong.is_empty() {
-            return Ok(());
-        }
-        let what = format!("not as expected: {}", wrong.join(", "));
-        let hint = "--tolerance allows rounding; --out writes what the kernel made".into();
-        Err(Failure::Check { what, hint })
+/// An error where a kernel is wrong, is not finished, or gives what is not expected; the details have been printed.
+pub fn check(all: &[&Explained]) -> Result<(), Failure> {
+    let names = |wanted: fn(&Explanation) -> bool| {
+        let found = all.iter().map(|explained| &explained.explanation).filter(|e| wanted(e));
+        found.map(|e| e.kernel.as_str()).collect::<Vec<_>>().join(" and in ")
+    };
+    let failed = names(|e| e.has_errors() && !e.is_only_unfinished());
+    if !failed.is_empty() {
+        let what = format!("errors were found in {failed}");
+        return Err(Failure::Check { what, hint: "see the findings above".into() });
     }
+    let unfinished = all.iter().find_map(|one| Some((&one.explanation.kernel, one.explanation.unfinished?)));
+    if let Some((kernel, unfinished)) = unfinished {
+        let what = format!("{kernel} is not finished: {}", unfinished.describe());
+        return Err(Failure::Check { what, hint: unfinished.hint().into() });
+    }
+    let wrong = all.iter().flat_map(|explained| explained.explanation.results.wrong());
+    let wrong: Vec<&str> = wrong.map(|comparison| comparison.name.as_str()).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let what = format!("not as expected: {}", wrong.join(", "));
+    let hint = "--tolerance allows rounding; --out writes what the kernel made".into();
+    Err(Failure::Check { what, hint })
 }

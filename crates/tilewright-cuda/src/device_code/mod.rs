@@ -12,6 +12,7 @@ mod prepared;
 mod shape;
 mod text;
 mod tree;
+mod warnings;
 
 pub use options::{CompilerOptions, MathMode};
 
@@ -32,6 +33,8 @@ pub struct DeviceCode {
     pub entry: Option<String>,
     /// What was left out, and who compiled it where that was not NVRTC.
     pub notes: Vec<String>,
+    /// What the compiler warned of, each with the lines that show its place.
+    pub warnings: Vec<String>,
     name: String,
     options: CompilerOptions,
     by: By,
@@ -82,7 +85,15 @@ impl DeviceCode {
         let done = prepared.settle(&nvrtc, architecture, Output::Ptx)?;
         let ptx = String::from_utf8_lossy(&done.image).trim_end_matches('\0').to_owned();
         let (name, notes) = (path.display().to_string(), done.note.into_iter().collect());
-        Ok(Self { ptx, entry: done.entry, notes, name, options: options.clone(), by: By::Nvrtc(prepared) })
+        Ok(Self {
+            ptx,
+            entry: done.entry,
+            notes,
+            warnings: warnings::warnings(&done.log),
+            name,
+            options: options.clone(),
+            by: By::Nvrtc(prepared),
+        })
     }
 
     fn by_nvcc(
@@ -97,7 +108,8 @@ impl DeviceCode {
         let ptx = Nvcc::find()?.ptx(path, architecture, &arguments, instance)?;
         let notes = vec!["compiled by nvcc: NVRTC did not understand all of the file".to_owned()];
         let name = path.display().to_string();
-        Ok(Self { ptx, entry: None, notes, name, options: options.clone(), by: By::Nvcc })
+        let options = options.clone();
+        Ok(Self { ptx, entry: None, notes, warnings: Vec::new(), name, options, by: By::Nvcc })
     }
 
     /// What each kernel takes of a multiprocessor of this architecture.

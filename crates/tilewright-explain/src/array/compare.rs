@@ -54,6 +54,8 @@ pub struct Comparison {
     pub different: usize,
     /// The largest `|found - expected| / max(1, |expected|)`; `None` where a NaN or an infinity stands on one side alone.
     pub largest_error: Option<f64>,
+    /// The element that is farthest from what it should be; `None` where none differs.
+    pub worst: Option<Difference>,
     /// The first that differ.
     pub first: Vec<Difference>,
 }
@@ -75,20 +77,40 @@ impl Comparison {
         self.different == 0
     }
 
-    /// One line, such as `y differs in 3 of 1024 elements, by 0.25 at most: y[0][5] is 1, expected 1.25`.
+    /// One line, such as `y differs in 3 of 1024 elements, most of all y[0][5] is 2, expected 1.25 (absolute error 7.500e-1); the first: y[0][4]
+    /// is 1, expected 1.25`.
     pub fn describe(&self) -> String {
         let Self { name, elements, different, .. } = self;
         if self.is_same() {
             return format!("{name} is as expected, {elements} elements");
         }
-        let far = self.largest_error.map_or(String::new(), |error| format!(", by {error:.3e} at most"));
-        let of = |difference: &Difference| {
-            let index: String = difference.index.iter().map(|i| format!("[{i}]")).collect();
-            format!("{name}{index} is {}, expected {}", plain(&difference.found), plain(&difference.expected))
-        };
-        let first: Vec<String> = self.first.iter().map(of).collect();
+        let first: Vec<String> = self.first.iter().map(|difference| difference.describe(name)).collect();
         let more = if self.different > self.first.len() { ", ..." } else { "" };
-        format!("{name} differs in {different} of {elements} elements{far}: {}{more}", first.join(", "))
+        let worst = self.describe_worst().map_or(String::new(), |worst| format!(", most of all {worst}"));
+        format!(
+            "{name} differs in {different} of {elements} elements{worst}; the first: {}{more}",
+            first.join(", ")
+        )
+    }
+
+    /// The element that is farthest from what it should be, such as `y[0][5] is 2, expected 1.25 (absolute error 7.500e-1)`.
+    pub fn describe_worst(&self) -> Option<String> {
+        let worst = self.worst.as_ref()?;
+        // Relative to 1 at least: so it is absolute for small numbers.
+        let kind = match worst.expected.as_f64() {
+            Some(expected) if expected.abs() > 1.0 => "relative",
+            _ => "absolute",
+        };
+        let far = self.largest_error.map_or(String::new(), |error| format!(" ({kind} error {error:.3e})"));
+        Some(worst.describe(&self.name) + &far)
+    }
+}
+
+impl Difference {
+    /// `y[0][5] is 1, expected 1.25`.
+    fn describe(&self, name: &str) -> String {
+        let index: String = self.index.iter().map(|i| format!("[{i}]")).collect();
+        format!("{name}{index} is {}, expected {}", plain(&self.found), plain(&self.expected))
     }
 }
 
@@ -129,14 +151,21 @@ pub fn compare(found: &Array, expected: &Array, tolerance: Tolerance) -> Result<
         elements,
         different: 0,
         largest_error: Some(0.0),
+        worst: None,
         first: Vec::new(),
     };
-    let mut last = None;
+    let (mut last, mut farthest) = (None, 0.0);
     for (place, (one, other)) in found.numbers().zip(expected.numbers()).enumerate() {
         let error = Tolerance::error(one, other);
         comparison.largest_error = comparison.largest_error.zip(error).map(|(most, error)| most.max(error));
         if error.is_some_and(|error| error <= tolerance.0) {
             continue;
+        }
+        let difference =
+            || Difference { index: index_of(place, found), found: one.to_json(), expected: other.to_json() };
+        let far = error.unwrap_or(f64::INFINITY);
+        if comparison.worst.is_none() || far > farthest {
+            (comparison.worst, farthest) = (Some(difference()), far);
         }
         // An element counts once, whatever differs of it.
         if last.replace(place / lanes) == Some(place / lanes) {
@@ -144,8 +173,7 @@ pub fn compare(found: &Array, expected: &Array, tolerance: Tolerance) -> Result<
         }
         comparison.different += 1;
         if comparison.first.len() < MOST {
-            let index = index_of(place, found);
-            comparison.first.push(Difference { index, found: one.to_json(), expected: other.to_json() });
+            comparison.first.push(difference());
         }
     }
     Ok(comparison)
@@ -199,6 +227,7 @@ mod tests {
         let comparison = compared("f32[2]:nan", "f32[2]:1", 1e30);
         assert_eq!((comparison.different, comparison.largest_error), (2, None));
         assert_eq!(comparison.first[0].found, serde_json::json!("NaN"));
+        assert_eq!(comparison.describe_worst().unwrap(), "x[0] is NaN, expected 1");
         assert!(!compared("f32[2]:inf", "f32[2]:-inf", 1e30).is_same());
     }
 
@@ -208,11 +237,19 @@ mod tests {
         assert_eq!((comparison.different, comparison.first.len()), (11, MOST));
         assert_eq!(comparison.first[4].index, [1, 1]);
         assert!(comparison.describe().starts_with(
-            "x differs in 11 of 12 elements, by 1.100e1 at most: x[0][1] is 1, expected 0, x[0][2] is 2, expected 0"
+            "x differs in 11 of 12 elements, most of all x[2][3] is 11, expected 0 (absolute error 1.100e1); \
+             the first: x[0][1] is 1, expected 0, x[0][2] is 2, expected 0"
         ));
         let comparison = compared("float2[2]:range", "f32[2,2]:2", 0.0);
         assert_eq!((comparison.elements, comparison.different), (2, 2));
         assert_eq!(comparison.first[1].index, [1, 1]);
+    }
+
+    #[test]
+    fn the_worst_is_named_and_its_error_is_relative_where_numbers_are_large() {
+        let comparison = compared("i32[4]:range", "f32[4]:2", 0.0);
+        assert_eq!(comparison.describe_worst().unwrap(), "x[0] is 0, expected 2.0 (relative error 1.000e0)");
+        assert_eq!(compared("i32[4]:range", "i32[4]:range", 0.0).describe_worst(), None);
     }
 
     #[test]

@@ -313,5 +313,12 @@ fn case(
         let names: Vec<&str> = steps[..steps.len() - 1].iter().map(|step| step.entry()).collect();
         notes.push(format!("launched before it and not counted: {}", names.join(", ")));
     }
-    Ok(Case { name: kernel.name.into(), launches, arrays, links: Vec::new(), notes })
+    Ok(Case {
+        name: kernel.name.into(),
+        launches,
+        arrays,
+        links: Vec::new(),
+        notes,
+        compiler_warnings: Vec::new(),
+    })
 }

@@ -79,7 +79,14 @@ impl Case {
             ptx: ptx.clone(),
         };
         let (arrays, links) = (bound.arrays, bound.links);
-        Ok(Self { name, launches: vec![launch], arrays, links, notes: code.notes })
+        Ok(Self {
+            name,
+            launches: vec![launch],
+            arrays,
+            links,
+            notes: code.notes,
+            compiler_warnings: code.warnings,
+        })
     }
 }
 

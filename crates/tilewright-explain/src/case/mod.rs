@@ -92,6 +92,8 @@ pub struct Case {
     pub links: Vec<Link>,
     /// What the reader should know.
     pub notes: Vec<String>,
+    /// What the compiler warned of.
+    pub compiler_warnings: Vec<String>,
 }
 
 /// One launch.

@@ -29,6 +29,9 @@ impl Case {
         let is_new = |note: &String| !self.notes.contains(note);
         let notes: Vec<String> = next.notes.into_iter().filter(is_new).collect();
         self.notes.extend(notes);
+        let is_new = |warning: &String| !self.compiler_warnings.contains(warning);
+        let warnings: Vec<String> = next.compiler_warnings.into_iter().filter(is_new).collect();
+        self.compiler_warnings.extend(warnings);
         self
     }
 }

@@ -1,9 +1,10 @@
 //! How long launches may take, and who is told how far they are.
 
 use crate::case::Launch;
+use crate::model::{Ending, Unfinished};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use tilewright_emulator::{LaunchOptions, Observer, Watch};
+use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Watch};
 
 /// What limits the launches of a case, and who watches them.
 #[derive(Clone, Copy, Default)]
@@ -77,6 +78,19 @@ impl<'a> Running<'a> {
             steps_done: Some(&steps_done),
             stop: self.control.stop,
         })
+    }
+
+    /// How far a launch that ended with `error` was, where that is no fault of the kernel.
+    pub fn unfinished(&self, error: Option<&LaunchError>) -> Option<Unfinished> {
+        let reason = match error? {
+            LaunchError::TimeLimit { .. } => Ending::TimeLimit,
+            LaunchError::StepLimit { .. } => Ending::StepLimit,
+            LaunchError::Interrupted { .. } => Ending::Interrupted,
+            _ => return None,
+        };
+        // Blocks that were executed a second time count once.
+        let blocks_done = self.blocks_done.load(Relaxed).min(self.blocks.saturating_sub(1));
+        Some(Unfinished { reason, blocks_done, blocks: self.blocks })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::control::{Control, Running};
 use crate::array::{Array, ElementType};
 use crate::case::{Argument, Gpu, Launch, Link, TextureOver, put_address};
+use crate::model::Unfinished;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use tilewright_core::Error;
@@ -30,6 +31,13 @@ pub struct Loaded {
     image: Vec<u8>,
     /// The address of each array, variables included.
     pub addresses: Vec<u64>,
+}
+
+/// A launch that has begun, and what came of it.
+pub struct Ran {
+    pub report: Report,
+    /// How far it was, where a limit or somebody ended it.
+    pub unfinished: Option<Unfinished>,
 }
 
 impl<'a> Device<'a> {
@@ -101,7 +109,7 @@ impl<'a> Device<'a> {
         launch: &Launch,
         loaded: &Loaded,
         observer: Option<&dyn Observer>,
-    ) -> Result<Report, Error> {
+    ) -> Result<Ran, Error> {
         let placed: Vec<_> = launch.arguments.iter().map(|one| one.placed(&loaded.addresses)).collect();
         let arguments: Vec<_> = placed.iter().map(Argument::as_code).collect();
         let code = CodeLaunch {
@@ -123,7 +131,8 @@ impl<'a> Device<'a> {
             drop(outcome.replace(Some(launched.outcome.clone())))
         };
         let options = self.control.options();
-        let ran = Running::new(self.control, launch).watched(observer, |watch| {
+        let running = Running::new(self.control, launch);
+        let ran = running.watched(observer, |watch| {
             let watcher = Watcher {
                 watch,
                 options: Some(&options),
@@ -138,7 +147,10 @@ impl<'a> Device<'a> {
         });
         // What the driver was told by the emulator says more than its code.
         match (outcome.into_inner(), ran) {
-            (Some(Ok(report)), _) => Ok(report),
+            (Some(Ok(report)), _) => {
+                let unfinished = running.unfinished(report.error.as_ref());
+                Ok(Ran { report, unfinished })
+            }
             (Some(Err(error)), _) => Err(self.refused(error)),
             (None, Err(error)) => Err(error),
             (None, Ok(())) => Err(self.refused("nothing was launched")),

@@ -11,7 +11,7 @@ function findingsView(kernel, index, choose) {
     "section",
     { "aria-labelledby": `findings-${index}` },
     heading("Findings, what costs most first", `findings-${index}`),
-    cards.length ? el("div", { class: "cards" }, ...shown) : el("p", {}, "None: no errors, and no line moves much for nothing."),
+    cards.length ? el("div", { class: "cards" }, ...shown) : el("p", {}, kernel.verdict.tone === "good" ? "None: no errors, and no line moves much for nothing." : "None."),
     rest.length ? folded(plural(rest.length, "more finding"), el("div", { class: "cards" }, ...rest)) : null,
   );
 }

@@ -56,6 +56,8 @@ function kernelView(index) {
   const facts = [explanation.entry === explanation.kernel ? null : `Entry ${explanation.name}.`, kernel.level, ...explanation.notes].filter(Boolean);
   article.append(...[
     names.length > 1 ? heading(`${explanation.kernel}, in detail`, `detail-${index}`) : null,
+    resultsView(kernel, index),
+    warningsView(kernel, index),
     race ? raceView(kernel, race) : null,
     el("div", { class: "split" }, section, side.element),
     findingsView(kernel, index, choose),

@@ -27,6 +27,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("compare.js"),
     include_str!("race.js"),
     include_str!("findings.js"),
+    include_str!("results.js"),
     include_str!("source.js"),
     include_str!("matrices.js"),
     include_str!("explore.js"),

@@ -7,6 +7,7 @@ mod occupancy;
 mod recording;
 mod roofline;
 mod traffic;
+mod unfinished;
 
 pub use access::{Access, Operation, Space};
 pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity};
@@ -15,7 +16,9 @@ pub use occupancy::{AllocatedPerBlock, BlocksAllowed, OccupancySummary};
 pub use recording::{Buffer, Execution, Patterns, PtxInstruction, Recording, Shape, SourceText};
 pub use roofline::{Intensity, RooflinePosition};
 pub use traffic::{BankTraffic, OptimisedTraffic, SectorTraffic, Traffic};
+pub use unfinished::{Ending, Unfinished};
 
+use crate::results::Results;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -65,6 +68,15 @@ pub struct Explanation {
     pub totals: Totals,
     /// Source lines that were executed, in the order of the source.
     pub lines: Vec<Line>,
+    /// How far the launch was, where it was ended before its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
+    /// What came out of the launch, as far as it was asked for.
+    #[serde(flatten)]
+    pub results: Results,
+    /// What the compiler warned of, one text for each warning.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compiler_warnings: Vec<String>,
     /// What is wrong, and what could be better; the gravest first.
     pub findings: Vec<Finding>,
     /// What else the reader should know: what was not counted, what was assumed.
@@ -118,6 +130,12 @@ impl Explanation {
     /// Whether something is wrong, as opposed to slow.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Whether all that keeps the launch from being right is that it was ended before its end.
+    pub fn is_only_unfinished(&self) -> bool {
+        let mut errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        self.unfinished.is_some() && errors.all(|finding| finding.kind == Unfinished::KIND)
     }
 
     /// The kernel's own file, and no header: that whose lines make most passes of memory, and execute most instructions if none does.

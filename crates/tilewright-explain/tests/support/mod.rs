@@ -204,6 +204,9 @@ pub fn explanation() -> Explanation {
             ..Default::default()
         },
         lines,
+        unfinished: None,
+        results: Default::default(),
+        compiler_warnings: Vec::new(),
         findings: vec![race()],
         notes: vec!["B is transposed by a launch that is not counted".into()],
         printed: String::new(),
