@@ -72,7 +72,7 @@ pub struct FileCode {
 }
 
 enum Compiled {
-    Cuda(DeviceCode),
+    Cuda(Box<DeviceCode>),
     Ptx { name: String, options: CompilerOptions },
 }
 
@@ -93,7 +93,7 @@ impl FileCode {
             entry: code.entry.clone(),
             notes,
             warnings: code.warnings.clone(),
-            compiled: Compiled::Cuda(code),
+            compiled: Compiled::Cuda(Box::new(code)),
         })
     }
 
