@@ -25,6 +25,8 @@ pub enum Ask {
     Refusal,
     /// A product over a semiring by its text, and expressions at numbers.
     Text,
+    /// The best paths of a graph.
+    Paths,
 }
 
 /// A problem.
@@ -33,7 +35,7 @@ pub struct Case {
     pub seed: u64,
     pub index: u64,
     pub ask: Ask,
-    /// Rows and columns of C, and terms.
+    /// Rows and columns of C, and terms; of graphs the vertices.
     pub size: (usize, usize, usize),
     /// Of A, B, C and the winners.
     pub forms: [Form; 4],
@@ -60,18 +62,21 @@ impl Case {
     /// Problem `index` of a hunt, made smaller.
     pub fn new(seed: u64, index: u64, isas: &[Isa], smaller: Smaller) -> Self {
         let mut r = Random::new(seed, index);
-        let ask = match r.below(23) {
+        let ask = match r.below(26) {
             0..9 => Ask::Product,
             9..14 => Ask::Winners,
             14..18 => Ask::Batch(r.within(0, 12)),
             18..20 => Ask::Refusal,
-            _ => Ask::Text,
+            20..23 => Ask::Text,
+            _ => Ask::Paths,
         };
         let mut size = draw_size(&mut r);
         match ask {
             Ask::Batch(_) => size = (size.0 % 90, size.1 % 90, size.2 % 90),
             // Trees are evaluated slowly.
             Ask::Text => size = (size.0 % 12, size.1 % 300, size.2 % 150),
+            // So many vertices.
+            Ask::Paths => size = (1 + size.0 % 60, 0, 0),
             _ => {}
         }
         let mut forms =

@@ -1,7 +1,7 @@
-//! Hunts for wrong products on this processor.
+//! Hunts for wrong products and paths on this processor.
 //!
 //! Problem after problem follows from a seed: any semiring and element type, instruction set, number of threads, layout, update,
-//! with winners, in batches, to be refused, over semirings by their text; elements that are hard. All matrices lie at guard pages. Every result is compared with
+//! with winners, in batches, to be refused, over semirings by their text; best paths of graphs; elements that are hard. All matrices lie at guard pages. Every result is compared with
 //! the definition, bit for bit where sums are exact and within the stated bound elsewhere. What is found is made smaller, and
 //! printed with the options that give it again.
 
@@ -13,6 +13,7 @@ mod judge;
 mod kind;
 mod options;
 mod pages;
+mod paths;
 mod plant;
 mod random;
 mod run;

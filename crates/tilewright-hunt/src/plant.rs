@@ -62,6 +62,16 @@ plants! {
     TextAnd "text-and",
     /// Over texts, the last term of every sum is left out.
     TextTerm "text-term",
+    /// Between two vertices there is no path but the edge.
+    Distance "distance",
+    /// Routes leave out a stop.
+    Route "route",
+    /// Searches find no path between two vertices.
+    Method "method",
+    /// A cycle is said to gain that is none.
+    Cycle "cycle",
+    /// The closure in place forgets a vertex's distance to itself.
+    Closure "closure",
 }
 
 /// The product, perhaps with a fault.

@@ -5,6 +5,7 @@ use crate::{
     form::Placed,
     judge::{Sum, differs},
     kind::{Kind, Source},
+    paths,
     plant::{Engine, Plant},
     random::Random,
     sample::Sample,
@@ -23,6 +24,7 @@ pub fn run(case: &Case, plant: Option<Plant>) -> Outcome {
     let number = Random::new(case.elements, 0).below(usize::MAX >> 1);
     let found = catch_unwind(AssertUnwindSafe(|| match case.ask {
         Ask::Text => text::run(case, plant),
+        Ask::Paths => paths::run(case, plant),
         _ => visit(number, Problem { case, plant }),
     }));
     found.unwrap_or_else(|panic| {

@@ -12,6 +12,7 @@ pub struct Tally {
     batches: u64,
     refused: u64,
     texts: u64,
+    graphs: u64,
     narrowed: u64,
     pruned: u64,
     on_threads: u64,
@@ -23,6 +24,7 @@ impl Tally {
         self.all += 1;
         self.refused += u64::from(case.ask == Ask::Refusal && report.is_none());
         self.texts += u64::from(case.ask == Ask::Text);
+        self.graphs += u64::from(case.ask == Ask::Paths);
         let Some(report) = report else { return };
         self.winners += u64::from(report.kernel.arg);
         self.batches += u64::from(matches!(case.ask, Ask::Batch(_)));
@@ -34,10 +36,10 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { all, winners, batches, refused, texts, narrowed, pruned, on_threads } = self;
+        let Self { all, winners, batches, refused, texts, graphs, narrowed, pruned, on_threads } = self;
         write!(
             f,
-            "{all} products, {winners} with winners, {batches} batches, {refused} refused, {texts} over texts, {narrowed} narrowed, \
+            "{all} problems, {winners} with winners, {batches} batches, {refused} refused, {texts} over texts, {graphs} graphs, {narrowed} narrowed, \
              {pruned} pruned, {on_threads} on several threads"
         )
     }

@@ -5,7 +5,8 @@ mod common;
 
 use common::{
     Random,
-    exact::{Scale, epsilon, is_product, number, tilted, walks},
+    exact::{Scale, epsilon, is_product, number, walks},
+    tilted::tilted,
 };
 use tilewright_core::{
     Cancel, ErrorKind, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd,

@@ -1,21 +1,28 @@
-//! Graphs whose cycles weigh about nothing, and their best paths by exact arithmetic.
+//! Best paths by exact arithmetic, for the tests here and for the hunt.
 
-use super::Random;
-use tilewright_core::{DType, Element, Extremes, Matrix, SemiringId, Value};
+use tilewright_core::{DType, Element, Matrix, SemiringId};
 use tilewright_paths::PathSemiring;
 
-fn id<S: PathSemiring>() -> SemiringId {
-    S::BUILT_IN.unwrap().id()
+fn id<S: PathSemiring>() -> Option<SemiringId> {
+    S::BUILT_IN.map(|built_in| built_in.id())
 }
 
+/// Whether weights are multiplied.
 pub fn is_product<S: PathSemiring>() -> bool {
-    matches!(id::<S>(), SemiringId::MaxTimes | SemiringId::MinTimes)
+    matches!(id::<S>(), Some(SemiringId::MaxTimes | SemiringId::MinTimes))
 }
 
+/// Whether the larger of two sums or products is the better one.
+pub fn prefers_larger<S: PathSemiring>() -> bool {
+    matches!(id::<S>(), Some(SemiringId::MaxPlus | SemiringId::MaxTimes))
+}
+
+/// The weight as a float.
 pub fn number<S: PathSemiring>(weight: S::Weight) -> f64 {
     weight.to_value().to_f64()
 }
 
+/// The distance from 1 to the next weight; 0 of integers.
 pub fn epsilon<S: PathSemiring>() -> f64 {
     match S::Weight::DTYPE {
         DType::F64 => f64::EPSILON,
@@ -24,72 +31,12 @@ pub fn epsilon<S: PathSemiring>() -> f64 {
     }
 }
 
-/// The number of this type that is so many last digits away from `x`, rounded.
-fn rounded<S: PathSemiring>(x: f64, digits: i32) -> S::Weight {
-    let from = |x: f64| S::Weight::from_value(Value::Float(x), Extremes::Refuse).unwrap();
-    let step = |x: f64, up: bool| match S::Weight::DTYPE {
-        DType::F32 if up => f64::from((x as f32).next_up()),
-        DType::F32 => f64::from((x as f32).next_down()),
-        _ if up => x.next_up(),
-        _ => x.next_down(),
-    };
-    let nearest = number::<S>(from(x));
-    from((0..digits.abs()).fold(nearest, |x, _| step(x, digits > 0)))
-}
-
-/// Potentials of one of some kinds: prices, their logarithms, multiples of a tenth, heights of very different size.
-fn heights(random: &mut Random, n: usize) -> Vec<f64> {
-    let kind = random.below(4);
-    let height = |random: &mut Random| match kind {
-        0 => 200.0 * random.unit() - 100.0,
-        1 => (0.01 + 100.0 * random.unit()).ln(),
-        2 => random.below(30) as f64 / 10.0,
-        _ => (random.unit() - 0.5) * 10.0_f64.powi(random.below(7) as i32 - 3),
-    };
-    (0..n).map(|_| height(random)).collect()
-}
-
-/// A graph of `n` vertices whose edges weigh the difference of two potentials, but for the last digits, or more than that.
-pub fn tilted<S: PathSemiring>(random: &mut Random, n: usize) -> Matrix<S::Weight> {
-    let heights = heights(random, n);
-    let (density, noise) = ([1.0, 0.6, 0.2][random.below(3) as usize], random.below(3) as i32);
-    let extra = [0.0, 0.3, 0.9][random.below(3) as usize];
-    let sign = if matches!(id::<S>(), SemiringId::MaxPlus | SemiringId::MaxTimes) { -1.0 } else { 1.0 };
-    let whole = !S::Weight::DTYPE.is_float();
-    Matrix::from_fn(n, n, |i, j| {
-        // So that a graph of few edges has a long cycle, too.
-        if random.unit() > density && (i + 1) % n != j || i == j && random.below(4) > 0 {
-            return S::ZERO;
-        }
-        let more = if random.unit() < extra {
-            [2.0_f64.powi(-43), 0.01, 3.0][random.below(3) as usize]
-                * (random.below(1 << 20) as f64 / 1_048_576.0)
-        } else {
-            0.0
-        };
-        let difference = if whole {
-            (heights[i].round() - heights[j].round()) + (10.0 * more).round()
-        } else {
-            heights[i] - heights[j] + more
-        };
-        let digits = (random.below(2 * noise as u64 + 1) as i32 - noise) * i32::from(difference.abs() > 1e-6);
-        if is_product::<S>() {
-            // A quotient of two numbers, rounded once, so that cycles are as near to 1 as differences are to 0.
-            let price = |height: f64| (sign * 0.1 * height).exp2();
-            rounded::<S>(price(heights[i]) / price(heights[j]) * price(more), digits)
-        } else if whole {
-            rounded::<S>(sign * difference, 0)
-        } else {
-            rounded::<S>(sign * difference, digits)
-        }
-    })
-    .unwrap()
-}
-
 /// The weight of a path, exactly: a whole number of times a power of two, or a product of 63 digits.
 #[derive(Clone, Copy)]
 pub enum Exact {
+    /// So many last digits.
     Sum(i128),
+    /// A mantissa of 63 digits, and a power of two.
     Product(u128, i32),
 }
 
@@ -98,11 +45,13 @@ pub enum Exact {
 pub struct Scale(i32);
 
 impl Scale {
+    /// For the weights of a graph, which are finite.
     pub fn of<S: PathSemiring>(w: &Matrix<S::Weight>) -> Self {
         let weights = w.as_slice().iter().filter(|&&weight| !S::is_absent(weight)).map(|&x| number::<S>(x));
         let digits = weights.filter(|&x| x != 0.0).map(|x| parts(x).1).min();
         Self(digits.unwrap_or(0))
     }
+    /// A weight of the graph, or one that was computed from them.
     pub fn exact<S: PathSemiring>(self, weight: S::Weight) -> Exact {
         let (mantissa, exponent) = parts(number::<S>(weight));
         if is_product::<S>() {
@@ -145,6 +94,7 @@ fn normal(mantissa: u128, exponent: i32) -> Exact {
 }
 
 impl Exact {
+    /// The weight of a path and one that continues it.
     pub fn times(self, other: Self) -> Self {
         match (self, other) {
             (Self::Sum(x), Self::Sum(y)) => Self::Sum(x + y),
@@ -164,7 +114,7 @@ impl Exact {
 /// The best weights of all walks of as many edges as there are vertices, or some more: no worse than those of paths.
 pub fn walks<S: PathSemiring>(w: &Matrix<S::Weight>, scale: Scale) -> Vec<Option<Exact>> {
     let n = w.rows();
-    let larger = matches!(id::<S>(), SemiringId::MaxPlus | SemiringId::MaxTimes);
+    let larger = prefers_larger::<S>();
     let one = if is_product::<S>() { normal(1, 0) } else { Exact::Sum(0) };
     let better =
         |x: Exact, y: Option<Exact>| y.is_none_or(|y| if larger { y.is_less(x) } else { x.is_less(y) });

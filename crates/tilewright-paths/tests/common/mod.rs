@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod exact;
+pub mod tilted;
 
 use tilewright_core::{Element, Extremes, Matrix, Value};
 use tilewright_paths::PathSemiring;
