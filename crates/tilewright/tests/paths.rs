@@ -113,7 +113,7 @@ fn cycles_about_nothing_on_a_gpu_are_those_of_the_processor() {
         for seed in 0..graphs {
             let mut random = common::Random::new(seed);
             let n = 1 + (seed as usize * 23 + 5) % 60;
-            let w = common::exact::tilted::<S>(&mut random, n);
+            let w = common::tilted::tilted::<S>(&mut random, n);
             let paths = Paths::<S>::new(&w).unwrap().method(Method::Dense);
             let (here, there) = (paths.with_predecessors(), paths.device(gpu).with_predecessors());
             match (here, there) {

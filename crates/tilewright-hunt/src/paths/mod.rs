@@ -15,10 +15,13 @@ use tilewright_core::{Element, Error, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax,
 use tilewright_paths::{Graph, Method, Options, PathSemiring, Paths};
 use truth::Truth;
 
+/// What was wrong with the paths of a graph, if anything was.
+type Search = fn(&Case, Option<Plant>) -> Result<(), String>;
+
 /// Finds the best paths of a graph in every way.
 pub fn run(case: &Case, plant: Option<Plant>) -> Outcome {
     /// Every semiring and type that has paths.
-    const ALL: &[fn(&Case, Option<Plant>) -> Result<(), String>] = &[
+    const ALL: &[Search] = &[
         judge::<MinPlus<f64>>,
         judge::<MinPlus<f32>>,
         judge::<MinPlus<i16>>,

@@ -149,7 +149,8 @@ impl<'a, S: PathSemiring> Truth<'a, S> {
         let scale = if is_product::<S>() { x.max(y) } else { magnitudes };
         let is_rounded = S::times_is_strict() && !is_searched && scale.is_finite();
         let slack = if is_rounded { self.n as f64 * epsilon::<S>() * scale } else { 0.0 };
-        (sum != told && !((x - y).abs() <= slack)).then(|| format!("{stops:?} weighs {sum:?}, not {told:?}"))
+        let is_near = (x - y).abs() <= slack;
+        (sum != told && !is_near).then(|| format!("{stops:?} weighs {sum:?}, not {told:?}"))
     }
 }
 
