@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// Options of other programs, which are handed to them.
-    const OTHERS: [&str; 2] = ["query-gpu", "release"];
+    const OTHERS: [&str; 3] = ["features", "path", "query-gpu"];
 
     #[test]
     fn whatever_is_named_exists() {

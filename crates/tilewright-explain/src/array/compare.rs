@@ -227,7 +227,7 @@ mod tests {
         let comparison = compared("f32[2]:nan", "f32[2]:1", 1e30);
         assert_eq!((comparison.different, comparison.largest_error), (2, None));
         assert_eq!(comparison.first[0].found, serde_json::json!("NaN"));
-        assert_eq!(comparison.describe_worst().unwrap(), "x[0] is NaN, expected 1");
+        assert_eq!(comparison.describe_worst().unwrap(), "x[0] is NaN, expected 1.0");
         assert!(!compared("f32[2]:inf", "f32[2]:-inf", 1e30).is_same());
     }
 
