@@ -206,12 +206,12 @@ impl Kernel {
         }
     }
 
-    /// Whether it computes a semiring on a type: one of its [`Kernel::variants`], or by a production kernel one that a user brings in
-    /// place of one of these.
+    /// Whether it computes a semiring on a type: one of its [`Kernel::variants`], and one that a user brings if it computes all that there are.
     pub fn computes(&self, variant: Variant) -> bool {
-        let takes =
-            variant.own.is_none_or(|own| self.family == Family::Production && own.dtype() == variant.dtype);
-        takes && self.variants.contains(&Variant { own: None, ..variant })
+        match variant.own {
+            Some(own) => self.variants == Variant::ALL && own.dtype() == variant.dtype,
+            None => self.variants.contains(&variant),
+        }
     }
 
     /// Refuses a variant that the kernel does not compute.

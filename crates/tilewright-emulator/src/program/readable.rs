@@ -2,6 +2,10 @@
 
 /// The name that a variable has in the source: `partial` for `_ZZ9block_sumPKfE7partial`. What is no name of C++ stays as it is.
 pub fn readable(name: &str) -> String {
+    // Without the prefix, names such as `w` would be read as those of types.
+    if !name.starts_with("_Z") {
+        return name.to_owned();
+    }
     let Ok(symbol) = cpp_demangle::Symbol::new(name) else { return name.to_owned() };
     let Ok(text) = symbol.demangle() else { return name.to_owned() };
     last_part(&text).to_owned()
@@ -66,6 +70,7 @@ mod tests {
             ("_ZN12_GLOBAL__N_16hiddenEPf", "hidden"),
             ("_ZN8__main__5scaleB2v1B20cw51cXTLSUwv1sDUaKthE5ArrayIfLi1E1C7mutable7alignedExf", "scale"),
             ("squares", "squares"),
+            ("w", "w"),
             ("_Znot_a_name", "_Znot_a_name"),
         ] {
             assert_eq!(kernel_name(mangled), name, "{mangled}");
