@@ -2,13 +2,10 @@
 
 /// The name that a variable has in the source: `partial` for `_ZZ9block_sumPKfE7partial`. What is no name of C++ stays as it is.
 pub fn readable(name: &str) -> String {
-    // Without the prefix, names such as `w` would be read as those of types.
-    if !name.starts_with("_Z") {
-        return name.to_owned();
+    match demangled(name) {
+        Some(text) => last_part(&text).to_owned(),
+        None => name.to_owned(),
     }
-    let Ok(symbol) = cpp_demangle::Symbol::new(name) else { return name.to_owned() };
-    let Ok(text) = symbol.demangle() else { return name.to_owned() };
-    last_part(&text).to_owned()
 }
 
 /// The name that a kernel has in the source, for the name that it has in PTX: without namespaces, parameters and what Numba adds to tell versions apart.
@@ -20,8 +17,7 @@ pub fn readable(name: &str) -> String {
 /// assert_eq!(kernel_name("saxpy"), "saxpy");
 /// ```
 pub fn kernel_name(name: &str) -> String {
-    let Ok(symbol) = cpp_demangle::Symbol::new(name) else { return name.to_owned() };
-    let Ok(mut text) = symbol.demangle() else { return name.to_owned() };
+    let Some(mut text) = demangled(name) else { return name.to_owned() };
     while let Some(start) = text.find("[abi:") {
         let end = text[start..].find(']').map_or(text.len(), |length| start + length + 1);
         text.replace_range(start..end, "");
@@ -41,6 +37,12 @@ pub fn kernel_name(name: &str) -> String {
         }
     }
     text[start..end].to_owned()
+}
+
+/// The declaration that a mangled name of C++ stands for. Without the prefix, names such as `w` would be read as those of types.
+fn demangled(name: &str) -> Option<String> {
+    let symbol = name.starts_with("_Z").then(|| cpp_demangle::Symbol::new(name).ok())??;
+    symbol.demangle().ok()
 }
 
 /// What stands behind the last `::` that is in no brackets.
@@ -85,6 +87,7 @@ mod tests {
             ("_ZZN3foo3barIfLi3EEEvPT_E4tile", "tile"),
             ("_ZN2ns5TABLEE", "TABLE"),
             ("tile", "tile"),
+            ("w", "w"),
             ("_Znot_a_name", "_Znot_a_name"),
             ("dynamic shared memory", "dynamic shared memory"),
         ] {
