@@ -20,4 +20,4 @@ pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
     Races, Report, Sampler, Surface, TexelFormat, TexelRead, Texels, Texture, TextureShape, Watch,
 };
-pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol, kernel_name};
+pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol, demangled, kernel_name};

@@ -30,5 +30,5 @@ pub(crate) use constants::Line;
 pub(crate) use decode::{FIRST_REGION, Function};
 pub(crate) use layout::{Constancy, SharedVariable, address};
 pub(crate) use locals::{LOCAL_LIMIT, LocalPlace};
-pub use readable::kernel_name;
 pub(crate) use readable::readable;
+pub use readable::{demangled, kernel_name};

@@ -39,8 +39,15 @@ pub fn kernel_name(name: &str) -> String {
     text[start..end].to_owned()
 }
 
-/// The declaration that a mangled name of C++ stands for. Without the prefix, names such as `w` would be read as those of types.
-fn demangled(name: &str) -> Option<String> {
+/// The declaration that a mangled name of C++ stands for; `None` for any other name.
+///
+/// ```
+/// use tilewright_emulator::demangled;
+/// assert_eq!(demangled("_Z5scalePfi").as_deref(), Some("scale(float*, int)"));
+/// assert_eq!(demangled("w"), None);
+/// ```
+pub fn demangled(name: &str) -> Option<String> {
+    // Without the prefix, names such as `w` would be read as those of types.
     let symbol = name.starts_with("_Z").then(|| cpp_demangle::Symbol::new(name).ok())??;
     symbol.demangle().ok()
 }

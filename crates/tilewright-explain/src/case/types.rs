@@ -2,6 +2,7 @@
 
 use crate::array::{ElementType, split};
 use std::{fmt, str::FromStr};
+use tilewright_emulator::demangled;
 
 /// What a kernel's source says of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ impl fmt::Display for CppType {
 
 /// The types of the parameters that a mangled name tells; `None` for a name that is not mangled.
 pub fn of_mangled(entry: &str) -> Option<Vec<CppType>> {
-    let text = cpp_demangle::Symbol::new(entry).ok()?.demangle().ok()?;
+    let text = demangled(entry)?;
     let open = text.char_indices().rev().scan(0_i32, |depth, (at, c)| {
         *depth += i32::from(c == ')') - i32::from(c == '(');
         Some((*depth, at))
@@ -76,7 +77,7 @@ pub fn of_mangled(entry: &str) -> Option<Vec<CppType>> {
 
 /// Whether a name is one of CUDA's own libraries.
 pub fn is_of_library(mangled: &str) -> bool {
-    let name = cpp_demangle::Symbol::new(mangled).ok().and_then(|symbol| symbol.demangle().ok());
+    let name = demangled(mangled);
     let mut parts = name.iter().flat_map(|name| name.split("::"));
     parts.any(|part| matches!(part, "cuda" | "thrust" | "cub" | "std" | "cooperative_groups"))
 }
@@ -133,6 +134,8 @@ mod tests {
     #[test]
     fn names_of_libraries() {
         assert!(is_of_library("_ZN6thrust8cuda_cub3parE") && is_of_library("_ZN4cuda3std3__46ranges4swapE"));
+        // Variables that are in no namespace are not mangled, and `St` is the code for `std`.
+        assert!(!is_of_library("St"));
         assert!(!is_of_library("table") && !is_of_library("_ZN2ns5TABLEE"));
     }
 }
