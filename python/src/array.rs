@@ -6,6 +6,7 @@ use crate::{
     errors::{exception, refuse},
     ndarray, numpy,
     on_gpu::Gpu,
+    torch,
 };
 use dlpark::python::ImportedDlpack;
 use pyo3::{intern, prelude::*};
@@ -84,6 +85,9 @@ impl Array {
     pub fn anywhere(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if ndarray::is_array(object) {
             return numpy::array(what, object);
+        }
+        if let Some(array) = torch::array(what, object)? {
+            return Ok(array);
         }
         numpy::refuse_other_arrays(what, object)?;
         if object.hasattr(intern!(object.py(), "__dlpack__"))? {

@@ -58,11 +58,11 @@ impl Products {
     }
 
     /// Calls `f` with the index of each product; or, where they are `stacked`, with that of each stack in the last dimension, and how many there are in it.
-    pub fn each(
+    pub fn each<E>(
         &self,
         stacked: bool,
-        mut f: impl FnMut(&[usize], Option<usize>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut f: impl FnMut(&[usize], Option<usize>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (outer, count) = match self.batch.split_last() {
             Some((&count, outer)) if stacked => (outer, Some(count)),
             _ => (&self.batch[..], None),

@@ -22,6 +22,7 @@ mod paths;
 mod produce;
 mod semiring;
 mod shape;
+mod torch;
 
 use pyo3::prelude::*;
 

@@ -241,12 +241,10 @@ fn compute_on_gpu(
     let products = products(Kind::BuiltIn(semiring), wishes, operands, (&c.array, None), shapes);
     let [a, b] = operands.each_ref().map(|operand| operand.array.gpu);
     let arrays: Vec<Gpu> = [a, b, c.array.gpu].into_iter().flatten().collect();
-    let done = py.detach(|| {
-        let engine = on_gpu::engine(ordinal)?;
-        // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C meets no operand.
-        unsafe { on_gpu::run(&engine, semiring, products, shapes, &arrays) }
-    });
-    done.or_raise(py)
+    let engine = py.detach(|| on_gpu::engine(ordinal)).or_raise(py)?;
+    let work = on_gpu::Work { engine, semiring, products: products.simplified(), arrays };
+    // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C meets no operand.
+    unsafe { work.run(shapes, &operands[0].object) }
 }
 
 fn products(

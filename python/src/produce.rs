@@ -6,6 +6,7 @@ use crate::{
     errors::{exception, refuse},
     ndarray, numpy,
     on_gpu::{self, Gpu},
+    torch,
 };
 use pyo3::{exceptions::PyMemoryError, intern, prelude::*, types::PyTuple};
 use tilewright::DType;
@@ -13,7 +14,7 @@ use tilewright::DType;
 /// An array of this shape, whose elements are anything, of the library that another is of, and where that is.
 pub fn empty<'py>(py: Python<'py>, like: &Held<'py>, shape: &[usize], dtype: DType) -> PyResult<Held<'py>> {
     if let Some(gpu) = like.array.gpu {
-        return empty_on_gpu(&like.object, gpu, shape, dtype);
+        return empty_on_gpu(like, gpu, shape, dtype);
     }
     let bytes = shape.iter().try_fold(dtype.size(), |bytes, &extent| bytes.checked_mul(extent));
     if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) && !shape.contains(&0) {
@@ -30,16 +31,15 @@ pub fn empty<'py>(py: Python<'py>, like: &Held<'py>, shape: &[usize], dtype: DTy
     Held::anywhere("the result", &object)
 }
 
-fn empty_on_gpu<'py>(
-    like: &Bound<'py, PyAny>,
-    gpu: Gpu,
-    shape: &[usize],
-    dtype: DType,
-) -> PyResult<Held<'py>> {
-    let made = Held::anywhere("the result", &on_gpu::empty(like, gpu, shape, dtype)?)?;
+fn empty_on_gpu<'py>(like: &Held<'py>, gpu: Gpu, shape: &[usize], dtype: DType) -> PyResult<Held<'py>> {
+    let object = match like.array.library {
+        Library::Torch => torch::empty(&like.object, (&like.array, gpu), shape, dtype)?,
+        _ => on_gpu::empty(&like.object, gpu, shape, dtype)?,
+    };
+    let made = Held::anywhere("the result", &object)?;
     if made.array.is_read_only {
         let message = format!("a result as a {}, which nobody may write to", made.object.get_type().name()?);
-        return refuse(like.py(), "unsupported", &message, "give arrays of torch or CuPy");
+        return refuse(like.object.py(), "unsupported", &message, "give arrays of torch or CuPy");
     }
     Ok(made)
 }

@@ -103,9 +103,19 @@ def test_streams_of_the_library():
     out = on_gpu(np.zeros((4, 4), "float32"), ByInterface, stream=named)
     matmul(on_gpu(a, ByInterface, stream=named), on_gpu(a, ByInterface, stream=2), out=out)
     np.testing.assert_array_equal(out.numpy(), a @ a)
+    # One stream of all: the work goes into it, by as many launches as it takes, and memory for them comes and goes there.
+    for semiring in ["plus-times", "log-plus"]:
+        arrays = [on_gpu(a, ByInterface, stream=named) for _ in range(2)]
+        matmul(*arrays, semiring=semiring, out=out)
+        before = gpu_array.free_memory()
+        matmul(*arrays, semiring=semiring, out=out)
+        assert gpu_array.free_memory() == before
+        np.testing.assert_allclose(out.numpy(), matmul(a, a, semiring=semiring), rtol=1e-6)
     # The handle is used: the driver refuses one that it does not know.
     with pytest.raises(tilewright.DeviceError):
         matmul(on_gpu(a, ByInterface, stream=12345), on_gpu(a), out=out)
+    with pytest.raises(tilewright.DeviceError):
+        matmul(on_gpu(a, ByInterface, stream=12345), on_gpu(a, ByInterface, stream=12345), out=on_gpu(a, ByInterface, stream=12345))
 
 
 @in_the_child

@@ -47,6 +47,46 @@ def test_torchs_streams_are_in_order():
         assert total.item() == 2.0 * n * n
 
 
+def test_a_call_returns_while_kernels_run():
+    torch = torch_on_gpu()
+    a, out = torch.ones(512, 512, device="cuda"), torch.zeros(512, 512, device="cuda")
+    for semiring in ["plus-times", "min-plus", "log-plus"]:
+        matmul(a, a, semiring=semiring, out=out)
+        torch.cuda.synchronize()
+        torch.cuda._sleep(200_000_000)
+        matmul(a, a, semiring=semiring, out=out)
+        matmul(a, a, semiring=semiring)
+        assert not torch.cuda.current_stream().query(), f"{semiring}: the call has waited"
+        torch.cuda.synchronize()
+
+
+@pytest.mark.filterwarnings("ignore")  # The last graph is empty, which torch says.
+def test_torchs_graphs():
+    torch = torch_on_gpu()
+    a, b = (torch.rand(200, 200, device="cuda") for _ in range(2))
+    for semiring in ["plus-times", "min-plus", "log-plus"]:
+        graph, first = torch.cuda.CUDAGraph(), matmul(a, b, semiring=semiring)
+        with torch.cuda.graph(graph):
+            c = matmul(a, b, semiring=semiring)
+        b.copy_(torch.rand(200, 200, device="cuda"))
+        graph.replay()
+        assert torch.equal(c, matmul(a, b, semiring=semiring)) and not torch.equal(c, first)
+    # A product that is not known would be compiled while the graph is made.
+    with pytest.raises(tilewright.UnsupportedError, match="not loaded yet"), torch.cuda.graph(torch.cuda.CUDAGraph()):
+        matmul(a[:77], b, semiring="max-min")
+
+
+def test_views_of_tensors_are_read_where_they_lie():
+    torch = torch_on_gpu()
+    a = torch.rand(3, 40, 40, device="cuda")
+    for left, right in [(a[:, ::2], a.mT), (a[1].T, a[2, :, 3]), (a[0, :0], a[0]), (a, a[1].expand(3, 40, 40))]:
+        assert torch.allclose(matmul(left, right), left @ right)
+    negated = torch.view_as_complex(torch.rand(4, 4, 2, device="cuda")).conj().imag
+    assert negated.is_neg() and torch.allclose(matmul(negated.clone(), negated.clone()), negated @ negated)
+    with pytest.raises(tilewright.UnsupportedError, match="gradient"):
+        matmul(a.clone().requires_grad_(), a)
+
+
 def test_cupy():
     cupy = cupy_on_gpu()
     a, b = cupy.arange(12.0).reshape(3, 4)[:, ::-1], cupy.arange(40.0).reshape(2, 4, 5)

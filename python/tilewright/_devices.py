@@ -26,6 +26,21 @@ def stream(array: Any, ordinal: int) -> int | None:
     return named
 
 
+def memory(like: Any, ordinal: int, size: int) -> tuple[Any, int] | None:
+    """So many bytes on a device for work in the current stream of an array's library, which may use them again behind it: their owner and address."""
+    library = _library(like)
+    if library == "torch":
+        torch = importlib.import_module("torch")
+        owner = torch.empty(size, dtype=torch.uint8, device=like.device)
+        return owner, owner.data_ptr()
+    if library == "cupy":
+        cuda = importlib.import_module("cupy").cuda
+        with cuda.Device(ordinal):
+            owner = cuda.alloc(size)
+        return owner, owner.ptr
+    return None
+
+
 def empty(like: Any, ordinal: int, shape: tuple[int, ...], dtype: str) -> Any:
     """A new array of the same library on the same device."""
     library = _library(like)
