@@ -25,6 +25,10 @@ reported. Each may work in as much memory as the kernels beside it take, and in 
 takes by itself (32 MiB on Hopper), and the faster counts: more memory makes it pick another algorithm, which may be slower. The memory that a \
 contender takes beyond A, B and C stands in its row.
 
+Calls: --calls measures products of matrices that are on a GPU, each of which was computed before. Three medians are given: how long the host is busy \
+until a call returns, while others are in the queue; how long it takes until a result is there, on a device that had nothing to do; and what the device \
+takes for one of many that follow without a pause. `--against cublas` calls cublasSgemm or cublasDgemm in turn.
+
 Examples:
   tilewright bench
   tilewright bench --ladder --sizes 4096 --against cublas --plot ladder.svg
@@ -32,6 +36,8 @@ Examples:
   tilewright bench --semiring min-plus --dtype i32 --sizes 512..8192
   tilewright bench --semiring min-plus --data non-negative
   tilewright bench --semiring 'add=fmaxf(x,y); mul=fminf(x,y); zero=-inf' --sizes 4096
+  tilewright bench --calls --against cublas
+  tilewright bench --calls --semiring max-plus --sizes 128 --batch 64
   tilewright bench --kernel shared-tile,warp-tile --sizes 1024..4096:1024 --format json";
 
 /// Measure kernels against each other and against what the hardware can do
@@ -44,7 +50,7 @@ pub struct Bench {
     /// The element type; f32 unless given, bool for or-and
     #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
     dtype: Option<DType>,
-    /// Which products; 1024,2048,4096 on a GPU and 256,512,1024 without one unless given
+    /// Which products; 1024,2048,4096 on a GPU, 16 to 4096 with --calls, and 256,512,1024 without a GPU unless given
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Product")]
     pub sizes: Vec<Sizes>,
     /// How A and B lie, in this order: n by rows, t by columns, as the transpose of a matrix by rows
@@ -80,6 +86,12 @@ pub struct Bench {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Contenders")]
     pub threads: usize,
 
+    /// On a GPU, time calls instead of kernels: until a call returns, and until its result is there
+    #[arg(long, conflicts_with_all = ["ladder", "kernel", "plot", "no_overlap"], help_heading = "Measurement")]
+    pub calls: bool,
+    /// With --calls: so many products of a size in one call
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "calls", conflicts_with_all = ["orders", "against"], help_heading = "Measurement")]
+    pub batch: u32,
     /// Samples of each kernel
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measurement")]
     pub rounds: u32,

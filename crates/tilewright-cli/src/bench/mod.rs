@@ -1,5 +1,6 @@
 //! `tilewright bench`: kernels against each other and against what the hardware can do.
 
+mod calls;
 pub mod case;
 mod chart;
 mod cpu;
@@ -38,6 +39,9 @@ const ON_CPU: [usize; 3] = [256, 512, 1024];
 pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
     check(args)?;
     let mut field = Field::new(args, common)?;
+    if let (true, Some((device, _))) = (args.calls, &field.device) {
+        return calls::run(args, common, device, field.machine(args)?);
+    }
     let mut report = Report {
         schema: 1,
         version: env!("CARGO_PKG_VERSION"),
@@ -81,6 +85,10 @@ fn check(args: &Bench) -> Result<(), Failure> {
         let what = format!("--against {} with {} on {}", library.name(), args.semiring.name(), args.dtype());
         return Err(Failure::usage(what, "NVIDIA's libraries are measured for plus-times on f32 and f64"));
     }
+    if args.calls && args.against.contains(&Library::Cublaslt) {
+        let hint = "its calls take prepared descriptions: compare with --against cublas";
+        return Err(Failure::usage("--calls with --against cublaslt", hint));
+    }
     let of = |gpu: bool| args.kernel.iter().find(|choice| matches!(choice, KernelChoice::Gpu(_)) == gpu);
     match (args.backend, of(true), of(false)) {
         (Where::Cpu, Some(kernel), _) => {
@@ -91,6 +99,7 @@ fn check(args: &Bench) -> Result<(), Failure> {
             let what = format!("--kernel {} is an instruction set of the processor", isa.name());
             Err(Failure::usage(what, "leave out --backend, or choose one of `tilewright kernels`"))
         }
+        (Where::Cpu, ..) if args.calls => Err(Failure::usage("--calls needs a GPU", "leave out --backend")),
         (Where::Cpu, ..) => match args.against.first() {
             Some(library) => {
                 let what = format!("--against {} needs a GPU", library.name());
@@ -117,6 +126,7 @@ impl Field {
     fn new(args: &Bench, common: &Common) -> Result<Self, Failure> {
         let device = device(args, common)?;
         let wants_cpu = args.backend != Where::Cuda
+            && !args.calls
             && (args.kernel.is_empty() || args.kernel.iter().any(|c| matches!(c, KernelChoice::Isa(_))));
         let steps = if args.ladder && device.is_none() { Steps::All } else { Steps::Best };
         let cpu = if wants_cpu { Contender::all(args, steps)? } else { Vec::new() };
@@ -217,6 +227,7 @@ fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failur
         return Ok(None);
     }
     let needs_gpu = args.backend == Where::Cuda
+        || args.calls
         || !args.against.is_empty()
         || args.kernel.iter().any(|c| matches!(c, KernelChoice::Gpu(_)));
     let engine = match Engine::shared() {
