@@ -184,6 +184,7 @@ fn without_a_gpu_the_processor_is_measured_and_that_is_said() {
     for line in [
         "bench --backend cuda --sizes 16",
         "bench --kernel naive --sizes 16",
+        "bench --calls --sizes 16 --rounds 1",
         "bench --against cublas --sizes 16 --rounds 1",
         "bench --against cublaslt --sizes 16 --rounds 1",
     ] {
@@ -211,6 +212,11 @@ fn nonsense_is_refused() {
         ("bench --semiring min-plus --against cublaslt", "--against cublaslt with min-plus on f32"),
         ("bench --dtype i32 --against cublaslt,cublas", "--against cublaslt with plus-times on i32"),
         ("bench --against blas", "[possible values: cublas, cublaslt]"),
+        ("bench --calls --backend cpu", "--calls needs a GPU"),
+        ("bench --calls --against cublaslt", "compare with --against cublas"),
+        ("bench --calls --ladder", "cannot be used with"),
+        ("bench --calls --batch 0", "0 is not in 1..=1000000"),
+        ("bench --batch 4", "--calls"),
         ("bench --orders nn,xy", "[possible values: nn, nt, tn, tt]"),
         ("bench --rounds 0", "0 is not in 1..=10000"),
         ("bench --kernel copy-offset", "possible values: "),
@@ -254,6 +260,40 @@ fn tuning_needs_a_gpu_whose_times_mean_something() {
         assert_eq!((&kept["tunings"], &kept["removed"]), (&serde_json::json!([]), &0.into()));
         assert!(run(line, "none").out.contains("tunings    0"), "{}", run(line, "none").out);
     }
+}
+
+/// The emulator's times say nothing; what is called is the same.
+#[test]
+fn calls_are_measured_one_by_one() {
+    let desk = Desk::new();
+    let run = |line: &str| {
+        let mut command = desk.command(line);
+        Run::of(command.env("TILEWRIGHT_CUDA_PATH", "emulator").output().unwrap())
+    };
+    let json = run("bench --calls --sizes 3x5x4 --orders nn,tt --rounds 1 --format json -q");
+    assert_eq!(json.code, Some(0), "{}", json.err);
+    let report: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(keys(&report), ["calls", "dtype", "machine", "schema", "semiring", "version"]);
+    let rows = report["calls"].as_array().unwrap();
+    let orders: Vec<&str> = rows.iter().map(|row| row["order"].as_str().unwrap()).collect();
+    assert_eq!(orders, ["nn", "tt"]);
+    for row in rows {
+        assert_eq!((&row["contender"], &row["batch"]), (&"tilewright".into(), &1.into()));
+        let seconds = |name: &str| row[name].as_f64().unwrap();
+        assert!(seconds("host_seconds") > 0.0 && seconds("device_seconds") > 0.0, "{row}");
+        assert!(seconds("total_seconds") >= seconds("host_seconds") / 100.0, "{row}");
+    }
+    let batch = "bench --calls --semiring max-plus --sizes 4 --batch 3 --rounds 1 -q";
+    let table = run(batch);
+    assert!(
+        table.out.contains("max-plus on f32") && table.out.contains("3 times 4 x 4 x 4"),
+        "{}",
+        table.out
+    );
+    let csv = run(&format!("{batch} --format csv"));
+    let lines: Vec<&str> = csv.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", csv.out);
+    assert!(lines[1].starts_with("4,4,4,nn,3,tilewright,"), "{}", csv.out);
 }
 
 #[test]

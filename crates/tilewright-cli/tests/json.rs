@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use support::{Desk, Run};
 
 /// The heading of the document, a command, and what its keys are called there without.
-const COMMANDS: [(&str, &str, &str); 20] = [
+const COMMANDS: [(&str, &str, &str); 21] = [
     ("explain", "explain transpose-tiled --compare copy-strided -q", "compared_with."),
     ("explain", "explain copy-strided --values output --expect output=f32[4096]:2 -q", ""),
     ("explain", "explain copy-strided --expect output=f32[4096] --max-steps 9 -q", ""),
@@ -18,6 +18,7 @@ const COMMANDS: [(&str, &str, &str); 20] = [
     ("mul --plan", "mul real.csv real.csv --dtype f32 --plan --gpu h200 -q", ""),
     ("mul --plan", "mul real.csv real.csv --plan --backend cpu", ""),
     ("bench", "bench --backend cpu --sizes 8 --rounds 1 -q", ""),
+    ("bench --calls", "bench --calls --sizes 8 --rounds 1 -q", ""),
     ("occupancy", "occupancy --gpu a6000 --threads 1024 --regs 37 --best", ""),
     ("occupancy", "occupancy --threads 32 --regs 999", ""),
     ("occupancy", "occupancy --threads 128 --sweep regs=32,64", "rows."),
@@ -92,7 +93,12 @@ fn every_key_is_documented() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
     let document = std::fs::read_to_string(path).unwrap();
     for (heading, line, prefix) in COMMANDS {
-        let run = Run::of(desk.command(&format!("{line} --format json")).output().unwrap());
+        let run = Run::of(
+            desk.command(&format!("{line} --format json"))
+                .env("TILEWRIGHT_CUDA_PATH", "emulator")
+                .output()
+                .unwrap(),
+        );
         let text = if run.out.is_empty() { &run.err } else { &run.out };
         let (mut all, known) = (BTreeSet::new(), documented(&document, heading));
         keys(&serde_json::from_str(text).unwrap(), "", &mut all);
