@@ -29,7 +29,7 @@ pub use device::{
 };
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
-    CodeArgument, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace,
+    Chosen, CodeArgument, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace,
     LoadedKernel, OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Select, Timing,
     choose, kernels_by_speed, sets_beyond_cache,
 };

@@ -133,19 +133,6 @@ impl DynDeviceMatrix {
         DeviceRef::from(self).alignment()
     }
 
-    /// Copies rows of `width` bytes that lie `pitch` bytes apart on the device to the beginning of the memory.
-    ///
-    /// # Safety
-    /// As [`DeviceMemory::copy_rows_from`]; the bytes must be elements.
-    pub(crate) unsafe fn copy_rows_from(
-        &self,
-        source: u64,
-        rows: (usize, usize, usize),
-    ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.memory.copy_rows_from(source, rows) }
-    }
-
     pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.memory.stream()
     }

@@ -26,9 +26,9 @@ unsafe impl Sync for DeviceMemory {}
 /// Who frees memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// This: a block of so many bytes.
+    /// This: a block of so many bytes, which is kept for later by the stream that it works in.
     This(usize),
-    /// This as well, in the order of a stream.
+    /// This as well: a block of the driver's pool, in the order of another stream.
     Pool(ffi::Stream),
     Another,
 }
@@ -51,24 +51,20 @@ impl DeviceMemory {
         bytes: usize,
     ) -> Result<Self, Error> {
         let context = &stream.context;
-        let (mut address, mut owner) = (0, Owner::This(bytes));
+        let is_pooled = context.allocation == Allocation::Pooled;
+        let owner = if is_pooled && !keeps(stream, order) { Owner::Pool(order) } else { Owner::This(bytes) };
+        let mut address = 0;
         if bytes > 0 {
             let entered = context.enter()?;
-            if context.allocation == Allocation::Pooled {
-                owner = Owner::Pool(order);
-            } else if let Some((known, room)) = lock(&stream.kept).take(bytes) {
-                return Ok(Self {
-                    stream: Arc::clone(stream),
-                    address: known,
-                    bytes,
-                    owner: Owner::This(room),
-                });
+            let kept = if matches!(owner, Owner::This(_)) { lock(&stream.kept).take(bytes) } else { None };
+            if let Some((address, room)) = kept {
+                return Ok(Self { stream: Arc::clone(stream), address, bytes, owner: Owner::This(room) });
             }
             // SAFETY: the pointer is valid for a write, and the stream is there by the caller's promise.
             let mut allocate = || unsafe {
-                match owner {
-                    Owner::Pool(order) => (entered.functions.cuMemAllocAsync)(&mut address, bytes, order),
-                    _ => (entered.functions.cuMemAlloc_v2)(&mut address, bytes),
+                match is_pooled {
+                    true => (entered.functions.cuMemAllocAsync)(&mut address, bytes, order),
+                    false => (entered.functions.cuMemAlloc_v2)(&mut address, bytes),
                 }
             };
             let mut code = allocate();
@@ -132,7 +128,7 @@ impl DeviceMemory {
         self.stream.context.check(code, || format!("clearing {} bytes", self.bytes))
     }
 
-    /// Copies from the host to the beginning, and waits.
+    /// Copies from the host to the beginning, and returns when the source has been read. Work in the stream from now on finds the bytes.
     ///
     /// # Safety
     /// `bytes` bytes from `source` on must be readable, and `bytes` at most the size of this memory.
@@ -140,13 +136,17 @@ impl DeviceMemory {
         if bytes == 0 {
             return Ok(());
         }
-        let entered = self.stream.context.enter()?;
+        let Self { stream, address, .. } = self;
+        if !self.is_page_locked(source)? {
+            // SAFETY: the caller's promise; this memory is freed behind the work in its stream.
+            return unsafe { stream.copy_up(*address, source.cast(), bytes) };
+        }
+        let entered = stream.context.enter()?;
         // SAFETY: the caller's promise; the source is not needed after `synchronize`.
-        let code = unsafe {
-            (entered.functions.cuMemcpyHtoDAsync_v2)(self.address, source, bytes, self.stream.handle())
-        };
-        self.stream.context.check(code, || format!("copying {bytes} bytes to the device"))?;
-        self.stream.synchronize()
+        let code =
+            unsafe { (entered.functions.cuMemcpyHtoDAsync_v2)(*address, source, bytes, stream.handle()) };
+        stream.context.check(code, || format!("copying {bytes} bytes to the device"))?;
+        stream.synchronize()
     }
 
     /// Copies the beginning to the host, and waits.
@@ -158,30 +158,31 @@ impl DeviceMemory {
         if bytes == 0 {
             return Ok(());
         }
-        let entered = self.stream.context.enter()?;
-        // SAFETY: the caller's promise.
-        let code = unsafe {
-            (entered.functions.cuMemcpyDtoHAsync_v2)(target, self.address, bytes, self.stream.handle())
-        };
-        self.stream.context.check(code, || format!("copying {bytes} bytes from the device"))?;
-        self.stream.synchronize()
+        let Self { stream, address, .. } = self;
+        if !self.is_page_locked(target)? {
+            // SAFETY: the caller's promise.
+            return unsafe { stream.copy_down(target.cast(), *address, bytes) };
+        }
+        let entered = stream.context.enter()?;
+        // SAFETY: as above.
+        let code =
+            unsafe { (entered.functions.cuMemcpyDtoHAsync_v2)(target, *address, bytes, stream.handle()) };
+        stream.context.check(code, || format!("copying {bytes} bytes from the device"))?;
+        stream.synchronize()
     }
 
-    /// Copies rows of `width` bytes that lie `pitch` bytes apart on the device to the beginning, without gaps. Does not wait.
-    ///
-    /// # Safety
-    /// The rows must be memory of this stream's context, and fit this memory.
-    pub(crate) unsafe fn copy_rows_from(
-        &self,
-        source: ffi::Address,
-        (width, height, pitch): (usize, usize, usize),
-    ) -> Result<(), Error> {
-        let to = ffi::Side { memory: ffi::DEVICE, host: ptr::null_mut(), device: self.address, pitch: width };
-        let copy = ffi::rows(ffi::Side { device: source, pitch, ..to }, to, width, height);
-        let entered = self.stream.context.enter()?;
-        // SAFETY: the caller's promise.
-        let code = unsafe { (entered.functions.cuMemcpy2DAsync_v2)(&copy, self.stream.handle()) };
-        self.stream.context.check(code, || format!("copying {height} rows of {width} bytes on the device"))
+    /// Whether the device copies from and to an address of the host at the full rate: that of page-locked memory.
+    fn is_page_locked(&self, host: *const c_void) -> Result<bool, Error> {
+        let (mut kind, entered) = (0_u32, self.stream.context.enter()?);
+        // SAFETY: the pointer is valid for a write; an address that the driver does not know is an error, and means pageable memory.
+        let code = unsafe {
+            (entered.functions.cuPointerGetAttribute)(
+                (&raw mut kind).cast(),
+                ffi::POINTER_MEMORY_TYPE,
+                host.addr() as ffi::Address,
+            )
+        };
+        Ok(code == 0 && kind == ffi::HOST as u32)
     }
 
     /// Copies rows of `width` bytes that lie `pitch` bytes apart on the host and without gaps here, and waits.
@@ -252,22 +253,36 @@ impl Drop for DeviceMemory {
         if self.address == 0 || self.owner == Owner::Another {
             return;
         }
-        if let Owner::This(room) = self.owner {
+        let context = &self.stream.context;
+        let order = match self.owner {
             // Work in the stream may still use it: what comes later may have it, but nobody else before that has ended.
-            if lock(&self.stream.kept).keep(self.address, room) {
-                return;
+            Owner::This(room) if lock(&self.stream.kept).keep(self.address, room) => return,
+            Owner::This(_) if context.allocation == Allocation::Immediate => {
+                let _ = self.stream.synchronize();
+                None
             }
-            let _ = self.stream.synchronize();
-        }
-        let Ok(entered) = self.stream.context.enter() else { return };
+            Owner::Pool(order) => Some(order),
+            _ => Some(self.stream.handle()),
+        };
+        let Ok(entered) = context.enter() else { return };
         // SAFETY: allocated in `new_in`. Nothing uses it any more, or nothing that is behind it in the stream, which is there.
         unsafe {
-            match self.owner {
-                Owner::Pool(order) => (entered.functions.cuMemFreeAsync)(self.address, order),
-                _ => (entered.functions.cuMemFree_v2)(self.address),
+            match order {
+                Some(order) => (entered.functions.cuMemFreeAsync)(self.address, order),
+                None => (entered.functions.cuMemFree_v2)(self.address),
             }
         };
     }
+}
+
+/// Whether a block for work in a stream is kept by it: a pool of the driver takes some microseconds to give and to take. Where kernels are executed here, a block ends where
+/// it was said to end, and holds nothing before it is written.
+fn keeps(stream: &Stream, order: ffi::Stream) -> bool {
+    #[cfg(feature = "emulated")]
+    if stream.context.is_emulated_here() {
+        return false;
+    }
+    order == stream.handle()
 }
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {

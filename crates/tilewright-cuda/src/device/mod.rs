@@ -12,6 +12,7 @@ mod matrix;
 mod memory;
 mod module;
 mod pool;
+mod staging;
 mod stream;
 mod transfer;
 mod view;

@@ -1,4 +1,4 @@
-//! Memory that was let go of and is taken again in the same stream, where the driver has no pools: freeing it would wait for the device.
+//! Memory that was let go of and is taken again in the same stream: no call of the driver, which would take microseconds, or without pools wait for the device.
 
 use crate::ffi::driver::Address;
 use std::collections::BTreeMap;

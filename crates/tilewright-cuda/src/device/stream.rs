@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::pool::Kept;
+use super::staging::Staging;
 use crate::ffi::driver as ffi;
 use std::ffi::c_uint;
 use std::ptr;
@@ -15,8 +16,9 @@ pub(crate) struct Stream {
     handle: ffi::Stream,
     /// What was put in last: failures of kernels show up later, when something waits.
     last: Mutex<Arc<str>>,
-    /// Memory for later, where the driver keeps none.
+    /// Memory for later.
     pub(super) kept: Mutex<Kept>,
+    pub(super) staging: Staging,
 }
 
 // SAFETY: the driver's functions may be called from any thread.
@@ -37,6 +39,7 @@ impl Stream {
             handle,
             last: Mutex::new("opening the device".into()),
             kept: Mutex::default(),
+            staging: Staging::default(),
         }))
     }
 
@@ -63,21 +66,43 @@ impl Stream {
         true
     }
 
+    /// Copies rows from one place of the device to another: where they begin, how far they are apart, how wide a row is and how many there are.
+    ///
+    /// # Safety
+    /// The rows must be memory of this context on either side as long as work in the stream runs, and have nothing in common.
+    pub(crate) unsafe fn copy_rows(
+        &self,
+        (source, source_pitch): (ffi::Address, usize),
+        (target, target_pitch): (ffi::Address, usize),
+        (width, height): (usize, usize),
+    ) -> Result<(), Error> {
+        let side = |device, pitch| ffi::Side { memory: ffi::DEVICE, host: ptr::null_mut(), device, pitch };
+        let copy = ffi::rows(side(source, source_pitch), side(target, target_pitch), width, height);
+        let entered = self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let code = unsafe { (entered.functions.cuMemcpy2DAsync_v2)(&copy, self.handle) };
+        self.context.check(code, || format!("copying {height} rows of {width} bytes on the device"))
+    }
+
     /// Waits until all work in the stream is done.
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         let entered = self.context.enter()?;
         // SAFETY: the stream lives as long as `self`.
         let code = unsafe { (entered.functions.cuStreamSynchronize)(self.handle) };
-        self.context.check(code, || {
-            let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-            format!("waiting for the device after {last}")
-        })
+        self.context.check(code, || self.waiting())
+    }
+
+    /// What is being done where the device is waited for.
+    pub(super) fn waiting(&self) -> String {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        format!("waiting for the device after {last}")
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         self.free_kept();
+        self.free_staging();
         if let Ok(entered) = self.context.enter() {
             // SAFETY: created in `new`; the driver waits for the work before it frees the stream.
             unsafe { (entered.functions.cuStreamDestroy_v2)(self.handle) };

@@ -5,7 +5,7 @@ use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DynDeviceMatrix};
 use std::ops::Range;
 use tilewright_core::{Error, ErrorKind, Joining, Layout, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Buffer, CLOSURE_SIDE, Recipe, Request, closure};
+use tilewright_kernels::{Alignment, Batch, Buffer, CLOSURE_SIDE, Recipe, Request, closure};
 
 /// The recipe of a product.
 pub type Select<'a> = dyn Fn(Request) -> Result<Recipe, Error> + 'a;
@@ -36,19 +36,17 @@ pub struct InPlace<'a> {
     semiring: SemiringId,
     slack: f64,
     select: &'a Select<'a>,
-    /// One for all blocks of the same shape.
-    products: Vec<(Request, Prepared)>,
     /// Those that close blocks, by their rows.
     closures: Vec<(usize, Prepared)>,
-    /// What a part of a strip was before it was multiplied.
-    strip: DynDeviceMatrix,
+    /// Both strips of a step as they will be, or what a part of one was before it was multiplied.
+    beside: DynDeviceMatrix,
     /// For each vertex that a block begins with, the one in it through which a cycle gains, counted from 1.
     gains: DeviceMatrix<i32>,
 }
 
-/// Elements of a strip that are copied at a time at least.
+/// Where there is little memory, elements of a strip that are copied at a time at least,
 const LEAST_STRIP: usize = 1 << 20;
-/// A copy takes at most this part of the whole matrix, where that is more.
+/// and this part of the whole matrix, where that is more.
 const PART: usize = 8;
 /// Alignments that kernels make a difference between, in bytes: fewer kinds of blocks are fewer recipes.
 pub(super) const MOST_ALIGNMENT: u64 = 16;
@@ -87,16 +85,21 @@ impl<'a> InPlace<'a> {
             return Err(ErrorKind::Unsupported { what: what.into(), why: why.into(), hint }.into());
         }
         let half = rows.div_ceil(2).next_multiple_of(CLOSURE_SIDE);
-        let elements = (rows * rows / PART).max(LEAST_STRIP).min(half * half);
+        let room = |elements| engine.zeros_dyn(matrix.dtype(), Layout::row_major(1, elements));
+        let beside = match room(2 * half * half) {
+            Err(error) if error.code() == "device-memory" => {
+                room((rows * rows / PART).max(LEAST_STRIP).min(half * half))
+            }
+            both => both,
+        };
         Ok(Self {
             engine: engine.clone(),
-            strip: engine.zeros_dyn(matrix.dtype(), Layout::row_major(1, elements))?,
+            beside: beside?,
             gains: engine.zeros(Layout::row_major(1, rows))?,
             matrix,
             semiring,
             slack,
             select,
-            products: Vec::new(),
             closures: Vec::new(),
         })
     }
@@ -139,20 +142,45 @@ impl<'a> InPlace<'a> {
         if p.is_empty() || r.is_empty() {
             return Ok(());
         }
+        if 2 * p.len() * r.len() <= self.beside.cols() {
+            return self.pass_beside(p, r);
+        }
         let closed = self.place((p, p))?;
-        let at_a_time = (self.strip.cols() / p.len()).max(1);
+        let at_a_time = (self.beside.cols() / p.len()).max(1);
         for cols in parts(r, at_a_time) {
             let strip = self.place((p, &cols))?;
             let before = self.copy(strip)?;
-            self.multiply(strip, closed, before, Joining::Replace)?;
+            self.multiply((strip, closed, before), Batch::ONE, Joining::Replace)?;
         }
         for rows in parts(r, at_a_time) {
             let strip = self.place((&rows, p))?;
             let before = self.copy(strip)?;
-            self.multiply(strip, before, closed, Joining::Replace)?;
+            self.multiply((strip, before, closed), Batch::ONE, Joining::Replace)?;
         }
         let [c, a, b] = [(r, r), (r, p), (p, r)].map(|block| self.place(block));
-        self.multiply(c?, a?, b?, Joining::Accumulate)
+        self.multiply((c?, a?, b?), Batch::ONE, Joining::Accumulate)
+    }
+
+    /// The same where both strips fit beside the matrix: if they are squares, in one launch.
+    fn pass_beside(&mut self, p: &Range<usize>, r: &Range<usize>) -> Result<(), Error> {
+        let [closed, right, down] = [(p, p), (p, r), (r, p)].map(|block| self.place(block));
+        let (closed, right, down) = (closed?, right?, down?);
+        let strip = (p.len() * r.len()) as isize;
+        let [new_right, new_down] =
+            [(0, right), (strip.unsigned_abs(), down)].map(|(from, old)| self.aside(from, old));
+        let from_to =
+            |from: Place, to: Place| to.operand.origin.cast_signed() - from.operand.origin.cast_signed();
+        if p.len() == r.len() {
+            let batch = Batch { count: 2, a: from_to(closed, down), b: from_to(right, closed), c: strip };
+            self.multiply((new_right, closed, right), batch, Joining::Replace)?;
+        } else {
+            self.multiply((new_right, closed, right), Batch::ONE, Joining::Replace)?;
+            self.multiply((new_down, down, closed), Batch::ONE, Joining::Replace)?;
+        }
+        let others = self.place((r, r))?;
+        self.multiply((others, new_down, new_right), Batch::ONE, Joining::Accumulate)?;
+        self.put_back(new_right, right)?;
+        self.put_back(new_down, down)
     }
 
     /// The first vertex through which a cycle was found to gain; what is in the matrix then is of no use. Waits for the work.
@@ -180,49 +208,68 @@ impl<'a> InPlace<'a> {
         Ok(Place { operand, address, bytes: (elements - origin) * size })
     }
 
-    /// What a strip is now, beside the matrix.
-    fn copy(&self, strip: Place) -> Result<Place, Error> {
-        let Operand { layout: Layout { rows, cols, row_stride, .. }, dtype, .. } = strip.operand;
-        let (layout, size) = (Layout::row_major(rows, cols), dtype.size());
-        layout.check_bounds(self.strip.cols(), 0)?;
-        // SAFETY: the strip lies inside the matrix, and has been found to fit into the copy.
-        unsafe {
-            self.strip.copy_rows_from(strip.address, (cols * size, rows, row_stride.unsigned_abs() * size))?
-        };
-        let (address, elements) = (self.strip.address(), self.strip.cols());
-        let operand = Operand { dtype, layout, alignment: alignment(address), origin: 0, elements };
-        Ok(Place { operand, address, bytes: self.strip.bytes() })
+    /// A block of the same shape beside the matrix, from an element on.
+    fn aside(&self, from: usize, block: Place) -> Place {
+        let Operand { layout: Layout { rows, cols, .. }, dtype, .. } = block.operand;
+        let address = self.beside.address() + (from * dtype.size()) as u64;
+        let (layout, elements) = (Layout::row_major(rows, cols), self.beside.cols());
+        let operand = Operand { dtype, layout, alignment: alignment(address), origin: from, elements };
+        Place { operand, address, bytes: self.beside.bytes() - from * dtype.size() }
     }
 
-    fn multiply(&mut self, c: Place, a: Place, b: Place, joining: Joining<Value>) -> Result<(), Error> {
+    /// What a strip is now, beside the matrix.
+    fn copy(&self, strip: Place) -> Result<Place, Error> {
+        let copy = self.aside(0, strip);
+        copy.operand.layout.check_bounds(copy.operand.elements, 0)?;
+        // SAFETY: the strip lies inside the matrix, and has been found to fit beside it.
+        unsafe { self.beside.stream().copy_rows(strip.rows(), copy.rows(), strip.extent())? };
+        Ok(copy)
+    }
+
+    /// Writes a strip that is beside the matrix into it.
+    fn put_back(&self, new: Place, strip: Place) -> Result<(), Error> {
+        // SAFETY: the strip lies inside the matrix, and the new one, which has its shape, beside it.
+        unsafe { self.beside.stream().copy_rows(new.rows(), strip.rows(), strip.extent()) }
+    }
+
+    fn multiply(
+        &self,
+        (c, a, b): (Place, Place, Place),
+        batch: Batch,
+        joining: Joining<Value>,
+    ) -> Result<(), Error> {
         let problem = Problem::new(a.operand.layout, b.operand.layout, c.operand.layout)?;
         let [a_to, b_to, c_to] = [a, b, c].map(|place| place.operand.alignment);
-        let workspace = self.matrix.bytes() as u64 / 2;
         let request = Request {
             joining,
+            batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
             target: self.engine.target(),
-            workspace,
+            workspace: self.matrix.bytes() as u64 / 2,
             ..Request::new(problem, self.semiring, a.operand.dtype)
         };
-        if !self.products.iter().any(|(known, _)| *known == request) {
-            let recipe = (self.select)(request)?;
-            let room = |recipe: &Recipe| recipe.workspaces().iter().sum::<u64>();
-            let taken: u64 = self.products.iter().map(|(_, prepared)| room(prepared.recipe())).sum();
-            if taken + room(&recipe) > 2 * workspace {
-                self.products.retain(|(_, prepared)| room(prepared.recipe()) == 0);
-            }
-            self.products.push((request, self.engine.prepare(recipe)?));
-        }
-        let Some((_, prepared)) = self.products.iter().find(|(known, _)| *known == request) else {
-            return Ok(());
-        };
+        let chosen = self.engine.chosen(request, |request| Ok(((self.select)(request)?, None)))?;
+        let prepared = self.engine.prepare_chosen(&chosen)?;
         fit::check(prepared.recipe(), [a.operand, b.operand, c.operand])?;
         let bindings = [(Buffer::A, a), (Buffer::B, b), (Buffer::C, c)];
         let bindings = bindings.map(|(role, place)| (role, place.address, place.bytes));
         // SAFETY: the blocks have the layouts, alignments and types of the request that the recipe was made for, lie inside memory of this engine, which is
         // freed after the work in its stream, and the one that is written has no element in common with the others.
         unsafe { prepared.launch(&bindings) }
+    }
+}
+
+impl Place {
+    /// Where its rows begin, and the bytes from one to the next.
+    fn rows(&self) -> (u64, usize) {
+        let Operand { layout, dtype, .. } = self.operand;
+        (self.address, layout.row_stride.unsigned_abs() * dtype.size())
+    }
+
+    /// The bytes of a row, and how many there are.
+    fn extent(&self) -> (usize, usize) {
+        let Operand { layout, dtype, .. } = self.operand;
+        (layout.cols * dtype.size(), layout.rows)
     }
 }
 

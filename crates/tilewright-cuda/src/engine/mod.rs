@@ -27,6 +27,7 @@ pub use in_place::{InPlace, Select};
 pub use loaded::LoadedKernel;
 pub use multiply::DeviceProduct;
 pub use planned::Planned;
+pub use plans::Chosen;
 pub use prepared::{Prepared, PreparedKernel};
 pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 pub use reuse::OperandReuse;

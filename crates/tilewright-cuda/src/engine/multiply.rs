@@ -1,12 +1,10 @@
 //! Products of matrices that stay on the device, by the kernel that is the fastest.
 
 use super::in_place::MOST_ALIGNMENT;
-use super::plans::Plan;
 use super::{Engine, Prepared, choose};
 use crate::device::{DeviceMut, DeviceRef};
-use std::sync::Arc;
 use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Request, Variant};
+use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Rejected, Request, Variant};
 
 /// What is to be computed between matrices on a device.
 ///
@@ -107,44 +105,44 @@ impl Engine {
         c: impl Into<DeviceMut<'a>>,
     ) -> Result<Prepared, Error> {
         let (a, b, c) = (a.into(), b.into(), c.into());
-        let plan = match self.plan_or_request(product, a, b, c.as_ref())? {
-            Ok(plan) => plan,
-            Err(request) => self.keep_plan(request, self.plan(self.recipe(request)?)?),
-        };
-        let prepared = self.prepare_plan(plan)?;
+        let request = self.request_of(product, a, b, c.as_ref())?;
+        let prepared = self.prepare_chosen(&self.chosen(request, |request| self.recipe(request))?)?;
         prepared.run_on(a, b, c)?;
         Ok(prepared)
     }
 
-    /// The plan of a product that was asked for before, or what to make one for.
-    pub(super) fn plan_or_request(
+    /// What is asked for by a product of these matrices.
+    pub(super) fn request_of(
         &self,
         product: &DeviceProduct,
         a: DeviceRef<'_>,
         b: DeviceRef<'_>,
         c: DeviceRef<'_>,
-    ) -> Result<Result<Arc<Plan>, Request>, Error> {
+    ) -> Result<Request, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
         let [a_to, b_to, c_to] = [a, b, c].map(|matrix| matrix.alignment().min(MOST_ALIGNMENT));
-        let request = Request {
+        Ok(Request {
             own: product.own,
             joining: product.joining,
             batch: product.batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
             target: self.target(),
             ..Request::new(problem, product.semiring, a.dtype())
-        };
-        Ok(self.known_plan(&request).ok_or(request))
+        })
     }
 
-    /// The best recipe whose code can be had.
-    pub(super) fn recipe(&self, request: Request) -> Result<Recipe, Error> {
-        let can_make = |recipe: &Recipe| {
-            recipe.launches().iter().map(Launch::program).try_for_each(|program| self.can_make(program))
+    /// The best recipe whose code can be had, and the program that would have been better.
+    pub(super) fn recipe(&self, request: Request) -> Result<(Recipe, Option<Rejected>), Error> {
+        let lacking = |recipe: &Recipe| {
+            let mut programs = recipe.launches().iter().map(Launch::program);
+            programs.find_map(|program| Some((program.name().to_owned(), self.can_make(program).err()?)))
         };
         let best = choose(&self.tuned(request))?;
-        let Err(lacking) = can_make(&best) else { return Ok(best) };
+        let Some((candidate, error)) = lacking(&best) else { return Ok((best, None)) };
         let plain = best.kernel().recipe(&Request { form: Form::Plain, ..request })?;
-        can_make(&plain).map_or(Err(lacking), |()| Ok(plain))
+        match lacking(&plain) {
+            None => Ok((plain, Some(Rejected { candidate, reason: error.to_string() }))),
+            Some(_) => Err(error),
+        }
     }
 }

@@ -1,19 +1,18 @@
 //! Products in the streams of other libraries, on their memory.
 
-use super::plans::Plan;
+use super::plans::Chosen;
 use super::product::bindings;
 use super::{DeviceProduct, Engine};
 use crate::device::{Allocation, DeviceMemory, DeviceMut, DeviceRef};
 use crate::ffi::driver as ffi;
 use std::ffi::c_uint;
-use std::sync::Arc;
 use tilewright_core::{Error, ErrorKind};
 
 /// A product whose kernel is chosen and compiled, for a stream of another library.
 #[derive(Debug, Clone)]
 pub struct Planned {
     engine: Engine,
-    plan: Arc<Plan>,
+    chosen: Chosen,
     /// The driver's handle.
     stream: usize,
 }
@@ -54,18 +53,16 @@ impl Engine {
         b: impl Into<DeviceRef<'a>>,
         c: impl Into<DeviceRef<'a>>,
     ) -> Result<Planned, Error> {
-        let plan = match self.plan_or_request(product, a.into(), b.into(), c.into())? {
-            Ok(plan) => plan,
+        let request = self.request_of(product, a.into(), b.into(), c.into())?;
+        let chosen = self.chosen(request, |request| {
             // SAFETY: the caller's promise.
-            Err(_) if unsafe { self.is_capturing(stream)? } => {
-                return Err(not_captured(
-                    "its kernel is not loaded yet",
-                    "compute one such product before the capture",
-                ));
+            if unsafe { self.is_capturing(stream)? } {
+                let hint = "compute one such product before the capture";
+                return Err(not_captured("its kernel is not loaded yet", hint));
             }
-            Err(request) => self.keep_plan(request, self.plan(self.recipe(request)?)?),
-        };
-        Ok(Planned { engine: self.clone(), plan, stream })
+            self.recipe(request)
+        })?;
+        Ok(Planned { engine: self.clone(), chosen, stream })
     }
 
     /// Whether work that is put into a stream becomes part of a graph.
@@ -93,7 +90,7 @@ impl Planned {
     /// # Errors
     /// `out-of-memory` for more than there can be.
     pub fn workspace_bytes(&self) -> Result<usize, Error> {
-        self.plan.workspace_bytes()
+        self.chosen.0.workspace_bytes()
     }
 
     /// Puts the product into the stream, and returns before it has been done. `workspace` is the address of so much memory as is needed, from a multiple of 256 on; without,
@@ -113,7 +110,7 @@ impl Planned {
         c: impl Into<DeviceMut<'a>>,
     ) -> Result<(), Error> {
         let (a, b, c) = (a.into(), b.into(), c.into());
-        let Self { engine, plan, stream } = self;
+        let Self { engine, chosen: Chosen(plan), stream } = self;
         let bytes = plan.workspace_bytes()?;
         let can_allocate = engine.context().allocation == Allocation::Pooled;
         if !plan.goes_anywhere() || (bytes > 0 && workspace.is_none() && !can_allocate) {
@@ -137,7 +134,7 @@ impl Planned {
     /// # Safety
     /// As [`Planned::run`].
     unsafe fn run_beside(&self, a: DeviceRef<'_>, b: DeviceRef<'_>, c: DeviceMut<'_>) -> Result<(), Error> {
-        let Self { engine, plan, stream } = self;
+        let Self { engine, chosen, stream } = self;
         // SAFETY: the caller's promise.
         if unsafe { engine.is_capturing(*stream)? } {
             return Err(not_captured(
@@ -147,7 +144,7 @@ impl Planned {
         }
         // SAFETY: as above.
         unsafe { engine.wait_for(*stream)? };
-        let ran = engine.prepare_plan(Arc::clone(plan)).and_then(|prepared| prepared.run_on(a, b, c));
+        let ran = engine.prepare_chosen(chosen).and_then(|prepared| prepared.run_on(a, b, c));
         // SAFETY: as above.
         ran.and(unsafe { engine.let_wait(*stream) })
     }

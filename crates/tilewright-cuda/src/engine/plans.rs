@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::{ArgumentValue, Buffer, Launch, Recipe, Request};
+use tilewright_kernels::{ArgumentValue, Buffer, Launch, Recipe, Rejected, Request};
 
 /// As many plans are kept. One takes some kilobytes of the host's memory, and none of the device's.
 const MOST: usize = 256;
@@ -21,6 +21,8 @@ const WORKSPACE_ALIGNMENT: u64 = 256;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) recipe: Recipe,
+    /// What would have been better, and why it cannot be had.
+    passed_over: Option<Rejected>,
     pub(super) kernels: Vec<Arc<Ready>>,
     pub(super) names: Vec<Arc<str>>,
     /// Where each workspace begins in the memory of all, and its bytes.
@@ -132,25 +134,80 @@ fn placed(workspaces: &[u64]) -> Vec<(u64, u64)> {
     workspaces.iter().map(place).collect()
 }
 
+/// What computes a product: a recipe whose kernels are loaded. It is prepared in no time, again and again.
+#[derive(Debug, Clone)]
+pub struct Chosen(pub(super) Arc<Plan>);
+
+impl Chosen {
+    /// What will be launched.
+    pub fn recipe(&self) -> &Recipe {
+        &self.0.recipe
+    }
+
+    /// What would have been better, and why it cannot be had.
+    pub fn passed_over(&self) -> Option<&Rejected> {
+        self.0.passed_over.as_ref()
+    }
+}
+
 impl Engine {
+    /// What was chosen for such a request before; otherwise what `choose` chooses, compiled and loaded, and kept. `choose` also says what would have been better, but
+    /// cannot be had.
+    ///
+    /// ```
+    /// use tilewright_core::{DType, Layout, Problem, SemiringId};
+    /// use tilewright_cuda::{Engine, choose};
+    /// use tilewright_kernels::{Form, Request};
+    /// let engine = Engine::emulated(tilewright_arch::Device::find("a6000").unwrap().into())?;
+    /// let l = Layout::row_major(8, 8);
+    /// let request = Request::new(Problem::new(l, l, l)?, SemiringId::MinPlus, DType::F32);
+    /// let plain = |request| Ok((choose(&Request { form: Form::Plain, ..request })?, None)); // needs no compiler
+    /// let chosen = engine.chosen(request, plain)?;
+    /// let again = engine.chosen(request, |_| unreachable!("it is known"))?;
+    /// assert!(std::ptr::eq(chosen.recipe(), again.recipe()));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `choose`, and as [`Engine::prepare`] but for memory.
+    pub fn chosen(
+        &self,
+        request: Request,
+        choose: impl FnOnce(Request) -> Result<(Recipe, Option<Rejected>), Error>,
+    ) -> Result<Chosen, Error> {
+        if let Some(plan) = self.known_plan(&request) {
+            return Ok(Chosen(plan));
+        }
+        let (recipe, passed_over) = choose(request)?;
+        Ok(Chosen(self.keep_plan(request, self.load_recipe(recipe, passed_over)?.0)))
+    }
+
+    /// Compiles and loads the kernels of a recipe, in whose place another one would have been better.
+    ///
+    /// # Errors
+    /// As [`Engine::prepare`] but for memory.
+    pub fn load_recipe(&self, recipe: Recipe, passed_over: Option<Rejected>) -> Result<Chosen, Error> {
+        Ok(Chosen(Arc::new(Plan { passed_over, ..self.plan(recipe)? })))
+    }
+
     /// Compiles and loads the kernels of a recipe.
     pub(super) fn plan(&self, recipe: Recipe) -> Result<Plan, Error> {
         let kernels = self.all_ready(recipe.launches())?;
         let names = recipe.launches().iter().map(|launch| launch.program().name().into()).collect();
         let workspaces = placed(recipe.workspaces());
-        Ok(Plan { recipe, kernels, names, workspaces })
+        Ok(Plan { recipe, passed_over: None, kernels, names, workspaces })
     }
 
     /// The plan of a product that was asked for before.
-    pub(super) fn known_plan(&self, request: &Request) -> Option<Arc<Plan>> {
+    fn known_plan(&self, request: &Request) -> Option<Arc<Plan>> {
         let mut plans = self.0.plans.lock().unwrap_or_else(PoisonError::into_inner);
         plans.find(tunings_generation(), request)
     }
 
     /// Keeps the plan of a product. Made outside the lock; if two threads do it, one of the two is kept.
-    pub(super) fn keep_plan(&self, request: Request, plan: Plan) -> Arc<Plan> {
+    fn keep_plan(&self, request: Request, plan: Arc<Plan>) -> Arc<Plan> {
         let mut plans = self.0.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        plans.keep(tunings_generation(), request, Arc::new(plan))
+        plans.keep(tunings_generation(), request, plan)
     }
 }
 

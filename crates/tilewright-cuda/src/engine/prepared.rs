@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::compile::Origin;
-use super::plans::Plan;
+use super::plans::{Chosen, Plan};
 use crate::device::{DeviceMemory, FunctionAttributes};
 use std::sync::Arc;
 use tilewright_core::{Error, ErrorKind};
@@ -60,11 +60,14 @@ impl Engine {
         Ok(Prepared { engine: self.clone(), plan, workspace })
     }
 
-    /// A plan with memory of its own; where there is not enough, the kernel's recipe without any takes its place.
-    pub(super) fn prepare_plan(&self, plan: Arc<Plan>) -> Result<Prepared, Error> {
-        match self.with_workspace(Arc::clone(&plan)) {
+    /// What was chosen, with memory of its own; where there is not enough, the kernel's recipe without any takes its place.
+    ///
+    /// # Errors
+    /// As [`Engine::prepare`].
+    pub fn prepare_chosen(&self, chosen: &Chosen) -> Result<Prepared, Error> {
+        match self.with_workspace(Arc::clone(&chosen.0)) {
             Err(error) if matches!(error.kind(), ErrorKind::DeviceMemory { .. }) => {
-                self.prepare(plan.recipe.clone())
+                self.prepare(chosen.recipe().clone())
             }
             prepared => prepared,
         }

@@ -4,11 +4,11 @@ use super::{Failure, Job, Target};
 use crate::{
     backend::Backend,
     options::Report,
-    selection::{Lacking, Selection, select_among},
+    selection::{Lacking, select_among},
 };
 use std::time::Instant;
 use tilewright_core::{DynMut, DynRef, Layout};
-use tilewright_cuda::{Engine, Prepared};
+use tilewright_cuda::{Chosen, Engine, Prepared};
 use tilewright_kernels::{Launch, Recipe, Rejected};
 
 pub(super) fn run(
@@ -19,13 +19,18 @@ pub(super) fn run(
 ) -> Result<Report, Failure> {
     let began = Instant::now();
     let engine = Engine::shared()?;
-    let select =
-        |asked| select_among(engine.tuned(asked), job.options.kernel, &|recipe| can_make(&engine, recipe));
-    let selection = job.select(operands, &c, arg.is_some(), engine.target(), &select)?;
-    let passed_over = selection.passed_over.clone();
-    let mut ran = run_on(&engine, job, selection, operands, c, arg)?;
+    let request = job.request(operands, &c, arg.is_some(), engine.target())?;
+    let select = |kernel| {
+        let found = select_among(engine.tuned(request), kernel, &|recipe| can_make(&engine, recipe))?;
+        Ok((found.recipe, found.passed_over))
+    };
+    let chosen = match job.options.kernel {
+        None => engine.chosen(request, |_| select(None))?,
+        asked => select(asked).and_then(|(recipe, passed_over)| engine.load_recipe(recipe, passed_over))?,
+    };
+    let mut ran = run_on(&engine, job, &chosen, operands, c, arg)?;
     ran.report.prepare_seconds += ran.began.duration_since(began).as_secs_f64();
-    ran.report.why = remarks(passed_over.as_ref(), &ran.prepared.warnings()).into();
+    ran.report.why = remarks(chosen.passed_over(), &ran.prepared.warnings()).into();
     Ok(ran.report)
 }
 
@@ -36,11 +41,11 @@ pub(super) struct Ran {
     began: Instant,
 }
 
-/// Runs what was selected on an engine.
+/// Runs what was chosen on an engine.
 pub(super) fn run_on(
     engine: &Engine,
     job: &Job<'_>,
-    Selection { request, recipe, .. }: Selection,
+    chosen: &Chosen,
     (a, b): (DynRef<'_>, DynRef<'_>),
     c: DynMut<'_>,
     arg: Option<DynMut<'_>>,
@@ -51,15 +56,15 @@ pub(super) fn run_on(
         true => engine.upload_dyn(c.as_ref())?,
         false => engine.zeros_dyn(c.dtype(), Layout::row_major(c.layout().rows, c.layout().cols))?,
     };
-    let mut winners = match &arg {
-        Some(arg) => Some(engine.zeros_dyn(arg.dtype(), request.arg_layout())?),
-        None => None,
+    let mut winners = match (&arg, chosen.recipe().request()) {
+        (Some(arg), Some(request)) => Some(engine.zeros_dyn(arg.dtype(), request.arg_layout())?),
+        _ => None,
     };
+    engine.synchronize()?;
     let mut transfer = began.elapsed();
     // After the operands, so that what is left is known: without memory for workspaces, a recipe does without.
     let loading = Instant::now();
-    let kernel = recipe.kernel().name.into();
-    let prepared = engine.prepare(recipe)?;
+    let prepared = engine.prepare_chosen(chosen)?;
     let prepare = loading.elapsed();
     let (whole, [a_rows, b_rows, c_rows]) = (on_device.rows(), job.rows);
     let (a, b) = (a.with_rows(a_rows)?, b.with_rows(b_rows)?);
@@ -83,7 +88,7 @@ pub(super) fn run_on(
     transfer += reading.elapsed();
     let report = Report {
         backend: Backend::Cuda,
-        kernel,
+        kernel: chosen.recipe().kernel().name.into(),
         threads: 1,
         seconds,
         transfer_seconds: transfer.as_secs_f64(),

@@ -27,21 +27,21 @@ pub(super) fn run(
 ) -> Result<Report, Failure> {
     let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
     let began = Instant::now();
-    let select = |asked| select_with_ptx(asked, job.options.kernel);
-    let selection = job.select(operands, &c, arg.is_some(), gpu.target(), &select)?;
+    let request = job.request(operands, &c, arg.is_some(), gpu.target())?;
+    let selection = select_with_ptx(request, job.options.kernel)?;
     let engine = take_engine(&gpu)?;
+    let chosen = engine.load_recipe(selection.recipe, selection.passed_over)?;
     let prepare = began.elapsed();
 
-    let terms = selection.request.problem.pair_ops() * job.count as f64;
+    let terms = request.problem.pair_ops() * job.count as f64;
     let options = LaunchOptions {
         workers: job.options.threads,
         step_limit: job.options.max_steps,
         time_limit: time_limit(job.options, terms),
         ..LaunchOptions::default()
     };
-    let threads = selection.recipe.launches().iter().map(|launch| options.workers(blocks(launch))).max();
-    let progress = Progress::new(&selection.recipe, terms, job.options);
-    let passed_over = selection.passed_over.clone();
+    let threads = chosen.recipe().launches().iter().map(|launch| options.workers(blocks(launch))).max();
+    let progress = Progress::new(chosen.recipe(), terms, job.options);
     let (block_done, steps_done) = (|| progress.block_done(), |_| progress.tell(0));
     let watch = Watch {
         block_done: Some(&block_done),
@@ -54,7 +54,7 @@ pub(super) fn run(
         findings.set(findings.get() + launched.outcome.as_ref().map_or(0, |report| report.findings.len()))
     };
     let watcher = Watcher { watch, options: Some(&options), launched: Some(&launched), ..Watcher::default() };
-    let ran = observe(&watcher, || cuda::run_on(&engine, job, selection, operands, c, arg));
+    let ran = observe(&watcher, || cuda::run_on(&engine, job, &chosen, operands, c, arg));
     let ran = ran.map_err(|failure| Failure { error: translated(&engine, failure.error), ..failure })?;
     let mut report = ran.report;
     drop(ran.prepared);
@@ -64,7 +64,8 @@ pub(super) fn run(
     report.threads = threads.unwrap_or(1);
     report.findings = findings.get();
     report.prepare_seconds += prepare.as_secs_f64();
-    report.why = passed_over
+    report.why = chosen
+        .passed_over()
         .map_or(imitated.clone(), |p| format!("{imitated}; without {}: {}", p.candidate, p.reason))
         .into();
     Ok(report)

@@ -11,7 +11,6 @@ pub(crate) use cuda::can_make;
 use crate::{
     backend::Backend,
     options::{Options, Report},
-    selection::Selection,
 };
 use known::Known;
 pub(crate) use known::variant;
@@ -181,15 +180,14 @@ impl Job<'_> {
         }
     }
 
-    /// The recipe for matrices of the host.
-    fn select(
+    /// What is asked for by matrices of the host.
+    fn request(
         &self,
         (a, b): (DynRef<'_>, DynRef<'_>),
         c: &DynMut<'_>,
         arg: bool,
         target: kernels::Target,
-        select: &dyn Fn(Request) -> Result<Selection, Error>,
-    ) -> Result<Selection, Error> {
+    ) -> Result<Request, Error> {
         let places = [
             device_layout(a.layout())?,
             device_layout(b.layout())?,
@@ -209,7 +207,7 @@ impl Job<'_> {
             Meaning::BuiltIn(id) => Request::new(problem, id, a.dtype()),
             Meaning::Own(own) => Request::with_own(problem, own),
         };
-        select(Request {
+        Ok(Request {
             form: self.form,
             batch: Batch { count: self.count, a: a_next, b: b_next, c: c_next },
             joining: self.joining,
