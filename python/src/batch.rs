@@ -2,7 +2,7 @@
 
 use crate::{
     functions::Compiled,
-    shape::{Shapes, Stack, merge, stack_rows},
+    shape::{Shapes, Stack, longest_last, merge, stack_rows},
 };
 use std::sync::Arc;
 use tilewright::{
@@ -79,17 +79,35 @@ impl Products {
     /// Fewer dimensions, and one product where that is the same.
     pub fn simplified(mut self) -> Self {
         match &mut self.arg {
-            Some(arg) => merge(&mut self.batch, &mut [&mut self.a, &mut self.b, &mut self.c, arg]),
+            Some(arg) => {
+                merge(&mut self.batch, &mut [&mut self.a, &mut self.b, &mut self.c, arg]);
+                stack_rows(&mut self.batch, &mut self.b, &mut [&mut self.a, &mut self.c, arg], true);
+            }
             None => {
                 merge(&mut self.batch, &mut [&mut self.a, &mut self.b, &mut self.c]);
-                stack_rows(&mut self.batch, &mut self.a, &mut self.b, &mut self.c);
+                stack_rows(&mut self.batch, &mut self.b, &mut [&mut self.a, &mut self.c], false);
             }
         }
         self
     }
 
+    /// The same, with the longest dimension last that one launch on a GPU takes: in which winning terms, where they are wanted, follow each other without gaps.
+    pub fn for_launches(self) -> Self {
+        let mut products = self.simplified();
+        let Self { batch, a, b, c, arg, .. } = &mut products;
+        match arg {
+            Some(arg) => {
+                let next = (arg.layout.rows * arg.layout.cols) as isize;
+                let follows: Vec<bool> = arg.strides.iter().map(|&stride| stride == next).collect();
+                longest_last(batch, &mut [a, b, c, arg], |d| follows[d]);
+            }
+            None => longest_last(batch, &mut [a, b, c], |_| true),
+        }
+        products
+    }
+
     /// Whether the matrices of C lie one after another in the last dimension of the stack.
-    pub fn is_apart(&self) -> bool {
+    fn is_apart(&self) -> bool {
         let span = self.c.layout.span().ok().flatten();
         let apart = |(low, high): (isize, isize)| {
             self.c.strides.last().is_some_and(|stride| stride.unsigned_abs() > high.abs_diff(low))

@@ -77,7 +77,7 @@ fn malformed(py: Python<'_>, what: &str, why: &str) -> PyErr {
 }
 
 /// Arrays of JAX, Arrow and Polars never change, though DLPack is not told so.
-fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(matches!(&*package(object)?, "jax" | "jaxlib" | "pyarrow" | "polars"))
 }
 

@@ -6,6 +6,7 @@ use crate::{
     dtype::python_name,
     errors::{OrRaise, exception, raise, refuse},
     frames,
+    gpu_work::{self, Work},
     interrupt::{self, Takes},
     on_gpu::{self, Gpu},
     produce,
@@ -18,7 +19,7 @@ use pyo3::{
     types::{PyDict, PyFloat},
 };
 use std::sync::Arc;
-use tilewright::{Backend, DType, ErrorKind, Joining, Options, SemiringId, Value};
+use tilewright::{Backend, DType, ErrorKind, Joining, Options, Value, cuda::DeviceProduct};
 
 /// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
 /// made for them, so that they can be interrupted; for its first milliseconds it may share a processor with one of the pool.
@@ -118,11 +119,13 @@ pub fn matmul<'py>(
     let wishes = Wishes { over, joining, backend, threads: threads.unwrap_or(0) };
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
-    let gpu = match on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])? {
-        Some(ordinal) => Some((ordinal, on_gpu::kernel_semiring(py, &wishes.over, arg, backend)?)),
-        None => None,
-    };
+    let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
     let output = check_types(py, &wishes.over, &left.array, &right.array)?;
+    let product = |ordinal| {
+        let product = gpu_work::product(py, &wishes.over, left.array.dtype, (wishes.joining, arg), backend)?;
+        PyResult::Ok((ordinal, product))
+    };
+    let gpu = ordinal.map(product).transpose()?;
     let shapes = Shapes::of(&left.array.shape, &right.array.shape);
     let shapes = shapes.map_err(|mismatch| mismatched(py, mismatch))?;
     if arg && shapes.k > MOST_TERMS {
@@ -142,7 +145,7 @@ pub fn matmul<'py>(
     };
     let winners = arg.then(|| produce::empty(py, &operands[0], &shapes.result, DType::I32)).transpose()?;
     match gpu {
-        Some(place) => compute_on_gpu(py, place, &wishes, &operands, &c, &shapes)?,
+        Some(place) => compute_on_gpu(py, place, &wishes, &operands, (&c, winners.as_ref()), &shapes)?,
         None => compute(py, &wishes, &operands, (&c, winners.as_ref()), &shapes)?,
     }
     let library = &operands[0].array.library;
@@ -180,11 +183,8 @@ fn given_target<'py>(
         if !overlaps(&operand.array, &target.array) {
             continue;
         }
-        if gpu.is_some() {
-            let message = format!("out lies on {what}, on a GPU");
-            return refuse(py, "aliased", &message, "give another array, or a copy of the operand");
-        }
-        *operand = Held::anywhere(what, &produce::copy(operand)?)?;
+        let copy = if gpu.is_some() { on_gpu::copy(operand) } else { produce::copy(operand) };
+        *operand = Held::anywhere(what, &copy?)?;
     }
     Ok(target)
 }
@@ -232,18 +232,24 @@ fn compute(
 
 fn compute_on_gpu(
     py: Python<'_>,
-    (ordinal, semiring): (usize, SemiringId),
+    (ordinal, product): (usize, DeviceProduct),
     wishes: &Wishes,
     operands: &[Held<'_>; 2],
-    c: &Held<'_>,
+    (c, winners): (&Held<'_>, Option<&Held<'_>>),
     shapes: &Shapes,
 ) -> PyResult<()> {
-    let products = products(Kind::BuiltIn(semiring), wishes, operands, (&c.array, None), shapes);
+    let kind = match &wishes.over {
+        Over::BuiltIn(id) => Kind::BuiltIn(*id),
+        Over::Text(text) => Kind::Text(Arc::clone(text)),
+        Over::Functions(_) => return Ok(()), // refused before
+    };
+    let winners = winners.map(|winners| &winners.array);
+    let products = products(kind, wishes, operands, (&c.array, winners), shapes);
     let [a, b] = operands.each_ref().map(|operand| operand.array.gpu);
     let arrays: Vec<Gpu> = [a, b, c.array.gpu].into_iter().flatten().collect();
     let engine = py.detach(|| on_gpu::engine(ordinal)).or_raise(py)?;
-    let work = on_gpu::Work { engine, semiring, products: products.simplified(), arrays };
-    // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C meets no operand.
+    let work = Work { engine, product, products: products.for_launches(), arrays };
+    // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C and the winners meet no operand.
     unsafe { work.run(shapes, &operands[0].object) }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::{
     array::{Held, Library},
-    dtype,
-    errors::{exception, refuse},
+    dlpack, dtype,
+    errors::{OrRaise, exception, refuse},
+    lent::Lent,
     ndarray, numpy,
     on_gpu::{self, Gpu},
     torch,
@@ -32,14 +33,19 @@ pub fn empty<'py>(py: Python<'py>, like: &Held<'py>, shape: &[usize], dtype: DTy
 }
 
 fn empty_on_gpu<'py>(like: &Held<'py>, gpu: Gpu, shape: &[usize], dtype: DType) -> PyResult<Held<'py>> {
+    let py = like.object.py();
     let object = match like.array.library {
+        _ if dlpack::is_immutable(&like.object)? => {
+            let lent = py.detach(|| Lent::new(&on_gpu::engine(gpu.ordinal)?, shape, dtype)).or_raise(py)?;
+            Bound::new(py, lent)?.into_any()
+        }
         Library::Torch => torch::empty(&like.object, (&like.array, gpu), shape, dtype)?,
         _ => on_gpu::empty(&like.object, gpu, shape, dtype)?,
     };
     let made = Held::anywhere("the result", &object)?;
     if made.array.is_read_only {
         let message = format!("a result as a {}, which nobody may write to", made.object.get_type().name()?);
-        return refuse(like.object.py(), "unsupported", &message, "give arrays of torch or CuPy");
+        return refuse(py, "unsupported", &message, "give `out`, or arrays of torch, CuPy or JAX");
     }
     Ok(made)
 }
@@ -49,6 +55,9 @@ impl<'py> Held<'py> {
     pub fn finish(self, library: &Library) -> PyResult<Bound<'py, PyAny>> {
         let (py, is_scalar) = (self.object.py(), self.array.shape.is_empty());
         match library {
+            Library::ArrayApi(namespace) if self.object.is_instance_of::<Lent>() => {
+                namespace.bind(py).call_method1(intern!(py, "from_dlpack"), (self.object,))
+            }
             _ if self.array.gpu.is_some() => Ok(self.object),
             Library::ArrayApi(namespace) => {
                 namespace.bind(py).call_method1(intern!(py, "from_dlpack"), (self.object,))

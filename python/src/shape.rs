@@ -124,18 +124,26 @@ impl Stack {
     }
 }
 
-/// Makes the fewest dimensions of a stack: those of extent 1 go, and neighbours become one where every array lies so.
+/// Makes the fewest dimensions of a stack: those of extent 1 go, and two become one where every array lies so.
 pub fn merge(batch: &mut Vec<usize>, stacks: &mut [&mut Stack]) {
-    for d in (0..batch.len()).rev() {
-        let joins =
-            |stack: &&mut Stack| stack.strides[d] == stack.strides[d + 1].wrapping_mul(batch[d + 1] as isize);
-        if batch[d] == 1 {
-            remove(batch, stacks, d);
-        } else if d + 1 < batch.len() && stacks.iter().all(joins) {
-            batch[d + 1] *= batch[d];
-            remove(batch, stacks, d);
-        }
+    for d in (0..batch.len()).rev().filter(|&d| batch[d] == 1).collect::<Vec<_>>() {
+        remove(batch, stacks, d);
     }
+    while let Some((outer, inner)) = joined(batch, stacks) {
+        batch[inner] *= batch[outer];
+        remove(batch, stacks, outer);
+    }
+}
+
+/// Two dimensions of which one goes on where the other ends, in every array.
+fn joined(batch: &[usize], stacks: &[&mut Stack]) -> Option<(usize, usize)> {
+    let pairs = (0..batch.len()).rev().flat_map(|inner| (0..batch.len()).map(move |outer| (outer, inner)));
+    pairs.filter(|(outer, inner)| outer != inner).find(|&(outer, inner)| {
+        let goes_on = |stack: &&mut Stack| {
+            stack.strides[outer] == stack.strides[inner].wrapping_mul(batch[inner] as isize)
+        };
+        batch[inner].checked_mul(batch[outer]).is_some() && stacks.iter().all(goes_on)
+    })
 }
 
 fn remove(batch: &mut Vec<usize>, stacks: &mut [&mut Stack], d: usize) {
@@ -145,23 +153,43 @@ fn remove(batch: &mut Vec<usize>, stacks: &mut [&mut Stack], d: usize) {
     }
 }
 
-/// Makes one product of a stack whose B is the same and whose A and C lie below each other.
-pub fn stack_rows(batch: &mut Vec<usize>, a: &mut Stack, b: &mut Stack, c: &mut Stack) {
-    let [count] = batch[..] else { return };
-    let goes_on = |stack: &Stack| {
-        stack.strides == [(stack.layout.rows as isize).wrapping_mul(stack.layout.row_stride)]
-            && stack.layout.rows > 0
+/// As many rows may become those of one product: kernels count them by 32 bits.
+const MOST_ROWS: usize = i32::MAX as usize;
+
+/// Makes one product of a dimension in which B is the same and A and the results lie below each other.
+/// Winning terms, which are the last of the others, stay without gaps where `is_dense`.
+pub fn stack_rows(batch: &mut Vec<usize>, b: &mut Stack, others: &mut [&mut Stack], is_dense: bool) {
+    let goes_on = |stack: &Stack, d: usize| {
+        let Layout { rows, row_stride, .. } = stack.layout;
+        // One row has a stride of no meaning: where the next one lies is told by the stack.
+        rows == 1 || (rows > 0 && stack.strides[d] == (rows as isize).wrapping_mul(row_stride))
     };
-    let Some(rows) = a.layout.rows.checked_mul(count) else { return };
-    // One row has a stride of no meaning: where the next one lies is told by the stack.
-    for stack in [&mut *a, &mut *c].into_iter().filter(|stack| stack.layout.rows == 1) {
-        stack.layout.row_stride = stack.strides[0];
+    let folds = |batch: &[usize], b: &Stack, others: &[&mut Stack], d: usize| {
+        let fits = |rows: usize| rows.checked_mul(batch[d]).is_some_and(|rows| rows <= MOST_ROWS);
+        let follows =
+            |stack: &&mut Stack| stack.strides[d] == (stack.layout.rows * stack.layout.cols) as isize;
+        b.strides[d] == 0
+            && others.iter().all(|stack| goes_on(stack, d) && fits(stack.layout.rows))
+            && (!is_dense || others.last().is_some_and(follows))
+    };
+    while let Some(d) = (0..batch.len()).rev().find(|&d| folds(batch, b, others, d)) {
+        for stack in &mut *others {
+            if stack.layout.rows == 1 {
+                stack.layout.row_stride = stack.strides[d];
+            }
+            stack.layout.rows *= batch[d];
+            stack.strides.remove(d);
+        }
+        b.strides.remove(d);
+        batch.remove(d);
     }
-    if b.strides == [0] && goes_on(a) && goes_on(c) {
-        (a.layout.rows, c.layout.rows) = (rows, rows);
-        batch.clear();
-        [a, b, c].into_iter().for_each(|stack| stack.strides.clear());
-    }
+}
+
+/// Moves one dimension of a stack behind all others: the longest one in which a condition holds.
+pub fn longest_last(batch: &mut [usize], stacks: &mut [&mut Stack], holds: impl Fn(usize) -> bool) {
+    let Some(d) = (0..batch.len()).filter(|&d| holds(d)).max_by_key(|&d| batch[d]) else { return };
+    batch[d..].rotate_left(1);
+    stacks.iter_mut().for_each(|stack| stack.strides[d..].rotate_left(1));
 }
 
 /// Whether no two indices can address one element. Some arrays of which that is true are not recognised: those whose dimensions interlock.

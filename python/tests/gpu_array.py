@@ -88,7 +88,8 @@ class GpuArray:
         host = np.empty(self.allocation.bytes, "u1")
         with current(self.device):
             call("cuCtxSynchronize")
-            call("cuMemcpyDtoH_v2", host.ctypes.data_as(_POINTER), self.allocation.address, _SIZE(host.nbytes))
+            if host.nbytes:
+                call("cuMemcpyDtoH_v2", host.ctypes.data_as(_POINTER), self.allocation.address, _SIZE(host.nbytes))
         return np.ndarray(self.shape, self.dtype, host, self.offset, self.strides).copy()
 
     def view(self, make):
@@ -128,6 +129,49 @@ class Namespace:
     def empty(shape, *, dtype, device):
         return on_gpu(np.zeros(shape, dtype), ByDlpack, ordinal=device)
 
+    @staticmethod
+    def asarray(array, *, copy):
+        assert copy
+        return on_gpu(array.numpy(), ByDlpack, ordinal=array.device)
+
+
+class InStream(ByInterface, ByDlpack):
+    """Of a library that says in which stream it works, and makes new arrays there."""
+
+    def __array_namespace__(self):
+        return _StreamsNamespace(self.stream)
+
+
+class _StreamsNamespace(Namespace):
+    def __init__(self, stream):
+        self.stream = stream
+
+    def empty(self, shape, *, dtype, device):
+        return on_gpu(np.zeros(shape, dtype), InStream, ordinal=device, stream=self.stream)
+
+
+class Frozen(ByDlpack):
+    """As arrays of JAX: nobody writes to them, and new ones come by DLPack."""
+
+    __module__ = "jaxlib._jax"
+
+    def __array_namespace__(self):
+        return _FrozenNamespace
+
+
+class _FrozenNamespace:
+    @staticmethod
+    def from_dlpack(source):
+        kind, ordinal = source.__dlpack_device__()
+        assert kind == 2
+        capsule = source.__dlpack__(stream=stream(ordinal))
+        tensor = _taken(capsule)
+        shape = tuple(tensor.shape[: tensor.ndim])
+        dtype = np.dtype({2: "f", 0: "i", 6: "b"}[tensor.code] + str(tensor.bits // 8))
+        strides = tuple(stride * dtype.itemsize for stride in tensor.strides[: tensor.ndim])
+        assert strides == _compact(shape, dtype.itemsize)
+        return Frozen(_Adopted(tensor, math.prod(shape) * dtype.itemsize), shape, dtype, strides)
+
 
 def on_gpu(array, kind=ByDlpack, ordinal=0, **options):
     """A copy on a GPU."""
@@ -163,6 +207,30 @@ class _Tensor(ctypes.Structure):
         ("manager", _POINTER),
         ("deleter", ctypes.CFUNCTYPE(None, _POINTER)),
     ]
+
+
+_USED = b"used_dltensor"
+
+
+def _taken(capsule):
+    """The tensor in a capsule, which is whose it is that asked."""
+    get, rename = ctypes.pythonapi.PyCapsule_GetPointer, ctypes.pythonapi.PyCapsule_SetName
+    get.restype, get.argtypes = _POINTER, (ctypes.py_object, ctypes.c_char_p)
+    rename.argtypes = (ctypes.py_object, ctypes.c_char_p)
+    tensor = _Tensor.from_address(get(capsule, b"dltensor"))
+    rename(capsule, _USED)
+    return tensor
+
+
+class _Adopted:
+    """Memory that another library has lent."""
+
+    def __init__(self, tensor, bytes):
+        self.tensor, self.ordinal, self.bytes = tensor, tensor.device_id, bytes
+        self.address = _ADDRESS(tensor.data or 0)
+
+    def __del__(self):
+        self.tensor.deleter(ctypes.addressof(self.tensor))
 
 
 # What tensors need until their consumer lets go of them, by their address.

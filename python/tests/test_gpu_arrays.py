@@ -18,7 +18,7 @@ AGAIN = "TILEWRIGHT_TEST_GPU_ARRAYS"
 
 if AGAIN in os.environ:
     import gpu_array
-    from gpu_array import ByDlpack, ByInterface, on_gpu
+    from gpu_array import ByDlpack, ByInterface, Frozen, InStream, on_gpu
 
 in_the_child = pytest.mark.skipif(AGAIN not in os.environ, reason="is run in a process that has the emulated GPU")
 
@@ -35,6 +35,15 @@ def test_all_pass_on_an_emulated_gpu():
 
 def random(shape, dtype="float32", seed=0):
     return np.random.default_rng(seed).integers(0, 9, shape).astype(dtype)
+
+
+@pytest.fixture
+def compiler():
+    """Kernels for winning terms and expressions do not come with the package."""
+    try:
+        matmul(on_gpu(random((1, 1))), on_gpu(random((1, 1))), semiring="min-plus", arg=True)
+    except tilewright.UnavailableError as missing:
+        pytest.skip(str(missing))
 
 
 @in_the_child
@@ -96,6 +105,143 @@ def test_joining_with_what_is_there():
     np.testing.assert_array_equal(out.numpy(), 2 * (a @ b) - (old + a @ b))
 
 
+WIDEST = "add=max(x,y); mul=min(x,y); zero=-inf"
+
+
+@in_the_child
+@pytest.mark.parametrize("kind", ["ByDlpack", "InStream", "Frozen"])
+@pytest.mark.parametrize(
+    ("shape_a", "shape_b"),
+    [((40, 33), (33, 50)), ((3,), (3, 5)), ((4, 3), (3,)), ((3,), (3,)), ((2, 4, 3), (3, 5)), ((4, 3), (2, 3, 5)), ((2, 1, 4, 3), (3, 3, 5)), ((2, 5, 1, 3), (5, 3, 4)), ((2, 5, 1, 3), (2, 1, 3, 4)), ((4, 0), (0, 3)), ((0, 3), (3, 2))],
+)
+def test_winning_terms(compiler, kind, shape_a, shape_b):
+    kind = getattr(gpu_array, kind)
+    a, b = random(shape_a), random(shape_b, seed=1)
+    options = {"stream": gpu_array.stream()} if kind is InStream else {}
+    for semiring in ["min-plus", "max-min"]:
+        c, winners = matmul(on_gpu(a, kind, **options), on_gpu(b, kind, **options), semiring=semiring, arg=True)
+        expected = matmul(a, b, semiring=semiring, arg=True)
+        assert type(c) is type(winners) is kind and winners.dtype == "int32"
+        for got, wanted in zip((c, winners), expected, strict=True):
+            np.testing.assert_array_equal(got.numpy(), wanted)
+
+
+@in_the_child
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int16", "int32", "int64"])
+def test_winning_terms_beside_an_out_of_any_order(compiler, dtype):
+    a, b, old = random((6, 4), dtype), random((4, 5), dtype, 1), random((6, 5), dtype, 2)
+    for flip in [lambda x: x, np.transpose]:
+        out = on_gpu(np.ascontiguousarray(flip(old))).view(flip)
+        expected = old.copy()
+        wanted = matmul(a, b, semiring="min-plus", out=expected, accumulate=True, arg=True)[1]
+        c, winners = matmul(on_gpu(a), on_gpu(b), semiring="min-plus", out=out, accumulate=True, arg=True)
+        assert c is out and (wanted == -1).any()
+        np.testing.assert_array_equal(out.numpy(), expected)
+        np.testing.assert_array_equal(winners.numpy(), wanted)
+
+
+@in_the_child
+@pytest.mark.parametrize("kind", ["ByDlpack", "InStream", "Frozen"])
+def test_semirings_of_ones_own(compiler, kind):
+    kind = getattr(gpu_array, kind)
+    options = {"stream": gpu_array.stream()} if kind is InStream else {}
+    for dtype in ["float32", "int64"]:
+        a, b = random((2, 9, 7), dtype), random((2, 7, 8), dtype, 1)
+        left, right = (on_gpu(x, kind, **options) for x in (a, b))
+        for semiring in [WIDEST, tilewright.Semiring(WIDEST)]:
+            c = matmul(left, right, semiring=semiring)
+            assert type(c) is kind
+            np.testing.assert_array_equal(c.numpy(), matmul(a, b, semiring=WIDEST))
+    if kind is Frozen:
+        return
+    # What does not commute, and is written to columns that are joined with what is there.
+    times = "add=x+y; mul=x*y+0*x; zero=0"
+    a, b, old = random((5, 4)), random((4, 6), seed=1), random((6, 5), seed=2)
+    out = on_gpu(old, kind, **options).view(np.transpose)
+    matmul(on_gpu(a, kind, **options), on_gpu(b, kind, **options), semiring=times, out=out, accumulate=True)
+    np.testing.assert_array_equal(out.numpy(), old.T + a @ b)
+
+
+@in_the_child
+@pytest.mark.parametrize(
+    ("shape_a", "shape_b", "launches"),
+    [
+        ((2, 3, 4, 3), (2, 3, 3, 5), 1),  # one stack
+        ((2, 3, 4, 3), (3, 5), 1),  # one product
+        ((2, 3, 4, 3), (2, 1, 3, 5), 1),  # rows of two products
+        ((4, 3), (2, 3, 3, 5), 1),
+        ((2, 7, 4, 3), (7, 3, 5), 2),
+        ((7, 2, 4, 3), (2, 3, 5), 2),
+        ((7, 1, 4, 3), (2, 3, 5), 2),
+    ],
+)
+def test_stacks_take_few_launches(monkeypatch, shape_a, shape_b, launches):
+    asked = []
+    monkeypatch.setattr("tilewright._devices.memory", lambda *arguments: asked.append(arguments))
+    a, b = random(shape_a), random(shape_b, seed=1)
+    named = gpu_array.stream()
+    left, right = (on_gpu(x, InStream, stream=named) for x in (a, b))
+    np.testing.assert_array_equal(matmul(left, right).numpy(), a @ b)
+    # Each launch of log-plus asks for memory.
+    asked.clear()
+    c = matmul(left, right, semiring="log-plus")
+    assert len(asked) == launches
+    np.testing.assert_allclose(c.numpy(), matmul(a, b, semiring="log-plus"), rtol=1e-5)
+
+
+@in_the_child
+def test_stacks_lie_in_any_order():
+    a, b = random((2, 3, 4, 5)), random((3, 2, 5, 6), seed=1)
+    left, right = on_gpu(a), on_gpu(b).view(lambda x: x.swapaxes(0, 1))
+    wanted = a @ b.swapaxes(0, 1)
+    # Matrices of the result that interlock, and ones that go backwards.
+    for shape, make in [((4, 2, 3, 6), lambda x: x.transpose(1, 2, 0, 3)), ((6, 3, 4, 2), lambda x: x.transpose(3, 1, 2, 0)[::-1, :, ::-1])]:
+        out = on_gpu(np.zeros(shape, "float32")).view(make)
+        matmul(left, right, out=out)
+        np.testing.assert_array_equal(out.numpy(), wanted)
+        matmul(left, right, out=out, accumulate=True)
+        np.testing.assert_array_equal(out.numpy(), 2 * wanted)
+
+
+@in_the_child
+def test_winning_terms_of_stacks_in_any_order(compiler):
+    a = random((2, 3, 4, 5))
+    left = on_gpu(a)
+    turned = left.view(lambda x: x.transpose(1, 0, 3, 2)[::-1])
+    c, winners = matmul(turned, left.view(lambda x: x[:1, ::-1, :, ::-1].swapaxes(0, 1)), semiring="max-plus", arg=True)
+    expected = matmul(a.transpose(1, 0, 3, 2)[::-1], a[:1, ::-1, :, ::-1].swapaxes(0, 1), semiring="max-plus", arg=True)
+    for got, wanted in zip((c, winners), expected, strict=True):
+        np.testing.assert_array_equal(got.numpy(), wanted)
+
+
+@in_the_child
+def test_an_operand_that_out_lies_on_is_copied():
+    a = random((6, 6))
+    there = on_gpu(a)
+    matmul(there, there, semiring="min-plus", out=there, accumulate=True)
+    np.testing.assert_array_equal(there.numpy(), np.minimum(a, reference.matmul(a, a, "min-plus")))
+
+
+@in_the_child
+def test_arrays_that_nobody_may_write_to():
+    a, b = random((5, 4)), random((4, 3), seed=1)
+    left, right = on_gpu(a, Frozen, ordinal=1), on_gpu(b, Frozen, ordinal=1)
+    c = matmul(left, right)
+    assert type(c) is Frozen and c.device == 1
+    np.testing.assert_array_equal(c.numpy(), a @ b)
+    np.testing.assert_array_equal(matmul(c, on_gpu(b.T.copy(), ordinal=1)).numpy(), a @ b @ b.T)
+    refused("read-only", "read-only", left, right, out=c)
+    refused("unsupported", "give `out`", left, right, accumulate=True)
+    del left, right
+    # What was lent comes back.
+    free = []
+    for _ in range(3):
+        del c
+        c = matmul(on_gpu(a, Frozen, ordinal=1), on_gpu(b, Frozen, ordinal=1))
+        free.append(gpu_array.free_memory(1))
+    assert free[0] == free[1] == free[2] and not gpu_array.LENT
+
+
 @in_the_child
 def test_streams_of_the_library():
     a = random((4, 4))
@@ -143,10 +289,15 @@ def test_what_cannot_be_is_refused():
     refused("unsupported", "A is on GPU 0, but B is on GPU 1", there, on_gpu(a, ordinal=1))
     refused("unsupported", "out is on this processor", there, there, out=a.copy())
     refused("unsupported", "out is on GPU 0", a, a, out=out)
-    refused("unsupported", "winning terms", there, there, semiring="min-plus", arg=True)
+    refused("unsupported", "arg result of plus-times", there, there, arg=True)
+    refused("unsupported", "alpha and beta leave no winner", there, there, semiring="min-plus", arg=True, out=out, alpha=2)
+    refused("unsupported", "alpha or beta with min-plus", there, there, semiring="min-plus", out=out, alpha=2)
     refused("unsupported", "backend cpu", there, there, backend="cpu")
-    refused("unsupported", "your own", there, there, semiring="add=max(x,y); mul=min(x,y); zero=-inf")
-    refused("aliased", "out lies on A", there, out, out=there)
+    refused("unsupported", "winning terms over a semiring of your own", there, there, semiring=WIDEST, arg=True)
+    refused("unsupported", "have no such numbers", *[on_gpu(a.astype("float16"))] * 2, semiring=WIDEST)
+    refused("unsupported", "functions .*minimum", there, there, semiring=tilewright.Semiring(add=np.minimum, mul=np.add, zero=np.inf))
+    known_to_nobody = on_gpu(a, ByInterface)
+    refused("aliased", "lies on an operand", known_to_nobody, out, out=known_to_nobody)
     refused("inner-mismatch", "4x4", there, on_gpu(random((3, 4))))
     refused("dtype-mismatch", "float64", there, on_gpu(a.astype("float64")))
     refused("dtype-mismatch", "uint16|u2", on_gpu(a.astype("uint16"), ByInterface), there)

@@ -41,6 +41,19 @@ def memory(like: Any, ordinal: int, size: int) -> tuple[Any, int] | None:
     return None
 
 
+def copy(array: Any, ordinal: int) -> Any:
+    """A copy of an array, in the order of its library's work, so that a result may be written where it lies."""
+    library = _library(array)
+    if library == "torch":
+        return array.clone()
+    if library == "cupy":
+        with importlib.import_module("cupy").cuda.Device(ordinal):
+            return array.copy()
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__().asarray(array, copy=True)
+    raise UnsupportedError(f"out lies on an operand, a {type(array).__name__} of a library that is not known", "aliased", "give another `out`, or a copy of the operand")
+
+
 def empty(like: Any, ordinal: int, shape: tuple[int, ...], dtype: str) -> Any:
     """A new array of the same library on the same device."""
     library = _library(like)

@@ -45,6 +45,8 @@ pub struct Request {
     /// Whether the smallest `k` whose term is the result is wanted as well, or -1 where the semiring's zero or the old C stays: as
     /// 32-bit integers in [`Buffer::Output`](crate::Buffer::Output), with [`Request::arg_layout`].
     pub arg: bool,
+    /// Whether arg results lie by rows whatever C does, for memory that is given. A C by columns is then written across its neighbours.
+    pub arg_by_rows: bool,
 }
 
 /// Which of a kernel's programs computes a product.
@@ -78,17 +80,24 @@ impl Request {
             workspace: Self::WORKSPACE,
             form: Form::Specialised,
             arg: false,
+            arg_by_rows: false,
         }
     }
 
-    /// The layout of arg results: dense, by columns where C has its neighbours there and by rows otherwise. Those of a batch follow
-    /// one another.
+    /// The layout of arg results: dense, by columns where C has its neighbours there and [`Request::arg_by_rows`] is not asked for, and by rows otherwise.
+    /// Those of a batch follow one another.
     pub fn arg_layout(&self) -> Layout {
-        let Layout { rows, cols, row_stride, col_stride } = self.problem.c();
-        match row_stride == 1 && col_stride != 1 {
+        let Layout { rows, cols, .. } = self.problem.c();
+        match self.is_computed_by_columns() {
             true => Layout::col_major(rows, cols),
             false => Layout::row_major(rows, cols),
         }
+    }
+
+    /// Whether `simt` computes the transpose of C.
+    pub(crate) fn is_computed_by_columns(&self) -> bool {
+        let Layout { row_stride, col_stride, .. } = self.problem.c();
+        row_stride == 1 && col_stride != 1 && !(self.arg && self.arg_by_rows)
     }
 
     /// The workspace that a product may take unless it is told otherwise: 4 GiB.

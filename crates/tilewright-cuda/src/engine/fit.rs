@@ -89,11 +89,21 @@ fn holds(found: &Operand, count: usize, stride: isize) -> Result<(), Error> {
 
 /// Whether no element of C belongs to two products.
 fn apart(c: &Operand, count: usize, stride: isize) -> Result<(), Error> {
-    let Some((low, high)) = c.layout.span()? else { return Ok(()) };
-    if count > 1 && stride.unsigned_abs() <= high.abs_diff(low) {
-        return Err(ErrorKind::Aliased { layout: c.layout }.into());
+    let Layout { rows, cols, row_stride, col_stride } = c.layout;
+    if c.layout.span()?.is_none() || count < 2 {
+        return Ok(());
     }
-    Ok(())
+    // Matrices may interlock: each stride goes beyond all that the smaller ones reach.
+    let mut ways = [(row_stride, rows), (col_stride, cols), (stride, count)]
+        .map(|(stride, extent)| (stride.unsigned_abs(), extent));
+    ways.sort_unstable();
+    let mut reach = 0_usize;
+    let is_apart = ways.iter().filter(|(_, extent)| *extent > 1).all(|&(stride, extent)| {
+        let is_beyond = stride > reach;
+        reach = reach.saturating_add(stride.saturating_mul(extent - 1));
+        is_beyond
+    });
+    if is_apart { Ok(()) } else { Err(ErrorKind::Aliased { layout: c.layout }.into()) }
 }
 
 fn unsupported(what: String, why: String) -> Error {
@@ -193,6 +203,10 @@ mod tests {
             let batch = recipe(Batch { count: 2, a: 0, b: 0, c: stride });
             assert_eq!(check(&batch, operands(2)).expect_err("shared").code(), "aliased");
         }
+        // Rows of both in turns.
+        let c = dense(Layout::strided(M, N, 2 * N as isize, 1), 2);
+        apart(&c, 2, N as isize).expect("no element is shared");
+        assert_eq!(apart(&c, 2, N as isize - 1).expect_err("shared").code(), "aliased");
     }
 
     #[test]

@@ -88,6 +88,17 @@ impl Engine {
         Ok(usize::try_from(ordinal).ok().filter(|_| codes == [0, 0] && kind == ffi::DEVICE as c_uint))
     }
 
+    /// Waits until all work on this device is done, in streams of other libraries as well.
+    ///
+    /// # Errors
+    /// `device` where a kernel has failed.
+    pub fn synchronize_all(&self) -> Result<(), Error> {
+        let entered = self.context().enter()?;
+        // SAFETY: the context is current.
+        let code = unsafe { (entered.functions.cuCtxSynchronize)() };
+        self.context().check(code, || "waiting for all work on the device".into())
+    }
+
     /// Lets work that is asked for from now on wait for what is now in a stream of another library, by the handle that the driver knows it by: 0 and 1 are the default
     /// stream, 2 that of the thread.
     ///

@@ -2,7 +2,7 @@
 
 use super::in_place::MOST_ALIGNMENT;
 use super::{Engine, Prepared, choose};
-use crate::device::{DeviceMut, DeviceRef};
+use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
 use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
 use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Rejected, Request, Variant};
 
@@ -21,12 +21,13 @@ pub struct DeviceProduct {
     own: Option<OwnSemiring>,
     joining: Joining<Value>,
     batch: Batch,
+    arg: bool,
 }
 
 impl DeviceProduct {
     /// `C = A ⊗ B`, once.
     pub const fn new(semiring: SemiringId) -> Self {
-        Self { semiring, own: None, joining: Joining::Replace, batch: Batch::ONE }
+        Self { semiring, own: None, joining: Joining::Replace, batch: Batch::ONE, arg: false }
     }
 
     /// `C = A ⊗ B`, once, over a semiring of the user's, which has no factors.
@@ -63,6 +64,12 @@ impl DeviceProduct {
     #[must_use]
     pub const fn batch(self, batch: Batch) -> Self {
         Self { batch, ..self }
+    }
+
+    /// The same with the winning terms, for semirings that select one: see [`Engine::multiply_with_arg`].
+    #[must_use]
+    pub const fn with_arg(self) -> Self {
+        Self { arg: true, ..self }
     }
 }
 
@@ -105,10 +112,53 @@ impl Engine {
         c: impl Into<DeviceMut<'a>>,
     ) -> Result<Prepared, Error> {
         let (a, b, c) = (a.into(), b.into(), c.into());
-        let request = self.request_of(product, a, b, c.as_ref())?;
-        let prepared = self.prepare_chosen(&self.chosen(request, |request| self.recipe(request))?)?;
+        let prepared = self.prepare_product(product, (a, b, c.as_ref()))?;
         prepared.run_on(a, b, c)?;
         Ok(prepared)
+    }
+
+    /// As [`Engine::multiply`], with the smallest `k` whose term each result is, or -1 for none: 32-bit integers by rows, those of a batch one matrix after
+    /// another.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, MatRef, SemiringId};
+    /// use tilewright_cuda::{DeviceProduct, Engine};
+    /// # let gpu = tilewright_arch::Device::find("a6000").unwrap();
+    /// # let engine = Engine::emulated(gpu.into())?;
+    /// let l = Layout::row_major(3, 3);
+    /// let roads = engine.upload(MatRef::new(&[0, 3, 99, 3, 0, 4, 99, 4, 0], l)?)?;
+    /// let (mut distance, mut via) = (engine.zeros::<i32>(l)?, engine.zeros::<i32>(l)?);
+    /// let product = DeviceProduct::new(SemiringId::MinPlus);
+    /// match engine.multiply_with_arg(&product, &roads, &roads, &mut *distance, &mut via) {
+    ///     Ok(_) => assert_eq!(via.to_matrix()?.as_slice(), [0, 0, 1, 0, 1, 1, 1, 1, 2]),
+    ///     Err(error) => assert!(error.is_unavailable()), // no NVRTC
+    /// }
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::multiply`]; `unsupported` for a semiring that selects no term, one of the user's, and factors.
+    pub fn multiply_with_arg<'a>(
+        &self,
+        product: &DeviceProduct,
+        a: impl Into<DeviceRef<'a>>,
+        b: impl Into<DeviceRef<'a>>,
+        c: impl Into<DeviceMut<'a>>,
+        arg: &mut DynDeviceMatrix,
+    ) -> Result<Prepared, Error> {
+        let (a, b, c) = (a.into(), b.into(), c.into());
+        let prepared = self.prepare_product(&product.with_arg(), (a, b, c.as_ref()))?;
+        prepared.run_all(a, b, c, Some(arg))?;
+        Ok(prepared)
+    }
+
+    fn prepare_product(
+        &self,
+        product: &DeviceProduct,
+        (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceRef<'_>),
+    ) -> Result<Prepared, Error> {
+        let request = self.request_of(product, a, b, c)?;
+        self.prepare_chosen(&self.chosen(request, |request| self.recipe(request))?)
     }
 
     /// What is asked for by a product of these matrices.
@@ -127,6 +177,8 @@ impl Engine {
             batch: product.batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
             target: self.target(),
+            arg: product.arg,
+            arg_by_rows: product.arg,
             ..Request::new(problem, product.semiring, a.dtype())
         })
     }

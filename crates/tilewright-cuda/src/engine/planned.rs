@@ -3,7 +3,7 @@
 use super::plans::Chosen;
 use super::product::bindings;
 use super::{DeviceProduct, Engine};
-use crate::device::{Allocation, DeviceMemory, DeviceMut, DeviceRef};
+use crate::device::{Allocation, DeviceMemory, DeviceMut, DeviceRef, DynDeviceMatrix};
 use crate::ffi::driver as ffi;
 use std::ffi::c_uint;
 use tilewright_core::{Error, ErrorKind};
@@ -109,15 +109,47 @@ impl Planned {
         b: impl Into<DeviceRef<'a>>,
         c: impl Into<DeviceMut<'a>>,
     ) -> Result<(), Error> {
-        let (a, b, c) = (a.into(), b.into(), c.into());
+        // SAFETY: the caller's promise.
+        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), None) }
+    }
+
+    /// As [`Planned::run`], of a product that was asked for [with its winning terms](DeviceProduct::with_arg), which are written as by
+    /// [`Engine::multiply_with_arg`].
+    ///
+    /// # Errors
+    /// As [`Planned::run`].
+    ///
+    /// # Safety
+    /// As [`Planned::run`], for the winning terms as well.
+    pub unsafe fn run_with_arg<'a>(
+        &self,
+        workspace: Option<u64>,
+        a: impl Into<DeviceRef<'a>>,
+        b: impl Into<DeviceRef<'a>>,
+        c: impl Into<DeviceMut<'a>>,
+        arg: &mut DynDeviceMatrix,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), Some(arg)) }
+    }
+
+    /// # Safety
+    /// As [`Planned::run`].
+    unsafe fn run_all(
+        &self,
+        workspace: Option<u64>,
+        (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceMut<'_>),
+        arg: Option<&mut DynDeviceMatrix>,
+    ) -> Result<(), Error> {
         let Self { engine, chosen: Chosen(plan), stream } = self;
         let bytes = plan.workspace_bytes()?;
         let can_allocate = engine.context().allocation == Allocation::Pooled;
         if !plan.goes_anywhere() || (bytes > 0 && workspace.is_none() && !can_allocate) {
             // SAFETY: the caller's promise.
-            return unsafe { self.run_beside(a, b, c) };
+            return unsafe { self.run_beside((a, b, c), arg) };
         }
-        let bound = bindings(engine, &plan.recipe, (a, b, c.as_ref()), None)?;
+        let arg = arg.map(|arg| DeviceRef::from(&*arg));
+        let bound = bindings(engine, &plan.recipe, (a, b, c.as_ref()), arg)?;
         let order = *stream as ffi::Stream;
         let own = match workspace {
             Some(_) => None,
@@ -133,7 +165,11 @@ impl Planned {
     ///
     /// # Safety
     /// As [`Planned::run`].
-    unsafe fn run_beside(&self, a: DeviceRef<'_>, b: DeviceRef<'_>, c: DeviceMut<'_>) -> Result<(), Error> {
+    unsafe fn run_beside(
+        &self,
+        (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceMut<'_>),
+        arg: Option<&mut DynDeviceMatrix>,
+    ) -> Result<(), Error> {
         let Self { engine, chosen, stream } = self;
         // SAFETY: the caller's promise.
         if unsafe { engine.is_capturing(*stream)? } {
@@ -144,7 +180,7 @@ impl Planned {
         }
         // SAFETY: as above.
         unsafe { engine.wait_for(*stream)? };
-        let ran = engine.prepare_chosen(chosen).and_then(|prepared| prepared.run_on(a, b, c));
+        let ran = engine.prepare_chosen(chosen).and_then(|prepared| prepared.run_all(a, b, c, arg));
         // SAFETY: as above.
         ran.and(unsafe { engine.let_wait(*stream) })
     }

@@ -102,7 +102,7 @@ impl Prepared {
         self.run_all(a, b, c, None)
     }
 
-    fn run_all(
+    pub(super) fn run_all(
         &self,
         a: DeviceRef<'_>,
         b: DeviceRef<'_>,

@@ -117,7 +117,7 @@ impl Plan {
         let b = Operand { layout: problem.b().t(), alignment: align.b, batch: batch.b };
         let c = problem.c();
         // C^T = B^T A^T: ⊗ commutes in every semiring of the catalogue, and a program of the user's own exchanges its operands.
-        let transposed = c.col_stride != 1 && c.row_stride == 1;
+        let transposed = request.is_computed_by_columns();
         let (a, b, c, buffers) = if transposed {
             (b, a, c.t(), [Buffer::B, Buffer::A])
         } else {
