@@ -3,17 +3,18 @@
 use crate::{
     functions::Compiled,
     shape::{Shapes, Stack, longest_last, merge, stack_rows},
+    text::Text,
 };
 use std::sync::Arc;
 use tilewright::{
     Cancel, DType, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, Options,
-    SemiringId, Value, expressions::Expressions,
+    SemiringId, Value,
 };
 
 /// What a product of two matrices is computed by.
 pub enum Kind {
     BuiltIn(SemiringId),
-    Text(Arc<Expressions>),
+    Text(Arc<Text>),
     Compiled(Compiled),
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use tilewright::{
     Backend, DType, Error, ErrorKind, Joining, Layout, Value,
     cuda::{DeviceProduct, DynDeviceMatrix, Engine},
-    kernels::{Batch, OwnSemiring},
+    kernels::Batch,
 };
 
 /// What kernels compute for a product, where there are such kernels.
@@ -38,7 +38,7 @@ pub fn product(
             }
             DeviceProduct::new(*id)
         }
-        Over::Text(text) => DeviceProduct::with_own(OwnSemiring::of_expressions(text, dtype).or_raise(py)?),
+        Over::Text(text) => DeviceProduct::with_own(text.own(dtype).or_raise(py)?),
         Over::Functions(functions) => {
             let message = format!("the functions {} on arrays of a GPU", functions.name(py)?);
             let hint = "give expressions: Semiring(add='fminf(x,y)', mul='x+y', zero='inf'), or move the arrays to this processor";

@@ -24,6 +24,7 @@ mod paths;
 mod produce;
 mod semiring;
 mod shape;
+mod text;
 mod torch;
 
 use pyo3::prelude::*;

@@ -38,7 +38,7 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// Parameters
 /// ----------
 /// a, b : array
-///     Arrays of one element type: of NumPy, torch, CuPy, or anything with ``__dlpack__``, ``__cuda_array_interface__`` or the buffer protocol; on
+///     Arrays of one element type: of NumPy, torch, CuPy, JAX, or anything with ``__dlpack__``, ``__cuda_array_interface__`` or the buffer protocol; on
 ///     this processor, or on one GPU, where they stay. Or data frames and series of pandas, which go together by their names.
 /// semiring : str or Semiring, default 'plus-times'
 ///     What sum and product are: one of `Semiring.NAMES`, or your own.

@@ -5,6 +5,7 @@ use crate::{
     errors::{OrRaise, exception, refuse},
     functions::{self, Functions},
     matmul::matmul,
+    text::Text,
 };
 use pyo3::{
     exceptions::PyTypeError,
@@ -16,17 +17,14 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
-use tilewright::{
-    Backend, DType, Error, Joining, SemiringId, Value,
-    expressions::{DTYPES, Expressions},
-};
+use tilewright::{Backend, DType, Error, Joining, SemiringId, Value, expressions::DTYPES};
 
 /// What elements are added and multiplied by.
 #[derive(Clone)]
 pub enum Over {
     BuiltIn(SemiringId),
     /// Expressions of C.
-    Text(Arc<Expressions>),
+    Text(Arc<Text>),
     /// Functions that the caller has.
     Functions(Arc<Functions>),
 }

@@ -215,6 +215,15 @@ def test_winning_terms_of_stacks_in_any_order(compiler):
 
 
 @in_the_child
+@pytest.mark.parametrize("kind", ["ByDlpack", "Frozen"])
+def test_booleans_and_their_winning_terms(compiler, kind):
+    a, b = random((5, 6)) > 6, random((6, 4), seed=1) > 6
+    got = matmul(*(on_gpu(x, getattr(gpu_array, kind)) for x in (a, b)), semiring="or-and", arg=True)
+    for x, wanted in zip(got, matmul(a, b, semiring="or-and", arg=True), strict=True):
+        np.testing.assert_array_equal(x.numpy(), wanted)
+
+
+@in_the_child
 def test_an_operand_that_out_lies_on_is_copied():
     a = random((6, 6))
     there = on_gpu(a)
@@ -306,6 +315,8 @@ def test_what_cannot_be_is_refused():
     refused("unsupported", "give `out`", on_gpu(a, ByInterface), there)
     with pytest.raises(tilewright.UnsupportedError, match="is on a GPU"):
         tilewright.shortest_paths(there)
+    tracer = type("DynamicJaxprTracer", (), {"__module__": "jax._src.interpreters.partial_eval"})()
+    refused("not-an-array", "Tracer", tracer, tracer)
 
     class Lost(ByInterface):
         address = 0xDEAD_0000

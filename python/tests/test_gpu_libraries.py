@@ -120,11 +120,58 @@ def test_numba():
     np.testing.assert_array_equal(matmul(there, there.T).copy_to_host(), a @ a.T)
 
 
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_all_that_arrays_on_this_processor_have(library):
+    """Winning terms, semirings of one's own, stacks, and an `out` that lies on an operand."""
+    module = torch_on_gpu() if library == "torch" else cupy_on_gpu()
+    here = (lambda x: x.cpu().numpy()) if library == "torch" else (lambda x: x.get())
+    there = (lambda x: module.from_numpy(x.copy()).cuda()) if library == "torch" else module.asarray
+    rng = np.random.default_rng(1)
+    for shape_a, shape_b in [((300, 200), (200, 257)), ((3, 40, 30), (30, 50)), ((2, 1, 40, 30), (5, 30, 20)), ((30,), (4, 30, 20))]:
+        a, b = (rng.integers(0, 99, shape).astype("float32") for shape in (shape_a, shape_b))
+        left, right = there(a), there(b)
+        for semiring in ["min-plus", "max-min"]:
+            wanted = matmul(a, b, semiring=semiring, arg=True)
+            for got, expected in zip(matmul(left, right, semiring=semiring, arg=True), wanted, strict=True):
+                np.testing.assert_array_equal(here(got), expected)
+        text = "add=max(x,y); mul=min(x,y); zero=-inf"
+        np.testing.assert_array_equal(here(matmul(left, right, semiring=text)), matmul(a, b, semiring=text))
+    # Beside an `out` by columns, whose winning terms lie by rows.
+    a = rng.integers(0, 99, (64, 64)).astype("float32")
+    out, expected = there(a.copy()), a.copy().T
+    wanted = matmul(a, a, semiring="min-plus", out=expected, accumulate=True, arg=True)[1]
+    winners = matmul(there(a), there(a), semiring="min-plus", out=out.T, accumulate=True, arg=True)[1]
+    np.testing.assert_array_equal(here(out.T), expected)
+    np.testing.assert_array_equal(here(winners), wanted)
+    roads = there(a)
+    matmul(roads, roads, semiring="min-plus", out=roads, accumulate=True)
+    np.testing.assert_array_equal(here(roads), np.minimum(a, reference.matmul(a, a, "min-plus")))
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_jax_is_told_to_choose_another_library():
+def test_jax():
     jax = pytest.importorskip("jax")
     if jax.default_backend() != "gpu":
         pytest.skip("JAX finds no GPU")
-    a = jax.numpy.ones((3, 3))
-    with pytest.raises(tilewright.Error):
-        matmul(a, a)
+    numpy = jax.numpy
+    for dtype in ["float16", "bfloat16", "float32", "int32"]:
+        a, b = (jax.random.randint(jax.random.key(i), shape, 0, 9).astype(dtype) for i, shape in enumerate([(70, 50), (3, 50, 40)]))
+        c = matmul(a, b)
+        assert isinstance(c, jax.Array) and c.dtype == a.dtype and c.devices() == a.devices()
+        assert bool((c.astype("float32") == numpy.matmul(a.astype("float32"), b.astype("float32")).astype(dtype)).all())
+    a = numpy.arange(12.0).reshape(3, 4)
+    c, winners = matmul(a, a.T, semiring="min-plus", arg=True)
+    assert winners.dtype == "int32"
+    np.testing.assert_array_equal(np.asarray(c), reference.matmul(np.asarray(a), np.asarray(a).T, "min-plus"))
+    text = "add=max(x,y); mul=min(x,y); zero=-inf"
+    np.testing.assert_array_equal(np.asarray(matmul(a, a.T, semiring=text)), np.asarray(matmul(a, a.T, semiring="max-min")))
+    # Results are JAX's own: it computes with them, and lets go of them.
+    total = jax.jit(lambda x: (x + 1).sum())
+    square = numpy.ones((1024, 1024))
+    for _ in range(50):
+        square = matmul(square, square, semiring="min-plus") - 1
+    assert float(total(square)) == 2 * 1024 * 1024
+    with pytest.raises(tilewright.Error, match="read-only"):
+        matmul(a, a.T, out=c)
+    with pytest.raises((tilewright.Error, jax.errors.JAXTypeError)):
+        jax.jit(lambda x: matmul(x, x))(square)
