@@ -1,6 +1,8 @@
 //! Where a product is computed.
 
 use core::{fmt, str::FromStr};
+#[cfg(feature = "cuda")]
+use std::sync::OnceLock;
 use tilewright_core::{Error, ErrorKind};
 
 /// Where a product is computed.
@@ -78,14 +80,21 @@ fn cuda() -> Result<(), Error> {
     Err(not_compiled("the cuda backend", "cuda"))
 }
 
-/// Whether there is a GPU.
+/// Whether there is a GPU. The driver takes a millisecond to tell of all, and is not asked again once there was one.
 #[cfg(feature = "cuda")]
 fn cuda() -> Result<(), Error> {
-    tilewright_cuda::DeviceInfo::all().map(|_| ()).map_err(|error| match error.kind() {
-        ErrorKind::Unavailable { why, hint, .. } => {
-            ErrorKind::Unavailable { what: "the cuda backend", why: why.clone(), hint: hint.clone() }.into()
+    static FOUND: OnceLock<()> = OnceLock::new();
+    if FOUND.get().is_some() {
+        return Ok(());
+    }
+    tilewright_cuda::DeviceInfo::all().map(|_| *FOUND.get_or_init(|| ())).map_err(|error| {
+        match error.kind() {
+            ErrorKind::Unavailable { why, hint, .. } => {
+                ErrorKind::Unavailable { what: "the cuda backend", why: why.clone(), hint: hint.clone() }
+                    .into()
+            }
+            _ => error,
         }
-        _ => error,
     })
 }
 

@@ -89,10 +89,6 @@ const LAUNCH: f64 = 2900.0;
 /// Cycles of an H200 that a launch of packing, and one of joining parts, take beside moving their data.
 const PACK: f64 = 460.0;
 const JOIN: f64 = 3800.0;
-/// Cycles of an H200 that the host takes for a launch: small kernels wait for it.
-const HOST: f64 = 7000.0;
-/// Of ways that the host holds up alike, the one with less work is the better one.
-const WORK: f64 = 0.02;
 /// Cycles of a launch whose turn it is not.
 const TURN: f64 = 1500.0;
 /// Cycles that a block spends outside its inner loop: filling the pipeline, and writing its results, per element.
@@ -109,11 +105,6 @@ const CACHE: f64 = (50 << 20) as f64;
 /// Cycles until a kernel launched behind another does its first arithmetic.
 pub(super) fn launching(target: &Target) -> f64 {
     target.relative_clock() * LAUNCH
-}
-
-/// Cycles that pass where so many launches have so much work: the host and the GPU work side by side.
-pub(super) fn launched(target: &Target, launches: usize, work: f64) -> f64 {
-    work.max(target.relative_clock() * HOST * launches as f64) + WORK * work
 }
 
 /// Cycles of a scan that sees at once that it need not go on, and of so many launches whose turn it is not.
@@ -151,18 +142,11 @@ impl Candidate {
     /// The estimated time in cycles of the target.
     pub fn cycles(&self, work: &Work) -> f64 {
         let turns = if self.arithmetic.looks { TURN } else { 0.0 };
-        let on_device = launching(&work.target)
+        launching(&work.target)
             + work.target.relative_clock() * turns
             + self.computing(work).max(self.traffic(work))
             + self.packing(work)
-            + self.joining(work);
-        launched(&work.target, self.launches(), on_device)
-    }
-
-    /// Launches: packing, the product, once more where a look decides between two programs, and joining parts.
-    fn launches(&self) -> usize {
-        let others = [self.packed != [false, false], self.arithmetic.looks, self.division.parts > 1];
-        1 + others.into_iter().filter(|&is_needed| is_needed).count()
+            + self.joining(work)
     }
 
     fn computing(&self, work: &Work) -> f64 {

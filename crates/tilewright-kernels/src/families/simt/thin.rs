@@ -2,7 +2,7 @@
 
 use super::{
     MOST_BATCHES, Plan,
-    cost::{Work, launched, launching},
+    cost::{Work, launching},
     operand::Operand,
 };
 use crate::{
@@ -114,7 +114,7 @@ impl Thin {
         let computing = blocks.ceil() * f64::from(self.rows_of_thread()) * f64::from(*k) * term;
         let waves = (blocks / f64::from(self.resident())).ceil();
         let waiting = waves * f64::from(k.div_ceil(self.chunk)) * target.relative_clock() * ARRIVES;
-        launched(target, 1, launching(target) + (computing + waiting).max(self.work.traffic()))
+        launching(target) + (computing + waiting).max(self.work.traffic())
     }
 
     /// The recipe with its launches.
