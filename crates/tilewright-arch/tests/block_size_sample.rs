@@ -1,9 +1,7 @@
 //! Block sizes against the answers of the CUDA 13.5 toolkit's calculator: every row of
 //! `data/block_size_sample.csv`.
 
-mod support;
-
-use support::{Table, capability, launch_state, resources};
+use crate::support::{Table, capability, launch_state, resources};
 use tilewright_arch::{BlockSize, DynamicSharedMemory, Limits};
 
 const SAMPLE: &str = include_str!("data/block_size_sample.csv");

@@ -1,9 +1,7 @@
 //! Occupancy against the answers of the CUDA 13.5 toolkit's calculator: every column of every row of
 //! `data/occupancy_sample.csv`.
 
-mod support;
-
-use support::{Table, capability, launch_state, resources};
+use crate::support::{Table, capability, launch_state, resources};
 use tilewright_arch::{GlobalCaching, LaunchConfig, Limits, Occupancy, WARP_SIZE};
 
 const SAMPLE: &str = include_str!("data/occupancy_sample.csv");

@@ -1,10 +1,8 @@
 //! Arrays as people have them: vectors, stacks, types that differ, other delimiters, streams, archives.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use std::{io::Write, process::Stdio};
-use support::{Desk, Run};
 
 /// A `.npy` file of this type and shape.
 fn npy(descr: &str, shape: &str, elements: &[u8]) -> Vec<u8> {

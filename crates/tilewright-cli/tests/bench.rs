@@ -1,9 +1,7 @@
 //! `tilewright bench` on a machine without a GPU, or as if on one.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{Desk, Run, keys};
+use crate::support::{self, Desk, Run, keys};
 
 #[test]
 fn the_processor_is_measured_and_checked() {

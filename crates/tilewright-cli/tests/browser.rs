@@ -4,13 +4,11 @@
 //! `TILEWRIGHT_REQUIRE_BROWSER` is set.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::Desk;
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use support::Desk;
 use tilewright_kernels::{Family, kernels};
 
 const RACE: &str = include_str!("../../tilewright-emulator/tests/faults/missing_barrier.ptx");

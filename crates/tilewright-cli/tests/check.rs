@@ -1,11 +1,9 @@
 //! `check`: kernels of a project as tests. Kernels are PTX, which needs no compiler, but those of the example.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use support::{Desk, Run};
 
 const REVERSE: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");
 const RACES: [&str; 2] = [

@@ -2,8 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::Desk;
 use std::{
     ffi::OsString,
     path::Path,
@@ -11,7 +10,6 @@ use std::{
     sync::mpsc,
     time::Duration,
 };
-use support::Desk;
 
 /// What is typed, and what must be offered; an empty last word is an empty word.
 const CASES: [(&str, &[&str]); 9] = [

@@ -1,9 +1,7 @@
 //! Launches whose blocks wait for each other.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::Desk;
+use crate::support::Desk;
 
 /// Every block counts itself, waits until all have, and writes the count. Like `grid.sync()`, it traps where no place to meet is given.
 const MEET: &str = ".version 8.0

@@ -6,15 +6,13 @@
 //! them are for a person to mend.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::Desk;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
     path::PathBuf,
     sync::Mutex,
 };
-use support::Desk;
 use tilewright_kernels::{Family, kernels};
 
 const GAP: &str = "…";

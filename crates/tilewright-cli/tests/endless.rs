@@ -1,14 +1,12 @@
 //! Kernels on the emulator that do not end, or take long: limits, how far they are, and Ctrl-C.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use serde_json::json;
 use std::{
     process::Stdio,
     time::{Duration, Instant},
 };
-use support::{Desk, Run};
 
 /// Every thread waits for a flag that nobody sets.
 const ENDLESS: &str = ".version 8.0

@@ -1,9 +1,7 @@
 //! `explain`: kernels without a GPU. The kernel is PTX, which needs no compiler.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{Desk, keys};
+use crate::support::{Desk, keys};
 
 const KERNEL: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");
 const LAUNCH: &str = "--block 256 --arg input=f32[256]:range --arg output=f32[256] --arg factor=0.5";

@@ -1,9 +1,7 @@
 //! Requests that fail: what is said, and with which code.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::Desk;
+use crate::support::Desk;
 
 /// Runs; checks the code, the two parts of the message, and that nothing was written.
 fn refused(desk: &Desk, line: &str, code: i32, error: &str, hint: &str) {

@@ -1,9 +1,7 @@
 //! `tilewright gpus`.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{Desk, keys};
+use crate::support::{Desk, keys};
 
 #[test]
 fn the_list_has_forty_gpus_in_every_format() {

@@ -1,11 +1,9 @@
 //! Every key of JSON is in `docs/json.md`.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use support::{Desk, Run};
 
 /// The heading of the document, a command, and what its keys are called there without.
 const COMMANDS: [(&str, &str, &str); 21] = [

@@ -1,9 +1,7 @@
 //! Members of one file that many processes write at once.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::Desk;
+use crate::support::Desk;
 
 #[test]
 fn members_that_are_written_at_once_are_all_there() {

@@ -1,9 +1,7 @@
 //! Products that work: every option, every way in and out.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{DISTANCES, Desk, keys};
+use crate::support::{DISTANCES, Desk, keys};
 
 #[test]
 fn without_output_a_summary_and_a_corner_are_printed() {

@@ -1,11 +1,9 @@
 //! Text of files that reaches a terminal or a log of CI: it is seen, and never obeyed.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::fmt::Write;
-use support::{Desk, Run};
 
 /// What a terminal, an editor or a platform would obey.
 const NASTY: &str = "a\u{9b}31m\u{1b}[31m\u{1b}]0;t\u{7}\r\u{202e}\u{2066}\u{2028}\u{85}\u{7f}\n::error file=x::pwned\n##[group]g";

@@ -1,10 +1,8 @@
 //! `tilewright occupancy` from numbers: formats, sweeps, charts, and what is refused.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, keys};
 use serde_json::{Value, json};
-use support::{Desk, keys};
 
 /// The course's kernel on the course's GPU.
 const A6000: &str = "occupancy --gpu a6000 --threads 1024 --regs 37 --smem 8192";

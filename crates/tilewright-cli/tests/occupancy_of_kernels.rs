@@ -1,10 +1,8 @@
 //! `tilewright occupancy --kernel`: compiled files, CUDA sources, the catalogue, and what is missing or refused.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use serde_json::{Value, json};
-use support::{Desk, Run};
 
 /// A compiled file of another crate's tests, copied to the desk: five kernels for sm_90.
 fn cubin(desk: &Desk) {

@@ -1,9 +1,7 @@
 //! Where results go: no file loses what it holds.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::Desk;
+use crate::support::{self, Desk};
 
 const W: &str = "mul whole.csv whole.csv";
 

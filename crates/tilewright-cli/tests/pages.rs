@@ -1,9 +1,7 @@
 //! Help, completions, manual pages and `doctor`.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{Desk, keys};
+use crate::support::{Desk, keys};
 
 /// Compares with `tests/help/NAME`; `UPDATE_HELP=1 cargo test` writes it.
 fn matches_file(name: &str, text: &str) {

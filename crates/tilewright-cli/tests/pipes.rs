@@ -2,13 +2,11 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use std::{
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use support::{Desk, Run};
 
 /// A pipe with this text in it, for one reader.
 fn pipe(desk: &Desk, name: &str, text: impl Into<String>) {

@@ -1,9 +1,7 @@
 //! `tilewright mul --plan`.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{Desk, keys};
+use crate::support::{Desk, keys};
 
 #[test]
 fn the_processor_plans_what_it_then_does() {

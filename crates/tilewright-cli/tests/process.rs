@@ -1,14 +1,12 @@
 //! The command as a process: signals, pipes, colours.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use std::{
     io::Read,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
-use support::{Desk, Run};
 
 /// The signals that end a run, and the codes it ends with.
 #[cfg(unix)]

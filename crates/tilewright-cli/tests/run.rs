@@ -2,13 +2,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use support::{Desk, Run};
 
 /// A C program on the driver's functions: `squares THREADS` fills an array of 32, more than 32 threads run out of it; `squares exit` ends with code 7,
 /// `squares runtime LIBRARY` with code 8 if NVIDIA's runtime library fails, or as it asks the driver where there is none.

@@ -1,9 +1,7 @@
 //! What is printed fits the terminal.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::Desk;
+use crate::support::Desk;
 
 /// Commands whose tables are for people.
 const LINES: [&str; 16] = [

@@ -1,10 +1,8 @@
 //! The first lines of a report: does the kernel launch, is it right, is it safe, is it fast.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Desk, Run};
 use serde_json::{Value, json};
-use support::{Desk, Run};
 
 const REVERSE: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");
 const LAUNCH: &str =

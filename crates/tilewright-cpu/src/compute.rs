@@ -32,7 +32,17 @@ pub struct Call<'a, S: Semiring> {
 
 /// A way to compute products over `S`.
 pub trait Compute<S: Semiring>: Sync {
-    /// Refuses elements that `S` does not contain, and tells whether the others can be written in 16 bits.
+    /// Refuses elements that `S` does not contain.
+    fn check(
+        &self,
+        a: MatRef<'_, S::Elem>,
+        b: MatRef<'_, S::Elem>,
+        options: &Options<'_>,
+        isa: Isa,
+    ) -> Result<(), Error> {
+        scan::check::<S>(a, b, options, isa)
+    }
+    /// As `check`, and tells whether the elements can be written in 16 bits.
     fn scan(
         &self,
         a: MatRef<'_, S::Elem>,
@@ -40,8 +50,7 @@ pub trait Compute<S: Semiring>: Sync {
         options: &Options<'_>,
         isa: Isa,
     ) -> Result<Option<Codes>, Error> {
-        scan::check::<S>(a, b, options, isa)?;
-        Ok(None)
+        self.check(a, b, options, isa).map(|()| None)
     }
     fn compute(&self, call: Call<'_, S>) -> Result<Report, Error>;
     /// What `compute` will do.

@@ -382,3 +382,24 @@ pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
         arg: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::{DType, Element, SemiringId, semiring::Visit};
+
+    struct IsFound;
+    impl Visit for IsFound {
+        type Output = bool;
+        fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> bool {
+            find::<S>().is_some()
+        }
+    }
+
+    #[test]
+    fn every_built_in_semiring_has_a_kernel() {
+        let pairs = SemiringId::ALL.iter().flat_map(|&id| DType::ALL.iter().map(move |&dtype| (id, dtype)));
+        let found: Vec<_> = pairs.filter_map(|(id, dtype)| id.visit(dtype, IsFound).ok()).collect();
+        assert!(found.len() >= 34 && found.iter().all(|&is_found| is_found));
+    }
+}

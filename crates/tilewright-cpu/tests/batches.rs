@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{Random, Sample, admitted, isas, on};
+use crate::common::{self, Random, Sample, admitted, isas, on};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tilewright_core::*;
 use tilewright_cpu::{Options, multiply, multiply_batch};

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{Case, Form, Join, Palette, Subject, check, isas};
+use crate::common::{self, Case, Form, Join, Palette, Subject, check, isas};
 use tilewright_core::*;
 use tilewright_cpu::{Options, multiply, multiply_arg};
 

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
+use crate::common;
 use std::process::Command;
 use tilewright_core::*;
 use tilewright_cpu::{FORCE_ISA, Isa, Options, multiply, multiply_arg, multiply_batch};
@@ -45,7 +44,7 @@ fn probe() {
 /// The outcomes of [`probe`] with the variable set to `value`.
 fn probe_with(value: Option<&str>) -> Vec<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "probe", "--ignored", "--nocapture"]).env_remove(FORCE_ISA);
+    command.args(["--exact", "environment::probe", "--ignored", "--nocapture"]).env_remove(FORCE_ISA);
     if let Some(value) = value {
         command.env(FORCE_ISA, value);
     }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{Form, Palette, Placed, Random, Sample, config, form, isas, on, rows, rows_mut, written_form};
+use crate::common::{
+    Form, Palette, Placed, Random, Sample, config, form, isas, on, rows, rows_mut, written_form,
+};
 use proptest::prelude::*;
 use tilewright_core::{
     BatchMut, BatchRef, Layout, MaxPlus, MinPlus, Problem, Semiring, Update, reference, semiring::Number,

@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
+use crate::common;
 use std::{
     mem::forget,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{case, check, config};
+use crate::common::{case, check, config};
 use proptest::prelude::*;
 use tilewright_core::*;
 

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{Random, isas, rows, rows_mut};
+use crate::common::{Random, isas, rows, rows_mut};
 use std::fmt::Debug;
 use tilewright_core::{
     BatchMut, BatchRef, Layout, MatMut, MatRef, MaxPlus, MinPlus, Problem, Semiring, Update, reference,

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{Random, Sample, admitted, isas, rows, rows_mut};
+use crate::common::{self, Random, Sample, admitted, isas, rows, rows_mut};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{Random, Sample, isas, rows, rows_mut, sum, sum_arg};
+use crate::common::{self, Random, Sample, isas, rows, rows_mut, sum, sum_arg};
 use tilewright_core::*;
 use tilewright_cpu::{Options, multiply};
 

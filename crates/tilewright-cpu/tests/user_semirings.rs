@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{Form, Placed, Random, isas};
+use crate::common::{self, Form, Placed, Random, isas};
 use std::fmt::Debug;
 use tilewright_core::*;
 use tilewright_cpu::{Options, multiply, multiply_arg};

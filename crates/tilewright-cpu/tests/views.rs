@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
-mod common;
-
-use common::{isas, on, rows, rows_mut};
+use crate::common::{isas, on, rows, rows_mut};
 use tilewright_core::*;
 use tilewright_cpu::{multiply, multiply_arg};
 

@@ -1,8 +1,6 @@
 //! Every kernel of the catalogue on the device: its result, and what it takes.
 
-mod common;
-
-use common::{compiles, expected, gpu, matrix, problem};
+use crate::common::{self, compiles, expected, gpu, matrix, problem};
 use tilewright_arch::{BlockSize, DynamicSharedMemory, LaunchConfig, Limits, Occupancy};
 use tilewright_core::{DType, Element, MinPlus, PlusTimes, Semiring, SemiringId};
 use tilewright_cuda::{Cubin, DriverKind, Engine, FunctionAttributes, recipe_with_ptx};
@@ -199,5 +197,5 @@ fn available_shared_memory_agrees_with_the_model() {
 
 #[test]
 fn all_pass_on_the_emulator() {
-    common::all_pass_on_the_emulator();
+    common::all_pass_on_the_emulator(module_path!());
 }

@@ -1,8 +1,6 @@
 //! The device: what it says of itself, memory, transfers, errors.
 
-mod common;
-
-use common::{available, gpu};
+use crate::common::{self, available, gpu};
 use tilewright_core::{
     DType, DynMatrix, Element, Extremes, Joining, Layout, MatMut, MatRef, Matrix, PlusTimes, Semiring,
     SemiringId, Update, Value, reference, semiring::Visit,
@@ -197,7 +195,7 @@ fn cublas_agrees_with_the_definition_for_every_order() {
 
 #[test]
 fn all_pass_on_the_emulator() {
-    common::all_pass_on_the_emulator();
+    common::all_pass_on_the_emulator(module_path!());
 }
 
 /// A product of parts of matrices on the device beside the definition on the host.

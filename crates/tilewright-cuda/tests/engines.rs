@@ -1,8 +1,6 @@
 //! Several engines: threads, processes, and one cache between them; damaged caches; failing launches.
 
-mod common;
-
-use common::{compiles, directory, expected, gpu, matrix, path, problem};
+use crate::common::{self, compiles, directory, expected, gpu, matrix, path, problem};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -157,7 +155,7 @@ fn processes_share_a_cache() {
     let directory = directory();
     let start = || {
         Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "child_process", "--nocapture"])
+            .args(["--exact", "engines::child_process", "--nocapture"])
             .env("TILEWRIGHT_TEST_CHILD", path(&directory))
             .stdout(std::process::Stdio::piped())
             .spawn()
@@ -245,7 +243,7 @@ fn a_kernel_that_reads_out_of_bounds_is_named() {
         return;
     }
     let output = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "out_of_bounds_child", "--nocapture"])
+        .args(["--exact", "engines::out_of_bounds_child", "--nocapture"])
         .env("TILEWRIGHT_TEST_OUT_OF_BOUNDS", "1")
         .output()
         .expect("starts");
@@ -352,5 +350,5 @@ fn reused_operands_change_no_bit() {
 
 #[test]
 fn all_pass_on_the_emulator() {
-    common::all_pass_on_the_emulator();
+    common::all_pass_on_the_emulator(module_path!());
 }

@@ -1,8 +1,6 @@
 //! NVIDIA's libraries as they are measured against: every order of A, B and C, every algorithm, with and without a workspace.
 
-mod common;
-
-use common::{available, expected, gpu, matrix};
+use crate::common::{available, expected, gpu, matrix};
 use tilewright_core::{Element, Layout, MatRef, Matrix, PlusTimes, Semiring};
 use tilewright_cuda::{Cublas, CublasElement, CublasLt, CublasMath, Engine};
 

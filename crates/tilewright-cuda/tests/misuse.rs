@@ -343,7 +343,7 @@ const NO_COMPILER: &str = "TILEWRIGHT_TEST_NO_COMPILER";
 fn without_a_compiler_the_catalogues_own_code_runs() {
     if std::env::var_os(NO_COMPILER).is_none() {
         let output = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "without_a_compiler_the_catalogues_own_code_runs", "--nocapture"])
+            .args(["--exact", "misuse::without_a_compiler_the_catalogues_own_code_runs", "--nocapture"])
             .envs([(NO_COMPILER, "1"), ("TILEWRIGHT_CUDA_PATH", "emulator")])
             .envs([("TILEWRIGHT_NVRTC_PATH", "/nowhere"), ("TILEWRIGHT_EMULATED_GPUS", "a6000;h200")])
             .env("TILEWRIGHT_DEVICE", "1")

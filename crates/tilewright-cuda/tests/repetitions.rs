@@ -1,9 +1,7 @@
 //! Products one after another without a pause, as in a steady state: a kernel starts while the one before it ends, packs into the same workspace and joins
 //! the same parts. Every C is looked at.
 
-mod common;
-
-use common::{compiles, expected, gpu, matrix};
+use crate::common::{self, compiles, expected, gpu, matrix};
 use tilewright_core::{DType, Element, Layout, MatRef, Matrix, PlusTimes, Problem, SemiringId};
 use tilewright_cuda::{DeviceMatrix, DriverKind, Engine, Prepared};
 use tilewright_kernels::{Request, Target, Variant, find, simt_tiles};
@@ -144,5 +142,5 @@ fn every_c_of_large_overlapping_products_is_right() {
 
 #[test]
 fn all_pass_on_the_emulator() {
-    common::all_pass_on_the_emulator();
+    common::all_pass_on_the_emulator(module_path!());
 }

@@ -1,8 +1,6 @@
 //! Timing: competitors in one run, with buffers beyond the cache. Times themselves are not tested: they are printed.
 
-mod common;
-
-use common::{gpu, matrix, problem};
+use crate::common::{gpu, matrix, problem};
 use std::time::{Duration, Instant};
 use tilewright_core::{DType, Layout, MatMut, MatRef, SemiringId};
 use tilewright_cuda::{

@@ -1,9 +1,7 @@
 //! What a program does when all goes well.
 #![allow(clippy::undocumented_unsafe_blocks, reason = "calls of C functions as a program makes them")]
 
-mod rig;
-
-use rig::{OK, Rig, allocate, entry, fill, function, is, launch, launch_in, load, ok, read, write};
+use crate::rig::{OK, Rig, allocate, entry, fill, function, is, launch, launch_in, load, ok, read, write};
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;

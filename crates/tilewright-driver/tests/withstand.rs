@@ -1,9 +1,7 @@
 //! What goes wrong gives the code that CUDA documents, and the process goes on.
 #![allow(clippy::undocumented_unsafe_blocks, reason = "calls of C functions as a program makes them")]
 
-mod rig;
-
-use rig::{Rig, allocate, entry, fill, function, is, launch, launch_in, load, ok, read, try_load};
+use crate::rig::{Rig, allocate, entry, fill, function, is, launch, launch_in, load, ok, read, try_load};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::time::Duration;

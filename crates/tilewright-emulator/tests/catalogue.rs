@@ -3,13 +3,9 @@
 //! Where there is no NVRTC, programs whose PTX is not part of the catalogue are left out; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a
 //! failure.
 
-mod log_plus;
 #[allow(dead_code)] // A part of it is for `every_tile`.
-mod menu;
-mod narrowing;
-mod rig;
-
-use rig::{Array, Case, Joining, Order, Outcome};
+use crate::menu;
+use crate::rig::{self, Array, Case, Joining, Order, Outcome};
 use tilewright_core::{Layout, Problem, SemiringId};
 use tilewright_kernels::{Buffer, Family, Form, Kernel, Request, Variant, find, kernels, simt_tiles};
 

@@ -3,11 +3,8 @@
 //! Where there is no NVRTC, programs whose PTX is not part of the catalogue are left out; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a
 //! failure. `TILEWRIGHT_THIRD` of 0, 1 or 2 takes every third product from there on, so that a short check differs from day to day.
 
-mod menu;
-mod rig;
-
-use menu::{Choice, Lie, Old, Split};
-use rig::{Case, Joining, Order, Outcome};
+use crate::menu::{self, Choice, Lie, Old, Split};
+use crate::rig::{self, Case, Joining, Order, Outcome};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_kernels::{find, simt_tiles};
 

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod features;
-
-use features::{clean, features, one_block, words};
+use crate::features::{clean, features, one_block, words};
 use tilewright_emulator::{AccessKind, BlockOrderPolicy, Launch, LaunchOptions, Machine, Program};
 
 #[test]

@@ -1,8 +1,7 @@
 //! Kernels from files and from the catalogue, run and explained.
 #![allow(clippy::unwrap_used)]
 
-mod plain;
-
+use crate::plain;
 use std::path::Path;
 use tilewright_arch::{ComputeCapability, Device, KernelResources, Limits};
 use tilewright_core::{Error, ErrorKind};

@@ -1,8 +1,7 @@
 //! The JSON document: keys that scripts rely on.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
 use serde_json::{Value, json};
 use tilewright_explain::{Document, Operation, advise, html, text};
 

@@ -1,8 +1,7 @@
 //! What is counted and predicted, beside what an H200 counted: `scripts/nsight/results/h200.csv`.
 #![allow(clippy::unwrap_used)]
 
-mod plain;
-
+use crate::plain;
 use std::collections::HashMap;
 
 use tilewright_arch::Device;

@@ -1,8 +1,7 @@
 //! Races of the emulator's planted faults: what is said of them, and that the fix that is given ends them.
 #![allow(clippy::unwrap_used)]
 
-mod plain;
-
+use crate::plain;
 use std::path::{Path, PathBuf};
 use tilewright_arch::{ComputeCapability, Limits};
 use tilewright_explain::*;

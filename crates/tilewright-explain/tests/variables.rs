@@ -1,8 +1,7 @@
 //! Variables of a module are arrays: given, read back, compared and named.
 #![allow(clippy::unwrap_used)]
 
-mod plain;
-
+use crate::plain;
 use tilewright_arch::{ComputeCapability, Device, Limits};
 use tilewright_explain::*;
 

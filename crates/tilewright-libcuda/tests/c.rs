@@ -1,8 +1,7 @@
 //! A program in C on the driver's functions, linked with this library; and the library's list of functions.
 #![cfg(target_os = "linux")]
 
-mod library;
-
+use crate::library;
 use std::process::Command;
 
 const PROGRAM: &str = r#"

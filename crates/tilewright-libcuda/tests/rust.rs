@@ -1,8 +1,7 @@
 //! A program in Rust on cudarc, which knows nothing of Tilewright, with this library as its driver.
 #![cfg(target_os = "linux")]
 
-mod library;
-
+use crate::library;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg, result};
 use cudarc::nvrtc::Ptx;
 use std::process::Command;
@@ -27,7 +26,7 @@ fn cudarc_runs_on_the_library() {
     }
     let place = library::Place::new();
     let mut program = Command::new(std::env::current_exe().expect("this program"));
-    program.args(["cudarc_runs_on_the_library", "--exact", "--nocapture"]).env(CHILD, "1");
+    program.args(["rust::cudarc_runs_on_the_library", "--exact", "--nocapture"]).env(CHILD, "1");
     let output =
         place.on(&mut program).env("TILEWRIGHT_EMULATED_GPUS", "a6000;h200").output().expect("it starts");
     let text =

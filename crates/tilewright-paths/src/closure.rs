@@ -13,6 +13,7 @@ use crate::{
     scan::{self, largest_of},
     schedule::{self, Step},
     semiring::{PathSemiring, is_rounded, margin},
+    solver::solver,
     sources::search_all,
     wide,
 };
@@ -41,7 +42,7 @@ use tilewright_cpu::{Isa, Options};
 /// `not-square`; `outside-domain` for an edge whose weight the semiring does not contain; `negative-cycle` (the vertices are in the order of
 /// a turn; others may lie between them); `conversion` for a path whose weight the integer type cannot hold; `out-of-memory`; `cancelled`. `D` is undefined then.
 pub fn close<S: PathSemiring>(d: MatMut<'_, S::Weight>, options: &Options<'_>) -> Result<(), Error> {
-    close_by::<S>(d, None, options)
+    solver::<S>().close(d, None, options)
 }
 
 /// As [`close`], on a device. `D` is as it was after a `negative-cycle`.
@@ -53,10 +54,10 @@ pub fn close_on<S: PathSemiring>(
     d: MatMut<'_, S::Weight>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
-    close_by::<S>(d, Some(device), options)
+    solver::<S>().close(d, Some(device), options)
 }
 
-fn close_by<S: PathSemiring>(
+pub(crate) fn close_generic<S: PathSemiring>(
     mut d: MatMut<'_, S::Weight>,
     device: Option<&dyn Device>,
     options: &Options<'_>,
@@ -203,8 +204,8 @@ fn close_wide<S: PathSemiring>(
 ) -> Result<(), Error> {
     let mut wide = wide::widen::<S>(d.as_ref())?;
     match wide::is_max_plus::<S>() {
-        true => close_by::<MaxPlus<i64>>(wide.as_mut(), device, options)?,
-        false => close_by::<MinPlus<i64>>(wide.as_mut(), device, options)?,
+        true => close_generic::<MaxPlus<i64>>(wide.as_mut(), device, options)?,
+        false => close_generic::<MinPlus<i64>>(wide.as_mut(), device, options)?,
     }
     let narrow = wide::narrow::<S>(wide)?;
     d.fill_with(|i, j| narrow[(i, j)]);

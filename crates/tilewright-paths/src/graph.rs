@@ -1,6 +1,9 @@
 //! Graphs with few edges.
 
-use crate::semiring::{PathSemiring, largest};
+use crate::{
+    semiring::{PathSemiring, largest},
+    solver::{Edges, solver},
+};
 use core::ops::Range;
 use tilewright_core::{Element, Error, ErrorKind, MatRef, Matrix};
 
@@ -29,6 +32,10 @@ impl<S: PathSemiring> Graph<S> {
     /// # Errors
     /// `unsupported` for a vertex that is not below `n`, and for 2^32 - 1 or more vertices; `outside-domain` for a weight that the semiring does not contain; `out-of-memory`.
     pub fn new(n: usize, edges: impl IntoIterator<Item = (usize, usize, S::Weight)>) -> Result<Self, Error> {
+        solver::<S>().graph(n, &mut edges.into_iter())
+    }
+
+    pub(crate) fn new_generic(n: usize, edges: &mut Edges<'_, S>) -> Result<Self, Error> {
         if n >= u32::MAX as usize {
             return Err(refuse(format!("a graph of {n} vertices"), "their numbers do not fit 32 bits"));
         }

@@ -41,6 +41,8 @@ mod scan;
 mod search;
 mod semiring;
 mod share;
+mod solve;
+mod solver;
 mod sources;
 mod sparse;
 mod steps;

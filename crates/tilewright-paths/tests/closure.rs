@@ -1,9 +1,7 @@
 //! The closure in place against the plain loop.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Random, graph, plain, weight};
+use crate::common::{Random, graph, plain, weight};
 use tilewright_core::{
     Cancel, Element, ErrorKind, Layout, MatMut, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes,
     OrAnd,

@@ -1,11 +1,8 @@
 //! Products on a GPU against the definition. Without one the tests say so; `TILEWRIGHT_REQUIRE_GPU=1` makes that a failure.
 #![allow(clippy::unwrap_used)]
 
-mod log_plus;
-mod own;
-mod support;
-
-use support::{Makers, Own};
+use crate::own;
+use crate::support::{self, Makers, Own};
 use tilewright::{
     Backend, DType, Element, Error, Extremes, Layout, LogPlus, MatMut, MatRef, Matrix, MaxMin, MaxPlus,
     MaxTimes, MinMax, MinPlus, MinTimes, NO_ARG, Options, OrAnd, PlusTimes, Problem, Product, Report,
@@ -26,7 +23,7 @@ fn compare<S: Semiring<Elem: Copy, Out: Copy + PartialEq + std::fmt::Debug>>(
     support::compare::<S>(Backend::Cuda, size, which, update, makers)
 }
 
-fn has_gpu() -> bool {
+pub fn has_gpu() -> bool {
     match Backend::Cuda.resolve() {
         Ok(_) => true,
         Err(error) if std::env::var_os("TILEWRIGHT_REQUIRE_GPU").is_none_or(|value| value == "0") => {
@@ -141,7 +138,7 @@ fn without_a_gpu_the_backend_says_so_and_c_stays() {
 }
 
 /// Random numbers from -1 to 1, the same every time: every order of summation has its own rounding.
-fn noise<T>(count: usize, salt: u64, make: fn(f64) -> T) -> Vec<T> {
+pub fn noise<T>(count: usize, salt: u64, make: fn(f64) -> T) -> Vec<T> {
     let mut state = salt;
     let mut next = || {
         // SplitMix64.
@@ -253,7 +250,7 @@ fn the_emulator_gives_the_bits_of_the_gpu() {
     // Machine code of NVRTC, where there is one, against the PTX of the catalogue; then in a process that finds no NVRTC.
     every_kernel_gives_the_same_bits();
     let again = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["the_emulator_gives_the_bits_of_the_gpu", "--exact", "--nocapture"])
+        .args(["cuda::the_emulator_gives_the_bits_of_the_gpu", "--exact", "--nocapture"])
         .env(CATALOGUE_ALONE, "1")
         .env("TILEWRIGHT_NVRTC_PATH", "/nowhere")
         .env("TILEWRIGHT_NO_CACHE", "1")
@@ -363,7 +360,7 @@ fn all_pass_on_the_emulated_driver() {
         return;
     }
     let again = std::process::Command::new(std::env::current_exe().unwrap())
-        .arg("--nocapture")
+        .args(["cuda::", "--nocapture"])
         .envs([(AGAIN, "1"), ("TILEWRIGHT_CUDA_PATH", "emulator"), ("TILEWRIGHT_REQUIRE_GPU", "1")])
         .output()
         .unwrap();

@@ -1,12 +1,10 @@
 //! Products on the emulator against the definition: what a user of the backend sees. Every kernel with all checks: `catalogue.rs`.
 #![allow(clippy::unwrap_used)]
 
-mod own;
-mod support;
-
+use crate::own;
+use crate::support::{Makers, Own, compare, numbers};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use support::{Makers, Own, compare, numbers};
 use tilewright::{
     Backend, BatchMut, BatchProduct, BatchRef, Cancel, DType, DynMatrix, DynProduct, DynRef,
     ExpressionProduct, Extremes, Joining, Layout, MatMut, MatRef, Matrix, MinPlus, Options, PlusTimes,
@@ -286,7 +284,7 @@ const WITHOUT_COMPILER: &str = "TILEWRIGHT_TEST_WITHOUT_COMPILER";
 fn doubles_of_every_size_and_layout_need_no_compiler() {
     if std::env::var_os(WITHOUT_COMPILER).is_none() {
         let again = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["doubles_of_every_size_and_layout_need_no_compiler", "--exact"])
+            .args(["emulator::doubles_of_every_size_and_layout_need_no_compiler", "--exact"])
             .env(WITHOUT_COMPILER, "1")
             .env("TILEWRIGHT_NVRTC_PATH", "/nowhere")
             .output()

@@ -231,7 +231,7 @@ mod unix {
     fn a_full_disk_leaves_the_old_file_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("a.npy"), "old").unwrap();
-        let script = "trap '' XFSZ; ulimit -f 32 && exec \"$0\" --exact unix::write_under_a_limit --ignored";
+        let script = "trap '' XFSZ; ulimit -f 32 && exec \"$0\" --exact files_write::unix::write_under_a_limit --ignored";
         let status = Command::new("bash")
             .args(["-c", script])
             .arg(std::env::current_exe().unwrap())

@@ -32,19 +32,21 @@ pub struct Scaled;
 
 /// What computes `S`, when `S` is log-plus.
 pub fn find<S: Semiring>() -> Option<&'static dyn Compute<S>> {
-    fn as_is<S: Semiring, T: Real>() -> Option<&'static dyn Compute<S>>
-    where
-        PlusTimes<T>: Vectorised<Elem = T, Lane = T>,
-    {
-        let engine: &'static dyn Compute<LogPlus<T>> = &Scaled;
-        let engine: &dyn Any = &engine;
-        engine.downcast_ref::<&'static dyn Compute<S>>().copied()
+    // Never inlined, so that they are compiled here alone.
+    #[inline(never)]
+    fn on_f32() -> &'static dyn Compute<LogPlus<f32>> {
+        &Scaled
     }
-    match TypeId::of::<S>() {
-        id if id == TypeId::of::<LogPlus<f32>>() => as_is::<S, f32>(),
-        id if id == TypeId::of::<LogPlus<f64>>() => as_is::<S, f64>(),
-        _ => None,
+    #[inline(never)]
+    fn on_f64() -> &'static dyn Compute<LogPlus<f64>> {
+        &Scaled
     }
+    let engine: &dyn Any = match TypeId::of::<S>() {
+        id if id == TypeId::of::<LogPlus<f32>>() => &on_f32(),
+        id if id == TypeId::of::<LogPlus<f64>>() => &on_f64(),
+        _ => return None,
+    };
+    engine.downcast_ref::<&'static dyn Compute<S>>().copied()
 }
 
 /// The kernel of plus-times, with both operands packed as exponentials.

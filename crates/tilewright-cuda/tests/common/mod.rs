@@ -11,16 +11,20 @@ pub fn gpu() -> Option<Engine> {
     available(Engine::with_cache(0, Some(shared_cache())))
 }
 
-/// Runs the tests of this program once more, in a process whose GPU is an emulated one. They pass there as on a GPU.
-pub fn all_pass_on_the_emulator() {
+/// Runs the tests of a module once more, in a process whose GPU is an emulated one. They pass there as on a GPU. The path is that of `module_path!`.
+pub fn all_pass_on_the_emulator(module: &str) {
     const AGAIN: &str = "TILEWRIGHT_TEST_EMULATED";
     if std::env::var_os(AGAIN).is_some() {
         return;
     }
     let program = std::env::current_exe().expect("this program");
+    let (_, module) = module.split_once("::").expect("a module of this program");
     let variables = [(AGAIN, "1"), ("TILEWRIGHT_CUDA_PATH", "emulator"), ("TILEWRIGHT_REQUIRE_GPU", "1")];
-    let output =
-        std::process::Command::new(program).arg("--nocapture").envs(variables).output().expect("it starts");
+    let output = std::process::Command::new(program)
+        .args([&format!("{module}::"), "--nocapture"])
+        .envs(variables)
+        .output()
+        .expect("it starts");
     let text =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
     assert!(output.status.success(), "{text}");

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::ptx::*;
+use super::ptx::*;
 
 const INF: u64 = 0x7f80_0000;
 const MINUS_INF: u64 = 0xff80_0000;

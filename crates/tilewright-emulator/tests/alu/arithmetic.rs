@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::ptx::*;
+use super::ptx::*;
 
 const NAN32: u64 = 0x7fff_ffff;
 const INF32: u64 = 0x7f80_0000;

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::ptx::*;
+use super::ptx::*;
 
 #[test]
 fn logic_of_bits_and_predicates() {

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::ptx::*;
+use super::ptx::*;
 
 const NAN: u64 = 0x7fc0_0000;
 

@@ -1,6 +1,6 @@
 //! The opcodes that compilers write, and those that must be refused.
 
-use crate::ptx::{parse, prepare};
+use super::ptx::{parse, prepare};
 use tilewright_emulator::ptx_isa::{Modifier, Selector};
 
 /// How often each opcode occurs in 465 compiled modules.

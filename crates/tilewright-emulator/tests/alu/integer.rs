@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::ptx::*;
+use super::ptx::*;
 
 const MIN32: u64 = s32(i32::MIN);
 const MAX32: u64 = s32(i32::MAX);

@@ -3,8 +3,8 @@
 use tilewright_emulator::ptx_isa::{Modifier, Opcode, ScalarOp, Selector, Type};
 use tilewright_emulator::{Launch, Machine, Program, alu};
 
-use crate::coverage::arithmetic_opcodes;
-use crate::ptx::parse;
+use super::coverage::arithmetic_opcodes;
+use super::ptx::parse;
 
 /// Threads, and values tried for each source.
 const VALUES: usize = 256;

@@ -136,9 +136,9 @@ fn encode(ty: Type, value: i64) -> u64 {
         Type::F64 => (value as f64).to_bits(),
         Type::F32 | Type::Tf32 => (value as f32).to_bits().into(),
         Type::Bf16 => u64::from((value as f32).to_bits() >> 16),
-        Type::F16 => crate::ptx::eval("cvt.rn.f16.s64", [value as u64]),
-        Type::E4m3 => crate::ptx::eval("cvt.rn.satfinite.e4m3x2.f32", [0, encode(Type::F32, value)]),
-        Type::E5m2 => crate::ptx::eval("cvt.rn.satfinite.e5m2x2.f32", [0, encode(Type::F32, value)]),
+        Type::F16 => super::ptx::eval("cvt.rn.f16.s64", [value as u64]),
+        Type::E4m3 => super::ptx::eval("cvt.rn.satfinite.e4m3x2.f32", [0, encode(Type::F32, value)]),
+        Type::E5m2 => super::ptx::eval("cvt.rn.satfinite.e5m2x2.f32", [0, encode(Type::F32, value)]),
         _ => value as u64 & (u64::MAX >> (64 - ty.bits())),
     }
 }

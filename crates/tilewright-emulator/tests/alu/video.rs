@@ -1,6 +1,6 @@
 use tilewright_emulator::ptx_isa::Selector::{self, Byte, Bytes, Half, Halves, Whole};
 
-use crate::ptx::*;
+use super::ptx::*;
 
 fn check_selected<const N: usize>(rows: &[(&str, [Selector; 4], [u64; N], u64)]) {
     for &(text, selectors, sources, expected) in rows {

@@ -1,6 +1,9 @@
 //! Log-plus on a GPU: within the bound of the processor's way, on data that are hard for sums of exponentials.
 
-use super::{has_gpu, noise, support::layouts};
+use crate::{
+    cuda::{has_gpu, noise},
+    support::layouts,
+};
 use tilewright::{
     Backend, DynProduct, DynRef, Joining, Layout, MatMut, MatRef, Options, Problem, SemiringId,
     cuda::Engine,

@@ -1,0 +1,33 @@
+//! All tests of this crate, in one program.
+
+mod architecture;
+mod arrays;
+mod bench;
+mod book;
+mod browser;
+mod check;
+mod completion;
+mod cooperative;
+mod course;
+mod endless;
+mod explain;
+mod failures;
+mod gpus;
+mod graphs;
+mod json;
+mod kernels;
+mod members;
+mod mul;
+mod names;
+mod occupancy;
+mod occupancy_of_kernels;
+mod outputs;
+mod pages;
+mod paths;
+mod pipes;
+mod plan;
+mod process;
+mod run;
+mod support;
+mod terminal;
+mod verdicts;

@@ -1,0 +1,16 @@
+//! All tests of this crate but those whose program must be their own.
+
+mod batches;
+mod cancel;
+mod common;
+mod edges;
+mod environment;
+mod narrow;
+mod panics;
+mod properties;
+mod prune;
+mod reentrancy;
+mod semantics;
+mod signalling_nan;
+mod user_semirings;
+mod views;

@@ -1,0 +1,14 @@
+//! All tests of this crate, in one program.
+
+mod calls;
+mod catalogue;
+mod common;
+mod device;
+mod device_code;
+mod engines;
+mod libraries;
+mod misuse;
+mod repetitions;
+mod shipped;
+mod speed;
+mod toolchain;

@@ -1,0 +1,6 @@
+//! All tests of this crate, in one program.
+
+mod layouts;
+mod program;
+mod rig;
+mod withstand;

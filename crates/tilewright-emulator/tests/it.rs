@@ -1,0 +1,27 @@
+//! All tests of this crate but those whose program must be their own.
+
+mod alu;
+mod architectures;
+mod catalogue;
+mod contention;
+mod endless;
+mod every_tile;
+mod execution;
+mod faults_found;
+mod features;
+mod groups;
+mod limits;
+mod log_plus;
+mod menu;
+mod narrowing;
+mod observed;
+mod optimised;
+mod parser;
+mod rig;
+mod special;
+mod spinning;
+mod surfaces;
+mod textures;
+mod tiles;
+mod together;
+mod wavefronts;

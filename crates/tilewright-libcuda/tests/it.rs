@@ -1,0 +1,5 @@
+//! All tests of this crate, in one program.
+
+mod c;
+mod library;
+mod rust;

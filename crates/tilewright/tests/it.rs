@@ -1,0 +1,23 @@
+//! All tests of this crate, in one program.
+
+#[cfg(all(feature = "emulator", feature = "paths"))]
+mod cuda;
+#[cfg(feature = "files")]
+mod edges;
+#[cfg(feature = "emulator")]
+mod emulator;
+#[cfg(feature = "files")]
+mod files;
+#[cfg(feature = "files")]
+mod files_convert;
+#[cfg(feature = "files")]
+mod files_mutations;
+#[cfg(feature = "files")]
+mod files_write;
+#[cfg(all(feature = "emulator", feature = "paths"))]
+mod log_plus;
+#[cfg(feature = "emulator")]
+mod own;
+#[cfg(feature = "paths")]
+mod paths;
+mod support;
