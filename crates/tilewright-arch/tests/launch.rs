@@ -1,6 +1,4 @@
 //! Which launches a GPU takes. The refusals are those of an H100 with driver 580.
-#![allow(clippy::unwrap_used)]
-
 use tilewright_arch::{
     ClusterLimit, ComputeCapability, ConfigurationError as E, GridLaunch, KernelResources, LaunchRefusal,
     Limits, Residency, SharedMemoryOptIn,

@@ -1,6 +1,4 @@
 //! What ARCHITECTURE.md says of the crates holds.
-#![allow(clippy::unwrap_used)]
-
 use std::{collections::BTreeMap, fs, path::Path};
 
 /// The crates of the code map, in its order.

@@ -1,6 +1,4 @@
 //! Arrays as people have them: vectors, stacks, types that differ, other delimiters, streams, archives.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use std::{io::Write, process::Stdio};
 

@@ -1,6 +1,4 @@
 //! `tilewright bench` on a machine without a GPU, or as if on one.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{self, Desk, Run, keys};
 
 #[test]

@@ -2,8 +2,6 @@
 //!
 //! It needs Node, `npm ci` in that folder, and Chromium: what is missing is said, and the test is skipped, unless
 //! `TILEWRIGHT_REQUIRE_BROWSER` is set.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::Desk;
 use std::{
     path::{Path, PathBuf},

@@ -1,6 +1,4 @@
 //! `check`: kernels of a project as tests. Kernels are PTX, which needs no compiler, but those of the example.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! Completion in the shells themselves; a shell that is not here is skipped, with a line.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
-
 use crate::support::Desk;
 use std::{
     ffi::OsString,

@@ -1,6 +1,4 @@
 //! Launches whose blocks wait for each other.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::Desk;
 
 /// Every block counts itself, waits until all have, and writes the count. Like `grid.sync()`, it traps where no place to meet is given.

@@ -1,6 +1,4 @@
 //! Kernels on the emulator that do not end, or take long: limits, how far they are, and Ctrl-C.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use serde_json::json;
 use std::{

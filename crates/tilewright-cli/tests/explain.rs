@@ -1,6 +1,4 @@
 //! `explain`: kernels without a GPU. The kernel is PTX, which needs no compiler.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, keys};
 
 const KERNEL: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");

@@ -1,6 +1,4 @@
 //! Requests that fail: what is said, and with which code.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::Desk;
 
 /// Runs; checks the code, the two parts of the message, and that nothing was written.

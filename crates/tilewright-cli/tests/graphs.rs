@@ -1,6 +1,4 @@
 //! Graphs as people write them: names of any kind, comments, delimiters, fractions, empty cells, and what could be read in two ways.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 
 /// Names that text would take for something else, or that a terminal would obey.

@@ -1,4 +1,5 @@
 //! All tests of this crate, in one program.
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
 mod architecture;
 mod arrays;

@@ -1,6 +1,4 @@
 //! Every key of JSON is in `docs/json.md`.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,6 +1,4 @@
 //! `tilewright kernels`.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, keys};
 
 #[test]

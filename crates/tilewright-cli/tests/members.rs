@@ -1,6 +1,4 @@
 //! Members of one file that many processes write at once.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::Desk;
 
 #[test]

@@ -1,6 +1,4 @@
 //! Products that work: every option, every way in and out.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{DISTANCES, Desk, keys};
 
 #[test]

@@ -1,6 +1,4 @@
 //! Text of files that reaches a terminal or a log of CI: it is seen, and never obeyed.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::fmt::Write;

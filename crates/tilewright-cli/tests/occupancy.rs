@@ -1,6 +1,4 @@
 //! `tilewright occupancy` from numbers: formats, sweeps, charts, and what is refused.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, keys};
 use serde_json::{Value, json};
 

@@ -1,6 +1,4 @@
 //! `tilewright occupancy --kernel`: compiled files, CUDA sources, the catalogue, and what is missing or refused.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use serde_json::{Value, json};
 

@@ -1,6 +1,4 @@
 //! Where results go: no file loses what it holds.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{self, Desk};
 
 const W: &str = "mul whole.csv whole.csv";

@@ -1,6 +1,4 @@
 //! Help, completions, manual pages and `doctor`.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, keys};
 
 /// Compares with `tests/help/NAME`; `UPDATE_HELP=1 cargo test` writes it.

@@ -1,7 +1,5 @@
 //! Matrices that come through pipes, which give their bytes once.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use std::{
     process::{Command, Stdio},

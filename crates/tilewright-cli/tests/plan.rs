@@ -1,6 +1,4 @@
 //! `tilewright mul --plan`.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, keys};
 
 #[test]

@@ -1,6 +1,4 @@
 //! The command as a process: signals, pipes, colours.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use std::{
     io::Read,

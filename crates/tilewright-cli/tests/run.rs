@@ -1,7 +1,5 @@
 //! Programs that know nothing of Tilewright, on the emulated driver.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use std::{
     path::{Path, PathBuf},

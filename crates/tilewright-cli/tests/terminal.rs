@@ -1,6 +1,4 @@
 //! What is printed fits the terminal.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::Desk;
 
 /// Commands whose tables are for people.

@@ -1,6 +1,4 @@
 //! The first lines of a report: does the kernel launch, is it right, is it safe, is it fast.
-#![allow(clippy::unwrap_used)]
-
 use crate::support::{Desk, Run};
 use serde_json::{Value, json};
 

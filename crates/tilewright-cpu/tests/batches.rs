@@ -1,7 +1,5 @@
 //! Batches: as one by one.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{self, Random, Sample, admitted, isas, on};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tilewright_core::*;

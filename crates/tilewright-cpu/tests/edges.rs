@@ -1,7 +1,5 @@
 //! Every remainder around every edge: of tiles, of the unrolled loop, of blocks, of matrices without elements.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{self, Case, Form, Join, Palette, Subject, check, isas};
 use tilewright_core::*;
 use tilewright_cpu::{Options, multiply, multiply_arg};

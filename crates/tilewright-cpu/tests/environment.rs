@@ -1,7 +1,5 @@
 //! `TILEWRIGHT_FORCE_ISA`, in processes of their own because the environment is shared by all threads.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common;
 use std::process::Command;
 use tilewright_core::*;

@@ -1,7 +1,5 @@
 //! Integers that lie close together are computed in 16 bits, with the same bits as a result.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{
     Form, Palette, Placed, Random, Sample, config, form, isas, on, rows, rows_mut, written_form,
 };

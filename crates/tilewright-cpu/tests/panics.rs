@@ -1,8 +1,6 @@
 //! A user's semiring that panics, with something that panics once more when it is dropped, takes its product down and nothing
 //! else: no thread uses operands that the caller has taken back.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common;
 use std::{
     mem::forget,

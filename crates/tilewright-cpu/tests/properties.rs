@@ -1,7 +1,5 @@
 //! A thousand random problems for every built-in semiring and element type.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{case, check, config};
 use proptest::prelude::*;
 use tilewright_core::*;

@@ -1,7 +1,5 @@
 //! Products that are computed by few terms have the bits of the definition.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{Random, isas, rows, rows_mut};
 use std::fmt::Debug;
 use tilewright_core::{

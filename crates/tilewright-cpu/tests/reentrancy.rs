@@ -1,7 +1,5 @@
 //! Progress, threads, and products inside of products.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{self, Random, Sample, admitted, isas, rows, rows_mut};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,7 +1,5 @@
 //! Infinities, NaN, zeros, ties and the edges of ranges, against answers given by hand.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{self, Random, Sample, isas, rows, rows_mut, sum, sum_arg};
 use tilewright_core::*;
 use tilewright_cpu::{Options, multiply};

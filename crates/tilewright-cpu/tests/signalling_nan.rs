@@ -1,7 +1,5 @@
 //! Signalling NaN, of which processors make different things, are dropped as quiet ones are.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use tilewright_core::{
     Element, MatMut, MatRef, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, Semiring, Update,
     reference,

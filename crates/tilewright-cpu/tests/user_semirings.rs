@@ -1,7 +1,5 @@
 //! Semirings that only their users know: not commutative, of odd sizes, of several types.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{self, Form, Placed, Random, isas};
 use std::fmt::Debug;
 use tilewright_core::*;

@@ -1,7 +1,5 @@
 //! Layouts that no ordinary matrix has: offsets beyond 2^31, strides of lines that do not exist, shared memory.
 
-#![allow(clippy::unwrap_used)] // In helpers, as in tests.
-
 use crate::common::{isas, on, rows, rows_mut};
 use tilewright_core::*;
 use tilewright_cpu::{multiply, multiply_arg};

@@ -1,8 +1,6 @@
 //! PTX of NVRTC 12.9 for architectures that later compilers have dropped: files of `tests/data` that end in the compute capability, from
 //! kernels of the catalogue. `tests/parser.rs` reads them too.
 
-#![allow(clippy::unwrap_used)]
-
 use tilewright_emulator::{Launch, Machine, Program};
 
 #[test]

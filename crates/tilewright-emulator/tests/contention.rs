@@ -1,7 +1,5 @@
 //! Warps of a block that meet in the loops of atomics of shared memory. What they do to each other is tested where it is modelled.
 
-#![allow(clippy::unwrap_used)]
-
 use tilewright_emulator::{AccessCounters, AccessKind, Launch, Machine, Program, Report};
 
 /// Every thread does `atom` to the word of its lane pair, some times over; `barrier` stands between two times.

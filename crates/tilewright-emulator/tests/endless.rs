@@ -1,6 +1,4 @@
 //! Launches that do not end by themselves: by their limits of steps and time, or because the host stops them. All say where they were.
-#![allow(clippy::unwrap_used)]
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 

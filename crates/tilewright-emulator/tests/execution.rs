@@ -1,7 +1,5 @@
 //! What kernels compute, and what is counted while they do. The kernels are those of `tests/data/features.cu` and `benches/speed.cu`.
 
-#![allow(clippy::unwrap_used)]
-
 use crate::features::{clean, features, one_block, words};
 use tilewright_emulator::{
     Argument, FindingKind, Launch, LaunchError, LaunchOptions, Machine, Program, Texture, TextureShape,

@@ -2,8 +2,6 @@
 //!
 //! Directives before each pair say how it is launched and what must be found: see [`Pair`].
 
-#![allow(clippy::unwrap_used)]
-
 use std::path::{Path, PathBuf};
 
 use tilewright_emulator::{

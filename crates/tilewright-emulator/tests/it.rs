@@ -1,4 +1,5 @@
 //! All tests of this crate but those whose program must be their own.
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
 mod alu;
 mod architectures;

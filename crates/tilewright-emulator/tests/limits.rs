@@ -1,6 +1,4 @@
 //! What programs may have of everything, and what registers of other drivers hold.
-#![allow(clippy::unwrap_used)]
-
 use std::fmt::Write;
 use tilewright_emulator::{Launch, Machine, Program};
 

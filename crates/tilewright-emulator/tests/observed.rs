@@ -1,6 +1,4 @@
 //! An observer sees every access, with its addresses.
-#![allow(clippy::unwrap_used)]
-
 use std::sync::Mutex;
 use tilewright_emulator::{AccessKind, Launch, Machine, ObservedAccess, Observer, Program};
 

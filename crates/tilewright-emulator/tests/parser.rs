@@ -1,9 +1,7 @@
 //! The parser and the decoder take whatever they get: real modules whole, broken ones with an error.
 //!
-//! `TILEWRIGHT_PTX_DIR=folder cargo test -p tilewright-emulator --test parser -- --nocapture` reads every `.ptx` of a folder of your own too, and
+//! `TILEWRIGHT_PTX_DIR=folder cargo test -p tilewright-emulator --test it parser:: -- --nocapture` reads every `.ptx` of a folder of your own too, and
 //! lists what would be refused.
-
-#![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use tilewright_emulator::{Program, parse::parse};

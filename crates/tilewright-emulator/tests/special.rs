@@ -1,6 +1,4 @@
 //! Special registers, the constant `WARP_SZ` and constant expressions; and what is wrong in one entry is no matter of another.
-#![allow(clippy::unwrap_used)]
-
 #[path = "features/instructions.rs"]
 mod instructions;
 

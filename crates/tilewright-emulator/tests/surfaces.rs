@@ -1,6 +1,4 @@
 //! Surfaces: `suld`, `sust` and `suq`, with what they do outside.
-#![allow(clippy::unwrap_used)]
-
 use tilewright_emulator::{
     DevicePointer, FindingKind, Launch, LaunchError, Machine, Program, Report, Surface,
 };

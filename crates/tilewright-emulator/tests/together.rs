@@ -1,7 +1,5 @@
 //! What threads do together: lanes, warps, blocks and kernels that follow each other. The kernels are those of `tests/data/features.cu`.
 
-#![allow(clippy::unwrap_used)]
-
 use crate::features::{clean, features, one_block, words};
 use tilewright_emulator::{AccessKind, BlockOrderPolicy, Launch, LaunchOptions, Machine, Program};
 

@@ -1,7 +1,5 @@
 //! The counters of executed kernels against those of an H200: every row of the measured table is a kernel of one access.
 
-#![allow(clippy::unwrap_used)]
-
 use tilewright_emulator::{Launch, Machine, Program};
 
 /// A kernel whose lanes read their offset from a table and access that place, if they are active.

@@ -3,7 +3,7 @@
 //   npm ci
 //   node check.mjs DIRECTORY [DIRECTORY FOR SCREENSHOTS]
 //
-// CHROMIUM names the browser. `cargo test -p tilewright-cli --test browser` makes the pages and runs this.
+// CHROMIUM names the browser. `cargo test -p tilewright-cli --test it browser::` makes the pages and runs this.
 
 import fs from "node:fs";
 import path from "node:path";

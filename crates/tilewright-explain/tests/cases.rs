@@ -1,6 +1,4 @@
 //! Kernels from files and from the catalogue, run and explained.
-#![allow(clippy::unwrap_used)]
-
 use crate::plain;
 use std::path::Path;
 use tilewright_arch::{ComputeCapability, Device, KernelResources, Limits};

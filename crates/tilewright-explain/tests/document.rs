@@ -1,6 +1,4 @@
 //! The JSON document: keys that scripts rely on.
-#![allow(clippy::unwrap_used)]
-
 use crate::support;
 use serde_json::{Value, json};
 use tilewright_explain::{Document, Operation, advise, html, text};

@@ -1,6 +1,4 @@
 //! What is counted and predicted, beside what an H200 counted: `scripts/nsight/results/h200.csv`.
-#![allow(clippy::unwrap_used)]
-
 use crate::plain;
 use std::collections::HashMap;
 

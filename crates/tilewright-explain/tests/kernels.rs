@@ -1,6 +1,4 @@
 //! Kernels as other people write them. Each needs NVRTC, and CUDA's headers where it includes some; without them it is skipped, and says so.
-#![allow(clippy::unwrap_used)]
-
 use crate::plain;
 use std::path::Path;
 use tilewright_arch::{ComputeCapability, Limits};

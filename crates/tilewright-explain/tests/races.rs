@@ -1,6 +1,4 @@
 //! Races of the emulator's planted faults: what is said of them, and that the fix that is given ends them.
-#![allow(clippy::unwrap_used)]
-
 use crate::plain;
 use std::path::{Path, PathBuf};
 use tilewright_arch::{ComputeCapability, Limits};

@@ -1,6 +1,4 @@
 //! Variables of a module are arrays: given, read back, compared and named.
-#![allow(clippy::unwrap_used)]
-
 use crate::plain;
 use tilewright_arch::{ComputeCapability, Device, Limits};
 use tilewright_explain::*;

@@ -17,13 +17,28 @@ pub(crate) fn share<P: Send>(
         return parts.into_iter().try_for_each(f);
     }
     let parts: Vec<Mutex<Option<P>>> = parts.map(|part| Mutex::new(Some(part))).collect();
-    let threads = if threads == 0 { rayon::current_num_threads() } else { threads }.min(parts.len());
+    on_threads(threads, parts.len(), &|index| {
+        let part = parts[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+        part.map_or(Ok(()), &f)
+    })
+}
+
+/// Calls `f` with every number below `count`. Compiled once, whatever the parts are.
+fn on_threads(
+    threads: usize,
+    count: usize,
+    f: &(dyn Fn(usize) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    let threads = if threads == 0 { rayon::current_num_threads() } else { threads }.min(count);
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
     let work = || {
-        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let part = part.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(Err(error)) = part.map(&f) {
-                next.store(parts.len(), Ordering::Relaxed);
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                return;
+            }
+            if let Err(error) = f(index) {
+                next.store(count, Ordering::Relaxed);
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         }

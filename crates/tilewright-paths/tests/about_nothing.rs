@@ -1,6 +1,4 @@
 //! Graphs whose cycles weigh nothing but for roundings: searches end, distances are right, and routes weigh what is told of them.
-#![allow(clippy::unwrap_used)]
-
 use crate::common::{
     self, Random,
     exact::{Scale, epsilon, is_product, number, walks},

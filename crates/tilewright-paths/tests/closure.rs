@@ -1,6 +1,4 @@
 //! The closure in place against the plain loop.
-#![allow(clippy::unwrap_used)]
-
 use crate::common::{Random, graph, plain, weight};
 use tilewright_core::{
     Cancel, Element, ErrorKind, Layout, MatMut, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes,

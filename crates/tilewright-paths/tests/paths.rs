@@ -1,6 +1,4 @@
 //! Both methods, predecessors, routes and bounded paths against plain loops.
-#![allow(clippy::unwrap_used)]
-
 use crate::common::{Random, graph, plain, weight};
 use tilewright_core::{Cancel, ErrorKind, Matrix, MaxMin, MaxPlus, MaxTimes, MinPlus, OrAnd, reference};
 use tilewright_paths::{Graph, Method, NO_PREDECESSOR, Options, PathSemiring, Paths};

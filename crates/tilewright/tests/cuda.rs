@@ -1,6 +1,4 @@
 //! Products on a GPU against the definition. Without one the tests say so; `TILEWRIGHT_REQUIRE_GPU=1` makes that a failure.
-#![allow(clippy::unwrap_used)]
-
 use crate::own;
 use crate::support::{self, Makers, Own};
 use tilewright::{

@@ -1,6 +1,4 @@
 //! Lists of edges and tables with names, from files.
-#![allow(clippy::unwrap_used)]
-
 use std::path::PathBuf;
 use tilewright::{
     DynMatrix, Matrix, Value,

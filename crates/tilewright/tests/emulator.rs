@@ -1,6 +1,4 @@
 //! Products on the emulator against the definition: what a user of the backend sees. Every kernel with all checks: `catalogue.rs`.
-#![allow(clippy::unwrap_used)]
-
 use crate::own;
 use crate::support::{Makers, Own, compare, numbers};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

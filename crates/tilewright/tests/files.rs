@@ -1,7 +1,5 @@
 //! Reading files: those that NumPy wrote, those made by hand, and those that are wrong.
 #![cfg(feature = "files")]
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests too.
-
 use std::{
     fs,
     path::{Path, PathBuf},

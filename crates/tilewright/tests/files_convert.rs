@@ -1,7 +1,5 @@
 //! Conversions while reading: one rule for every format and every pair of types.
 #![cfg(feature = "files")]
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests too.
-
 use std::io::{Cursor, Write};
 use tilewright::{
     DType, DynMatrix, Extremes, Matrix, Value,

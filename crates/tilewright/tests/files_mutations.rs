@@ -1,8 +1,6 @@
 //! Damaged files: thousands of random changes to valid ones must give a matrix or an error, never a panic, and
 //! soon. `fuzz/` does the same at length, with coverage, where a nightly compiler is at hand.
 #![cfg(feature = "files")]
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests too.
-
 use std::{
     fs,
     path::Path,

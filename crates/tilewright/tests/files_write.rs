@@ -1,7 +1,5 @@
 //! Writing files: round trips, and that nothing is ever lost.
 #![cfg(feature = "files")]
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests too.
-
 use proptest::prelude::*;
 use std::{fs, path::Path};
 use tilewright::{

@@ -1,6 +1,4 @@
 //! The best paths of the flights in `data/flights`, and of graphs whose types are known at run time.
-#![allow(clippy::unwrap_used)]
-
 use tilewright::{
     DType, DynMatrix, ErrorKind, Matrix, MinPlus, SemiringId, Value,
     paths::{DynPaths, Method, Paths},

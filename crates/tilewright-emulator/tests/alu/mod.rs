@@ -1,6 +1,4 @@
 //! The scalar semantics through their public interface, with instructions written as in PTX.
-#![allow(clippy::unwrap_used)]
-
 mod approximate;
 mod arithmetic;
 mod bits;
