@@ -1,4 +1,5 @@
 //! Which launches a GPU takes. The refusals are those of an H100 with driver 580.
+
 use tilewright_arch::{
     ClusterLimit, ComputeCapability, ConfigurationError as E, GridLaunch, KernelResources, LaunchRefusal,
     Limits, Residency, SharedMemoryOptIn,

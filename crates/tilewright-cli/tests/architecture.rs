@@ -1,4 +1,5 @@
 //! What ARCHITECTURE.md says of the crates holds.
+
 use std::{collections::BTreeMap, fs, path::Path};
 
 /// The crates of the code map, in its order.

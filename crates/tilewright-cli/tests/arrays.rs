@@ -1,4 +1,5 @@
 //! Arrays as people have them: vectors, stacks, types that differ, other delimiters, streams, archives.
+
 use crate::support::{Desk, Run};
 use std::{io::Write, process::Stdio};
 

@@ -1,4 +1,5 @@
 //! `tilewright bench` on a machine without a GPU, or as if on one.
+
 use crate::support::{self, Desk, Run, keys};
 
 #[test]

@@ -1,6 +1,7 @@
 //! Links: those of all Markdown of the repository, and those of the book that mdBook makes of `docs`.
 //!
 //! The book needs mdBook; without it the test says so and is skipped, unless `TILEWRIGHT_REQUIRE_MDBOOK` is set.
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Component, Path, PathBuf},

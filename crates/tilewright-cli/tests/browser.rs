@@ -2,6 +2,7 @@
 //!
 //! It needs Node, `npm ci` in that folder, and Chromium: what is missing is said, and the test is skipped, unless
 //! `TILEWRIGHT_REQUIRE_BROWSER` is set.
+
 use crate::support::Desk;
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,5 @@
 //! `check`: kernels of a project as tests. Kernels are PTX, which needs no compiler, but those of the example.
+
 use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! Launches whose blocks wait for each other.
+
 use crate::support::Desk;
 
 /// Every block counts itself, waits until all have, and writes the count. Like `grid.sync()`, it traps where no place to meet is given.

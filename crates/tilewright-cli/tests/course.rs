@@ -4,6 +4,7 @@
 //! A console block is one command and lines of its output; `…` stands for any number of lines. The command of a block `console 1` ends
 //! with code 1: it finds a fault. Commands find the files of `docs/course/files`. A picture's title is the command that draws it. `TILEWRIGHT_BLESS=1` renews pictures, and the numbers of blocks whose lines still have their form; the sentences around
 //! them are for a person to mend.
+
 use crate::support::Desk;
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
 //! Kernels on the emulator that do not end, or take long: limits, how far they are, and Ctrl-C.
+
 use crate::support::{Desk, Run};
 use serde_json::json;
 use std::{

@@ -1,4 +1,5 @@
 //! `explain`: kernels without a GPU. The kernel is PTX, which needs no compiler.
+
 use crate::support::{Desk, keys};
 
 const KERNEL: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");

@@ -1,4 +1,5 @@
 //! Requests that fail: what is said, and with which code.
+
 use crate::support::Desk;
 
 /// Runs; checks the code, the two parts of the message, and that nothing was written.

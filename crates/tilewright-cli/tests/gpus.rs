@@ -1,4 +1,5 @@
 //! `tilewright gpus`.
+
 use crate::support::{Desk, keys};
 
 #[test]

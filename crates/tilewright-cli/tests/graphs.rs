@@ -1,4 +1,5 @@
 //! Graphs as people write them: names of any kind, comments, delimiters, fractions, empty cells, and what could be read in two ways.
+
 use crate::support::{Desk, Run};
 
 /// Names that text would take for something else, or that a terminal would obey.

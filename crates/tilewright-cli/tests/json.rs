@@ -1,4 +1,5 @@
 //! Every key of JSON is in `docs/json.md`.
+
 use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::collections::BTreeSet;

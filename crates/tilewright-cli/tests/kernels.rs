@@ -1,4 +1,5 @@
 //! `tilewright kernels`.
+
 use crate::support::{Desk, keys};
 
 #[test]

@@ -1,4 +1,5 @@
 //! Members of one file that many processes write at once.
+
 use crate::support::Desk;
 
 #[test]

@@ -1,4 +1,5 @@
 //! Products that work: every option, every way in and out.
+
 use crate::support::{DISTANCES, Desk, keys};
 
 #[test]

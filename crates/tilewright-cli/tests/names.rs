@@ -1,4 +1,5 @@
 //! Text of files that reaches a terminal or a log of CI: it is seen, and never obeyed.
+
 use crate::support::{Desk, Run};
 use serde_json::Value;
 use std::fmt::Write;

@@ -1,4 +1,5 @@
 //! `tilewright occupancy` from numbers: formats, sweeps, charts, and what is refused.
+
 use crate::support::{Desk, keys};
 use serde_json::{Value, json};
 

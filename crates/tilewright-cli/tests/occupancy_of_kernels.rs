@@ -1,4 +1,5 @@
 //! `tilewright occupancy --kernel`: compiled files, CUDA sources, the catalogue, and what is missing or refused.
+
 use crate::support::{Desk, Run};
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
 //! Where results go: no file loses what it holds.
+
 use crate::support::{self, Desk};
 
 const W: &str = "mul whole.csv whole.csv";

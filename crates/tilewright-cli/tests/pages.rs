@@ -1,4 +1,5 @@
 //! Help, completions, manual pages and `doctor`.
+
 use crate::support::{Desk, keys};
 
 /// Compares with `tests/help/NAME`; `UPDATE_HELP=1 cargo test` writes it.

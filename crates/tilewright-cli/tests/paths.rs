@@ -1,4 +1,5 @@
 //! Best paths: graphs in every form, routes, cycles, plans.
+
 use crate::support::{self, DISTANCES, Desk, keys};
 
 const EDGES: &str = "from,to,km\nBergen,Voss,100\nVoss,Oslo,360\nBergen,Oslo,480\nOslo,Bergen,470\n";

@@ -1,4 +1,5 @@
 //! `tilewright mul --plan`.
+
 use crate::support::{Desk, keys};
 
 #[test]

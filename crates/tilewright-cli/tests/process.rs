@@ -1,4 +1,5 @@
 //! The command as a process: signals, pipes, colours.
+
 use crate::support::{Desk, Run};
 use std::{
     io::Read,

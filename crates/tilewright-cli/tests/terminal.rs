@@ -1,4 +1,5 @@
 //! What is printed fits the terminal.
+
 use crate::support::Desk;
 
 /// Commands whose tables are for people.

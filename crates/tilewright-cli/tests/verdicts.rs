@@ -1,4 +1,5 @@
 //! The first lines of a report: does the kernel launch, is it right, is it safe, is it fast.
+
 use crate::support::{Desk, Run};
 use serde_json::{Value, json};
 

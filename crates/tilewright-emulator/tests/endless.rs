@@ -1,4 +1,5 @@
 //! Launches that do not end by themselves: by their limits of steps and time, or because the host stops them. All say where they were.
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,6 @@
 //! Lanes of a warp that name different members: tiles, labelled partitions, lanes that `match` has found equal. Each group is a warp of
 //! its own, and what it computes is compared with the definition, lane by lane.
+
 use tilewright_emulator::{FindingKind, Launch, Machine, Program, Report};
 
 const HEAD: &str = ".version 9.0 .target sm_100a .address_size 64

@@ -1,4 +1,5 @@
 //! What programs may have of everything, and what registers of other drivers hold.
+
 use std::fmt::Write;
 use tilewright_emulator::{Launch, Machine, Program};
 

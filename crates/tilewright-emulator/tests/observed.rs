@@ -1,4 +1,5 @@
 //! An observer sees every access, with its addresses.
+
 use std::sync::Mutex;
 use tilewright_emulator::{AccessKind, Launch, Machine, ObservedAccess, Observer, Program};
 

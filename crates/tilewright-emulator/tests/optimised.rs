@@ -1,4 +1,5 @@
 //! Predicted machine code: what `ptxas -O3` was seen to issue for the same PTX (version 13.0, `sm_90`).
+
 use tilewright_emulator::{Launch, Machine, OptimisedAccesses, Program};
 
 /// One warp executes `body`. `%r4` is an address in `s` for each thread, 128 bytes apart, `%r8` the same in `u`; both are aligned.

@@ -1,4 +1,5 @@
 //! Threads that spin on what others change: they give way at once, so that locks cost steps in proportion to their contenders.
+
 use tilewright_emulator::{BlockOrderPolicy, Launch, LaunchOptions, Machine, Program};
 
 /// Every thread adds 1 to `n`, under a lock of one kind.

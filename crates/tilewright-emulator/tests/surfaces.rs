@@ -1,4 +1,5 @@
 //! Surfaces: `suld`, `sust` and `suq`, with what they do outside.
+
 use tilewright_emulator::{
     DevicePointer, FindingKind, Launch, LaunchError, Machine, Program, Report, Surface,
 };

@@ -1,4 +1,5 @@
 //! Texture reads beside the definitions of CUDA's programming guide, computed in another way: along a lattice of texels that is laid out in full.
+
 use tilewright_emulator::{
     AddressMode, Coordinates, Filter, FindingKind, Launch, LaunchError, Machine, Program, Report, Sampler,
     TexelFormat, TexelRead, Texels, Texture, TextureShape,

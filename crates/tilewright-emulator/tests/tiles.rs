@@ -1,4 +1,5 @@
 //! What `wmma.load` and `wmma.store` cost, beside what the assembler of CUDA 13 makes of them for compute capability 9.0.
+
 use tilewright_emulator::{AccessCounters, AccessKind, Launch, Machine, Program};
 
 /// Counters of one instruction on a tile whose lines are `stride` elements apart.

@@ -1,4 +1,5 @@
 //! Kernels from files and from the catalogue, run and explained.
+
 use crate::plain;
 use std::path::Path;
 use tilewright_arch::{ComputeCapability, Device, KernelResources, Limits};

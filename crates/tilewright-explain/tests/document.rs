@@ -1,4 +1,5 @@
 //! The JSON document: keys that scripts rely on.
+
 use crate::support;
 use serde_json::{Value, json};
 use tilewright_explain::{Document, Operation, advise, html, text};

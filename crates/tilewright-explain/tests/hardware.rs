@@ -1,4 +1,5 @@
 //! What is counted and predicted, beside what an H200 counted: `scripts/nsight/results/h200.csv`.
+
 use crate::plain;
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
 //! Kernels as other people write them. Each needs NVRTC, and CUDA's headers where it includes some; without them it is skipped, and says so.
+
 use crate::plain;
 use std::path::Path;
 use tilewright_arch::{ComputeCapability, Limits};

@@ -1,4 +1,5 @@
 //! Races of the emulator's planted faults: what is said of them, and that the fix that is given ends them.
+
 use crate::plain;
 use std::path::{Path, PathBuf};
 use tilewright_arch::{ComputeCapability, Limits};

@@ -1,4 +1,5 @@
 //! Variables of a module are arrays: given, read back, compared and named.
+
 use crate::plain;
 use tilewright_arch::{ComputeCapability, Device, Limits};
 use tilewright_explain::*;

@@ -1,4 +1,5 @@
 //! Graphs whose cycles weigh nothing but for roundings: searches end, distances are right, and routes weigh what is told of them.
+
 use crate::common::{
     self, Random,
     exact::{Scale, epsilon, is_product, number, walks},

@@ -1,4 +1,5 @@
 //! The closure in place against the plain loop.
+
 use crate::common::{Random, graph, plain, weight};
 use tilewright_core::{
     Cancel, Element, ErrorKind, Layout, MatMut, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes,

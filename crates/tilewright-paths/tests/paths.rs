@@ -1,4 +1,5 @@
 //! Both methods, predecessors, routes and bounded paths against plain loops.
+
 use crate::common::{Random, graph, plain, weight};
 use tilewright_core::{Cancel, ErrorKind, Matrix, MaxMin, MaxPlus, MaxTimes, MinPlus, OrAnd, reference};
 use tilewright_paths::{Graph, Method, NO_PREDECESSOR, Options, PathSemiring, Paths};

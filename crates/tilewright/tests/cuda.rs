@@ -1,4 +1,5 @@
 //! Products on a GPU against the definition. Without one the tests say so; `TILEWRIGHT_REQUIRE_GPU=1` makes that a failure.
+
 use crate::own;
 use crate::support::{self, Makers, Own};
 use tilewright::{

@@ -1,4 +1,5 @@
 //! Lists of edges and tables with names, from files.
+
 use std::path::PathBuf;
 use tilewright::{
     DynMatrix, Matrix, Value,

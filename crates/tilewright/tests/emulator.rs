@@ -1,4 +1,5 @@
 //! Products on the emulator against the definition: what a user of the backend sees. Every kernel with all checks: `catalogue.rs`.
+
 use crate::own;
 use crate::support::{Makers, Own, compare, numbers};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,4 +1,5 @@
 //! The best paths of the flights in `data/flights`, and of graphs whose types are known at run time.
+
 use tilewright::{
     DType, DynMatrix, ErrorKind, Matrix, MinPlus, SemiringId, Value,
     paths::{DynPaths, Method, Paths},

@@ -1,4 +1,5 @@
 //! The scalar semantics through their public interface, with instructions written as in PTX.
+
 mod approximate;
 mod arithmetic;
 mod bits;
