@@ -130,7 +130,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
     /// What either way would take, and which one is taken.
     ///
     /// # Errors
-    /// `environment` and `unavailable`, as [`Isa::choose`].
+    /// `environment` and `unavailable`, as [`Isa::choose`](tilewright_cpu::Isa::choose).
     pub fn plan(&self) -> Result<Plan, Error> {
         solver::<S>().plan(self)
     }
@@ -152,7 +152,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         solver::<S>().with_predecessors(self)
     }
 
-    /// The weights of all best paths, and the stop before the last of each, or [`NO_PREDECESSOR`]: those of [`Paths::with_predecessors`], or where the number of edges is
+    /// The weights of all best paths, and the stop before the last of each, or [`NO_PREDECESSOR`](crate::NO_PREDECESSOR): those of [`Paths::with_predecessors`], or where the number of edges is
     /// bounded, of a path of so many edges. Sums of floats are rounded from left to right then, edge after edge, in a product for each.
     ///
     /// # Errors
