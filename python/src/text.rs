@@ -4,13 +4,13 @@ use std::{ops::Deref, str::FromStr, sync::OnceLock};
 use tilewright::{
     DType, Error,
     expressions::{DTYPES, Expressions},
-    kernels::OwnSemiring,
+    kernels::UserSemiring,
 };
 
 /// Expressions of C. What kernels compute for them is made once for each element type.
 pub struct Text {
     expressions: Expressions,
-    own: [OnceLock<OwnSemiring>; DTYPES.len()],
+    own: [OnceLock<UserSemiring>; DTYPES.len()],
 }
 
 impl Text {
@@ -18,12 +18,12 @@ impl Text {
     ///
     /// # Errors
     /// `unsupported` where the text breaks a law of semirings on this type, or has no such numbers.
-    pub fn own(&self, dtype: DType) -> Result<OwnSemiring, Error> {
+    pub fn own(&self, dtype: DType) -> Result<UserSemiring, Error> {
         let kept = DTYPES.iter().position(|&known| known == dtype).map(|at| &self.own[at]);
         if let Some(own) = kept.and_then(OnceLock::get) {
             return Ok(*own);
         }
-        let own = OwnSemiring::of_expressions(&self.expressions, dtype)?;
+        let own = UserSemiring::of_expressions(&self.expressions, dtype)?;
         Ok(kept.map_or(own, |kept| *kept.get_or_init(|| own)))
     }
 }

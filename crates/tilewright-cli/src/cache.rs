@@ -3,7 +3,7 @@
 use crate::{
     args::{CacheAction, Common, Format},
     failure::Failure,
-    fit, json, terminal,
+    json, terminal, wrapping,
 };
 use serde::Serialize;
 use std::{io, io::Write};
@@ -79,7 +79,7 @@ impl Report {
         let mut out = terminal::stdout();
         for (title, part) in [("compiled kernels", &self.kernels), ("\ncompiled files", &self.programs)] {
             writeln!(out, "{title}")?;
-            out.write_all(fit::rows(part.rows(), 10).as_bytes())?;
+            out.write_all(wrapping::rows(part.rows(), 10).as_bytes())?;
         }
         Ok(())
     }

@@ -8,7 +8,6 @@ mod check;
 mod doctor;
 mod explain;
 mod failure;
-mod fit;
 mod gpus;
 mod hints;
 mod interrupt;
@@ -25,6 +24,7 @@ mod refusal;
 mod run;
 mod terminal;
 mod tune;
+mod wrapping;
 
 use args::{Cli, Command, Format};
 use clap::FromArgMatches;

@@ -2,7 +2,7 @@
 
 use crate::{
     args::{Color, Common},
-    fit,
+    wrapping,
 };
 use anstyle::{AnsiColor, Effects};
 use std::io::{self, Write};
@@ -112,7 +112,7 @@ pub fn say(style: Style, label: &str, text: &str) {
         Style::Note => faint(),
     };
     let text = visible_lines(text);
-    let text = match fit::columns_of_messages() {
+    let text = match wrapping::columns_of_messages() {
         Some(columns) => wrapped(label, &text, columns),
         None => text.into_owned(),
     };
@@ -123,7 +123,7 @@ pub fn say(style: Style, label: &str, text: &str) {
 /// The text behind its label, in lines that hang below the beginning of the first.
 fn wrapped(label: &str, text: &str, columns: usize) -> String {
     let (first, rest) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
-    let lines = fit::hanging(first, label.chars().count() + ": ".len(), columns);
+    let lines = wrapping::hanging(first, label.chars().count() + ": ".len(), columns);
     // What follows, such as a compiler's log, has lines of its own.
     lines.into_iter().chain(rest.map(str::to_owned)).collect::<Vec<_>>().join("\n")
 }

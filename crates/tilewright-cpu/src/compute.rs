@@ -199,7 +199,7 @@ impl<'a, S: Semiring> Call<'a, S> {
     {
         let isa = self.isa;
         let kernel = &(prune.kernel)(isa);
-        let Outcome { threads, left } = self.few_terms(kernel, scale, account).run()?;
+        let Outcome { threads, unpruned } = self.few_terms(kernel, scale, account).run()?;
         let tile = (1, kernel.cols);
         let kernel = KernelName {
             semiring: S::NAME,
@@ -210,7 +210,7 @@ impl<'a, S: Semiring> Call<'a, S> {
             narrow: false,
             pruned: true,
         };
-        left.into_iter().try_fold(Report { isa, kernel, threads }, |report, part| {
+        unpruned.into_iter().try_fold(Report { isa, kernel, threads }, |report, part| {
             let rest = with_all_terms(self.part(part)?)?;
             Ok(Report { threads: rest.threads.max(report.threads), ..rest })
         })

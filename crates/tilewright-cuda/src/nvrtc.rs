@@ -2,7 +2,7 @@
 
 use crate::architecture::Architecture;
 use crate::ffi::{self, MissingFunction};
-use crate::locate::{self, Component, Environment, Kept, Loaded, Location};
+use crate::locate::{self, Component, Environment, Loaded, Location, Memo};
 use sha2::{Digest, Sha256};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt;
@@ -104,7 +104,7 @@ impl Nvrtc {
     /// }
     /// ```
     pub fn find() -> Result<Self, Error> {
-        static FOUND: Kept<Nvrtc> = Kept::new();
+        static FOUND: Memo<Nvrtc> = Memo::new();
         FOUND.get(Environment::current(), Self::find_in)
     }
 
@@ -118,7 +118,7 @@ impl Nvrtc {
     /// # Errors
     /// As [`Nvrtc::find`].
     pub(crate) fn all() -> Result<Vec<Self>, Error> {
-        static FOUND: Kept<Vec<Nvrtc>> = Kept::new();
+        static FOUND: Memo<Vec<Nvrtc>> = Memo::new();
         FOUND.get(Environment::current(), Self::all_in)
     }
 

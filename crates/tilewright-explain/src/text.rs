@@ -1,7 +1,7 @@
 //! The report for terminals, in lines of a given width. Styles are ANSI; strip them for a pipe.
 
 mod columns;
-mod words;
+mod wrapping;
 
 use crate::{
     model::{Access, BankTraffic, Explanation, Finding, Line, Location, Participant, Severity, Traffic},
@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use columns::table;
 use std::fmt::Write;
 use tilewright_core::{visible, visible_lines};
-use words::{hanging, styled};
+use wrapping::{hanging, styled};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 const FAINT: Style = Style::new().effects(Effects::DIMMED);

@@ -4,9 +4,9 @@ use crate::{
     gallery::{Exhibit, Showing},
     ladder::Rung,
     launch::Recipe,
-    own::OwnSemiring,
     refusal::Refusal,
     request::Request,
+    user_semiring::UserSemiring,
 };
 use core::fmt;
 use tilewright_core::{DType, Joining, SemiringId};
@@ -72,7 +72,7 @@ pub struct Variant {
     /// The element type of A and B.
     pub dtype: DType,
     /// A semiring of the user's, which takes the place of `semiring`.
-    pub own: Option<OwnSemiring>,
+    pub own: Option<UserSemiring>,
 }
 
 impl Variant {

@@ -24,6 +24,7 @@
 //! ```
 
 mod catalogue;
+mod encoding;
 mod families;
 mod gallery;
 mod headers;
@@ -31,8 +32,8 @@ mod kernel;
 mod key;
 mod ladder;
 mod launch;
-mod own;
 mod pack;
+mod predicate;
 mod program;
 mod programs;
 mod recorded;
@@ -41,8 +42,7 @@ mod request;
 mod shipped;
 mod target;
 mod term;
-mod turn;
-mod words;
+mod user_semiring;
 
 pub use catalogue::{find, kernels};
 pub use families::{
@@ -54,7 +54,6 @@ pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
 pub use launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Rejected, Role, Symbol};
-pub use own::OwnSemiring;
 pub use program::{COMPILER_OPTIONS, Program};
 pub use programs::{archived_programs, programs, programs_for, readable_programs, shipped_programs};
 pub use recorded::Recorded;
@@ -62,3 +61,4 @@ pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
 pub use target::Target;
 pub use term::terms_per_cycle;
+pub use user_semiring::UserSemiring;

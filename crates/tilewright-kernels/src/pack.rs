@@ -1,12 +1,12 @@
 //! Copies of operands in the order and type in which a kernel reads them, filled up with the semiring's zero.
 
 use crate::{
+    encoding::Encoding,
     kernel::Variant,
     launch::{Argument, ArgumentValue, Buffer, Launch, Role},
+    predicate::{Decided, Predicate},
     program::{Program, Source},
     request::Request,
-    turn::{Decided, Turn},
-    words::Words,
 };
 use tilewright_core::Layout;
 
@@ -18,8 +18,8 @@ const MOST: u64 = 1 << 30;
 const THREADS: u32 = 256;
 
 /// Blocks that share a multiprocessor: as many as there are registers for, by the bounds of `pack.cu`.
-fn resident(words: Words) -> u32 {
-    if words.columns() == 2 || words == Words::Near { 2 } else { 3 }
+fn resident(encoding: Encoding) -> u32 {
+    if encoding.columns() == 2 || encoding == Encoding::Near { 2 } else { 3 }
 }
 
 /// One operand of a product, as it is and as it is to be.
@@ -47,11 +47,11 @@ pub(crate) struct Copy {
 /// What the copies consist of, and whether elements are looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
-    pub words: Words,
+    pub encoding: Encoding,
     /// The workspace that holds what each block found; `None` where nothing is looked for.
     pub found: Option<usize>,
     /// Whether it copies; always where nothing is decided.
-    pub turn: Option<(Turn, Decided)>,
+    pub predicate: Option<(Predicate, Decided)>,
 }
 
 /// Words of a copy that [`fits`], `side` of them for each of `terms` (or groups of them that share a word). It holds whole tiles of these.
@@ -60,8 +60,8 @@ pub(crate) fn words_of(side: u32, terms: u32) -> u64 {
 }
 
 /// Bytes of such a copy.
-pub(crate) fn bytes(variant: Variant, words: Words, side: u32, terms: u32) -> u64 {
-    words_of(side, terms) * words.size(variant) as u64
+pub(crate) fn bytes(variant: Variant, encoding: Encoding, side: u32, terms: u32) -> u64 {
+    words_of(side, terms) * encoding.size(variant) as u64
 }
 
 /// Whether copies of `sides` elements a term, for so many products, are not too large.
@@ -71,14 +71,14 @@ pub(crate) fn fits(sides: u64, terms: u32, products: u64) -> bool {
 }
 
 /// The blocks that copy: each of them says what it found.
-pub(crate) fn blocks(request: &Request, operands: &[Operand; 2], words: Words) -> u32 {
-    let terms = (operands[0].layout.cols as u32).div_ceil(TILE * words.terms());
+pub(crate) fn blocks(request: &Request, operands: &[Operand; 2], encoding: Encoding) -> u32 {
+    let terms = (operands[0].layout.cols as u32).div_ceil(TILE * encoding.terms());
     let tiles = |copy: Copy| {
         let products = if copy.batch == 0 { 1 } else { request.batch.count };
         u64::from(copy.side / TILE) * u64::from(terms) * products as u64
     };
     let tiles: u64 = operands.iter().filter_map(|o| o.copy).map(tiles).sum();
-    tiles.min((resident(words) * request.target.multiprocessors).into()) as u32
+    tiles.min((resident(encoding) * request.target.multiprocessors).into()) as u32
 }
 
 /// Copies A, B or both.
@@ -91,7 +91,7 @@ pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> L
     let side = |o: Operand| o.copy.map_or(0, |copy| copy.side);
     let batch = |o: Operand| o.copy.map_or(0, |copy| copy.batch as i64);
     let terms = a.layout.cols as u32;
-    let (turn, decided) = style.turn.unzip();
+    let (predicate, decided) = style.predicate.unzip();
     let workspace = |index: Option<usize>| pointer(index.map_or(a.buffer, Buffer::Workspace));
     let arguments = [
         ("A", pointer(a.buffer)),
@@ -116,21 +116,21 @@ pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> L
         ("decision", workspace(decided.map(|d| d.decision))),
         ("seen", workspace(decided.map(|d| d.seen))),
         ("scanners", i32(decided.map_or(0, |d| d.scanners))),
-        ("earlier", i32(turn.map_or(0, |turn| turn.earlier))),
-        ("own", i32(turn.map_or(0, |turn| turn.own))),
+        ("earlier", i32(predicate.map_or(0, |predicate| predicate.earlier))),
+        ("own", i32(predicate.map_or(0, |predicate| predicate.own))),
     ];
-    let constants = [("LOOKS", u32::from(style.found.is_some())), ("TURN", u32::from(turn.is_some()))];
-    let mut program = Program::of(PACK, request.variant(), style.words, &constants);
+    let constants = [("LOOKS", u32::from(style.found.is_some())), ("TURN", u32::from(predicate.is_some()))];
+    let mut program = Program::of(PACK, request.variant(), style.encoding, &constants);
     program.name += if style.found.is_some() { ".looks" } else { "" };
-    program.name += if turn.is_some() { ".turn" } else { "" };
+    program.name += if predicate.is_some() { ".turn" } else { "" };
     Launch {
         role: Role::Pack,
-        is_for_some: turn.is_some_and(Turn::is_for_some),
+        is_for_some: predicate.is_some_and(Predicate::is_for_some),
         starts_early: request.starts_early(),
         ..Launch::new(
             program,
             "pack",
-            [blocks(request, &operands, style.words), 1, 1],
+            [blocks(request, &operands, style.encoding), 1, 1],
             [THREADS, 1, 1],
             arguments.map(|(name, value)| Argument { name, value }).to_vec(),
         )

@@ -1,11 +1,11 @@
 //! A kernel's source together with the constants that a recipe chose.
 
 use crate::{
+    encoding::Encoding,
     headers::reached,
     kernel::{Family, Kernel, Variant},
     key::key,
     shipped::SHIPPED,
-    words::Words,
 };
 use core::fmt::Write;
 use tilewright_core::DType;
@@ -32,9 +32,14 @@ pub(crate) struct Source {
 
 impl Program {
     /// The program of any file.
-    pub(crate) fn of(source: Source, variant: Variant, words: Words, constants: &[(&str, u32)]) -> Self {
-        let program = Self::with_config(source, variant, config(&semiring(variant, words), constants));
-        Self { name: program.name + words.suffix(), ..program }
+    pub(crate) fn of(
+        source: Source,
+        variant: Variant,
+        encoding: Encoding,
+        constants: &[(&str, u32)],
+    ) -> Self {
+        let program = Self::with_config(source, variant, config(&semiring(variant, encoding), constants));
+        Self { name: program.name + encoding.suffix(), ..program }
     }
 
     /// The program of a kernel with named integer constants. Exhibits know of no semiring.
@@ -44,7 +49,7 @@ impl Program {
             let types = format!("using T = {};\n", element(variant.dtype));
             return Self::with_config(source, variant, config(&types, constants));
         }
-        Self::of(source, variant, Words::Numbers, constants)
+        Self::of(source, variant, Encoding::Numbers, constants)
     }
 
     fn with_config(source: Source, variant: Variant, config: String) -> Self {
@@ -133,7 +138,7 @@ fn config(types: &str, constants: &[(&str, u32)]) -> String {
 
 /// What a configuration says of a semiring, which has a header of its own, and of its types: elements, words, results, numbers; `R` computes
 /// with numbers, `S` with words.
-fn semiring(variant: Variant, words: Words) -> String {
+fn semiring(variant: Variant, encoding: Encoding) -> String {
     if let Some(own) = variant.own {
         return format!(
             "#include \"semiring.cuh\"\nusing T = {};\nusing Acc = T;\nusing Out = T;\nusing Scalar = T;\n{}\
@@ -144,7 +149,7 @@ fn semiring(variant: Variant, words: Words) -> String {
     }
     let header = variant.semiring.name().replace('-', "_");
     let [t, number, out] = [variant.dtype, variant.accumulator(), variant.output()].map(element);
-    let (include, word, computes) = match words.source() {
+    let (include, word, computes) = match encoding.source() {
         Some((header, word, class)) => (format!("#include \"{header}\"\n"), word, class),
         None => (String::new(), number, "R"),
     };
@@ -154,8 +159,8 @@ fn semiring(variant: Variant, words: Words) -> String {
          using R = {}<Scalar>;\nusing S = {computes};\n\
          enum : int {{ COLUMNS = {}, TERMS = {} }};\n",
         class(variant),
-        words.columns(),
-        words.terms()
+        encoding.columns(),
+        encoding.terms()
     )
 }
 

@@ -1,6 +1,6 @@
 //! What a recipe is asked for.
 
-use crate::{kernel::Variant, own::OwnSemiring, target::Target};
+use crate::{kernel::Variant, target::Target, user_semiring::UserSemiring};
 use core::fmt;
 use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
 
@@ -15,7 +15,7 @@ pub struct Request {
     /// The semiring.
     pub semiring: SemiringId,
     /// A semiring of the user's, which takes the place of [`Request::semiring`]: see [`Request::with_own`].
-    pub own: Option<OwnSemiring>,
+    pub own: Option<UserSemiring>,
     /// The type of the elements of A and B.
     pub dtype: DType,
     /// What happens to the old C; its factors are those of the semiring.
@@ -109,7 +109,7 @@ impl Request {
     }
 
     /// One product over a semiring of the user's, which has no factors.
-    pub fn with_own(problem: Problem, own: OwnSemiring) -> Self {
+    pub fn with_own(problem: Problem, own: UserSemiring) -> Self {
         let Variant { semiring, dtype, own } = own.variant();
         Self { own, ..Self::new(problem, semiring, dtype) }
     }

@@ -100,8 +100,8 @@ impl<'a> ExpressionProduct<'a> {
     /// # Errors
     /// As [`ExpressionProduct::new`].
     #[cfg(feature = "cuda")]
-    pub fn own(&self) -> Result<tilewright_kernels::OwnSemiring, Error> {
-        tilewright_kernels::OwnSemiring::of_expressions(self.semiring, self.a.dtype())
+    pub fn own(&self) -> Result<tilewright_kernels::UserSemiring, Error> {
+        tilewright_kernels::UserSemiring::of_expressions(self.semiring, self.a.dtype())
     }
 
     /// Compares a result with the definition, in a sample of rows where there are many; `old` is what C held where it was joined. Integers,

@@ -1,7 +1,7 @@
 //! Products on a GPU against the definition. Without one the tests say so; `TILEWRIGHT_REQUIRE_GPU=1` makes that a failure.
 
-use crate::own;
 use crate::support::{self, Makers, Own};
+use crate::user_semirings;
 use tilewright::{
     Backend, DType, Element, Error, Extremes, Layout, LogPlus, MatMut, MatRef, Matrix, MaxMin, MaxPlus,
     MaxTimes, MinMax, MinPlus, MinTimes, NO_ARG, Options, OrAnd, PlusTimes, Problem, Product, Report,
@@ -96,10 +96,10 @@ fn semirings_of_ones_own() {
     if !has_gpu() {
         return;
     }
-    own::texts_have_the_bits_of_the_definition(Backend::Cuda);
-    own::every_operation_has_the_bits_of_the_processor(Backend::Cuda);
-    own::cuda_expressions_agree_with_the_functions_in_rust(Backend::Cuda);
-    own::wrong_cuda_expressions_are_refused(Backend::Cuda);
+    user_semirings::texts_have_the_bits_of_the_definition(Backend::Cuda);
+    user_semirings::every_operation_has_the_bits_of_the_processor(Backend::Cuda);
+    user_semirings::cuda_expressions_agree_with_the_functions_in_rust(Backend::Cuda);
+    user_semirings::wrong_cuda_expressions_are_refused(Backend::Cuda);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Products on the emulator against the definition: what a user of the backend sees. Every kernel with all checks: `catalogue.rs`.
 
-use crate::own;
 use crate::support::{Makers, Own, compare, numbers};
+use crate::user_semirings;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tilewright::{
@@ -265,14 +265,14 @@ fn arg_results_are_those_of_the_definition() {
 
 #[test]
 fn semirings_that_are_given_by_their_text() {
-    own::texts_have_the_bits_of_the_definition(Backend::Emulator);
-    own::every_operation_has_the_bits_of_the_processor(Backend::Emulator);
+    user_semirings::texts_have_the_bits_of_the_definition(Backend::Emulator);
+    user_semirings::every_operation_has_the_bits_of_the_processor(Backend::Emulator);
 }
 
 #[test]
 fn semirings_with_cuda_expressions() {
-    own::cuda_expressions_agree_with_the_functions_in_rust(Backend::Emulator);
-    own::wrong_cuda_expressions_are_refused(Backend::Emulator);
+    user_semirings::cuda_expressions_agree_with_the_functions_in_rust(Backend::Emulator);
+    user_semirings::wrong_cuda_expressions_are_refused(Backend::Emulator);
 }
 
 /// Says that a process is to compute without a compiler.

@@ -17,8 +17,8 @@ mod files_mutations;
 mod files_write;
 #[cfg(all(feature = "emulator", feature = "paths"))]
 mod log_plus;
-#[cfg(feature = "emulator")]
-mod own;
 #[cfg(feature = "paths")]
 mod paths;
 mod support;
+#[cfg(feature = "emulator")]
+mod user_semirings;

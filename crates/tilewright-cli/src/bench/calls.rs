@@ -11,7 +11,7 @@ use super::{
 use crate::{
     args::{Bench, Common, Format, Order, Size},
     failure::Failure,
-    fit, json, terminal,
+    json, terminal, wrapping,
 };
 use serde::Serialize;
 use std::{cell::RefCell, time::Instant};
@@ -107,7 +107,7 @@ fn heading(report: &Report) -> String {
         "{faint}  {:24} {:12} {:>10} {:>12} {:>10}{faint:#}\n",
         "product", "contender", "returns", "result there", "device"
     );
-    title + &fit::paragraph(name) + &columns
+    title + &wrapping::paragraph(name) + &columns
 }
 
 fn line(row: &Row) -> String {

@@ -16,8 +16,9 @@ use crate::{
     args::{Bench, Common, Data, Format, KernelChoice, Library, Math, Order, Size, Where},
     charts, doctor,
     failure::Failure,
-    fit, json,
+    json,
     terminal::{self, Style},
+    wrapping,
 };
 use case::Case;
 use cpu::{Contender, Steps};
@@ -278,12 +279,12 @@ fn heading(report: &Report) -> String {
             _ => String::new(),
         };
         let (name, cc, sms) = (&gpu.name, &gpu.compute_capability, gpu.multiprocessors);
-        text += &fit::paragraph(&format!("GPU {name}, compute capability {cc}, {sms} SMs{peak}"));
-        text += &fit::paragraph(&gpu.terms());
+        text += &wrapping::paragraph(&format!("GPU {name}, compute capability {cc}, {sms} SMs{peak}"));
+        text += &wrapping::paragraph(&gpu.terms());
     }
     if let Some(cpu) = &machine.cpu {
         let threads = machine.threads.map_or(String::new(), |n| format!(", {n} threads"));
-        text += &fit::paragraph(&format!("CPU {cpu}{threads}"));
+        text += &wrapping::paragraph(&format!("CPU {cpu}{threads}"));
     }
     text
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     args::{Order, Size},
-    fit, terminal,
+    terminal, wrapping,
 };
 use tilewright::{Backend, DType, SemiringId, plan::Query};
 
@@ -41,7 +41,8 @@ pub fn text(query: &Query, rows: &[Row]) -> String {
     });
     let mut out = format!("{bold}{}{bold:#}{conditions}\n", first.product());
     let columns = columns(unit(query.own.is_none().then_some(query.semiring), query.dtype), rows);
-    for (number, group) in groups(&columns, fit::columns().saturating_sub(width + 2)).into_iter().enumerate()
+    for (number, group) in
+        groups(&columns, wrapping::columns().saturating_sub(width + 2)).into_iter().enumerate()
     {
         out += &format!("{faint}  {:width$}", "kernel");
         for (heading, width, _) in group {
@@ -113,7 +114,10 @@ fn line(row: &Row, width: usize, columns: &[Column]) -> String {
         };
         let name = format!("  {:width$}", row.contender());
         let before = name.chars().count() + 1;
-        let lines = fit::wrap(&format!("{label}{problem}"), fit::columns().saturating_sub(before).max(LEAST));
+        let lines = wrapping::wrap(
+            &format!("{label}{problem}"),
+            wrapping::columns().saturating_sub(before).max(LEAST),
+        );
         let text = lines.join(&format!("\n{:before$}", ""));
         return format!("{name} {style}{text}{style:#}\n");
     }

@@ -4,7 +4,7 @@ use super::{
     judge::{Fate, Judged, Problem, Verdict},
     manifest::Suppress,
 };
-use crate::{fit, terminal};
+use crate::{terminal, wrapping};
 use anstyle::{AnsiColor, Effects, Style};
 use std::fmt::Write;
 use tilewright::{visible, visible_lines};
@@ -96,7 +96,7 @@ fn finding(out: &mut String, judged: &Judged) {
 /// A paragraph that is indented; lines of its own, such as a compiler's, stay.
 fn push(out: &mut String, indent: usize, text: &str) {
     for line in text.lines() {
-        for line in fit::wrap(&format!("{:indent$}{line}", ""), fit::columns()) {
+        for line in wrapping::wrap(&format!("{:indent$}{line}", ""), wrapping::columns()) {
             let _ = writeln!(out, "{line}");
         }
     }

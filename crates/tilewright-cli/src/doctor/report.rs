@@ -2,7 +2,7 @@
 
 use super::{check, cpu, cuda::Cuda};
 use crate::run::library::Origin;
-use crate::{failure::Failure, fit, terminal};
+use crate::{failure::Failure, terminal, wrapping};
 use serde::Serialize;
 use std::{io::Write, time::Instant};
 use tilewright::{Backend, Isa};
@@ -143,7 +143,7 @@ impl Report {
     }
 
     pub fn print_table(&self) -> Result<(), Failure> {
-        Ok(terminal::stdout().write_all(fit::rows(self.rows(), 12).as_bytes())?)
+        Ok(terminal::stdout().write_all(wrapping::rows(self.rows(), 12).as_bytes())?)
     }
 
     fn rows(&self) -> Vec<(&'static str, String)> {

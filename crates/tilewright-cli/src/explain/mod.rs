@@ -7,10 +7,10 @@ mod picture;
 use crate::{
     args::{Common, Explain, Extent, Format},
     failure::Failure,
-    fit, interrupt, json,
+    interrupt, json,
     occupancy::{DEFAULT, Target, say_which},
     progress::Steps,
-    terminal,
+    terminal, wrapping,
 };
 use arrays::Arrays;
 use outcome::Wanted;
@@ -52,8 +52,8 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
         Format::Json => json::print(&Document::new(&first.explanation, other))?,
         Format::Table | Format::Csv => {
             let report = match other {
-                Some(other) => text::comparison(&first.explanation, other, fit::columns()),
-                None => text::report(&first.explanation, fit::columns()),
+                Some(other) => text::comparison(&first.explanation, other, wrapping::columns()),
+                None => text::report(&first.explanation, wrapping::columns()),
             };
             terminal::stdout().write_all(report.as_bytes())?;
         }

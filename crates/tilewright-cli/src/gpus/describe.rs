@@ -1,7 +1,7 @@
 //! One GPU, for people.
 
 use super::{list::digits, peaks, words};
-use crate::{fit, terminal};
+use crate::{terminal, wrapping};
 use std::fmt::Write;
 use tilewright_arch::{Device, Limits};
 
@@ -41,6 +41,6 @@ pub fn text(device: &Device, limits: &Limits) -> String {
                 writeln!(out, "{bold}{name:<26}{bold:#} {:>9}  {:>12}", digits(peak / 1e12), digits(ridge));
         }
     }
-    out += &("\n".to_owned() + &fit::row("source", device.source, 14));
+    out += &("\n".to_owned() + &wrapping::row("source", device.source, 14));
     out
 }

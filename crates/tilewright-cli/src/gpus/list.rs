@@ -1,7 +1,7 @@
 //! Many GPUs: as a table, as CSV, as JSON.
 
 use super::peaks;
-use crate::{args::Format, failure::Failure, fit, json, terminal};
+use crate::{args::Format, failure::Failure, json, terminal, wrapping};
 use serde::Serialize;
 use std::{collections::BTreeMap, io::Write};
 use tilewright_arch::{Device, Limits, Rate};
@@ -167,7 +167,7 @@ fn print_table(devices: &[&Device]) -> Result<(), Failure> {
     let mut out = terminal::stdout();
     let bold = terminal::label();
     let names = devices.iter().map(|d| d.name.len()).max().unwrap_or(0).max(HEADING.len());
-    let shown = fitting(fit::columns(), names);
+    let shown = fitting(wrapping::columns(), names);
     let headings: String = shown.iter().map(|c| format!("{:>w$}", c.heading, w = c.width)).collect();
     writeln!(out, "{bold}{HEADING:<names$}{headings}{bold:#}")?;
     for device in devices {

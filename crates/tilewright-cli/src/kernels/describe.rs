@@ -1,7 +1,7 @@
 //! One kernel.
 
 use super::{list::Line, preconditions};
-use crate::fit;
+use crate::wrapping;
 use serde::Serialize;
 use tilewright_kernels::{ArgumentValue, Kernel, Launch, Recipe};
 
@@ -74,7 +74,7 @@ impl Description {
 
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let mut row = |name: &str, text: &str| out += &fit::row(name, text, 13);
+        let mut row = |name: &str, text: &str| out += &wrapping::row(name, text, 13);
         row("kernel", &format!("{} ({}): {}", self.line.name, self.line.family, self.line.summary));
         row("teaches", self.teaches);
         if self.parameters.is_empty() {

@@ -1,6 +1,6 @@
 //! All kernels, a line each.
 
-use crate::{args::Format, failure::Failure, fit, json, terminal};
+use crate::{args::Format, failure::Failure, json, terminal, wrapping};
 use serde::Serialize;
 use std::io::Write;
 use tilewright_kernels::{Family, Kernel, kernels};
@@ -52,7 +52,7 @@ pub fn print(format: Format) -> Result<(), Failure> {
         for kernel in members {
             let name = format!("  {:width$} ", kernel.name);
             let text = format!("{}{}", kernel.summary, variants(kernel));
-            out.write_all(fit::row(&name, &text, width + 3).as_bytes())?;
+            out.write_all(wrapping::row(&name, &text, width + 3).as_bytes())?;
         }
     }
     Ok(())

@@ -4,8 +4,9 @@ use super::{check_kernel, gpu_kernel, gpu_named, inputs::Inputs, isa, planned::P
 use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
-    fit, json,
+    json,
     terminal::{self, Style},
+    wrapping,
 };
 use std::{cell::RefCell, io::Write};
 use tilewright::{
@@ -53,7 +54,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(stack).chain(plan.rows());
     let rows: Vec<_> = rows.collect();
     let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    Ok(terminal::stdout().write_all(fit::rows(rows, column).as_bytes())?)
+    Ok(terminal::stdout().write_all(wrapping::rows(rows, column).as_bytes())?)
 }
 
 fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {

@@ -7,7 +7,7 @@ use super::{
     outputs::Outputs,
     shapes::{Shapes, words},
 };
-use crate::{args::Mul, failure::Failure, fit, terminal};
+use crate::{args::Mul, failure::Failure, terminal, wrapping};
 use serde::Serialize;
 use std::io::Write;
 use tilewright::{Joining, Report, SemiringId, Verification};
@@ -109,7 +109,7 @@ impl Summary {
     }
 
     pub fn print_table(&self) -> Result<(), Failure> {
-        Ok(terminal::stdout().write_all(fit::rows(self.rows(), 10).as_bytes())?)
+        Ok(terminal::stdout().write_all(wrapping::rows(self.rows(), 10).as_bytes())?)
     }
 
     /// The whole in one line.

@@ -1,6 +1,6 @@
 //! Kernels in files and in the catalogue: what they take of a multiprocessor.
 
-use crate::{failure::Failure, fit};
+use crate::{failure::Failure, wrapping};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -87,7 +87,7 @@ impl CompiledFor {
         } else if kernel.local_memory > 0 {
             text += &format!(", {} B of local memory per thread", kernel.local_memory);
         }
-        Some(fit::paragraph(&text))
+        Some(wrapping::paragraph(&text))
     }
 }
 

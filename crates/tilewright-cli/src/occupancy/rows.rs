@@ -8,7 +8,7 @@ use super::{
 use crate::{
     args::{Format, MOST_ROWS, Parameter, Sweep},
     failure::Failure,
-    fit, json, terminal,
+    json, terminal, wrapping,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -100,7 +100,7 @@ impl Rows {
                 percent(o.ratio())
             );
             let before = text.chars().count();
-            let by = fit::wrap(&by, fit::columns().saturating_sub(before).max(LEAST_REASON));
+            let by = wrapping::wrap(&by, wrapping::columns().saturating_sub(before).max(LEAST_REASON));
             let text = text + &by.join(&format!("\n{:before$}", ""));
             match o.ratio() == best && best > 0.0 {
                 true => writeln!(out, "{strong}{text}{strong:#}")?,

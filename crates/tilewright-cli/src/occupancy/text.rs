@@ -5,7 +5,7 @@ use super::{
     setting::{Outcome, Setting},
     target::Target,
 };
-use crate::{args::Parameter, failure::Failure, fit, terminal};
+use crate::{args::Parameter, failure::Failure, terminal, wrapping};
 use std::fmt::Write;
 use tilewright_arch::{BlockSize, Device, Occupancy, Resource, SquareBlock, occupancy::thread_occupancy};
 
@@ -33,10 +33,10 @@ pub struct Text<'a> {
 impl Text<'_> {
     pub fn render(&self) -> Result<String, Failure> {
         let bold = terminal::label();
-        let target = fit::paragraph(&self.target.describe());
+        let target = wrapping::paragraph(&self.target.describe());
         let mut out = format!("{bold}{}{bold:#}\n", target.trim_end());
         let sections = [
-            self.kernel.clone().unwrap_or_default() + &fit::paragraph(&configuration(self.setting)),
+            self.kernel.clone().unwrap_or_default() + &wrapping::paragraph(&configuration(self.setting)),
             self.summary(),
             self.limits(),
             gains::text(self.setting, self.outcome)?,
@@ -63,7 +63,7 @@ impl Text<'_> {
             "",
             "in use",
             "blocks",
-            w = bar_width(fit::columns())
+            w = bar_width(wrapping::columns())
         );
         for Use { resource, block, sm, note } in self.uses() {
             let name = resource.name().replace('_', " ");
@@ -202,7 +202,7 @@ struct Use {
 /// Lines behind a title.
 pub fn titled(title: &str, lines: &[String]) -> String {
     let titles = std::iter::once(title).chain(std::iter::repeat(""));
-    titles.zip(lines).map(|(title, line)| fit::row(title, line, 14)).collect()
+    titles.zip(lines).map(|(title, line)| wrapping::row(title, line, 14)).collect()
 }
 
 /// `1 block`, `2 blocks`.
@@ -217,7 +217,7 @@ pub fn percent(share: f64) -> String {
 
 /// Filled in proportion; not empty unless nothing is in use, not full unless all is.
 pub fn bar(share: f64) -> String {
-    bar_of(share, bar_width(fit::columns()))
+    bar_of(share, bar_width(wrapping::columns()))
 }
 
 fn bar_of(share: f64, width: usize) -> String {

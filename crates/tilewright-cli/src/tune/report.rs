@@ -4,7 +4,7 @@ use super::{chooser::median, measure::Ways};
 use crate::{
     args::{Order, Size},
     failure::Failure,
-    fit, terminal,
+    terminal, wrapping,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -50,7 +50,7 @@ struct Measured {
 impl Report {
     pub fn heading(&self) -> String {
         let bold = terminal::label();
-        let on = fit::paragraph(&format!("GPU {}, driver for CUDA {}", self.gpu, self.driver));
+        let on = wrapping::paragraph(&format!("GPU {}, driver for CUDA {}", self.gpu, self.driver));
         format!("{bold}{} on {}{bold:#}\n{on}", self.semiring, self.dtype)
     }
 }
@@ -139,7 +139,7 @@ impl Kept {
                 format!("{}: {micros:.2} us, {speed:.3} times as fast as the model's choice", one.way),
             ));
         }
-        fit::rows(rows, 10)
+        wrapping::rows(rows, 10)
     }
 }
 

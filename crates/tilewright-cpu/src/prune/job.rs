@@ -1,6 +1,9 @@
 //! The loops around a pruned product: rows are sorted, as many as there is room for, and meet panel after panel of B.
 
-use super::{Account, Part, Pruning, STEP, left::Left, region::Region, shelf::Shelf, whole::WholeRows};
+use super::{
+    Account, Part, Pruning, STEP, region::Region, sorted_rows::SortedRows, unpruned::Unpruned,
+    whole::WholeRows,
+};
 use crate::{
     blocking::{Blocking, cut, parts},
     cache::second_level,
@@ -36,7 +39,7 @@ pub struct Outcome {
     /// Threads that took part.
     pub threads: usize,
     /// What is to be computed with all terms, in this order.
-    pub left: Vec<Part>,
+    pub unpruned: Vec<Part>,
 }
 
 // SAFETY: a job reads A and B, and its regions write disjoint parts of C.
@@ -51,29 +54,35 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Job<'_, E, P> {
         let Blocking { kc, nc } = Blocking::of_panels((m, n, k), width, size, second_level());
         let across = choice::shares(n, width, nc, threads);
         Workspace::with(|workspace| {
-            let mut shelf = Shelf::new(workspace, m, kc, self.room)?;
-            let left = Left::default();
+            let mut sorted_rows = SortedRows::new(workspace, m, kc, self.room)?;
+            let unpruned = Unpruned::default();
             for terms in parts(0..k, kc) {
                 let mut rows = 0..m;
                 while !rows.is_empty() && !self.account.is_stopped() {
-                    let sorted = shelf.fill(self, rows.clone(), &terms, threads)?;
+                    let sorted = sorted_rows.fill(self, rows.clone(), &terms, threads)?;
                     rows.start = sorted.end;
                     let whole_rows = WholeRows::new(sorted.clone(), terms.clone());
                     let regions: Vec<_> = cut(0..n, across, width).collect();
                     share_with_help(&regions, threads, &|cols, help| {
                         let (rows, cols, terms) = (sorted.clone(), cols.clone(), terms.clone());
                         let part = Part { rows, cols, terms };
-                        Region { job: self, shelf: &shelf, whole_rows: &whole_rows, part, left: &left }
-                            .compute(help)
+                        Region {
+                            job: self,
+                            sorted_rows: &sorted_rows,
+                            whole_rows: &whole_rows,
+                            part,
+                            unpruned: &unpruned,
+                        }
+                        .compute(help)
                     })?;
                 }
                 if self.account.is_stopped() {
-                    left.add(Part { rows, cols: 0..n, terms: terms.clone() });
-                    left.add(Part { rows: 0..m, cols: 0..n, terms: terms.end..k });
+                    unpruned.add(Part { rows, cols: 0..n, terms: terms.clone() });
+                    unpruned.add(Part { rows: 0..m, cols: 0..n, terms: terms.end..k });
                     break;
                 }
             }
-            Ok(Outcome { threads: threads.min(n.div_ceil(width) * m), left: left.into_parts() })
+            Ok(Outcome { threads: threads.min(n.div_ceil(width) * m), unpruned: unpruned.into_parts() })
         })
     }
 

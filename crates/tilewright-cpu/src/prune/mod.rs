@@ -13,24 +13,24 @@
 
 mod cost;
 mod job;
-mod left;
 mod look;
 mod panels;
 mod region;
 mod row;
-mod shelf;
 mod sort;
+mod sorted_rows;
 #[cfg(test)]
 mod tests;
+mod unpruned;
 mod whole;
 
 pub use cost::{Account, Model};
 pub use job::{Job, Outcome};
-pub use left::Part;
 pub use look::{Metric, Operand, distances, pays, scale};
 pub use row::{Done, Row, STEP};
-pub use shelf::ROOM;
 pub use sort::{Room, SPARE, Sorted, Sorting, sort};
+pub use sorted_rows::ROOM;
+pub use unpruned::Part;
 
 use crate::{
     lanes::{Below, Lanes},

@@ -1,7 +1,8 @@
 //! Columns of C, which one thread packs B for and others help to compute.
 
 use super::{
-    Done, Job, Part, Room, Row, STEP, Sorted, left::Left, panels::Panels, shelf::Shelf, whole::WholeRows,
+    Done, Job, Part, Room, Row, STEP, Sorted, panels::Panels, sorted_rows::SortedRows, unpruned::Unpruned,
+    whole::WholeRows,
 };
 use crate::{
     blocking::part,
@@ -23,11 +24,11 @@ const PIECES: usize = 16;
 /// Sorted rows and some columns of C, for some terms.
 pub struct Region<'a, E, P> {
     pub job: &'a Job<'a, E, P>,
-    pub shelf: &'a Shelf<P>,
+    pub sorted_rows: &'a SortedRows<P>,
     pub whole_rows: &'a WholeRows<P>,
     pub part: Part,
     /// Where it leaves what is not computed.
-    pub left: &'a Left,
+    pub unpruned: &'a Unpruned,
 }
 
 impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
@@ -84,7 +85,7 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
         let (Part { rows, cols, terms }, high, width) = (&self.part, self.high(), self.job.kernel.cols);
         let down = rows.len().div_ceil(high);
         let (panel, taken) = (part(cols, width, done / down), part(rows, high, done % down));
-        let add = |rows, cols| self.left.add(Part { rows, cols, terms: terms.clone() });
+        let add = |rows, cols| self.unpruned.add(Part { rows, cols, terms: terms.clone() });
         if done.is_multiple_of(down) {
             return add(rows.clone(), panel.start..cols.end);
         }
@@ -107,7 +108,7 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
                     line.edge.add(j).write(*c.offset(j_c));
                 }
             }
-            let (Sorted { steps, whole }, Room { terms, places, bounds }) = self.shelf.row(i);
+            let (Sorted { steps, whole }, Room { terms, places, bounds }) = self.sorted_rows.row(i);
             let (panel, best) = panels.at(cols.start);
             let c_row = if in_place { c } else { line.edge };
             let row = Row { steps, terms, places, whole, bounds, panel, best, c: c_row, joins };

@@ -1,6 +1,6 @@
 //! Rows of A with all their terms, for those that need more of them than were sorted: packed once, when the first is needed.
 
-use super::{Job, ROOM, STEP, shelf::GROUP};
+use super::{Job, ROOM, STEP, sorted_rows::GROUP};
 use crate::blocking::part;
 use core::{
     ops::Range,

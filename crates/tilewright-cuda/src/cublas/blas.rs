@@ -5,7 +5,7 @@ use super::{CublasElement, CublasMath, check, of_engine, unsupported};
 use crate::device::{DeviceMatrix, DeviceMemory};
 use crate::engine::Engine;
 use crate::ffi::{self, MissingFunction};
-use crate::locate::{self, Component, Environment, Kept, Location};
+use crate::locate::{self, Component, Environment, Location, Memo};
 use std::ptr;
 use tilewright_core::{Error, ErrorKind, Problem};
 
@@ -101,7 +101,7 @@ impl Cublas {
     }
 
     fn library() -> Result<&'static Library, Error> {
-        static FOUND: Kept<&'static Library> = Kept::new();
+        static FOUND: Memo<&'static Library> = Memo::new();
         FOUND.get(Environment::current(), Self::library_in)
     }
 

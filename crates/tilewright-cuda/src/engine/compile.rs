@@ -1,8 +1,8 @@
 //! From a program to a kernel on the device: memory, cache, compiler, and PTX where machine code will not do.
 
 use super::Engine;
-use super::raise::Raised;
-use super::ways::{Compiler, Way, first_that_will_do, ways, why_not};
+use super::code_sources::{CodeSource, Compiler, code_sources, first_that_will_do, why_not};
+use super::shared_memory_limit::SharedMemoryLimit;
 use crate::architecture::Architecture;
 use crate::cache::{CacheKey, CubinCache};
 use crate::cubin;
@@ -56,13 +56,13 @@ pub(super) struct Ready {
     pub(super) spill: Option<String>,
     /// Whether it waits for the kernel before it, if it can.
     pub(super) waits_for_previous: bool,
-    dynamic_shared_memory: Raised,
+    dynamic_shared_memory: SharedMemoryLimit,
 }
 
 impl Ready {
     /// Allows at least so many bytes of dynamic shared memory.
     pub(super) fn allow(&self, bytes: u32) -> Result<(), Error> {
-        self.dynamic_shared_memory.to(bytes, |bytes| self.function.allow_dynamic_shared_memory(bytes))
+        self.dynamic_shared_memory.raise_to(bytes, |bytes| self.function.allow_dynamic_shared_memory(bytes))
     }
 }
 
@@ -160,12 +160,12 @@ impl Engine {
     }
 
     fn make(&self, launch: &Launch) -> Result<Ready, Error> {
-        let (way, module, origin) = self.module(launch.program())?;
+        let (code_source, module, origin) = self.module(launch.program())?;
         let function = module.function(launch.entry())?;
         let attributes = function.attributes()?;
         let spill = spill(launch, attributes.local_memory);
-        let dynamic_shared_memory = Raised::from(attributes.max_dynamic_shared_memory);
-        let waits_for_previous = way.waits_for_previous(self.device().capability);
+        let dynamic_shared_memory = SharedMemoryLimit::from(attributes.max_dynamic_shared_memory);
+        let waits_for_previous = code_source.waits_for_previous(self.device().capability);
         Ok(Ready { function, attributes, origin, spill, waits_for_previous, dynamic_shared_memory })
     }
 
@@ -173,20 +173,20 @@ impl Engine {
         Architecture::new(self.device().capability)
     }
 
-    fn module(&self, program: &Program) -> Result<(Way, Arc<Module>, Origin), Error> {
+    fn module(&self, program: &Program) -> Result<(CodeSource, Arc<Module>, Origin), Error> {
         let began = Instant::now();
         let found = self.compiler();
         let mut first = None;
-        for way in self.ways(&found, program) {
-            let made = match (way, &found) {
-                (Way::Machine, Ok(found)) => self.machine(program, &found.nvrtc, began),
-                (Way::Virtual(capability), Ok(found)) => {
+        for code_source in self.code_sources(&found, program) {
+            let made = match (code_source, &found) {
+                (CodeSource::Machine, Ok(found)) => self.machine(program, &found.nvrtc, began),
+                (CodeSource::Virtual(capability), Ok(found)) => {
                     self.by_driver(program, &found.nvrtc, Architecture::new(capability), began)
                 }
                 _ => self.shipped(program, began),
             };
             match made {
-                Ok((module, origin)) => return Ok((way, module, origin)),
+                Ok((module, origin)) => return Ok((code_source, module, origin)),
                 // The refusal of the best way says more than those of the others.
                 Err(error) => first = first.or(Some(error)),
             }
@@ -194,12 +194,12 @@ impl Engine {
         match first {
             Some(error) => Err(error),
             None if self.driver_kind() == DriverKind::Emulator => self.nearest(program, began),
-            None => Err(self.no_way(found)),
+            None => Err(self.no_source(found)),
         }
     }
 
     /// For the emulator, which executes PTX for newer devices than the one that it imitates.
-    fn nearest(&self, program: &Program, began: Instant) -> Result<(Way, Arc<Module>, Origin), Error> {
+    fn nearest(&self, program: &Program, began: Instant) -> Result<(CodeSource, Arc<Module>, Origin), Error> {
         let ptx = ProgramPtx::of(program, self.device().capability)?;
         let image = [ptx.text.as_bytes(), &[0]].concat();
         // SAFETY: the PTX was written by NVRTC, is whole, and ends with a zero.
@@ -209,10 +209,10 @@ impl Engine {
             None => Origin::CompiledByDriver { seconds },
             Some(_) => Origin::Shipped { seconds },
         };
-        Ok((Way::Virtual(ptx.architecture.capability), module, origin))
+        Ok((CodeSource::Virtual(ptx.architecture.capability), module, origin))
     }
 
-    /// Whether there is a way to make code of a program: a compiler that driver and device take, or PTX that comes with it.
+    /// Whether code can be made of a program: a compiler that driver and device take, or PTX that comes with it.
     ///
     /// # Errors
     /// `unavailable` where there is none.
@@ -224,18 +224,23 @@ impl Engine {
         let (driver, device) = (self.context().driver.version(), self.device().capability);
         // A compiler that will do is known at once; whether PTX is that of the program takes a look at all of its text.
         let compiles = found.as_ref().is_ok_and(|found| why_not(&found.compiler, driver, device).is_none());
-        if compiles || !self.ways(&found, program).is_empty() { Ok(()) } else { Err(self.no_way(found)) }
+        if compiles || !self.code_sources(&found, program).is_empty() {
+            Ok(())
+        } else {
+            Err(self.no_source(found))
+        }
     }
 
-    fn ways(&self, found: &Result<&Found, Error>, program: &Program) -> Vec<Way> {
+    fn code_sources(&self, found: &Result<&Found, Error>, program: &Program) -> Vec<CodeSource> {
         let compiler = found.as_ref().ok().map(|found| &found.compiler);
         let shipped = program.shipped_ptx().and_then(|_| Program::SHIPPED_ARCHITECTURE.parse().ok());
         let shipped = shipped.map(|architecture: Architecture| architecture.capability);
-        let mut ways = ways(compiler, self.context().driver.version(), self.device().capability, shipped);
+        let mut code_sources =
+            code_sources(compiler, self.context().driver.version(), self.device().capability, shipped);
         if self.driver_kind() == DriverKind::Emulator {
-            ways.retain(|way| *way != Way::Machine);
+            code_sources.retain(|code_source| *code_source != CodeSource::Machine);
         }
-        ways
+        code_sources
     }
 
     /// The compiler, looked for until it is found: the first that makes code for this driver and device. Where none does, it is the first of all, so that
@@ -248,8 +253,8 @@ impl Engine {
         Ok(self.0.compiler.get_or_init(|| found))
     }
 
-    /// Why no way is left.
-    fn no_way(&self, found: Result<&Found, Error>) -> Error {
+    /// Why no source of code is left.
+    fn no_source(&self, found: Result<&Found, Error>) -> Error {
         let found = match found {
             Ok(found) => found,
             Err(missing) => return missing,

@@ -1,6 +1,6 @@
 //! Products among blocks of one matrix, in place, and the closure of small ones: what best paths on a device are made of.
 
-use super::fit::{self, Operand};
+use super::operands::{self, Operand};
 use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DynDeviceMatrix};
 use std::ops::Range;
@@ -250,7 +250,7 @@ impl<'a> InPlace<'a> {
         };
         let chosen = self.engine.chosen(request, |request| Ok(((self.select)(request)?, None)))?;
         let prepared = self.engine.prepare_chosen(&chosen)?;
-        fit::check(prepared.recipe(), [a.operand, b.operand, c.operand])?;
+        operands::check(prepared.recipe(), [a.operand, b.operand, c.operand])?;
         let bindings = [(Buffer::A, a), (Buffer::B, b), (Buffer::C, c)];
         let bindings = bindings.map(|(role, place)| (role, place.address, place.bytes));
         // SAFETY: the blocks have the layouts, alignments and types of the request that the recipe was made for, lie inside memory of this engine, which is

@@ -2,23 +2,23 @@
 
 mod choose;
 mod code;
+mod code_sources;
 mod compile;
 #[cfg(test)]
 mod every_tile;
-mod fit;
 mod foreign;
 mod in_place;
 mod loaded;
 mod multiply;
+mod operands;
 mod planned;
 mod plans;
 mod prepared;
 mod product;
-mod race;
-mod raise;
 mod reuse;
+mod shared_memory_limit;
+mod timing;
 mod trees;
-mod ways;
 
 pub use choose::{choose, kernels_by_speed};
 pub use code::{CodeArgument, CodeArrays, CodeLaunch, CodeModule};
@@ -29,8 +29,8 @@ pub use multiply::DeviceProduct;
 pub use planned::Planned;
 pub use plans::Chosen;
 pub use prepared::{Prepared, PreparedKernel};
-pub use race::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 pub use reuse::OperandReuse;
+pub use timing::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 
 use crate::cache::{CubinCache, Tunings};
 use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DriverKind, DynDeviceMatrix, Pinned, Stream};

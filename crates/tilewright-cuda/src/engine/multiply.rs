@@ -4,7 +4,7 @@ use super::in_place::MOST_ALIGNMENT;
 use super::{Engine, Prepared, choose};
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
 use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Rejected, Request, Variant};
+use tilewright_kernels::{Alignment, Batch, Form, Launch, Recipe, Rejected, Request, UserSemiring, Variant};
 
 /// What is to be computed between matrices on a device.
 ///
@@ -18,7 +18,7 @@ use tilewright_kernels::{Alignment, Batch, Form, Launch, OwnSemiring, Recipe, Re
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceProduct {
     semiring: SemiringId,
-    own: Option<OwnSemiring>,
+    own: Option<UserSemiring>,
     joining: Joining<Value>,
     batch: Batch,
     arg: bool,
@@ -35,10 +35,10 @@ impl DeviceProduct {
     /// ```
     /// use tilewright_core::{DType, Layout, MatRef};
     /// use tilewright_cuda::{DeviceProduct, Engine};
-    /// use tilewright_kernels::OwnSemiring;
+    /// use tilewright_kernels::UserSemiring;
     /// # let gpu = tilewright_arch::Device::find("a6000").unwrap();
     /// # let engine = Engine::emulated(gpu.into())?;
-    /// let widest = OwnSemiring::of_expressions(&"add=max(x,y); mul=min(x,y); zero=-inf".parse()?, DType::F32)?;
+    /// let widest = UserSemiring::of_expressions(&"add=max(x,y); mul=min(x,y); zero=-inf".parse()?, DType::F32)?;
     /// let l = Layout::row_major(2, 2);
     /// let roads = engine.upload(MatRef::new(&[9.0f32, 3.0, 1.0, 9.0], l)?)?;
     /// let mut steps = engine.zeros::<f32>(l)?;
@@ -48,7 +48,7 @@ impl DeviceProduct {
     /// }
     /// # Ok::<(), tilewright_core::Error>(())
     /// ```
-    pub fn with_own(own: OwnSemiring) -> Self {
+    pub fn with_own(own: UserSemiring) -> Self {
         let Variant { semiring, own, .. } = own.variant();
         Self { own, ..Self::new(semiring) }
     }

@@ -1,6 +1,6 @@
 //! Products of matrices that live on the device, and exhibits between two arrays.
 
-use super::fit::{self, Operand};
+use super::operands::{self, Operand};
 use super::prepared::Binding;
 use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DeviceMut, DeviceRef, DynDeviceMatrix};
@@ -128,9 +128,9 @@ pub(super) fn bindings(
     arg: Option<DeviceRef<'_>>,
 ) -> Result<Vec<Binding>, Error> {
     let operands = [("A", Buffer::A, a), ("B", Buffer::B, b), ("C", Buffer::C, c)];
-    fit::check(recipe, operands.map(|(_, _, matrix)| operand(matrix)))?;
+    operands::check(recipe, operands.map(|(_, _, matrix)| operand(matrix)))?;
     if let Some(arg) = arg {
-        fit::check_arg(recipe, operand(arg))?;
+        operands::check_arg(recipe, operand(arg))?;
     }
     let operands = operands.into_iter().chain(arg.map(|arg| ("the arg result", Buffer::Output, arg)));
     let bind = |(what, buffer, matrix): (&str, _, DeviceRef<'_>)| {

@@ -17,13 +17,13 @@
 
 mod component;
 mod environment;
-mod kept;
+mod memo;
 mod python;
 mod system;
 
 pub use component::Component;
 pub(crate) use environment::Environment;
-pub(crate) use kept::Kept;
+pub(crate) use memo::Memo;
 
 use component::{Kind, Spec};
 use libloading::Library;

@@ -1,6 +1,6 @@
 //! What the page's script is given.
 
-use super::{Exhibit, recording::Packed, words};
+use super::{Exhibit, glossary, recording::Packed};
 use crate::{
     charts::roofline_svg,
     measured::{self, Measured},
@@ -54,7 +54,7 @@ impl<'a> Data<'a> {
                 [e] => verdict::verdict(e),
                 [] => Verdict::default(),
             },
-            words: words::of(&explanations),
+            words: glossary::of(&explanations),
             comparison: if exhibits.len() > 1 { comparison(&explanations) } else { Vec::new() },
             roofline_svg: roofline_svg(&explanations),
         }

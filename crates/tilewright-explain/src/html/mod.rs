@@ -1,8 +1,8 @@
 //! One page without network: style, script, data and charts are in it.
 
 mod data;
+mod glossary;
 mod recording;
-mod words;
 
 use crate::{
     charts::OccupancyCurves,

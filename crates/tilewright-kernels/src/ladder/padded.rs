@@ -5,13 +5,13 @@ use super::{
     rung::{Checks, Size, arguments},
 };
 use crate::{
+    encoding::Encoding,
     kernel::{Family, Kernel, Make},
     launch::{ArgumentValue, Buffer, Launch, Recipe},
     pack,
     program::Program,
     refusal::Refusal,
     request::Request,
-    words::Words,
 };
 
 pub(crate) const REGISTER_TILE: Kernel = Kernel {
@@ -51,7 +51,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         return checks.refuse("operands small enough to copy".into(), found, "use simt");
     }
     let workspaces =
-        [padded.m, padded.n].map(|side| pack::bytes(request.variant(), Words::Numbers, side, padded.k));
+        [padded.m, padded.n].map(|side| pack::bytes(request.variant(), Encoding::Numbers, side, padded.k));
     checks.workspaces(&workspaces)?;
     let grid = [padded.n / TILE, padded.m / TILE, 1];
 
@@ -76,7 +76,11 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         packed(Buffer::B, request.problem.b().t(), 1, padded.n),
     ];
     let launches = [
-        pack::pack(request, operands, pack::Style { words: Words::Numbers, found: None, turn: None }),
+        pack::pack(
+            request,
+            operands,
+            pack::Style { encoding: Encoding::Numbers, found: None, predicate: None },
+        ),
         Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
     ];
     for launch in &launches {

@@ -7,7 +7,7 @@ use tilewright_core::{
     DynMut, DynRef, Error, ErrorKind, Joining, MatMut, MatRef, Semiring, Update, Value,
     semiring::{BuiltIn, Cuda, Trial},
 };
-use tilewright_kernels::{Form, OwnSemiring, Variant};
+use tilewright_kernels::{Form, UserSemiring, Variant};
 
 /// A semiring that kernels compute.
 pub(super) enum Known<S: Semiring> {
@@ -86,15 +86,15 @@ impl<S: Semiring> Known<S> {
 }
 
 /// What kernels are made of, and the samples to try it on.
-fn own<S: Semiring>(cuda: &Cuda<S>) -> Result<(OwnSemiring, Trial), Error> {
+fn own<S: Semiring>(cuda: &Cuda<S>) -> Result<(UserSemiring, Trial), Error> {
     let trial = cuda.trial()?;
-    let own = OwnSemiring::of_cuda(S::NAME, cuda.dtype(), cuda.expressions(), cuda.zero(), trial.any_order)?;
+    let own = UserSemiring::of_cuda(S::NAME, cuda.dtype(), cuda.expressions(), cuda.zero(), trial.any_order)?;
     Ok((own, trial))
 }
 
 /// The same, after a product of samples by the plain program has agreed with the Rust functions on this device, once in this process.
-fn tried<S: Semiring>(cuda: &Cuda<S>, device: Device, options: &Options<'_>) -> Result<OwnSemiring, Error> {
-    static TRIED: Mutex<Vec<(OwnSemiring, Device)>> = Mutex::new(Vec::new());
+fn tried<S: Semiring>(cuda: &Cuda<S>, device: Device, options: &Options<'_>) -> Result<UserSemiring, Error> {
+    static TRIED: Mutex<Vec<(UserSemiring, Device)>> = Mutex::new(Vec::new());
     let known = || TRIED.lock().unwrap_or_else(PoisonError::into_inner);
     let (own, trial) = own(cuda)?;
     if known().contains(&(own, device)) {

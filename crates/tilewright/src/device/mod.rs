@@ -20,7 +20,7 @@ use tilewright_core::{
     Semiring, SemiringId, Update, Value, domain,
 };
 use tilewright_cuda::device_layout;
-use tilewright_kernels::{self as kernels, Alignment, Batch, Form, OwnSemiring, Request};
+use tilewright_kernels::{self as kernels, Alignment, Batch, Form, Request, UserSemiring};
 
 /// Who executes the kernels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub(crate) fn multiply<S: Semiring>(
 /// `unavailable` without a GPU or a compiler, and what a device can fail with.
 pub(crate) fn multiply_own(
     device: Device,
-    own: OwnSemiring,
+    own: UserSemiring,
     c: DynMut<'_>,
     (a, b): (DynRef<'_>, DynRef<'_>),
     joins: bool,
@@ -147,7 +147,7 @@ pub(crate) fn multiply_batch<S: Semiring>(
 #[derive(Clone, Copy)]
 enum Meaning {
     BuiltIn(SemiringId),
-    Own(OwnSemiring),
+    Own(UserSemiring),
 }
 
 /// What is computed, besides the matrices.

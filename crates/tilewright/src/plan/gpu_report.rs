@@ -3,8 +3,8 @@
 use super::{
     Floor, GpuPlan, Step,
     measured::measured,
+    numbers::{count, digits, scaled, seconds},
     query::Query,
-    words::{count, digits, scaled, seconds},
 };
 use tilewright_arch::Bound;
 

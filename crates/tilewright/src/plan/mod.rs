@@ -15,6 +15,7 @@ mod gpu_report;
 mod measured;
 #[cfg(feature = "cuda")]
 mod model;
+mod numbers;
 #[cfg(feature = "cuda")]
 mod peak;
 mod query;
@@ -23,9 +24,8 @@ mod report;
 mod resources;
 #[cfg(feature = "cuda")]
 mod target;
-mod words;
 
-pub(crate) use words::seconds;
+pub(crate) use numbers::seconds;
 
 pub use cpu::CpuPlan;
 #[cfg(feature = "cuda")]

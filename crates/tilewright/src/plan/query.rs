@@ -2,7 +2,7 @@
 
 use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
 #[cfg(feature = "cuda")]
-use tilewright_kernels::{OwnSemiring, Variant};
+use tilewright_kernels::{UserSemiring, Variant};
 
 /// Everything about a product but its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Query {
     pub semiring: SemiringId,
     /// A semiring of the user's, which takes the place of the other.
     #[cfg(feature = "cuda")]
-    pub own: Option<OwnSemiring>,
+    pub own: Option<UserSemiring>,
     /// The type of the elements of A and B.
     pub dtype: DType,
     /// Shapes and strides.
@@ -69,7 +69,7 @@ impl Query {
 
     /// The same over a semiring of the user's.
     #[cfg(feature = "cuda")]
-    pub fn with_own(own: OwnSemiring, problem: Problem) -> Self {
+    pub fn with_own(own: UserSemiring, problem: Problem) -> Self {
         let Variant { semiring, dtype, .. } = own.variant();
         Self { own: Some(own), ..Self::new(semiring, dtype, problem) }
     }

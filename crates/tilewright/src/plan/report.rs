@@ -2,8 +2,8 @@
 
 use super::{
     CpuPlan, How, Plan, Rejected,
+    numbers::{digits, scaled},
     query::Results,
-    words::{digits, scaled},
 };
 use core::fmt;
 use tilewright_core::Joining;

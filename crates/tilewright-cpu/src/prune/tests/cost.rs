@@ -41,8 +41,8 @@ fn cost<S: Vectorised<Elem = T, Out = T, Lane = T>, T: Draw + Scalar + Send + Sy
         let job = call.few_terms(kernel, scale, Account::new(model));
         let outcome = job.run().unwrap();
         spent += job.account.spent();
-        pruned = outcome.left.is_empty();
-        for part in outcome.left {
+        pruned = outcome.unpruned.is_empty();
+        for part in outcome.unpruned {
             spent += model.all((part.rows.len() * part.cols.len() * part.terms.len()) as f64);
             with_all_terms(call.part(part).unwrap()).unwrap();
         }

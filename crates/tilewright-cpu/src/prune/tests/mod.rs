@@ -136,8 +136,8 @@ where
     let stake = if stops { (0, 0, 0) } else { (usize::MAX, usize::MAX, 1) };
     let account = Account::new(Model::new(stake, size_of::<S::Lane>(), false));
     let outcome = Job { room, ..call.few_terms(kernel, scale, account) }.run().unwrap();
-    assert!(stops || outcome.left.is_empty());
-    for part in outcome.left {
+    assert!(stops || outcome.unpruned.is_empty());
+    for part in outcome.unpruned {
         with_all_terms(call.part(part).unwrap()).unwrap();
     }
     let wrong = (0..m * n).find(|&i| c[i].bits() != expected[i].bits());

@@ -6,7 +6,7 @@ use crate::device::{DeviceMatrix, DeviceMemory};
 use crate::engine::Engine;
 use crate::ffi::MissingFunction;
 use crate::ffi::cublaslt::{self as ffi, Code, Suggestion};
-use crate::locate::{self, Component, Environment, Kept, Location};
+use crate::locate::{self, Component, Environment, Location, Memo};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use tilewright_core::{DType, Error, Problem};
@@ -112,7 +112,7 @@ impl CublasLt {
     }
 
     fn library() -> Result<&'static Library, Error> {
-        static FOUND: Kept<&'static Library> = Kept::new();
+        static FOUND: Memo<&'static Library> = Memo::new();
         FOUND.get(Environment::current(), Self::library_in)
     }
 

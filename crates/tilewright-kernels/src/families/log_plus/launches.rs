@@ -6,11 +6,11 @@ use super::{
     division::{padded_side, padded_terms},
 };
 use crate::{
+    encoding::Encoding,
     launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
     program::{Program, Source},
     refusal::Refusal,
     request::{Alignment, Batch, Request},
-    words::Words,
 };
 use tilewright_core::{DType, Layout, Problem, SemiringId, semiring::Logarithm};
 
@@ -184,7 +184,7 @@ impl Plan<'_> {
         grid: [u32; 3],
         arguments: Vec<Argument>,
     ) -> Launch {
-        let program = Program::of(source, self.request.variant(), Words::Numbers, constants);
+        let program = Program::of(source, self.request.variant(), Encoding::Numbers, constants);
         let launch = Launch::new(program, entry, grid, [THREADS, 1, 1], arguments);
         Launch { role, starts_early: self.request.starts_early(), ..launch }
     }

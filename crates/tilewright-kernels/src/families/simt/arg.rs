@@ -2,13 +2,13 @@
 
 use super::{Candidate, Operand, Plan};
 use crate::{
+    encoding::Encoding,
     ladder::Checks,
     launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
     pack,
     program::{Program, Source},
     refusal::Refusal,
     request::{Form, Request},
-    words::Words,
 };
 use tilewright_core::{Joining, Layout};
 
@@ -74,7 +74,7 @@ pub(super) fn find(plan: &Plan, recipe: &mut Recipe, request: &Request, chosen: 
             ("c_batch", i64(request.batch.c)),
             ("first_batch", i32(first as u32)),
         ];
-        let mut program = Program::of(ARG, request.variant(), Words::Numbers, &constants);
+        let mut program = Program::of(ARG, request.variant(), Encoding::Numbers, &constants);
         program.name += &format!(".{}.{}{}", chosen.tile.k, constants[1].1, constants[2].1);
         recipe.launches.push(Launch {
             role: Role::Join,
@@ -100,7 +100,7 @@ fn lay_terms_beside(
     let Layout { rows, cols, col_stride, .. } = operand.layout;
     let (sides, terms) = (rows as u32, cols as u32);
     let pitch = terms.next_multiple_of(pack::TILE);
-    let bytes = pack::bytes(request.variant(), Words::Numbers, pitch, sides);
+    let bytes = pack::bytes(request.variant(), Encoding::Numbers, pitch, sides);
     let taken: u64 = recipe.workspaces.iter().sum();
     let pays = terms > 1 && col_stride != 1;
     if !pays
@@ -115,7 +115,7 @@ fn lay_terms_beside(
     // Terms take the place of rows.
     let of = |copy| pack::Operand { buffer: *buffer, layout: operand.layout.t(), batch: 0, copy };
     let copies = [of(Some(pack::Copy { workspace, side: pitch, batch: 0 })), of(None)];
-    let style = pack::Style { words: Words::Numbers, found: None, turn: None };
+    let style = pack::Style { encoding: Encoding::Numbers, found: None, predicate: None };
     recipe.launches.push(pack::pack(request, copies, style));
     *buffer = Buffer::Workspace(workspace);
     operand.layout = Layout { row_stride: pitch as isize, col_stride: 1, ..operand.layout };

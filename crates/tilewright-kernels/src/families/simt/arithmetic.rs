@@ -1,8 +1,8 @@
 //! In which words, and how many terms at a time, a product is computed.
 
 use crate::{
+    encoding::Encoding,
     request::{Form, Request},
-    words::Words,
 };
 use tilewright_core::{DType, SemiringId};
 
@@ -10,7 +10,7 @@ use tilewright_core::{DType, SemiringId};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arithmetic {
     /// What a word holds. Several elements a word take packed operands.
-    pub words: Words,
+    pub encoding: Encoding,
     /// Whether two terms are computed at a time, where one instruction selects among three numbers.
     pub pairs: bool,
     /// Whether elements that are not plain are computed in pairs as well, once the sums of a warp have the sign of the better numbers.
@@ -28,14 +28,15 @@ pub(crate) struct Arithmetic {
 impl Arithmetic {
     /// Whether operands are packed whatever their layouts are.
     pub const fn needs_packing(&self) -> bool {
-        self.looks || matches!(self.words, Words::Halves | Words::Bits | Words::Close | Words::Near)
+        self.looks
+            || matches!(self.encoding, Encoding::Halves | Encoding::Bits | Encoding::Close | Encoding::Near)
     }
 
     /// In words, for plans; empty for the way that is right for everything.
     pub const fn name(&self) -> &'static str {
-        match (self.words, self.pairs) {
-            (Words::Numbers, false) => "",
-            (Words::Numbers, true) => match (self.looks, self.settles) {
+        match (self.encoding, self.pairs) {
+            (Encoding::Numbers, false) => "",
+            (Encoding::Numbers, true) => match (self.looks, self.settles) {
                 (false, false) => "two terms at a time",
                 (true, false) => "two terms at a time where no element has the other sign",
                 (false, true) => "two terms at a time once sums have the sign of the better numbers",
@@ -43,18 +44,24 @@ impl Arithmetic {
                     "two terms at a time where no element has the other sign, elsewhere once sums have that of the better numbers"
                 }
             },
-            (Words::Halves, _) => "two columns a word",
-            (Words::Bits, _) => "32 terms a word",
-            (Words::Close, _) => "two columns a word, as distances of 16 bits",
-            (Words::Near, _) => "two terms at a time, as distances of 32 bits",
-            (Words::Ordered, _) => "floats as integers, two terms at a time",
+            (Encoding::Halves, _) => "two columns a word",
+            (Encoding::Bits, _) => "32 terms a word",
+            (Encoding::Close, _) => "two columns a word, as distances of 16 bits",
+            (Encoding::Near, _) => "two terms at a time, as distances of 32 bits",
+            (Encoding::Ordered, _) => "floats as integers, two terms at a time",
         }
     }
 }
 
 /// A number a word, one term at a time: right for every variant, layout and GPU.
-pub(crate) const NUMBERS: Arithmetic =
-    Arithmetic { words: Words::Numbers, pairs: false, settles: false, looks: false, whole: false, gain: 1.0 };
+pub(crate) const NUMBERS: Arithmetic = Arithmetic {
+    encoding: Encoding::Numbers,
+    pairs: false,
+    settles: false,
+    looks: false,
+    whole: false,
+    gain: 1.0,
+};
 
 /// Whether integers and pairs of 16 bits have instructions that add and select, or select among three.
 pub(crate) fn is_fused(request: &Request) -> bool {
@@ -66,28 +73,30 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd};
     let variant = request.variant();
     let plain = NUMBERS;
-    let with = |words, pairs, looks, gain| Arithmetic { words, pairs, looks, gain, ..plain };
+    let with = |encoding, pairs, looks, gain| Arithmetic { encoding, pairs, looks, gain, ..plain };
     let whole = |arithmetic| Arithmetic { whole: true, ..arithmetic };
     if request.form == Form::Plain || request.arg || request.own.is_some() {
         return vec![plain];
     }
     // Measured on an H200.
     match (variant.semiring, variant.dtype) {
-        (OrAnd, _) => vec![plain, whole(with(Words::Bits, false, false, 1.17))],
+        (OrAnd, _) => vec![plain, whole(with(Encoding::Bits, false, false, 1.17))],
         _ if !is_fused(request) => vec![plain],
-        (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => vec![plain, with(Words::Halves, true, false, 1.14)],
-        (MinPlus | MaxPlus, DType::I16) => vec![plain, whole(with(Words::Halves, false, false, 1.17))],
-        (MinPlus | MaxPlus, DType::I32) => vec![whole(with(Words::Numbers, true, false, 1.27))],
+        (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => {
+            vec![plain, with(Encoding::Halves, true, false, 1.14)]
+        }
+        (MinPlus | MaxPlus, DType::I16) => vec![plain, whole(with(Encoding::Halves, false, false, 1.17))],
+        (MinPlus | MaxPlus, DType::I32) => vec![whole(with(Encoding::Numbers, true, false, 1.27))],
         // Sums that never settle are computed as fast as a term at a time.
         (MinPlus | MaxPlus, DType::F32) => {
             let settles = |arithmetic| Arithmetic { settles: true, ..arithmetic };
-            [with(Words::Numbers, true, false, 1.0), with(Words::Numbers, true, true, 1.23)]
+            [with(Encoding::Numbers, true, false, 1.0), with(Encoding::Numbers, true, true, 1.23)]
                 .map(settles)
                 .to_vec()
         }
-        (MaxTimes | MinTimes, DType::F32) => vec![plain, with(Words::Numbers, true, true, 1.23)],
-        (MaxMin | MinMax, DType::F32) => vec![with(Words::Ordered, true, false, 1.6)],
-        (MaxMin | MinMax, DType::I32) => vec![with(Words::Numbers, true, false, 1.6)],
+        (MaxTimes | MinTimes, DType::F32) => vec![plain, with(Encoding::Numbers, true, true, 1.23)],
+        (MaxMin | MinMax, DType::F32) => vec![with(Encoding::Ordered, true, false, 1.6)],
+        (MaxMin | MinMax, DType::I32) => vec![with(Encoding::Numbers, true, false, 1.6)],
         _ => vec![plain],
     }
 }

@@ -8,11 +8,11 @@ use super::{
     operand::{Copy, Operand},
 };
 use crate::{
+    encoding::Encoding,
     launch::Rejected,
     pack,
     request::{Form, Request},
     target::Target,
-    words::Words,
 };
 use std::cmp::Ordering;
 
@@ -39,7 +39,7 @@ pub(crate) fn choose(
             rejected.push(reject("very large operands are not packed".into()));
             continue;
         }
-        let work = |c: &Candidate| work.in_words(c.arithmetic.words);
+        let work = |c: &Candidate| work.in_encoding(c.arithmetic.encoding);
         candidates.retain(|c| c.workspace(&work(c)) <= request.workspace.into());
         if candidates.is_empty() {
             rejected
@@ -66,7 +66,7 @@ pub(crate) fn not_faster(candidate: &Candidate) -> Rejected {
 /// Every candidate that can be used, the fastest by its estimate first.
 pub(crate) fn ranked(request: &Request, work: &Work, operands: [Operand; 2]) -> Vec<Candidate> {
     let of = |&tile: &Tile| of_tile(request, work, operands, tile);
-    let work = |c: &Candidate| work.in_words(c.arithmetic.words);
+    let work = |c: &Candidate| work.in_encoding(c.arithmetic.encoding);
     let mut all: Vec<_> = menu(request)
         .iter()
         .flat_map(of)
@@ -112,7 +112,7 @@ const FEW_WAVES: u32 = 4;
 /// Bytes of shared memory: the stages, each with a tile of A and of B; in the end what all slices but one have.
 pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     let tile = c.tile;
-    let used = needed_memory(&tile, c.copies, request, c.arithmetic.words);
+    let used = needed_memory(&tile, c.copies, request, c.arithmetic.encoding);
     // A multiprocessor has little more than one block may have. Blocks of many waves spread by themselves.
     let Target { shared_memory_per_block, multiprocessors, .. } = request.target;
     let cap = (shared_memory_per_block / (c.resident + 1) + 1).next_multiple_of(128);
@@ -132,14 +132,14 @@ fn of_tile(request: &Request, work: &Work, operands: [Operand; 2], tile: Tile) -
 }
 
 /// Bytes of shared memory that a block has a use for.
-fn needed_memory(tile: &Tile, copies: [Copy; 2], request: &Request, words: Words) -> u32 {
+fn needed_memory(tile: &Tile, copies: [Copy; 2], request: &Request, encoding: Encoding) -> u32 {
     let variant = request.variant();
     // Rows are padded by one vector where threads write along k: see `PITCH` in the kernel.
     let pad = |copy: Copy| if copy.is_along_k() { Tile::vector(variant) } else { 0 };
     let pitches = tile.block[0] + pad(copies[0]) + tile.block[1] + pad(copies[1]);
     let stages = tile.stages * tile.k * pitches;
     let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
-    stages.max(parts) * words.size(variant) as u32
+    stages.max(parts) * encoding.size(variant) as u32
 }
 
 /// Every division and packing that makes sense with a tile and a way to compute terms.
@@ -150,18 +150,18 @@ fn candidates(
     tile: Tile,
     arithmetic: Arithmetic,
 ) -> Vec<Candidate> {
-    let words = arithmetic.words;
-    let work = &work.in_words(words);
+    let encoding = arithmetic.encoding;
+    let work = &work.in_encoding(encoding);
     if request.form == Form::Plain {
         let copies = match work.variant.is_computed_as_it_is() {
             true => [Copy::AlongK, Copy::AlongSide],
             false => [Copy::WidenAlongK, Copy::WidenAlongSide],
         };
         let division = Division::whole(work, &tile);
-        let resident = resident(&tile, copies, request, words);
+        let resident = resident(&tile, copies, request, encoding);
         return vec![Candidate { tile, arithmetic, division, copies, packed: [false, false], resident }];
     }
-    let direct = operands.map(|o| o.copy(work.variant, arithmetic.words));
+    let direct = operands.map(|o| o.copy(work.variant, arithmetic.encoding));
     // Packing is for operands that cannot be copied in vectors or without guards as they are.
     let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k, work.batch as u64);
     let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);
@@ -174,7 +174,7 @@ fn candidates(
         let is_possible = |i: usize| if packed[i] { packable(i) } else { !must };
         if is_asked(packed) && (0..2).all(is_possible) {
             let copies = [0, 1].map(|i| if packed[i] { Copy::Vectors } else { direct[i] });
-            let resident = resident(&tile, copies, request, words);
+            let resident = resident(&tile, copies, request, encoding);
             // One thread tracks all terms of a result.
             let divisions = match request.arg {
                 true => vec![Division::whole(work, &tile)],
@@ -197,6 +197,6 @@ fn candidates(
 }
 
 /// Blocks that share a multiprocessor; at least one, since tiles without room are sorted out afterwards.
-fn resident(tile: &Tile, copies: [Copy; 2], request: &Request, words: Words) -> u32 {
-    tile.resident_on(&request.target, needed_memory(tile, copies, request, words)).max(1)
+fn resident(tile: &Tile, copies: [Copy; 2], request: &Request, encoding: Encoding) -> u32 {
+    tile.resident_on(&request.target, needed_memory(tile, copies, request, encoding)).max(1)
 }

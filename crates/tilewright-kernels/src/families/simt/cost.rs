@@ -4,7 +4,7 @@
 //! multiprocessor is full; blocks run in waves, and the last wave may leave multiprocessors idle or under-filled.
 
 use super::{arithmetic::Arithmetic, device::peak_beside, division::Division, menu::Tile, operand::Copy};
-use crate::{kernel::Variant, pack, target::Target, words::Words};
+use crate::{encoding::Encoding, kernel::Variant, pack, target::Target};
 
 /// What is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub(crate) struct Work {
     /// How many different A and B the products have.
     pub operands: [usize; 2],
     pub variant: Variant,
-    pub words: Words,
+    pub encoding: Encoding,
     pub target: Target,
     /// Terms per cycle of a multiprocessor of the target: [`super::device::peak_on`].
     pub peak: f64,
@@ -27,19 +27,24 @@ pub(crate) struct Work {
 impl Work {
     /// Bytes of a sum, and of a word of a packed operand.
     pub fn sum_bytes(&self) -> usize {
-        self.words.size(self.variant)
+        self.encoding.size(self.variant)
     }
 
     /// The same work, which counts numbers, in other words.
     #[must_use]
-    pub fn in_words(self, words: Words) -> Self {
-        Self { n: self.n.div_ceil(words.columns()), k: self.k.div_ceil(words.terms()), words, ..self }
+    pub fn in_encoding(self, encoding: Encoding) -> Self {
+        Self {
+            n: self.n.div_ceil(encoding.columns()),
+            k: self.k.div_ceil(encoding.terms()),
+            encoding,
+            ..self
+        }
     }
 
     /// Bytes of A or B.
     fn operand_bytes(&self, operand: usize) -> f64 {
-        let columns = if operand == 1 { self.words.columns() } else { 1 };
-        let elements = f64::from(columns) * f64::from(self.words.terms()) * self.words_of(operand);
+        let columns = if operand == 1 { self.encoding.columns() } else { 1 };
+        let elements = f64::from(columns) * f64::from(self.encoding.terms()) * self.words_of(operand);
         elements * self.variant.dtype.size() as f64
     }
 
@@ -59,7 +64,7 @@ impl Work {
 
     /// Cycles to read so many bytes for each product, and to write its result.
     fn moving(&self, read: f64) -> f64 {
-        let results = f64::from(self.m) * f64::from(self.n) * f64::from(self.words.columns());
+        let results = f64::from(self.m) * f64::from(self.n) * f64::from(self.encoding.columns());
         let written = results * self.variant.output().size() as f64;
         (read + written) * self.batch as f64 / self.bandwidth()
     }
@@ -89,8 +94,8 @@ const LAUNCH: f64 = 2900.0;
 /// Cycles of an H200 that a launch of packing, and one of joining parts, take beside moving their data.
 const PACK: f64 = 460.0;
 const JOIN: f64 = 3800.0;
-/// Cycles of a launch whose turn it is not.
-const TURN: f64 = 1500.0;
+/// Cycles of a predicated launch whose guard fails.
+const SKIPPED: f64 = 1500.0;
 /// Cycles that a block spends outside its inner loop: filling the pipeline, and writing its results, per element.
 const FILL: f64 = 780.0;
 const WRITE: f64 = 0.09;
@@ -107,9 +112,9 @@ pub(super) fn launching(target: &Target) -> f64 {
     target.relative_clock() * LAUNCH
 }
 
-/// Cycles of a scan that sees at once that it need not go on, and of so many launches whose turn it is not.
+/// Cycles of a scan that sees at once that it need not go on, and of so many predicated launches whose guards fail.
 pub(super) fn in_vain(target: &Target, launches: usize) -> f64 {
-    target.relative_clock() * (LAUNCH + TURN * launches as f64)
+    target.relative_clock() * (LAUNCH + SKIPPED * launches as f64)
 }
 
 impl Candidate {
@@ -131,7 +136,7 @@ impl Candidate {
     pub fn workspace(&self, work: &Work) -> u128 {
         let packed = |i: usize| match self.packed[i] {
             true => {
-                let one = pack::bytes(work.variant, work.words, self.side(work, i), work.k);
+                let one = pack::bytes(work.variant, work.encoding, self.side(work, i), work.k);
                 u128::from(one) * work.operands[i] as u128
             }
             false => 0,
@@ -141,9 +146,9 @@ impl Candidate {
 
     /// The estimated time in cycles of the target.
     pub fn cycles(&self, work: &Work) -> f64 {
-        let turns = if self.arithmetic.looks { TURN } else { 0.0 };
+        let skipped = if self.arithmetic.looks { SKIPPED } else { 0.0 };
         launching(&work.target)
-            + work.target.relative_clock() * turns
+            + work.target.relative_clock() * skipped
             + self.computing(work).max(self.traffic(work))
             + self.packing(work)
             + self.joining(work)

@@ -131,14 +131,14 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, resident: u32, asked: Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{families::simt::menu::tiles, kernel::Variant, target::Target, words::Words};
+    use crate::{encoding::Encoding, families::simt::menu::tiles, kernel::Variant, target::Target};
     use tilewright_core::{DType, SemiringId};
 
     const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
 
     fn work(m: u32, n: u32, k: u32) -> Work {
-        let (words, target) = (Words::Numbers, Target::default());
-        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, words, target, peak: 128.0 }
+        let (encoding, target) = (Encoding::Numbers, Target::default());
+        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, encoding, target, peak: 128.0 }
     }
 
     /// A slot after another takes the part that is next.

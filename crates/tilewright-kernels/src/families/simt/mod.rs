@@ -17,15 +17,15 @@ mod thin;
 mod ways;
 
 use crate::{
+    encoding::Encoding,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
     launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
     pack,
+    predicate::{Decided, Found, Predicate},
     program::{Program, Source},
     refusal::Refusal,
     request::{Form, Request},
-    turn::{Decided, Found, Turn},
-    words::Words,
 };
 use arithmetic::Arithmetic;
 use choice::{choose, not_faster, shared_memory};
@@ -130,7 +130,7 @@ impl Plan {
             batch: batch.count,
             operands: [a, b].map(|o: Operand| if o.batch == 0 { 1 } else { batch.count }),
             variant: request.variant(),
-            words: Words::Numbers,
+            encoding: Encoding::Numbers,
             target: request.target,
             peak: device::peak_on(&request.target, request.variant()),
         };
@@ -139,7 +139,7 @@ impl Plan {
 
     /// The estimated time of a candidate, in cycles of the target.
     fn cycles(&self, chosen: &Candidate) -> f64 {
-        chosen.cycles(&self.work.in_words(chosen.arithmetic.words))
+        chosen.cycles(&self.work.in_encoding(chosen.arithmetic.encoding))
     }
 
     /// The recipe, with programs in narrower types where there is room for their workspaces.
@@ -163,11 +163,11 @@ impl Plan {
         if !narrower.is_empty() {
             let by = narrow::scan(&mut recipe, request, self, narrower);
             for narrow in narrower {
-                let turn = Turn { earlier: all, own: narrow.own };
-                narrow.plan.fill(&mut recipe, request, &narrow.chosen, Some((turn, by)));
+                let predicate = Predicate { earlier: all, own: narrow.own };
+                narrow.plan.fill(&mut recipe, request, &narrow.chosen, Some((predicate, by)));
                 all |= narrow.own;
             }
-            decided = Some((Turn { earlier: all, own: 0 }, by));
+            decided = Some((Predicate { earlier: all, own: 0 }, by));
         }
         let product = self.fill(&mut recipe, request, chosen, decided);
         recipe.details = self.details(chosen, &product, request.form);
@@ -183,10 +183,10 @@ impl Plan {
         recipe: &mut Recipe,
         request: &Request,
         chosen: &Candidate,
-        decided: Option<(Turn, Decided)>,
+        decided: Option<(Predicate, Decided)>,
     ) -> Product {
-        let words = chosen.arithmetic.words;
-        let work = &self.work.in_words(words);
+        let encoding = chosen.arithmetic.encoding;
+        let work = &self.work.in_encoding(encoding);
         let mut workspaces =
             Workspaces { all: &mut recipe.workspaces, next: if decided.is_some() { 2 } else { 0 } };
         let mut buffers = self.buffers;
@@ -197,7 +197,7 @@ impl Plan {
         });
         for i in (0..2).filter(|&i| chosen.packed[i]) {
             let side = chosen.side(work, i);
-            let bytes = pack::bytes(request.variant(), words, side, work.k);
+            let bytes = pack::bytes(request.variant(), encoding, side, work.k);
             let workspace = workspaces.take(bytes.saturating_mul(work.operands[i] as u64));
             let batch = if work.operands[i] > 1 { pack::words_of(side, work.k) as isize } else { 0 };
             packing[i].copy = Some(pack::Copy { workspace, side, batch });
@@ -207,7 +207,7 @@ impl Plan {
         }
         // Without terms there is nothing to look at.
         let looks = chosen.arithmetic.looks && work.k > 0;
-        let packers = pack::blocks(request, &packing, words);
+        let packers = pack::blocks(request, &packing, encoding);
         let looked =
             looks.then(|| Found { workspace: workspaces.take(u64::from(packers) * 4), finders: packers });
         // The choice kept it below the limit.
@@ -215,17 +215,22 @@ impl Plan {
             .then(|| workspaces.take(chosen.division.part_bytes(work, &chosen.tile) as u64));
         if work.k > 0 && chosen.packed != [false, false] {
             let found = looked.map(|found| found.workspace);
-            recipe.launches.push(pack::pack(request, packing, pack::Style { words, found, turn: decided }));
+            recipe.launches.push(pack::pack(
+                request,
+                packing,
+                pack::Style { encoding, found, predicate: decided },
+            ));
         }
-        let decision = decided.map(|(turn, by)| (turn, Found { workspace: by.decision, finders: 1 }));
+        let decision =
+            decided.map(|(predicate, by)| (predicate, Found { workspace: by.decision, finders: 1 }));
         let product = Product {
             operands,
             buffers,
             // Terms that packing added are zeros on both sides.
             k: if chosen.packed == [true, true] { work.k.next_multiple_of(chosen.tile.k) } else { work.k },
             edges: request.form == Form::Plain || chosen.has_edges(work),
-            turns: match looked {
-                Some(found) => turns(decided).map(|turn| Some((turn, found))).to_vec(),
+            predicates: match looked {
+                Some(found) => predicates(decided).map(|predicate| Some((predicate, found))).to_vec(),
                 None => vec![decision],
             },
             decision,
@@ -251,8 +256,16 @@ impl Plan {
         first: usize,
         batches: u32,
     ) {
-        for &turn in &product.turns {
-            recipe.launches.push(self.product(recipe.kernel, request, chosen, product, turn, first, batches));
+        for &predicate in &product.predicates {
+            recipe.launches.push(self.product(
+                recipe.kernel,
+                request,
+                chosen,
+                product,
+                predicate,
+                first,
+                batches,
+            ));
         }
         if chosen.division.parts > 1 {
             recipe.launches.push(self.reduction(request, chosen, product, first, batches));
@@ -260,11 +273,11 @@ impl Plan {
     }
 
     /// Whether C can be written in vectors.
-    fn writes_vectors(&self, request: &Request, words: Words) -> bool {
+    fn writes_vectors(&self, request: &Request, encoding: Encoding) -> bool {
         let vector = Tile::vector(request.variant()) as isize;
         request.form == Form::Specialised
             && !request.arg
-            && words == Words::Numbers
+            && encoding == Encoding::Numbers
             && request.variant().output() == request.variant().accumulator()
             && self.c.col_stride == 1
             && [self.c.row_stride, request.batch.c, self.c.cols as isize].iter().all(|x| x % vector == 0)
@@ -278,18 +291,18 @@ impl Plan {
         request: &Request,
         chosen: &Candidate,
         product: &Product,
-        turn: Option<(Turn, Found)>,
+        predicate: Option<(Predicate, Found)>,
         first: usize,
         batches: u32,
     ) -> Launch {
         let Work { m, n, .. } = self.work;
         let Candidate { tile, arithmetic, copies, division, .. } = *chosen;
-        let Arithmetic { words, looks, .. } = arithmetic;
+        let Arithmetic { encoding, looks, .. } = arithmetic;
         // Elements that are not plain have their own turn: one term at a time, if only until sums settle.
-        let is_for_all = !looks || turn.is_some_and(|(turn, _)| turn.own == 0);
+        let is_for_all = !looks || predicate.is_some_and(|(predicate, _)| predicate.own == 0);
         let settles = arithmetic.settles && is_for_all;
         let pairs = arithmetic.pairs && (settles || !(looks && is_for_all));
-        let vectors = self.writes_vectors(request, words);
+        let vectors = self.writes_vectors(request, encoding);
         let is_plain = request.form == Form::Plain;
         let copy_step = match tile.copy_step[usize::from(!vectors)] {
             _ if settles => 0,
@@ -313,7 +326,7 @@ impl Plan {
             ("COPY_STEP", copy_step),
             ("UNROLLED", if is_plain { 1 } else { unrolled / (1 + u32::from(pairs)) }),
             ("SETTLES", settles.into()),
-            ("TURN", turn.is_some().into()),
+            ("TURN", predicate.is_some().into()),
             ("COPY_A", copies[0] as u32),
             ("COPY_B", copies[1] as u32),
             ("EDGES", product.edges.into()),
@@ -347,18 +360,18 @@ impl Plan {
             ("beta", request.beta().into()),
             ("where", pointer(if request.arg { Buffer::Output } else { Buffer::C })),
         ];
-        let arguments = arguments.into_iter().chain(turn_arguments(turn));
+        let arguments = arguments.into_iter().chain(predicate_arguments(predicate));
         let source = Source { file: kernel.file, text: kernel.source };
         let is_transposed = self.buffers[0] == Buffer::B;
         let own = request.own.map(|own| if is_transposed { own.exchanged() } else { own });
-        let mut program = Program::of(source, Variant { own, ..request.variant() }, words, &constants);
+        let mut program = Program::of(source, Variant { own, ..request.variant() }, encoding, &constants);
         program.name += match (pairs, settles) {
             (_, true) => ".settles",
             (true, _) => ".pairs",
             _ => "",
         };
-        program.name += match turn {
-            Some((turn, _)) if looks => turn.suffix(),
+        program.name += match predicate {
+            Some((predicate, _)) if looks => predicate.suffix(),
             Some(_) => ".turn",
             None => "",
         };
@@ -376,7 +389,7 @@ impl Plan {
             dynamic_shared_memory: shared_memory(chosen, request),
             starts_early: request.starts_early(),
             parts: if division.whole == 0 { division.parts } else { 1 },
-            is_for_some: turn.is_some_and(|(turn, _)| turn.is_for_some()),
+            is_for_some: predicate.is_some_and(|(predicate, _)| predicate.is_for_some()),
             ..Launch::new(
                 program,
                 kernel.entry(),
@@ -412,8 +425,8 @@ impl Plan {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
-        let turn = product.decision;
-        let arguments = arguments.into_iter().chain(turn_arguments(turn));
+        let predicate = product.decision;
+        let arguments = arguments.into_iter().chain(predicate_arguments(predicate));
         let area = block[0] * block[1];
         let elements = u64::from(division.split_tiles()) * u64::from(area) * u64::from(batches);
         // Measured on an H200: enough threads to have the reads of all of its multiprocessors under way.
@@ -426,14 +439,14 @@ impl Plan {
             ("TILE_N", block[1]),
             ("COUNT", count),
             ("GROUPS", groups),
-            ("TURN", turn.is_some().into()),
+            ("TURN", predicate.is_some().into()),
         ];
-        let mut program = Program::of(REDUCE, request.variant(), chosen.arithmetic.words, &constants);
-        let suffix = if turn.is_some() { ".turn" } else { "" };
+        let mut program = Program::of(REDUCE, request.variant(), chosen.arithmetic.encoding, &constants);
+        let suffix = if predicate.is_some() { ".turn" } else { "" };
         program.name = format!("{}{suffix}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
         Launch {
             role: Role::Join,
-            is_for_some: turn.is_some_and(|(turn, _)| turn.is_for_some()),
+            is_for_some: predicate.is_some_and(|(predicate, _)| predicate.is_for_some()),
             starts_early: request.starts_early(),
             ..Launch::new(
                 program,
@@ -466,7 +479,7 @@ impl Plan {
             ("tile", format!("{}x{}, {} terms a step", tile.block[0], tile.block[1], tile.k)),
             (
                 "outputs per thread",
-                (tile.thread[0] * tile.thread[1] * arithmetic.words.columns()).to_string(),
+                (tile.thread[0] * tile.thread[1] * arithmetic.encoding.columns()).to_string(),
             ),
             (
                 "arithmetic",
@@ -493,9 +506,9 @@ struct Product {
     k: u32,
     edges: bool,
     /// When the launches compute; always where nothing is found out.
-    turns: Vec<Option<(Turn, Found)>>,
+    predicates: Vec<Option<(Predicate, Found)>>,
     /// When the parts are joined: where this candidate computes, whichever of its launches does.
-    decision: Option<(Turn, Found)>,
+    decision: Option<(Predicate, Found)>,
     parts: Buffer,
 }
 
@@ -518,19 +531,19 @@ impl Workspaces<'_> {
 }
 
 /// The launches of a product whose packing looks at the elements: two terms at a time where they allow it, and one that is right for all.
-fn turns(decided: Option<(Turn, Decided)>) -> [Turn; 2] {
-    let earlier = decided.map_or(0, |(turn, _)| turn.earlier);
-    [Turn { earlier, own: Turn::PAIRS }, Turn { earlier: earlier | Turn::PAIRS, own: 0 }]
+fn predicates(decided: Option<(Predicate, Decided)>) -> [Predicate; 2] {
+    let earlier = decided.map_or(0, |(predicate, _)| predicate.earlier);
+    [Predicate { earlier, own: Predicate::PAIRS }, Predicate { earlier: earlier | Predicate::PAIRS, own: 0 }]
 }
 
 /// The arguments that tell a launch whether it computes.
-fn turn_arguments(turn: Option<(Turn, Found)>) -> [(&'static str, ArgumentValue); 4] {
-    let found = turn.map_or(Buffer::C, |(_, found)| Buffer::Workspace(found.workspace));
+fn predicate_arguments(predicate: Option<(Predicate, Found)>) -> [(&'static str, ArgumentValue); 4] {
+    let found = predicate.map_or(Buffer::C, |(_, found)| Buffer::Workspace(found.workspace));
     let i32 = |x: Option<u32>| ArgumentValue::I32(x.unwrap_or(0) as i32);
     [
         ("found", ArgumentValue::Pointer(found)),
-        ("finders", i32(turn.map(|(_, found)| found.finders))),
-        ("earlier", i32(turn.map(|(turn, _)| turn.earlier))),
-        ("own", i32(turn.map(|(turn, _)| turn.own))),
+        ("finders", i32(predicate.map(|(_, found)| found.finders))),
+        ("earlier", i32(predicate.map(|(predicate, _)| predicate.earlier))),
+        ("own", i32(predicate.map(|(predicate, _)| predicate.own))),
     ]
 }

@@ -7,11 +7,11 @@ use super::{
     cost::{Candidate, in_vain},
 };
 use crate::{
+    encoding::Encoding,
     launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
+    predicate::{Decided, Predicate},
     program::{Program, Source},
     request::{Form, Request},
-    turn::{Decided, Turn},
-    words::Words,
 };
 use tilewright_core::{
     DType,
@@ -43,10 +43,10 @@ pub(crate) struct Narrower {
 }
 
 /// A narrower type: its words, the type whose tiles and rates it has, its bit, and the largest sum of distances.
-type Narrow = (Words, DType, u32, u32);
+type Narrow = (Encoding, DType, u32, u32);
 
-const CLOSE: Narrow = (Words::Close, DType::I16, Turn::CLOSE, u16::MAX as u32);
-const NEAR: Narrow = (Words::Near, DType::I32, Turn::NEAR, i32::MAX as u32);
+const CLOSE: Narrow = (Encoding::Close, DType::I16, Predicate::CLOSE, u16::MAX as u32);
+const NEAR: Narrow = (Encoding::Near, DType::I32, Predicate::NEAR, i32::MAX as u32);
 
 /// The narrower types for a product, the narrowest first.
 const fn types(request: &Request) -> &'static [Narrow] {
@@ -78,12 +78,12 @@ pub(crate) fn narrower(request: &Request, plan: &Plan, chosen: &Candidate) -> Ve
 }
 
 /// The best way in a narrower type; both operands are packed.
-fn of(request: &Request, (words, dtype, own, largest): Narrow) -> Option<Narrower> {
+fn of(request: &Request, (encoding, dtype, own, largest): Narrow) -> Option<Narrower> {
     let request = Request { dtype, tile: None, splits: None, pack: Some([true, true]), ..*request };
     let plan = Plan::new(&request);
-    let stands_for = |c: &Candidate| c.arithmetic.words.columns() == words.columns();
+    let stands_for = |c: &Candidate| c.arithmetic.encoding.columns() == encoding.columns();
     let mut chosen = ranked(&request, &plan.work, [plan.a, plan.b]).into_iter().find(stands_for)?;
-    chosen.arithmetic.words = words;
+    chosen.arithmetic.encoding = encoding;
     Some(Narrower { plan, chosen, own, largest })
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn scan(recipe: &mut Recipe, request: &Request, plan: &Plan, narrower
         ("batches", i32(request.batch.count as u32)),
     ];
     let largest = narrower.iter().map(|narrow| narrow.largest).max().unwrap_or(0);
-    let mut program = Program::of(SCAN, request.variant(), Words::Close, &[("LARGEST", largest)]);
+    let mut program = Program::of(SCAN, request.variant(), Encoding::Close, &[("LARGEST", largest)]);
     program.name += if largest == NEAR.3 { ".near" } else { "" };
     recipe.launches.push(Launch {
         role: Role::Scan,
@@ -138,8 +138,9 @@ pub(crate) fn scan(recipe: &mut Recipe, request: &Request, plan: &Plan, narrower
 
 /// What a plan says.
 pub(crate) fn describe(narrower: &[Narrower]) -> String {
-    let bits =
-        |narrow: &Narrower| if narrow.own == Turn::CLOSE { "16 bits, two columns a word" } else { "32 bits" };
+    let bits = |narrow: &Narrower| {
+        if narrow.own == Predicate::CLOSE { "16 bits, two columns a word" } else { "32 bits" }
+    };
     let types: Vec<_> = narrower.iter().map(bits).collect();
     format!(
         "to {}, with the same result, if the elements are whole numbers that lie close together; the GPU looks at them first, and the floor is that of the type as given",

@@ -1,7 +1,7 @@
 //! How a tile of an operand gets into shared memory.
 
 use super::menu::Tile;
-use crate::{kernel::Variant, words::Words};
+use crate::{encoding::Encoding, kernel::Variant};
 use tilewright_core::Layout;
 
 /// The way threads walk over a tile while they copy it. The discriminants are those of the kernel.
@@ -50,13 +50,13 @@ pub(crate) struct Operand {
 
 impl Operand {
     /// The best way to copy it.
-    pub fn copy(&self, variant: Variant, words: Words) -> Copy {
+    pub fn copy(&self, variant: Variant, encoding: Encoding) -> Copy {
         let vector = Tile::vector(variant) as isize;
         let Layout { row_stride: side, col_stride: k, rows, .. } = self.layout;
         let whole = rows % vector as usize == 0;
         let aligned =
             whole && k % vector == 0 && self.batch % vector == 0 && self.alignment.is_multiple_of(16);
-        let as_it_is = words == Words::Numbers && variant.is_computed_as_it_is();
+        let as_it_is = encoding == Encoding::Numbers && variant.is_computed_as_it_is();
         match (as_it_is, side.unsigned_abs() <= k.unsigned_abs()) {
             (true, _) if side == 1 && aligned => Copy::Vectors,
             (true, true) => Copy::AlongSide,

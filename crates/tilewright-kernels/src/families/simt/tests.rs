@@ -183,7 +183,7 @@ fn batches_beyond_the_grid_take_several_launches() {
 fn strides_choose_how_operands_are_copied() {
     let sized = |rows, side, k, alignment, batch| {
         let layout = Layout::strided(rows, 100, side, k);
-        Operand { layout, alignment, batch }.copy(F32, Words::Numbers)
+        Operand { layout, alignment, batch }.copy(F32, Encoding::Numbers)
     };
     let copy = |side, k, alignment, batch| sized(100, side, k, alignment, batch);
     use operand::Copy::*;

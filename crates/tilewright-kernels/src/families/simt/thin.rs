@@ -6,11 +6,11 @@ use super::{
     operand::Operand,
 };
 use crate::{
+    encoding::Encoding,
     kernel::Variant,
     launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
     program::{Program, Source},
     request::{Form, Request},
-    words::Words,
 };
 use tilewright_core::Layout;
 
@@ -173,7 +173,8 @@ impl Thin {
         ];
         let is_transposed = self.buffers[0] == Buffer::B;
         let own = request.own.map(|own| if is_transposed { own.exchanged() } else { own });
-        let mut program = Program::of(THIN, Variant { own, ..request.variant() }, Words::Numbers, &constants);
+        let mut program =
+            Program::of(THIN, Variant { own, ..request.variant() }, Encoding::Numbers, &constants);
         let along = along.map(|along| u32::from(along).to_string()).concat();
         program.name += &format!(".{}x{}.{along}", self.columns, self.chunk);
         Launch {

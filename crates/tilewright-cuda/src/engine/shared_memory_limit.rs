@@ -6,16 +6,20 @@ use tilewright_core::Error;
 /// The dynamic shared memory that a kernel may be launched with. One kernel serves launches with more and with less, also of several
 /// threads at once: what one of them needs, no other may take away.
 #[derive(Debug)]
-pub(super) struct Raised(Mutex<u32>);
+pub(super) struct SharedMemoryLimit(Mutex<u32>);
 
-impl Raised {
+impl SharedMemoryLimit {
     /// The limit that the kernel was loaded with.
     pub(super) fn from(bytes: u32) -> Self {
         Self(Mutex::new(bytes))
     }
 
     /// At least so many bytes: `set` is called where that is more than before, and not while another thread does the same.
-    pub(super) fn to(&self, bytes: u32, set: impl FnOnce(u32) -> Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn raise_to(
+        &self,
+        bytes: u32,
+        set: impl FnOnce(u32) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut limit = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes > *limit {
             set(bytes)?;
@@ -33,9 +37,9 @@ mod tests {
 
     #[test]
     fn a_second_product_does_not_take_away_what_the_first_needs() {
-        let (driver, limit) = (AtomicU32::new(48 << 10), Raised::from(48 << 10));
+        let (driver, limit) = (AtomicU32::new(48 << 10), SharedMemoryLimit::from(48 << 10));
         let allow = |bytes| {
-            limit.to(bytes, |bytes| {
+            limit.raise_to(bytes, |bytes| {
                 driver.store(bytes, SeqCst);
                 Ok(())
             })
@@ -51,12 +55,12 @@ mod tests {
     #[test]
     fn threads_leave_the_most_that_any_of_them_needs() {
         for _ in 0..50 {
-            let (driver, limit) = (AtomicU32::new(0), Raised::from(0));
+            let (driver, limit) = (AtomicU32::new(0), SharedMemoryLimit::from(0));
             std::thread::scope(|scope| {
                 for bytes in 1..=8 {
                     let (driver, limit) = (&driver, &limit);
                     scope.spawn(move || {
-                        limit.to(bytes, |bytes| {
+                        limit.raise_to(bytes, |bytes| {
                             std::thread::yield_now();
                             driver.store(bytes, SeqCst);
                             Ok(())
@@ -70,11 +74,11 @@ mod tests {
 
     #[test]
     fn what_the_driver_refuses_is_not_taken_for_allowed() {
-        let limit = Raised::from(10);
+        let limit = SharedMemoryLimit::from(10);
         let refuse =
             |bytes| Err(ErrorKind::OutOfMemory { what: "shared memory", bytes: u64::from(bytes) }.into());
-        assert!(limit.to(20, refuse).is_err());
-        assert!(limit.to(20, refuse).is_err(), "asked again");
-        assert!(limit.to(10, refuse).is_ok());
+        assert!(limit.raise_to(20, refuse).is_err());
+        assert!(limit.raise_to(20, refuse).is_err(), "asked again");
+        assert!(limit.raise_to(10, refuse).is_ok());
     }
 }

@@ -2,11 +2,11 @@ use super::*;
 use crate::{Form, Program, Recipe, Request, Role, catalogue::find};
 use tilewright_core::{Joining, Layout, Problem};
 
-fn own(text: &str, dtype: DType) -> OwnSemiring {
-    OwnSemiring::of_expressions(&text.parse().unwrap(), dtype).unwrap()
+fn own(text: &str, dtype: DType) -> UserSemiring {
+    UserSemiring::of_expressions(&text.parse().unwrap(), dtype).unwrap()
 }
 
-fn recipe(own: OwnSemiring, [m, n, k]: [usize; 3], c: Layout) -> Recipe {
+fn recipe(own: UserSemiring, [m, n, k]: [usize; 3], c: Layout) -> Recipe {
     let problem = Problem::new(Layout::row_major(m, k), Layout::row_major(k, n), c).unwrap();
     find("simt").unwrap().recipe(&Request::with_own(problem, own)).unwrap()
 }
@@ -89,7 +89,8 @@ fn no_product_has_its_factors_exchanged() {
 fn sums_are_split_where_any_order_will_do() {
     let thin = |any_order| {
         let zero = Value::Int(0);
-        let own = OwnSemiring::of_cuda("first", DType::I32, ["x ? x : y", "x * y"], zero, any_order).unwrap();
+        let own =
+            UserSemiring::of_cuda("first", DType::I32, ["x ? x : y", "x * y"], zero, any_order).unwrap();
         recipe(own, [64, 64, 100_000], Layout::row_major(64, 64))
     };
     let product = |recipe: &Recipe| {
@@ -122,6 +123,6 @@ fn other_kernels_and_other_types_refuse() {
     assert!(find("simt").unwrap().recipe(&Request { form: Form::Plain, ..request }).is_ok());
     let scaled = Request { joining: Joining::<Value>::scale(2.0, 1.0), ..request };
     assert!(find("simt").unwrap().recipe(&scaled).is_err());
-    let error = OwnSemiring::of_cuda("bytes", DType::I8, ["x", "y"], Value::Int(0), true).unwrap_err();
+    let error = UserSemiring::of_cuda("bytes", DType::I8, ["x", "y"], Value::Int(0), true).unwrap_err();
     assert!(error.hint().unwrap().contains("f32, f64, i32, i64"));
 }

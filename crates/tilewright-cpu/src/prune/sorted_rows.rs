@@ -21,7 +21,7 @@ struct Place {
 }
 
 /// Memory for sorted rows, and where they are.
-pub struct Shelf<P> {
+pub struct SortedRows<P> {
     room: Room<P>,
     /// Steps that there is room for.
     steps: usize,
@@ -29,9 +29,9 @@ pub struct Shelf<P> {
 }
 
 // SAFETY: threads write disjoint rows, and read them after all are written.
-unsafe impl<P: Send> Sync for Shelf<P> {}
+unsafe impl<P: Send> Sync for SortedRows<P> {}
 
-impl<P: Copy + Send + Sync> Shelf<P> {
+impl<P: Copy + Send + Sync> SortedRows<P> {
     /// Room for so many elements of `m` rows of up to `k` terms, or for one row.
     pub fn new(workspace: &mut Workspace, m: usize, k: usize, room: usize) -> Result<Self, Error> {
         let whole = k.next_multiple_of(STEP);
@@ -54,7 +54,7 @@ impl<P: Copy + Send + Sync> Shelf<P> {
     ) -> Result<Range<usize>, Error> {
         let (used, end) = (AtomicUsize::new(0), AtomicUsize::new(rows.end));
         let groups: Vec<_> = parts(rows.clone(), GROUP).collect();
-        let shelf = &*self;
+        let sorted_rows = &*self;
         share(&groups, threads, &|group| {
             if group.start >= end.load(Ordering::Relaxed) {
                 return Ok(());
@@ -79,14 +79,14 @@ impl<P: Copy + Send + Sync> Shelf<P> {
                             free = first..first + taken;
                         }
                         job.account.sorted(terms.len());
-                        if free.end > shelf.steps {
+                        if free.end > sorted_rows.steps {
                             end.fetch_min(i, Ordering::Relaxed);
                             break;
                         }
                         let first = free.start;
                         free.start += steps;
-                        scratch.sorting.room.copy(steps, &shelf.room.from(first));
-                        shelf.places.add(i).write(Place { first, sorted });
+                        scratch.sorting.room.copy(steps, &sorted_rows.room.from(first));
+                        sorted_rows.places.add(i).write(Place { first, sorted });
                     }
                 }
                 Ok(())

@@ -1,15 +1,15 @@
-//! Which of several launches computes, where the data decide: see `turn.cuh`.
+//! Predicated launches: a guard on the data decides which of several launches computes. See `turn.cuh`.
 
 /// The place of a launch among those of which one computes. Its data exclude programs, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct Predicate {
     /// The programs that come before it: all must be excluded.
     pub earlier: u32,
     /// Its own bit, which must not be; 0 for the last one, which is right for all data.
     pub own: u32,
 }
 
-impl Turn {
+impl Predicate {
     /// Two columns a word, as distances of 16 bits.
     pub const CLOSE: u32 = 1;
     /// Distances of 32 bits.

@@ -5,7 +5,7 @@ use tilewright_core::DType;
 
 /// What a register of the product kernel, and a word of its packed operands, holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Words {
+pub(crate) enum Encoding {
     /// A number of the type of sums.
     #[default]
     Numbers,
@@ -21,7 +21,7 @@ pub(crate) enum Words {
     Near,
 }
 
-impl Words {
+impl Encoding {
     /// Columns of B and of C in a word.
     pub const fn columns(self) -> u32 {
         if matches!(self, Self::Halves | Self::Close) { 2 } else { 1 }

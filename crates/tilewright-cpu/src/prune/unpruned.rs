@@ -13,9 +13,9 @@ pub struct Part {
 
 /// Parts that threads leave.
 #[derive(Default)]
-pub struct Left(Mutex<Vec<Part>>);
+pub struct Unpruned(Mutex<Vec<Part>>);
 
-impl Left {
+impl Unpruned {
     /// Leaves a part, unless it is empty.
     pub fn add(&self, part: Part) {
         if ![&part.rows, &part.cols, &part.terms].into_iter().any(Range::is_empty) {
@@ -45,14 +45,14 @@ mod tests {
 
     #[test]
     fn parts_side_by_side_are_joined() {
-        let left = Left::default();
+        let unpruned = Unpruned::default();
         let part = |rows, cols, terms| Part { rows, cols, terms };
-        left.add(part(0..9, 0..20, 5..8));
-        left.add(part(0..9, 8..16, 0..5));
-        left.add(part(4..9, 0..8, 0..5));
-        left.add(part(0..9, 16..20, 0..5));
-        left.add(part(9..9, 0..20, 0..5));
+        unpruned.add(part(0..9, 0..20, 5..8));
+        unpruned.add(part(0..9, 8..16, 0..5));
+        unpruned.add(part(4..9, 0..8, 0..5));
+        unpruned.add(part(0..9, 16..20, 0..5));
+        unpruned.add(part(9..9, 0..20, 0..5));
         let parts = [part(0..9, 8..20, 0..5), part(4..9, 0..8, 0..5), part(0..9, 0..20, 5..8)];
-        assert_eq!(left.into_parts(), parts);
+        assert_eq!(unpruned.into_parts(), parts);
     }
 }

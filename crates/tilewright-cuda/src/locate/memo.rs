@@ -6,9 +6,9 @@ use tilewright_core::Error;
 
 /// What a search found in each environment that the process has had, until it ends. What was not found is looked for again: it may have been installed
 /// since.
-pub(crate) struct Kept<T>(Mutex<Vec<(Environment, T)>>);
+pub(crate) struct Memo<T>(Mutex<Vec<(Environment, T)>>);
 
-impl<T: Clone> Kept<T> {
+impl<T: Clone> Memo<T> {
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
@@ -39,9 +39,9 @@ mod tests {
 
     #[test]
     fn what_was_found_is_not_looked_for_again() {
-        let (kept, searches) = (Kept::new(), Cell::new(0));
+        let (memo, searches) = (Memo::new(), Cell::new(0));
         let find = |name: &str| {
-            kept.get(Environment::of([("VIRTUAL_ENV", Path::new(name))]), |_| {
+            memo.get(Environment::of([("VIRTUAL_ENV", Path::new(name))]), |_| {
                 searches.set(searches.get() + 1);
                 Ok(searches.get())
             })
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn what_was_missing_may_come() {
-        let kept = Kept::new();
+        let memo = Memo::new();
         let missing = ErrorKind::Unavailable { what: "NVRTC", why: String::new(), hint: String::new() };
-        assert!(kept.get(Environment::default(), |_| Err(missing.into())).is_err());
-        assert_eq!(kept.get(Environment::default(), |_| Ok(1)).expect("installed"), 1);
+        assert!(memo.get(Environment::default(), |_| Err(missing.into())).is_err());
+        assert_eq!(memo.get(Environment::default(), |_| Ok(1)).expect("installed"), 1);
     }
 }

@@ -21,7 +21,7 @@ use tilewright_core::{
 /// It is small and copied freely. What it stands for is kept until the process ends, once for each semiring and type, as compiled kernels
 /// are.
 #[derive(Clone, Copy)]
-pub struct OwnSemiring {
+pub struct UserSemiring {
     text: &'static Text,
     /// Whether kernels compute `B^T A^T`: ⊗ need not commute.
     exchanges: bool,
@@ -39,15 +39,15 @@ struct Text {
     operations: usize,
 }
 
-impl OwnSemiring {
+impl UserSemiring {
     /// The semiring of a text on elements of type `dtype`. Kernels compute what the processor computes, bit for bit, apart from the order of
     /// the terms of a sum: what is printed is the parsed text, and not the text.
     ///
     /// ```
     /// use tilewright_core::{DType, expressions::Expressions};
-    /// use tilewright_kernels::OwnSemiring;
+    /// use tilewright_kernels::UserSemiring;
     /// let text: Expressions = "add=fminf(x,y); mul=x+y; zero=inf".parse()?;
-    /// let own = OwnSemiring::of_expressions(&text, DType::F32)?;
+    /// let own = UserSemiring::of_expressions(&text, DType::F32)?;
     /// assert!(own.header().contains("Operations<T>::smaller("));
     /// # Ok::<(), tilewright_core::Error>(())
     /// ```
@@ -182,22 +182,22 @@ fn keep(text: Text) -> &'static Text {
     kept
 }
 
-impl PartialEq for OwnSemiring {
+impl PartialEq for UserSemiring {
     fn eq(&self, other: &Self) -> bool {
         core::ptr::eq(self.text, other.text) && self.exchanges == other.exchanges
     }
 }
 
-impl Eq for OwnSemiring {}
+impl Eq for UserSemiring {}
 
-impl Hash for OwnSemiring {
+impl Hash for UserSemiring {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (core::ptr::from_ref(self.text), self.exchanges).hash(state);
     }
 }
 
-impl fmt::Debug for OwnSemiring {
+impl fmt::Debug for UserSemiring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OwnSemiring({} on {})", self.text.name, self.text.dtype)
+        write!(f, "UserSemiring({} on {})", self.text.name, self.text.dtype)
     }
 }
