@@ -44,7 +44,7 @@ class DomainError(Error, ValueError):
 
 
 class NegativeCycleError(Error, ValueError):
-    """No path is the best, since every turn of a cycle gives a better one.
+    """A negative cycle: no path is the best, since going around it again is always better.
 
     Attributes
     ----------

@@ -315,7 +315,7 @@ pub struct Mul {
     /// End a launch of the emulator after so many steps: warp instructions, those that a guard skips among them
     #[arg(long, value_name = "N", value_parser = steps(), help_heading = "Computation")]
     pub max_steps: Option<u64>,
-    /// End a launch of the emulator after so much time; 0 is any. Unless this or --max-steps is given, it is a minute, and a second more for each
+    /// End a launch of the emulator after so much time; 0: no limit. Unless this or --max-steps is given, it is a minute, and a second more for each
     /// million terms
     #[arg(long, value_name = "SECONDS", value_parser = time, help_heading = "Computation")]
     pub max_time: Option<Duration>,

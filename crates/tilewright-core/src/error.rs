@@ -84,9 +84,9 @@ pub enum ErrorKind {
     #[error("{what} is {rows}x{cols}, but a graph has as many rows as columns")]
     NotSquare { what: &'static str, rows: usize, cols: usize },
 
-    /// The vertices in the order of a turn, each once, and the weight of the turn.
+    /// The vertices of the cycle in order, each once, and its weight.
     #[error(
-        "no path is the best: every turn of the cycle {}, whose weight is {weight} under {semiring}, gives a better one",
+        "no best path: the negative cycle {} has weight {weight} under {semiring}, so going around it again is always better",
         turn(cycle)
     )]
     NegativeCycle { semiring: &'static str, cycle: Vec<usize>, weight: Value },

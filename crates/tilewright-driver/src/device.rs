@@ -52,7 +52,7 @@ pub(crate) struct Device {
     memory: Mutex<Memory>,
 }
 
-/// The context that all share who ask for none of their own.
+/// The device's primary context, shared by all that create none.
 #[derive(Debug, Default)]
 pub(crate) struct Primary {
     pub claims: u32,

@@ -1,4 +1,4 @@
-//! Memory of devices: who owns it, and the functions that allocate and free it.
+//! Memory of devices: its owners, and the functions that allocate and free it.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint};

@@ -38,7 +38,7 @@ pub enum NewerPtx {
 /// Where messages go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Messages {
-    /// Nowhere: who calls asks for [failures](crate::failure).
+    /// Nowhere: the caller asks for [failures](crate::failure).
     #[default]
     Nowhere,
     /// Remarks to standard error, what kernels print to standard output, as with a GPU.

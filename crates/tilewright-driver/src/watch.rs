@@ -140,7 +140,7 @@ pub(crate) fn tell(launched: &Launched<'_>) {
     if let (Messages::Streams, Ok(report)) = (messages, launched.outcome)
         && !report.printed.is_empty()
     {
-        // Nobody is left to be told that nobody reads.
+        // A closed stdout has no reader to report it to.
         let _ = std::io::stdout().write_all(report.printed.as_bytes());
     }
     if let Some(path) = log {

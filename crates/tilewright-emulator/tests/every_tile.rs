@@ -119,8 +119,8 @@ fn every_arithmetic_is_in_the_list() {
         ".bool.bits.",
         ".max-min.f32.ordered.pairs.",
         ".i32.pairs.",
-        ".max-times.f32.pairs.unless-odd.",
-        ".f32.where-odd.",
+        ".max-times.f32.pairs.guarded.",
+        ".f32.fallback.",
     ] {
         assert!(names.iter().any(|name| name.contains(part)), "{part}");
     }

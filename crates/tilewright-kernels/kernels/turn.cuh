@@ -1,7 +1,7 @@
-// Which of several programs computes a product, where the data decide.
+// Predicated launches: the data decide which of several programs computes a product.
 //
-// Programs that are right for some data alone come before one that is right for all data. What looks at the data says which of them it excludes,
-// a bit each. All are launched: the first that nothing excludes computes, and the others end at once.
+// Programs for some data alone come before a fallback for all data. What looks at the data says which of them it excludes,
+// a bit each. All are launched: the first whose guard holds computes, and the others end at once.
 #pragma once
 
 enum Excluded : int {
@@ -21,7 +21,7 @@ __device__ inline int excluded_by_block(int excluded)
     return all;
 }
 
-// Whether it is the turn of the program `own` (0 for the last one) after those in `earlier`.
+// The guard of the program `own` (0 for the fallback): those in `earlier` are excluded, and it is not.
 __device__ inline bool is_turn(int excluded, int earlier, int own) { return (excluded & (earlier | own)) == earlier; }
 
 // The same for a block, where `count` blocks have said what they exclude.

@@ -227,7 +227,7 @@ impl Launch {
 /// What a launch of a recipe is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// It looks at the operands: what it finds tells later launches whose turn it is.
+    /// It looks at the operands. What it finds is the guard of predicated launches behind it.
     Scan,
     /// It copies operands in the order in which the product reads them.
     Pack,

@@ -122,7 +122,7 @@ pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> L
     let constants = [("LOOKS", u32::from(style.found.is_some())), ("TURN", u32::from(predicate.is_some()))];
     let mut program = Program::of(PACK, request.variant(), style.encoding, &constants);
     program.name += if style.found.is_some() { ".looks" } else { "" };
-    program.name += if predicate.is_some() { ".turn" } else { "" };
+    program.name += if predicate.is_some() { ".predicated" } else { "" };
     Launch {
         role: Role::Pack,
         is_for_some: predicate.is_some_and(Predicate::is_for_some),

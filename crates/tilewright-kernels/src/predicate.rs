@@ -1,11 +1,11 @@
 //! Predicated launches: a guard on the data decides which of several launches computes. See `turn.cuh`.
 
-/// The place of a launch among those of which one computes. Its data exclude programs, a bit each.
+/// The guard of a predicated launch. The data exclude programs, a bit each; the first that is not excluded computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Predicate {
     /// The programs that come before it: all must be excluded.
     pub earlier: u32,
-    /// Its own bit, which must not be; 0 for the last one, which is right for all data.
+    /// Its own bit, which must not be; 0 for the fallback, which is right for all data.
     pub own: u32,
 }
 
@@ -17,7 +17,7 @@ impl Predicate {
     /// Two terms at a time, of floats without the other sign.
     pub const PAIRS: u32 = 4;
 
-    /// Whether another launch is there for other data.
+    /// Whether it has a guard of its own: another launch is there for other data.
     pub const fn is_for_some(self) -> bool {
         self.own != 0
     }
@@ -25,9 +25,9 @@ impl Predicate {
     /// For the names of programs.
     pub const fn suffix(self) -> &'static str {
         match self.own {
-            Self::PAIRS => ".unless-odd",
+            Self::PAIRS => ".guarded",
             Self::CLOSE | Self::NEAR => "",
-            _ => ".where-odd",
+            _ => ".fallback",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Naming a cycle whose every turn makes a path better.
+//! Naming a negative cycle: going around it makes every path better.
 
 use crate::{length::Measure, options::check_cancelled, potentials::potentials, semiring::PathSemiring};
 use tilewright_core::{Element, Error, ErrorKind, MatRef};

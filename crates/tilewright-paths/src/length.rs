@@ -136,7 +136,7 @@ impl Measure {
         self.digit * self.vertices as f64
     }
 
-    /// The weight of a cycle of these edges, rounded once, if every turn of it makes a path better by more than the tolerance.
+    /// The weight of a cycle of these edges, rounded once, if going around it makes a path better by more than the tolerance.
     pub fn gain<S: PathSemiring>(&self, edges: impl Iterator<Item = S::Weight> + Clone) -> Option<S::Weight> {
         let folded = S::finish(edges.clone().fold(S::ONE, S::times));
         if !S::Weight::DTYPE.is_float() {

@@ -1,8 +1,8 @@
 //! A queue of vertices by priority: a heap of those that come next, and buckets of those that come later.
 //!
-//! No edge leads farther than the longest, so that some buckets in a circle hold all that waits, and what waits costs one write and one read
-//! (R. B. Dial, "Shortest-path forest with topological ordering", 1969). The few entries of a bucket are sorted when their time comes; those that are found
-//! meanwhile are in the heap. Where priorities are no sums, everything is.
+//! No edge is longer than the longest, so that a ring of buckets holds every later vertex, for one write and one read each
+//! (R. B. Dial, "Shortest-path forest with topological ordering", 1969). The few entries of a bucket are sorted when it comes first. Those that are found
+//! meanwhile go to the heap. Where priorities are no sums, all go there.
 
 use crate::heap::{self, Heap};
 

@@ -105,7 +105,7 @@ pub struct Explain {
     /// End a launch after so many steps: warp instructions, those that a guard skips among them
     #[arg(long, value_name = "N", value_parser = steps(), help_heading = "Launch")]
     pub max_steps: Option<u64>,
-    /// End a launch after so much time; 0 is any. Unless this or --max-steps is given, it is 60
+    /// End a launch after so much time; 0: no limit. Unless this or --max-steps is given, it is 60
     #[arg(long, value_name = "SECONDS", value_parser = time, help_heading = "Launch")]
     pub max_time: Option<Duration>,
 

@@ -44,7 +44,7 @@ pub fn open(args: &Paths, common: &Common, graph: &Graph) -> Result<Option<OnGpu
     }
 }
 
-/// The method: who asks for a GPU asks for products.
+/// The method: a GPU computes by products alone.
 pub fn method(args: &Paths) -> Method {
     match args.backend {
         Backend::Auto | Backend::Cpu => args.method,

@@ -113,7 +113,7 @@ impl Context {
         error
     }
 
-    /// What the emulator found, where it is the one who knows.
+    /// What the emulator found, where it executes the kernels.
     #[cfg(feature = "emulated")]
     fn explain(&self, error: Error) -> Error {
         let Some(failure) = self.failure() else { return error };

@@ -52,7 +52,7 @@ fn ask(interpreter: &Path, patience: Duration) -> Option<Vec<PathBuf>> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    // Read beside the waiting: a child of the child may hold the pipe open when both are given up.
+    // A thread reads, so that the wait below can end: a grandchild may hold the pipe open.
     let mut stdout = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -285,7 +285,7 @@ fn every_sign<S: Subject<Elem = f32>>(sign: f32) {
             recipe
         })
     });
-    for part in [".settles.64x", ".pairs.unless-odd.", ".settles.where-odd."] {
+    for part in [".settles.64x", ".pairs.guarded.", ".settles.fallback."] {
         assert!(names.iter().any(|name| name.contains(part)), "{part}: {names:?}");
     }
     // The lowest and the highest element, one that is odd, and the term from which on elements may be lower than -0.0.

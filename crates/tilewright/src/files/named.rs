@@ -102,7 +102,7 @@ impl NamedTable {
 /// Whether a file is a table with names.
 fn begins_table(input: &mut dyn BufRead, text: &Dialect) -> Result<bool, Fault> {
     let mut records = Records::new(input, text);
-    // What cannot be split has no names; why not is said by who reads numbers.
+    // What cannot be split has no names. The reader of the numbers reports why.
     let (Ok(Some(first)), Ok(Some(second))) = (records.next(), records.next()) else { return Ok(false) };
     Ok(records.delimiter() != Delimiter::Blanks && is_table(&first, &second, text))
 }

@@ -371,7 +371,7 @@ fn severity(section: &Section<'_>, key: &str) -> Option<Severity> {
         .find(|severity| severity.name() == word)
 }
 
-/// 0 is any time.
+/// 0: no limit.
 fn seconds(section: &Section<'_>) -> Option<Duration> {
     let seconds = section.number("max-time")?;
     let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);

@@ -112,8 +112,8 @@ pub(super) fn launching(target: &Target) -> f64 {
     target.relative_clock() * LAUNCH
 }
 
-/// Cycles of a scan that sees at once that it need not go on, and of so many predicated launches whose guards fail.
-pub(super) fn in_vain(target: &Target, launches: usize) -> f64 {
+/// Cycles of a scan that stops at once, and of so many predicated launches whose guards fail.
+pub(super) fn skipped(target: &Target, launches: usize) -> f64 {
     target.relative_clock() * (LAUNCH + SKIPPED * launches as f64)
 }
 

@@ -298,7 +298,7 @@ impl Plan {
         let Work { m, n, .. } = self.work;
         let Candidate { tile, arithmetic, copies, division, .. } = *chosen;
         let Arithmetic { encoding, looks, .. } = arithmetic;
-        // Elements that are not plain have their own turn: one term at a time, if only until sums settle.
+        // The fallback takes elements of any sign: one term at a time, at least until the sums settle.
         let is_for_all = !looks || predicate.is_some_and(|(predicate, _)| predicate.own == 0);
         let settles = arithmetic.settles && is_for_all;
         let pairs = arithmetic.pairs && (settles || !(looks && is_for_all));
@@ -372,7 +372,7 @@ impl Plan {
         };
         program.name += match predicate {
             Some((predicate, _)) if looks => predicate.suffix(),
-            Some(_) => ".turn",
+            Some(_) => ".predicated",
             None => "",
         };
         program.name += if request.arg { ".arg" } else { "" };
@@ -442,7 +442,7 @@ impl Plan {
             ("TURN", predicate.is_some().into()),
         ];
         let mut program = Program::of(REDUCE, request.variant(), chosen.arithmetic.encoding, &constants);
-        let suffix = if predicate.is_some() { ".turn" } else { "" };
+        let suffix = if predicate.is_some() { ".predicated" } else { "" };
         program.name = format!("{}{suffix}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
         Launch {
             role: Role::Join,

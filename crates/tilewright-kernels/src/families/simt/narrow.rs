@@ -4,7 +4,7 @@ use super::{
     Plan,
     arithmetic::is_fused,
     choice::ranked,
-    cost::{Candidate, in_vain},
+    cost::{Candidate, skipped},
 };
 use crate::{
     encoding::Encoding,
@@ -70,7 +70,7 @@ pub(crate) fn narrower(request: &Request, plan: &Plan, chosen: &Candidate) -> Ve
         all.retain(|narrow| narrow.plan.cycles(&narrow.chosen) <= (1.0 - GAIN) * usual);
         // Packing, the product, and joining its parts.
         let idle = all.iter().map(|narrow| 2 + usize::from(narrow.chosen.division.parts > 1)).sum();
-        if in_vain(&request.target, idle) > LOSS * usual {
+        if skipped(&request.target, idle) > LOSS * usual {
             all.clear();
         }
     }
