@@ -7,6 +7,7 @@ mod bench;
 mod book;
 mod browser;
 mod check;
+mod circles;
 mod completion;
 mod cooperative;
 mod course;

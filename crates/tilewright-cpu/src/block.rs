@@ -7,7 +7,7 @@
 
 use crate::{
     blocking::{part, parts, tile_height},
-    driver::Job,
+    job::Job,
     kernel::Tiles,
     narrow::Code,
     pack::{Lines, Strips},

@@ -87,6 +87,16 @@ pub fn tile_height(rows: usize, most: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
 }
 
+/// Parts of the columns of C that threads take, in a pruned product: at most `nc` columns each, in panels of `width`. There are several for each
+/// thread, so that one that is held up takes fewer of them.
+pub fn shares(n: usize, width: usize, nc: usize, threads: usize) -> usize {
+    let least = if threads == 1 { 1 } else { PARTS * threads };
+    n.div_ceil(nc).max(least.min(n.div_ceil(width))).max(1)
+}
+
+/// Parts that each thread takes of a pruned product.
+const PARTS: usize = 2;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +134,13 @@ mod tests {
             let height = tile_height(len, 12);
             assert!((1..=12).contains(&height) && len.div_ceil(height) == len.div_ceil(12));
         }
+    }
+
+    #[test]
+    fn shares_of_a_pruned_product() {
+        assert_eq!(shares(1000, 64, 256, 1), 4);
+        assert_eq!(shares(1000, 64, 256, 4), 8);
+        assert_eq!(shares(130, 64, 256, 2), 3);
+        assert_eq!(shares(64, 64, 256, 16), 1);
     }
 }

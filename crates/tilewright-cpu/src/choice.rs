@@ -4,13 +4,21 @@ use crate::{
     blocking::{BUFFERED, Blocking},
     cache::second_level,
     kernel::{Kernel, Tiles},
-    plan::Sums,
 };
 use tilewright_core::Layout;
 
 /// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
 /// follow.
 const STREAMS: usize = 32;
+
+/// Where partial sums are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sums {
+    /// In C itself.
+    InC,
+    /// In a buffer, because C has another type, is scaled, or holds values that sums could overflow.
+    Buffered,
+}
 
 /// How a region of C is computed.
 pub struct Choice<P: 'static, A: 'static> {
@@ -133,16 +141,6 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
         .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }
 
-/// Parts of the columns of C that threads take, in a pruned product: at most `nc` columns each, in panels of `width`. There are several for each
-/// thread, so that one that is held up takes fewer of them.
-pub fn shares(n: usize, width: usize, nc: usize, threads: usize) -> usize {
-    let least = if threads == 1 { 1 } else { PARTS * threads };
-    n.div_ceil(nc).max(least.min(n.div_ceil(width))).max(1)
-}
-
-/// Parts that each thread takes of a pruned product.
-const PARTS: usize = 2;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,13 +193,5 @@ mod tests {
         let pack = pack::portable::<u8, u8, Same>;
         let codes = Default::default();
         all(&Kernel { lanes: 4, terms: 1, codes, packed: &[TILES], in_place: None, pack, arg: None });
-    }
-
-    #[test]
-    fn shares_of_a_pruned_product() {
-        assert_eq!(shares(1000, 64, 256, 1), 4);
-        assert_eq!(shares(1000, 64, 256, 4), 8);
-        assert_eq!(shares(130, 64, 256, 2), 3);
-        assert_eq!(shares(64, 64, 256, 16), 1);
     }
 }

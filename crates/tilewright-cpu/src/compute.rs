@@ -2,19 +2,20 @@
 
 use crate::{
     blocking::cut,
-    driver::{Job, Store, Target},
+    choice::Sums,
     isa::Isa,
-    kernel::{self, Kernel, Prune, Vectorised},
+    job::{Job, Store, Target},
+    kernel::{self, Kernel, Prune, Vectorised, element, name},
     narrow::{self, Codes},
     op::Scalar,
     options::{KernelName, Options, Report},
-    plan::{Outline, Plan, Sums},
+    plan::{Outline, Plan, is_better_transposed, name_one_by_one, threads_one_by_one},
     prune::{self, Account, Model, Outcome, Part, Pruning},
     scan,
     share::share,
     tile::Start,
 };
-use core::{any::type_name, ptr::NonNull};
+use core::ptr::NonNull;
 use tilewright_core::{Error, Layout, MatMut, MatRef, NO_ARG, Semiring, Update};
 
 /// A checked product.
@@ -146,11 +147,6 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
 /// How a product of `m x k` and `k x n` elements is computed by few terms, if it is large enough.
 fn prune_for<S: Vectorised>(size: (usize, usize, usize), narrowed: bool) -> Option<Prune<S::Elem, S::Lane>> {
     S::prune().filter(|_| prune::pays(size, size_of::<S::Lane>(), narrowed))
-}
-
-/// Whether C lies along its columns, and the semiring allows `C^T = B^T A^T`.
-pub fn is_better_transposed<S: Semiring>(c: Layout) -> bool {
-    c.row_stride == 1 && c.col_stride != 1 && S::laws().commutative_mul
 }
 
 /// Where sums may start in C itself, or `None` when they need a buffer.
@@ -318,28 +314,6 @@ impl<'a, S: Semiring> Call<'a, S> {
     }
 }
 
-/// How much longer a term takes one by one than on vectors, roughly.
-const SLOWER: f64 = 30.0;
-
-/// Threads for an arg result by the definition, each with rows of its own.
-pub fn threads_one_by_one(options: &Options<'_>, m: usize, n: usize, k: usize) -> usize {
-    options.threads_for(m as f64 * n as f64 * k as f64 * SLOWER).min(m.max(1))
-}
-
-/// The name of what computes an arg result by the definition.
-pub fn name_one_by_one<S: Semiring>() -> KernelName {
-    let (isa, tile) = (Isa::Portable, (1, 1));
-    KernelName {
-        semiring: S::NAME,
-        element: element::<S>(),
-        isa,
-        tile,
-        arg: true,
-        narrow: false,
-        pruned: false,
-    }
-}
-
 /// What sums are joined with when ⊕ selects.
 #[inline(always)]
 fn start<S: Semiring>(update: &Update<S>, old: impl FnOnce() -> S::Out) -> S::Acc {
@@ -386,16 +360,4 @@ impl<T: Copy> Shared<T> {
 
 fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {
     Report { isa, kernel: name::<S, _, _>(kernel, isa), threads }
-}
-
-/// The name of a kernel for `S`.
-pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> KernelName {
-    let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
-    let narrow = kernel.terms > 1;
-    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrow, pruned: false }
-}
-
-/// The last word of the element type's name.
-fn element<S: Semiring>() -> &'static str {
-    type_name::<S::Elem>().rsplit(':').next().unwrap_or("?")
 }

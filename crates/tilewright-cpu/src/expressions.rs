@@ -5,11 +5,12 @@
 
 use crate::{
     blocking::{cut, parts},
+    choice::Sums,
     compute::Shared,
     isa::Isa,
     log_plus::{Loops, run},
     options::{KernelName, Options, Report},
-    plan::{Plan, Sums},
+    plan::Plan,
     share::share,
 };
 use tilewright_core::{

@@ -21,12 +21,14 @@
 
 mod block;
 mod blocking;
+mod built_in;
 mod cache;
 mod choice;
 mod compute;
 mod driver;
 mod expressions;
 mod isa;
+mod job;
 mod kernel;
 mod lanes;
 mod log_plus;
@@ -45,8 +47,9 @@ mod tile;
 mod transpose;
 mod workspace;
 
+pub use choice::Sums;
 pub use expressions::{multiply_expressions, plan_expressions};
 pub use isa::{FORCE_ISA, Isa};
 pub use options::{KernelName, Options, Report};
-pub use plan::{Plan, Sums, plan, plan_arg};
-pub use product::{multiply, multiply_arg, multiply_batch};
+pub use plan::Plan;
+pub use product::{multiply, multiply_arg, multiply_batch, plan, plan_arg};

@@ -2,14 +2,12 @@
 
 use crate::{
     blocking::{Blocking, cut},
-    choice::{self, Choice},
-    compute::{is_better_transposed, name, name_one_by_one, threads_one_by_one},
+    choice::{self, Choice, Sums},
     isa::Isa,
-    kernel::Kernel,
+    kernel::{Kernel, element, name},
     options::{KernelName, Options},
-    product,
 };
-use tilewright_core::{Error, Problem, Semiring, Update};
+use tilewright_core::{Layout, Problem, Semiring, Update};
 
 /// How [`crate::multiply`] will compute a product.
 ///
@@ -39,53 +37,6 @@ pub struct Plan {
     /// Whether another kernel computes it by few of its terms if a look at some elements tells that these are enough.
     /// [`crate::Report::kernel`] tells.
     pub prunes: bool,
-}
-
-/// Where partial sums are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sums {
-    /// In C itself.
-    InC,
-    /// In a buffer, because C has another type, is scaled, or holds values that sums could overflow.
-    Buffered,
-}
-
-/// The plan of a product over `S` with these layouts.
-///
-/// ```
-/// use tilewright_core::{Layout, MinPlus, Problem, Update};
-/// use tilewright_cpu::{Options, plan};
-/// let square = Layout::row_major(1000, 1000);
-/// let problem = Problem::new(square, square, square)?;
-/// let plan = plan::<MinPlus<f32>>(&problem, &Update::Replace, &Options::default())?;
-/// assert!(plan.regions.0 * plan.regions.1 >= plan.threads);
-/// assert!(plan.block_terms <= 1000);
-/// # Ok::<(), tilewright_core::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`crate::multiply`], as far as elements do not matter.
-pub fn plan<S: Semiring>(
-    problem: &Problem,
-    update: &Update<S>,
-    options: &Options<'_>,
-) -> Result<Plan, Error> {
-    let isa = Isa::choose(options.isa)?;
-    Ok(product::choose::<S>().plan(Outline { problem: *problem, update, arg: false, options, isa }))
-}
-
-/// As [`plan`], for [`crate::multiply_arg`].
-///
-/// # Errors
-/// As [`crate::multiply_arg`], as far as elements do not matter.
-pub fn plan_arg<S: Semiring>(
-    problem: &Problem,
-    update: &Update<S>,
-    options: &Options<'_>,
-) -> Result<Plan, Error> {
-    problem.check_arg(problem.c(), update)?;
-    let isa = Isa::choose(options.isa)?;
-    Ok(product::choose::<S>().plan(Outline { problem: *problem, update, arg: true, options, isa }))
 }
 
 /// A product without its elements; the counterpart of [`crate::compute::Call`].
@@ -157,11 +108,38 @@ impl<S: Semiring> Outline<'_, S> {
     }
 }
 
+/// Whether C lies along its columns, and the semiring allows `C^T = B^T A^T`.
+pub fn is_better_transposed<S: Semiring>(c: Layout) -> bool {
+    c.row_stride == 1 && c.col_stride != 1 && S::laws().commutative_mul
+}
+
+/// How much longer a term takes one by one than on vectors, roughly.
+const SLOWER: f64 = 30.0;
+
+/// Threads for an arg result by the definition, each with rows of its own.
+pub fn threads_one_by_one(options: &Options<'_>, m: usize, n: usize, k: usize) -> usize {
+    options.threads_for(m as f64 * n as f64 * k as f64 * SLOWER).min(m.max(1))
+}
+
+/// The name of what computes an arg result by the definition.
+pub fn name_one_by_one<S: Semiring>() -> KernelName {
+    let (isa, tile) = (Isa::Portable, (1, 1));
+    KernelName {
+        semiring: S::NAME,
+        element: element::<S>(),
+        isa,
+        tile,
+        arg: true,
+        narrow: false,
+        pruned: false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{multiply, multiply_arg};
-    use tilewright_core::{Layout, LogPlus, Matrix, MinPlus, OrAnd, PlusTimes};
+    use crate::{multiply, multiply_arg, plan, plan_arg};
+    use tilewright_core::{LogPlus, Matrix, MinPlus, OrAnd, PlusTimes};
 
     /// The plan names the kernel and the threads that the product then reports.
     fn keeps_its_word<S: Semiring<Elem: Copy>>(

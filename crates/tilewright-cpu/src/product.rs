@@ -1,11 +1,12 @@
 //! The public functions: checks, the choice of a kernel, and what happens to C.
 
 use crate::{
+    built_in,
     compute::{Call, Compute, OneByOne},
     isa::Isa,
-    kernel,
     narrow::Codes,
     options::{Options, Report},
+    plan::{Outline, Plan},
     share::{lock, share},
 };
 use std::sync::Mutex;
@@ -102,6 +103,44 @@ pub fn multiply_batch<S: Semiring>(
     Ok(report.map(|report| if shared > 1 { Report { threads, ..report } } else { report }))
 }
 
+/// The plan of a product over `S` with these layouts.
+///
+/// ```
+/// use tilewright_core::{Layout, MinPlus, Problem, Update};
+/// use tilewright_cpu::{Options, plan};
+/// let square = Layout::row_major(1000, 1000);
+/// let problem = Problem::new(square, square, square)?;
+/// let plan = plan::<MinPlus<f32>>(&problem, &Update::Replace, &Options::default())?;
+/// assert!(plan.regions.0 * plan.regions.1 >= plan.threads);
+/// assert!(plan.block_terms <= 1000);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`crate::multiply`], as far as elements do not matter.
+pub fn plan<S: Semiring>(
+    problem: &Problem,
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Plan, Error> {
+    let isa = Isa::choose(options.isa)?;
+    Ok(choose::<S>().plan(Outline { problem: *problem, update, arg: false, options, isa }))
+}
+
+/// As [`plan`], for [`crate::multiply_arg`].
+///
+/// # Errors
+/// As [`crate::multiply_arg`], as far as elements do not matter.
+pub fn plan_arg<S: Semiring>(
+    problem: &Problem,
+    update: &Update<S>,
+    options: &Options<'_>,
+) -> Result<Plan, Error> {
+    problem.check_arg(problem.c(), update)?;
+    let isa = Isa::choose(options.isa)?;
+    Ok(choose::<S>().plan(Outline { problem: *problem, update, arg: true, options, isa }))
+}
+
 /// Parts of a batch that each thread takes, so that one that is held up takes fewer of them.
 const PARTS: usize = 4;
 
@@ -135,7 +174,9 @@ fn scan_batch<S: Semiring>(
 pub fn choose<S: Semiring>() -> &'static dyn Compute<S> {
     // A constant condition: for the built-in semirings nothing generic is compiled where they are used.
     if const { S::BUILT_IN.is_some() } {
-        let Some(engine) = kernel::find::<S>() else { unreachable!("every built-in semiring has a kernel") };
+        let Some(engine) = built_in::find::<S>() else {
+            unreachable!("every built-in semiring has a kernel")
+        };
         return engine;
     }
     &OneByOne

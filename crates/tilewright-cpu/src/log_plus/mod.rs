@@ -12,12 +12,13 @@ mod pack;
 mod real;
 
 use crate::{
-    compute::{Call, Compute, Shared, name},
-    driver::{Job, Target},
+    choice::Sums,
+    compute::{Call, Compute, Shared},
     isa::Isa,
-    kernel::{Kernel, Vectorised},
+    job::{Job, Target},
+    kernel::{Kernel, Vectorised, name},
     options::Report,
-    plan::{Outline, Plan, Sums},
+    plan::{Outline, Plan},
 };
 use core::any::{Any, TypeId};
 use exact::{Again, Doubts};

@@ -1,21 +1,13 @@
-//! The loops around a pruned product: rows are sorted, as many as there is room for, and meet panel after panel of B.
+//! A pruned product: operands, C, and the account that may stop it.
 
-use super::{
-    Account, Part, Pruning, STEP, region::Region, sorted_rows::SortedRows, unpruned::Unpruned,
-    whole::WholeRows,
-};
+use super::{Account, Pruning, STEP};
 use crate::{
-    blocking::{Blocking, cut, parts},
-    cache::second_level,
-    choice,
     narrow::Code,
     options::Options,
     pack::{Lines, Strips},
-    share::share_with_help,
-    workspace::Workspace,
 };
 use core::ops::Range;
-use tilewright_core::{Error, Layout, MatRef};
+use tilewright_core::{Layout, MatRef};
 
 /// A product to compute.
 pub struct Job<'a, E, P> {
@@ -34,58 +26,10 @@ pub struct Job<'a, E, P> {
     pub options: &'a Options<'a>,
 }
 
-/// How far a product was computed.
-pub struct Outcome {
-    /// Threads that took part.
-    pub threads: usize,
-    /// What is to be computed with all terms, in this order.
-    pub unpruned: Vec<Part>,
-}
-
 // SAFETY: a job reads A and B, and its regions write disjoint parts of C.
 unsafe impl<E: Sync, P: Send> Sync for Job<'_, E, P> {}
 
-impl<E: Copy + Sync, P: Copy + Send + Sync> Job<'_, E, P> {
-    /// Computes the product until the account says that it does not pay.
-    pub fn run(&self) -> Result<Outcome, Error> {
-        let (m, n, k) = (self.a.rows(), self.b.cols(), self.a.cols());
-        let (width, size) = (self.kernel.cols, size_of::<P>());
-        let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
-        let Blocking { kc, nc } = Blocking::of_panels((m, n, k), width, size, second_level());
-        let across = choice::shares(n, width, nc, threads);
-        Workspace::with(|workspace| {
-            let mut sorted_rows = SortedRows::new(workspace, m, kc, self.room)?;
-            let unpruned = Unpruned::default();
-            for terms in parts(0..k, kc) {
-                let mut rows = 0..m;
-                while !rows.is_empty() && !self.account.is_stopped() {
-                    let sorted = sorted_rows.fill(self, rows.clone(), &terms, threads)?;
-                    rows.start = sorted.end;
-                    let whole_rows = WholeRows::new(sorted.clone(), terms.clone());
-                    let regions: Vec<_> = cut(0..n, across, width).collect();
-                    share_with_help(&regions, threads, &|cols, help| {
-                        let (rows, cols, terms) = (sorted.clone(), cols.clone(), terms.clone());
-                        let part = Part { rows, cols, terms };
-                        Region {
-                            job: self,
-                            sorted_rows: &sorted_rows,
-                            whole_rows: &whole_rows,
-                            part,
-                            unpruned: &unpruned,
-                        }
-                        .compute(help)
-                    })?;
-                }
-                if self.account.is_stopped() {
-                    unpruned.add(Part { rows, cols: 0..n, terms: terms.clone() });
-                    unpruned.add(Part { rows: 0..m, cols: 0..n, terms: terms.end..k });
-                    break;
-                }
-            }
-            Ok(Outcome { threads: threads.min(n.div_ceil(width) * m), unpruned: unpruned.into_parts() })
-        })
-    }
-
+impl<E: Copy, P: Copy> Job<'_, E, P> {
     /// Packs rows of A one after another, each filled up to whole steps with its last term.
     ///
     /// # Safety

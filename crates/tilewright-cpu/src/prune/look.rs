@@ -2,68 +2,11 @@
 
 use super::{
     Model,
-    sort::{FAR, best_of, is_absent, worst},
+    metric::{FAR, Metric},
+    sort::{best_of, is_absent, worst},
 };
-use crate::{op::Scalar, pack::Load};
+use crate::pack::Load;
 use tilewright_core::MatRef;
-
-/// Elements with distances, by which they are sorted.
-pub trait Metric: Scalar + PartialOrd {
-    /// Whether so large a scale is a number.
-    fn measures(scale: f64) -> bool;
-    /// The distance of two elements.
-    fn distance(self, other: Self) -> f64;
-    /// The distance in whole units, of which `scale` measure one; [`FAR`] from there on. Equal elements have none, even infinite ones.
-    fn code(self, origin: Self, scale: f64) -> u8;
-}
-
-/// Units as a code.
-#[inline(always)]
-fn code(units: f32) -> u8 {
-    let far = f32::from(FAR);
-    let near = if units < far { units } else { far };
-    // SAFETY: distances are not negative, and `near` is not NaN.
-    unsafe { near.to_int_unchecked::<i32>() as u8 }
-}
-
-macro_rules! floats {
-    ($($t:ident)*) => {$(
-        impl Metric for $t {
-            fn measures(scale: f64) -> bool {
-                (scale as $t).is_normal()
-            }
-            #[inline(always)]
-            fn distance(self, other: Self) -> f64 {
-                if self == other { 0.0 } else { f64::from(self - other).abs() }
-            }
-            #[inline(always)]
-            fn code(self, origin: Self, scale: f64) -> u8 {
-                let units = ((self - origin).abs() * scale as $t) as f32;
-                code(if self == origin { 0.0 } else { units })
-            }
-        }
-    )*};
-}
-floats! { f32 f64 }
-
-macro_rules! integers {
-    ($($t:ident)*) => {$(
-        impl Metric for $t {
-            fn measures(scale: f64) -> bool {
-                (scale as f32).is_normal()
-            }
-            #[inline(always)]
-            fn distance(self, other: Self) -> f64 {
-                (self.wrapping_sub(other) as f64).abs()
-            }
-            #[inline(always)]
-            fn code(self, origin: Self, scale: f64) -> u8 {
-                code((self.wrapping_sub(origin) as f32).abs() * scale as f32)
-            }
-        }
-    )*};
-}
-integers! { i16 i32 i64 }
 
 /// Rows, columns and terms from which on pruning may pay: panels and steps are filled.
 const LEAST: [usize; 3] = [24, 128, 256];

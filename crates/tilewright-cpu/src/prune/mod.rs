@@ -14,9 +14,11 @@
 mod cost;
 mod job;
 mod look;
+mod metric;
 mod panels;
 mod region;
 mod row;
+mod run;
 mod sort;
 mod sorted_rows;
 #[cfg(test)]
@@ -25,9 +27,11 @@ mod unpruned;
 mod whole;
 
 pub use cost::{Account, Model};
-pub use job::{Job, Outcome};
-pub use look::{Metric, Operand, distances, pays, scale};
+pub use job::Job;
+pub use look::{Operand, distances, pays, scale};
+pub use metric::Metric;
 pub use row::{Done, Row, STEP};
+pub use run::Outcome;
 pub use sort::{Room, SPARE, Sorted, Sorting, sort};
 pub use sorted_rows::ROOM;
 pub use unpruned::Part;

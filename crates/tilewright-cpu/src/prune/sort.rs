@@ -1,11 +1,11 @@
 //! The elements of a row of A that may be needed, best first.
 
-use super::{Metric, STEP};
+use super::{
+    STEP,
+    metric::{FAR, Metric},
+};
 use crate::lanes::Below;
 use core::ptr::copy_nonoverlapping;
-
-/// Distances in units from which on an element is not sorted.
-pub const FAR: u8 = 127;
 
 /// In place of a distance: an element that no term can win with, because it is absent.
 pub const ABSENT: u8 = 255;

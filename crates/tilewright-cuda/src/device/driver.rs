@@ -13,6 +13,16 @@ use tilewright_core::{Error, ErrorKind};
 /// A function that Tilewright's library has besides those of CUDA.
 const EMULATOR_MARK: &str = "tilewright_emulated_driver";
 
+/// What the driver's variable says for the emulated driver of this process.
+#[cfg(feature = "emulated")]
+pub(super) const CHOSEN: &str = "emulator";
+
+/// Whether the environment asks for the emulated driver in place of a GPU's.
+#[cfg(feature = "emulated")]
+fn is_chosen() -> bool {
+    Environment::current().path(Component::Driver.variable()).is_some_and(|path| path.as_os_str() == CHOSEN)
+}
+
 /// CUDA 12.0: the oldest driver for which NVRTC 12 makes machine code.
 const OLDEST: DriverVersion = DriverVersion(12_000);
 
@@ -89,7 +99,7 @@ impl Driver {
 
     fn load() -> Result<Self, Error> {
         #[cfg(feature = "emulated")]
-        if super::emulated::is_chosen() {
+        if is_chosen() {
             return Self::emulated();
         }
         let loaded = locate::library(Component::Driver, &Environment::current())?;

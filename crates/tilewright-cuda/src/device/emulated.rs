@@ -1,20 +1,12 @@
 //! The driver of this process that executes kernels on the emulator.
 
-use super::driver::{Driver, DriverKind};
+use super::driver::{CHOSEN, Driver, DriverKind};
 use crate::ffi::MissingFunction;
 use crate::ffi::driver::Functions;
-use crate::locate::{self, Component, Environment, Location, Rule};
+use crate::locate::{self, Component, Location, Rule};
 use std::sync::OnceLock;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_driver::{Messages, NewerPtx, Settings, configure, function};
-
-/// What the driver's variable says for this driver.
-const CHOSEN: &str = "emulator";
-
-/// Whether the environment asks for this driver in place of a GPU's.
-pub(super) fn is_chosen() -> bool {
-    Environment::current().path(Component::Driver.variable()).is_some_and(|path| path.as_os_str() == CHOSEN)
-}
 
 /// Whether a driver is the one of this process.
 pub(super) fn is_own(driver: &Driver) -> bool {

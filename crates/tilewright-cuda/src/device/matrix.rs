@@ -3,7 +3,6 @@
 use super::memory::{DeviceMemory, Direction};
 use super::stream::Stream;
 use super::transfer::{Transfer, transfer};
-use super::view::DeviceRef;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
@@ -125,12 +124,12 @@ impl DynDeviceMatrix {
     /// The address of element (0, 0) on the device, for other libraries that work there; meaningless when the matrix is empty. The memory is freed in the order of
     /// the engine's work: let that wait for theirs before, by [`Engine::wait_for`](crate::Engine::wait_for).
     pub fn address(&self) -> u64 {
-        DeviceRef::from(self).address()
+        self.memory.address() + (self.origin * self.dtype.size()) as u64
     }
 
     /// The largest power of two, up to 256, that divides that address.
     pub(crate) fn alignment(&self) -> u64 {
-        DeviceRef::from(self).alignment()
+        1 << self.address().trailing_zeros().min(8)
     }
 
     pub(crate) fn stream(&self) -> &Arc<Stream> {

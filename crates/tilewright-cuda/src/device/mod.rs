@@ -11,6 +11,7 @@ mod info;
 mod matrix;
 mod memory;
 mod module;
+mod page_locked;
 mod pool;
 mod staging;
 mod stream;

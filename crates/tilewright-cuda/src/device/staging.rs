@@ -1,12 +1,10 @@
 //! Copies between pageable memory of the host and the device, through page-locked buffers that are kept: the device copies one piece while the host copies the next.
 
+use super::page_locked::Buffer;
 use super::stream::Stream;
 use crate::ffi::driver as ffi;
-use std::collections::VecDeque;
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use tilewright_core::{Error, ErrorKind};
 
@@ -18,21 +16,6 @@ const MOST_THREADS: usize = 4;
 const PIECES_OF_THREAD: usize = 4;
 /// Each thread fills a buffer while the device reads another.
 const MOST_KEPT: usize = 2 * MOST_THREADS;
-
-/// The buffers of a stream that nobody fills or empties; those that were given back first come first.
-#[derive(Debug, Default)]
-pub(super) struct Staging(Mutex<VecDeque<Buffer>>);
-
-/// Page-locked memory for a piece.
-#[derive(Debug)]
-struct Buffer {
-    memory: *mut c_void,
-    /// Recorded behind the last copy from or to it.
-    done: ffi::Event,
-}
-
-// SAFETY: memory that belongs to this value alone, and a handle that the driver takes from any thread.
-unsafe impl Send for Buffer {}
 
 /// Memory of the host that several threads copy pieces of.
 #[derive(Clone, Copy)]
@@ -195,12 +178,6 @@ impl Stream {
     }
 }
 
-impl Staging {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Buffer>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// What a thread does with the pieces that it is given, one after another.
 type Work<'a> = dyn Fn(&dyn Fn() -> Option<Piece>) -> Result<(), Error> + Sync + 'a;
 
@@ -233,6 +210,7 @@ fn in_pieces(bytes: usize, work: &Work<'_>) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     #[test]
     fn every_byte_belongs_to_one_piece() {

@@ -1,8 +1,8 @@
 //! Streams, in which work runs in order, and events, which mark a point in it.
 
 use super::context::Context;
+use super::page_locked::Staging;
 use super::pool::Kept;
-use super::staging::Staging;
 use crate::ffi::driver as ffi;
 use std::ffi::c_uint;
 use std::ptr;

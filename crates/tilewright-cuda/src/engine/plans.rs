@@ -2,7 +2,6 @@
 
 use super::Engine;
 use super::compile::Ready;
-use super::prepared::Binding;
 use crate::cache::tunings_generation;
 use crate::device::{Blocks, Extent, Texture};
 use crate::ffi::driver as ffi;
@@ -16,6 +15,9 @@ use tilewright_kernels::{ArgumentValue, Buffer, Launch, Recipe, Rejected, Reques
 const MOST: usize = 256;
 /// Workspaces begin at multiples of so many bytes, as allocations do.
 const WORKSPACE_ALIGNMENT: u64 = 256;
+
+/// Device memory by its role: where it begins and how many bytes there are.
+pub(crate) type Binding = (Buffer, u64, usize);
 
 /// A recipe whose kernels are compiled and loaded: all that does not depend on addresses.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use super::Engine;
 use super::compile::Origin;
-use super::plans::{Chosen, Plan};
+use super::plans::{Binding, Chosen, Plan};
 use crate::device::{DeviceMemory, FunctionAttributes};
 use std::sync::Arc;
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::{Buffer, Recipe, Request};
+use tilewright_kernels::{Recipe, Request};
 
 /// A recipe, ready to run on one device. The workspaces are allocated; they are reused by every launch.
 #[derive(Debug)]
@@ -36,9 +36,6 @@ pub struct PreparedKernel {
     /// Blocks that a multiprocessor holds at once, as the driver computes it.
     pub blocks_per_multiprocessor: u32,
 }
-
-/// Device memory by its role: where it begins and how many bytes there are.
-pub(crate) type Binding = (Buffer, u64, usize);
 
 impl Engine {
     /// Compiles and loads the kernels of a recipe, and allocates its workspaces. Where these do not fit, the kernel's recipe without

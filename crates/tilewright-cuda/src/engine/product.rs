@@ -1,7 +1,7 @@
 //! Products of matrices that live on the device, and exhibits between two arrays.
 
 use super::operands::{self, Operand};
-use super::prepared::Binding;
+use super::plans::Binding;
 use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DeviceMut, DeviceRef, DynDeviceMatrix};
 use std::sync::Arc;

@@ -1,0 +1,304 @@
+//! The table of the built-in semirings: what to call for each, its element type and an instruction set.
+
+use crate::{
+    compute::{Compute, OnVectors},
+    isa::Isa,
+    kernel::{InPlaceTiles, Kernel, Narrow, Prune, Tiles, Vectorised},
+    lanes::{self, Lanes, PairLanes},
+    log_plus,
+    narrow::Integer,
+    op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
+    pack::{self, Absent, NoNan, Same, Widen},
+    pairs, prune, scan,
+    tile::{self, Copying, InPlace, Packed, TileFn},
+};
+use core::{
+    any::{Any, TypeId},
+    convert::identity,
+};
+use half::{bf16, f16};
+use tilewright_core::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
+
+/// What computes a built-in semiring on vectors. Never inlined, as the kernels, so that they are compiled here and not again in every
+/// crate that multiplies.
+trait Engine: Vectorised {
+    fn engine() -> &'static dyn Compute<Self>;
+}
+
+/// Tables of every register tile of an instruction set, as `{vectors: rows rows ...}`. The largest is the one
+/// whose accumulators leave room for a row of B and an element of A;
+/// wide tiles have fewer rows of more vectors.
+macro_rules! tables {
+    ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*,
+        wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
+        mod $tile {
+            use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile};
+
+            pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
+                const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
+            }
+
+            pub fn wide_tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
+                const { &[$(&[$(tile::$tile::<V, O, F, $wr, $wv> as TileFn<V::T, V::T>),*]),*] }
+            }
+
+            pub fn pair_tiles<V: PairLanes, E: Integer>() -> Tiles<u32, E> {
+                const { &[$(&[$(pairs::$tile::tile::<V, E, $r, $v> as TileFn<u32, E>),*]),*] }
+            }
+
+            pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
+                const { &[$(&[$(tile::$arg::<V, O, $ar, $av> as TileFn<V::T, V::T>),*]),*] }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+tables!(avx512, avx512_arg, {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
+    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 7 8});
+#[cfg(target_arch = "x86_64")]
+tables!(avx2, avx2_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
+    wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3});
+// 18 sums keep four pipelines busy for the four cycles of a multiply-add. With more of them the compiler moves
+// so many terms ahead of the selections that sums leave the 32 registers. Three vectors share each element of A,
+// because spreading it over a vector costs as much as an operation on it. Multiply-add takes an element of A
+// without spreading it, has nothing to move ahead, and leaves room for more rows.
+#[cfg(target_arch = "aarch64")]
+tables!(neon, neon_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
+    wide {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4} {2: 1 2 3 4});
+tables!(portable, portable_arg, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2});
+
+/// The kernel of a semiring on one instruction set: its vectors, operation and packing.
+macro_rules! on {
+    ($isa:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        Kernel {
+            lanes: V::LEN,
+            terms: 1,
+            codes: Default::default(),
+            packed: $isa::tiles::<V, $op<V $(, $max)?>, Packed<P>>(),
+            in_place: None,
+            pack: pack::$isa::<Self::Elem, P, $load>,
+            arg: None,
+        }
+    }};
+}
+
+/// As [`on`], with operands in place where they need no change: thin products read them once.
+macro_rules! on_in_place {
+    ($isa:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        let tiles = $isa::tiles::<V, $op<V $(, $max)?>, InPlace<P>>();
+        let in_place = Some(InPlaceTiles { a: tiles, both: tiles, copying: None, small_b: 128 << 10 });
+        Kernel { in_place, ..on!($isa, $lane, $op $(<$max>)?, $load) }
+    }};
+}
+
+/// As [`on`], for ordinary multiplication of floats, which is so cheap that loads count: tiles are wide, which
+/// take fewer of them, and small operands are read in place.
+macro_rules! on_wide {
+    ($isa:ident, $lane:ident, $op:ident, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        Kernel {
+            packed: $isa::wide_tiles::<V, $op<V>, Packed<P>>(),
+            in_place: Some(InPlaceTiles {
+                a: $isa::wide_tiles::<V, $op<V>, InPlace<P>>(),
+                both: $isa::tiles::<V, $op<V>, InPlace<P>>(),
+                copying: Some($isa::wide_tiles::<V, $op<V>, Copying<P>>()),
+                small_b: 32 << 10,
+            }),
+            ..on!($isa, $lane, $op, $load)
+        }
+    }};
+}
+
+/// As [`on`], telling which term won.
+macro_rules! arg_on {
+    ($isa:ident, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        Some(Kernel {
+            lanes: V::LEN,
+            terms: 1,
+            codes: Default::default(),
+            packed: $isa::arg_tiles::<V, $op<V, $max>>(),
+            in_place: None,
+            pack: pack::$isa::<Self::Elem, P, $load>,
+            arg: Some(P::term),
+        })
+    }};
+}
+
+/// The kernel for integers that lie close together; operation and packing are always the same.
+macro_rules! pairs_on {
+    ($isa:ident, $lane:ident, $($always:tt)*) => {{
+        type V = lanes::$isa::Pairs;
+        type E = <lanes::$isa::$lane as Lanes>::T;
+        Kernel {
+            lanes: V::LEN,
+            terms: pairs::TERMS,
+            codes: Default::default(),
+            packed: $isa::pair_tiles::<V, E>(),
+            in_place: None,
+            pack: pairs::$isa::pack::<E>,
+            arg: None,
+        }
+    }};
+}
+
+/// What prunes products.
+macro_rules! prune_on {
+    ($isa:ident, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        type P = <V as Lanes>::T;
+        prune::$isa::pruning::<Self::Elem, lanes::$isa::Bits, V, $op<V, $max>, $max>(
+            pack::$isa::<Self::Elem, P, $load>,
+        )
+    }};
+}
+
+/// One of the above for whichever instruction set `$at` is.
+macro_rules! dispatch {
+    ($at:expr, $on:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {
+        match $at {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => $on!(avx512, $lane, $op $(<$max>)?, $load),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => $on!(avx2, $lane, $op $(<$max>)?, $load),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => $on!(neon, $lane, $op $(<$max>)?, $load),
+            _ => $on!(portable, $lane, $op $(<$max>)?, $load),
+        }
+    };
+}
+
+macro_rules! vectorised {
+    ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident
+        $(, narrowed<$larger:literal>)? $(, pruned<$most:literal>)?;)*) => {
+        $(impl Vectorised for $s {
+            type Lane = $t;
+            const IN_C: bool = matches!(Place::$place, Place::InC);
+            #[inline(always)]
+            fn sum(lane: $t) -> Self::Acc { $sum(lane) }
+            #[inline(never)]
+            fn kernel(isa: Isa) -> Kernel<Self::Elem, $t, $t> {
+                dispatch!(isa, $on, $lane, $op $(<$max>)?, $load)
+            }
+            #[inline(never)]
+            fn arg_kernel(isa: Isa) -> Option<Kernel<Self::Elem, $t, $t>> {
+                $args!(isa, $lane, $op $(<$max>)?, $load)
+            }
+            $(#[inline(never)]
+            fn narrow() -> Option<Narrow<Self::Elem, $t>> {
+                Some(Narrow {
+                    codes: scan::codes::<Self, $larger>,
+                    kernel: |isa| dispatch!(isa, pairs_on, $lane, SelectSum<$larger>, Same),
+                })
+            })?
+            $(#[inline(never)]
+            fn prune() -> Option<Prune<Self::Elem, $t>> {
+                Some(Prune {
+                    scale: scan::scale::<Self::Elem, $t, $load, $most>,
+                    kernel: |isa| dispatch!(isa, prune_on, $lane, SelectSum<$most>, $load),
+                })
+            })?
+        }
+        impl Engine for $s {
+            #[inline(never)]
+            fn engine() -> &'static dyn Compute<Self> {
+                &OnVectors
+            }
+        })*
+
+        /// What computes `S` on vectors, when `S` is one of the built-in semirings.
+        pub fn find<S: Semiring>() -> Option<&'static dyn Compute<S>> {
+            $(if TypeId::of::<S>() == TypeId::of::<$s>() {
+                let engine: &dyn Any = &<$s>::engine();
+                return engine.downcast_ref::<&'static dyn Compute<S>>().copied();
+            })*
+            log_plus::find::<S>()
+        }
+    };
+}
+
+/// Where partial sums can be kept.
+enum Place {
+    /// In C: they have the size and, when finished, the bits of its elements.
+    InC,
+    /// In a buffer: they are of another type.
+    Apart,
+}
+
+macro_rules! winners {
+    ($isa:expr, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {
+        dispatch!($isa, arg_on, $lane, $op $(<$max>)?, $load)
+    };
+}
+macro_rules! no_winners {
+    ($isa:expr, $($rest:tt)*) => {{
+        let _ = $isa;
+        None
+    }};
+}
+
+// On the halves of min-plus and max-plus: terms are sums in f32, which round to the same half-precision value
+// as the exact ones, f32 having more than twice the digits. Rounding is monotonic, so the best rounded term is
+// the rounded best one. Which term won is another matter, and is left to the generic kernel.
+vectorised! {
+    PlusTimes<f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
+    PlusTimes<bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
+    PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, no_winners;
+    PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, no_winners;
+    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
+    PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, no_winners;
+    PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
+    MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
+    MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners, pruned<false>;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners, pruned<false>;
+    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
+    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
+    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
+    MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
+    MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners, pruned<true>;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners, pruned<true>;
+    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
+    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
+    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
+    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
+    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
+    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
+    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
+    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
+    MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
+    MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, winners;
+    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
+    MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
+    MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, winners;
+    OrAnd: Bits of u8, Sum, Same, InC, |x| x != 0, on, no_winners;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::{DType, Element, SemiringId, semiring::Visit};
+
+    struct IsFound;
+    impl Visit for IsFound {
+        type Output = bool;
+        fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> bool {
+            find::<S>().is_some()
+        }
+    }
+
+    #[test]
+    fn every_built_in_semiring_has_a_kernel() {
+        let pairs = SemiringId::ALL.iter().flat_map(|&id| DType::ALL.iter().map(move |&dtype| (id, dtype)));
+        let found: Vec<_> = pairs.filter_map(|(id, dtype)| id.visit(dtype, IsFound).ok()).collect();
+        assert!(found.len() >= 34 && found.iter().all(|&is_found| is_found));
+    }
+}
