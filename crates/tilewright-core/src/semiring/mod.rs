@@ -23,6 +23,7 @@ mod id;
 mod log_plus;
 mod number;
 mod or_and;
+mod pairs;
 mod plus_times;
 mod selective;
 

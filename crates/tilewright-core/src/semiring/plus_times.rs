@@ -107,7 +107,7 @@ impl<T: Arithmetic> Semiring for PlusTimes<T> {
     const NAME: &'static str = SemiringId::PlusTimes.name();
     const ZERO: T::Acc = T::ZERO;
     const ONE: T = T::ONE;
-    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::new(SemiringId::PlusTimes);
+    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::of_ring(SemiringId::PlusTimes);
 
     #[inline(always)]
     fn add(x: T::Acc, y: T::Acc) -> T::Acc {

@@ -10,10 +10,9 @@ use std::{
 /// Runs `$body` with `$t` naming the element type that `$dtype` stands for.
 macro_rules! with_dtype {
     ($dtype:expr, $t:ident => $body:expr) => {
-        $crate::files::elements::with_dtype!(@ $dtype, $t, $body;
-            F16 $crate::f16, Bf16 $crate::bf16, F32 f32, F64 f64, I8 i8, I16 i16, I32 i32, I64 i64, Bool bool)
+        tilewright_core::for_each_dtype!(with_dtype!(@ $dtype, $t, $body;))
     };
-    (@ $dtype:expr, $t:ident, $body:expr; $($variant:ident $type:ty),*) => {
+    (@ $dtype:expr, $t:ident, $body:expr; $($variant:ident $type:ty, $name:literal, $doc:literal;)*) => {
         match $dtype {
             $($crate::DType::$variant => {
                 type $t = $type;
