@@ -167,7 +167,7 @@ macro_rules! on {
 #[test]
 fn claimed_laws_hold() {
     on! { claimed:
-        PlusTimes of f16 bf16 f32 f64 i8 i32 i64;
+        PlusTimes of f16 bf16 f32 f64 i8 i16 i32 i64;
         MinPlus of f16 bf16 f32 f64 i16 i32 i64;
         MaxPlus of f16 bf16 f32 f64 i16 i32 i64;
         MaxTimes of f32 f64;

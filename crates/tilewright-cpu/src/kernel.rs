@@ -334,6 +334,7 @@ vectorised! {
     PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, no_winners;
     PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, no_winners;
     PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
+    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
     PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, no_winners;
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;

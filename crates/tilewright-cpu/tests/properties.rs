@@ -33,6 +33,7 @@ properties! {
     plus_times_f32: PlusTimes<f32>;
     plus_times_f64: PlusTimes<f64>;
     plus_times_i8: PlusTimes<i8>;
+    plus_times_i16: PlusTimes<i16>;
     plus_times_i32: PlusTimes<i32>;
     plus_times_i64: PlusTimes<i64>;
     min_plus_f16: MinPlus<f16>;

@@ -27,7 +27,7 @@ macro_rules! for_each_pair {
                 products:
                     (F16 $crate::PlusTimes<$crate::f16>) (Bf16 $crate::PlusTimes<$crate::bf16>)
                     (F32 $crate::PlusTimes<f32>) (F64 $crate::PlusTimes<f64>)
-                    (I8 $crate::PlusTimes<i8>) (I32 $crate::PlusTimes<i32>) (I64 $crate::PlusTimes<i64>);
+                    (I8 $crate::PlusTimes<i8>) (I16 $crate::PlusTimes<i16>) (I32 $crate::PlusTimes<i32>) (I64 $crate::PlusTimes<i64>);
             }
             MinPlus {
                 paths:
