@@ -36,6 +36,7 @@ macro_rules! for_each_dtype {
             I16 i16, "i16", "16-bit signed integer";
             I32 i32, "i32", "32-bit signed integer";
             I64 i64, "i64", "64-bit signed integer";
+            U8 u8, "u8", "8-bit unsigned integer";
             Bool bool, "bool", "a byte that is 0 or 1";
         }
     };

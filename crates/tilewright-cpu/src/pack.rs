@@ -100,7 +100,7 @@ macro_rules! widened_integers {
         }
     )*};
 }
-widened_integers!(i8, i16);
+widened_integers!(i8, i16, u8);
 impl Load<bf16, f32> for Widen {
     const IDENTITY: bool = false;
     #[inline(always)]

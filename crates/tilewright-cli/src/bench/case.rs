@@ -169,6 +169,8 @@ impl XorShift {
             DType::I8 if data == Data::Equal => fill(rows, cols, || 1i8),
             DType::I8 if data == Data::NonNegative => fill(rows, cols, || (self.next() % 128) as i8),
             DType::I8 => fill(rows, cols, || self.next() as i8),
+            DType::U8 if data == Data::Equal => fill(rows, cols, || 1u8),
+            DType::U8 => fill(rows, cols, || self.next() as u8),
             DType::I16 => fill(rows, cols, || self.integer(data, 12) as i16),
             DType::I32 => fill(rows, cols, || self.integer(data, 28) as i32),
             DType::I64 => fill(rows, cols, || self.integer(data, 40)),

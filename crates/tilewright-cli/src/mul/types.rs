@@ -33,8 +33,8 @@ pub struct Chosen {
 
 /// The type for both operands when `--dtype` does not say.
 ///
-/// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers, and promoted types that the semiring does not
-/// know, take the narrowest type that holds them. Under or-and every number but 0 is true. Text takes the type of a stored operand, or the
+/// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers, and promoted types, that the semiring does not
+/// know take the narrowest type that holds them. Under or-and every number but 0 is true. Text takes the type of a stored operand, or the
 /// narrowest that the semiring knows.
 pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failure> {
     use Found::{Stored as S, Text as T};
@@ -71,10 +71,10 @@ fn text(semiring: SemiringId, a: DType, b: DType) -> Result<Chosen, Failure> {
     Ok(Chosen { dtype, note: None })
 }
 
-/// The types that a stored type is multiplied in without being asked: itself, or those that hold an unsigned one, narrowest first.
+/// The types that a stored type is multiplied in without being asked: itself, or those that hold an unsigned one as well, narrowest first.
 fn holding(stored: Stored) -> Vec<DType> {
     match stored {
-        Stored::U8 => vec![DType::I16, DType::I32, DType::I64, DType::F32, DType::F64],
+        Stored::U8 => vec![DType::U8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64],
         Stored::U16 => vec![DType::I32, DType::I64, DType::F32, DType::F64],
         Stored::U32 | Stored::U64 => vec![DType::I64, DType::F64],
         other => vec![other.read_as()],
@@ -84,7 +84,7 @@ fn holding(stored: Stored) -> Vec<DType> {
 /// What is said of types that are not kept.
 fn note(a: Found, b: Found, dtype: DType, why: &str) -> Option<String> {
     let is_kept = |found: Found| match found {
-        Found::Stored(stored) => !stored.is_unsigned() && stored.read_as() == dtype,
+        Found::Stored(stored) => !stored.is_widened() && stored.read_as() == dtype,
         Found::Text(_) => true,
     };
     let holds = |name: &str, found: Found| match found {
@@ -191,12 +191,13 @@ mod tests {
     #[test]
     fn unsigned_integers_take_a_type_that_holds_them_and_are_named() {
         let chosen = |semiring, a| common(semiring, stored(a), stored(a)).unwrap();
-        assert_eq!(chosen(PlusTimes, Stored::U16).dtype, DType::I32);
+        assert_eq!(chosen(PlusTimes, Stored::U8), Chosen { dtype: DType::U8, note: None });
         assert_eq!(chosen(MinPlus, Stored::U8).dtype, DType::I16);
+        assert_eq!(chosen(PlusTimes, Stored::U16).dtype, DType::I32);
         assert_eq!(chosen(MaxTimes, Stored::U16).dtype, DType::F32);
         assert_eq!(chosen(PlusTimes, Stored::U64).dtype, DType::I64);
-        let note = chosen(PlusTimes, Stored::U16).note.unwrap();
-        assert_eq!(note, "A holds u16 and B holds u16: multiplied as i32, which holds them");
+        let note = chosen(MinPlus, Stored::U8).note.unwrap();
+        assert_eq!(note, "A holds u8 and B holds u8: multiplied as i16, which holds them");
         let beside_text = common(PlusTimes, stored(Stored::U16), Text(DType::I64)).unwrap();
         assert_eq!(
             beside_text.note.unwrap(),

@@ -92,7 +92,7 @@ impl SemiringId {
         }
     }
 
-    /// The element type of the result for operands of type `dtype`: i32 for i8 and i16 under plus-times, otherwise the same.
+    /// The element type of the result for operands of type `dtype`: i32 for i8, u8 and i16 under plus-times, otherwise the same.
     ///
     /// # Errors
     /// `unsupported` when the semiring is not defined on `dtype`.

@@ -27,7 +27,8 @@ macro_rules! for_each_pair {
                 products:
                     (F16 $crate::PlusTimes<$crate::f16>) (Bf16 $crate::PlusTimes<$crate::bf16>)
                     (F32 $crate::PlusTimes<f32>) (F64 $crate::PlusTimes<f64>)
-                    (I8 $crate::PlusTimes<i8>) (I16 $crate::PlusTimes<i16>) (I32 $crate::PlusTimes<i32>) (I64 $crate::PlusTimes<i64>);
+                    (I8 $crate::PlusTimes<i8>) (I16 $crate::PlusTimes<i16>) (I32 $crate::PlusTimes<i32>) (I64 $crate::PlusTimes<i64>)
+                    (U8 $crate::PlusTimes<u8>);
             }
             MinPlus {
                 paths:
@@ -51,11 +52,11 @@ macro_rules! for_each_pair {
             }
             MaxMin {
                 paths: (F32 $crate::MaxMin<f32>) (F64 $crate::MaxMin<f64>) (I32 $crate::MaxMin<i32>);
-                products: ;
+                products: (U8 $crate::MaxMin<u8>);
             }
             MinMax {
                 paths: (F32 $crate::MinMax<f32>) (F64 $crate::MinMax<f64>) (I32 $crate::MinMax<i32>);
-                products: ;
+                products: (U8 $crate::MinMax<u8>);
             }
             OrAnd {
                 paths: (Bool $crate::OrAnd);

@@ -5,7 +5,7 @@ use crate::dtype::Element;
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
-/// `C[i,j] = Σ_k A[i,k] * B[k,j]`. f16 and bf16 accumulate in f32; i8 and i16 give i32; integers wrap.
+/// `C[i,j] = Σ_k A[i,k] * B[k,j]`. f16 and bf16 accumulate in f32; i8, u8 and i16 give i32; integers wrap.
 #[derive(Clone, Copy, Debug)]
 pub struct PlusTimes<T>(PhantomData<T>);
 
@@ -97,6 +97,7 @@ macro_rules! integer {
 integer! {
     i8, i32;
     i16, i32;
+    u8, i32;
     i32, i32;
     i64, i64;
 }
