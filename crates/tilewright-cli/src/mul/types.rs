@@ -2,7 +2,7 @@
 
 mod promote;
 
-use crate::failure::Failure;
+use crate::{args::Meaning, failure::Failure};
 use tilewright::{DType, SemiringId, files::Stored};
 
 /// The element type found in a file, and what it is worth.
@@ -36,7 +36,7 @@ pub struct Chosen {
 /// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers, and promoted types, that the semiring does not
 /// know take the narrowest type that holds them. Under or-and every number but 0 is true. Text takes the type of a stored operand, or the
 /// narrowest that the semiring knows.
-pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failure> {
+pub fn common(semiring: &Meaning, a: Found, b: Found) -> Result<Chosen, Failure> {
     use Found::{Stored as S, Text as T};
     let stored = match (a, b) {
         (T(a), T(b)) => return text(semiring, a, b),
@@ -47,7 +47,7 @@ pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failur
     let natural = stored.read_as();
     let dtype = match holding(stored).iter().find(|dtype| semiring.dtypes().contains(dtype)) {
         Some(&dtype) => dtype,
-        None if semiring == SemiringId::OrAnd => DType::Bool,
+        None if semiring.is(SemiringId::OrAnd) => DType::Bool,
         None if is_promoted => suggestion(semiring, natural).unwrap_or(natural),
         None => natural,
     };
@@ -60,7 +60,7 @@ pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failur
     Ok(Chosen { dtype, note: note(a, b, dtype, why) })
 }
 
-fn text(semiring: SemiringId, a: DType, b: DType) -> Result<Chosen, Failure> {
+fn text(semiring: &Meaning, a: DType, b: DType) -> Result<Chosen, Failure> {
     let natural = if a.is_float() || b.is_float() { DType::F64 } else { wider(a, b) };
     let known = semiring.dtypes();
     let dtype = [natural, DType::I64, DType::F64, DType::Bool]
@@ -104,21 +104,22 @@ pub fn is_safe(from: Found, to: DType) -> bool {
 }
 
 /// Refuses a type that the semiring does not know, and says which one to use.
-pub fn check_supported(semiring: SemiringId, dtype: DType) -> Result<(), Failure> {
+pub fn check_supported(semiring: &Meaning, dtype: DType) -> Result<(), Failure> {
     let known = semiring.dtypes();
     if known.contains(&dtype) {
         return Ok(());
     }
+    let name = semiring.name();
     let names = known.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
     let hint = match suggestion(semiring, dtype) {
-        Some(better) => format!("convert with --dtype {better}; {semiring} is defined on {names}"),
-        None => format!("{semiring} is defined on {names}"),
+        Some(better) => format!("convert with --dtype {better}; {name} is defined on {names}"),
+        None => format!("{name} is defined on {names}"),
     };
-    Err(Failure::usage(format!("{semiring} is not defined on {dtype}"), hint))
+    Err(Failure::usage(format!("{name} is not defined on {dtype}"), hint))
 }
 
 /// The type that the semiring knows and that loses least of `dtype`.
-fn suggestion(semiring: SemiringId, dtype: DType) -> Option<DType> {
+fn suggestion(semiring: &Meaning, dtype: DType) -> Option<DType> {
     let integers = [DType::I16, DType::I32, DType::I64];
     let order = if dtype.is_float() || dtype == DType::Bool {
         vec![dtype, DType::F32, DType::F64, DType::Bool]
@@ -140,6 +141,10 @@ mod tests {
     use super::Found::Text;
     use super::*;
     use SemiringId::*;
+
+    fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failure> {
+        super::common(&Meaning::BuiltIn(semiring), a, b)
+    }
 
     fn stored(stored: Stored) -> Found {
         Found::Stored(stored)
@@ -203,6 +208,18 @@ mod tests {
             beside_text.note.unwrap(),
             "A holds u16 and B is text: multiplied as i32, which holds them"
         );
+    }
+
+    #[test]
+    fn a_text_has_types_of_its_own() {
+        let text = "add=x+y; mul=x*y; zero=0".parse().unwrap();
+        let semiring = Meaning::Own(std::sync::Arc::new(text));
+        let chosen = |a| super::common(&semiring, stored(a), stored(a));
+        assert_eq!(chosen(Stored::U8).unwrap().dtype, DType::I32);
+        assert_eq!(chosen(Stored::F32).unwrap(), Chosen { dtype: DType::F32, note: None });
+        let Err(Failure::Usage { what, hint }) = chosen(Stored::I8) else { panic!("i8 is no such type") };
+        assert!(what.contains("add=x+y; mul=x*y; zero=0 is not defined on i8"), "{what}");
+        assert!(hint.contains("--dtype i32"), "{hint}");
     }
 
     #[test]

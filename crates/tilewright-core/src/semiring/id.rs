@@ -5,7 +5,7 @@ use crate::{
     dtype::{DType, Element},
     error::{Error, ErrorKind},
     for_each_pair,
-    value::Value,
+    value::{Extremes, Value},
 };
 use core::{fmt, str::FromStr};
 
@@ -90,6 +90,11 @@ impl SemiringId {
             Self::MinMax => Value::Float(f64::NEG_INFINITY),
             Self::OrAnd => Value::Bool(true),
         }
+    }
+
+    /// What the extreme integers of its matrices mean.
+    pub const fn extremes(self) -> Extremes {
+        if self.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse }
     }
 
     /// The element type of the result for operands of type `dtype`: i32 for i8, u8 and i16 under plus-times, otherwise the same.
@@ -200,7 +205,7 @@ impl FromStr for SemiringId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{semiring::MaxTimes, value::Extremes};
+    use crate::semiring::MaxTimes;
 
     struct Describe;
     impl Visit for Describe {
