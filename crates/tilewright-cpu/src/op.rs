@@ -139,9 +139,10 @@ impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
     }
 }
 
-/// Of several minima of integers in a row the compiler makes a tree, which has more values at a time than there are registers.
+/// Of several minima of integers in a row the compiler makes a tree, which has more values at a time than there are registers. Integers are the types with
+/// limits, and bytes.
 const fn unroll<T: Scalar>() -> usize {
-    if T::HAS_LIMITS { 1 } else { 4 }
+    if T::HAS_LIMITS || size_of::<T>() == 1 { 1 } else { 4 }
 }
 
 #[inline(always)]
