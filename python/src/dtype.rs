@@ -18,6 +18,7 @@ pub fn of_format(format: &CStr, size: usize) -> Option<DType> {
         (b'f', 4) => Some(DType::F32),
         (b'd', 8) => Some(DType::F64),
         (b'?', 1) => Some(DType::Bool),
+        (b'B', 1) => Some(DType::U8),
         // The size of a long differs from system to system, and ctypes gives that of C whatever the order it names.
         (b'b', 1) | (b'h', 2) | (b'i', 4) | (b'l', 4 | 8) | (b'q' | b'n', 8) => signed(size),
         _ => None,
@@ -34,6 +35,7 @@ pub fn of_typestr(typestr: &str) -> Option<DType> {
         "f4" => Some(DType::F32),
         "f8" => Some(DType::F64),
         "b1" => Some(DType::Bool),
+        "u1" => Some(DType::U8),
         _ => signed(described.strip_prefix('i')?.parse().ok()?),
     }
 }
@@ -47,6 +49,7 @@ pub fn of_dlpack(described: DLDataType) -> Option<DType> {
         (Code::FLOAT, 32, 1) => Some(DType::F32),
         (Code::FLOAT, 64, 1) => Some(DType::F64),
         (Code::BOOL, 8, 1) => Some(DType::Bool),
+        (Code::UINT, 8, 1) => Some(DType::U8),
         (Code::INT, bits, 1) => signed(usize::from(bits / 8)),
         _ => None,
     }
@@ -73,6 +76,7 @@ pub fn python_name(dtype: DType) -> &'static str {
         DType::I16 => "int16",
         DType::I32 => "int32",
         DType::I64 => "int64",
+        DType::U8 => "uint8",
         DType::Bool => "bool",
         // The enumeration may grow; a name of the library is better than none.
         other => other.name(),
@@ -89,6 +93,7 @@ pub fn memoryview_format(dtype: DType) -> Option<&'static str> {
         DType::I16 => "h",
         DType::I32 => "i",
         DType::I64 => "q",
+        DType::U8 => "B",
         DType::Bool => "?",
         _ => return None,
     })
@@ -105,7 +110,7 @@ pub fn refused(py: Python<'_>, what: &str, found: &str, hint: Option<&str>) -> P
 /// The same for a format of the buffer protocol.
 pub fn refused_format(py: Python<'_>, what: &str, format: &CStr) -> PyErr {
     let hint = match format.to_bytes() {
-        b"B" | b"c" => Some("say what the bytes are: memoryview(a).cast('d')"),
+        b"c" => Some("say what the bytes are: memoryview(a).cast('d')"),
         [b'>' | b'!', ..] if cfg!(target_endian = "little") => {
             Some("turn their bytes round: by NumPy, a.astype(a.dtype.newbyteorder('='))")
         }

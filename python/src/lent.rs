@@ -120,6 +120,7 @@ fn described(dtype: DType) -> DLDataType {
         DType::Bool => Code::BOOL,
         DType::Bf16 => Code::BFLOAT,
         dtype if dtype.is_float() => Code::FLOAT,
+        DType::U8 => Code::UINT,
         _ => Code::INT,
     };
     DLDataType::scalar(code, 8 * dtype.size() as u8)

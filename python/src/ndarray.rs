@@ -137,6 +137,7 @@ fn of_number(number: c_int) -> Option<DType> {
     Some(match number {
         0 => DType::Bool,
         1 => DType::I8,
+        2 => DType::U8,
         3 => DType::I16,
         5 => DType::I32,
         7 if size_of::<c_long>() == 4 => DType::I32,

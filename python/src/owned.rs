@@ -24,6 +24,7 @@ impl Owned {
         let (layout, dtype) = (matrix.layout(), matrix.dtype());
         let kind = match dtype {
             DType::Bool => "b",
+            DType::U8 => "u",
             DType::F16 | DType::F32 | DType::F64 => "f",
             DType::Bf16 => {
                 return refuse(

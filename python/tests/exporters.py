@@ -9,8 +9,8 @@ import sysconfig
 
 import numpy as np
 
-FORMATS = {"float32": "f", "float64": "d", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "bool": "?"}
-_OF_C = {"float32": ctypes.c_float, "float64": ctypes.c_double, "int8": ctypes.c_int8, "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "bool": ctypes.c_bool}
+FORMATS = {"float32": "f", "float64": "d", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "int64": "q", "bool": "?"}
+_OF_C = {"float32": ctypes.c_float, "float64": ctypes.c_double, "int8": ctypes.c_int8, "uint8": ctypes.c_uint8, "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "bool": ctypes.c_bool}
 # Those that only lend their elements.
 READ_ONLY = {"bytes", "a read-only memoryview", "arrow", "arrow tensor", "pil", "bare read-only"}
 # Whether `bare` can be had.

@@ -167,7 +167,7 @@ class _FrozenNamespace:
         capsule = source.__dlpack__(stream=stream(ordinal))
         tensor = _taken(capsule)
         shape = tuple(tensor.shape[: tensor.ndim])
-        dtype = np.dtype({2: "f", 0: "i", 6: "b"}[tensor.code] + str(tensor.bits // 8))
+        dtype = np.dtype({2: "f", 0: "i", 1: "u", 6: "b"}[tensor.code] + str(tensor.bits // 8))
         strides = tuple(stride * dtype.itemsize for stride in tensor.strides[: tensor.ndim])
         assert strides == _compact(shape, dtype.itemsize)
         return Frozen(_Adopted(tensor, math.prod(shape) * dtype.itemsize), shape, dtype, strides)
@@ -245,7 +245,7 @@ def _deleter(address):
 def _capsule(array):
     numbers = ctypes.c_int64 * len(array.shape)
     shape, strides = numbers(*array.shape), numbers(*(stride // array.dtype.itemsize for stride in array.strides))
-    code = {"f": 2, "i": 0, "b": 6}[array.dtype.kind]
+    code = {"f": 2, "i": 0, "u": 1, "b": 6}[array.dtype.kind]
     tensor = _Tensor(array.address, 2, array.device, len(array.shape), code, 8 * array.dtype.itemsize, 1, shape, strides, 0, None, _deleter)
     address = ctypes.addressof(tensor)
     LENT[address] = (tensor, shape, strides, array.allocation)

@@ -26,8 +26,9 @@ def test_anything_with_a_buffer_gives_a_memoryview():
     assert out.tolist() == [14]
     with pytest.raises(tilewright.ShapeError, match="read-only"):
         matmul(vector, vector, out=memoryview(bytes(4)).cast("i", ()))
-    with pytest.raises(tilewright.ElementTypeError, match=r"format 'B'(.|\n)*cast\('d'\)"):
-        matmul(b"abc", b"abc")
+    with pytest.raises(tilewright.ElementTypeError, match=r"format 'c'(.|\n)*cast\('d'\)"):
+        matmul(memoryview(b"abc").cast("c"), b"abc")
+    assert matmul(b"\xff\x02", bytearray(b"\xff\x03"))[()] == 255 * 255 + 6
     place = array.array("i", [1, 2])
     matmul(memoryview(array.array("i", [0, 1, 1, 0])).cast("B").cast("i", (2, 2)), place, out=place)
     assert place.tolist() == [2, 1]
@@ -251,11 +252,11 @@ def test_other_byte_orders_are_refused():
 
 def test_torch():
     torch = pytest.importorskip("torch")
-    for dtype in ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64"]:
+    for dtype in ["float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64"]:
         a, b = torch.arange(12).reshape(3, 4).to(getattr(torch, dtype)), torch.arange(20).reshape(5, 4).to(getattr(torch, dtype)).T
-        semiring = "plus-times" if dtype == "int8" else "min-plus"
+        semiring = "plus-times" if dtype in ("int8", "uint8") else "min-plus"
         c = matmul(a, b, semiring=semiring)
-        assert isinstance(c, torch.Tensor) and c.dtype == (torch.int32 if dtype == "int8" else a.dtype)
+        assert isinstance(c, torch.Tensor) and c.dtype == (torch.int32 if dtype in ("int8", "uint8") else a.dtype)
         terms = a[:, :, None].double() + b[None].double() if semiring == "min-plus" else None
         expected = terms.amin(1) if terms is not None else a.double() @ b.double()
         assert torch.equal(c.double(), expected)
@@ -285,12 +286,12 @@ try:
     tilewright.matmul({first}, a.T)
 except tilewright.Error as error:
     print(error.code)
-for dtype in ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "longlong", "long", "bool"):
+for dtype in ("float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "longlong", "long", "bool"):
     b = a.astype(dtype)
     for left, right in ((b, b.T), (b[:, ::-1], b.T[::-1]), (b[::-1], b.T), (b[0], b.T), (b[:0], b.T)):
         if dtype == "bool":
             numpy.testing.assert_array_equal(tilewright.matmul(left, right, semiring="or-and"), left @ right)
-        elif dtype == "int8":
+        elif dtype in ("int8", "uint8"):
             numpy.testing.assert_array_equal(tilewright.matmul(left, right), left.astype(int) @ right.astype(int))
         else:
             best = (left[..., :, None] + right).max(axis=-2)

@@ -47,13 +47,13 @@ def compiler():
 
 
 @in_the_child
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64"])
 def test_the_result_stays_on_the_gpu(dtype):
     a, b = random((5, 7), dtype), random((7, 6), dtype, 1)
     left, right = on_gpu(a), on_gpu(b)
     c = matmul(left, right)
     assert type(c) is ByDlpack and c.device == 0
-    wide = "int32" if dtype == "int8" else dtype
+    wide = "int32" if dtype in ("int8", "uint8", "int16") else dtype
     np.testing.assert_array_equal(c.numpy(), reference.matmul(a.astype(wide), b.astype(wide), "plus-times"))
     # Nobody knows this library's stream: elements are ready in the default one, and the call waits.
     assert left.asked_for == [1]

@@ -23,12 +23,12 @@ def cupy_on_gpu():
     return cupy
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64"])
 def test_torch(dtype):
     torch = torch_on_gpu()
     a, b = (torch.randint(0, 9, shape, device="cuda").to(getattr(torch, dtype)) for shape in [(40, 30), (50, 30)])
     c = matmul(a, b.T)
-    assert c.device == a.device and c.dtype == (torch.int32 if dtype == "int8" else a.dtype)
+    assert c.device == a.device and c.dtype == (torch.int32 if dtype in ("int8", "uint8", "int16") else a.dtype)
     assert torch.equal(c.double(), (a.double() @ b.double().T).to(c.dtype).double())
 
 

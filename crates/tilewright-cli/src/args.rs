@@ -185,7 +185,7 @@ Dimensions in front of a matrix's are broadcast: (5, 2, 3) and (3, 4) are five p
 
 Types: a stored type is kept. Two that differ are promoted as NumPy does, unsigned integers take the narrowest type that \
 holds them, and under or-and every number but 0 is true; each of these is said. Numbers in text files (.csv, .mtx) take the type of the other operand, or i64 \
-when all are whole and the semiring knows i64, otherwise f64 (bool for or-and). i8 products are summed \
+when all are whole and the semiring knows i64, otherwise f64 (bool for or-and). i8, u8 and i16 products are summed \
 in i32, f16 and bf16 products in f32.
 
 Conversions are the same from every format. Floats round to nearest. A number that the type cannot hold is refused: one \

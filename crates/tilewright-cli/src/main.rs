@@ -19,6 +19,7 @@ mod occupancy;
 mod pages;
 mod paths;
 mod pipe;
+mod product;
 mod progress;
 mod refusal;
 mod run;

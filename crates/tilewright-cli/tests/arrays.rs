@@ -129,8 +129,13 @@ fn unsigned_integers_are_multiplied_in_a_type_that_holds_them() {
     put(&desk, "u8.npy", "'|u1'", "(1, 2)", &[200, 100]);
     let run = desk.run("mul u8.npy u8.npy --transpose-b -o -");
     assert_eq!((run.code, run.out.as_str()), (Some(0), "50000\n"), "{}", run.err);
+    assert!(!run.err.contains("types:"), "{}", run.err);
+    let run = desk.run("mul u8.npy u8.npy --transpose-b -s min-plus -o -");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "200\n"), "{}", run.err);
+    assert!(run.err.contains("A holds u8 and B holds u8: multiplied as i16"), "{}", run.err);
+    let run = desk.run("mul u8.npy u8.npy --transpose-b -s add=x+y;mul=x*y;zero=0 -o -");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "50000\n"), "{}", run.err);
     assert!(run.err.contains("A holds u8 and B holds u8: multiplied as i32"), "{}", run.err);
-    assert!(!run.err.contains("i16"), "{}", run.err);
     for (descr, bytes) in [("'<u2'", 2), ("'<u4'", 4), ("'<u8'", 8)] {
         let mut element = vec![0; bytes];
         element[0] = 7;

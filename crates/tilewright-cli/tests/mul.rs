@@ -81,6 +81,14 @@ fn bytes_are_summed_in_32_bits() {
         desk.ok("mul big.csv big.csv --dtype i8 --accumulate big.csv -o - -q"),
         "20100,20100\n20100,20100\n"
     );
+    desk.put("light.csv", "255,0\n200,255\n");
+    assert_eq!(desk.ok("mul light.csv light.csv --dtype u8 -o - -q"), "65025,0\n102000,65025\n");
+    assert_eq!(desk.ok("mul light.csv light.csv --dtype i16 -o - -q"), "65025,0\n102000,65025\n");
+    let masks = "mul light.csv light.csv --dtype u8 --semiring max-min";
+    assert_eq!(desk.ok(&format!("{masks} -o - -q")), "255,0\n200,255\n");
+    desk.ok(&format!("{masks} -o masks.npy --verify"));
+    assert!(String::from_utf8_lossy(&std::fs::read(desk.file("masks.npy")).unwrap()).contains("'|u1'"));
+    assert_eq!(desk.ok("mul masks.npy masks.npy --semiring max-min -o - -q"), "255,0\n200,255\n");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::{
     error::{Error, ErrorKind},
+    for_each_dtype,
     semiring::Semiring,
     view::MatRef,
 };
@@ -92,8 +93,10 @@ pub(crate) fn describe<T: Copy + 'static>(value: T) -> String {
     use core::any::Any;
     let value: &dyn Any = &value;
     macro_rules! try_types {
-        ($($t:ty),*) => { $(if let Some(v) = value.downcast_ref::<$t>() { return v.to_string(); })* };
+        ($($dtype:ident $t:ty, $name:literal, $doc:literal;)*) => {
+            $(if let Some(v) = value.downcast_ref::<$t>() { return v.to_string(); })*
+        };
     }
-    try_types!(f32, f64, half::f16, half::bf16, i8, i16, i32, i64, bool);
+    for_each_dtype!(try_types!());
     String::from("an element")
 }

@@ -1,7 +1,6 @@
 //! The element types that the built-in semirings know.
 
 use core::{fmt, str::FromStr};
-use half::{bf16, f16};
 
 use crate::{
     dynamic::Erase,
@@ -22,6 +21,27 @@ pub trait Element: Erase + Copy + Send + Sync + PartialEq + fmt::Debug + fmt::Di
     fn from_value(value: Value, extremes: Extremes) -> Option<Self>;
 }
 
+/// Calls a macro with the list of element types: what stands after its name, and then `Variant type, "name", "what it is";` for
+/// each.
+#[macro_export]
+macro_rules! for_each_dtype {
+    ($callback:ident!($($first:tt)*)) => {
+        $callback! {
+            $($first)*
+            F16 $crate::f16, "f16", "IEEE binary16";
+            Bf16 $crate::bf16, "bf16", "bfloat16";
+            F32 f32, "f32", "IEEE binary32";
+            F64 f64, "f64", "IEEE binary64";
+            I8 i8, "i8", "8-bit signed integer";
+            I16 i16, "i16", "16-bit signed integer";
+            I32 i32, "i32", "32-bit signed integer";
+            I64 i64, "i64", "64-bit signed integer";
+            U8 u8, "u8", "8-bit unsigned integer";
+            Bool bool, "bool", "a byte that is 0 or 1";
+        }
+    };
+}
+
 macro_rules! dtypes {
     ($($variant:ident $type:ty, $name:literal, $doc:literal;)*) => {
         /// A built-in element type, known at run time.
@@ -40,17 +60,7 @@ macro_rules! dtypes {
     };
 }
 
-dtypes! {
-    F16 f16, "f16", "IEEE binary16";
-    Bf16 bf16, "bf16", "bfloat16";
-    F32 f32, "f32", "IEEE binary32";
-    F64 f64, "f64", "IEEE binary64";
-    I8 i8, "i8", "8-bit signed integer";
-    I16 i16, "i16", "16-bit signed integer";
-    I32 i32, "i32", "32-bit signed integer";
-    I64 i64, "i64", "64-bit signed integer";
-    Bool bool, "bool", "a byte that is 0 or 1";
-}
+for_each_dtype!(dtypes!());
 
 impl DType {
     /// True for f16, bf16, f32 and f64.

@@ -3,21 +3,20 @@
 use crate::{
     dtype::{DType, Element},
     error::{Error, ErrorKind},
+    for_each_dtype,
     layout::Layout,
     matrix::Matrix,
     value::{Extremes, Value},
     view::{MatMut, MatRef},
 };
 use core::{marker::PhantomData, ptr::NonNull};
-use half::{bf16, f16};
 
 /// Runs `$body` with `$t` naming the type that `$dtype` stands for.
 macro_rules! with_dtype {
     ($dtype:expr, $t:ident => $body:expr) => {
-        with_dtype!(@ $dtype, $t, $body;
-            F16 f16, Bf16 bf16, F32 f32, F64 f64, I8 i8, I16 i16, I32 i32, I64 i64, Bool bool)
+        for_each_dtype!(with_dtype!(@ $dtype, $t, $body;))
     };
-    (@ $dtype:expr, $t:ident, $body:expr; $($variant:ident $type:ty),*) => {
+    (@ $dtype:expr, $t:ident, $body:expr; $($variant:ident $type:ty, $name:literal, $doc:literal;)*) => {
         match $dtype {
             $(DType::$variant => {
                 type $t = $type;
@@ -319,11 +318,11 @@ pub trait Erase: Sized {
 }
 
 macro_rules! dyn_matrix {
-    ($($variant:ident $t:ty;)*) => {
+    ($($variant:ident $t:ty, $name:literal, $doc:literal;)*) => {
         /// An owned matrix with a run-time element type.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
-        pub enum DynMatrix { $(#[doc = concat!("Elements of type `", stringify!($t), "`.")] $variant(Matrix<$t>),)* }
+        pub enum DynMatrix { $(#[doc = concat!("Elements of type `", $name, "`.")] $variant(Matrix<$t>),)* }
 
         impl DynMatrix {
             /// A view to read.
@@ -349,9 +348,7 @@ macro_rules! dyn_matrix {
         })*
     };
 }
-dyn_matrix! {
-    F16 f16; Bf16 bf16; F32 f32; F64 f64; I8 i8; I16 i16; I32 i32; I64 i64; Bool bool;
-}
+for_each_dtype!(dyn_matrix!());
 
 impl<T: Element> From<Matrix<T>> for DynMatrix {
     fn from(matrix: Matrix<T>) -> Self {
@@ -388,6 +385,7 @@ impl DynMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::f16;
 
     #[test]
     fn types_are_forgotten_and_found_again() {

@@ -9,7 +9,7 @@ pub enum Extremes {
     /// It is an error.
     Refuse,
     /// It becomes `MAX` or `MIN`, which min-plus and max-plus read as "absent". These stay infinite in every type, and no
-    /// finite number becomes one of them.
+    /// finite number becomes one of them. Bytes without a sign keep all their numbers.
     Absent,
 }
 
@@ -134,7 +134,7 @@ macro_rules! int_values {
                     // would, and is excluded.
                     Value::Float(x) => (x as $t as f64 == x && x < <$t>::MAX as f64 + 1.0).then_some(x as $t),
                 };
-                finite.filter(|&x| extremes == Extremes::Refuse || !matches!(x, <$t>::MIN | <$t>::MAX))
+                finite.filter(|&x| extremes == Extremes::Refuse || <$t>::MIN == 0 || !matches!(x, <$t>::MIN | <$t>::MAX))
             }
         }
     )*};
@@ -144,6 +144,7 @@ int_values! {
     i16, I16;
     i32, I32;
     i64, I64;
+    u8, U8;
 }
 
 impl Element for bool {

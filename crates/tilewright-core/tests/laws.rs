@@ -35,7 +35,8 @@ macro_rules! integers {
     ($($t:ident, $edge:expr;)*) => {$(
         impl Samples for $t {
             fn samples() -> Vec<Self> {
-                vec![0, 1, -1, 2, 5, -7, 100, $edge - 1, 1 - $edge, $edge, $t::MAX, $t::MIN]
+                let negative = [1, 7, $edge - 1].map(|x| $t::wrapping_sub(0, x));
+                [&[0, 1, 2, 5, 100, $edge - 1, $edge, $t::MAX, $t::MIN][..], &negative].concat()
             }
             fn is_nan(self) -> bool { false }
             fn bits(self) -> u64 { self as u64 }
@@ -47,6 +48,7 @@ integers! {
     i16, 1 << 12;
     i32, 1 << 28;
     i64, 1 << 59;
+    u8, 1 << 6;
 }
 
 impl Samples for bool {
@@ -167,13 +169,13 @@ macro_rules! on {
 #[test]
 fn claimed_laws_hold() {
     on! { claimed:
-        PlusTimes of f16 bf16 f32 f64 i8 i32 i64;
+        PlusTimes of f16 bf16 f32 f64 i8 i16 i32 i64 u8;
         MinPlus of f16 bf16 f32 f64 i16 i32 i64;
         MaxPlus of f16 bf16 f32 f64 i16 i32 i64;
         MaxTimes of f32 f64;
         MinTimes of f32 f64;
-        MaxMin of f32 f64 i32;
-        MinMax of f32 f64 i32;
+        MaxMin of f32 f64 i32 u8;
+        MinMax of f32 f64 i32 u8;
         LogPlus of f32 f64;
     }
     claimed::<OrAnd>();
@@ -193,8 +195,8 @@ fn all_laws_hold_where_sums_are_exact() {
         MaxPlus of f16 bf16 f32 f64;
         MaxTimes of f32 f64;
         MinTimes of f32 f64;
-        MaxMin of f32 f64 i32;
-        MinMax of f32 f64 i32;
+        MaxMin of f32 f64 i32 u8;
+        MinMax of f32 f64 i32 u8;
         MinPlus of i16 i32 i64;
         MaxPlus of i16 i32 i64;
     }

@@ -154,7 +154,7 @@ macro_rules! prune_on {
     ($isa:ident, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
         type V = lanes::$isa::$lane;
         type P = <V as Lanes>::T;
-        prune::$isa::pruning::<Self::Elem, lanes::$isa::Bits, V, $op<V, $max>, $max>(
+        prune::$isa::pruning::<Self::Elem, lanes::$isa::Bytes, V, $op<V, $max>, $max>(
             pack::$isa::<Self::Elem, P, $load>,
         )
     }};
@@ -253,8 +253,10 @@ vectorised! {
     PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, no_winners;
     PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, no_winners;
     PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
+    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
     PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, no_winners;
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
+    PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
     MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners, pruned<false>;
@@ -276,10 +278,12 @@ vectorised! {
     MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
     MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
     MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, winners;
+    MaxMin<u8>: Bytes of u8, SelectBottleneck<true>, Same, InC, identity, on, no_winners;
     MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
     MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
     MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, winners;
-    OrAnd: Bits of u8, Sum, Same, InC, |x| x != 0, on, no_winners;
+    MinMax<u8>: Bytes of u8, SelectBottleneck<false>, Same, InC, identity, on, no_winners;
+    OrAnd: Bytes of u8, Sum, Same, InC, |x| x != 0, on, no_winners;
 }
 
 #[cfg(test)]

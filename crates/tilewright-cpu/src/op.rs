@@ -100,7 +100,7 @@ scalars! {
     i16, 0, 1, i16::MAX, i16::MIN, 0x3fff, Some((0x1fff, -0x1fff)), -1;
     i32, 0, 1, i32::MAX, i32::MIN, 0x3fff_ffff, Some((0x1fff_ffff, -0x1fff_ffff)), -1;
     i64, 0, 1, i64::MAX, i64::MIN, 1 << 61, Some((1 << 60, -(1 << 60))), -1;
-    u8, 0, 1, 1, 0, 0, None, u8::MAX;
+    u8, 0, 1, u8::MAX, 0, 0, None, u8::MAX;
 }
 
 /// `acc + a b`; on bytes, `acc or (a and b)`.
@@ -139,9 +139,10 @@ impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
     }
 }
 
-/// Of several minima of integers in a row the compiler makes a tree, which has more values at a time than there are registers.
+/// Of several minima of integers in a row the compiler makes a tree, which has more values at a time than there are registers. Integers are the types with
+/// limits, and bytes.
 const fn unroll<T: Scalar>() -> usize {
-    if T::HAS_LIMITS { 1 } else { 4 }
+    if T::HAS_LIMITS || size_of::<T>() == 1 { 1 } else { 4 }
 }
 
 #[inline(always)]

@@ -89,13 +89,18 @@ impl Load<bool, u8> for Same {
         u8::from(x)
     }
 }
-impl Load<i8, i32> for Widen {
-    const IDENTITY: bool = false;
-    #[inline(always)]
-    fn load(x: i8) -> i32 {
-        i32::from(x)
-    }
+macro_rules! widened_integers {
+    ($($t:ty),*) => {$(
+        impl Load<$t, i32> for Widen {
+            const IDENTITY: bool = false;
+            #[inline(always)]
+            fn load(x: $t) -> i32 {
+                i32::from(x)
+            }
+        }
+    )*};
 }
+widened_integers!(i8, i16, u8);
 impl Load<bf16, f32> for Widen {
     const IDENTITY: bool = false;
     #[inline(always)]

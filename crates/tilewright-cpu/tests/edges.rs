@@ -38,6 +38,8 @@ every_tile! {
     plus_times_f32: PlusTimes<f32>, None;
     plus_times_f64: PlusTimes<f64>, None;
     plus_times_i8: PlusTimes<i8>, None;
+    plus_times_u8: PlusTimes<u8>, None;
+    max_min_u8: MaxMin<u8>, None;
     min_plus_i16: MinPlus<i16>, None;
     max_plus_f32: MaxPlus<f32>, None;
     max_min_f64: MaxMin<f64>, None;
@@ -47,6 +49,7 @@ every_tile! {
     min_plus_f32_arg: MinPlus<f32>, Some(Form::SPREAD);
     max_plus_i64_arg: MaxPlus<i64>, Some(Form::PLAIN);
     min_plus_i16_arg: MinPlus<i16>, Some(Form::BY_COLUMNS);
+    min_max_u8_arg: MinMax<u8>, Some(Form::SPREAD);
     or_and_arg: OrAnd, Some(Form::PLAIN);
 }
 
@@ -89,6 +92,7 @@ fn every_length_in_c() {
     every_length::<PlusTimes<i64>>(false);
     every_length::<MinPlus<i32>>(false);
     every_length::<MaxTimes<f64>>(false);
+    every_length::<MaxMin<u8>>(false);
     every_length::<OrAnd>(false);
 }
 

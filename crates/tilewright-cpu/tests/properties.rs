@@ -33,8 +33,10 @@ properties! {
     plus_times_f32: PlusTimes<f32>;
     plus_times_f64: PlusTimes<f64>;
     plus_times_i8: PlusTimes<i8>;
+    plus_times_i16: PlusTimes<i16>;
     plus_times_i32: PlusTimes<i32>;
     plus_times_i64: PlusTimes<i64>;
+    plus_times_u8: PlusTimes<u8>;
     min_plus_f16: MinPlus<f16>;
     min_plus_bf16: MinPlus<bf16>;
     min_plus_f32: MinPlus<f32>;
@@ -56,9 +58,11 @@ properties! {
     max_min_f32: MaxMin<f32>;
     max_min_f64: MaxMin<f64>;
     max_min_i32: MaxMin<i32>;
+    max_min_u8: MaxMin<u8>;
     min_max_f32: MinMax<f32>;
     min_max_f64: MinMax<f64>;
     min_max_i32: MinMax<i32>;
+    min_max_u8: MinMax<u8>;
     or_and: OrAnd;
     log_plus_f32: LogPlus<f32>;
     log_plus_f64: LogPlus<f64>;

@@ -67,8 +67,8 @@ macro_rules! integers {
             const POISON: Self = 0x5a5a_5a5a_5a5a_5a5a_u64 as $t;
             const SUM_EPSILON: f64 = 0.0;
             const HARD: &'static [Self] = &[
-                $t::MAX, $t::MIN, $t::MAX - 1, $t::MIN + 1, $limit, -$limit, $limit - 1, 1 - $limit, 0, -1,
-                $limit / 2, -$limit / 2,
+                $t::MAX, $t::MIN, $t::MAX - 1, $t::MIN + 1, $limit, $t::wrapping_sub(0, $limit), $limit - 1,
+                $t::wrapping_sub(1, $limit), 0, $t::wrapping_sub(0, 1), $limit / 2, $t::wrapping_sub(0, $limit / 2),
             ];
             fn bits(self) -> u64 { self as u64 }
             fn wide(self) -> f64 { self as f64 }
@@ -86,6 +86,7 @@ integers! {
     i16, 1 << 12;
     i32, 1 << 28;
     i64, 1 << 59;
+    u8, 1 << 6;
 }
 
 impl Sample for bool {

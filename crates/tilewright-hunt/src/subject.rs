@@ -2,8 +2,7 @@
 
 use crate::{judge::Sum, sample::Sample};
 use tilewright_core::{
-    LogPlus, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring, Update, bf16,
-    f16,
+    LogPlus, OrAnd, PlusTimes, Semiring, Update, for_each_pair,
     semiring::{Arithmetic, Logarithm, Multiply, Number, Order, Selective},
 };
 
@@ -52,29 +51,27 @@ pub trait Visit {
 }
 
 macro_rules! subjects {
-    ($($s:ty,)*) => {
+    ($($id:ident { paths: $(($path:ident $solved:ty))*; products: $(($product:ident $multiplied:ty))*; })*) => {
         /// How many there are.
-        pub const COUNT: usize = [$(stringify!($s)),*].len();
+        pub const COUNT: usize = [$($(stringify!($solved),)* $(stringify!($multiplied),)*)*].len();
 
         /// Calls `visit` with semiring `number % COUNT`.
         pub fn visit<V: Visit>(number: usize, visitor: V) -> V::Output {
             let mut left = number % COUNT;
-            $(
+            $($(
                 if left == 0 {
-                    return visitor.visit::<$s>();
+                    return visitor.visit::<$solved>();
                 }
                 left = left.wrapping_sub(1);
             )*
+            $(
+                if left == 0 {
+                    return visitor.visit::<$multiplied>();
+                }
+                left = left.wrapping_sub(1);
+            )*)*
             visitor.visit::<OrAnd>()
         }
     };
 }
-
-subjects! {
-    PlusTimes<f16>, PlusTimes<bf16>, PlusTimes<f32>, PlusTimes<f64>, PlusTimes<i8>, PlusTimes<i32>, PlusTimes<i64>,
-    MinPlus<f16>, MinPlus<bf16>, MinPlus<f32>, MinPlus<f64>, MinPlus<i16>, MinPlus<i32>, MinPlus<i64>,
-    MaxPlus<f16>, MaxPlus<bf16>, MaxPlus<f32>, MaxPlus<f64>, MaxPlus<i16>, MaxPlus<i32>, MaxPlus<i64>,
-    MaxTimes<f32>, MaxTimes<f64>, MinTimes<f32>, MinTimes<f64>,
-    MaxMin<f32>, MaxMin<f64>, MaxMin<i32>, MinMax<f32>, MinMax<f64>, MinMax<i32>,
-    OrAnd, LogPlus<f32>, LogPlus<f64>,
-}
+for_each_pair!(subjects!());

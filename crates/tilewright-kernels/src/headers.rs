@@ -3,6 +3,7 @@
 /// All of them, by name; they depend on nothing but the compiler and each other.
 const HEADERS: &[(&str, &str)] = &[
     ("bits.cuh", include_str!("../kernels/bits.cuh")),
+    ("bytes.cuh", include_str!("../kernels/bytes.cuh")),
     ("close.cuh", include_str!("../kernels/close.cuh")),
     ("coded.cuh", include_str!("../kernels/coded.cuh")),
     ("halves.cuh", include_str!("../kernels/halves.cuh")),

@@ -8,7 +8,7 @@ use crate::{
     shipped::SHIPPED,
 };
 use core::fmt::Write;
-use tilewright_core::DType;
+use tilewright_core::{DType, SemiringId};
 
 /// Options for the compiler, besides the architecture: C++17, and the source line of every instruction.
 pub const COMPILER_OPTIONS: &[&str] = &["--std=c++17", "-lineinfo"];
@@ -149,16 +149,21 @@ fn semiring(variant: Variant, encoding: Encoding) -> String {
     }
     let header = variant.semiring.name().replace('-', "_");
     let [t, number, out] = [variant.dtype, variant.accumulator(), variant.output()].map(element);
+    let (bytes, numbers) = match (variant.semiring, variant.dtype) {
+        (SemiringId::MaxMin | SemiringId::MinMax, DType::U8) => {
+            ("#include \"bytes.cuh\"\n", format!("Bytes<{}<Scalar>>", class(variant)))
+        }
+        _ => ("", format!("{}<Scalar>", class(variant))),
+    };
     let (include, word, computes) = match encoding.source() {
         Some((header, word, class)) => (format!("#include \"{header}\"\n"), word, class),
         None => (String::new(), number, "R"),
     };
     format!(
-        "#include \"semiring.cuh\"\n#include \"{header}.cuh\"\n{include}\
+        "#include \"semiring.cuh\"\n#include \"{header}.cuh\"\n{bytes}{include}\
          using T = {t};\nusing Acc = {word};\nusing Out = {out};\nusing Scalar = {number};\n\
-         using R = {}<Scalar>;\nusing S = {computes};\n\
+         using R = {numbers};\nusing S = {computes};\n\
          enum : int {{ COLUMNS = {}, TERMS = {} }};\n",
-        class(variant),
         encoding.columns(),
         encoding.terms()
     )
@@ -179,7 +184,7 @@ fn element(dtype: DType) -> &'static str {
         D::I16 => "short",
         D::I32 => "int",
         D::I64 => "long long",
-        D::Bool => "unsigned char",
+        D::U8 | D::Bool => "unsigned char",
         D::F16 => "Half",
         D::Bf16 => "Bfloat16",
         _ => "float",

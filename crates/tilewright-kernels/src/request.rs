@@ -151,7 +151,7 @@ pub enum Scalar {
     F32(f32),
     /// For f64 elements.
     F64(f64),
-    /// For i8, i16, i32 and boolean elements.
+    /// For i8, u8, i16, i32 and boolean elements.
     I32(i32),
     /// For i64 elements.
     I64(i64),

@@ -49,7 +49,7 @@ const TERMS: [Term; 13] = [
     },
     Term {
         semirings: &[PlusTimes],
-        dtypes: &[DType::I32, DType::I16, DType::I8],
+        dtypes: &[DType::I32, DType::I16, DType::I8, DType::U8],
         plain: &[(IntegerMultiplyAdd, 1.0)],
         dpx: &[(IntegerMultiplyAdd, 1.0)],
         unit: "32-bit integer multiply-add",
@@ -79,7 +79,7 @@ const TERMS: [Term; 13] = [
     },
     Term {
         semirings: &[MaxMin, MinMax],
-        dtypes: &[DType::F32, DType::I32],
+        dtypes: &[DType::F32, DType::I32, DType::U8],
         plain: &[(IntegerMinMax, 2.0)],
         dpx: &[(IntegerMinMax, 1.5)],
         unit: "min and max",

@@ -10,9 +10,7 @@ use crate::{
     semiring::PathSemiring,
 };
 use core::any::{Any, TypeId};
-use tilewright_core::{
-    DType, Error, MatMut, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, SemiringId,
-};
+use tilewright_core::{DType, Error, MatMut, Matrix, SemiringId, for_each_pair};
 use tilewright_cpu::Options;
 
 /// All that is done with paths over a semiring, behind one table of functions.
@@ -77,15 +75,10 @@ impl<S: PathSemiring> Solver<S> for Generic {
     }
 }
 
-/// The semirings that are compiled here: what they are at run time, and as types.
 macro_rules! compiled_here {
-    ($($id:ident $dtype:ident $semiring:ty;)*) => {
-        const fn is_compiled_here(id: SemiringId, dtype: DType) -> bool {
-            $(matches!((id, dtype), (SemiringId::$id, DType::$dtype)))||*
-        }
-
+    ($($id:ident { paths: $(($dtype:ident $semiring:ty))*; products: $(($other:ident $rest:ty))*; })*) => {
         fn find<S: PathSemiring>() -> Option<&'static dyn Solver<S>> {
-            $(if TypeId::of::<S>() == TypeId::of::<$semiring>() {
+            $($(if TypeId::of::<S>() == TypeId::of::<$semiring>() {
                 // Never inlined, so that what it names is compiled here alone.
                 #[inline(never)]
                 fn here() -> &'static dyn Solver<$semiring> {
@@ -93,34 +86,23 @@ macro_rules! compiled_here {
                 }
                 let solver: &dyn Any = &here();
                 return solver.downcast_ref::<&'static dyn Solver<S>>().copied();
-            })*
+            })*)*
             None
         }
     };
 }
+for_each_pair!(compiled_here!());
 
-compiled_here! {
-    MinPlus F32 MinPlus<f32>;
-    MinPlus F64 MinPlus<f64>;
-    MinPlus I16 MinPlus<i16>;
-    MinPlus I32 MinPlus<i32>;
-    MinPlus I64 MinPlus<i64>;
-    MaxPlus F32 MaxPlus<f32>;
-    MaxPlus F64 MaxPlus<f64>;
-    MaxPlus I16 MaxPlus<i16>;
-    MaxPlus I32 MaxPlus<i32>;
-    MaxPlus I64 MaxPlus<i64>;
-    MaxTimes F32 MaxTimes<f32>;
-    MaxTimes F64 MaxTimes<f64>;
-    MinTimes F32 MinTimes<f32>;
-    MinTimes F64 MinTimes<f64>;
-    MaxMin F32 MaxMin<f32>;
-    MaxMin F64 MaxMin<f64>;
-    MaxMin I32 MaxMin<i32>;
-    MinMax F32 MinMax<f32>;
-    MinMax F64 MinMax<f64>;
-    MinMax I32 MinMax<i32>;
-    OrAnd Bool OrAnd;
+/// Whether the table of pairs has best paths there.
+const fn is_compiled_here(id: SemiringId, dtype: DType) -> bool {
+    let (dtypes, mut i) = (id.path_dtypes(), 0);
+    while i < dtypes.len() {
+        if dtypes[i] as u8 == dtype as u8 {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// What finds paths over `S`.
@@ -142,7 +124,7 @@ pub fn solver<S: PathSemiring>() -> &'static dyn Solver<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_core::{Element, f16};
+    use tilewright_core::{Element, MaxTimes, MinMax, MinPlus, OrAnd, f16};
 
     fn is_found<S: PathSemiring>() -> bool {
         let built_in = S::BUILT_IN.map(|built_in| is_compiled_here(built_in.id(), S::Weight::DTYPE));

@@ -1,7 +1,5 @@
 //! Products over semirings that are given by their text.
 
-#[cfg(feature = "cuda")]
-use crate::device::{self, Device, Failure};
 use crate::{
     backend::Backend,
     choice::{self, Asked, Choice},
@@ -10,11 +8,18 @@ use crate::{
     plan::Results,
     verify::{self, Verification},
 };
+#[cfg(feature = "cuda")]
+use crate::{
+    device::{self, Device, Failure},
+    plan::Query,
+};
 use std::time::Instant;
 use tilewright_core::{
     DType, DynMut, DynRef, Error, ErrorKind, MatMut,
     expressions::{Cell, Expressions},
 };
+#[cfg(feature = "cuda")]
+use tilewright_core::{Joining, Layout, Problem};
 
 /// A product over a semiring that is given by its text, of matrices whose element type is known at run time.
 ///
@@ -102,6 +107,17 @@ impl<'a> ExpressionProduct<'a> {
     #[cfg(feature = "cuda")]
     pub fn own(&self) -> Result<tilewright_kernels::UserSemiring, Error> {
         tilewright_kernels::UserSemiring::of_expressions(self.semiring, self.a.dtype())
+    }
+
+    /// What a plan needs to know: everything but the elements. C is row-major.
+    ///
+    /// # Errors
+    /// `inner-mismatch`, and as [`ExpressionProduct::new`].
+    #[cfg(feature = "cuda")]
+    pub fn query(&self) -> Result<Query, Error> {
+        let (a, b) = (self.a.layout(), self.b.layout());
+        let query = Query::with_own(self.own()?, Problem::new(a, b, Layout::row_major(a.rows, b.cols))?);
+        Ok(query.joining(if self.joins { Joining::Accumulate } else { Joining::Replace }))
     }
 
     /// Compares a result with the definition, in a sample of rows where there are many; `old` is what C held where it was joined. Integers,

@@ -41,7 +41,7 @@ const TYPES: [(&str, DType); 12] = [
     ("i2", DType::I16),
     ("i4", DType::I32),
     ("i8", DType::I64),
-    ("u1", DType::I16),
+    ("u1", DType::U8),
     ("u2", DType::I32),
     ("u4", DType::I64),
     ("u8", DType::I64),

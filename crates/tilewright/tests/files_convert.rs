@@ -76,6 +76,7 @@ fn is_held(number: Value, dtype: DType) -> bool {
         DType::I16 => within(16),
         DType::I32 => within(32),
         DType::I64 => within(64),
+        DType::U8 => whole.is_some_and(|x| (0..256).contains(&x)),
         // Every number but 0 is true.
         DType::Bool => !float.is_nan(),
         other => unreachable!("{other}"),

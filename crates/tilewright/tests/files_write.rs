@@ -321,6 +321,7 @@ proptest! {
         case.check(|b| b as i16, |x| x as u64);
         case.check(|b| b as i32, |x| x as u64);
         case.check(|b| b as i64, |x| x as u64);
+        case.check(|b| b as u8, u64::from);
         case.check(|b| b % 2 == 1, u64::from);
     }
 }

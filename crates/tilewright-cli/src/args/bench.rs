@@ -106,7 +106,7 @@ pub struct Bench {
 impl Bench {
     /// The element type that is measured.
     pub fn dtype(&self) -> DType {
-        let is_on_floats = self.semiring.id().dtypes().contains(&DType::F32);
+        let is_on_floats = self.semiring.dtypes().contains(&DType::F32);
         self.dtype.unwrap_or(if is_on_floats { DType::F32 } else { DType::Bool })
     }
 
@@ -115,10 +115,10 @@ impl Bench {
     /// # Errors
     /// A usage error for elements that the semiring does not contain.
     pub fn data(&self) -> Result<Data, Failure> {
-        let usual = match self.semiring.text() {
-            Some(text) if text.admits(-<f64 as Cell>::ONE) => Data::Signed,
-            Some(_) => Data::NonNegative,
-            None => Data::of(self.semiring.id()),
+        let usual = match &self.semiring {
+            Meaning::Own(text) if text.admits(-<f64 as Cell>::ONE) => Data::Signed,
+            Meaning::Own(_) => Data::NonNegative,
+            Meaning::BuiltIn(id) => Data::of(*id),
         };
         let data = self.data.unwrap_or(usual);
         if usual == Data::NonNegative && matches!(data, Data::Signed | Data::Wide) {

@@ -9,39 +9,7 @@ use std::{ffi::OsStr, sync::Arc};
 use tilewright::{SemiringId, expressions::Expressions};
 
 /// A semiring of the command line.
-#[derive(Clone, Debug)]
-pub enum Meaning {
-    /// One that has a name.
-    BuiltIn(SemiringId),
-    /// One that is given by its text.
-    Text(Arc<Expressions>),
-}
-
-impl Meaning {
-    /// The built-in semiring; of a text plus-times, which has the same types of elements and results.
-    pub fn id(&self) -> SemiringId {
-        match self {
-            Self::BuiltIn(id) => *id,
-            Self::Text(_) => SemiringId::PlusTimes,
-        }
-    }
-
-    /// The text, if it is one.
-    pub fn text(&self) -> Option<&Expressions> {
-        match self {
-            Self::BuiltIn(_) => None,
-            Self::Text(text) => Some(text),
-        }
-    }
-
-    /// The name, or the text.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::BuiltIn(id) => id.name(),
-            Self::Text(text) => text.text(),
-        }
-    }
-}
+pub type Meaning = tilewright::semiring::Meaning<Arc<Expressions>>;
 
 /// Parses either: a text has an equals sign.
 #[derive(Clone, Copy)]
@@ -60,7 +28,7 @@ impl TypedValueParser for MeaningParser {
             Error::raw(ErrorKind::ValueValidation, format!("{error}{hint}\n")).with_cmd(command)
         };
         if let Some(text) = value.to_str().filter(|text| text.contains('=')) {
-            return text.parse().map(|text| Meaning::Text(Arc::new(text))).map_err(wrong);
+            return text.parse().map(|text| Meaning::Own(Arc::new(text))).map_err(wrong);
         }
         let name = names().parse_ref(command, arg, value)?;
         name.parse().map(Meaning::BuiltIn).map_err(wrong)

@@ -81,10 +81,9 @@ pub fn run(args: &Bench, common: &Common, device: &Device, machine: Machine) -> 
     for size in sizes {
         for &order in &args.orders {
             terminal::note(common, "bench", &table::product(size, order));
-            let case = Case::of(&args.semiring, args.dtype(), size, order, args.data()?)?;
-            // Of a text, plus-times has the types.
+            let case = Case::new(&args.semiring, args.dtype(), size, order, args.data()?)?;
             let rows =
-                case.semiring.visit(case.dtype(), Measure { device, args, case: &case, size, order })??;
+                case.types().visit(case.dtype(), Measure { device, args, case: &case, size, order })??;
             match common.format {
                 Format::Table => print(&rows.iter().map(line).collect::<String>())?,
                 Format::Csv => print(&rows.iter().map(csv).collect::<String>())?,

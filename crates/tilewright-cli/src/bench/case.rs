@@ -1,20 +1,18 @@
 //! The product that is measured, with random operands.
 
-use crate::args::{Data, Meaning, Order, Size};
-use std::sync::Arc;
+use crate::{
+    args::{Data, Meaning, Order, Size},
+    product::AnyProduct,
+};
 use tilewright::{
-    DType, DynMatrix, DynMut, DynProduct, DynRef, Element, Error, ErrorKind, ExpressionProduct, Layout,
-    MatRef, Matrix, Options, Problem, Report, SemiringId, bf16,
-    expressions::Expressions,
-    f16,
-    plan::{Query, Work},
+    DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Joining, MatRef, Matrix, Options, Report,
+    SemiringId, bf16, f16,
+    plan::{Query, Results, Work},
 };
 
 /// A product with its operands.
 pub struct Case {
-    /// Of a text, plus-times.
-    pub semiring: SemiringId,
-    text: Option<Arc<Expressions>>,
+    semiring: Meaning,
     order: Order,
     /// By rows: the operand, or its transpose where it is to lie by columns.
     stored: [DynMatrix; 2],
@@ -23,7 +21,7 @@ pub struct Case {
 impl Case {
     /// Operands that are the same on every run.
     pub fn new(
-        semiring: SemiringId,
+        semiring: &Meaning,
         dtype: DType,
         size: Size,
         order: Order,
@@ -36,16 +34,7 @@ impl Case {
         };
         let [a, b] = order.by_columns();
         let stored = [matrix(size.m, size.k, a)?, matrix(size.k, size.n, b)?];
-        Ok(Self { semiring, text: None, order, stored })
-    }
-
-    /// As [`Case::new`], of a semiring that may be given by its text.
-    pub fn of(semiring: &Meaning, dtype: DType, size: Size, order: Order, data: Data) -> Result<Self, Error> {
-        let case = Self::new(semiring.id(), dtype, size, order, data)?;
-        Ok(match semiring {
-            Meaning::Text(text) => Self { text: Some(Arc::clone(text)), ..case },
-            Meaning::BuiltIn(_) => case,
-        })
+        Ok(Self { semiring: semiring.clone(), order, stored })
     }
 
     pub fn dtype(&self) -> DType {
@@ -59,15 +48,14 @@ impl Case {
         [if a_by_columns { a.t() } else { a }, if b_by_columns { b.t() } else { b }]
     }
 
-    pub fn product(&self) -> Result<DynProduct<'_>, Error> {
+    pub fn product(&self) -> Result<AnyProduct<'_>, Error> {
         let [a, b] = self.views();
-        DynProduct::new(self.semiring, a, b)
+        AnyProduct::new(&self.semiring, (a, b, None), Joining::Replace)
     }
 
-    /// The product over a semiring that is given by its text.
-    pub fn own_product(&self) -> Result<Option<ExpressionProduct<'_>>, Error> {
-        let [a, b] = self.views();
-        self.text.as_ref().map(|text| ExpressionProduct::new(text, a, b)).transpose()
+    /// A built-in semiring whose elements and results have the same types: for a text plus-times.
+    pub fn types(&self) -> SemiringId {
+        self.semiring.built_in().unwrap_or(SemiringId::PlusTimes)
     }
 
     /// Room for C.
@@ -78,16 +66,11 @@ impl Case {
 
     /// Computes it.
     pub fn write_to(&self, c: DynMut<'_>, options: Options<'_>) -> Result<Report, Error> {
-        match self.own_product()? {
-            Some(product) => product.write_to(c, &options),
-            None => self.product()?.options(options).write_to(c, None),
-        }
+        self.product()?.write_to(c, None, &options)
     }
 
     pub fn query(&self) -> Result<Query, Error> {
-        let Some(product) = self.own_product()? else { return self.product()?.query() };
-        let [a, b] = self.views().map(|view| view.layout());
-        Ok(Query::with_own(product.own()?, Problem::new(a, b, Layout::row_major(a.rows, b.cols))?))
+        self.product()?.query(Results::Product)
     }
 
     pub fn work(&self) -> Result<Work, Error> {
@@ -105,10 +88,7 @@ impl Case {
 
     /// What is wrong with a result, if anything.
     pub fn fault(&self, c: &DynMatrix) -> Result<Option<String>, Error> {
-        let verdict = match self.own_product()? {
-            Some(product) => product.verify(c.as_ref(), None)?,
-            None => self.product()?.verify(c.as_ref(), None)?,
-        };
+        let verdict = self.product()?.verify(c.as_ref(), None, None)?;
         Ok(match (verdict.passed, verdict.mismatch) {
             (true, _) => None,
             (false, Some(x)) => {
@@ -169,6 +149,8 @@ impl XorShift {
             DType::I8 if data == Data::Equal => fill(rows, cols, || 1i8),
             DType::I8 if data == Data::NonNegative => fill(rows, cols, || (self.next() % 128) as i8),
             DType::I8 => fill(rows, cols, || self.next() as i8),
+            DType::U8 if data == Data::Equal => fill(rows, cols, || 1u8),
+            DType::U8 => fill(rows, cols, || self.next() as u8),
             DType::I16 => fill(rows, cols, || self.integer(data, 12) as i16),
             DType::I32 => fill(rows, cols, || self.integer(data, 28) as i32),
             DType::I64 => fill(rows, cols, || self.integer(data, 40)),
@@ -184,6 +166,12 @@ mod tests {
     use super::*;
     use tilewright::Layout;
 
+    fn computed(case: &Case) -> DynMatrix {
+        let mut c = case.result().unwrap();
+        case.write_to(c.as_mut(), Options::default()).unwrap();
+        c
+    }
+
     #[test]
     fn every_semiring_and_type_has_a_case_in_its_domain() {
         for &semiring in SemiringId::ALL {
@@ -191,10 +179,16 @@ mod tests {
                 let usual = Data::of(semiring);
                 let others = [Data::NonNegative, Data::Wide].into_iter().filter(|_| usual == Data::Signed);
                 for data in others.chain([usual, Data::Equal]) {
-                    let case =
-                        Case::new(semiring, dtype, Size { m: 5, n: 7, k: 9 }, Order::Nn, data).unwrap();
+                    let case = Case::new(
+                        &Meaning::BuiltIn(semiring),
+                        dtype,
+                        Size { m: 5, n: 7, k: 9 },
+                        Order::Nn,
+                        data,
+                    )
+                    .unwrap();
                     assert_eq!((case.dtype(), case.views()[1].layout().cols), (dtype, 7));
-                    let c = case.product().unwrap().compute().unwrap().c;
+                    let c = computed(&case);
                     assert_eq!(case.fault(&c).unwrap(), None, "{semiring} on {dtype}, {data:?}");
                 }
             }
@@ -204,14 +198,19 @@ mod tests {
     #[test]
     fn operands_lie_as_they_are_asked_to() {
         for order in [Order::Nn, Order::Nt, Order::Tn, Order::Tt] {
-            let case =
-                Case::new(SemiringId::PlusTimes, DType::F32, Size { m: 5, n: 7, k: 9 }, order, Data::Signed)
-                    .unwrap();
+            let case = Case::new(
+                &Meaning::BuiltIn(SemiringId::PlusTimes),
+                DType::F32,
+                Size { m: 5, n: 7, k: 9 },
+                order,
+                Data::Signed,
+            )
+            .unwrap();
             let [a, b] = case.views().map(|view| view.layout());
             let [a_by_columns, b_by_columns] = order.by_columns();
             let lies = |by_columns| if by_columns { Layout::col_major } else { Layout::row_major };
             assert_eq!([a, b], [lies(a_by_columns)(5, 9), lies(b_by_columns)(9, 7)], "{}", order.name());
-            let c = case.product().unwrap().compute().unwrap().c;
+            let c = computed(&case);
             assert_eq!(case.fault(&c).unwrap(), None);
         }
     }
@@ -219,7 +218,9 @@ mod tests {
     #[test]
     fn elements_are_of_the_kind_that_is_asked_for() {
         let elements = |dtype, data| {
-            let case = Case::new(SemiringId::MinPlus, dtype, Size::square(40), Order::Nn, data).unwrap();
+            let case =
+                Case::new(&Meaning::BuiltIn(SemiringId::MinPlus), dtype, Size::square(40), Order::Nn, data)
+                    .unwrap();
             let [a, _] = case.views();
             let at = |i: usize| match a.typed::<f32>() {
                 Some(a) => f64::from(a.get(i / 40, i % 40).unwrap()),
@@ -240,8 +241,14 @@ mod tests {
 
     #[test]
     fn a_wrong_result_is_named() {
-        let case =
-            Case::new(SemiringId::MinPlus, DType::I32, Size::square(4), Order::Nn, Data::Signed).unwrap();
+        let case = Case::new(
+            &Meaning::BuiltIn(SemiringId::MinPlus),
+            DType::I32,
+            Size::square(4),
+            Order::Nn,
+            Data::Signed,
+        )
+        .unwrap();
         let wrong = DynMatrix::from(Matrix::filled(4, 4, 5000).unwrap());
         assert!(case.fault(&wrong).unwrap().is_some_and(|text| text.starts_with("C[0, 0] is 5000, not ")));
     }

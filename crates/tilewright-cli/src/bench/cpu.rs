@@ -4,7 +4,10 @@ use super::{
     case::Case,
     measured::{Measured, Outcome, Terms},
 };
-use crate::args::{Bench, KernelChoice};
+use crate::{
+    args::{Bench, KernelChoice},
+    product::AnyProduct,
+};
 use std::{
     cell::RefCell,
     time::{Duration, Instant},
@@ -73,9 +76,9 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
         checked.push(one);
     }
     let race = Race { case, contenders: &able, rounds };
-    let timings = match case.own_product()? {
-        Some(product) => race.own(&product)?,
-        None => case.semiring.visit(case.dtype(), race)??,
+    let timings = match case.product()? {
+        AnyProduct::Own(product) => race.own(&product)?,
+        AnyProduct::BuiltIn(_) => case.types().visit(case.dtype(), race)??,
     };
     let mut timings = timings.into_iter();
     let mut outcome = |fault: Option<String>| match fault {
@@ -192,14 +195,19 @@ fn race(competitors: &mut [Competitor<'_>], rounds: usize) -> Result<Vec<Timing>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Data, Order, Size};
+    use crate::args::{Data, Meaning, Order, Size};
     use tilewright::{DType, SemiringId};
 
     #[test]
     fn contenders_are_timed_in_their_order() {
-        let case =
-            Case::new(SemiringId::MinPlus, DType::F32, Size { m: 33, n: 17, k: 20 }, Order::Tn, Data::Signed)
-                .unwrap();
+        let case = Case::new(
+            &Meaning::BuiltIn(SemiringId::MinPlus),
+            DType::F32,
+            Size { m: 33, n: 17, k: 20 },
+            Order::Tn,
+            Data::Signed,
+        )
+        .unwrap();
         let contenders = [Isa::Portable, Isa::best()].map(|isa| Contender { isa, threads: 1 });
         let measured = measure(&case, &contenders, 3).unwrap();
         let names: Vec<&str> = measured.iter().map(|m| m.name.as_str()).collect();
@@ -215,9 +223,14 @@ mod tests {
     fn every_semiring_and_type_is_measured() {
         for &semiring in SemiringId::ALL {
             for &dtype in semiring.dtypes() {
-                let case =
-                    Case::new(semiring, dtype, Size { m: 3, n: 4, k: 5 }, Order::Nn, Data::of(semiring))
-                        .unwrap();
+                let case = Case::new(
+                    &Meaning::BuiltIn(semiring),
+                    dtype,
+                    Size { m: 3, n: 4, k: 5 },
+                    Order::Nn,
+                    Data::of(semiring),
+                )
+                .unwrap();
                 let contenders = [Contender { isa: Isa::Portable, threads: 1 }];
                 let measured = measure(&case, &contenders, 1).unwrap();
                 assert!(measured[0].timing().is_some(), "{semiring} on {dtype}");

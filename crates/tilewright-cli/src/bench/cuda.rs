@@ -72,8 +72,7 @@ fn name(recipe: &Recipe) -> String {
 impl Device {
     /// Checks every contender, and times those that are right, in turn.
     pub fn measure(&mut self, args: &Bench, case: &Case) -> Result<Vec<Measured>, Error> {
-        // Of a text, plus-times has the types.
-        case.semiring.visit(case.dtype(), Measure { device: self, args, case })?
+        case.types().visit(case.dtype(), Measure { device: self, args, case })?
     }
 }
 

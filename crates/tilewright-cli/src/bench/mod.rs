@@ -66,7 +66,7 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
         json::print(&report)?;
     }
     if let Some(path) = &args.plot {
-        charts::write(path, &chart::figure(&report, table::unit(built_in(args), args.dtype())))?;
+        charts::write(path, &chart::figure(&report, table::unit(args.semiring.built_in(), args.dtype())))?;
         terminal::note(common, "plot", &format!("wrote {}", path.display()));
     }
     conclude(&report)
@@ -74,14 +74,11 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
 
 /// What the parser of the command line cannot know.
 fn check(args: &Bench) -> Result<(), Failure> {
-    match args.semiring.text() {
-        Some(text) => text.check(args.dtype())?,
-        None => args.semiring.id().output(args.dtype()).map(|_| ())?,
-    }
+    args.semiring.output(args.dtype())?;
     args.data()?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
     let is_measured =
-        built_in(args) == Some(SemiringId::PlusTimes) && matches!(args.dtype(), DType::F32 | DType::F64);
+        args.semiring.is(SemiringId::PlusTimes) && matches!(args.dtype(), DType::F32 | DType::F64);
     if let (Some(library), false) = (args.against.first(), is_measured) {
         let what = format!("--against {} with {} on {}", library.name(), args.semiring.name(), args.dtype());
         return Err(Failure::usage(what, "NVIDIA's libraries are measured for plus-times on f32 and f64"));
@@ -112,11 +109,6 @@ fn check(args: &Bench) -> Result<(), Failure> {
     }
 }
 
-/// The semiring, unless it is given by its text.
-fn built_in(args: &Bench) -> Option<SemiringId> {
-    args.semiring.text().is_none().then(|| args.semiring.id())
-}
-
 /// Who takes part.
 struct Field {
     device: Option<(Device, Gpu)>,
@@ -144,7 +136,7 @@ impl Field {
 
     fn machine(&self, args: &Bench) -> Result<Machine, Failure> {
         let gpu = self.device.as_ref().map(|(device, gpu)| -> Result<GpuFacts, Error> {
-            let peak = built_in(args).and_then(|semiring| peak(gpu, semiring, args.dtype()));
+            let peak = args.semiring.built_in().and_then(|semiring| peak(gpu, semiring, args.dtype()));
             Ok(GpuFacts {
                 name: gpu.name.clone(),
                 compute_capability: gpu.capability.to_string(),
@@ -176,7 +168,7 @@ impl Field {
         report: &mut Report,
     ) -> Result<(), Failure> {
         terminal::note(common, "bench", &table::product(size, order));
-        let case = Case::of(&args.semiring, args.dtype(), size, order, args.data()?)?;
+        let case = Case::new(&args.semiring, args.dtype(), size, order, args.data()?)?;
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         // Equal elements fit into 16 bits; those that were asked for do not.
@@ -212,7 +204,7 @@ impl Field {
         size: Size,
         order: Order,
     ) -> Result<Vec<Measured>, Failure> {
-        let case = Case::of(&args.semiring, args.dtype(), size, order, Data::Equal)?;
+        let case = Case::new(&args.semiring, args.dtype(), size, order, Data::Equal)?;
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         for one in &mut measured {
             one.terms = Terms::NothingToPrune;

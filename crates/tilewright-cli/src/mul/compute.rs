@@ -5,12 +5,10 @@ use crate::{
     args::{Common, Mul},
     failure::Failure,
     interrupt,
+    product::AnyProduct,
     progress::Progress,
 };
-use tilewright::{
-    Backend, DynMatrix, DynProduct, DynRef, Error, ExpressionProduct, MatRef, Matrix, NO_ARG, Options,
-    Report, Verification, expressions::Expressions,
-};
+use tilewright::{Backend, DynMatrix, DynRef, Error, MatRef, Matrix, NO_ARG, Options, Report, Verification};
 
 /// What was computed: the matrices of C, and those of the arg result, one below the other.
 pub struct Computed {
@@ -63,7 +61,7 @@ pub fn run(
 fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Error> {
     let (m, n) = (inputs.rows(), inputs.shapes.n);
     let rows = inputs.shapes.m * inputs.shapes.count();
-    let mut c = DynMatrix::zeros(args.semiring.id().output(inputs.dtype)?, rows, n)?;
+    let mut c = DynMatrix::zeros(args.semiring.output(inputs.dtype)?, rows, n)?;
     let mut arg = if args.arg_out.is_some() { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
     let mut total: Option<Report> = None;
     for index in 0..inputs.count() {
@@ -72,31 +70,15 @@ fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Er
         if let Some(c0) = c0 {
             target.copy_from(c0)?;
         }
-        let report = match args.semiring.text() {
-            Some(text) => expression_product(text, a, b, c0.is_some())?.write_to(target, &options)?,
-            None => {
-                let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
-                let product = DynProduct::new(args.semiring.id(), a, b)?.update(inputs.joining(args), c0)?;
-                product.options(options).write_to(target, arg)?
-            }
-        };
+        let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
+        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
+        let report = product.write_to(target, arg, &options)?;
         total = Some(match total.take() {
             None => report,
             Some(before) => sum(before, &report),
         });
     }
     Ok(Computed { c, arg, report: total })
-}
-
-/// A product over a semiring that is given by its text.
-fn expression_product<'a>(
-    text: &'a Expressions,
-    a: DynRef<'a>,
-    b: DynRef<'a>,
-    joins: bool,
-) -> Result<ExpressionProduct<'a>, Error> {
-    let product = ExpressionProduct::new(text, a, b)?;
-    Ok(if joins { product.accumulate() } else { product })
 }
 
 /// The times of two products together; the rest is that of the first.
@@ -119,13 +101,8 @@ pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option
         let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;
         let arg: Option<MatRef<'_, u32>> =
             computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
-        let verdict = match args.semiring.text() {
-            Some(text) => expression_product(text, a, b, c0.is_some())?.verify(c, c0)?,
-            None => {
-                let product = DynProduct::new(args.semiring.id(), a, b)?.update(inputs.joining(args), c0)?;
-                product.verify(c, arg)?
-            }
-        };
+        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
+        let verdict = product.verify(c, c0, arg)?;
         rows += verdict.rows_checked;
         let is_worse =
             |known: &Verification| known.passed && (!verdict.passed || verdict.max_error > known.max_error);

@@ -1,9 +1,9 @@
 //! `--from ROW --to COLUMN`: one element of C, and which term it is.
 
-use super::{compute::Computed, inputs::Inputs, preview};
+use super::{compute::Computed, inputs::Inputs};
 use crate::{args::Mul, failure::Failure, labels};
 use serde::Serialize;
-use tilewright::{DynMatrix, DynProduct, Error, Matrix, NO_ARG, Value, files::Labels, visible};
+use tilewright::{DynMatrix, DynProduct, Error, Matrix, NO_ARG, SemiringId, Value, files::Labels, visible};
 
 /// An element of C.
 #[derive(Serialize)]
@@ -23,20 +23,23 @@ impl Entry {
     pub fn new(args: &Mul, inputs: &Inputs, computed: &Computed) -> Result<Option<Self>, Failure> {
         let Some((row, column)) = place(args, inputs)? else { return Ok(None) };
         let Some(value) = computed.c.as_ref().get(row, column) else { return Ok(None) };
-        let selects = args.semiring.text().is_none() && args.semiring.id().is_selective();
-        let term = if selects { term(args, inputs, row, column)? } else { None };
+        let term = match args.semiring.built_in().filter(|id| id.is_selective()) {
+            Some(id) => term(id, args, inputs, (row, column))?,
+            None => None,
+        };
+        let value = args.semiring.extremes().meaning(computed.c.dtype(), value);
         let names = &inputs.named;
         let [rows, columns] = [names.c.as_ref().map(|c| &c.rows), names.c.as_ref().map(|c| &c.columns)];
         Ok(Some(Self {
             from: name(rows, row),
             to: name(columns, column),
-            value: match preview::meaning(value, computed.c.dtype(), args.semiring.id()) {
+            value: match value {
                 Value::Bool(x) => x.into(),
                 Value::Int(x) => x.into(),
                 other => other.to_f64().into(),
             },
             by: term.map(|k| name(names.terms.as_ref(), k)),
-            shown: preview::meaning(value, computed.c.dtype(), args.semiring.id()).to_string(),
+            shown: value.to_string(),
         }))
     }
 
@@ -90,17 +93,22 @@ fn name(labels: Option<&Labels>, number: usize) -> String {
 }
 
 /// Which term won: the product of one row and one column, wherever the others were computed.
-fn term(args: &Mul, inputs: &Inputs, row: usize, column: usize) -> Result<Option<usize>, Error> {
+fn term(
+    id: SemiringId,
+    args: &Mul,
+    inputs: &Inputs,
+    (row, column): (usize, usize),
+) -> Result<Option<usize>, Error> {
     let Some((a, b, c0)) = inputs.product(0) else { return Ok(None) };
     let k = inputs.shapes.k;
     let (a, b) = (a.window(row, 0, 1, k)?, b.window(0, column, k, 1)?);
     let c0 = c0.map(|c0| c0.window(row, column, 1, 1)).transpose()?;
-    let mut c = DynMatrix::zeros(args.semiring.id().output(inputs.dtype)?, 1, 1)?;
+    let mut c = DynMatrix::zeros(id.output(inputs.dtype)?, 1, 1)?;
     if let Some(c0) = c0 {
         c.as_mut().copy_from(c0)?;
     }
     let mut arg = Matrix::filled(1, 1, NO_ARG)?;
-    let product = DynProduct::new(args.semiring.id(), a, b)?.update(inputs.joining(args), c0)?;
+    let product = DynProduct::new(id, a, b)?.update(inputs.joining(args), c0)?;
     product.write_to(c.as_mut(), Some(arg.as_mut()))?;
     Ok(Some(arg[(0, 0)]).filter(|&k| k != NO_ARG).map(|k| k as usize))
 }

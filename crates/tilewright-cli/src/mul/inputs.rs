@@ -10,11 +10,12 @@ use crate::{
     args::{Common, Mul},
     failure::Failure,
     pipe,
+    product::AnyProduct,
     terminal::{self, Style},
 };
 use std::{ffi::OsString, path::PathBuf, time::Instant};
 use tilewright::{
-    DType, DynProduct, DynRef, Extremes, Joining, SemiringId, Value,
+    DType, DynRef, Error, Extremes, Joining, SemiringId, Value,
     files::{ReadOptions, Spec, Stack},
 };
 
@@ -59,7 +60,7 @@ impl Inputs {
         let dtype = match args.dtype {
             Some(dtype) => dtype,
             None => {
-                let chosen = types::common(args.semiring.id(), found[0], found[1])?;
+                let chosen = types::common(&args.semiring, found[0], found[1])?;
                 if let Some(note) = &chosen.note {
                     terminal::note(common, "types", note);
                 }
@@ -72,7 +73,7 @@ impl Inputs {
         let named = Named::new(args, a_source.names(), b_source.names(), &shapes)?;
         let c0 = match (c0_spec, &args.accumulate) {
             (Some(spec), Some(word)) => {
-                Some(read_c0(word, spec, args, (&shapes, &named), args.semiring.id().output(dtype)?)?)
+                Some(read_c0(word, spec, args, (&shapes, &named), args.semiring.output(dtype)?)?)
             }
             _ => None,
         };
@@ -118,9 +119,9 @@ impl Inputs {
     }
 
     /// One of the products, for plans and for what is refused; none in an empty stack.
-    pub fn first(&self, args: &Mul) -> Result<Option<DynProduct<'_>>, Failure> {
-        let Some((a, b, c0)) = self.product(0) else { return Ok(None) };
-        Ok(Some(DynProduct::new(args.semiring.id(), a, b)?.update(self.joining(args), c0)?))
+    pub fn first<'a>(&'a self, args: &'a Mul) -> Result<Option<AnyProduct<'a>>, Error> {
+        let first = self.product(0).map(|first| AnyProduct::new(&args.semiring, first, self.joining(args)));
+        first.transpose()
     }
 
     /// What the options ask for besides the product.
@@ -208,14 +209,14 @@ fn read_c0(
 }
 
 fn options(args: &Mul) -> ReadOptions {
-    let fill = args.semiring.text().map_or(args.semiring.id().zero(), |text| Value::Float(text.zero()));
+    let fill = args.semiring.zero();
     // The extreme integers stand for infinities where these are the semiring's zero.
     let extremes = if fill.to_f64().is_infinite() { Extremes::Absent } else { Extremes::Refuse };
     // A sum has no absent terms, even though 0 changes none.
-    let empty_is_absent = args
-        .semiring
-        .text()
-        .map_or(args.semiring.id() != SemiringId::PlusTimes, |_| fill.to_f64().is_infinite());
+    let empty_is_absent = match args.semiring.built_in() {
+        Some(id) => id != SemiringId::PlusTimes,
+        None => fill.to_f64().is_infinite(),
+    };
     let text = args.text.dialect();
     ReadOptions { extremes, fill, pattern: Value::Int(1), empty_is_absent, text, ..ReadOptions::default() }
 }

@@ -48,7 +48,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // What makes no sense is said before anything is computed.
     inputs.first(args)?;
     entry::place(args, &inputs)?;
-    let result_type = args.semiring.id().output(inputs.dtype)?;
+    let result_type = args.semiring.output(inputs.dtype)?;
     outputs.check_writable(result_type, inputs.shapes.c.len())?;
     outputs.say_replaced(common, &inputs.paths);
 
@@ -71,7 +71,7 @@ fn conclude(
     let failed = verified.as_ref().filter(|v| !v.passed);
     // A result that failed its check replaces nothing.
     let write_seconds = match failed {
-        None => outputs.write(computed, &inputs.shapes.c, args.semiring.id(), &inputs.named)?,
+        None => outputs.write(computed, &inputs.shapes.c, args.semiring.extremes(), &inputs.named)?,
         Some(_) => 0.0,
     };
 
@@ -85,7 +85,7 @@ fn conclude(
         }
         _ if outputs.is_empty() || (outputs.leave_c() && !common.quiet) => {
             summary.print_table()?;
-            preview::print(computed.c.as_ref(), args.semiring.id(), inputs.named.c.as_ref())?;
+            preview::print(computed.c.as_ref(), args.semiring.extremes(), inputs.named.c.as_ref())?;
         }
         _ if common.quiet => {}
         _ => terminal::say(Style::Note, "done", &summary.line()),
@@ -97,23 +97,12 @@ fn conclude(
 fn check(args: &Mul) -> Result<(), Failure> {
     // A plan needs no device.
     let backend = if args.plan { args.backend } else { args.backend.resolve()? };
-    if args.semiring.text().is_some() {
-        check_text(args)?;
-    }
-    if args.semiring.id() != SemiringId::PlusTimes {
-        for (option, given) in [("--alpha", args.alpha), ("--beta", args.beta)] {
-            if given.is_some() {
-                let what = format!("{option} is not defined for {}", args.semiring.id());
-                return Err(Failure::usage(what, "only plus-times has factors; leave it out"));
-            }
-        }
-    }
-    if args.arg_out.is_some() && !args.semiring.id().is_selective() {
-        let what = format!("--arg-out is not defined for {}: no single k wins a sum", args.semiring.id());
-        return Err(Failure::usage(what, "choose a selective semiring, such as --semiring min-plus"));
+    match args.semiring.built_in() {
+        Some(id) => check_built_in(args, id)?,
+        None => check_text(args)?,
     }
     if let Some(dtype) = args.dtype {
-        types::check_supported(args.semiring.id(), dtype)?;
+        types::check_supported(&args.semiring, dtype)?;
     }
     if args.plan {
         return Ok(());
@@ -140,6 +129,21 @@ fn check(args: &Mul) -> Result<(), Failure> {
         _ => backend,
     };
     check_kernel(backend, args.kernel)
+}
+
+/// What a built-in semiring cannot do.
+fn check_built_in(args: &Mul, semiring: SemiringId) -> Result<(), Failure> {
+    let factors = [("--alpha", args.alpha), ("--beta", args.beta)];
+    let factor = factors.into_iter().find(|(_, given)| given.is_some());
+    if let (Some((option, _)), true) = (factor, semiring != SemiringId::PlusTimes) {
+        let what = format!("{option} is not defined for {semiring}");
+        return Err(Failure::usage(what, "only plus-times has factors; leave it out"));
+    }
+    if args.arg_out.is_some() && !semiring.is_selective() {
+        let what = format!("--arg-out is not defined for {semiring}: no single k wins a sum");
+        return Err(Failure::usage(what, "choose a selective semiring, such as --semiring min-plus"));
+    }
+    Ok(())
 }
 
 /// What a semiring that is given by its text cannot do.

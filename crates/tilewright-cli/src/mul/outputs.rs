@@ -17,7 +17,7 @@ use std::{
     time::Instant,
 };
 use tilewright::{
-    DType, DynMatrix, Error, Extremes, Matrix, NO_ARG, SemiringId,
+    DType, DynMatrix, Error, Extremes, Matrix, NO_ARG,
     files::{self, Names, Spec, WriteOptions},
 };
 
@@ -110,12 +110,11 @@ impl Outputs {
         &self,
         computed: &Computed,
         shape: &[usize],
-        semiring: SemiringId,
+        extremes: Extremes,
         named: &Named,
     ) -> Result<f64, Error> {
         let start = Instant::now();
         // Text shows "absent" as the infinity it stands for.
-        let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
         let options = WriteOptions { extremes };
         let c = computed.c.as_ref();
         match &self.c {

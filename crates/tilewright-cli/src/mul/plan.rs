@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{cell::RefCell, io::Write};
 use tilewright::{
-    Backend, Error, ExpressionProduct, Options,
+    Backend, Error, Options,
     cuda::Engine,
     kernels::Launch,
     plan::{Gpu, Plan, Query, Results, compile},
@@ -22,12 +22,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let Some(product) = inputs.first(args)? else {
         return Err(Failure::usage("an empty stack of products has no plan", "leave out --plan"));
     };
-    let mut query = product.query()?.results(results);
-    let own = args.semiring.text().zip(inputs.product(0));
-    let own = own.map(|(text, (a, b, _))| ExpressionProduct::new(text, a, b)).transpose()?;
-    if let Some(product) = &own {
-        query = Query::with_own(product.own()?, query.problem).joining(query.joining);
-    }
+    let query = product.query(results)?;
     let (backend, why) = match (args.backend, &args.gpu, args.kernel) {
         // Only a GPU is meant by a GPU and its kernels.
         (Backend::Auto, Some(_), _) | (Backend::Auto, _, Some(KernelChoice::Gpu(_))) => {
@@ -35,10 +30,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
         }
         (Backend::Auto, ..) => {
             let options = Options { threads: args.threads, isa: isa(args.kernel), ..Options::default() };
-            match &own {
-                Some(own) => own.backend(&options)?,
-                None => product.options(options).backend(results)?,
-            }
+            product.backend(&options, results)?
         }
         (backend, ..) => (backend, String::new()),
     };

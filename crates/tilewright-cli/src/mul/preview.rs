@@ -3,7 +3,7 @@
 use crate::{failure::Failure, terminal};
 use std::io::Write;
 use tilewright::{
-    DType, DynRef, Extremes, SemiringId, Value,
+    DType, DynRef, Extremes, Value,
     files::{Labels, Names},
     visible,
 };
@@ -12,14 +12,14 @@ use tilewright::{
 const CORNER: usize = 8;
 
 /// Prints it under the names of columns, and behind those of rows.
-pub fn print(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> Result<(), Failure> {
-    Ok(terminal::stdout().write_all(render(c, semiring, names).as_bytes())?)
+pub fn print(c: DynRef<'_>, extremes: Extremes, names: Option<&Names>) -> Result<(), Failure> {
+    Ok(terminal::stdout().write_all(render(c, extremes, names).as_bytes())?)
 }
 
 /// The corner with aligned columns, and dots where the matrix goes on.
-fn render(c: DynRef<'_>, semiring: SemiringId, names: Option<&Names>) -> String {
+fn render(c: DynRef<'_>, extremes: Extremes, names: Option<&Names>) -> String {
     let (rows, cols) = (c.layout().rows, c.layout().cols);
-    let shown = |i, j| c.get(i, j).map_or_else(String::new, |v| number(v, c.dtype(), semiring));
+    let shown = |i, j| c.get(i, j).map_or_else(String::new, |v| number(v, c.dtype(), extremes));
     let mut lines: Vec<Vec<String>> = (0..rows.min(CORNER))
         .map(|i| {
             let mut line: Vec<String> = (0..cols.min(CORNER)).map(|j| shown(i, j)).collect();
@@ -57,15 +57,9 @@ fn name(lines: &mut Vec<Vec<String>>, names: &Names) {
     lines.insert(0, std::iter::once(String::new()).chain(head).collect());
 }
 
-/// What an element stands for: the extreme integers of some semirings are infinities.
-pub fn meaning(value: Value, dtype: DType, semiring: SemiringId) -> Value {
-    let extremes = if semiring.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse };
-    extremes.meaning(dtype, value)
-}
-
 /// Up to six digits; an integer that stands for "absent" is shown as the infinity it is.
-fn number(value: Value, dtype: DType, semiring: SemiringId) -> String {
-    match meaning(value, dtype, semiring) {
+fn number(value: Value, dtype: DType, extremes: Extremes) -> String {
+    match extremes.meaning(dtype, value) {
         Value::Bool(x) => u8::from(x).to_string(),
         Value::Float(x) if x != 0.0 && x.is_finite() && !(1e-4..1e6).contains(&x.abs()) => format!("{x:.3e}"),
         Value::Float(x) => {
@@ -89,13 +83,13 @@ mod tests {
     fn small_matrices_are_shown_whole_and_large_ones_by_a_corner() {
         let m: DynMatrix =
             Matrix::from_fn(2, 2, |i, j| if i == j { f32::INFINITY } else { 0.25 }).unwrap().into();
-        assert_eq!(render(m.as_ref(), SemiringId::MinPlus, None), "\n   inf  0.25\n  0.25   inf\n");
+        assert_eq!(render(m.as_ref(), Extremes::Absent, None), "\n   inf  0.25\n  0.25   inf\n");
         let m: DynMatrix = Matrix::filled(20, 30, 7i32).unwrap().into();
-        let text = render(m.as_ref(), SemiringId::PlusTimes, None);
+        let text = render(m.as_ref(), Extremes::Refuse, None);
         assert_eq!(text.lines().count(), 1 + CORNER + 1);
         assert!(text.lines().nth(1).unwrap().ends_with("7  ..."), "{text}");
         let m: DynMatrix = Matrix::filled(0, 3, 7i32).unwrap().into();
-        assert_eq!(render(m.as_ref(), SemiringId::PlusTimes, None), "\n");
+        assert_eq!(render(m.as_ref(), Extremes::Refuse, None), "\n");
     }
 
     #[test]
@@ -104,7 +98,7 @@ mod tests {
         let of = |rows: usize, cols: usize| {
             let m: DynMatrix = Matrix::filled(rows, cols, 7i32).unwrap().into();
             let names = Names { rows: labels(rows), columns: labels(cols) };
-            render(m.as_ref(), SemiringId::PlusTimes, Some(&names))
+            render(m.as_ref(), Extremes::Refuse, Some(&names))
         };
         assert_eq!(of(1, 2), "\n      n0  n1\n  n0   7   7\n");
         let large = of(20, 30);
@@ -114,11 +108,11 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let show = |x: f64| number(Value::Float(x), DType::F64, SemiringId::PlusTimes);
+        let show = |x: f64| number(Value::Float(x), DType::F64, Extremes::Refuse);
         let shown = [0.0, -1.5, 1.0 / 3.0, 123456.7, 1e-9, 2.5e12, f64::NAN, f64::NEG_INFINITY].map(show);
         assert_eq!(shown, ["0", "-1.5", "0.33333", "123457", "1.000e-9", "2.500e12", "NaN", "-inf"]);
         let int = |x: i64, s| number(Value::Int(x), DType::I32, s);
-        assert_eq!(int(i32::MAX.into(), SemiringId::MinPlus), "inf");
-        assert_eq!(int(i32::MAX.into(), SemiringId::PlusTimes), "2147483647");
+        assert_eq!(int(i32::MAX.into(), Extremes::Absent), "inf");
+        assert_eq!(int(i32::MAX.into(), Extremes::Refuse), "2147483647");
     }
 }

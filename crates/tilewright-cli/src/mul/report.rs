@@ -98,7 +98,7 @@ impl Summary {
             output: outputs.c(),
             arg_output: outputs.arg(),
             entry: None,
-            is_number_product: args.semiring.text().is_none() && args.semiring.id() == SemiringId::PlusTimes,
+            is_number_product: args.semiring.is(SemiringId::PlusTimes),
             formula: match inputs.joining(args) {
                 Joining::Replace => "A x B",
                 Joining::Accumulate => "C0 + A x B",

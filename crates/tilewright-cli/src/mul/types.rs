@@ -2,7 +2,7 @@
 
 mod promote;
 
-use crate::failure::Failure;
+use crate::{args::Meaning, failure::Failure};
 use tilewright::{DType, SemiringId, files::Stored};
 
 /// The element type found in a file, and what it is worth.
@@ -33,10 +33,10 @@ pub struct Chosen {
 
 /// The type for both operands when `--dtype` does not say.
 ///
-/// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers, and promoted types that the semiring does not
-/// know, take the narrowest type that holds them. Under or-and every number but 0 is true. Text takes the type of a stored operand, or the
+/// Stored types that differ are promoted as NumPy does, and that is said. Unsigned integers, and promoted types, that the semiring does not
+/// know take the narrowest type that holds them. Under or-and every number but 0 is true. Text takes the type of a stored operand, or the
 /// narrowest that the semiring knows.
-pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failure> {
+pub fn common(semiring: &Meaning, a: Found, b: Found) -> Result<Chosen, Failure> {
     use Found::{Stored as S, Text as T};
     let stored = match (a, b) {
         (T(a), T(b)) => return text(semiring, a, b),
@@ -47,7 +47,7 @@ pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failur
     let natural = stored.read_as();
     let dtype = match holding(stored).iter().find(|dtype| semiring.dtypes().contains(dtype)) {
         Some(&dtype) => dtype,
-        None if semiring == SemiringId::OrAnd => DType::Bool,
+        None if semiring.is(SemiringId::OrAnd) => DType::Bool,
         None if is_promoted => suggestion(semiring, natural).unwrap_or(natural),
         None => natural,
     };
@@ -60,7 +60,7 @@ pub fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failur
     Ok(Chosen { dtype, note: note(a, b, dtype, why) })
 }
 
-fn text(semiring: SemiringId, a: DType, b: DType) -> Result<Chosen, Failure> {
+fn text(semiring: &Meaning, a: DType, b: DType) -> Result<Chosen, Failure> {
     let natural = if a.is_float() || b.is_float() { DType::F64 } else { wider(a, b) };
     let known = semiring.dtypes();
     let dtype = [natural, DType::I64, DType::F64, DType::Bool]
@@ -71,10 +71,10 @@ fn text(semiring: SemiringId, a: DType, b: DType) -> Result<Chosen, Failure> {
     Ok(Chosen { dtype, note: None })
 }
 
-/// The types that a stored type is multiplied in without being asked: itself, or those that hold an unsigned one, narrowest first.
+/// The types that a stored type is multiplied in without being asked: itself, or those that hold an unsigned one as well, narrowest first.
 fn holding(stored: Stored) -> Vec<DType> {
     match stored {
-        Stored::U8 => vec![DType::I16, DType::I32, DType::I64, DType::F32, DType::F64],
+        Stored::U8 => vec![DType::U8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64],
         Stored::U16 => vec![DType::I32, DType::I64, DType::F32, DType::F64],
         Stored::U32 | Stored::U64 => vec![DType::I64, DType::F64],
         other => vec![other.read_as()],
@@ -84,7 +84,7 @@ fn holding(stored: Stored) -> Vec<DType> {
 /// What is said of types that are not kept.
 fn note(a: Found, b: Found, dtype: DType, why: &str) -> Option<String> {
     let is_kept = |found: Found| match found {
-        Found::Stored(stored) => !stored.is_unsigned() && stored.read_as() == dtype,
+        Found::Stored(stored) => !stored.is_widened() && stored.read_as() == dtype,
         Found::Text(_) => true,
     };
     let holds = |name: &str, found: Found| match found {
@@ -104,21 +104,22 @@ pub fn is_safe(from: Found, to: DType) -> bool {
 }
 
 /// Refuses a type that the semiring does not know, and says which one to use.
-pub fn check_supported(semiring: SemiringId, dtype: DType) -> Result<(), Failure> {
+pub fn check_supported(semiring: &Meaning, dtype: DType) -> Result<(), Failure> {
     let known = semiring.dtypes();
     if known.contains(&dtype) {
         return Ok(());
     }
+    let name = semiring.name();
     let names = known.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
     let hint = match suggestion(semiring, dtype) {
-        Some(better) => format!("convert with --dtype {better}; {semiring} is defined on {names}"),
-        None => format!("{semiring} is defined on {names}"),
+        Some(better) => format!("convert with --dtype {better}; {name} is defined on {names}"),
+        None => format!("{name} is defined on {names}"),
     };
-    Err(Failure::usage(format!("{semiring} is not defined on {dtype}"), hint))
+    Err(Failure::usage(format!("{name} is not defined on {dtype}"), hint))
 }
 
 /// The type that the semiring knows and that loses least of `dtype`.
-fn suggestion(semiring: SemiringId, dtype: DType) -> Option<DType> {
+fn suggestion(semiring: &Meaning, dtype: DType) -> Option<DType> {
     let integers = [DType::I16, DType::I32, DType::I64];
     let order = if dtype.is_float() || dtype == DType::Bool {
         vec![dtype, DType::F32, DType::F64, DType::Bool]
@@ -140,6 +141,10 @@ mod tests {
     use super::Found::Text;
     use super::*;
     use SemiringId::*;
+
+    fn common(semiring: SemiringId, a: Found, b: Found) -> Result<Chosen, Failure> {
+        super::common(&Meaning::BuiltIn(semiring), a, b)
+    }
 
     fn stored(stored: Stored) -> Found {
         Found::Stored(stored)
@@ -182,8 +187,8 @@ mod tests {
         assert_eq!(chosen(Stored::I8, Stored::I32).dtype, DType::I32);
         assert_eq!(chosen(Stored::I32, Stored::F32).dtype, DType::F64);
         assert_eq!(chosen(Stored::I8, Stored::I8), Chosen { dtype: DType::I8, note: None });
-        // NumPy's i16 is no type of plus-times.
-        let wider = chosen(Stored::I8, Stored::I16);
+        // NumPy's i16 is no type of max-min.
+        let wider = common(MaxMin, stored(Stored::I8), stored(Stored::I16)).unwrap();
         let note = "A holds i8 and B holds i16: multiplied as i32, which holds them";
         assert_eq!(wider, Chosen { dtype: DType::I32, note: Some(note.into()) });
     }
@@ -191,17 +196,30 @@ mod tests {
     #[test]
     fn unsigned_integers_take_a_type_that_holds_them_and_are_named() {
         let chosen = |semiring, a| common(semiring, stored(a), stored(a)).unwrap();
-        assert_eq!(chosen(PlusTimes, Stored::U8).dtype, DType::I32);
+        assert_eq!(chosen(PlusTimes, Stored::U8), Chosen { dtype: DType::U8, note: None });
         assert_eq!(chosen(MinPlus, Stored::U8).dtype, DType::I16);
+        assert_eq!(chosen(PlusTimes, Stored::U16).dtype, DType::I32);
         assert_eq!(chosen(MaxTimes, Stored::U16).dtype, DType::F32);
         assert_eq!(chosen(PlusTimes, Stored::U64).dtype, DType::I64);
-        let note = chosen(PlusTimes, Stored::U8).note.unwrap();
-        assert_eq!(note, "A holds u8 and B holds u8: multiplied as i32, which holds them");
-        let beside_text = common(PlusTimes, stored(Stored::U8), Text(DType::I64)).unwrap();
+        let note = chosen(MinPlus, Stored::U8).note.unwrap();
+        assert_eq!(note, "A holds u8 and B holds u8: multiplied as i16, which holds them");
+        let beside_text = common(PlusTimes, stored(Stored::U16), Text(DType::I64)).unwrap();
         assert_eq!(
             beside_text.note.unwrap(),
-            "A holds u8 and B is text: multiplied as i32, which holds them"
+            "A holds u16 and B is text: multiplied as i32, which holds them"
         );
+    }
+
+    #[test]
+    fn a_text_has_types_of_its_own() {
+        let text = "add=x+y; mul=x*y; zero=0".parse().unwrap();
+        let semiring = Meaning::Own(std::sync::Arc::new(text));
+        let chosen = |a| super::common(&semiring, stored(a), stored(a));
+        assert_eq!(chosen(Stored::U8).unwrap().dtype, DType::I32);
+        assert_eq!(chosen(Stored::F32).unwrap(), Chosen { dtype: DType::F32, note: None });
+        let Err(Failure::Usage { what, hint }) = chosen(Stored::I8) else { panic!("i8 is no such type") };
+        assert!(what.contains("add=x+y; mul=x*y; zero=0 is not defined on i8"), "{what}");
+        assert!(hint.contains("--dtype i32"), "{hint}");
     }
 
     #[test]
@@ -215,7 +233,7 @@ mod tests {
     fn a_type_that_the_semiring_does_not_know_is_refused_with_one_that_it_does() {
         let both = |semiring, a| hint(semiring, stored(a), stored(a));
         assert!(hint(MaxTimes, stored(Stored::I64), Text(DType::I64)).contains("--dtype f64"));
-        assert!(both(PlusTimes, Stored::I16).contains("--dtype i32"));
+        assert!(both(MaxMin, Stored::I16).contains("--dtype i32"));
         assert!(both(MaxMin, Stored::F16).contains("--dtype f32"));
     }
 

@@ -246,6 +246,8 @@ impl Weights {
     fn dtype(&self, args: &Paths) -> Result<DType, Failure> {
         let known = DynPaths::dtypes(args.semiring);
         let natural = match self {
+            // Bytes have no paths.
+            Self::Matrix(w) if w.dtype() == DType::U8 => DType::I16,
             Self::Matrix(w) => w.dtype(),
             Self::Edges { edges, .. } => {
                 let whole = edges.iter().all(|(_, _, weight)| !matches!(weight, Value::Float(_)));

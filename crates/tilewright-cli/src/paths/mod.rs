@@ -66,7 +66,7 @@ pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
             let names =
                 graph.labels.as_ref().map(|labels| Names { rows: labels.clone(), columns: labels.clone() });
             solution.map_or(Ok(()), |solution| {
-                preview::print(solution.distances.as_ref(), args.semiring, names.as_ref())
+                preview::print(solution.distances.as_ref(), args.semiring.extremes(), names.as_ref())
             })
         }
         _ => {

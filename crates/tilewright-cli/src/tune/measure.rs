@@ -34,7 +34,7 @@ pub struct Ways {
 /// # Errors
 /// What the device fails with.
 pub fn ways(engine: &Engine, args: &Tune, case: &Case) -> Result<Ways, Error> {
-    case.semiring.visit(case.dtype(), Measure { engine, args, case })?
+    case.types().visit(case.dtype(), Measure { engine, args, case })?
 }
 
 struct Measure<'a> {

@@ -5,7 +5,7 @@ mod measure;
 mod report;
 
 use crate::{
-    args::{Common, Data, Format, Tune},
+    args::{Common, Data, Format, Meaning, Tune},
     bench::case::Case,
     failure::Failure,
     json, terminal,
@@ -44,7 +44,13 @@ pub fn run(args: &Tune, common: &Common) -> Result<(), Failure> {
     }
     for size in args.sizes.iter().flat_map(|sizes| sizes.0.iter().copied()) {
         for &order in &args.orders {
-            let case = Case::new(args.semiring, args.dtype(), size, order, Data::of(args.semiring))?;
+            let case = Case::new(
+                &Meaning::BuiltIn(args.semiring),
+                args.dtype(),
+                size,
+                order,
+                Data::of(args.semiring),
+            )?;
             let measured = measure::ways(&engine, args, &case)?;
             for fault in &measured.faults {
                 terminal::note(common, "wrong result", fault);

@@ -1,11 +1,12 @@
 //! What a semiring that is known at compile time is at run time.
 
-use super::{Semiring, SemiringId};
+use super::{Ring, Semiring, SemiringId};
 use crate::{
     dtype::{DType, Element},
     dynamic::{DynMut, DynRef},
+    error::{Error, ErrorKind},
     update::{Factor, Joining, Update},
-    value::Value,
+    value::{Extremes, Value},
     view::{MatMut, MatRef},
 };
 
@@ -19,22 +20,62 @@ pub struct BuiltIn<S: Semiring> {
     operand: fn(MatRef<'_, S::Elem>) -> DynRef<'_>,
     result: fn(MatMut<'_, S::Out>) -> DynMut<'_>,
     factor: fn(S::Acc) -> Value,
+    scale: Option<Scale<S>>,
 }
+
+/// alpha and beta of any type in that of the sums.
+type Scale<S> = fn(Value, Value) -> Result<Update<S>, Error>;
 
 impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
     /// `None` for an element type that is none of [`SemiringId::dtypes`].
     pub(super) const fn new(id: SemiringId) -> Option<Self> {
+        Self::listed(id, None)
+    }
+
+    /// As [`new`](Self::new), for a semiring with factors.
+    pub(super) const fn of_ring(id: SemiringId) -> Option<Self>
+    where
+        S: Ring,
+    {
+        Self::listed(
+            id,
+            Some(|alpha, beta| Ok(Update::scale(factor("alpha", alpha)?, factor("beta", beta)?))),
+        )
+    }
+
+    const fn listed(id: SemiringId, scale: Option<Scale<S>>) -> Option<Self> {
         let (dtype, output, dtypes) = (S::Elem::DTYPE, S::Out::DTYPE, id.dtypes());
         let mut i = 0;
         while i < dtypes.len() {
             if dtypes[i] as u8 == dtype as u8 {
-                let factor = S::Acc::to_value;
-                return Some(Self { id, dtype, output, operand: |m| m.into(), result: |m| m.into(), factor });
+                return Some(Self {
+                    id,
+                    dtype,
+                    output,
+                    operand: |m| m.into(),
+                    result: |m| m.into(),
+                    factor: S::Acc::to_value,
+                    scale,
+                });
             }
             i += 1;
         }
         None
     }
+}
+
+/// The factor in the type of the sums.
+fn factor<T: Element>(name: &'static str, x: Value) -> Result<T, Error> {
+    let converted = T::from_value(x, Extremes::Refuse);
+    // NaN would make everything NaN.
+    converted.filter(|_| !x.to_f64().is_nan()).ok_or_else(|| {
+        ErrorKind::Unsupported {
+            what: format!("{name} = {x}"),
+            why: format!("the sums are {} and cannot hold it", T::DTYPE),
+            hint: "choose an element type that can, such as f64".into(),
+        }
+        .into()
+    })
 }
 
 impl<S: Semiring> BuiltIn<S> {
@@ -67,6 +108,23 @@ impl<S: Semiring> BuiltIn<S> {
                 let factor = |x: &Factor<S>| (self.factor)(x.value());
                 Joining::Scale { alpha: factor(alpha), beta: beta.as_ref().map(factor) }
             }
+        }
+    }
+    /// How a product meets C, with the type of the factors: the inverse of [`joining`](Self::joining).
+    ///
+    /// # Errors
+    /// `unsupported` for factors where there are none, and for one that the type of the sums cannot hold.
+    pub fn update(&self, joining: Joining<Value>) -> Result<Update<S>, Error> {
+        match (joining, self.scale) {
+            (Joining::Replace, _) => Ok(Joining::Replace),
+            (Joining::Accumulate, _) => Ok(Joining::Accumulate),
+            (Joining::Scale { alpha, beta }, Some(scale)) => scale(alpha, beta.unwrap_or(self.id.zero())),
+            (Joining::Scale { .. }, None) => Err(ErrorKind::Unsupported {
+                what: format!("alpha or beta with {} on {}", self.id, self.dtype),
+                why: "factors need a product of numbers".into(),
+                hint: "use plus-times, or accumulate without factors".into(),
+            }
+            .into()),
         }
     }
 }

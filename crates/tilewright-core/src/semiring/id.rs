@@ -1,13 +1,13 @@
 //! The built-in semirings, known at run time.
 
-use super::{LogPlus, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
+use super::Semiring;
 use crate::{
     dtype::{DType, Element},
     error::{Error, ErrorKind},
-    value::Value,
+    for_each_pair,
+    value::{Extremes, Value},
 };
 use core::{fmt, str::FromStr};
-use half::{bf16, f16};
 
 /// A built-in semiring, known at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,18 +70,6 @@ impl SemiringId {
         }
     }
 
-    /// The element types it is defined on.
-    pub const fn dtypes(self) -> &'static [DType] {
-        use DType::*;
-        match self {
-            Self::PlusTimes => &[F16, Bf16, F32, F64, I8, I32, I64],
-            Self::MinPlus | Self::MaxPlus => &[F16, Bf16, F32, F64, I16, I32, I64],
-            Self::MaxTimes | Self::MinTimes | Self::LogPlus => &[F32, F64],
-            Self::MaxMin | Self::MinMax => &[F32, F64, I32],
-            Self::OrAnd => &[Bool],
-        }
-    }
-
     /// The identity of ⊕: the sum of no terms, and what an absent element is. An infinity is the extreme value of an integer type:
     /// see [`Extremes::Absent`](crate::Extremes::Absent).
     pub const fn zero(self) -> Value {
@@ -104,7 +92,12 @@ impl SemiringId {
         }
     }
 
-    /// The element type of the result for operands of type `dtype`: i32 for i8 under plus-times, otherwise the same.
+    /// What the extreme integers of its matrices mean.
+    pub const fn extremes(self) -> Extremes {
+        if self.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse }
+    }
+
+    /// The element type of the result for operands of type `dtype`: i32 for i8, u8 and i16 under plus-times, otherwise the same.
     ///
     /// # Errors
     /// `unsupported` when the semiring is not defined on `dtype`.
@@ -128,59 +121,63 @@ impl SemiringId {
     pub const fn has_absent_integers(self) -> bool {
         matches!(self, Self::MinPlus | Self::MaxPlus)
     }
+}
 
-    /// Calls `visitor` with the type of this semiring on elements of `dtype`.
-    ///
-    /// # Errors
-    /// `unsupported` when the semiring is not defined on `dtype`.
-    pub fn visit<V: Visit>(self, dtype: DType, visitor: V) -> Result<V::Output, Error> {
-        use SemiringId as S;
-        Ok(match (self, dtype) {
-            (S::PlusTimes, DType::F16) => visitor.visit::<PlusTimes<f16>>(),
-            (S::PlusTimes, DType::Bf16) => visitor.visit::<PlusTimes<bf16>>(),
-            (S::PlusTimes, DType::F32) => visitor.visit::<PlusTimes<f32>>(),
-            (S::PlusTimes, DType::F64) => visitor.visit::<PlusTimes<f64>>(),
-            (S::PlusTimes, DType::I8) => visitor.visit::<PlusTimes<i8>>(),
-            (S::PlusTimes, DType::I32) => visitor.visit::<PlusTimes<i32>>(),
-            (S::PlusTimes, DType::I64) => visitor.visit::<PlusTimes<i64>>(),
-            (S::MinPlus, DType::F16) => visitor.visit::<MinPlus<f16>>(),
-            (S::MinPlus, DType::Bf16) => visitor.visit::<MinPlus<bf16>>(),
-            (S::MinPlus, DType::F32) => visitor.visit::<MinPlus<f32>>(),
-            (S::MinPlus, DType::F64) => visitor.visit::<MinPlus<f64>>(),
-            (S::MinPlus, DType::I16) => visitor.visit::<MinPlus<i16>>(),
-            (S::MinPlus, DType::I32) => visitor.visit::<MinPlus<i32>>(),
-            (S::MinPlus, DType::I64) => visitor.visit::<MinPlus<i64>>(),
-            (S::MaxPlus, DType::F16) => visitor.visit::<MaxPlus<f16>>(),
-            (S::MaxPlus, DType::Bf16) => visitor.visit::<MaxPlus<bf16>>(),
-            (S::MaxPlus, DType::F32) => visitor.visit::<MaxPlus<f32>>(),
-            (S::MaxPlus, DType::F64) => visitor.visit::<MaxPlus<f64>>(),
-            (S::MaxPlus, DType::I16) => visitor.visit::<MaxPlus<i16>>(),
-            (S::MaxPlus, DType::I32) => visitor.visit::<MaxPlus<i32>>(),
-            (S::MaxPlus, DType::I64) => visitor.visit::<MaxPlus<i64>>(),
-            (S::MaxTimes, DType::F32) => visitor.visit::<MaxTimes<f32>>(),
-            (S::MaxTimes, DType::F64) => visitor.visit::<MaxTimes<f64>>(),
-            (S::MinTimes, DType::F32) => visitor.visit::<MinTimes<f32>>(),
-            (S::MinTimes, DType::F64) => visitor.visit::<MinTimes<f64>>(),
-            (S::MaxMin, DType::F32) => visitor.visit::<MaxMin<f32>>(),
-            (S::MaxMin, DType::F64) => visitor.visit::<MaxMin<f64>>(),
-            (S::MaxMin, DType::I32) => visitor.visit::<MaxMin<i32>>(),
-            (S::MinMax, DType::F32) => visitor.visit::<MinMax<f32>>(),
-            (S::MinMax, DType::F64) => visitor.visit::<MinMax<f64>>(),
-            (S::MinMax, DType::I32) => visitor.visit::<MinMax<i32>>(),
-            (S::OrAnd, DType::Bool) => visitor.visit::<OrAnd>(),
-            (S::LogPlus, DType::F32) => visitor.visit::<LogPlus<f32>>(),
-            (S::LogPlus, DType::F64) => visitor.visit::<LogPlus<f64>>(),
-            _ => {
-                let known = self.dtypes().iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
-                return Err(ErrorKind::Unsupported {
-                    what: format!("{self} on {dtype}"),
-                    why: String::new(),
-                    hint: format!("{self} is defined on {known}"),
+macro_rules! by_pair {
+    ($($id:ident { paths: $(($path:ident $solved:ty))*; products: $(($product:ident $multiplied:ty))*; })*) => {
+        impl SemiringId {
+            /// The element types it is defined on.
+            pub const fn dtypes(self) -> &'static [DType] {
+                match self {
+                    $(Self::$id => const { &in_order([$(DType::$path,)* $(DType::$product,)*]) },)*
                 }
-                .into());
             }
-        })
+
+            /// The element types on which graphs have best paths: none for plus-times and log-plus, whose ⊕ does not select.
+            pub const fn path_dtypes(self) -> &'static [DType] {
+                match self {
+                    $(Self::$id => const { &in_order([$(DType::$path),*]) },)*
+                }
+            }
+
+            /// Calls `visitor` with the type of this semiring on elements of `dtype`.
+            ///
+            /// # Errors
+            /// `unsupported` when the semiring is not defined on `dtype`.
+            pub fn visit<V: Visit>(self, dtype: DType, visitor: V) -> Result<V::Output, Error> {
+                Ok(match (self, dtype) {
+                    $($((Self::$id, DType::$path) => visitor.visit::<$solved>(),)*
+                    $((Self::$id, DType::$product) => visitor.visit::<$multiplied>(),)*)*
+                    _ => return Err(undefined(self, dtype)),
+                })
+            }
+        }
+    };
+}
+for_each_pair!(by_pair!());
+
+/// Sorted as in [`DType::ALL`].
+const fn in_order<const N: usize>(mut dtypes: [DType; N]) -> [DType; N] {
+    let mut sorted = 0;
+    while sorted < N {
+        let mut at = sorted;
+        while at > 0 && (dtypes[at] as u8) < dtypes[at - 1] as u8 {
+            (dtypes[at], dtypes[at - 1]) = (dtypes[at - 1], dtypes[at]);
+            at -= 1;
+        }
+        sorted += 1;
     }
+    dtypes
+}
+
+fn undefined(semiring: SemiringId, dtype: DType) -> Error {
+    let known = semiring.dtypes().iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
+    ErrorKind::Unsupported {
+        what: format!("{semiring} on {dtype}"),
+        why: String::new(),
+        hint: format!("{semiring} is defined on {known}"),
+    }
+    .into()
 }
 
 impl fmt::Display for SemiringId {
@@ -208,7 +205,7 @@ impl FromStr for SemiringId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Extremes;
+    use crate::semiring::MaxTimes;
 
     struct Describe;
     impl Visit for Describe {
@@ -246,5 +243,13 @@ mod tests {
         }
         // A type that can be written and is not listed.
         assert!(MaxTimes::<i32>::BUILT_IN.is_none());
+    }
+
+    #[test]
+    fn types_are_listed_in_one_order() {
+        use DType::{Bf16, F16, F32, F64, I16, I32, I64};
+        assert_eq!(SemiringId::MinPlus.dtypes(), [F16, Bf16, F32, F64, I16, I32, I64]);
+        assert_eq!(SemiringId::MinPlus.path_dtypes(), [F32, F64, I16, I32, I64]);
+        assert!(SemiringId::PlusTimes.path_dtypes().is_empty());
     }
 }

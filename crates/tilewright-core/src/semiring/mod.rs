@@ -21,8 +21,10 @@ mod built_in;
 mod cuda;
 mod id;
 mod log_plus;
+mod meaning;
 mod number;
 mod or_and;
+mod pairs;
 mod plus_times;
 mod selective;
 
@@ -30,6 +32,7 @@ pub use built_in::BuiltIn;
 pub use cuda::{Cuda, Trial};
 pub use id::{SemiringId, Visit};
 pub use log_plus::{LogPlus, Logarithm, log_add_exp};
+pub use meaning::Meaning;
 pub use number::Number;
 pub use or_and::OrAnd;
 pub use plus_times::{Arithmetic, PlusTimes, Ring};

@@ -64,7 +64,7 @@ float! {
 }
 
 macro_rules! integer {
-    ($($t:ident, $limit:expr, $addends:literal;)*) => {$(
+    ($($t:ident, $least:expr, $limit:expr, $addends:literal;)*) => {$(
         impl Number for $t {
             const TOP: Self = $t::MAX;
             const BOTTOM: Self = $t::MIN;
@@ -76,7 +76,7 @@ macro_rules! integer {
                 if self == absent || other == absent { absent } else { self.wrapping_add(other) }
             }
             #[inline(always)]
-            fn is_addend(self, absent: Self) -> bool { (-$limit < self && self < $limit) || self == absent }
+            fn is_addend(self, absent: Self) -> bool { ($least..$limit).contains(&self) || self == absent }
             #[inline(always)]
             fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
             #[inline(always)]
@@ -88,7 +88,8 @@ macro_rules! integer {
 }
 
 integer! {
-    i16, 1 << 12, "magnitudes below 2^12, or the extreme value for \"absent\"";
-    i32, 1 << 28, "magnitudes below 2^28, or the extreme value for \"absent\"";
-    i64, 1 << 59, "magnitudes below 2^59, or the extreme value for \"absent\"";
+    u8, 0, 1 << 6, "numbers below 2^6, or the extreme value for \"absent\"";
+    i16, 1 - (1 << 12), 1 << 12, "magnitudes below 2^12, or the extreme value for \"absent\"";
+    i32, 1 - (1 << 28), 1 << 28, "magnitudes below 2^28, or the extreme value for \"absent\"";
+    i64, 1 - (1 << 59), 1 << 59, "magnitudes below 2^59, or the extreme value for \"absent\"";
 }

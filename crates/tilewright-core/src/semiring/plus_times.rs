@@ -5,7 +5,7 @@ use crate::dtype::Element;
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
-/// `C[i,j] = Σ_k A[i,k] * B[k,j]`. f16 and bf16 accumulate in f32; i8 gives i32; integers wrap.
+/// `C[i,j] = Σ_k A[i,k] * B[k,j]`. f16 and bf16 accumulate in f32; i8, u8 and i16 give i32; integers wrap.
 #[derive(Clone, Copy, Debug)]
 pub struct PlusTimes<T>(PhantomData<T>);
 
@@ -96,6 +96,8 @@ macro_rules! integer {
 
 integer! {
     i8, i32;
+    i16, i32;
+    u8, i32;
     i32, i32;
     i64, i64;
 }
@@ -107,7 +109,7 @@ impl<T: Arithmetic> Semiring for PlusTimes<T> {
     const NAME: &'static str = SemiringId::PlusTimes.name();
     const ZERO: T::Acc = T::ZERO;
     const ONE: T = T::ONE;
-    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::new(SemiringId::PlusTimes);
+    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::of_ring(SemiringId::PlusTimes);
 
     #[inline(always)]
     fn add(x: T::Acc, y: T::Acc) -> T::Acc {

@@ -19,6 +19,12 @@ unsafe fn blend(mask: __m256i, a: __m256i, b: __m256i) -> __m256i {
     // SAFETY: the caller has AVX2.
     unsafe { _mm256_blendv_epi8(a, b, mask) }
 }
+/// Bytes in the order of which signed comparison knows.
+#[inline(always)]
+unsafe fn flipped(bytes: __m256i) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_xor_si256(bytes, _mm256_set1_epi8(i8::MIN)) }
+}
 
 /// The low halves of 64-bit products, from 32-bit ones: AVX2 has no 64-bit multiplication.
 #[inline(always)]
@@ -58,13 +64,12 @@ lanes! {
     |x, acc| blend(_mm256_cmpgt_epi64(acc, x), acc, x), |x, acc| blend(_mm256_cmpgt_epi64(x, acc), acc, x),
     |a, b| _mm256_cmpgt_epi64(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
 }
-// Bits are 0 or 1, so signed comparison orders them.
 lanes! {
-    Bits, u8, __m256i, 32, |x: u8| _mm256_set1_epi8(x as i8), _mm256_loadu_si256, _mm256_storeu_si256,
+    Bytes, u8, __m256i, 32, |x: u8| _mm256_set1_epi8(x as i8), _mm256_loadu_si256, _mm256_storeu_si256,
     _mm256_or_si256, _mm256_and_si256, |a, b, c| _mm256_or_si256(_mm256_and_si256(a, b), c), _mm256_min_epu8,
-    _mm256_max_epu8, |a, b| _mm256_cmpgt_epi8(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
+    _mm256_max_epu8, |a, b| _mm256_cmpgt_epi8(flipped(b), flipped(a)), blend, |m| _mm256_movemask_epi8(m) != 0
 }
-impl Below for Bits {}
+impl Below for Bytes {}
 pairs! {
     __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
     _mm256_min_epu16

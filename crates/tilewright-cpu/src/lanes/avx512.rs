@@ -32,11 +32,11 @@ lanes! {
 }
 // 0xf8 is the truth table of c | (a & b) with inputs (c, a, b).
 lanes! {
-    Bits, u8, __m512i, 64, |x: u8| _mm512_set1_epi8(x as i8), _mm512_loadu_si512, _mm512_storeu_si512,
+    Bytes, u8, __m512i, 64, |x: u8| _mm512_set1_epi8(x as i8), _mm512_loadu_si512, _mm512_storeu_si512,
     _mm512_or_si512, _mm512_and_si512, |a, b, c| _mm512_ternarylogic_epi32::<0xf8>(c, a, b), _mm512_min_epu8,
     _mm512_max_epu8, _mm512_cmplt_epu8_mask, _mm512_mask_blend_epi8, |m| m != 0
 }
-impl Below for Bits {
+impl Below for Bytes {
     #[inline(always)]
     unsafe fn below(bytes: &[u8], limit: u8, to: *mut u32) -> usize {
         const STEP: usize = 16;

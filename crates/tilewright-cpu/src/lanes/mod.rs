@@ -175,7 +175,7 @@ mod tests {
             check::<$isa::I32, portable::I32>([0, 1, -1, 70_000, int, -int, i32::MAX, i32::MIN]);
             let long = 0x1234_5678_9abc_def0;
             check::<$isa::I64, portable::I64>([0, 1, -1, 5 << 32, long, -long, i64::MAX, i64::MIN]);
-            check::<$isa::Bits, portable::Bits>([0, 1, 1, 0, 1, 0, 0, 1]);
+            check::<$isa::Bytes, portable::Bytes>([0, 1, 0x7f, 0x80, 0x55, 0xaa, 200, 255]);
         }};
     }
 

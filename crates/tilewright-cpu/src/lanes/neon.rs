@@ -40,10 +40,10 @@ lanes! {
     |x, acc| vbslq_s64(vcgtq_s64(x, acc), x, acc), vcltq_s64, |m, a, b| vbslq_s64(m, b, a), |m| vaddvq_u64(m) != 0
 }
 lanes! {
-    Bits, u8, uint8x16_t, 16, vdupq_n_u8, vld1q_u8, vst1q_u8, vorrq_u8, vandq_u8,
+    Bytes, u8, uint8x16_t, 16, vdupq_n_u8, vld1q_u8, vst1q_u8, vorrq_u8, vandq_u8,
     |a, b, c| vorrq_u8(vandq_u8(a, b), c), vminq_u8, vmaxq_u8, vcltq_u8, |m, a, b| vbslq_u8(m, b, a), |m| vmaxvq_u8(m) != 0
 }
-impl Below for Bits {}
+impl Below for Bytes {}
 pairs! {
     uint16x8_t, 4, |x: u32| vreinterpretq_u16_u32(vdupq_n_u32(x)), |p: *const u16| vld1q_u16(p),
     |p: *mut u16, x| vst1q_u16(p, x), vaddq_u16, vminq_u16

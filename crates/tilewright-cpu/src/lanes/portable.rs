@@ -13,7 +13,7 @@ pub type F64 = Array<f64>;
 pub type I16 = Array<i16>;
 pub type I32 = Array<i32>;
 pub type I64 = Array<i64>;
-pub type Bits = Array<u8>;
+pub type Bytes = Array<u8>;
 
 macro_rules! array {
     ($($t:ty, $add:expr, $mul:expr, $mul_add:expr;)*) => {$(
@@ -81,7 +81,7 @@ array! {
     u8, |x, y| x | y, |x, y| x & y, |x: u8, y: u8, c: u8| (x & y) | c;
 }
 
-impl Below for Bits {}
+impl Below for Bytes {}
 
 /// Eight pairs in an array.
 #[derive(Clone, Copy)]

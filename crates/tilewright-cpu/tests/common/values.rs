@@ -105,7 +105,7 @@ macro_rules! integers {
             fn wide(self) -> f64 { self as f64 }
             fn nearest(x: f64) -> Self { x as $t }
             fn draw(r: &mut Random, palette: Palette) -> Self {
-                let whole = r.below(17) as $t - 8;
+                let whole = (r.below(17) as $t).wrapping_sub(8);
                 match palette {
                     Palette::Few => r.below(4) as $t,
                     Palette::Whole => whole,
@@ -113,8 +113,8 @@ macro_rules! integers {
                     Palette::Wild if r.below(2) == 0 => whole,
                     // The edges of the range that min-plus and max-plus admit, and beyond.
                     Palette::Wild => r.pick(&[
-                        $t::MAX, $t::MIN, $t::MAX, $t::MIN, $t::MAX - 1, $t::MIN + 1, $limit, -$limit,
-                        $limit - 1, 1 - $limit, $limit - 1, 1 - $limit,
+                        $t::MAX, $t::MIN, $t::MAX, $t::MIN, $t::MAX - 1, $t::MIN + 1, $limit, $t::wrapping_sub(0, $limit),
+                        $limit - 1, $t::wrapping_sub(1, $limit), $limit - 1, $t::wrapping_sub(1, $limit),
                     ]),
                 }
             }
@@ -126,6 +126,7 @@ integers! {
     i16, 1 << 12;
     i32, 1 << 28;
     i64, 1 << 59;
+    u8, 1 << 6;
 }
 
 impl Sample for bool {

@@ -11,8 +11,7 @@ use menu::{Choice, Lie, Old};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_core::semiring::Visit;
 use tilewright_core::{
-    DType, Element, Joining, Layout, MatMut, MatRef, PlusTimes, Problem, Semiring, SemiringId, Update, Value,
-    bf16, f16, reference,
+    Element, Joining, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference,
 };
 use tilewright_kernels::{Alignment, Buffer, Request, Target, find};
 
@@ -70,28 +69,19 @@ struct Run<'a>(&'a Engine, &'a Choice);
 
 fn run(engine: &Engine, choice: &Choice) -> Outcome {
     let run = Run(engine, choice);
-    let is_scaled = choice.old == Old::Scaled;
-    match (is_scaled, choice.variant.semiring, choice.variant.dtype) {
-        (true, SemiringId::PlusTimes, DType::F32) => run.with(&Update::<PlusTimes<f32>>::scale(-2.0, 3.0)),
-        (true, SemiringId::PlusTimes, DType::F64) => run.with(&Update::<PlusTimes<f64>>::scale(-2.0, 3.0)),
-        (true, SemiringId::PlusTimes, DType::I32) => run.with(&Update::<PlusTimes<i32>>::scale(-2, 3)),
-        (true, SemiringId::PlusTimes, DType::I64) => run.with(&Update::<PlusTimes<i64>>::scale(-2, 3)),
-        (true, SemiringId::PlusTimes, DType::I8) => run.with(&Update::<PlusTimes<i8>>::scale(-2, 3)),
-        (true, SemiringId::PlusTimes, DType::F16) => run.with(&Update::<PlusTimes<f16>>::scale(-2.0, 3.0)),
-        (true, SemiringId::PlusTimes, DType::Bf16) => run.with(&Update::<PlusTimes<bf16>>::scale(-2.0, 3.0)),
-        (true, semiring, dtype) => panic!("{semiring} on {dtype} is not scaled here"),
-        (false, semiring, dtype) => semiring.visit(dtype, run).expect("a variant is defined"),
-    }
+    choice.variant.semiring.visit(choice.variant.dtype, run).expect("a variant is defined")
 }
 
 impl Visit for Run<'_> {
     type Output = Outcome;
 
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Outcome {
-        match self.1.old {
-            Old::Added => self.with(&Update::<S>::Accumulate),
-            _ => self.with(&Update::<S>::Replace),
-        }
+        let joining = match self.1.old {
+            Old::Added => Joining::Accumulate,
+            Old::Scaled => Joining::<Value>::scale(-2.0, 3.0),
+            _ => Joining::Replace,
+        };
+        self.with(&S::BUILT_IN.expect("a built-in semiring").update(joining).expect("a sum has factors"))
     }
 }
 

@@ -56,6 +56,7 @@ pub fn numbers<T: Element>(count: usize, salt: usize, variant: Variant, one_sign
     use SemiringId as S;
     let (most, least) = match (variant.dtype, variant.semiring) {
         (DType::Bool, _) => (2, 0),
+        (DType::U8, _) => (11, 0),
         (_, S::MaxTimes | S::MinTimes) => (11, 0),
         (_, S::MaxPlus) if one_sign => (11, -10),
         _ if one_sign => (11, 0),
@@ -77,6 +78,7 @@ pub fn numbers<T: Element>(count: usize, salt: usize, variant: Variant, one_sign
         // Two of the last are beyond the largest f16.
         (_, dtype, _) if dtype.is_float() => Some([f64::NAN, -0.0, f64::NEG_INFINITY, 40_000.0]),
         (_, DType::I16, _) => Some([4095.0, -4095.0, 4095.0, 0.0]),
+        (_, DType::U8, _) => Some([255.0, 128.0, 0.0, 127.0]),
         _ => Some([268_435_455.0, -268_435_455.0, 0.0, 1.0]),
     };
     let number = |_: usize, i: usize| match (absent, (i + salt) % 17) {

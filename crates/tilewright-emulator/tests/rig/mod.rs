@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
 use tilewright_core::{
-    DType, Element, Layout, MatMut, MatRef, PlusTimes, Problem, Semiring, SemiringId, Update, Value, bf16,
-    f16, reference, semiring::Visit,
+    Element, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
 use tilewright_emulator::{Launch, Machine, Program, Texture};
@@ -125,42 +124,18 @@ pub enum Outcome {
 
 /// Runs the case; panics where a result is wrong or a check finds anything.
 pub fn run(case: &Case) -> Outcome {
-    use DType as D;
-    match (case.joining, case.variant.semiring, case.variant.dtype) {
-        (Joining::Scale, SemiringId::PlusTimes, D::F32) => {
-            check::<PlusTimes<f32>>(case, &Update::scale(-2.0, 3.0))
-        }
-        (Joining::Scale, SemiringId::PlusTimes, D::F64) => {
-            check::<PlusTimes<f64>>(case, &Update::scale(-2.0, 3.0))
-        }
-        (Joining::Scale, SemiringId::PlusTimes, D::I32) => {
-            check::<PlusTimes<i32>>(case, &Update::scale(-2, 3))
-        }
-        (Joining::Scale, SemiringId::PlusTimes, D::I64) => {
-            check::<PlusTimes<i64>>(case, &Update::scale(-2, 3))
-        }
-        (Joining::Scale, SemiringId::PlusTimes, D::I8) => check::<PlusTimes<i8>>(case, &Update::scale(-2, 3)),
-        (Joining::Scale, SemiringId::PlusTimes, D::F16) => {
-            check::<PlusTimes<f16>>(case, &Update::scale(-2.0, 3.0))
-        }
-        (Joining::Scale, SemiringId::PlusTimes, D::Bf16) => {
-            check::<PlusTimes<bf16>>(case, &Update::scale(-2.0, 3.0))
-        }
-        (Joining::Scale, ..) => Outcome::Refused,
-        (_, semiring, dtype) => semiring.visit(dtype, Plain(case)).expect("a variant is defined"),
-    }
+    case.variant.semiring.visit(case.variant.dtype, Typed(case)).expect("a variant is defined")
 }
 
-struct Plain<'a>(&'a Case);
+struct Typed<'a>(&'a Case);
 
-impl Visit for Plain<'_> {
+impl Visit for Typed<'_> {
     type Output = Outcome;
 
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Outcome {
-        match self.0.joining {
-            Joining::Accumulate => check::<S>(self.0, &Update::Accumulate),
-            _ => check::<S>(self.0, &Update::Replace),
-        }
+        let update = S::BUILT_IN.expect("a built-in semiring").update(joining(self.0));
+        // Only sums have factors.
+        update.map_or(Outcome::Refused, |update| check::<S>(self.0, &update))
     }
 }
 
@@ -207,12 +182,16 @@ fn request(case: &Case, problem: Problem) -> Request {
     if let Some(multiprocessors) = case.multiprocessors {
         plain.target.multiprocessors = multiprocessors;
     }
-    plain.joining = match case.joining {
+    plain.joining = joining(case);
+    plain
+}
+
+fn joining(case: &Case) -> tilewright_core::Joining<Value> {
+    match case.joining {
         Joining::Replace => tilewright_core::Joining::Replace,
         Joining::Accumulate => tilewright_core::Joining::Accumulate,
         Joining::Scale => tilewright_core::Joining::<Value>::scale(-2.0, 3.0),
-    };
-    plain
+    }
 }
 
 fn place(buffer: Buffer) -> Option<usize> {

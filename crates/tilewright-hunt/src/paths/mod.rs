@@ -11,39 +11,23 @@ mod exact;
 use crate::{case::Case, form::Placed, plant::Plant, random::Random, run::Outcome, sample::Sample};
 use exact::{is_product, number};
 use finder::{Finder, Found, close_in_place};
-use tilewright_core::{Element, Error, Matrix, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd};
+use tilewright_core::{Element, Error, Matrix, for_each_pair};
 use tilewright_paths::{Graph, Method, Options, PathSemiring, Paths};
 use truth::Truth;
 
 /// What was wrong with the paths of a graph, if anything was.
 type Search = fn(&Case, Option<Plant>) -> Result<(), String>;
 
+macro_rules! searches {
+    ($($id:ident { paths: $(($dtype:ident $semiring:ty))*; products: $(($other:ident $rest:ty))*; })*) => {
+        /// Every semiring and type that has paths.
+        const ALL: &[Search] = &[$($(judge::<$semiring>,)*)*];
+    };
+}
+for_each_pair!(searches!());
+
 /// Finds the best paths of a graph in every way.
 pub fn run(case: &Case, plant: Option<Plant>) -> Outcome {
-    /// Every semiring and type that has paths.
-    const ALL: &[Search] = &[
-        judge::<MinPlus<f64>>,
-        judge::<MinPlus<f32>>,
-        judge::<MinPlus<i16>>,
-        judge::<MinPlus<i32>>,
-        judge::<MinPlus<i64>>,
-        judge::<MaxPlus<f64>>,
-        judge::<MaxPlus<f32>>,
-        judge::<MaxPlus<i16>>,
-        judge::<MaxPlus<i32>>,
-        judge::<MaxPlus<i64>>,
-        judge::<MaxTimes<f64>>,
-        judge::<MaxTimes<f32>>,
-        judge::<MinTimes<f64>>,
-        judge::<MinTimes<f32>>,
-        judge::<MaxMin<f64>>,
-        judge::<MaxMin<f32>>,
-        judge::<MaxMin<i32>>,
-        judge::<MinMax<f64>>,
-        judge::<MinMax<f32>>,
-        judge::<MinMax<i32>>,
-        judge::<OrAnd>,
-    ];
     let number = Random::new(case.elements, 0).below(ALL.len());
     ALL[number](case, plant).map(|()| None)
 }

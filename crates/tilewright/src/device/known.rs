@@ -1,11 +1,11 @@
 //! What a semiring of Rust is to kernels: a built-in one, or CUDA expressions that are compared with the Rust functions before they are used.
 
-use super::{Device, Job, Meaning};
+use super::{Device, Job};
 use crate::options::Options;
 use std::sync::{Mutex, PoisonError};
 use tilewright_core::{
     DynMut, DynRef, Error, ErrorKind, Joining, MatMut, MatRef, Semiring, Update, Value,
-    semiring::{BuiltIn, Cuda, Trial},
+    semiring::{BuiltIn, Cuda, Meaning, Trial},
 };
 use tilewright_kernels::{Form, UserSemiring, Variant};
 
@@ -47,7 +47,7 @@ impl<S: Semiring> Known<S> {
     ///
     /// # Errors
     /// `unsupported` where they differ from the Rust functions, `compilation` where they do not compile, and what a device can fail with.
-    pub fn meaning(&self, device: Device, options: &Options<'_>) -> Result<Meaning, Error> {
+    pub fn meaning(&self, device: Device, options: &Options<'_>) -> Result<Meaning<UserSemiring>, Error> {
         match self {
             Self::BuiltIn(built_in) => Ok(Meaning::BuiltIn(built_in.id())),
             Self::Own(cuda) => tried(cuda, device, options).map(Meaning::Own),

@@ -17,7 +17,7 @@ pub(crate) use known::variant;
 use std::ptr::NonNull;
 use tilewright_core::{
     BatchMut, BatchRef, DType, DynMut, DynRef, Error, Joining, Layout, MatMut, MatRef, Matrix, Problem,
-    Semiring, SemiringId, Update, Value, domain,
+    Semiring, Update, Value, domain, semiring::Meaning,
 };
 use tilewright_cuda::device_layout;
 use tilewright_kernels::{self as kernels, Alignment, Batch, Form, Request, UserSemiring};
@@ -143,16 +143,9 @@ pub(crate) fn multiply_batch<S: Semiring>(
     Ok(report)
 }
 
-/// The semiring that kernels compute.
-#[derive(Clone, Copy)]
-enum Meaning {
-    BuiltIn(SemiringId),
-    Own(UserSemiring),
-}
-
 /// What is computed, besides the matrices.
 struct Job<'a> {
-    meaning: Meaning,
+    meaning: Meaning<UserSemiring>,
     form: Form,
     joining: Joining<Value>,
     /// Products; those of a batch lie below each other in each matrix, except in one that has no more than one.

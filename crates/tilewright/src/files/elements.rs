@@ -10,10 +10,9 @@ use std::{
 /// Runs `$body` with `$t` naming the element type that `$dtype` stands for.
 macro_rules! with_dtype {
     ($dtype:expr, $t:ident => $body:expr) => {
-        $crate::files::elements::with_dtype!(@ $dtype, $t, $body;
-            F16 $crate::f16, Bf16 $crate::bf16, F32 f32, F64 f64, I8 i8, I16 i16, I32 i32, I64 i64, Bool bool)
+        tilewright_core::for_each_dtype!(with_dtype!(@ $dtype, $t, $body;))
     };
-    (@ $dtype:expr, $t:ident, $body:expr; $($variant:ident $type:ty),*) => {
+    (@ $dtype:expr, $t:ident, $body:expr; $($variant:ident $type:ty, $name:literal, $doc:literal;)*) => {
         match $dtype {
             $($crate::DType::$variant => {
                 type $t = $type;
@@ -31,7 +30,7 @@ pub(super) fn unknown(dtype: DType) -> crate::Error {
         .into()
 }
 
-/// An element type on disk: more than [`DType`] has, since files may hold unsigned integers.
+/// An element type on disk: more than [`DType`] has, since files may hold wider unsigned integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[allow(missing_docs)] // The names are those of `DType`; U is unsigned.
@@ -55,7 +54,6 @@ impl Stored {
     /// The lower-case name: `f32`, `u8`, `bool`.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::U8 => "u8",
             Self::U16 => "u16",
             Self::U32 => "u32",
             Self::U64 => "u64",
@@ -63,7 +61,7 @@ impl Stored {
         }
     }
 
-    /// The element type that is read: for unsigned integers the next wider signed type, i64 for the widest.
+    /// The element type that is read: for wider unsigned integers than u8 the next wider signed type, i64 for the widest.
     pub const fn read_as(self) -> DType {
         match self {
             Self::F16 => DType::F16,
@@ -71,16 +69,17 @@ impl Stored {
             Self::F32 => DType::F32,
             Self::F64 => DType::F64,
             Self::I8 => DType::I8,
-            Self::I16 | Self::U8 => DType::I16,
+            Self::I16 => DType::I16,
             Self::I32 | Self::U16 => DType::I32,
             Self::I64 | Self::U32 | Self::U64 => DType::I64,
+            Self::U8 => DType::U8,
             Self::Bool => DType::Bool,
         }
     }
 
-    /// Whether it is an unsigned integer, of which there is no element type.
-    pub const fn is_unsigned(self) -> bool {
-        matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::U64)
+    /// Whether there is no such element type, so that a wider one is read.
+    pub const fn is_widened(self) -> bool {
+        matches!(self, Self::U16 | Self::U32 | Self::U64)
     }
 
     /// Bytes per element.
@@ -117,7 +116,7 @@ impl Raw {
         isize::try_from(bytes).is_ok().then_some(bytes)
     }
 
-    /// Reads the elements; unsigned integers become the next wider signed type.
+    /// Reads the elements, as what [`Stored::read_as`] says.
     ///
     /// The caller has compared [`Raw::bytes`] with what `source` can hold, so that the memory taken here is
     /// in proportion to the file.
@@ -131,7 +130,7 @@ impl Raw {
             Stored::I16 => self.each(source, |b| Some(i16::from_le_bytes(b))),
             Stored::I32 => self.each(source, |b| Some(i32::from_le_bytes(b))),
             Stored::I64 => self.each(source, |b| Some(i64::from_le_bytes(b))),
-            Stored::U8 => self.each(source, |b| Some(i16::from(u8::from_le_bytes(b)))),
+            Stored::U8 => self.each(source, |b| Some(u8::from_le_bytes(b))),
             Stored::U16 => self.each(source, |b| Some(i32::from(u16::from_le_bytes(b)))),
             Stored::U32 => self.each(source, |b| Some(i64::from(u32::from_le_bytes(b)))),
             Stored::U64 => self.each(source, |b| i64::try_from(u64::from_le_bytes(b)).ok()),
@@ -196,7 +195,7 @@ impl Raw {
     /// Booleans are left out: a byte that another process changes later must not become an invalid `bool`.
     pub fn in_place(&self, bytes: &[u8]) -> Option<DType> {
         let native = if cfg!(target_endian = "little") { Endian::Little } else { Endian::Big };
-        if self.stored.is_unsigned() || self.stored == Stored::Bool {
+        if self.stored.is_widened() || self.stored == Stored::Bool {
             return None;
         }
         let dtype = self.stored.read_as();
@@ -249,7 +248,7 @@ macro_rules! binary {
         }
     )*};
 }
-binary!(f16, bf16, f32, f64, i8, i16, i32, i64);
+binary!(f16, bf16, f32, f64, i8, i16, i32, i64, u8);
 
 impl Binary for bool {
     fn put(self, out: &mut Vec<u8>) {

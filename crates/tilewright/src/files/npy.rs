@@ -290,6 +290,7 @@ pub(super) fn write(out: &mut dyn Write, m: DynRef<'_>, shape: &[usize]) -> Resu
     check_dtype(m.dtype())?;
     let kind = match m.dtype() {
         DType::Bool => 'b',
+        DType::U8 => 'u',
         dtype if dtype.is_float() => 'f',
         _ => 'i',
     };

@@ -164,6 +164,7 @@ fn entry(m: DynRef<'_>, shape: &[usize], name: &str) -> Result<Entry<'static>, F
         DType::I16 => Dtype::I16,
         DType::I32 => Dtype::I32,
         DType::I64 => Dtype::I64,
+        DType::U8 => Dtype::U8,
         DType::Bool => Dtype::BOOL,
         other => return Err(elements::unknown(other).into()),
     };

@@ -182,7 +182,7 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(i8, i16, i32, i64);
+integers!(i8, i16, i32, i64, u8);
 
 impl Text for bool {
     fn parse(text: &str, extremes: Extremes) -> Option<Self> {

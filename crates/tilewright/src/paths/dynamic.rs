@@ -1,8 +1,8 @@
 //! Best paths over a semiring and on an element type that are known at run time: what the command line computes.
 
 use tilewright_core::{
-    DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Extremes, MatRef, Matrix, MaxMin, MaxPlus,
-    MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, SemiringId, Value,
+    DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Extremes, MatRef, Matrix, SemiringId, Value,
+    for_each_pair,
 };
 use tilewright_paths::{
     Device, Graph, Method, Options, PathSemiring, Paths, Plan, Predecessors, Route, close, close_on,
@@ -90,14 +90,7 @@ impl<'a> DynPaths<'a> {
 
     /// The element types on which a semiring has best paths.
     pub const fn dtypes(semiring: SemiringId) -> &'static [DType] {
-        use DType::{Bool, F32, F64, I16, I32, I64};
-        match semiring {
-            SemiringId::MinPlus | SemiringId::MaxPlus => &[F32, F64, I16, I32, I64],
-            SemiringId::MaxTimes | SemiringId::MinTimes => &[F32, F64],
-            SemiringId::MaxMin | SemiringId::MinMax => &[F32, F64, I32],
-            SemiringId::OrAnd => &[Bool],
-            _ => &[],
-        }
+        semiring.path_dtypes()
     }
 
     /// Computes in this way; [`Method::Auto`] unless called.
@@ -239,33 +232,17 @@ trait Visit {
     fn visit<S: PathSemiring>(self) -> Result<Self::Output, Error>;
 }
 
-fn with_types<V: Visit>(semiring: SemiringId, dtype: DType, visit: V) -> Result<V::Output, Error> {
-    use DType::{Bool, F32, F64, I16, I32, I64};
-    match (semiring, dtype) {
-        (SemiringId::MinPlus, F32) => visit.visit::<MinPlus<f32>>(),
-        (SemiringId::MinPlus, F64) => visit.visit::<MinPlus<f64>>(),
-        (SemiringId::MinPlus, I16) => visit.visit::<MinPlus<i16>>(),
-        (SemiringId::MinPlus, I32) => visit.visit::<MinPlus<i32>>(),
-        (SemiringId::MinPlus, I64) => visit.visit::<MinPlus<i64>>(),
-        (SemiringId::MaxPlus, F32) => visit.visit::<MaxPlus<f32>>(),
-        (SemiringId::MaxPlus, F64) => visit.visit::<MaxPlus<f64>>(),
-        (SemiringId::MaxPlus, I16) => visit.visit::<MaxPlus<i16>>(),
-        (SemiringId::MaxPlus, I32) => visit.visit::<MaxPlus<i32>>(),
-        (SemiringId::MaxPlus, I64) => visit.visit::<MaxPlus<i64>>(),
-        (SemiringId::MaxTimes, F32) => visit.visit::<MaxTimes<f32>>(),
-        (SemiringId::MaxTimes, F64) => visit.visit::<MaxTimes<f64>>(),
-        (SemiringId::MinTimes, F32) => visit.visit::<MinTimes<f32>>(),
-        (SemiringId::MinTimes, F64) => visit.visit::<MinTimes<f64>>(),
-        (SemiringId::MaxMin, F32) => visit.visit::<MaxMin<f32>>(),
-        (SemiringId::MaxMin, F64) => visit.visit::<MaxMin<f64>>(),
-        (SemiringId::MaxMin, I32) => visit.visit::<MaxMin<i32>>(),
-        (SemiringId::MinMax, F32) => visit.visit::<MinMax<f32>>(),
-        (SemiringId::MinMax, F64) => visit.visit::<MinMax<f64>>(),
-        (SemiringId::MinMax, I32) => visit.visit::<MinMax<i32>>(),
-        (SemiringId::OrAnd, Bool) => visit.visit::<OrAnd>(),
-        _ => Err(unsupported(semiring, dtype)),
-    }
+macro_rules! with_types {
+    ($($id:ident { paths: $(($dtype:ident $semiring:ty))*; products: $(($other:ident $rest:ty))*; })*) => {
+        fn with_types<V: Visit>(semiring: SemiringId, dtype: DType, visit: V) -> Result<V::Output, Error> {
+            match (semiring, dtype) {
+                $($((SemiringId::$id, DType::$dtype) => visit.visit::<$semiring>(),)*)*
+                _ => Err(unsupported(semiring, dtype)),
+            }
+        }
+    };
 }
+for_each_pair!(with_types!());
 
 fn unsupported(semiring: SemiringId, dtype: DType) -> Error {
     let known = DynPaths::dtypes(semiring).iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");

@@ -63,7 +63,7 @@ pub fn common(a: Stored, b: Stored) -> Stored {
 /// The stored type of an element type.
 pub fn of_dtype(dtype: DType) -> Option<Stored> {
     let mut all = KINDS.iter().map(|(stored, _)| *stored);
-    all.find(|stored| !stored.is_unsigned() && stored.read_as() == dtype)
+    all.find(|stored| !stored.is_widened() && stored.read_as() == dtype)
 }
 
 fn kind(stored: Stored) -> Kind {

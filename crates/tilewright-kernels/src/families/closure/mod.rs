@@ -6,42 +6,21 @@ use crate::{
     program::Program,
     refusal::Refusal,
 };
-use tilewright_core::{
-    DType::{Bool, F32, F64, I16, I32, I64},
-    Layout, SemiringId,
-    SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd},
-};
+use tilewright_core::{DType, Layout, SemiringId, for_each_pair};
 
 /// Rows and columns of the largest block.
 pub const CLOSURE_SIDE: usize = 64;
 
 const THREADS: u32 = 256;
 
-/// Best paths are those of selective semirings, and of or-and. Floats of 16 bits are left out: sums of several edges in 32 bits would not be those of the
-/// processor, which rounds each.
-const VARIANTS: [Variant; 21] = [
-    Variant::new(MinPlus, F32),
-    Variant::new(MinPlus, F64),
-    Variant::new(MinPlus, I16),
-    Variant::new(MinPlus, I32),
-    Variant::new(MinPlus, I64),
-    Variant::new(MaxPlus, F32),
-    Variant::new(MaxPlus, F64),
-    Variant::new(MaxPlus, I16),
-    Variant::new(MaxPlus, I32),
-    Variant::new(MaxPlus, I64),
-    Variant::new(MaxTimes, F32),
-    Variant::new(MaxTimes, F64),
-    Variant::new(MinTimes, F32),
-    Variant::new(MinTimes, F64),
-    Variant::new(MaxMin, F32),
-    Variant::new(MaxMin, F64),
-    Variant::new(MaxMin, I32),
-    Variant::new(MinMax, F32),
-    Variant::new(MinMax, F64),
-    Variant::new(MinMax, I32),
-    Variant::new(OrAnd, Bool),
-];
+macro_rules! variants {
+    ($($id:ident { paths: $(($dtype:ident $semiring:ty))*; products: $(($other:ident $rest:ty))*; })*) => {
+        /// Floats of 16 bits have no best paths here either: sums of several edges in 32 bits would not be those of the processor,
+        /// which rounds each.
+        const VARIANTS: &[Variant] = &[$($(Variant::new(SemiringId::$id, DType::$dtype),)*)*];
+    };
+}
+for_each_pair!(variants!());
 
 static CLOSURE: Kernel = Kernel {
     name: "closure",
@@ -50,7 +29,7 @@ static CLOSURE: Kernel = Kernel {
     teaches: "a loop whose steps depend on each other: registers, one barrier a step, latency that nothing hides",
     file: "closure.cu",
     source: include_str!("closure.cu"),
-    variants: &VARIANTS,
+    variants: VARIANTS,
     make: Make::Closure,
 };
 
@@ -70,12 +49,7 @@ static CLOSURE: Kernel = Kernel {
 ///
 /// # Errors
 /// A [`Refusal`] for a semiring without best paths, and for a block that is not square or too large.
-pub fn closure(
-    semiring: SemiringId,
-    dtype: tilewright_core::DType,
-    block: Layout,
-    slack: f64,
-) -> Result<Recipe, Refusal> {
+pub fn closure(semiring: SemiringId, dtype: DType, block: Layout, slack: f64) -> Result<Recipe, Refusal> {
     let variant = Variant::new(semiring, dtype);
     CLOSURE.check(variant)?;
     let Layout { rows, cols, row_stride, col_stride } = block;
@@ -121,6 +95,7 @@ mod tests {
         let refused = |semiring, dtype, rows, cols| {
             closure(semiring, dtype, Layout::row_major(rows, cols), 0.0).unwrap_err().to_string()
         };
+        use {DType::F32, SemiringId::MinPlus};
         assert!(refused(MinPlus, F32, 65, 65).contains("at most 64 rows; there are 65 rows"));
         assert!(refused(MinPlus, F32, 3, 4).contains("3 rows and 4 columns"));
         assert!(refused(SemiringId::PlusTimes, F32, 3, 3).contains("plus-times.f32 is asked for"));

@@ -96,7 +96,7 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
         }
         (MaxTimes | MinTimes, DType::F32) => vec![plain, with(Encoding::Numbers, true, true, 1.23)],
         (MaxMin | MinMax, DType::F32) => vec![with(Encoding::Ordered, true, false, 1.6)],
-        (MaxMin | MinMax, DType::I32) => vec![with(Encoding::Numbers, true, false, 1.6)],
+        (MaxMin | MinMax, DType::I32 | DType::U8) => vec![with(Encoding::Numbers, true, false, 1.6)],
         _ => vec![plain],
     }
 }

@@ -1,0 +1,74 @@
+//! One product over either kind of semiring.
+
+use crate::args::Meaning;
+use tilewright::{
+    Backend, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, MatRef, Options, Report,
+    Value, Verification,
+    plan::{Query, Results},
+};
+
+/// A product over a built-in semiring, or over one that is given by its text.
+pub enum AnyProduct<'a> {
+    BuiltIn(DynProduct<'a>),
+    Own(ExpressionProduct<'a>),
+}
+
+impl<'a> AnyProduct<'a> {
+    /// A, B, and what the product is joined with.
+    pub fn new(
+        semiring: &'a Meaning,
+        (a, b, c0): (DynRef<'a>, DynRef<'a>, Option<DynRef<'a>>),
+        joining: Joining<Value>,
+    ) -> Result<Self, Error> {
+        Ok(match semiring {
+            Meaning::BuiltIn(id) => Self::BuiltIn(DynProduct::new(*id, a, b)?.update(joining, c0)?),
+            Meaning::Own(text) => {
+                let product = ExpressionProduct::new(text, a, b)?;
+                // A text has no factors.
+                Self::Own(if c0.is_some() { product.accumulate() } else { product })
+            }
+        })
+    }
+
+    /// Computes the product into `c`, which holds C0 where that takes part.
+    pub fn write_to(
+        &self,
+        c: DynMut<'_>,
+        arg: Option<MatMut<'_, u32>>,
+        options: &Options<'a>,
+    ) -> Result<Report, Error> {
+        match self {
+            Self::BuiltIn(product) => product.options(*options).write_to(c, arg),
+            Self::Own(product) => product.write_to(c, options),
+        }
+    }
+
+    /// Compares a result with the definition.
+    pub fn verify(
+        &self,
+        c: DynRef<'_>,
+        c0: Option<DynRef<'_>>,
+        arg: Option<MatRef<'_, u32>>,
+    ) -> Result<Verification, Error> {
+        match self {
+            Self::BuiltIn(product) => product.verify(c, arg),
+            Self::Own(product) => product.verify(c, c0),
+        }
+    }
+
+    /// What a plan needs to know.
+    pub fn query(&self, results: Results) -> Result<Query, Error> {
+        match self {
+            Self::BuiltIn(product) => Ok(product.query()?.results(results)),
+            Self::Own(product) => product.query(),
+        }
+    }
+
+    /// The backend that would compute it, and why.
+    pub fn backend(&self, options: &Options<'a>, results: Results) -> Result<(Backend, String), Error> {
+        match self {
+            Self::BuiltIn(product) => product.options(*options).backend(results),
+            Self::Own(product) => product.backend(options),
+        }
+    }
+}
