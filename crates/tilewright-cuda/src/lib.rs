@@ -4,7 +4,6 @@
 //! of kind `unavailable` that says what to install. Without a GPU, [`Nvrtc`] still compiles kernels to machine code, and
 //! [`kernel_resources`] says what they take.
 
-mod architecture;
 mod cache;
 mod cubin;
 mod cublas;
@@ -19,7 +18,6 @@ mod resources;
 mod telemetry;
 mod tool;
 
-pub use architecture::{Architecture, InstructionSet};
 pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunings, cached_file};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
@@ -38,4 +36,5 @@ pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Outp
 pub use program_ptx::{ProgramPtx, recipe_with_ptx};
 pub use resources::{Input, kernel_resources, ptx, ptx_resources};
 pub use telemetry::Telemetry;
+pub use tilewright_arch::{Architecture, Gpu, InstructionSet};
 pub use tool::{Nvcc, Nvdisasm, Ptxas};

@@ -10,10 +10,8 @@ use tilewright_kernels::{Request, Variant, find, simt_tiles};
 
 /// The code of `coalesced`, which no recipe makes for launches such as these.
 fn coalesced(engine: &Engine) -> Vec<u8> {
-    let request = Request {
-        target: engine.target(),
-        ..Request::new(problem(64, 64, 64), SemiringId::MinPlus, DType::F32)
-    };
+    let request =
+        Request { gpu: engine.gpu(), ..Request::new(problem(64, 64, 64), SemiringId::MinPlus, DType::F32) };
     let recipe = find("coalesced").expect("in the catalogue").recipe(&request).expect("accepted");
     common::image(engine, recipe.launches()[0].program())
 }
@@ -319,7 +317,7 @@ fn reused_operands_change_no_bit() {
         let layout = Layout::row_major(m, n);
         let problem = Problem::new(a.layout(), b.layout(), layout).expect("shapes fit");
         let request = Request {
-            target: engine.target(),
+            gpu: engine.gpu(),
             tile: simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F64)).first().copied(),
             splits: Some(1),
             ..Request::new(problem, SemiringId::PlusTimes, DType::F64)

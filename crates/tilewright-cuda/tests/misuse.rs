@@ -3,6 +3,7 @@
 
 use std::process::Command;
 use std::time::Duration;
+use tilewright_arch::Gpu;
 use tilewright_core::{DType, DynMatrix, Joining, Layout, Matrix, Problem, SemiringId, Value};
 use tilewright_cuda::{
     CodeArgument, CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DeviceProduct,
@@ -17,7 +18,7 @@ const K: usize = 10;
 const OLD: f32 = -7.0;
 
 fn engine() -> Engine {
-    Engine::emulated(tilewright_arch::Device::find("a6000").expect("known").into()).expect("a device")
+    Engine::emulated(Gpu::named("a6000").expect("known")).expect("a device")
 }
 
 fn filled(engine: &Engine, rows: usize, cols: usize, value: f32) -> DeviceMatrix<f32> {
@@ -108,7 +109,7 @@ fn a_batch_needs_room_for_all_of_it() {
         let problem = Problem::new(a, b, c).expect("shapes fit");
         let request = Request { batch, ..Request::new(problem, SemiringId::PlusTimes, DType::F32) };
         let form = tilewright_kernels::Form::Plain;
-        let request = Request { form, target: engine.target(), ..request };
+        let request = Request { form, gpu: engine.gpu(), ..request };
         engine
             .prepare(find("simt").expect("known").recipe(&request).expect("accepted"))
             .expect("comes with PTX")
@@ -231,8 +232,7 @@ fn modules_that_are_wrong_are_refused_by_name() {
 
 #[test]
 fn memory_that_there_is_not() {
-    let mut gpu = tilewright_driver::Gpu::from(tilewright_arch::Device::find("a6000").expect("known"));
-    gpu.memory = 1 << 20;
+    let gpu = Gpu { memory_bytes: 1 << 20, ..Gpu::named("a6000").expect("known") };
     let engine = Engine::emulated(gpu).expect("a device");
     let held = engine.zeros::<f32>(Layout::row_major(256, 512)).expect("half of it");
     let error = engine.zeros::<f32>(Layout::row_major(257, 512)).expect_err("more than the other half");

@@ -117,8 +117,8 @@ fn check(function: &Function, extent: &Extent) -> Result<(), Refusal> {
         registers_per_thread: watch::registers().unwrap_or_else(|| function.least_registers()),
         ..function.resources()
     };
-    launch.check(device.limits, &kernel).map_err(|refusal| {
-        let why = format!("{refusal}; {}", refusal.remedy(device.limits, &kernel));
+    launch.check(&device.gpu.limits, &kernel).map_err(|refusal| {
+        let why = format!("{refusal}; {}", refusal.remedy(&device.gpu.limits, &kernel));
         (code_of(&refusal), LaunchError::Refused { why })
     })
 }
@@ -186,7 +186,7 @@ fn run(context: &Arc<Context>, function: &Function, extent: &Extent, arguments: 
     let failed = failure(&function.entry, &outcome, refusal);
     watch::tell(&Launched {
         kernel: &function.entry,
-        gpu: &context.device.gpu.name,
+        gpu: context.device.gpu.name,
         grid: extent.grid,
         block: extent.block,
         dynamic_shared: extent.shared,

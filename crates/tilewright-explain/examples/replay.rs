@@ -10,7 +10,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tilewright_arch::Device;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
 use tilewright_explain::{Argument, Array, Case, ElementType, Explained, Gpu, Launch, Number, Request};
@@ -61,8 +60,7 @@ fn for_each(
     if let Some(unknown) = names.iter().find(|name| tilewright_kernels::find(name).is_err()) {
         return Err(format!("there is no kernel '{unknown}'").into());
     }
-    let device = Device::find("h200")?;
-    let gpu = Gpu { name: device.name.into(), limits: device.limits()?, device: Some(device) };
+    let gpu = Gpu::named("h200")?;
     let mut all_passed = true;
     for kernel in chosen(names) {
         match act(kernel, &gpu) {
@@ -81,7 +79,7 @@ fn case(kernel: &'static Kernel, gpu: &Gpu) -> Result<Case, Error> {
         let source = std::io::ErrorKind::Unsupported.into();
         Err(ErrorKind::Io { path: file.into(), source }.into())
     };
-    Case::of_kernel(kernel, &Request::new(gpu.clone(), &no_files))
+    Case::of_kernel(kernel, &Request::new(*gpu, &no_files))
 }
 
 fn path(directory: &Path, kernel: &Kernel, launch: usize, extension: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 //! The CUDA C++ kernels, and for each a recipe that holds everything needed to launch it.
 //!
 //! A kernel file knows nothing of the host, and this crate knows nothing of a device: a [`Recipe`] is a pure
-//! function of a [`Request`] (shapes, strides, semiring, element type, a [`Target`]). It lists the launches:
+//! function of a [`Request`] (shapes, strides, semiring, element type, a [`Gpu`](tilewright_arch::Gpu)). It lists the launches:
 //! program text, entry, grid, block, shared memory and typed arguments that name buffers by their role. An
 //! engine turns those names into addresses; the PTX emulator does the same with host memory; a plan prints them.
 //!
@@ -40,7 +40,6 @@ mod recorded;
 mod refusal;
 mod request;
 mod shipped;
-mod target;
 mod term;
 mod user_semiring;
 
@@ -59,6 +58,5 @@ pub use programs::{archived_programs, programs, programs_for, readable_programs,
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
-pub use target::Target;
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;

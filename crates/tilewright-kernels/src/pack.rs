@@ -78,7 +78,7 @@ pub(crate) fn blocks(request: &Request, operands: &[Operand; 2], encoding: Encod
         u64::from(copy.side / TILE) * u64::from(terms) * products as u64
     };
     let tiles: u64 = operands.iter().filter_map(|o| o.copy).map(tiles).sum();
-    tiles.min((resident(encoding) * request.target.multiprocessors).into()) as u32
+    tiles.min((resident(encoding) * request.gpu.multiprocessors).into()) as u32
 }
 
 /// Copies A, B or both.

@@ -187,7 +187,7 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
         blocks: Blocks::of(launch.is_cooperative),
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: launch.arguments.iter().map(argument).collect(),
-        ..Request::new(case.gpu.clone(), &load)
+        ..Request::new(case.gpu, &load)
     };
     Ok(match &launch.source {
         Origin::File(path) => (explain::Case::of_file(path, &request)?, path.display().to_string()),

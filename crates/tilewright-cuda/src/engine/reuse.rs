@@ -49,7 +49,7 @@ impl Engine {
         // Copied in vectors, as in the loops that are measured.
         let (a, b, c) = (Layout::col_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
         let request = Request {
-            target: self.target(),
+            gpu: self.gpu(),
             tile: simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F64)).first().copied(),
             splits: Some(1),
             ..Request::new(Problem::new(a, b, c)?, SemiringId::PlusTimes, DType::F64)

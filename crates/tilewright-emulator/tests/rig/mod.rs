@@ -205,7 +205,7 @@ fn request(case: &Case, problem: Problem) -> Request {
     let (semiring, dtype) = (case.variant.semiring, case.variant.dtype);
     let mut plain = Request::new(problem, semiring, dtype);
     if let Some(multiprocessors) = case.multiprocessors {
-        plain.target.multiprocessors = multiprocessors;
+        plain.gpu.multiprocessors = multiprocessors;
     }
     plain.joining = match case.joining {
         Joining::Replace => tilewright_core::Joining::Replace,

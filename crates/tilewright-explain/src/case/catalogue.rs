@@ -1,7 +1,8 @@
 //! Kernels of the catalogue: their recipes say how to launch them.
 
-use super::{Argument, Case, Gpu, Launch, Request, check_repeated, unsupported};
+use super::{Argument, Case, Launch, Request, check_repeated, unsupported};
 use crate::{array::Array, compile, model::SourceText};
+use tilewright_arch::Gpu;
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
 use tilewright_cuda::{Blocks, recipe_with_ptx};
 use tilewright_kernels as kernels;
@@ -183,7 +184,7 @@ impl Product {
         let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
         let problem = Problem::new(layouts[0], layouts[1], layouts[2])?;
         let mut wanted = kernels::Request::new(problem, self.semiring, self.dtype);
-        wanted.target = target(&request.gpu, wanted.target);
+        wanted.gpu = request.gpu;
         if self.factors != [None; 2] {
             let [alpha, beta] = self.factors.map(|factor| factor.map(Value::Float));
             wanted.joining = Joining::Scale { alpha: alpha.unwrap_or(self.semiring.one()), beta };
@@ -254,17 +255,6 @@ impl Product {
 fn workspace(index: usize, dtype: DType, bytes: u64) -> Array {
     let elements = (bytes as usize).div_ceil(dtype.size());
     Array::zeros(&format!("workspace {index}"), dtype, &[elements])
-}
-
-/// What recipes need to know of the GPU; where it is no particular one, its multiprocessors and clocks stay those of the default.
-fn target(gpu: &Gpu, default: kernels::Target) -> kernels::Target {
-    let capability = gpu.limits.compute_capability;
-    kernels::Target {
-        compute_capability: (capability.major().into(), capability.minor().into()),
-        shared_memory_per_block: gpu.limits.shared_memory_per_block_optin,
-        shared_memory_per_multiprocessor: gpu.limits.shared_memory_per_sm,
-        ..gpu.device.map_or(default, kernels::Target::of)
-    }
 }
 
 fn case(

@@ -19,20 +19,9 @@ pub use argument::{Argument, Link};
 pub use texture::TextureOver;
 
 use crate::{array::Array, model::SourceText};
-use tilewright_arch::{Device, KernelResources, Limits};
+use tilewright_arch::{Gpu, KernelResources};
 use tilewright_core::Error;
 use tilewright_cuda::{Blocks, CompilerOptions};
-
-/// A GPU that is not there: a name, and what its multiprocessors offer.
-#[derive(Clone, Debug)]
-pub struct Gpu {
-    /// The name in reports.
-    pub name: String,
-    /// Its limits.
-    pub limits: &'static Limits,
-    /// Its clocks and memory, for the roofline.
-    pub device: Option<&'static Device>,
-}
 
 /// What is asked for beside the kernel.
 pub struct Request<'a> {

@@ -2,18 +2,15 @@
 
 use super::control::{Control, Running};
 use crate::array::{Array, ElementType};
-use crate::case::{Argument, Gpu, Launch, Link, TextureOver, put_address};
+use crate::case::{Argument, Launch, Link, TextureOver, put_address};
 use crate::model::Unfinished;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use tilewright_arch::Gpu;
 use tilewright_core::Error;
 use tilewright_cuda::{Blocks, CodeArrays, CodeLaunch, CodeModule, Engine};
 use tilewright_driver::{Watcher, observe};
 use tilewright_emulator::{Observer, Report, Surface, Texture};
-
-/// Memory and L2 cache of a GPU of which no more is known than its compute capability: no kernel asks for them.
-const MEMORY: u64 = 64 << 30;
-const L2_CACHE: u64 = 0;
 
 /// A device with the arrays of a case in its memory.
 pub struct Device<'a> {
@@ -192,18 +189,8 @@ impl<'a> Device<'a> {
     }
 }
 
-fn imitated(gpu: &Gpu, blocks: Blocks) -> tilewright_driver::Gpu {
-    match gpu.device {
-        Some(device) => tilewright_driver::Gpu { name: gpu.name.clone(), ..device.into() },
-        None => tilewright_driver::Gpu {
-            name: gpu.name.clone(),
-            capability: gpu.limits.compute_capability,
-            // Of a GPU without a name it is not known how many blocks it holds at once.
-            multiprocessors: if blocks == Blocks::Cooperative { u32::MAX } else { 1 },
-            clock_mhz: 0,
-            memory: MEMORY,
-            bandwidth: 0.0,
-            l2_cache: L2_CACHE,
-        },
-    }
+/// Of a GPU without a data sheet it is not known how many blocks it holds at once.
+fn imitated(gpu: &Gpu, blocks: Blocks) -> Gpu {
+    let enough = if blocks == Blocks::Cooperative { u32::MAX } else { 1 };
+    Gpu { multiprocessors: gpu.device().map_or(enough, |device| device.sms), ..*gpu }
 }

@@ -1,8 +1,8 @@
 //! Whether a GPU takes a launch: what keeps it from running is a finding, and the first thing to say.
 
-use crate::case::{Gpu, Launch};
+use crate::case::Launch;
 use crate::model::{Finding, Severity};
-use tilewright_arch::{GridLaunch, KernelResources, LaunchConfig, Residency};
+use tilewright_arch::{Gpu, GridLaunch, KernelResources, LaunchConfig, Residency};
 use tilewright_cuda::Blocks;
 use tilewright_emulator::EntryNeeds;
 
@@ -27,7 +27,7 @@ impl LaunchShape {
         let residency = match launch.blocks {
             Blocks::Independent => Residency::Any,
             Blocks::Cooperative => {
-                Residency::Cooperative { multiprocessors: gpu.device.map(|device| device.sms) }
+                Residency::Cooperative { multiprocessors: gpu.device().map(|device| device.sms) }
             }
         };
         Self {
@@ -58,8 +58,8 @@ impl LaunchShape {
             fix,
             remedy: None,
         };
-        let checked = self.launch.check(gpu.limits, &self.kernel);
-        let remedy = checked.err().map(|refusal| refusal.remedy(gpu.limits, &self.kernel));
+        let checked = self.launch.check(&gpu.limits, &self.kernel);
+        let remedy = checked.err().map(|refusal| refusal.remedy(&gpu.limits, &self.kernel));
         if let Some(log) = &launch.assembler_refusal {
             let fix = remedy.unwrap_or_else(|| "mend what the assembler names, or choose another GPU".into());
             return Some(error("does-not-compile", format!("for {}: {log}", gpu.name), fix));

@@ -42,7 +42,7 @@ impl Plan<'_> {
             [if is_new_row { pitches[0] } else { 0 }, pitches[1]].map(|pitch| pitch.div_ceil(PACKED));
         let tiles = terms.div_ceil(PACKED);
         let blocks = u64::from(groups[0] + groups[1]) * here.batches as u64;
-        let wanted = u64::from(RESIDENT * self.request.target.multiprocessors).div_ceil(blocks);
+        let wanted = u64::from(RESIDENT * self.request.gpu.multiprocessors).div_ceil(blocks);
         let tiles_each = tiles.div_ceil((wanted as u32).clamp(1, tiles));
         let buffers = [
             ("parts_a", Scratch::Parts.of(0)),
@@ -88,7 +88,7 @@ impl Plan<'_> {
         let inner = Request {
             batch: Batch { count: here.batches, a: step(0), b: step(1), c: m as isize * n as isize },
             alignment: Alignment::ALLOCATION,
-            target: self.request.target,
+            gpu: self.request.gpu,
             tile: self.request.tile,
             splits: self.request.splits,
             pack: Some([false, false]),

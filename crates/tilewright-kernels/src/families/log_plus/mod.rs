@@ -173,7 +173,7 @@ impl<'a> Plan<'a> {
     fn looks(&self, batches: usize) -> Looks {
         let groups = self.sides.map(|side| u64::from(side.div_ceil(LOOKED_AT)));
         let groups = (groups[0] + groups[1]).saturating_mul(batches as u64).max(1);
-        let wanted = u64::from(RESIDENT * self.request.target.multiprocessors).div_ceil(groups) as u32;
+        let wanted = u64::from(RESIDENT * self.request.gpu.multiprocessors).div_ceil(groups) as u32;
         let parts = wanted.min(self.terms / LEAST_PART).clamp(1, MOST_PARTS);
         let terms = self.terms.div_ceil(parts).next_multiple_of(32);
         Looks { parts: self.terms.div_ceil(terms), terms }

@@ -131,13 +131,13 @@ impl Plan {
             operands: [a, b].map(|o: Operand| if o.batch == 0 { 1 } else { batch.count }),
             variant: request.variant(),
             encoding: Encoding::Numbers,
-            target: request.target,
-            peak: device::peak_on(&request.target, request.variant()),
+            gpu: request.gpu,
+            peak: device::peak_on(&request.gpu, request.variant()),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
     }
 
-    /// The estimated time of a candidate, in cycles of the target.
+    /// The estimated time of a candidate, in cycles of the GPU.
     fn cycles(&self, chosen: &Candidate) -> f64 {
         chosen.cycles(&self.work.in_encoding(chosen.arithmetic.encoding))
     }

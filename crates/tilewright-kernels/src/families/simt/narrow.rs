@@ -2,7 +2,6 @@
 
 use super::{
     Plan,
-    arithmetic::is_fused,
     choice::ranked,
     cost::{Candidate, in_vain},
 };
@@ -13,6 +12,7 @@ use crate::{
     program::{Program, Source},
     request::{Form, Request},
 };
+use tilewright_arch::instructions::has_native_dpx;
 use tilewright_core::{
     DType,
     SemiringId::{MaxPlus, MinPlus},
@@ -59,8 +59,10 @@ const fn types(request: &Request) -> &'static [Narrow] {
 
 /// The programs in narrower types that stand before the one for all data, which was chosen.
 pub(crate) fn narrower(request: &Request, plan: &Plan, chosen: &Candidate) -> Vec<Narrower> {
-    let is_possible =
-        is_fused(request) && !request.arg && request.form == Form::Specialised && plan.work.k > 0;
+    let is_possible = has_native_dpx(request.gpu.capability())
+        && !request.arg
+        && request.form == Form::Specialised
+        && plan.work.k > 0;
     if request.narrow == Some(false) || !is_possible {
         return Vec::new();
     }
@@ -70,7 +72,7 @@ pub(crate) fn narrower(request: &Request, plan: &Plan, chosen: &Candidate) -> Ve
         all.retain(|narrow| narrow.plan.cycles(&narrow.chosen) <= (1.0 - GAIN) * usual);
         // Packing, the product, and joining its parts.
         let idle = all.iter().map(|narrow| 2 + usize::from(narrow.chosen.division.parts > 1)).sum();
-        if in_vain(&request.target, idle) > LOSS * usual {
+        if in_vain(&request.gpu, idle) > LOSS * usual {
             all.clear();
         }
     }
@@ -96,7 +98,7 @@ pub(crate) fn scan(recipe: &mut Recipe, request: &Request, plan: &Plan, narrower
             (o.layout.rows as u64).saturating_mul(o.layout.cols as u64).saturating_mul(count as u64)
         })
         .fold(0, u64::saturating_add);
-    let most = RESIDENT * request.target.multiprocessors;
+    let most = RESIDENT * request.gpu.multiprocessors;
     let scanners = elements.div_ceil(AT_ONCE).clamp(1, most.into()) as u32;
     let [decision, seen] = [DECISION, 2 * u64::from(scanners) * WINDOW].map(|bytes| {
         recipe.workspaces.push(bytes);

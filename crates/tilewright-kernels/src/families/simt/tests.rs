@@ -1,5 +1,6 @@
 use super::*;
 use crate::{catalogue::find, request::Batch};
+use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, Problem, SemiringId};
 
 const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
@@ -215,7 +216,7 @@ fn a_choice_can_be_forced() {
 fn shared_memory_is_respected() {
     let mut r = request(layouts(4096, 4096, 4096));
     const LIMIT: u32 = 40 << 10;
-    r.target.shared_memory_per_block = LIMIT;
+    r.gpu.limits.shared_memory_per_block_optin = LIMIT;
     let recipe = plan(&r);
     assert!(recipe.launches.iter().all(|l| l.dynamic_shared_memory <= LIMIT));
     assert!(recipe.rejected.iter().any(|r| r.reason.contains("shared memory")), "{:?}", recipe.rejected);
@@ -369,7 +370,7 @@ fn narrower_types_stand_before_that_of_all_data_where_they_pay() {
     }
     // Without instructions that add and select, 16 bits are no gain.
     let mut request = selective(MinPlus, DType::F32, [4096; 3]);
-    (request.target.compute_capability, request.narrow) = ((8, 0), Some(true));
+    (request.gpu.architecture, request.narrow) = (Architecture::of(ComputeCapability::new(8, 0)), Some(true));
     assert_eq!(narrows(&request), 0);
     assert_eq!(narrows(&Request { narrow: Some(true), ..selective(MinPlus, DType::F64, [40, 1, 7]) }), 2);
     assert_eq!(narrows(&Request { narrow: Some(true), ..selective(MinPlus, DType::F64, [40, 1, 0]) }), 0);
