@@ -27,9 +27,9 @@ pub use device::{
 };
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
-    Chosen, CodeArgument, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace,
-    LoadedKernel, OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Select, Timing,
-    choose, kernels_by_speed, sets_beyond_cache,
+    Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
+    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Select, Timing, choose,
+    kernels_by_speed, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};

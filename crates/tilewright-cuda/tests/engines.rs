@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use tilewright_core::{DType, Error, Layout, Matrix, MinPlus, Problem, SemiringId};
-use tilewright_cuda::{CodeArgument, CodeLaunch, CubinCache, DriverKind, Engine, Nvrtc, Origin};
-use tilewright_kernels::{Request, Variant, find, simt_tiles};
+use tilewright_cuda::{CodeLaunch, CubinCache, DriverKind, Engine, Nvrtc, Origin};
+use tilewright_kernels::{Argument, Request, Variant, find, simt_tiles};
 
 /// The code of `coalesced`, which no recipe makes for launches such as these.
 fn coalesced(engine: &Engine) -> Vec<u8> {
@@ -24,20 +24,19 @@ fn run_coalesced(
     lda: i64,
 ) -> Result<(), Error> {
     let cubin = coalesced(engine);
-    let (n, ld, lda, zero) = (64_i32.to_le_bytes(), 64_i64.to_le_bytes(), lda.to_le_bytes(), [0; 4]);
-    let bytes = CodeArgument::Bytes;
+    let (n, ld) = (Argument::i32(64), Argument::i64(64));
     let arguments = [
-        CodeArgument::Memory(0),
-        CodeArgument::Memory(1),
-        CodeArgument::Memory(2),
-        bytes(&n),
-        bytes(&n),
-        bytes(&n),
-        bytes(&lda),
-        bytes(&ld),
-        bytes(&ld),
-        bytes(&zero),
-        bytes(&zero),
+        Argument::Pointer(0),
+        Argument::Pointer(1),
+        Argument::Pointer(2),
+        n.clone(),
+        n.clone(),
+        n,
+        Argument::i64(lda),
+        ld.clone(),
+        ld,
+        Argument::f32(0.0),
+        Argument::f32(0.0),
     ];
     let launch = CodeLaunch {
         name: "coalesced",
@@ -269,8 +268,7 @@ fn code_from_elsewhere_runs() {
     let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
     let (input_bytes, mut output) = (bytes(&input), vec![0; 4 * showing.output()]);
     let arrays = engine.upload_arrays(&[("input", &input_bytes), ("output", &output)]).expect("fits");
-    let n = (showing.output() as i32).to_le_bytes();
-    let arguments = [CodeArgument::Memory(0), CodeArgument::Memory(1), CodeArgument::Bytes(&n)];
+    let arguments = [Argument::Pointer(0), Argument::Pointer(1), Argument::i32(showing.output() as i32)];
     let code = CodeLaunch {
         name: "copy-offset",
         cubin: &image,
@@ -287,7 +285,7 @@ fn code_from_elsewhere_runs() {
     unsafe { engine.run_code(&code, &arrays).expect("runs") };
     arrays.read([&mut Vec::new(), &mut output]).expect("there");
     assert_eq!(output, bytes(&showing.expected(&input)));
-    let wrong = CodeLaunch { arguments: &[CodeArgument::Memory(7)], ..code };
+    let wrong = CodeLaunch { arguments: &[Argument::Pointer(7)], ..code };
     // SAFETY: nothing is launched.
     let error = unsafe { engine.run_code(&wrong, &arrays) }.expect_err("no such array");
     assert!(error.to_string().contains('7'), "{error}");

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tilewright_arch::Gpu;
 use tilewright_core::{DType, DynMatrix, Joining, Layout, Matrix, Problem, SemiringId, Value};
 use tilewright_cuda::{
-    CodeArgument, CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DeviceProduct,
-    DynDeviceMatrix, Engine, Origin, Pace, Prepared, Repetitions,
+    CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DeviceProduct, DynDeviceMatrix,
+    Engine, Origin, Pace, Prepared, Repetitions,
 };
-use tilewright_kernels::{Alignment, Batch, Form, Request, find};
+use tilewright_kernels::{Alignment, Argument, Batch, Form, Request, find};
 
 const M: usize = 6;
 const N: usize = 8;
@@ -209,7 +209,7 @@ fn modules_that_are_wrong_are_refused_by_name() {
     // SAFETY: PTX is read before it is executed, and the kernel touches nothing.
     let run = |code: CodeLaunch<'_>| unsafe { engine.run_code(&code, &arrays) };
     run(code(NOTHING, "k", &symbol("table", 8))).expect("fits");
-    let unknown = CodeLaunch { arguments: &[CodeArgument::Memory(1)], ..code(NOTHING, "k", &[]) };
+    let unknown = CodeLaunch { arguments: &[Argument::Pointer(1)], ..code(NOTHING, "k", &[]) };
     for (code, words) in [
         (code(b"no PTX", "k", &[]), "ends with a zero byte"),
         (code(b".version 8.0\n.target sm_80\nnonsense\0", "k", &[]), "loading a module on RTX A6000"),
@@ -289,7 +289,7 @@ fn a_launch_that_fails_ends_what_the_engine_does_and_says_why() {
     let ptx = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n\
         .reg .u64 %rd<2>; ld.param.u64 %rd1, [p];\nst.global.u64 [%rd1+16], %rd1;\nret;\n}\n\0";
     let arrays = engine.upload_arrays(&[("weights", &[0; 16])]).expect("fits");
-    let launch = CodeLaunch { arguments: &[CodeArgument::Memory(0)], ..code(ptx, "k", &[]) };
+    let launch = CodeLaunch { arguments: &[Argument::Pointer(0)], ..code(ptx, "k", &[]) };
     // SAFETY: the emulator checks the bounds, which the kernel does not keep.
     let error = unsafe { engine.run_code(&launch, &arrays) }.expect_err("an illegal address");
     for part in ["CUDA_ERROR_ILLEGAL_ADDRESS", "behind the end of `weights`"] {

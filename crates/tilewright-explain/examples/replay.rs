@@ -8,6 +8,7 @@
 //!
 //! `scripts/nsight/run` calls it under NVIDIA's profiler.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tilewright_core::{Error, ErrorKind};
@@ -119,6 +120,12 @@ fn run(directory: &Path, names: &[&str]) -> Result<bool, Failure> {
     })
 }
 
+/// A texture is made over its array, whatever its handle is on the emulator.
+fn over_arrays(argument: &Argument) -> tilewright_kernels::Argument<usize> {
+    let Ok(named) = argument.rename::<_, _, Infallible>(|&array| Ok(array), |texture| Ok(texture.array));
+    named
+}
+
 fn launch_on(
     engine: &Engine,
     name: &str,
@@ -126,7 +133,7 @@ fn launch_on(
     cubin: &[u8],
     arrays: &CodeArrays,
 ) -> Result<(), Error> {
-    let arguments: Vec<_> = launch.arguments.iter().map(Argument::as_code).collect();
+    let arguments: Vec<_> = launch.arguments.iter().map(over_arrays).collect();
     let launch = CodeLaunch {
         name,
         cubin,

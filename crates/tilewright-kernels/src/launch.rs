@@ -1,10 +1,6 @@
 //! What a recipe gives: launches, with everything an engine or the emulator needs.
 
-use crate::{
-    kernel::Kernel,
-    program::Program,
-    request::{Request, Scalar},
-};
+use crate::{argument::NamedArgument, kernel::Kernel, program::Program, request::Request};
 
 /// How one kernel does what was asked: launches to run one after another, and the memory they share.
 ///
@@ -128,8 +124,9 @@ pub struct Launch {
     pub(crate) entry: &'static str,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
+    pub(crate) cluster: [u32; 3],
     pub(crate) dynamic_shared_memory: u32,
-    pub(crate) arguments: Vec<Argument>,
+    pub(crate) arguments: Vec<NamedArgument>,
     pub(crate) symbols: Vec<Symbol>,
     pub(crate) local_memory: LocalMemory,
     pub(crate) starts_early: bool,
@@ -144,7 +141,7 @@ impl Launch {
         entry: &'static str,
         grid: [u32; 3],
         block: [u32; 3],
-        arguments: Vec<Argument>,
+        arguments: Vec<NamedArgument>,
     ) -> Self {
         Self {
             role: Role::Product,
@@ -152,6 +149,7 @@ impl Launch {
             entry,
             grid,
             block,
+            cluster: [1; 3],
             dynamic_shared_memory: 0,
             arguments,
             symbols: Vec::new(),
@@ -187,13 +185,18 @@ impl Launch {
         self.block
     }
 
+    /// Blocks of a cluster along x, y and z; 1 x 1 x 1 without clusters.
+    pub fn cluster(&self) -> [u32; 3] {
+        self.cluster
+    }
+
     /// Bytes of dynamic shared memory.
     pub fn dynamic_shared_memory(&self) -> u32 {
         self.dynamic_shared_memory
     }
 
     /// The arguments, in the order of the entry's parameters.
-    pub fn arguments(&self) -> &[Argument] {
+    pub fn arguments(&self) -> &[NamedArgument] {
         &self.arguments
     }
 
@@ -244,60 +247,6 @@ pub enum LocalMemory {
     Forbidden,
     /// The kernel is there to show it.
     Declared,
-}
-
-/// One argument, by the name of its parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Argument {
-    /// The parameter's name in the source.
-    pub name: &'static str,
-    /// What to pass.
-    pub value: ArgumentValue,
-}
-
-/// What is passed to a parameter; the PTX type is given in brackets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ArgumentValue {
-    /// The address of a buffer (`.u64`): of element (0, 0) for A, B and C, of the first byte otherwise.
-    Pointer(Buffer),
-    /// A texture object over a buffer of f32 elements, fetched by index (`.u64`).
-    Texture(Buffer),
-    /// A 32-bit integer (`.u32`).
-    I32(i32),
-    /// A 64-bit integer (`.u64`).
-    I64(i64),
-    /// A single-precision number (`.f32`).
-    F32(f32),
-    /// A double-precision number (`.f64`).
-    F64(f64),
-}
-
-impl From<Scalar> for ArgumentValue {
-    fn from(s: Scalar) -> Self {
-        match s {
-            Scalar::F32(x) => Self::F32(x),
-            Scalar::F64(x) => Self::F64(x),
-            Scalar::I32(x) => Self::I32(x),
-            Scalar::I64(x) => Self::I64(x),
-        }
-    }
-}
-
-/// Memory, by its role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Buffer {
-    /// The left operand.
-    A,
-    /// The right operand.
-    B,
-    /// The result.
-    C,
-    /// The input of an exhibit.
-    Input,
-    /// The output of an exhibit, or what a kernel tells besides its result.
-    Output,
-    /// One of [`Recipe::workspaces`], by its index.
-    Workspace(usize),
 }
 
 /// A `__constant__` or `__device__` variable with an initial value.

@@ -23,6 +23,7 @@
 //! # Ok::<(), tilewright_core::Error>(())
 //! ```
 
+mod argument;
 mod catalogue;
 mod encoding;
 mod families;
@@ -43,6 +44,7 @@ mod shipped;
 mod term;
 mod user_semiring;
 
+pub use argument::{Argument, Buffer, NamedArgument, TensorMap};
 pub use catalogue::{find, kernels};
 pub use families::{
     closure::{CLOSURE_SIDE, closure},
@@ -52,7 +54,7 @@ pub use families::{
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
-pub use launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Rejected, Role, Symbol};
+pub use launch::{Launch, LocalMemory, Recipe, Rejected, Role, Symbol};
 pub use program::{COMPILER_OPTIONS, Program};
 pub use programs::{archived_programs, programs, programs_for, readable_programs, shipped_programs};
 pub use recorded::Recorded;

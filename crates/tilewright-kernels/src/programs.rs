@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn arguments_have_the_types_of_the_parameters() {
-        use crate::launch::ArgumentValue as V;
+        use crate::{argument::Argument as V, request::Scalar};
         for launch in shipped_programs() {
             let ptx = launch.program.shipped_ptx().expect("shipped");
             // Those of its entry; a program may have several.
@@ -249,10 +249,11 @@ mod tests {
                 .arguments
                 .iter()
                 .map(|a| match a.value {
-                    V::Pointer(_) | V::Texture(_) | V::I64(_) => "u64",
-                    V::I32(_) => "u32",
-                    V::F32(_) => "f32",
-                    V::F64(_) => "f64",
+                    V::Pointer(_) | V::Texture(_) | V::Scalar(Scalar::I64(_)) => "u64",
+                    V::Scalar(Scalar::I32(_)) => "u32",
+                    V::Scalar(Scalar::F32(_)) => "f32",
+                    V::Scalar(Scalar::F64(_)) => "f64",
+                    V::Bytes { .. } | V::TensorMap(_) => "align",
                 })
                 .collect();
             assert_eq!(parameters, arguments, "{}", launch.program.name);

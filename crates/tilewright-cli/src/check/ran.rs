@@ -198,9 +198,9 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
 /// The shared array that the argument of an array of `next` names.
 fn shared_by(case: &Case<'_>, launch: &Launch, next: &explain::Case, array: usize) -> Option<usize> {
     let is_it = |argument: &Argument| match argument {
-        Argument::Pointer(at) | Argument::Surface(at) => *at == array,
+        Argument::Pointer(at) => *at == array,
         Argument::Texture(texture) => texture.array == array,
-        Argument::Bytes(_) | Argument::Struct { .. } => false,
+        Argument::Scalar(_) | Argument::Bytes { .. } | Argument::TensorMap(_) => false,
     };
     let position = next.launches.first()?.arguments.iter().position(is_it)?;
     let parameter = &next.arrays[array].name;

@@ -11,6 +11,7 @@ mod in_place;
 mod loaded;
 mod multiply;
 mod operands;
+mod parameters;
 mod planned;
 mod plans;
 mod prepared;
@@ -21,7 +22,7 @@ mod timing;
 mod trees;
 
 pub use choose::{choose, kernels_by_speed};
-pub use code::{CodeArgument, CodeArrays, CodeLaunch, CodeModule};
+pub use code::{CodeArrays, CodeLaunch, CodeModule};
 pub use compile::Origin;
 pub use in_place::{InPlace, Select};
 pub use loaded::LoadedKernel;

@@ -2,11 +2,11 @@
 //! by code as it was compiled and by changed code, and unless they give the same bits, nothing is changed on this device.
 
 use super::Engine;
-use super::code::{CodeArgument, CodeLaunch};
+use super::code::CodeLaunch;
 use crate::cubin::{REUSE_COMPILERS, reuse_operands};
 use crate::device::Blocks;
 use tilewright_core::{DType, Error, ErrorKind, Layout, Problem, SemiringId};
-use tilewright_kernels::{ArgumentValue, Buffer, Launch, Request, Variant, find, simt_tiles};
+use tilewright_kernels::{Buffer, Launch, Request, Variant, find, simt_tiles};
 
 /// Set to anything but 0 to run code as it was compiled.
 const DISABLE_VARIABLE: &str = "TILEWRIGHT_NO_REUSE";
@@ -72,15 +72,8 @@ impl Engine {
     ) -> Result<Vec<u8>, Error> {
         let mut c = vec![0xff; elements * size_of::<f64>()];
         let arrays = self.upload_arrays(&[("A", a), ("B", b), ("C", &c)])?;
-        let values: Vec<Passed> =
-            launch.arguments().iter().map(|argument| passed(argument.value)).collect::<Result<_, Error>>()?;
-        let arguments: Vec<_> = values
-            .iter()
-            .map(|value| match value {
-                Passed::Memory(index) => CodeArgument::Memory(*index),
-                Passed::Bytes(bytes) => CodeArgument::Bytes(bytes),
-            })
-            .collect();
+        let arguments = launch.arguments().iter().map(|argument| argument.value.rename(array, array));
+        let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
         let code = CodeLaunch {
             name: launch.program().name(),
             cubin: image,
@@ -123,24 +116,11 @@ fn numbers(count: usize, salt: u64) -> Vec<u8> {
     (0..count).flat_map(|_| next().to_le_bytes()).collect()
 }
 
-enum Passed {
-    Memory(usize),
-    Bytes(Vec<u8>),
-}
-
-fn passed(value: ArgumentValue) -> Result<Passed, Error> {
-    Ok(match value {
-        ArgumentValue::Pointer(Buffer::A) => Passed::Memory(0),
-        ArgumentValue::Pointer(Buffer::B) => Passed::Memory(1),
-        ArgumentValue::Pointer(Buffer::C) => Passed::Memory(2),
-        ArgumentValue::I32(x) => Passed::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::I64(x) => Passed::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::F32(x) => Passed::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::F64(x) => Passed::Bytes(x.to_le_bytes().into()),
-        other => {
-            let (what, why) = (format!("{other:?}"), "one launch on A, B and C is checked".into());
-            return Err(ErrorKind::Unsupported { what, why, hint: String::new() }.into());
-        }
+/// An operand's place among the arrays.
+fn array(buffer: &Buffer) -> Result<usize, Error> {
+    [Buffer::A, Buffer::B, Buffer::C].iter().position(|operand| operand == buffer).ok_or_else(|| {
+        let (what, why) = (format!("{buffer:?}"), "one launch on A, B and C is checked".into());
+        ErrorKind::Unsupported { what, why, hint: String::new() }.into()
     })
 }
 

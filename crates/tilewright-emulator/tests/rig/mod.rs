@@ -11,9 +11,9 @@ use tilewright_core::{
     f16, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
-use tilewright_emulator::{Launch, Machine, Program, Texture};
+use tilewright_emulator::{Argument, Launch, Machine, Program, Texture};
 use tilewright_kernels::{
-    self as kernels, Alignment, ArgumentValue, Batch, Buffer, Form, Kernel, Recipe, Request, Variant,
+    self as kernels, Alignment, Batch, Buffer, Form, Kernel, Recipe, Request, Scalar, Variant,
 };
 
 /// How the elements of a matrix lie.
@@ -291,18 +291,20 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
             Launch::new(launch.grid(), launch.block()).dynamic_shared(launch.dynamic_shared_memory());
         for argument in launch.arguments() {
             let index = |buffer| place(buffer).expect("the buffer is there");
-            extents = match argument.value {
-                ArgumentValue::Pointer(buffer) => {
-                    let index = index(buffer);
+            extents = match &argument.value {
+                kernels::Argument::Pointer(buffer) => {
+                    let index = index(*buffer);
                     extents.arg(pointers[index].offset(arrays[index].origin as i64))
                 }
-                ArgumentValue::Texture(buffer) => {
-                    extents.arg(machine.texture(texture(&arrays[index(buffer)].bytes)))
+                kernels::Argument::Texture(buffer) => {
+                    extents.arg(machine.texture(texture(&arrays[index(*buffer)].bytes)))
                 }
-                ArgumentValue::I32(x) => extents.arg(x),
-                ArgumentValue::I64(x) => extents.arg(x),
-                ArgumentValue::F32(x) => extents.arg(x),
-                ArgumentValue::F64(x) => extents.arg(x),
+                kernels::Argument::Scalar(Scalar::I32(x)) => extents.arg(*x),
+                kernels::Argument::Scalar(Scalar::I64(x)) => extents.arg(*x),
+                kernels::Argument::Scalar(Scalar::F32(x)) => extents.arg(*x),
+                kernels::Argument::Scalar(Scalar::F64(x)) => extents.arg(*x),
+                kernels::Argument::Bytes { bytes, .. } => extents.arg(Argument::bytes(bytes)),
+                kernels::Argument::TensorMap(map) => extents.arg(Argument::bytes(&map.0)),
             };
         }
         for symbol in launch.symbols() {

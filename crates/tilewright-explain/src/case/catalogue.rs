@@ -1,6 +1,6 @@
 //! Kernels of the catalogue: their recipes say how to launch them.
 
-use super::{Argument, Case, Launch, Request, check_repeated, unsupported};
+use super::{Argument, Case, Launch, Request, argument::of_recipe, check_repeated, unsupported};
 use crate::{array::Array, compile, model::SourceText};
 use tilewright_arch::Gpu;
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
@@ -279,7 +279,7 @@ fn case(
         let headers = step.program().headers();
         let sources = [(step.program().file(), step.program().source())].into_iter().chain(headers);
         let arguments: Option<Vec<Argument>> =
-            step.arguments().iter().map(|a| Argument::of_recipe(a.value, place)).collect();
+            step.arguments().iter().map(|a| of_recipe(&a.value, place)).collect();
         launches.push(Launch {
             ptx: code.ptx,
             sources: sources
@@ -291,6 +291,8 @@ fn case(
             cluster: None,
             blocks: Blocks::Independent,
             dynamic_shared_memory: step.dynamic_shared_memory(),
+            textures: Vec::new(),
+            surfaces: Vec::new(),
             arguments: arguments
                 .ok_or_else(|| unsupported(kernel.name, "its recipe names a buffer that is not there", ""))?,
             symbols: step.symbols().iter().map(|s| (s.name.to_owned(), s.bytes.clone())).collect(),

@@ -72,6 +72,8 @@ impl Case {
             blocks: request.blocks,
             dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
             arguments: bound.arguments,
+            textures: bound.textures,
+            surfaces: bound.surfaces,
             symbols: bound.symbols,
             variables: bound.variables,
             resources,

@@ -14,8 +14,8 @@ mod types;
 mod value;
 mod variables;
 
-pub(crate) use argument::put_address;
 pub use argument::{Argument, Link};
+pub(crate) use argument::{by_handle, put_address};
 pub use texture::TextureOver;
 
 use crate::{array::Array, model::SourceText};
@@ -106,6 +106,10 @@ pub struct Launch {
     pub dynamic_shared_memory: u32,
     /// Arguments in order.
     pub arguments: Vec<Argument>,
+    /// Textures whose handles lie in structs among them.
+    pub textures: Vec<TextureOver>,
+    /// Arrays among them that are surfaces: the handle of one is its array's address.
+    pub surfaces: Vec<usize>,
     /// Symbols to be set before: name and bytes.
     pub symbols: Vec<(String, Vec<u8>)>,
     /// Variables of its module that are arrays: the name in PTX, and the array by its place.

@@ -2,7 +2,7 @@
 
 use super::control::{Control, Running};
 use crate::array::{Array, ElementType};
-use crate::case::{Argument, Launch, Link, TextureOver, put_address};
+use crate::case::{Argument, Launch, Link, TextureOver, by_handle, put_address};
 use crate::model::Unfinished;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -107,8 +107,7 @@ impl<'a> Device<'a> {
         loaded: &Loaded,
         observer: Option<&dyn Observer>,
     ) -> Result<Ran, Error> {
-        let placed: Vec<_> = launch.arguments.iter().map(|one| one.placed(&loaded.addresses)).collect();
-        let arguments: Vec<_> = placed.iter().map(Argument::as_code).collect();
+        let arguments: Vec<_> = launch.arguments.iter().map(by_handle).collect();
         let code = CodeLaunch {
             name: self.name,
             cubin: &loaded.image,
@@ -121,8 +120,12 @@ impl<'a> Device<'a> {
             arguments: &arguments,
             symbols: &launch.symbols,
         };
-        let surfaces: Vec<_> = launch.arguments.iter().filter_map(|one| self.surface(one)).collect();
-        let textures: Vec<_> = launch.arguments.iter().flat_map(|one| self.textures(one)).collect();
+        let surfaces: Vec<_> = launch.surfaces.iter().filter_map(|&array| self.surface(array)).collect();
+        let passed = launch.arguments.iter().filter_map(|argument| match argument {
+            Argument::Texture(texture) => Some(texture),
+            _ => None,
+        });
+        let textures: Vec<_> = passed.chain(&launch.textures).filter_map(|one| self.texture(one)).collect();
         let outcome = RefCell::new(None);
         let launched = |launched: &tilewright_driver::Launched<'_>| {
             drop(outcome.replace(Some(launched.outcome.clone())))
@@ -155,9 +158,8 @@ impl<'a> Device<'a> {
     }
 
     /// A surface over an array, by the array's address.
-    fn surface(&self, argument: &Argument) -> Option<(u64, Surface)> {
-        let Argument::Surface(index) = argument else { return None };
-        let (address, (element, shape)) = (self.addresses().nth(*index)?, self.shapes.get(*index)?);
+    fn surface(&self, array: usize) -> Option<(u64, Surface)> {
+        let (address, (element, shape)) = (self.addresses().nth(array)?, self.shapes.get(array)?);
         // The last index is the fastest, and goes along x.
         let mut extent = [1; 3];
         extent.iter_mut().zip(shape.iter().rev()).for_each(|(extent, &of)| *extent = of);
@@ -166,14 +168,11 @@ impl<'a> Device<'a> {
         Some((address, Surface { address, pitch, extent, element }))
     }
 
-    /// The textures of an argument, by their handles.
-    fn textures(&self, argument: &Argument) -> Vec<(u64, Texture)> {
-        let at = |texture: &TextureOver| {
-            let (address, (element, shape)) =
-                (self.addresses().nth(texture.array)?, self.shapes.get(texture.array)?);
-            Some((texture.handle, texture.at(address, *element, shape)))
-        };
-        argument.textures().iter().filter_map(at).collect()
+    /// A texture over an array, by its handle.
+    fn texture(&self, texture: &TextureOver) -> Option<(u64, Texture)> {
+        let (element, shape) = self.shapes.get(texture.array)?;
+        let address = self.addresses().nth(texture.array)?;
+        Some((texture.handle, texture.at(address, *element, shape)))
     }
 
     /// The error of a launch that failed, with the place where it did.

@@ -11,9 +11,10 @@ mod tests;
 
 use super::simt::SIMT;
 use crate::{
+    argument::Buffer,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
-    launch::{Buffer, Recipe, Role},
+    launch::{Recipe, Role},
     refusal::Refusal,
     request::Request,
 };

@@ -17,10 +17,11 @@ mod thin;
 mod ways;
 
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
+    launch::{Launch, Recipe, Role},
     pack,
     predicate::{Decided, Found, Predicate},
     program::{Program, Source},
@@ -334,8 +335,8 @@ impl Plan {
             ("TRACKS", request.arg.into()),
         ];
         let [a, b] = product.operands.map(|o| (o.layout.row_stride as i64, o.layout.col_stride as i64));
-        let pointer = ArgumentValue::Pointer;
-        let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), ArgumentValue::I64);
+        let pointer = Argument::Pointer;
+        let (i32, i64) = (|x: u32| Argument::i32(x as i32), Argument::i64);
         let arguments = [
             ("A", pointer(product.buffers[0])),
             ("B", pointer(product.buffers[1])),
@@ -395,7 +396,7 @@ impl Plan {
                 kernel.entry(),
                 [division.blocks(), batches, 1],
                 [tile.threads(), 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).collect(),
+                arguments.map(|(name, value)| NamedArgument { name, value }).collect(),
             )
         }
     }
@@ -410,10 +411,10 @@ impl Plan {
     ) -> Launch {
         let Work { m, n, .. } = self.work;
         let Candidate { tile: Tile { block, .. }, division, .. } = chosen;
-        let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), |x: isize| ArgumentValue::I64(x as i64));
+        let (i32, i64) = (|x: u32| Argument::i32(x as i32), |x: isize| Argument::i64(x as i64));
         let arguments = [
-            ("parts", ArgumentValue::Pointer(product.parts)),
-            ("C", ArgumentValue::Pointer(Buffer::C)),
+            ("parts", Argument::Pointer(product.parts)),
+            ("C", Argument::Pointer(Buffer::C)),
             ("M", i32(m)),
             ("N", i32(n)),
             ("whole", i32(division.whole)),
@@ -453,7 +454,7 @@ impl Plan {
                 "split_k_reduce",
                 [division.split_tiles(), area * groups / (REDUCE_THREADS * count), batches],
                 [REDUCE_THREADS, 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).collect(),
+                arguments.map(|(name, value)| NamedArgument { name, value }).collect(),
             )
         }
     }
@@ -537,11 +538,11 @@ fn predicates(decided: Option<(Predicate, Decided)>) -> [Predicate; 2] {
 }
 
 /// The arguments that tell a launch whether it computes.
-fn predicate_arguments(predicate: Option<(Predicate, Found)>) -> [(&'static str, ArgumentValue); 4] {
+fn predicate_arguments(predicate: Option<(Predicate, Found)>) -> [(&'static str, Argument); 4] {
     let found = predicate.map_or(Buffer::C, |(_, found)| Buffer::Workspace(found.workspace));
-    let i32 = |x: Option<u32>| ArgumentValue::I32(x.unwrap_or(0) as i32);
+    let i32 = |x: Option<u32>| Argument::i32(x.unwrap_or(0) as i32);
     [
-        ("found", ArgumentValue::Pointer(found)),
+        ("found", Argument::Pointer(found)),
         ("finders", i32(predicate.map(|(_, found)| found.finders))),
         ("earlier", i32(predicate.map(|(predicate, _)| predicate.earlier))),
         ("own", i32(predicate.map(|(predicate, _)| predicate.own))),

@@ -6,8 +6,9 @@ use super::{
     cost::{Candidate, in_vain},
 };
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
+    launch::{Launch, Recipe, Role},
     predicate::{Decided, Predicate},
     program::{Program, Source},
     request::{Form, Request},
@@ -104,12 +105,12 @@ pub(crate) fn scan(recipe: &mut Recipe, request: &Request, plan: &Plan, narrower
         recipe.workspaces.push(bytes);
         recipe.workspaces.len() - 1
     });
-    let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), |x: isize| ArgumentValue::I64(x as i64));
+    let (i32, i64) = (|x: u32| Argument::i32(x as i32), |x: isize| Argument::i64(x as i64));
     let [a, b] = [plan.a, plan.b];
     let arguments = [
-        ("A", ArgumentValue::Pointer(plan.buffers[0])),
-        ("B", ArgumentValue::Pointer(plan.buffers[1])),
-        ("windows", ArgumentValue::Pointer(Buffer::Workspace(seen))),
+        ("A", Argument::Pointer(plan.buffers[0])),
+        ("B", Argument::Pointer(plan.buffers[1])),
+        ("windows", Argument::Pointer(Buffer::Workspace(seen))),
         ("M", i32(a.layout.rows as u32)),
         ("N", i32(b.layout.rows as u32)),
         ("K", i32(a.layout.cols as u32)),
@@ -132,7 +133,7 @@ pub(crate) fn scan(recipe: &mut Recipe, request: &Request, plan: &Plan, narrower
             "scan",
             [scanners, 1, 1],
             [THREADS, 1, 1],
-            arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+            arguments.map(|(name, value)| NamedArgument { name, value }).to_vec(),
         )
     });
     Decided { decision, seen, scanners }

@@ -1,5 +1,8 @@
 use super::*;
-use crate::{catalogue::find, request::Batch};
+use crate::{
+    catalogue::find,
+    request::{Batch, Scalar},
+};
 use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, Problem, SemiringId};
 
@@ -21,8 +24,8 @@ fn detail(recipe: &Recipe, name: &str) -> String {
     recipe.details.iter().find(|(n, _)| *n == name).unwrap().1.clone()
 }
 
-fn argument(launch: &Launch, name: &str) -> ArgumentValue {
-    launch.arguments.iter().find(|a| a.name == name).unwrap().value
+fn argument(launch: &Launch, name: &str) -> Argument {
+    launch.arguments.iter().find(|a| a.name == name).unwrap().value.clone()
 }
 
 #[test]
@@ -40,9 +43,9 @@ fn only_tiles_of_the_last_waves_are_split() {
     let recipe = plan(&request(layouts(4096, 4096, 4096)));
     let [_, product, reduction] = &recipe.launches[..] else { panic!("packing, product, reduction") };
     let whole = 3 * 264;
-    assert_eq!(argument(product, "whole"), ArgumentValue::I32(whole));
+    assert_eq!(argument(product, "whole"), Argument::i32(whole));
     assert_eq!(product.grid, [whole as u32 + 2 * (1024 - whole as u32), 1, 1]);
-    assert_eq!(argument(reduction, "whole"), ArgumentValue::I32(whole));
+    assert_eq!(argument(reduction, "whole"), Argument::i32(whole));
     assert_eq!(reduction.grid, [1024 - whole as u32, 16, 1]);
     assert_eq!(recipe.workspaces[1], 2 * (1024 - whole as u64) * 128 * 128 * 4);
 }
@@ -53,10 +56,7 @@ fn one_launch_packs_all_that_is_packed() {
         let recipe = plan(&request(layouts(n, n, n)));
         let [packing, product, ..] = &recipe.launches[..] else { panic!("packing and product") };
         assert_eq!((packing.entry, product.entry), ("pack", "simt"));
-        assert_eq!(
-            ["pitch_a", "pitch_b"].map(|name| argument(packing, name)),
-            pitches.map(ArgumentValue::I32)
-        );
+        assert_eq!(["pitch_a", "pitch_b"].map(|name| argument(packing, name)), pitches.map(Argument::i32));
         assert_eq!(packing.grid, [3 * 132, 1, 1], "blocks stay");
         for (workspace, _) in pitches.iter().enumerate().filter(|(_, pitch)| **pitch > 0) {
             assert_eq!(recipe.workspaces[workspace], 4096 * 4096 * 4);
@@ -112,7 +112,7 @@ fn few_columns_or_rows_take_one_launch_and_no_workspace() {
         let n = if name.ends_with("00") { 13 } else { 16 };
         assert_eq!(
             (argument(launch, "M"), argument(launch, "N")),
-            (ArgumentValue::I32(131_072), ArgumentValue::I32(n))
+            (Argument::i32(131_072), Argument::i32(n))
         );
         assert_eq!(recipe.rejected.len(), menu::tiles(F32).len());
     }
@@ -152,7 +152,7 @@ fn long_sums_of_small_results_are_split() {
     assert_eq!(reduction.entry, "split_k_reduce");
     assert_eq!(recipe.workspaces, [u64::from(product.grid[0]) * 64 * 64 * 4]);
     // Every term belongs to exactly one part.
-    let ArgumentValue::I32(part) = argument(product, "k_split") else { panic!() };
+    let Argument::Scalar(Scalar::I32(part)) = argument(product, "k_split") else { panic!() };
     assert!(part as u32 * product.grid[0] >= 262_144 && part as u32 * (product.grid[0] - 1) < 262_144);
 }
 
@@ -161,11 +161,8 @@ fn a_column_major_result_is_computed_as_its_transpose() {
     let [a, b, _] = layouts(300, 200, 100);
     let recipe = plan(&request([a, b, Layout::col_major(300, 200)]));
     let launch = recipe.launches.last().unwrap();
-    assert_eq!(
-        (argument(launch, "M"), argument(launch, "N")),
-        (ArgumentValue::I32(200), ArgumentValue::I32(300))
-    );
-    assert_eq!(argument(launch, "c_col"), ArgumentValue::I64(1));
+    assert_eq!((argument(launch, "M"), argument(launch, "N")), (Argument::i32(200), Argument::i32(300)));
+    assert_eq!(argument(launch, "c_col"), Argument::i64(1));
 }
 
 #[test]
@@ -175,7 +172,7 @@ fn batches_beyond_the_grid_take_several_launches() {
     let recipe = plan(&r);
     let batches: Vec<_> = recipe.launches.iter().map(|l| l.grid[1]).collect();
     assert_eq!(batches, [65_535, 34_465]);
-    assert_eq!(argument(&recipe.launches[1], "first_batch"), ArgumentValue::I32(65_535));
+    assert_eq!(argument(&recipe.launches[1], "first_batch"), Argument::i32(65_535));
     r.batch.count = 0;
     assert!(plan(&r).launches.is_empty());
 }
@@ -393,7 +390,9 @@ fn operands_of_a_batch_are_packed_once_for_all_that_share_them() {
     assert_eq!(detail(&recipe, "packed first"), "A and B");
     assert_eq!(detail(&recipe, "arithmetic"), "two columns a word");
     let one = |side: &str| match (argument(packing, side), argument(packing, "K")) {
-        (ArgumentValue::I32(side), ArgumentValue::I32(k)) => side as u64 * (k as u64).next_multiple_of(64),
+        (Argument::Scalar(Scalar::I32(side)), Argument::Scalar(Scalar::I32(k))) => {
+            side as u64 * (k as u64).next_multiple_of(64)
+        }
         other => panic!("{other:?}"),
     };
     let (a, b) = (one("pitch_a"), one("pitch_b"));
@@ -401,8 +400,8 @@ fn operands_of_a_batch_are_packed_once_for_all_that_share_them() {
     for (launch, [to_a, to_b]) in
         [(packing, ["packed_a_batch", "packed_b_batch"]), (product, ["a_batch", "b_batch"])]
     {
-        assert_eq!(argument(launch, to_a), ArgumentValue::I64(a as i64));
-        assert_eq!(argument(launch, to_b), ArgumentValue::I64(0));
+        assert_eq!(argument(launch, to_a), Argument::i64(a as i64));
+        assert_eq!(argument(launch, to_b), Argument::i64(0));
     }
     assert_eq!(packing.grid, [2 * 132, 1, 1], "blocks stay");
     r.batch = Batch { count: 50, a: 0, b: 0, c: 200 * 100 };

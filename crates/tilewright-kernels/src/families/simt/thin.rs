@@ -6,9 +6,10 @@ use super::{
     operand::Operand,
 };
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     kernel::Variant,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
+    launch::{Launch, Recipe},
     program::{Program, Source},
     request::{Form, Request},
 };
@@ -149,8 +150,8 @@ impl Thin {
             ("ROWS_ALONG_K", along[0].into()),
             ("RESULTS_ALONG_N", along[1].into()),
         ];
-        let (pointer, i32) = (ArgumentValue::Pointer, |x: u32| ArgumentValue::I32(x as i32));
-        let i64 = |x: isize| ArgumentValue::I64(x as i64);
+        let (pointer, i32) = (Argument::Pointer, |x: u32| Argument::i32(x as i32));
+        let i64 = |x: isize| Argument::i64(x as i64);
         let arguments = [
             ("A", pointer(self.buffers[0])),
             ("B", pointer(self.buffers[1])),
@@ -184,7 +185,7 @@ impl Thin {
                 "thin",
                 [work.m.div_ceil(self.rows()), batches, 1],
                 [THREADS, 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+                arguments.map(|(name, value)| NamedArgument { name, value }).to_vec(),
             )
         }
     }
