@@ -46,7 +46,7 @@ pub use capability::{ComputeCapability, ParseComputeCapabilityError};
 pub use device::{Device, DeviceClass, DeviceLookupError, Gpcs, TensorCores};
 pub use gpu::Gpu;
 pub use instructions::Instruction;
-pub use launch::{ClusterLimit, GridLaunch, LaunchRefusal, Residency};
+pub use launch::{Blocks, ClusterLimit, GridLaunch, LaunchRefusal};
 pub use limits::{Limits, MaxClusterSize, PartitionedGlobalCaching, UnknownComputeCapability, WARP_SIZE};
 pub use occupancy::{
     Allocation, BlockLimits, CachePreference, Carveout, ConfigurationError, CurvePoint, Cut, GlobalCaching,

@@ -22,8 +22,8 @@ pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunin
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
-    Blocks, DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion,
-    DynDeviceMatrix, FunctionAttributes, Pinned, device_layout,
+    DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,
+    FunctionAttributes, Pinned, device_layout,
 };
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
@@ -36,5 +36,5 @@ pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Outp
 pub use program_ptx::{ProgramPtx, recipe_with_ptx};
 pub use resources::{Input, kernel_resources, ptx, ptx_resources};
 pub use telemetry::Telemetry;
-pub use tilewright_arch::{Architecture, Gpu, InstructionSet};
+pub use tilewright_arch::{Architecture, Blocks, Gpu, GridLaunch, InstructionSet};
 pub use tool::{Nvcc, Nvdisasm, Ptxas};

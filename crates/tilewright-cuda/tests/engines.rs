@@ -4,6 +4,7 @@ use crate::common::{self, compiles, directory, expected, gpu, matrix, path, prob
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
+use tilewright_arch::GridLaunch;
 use tilewright_core::{DType, Error, Layout, Matrix, MinPlus, Problem, SemiringId};
 use tilewright_cuda::{CodeLaunch, CubinCache, DriverKind, Engine, Nvrtc, Origin};
 use tilewright_kernels::{Argument, Request, Variant, find, simt_tiles};
@@ -42,11 +43,7 @@ fn run_coalesced(
         name: "coalesced",
         cubin: &cubin,
         entry: "coalesced",
-        grid: [2, 2, 1],
-        block,
-        cluster: None,
-        blocks: Default::default(),
-        dynamic_shared_memory,
+        shape: GridLaunch { dynamic_shared_memory, ..GridLaunch::new([2, 2, 1], block) },
         arguments: &arguments,
         symbols: &[],
     };
@@ -273,11 +270,7 @@ fn code_from_elsewhere_runs() {
         name: "copy-offset",
         cubin: &image,
         entry: launch.entry(),
-        grid: launch.grid(),
-        block: launch.block(),
-        cluster: None,
-        blocks: Default::default(),
-        dynamic_shared_memory: 0,
+        shape: *launch.shape(),
         arguments: &arguments,
         symbols: &[],
     };

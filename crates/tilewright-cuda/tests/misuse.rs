@@ -3,7 +3,7 @@
 
 use std::process::Command;
 use std::time::Duration;
-use tilewright_arch::Gpu;
+use tilewright_arch::{Gpu, GridLaunch};
 use tilewright_core::{DType, DynMatrix, Joining, Layout, Matrix, Problem, SemiringId, Value};
 use tilewright_cuda::{
     CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DeviceProduct, DynDeviceMatrix,
@@ -185,19 +185,8 @@ const NOTHING: &[u8] =
     b".version 8.0\n.target sm_80\n.address_size 64\n.const .b8 table[8];\n.visible .entry k() { ret; }\n\0";
 
 fn code<'a>(image: &'a [u8], entry: &'a str, symbols: &'a [(String, Vec<u8>)]) -> CodeLaunch<'a> {
-    let (grid, block, dynamic_shared_memory, arguments) = ([1; 3], [1; 3], 0, &[][..]);
-    CodeLaunch {
-        name: "a module",
-        cubin: image,
-        entry,
-        grid,
-        block,
-        cluster: None,
-        blocks: Default::default(),
-        dynamic_shared_memory,
-        arguments,
-        symbols,
-    }
+    let shape = GridLaunch::new([1; 3], [1; 3]);
+    CodeLaunch { name: "a module", cubin: image, entry, shape, arguments: &[], symbols }
 }
 
 #[test]

@@ -138,11 +138,7 @@ fn launch_on(
         name,
         cubin,
         entry: &launch.entry,
-        grid: launch.grid,
-        block: launch.block,
-        cluster: launch.cluster,
-        blocks: launch.blocks,
-        dynamic_shared_memory: launch.dynamic_shared_memory,
+        shape: launch.shape,
         arguments: &arguments,
         symbols: &launch.symbols,
     };

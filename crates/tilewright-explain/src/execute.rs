@@ -325,10 +325,10 @@ fn explanation(
         name: emulator::kernel_name(&launch.entry),
         gpu: Some(gpu.name.into()),
         level: Level::Ptx,
-        grid: launch.grid,
-        block: launch.block,
-        cluster: launch.cluster,
-        dynamic_shared_memory: launch.dynamic_shared_memory,
+        grid: launch.shape.grid,
+        block: launch.shape.block,
+        cluster: launch.shape.cluster,
+        dynamic_shared_memory: launch.shape.dynamic_shared_memory,
         totals: Totals {
             warp_instructions: counters.warp_instructions,
             thread_instructions: counters.thread_instructions,
@@ -356,7 +356,7 @@ fn explanation(
     let [mut faults, mut others] =
         [mended, others].map(|found| found.into_iter().map(finding).collect::<Vec<_>>());
     [&mut faults, &mut others].into_iter().for_each(|faults| place_in_ptx(faults, launch));
-    races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.block);
+    races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.shape.block);
     faults.extend(others);
     races::follow(&mut faults);
     faults.extend(report.error.as_ref().map(failure));

@@ -35,8 +35,8 @@ pub use model::*;
 pub use picture::picture;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 pub use results::{Expected, Results};
-pub use tilewright_arch::Gpu;
-pub use tilewright_cuda::{Blocks, CompilerOptions, MathMode};
+pub use tilewright_arch::{Blocks, Gpu};
+pub use tilewright_cuda::{CompilerOptions, MathMode};
 pub use verdict::{Tone, Verdict, compared, verdict};
 
 use serde::Serialize;

@@ -108,7 +108,7 @@ fn a_launch_that_the_gpu_does_not_take_is_an_error_and_is_not_executed() {
     );
     // More registers than a block may have, and a kernel that the assembler refuses.
     let mut case = reverse(&with(0)).unwrap();
-    case.launches[0].block = [1024, 1, 1];
+    case.launches[0].shape.block = [1024, 1, 1];
     case.launches[0].resources = Some(KernelResources { registers_per_thread: 103, ..Default::default() });
     let heavy = case.clone().explain(&with(0).gpu).unwrap();
     let finding = &heavy.explanation.findings[0];

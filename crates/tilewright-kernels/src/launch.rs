@@ -1,6 +1,7 @@
 //! What a recipe gives: launches, with everything an engine or the emulator needs.
 
 use crate::{argument::NamedArgument, kernel::Kernel, program::Program, request::Request};
+use tilewright_arch::GridLaunch;
 
 /// How one kernel does what was asked: launches to run one after another, and the memory they share.
 ///
@@ -23,7 +24,7 @@ use crate::{argument::NamedArgument, kernel::Kernel, program::Program, request::
 /// # let request = Request::new(Problem::new(rows, rows, rows).unwrap(), SemiringId::PlusTimes, DType::F32);
 /// let recipe = find("coalesced").unwrap().recipe(&request).unwrap();
 /// let mut launch = recipe.launches()[0].clone();
-/// launch.grid = [1 << 20, 1, 1];
+/// launch.shape.grid = [1 << 20, 1, 1];
 /// ```
 ///
 /// ```compile_fail,E0616
@@ -122,10 +123,7 @@ pub struct Launch {
     pub(crate) role: Role,
     pub(crate) program: Program,
     pub(crate) entry: &'static str,
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    pub(crate) cluster: [u32; 3],
-    pub(crate) dynamic_shared_memory: u32,
+    pub(crate) shape: GridLaunch,
     pub(crate) arguments: Vec<NamedArgument>,
     pub(crate) symbols: Vec<Symbol>,
     pub(crate) local_memory: LocalMemory,
@@ -147,10 +145,7 @@ impl Launch {
             role: Role::Product,
             program,
             entry,
-            grid,
-            block,
-            cluster: [1; 3],
-            dynamic_shared_memory: 0,
+            shape: GridLaunch::new(grid, block),
             arguments,
             symbols: Vec::new(),
             local_memory: LocalMemory::Forbidden,
@@ -158,6 +153,12 @@ impl Launch {
             parts: 1,
             is_for_some: false,
         }
+    }
+
+    /// With so many bytes of dynamic shared memory.
+    pub(crate) fn with_dynamic_shared_memory(mut self, bytes: u32) -> Self {
+        self.shape.dynamic_shared_memory = bytes;
+        self
     }
 
     /// What it is for.
@@ -177,22 +178,22 @@ impl Launch {
 
     /// Blocks along x, y and z.
     pub fn grid(&self) -> [u32; 3] {
-        self.grid
+        self.shape.grid
     }
 
     /// Threads along x, y and z.
     pub fn block(&self) -> [u32; 3] {
-        self.block
+        self.shape.block
     }
 
-    /// Blocks of a cluster along x, y and z; 1 x 1 x 1 without clusters.
-    pub fn cluster(&self) -> [u32; 3] {
-        self.cluster
+    /// Grid, blocks, clusters and dynamic shared memory, as the driver takes them.
+    pub fn shape(&self) -> &GridLaunch {
+        &self.shape
     }
 
     /// Bytes of dynamic shared memory.
     pub fn dynamic_shared_memory(&self) -> u32 {
-        self.dynamic_shared_memory
+        self.shape.dynamic_shared_memory
     }
 
     /// The arguments, in the order of the entry's parameters.

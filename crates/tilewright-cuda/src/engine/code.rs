@@ -3,8 +3,9 @@
 use super::Engine;
 use super::parameters::Parameters;
 use crate::cubin::Cubin;
-use crate::device::{Blocks, DeviceMemory, DriverKind, Extent, Module};
+use crate::device::{DeviceMemory, DriverKind, Module, Start};
 use std::sync::{Arc, PoisonError};
+use tilewright_arch::GridLaunch;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::Argument;
 
@@ -20,16 +21,8 @@ pub struct CodeLaunch<'a> {
     pub cubin: &'a [u8],
     /// The entry in it.
     pub entry: &'a str,
-    /// Blocks along x, y and z.
-    pub grid: [u32; 3],
-    /// Threads along x, y and z.
-    pub block: [u32; 3],
-    /// Blocks of a cluster along x, y and z; `None` leaves them to the kernel.
-    pub cluster: Option<[u32; 3]>,
-    /// Whether blocks may wait for each other.
-    pub blocks: Blocks,
-    /// Bytes of dynamic shared memory of a block.
-    pub dynamic_shared_memory: u32,
+    /// Grid, blocks, clusters and dynamic shared memory; no clusters leaves them to the kernel.
+    pub shape: GridLaunch,
     /// The arguments, in the order of the entry's parameters.
     pub arguments: &'a [Argument<usize>],
     /// Variables of the module to be set before: name and bytes.
@@ -167,12 +160,10 @@ impl Engine {
             ErrorKind::Unsupported { what, why, hint: String::new() }.into()
         };
         let function = module.function(launch.entry)?;
-        if launch.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
-            function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
+        if launch.shape.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
+            function.allow_dynamic_shared_memory(launch.shape.dynamic_shared_memory)?;
         }
-        let blocks_of_cluster = launch
-            .cluster
-            .map_or(1, |blocks| blocks.iter().fold(1, |all: u32, &one| all.saturating_mul(one)));
+        let blocks_of_cluster = launch.shape.configuration().cluster_size;
         if blocks_of_cluster > PORTABLE_CLUSTER {
             function.allow_any_cluster()?;
         }
@@ -188,18 +179,11 @@ impl Engine {
         };
         // SAFETY: the arrays outlive this call.
         let mut parameters = unsafe { Parameters::bind(self.stream(), launch.arguments.iter(), place)? };
-        let CodeLaunch { grid, block, cluster, blocks, dynamic_shared_memory, .. } = *launch;
-        let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false, cluster, blocks };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
         unsafe {
-            function.launch(
-                self.stream(),
-                self.stream().handle(),
-                &name,
-                extent,
-                &mut parameters.pointers(),
-            )?
+            let (order, pointers) = (self.stream().handle(), &mut parameters.pointers());
+            function.launch(self.stream(), order, &name, &launch.shape, Start::InOrder, pointers)?
         };
         self.synchronize()
     }

@@ -5,7 +5,7 @@ use super::compile::Ready;
 use super::parameters::Parameters;
 use super::prepared::Binding;
 use crate::cache::tunings_generation;
-use crate::device::{Blocks, Extent};
+use crate::device::Start;
 use crate::ffi::driver as ffi;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -71,17 +71,12 @@ impl Plan {
             let place = |buffer| self.memory(buffer, bindings, workspace);
             // SAFETY: the caller's promise: the memory outlives the work, and textures live until the end of this step.
             let mut parameters = unsafe { Parameters::bind(engine.stream(), arguments, place)? };
-            let extent = Extent {
-                grid: launch.grid(),
-                block: launch.block(),
-                dynamic_shared_memory: launch.dynamic_shared_memory(),
-                starts_early: launch.starts_early() && ready.waits_for_previous,
-                cluster: (launch.cluster() != [1; 3]).then(|| launch.cluster()),
-                blocks: Blocks::Independent,
-            };
+            let is_early = launch.starts_early() && ready.waits_for_previous;
+            let start = if is_early { Start::Early } else { Start::InOrder };
             // SAFETY: the recipe lists the entry's parameters in order, and the caller vouches for the stream and the addresses.
             unsafe {
-                ready.function.launch(engine.stream(), order, name, extent, &mut parameters.pointers())?
+                let pointers = &mut parameters.pointers();
+                ready.function.launch(engine.stream(), order, name, launch.shape(), start, pointers)?
             };
         }
         Ok(())

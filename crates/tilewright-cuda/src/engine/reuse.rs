@@ -4,7 +4,6 @@
 use super::Engine;
 use super::code::CodeLaunch;
 use crate::cubin::{REUSE_COMPILERS, reuse_operands};
-use crate::device::Blocks;
 use tilewright_core::{DType, Error, ErrorKind, Layout, Problem, SemiringId};
 use tilewright_kernels::{Buffer, Launch, Request, Variant, find, simt_tiles};
 
@@ -78,11 +77,7 @@ impl Engine {
             name: launch.program().name(),
             cubin: image,
             entry: launch.entry(),
-            grid: launch.grid(),
-            block: launch.block(),
-            cluster: None,
-            blocks: Blocks::Independent,
-            dynamic_shared_memory: launch.dynamic_shared_memory(),
+            shape: *launch.shape(),
             arguments: &arguments,
             symbols: &[],
         };

@@ -2,9 +2,9 @@
 
 use super::{Argument, Case, Launch, Request, argument::of_recipe, check_repeated, unsupported};
 use crate::{array::Array, compile, model::SourceText};
-use tilewright_arch::Gpu;
+use tilewright_arch::{Blocks, Gpu};
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
-use tilewright_cuda::{Blocks, recipe_with_ptx};
+use tilewright_cuda::recipe_with_ptx;
 use tilewright_kernels as kernels;
 use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
 
@@ -286,11 +286,7 @@ fn case(
                 .map(|(name, text)| SourceText { name: name.into(), text: text.into() })
                 .collect(),
             entry: step.entry().into(),
-            grid: step.grid(),
-            block: step.block(),
-            cluster: None,
-            blocks: Blocks::Independent,
-            dynamic_shared_memory: step.dynamic_shared_memory(),
+            shape: *step.shape(),
             textures: Vec::new(),
             surfaces: Vec::new(),
             arguments: arguments

@@ -19,9 +19,9 @@ pub(crate) use argument::{by_handle, put_address};
 pub use texture::TextureOver;
 
 use crate::{array::Array, model::SourceText};
-use tilewright_arch::{Gpu, KernelResources};
+use tilewright_arch::{Blocks, Gpu, GridLaunch, KernelResources};
 use tilewright_core::Error;
-use tilewright_cuda::{Blocks, CompilerOptions};
+use tilewright_cuda::CompilerOptions;
 
 /// What is asked for beside the kernel.
 pub struct Request<'a> {
@@ -94,16 +94,8 @@ pub struct Launch {
     pub sources: Vec<SourceText>,
     /// The entry.
     pub entry: String,
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Blocks of a cluster, where there are clusters.
-    pub cluster: Option<[u32; 3]>,
-    /// Whether blocks may wait for each other.
-    pub blocks: Blocks,
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared_memory: u32,
+    /// Grid, blocks, clusters and dynamic shared memory.
+    pub shape: GridLaunch,
     /// Arguments in order.
     pub arguments: Vec<Argument>,
     /// Textures whose handles lie in structs among them.

@@ -6,9 +6,9 @@ use crate::case::{Argument, Launch, Link, TextureOver, by_handle, put_address};
 use crate::model::Unfinished;
 use std::cell::RefCell;
 use std::collections::HashSet;
-use tilewright_arch::Gpu;
+use tilewright_arch::{Blocks, Gpu};
 use tilewright_core::Error;
-use tilewright_cuda::{Blocks, CodeArrays, CodeLaunch, CodeModule, Engine};
+use tilewright_cuda::{CodeArrays, CodeLaunch, CodeModule, Engine};
 use tilewright_driver::{Watcher, observe};
 use tilewright_emulator::{Observer, Report, Surface, Texture};
 
@@ -47,8 +47,8 @@ impl<'a> Device<'a> {
         launches: &[Launch],
         control: &'a Control<'a>,
     ) -> Result<Self, Error> {
-        let is_cooperative = launches.iter().any(|launch| launch.blocks == Blocks::Cooperative);
-        let blocks = if is_cooperative { Blocks::Cooperative } else { Blocks::Independent };
+        let is_cooperative = launches.iter().any(|launch| launch.shape.blocks == Blocks::Cooperative);
+        let blocks = Blocks::of(is_cooperative);
         let engine = Engine::emulated(imitated(gpu, blocks))?;
         let variables: HashSet<usize> =
             launches.iter().flat_map(|launch| &launch.variables).map(|(_, array)| *array).collect();
@@ -112,11 +112,7 @@ impl<'a> Device<'a> {
             name: self.name,
             cubin: &loaded.image,
             entry: &launch.entry,
-            grid: launch.grid,
-            block: launch.block,
-            cluster: launch.cluster,
-            blocks: launch.blocks,
-            dynamic_shared_memory: launch.dynamic_shared_memory,
+            shape: launch.shape,
             arguments: &arguments,
             symbols: &launch.symbols,
         };

@@ -85,10 +85,10 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
     ];
     for launch in &launches {
-        checks.grid(launch.grid)?;
+        checks.grid(launch.grid())?;
     }
     // Without a term there is nothing to copy.
-    let launches = launches.into_iter().filter(|l| !l.grid.contains(&0)).collect();
+    let launches = launches.into_iter().filter(|l| !l.grid().contains(&0)).collect();
     Ok(Recipe {
         workspaces: workspaces.to_vec(),
         details: vec![

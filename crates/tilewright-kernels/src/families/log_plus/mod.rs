@@ -81,7 +81,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         None => plan.term_by_term(&mut recipe),
     }
     for launch in &recipe.launches {
-        checks.grid(launch.grid)?;
+        checks.grid(launch.grid())?;
     }
     Ok(recipe)
 }

@@ -77,8 +77,8 @@ fn told(recipe: &Recipe) -> String {
     let product = recipe.launches.iter().find(is_product).unwrap();
     let program: Vec<_> = product.program.name.split('.').skip(3).collect();
     let (parts, packed) = (detail(recipe, "parts of k"), detail(recipe, "packed first"));
-    let shared = product.dynamic_shared_memory;
-    format!("{},{},{parts},{packed},{shared}", program.join("."), product.grid[0])
+    let shared = product.dynamic_shared_memory();
+    format!("{},{},{parts},{packed},{shared}", program.join("."), product.grid()[0])
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn resident(launch: &Launch, capability: ComputeCapability) -> Option<u32> {
         ..KernelResources::default()
     };
     let config = LaunchConfig {
-        dynamic_shared_memory: launch.dynamic_shared_memory,
-        ..LaunchConfig::threads(launch.block[0])
+        dynamic_shared_memory: launch.dynamic_shared_memory(),
+        ..LaunchConfig::threads(launch.block()[0])
     };
     Some(Occupancy::of(limits, &kernel, &config).unwrap().blocks_per_sm)
 }
@@ -155,7 +155,7 @@ fn every_gpu_takes_every_shape_within_its_shared_memory_and_registers() {
             for size in SHAPES {
                 let recipe = on(gpu, variant, size);
                 for launch in &recipe.launches {
-                    assert!(launch.dynamic_shared_memory <= limits.shared_memory_per_block_optin);
+                    assert!(launch.dynamic_shared_memory() <= limits.shared_memory_per_block_optin);
                 }
             }
         }
@@ -178,7 +178,7 @@ fn as_many_blocks_are_resident_as_the_model_reckons_with() {
             let Some(tile) = tiles.clone().find(|t| t.id().map(|x| x.to_string()).join("x") == name) else {
                 continue;
             };
-            let reckoned = tile.resident_on(&here, launch.dynamic_shared_memory);
+            let reckoned = tile.resident_on(&here, launch.dynamic_shared_memory());
             assert!(found >= reckoned, "{} on {gpu}: {found} blocks, not {reckoned}", launch.program.name);
             assert!(reckoned == tile.resident || reckoned == found, "{} on {gpu}", launch.program.name);
             seen += 1;
@@ -214,7 +214,7 @@ fn large_products_fill_every_gpu() {
                 let size = [size[0], size[1], size[2] * terms];
                 let recipe = on(gpu, variant, size);
                 let launch = product(&recipe);
-                let blocks = u64::from(launch.grid[0]) * u64::from(launch.grid[1]);
+                let blocks = u64::from(launch.grid()[0]) * u64::from(launch.grid()[1]);
                 // The most that a last wave may leave idle.
                 let waves = blocks.div_ceil(multiprocessors);
                 let busy = blocks as f64 / (waves * multiprocessors) as f64;

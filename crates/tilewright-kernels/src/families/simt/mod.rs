@@ -95,7 +95,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         (Ok((chosen, rejected)), _) => plan.recipe(empty(rejected), request, &chosen),
     };
     for launch in &recipe.launches {
-        checks.grid(launch.grid)?;
+        checks.grid(launch.grid())?;
     }
     Ok(recipe)
 }
@@ -387,7 +387,6 @@ impl Plan {
         // For the preprocessor: the pragmas of tuned tiles are as if nothing else could stand in their place.
         program.config += &format!("#define PLAIN {}\n", u32::from(is_plain));
         Launch {
-            dynamic_shared_memory: shared_memory(chosen, request),
             starts_early: request.starts_early(),
             parts: if division.whole == 0 { division.parts } else { 1 },
             is_for_some: predicate.is_some_and(|(predicate, _)| predicate.is_for_some()),
@@ -398,6 +397,7 @@ impl Plan {
                 [tile.threads(), 1, 1],
                 arguments.map(|(name, value)| NamedArgument { name, value }).collect(),
             )
+            .with_dynamic_shared_memory(shared_memory(chosen, request))
         }
     }
 
