@@ -36,8 +36,8 @@ pub enum InstructionSet {
 }
 
 impl Architecture {
-    /// Every instruction of a device: what is compiled for one device alone is compiled for this. The architecture-specific ones began with
-    /// compute capability 9.0.
+    /// Every instruction of a device: what is compiled for one device alone is compiled for this. The
+    /// architecture-specific ones began with compute capability 9.0.
     pub const fn of(device: ComputeCapability) -> Self {
         let instructions = match device.major() {
             0..9 => InstructionSet::Common,

@@ -5,7 +5,7 @@ use crate::{
     Occupancy, UnknownComputeCapability, device,
 };
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// A GPU: of the table of devices, of a compute capability alone, or as a driver describes it.
 ///
@@ -39,7 +39,8 @@ pub struct Gpu {
 impl Default for Gpu {
     /// An H200, on which the kernels are calibrated.
     fn default() -> Self {
-        Self::from(device::DEFAULT)
+        static H200: LazyLock<Gpu> = LazyLock::new(|| Gpu::from(device::DEFAULT));
+        *H200
     }
 }
 
@@ -67,7 +68,8 @@ impl Gpu {
         Device::find(name).map(Self::from)
     }
 
-    /// Any GPU of a compute capability. What that does not tell, such as the number of multiprocessors, is that of the default.
+    /// Any GPU of a compute capability. What that does not tell, such as the number of multiprocessors, is
+    /// that of the default.
     ///
     /// # Errors
     /// For a compute capability of which nothing is known.
@@ -87,7 +89,8 @@ impl Gpu {
         Self { name, ..self }
     }
 
-    /// What its data sheet says; `None` where the table of devices has none of this name, capability and number of multiprocessors.
+    /// What its data sheet says; `None` where the table of devices has none of this name, capability and
+    /// number of multiprocessors.
     pub fn device(&self) -> Option<&'static Device> {
         let known = Device::find(self.name).ok();
         known.filter(|known| {
@@ -105,7 +108,8 @@ impl Gpu {
         self.limits.max_cluster_size.portable > 1
     }
 
-    /// Whether it has the tensor memory accelerator, which copies tiles between global and shared memory: it came with clusters.
+    /// Whether it has the tensor memory accelerator, which copies tiles between global and shared memory: it
+    /// came with clusters.
     pub const fn has_tma(&self) -> bool {
         self.has_clusters()
     }
@@ -118,15 +122,16 @@ impl Gpu {
         }
     }
 
-    /// Bytes that its memory moves in a cycle of its multiprocessors; where neither is known, as on the default.
+    /// Bytes that its memory moves in a cycle of its multiprocessors; where neither is known, as on the
+    /// default.
     pub fn bytes_per_cycle(&self) -> f64 {
         let known = self.clock_hz > 0 && self.memory_bytes_per_second > 0;
         let Self { clock_hz, memory_bytes_per_second, .. } = if known { *self } else { Self::default() };
         memory_bytes_per_second as f64 / clock_hz as f64
     }
 
-    /// Blocks of so many threads, registers a thread and bytes of dynamic shared memory that a multiprocessor holds at a time; `None` for
-    /// a launch that cannot be.
+    /// Blocks of so many threads, registers a thread and bytes of dynamic shared memory that a multiprocessor
+    /// holds at a time; `None` for a launch that cannot be.
     pub fn resident_blocks(&self, threads: u32, registers: u32, shared_memory: u32) -> Option<u32> {
         let kernel = KernelResources { registers_per_thread: registers, ..KernelResources::default() };
         let launch = LaunchConfig { dynamic_shared_memory: shared_memory, ..LaunchConfig::threads(threads) };

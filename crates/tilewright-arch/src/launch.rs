@@ -114,8 +114,9 @@ impl GridLaunch {
         }
     }
 
-    /// Whether `kernel` can be launched like this on a GPU with `limits`. A kernel whose registers are not known has 0 of them. Where it is
-    /// not known how many `multiprocessors` the GPU has, of a cooperative launch only that one block fits is looked at.
+    /// Whether `kernel` can be launched like this on a GPU with `limits`. A kernel whose registers are not
+    /// known has 0 of them. Where it is not known how many `multiprocessors` the GPU has, of a cooperative
+    /// launch only that one block fits is looked at.
     ///
     /// ```
     /// use tilewright_arch::{ComputeCapability, GridLaunch, KernelResources, Limits};

@@ -1,6 +1,7 @@
 //! What an NVIDIA GPU is, as data and pure functions, without a device.
 //!
-//! * [`Gpu`]: one GPU with all that kernels, plans and drivers ask of it; [`Architecture`]: what is compiled for it.
+//! * [`Gpu`]: one GPU with all that kernels, plans and drivers ask of it; [`Architecture`]: what is compiled
+//!   for it.
 //! * [`ComputeCapability`] and [`Limits`]: what a multiprocessor (SM) of each generation offers ([`limits`]).
 //! * [`GridLaunch`]: whether a launch can be, and why not ([`launch`]).
 //! * [`Occupancy`]: how many blocks of a kernel it holds at once, what limits them and what to change ([`occupancy`]).

@@ -56,7 +56,8 @@ pub struct NvrtcVersion {
 }
 
 impl NvrtcVersion {
-    /// All instructions of a device that this version can be asked for: those of one architecture alone came with 12.0.
+    /// All instructions of a device that this version can be asked for: those of one architecture alone came
+    /// with 12.0.
     pub const fn architecture_of(self, device: ComputeCapability) -> Architecture {
         if self.major < 12 { Architecture::baseline(device) } else { Architecture::of(device) }
     }
@@ -180,8 +181,8 @@ impl Nvrtc {
         Ok(numbers.into_iter().map(c_int::unsigned_abs).collect())
     }
 
-    /// What it compiles for to suit a device: all instructions of it, or where the compiler does not know the device, the common ones of the
-    /// compute capability next to it.
+    /// What it compiles for to suit a device: all instructions of it, or where the compiler does not know the
+    /// device, the common ones of the compute capability next to it.
     ///
     /// # Errors
     /// `device` when the library fails.

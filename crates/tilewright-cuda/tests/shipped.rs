@@ -160,7 +160,8 @@ fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
     ptx
 }
 
-/// What a row begins with. Instructions of one device alone change nothing of these kernels, so that its name goes without the suffix.
+/// What a row begins with. Instructions of one device alone change nothing of these kernels, so that its name
+/// goes without the suffix.
 fn start(launch: &Launch, device: ComputeCapability) -> String {
     let program = launch.program();
     format!("{},{:016x},{},", program.name(), program.key(), Architecture::baseline(device))

@@ -1,9 +1,10 @@
-//! What is passed to the parameters of a kernel: one type from recipes to the driver, whatever device memory is called on the way.
+//! What is passed to the parameters of a kernel: one type from recipes to the driver, whatever device memory
+//! is called on the way.
 
 use crate::request::Scalar;
 
-/// What is passed to a parameter. Device memory is `Memory`: its role in a recipe, a place in a list where a host has arrays. A texture over memory may
-/// be told more exactly than by the memory.
+/// What is passed to a parameter. Device memory is `Memory`: its role in a recipe, a place in a list where a
+/// host has arrays. A texture over memory may be told more exactly than by the memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument<Memory = Buffer, Texture = Memory> {
     /// The address of memory: of element (0, 0) for A, B and C, of the first byte otherwise.

@@ -1,9 +1,10 @@
 //! The CUDA C++ kernels, and for each a recipe that holds everything needed to launch it.
 //!
 //! A kernel file knows nothing of the host, and this crate knows nothing of a device: a [`Recipe`] is a pure
-//! function of a [`Request`] (shapes, strides, semiring, element type, a [`Gpu`](tilewright_arch::Gpu)). It lists the launches:
-//! program text, entry, grid, block, shared memory and typed arguments that name buffers by their role. An
-//! engine turns those names into addresses; the PTX emulator does the same with host memory; a plan prints them.
+//! function of a [`Request`] (shapes, strides, semiring, element type, a [`Gpu`](tilewright_arch::Gpu)). It
+//! lists the launches: program text, entry, grid, block, shared memory and typed arguments that name buffers
+//! by their role. An engine turns those names into addresses; the PTX emulator does the same with host
+//! memory; a plan prints them.
 //!
 //! ```
 //! use tilewright_core::{DType, Layout, Problem, SemiringId};

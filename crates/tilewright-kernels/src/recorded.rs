@@ -20,8 +20,9 @@ pub struct Recorded {
 }
 
 impl Program {
-    /// What the entry takes when NVRTC 13.0 compiles it for a device of this compute capability; `None` for programs and
-    /// capabilities that are not in the table. Instructions of that device alone, of `sm_90a` for instance, change nothing of it.
+    /// What the entry takes when NVRTC 13.0 compiles it for a device of this compute capability; `None` for
+    /// programs and capabilities that are not in the table. Instructions of that device alone, of `sm_90a`
+    /// for instance, change nothing of it.
     ///
     /// ```
     /// use tilewright_arch::ComputeCapability;

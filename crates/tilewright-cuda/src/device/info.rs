@@ -54,8 +54,9 @@ impl DeviceInfo {
         (0..count(&driver)?).map(|ordinal| Self::read(&driver, ordinal).map(|(_, info)| info)).collect()
     }
 
-    /// The GPU as plans and recipes know it. Rates are those of its data sheet, where the table of devices has it; what a driver does not tell
-    /// of a multiprocessor is that of its compute capability, or of the last one that is known.
+    /// The GPU as plans and recipes know it. Rates are those of its data sheet, where the table of devices
+    /// has it; what a driver does not tell of a multiprocessor is that of its compute capability, or of the
+    /// last one that is known.
     pub fn gpu(&self) -> Gpu {
         let known = Limits::nearest(self.capability);
         let or = |told: u32, known| if told > 0 { told } else { known };

@@ -168,7 +168,8 @@ impl Engine {
         Ok(Ready { function, attributes, origin, spill, waits_for_previous, dynamic_shared_memory })
     }
 
-    /// What is compiled on the way to this device: all of its instructions, or the common ones of an older one.
+    /// What is compiled on the way to this device: all of its instructions, or the common ones of an older
+    /// one.
     fn architecture(&self, nvrtc: &Nvrtc, capability: ComputeCapability) -> Architecture {
         if capability == self.device().capability {
             nvrtc.version().architecture_of(capability)

@@ -1,4 +1,5 @@
-//! The arguments of a launch, bound: names of memory have become addresses, and every value lies where its type may.
+//! The arguments of a launch, bound: names of memory have become addresses, and every value lies where its
+//! type may.
 
 use crate::device::{Stream, Texture};
 use std::ffi::c_void;
@@ -16,7 +17,8 @@ const LINE: usize = 8;
 const STRUCT: usize = 2;
 const WORD: usize = size_of::<u64>();
 
-/// The parameters of a launch. The driver copies them to where the entry has them; here each begins at a multiple of what its type is aligned to.
+/// The parameters of a launch. The driver copies them to where the entry has them; here each begins at a
+/// multiple of what its type is aligned to.
 #[derive(Debug, Default)]
 pub(super) struct Parameters {
     lines: Vec<Line>,
@@ -29,7 +31,8 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// Binds arguments in the order of the entry's parameters; `place` finds the address of memory, and its bytes.
+    /// Binds arguments in the order of the entry's parameters; `place` finds the address of memory, and its
+    /// bytes.
     ///
     /// # Safety
     /// Memory that textures are over must outlive what is returned.

@@ -69,7 +69,8 @@ impl Plan {
             }
             let arguments = launch.arguments().iter().map(|argument| &argument.value);
             let place = |buffer| self.memory(buffer, bindings, workspace);
-            // SAFETY: the caller's promise: the memory outlives the work, and textures live until the end of this step.
+            // SAFETY: the caller's promise: the memory outlives the work, and textures live until the end of
+            // this step.
             let mut parameters = unsafe { Parameters::bind(engine.stream(), arguments, place)? };
             let is_early = launch.starts_early() && ready.waits_for_previous;
             let start = if is_early { Start::Early } else { Start::InOrder };

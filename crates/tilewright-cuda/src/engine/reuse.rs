@@ -123,6 +123,7 @@ fn array(buffer: &Buffer) -> Result<usize, Error> {
 mod tests {
     use super::*;
     use crate::nvrtc::{Nvrtc, Output, Source};
+    use tilewright_arch::{Architecture, ComputeCapability};
     use tilewright_kernels::COMPILER_OPTIONS;
 
     #[test]
@@ -153,7 +154,7 @@ mod tests {
         let headers = launch.program().headers();
         let source =
             Source { name: launch.program().file(), text: launch.program().source(), headers: &headers };
-        let architecture = "sm_90".parse().expect("known");
+        let architecture = Architecture::of(ComputeCapability::new(9, 0));
         let compiled =
             nvrtc.compile(&source, architecture, Output::Cubin, COMPILER_OPTIONS).expect("compiles");
         let maker = |text: &str| compiled.image.windows(text.len()).any(|window| window == text.as_bytes());

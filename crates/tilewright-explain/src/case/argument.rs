@@ -18,7 +18,8 @@ pub struct Link {
     pub target: usize,
 }
 
-/// The argument of a recipe; `place` finds a buffer in the list of arrays. `None` for a buffer that is not there.
+/// The argument of a recipe; `place` finds a buffer in the list of arrays. `None` for a buffer that is not
+/// there.
 pub(super) fn of_recipe(value: &Any, place: &dyn Fn(Buffer) -> Option<usize>) -> Option<Argument> {
     let array = |buffer: &Buffer| place(*buffer).ok_or(());
     let texture = |buffer: &Buffer| array(buffer).map(|array| TextureOver::by_index(array as u64 + 1, array));

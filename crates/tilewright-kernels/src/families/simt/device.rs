@@ -10,8 +10,8 @@ use tilewright_arch::{ComputeCapability, Gpu};
 /// The GPU on which the rates of tiles were measured.
 const MEASURED: ComputeCapability = ComputeCapability::new(9, 0);
 
-/// Terms that a multiprocessor of the GPU computes per cycle where nothing else is done: [`peak`], in proportion to the documented rates
-/// of the instructions that a term takes.
+/// Terms that a multiprocessor of the GPU computes per cycle where nothing else is done: [`peak`], in
+/// proportion to the documented rates of the instructions that a term takes.
 pub(crate) fn peak_on(gpu: &Gpu, variant: Variant) -> f64 {
     let computed = Variant { dtype: variant.accumulator(), ..variant };
     let rate = |capability| plain_terms_per_cycle(computed, capability);
@@ -46,8 +46,9 @@ pub fn simt_terms_per_second(gpu: &Gpu, variant: Variant) -> f64 {
 }
 
 impl Tile {
-    /// Blocks with so much shared memory that share a multiprocessor of the GPU; 0 where there is no room for one. Registers are
-    /// limited so that [`Tile::resident`] fit; more do not come, as [`Tile::capped`] says, or as the rates of the tile were measured.
+    /// Blocks with so much shared memory that share a multiprocessor of the GPU; 0 where there is no room for
+    /// one. Registers are limited so that [`Tile::resident`] fit; more do not come, as [`Tile::capped`] says,
+    /// or as the rates of the tile were measured.
     pub(crate) fn resident_on(&self, gpu: &Gpu, shared_memory: u32) -> u32 {
         const MULTIPROCESSOR: u32 = 64 << 10;
         let registers = MULTIPROCESSOR / (self.threads() * self.resident);
