@@ -3,7 +3,7 @@
 use crate::{
     array::Array,
     errors::{OrRaise, exception},
-    gpu::Target,
+    gpu,
     interrupt::{self, Takes},
     owned::Owned,
     shape::Stack,
@@ -11,7 +11,7 @@ use crate::{
 use pyo3::prelude::*;
 use std::{collections::HashMap, path::PathBuf, time::Duration};
 use tilewright::{DynMatrix, DynMut, DynRef, Error, ErrorKind, kernels};
-use tilewright_explain::{Array as HostArray, Case, Control, Document, Explained, Gpu, Request, html, text};
+use tilewright_explain::{Array as HostArray, Case, Control, Document, Explained, Request, html, text};
 
 /// Letters of a line of the text.
 const WIDTH: usize = 100;
@@ -39,8 +39,7 @@ type Told = (String, String, String, Vec<(String, Owned)>);
 #[pyfunction]
 pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>) -> PyResult<Told> {
     let launch: Launch<'_> = launch.extract()?;
-    let target = Target::find(py, launch.gpu.as_deref())?;
-    let gpu = Gpu { name: target.name(), limits: target.limits, device: target.device };
+    let gpu = gpu::find(py, launch.gpu.as_deref())?;
     let arrays = launch.arrays.iter().map(|(name, object)| Ok((name.clone(), copied(py, name, object)?)));
     let arrays: HashMap<String, HostArray> = arrays.collect::<PyResult<_>>()?;
     let load = |name: &str| arrays.get(name).cloned().ok_or_else(|| unknown_argument(name));
@@ -51,7 +50,7 @@ pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>
         cluster: launch.cluster,
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: launch.arguments,
-        ..Request::new(gpu.clone(), &load)
+        ..Request::new(gpu, &load)
     };
     let case = match kernel.extension() {
         Some(_) => Case::of_file(&kernel, &request),

@@ -3,46 +3,19 @@
 use crate::errors::{exception, refuse};
 use pyo3::{prelude::*, types::PyDict};
 use tilewright_arch::{
-    BlockSize, Carveout, ComputeCapability, Device, DynamicSharedMemory, KernelResources, LaunchConfig,
-    Limits, Occupancy, Resource, SquareBlock,
+    BlockSize, Carveout, ComputeCapability, Device, DynamicSharedMemory, Gpu, KernelResources, LaunchConfig,
+    Occupancy, Resource, SquareBlock,
 };
 
-/// The GPU that is meant where none is named; as on the command line.
-pub const DEFAULT: &str = "h200";
-
-/// A GPU by name, or any of a compute capability such as `8.6`.
-pub struct Target {
-    pub device: Option<&'static Device>,
-    pub limits: &'static Limits,
-}
-
-impl Target {
-    /// What a name or a compute capability means.
-    pub fn find(py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
-        let name = name.unwrap_or(DEFAULT);
-        let unknown = |error: String| {
-            exception(
-                py,
-                "unsupported",
-                &error,
-                Some("tilewright.gpus() lists all; a compute capability is '8.6'"),
-            )
-        };
-        if let Ok(capability) = name.parse::<ComputeCapability>() {
-            let limits = Limits::of(capability).map_err(|error| unknown(error.to_string()))?;
-            return Ok(Self { device: None, limits });
-        }
-        let device = Device::find(name).map_err(|error| unknown(error.to_string()))?;
-        let limits = device.limits().map_err(|error| unknown(error.to_string()))?;
-        Ok(Self { device: Some(device), limits })
-    }
-
-    pub fn name(&self) -> String {
-        self.device.map_or_else(
-            || format!("compute capability {}", self.limits.compute_capability),
-            |device| device.name.to_owned(),
-        )
-    }
+/// A GPU by name, or any of a compute capability such as `8.6`; where none is named, the default.
+pub fn find(py: Python<'_>, name: Option<&str>) -> PyResult<Gpu> {
+    let Some(name) = name else { return Ok(Gpu::default()) };
+    let found = match name.parse::<ComputeCapability>() {
+        Ok(capability) => Gpu::of(capability).map_err(|error| error.to_string()),
+        Err(_) => Gpu::named(name).map_err(|error| error.to_string()),
+    };
+    let hint = "tilewright.gpus() lists all; a compute capability is '8.6'";
+    found.map_err(|error| exception(py, "unsupported", &error, Some(hint)))
 }
 
 /// What a kernel and its launch take.
@@ -104,19 +77,19 @@ pub fn occupancy_of<'py>(
     threads: u32,
     configuration: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (target, configuration) = (Target::find(py, gpu)?, configuration.extract::<Configuration>()?);
+    let (gpu, configuration) = (find(py, gpu)?, configuration.extract::<Configuration>()?);
     let (kernel, launch) = (configuration.kernel(), configuration.launch(threads));
     let refused = |error: String| exception(py, "unsupported", &error, Some("lower what exceeds the limit"));
-    let found = Occupancy::of(target.limits, &kernel, &launch).map_err(|error| refused(error.to_string()))?;
+    let found = Occupancy::of(&gpu.limits, &kernel, &launch).map_err(|error| refused(error.to_string()))?;
     // A configuration that cannot launch is an answer as well.
-    let error = launch.check(target.limits, &kernel).err().map(|error| error.to_string());
+    let error = launch.check(&gpu.limits, &kernel).err().map(|error| error.to_string());
     let limits = PyDict::new(py);
     for resource in Resource::ALL {
         limits.set_item(resource.name(), found.limits.get(resource))?;
     }
     let row = PyDict::new(py);
-    row.set_item("gpu", target.name())?;
-    row.set_item("compute_capability", target.limits.compute_capability.to_string())?;
+    row.set_item("gpu", gpu.name)?;
+    row.set_item("compute_capability", gpu.capability().to_string())?;
     row.set_item("threads_per_block", threads)?;
     row.set_item("blocks_per_sm", found.blocks_per_sm)?;
     row.set_item("warps_per_sm", found.warps_per_sm)?;
@@ -141,11 +114,11 @@ pub fn best_block_of<'py>(
     max_threads: u32,
     configuration: &Bound<'py, PyAny>,
 ) -> PyResult<(u32, u32, Option<u32>, u32)> {
-    let (target, configuration) = (Target::find(py, gpu)?, configuration.extract::<Configuration>()?);
+    let (gpu, configuration) = (find(py, gpu)?, configuration.extract::<Configuration>()?);
     let base = configuration.dynamic_shared_memory;
     let dynamic = DynamicSharedMemory::PerThread { base, per_thread: shared_memory_per_thread };
     let launch = configuration.launch(1);
-    let best = BlockSize::best(target.limits, &configuration.kernel(), &launch, dynamic, max_threads)
+    let best = BlockSize::best(&gpu.limits, &configuration.kernel(), &launch, dynamic, max_threads)
         .map_err(|error| exception(py, "unsupported", &error.to_string(), None))?;
     let Some(best) = best else {
         return refuse(
@@ -155,7 +128,7 @@ pub fn best_block_of<'py>(
             "lower its registers or shared memory",
         );
     };
-    let grid = target.device.map(|device| best.min_grid_size(device.sms));
+    let grid = gpu.device().map(|device| best.min_grid_size(device.sms));
     let side = SquareBlock::within(best.threads).map_or(0, |square| square.side);
     Ok((best.threads, best.blocks_per_sm, grid, side))
 }

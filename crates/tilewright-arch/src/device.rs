@@ -11,6 +11,7 @@ mod lookup;
 mod tables;
 
 pub use lookup::DeviceLookupError;
+pub(crate) use tables::DEFAULT;
 
 use crate::{ComputeCapability, Limits, Rate, Roofline};
 

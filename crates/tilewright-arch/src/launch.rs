@@ -26,7 +26,7 @@ pub struct GridLaunch {
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared_memory: u32,
     /// Whether blocks may wait for each other.
-    pub residency: Residency,
+    pub blocks: Blocks,
 }
 
 /// The largest clusters of a kernel.
@@ -39,17 +39,21 @@ pub enum ClusterLimit {
     NonPortable,
 }
 
-/// Which blocks must be on the GPU at the same time.
+/// Whether the blocks of a launch may wait for each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Residency {
-    /// Any, in any order.
+pub enum Blocks {
+    /// No: they run in any order.
     #[default]
-    Any,
-    /// All of the grid: a cooperative launch on a GPU with so many multiprocessors.
-    Cooperative {
-        /// SMs of the GPU; `None` where they are not known: only that one block fits is looked at.
-        multiprocessors: Option<u32>,
-    },
+    Independent,
+    /// Yes, as in `grid.sync()`: all are on the GPU at once (`cuLaunchCooperativeKernel`).
+    Cooperative,
+}
+
+impl Blocks {
+    /// Those of a launch that is cooperative, or is not.
+    pub fn of(is_cooperative: bool) -> Self {
+        if is_cooperative { Self::Cooperative } else { Self::Independent }
+    }
 }
 
 /// Why a launch cannot be.
@@ -96,7 +100,7 @@ impl GridLaunch {
             cluster: None,
             cluster_limit: ClusterLimit::NonPortable,
             dynamic_shared_memory: 0,
-            residency: Residency::Any,
+            blocks: Blocks::Independent,
         }
     }
 
@@ -110,14 +114,16 @@ impl GridLaunch {
         }
     }
 
-    /// Whether `kernel` can be launched like this on a GPU with `limits`. A kernel whose registers are not known has 0 of them.
+    /// Whether `kernel` can be launched like this on a GPU with `limits`. A kernel whose registers are not
+    /// known has 0 of them. Where it is not known how many `multiprocessors` the GPU has, of a cooperative
+    /// launch only that one block fits is looked at.
     ///
     /// ```
     /// use tilewright_arch::{ComputeCapability, GridLaunch, KernelResources, Limits};
     ///
     /// let limits = Limits::of(ComputeCapability::new(9, 0))?;
     /// let kernel = KernelResources { registers_per_thread: 103, ..Default::default() };
-    /// let refusal = GridLaunch::new([1; 3], [1024, 1, 1]).check(limits, &kernel).unwrap_err();
+    /// let refusal = GridLaunch::new([1; 3], [1024, 1, 1]).check(limits, &kernel, None).unwrap_err();
     /// assert!(refusal.to_string().starts_with("a block of 1024 threads with 103 registers each takes 106496, 40960 more than"));
     /// assert!(refusal.remedy(limits, &kernel).starts_with("`__launch_bounds__(1024)` holds the compiler to 64 registers"));
     /// # Ok::<(), tilewright_arch::UnknownComputeCapability>(())
@@ -125,7 +131,12 @@ impl GridLaunch {
     ///
     /// # Errors
     /// The first limit that is exceeded, in the driver's order.
-    pub fn check(&self, limits: &Limits, kernel: &KernelResources) -> Result<(), LaunchRefusal> {
+    pub fn check(
+        &self,
+        limits: &Limits,
+        kernel: &KernelResources,
+        multiprocessors: Option<u32>,
+    ) -> Result<(), LaunchRefusal> {
         if self.grid.iter().zip(MOST_BLOCKS).any(|(&blocks, most)| blocks == 0 || blocks > most) {
             return Err(LaunchRefusal::Grid { grid: self.grid });
         }
@@ -141,7 +152,7 @@ impl GridLaunch {
         let configuration = self.configuration();
         let checked = configuration.check(limits, kernel);
         self.check_clusters(limits)?;
-        if let Residency::Cooperative { multiprocessors } = self.residency {
+        if self.blocks == Blocks::Cooperative {
             // Not even one block fits: where that is for its registers, the driver calls it too many.
             let is_for_registers = matches!(
                 checked,

@@ -1,5 +1,7 @@
 //! What an NVIDIA GPU is, as data and pure functions, without a device.
 //!
+//! * [`Gpu`]: one GPU with all that kernels, plans and drivers ask of it; [`Architecture`]: what is compiled
+//!   for it.
 //! * [`ComputeCapability`] and [`Limits`]: what a multiprocessor (SM) of each generation offers ([`limits`]).
 //! * [`GridLaunch`]: whether a launch can be, and why not ([`launch`]).
 //! * [`Occupancy`]: how many blocks of a kernel it holds at once, what limits them and what to change ([`occupancy`]).
@@ -25,10 +27,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod architecture;
 mod block_size;
 mod capability;
 pub mod clusters;
 pub mod device;
+mod gpu;
 pub mod instructions;
 pub mod launch;
 pub mod limits;
@@ -37,11 +41,13 @@ pub mod occupancy;
 pub mod rates;
 mod roofline;
 
+pub use architecture::{Architecture, InstructionSet};
 pub use block_size::{BlockSize, DynamicSharedMemory, SquareBlock};
 pub use capability::{ComputeCapability, ParseComputeCapabilityError};
 pub use device::{Device, DeviceClass, DeviceLookupError, Gpcs, TensorCores};
+pub use gpu::Gpu;
 pub use instructions::Instruction;
-pub use launch::{ClusterLimit, GridLaunch, LaunchRefusal, Residency};
+pub use launch::{Blocks, ClusterLimit, GridLaunch, LaunchRefusal};
 pub use limits::{Limits, MaxClusterSize, PartitionedGlobalCaching, UnknownComputeCapability, WARP_SIZE};
 pub use occupancy::{
     Allocation, BlockLimits, CachePreference, Carveout, ConfigurationError, CurvePoint, Cut, GlobalCaching,

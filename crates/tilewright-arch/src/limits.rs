@@ -45,7 +45,7 @@ const KIB: u32 = 1024;
 /// assert_eq!(hopper.shared_memory_per_block_optin, 227 * 1024);
 /// # Ok::<(), tilewright_arch::UnknownComputeCapability>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Whose limits these are.
     pub compute_capability: ComputeCapability,
@@ -113,6 +113,12 @@ impl Limits {
             .iter()
             .find(|limits| limits.compute_capability == capability)
             .ok_or(UnknownComputeCapability { capability })
+    }
+
+    /// The limits of `capability`, or where it is not known, those of the last one before it.
+    pub fn nearest(capability: ComputeCapability) -> Limits {
+        let known = Self::ALL.iter().rfind(|limits| limits.compute_capability <= capability);
+        Limits { compute_capability: capability, ..*known.unwrap_or(&MAXWELL) }
     }
 
     /// Resident warps: `max_threads_per_sm / 32`.

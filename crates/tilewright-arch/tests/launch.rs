@@ -1,8 +1,8 @@
 //! Which launches a GPU takes. The refusals are those of an H100 with driver 580.
 
 use tilewright_arch::{
-    ClusterLimit, ComputeCapability, ConfigurationError as E, GridLaunch, KernelResources, LaunchRefusal,
-    Limits, Residency, SharedMemoryOptIn,
+    Blocks, ClusterLimit, ComputeCapability, ConfigurationError as E, GridLaunch, KernelResources,
+    LaunchRefusal, Limits, SharedMemoryOptIn,
 };
 
 fn hopper() -> &'static Limits {
@@ -11,7 +11,7 @@ fn hopper() -> &'static Limits {
 
 /// What the driver's code stands for.
 fn kind(launch: GridLaunch, kernel: KernelResources) -> &'static str {
-    match launch.check(hopper(), &kernel) {
+    match launch.check(hopper(), &kernel, Some(132)) {
         Ok(()) => "fits",
         Err(LaunchRefusal::Cooperative { .. }) => "cooperative",
         Err(LaunchRefusal::ClustersOfGrid { .. } | LaunchRefusal::Configuration(E::ClusterSize { .. })) => {
@@ -76,7 +76,7 @@ fn registers_and_shared_memory() {
     // Static shared memory ends at 48 KiB, whatever the GPU has.
     let fixed = |bytes| KernelResources { static_shared_memory: bytes, ..plain };
     assert_eq!((kind(of(ONE, ONE), fixed(49_152)), kind(of(ONE, ONE), fixed(49_153))), ("fits", "value"));
-    let refusal = of(ONE, ONE).check(hopper(), &fixed(102_400)).unwrap_err();
+    let refusal = of(ONE, ONE).check(hopper(), &fixed(102_400), None).unwrap_err();
     assert!(refusal.remedy(hopper(), &fixed(102_400)).contains("extern __shared__"));
 }
 
@@ -98,10 +98,8 @@ fn clusters_and_cooperation() {
     ] {
         assert_eq!(kind(clusters(grid, blocks, limit), plain), expected, "{grid} {blocks}");
     }
-    let together = |grid: u32, block: u32| GridLaunch {
-        residency: Residency::Cooperative { multiprocessors: Some(132) },
-        ..of([grid, 1, 1], [block, 1, 1])
-    };
+    let together =
+        |grid: u32, block: u32| GridLaunch { blocks: Blocks::Cooperative, ..of([grid, 1, 1], [block, 1, 1]) };
     assert_eq!((kind(together(264, 1024), plain), kind(together(265, 1024), plain)), ("fits", "cooperative"));
     let heavy = KernelResources { registers_per_thread: 128, ..plain };
     assert_eq!((kind(together(1, 1024), heavy), kind(together(1, 1025), heavy)), ("cooperative", "value"));
@@ -111,13 +109,10 @@ fn clusters_and_cooperation() {
 fn every_refusal_says_what_to_do() {
     let limits = hopper();
     let kernel = KernelResources { registers_per_thread: 103, ..KernelResources::default() };
-    let remedy = of(ONE, [1024, 1, 1]).check(limits, &kernel).unwrap_err().remedy(limits, &kernel);
+    let remedy = of(ONE, [1024, 1, 1]).check(limits, &kernel, None).unwrap_err().remedy(limits, &kernel);
     assert!(remedy.contains("64 registers") && remedy.contains("at most 512 threads"), "{remedy}");
-    let together = GridLaunch {
-        residency: Residency::Cooperative { multiprocessors: Some(132) },
-        ..of([2000, 1, 1], [1024, 1, 1])
-    };
-    let refusal = together.check(limits, &KernelResources::default()).unwrap_err();
+    let together = GridLaunch { blocks: Blocks::Cooperative, ..of([2000, 1, 1], [1024, 1, 1]) };
+    let refusal = together.check(limits, &KernelResources::default(), Some(132)).unwrap_err();
     assert!(
         refusal.to_string().contains("all 2000 blocks") && refusal.to_string().contains("2 per SM"),
         "{refusal}"

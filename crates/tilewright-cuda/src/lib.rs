@@ -4,7 +4,6 @@
 //! of kind `unavailable` that says what to install. Without a GPU, [`Nvrtc`] still compiles kernels to machine code, and
 //! [`kernel_resources`] says what they take.
 
-mod architecture;
 mod cache;
 mod cubin;
 mod cublas;
@@ -19,23 +18,23 @@ mod resources;
 mod telemetry;
 mod tool;
 
-pub use architecture::{Architecture, InstructionSet};
 pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunings, cached_file};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
-    Blocks, DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion,
-    DynDeviceMatrix, FunctionAttributes, Pinned, device_layout,
+    DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,
+    FunctionAttributes, Pinned, device_layout,
 };
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
-    Chosen, CodeArgument, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace,
-    LoadedKernel, OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Select, Timing,
-    choose, kernels_by_speed, sets_beyond_cache,
+    Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
+    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Select, Timing, choose,
+    kernels_by_speed, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};
 pub use program_ptx::{ProgramPtx, recipe_with_ptx};
 pub use resources::{Input, kernel_resources, ptx, ptx_resources};
 pub use telemetry::Telemetry;
+pub use tilewright_arch::{Architecture, Blocks, Gpu, GridLaunch, InstructionSet};
 pub use tool::{Nvcc, Nvdisasm, Ptxas};

@@ -1,6 +1,5 @@
 //! CUDA C++ to machine code or PTX, in this process and without a toolkit.
 
-use crate::architecture::Architecture;
 use crate::ffi::{self, MissingFunction};
 use crate::locate::{self, Component, Environment, Loaded, Location, Memo};
 use sha2::{Digest, Sha256};
@@ -10,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::ptr;
+use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{Error, ErrorKind};
 
 /// Options of every compilation: C++17, source lines, and a log of registers and spills.
@@ -53,6 +53,14 @@ pub struct NvrtcVersion {
     pub major: u32,
     /// 0 of 13.0.
     pub minor: u32,
+}
+
+impl NvrtcVersion {
+    /// All instructions of a device that this version can be asked for: those of one architecture alone came
+    /// with 12.0.
+    pub const fn architecture_of(self, device: ComputeCapability) -> Architecture {
+        if self.major < 12 { Architecture::baseline(device) } else { Architecture::of(device) }
+    }
 }
 
 impl fmt::Display for NvrtcVersion {
@@ -173,18 +181,19 @@ impl Nvrtc {
         Ok(numbers.into_iter().map(c_int::unsigned_abs).collect())
     }
 
-    /// `wanted` where the compiler knows it, otherwise the common instructions of the compute capability next to it.
+    /// What it compiles for to suit a device: all instructions of it, or where the compiler does not know the
+    /// device, the common ones of the compute capability next to it.
     ///
     /// # Errors
     /// `device` when the library fails.
-    pub fn nearest(&self, wanted: Architecture) -> Result<Architecture, Error> {
-        let number = wanted.capability.number();
+    pub fn nearest(&self, device: ComputeCapability) -> Result<Architecture, Error> {
+        let own = self.version.architecture_of(device);
         let known = self.architectures()?;
-        if known.contains(&number) {
-            return Ok(wanted);
+        if known.contains(&device.number()) {
+            return Ok(own);
         }
-        let nearest = known.iter().min_by_key(|n| n.abs_diff(number));
-        Ok(nearest.and_then(|n| n.to_string().parse().ok()).map_or(wanted, Architecture::new))
+        let nearest = known.iter().min_by_key(|n| n.abs_diff(device.number()));
+        Ok(nearest.and_then(|n| n.to_string().parse().ok()).map_or(own, Architecture::baseline))
     }
 
     /// Compiles `source` for `architecture`; `options` come after the architecture, see [`DEFAULT_OPTIONS`].
@@ -451,7 +460,7 @@ mod tests {
         let text = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2.0f; }";
         let source = Source { name: "twice.cu", text, headers: &[] };
         for one in all {
-            let architecture = one.nearest("sm_90".parse().expect("known")).expect("it says");
+            let architecture = one.nearest(ComputeCapability::new(9, 0)).expect("it says");
             let compiled = one.compile(&source, architecture, Output::Cubin, DEFAULT_OPTIONS);
             assert!(!compiled.expect("compiles").image.is_empty());
             eprintln!("NVRTC {} at {}", one.version(), one.location());

@@ -1,10 +1,9 @@
 //! The PTX of a program where no device runs it: to be executed by an emulator, or to be read.
 
-use crate::architecture::Architecture;
 use crate::nvrtc::{Nvrtc, NvrtcBuild, Output, Source};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use tilewright_arch::ComputeCapability;
+use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::Error;
 use tilewright_kernels::{COMPILER_OPTIONS, Form, Kernel, Program, Recipe, Request};
 
@@ -42,7 +41,7 @@ impl ProgramPtx {
             Ok(nvrtc) => nvrtc,
             Err(missing) => return Self::of_catalogue(program, missing),
         };
-        let architecture = nvrtc.nearest(Architecture::new(capability))?;
+        let architecture = nvrtc.nearest(capability)?;
         Ok(Self { text: compiled(&nvrtc, program, architecture)?, architecture, missing: None })
     }
 
@@ -60,7 +59,7 @@ impl ProgramPtx {
     fn of_catalogue(program: &Program, missing: Error) -> Result<Self, Error> {
         match program.shipped_ptx() {
             Some(ptx) => {
-                let architecture = Program::SHIPPED_ARCHITECTURE.parse()?;
+                let architecture = Program::SHIPPED_ARCHITECTURE;
                 Ok(Self { text: ptx.into(), architecture, missing: Some(missing) })
             }
             None => Err(missing),

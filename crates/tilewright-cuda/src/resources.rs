@@ -1,11 +1,11 @@
 //! What the kernels of a file or a source take of a multiprocessor, without a GPU.
 
-use crate::architecture::Architecture;
 use crate::cubin::{CompiledKernel, Cubin};
 use crate::device_code::{CompilerOptions, DeviceCode};
 use crate::nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, Output, Source};
 use crate::tool::Ptxas;
 use std::path::Path;
+use tilewright_arch::Architecture;
 use tilewright_core::{Error, ErrorKind};
 
 /// A kernel in one of its forms.
@@ -40,7 +40,7 @@ pub enum Input<'a> {
 ///     Ok(kernels) => assert_eq!(kernels[0].name, "twice"),
 ///     Err(error) => assert!(error.is_unavailable()),
 /// }
-/// # Ok::<(), tilewright_core::Error>(())
+/// # Ok::<(), tilewright_arch::ParseComputeCapabilityError>(())
 /// ```
 pub fn kernel_resources(input: Input<'_>, architecture: Architecture) -> Result<Vec<CompiledKernel>, Error> {
     let compiled = match input {

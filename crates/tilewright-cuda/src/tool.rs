@@ -1,10 +1,10 @@
 //! Programs of the CUDA toolkit that are run: the PTX assembler and the disassembler.
 
-use crate::architecture::Architecture;
 use crate::locate::{self, Component, Environment, Location};
 use crate::nvrtc::Compiled;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use tilewright_arch::Architecture;
 use tilewright_core::{Error, ErrorKind};
 
 /// The PTX assembler.

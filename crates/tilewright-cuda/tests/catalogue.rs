@@ -59,7 +59,7 @@ fn takes(
     size: (usize, usize, usize),
 ) -> bool {
     let (m, n, k) = size;
-    let request = Request { target: engine.target(), ..Request::new(problem(m, n, k), semiring, dtype) };
+    let request = Request { gpu: engine.gpu(), ..Request::new(problem(m, n, k), semiring, dtype) };
     recipe_with_ptx(kernel, &request).is_ok()
 }
 

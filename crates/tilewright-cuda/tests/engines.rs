@@ -4,16 +4,15 @@ use crate::common::{self, compiles, directory, expected, gpu, matrix, path, prob
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
+use tilewright_arch::GridLaunch;
 use tilewright_core::{DType, Error, Layout, Matrix, MinPlus, Problem, SemiringId};
-use tilewright_cuda::{CodeArgument, CodeLaunch, CubinCache, DriverKind, Engine, Nvrtc, Origin};
-use tilewright_kernels::{Request, Variant, find, simt_tiles};
+use tilewright_cuda::{CodeLaunch, CubinCache, DriverKind, Engine, Nvrtc, Origin};
+use tilewright_kernels::{Argument, Request, Variant, find, simt_tiles};
 
 /// The code of `coalesced`, which no recipe makes for launches such as these.
 fn coalesced(engine: &Engine) -> Vec<u8> {
-    let request = Request {
-        target: engine.target(),
-        ..Request::new(problem(64, 64, 64), SemiringId::MinPlus, DType::F32)
-    };
+    let request =
+        Request { gpu: engine.gpu(), ..Request::new(problem(64, 64, 64), SemiringId::MinPlus, DType::F32) };
     let recipe = find("coalesced").expect("in the catalogue").recipe(&request).expect("accepted");
     common::image(engine, recipe.launches()[0].program())
 }
@@ -26,30 +25,25 @@ fn run_coalesced(
     lda: i64,
 ) -> Result<(), Error> {
     let cubin = coalesced(engine);
-    let (n, ld, lda, zero) = (64_i32.to_le_bytes(), 64_i64.to_le_bytes(), lda.to_le_bytes(), [0; 4]);
-    let bytes = CodeArgument::Bytes;
+    let (n, ld) = (Argument::i32(64), Argument::i64(64));
     let arguments = [
-        CodeArgument::Memory(0),
-        CodeArgument::Memory(1),
-        CodeArgument::Memory(2),
-        bytes(&n),
-        bytes(&n),
-        bytes(&n),
-        bytes(&lda),
-        bytes(&ld),
-        bytes(&ld),
-        bytes(&zero),
-        bytes(&zero),
+        Argument::Pointer(0),
+        Argument::Pointer(1),
+        Argument::Pointer(2),
+        n.clone(),
+        n.clone(),
+        n,
+        Argument::i64(lda),
+        ld.clone(),
+        ld,
+        Argument::f32(0.0),
+        Argument::f32(0.0),
     ];
     let launch = CodeLaunch {
         name: "coalesced",
         cubin: &cubin,
         entry: "coalesced",
-        grid: [2, 2, 1],
-        block,
-        cluster: None,
-        blocks: Default::default(),
-        dynamic_shared_memory,
+        shape: GridLaunch { dynamic_shared_memory, ..GridLaunch::new([2, 2, 1], block) },
         arguments: &arguments,
         symbols: &[],
     };
@@ -271,17 +265,12 @@ fn code_from_elsewhere_runs() {
     let bytes = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
     let (input_bytes, mut output) = (bytes(&input), vec![0; 4 * showing.output()]);
     let arrays = engine.upload_arrays(&[("input", &input_bytes), ("output", &output)]).expect("fits");
-    let n = (showing.output() as i32).to_le_bytes();
-    let arguments = [CodeArgument::Memory(0), CodeArgument::Memory(1), CodeArgument::Bytes(&n)];
+    let arguments = [Argument::Pointer(0), Argument::Pointer(1), Argument::i32(showing.output() as i32)];
     let code = CodeLaunch {
         name: "copy-offset",
         cubin: &image,
         entry: launch.entry(),
-        grid: launch.grid(),
-        block: launch.block(),
-        cluster: None,
-        blocks: Default::default(),
-        dynamic_shared_memory: 0,
+        shape: *launch.shape(),
         arguments: &arguments,
         symbols: &[],
     };
@@ -289,7 +278,7 @@ fn code_from_elsewhere_runs() {
     unsafe { engine.run_code(&code, &arrays).expect("runs") };
     arrays.read([&mut Vec::new(), &mut output]).expect("there");
     assert_eq!(output, bytes(&showing.expected(&input)));
-    let wrong = CodeLaunch { arguments: &[CodeArgument::Memory(7)], ..code };
+    let wrong = CodeLaunch { arguments: &[Argument::Pointer(7)], ..code };
     // SAFETY: nothing is launched.
     let error = unsafe { engine.run_code(&wrong, &arrays) }.expect_err("no such array");
     assert!(error.to_string().contains('7'), "{error}");
@@ -319,7 +308,7 @@ fn reused_operands_change_no_bit() {
         let layout = Layout::row_major(m, n);
         let problem = Problem::new(a.layout(), b.layout(), layout).expect("shapes fit");
         let request = Request {
-            target: engine.target(),
+            gpu: engine.gpu(),
             tile: simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F64)).first().copied(),
             splits: Some(1),
             ..Request::new(problem, SemiringId::PlusTimes, DType::F64)

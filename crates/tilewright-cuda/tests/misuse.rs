@@ -3,12 +3,13 @@
 
 use std::process::Command;
 use std::time::Duration;
+use tilewright_arch::{Gpu, GridLaunch};
 use tilewright_core::{DType, DynMatrix, Joining, Layout, Matrix, Problem, SemiringId, Value};
 use tilewright_cuda::{
-    CodeArgument, CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DeviceProduct,
-    DynDeviceMatrix, Engine, Origin, Pace, Prepared, Repetitions,
+    CodeLaunch, Competitor, Cublas, CublasLt, CublasMath, DeviceMatrix, DeviceProduct, DynDeviceMatrix,
+    Engine, Origin, Pace, Prepared, Repetitions,
 };
-use tilewright_kernels::{Alignment, Batch, Form, Request, find};
+use tilewright_kernels::{Alignment, Argument, Batch, Form, Request, find};
 
 const M: usize = 6;
 const N: usize = 8;
@@ -17,7 +18,7 @@ const K: usize = 10;
 const OLD: f32 = -7.0;
 
 fn engine() -> Engine {
-    Engine::emulated(tilewright_arch::Device::find("a6000").expect("known").into()).expect("a device")
+    Engine::emulated(Gpu::named("a6000").expect("known")).expect("a device")
 }
 
 fn filled(engine: &Engine, rows: usize, cols: usize, value: f32) -> DeviceMatrix<f32> {
@@ -108,7 +109,7 @@ fn a_batch_needs_room_for_all_of_it() {
         let problem = Problem::new(a, b, c).expect("shapes fit");
         let request = Request { batch, ..Request::new(problem, SemiringId::PlusTimes, DType::F32) };
         let form = tilewright_kernels::Form::Plain;
-        let request = Request { form, target: engine.target(), ..request };
+        let request = Request { form, gpu: engine.gpu(), ..request };
         engine
             .prepare(find("simt").expect("known").recipe(&request).expect("accepted"))
             .expect("comes with PTX")
@@ -184,19 +185,8 @@ const NOTHING: &[u8] =
     b".version 8.0\n.target sm_80\n.address_size 64\n.const .b8 table[8];\n.visible .entry k() { ret; }\n\0";
 
 fn code<'a>(image: &'a [u8], entry: &'a str, symbols: &'a [(String, Vec<u8>)]) -> CodeLaunch<'a> {
-    let (grid, block, dynamic_shared_memory, arguments) = ([1; 3], [1; 3], 0, &[][..]);
-    CodeLaunch {
-        name: "a module",
-        cubin: image,
-        entry,
-        grid,
-        block,
-        cluster: None,
-        blocks: Default::default(),
-        dynamic_shared_memory,
-        arguments,
-        symbols,
-    }
+    let shape = GridLaunch::new([1; 3], [1; 3]);
+    CodeLaunch { name: "a module", cubin: image, entry, shape, arguments: &[], symbols }
 }
 
 #[test]
@@ -208,7 +198,7 @@ fn modules_that_are_wrong_are_refused_by_name() {
     // SAFETY: PTX is read before it is executed, and the kernel touches nothing.
     let run = |code: CodeLaunch<'_>| unsafe { engine.run_code(&code, &arrays) };
     run(code(NOTHING, "k", &symbol("table", 8))).expect("fits");
-    let unknown = CodeLaunch { arguments: &[CodeArgument::Memory(1)], ..code(NOTHING, "k", &[]) };
+    let unknown = CodeLaunch { arguments: &[Argument::Pointer(1)], ..code(NOTHING, "k", &[]) };
     for (code, words) in [
         (code(b"no PTX", "k", &[]), "ends with a zero byte"),
         (code(b".version 8.0\n.target sm_80\nnonsense\0", "k", &[]), "loading a module on RTX A6000"),
@@ -231,8 +221,7 @@ fn modules_that_are_wrong_are_refused_by_name() {
 
 #[test]
 fn memory_that_there_is_not() {
-    let mut gpu = tilewright_driver::Gpu::from(tilewright_arch::Device::find("a6000").expect("known"));
-    gpu.memory = 1 << 20;
+    let gpu = Gpu { memory_bytes: 1 << 20, ..Gpu::named("a6000").expect("known") };
     let engine = Engine::emulated(gpu).expect("a device");
     let held = engine.zeros::<f32>(Layout::row_major(256, 512)).expect("half of it");
     let error = engine.zeros::<f32>(Layout::row_major(257, 512)).expect_err("more than the other half");
@@ -289,7 +278,7 @@ fn a_launch_that_fails_ends_what_the_engine_does_and_says_why() {
     let ptx = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n\
         .reg .u64 %rd<2>; ld.param.u64 %rd1, [p];\nst.global.u64 [%rd1+16], %rd1;\nret;\n}\n\0";
     let arrays = engine.upload_arrays(&[("weights", &[0; 16])]).expect("fits");
-    let launch = CodeLaunch { arguments: &[CodeArgument::Memory(0)], ..code(ptx, "k", &[]) };
+    let launch = CodeLaunch { arguments: &[Argument::Pointer(0)], ..code(ptx, "k", &[]) };
     // SAFETY: the emulator checks the bounds, which the kernel does not keep.
     let error = unsafe { engine.run_code(&launch, &arrays) }.expect_err("an illegal address");
     for part in ["CUDA_ERROR_ILLEGAL_ADDRESS", "behind the end of `weights`"] {

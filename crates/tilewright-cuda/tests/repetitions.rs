@@ -2,9 +2,10 @@
 //! the same parts. Every C is looked at.
 
 use crate::common::{self, compiles, expected, gpu, matrix};
+use tilewright_arch::Gpu;
 use tilewright_core::{DType, Element, Layout, MatRef, Matrix, PlusTimes, Problem, SemiringId};
 use tilewright_cuda::{DeviceMatrix, DriverKind, Engine, Prepared};
-use tilewright_kernels::{Request, Target, Variant, find, simt_tiles};
+use tilewright_kernels::{Request, Variant, find, simt_tiles};
 
 /// As many of each product; the operands alternate, so that what an earlier one left behind is another result. The emulator does not overlap launches: there
 /// once more is enough.
@@ -58,7 +59,7 @@ fn overlapping<T: Element + PartialEq>(
         .iter()
         .map(|&(splits, pack, multiprocessors)| {
             let request = Request {
-                target: Target { multiprocessors, ..engine.target() },
+                gpu: Gpu { multiprocessors, ..engine.gpu() },
                 tile: Some(tile),
                 splits,
                 pack: Some(pack),

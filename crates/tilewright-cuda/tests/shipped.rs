@@ -10,25 +10,21 @@ use std::{
     sync::Mutex,
     sync::atomic::{AtomicUsize, Ordering},
 };
-use tilewright_cuda::{Architecture, CompiledKernel, Cubin, Nvrtc, Output, Ptxas, Source};
+use tilewright_arch::{Architecture, ComputeCapability, Gpu};
+use tilewright_cuda::{CompiledKernel, Cubin, Nvrtc, Output, Ptxas, Source};
 use tilewright_kernels::{
-    COMPILER_OPTIONS, Launch, LocalMemory, Program, Target, archived_programs, programs_for,
-    readable_programs, shipped_programs,
+    COMPILER_OPTIONS, Launch, LocalMemory, Program, archived_programs, programs_for, readable_programs,
+    shipped_programs,
 };
 use tilewright_ptx::Archive;
 
 /// The release of the compiler whose output is recorded, as it names itself in PTX.
 const PINNED: &str = "V13.0.88";
-/// What the kernels are compiled for, with the compute capability.
-const ARCHITECTURES: [(&str, (u32, u32)); 7] = [
-    ("sm_75", (7, 5)),
-    ("sm_80", (8, 0)),
-    ("sm_86", (8, 6)),
-    ("sm_89", (8, 9)),
-    ("sm_90", (9, 0)),
-    ("sm_100", (10, 0)),
-    ("sm_120", (12, 0)),
-];
+/// The devices that the kernels are compiled for, with all instructions of each.
+const DEVICES: [ComputeCapability; 7] = {
+    let cc = ComputeCapability::new;
+    [cc(7, 5), cc(8, 0), cc(8, 6), cc(8, 9), cc(9, 0), cc(10, 0), cc(12, 0)]
+};
 
 #[test]
 fn shipped_ptx_is_what_the_pinned_compiler_makes() {
@@ -67,7 +63,7 @@ fn shipped_ptx_can_be_assembled() {
     parallel(&shipped_programs(), |launch| {
         let program = launch.program();
         let ptx = program.shipped_ptx().expect("shipped");
-        let target = architecture(Program::SHIPPED_ARCHITECTURE);
+        let target = Program::SHIPPED_ARCHITECTURE;
         ptxas.assemble(program.name(), ptx, target).unwrap_or_else(|error| panic!("{error}"));
     });
 }
@@ -77,46 +73,41 @@ fn shipped_ptx_can_be_assembled() {
 #[test]
 fn resources_are_those_recorded() {
     let Some(nvrtc) = pinned() else { return };
-    let jobs: Vec<_> = ARCHITECTURES
-        .iter()
-        .flat_map(|&(name, compute_capability)| {
-            let target = Target { compute_capability, ..Target::default() };
-            programs_for(target).into_iter().map(move |launch| (launch, name))
-        })
-        .collect();
+    let programs = |device| {
+        let gpu = Gpu { architecture: Architecture::of(device), ..Gpu::default() };
+        programs_for(gpu).into_iter().map(move |launch| (launch, device))
+    };
+    let jobs: Vec<_> = DEVICES.into_iter().flat_map(programs).collect();
     let path = crates().join("tilewright-kernels/resources.csv");
     let table = fs::read_to_string(&path).expect("a table");
-    let start = |launch: &Launch, architecture: &str| {
-        format!("{},{:016x},{architecture},", launch.program().name(), launch.program().key())
-    };
     if bless() {
         let header = "program,key,architecture,registers,local_memory,static_shared_memory,barriers\n";
-        let rows = parallel(&jobs, |(launch, architecture)| {
-            let start = start(launch, architecture);
+        let rows = parallel(&jobs, |(launch, device)| {
+            let start = start(launch, *device);
             let kept = table.lines().find(|row| row.starts_with(&start)).filter(|_| keeps_unchanged());
-            kept.map_or_else(|| row(&nvrtc, launch, architecture), |kept| kept.to_owned() + "\n")
+            kept.map_or_else(|| row(&nvrtc, launch, *device), |kept| kept.to_owned() + "\n")
         });
         fs::write(path, header.to_owned() + &rows.concat()).expect("writable");
         return;
     }
     let recorded: Vec<_> = table.lines().skip(1).collect();
     assert_eq!(jobs.len(), recorded.len(), "TILEWRIGHT_BLESS=1 updates the table");
-    for ((launch, architecture), recorded) in jobs.iter().zip(&recorded) {
-        let start = start(launch, architecture);
+    for ((launch, device), recorded) in jobs.iter().zip(&recorded) {
+        let start = start(launch, *device);
         assert!(recorded.starts_with(&start), "{start} is {recorded}: TILEWRIGHT_BLESS=1 updates the table");
     }
     let all = std::env::var_os("TILEWRIGHT_ALL_ARCHITECTURES").is_some();
-    let count = ARCHITECTURES.len() as u64;
-    let turn = |launch: &Launch, name: &str| {
-        let place = ARCHITECTURES.iter().position(|(other, _)| *other == name).unwrap_or(0);
+    let count = DEVICES.len() as u64;
+    let turn = |launch: &Launch, device| {
+        let place = DEVICES.iter().position(|other| *other == device).unwrap_or(0);
         launch.program().key() % count == place as u64
     };
     let chosen: Vec<_> =
-        jobs.iter().zip(recorded).filter(|((launch, name), _)| all || turn(launch, name)).collect();
+        jobs.iter().zip(recorded).filter(|((launch, device), _)| all || turn(launch, *device)).collect();
     assert!(chosen.len() as u64 > jobs.len() as u64 / count / 2);
-    parallel(&chosen, |((launch, architecture), recorded)| {
+    parallel(&chosen, |((launch, device), recorded)| {
         assert_eq!(
-            row(&nvrtc, launch, architecture).trim_end(),
+            row(&nvrtc, launch, *device).trim_end(),
             *recorded,
             "TILEWRIGHT_BLESS=1 updates the table"
         );
@@ -129,7 +120,8 @@ fn pinned() -> Option<Nvrtc> {
         Ok(nvrtc) => {
             let source =
                 Source { name: "empty.cu", text: "extern \"C\" __global__ void f() {}", headers: &[] };
-            let compiled = nvrtc.compile(&source, architecture("sm_75"), Output::Ptx, &[]).expect("compiles");
+            let compiled =
+                nvrtc.compile(&source, Program::SHIPPED_ARCHITECTURE, Output::Ptx, &[]).expect("compiles");
             if String::from_utf8_lossy(&compiled.image).contains(PINNED) {
                 return Some(nvrtc);
             }
@@ -155,14 +147,10 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn architecture(name: &str) -> Architecture {
-    name.replace("compute_", "sm_").parse().expect("an architecture")
-}
-
-fn compile(nvrtc: &Nvrtc, program: &Program, target: &str, output: Output) -> Vec<u8> {
+fn compile(nvrtc: &Nvrtc, program: &Program, target: Architecture, output: Output) -> Vec<u8> {
     let headers = program.headers();
     let source = Source { name: program.file(), text: program.source(), headers: &headers };
-    let compiled = nvrtc.compile(&source, architecture(target), output, COMPILER_OPTIONS);
+    let compiled = nvrtc.compile(&source, target, output, COMPILER_OPTIONS);
     compiled.unwrap_or_else(|error| panic!("{} for {target}: {error}", program.name())).image
 }
 
@@ -186,8 +174,16 @@ fn ptx(nvrtc: &Nvrtc, program: &Program) -> String {
     ptx
 }
 
+/// What a row begins with. Instructions of one device alone change nothing of these kernels, so that its name
+/// goes without the suffix.
+fn start(launch: &Launch, device: ComputeCapability) -> String {
+    let program = launch.program();
+    format!("{},{:016x},{},", program.name(), program.key(), Architecture::baseline(device))
+}
+
 /// A row of the table, the most that any entry of the program takes; local memory that a kernel does not declare is an error.
-fn row(nvrtc: &Nvrtc, launch: &Launch, target: &str) -> String {
+fn row(nvrtc: &Nvrtc, launch: &Launch, device: ComputeCapability) -> String {
+    let target = Architecture::of(device);
     let name = launch.program().name();
     let cubin = Cubin::parse(&compile(nvrtc, launch.program(), target, Output::Cubin)).expect("a cubin");
     assert!(cubin.kernels.iter().any(|kernel| kernel.name == launch.entry()), "{name} has its entry");
@@ -196,8 +192,8 @@ fn row(nvrtc: &Nvrtc, launch: &Launch, target: &str) -> String {
     let allowed = launch.local_memory() == LocalMemory::Declared || local_memory == 0;
     assert!(allowed, "{name} for {target} keeps {local_memory} bytes per thread in local memory");
     format!(
-        "{name},{:016x},{target},{},{local_memory},{},{}\n",
-        launch.program().key(),
+        "{}{},{local_memory},{},{}\n",
+        start(launch, device),
         most(&|kernel| kernel.registers),
         most(&|kernel| kernel.static_shared_memory),
         most(&|kernel| kernel.barriers)

@@ -19,10 +19,8 @@ const PACE: Pace = Pace {
 fn steps_of_the_ladder_race_each_other_and_the_vendor() {
     let Some(engine) = gpu() else { return };
     let n = 1024;
-    let request = Request {
-        target: engine.target(),
-        ..Request::new(problem(n, n, n), SemiringId::PlusTimes, DType::F32)
-    };
+    let request =
+        Request { gpu: engine.gpu(), ..Request::new(problem(n, n, n), SemiringId::PlusTimes, DType::F32) };
     let set = || {
         let upload = |salt| engine.upload(matrix(n, n, salt, |x| x as f32).as_ref()).expect("uploads");
         (upload(1), upload(2), engine.zeros::<f32>(request.problem.c()).expect("fits"))

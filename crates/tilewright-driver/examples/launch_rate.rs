@@ -4,7 +4,7 @@ use std::error::Error;
 use std::ffi::c_void;
 use std::ptr;
 use std::time::Instant;
-use tilewright_driver::{Code, Gpu, add_device, api::*};
+use tilewright_driver::{Code, add_device, api::*};
 
 const EMPTY: &std::ffi::CStr =
     c".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry empty() { ret; }\n";
@@ -12,7 +12,7 @@ const LAUNCHES: u32 = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let check = |code| if code == 0 { Ok(()) } else { Err(Code(code)) };
-    let ordinal = add_device(Gpu::from(tilewright_arch::Device::find("h200")?))? as i32;
+    let ordinal = add_device(tilewright_arch::Gpu::default())? as i32;
     let (mut context, mut module, mut function) = (0, 0, 0);
     // SAFETY: pointers to variables of these types, and texts that end with a zero.
     unsafe {

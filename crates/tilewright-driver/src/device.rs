@@ -3,51 +3,17 @@
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use tilewright_arch::{ComputeCapability, Limits, UnknownComputeCapability};
+use tilewright_arch::{ComputeCapability, Gpu};
 
 use crate::code::Code;
 use crate::context::Context;
 use crate::memory::Memory;
-
-/// A GPU to imitate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gpu {
-    /// The name.
-    pub name: String,
-    /// The version of its multiprocessors.
-    pub capability: ComputeCapability,
-    /// How many of these there are.
-    pub multiprocessors: u32,
-    /// The highest clock rate.
-    pub clock_mhz: u32,
-    /// Bytes of memory.
-    pub memory: u64,
-    /// The rate of its memory in bytes per second.
-    pub bandwidth: f64,
-    /// Bytes of the second-level cache.
-    pub l2_cache: u64,
-}
-
-impl From<&tilewright_arch::Device> for Gpu {
-    fn from(device: &tilewright_arch::Device) -> Self {
-        Self {
-            name: device.name.into(),
-            capability: device.compute_capability,
-            multiprocessors: device.sms,
-            clock_mhz: device.boost_clock_mhz,
-            memory: u64::from(device.memory_gb) * 1_000_000_000,
-            bandwidth: device.memory_bandwidth,
-            l2_cache: u64::from(device.l2_kib) << 10,
-        }
-    }
-}
 
 /// A device of this process.
 #[derive(Debug)]
 pub(crate) struct Device {
     pub ordinal: u8,
     pub gpu: Gpu,
-    pub limits: &'static Limits,
     pub primary: Mutex<Primary>,
     memory: Mutex<Memory>,
 }
@@ -66,10 +32,9 @@ pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Device {
-    fn new(ordinal: u8, gpu: Gpu) -> Result<Self, UnknownComputeCapability> {
-        let limits = Limits::of(gpu.capability)?;
-        let (primary, memory) = (Mutex::default(), Mutex::new(Memory::new(ordinal, gpu.memory)));
-        Ok(Self { ordinal, gpu, limits, primary, memory })
+    fn new(ordinal: u8, gpu: Gpu) -> Self {
+        let (primary, memory) = (Mutex::default(), Mutex::new(Memory::new(ordinal, gpu.memory_bytes)));
+        Self { ordinal, gpu, primary, memory }
     }
 
     /// Its memory; a launch holds it until the kernel has ended.
@@ -79,11 +44,11 @@ impl Device {
 
     /// `CUdevice_attribute`; `None` for one that CUDA does not have.
     pub fn attribute(&self, which: c_int) -> Option<c_int> {
-        let (gpu, limits) = (&self.gpu, self.limits);
+        let (gpu, limits) = (&self.gpu, &self.gpu.limits);
         let number = |value: u64| c_int::try_from(value).unwrap_or(c_int::MAX);
         // A bus of 512 bits; the clock is what gives the rate: two transfers for each of its cycles.
         const BUS_BITS: u32 = 512;
-        let memory_khz = gpu.bandwidth / f64::from(2 * BUS_BITS / 8) / 1e3;
+        let memory_khz = gpu.memory_bytes_per_second as f64 / f64::from(2 * BUS_BITS / 8) / 1e3;
         Some(match which {
             1..=3 => limits.max_threads_per_block as c_int,
             4 => 64,
@@ -94,7 +59,7 @@ impl Device {
             10 => 32,
             11 => c_int::MAX,
             12 => limits.registers_per_block as c_int,
-            13 => number(1000 * u64::from(gpu.clock_mhz)),
+            13 => number(gpu.clock_hz / 1000),
             14 => 512,
             16 => number(gpu.multiprocessors.into()),
             15 | 19 | 31 | 40 | 41 | 78 | 79 | 80 | 83 | 86 | 90 | 91 | 99 | 115 => 1,
@@ -112,15 +77,15 @@ impl Device {
             34 | 50 => 0,
             36 => number(memory_khz.round() as u64),
             37 => BUS_BITS as c_int,
-            38 => number(gpu.l2_cache),
+            38 => number(gpu.l2_bytes),
             39 => limits.max_threads_per_sm as c_int,
             51 => 32,
-            75 => gpu.capability.major().into(),
-            76 => gpu.capability.minor().into(),
+            75 => gpu.capability().major().into(),
+            76 => gpu.capability().minor().into(),
             81 => limits.shared_memory_per_sm as c_int,
             82 => limits.registers_per_sm as c_int,
             87 => 2,
-            95 => c_int::from(gpu.capability >= ComputeCapability::new(6, 0)),
+            95 => c_int::from(gpu.capability() >= ComputeCapability::new(6, 0)),
             97 => limits.shared_memory_per_block_optin as c_int,
             106 => limits.max_blocks_per_sm as c_int,
             111 => limits.shared_memory_reserved_per_block as c_int,
@@ -138,7 +103,7 @@ impl Device {
     pub fn uuid(&self) -> [u8; 16] {
         let mut bytes = *b"Tilewright \0\0\0\0\0";
         (bytes[11], bytes[12], bytes[13]) =
-            (self.gpu.capability.major(), self.gpu.capability.minor(), self.ordinal);
+            (self.gpu.capability().major(), self.gpu.capability().minor(), self.ordinal);
         bytes
     }
 }
@@ -157,52 +122,42 @@ pub(crate) fn of(ordinal: c_int) -> Result<Arc<Device>, Code> {
     device.ok_or(Code::INVALID_DEVICE)
 }
 
-/// Why there is no further device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AddDeviceError {
-    /// Nothing is known of multiprocessors of this version.
-    Capability(UnknownComputeCapability),
-    /// There are as many devices as have addresses of their own.
-    TooMany,
-}
+/// There are as many devices as have addresses of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyDevices;
 
-impl std::fmt::Display for AddDeviceError {
+impl std::fmt::Display for TooManyDevices {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Capability(unknown) => unknown.fmt(f),
-            Self::TooMany => write!(f, "a process has at most {} emulated devices", MOST),
-        }
+        write!(f, "a process has at most {MOST} emulated devices")
     }
 }
 
-impl std::error::Error for AddDeviceError {}
+impl std::error::Error for TooManyDevices {}
 
 const MOST: usize = tilewright_emulator::Context::DEVICES as usize;
 
 /// Adds a device, and returns its number: the lowest that is free.
 ///
 /// # Errors
-/// For an unknown compute capability, and where there are 128 devices.
+/// Where there are 128 devices.
 ///
 /// ```
-/// use tilewright_driver::{Gpu, add_device, function, remove_device};
-/// let gpu = Gpu::from(tilewright_arch::Device::find("a6000")?);
+/// use tilewright_driver::{add_device, function, remove_device};
+/// let gpu = tilewright_arch::Gpu::named("a6000")?;
 /// let ordinal = add_device(gpu)?;
 /// // Its functions are found by their names, as those of a library are.
 /// assert!(function("cuDeviceGetCount").is_some());
 /// remove_device(ordinal);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn add_device(gpu: Gpu) -> Result<usize, AddDeviceError> {
+pub fn add_device(gpu: Gpu) -> Result<usize, TooManyDevices> {
     let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
     let free = devices.iter().position(Option::is_none).unwrap_or(devices.len());
-    let ordinal = u8::try_from(free).ok().filter(|_| free < MOST).ok_or(AddDeviceError::TooMany)?;
-    let device = Device::new(ordinal, gpu).map_err(AddDeviceError::Capability)?;
+    let ordinal = u8::try_from(free).ok().filter(|_| free < MOST).ok_or(TooManyDevices)?;
     if free == devices.len() {
         devices.push(None);
     }
-    devices[free] = Some(Arc::new(device));
+    devices[free] = Some(Arc::new(Device::new(ordinal, gpu)));
     Ok(free)
 }
 
@@ -224,28 +179,30 @@ mod tests {
     #[test]
     fn every_known_gpu_can_be_imitated() {
         for device in tilewright_arch::Device::all() {
-            let device = Device::new(3, device.into()).expect(device.name);
+            let device = Device::new(3, device.into());
             assert_eq!(device.attribute(16), Some(device.gpu.multiprocessors as c_int));
             assert!(device.attribute(97) >= device.attribute(8), "{}", device.gpu.name);
             // As programs compute it: two transfers of the bus for each cycle of the memory's clock.
             let rate = 2.0 * 1e3 * f64::from(device.attribute(36).unwrap_or(0)) * 64.0;
-            assert!((rate / device.gpu.bandwidth - 1.0).abs() < 1e-3, "{}: {rate}", device.gpu.name);
+            assert!(
+                (rate / device.gpu.memory_bytes_per_second as f64 - 1.0).abs() < 1e-3,
+                "{}: {rate}",
+                device.gpu.name
+            );
             assert_eq!(device.bus_id(), "0000:04:00.0");
         }
     }
 
     #[test]
     fn devices_have_names_of_their_own() {
-        let gpu = Gpu::from(tilewright_arch::Device::find("h200").expect("known"));
-        let uuid = |ordinal| Device::new(ordinal, gpu.clone()).expect("known").uuid();
+        let uuid = |ordinal| Device::new(ordinal, Gpu::default()).uuid();
         let all: BTreeSet<_> = (0..128).map(uuid).collect();
         assert_eq!(all.len(), 128);
     }
 
     #[test]
     fn attributes_that_there_are_not_are_refused() {
-        let device = Device::new(0, tilewright_arch::Device::find("h200").expect("known").into());
-        let device = device.expect("known");
+        let device = Device::new(0, Gpu::default());
         assert_eq!((device.attribute(0), device.attribute(-1), device.attribute(1000)), (None, None, None));
         assert!((1..=119).all(|which| device.attribute(which).is_some()));
     }

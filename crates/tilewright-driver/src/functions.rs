@@ -4,12 +4,13 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::abi::*;
 use crate::call::{guard, initialised};
-use crate::launch::{Blocks, Extent};
+use crate::launch::Extent;
 use crate::missing::MISSING;
 use crate::module::JitOptions;
 use crate::{
     context, copy, event, host, init, launch, link, memory, module, occupancy, pool, stream, texture,
 };
+use tilewright_arch::{Blocks, GridLaunch};
 
 /// Applies a macro to all functions: `name(argument: type, ...) = what it does;`.
 #[macro_export]
@@ -216,8 +217,8 @@ macro_rules! for_each_function {
             cuOccupancyMaxPotentialClusterSize(out: *mut c_int, function: Handle, config: *const LaunchConfig) = occupancy::clusters(out, function, config);
 
             // Launches.
-            cuLaunchKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) = launch::launch(function, Extent { grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, blocks: Blocks::Independent, cluster: None }, arguments.cast(), extra.cast());
-            cuLaunchCooperativeKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void) = launch::launch(function, Extent { grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, blocks: Blocks::Cooperative, cluster: None }, arguments.cast(), std::ptr::null());
+            cuLaunchKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) = launch::launch(function, Extent { shape: GridLaunch { dynamic_shared_memory: shared, blocks: Blocks::Independent, ..GridLaunch::new([gx, gy, gz], [bx, by, bz]) }, stream }, arguments.cast(), extra.cast());
+            cuLaunchCooperativeKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void) = launch::launch(function, Extent { shape: GridLaunch { dynamic_shared_memory: shared, blocks: Blocks::Cooperative, ..GridLaunch::new([gx, gy, gz], [bx, by, bz]) }, stream }, arguments.cast(), std::ptr::null());
             cuLaunchKernelEx(config: *const LaunchConfig, function: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) = launch::launch_ex(config, function, arguments.cast(), extra.cast());
         }
     };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 use std::io::Read;
 
-use tilewright_arch::ComputeCapability;
+use tilewright_arch::{Architecture, ComputeCapability, InstructionSet};
 
 use crate::code::Code;
 use crate::settings::{self, NewerPtx};
@@ -111,11 +111,11 @@ pub(crate) fn ptx_of_bytes(image: &[u8], capability: ComputeCapability) -> Resul
 
 /// Whether a text is PTX that this device can run.
 fn fits(text: &str, capability: ComputeCapability) -> Result<(), Refusal> {
-    let Some(target) = Target::of(text) else {
+    let Some(target) = target(text) else {
         return Err(Refusal::broken("the image is neither PTX, which names a .target, nor a container"));
     };
     let takes_newer = settings::read(|settings| settings.newer_ptx) == NewerPtx::Executed;
-    if takes_newer || target.rank(capability).is_some() {
+    if takes_newer || target.runs_on(capability) {
         return Ok(());
     }
     let why = format!("the PTX is for {target}, and the device has compute capability {capability}");
@@ -168,7 +168,7 @@ fn of_container<'a>(container: &[u8], capability: ComputeCapability) -> Result<C
             .ok_or_else(cut_off)?;
         if u16_at(rest, 0) == Some(KIND_PTX) {
             let text = text_of(&rest[..header], &rest[header..end])?;
-            let rank = Target::of(&text).and_then(|target| target.rank(capability));
+            let rank = target(&text).and_then(|target| rank(target, capability));
             if let Some(rank) = rank.filter(|&rank| best.as_ref().is_none_or(|(known, _)| rank > *known)) {
                 best = Some((rank, text));
             }
@@ -206,38 +206,19 @@ fn text_of(header: &[u8], payload: &[u8]) -> Result<String, Refusal> {
 }
 
 /// The `.target` of PTX.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Target {
-    /// 90 of `sm_90a`.
-    number: u32,
-    /// `a` for exactly this version, `f` for its family.
-    suffix: Option<char>,
+fn target(text: &str) -> Option<Architecture> {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(".target"))?;
+    line.split(',').next()?.parse().ok()
 }
 
-impl Target {
-    fn of(text: &str) -> Option<Self> {
-        let line = text.lines().find_map(|line| line.trim_start().strip_prefix(".target"))?;
-        let name = line.split(',').next()?.trim().strip_prefix("sm_")?;
-        let digits = name.trim_end_matches(|c: char| !c.is_ascii_digit());
-        Some(Self { number: digits.parse().ok()?, suffix: name[digits.len()..].chars().next() })
-    }
-
-    /// How well it suits a device, the more the better; `None` if the device cannot run it.
-    fn rank(self, device: ComputeCapability) -> Option<u32> {
-        let number = device.number();
-        let same_family = self.number / 10 == number / 10 && self.number <= number;
-        match self.suffix {
-            Some('a') => (self.number == number).then_some(u32::MAX),
-            Some('f') => same_family.then_some(1 << 20 | self.number),
-            _ => (self.number <= number).then_some(self.number),
-        }
-    }
-}
-
-impl std::fmt::Display for Target {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "sm_{}{}", self.number, self.suffix.map(String::from).unwrap_or_default())
-    }
+/// How well PTX suits a device, the more the better; `None` if the device cannot run it.
+fn rank(target: Architecture, device: ComputeCapability) -> Option<u32> {
+    let number = target.capability.number();
+    target.runs_on(device).then_some(match target.instructions {
+        InstructionSet::Common => number,
+        InstructionSet::FamilySpecific => 1 << 20 | number,
+        InstructionSet::ArchitectureSpecific => u32::MAX,
+    })
 }
 
 #[cfg(test)]
@@ -279,7 +260,7 @@ mod tests {
     fn chosen(image: &[u8], capability: (u8, u8)) -> Result<String, Code> {
         let found = ptx_of_bytes(image, ComputeCapability::new(capability.0, capability.1));
         let text = found.map_err(|refusal| refusal.code)?;
-        Ok(Target::of(&text).expect("a target").to_string())
+        Ok(target(&text).expect("a target").to_string())
     }
 
     #[test]

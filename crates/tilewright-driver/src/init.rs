@@ -181,7 +181,7 @@ pub(crate) unsafe fn by_bus_id(out: *mut Ordinal, name: *const c_char) -> Call {
 /// `cuDeviceTotalMem`.
 pub(crate) unsafe fn total_memory(out: *mut usize, ordinal: Ordinal) -> Call {
     initialised()?;
-    let bytes = device::of(ordinal)?.gpu.memory;
+    let bytes = device::of(ordinal)?.gpu.memory_bytes;
     // SAFETY: the caller's promise.
     unsafe { put(out, bytes as usize) }
 }
@@ -197,7 +197,7 @@ pub(crate) unsafe fn uuid(out: *mut Uuid, ordinal: Ordinal) -> Call {
 /// `cuDeviceComputeCapability`.
 pub(crate) unsafe fn capability(major: *mut c_int, minor: *mut c_int, ordinal: Ordinal) -> Call {
     initialised()?;
-    let capability = device::of(ordinal)?.gpu.capability;
+    let capability = device::of(ordinal)?.gpu.capability();
     // SAFETY: the caller's promise.
     unsafe {
         put(major, capability.major().into())?;

@@ -1,10 +1,10 @@
 //! Launches: from the C interface to the emulator's machine, and what comes of them.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tilewright_arch::{GridLaunch, KernelResources, Residency};
+use tilewright_arch::{Blocks, GridLaunch, KernelResources};
 use tilewright_emulator::{Argument, BlockOrderPolicy, Launch, LaunchError, Parameter, Report};
 
 use crate::abi::{ATTRIBUTE_CLUSTER, ATTRIBUTE_COOPERATIVE, Handle, LaunchConfig};
@@ -20,23 +20,11 @@ use crate::{objects, settings, stream};
 const BUFFER_POINTER: usize = 1;
 const BUFFER_BYTES: usize = 2;
 
-/// How blocks are to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Blocks {
-    Independent,
-    Cooperative,
-}
-
-/// A grid, its blocks, and where they run.
+/// A grid, and where it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
-    pub grid: [c_uint; 3],
-    pub block: [c_uint; 3],
-    pub shared: c_uint,
+    pub shape: GridLaunch,
     pub stream: Handle,
-    pub blocks: Blocks,
-    /// Blocks of a cluster, if the launch says so.
-    pub cluster: Option<[c_uint; 3]>,
 }
 
 /// `cuLaunchKernel` and `cuLaunchCooperativeKernel`.
@@ -92,8 +80,9 @@ pub(crate) unsafe fn launch_ex(
         }
     }
     let LaunchConfig { grid, block, shared, stream, .. } = config;
+    let shape = GridLaunch { dynamic_shared_memory: shared, blocks, cluster, ..GridLaunch::new(grid, block) };
     // SAFETY: the caller's promise.
-    unsafe { launch(handle, Extent { grid, block, shared, stream, blocks, cluster }, arguments, extra) }
+    unsafe { launch(handle, Extent { shape, stream }, arguments, extra) }
 }
 
 /// Why a launch cannot be: what the program gets, and in words.
@@ -102,23 +91,13 @@ type Refusal = (Code, LaunchError);
 /// Whether the device and the kernel take such blocks.
 fn check(function: &Function, extent: &Extent) -> Result<(), Refusal> {
     let device = &function.module.context.device;
-    let residency = match extent.blocks {
-        Blocks::Independent => Residency::Any,
-        Blocks::Cooperative => Residency::Cooperative { multiprocessors: Some(device.gpu.multiprocessors) },
-    };
-    let launch = GridLaunch {
-        cluster: extent.cluster,
-        cluster_limit: function.cluster_limit(),
-        dynamic_shared_memory: extent.shared,
-        residency,
-        ..GridLaunch::new(extent.grid, extent.block)
-    };
+    let launch = GridLaunch { cluster_limit: function.cluster_limit(), ..extent.shape };
     let kernel = KernelResources {
         registers_per_thread: watch::registers().unwrap_or_else(|| function.least_registers()),
         ..function.resources()
     };
-    launch.check(device.limits, &kernel).map_err(|refusal| {
-        let why = format!("{refusal}; {}", refusal.remedy(device.limits, &kernel));
+    launch.check(&device.gpu.limits, &kernel, Some(device.gpu.multiprocessors)).map_err(|refusal| {
+        let why = format!("{refusal}; {}", refusal.remedy(&device.gpu.limits, &kernel));
         (code_of(&refusal), LaunchError::Refused { why })
     })
 }
@@ -186,10 +165,10 @@ fn run(context: &Arc<Context>, function: &Function, extent: &Extent, arguments: 
     let failed = failure(&function.entry, &outcome, refusal);
     watch::tell(&Launched {
         kernel: &function.entry,
-        gpu: &context.device.gpu.name,
-        grid: extent.grid,
-        block: extent.block,
-        dynamic_shared: extent.shared,
+        gpu: context.device.gpu.name,
+        grid: extent.shape.grid,
+        block: extent.shape.block,
+        dynamic_shared: extent.shape.dynamic_shared_memory,
         seconds,
         outcome: &outcome,
         code: failed.as_ref().map_or(Code::SUCCESS, |(failure, _)| failure.code),
@@ -211,14 +190,14 @@ fn execute(
     arguments: Vec<Argument>,
 ) -> Result<Report, LaunchError> {
     let device = &context.device;
-    let mut launch = Launch { arguments, ..Launch::new(extent.grid, extent.block) };
-    launch.dynamic_shared = extent.shared;
-    launch.cluster = extent.cluster;
+    let mut launch = Launch { arguments, ..Launch::new(extent.shape.grid, extent.shape.block) };
+    launch.dynamic_shared = extent.shape.dynamic_shared_memory;
+    launch.cluster = extent.shape.cluster;
     launch.surfaces = watch::surfaces();
     launch.textures = watch::textures();
     launch.options = watch::options();
     launch.options.multiprocessors = device.gpu.multiprocessors;
-    if extent.blocks == Blocks::Cooperative {
+    if extent.shape.blocks == Blocks::Cooperative {
         launch.options.order = BlockOrderPolicy::Cooperative;
     }
     let mut memory = device.memory();

@@ -41,7 +41,7 @@ mod watch;
 pub use abi::Handle;
 pub use code::Code;
 pub use context::waits;
-pub use device::{AddDeviceError, Gpu, add_device, remove_device};
+pub use device::{TooManyDevices, add_device, remove_device};
 pub use failure::{Failure, failure};
 pub use functions::{api, function};
 #[doc(hidden)]

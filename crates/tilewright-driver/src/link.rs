@@ -47,7 +47,7 @@ fn add(link: &Link, context: &Context, kind: c_int, image: &[u8]) -> Call {
         return Ok(());
     }
     let read = match kind {
-        CUBIN | PTX | FATBINARY => image::ptx_of_bytes(image, context.device.gpu.capability),
+        CUBIN | PTX | FATBINARY => image::ptx_of_bytes(image, context.device.gpu.capability()),
         _ => Err(Refusal {
             code: Code::NOT_SUPPORTED,
             why: "only PTX and libcudadevrt.a can be linked".into(),

@@ -85,7 +85,7 @@ pub(crate) unsafe fn load(out: *mut Handle, image: *const c_void, options: JitOp
         return Err(Code::INVALID_VALUE);
     }
     // SAFETY: the caller's promise.
-    let loaded = unsafe { image::ptx(image, context.device.gpu.capability) };
+    let loaded = unsafe { image::ptx(image, context.device.gpu.capability()) };
     let loaded = loaded.and_then(|ptx| load_ptx(&context, &ptx));
     let handle = loaded.map_err(|refusal| {
         settings::say(&refusal.why);
@@ -118,7 +118,7 @@ pub(crate) unsafe fn load_file(out: *mut Handle, path: *const c_char) -> Call {
     // SAFETY: the caller's promise.
     let path = unsafe { text(path) }?;
     let image = std::fs::read(path).map_err(|_| Code::FILE_NOT_FOUND)?;
-    let loaded = image::ptx_of_bytes(&image, context.device.gpu.capability);
+    let loaded = image::ptx_of_bytes(&image, context.device.gpu.capability());
     let handle = loaded.and_then(|ptx| load_ptx(&context, &ptx)).map_err(|refusal| {
         settings::say(&refusal.why);
         refusal.code
@@ -216,7 +216,7 @@ mod attribute {
 
 impl Function {
     fn new(module: Arc<Module>, entry: &str, needs: EntryNeeds) -> Self {
-        let most = module.context.device.limits.shared_memory_per_block;
+        let most = module.context.device.gpu.limits.shared_memory_per_block;
         let dynamic = u64::from(most).saturating_sub(needs.shared_bytes) as u32;
         Self {
             module,
@@ -244,7 +244,7 @@ impl Function {
 
     /// The largest block.
     pub fn max_threads(&self) -> u32 {
-        let limits = self.module.context.device.limits;
+        let limits = &self.module.context.device.gpu.limits;
         let required = self.needs.required_threads.map(|[x, y, z]| x * y * z);
         let compiled_for = self.needs.max_threads.or(required).unwrap_or(u64::MAX);
         u64::from(limits.max_threads_per_block).min(compiled_for) as u32
@@ -253,7 +253,7 @@ impl Function {
     /// Registers of a thread: an estimate, held to what lets the largest block run, as an assembler would.
     pub fn registers(&self) -> u32 {
         const LEAST: u32 = 8;
-        let limits = self.module.context.device.limits;
+        let limits = &self.module.context.device.gpu.limits;
         let most = match self.needs.max_threads.is_some() || self.needs.required_threads.is_some() {
             true => limits.registers_per_block / self.max_threads().max(1) / 8 * 8,
             false => u32::MAX,
@@ -279,7 +279,7 @@ impl Function {
     }
 
     fn attribute(&self, which: c_int) -> Option<c_int> {
-        let capability = self.module.context.device.gpu.capability;
+        let capability = self.module.context.device.gpu.capability();
         let number = |value: u64| c_int::try_from(value).unwrap_or(c_int::MAX);
         Some(match which {
             attribute::MAX_THREADS => number(self.max_threads().into()),
@@ -310,7 +310,7 @@ pub(crate) unsafe fn get_attribute(out: *mut c_int, which: c_int, handle: Handle
 pub(crate) fn set_attribute(handle: Handle, which: c_int, value: c_int) -> Call {
     Context::current()?;
     let function = objects::get::<Function>(handle)?;
-    let limits = function.module.context.device.limits;
+    let limits = &function.module.context.device.gpu.limits;
     match which {
         attribute::MAX_DYNAMIC_SHARED => {
             let bytes = u32::try_from(value).map_err(|_| Code::INVALID_VALUE)?;

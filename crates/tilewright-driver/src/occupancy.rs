@@ -21,7 +21,7 @@ fn positive(number: c_int) -> Result<u32, Code> {
 
 /// Blocks of a kernel that a multiprocessor holds at once.
 fn resident(function: &Function, threads: u32, dynamic: usize) -> Result<u32, Code> {
-    let limits = function.module.context.device.limits;
+    let limits = &function.module.context.device.gpu.limits;
     let dynamic = u32::try_from(dynamic).map_err(|_| Code::INVALID_VALUE)?;
     let config = ArchLaunch { dynamic_shared_memory: dynamic, ..ArchLaunch::threads(threads) };
     if threads > function.max_threads() || dynamic > function.max_dynamic_shared() {
@@ -66,7 +66,7 @@ pub(crate) unsafe fn max_potential_block_size(
         u32::try_from(bytes).unwrap_or(u32::MAX)
     };
     let launch = ArchLaunch::threads(1);
-    let best = BlockSize::best_with(device.limits, &function.resources(), &launch, bytes, most);
+    let best = BlockSize::best_with(&device.gpu.limits, &function.resources(), &launch, bytes, most);
     let best = best.map_err(code_of)?.ok_or(Code::INVALID_VALUE)?;
     // SAFETY: the caller's promise.
     unsafe {
@@ -84,7 +84,7 @@ pub(crate) unsafe fn available_shared(
 ) -> Call {
     Context::current()?;
     let function = objects::get::<Function>(handle)?;
-    let limits = function.module.context.device.limits;
+    let limits = &function.module.context.device.gpu.limits;
     let config = ArchLaunch::threads(positive(threads)?);
     let found =
         Occupancy::available_dynamic_shared_memory(limits, &function.resources(), &config, positive(blocks)?);

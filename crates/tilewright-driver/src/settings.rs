@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use tilewright_arch::Device;
+use tilewright_arch::Gpu;
 use tilewright_emulator::{LaunchOptions, Races};
-
-use crate::device::Gpu;
 
 /// What is imitated, how launches are executed, and who is told.
 #[derive(Clone, Debug)]
@@ -52,9 +50,6 @@ impl Default for Settings {
     }
 }
 
-/// The GPU that is imitated unless another one is named.
-const GPU: &str = "H200 SXM";
-
 /// A variable of the environment that does not say what it should.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidVariable {
@@ -98,14 +93,14 @@ impl Settings {
 
     fn of(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, InvalidVariable> {
         let mut settings = Self { messages: Messages::Streams, ..Self::default() };
-        let names = variable(Self::GPUS).unwrap_or_else(|| GPU.into());
+        let names = variable(Self::GPUS).unwrap_or_else(|| Gpu::default().name.into());
         for name in names.split(';') {
-            let found = Device::find(name.trim()).map_err(|error| InvalidVariable {
+            let found = Gpu::named(name.trim()).map_err(|error| InvalidVariable {
                 name: Self::GPUS,
                 value: names.clone(),
                 expected: format!("names of GPUs, separated by semicolons: {error}"),
             })?;
-            settings.gpus.push(found.into());
+            settings.gpus.push(found);
         }
         let options = &mut settings.options;
         if let Some(steps) = number(variable, Self::MAX_STEPS)? {
@@ -185,7 +180,7 @@ mod tests {
         assert_eq!(settings.gpus[0].name, "H200 SXM");
         assert_eq!(settings.options.time_limit, Some(LaunchOptions::TIME));
         let settings = of(&[(Settings::GPUS, "a6000; 4090"), (Settings::MAX_STEPS, "1000")]).expect("valid");
-        let names: Vec<_> = settings.gpus.iter().map(|gpu| gpu.name.as_str()).collect();
+        let names: Vec<_> = settings.gpus.iter().map(|gpu| gpu.name).collect();
         assert_eq!(names, ["RTX A6000", "GeForce RTX 4090"]);
         assert_eq!((settings.options.step_limit, settings.options.time_limit), (Some(1000), None));
     }

@@ -1,18 +1,16 @@
 //! Writes the page on kernels of the catalogue, side by side: `catalogue naive coalesced > page.html`.
 
-use tilewright_arch::Device;
 use tilewright_explain::{Case, Explained, Gpu, Request, html, text};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let device = Device::find("a6000")?;
-    let gpu = Gpu { name: device.name.into(), limits: device.limits()?, device: Some(device) };
+    let gpu = Gpu::named("a6000")?;
     let mut all: Vec<Explained> = Vec::new();
     for name in std::env::args().skip(1) {
         let no_files = |file: &str| {
             let source = std::io::ErrorKind::NotFound.into();
             Err(tilewright_core::ErrorKind::Io { path: file.into(), source }.into())
         };
-        let request = Request::new(gpu.clone(), &no_files);
+        let request = Request::new(gpu, &no_files);
         let explained = Case::of_kernel(tilewright_kernels::find(&name)?, &request)?.explain(&gpu)?;
         eprintln!("{}", text::report(&explained.explanation, 80));
         all.push(explained);

@@ -8,9 +8,9 @@
 //!
 //! `scripts/nsight/run` calls it under NVIDIA's profiler.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tilewright_arch::Device;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::{CodeArrays, CodeLaunch, Engine};
 use tilewright_explain::{Argument, Array, Case, ElementType, Explained, Gpu, Launch, Number, Request};
@@ -61,8 +61,7 @@ fn for_each(
     if let Some(unknown) = names.iter().find(|name| tilewright_kernels::find(name).is_err()) {
         return Err(format!("there is no kernel '{unknown}'").into());
     }
-    let device = Device::find("h200")?;
-    let gpu = Gpu { name: device.name.into(), limits: device.limits()?, device: Some(device) };
+    let gpu = Gpu::named("h200")?;
     let mut all_passed = true;
     for kernel in chosen(names) {
         match act(kernel, &gpu) {
@@ -81,7 +80,7 @@ fn case(kernel: &'static Kernel, gpu: &Gpu) -> Result<Case, Error> {
         let source = std::io::ErrorKind::Unsupported.into();
         Err(ErrorKind::Io { path: file.into(), source }.into())
     };
-    Case::of_kernel(kernel, &Request::new(gpu.clone(), &no_files))
+    Case::of_kernel(kernel, &Request::new(*gpu, &no_files))
 }
 
 fn path(directory: &Path, kernel: &Kernel, launch: usize, extension: &str) -> PathBuf {
@@ -121,6 +120,12 @@ fn run(directory: &Path, names: &[&str]) -> Result<bool, Failure> {
     })
 }
 
+/// A texture is made over its array, whatever its handle is on the emulator.
+fn over_arrays(argument: &Argument) -> tilewright_kernels::Argument<usize> {
+    let Ok(named) = argument.rename::<_, _, Infallible>(|&array| Ok(array), |texture| Ok(texture.array));
+    named
+}
+
 fn launch_on(
     engine: &Engine,
     name: &str,
@@ -128,16 +133,12 @@ fn launch_on(
     cubin: &[u8],
     arrays: &CodeArrays,
 ) -> Result<(), Error> {
-    let arguments: Vec<_> = launch.arguments.iter().map(Argument::as_code).collect();
+    let arguments: Vec<_> = launch.arguments.iter().map(over_arrays).collect();
     let launch = CodeLaunch {
         name,
         cubin,
         entry: &launch.entry,
-        grid: launch.grid,
-        block: launch.block,
-        cluster: launch.cluster,
-        blocks: launch.blocks,
-        dynamic_shared_memory: launch.dynamic_shared_memory,
+        shape: launch.shape,
         arguments: &arguments,
         symbols: &launch.symbols,
     };

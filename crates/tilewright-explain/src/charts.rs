@@ -11,7 +11,7 @@ const WIDTH: f64 = 520.0;
 #[derive(Clone, Copy, Debug)]
 pub struct OccupancyCurves {
     /// The GPU's.
-    pub limits: &'static Limits,
+    pub limits: Limits,
     /// The kernel's.
     pub kernel: KernelResources,
     /// The launch's.
@@ -55,7 +55,7 @@ const CURVES: [Curve; 3] = [
 impl OccupancyCurves {
     /// One SVG figure with a panel for each quantity; `None` for a launch that has no occupancy.
     pub fn to_svg(&self) -> Option<String> {
-        let now = Occupancy::of(self.limits, &self.kernel, &self.launch).ok()?;
+        let now = Occupancy::of(&self.limits, &self.kernel, &self.launch).ok()?;
         let title = format!("Warps per SM on compute capability {}", self.limits.compute_capability);
         let mut figure = Figure::new(title).width(WIDTH);
         for curve in &CURVES {
@@ -68,12 +68,12 @@ impl OccupancyCurves {
     }
 
     fn plot(&self, curve: &Curve, now: &Occupancy) -> Option<Plot> {
-        let values: Vec<u32> = curve.quantity.values(self.limits).collect();
+        let values: Vec<u32> = curve.quantity.values(&self.limits).collect();
         let last = f64::from(values.last().copied()?) / curve.unit;
         let x = Axis::new(curve.axis, Scale::Binary, 0.0, last);
         let y = Axis::new("warps per SM", Scale::Binary, 0.0, f64::from(now.max_warps_per_sm));
         let points =
-            Occupancy::curve(self.limits, &self.kernel, &self.launch, curve.quantity, values).ok()?;
+            Occupancy::curve(&self.limits, &self.kernel, &self.launch, curve.quantity, values).ok()?;
         let mut steps: Vec<(f64, f64)> = Vec::new();
         // Between two values a block takes as much as at the upper one: a step begins right above the value before.
         let mut from = points.first()?.value.min(1);

@@ -1,12 +1,11 @@
 //! PTX to execute, and what the assembled kernel takes of a multiprocessor.
 
-use crate::case::Gpu;
 use std::path::Path;
-use tilewright_arch::KernelResources;
+use tilewright_arch::{Gpu, KernelResources};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::{
-    Architecture, CompiledKernel, CompilerOptions, DeviceCode, Input, InstructionSet, Nvrtc, ProgramPtx,
-    Source, kernel_resources, ptx_resources,
+    Architecture, CompiledKernel, CompilerOptions, DeviceCode, Input, Nvrtc, ProgramPtx, Source,
+    kernel_resources, ptx_resources,
 };
 use tilewright_kernels::Program;
 
@@ -23,15 +22,14 @@ type Resources = (Option<KernelResources>, Option<String>);
 
 /// A program of the catalogue.
 pub fn program(program: &Program, entry: &str, gpu: &Gpu, wants_resources: bool) -> Result<Code, Error> {
-    let capability = gpu.limits.compute_capability;
-    let made = ProgramPtx::of(program, capability)?;
+    let made = ProgramPtx::of(program, gpu.capability())?;
     let ptx = made.text.to_string();
     if let Some(missing) = made.missing {
         return Ok(shipped(program, ptx, made.architecture, gpu, &missing));
     }
     let headers = program.headers();
     let source = Source { name: program.file(), text: program.source(), headers: &headers };
-    let other = other_architecture(Architecture::new(capability), made.architecture);
+    let other = other_architecture(gpu.architecture, made.architecture);
     let (resources, missing) =
         if wants_resources { resources(Input::Source(source), entry, gpu) } else { (None, None) };
     Ok(Code { ptx, resources, note: other.or(missing) })
@@ -39,8 +37,7 @@ pub fn program(program: &Program, entry: &str, gpu: &Gpu, wants_resources: bool)
 
 /// The PTX that comes with the catalogue, and what is recorded of its machine code.
 fn shipped(program: &Program, ptx: String, target: Architecture, gpu: &Gpu, missing: &Error) -> Code {
-    let architecture = Architecture::new(gpu.limits.compute_capability).real();
-    let resources = program.recorded(&architecture).map(|known| KernelResources {
+    let resources = program.recorded(gpu.capability()).map(|known| KernelResources {
         registers_per_thread: known.registers,
         static_shared_memory: known.static_shared_memory,
         barriers: known.barriers,
@@ -105,10 +102,11 @@ impl FileCode {
 
     /// What the kernel takes of a multiprocessor; why that is not known becomes a note. And what the assembler said if it refuses the kernel.
     pub fn resources(&mut self, entry: &str, gpu: &Gpu) -> (Option<KernelResources>, Option<String>) {
-        let architecture = real_architecture(gpu);
         let kernels = match &self.compiled {
-            Compiled::Cuda(code) => code.resources(architecture),
-            Compiled::Ptx { name, options } => ptx_resources(name, &self.ptx, architecture, &options.ptxas),
+            Compiled::Cuda(code) => code.resources(gpu.architecture),
+            Compiled::Ptx { name, options } => {
+                ptx_resources(name, &self.ptx, gpu.architecture, &options.ptxas)
+            }
         };
         if let Some(refusal) = kernels.as_ref().err().and_then(refused_by_assembler) {
             return (None, Some(refusal));
@@ -121,19 +119,8 @@ impl FileCode {
 
 /// The architecture of the GPU if the compiler knows it, the one next to it otherwise: counts of PTX hardly depend on it.
 fn supported(gpu: &Gpu) -> Result<(Architecture, Option<String>), Error> {
-    let wanted = Architecture::new(gpu.limits.compute_capability);
-    let nearest = Nvrtc::find()?.nearest(wanted)?;
-    Ok((nearest, other_architecture(wanted, nearest)))
-}
-
-/// The architecture that machine code is made for.
-fn real_architecture(gpu: &Gpu) -> Architecture {
-    let capability = gpu.limits.compute_capability;
-    let instructions = match capability.major() {
-        0..9 => InstructionSet::Common,
-        _ => InstructionSet::ArchitectureSpecific,
-    };
-    Architecture { capability, instructions }
+    let nearest = Nvrtc::find()?.nearest(gpu.capability())?;
+    Ok((nearest, other_architecture(gpu.architecture, nearest)))
 }
 
 /// The lines in which `ptxas` says why it makes no machine code of a kernel. What it lacks itself, such as a newer version of PTX or the
@@ -148,7 +135,7 @@ fn refused_by_assembler(error: &Error) -> Option<String> {
 }
 
 fn resources(input: Input<'_>, entry: &str, gpu: &Gpu) -> Resources {
-    resources_of(kernel_resources(input, real_architecture(gpu)), entry)
+    resources_of(kernel_resources(input, gpu.architecture), entry)
 }
 
 /// Those of the entry, or why they are not known.

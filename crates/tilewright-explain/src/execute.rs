@@ -10,7 +10,7 @@ mod rate;
 use crate::{
     advise,
     array::Array,
-    case::{Case, Gpu, Launch, unsupported},
+    case::{Case, Launch, unsupported},
     charts::OccupancyCurves,
     merge,
     model::*,
@@ -23,7 +23,7 @@ use launchable::LaunchShape;
 use missing::missing;
 use observer::Observer;
 use std::collections::{BTreeMap, HashMap};
-use tilewright_arch::memory::global::SECTOR_BYTES;
+use tilewright_arch::{Gpu, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
 use tilewright_emulator::{AccessCounters, AccessKind, LaunchError, Program};
@@ -318,17 +318,17 @@ fn explanation(
         sector_bytes * compulsory_sectors,
     );
     let rate = rate::most_of(counters);
-    let roofline = gpu.device.and_then(|device| device.roofline(rate));
+    let roofline = gpu.device().and_then(|device| device.roofline(rate));
     let mut explanation = Explanation {
         kernel: case.name.clone(),
         entry: launch.entry.clone(),
         name: emulator::kernel_name(&launch.entry),
-        gpu: Some(gpu.name.clone()),
+        gpu: Some(gpu.name.into()),
         level: Level::Ptx,
-        grid: launch.grid,
-        block: launch.block,
-        cluster: launch.cluster,
-        dynamic_shared_memory: launch.dynamic_shared_memory,
+        grid: launch.shape.grid,
+        block: launch.shape.block,
+        cluster: launch.shape.cluster,
+        dynamic_shared_memory: launch.shape.dynamic_shared_memory,
         totals: Totals {
             warp_instructions: counters.warp_instructions,
             thread_instructions: counters.thread_instructions,
@@ -341,7 +341,7 @@ fn explanation(
             instruction_mix: counters.instruction_mix.clone(),
             arithmetic_intensity,
             roofline: roofline.and_then(|r| RooflinePosition::new(rate, &r, &arithmetic_intensity)),
-            occupancy: OccupancySummary::of(curves.limits, &curves.kernel, &curves.launch),
+            occupancy: OccupancySummary::of(&curves.limits, &curves.kernel, &curves.launch),
         },
         lines: lines(launch, counters, seen),
         unfinished: None,
@@ -356,7 +356,7 @@ fn explanation(
     let [mut faults, mut others] =
         [mended, others].map(|found| found.into_iter().map(finding).collect::<Vec<_>>());
     [&mut faults, &mut others].into_iter().for_each(|faults| place_in_ptx(faults, launch));
-    races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.block);
+    races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.shape.block);
     faults.extend(others);
     races::follow(&mut faults);
     faults.extend(report.error.as_ref().map(failure));

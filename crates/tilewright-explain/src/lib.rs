@@ -27,7 +27,7 @@ pub use advice::advise;
 pub use array::{
     Array, Comparison, Difference, ElementType, Filling, Number, Scalar, Tolerance, Values, compare,
 };
-pub use case::{Argument, Case, Gpu, Launch, Request, TextureOver};
+pub use case::{Argument, Case, Launch, Request, TextureOver};
 pub use charts::OccupancyCurves;
 pub use execute::{Control, Explained, Progress};
 pub use measured::{Measured, ladder_svg, measured};
@@ -35,7 +35,8 @@ pub use model::*;
 pub use picture::picture;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 pub use results::{Expected, Results};
-pub use tilewright_cuda::{Blocks, CompilerOptions, MathMode};
+pub use tilewright_arch::{Blocks, Gpu};
+pub use tilewright_cuda::{CompilerOptions, MathMode};
 pub use verdict::{Tone, Verdict, compared, verdict};
 
 use serde::Serialize;

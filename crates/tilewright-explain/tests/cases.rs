@@ -2,14 +2,12 @@
 
 use crate::plain;
 use std::path::Path;
-use tilewright_arch::{ComputeCapability, Device, KernelResources, Limits};
+use tilewright_arch::{ComputeCapability, KernelResources};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_explain::*;
 
 fn request(arguments: &[(&str, &str)]) -> Request<'static> {
-    let device = Device::find("a6000").unwrap();
-    let limits = Limits::of(ComputeCapability::new(8, 6)).unwrap();
-    plain::request(Gpu { name: device.name.into(), limits, device: Some(device) }, arguments)
+    plain::request(Gpu::named("a6000").unwrap(), arguments)
 }
 
 const REVERSE: &[(&str, &str)] = &[("input", "f32[256]:range"), ("output", "f32[256]"), ("factor", "0.5")];
@@ -110,7 +108,7 @@ fn a_launch_that_the_gpu_does_not_take_is_an_error_and_is_not_executed() {
     );
     // More registers than a block may have, and a kernel that the assembler refuses.
     let mut case = reverse(&with(0)).unwrap();
-    case.launches[0].block = [1024, 1, 1];
+    case.launches[0].shape.block = [1024, 1, 1];
     case.launches[0].resources = Some(KernelResources { registers_per_thread: 103, ..Default::default() });
     let heavy = case.clone().explain(&with(0).gpu).unwrap();
     let finding = &heavy.explanation.findings[0];
@@ -430,12 +428,12 @@ fn clusters_are_those_of_the_launch_or_of_the_kernel() {
             mov.u32 %r3, %cluster_ctarank;\nst.global.v2.u32 [%a2], {{%r2, %r3}};\nret;\n}}\n"
         );
         std::fs::write(&path, text).unwrap();
-        let gpu = Gpu { name: cc.to_string(), limits: Limits::of(cc).unwrap(), device: None };
+        let gpu = Gpu::of(cc).unwrap();
         let request = Request {
             grid: Some([4, 1, 1]),
             block: Some([1, 1, 1]),
             cluster,
-            ..plain::request(gpu.clone(), &[("out", "i32[4,2]")])
+            ..plain::request(gpu, &[("out", "i32[4,2]")])
         };
         let explained = Case::of_file(&path, &request).unwrap().explain(&gpu)?;
         if let Some(error) =

@@ -3,7 +3,6 @@
 use crate::plain;
 use std::collections::HashMap;
 
-use tilewright_arch::Device;
 use tilewright_explain::{BankTraffic, Case, Explanation, Gpu, Operation};
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/nsight/results/h200.csv");
@@ -31,9 +30,8 @@ fn recorded() -> Vec<(String, HashMap<String, [u64; 2]>)> {
 }
 
 fn explain(name: &str) -> Explanation {
-    let device = Device::find("h200").unwrap();
-    let gpu = Gpu { name: device.name.into(), limits: device.limits().unwrap(), device: Some(device) };
-    let request = plain::request(gpu.clone(), &[]);
+    let gpu = Gpu::default();
+    let request = plain::request(gpu, &[]);
     let case = Case::of_kernel(tilewright_kernels::find(name).unwrap(), &request).unwrap();
     case.explain(&gpu).unwrap().explanation
 }

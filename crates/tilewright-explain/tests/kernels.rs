@@ -2,13 +2,12 @@
 
 use crate::plain;
 use std::path::Path;
-use tilewright_arch::{ComputeCapability, Limits};
+use tilewright_arch::ComputeCapability;
 use tilewright_core::Error;
 use tilewright_explain::*;
 
 fn gpu() -> Gpu {
-    let limits = Limits::of(ComputeCapability::new(9, 0)).unwrap();
-    Gpu { name: "a GPU".into(), limits, device: None }
+    Gpu { name: "a GPU", ..Gpu::of(ComputeCapability::new(9, 0)).unwrap() }
 }
 
 /// What comes of a kernel; `None` where it cannot be compiled here.

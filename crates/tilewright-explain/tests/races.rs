@@ -2,7 +2,7 @@
 
 use crate::plain;
 use std::path::{Path, PathBuf};
-use tilewright_arch::{ComputeCapability, Limits};
+use tilewright_arch::ComputeCapability;
 use tilewright_explain::*;
 
 /// A pair of kernels, as the directives of its file say.
@@ -69,7 +69,6 @@ fn argument(text: &str) -> String {
 fn explain(pair: &Planted, ptx: &str, folder: &Path) -> Explained {
     let file = folder.join(pair.file.file_name().unwrap());
     std::fs::write(&file, ptx).unwrap();
-    let limits = Limits::of(ComputeCapability::new(8, 0)).unwrap();
     let arguments: Vec<(String, String)> =
         pair.arguments.iter().enumerate().map(|(i, text)| (i.to_string(), argument(text))).collect();
     let borrowed: Vec<(&str, &str)> = arguments.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
@@ -78,7 +77,7 @@ fn explain(pair: &Planted, ptx: &str, folder: &Path) -> Explained {
         grid: Some(pair.grid),
         block: Some(pair.block),
         dynamic_shared_memory: Some(pair.dynamic_shared),
-        ..plain::request(Gpu { name: "test".into(), limits, device: None }, &borrowed)
+        ..plain::request(Gpu::of(ComputeCapability::new(8, 0)).unwrap(), &borrowed)
     };
     let case = Case::of_file(&file, &request).unwrap();
     case.explain_under(&request.gpu, &Control { max_steps: Some(20_000), ..Control::default() }).unwrap()

@@ -1,7 +1,6 @@
 //! Variables of a module are arrays: given, read back, compared and named.
 
 use crate::plain;
-use tilewright_arch::{ComputeCapability, Device, Limits};
 use tilewright_explain::*;
 
 const SOURCE: &str = "#define ROWS 4\n#define COLUMNS 32\n__device__ float d_A[ROWS][COLUMNS], d_B[8];\n__device__ float d_C[ROWS][COLUMNS];\n__constant__ float FACTOR;\n\
@@ -20,10 +19,7 @@ fn explained(arguments: &[(&str, &str)]) -> Result<Explained, String> {
     let ptx = directory.path().join("lab.ptx");
     std::fs::write(directory.path().join("lab.cu"), SOURCE).unwrap();
     std::fs::write(&ptx, PTX).unwrap();
-    let device = Device::find("a6000").unwrap();
-    let limits = Limits::of(ComputeCapability::new(8, 6)).unwrap();
-    let gpu = Gpu { name: device.name.into(), limits, device: Some(device) };
-    let request = plain::request(gpu, arguments);
+    let request = plain::request(Gpu::named("a6000").unwrap(), arguments);
     let request = Request { block: Some([32, 1, 1]), grid: Some([4, 1, 1]), ..request };
     let explained = Case::of_file(&ptx, &request).and_then(|case| case.explain(&request.gpu));
     explained.map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))

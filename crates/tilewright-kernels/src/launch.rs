@@ -1,10 +1,7 @@
 //! What a recipe gives: launches, with everything an engine or the emulator needs.
 
-use crate::{
-    kernel::Kernel,
-    program::Program,
-    request::{Request, Scalar},
-};
+use crate::{argument::NamedArgument, kernel::Kernel, program::Program, request::Request};
+use tilewright_arch::GridLaunch;
 
 /// How one kernel does what was asked: launches to run one after another, and the memory they share.
 ///
@@ -27,7 +24,7 @@ use crate::{
 /// # let request = Request::new(Problem::new(rows, rows, rows).unwrap(), SemiringId::PlusTimes, DType::F32);
 /// let recipe = find("coalesced").unwrap().recipe(&request).unwrap();
 /// let mut launch = recipe.launches()[0].clone();
-/// launch.grid = [1 << 20, 1, 1];
+/// launch.shape.grid = [1 << 20, 1, 1];
 /// ```
 ///
 /// ```compile_fail,E0616
@@ -126,10 +123,8 @@ pub struct Launch {
     pub(crate) role: Role,
     pub(crate) program: Program,
     pub(crate) entry: &'static str,
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    pub(crate) dynamic_shared_memory: u32,
-    pub(crate) arguments: Vec<Argument>,
+    pub(crate) shape: GridLaunch,
+    pub(crate) arguments: Vec<NamedArgument>,
     pub(crate) symbols: Vec<Symbol>,
     pub(crate) local_memory: LocalMemory,
     pub(crate) starts_early: bool,
@@ -144,15 +139,13 @@ impl Launch {
         entry: &'static str,
         grid: [u32; 3],
         block: [u32; 3],
-        arguments: Vec<Argument>,
+        arguments: Vec<NamedArgument>,
     ) -> Self {
         Self {
             role: Role::Product,
             program,
             entry,
-            grid,
-            block,
-            dynamic_shared_memory: 0,
+            shape: GridLaunch::new(grid, block),
             arguments,
             symbols: Vec::new(),
             local_memory: LocalMemory::Forbidden,
@@ -160,6 +153,12 @@ impl Launch {
             parts: 1,
             is_for_some: false,
         }
+    }
+
+    /// With so many bytes of dynamic shared memory.
+    pub(crate) fn with_dynamic_shared_memory(mut self, bytes: u32) -> Self {
+        self.shape.dynamic_shared_memory = bytes;
+        self
     }
 
     /// What it is for.
@@ -179,21 +178,26 @@ impl Launch {
 
     /// Blocks along x, y and z.
     pub fn grid(&self) -> [u32; 3] {
-        self.grid
+        self.shape.grid
     }
 
     /// Threads along x, y and z.
     pub fn block(&self) -> [u32; 3] {
-        self.block
+        self.shape.block
+    }
+
+    /// Grid, blocks, clusters and dynamic shared memory, as the driver takes them.
+    pub fn shape(&self) -> &GridLaunch {
+        &self.shape
     }
 
     /// Bytes of dynamic shared memory.
     pub fn dynamic_shared_memory(&self) -> u32 {
-        self.dynamic_shared_memory
+        self.shape.dynamic_shared_memory
     }
 
     /// The arguments, in the order of the entry's parameters.
-    pub fn arguments(&self) -> &[Argument] {
+    pub fn arguments(&self) -> &[NamedArgument] {
         &self.arguments
     }
 
@@ -244,60 +248,6 @@ pub enum LocalMemory {
     Forbidden,
     /// The kernel is there to show it.
     Declared,
-}
-
-/// One argument, by the name of its parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Argument {
-    /// The parameter's name in the source.
-    pub name: &'static str,
-    /// What to pass.
-    pub value: ArgumentValue,
-}
-
-/// What is passed to a parameter; the PTX type is given in brackets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ArgumentValue {
-    /// The address of a buffer (`.u64`): of element (0, 0) for A, B and C, of the first byte otherwise.
-    Pointer(Buffer),
-    /// A texture object over a buffer of f32 elements, fetched by index (`.u64`).
-    Texture(Buffer),
-    /// A 32-bit integer (`.u32`).
-    I32(i32),
-    /// A 64-bit integer (`.u64`).
-    I64(i64),
-    /// A single-precision number (`.f32`).
-    F32(f32),
-    /// A double-precision number (`.f64`).
-    F64(f64),
-}
-
-impl From<Scalar> for ArgumentValue {
-    fn from(s: Scalar) -> Self {
-        match s {
-            Scalar::F32(x) => Self::F32(x),
-            Scalar::F64(x) => Self::F64(x),
-            Scalar::I32(x) => Self::I32(x),
-            Scalar::I64(x) => Self::I64(x),
-        }
-    }
-}
-
-/// Memory, by its role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Buffer {
-    /// The left operand.
-    A,
-    /// The right operand.
-    B,
-    /// The result.
-    C,
-    /// The input of an exhibit.
-    Input,
-    /// The output of an exhibit, or what a kernel tells besides its result.
-    Output,
-    /// One of [`Recipe::workspaces`], by its index.
-    Workspace(usize),
 }
 
 /// A `__constant__` or `__device__` variable with an initial value.

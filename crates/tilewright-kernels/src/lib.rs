@@ -1,9 +1,10 @@
 //! The CUDA C++ kernels, and for each a recipe that holds everything needed to launch it.
 //!
 //! A kernel file knows nothing of the host, and this crate knows nothing of a device: a [`Recipe`] is a pure
-//! function of a [`Request`] (shapes, strides, semiring, element type, a [`Target`]). It lists the launches:
-//! program text, entry, grid, block, shared memory and typed arguments that name buffers by their role. An
-//! engine turns those names into addresses; the PTX emulator does the same with host memory; a plan prints them.
+//! function of a [`Request`] (shapes, strides, semiring, element type, a [`Gpu`](tilewright_arch::Gpu)). It
+//! lists the launches: program text, entry, grid, block, shared memory and typed arguments that name buffers
+//! by their role. An engine turns those names into addresses; the PTX emulator does the same with host
+//! memory; a plan prints them.
 //!
 //! ```
 //! use tilewright_core::{DType, Layout, Problem, SemiringId};
@@ -23,6 +24,7 @@
 //! # Ok::<(), tilewright_core::Error>(())
 //! ```
 
+mod argument;
 mod catalogue;
 mod encoding;
 mod families;
@@ -40,10 +42,10 @@ mod recorded;
 mod refusal;
 mod request;
 mod shipped;
-mod target;
 mod term;
 mod user_semiring;
 
+pub use argument::{Argument, Buffer, NamedArgument, TensorMap};
 pub use catalogue::{find, kernels};
 pub use families::{
     closure::{CLOSURE_SIDE, closure},
@@ -53,12 +55,11 @@ pub use families::{
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};
 pub use ladder::{required_shared_memory, square_side};
-pub use launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Rejected, Role, Symbol};
+pub use launch::{Launch, LocalMemory, Recipe, Rejected, Role, Symbol};
 pub use program::{COMPILER_OPTIONS, Program};
 pub use programs::{archived_programs, programs, programs_for, readable_programs, shipped_programs};
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
-pub use target::Target;
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;

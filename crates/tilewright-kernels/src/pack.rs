@@ -1,9 +1,10 @@
 //! Copies of operands in the order and type in which a kernel reads them, filled up with the semiring's zero.
 
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     kernel::Variant,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Role},
+    launch::{Launch, Role},
     predicate::{Decided, Predicate},
     program::{Program, Source},
     request::Request,
@@ -78,14 +79,14 @@ pub(crate) fn blocks(request: &Request, operands: &[Operand; 2], encoding: Encod
         u64::from(copy.side / TILE) * u64::from(terms) * products as u64
     };
     let tiles: u64 = operands.iter().filter_map(|o| o.copy).map(tiles).sum();
-    tiles.min((resident(encoding) * request.target.multiprocessors).into()) as u32
+    tiles.min((resident(encoding) * request.gpu.multiprocessors).into()) as u32
 }
 
 /// Copies A, B or both.
 pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> Launch {
     let [a, b] = operands;
-    let i32 = |x: u32| ArgumentValue::I32(x as i32);
-    let pointer = ArgumentValue::Pointer;
+    let i32 = |x: u32| Argument::i32(x as i32);
+    let pointer = Argument::Pointer;
     // An operand that stays is neither read nor written.
     let to = |o: Operand| o.copy.map_or(o.buffer, |copy| Buffer::Workspace(copy.workspace));
     let side = |o: Operand| o.copy.map_or(0, |copy| copy.side);
@@ -103,14 +104,14 @@ pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> L
         ("K", i32(terms)),
         ("pitch_a", i32(side(a))),
         ("pitch_b", i32(side(b))),
-        ("a_row", ArgumentValue::I64(a.layout.row_stride as i64)),
-        ("a_col", ArgumentValue::I64(a.layout.col_stride as i64)),
-        ("b_row", ArgumentValue::I64(b.layout.col_stride as i64)),
-        ("b_col", ArgumentValue::I64(b.layout.row_stride as i64)),
-        ("a_batch", ArgumentValue::I64(a.batch as i64)),
-        ("b_batch", ArgumentValue::I64(b.batch as i64)),
-        ("packed_a_batch", ArgumentValue::I64(batch(a))),
-        ("packed_b_batch", ArgumentValue::I64(batch(b))),
+        ("a_row", Argument::i64(a.layout.row_stride as i64)),
+        ("a_col", Argument::i64(a.layout.col_stride as i64)),
+        ("b_row", Argument::i64(b.layout.col_stride as i64)),
+        ("b_col", Argument::i64(b.layout.row_stride as i64)),
+        ("a_batch", Argument::i64(a.batch as i64)),
+        ("b_batch", Argument::i64(b.batch as i64)),
+        ("packed_a_batch", Argument::i64(batch(a))),
+        ("packed_b_batch", Argument::i64(batch(b))),
         ("batches", i32(request.batch.count as u32)),
         ("found", workspace(style.found)),
         ("decision", workspace(decided.map(|d| d.decision))),
@@ -132,7 +133,7 @@ pub(crate) fn pack(request: &Request, operands: [Operand; 2], style: Style) -> L
             "pack",
             [blocks(request, &operands, style.encoding), 1, 1],
             [THREADS, 1, 1],
-            arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+            arguments.map(|(name, value)| NamedArgument { name, value }).to_vec(),
         )
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     shipped::SHIPPED,
 };
 use core::fmt::Write;
+use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, SemiringId};
 
 /// Options for the compiler, besides the architecture: C++17, and the source line of every instruction.
@@ -101,11 +102,12 @@ impl Program {
 
     /// The architecture that shipped PTX is compiled for: the oldest that CUDA 13 knows. It does without asynchronous copies, which came
     /// with compute capability 8.0.
-    pub const SHIPPED_ARCHITECTURE: &str = "compute_75";
+    pub const SHIPPED_ARCHITECTURE: Architecture = Architecture::baseline(ComputeCapability::new(7, 5));
 
     /// The oldest architecture that has all that the program uses where it can: asynchronous copies came with 8.0.
-    pub fn architecture(&self) -> &'static str {
-        if self.source.contains("ptx.cuh") { "compute_80" } else { Self::SHIPPED_ARCHITECTURE }
+    pub fn architecture(&self) -> Architecture {
+        const COPIES_ASYNCHRONOUSLY: Architecture = Architecture::baseline(ComputeCapability::new(8, 0));
+        if self.source.contains("ptx.cuh") { COPIES_ASYNCHRONOUSLY } else { Self::SHIPPED_ARCHITECTURE }
     }
 
     /// The first line of PTX that is there to be read.

@@ -6,33 +6,33 @@ use crate::{
     kernel::{Family, Kernel, Variant},
     launch::{Launch, Role},
     request::{Form, Request},
-    target::Target,
 };
+use tilewright_arch::Gpu;
 use tilewright_core::{Layout, Problem};
 
-/// [`programs_for`] the default target.
+/// [`programs_for`] the default GPU.
 pub fn programs() -> Vec<Launch> {
-    programs_for(Target::default())
+    programs_for(Gpu::default())
 }
 
 /// One launch of every program that differs from the others by more than the direction of a comparison or the conversion of elements,
 /// each program once: those of [`shipped_programs`], and every tile of `simt` in the variants that stand for all.
-pub fn programs_for(target: Target) -> Vec<Launch> {
+pub fn programs_for(gpu: Gpu) -> Vec<Launch> {
     let mut all = shipped_programs();
     for kernel in kernels().iter().filter(|k| k.family == Family::Production) {
         for &variant in kernel.variants {
             if variant.narrows_for_others() {
-                let narrow = |r: &mut Request| (r.target, r.narrow) = (target, Some(true));
+                let narrow = |r: &mut Request| (r.gpu, r.narrow) = (gpu, Some(true));
                 extend(&mut all, product(kernel, variant, [256; 3], narrow));
             }
             // One row and one column of tiles: the long operand lies along the terms, and across.
             for size in THIN.into_iter().filter(|_| variant.stands_for_others()) {
-                extend(&mut all, product(kernel, variant, size, |r| r.target = target));
+                extend(&mut all, product(kernel, variant, size, |r| r.gpu = gpu));
             }
             for tile in simt_tiles(variant) {
                 // Packed operands are computed in the words that suit the GPU.
                 let packed =
-                    |r: &mut Request| (r.target, r.tile, r.pack) = (target, Some(tile), Some([true, true]));
+                    |r: &mut Request| (r.gpu, r.tile, r.pack) = (gpu, Some(tile), Some([true, true]));
                 let launches = product(kernel, variant, [256; 3], packed);
                 if variant.has_words_for_others() {
                     extend(
@@ -45,7 +45,7 @@ pub fn programs_for(target: Target) -> Vec<Launch> {
                 }
                 // With whole tiles, and with edges.
                 for size in [[256; 3], [35, 33, 17]] {
-                    let ask = |r: &mut Request| (r.target, r.tile) = (target, Some(tile));
+                    let ask = |r: &mut Request| (r.gpu, r.tile) = (gpu, Some(tile));
                     extend(&mut all, product(kernel, variant, size, ask));
                 }
             }
@@ -230,14 +230,14 @@ mod tests {
             let ptx = program.shipped_ptx().expect("shipped");
             let line = |start| ptx.lines().find_map(|line| line.strip_prefix(start)).expect("a directive");
             assert_eq!(line(".version "), Program::SHIPPED_PTX_VERSION, "{}", program.name);
-            let target = line(".target ").split(',').next().map(|sm| sm.replace("sm_", "compute_"));
-            assert_eq!(target.as_deref(), Some(Program::SHIPPED_ARCHITECTURE), "{}", program.name);
+            let target = line(".target ").split(',').next().and_then(|target| target.parse().ok());
+            assert_eq!(target, Some(Program::SHIPPED_ARCHITECTURE), "{}", program.name);
         }
     }
 
     #[test]
     fn arguments_have_the_types_of_the_parameters() {
-        use crate::launch::ArgumentValue as V;
+        use crate::{argument::Argument as V, request::Scalar};
         for launch in shipped_programs() {
             let ptx = launch.program.shipped_ptx().expect("shipped");
             // Those of its entry; a program may have several.
@@ -249,10 +249,11 @@ mod tests {
                 .arguments
                 .iter()
                 .map(|a| match a.value {
-                    V::Pointer(_) | V::Texture(_) | V::I64(_) => "u64",
-                    V::I32(_) => "u32",
-                    V::F32(_) => "f32",
-                    V::F64(_) => "f64",
+                    V::Pointer(_) | V::Texture(_) | V::Scalar(Scalar::I64(_)) => "u64",
+                    V::Scalar(Scalar::I32(_)) => "u32",
+                    V::Scalar(Scalar::F32(_)) => "f32",
+                    V::Scalar(Scalar::F64(_)) => "f64",
+                    V::Bytes { .. } | V::TensorMap(_) => "align",
                 })
                 .collect();
             assert_eq!(parameters, arguments, "{}", launch.program.name);

@@ -1,7 +1,8 @@
 //! What a recipe is asked for.
 
-use crate::{kernel::Variant, target::Target, user_semiring::UserSemiring};
+use crate::{kernel::Variant, user_semiring::UserSemiring};
 use core::fmt;
+use tilewright_arch::{ComputeCapability, Gpu};
 use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
@@ -25,7 +26,7 @@ pub struct Request {
     /// What is known of the addresses.
     pub alignment: Alignment,
     /// The GPU.
-    pub target: Target,
+    pub gpu: Gpu,
     /// The side of the square block of `shared-tile-dynamic`; `None` leaves it to the recipe.
     pub block_side: Option<u32>,
     /// The tile of `simt`, one of [`crate::simt_tiles`]; `None` leaves the choice to its cost model.
@@ -61,7 +62,7 @@ pub enum Form {
 }
 
 impl Request {
-    /// One product `C = A ⊗ B` from 256-byte aligned operands, for the default [`Target`].
+    /// One product `C = A ⊗ B` from 256-byte aligned operands, for the default [`Gpu`].
     pub fn new(problem: Problem, semiring: SemiringId, dtype: DType) -> Self {
         Self {
             problem,
@@ -71,7 +72,7 @@ impl Request {
             joining: Joining::Replace,
             batch: Batch::ONE,
             alignment: Alignment::ALLOCATION,
-            target: Target::default(),
+            gpu: Gpu::default(),
             block_side: None,
             tile: None,
             splits: None,
@@ -140,7 +141,7 @@ impl Request {
 
     /// Whether kernels that wait for the one before them may start before it ends: see [`crate::Launch::starts_early`].
     pub(crate) fn starts_early(&self) -> bool {
-        self.target.compute_capability >= (9, 0)
+        self.gpu.capability() >= ComputeCapability::new(9, 0)
     }
 }
 

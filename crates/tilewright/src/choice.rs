@@ -12,10 +12,12 @@ use crate::{
 };
 use std::{sync::OnceLock, thread::available_parallelism};
 #[cfg(feature = "cuda")]
+use tilewright_arch::Gpu;
+#[cfg(feature = "cuda")]
 use tilewright_core::SemiringId;
 use tilewright_core::{Error, Layout, Semiring};
 #[cfg(feature = "cuda")]
-use tilewright_kernels::{Target, Variant, simt_terms_per_second};
+use tilewright_kernels::{Variant, simt_terms_per_second};
 
 /// Where a product is to be computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,7 +173,7 @@ fn faster_gpu(asked: &Asked<'_>, cost: Cost) -> Result<Why, Why> {
         return Err(cost.why(NOT_EVEN_THE_WAY, start + cost.transfer));
     }
     let gpu = present().as_ref().map_err(|why| Why::from(why.clone()))?;
-    let there = start + cost.transfer + cost.on_device(&gpu.target(), variant);
+    let there = start + cost.transfer + cost.on_device(gpu, variant);
     if cost.here <= there {
         return Err(cost.why("the processor is faster", there));
     }
@@ -181,18 +183,18 @@ fn faster_gpu(asked: &Asked<'_>, cost: Cost) -> Result<Why, Why> {
     let Variant { semiring, dtype, own } = variant;
     let request = tilewright_kernels::Request::new(Problem::new(a, b, c).map_err(text)?, semiring, dtype);
     let arg = asked.results == Results::ProductAndArg;
-    let request = tilewright_kernels::Request { own, arg, target: gpu.target(), ..request };
+    let request = tilewright_kernels::Request { own, arg, gpu: *gpu, ..request };
     tilewright_cuda::choose(&request).map_err(|refusal| Why::from(refusal.to_string()))?;
     Ok(cost.why("the GPU is faster", there))
 }
 
 /// The GPU that would compute, which this process asks for once, or why there is none.
 #[cfg(feature = "cuda")]
-fn present() -> &'static Result<crate::plan::Gpu, String> {
-    static PRESENT: OnceLock<Result<crate::plan::Gpu, String>> = OnceLock::new();
+fn present() -> &'static Result<Gpu, String> {
+    static PRESENT: OnceLock<Result<Gpu, String>> = OnceLock::new();
     PRESENT.get_or_init(|| {
         let info = tilewright_cuda::Engine::shared_device();
-        info.and_then(|info| crate::plan::Gpu::present(&info)).map_err(|error| error.to_string())
+        info.map(|info| info.gpu()).map_err(|error| error.to_string())
     })
 }
 
@@ -212,14 +214,14 @@ pub(crate) fn closes_faster(than: f64, n: usize, dtype: tilewright_core::DType) 
 
 /// Seconds of a closure on a GPU that is ready, or of a product of that size.
 #[cfg(all(feature = "cuda", feature = "paths"))]
-pub(crate) fn seconds_on(gpu: &crate::plan::Gpu, n: usize, dtype: tilewright_core::DType) -> f64 {
+pub(crate) fn seconds_on(gpu: &Gpu, n: usize, dtype: tilewright_core::DType) -> f64 {
     let square = Layout::row_major(n, n);
     let cost = Cost::new(square, square, dtype.size(), 1);
     use tilewright_core::DType;
     // Shortest paths stand for all.
     let semiring = if dtype == DType::Bool { SemiringId::OrAnd } else { SemiringId::MinPlus };
     // One matrix there and one back, not two and one.
-    cost.transfer * 2.0 / 3.0 + cost.on_device(&gpu.target(), Variant::new(semiring, dtype))
+    cost.transfer * 2.0 / 3.0 + cost.on_device(gpu, Variant::new(semiring, dtype))
 }
 
 /// The reason against a GPU that holds whatever the GPU is.
@@ -273,7 +275,7 @@ impl Cost {
     }
 
     #[cfg(feature = "cuda")]
-    fn on_device(&self, gpu: &Target, variant: Variant) -> f64 {
+    fn on_device(&self, gpu: &Gpu, variant: Variant) -> f64 {
         // Log-plus is plus-times, but for passes over operands and results.
         let semiring =
             if variant.semiring == SemiringId::LogPlus { SemiringId::PlusTimes } else { variant.semiring };
@@ -296,8 +298,8 @@ mod tests {
     fn seconds(n: usize, threads: f64, gpu: &str, semiring: SemiringId, dtype: DType) -> [f64; 2] {
         let square = Layout::row_major(n, n);
         let cost = Cost::new(square, square, dtype.size(), 1);
-        let target = crate::plan::Gpu::named(gpu).unwrap().target();
-        [cost.here / threads, cost.transfer + cost.on_device(&target, Variant::new(semiring, dtype))]
+        let gpu = Gpu::named(gpu).unwrap();
+        [cost.here / threads, cost.transfer + cost.on_device(&gpu, Variant::new(semiring, dtype))]
     }
 
     #[cfg(feature = "cuda")]

@@ -27,7 +27,7 @@ pub struct Options<'a> {
     /// The kernel of [`Backend::Cuda`] and [`Backend::Emulator`]; `None` takes the fastest that computes the product.
     #[cfg(feature = "cuda")]
     pub kernel: Option<&'static Kernel>,
-    /// The GPU that [`Backend::Emulator`] imitates; `None` takes [`Gpu::EMULATED`].
+    /// The GPU that [`Backend::Emulator`] imitates; `None` takes [`Gpu::default`].
     #[cfg(feature = "emulator")]
     pub gpu: Option<&'a Gpu>,
     /// Most warp instructions of one launch of [`Backend::Emulator`]; `None` for any number.

@@ -9,7 +9,6 @@ use tilewright::{
     cuda::{DriverKind, Engine, Origin},
     kernels::{Family, Kernel, Request, Variant, find, kernels},
     paths::{Method, OnGpu, PathSemiring, Paths, close_on},
-    plan::Gpu,
 };
 
 /// One product by both.
@@ -159,7 +158,7 @@ fn same_bits<S: Semiring<Elem: Copy, Out: Copy>>(
     (elem, out, bits): Bits<S::Elem, S::Out>,
 ) -> usize {
     // The recipes depend on the GPU.
-    let gpu = Gpu::present(Engine::shared().unwrap().device()).unwrap();
+    let gpu = Engine::shared().unwrap().gpu();
     let mut taken = 0;
     for (m, n, k) in
         [(16, 16, 16), (35, 33, 17), (64, 64, 40), (128, 128, 128), (256, 256, 256), (70, 37, 900)]

@@ -23,6 +23,9 @@ pub(super) const ALL: &[&[Device]] = &[
     jetson::DEVICES,
 ];
 
+/// The GPU that is meant where none is named.
+pub(crate) const DEFAULT: &Device = &hopper::H200_SXM;
+
 /// What every row replaces.
 const BLANK: Device = Device {
     name: "",

@@ -138,8 +138,8 @@ impl Field {
         let gpu = self.device.as_ref().map(|(device, gpu)| -> Result<GpuFacts, Error> {
             let peak = args.semiring.built_in().and_then(|semiring| peak(gpu, semiring, args.dtype()));
             Ok(GpuFacts {
-                name: gpu.name.clone(),
-                compute_capability: gpu.capability.to_string(),
+                name: gpu.name.into(),
+                compute_capability: gpu.capability().to_string(),
                 multiprocessors: gpu.multiprocessors,
                 driver: Driver::find().ok().map(|driver| driver.version().to_string()),
                 cublas: device.cublas.as_ref().map(|[cublas, _]| cublas.version()).transpose()?,
@@ -153,7 +153,7 @@ impl Field {
                 repetitions_overlap: !args.no_overlap,
                 peak_pair_ops_per_second: peak.map(|p| p.pair_ops_per_second),
                 peak_unit: peak.map(|p| p.unit),
-                memory_bytes_per_second: gpu.bytes_per_second,
+                memory_bytes_per_second: gpu.memory_bytes_per_second as f64,
             })
         });
         Ok(Machine { cpu: doctor::cpu::name(), threads: doctor::cpu::cores(), gpu: gpu.transpose()? })
@@ -236,7 +236,7 @@ fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failur
             return Ok(None);
         }
     };
-    let gpu = Gpu::present(engine.device())?;
+    let gpu = engine.gpu();
     let asked = |library| args.against.contains(&library).then_some(math(args));
     let both = |math| Ok::<_, Error>([Cublas::open(&engine, math)?, Cublas::open(&engine, math)?]);
     let cublas = asked(Library::Cublas).map(both).transpose()?;

@@ -113,7 +113,7 @@ pub fn same_with<'m>(manifest: &'m Manifest, kernel: usize, like: &Case<'_>) -> 
     let kernel = &manifest.kernels[kernel];
     let mut case = case(manifest, kernel, &Placed::default(), like.bindings.clone())
         .map_err(|(place, problem)| format!("{}: {problem}", place.key))?;
-    case.gpu = like.gpu.clone();
+    case.gpu = like.gpu;
     Ok(case)
 }
 
@@ -223,10 +223,7 @@ fn found(text: &str) -> Result<Gpu, String> {
     let capability = ComputeCapability::from_str(text).ok();
     let name = if text.is_empty() { crate::occupancy::DEFAULT } else { text };
     let target = Target::find(capability.is_none().then_some(name), capability).map_err(|e| e.to_string())?;
-    let target = target.ok_or("no GPU is given")?;
-    let device = target.device();
-    let name = device.map_or_else(|| target.describe(), |device| device.name.to_owned());
-    Ok(Gpu { name, limits: target.limits(), device })
+    target.ok_or("no GPU is given")?.gpu().map_err(|e| e.to_string())
 }
 
 fn extent(placed: &Placed, bindings: &Bindings) -> Result<[u32; 3], Problem> {

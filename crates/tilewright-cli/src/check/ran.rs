@@ -187,7 +187,7 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
         blocks: Blocks::of(launch.is_cooperative),
         dynamic_shared_memory: launch.dynamic_shared_memory,
         arguments: launch.arguments.iter().map(argument).collect(),
-        ..Request::new(case.gpu.clone(), &load)
+        ..Request::new(case.gpu, &load)
     };
     Ok(match &launch.source {
         Origin::File(path) => (explain::Case::of_file(path, &request)?, path.display().to_string()),
@@ -198,9 +198,9 @@ fn one(case: &Case<'_>, launch: &Launch, manifest: &Manifest) -> Result<(explain
 /// The shared array that the argument of an array of `next` names.
 fn shared_by(case: &Case<'_>, launch: &Launch, next: &explain::Case, array: usize) -> Option<usize> {
     let is_it = |argument: &Argument| match argument {
-        Argument::Pointer(at) | Argument::Surface(at) => *at == array,
+        Argument::Pointer(at) => *at == array,
         Argument::Texture(texture) => texture.array == array,
-        Argument::Bytes(_) | Argument::Struct { .. } => false,
+        Argument::Scalar(_) | Argument::Bytes { .. } | Argument::TensorMap(_) => false,
     };
     let position = next.launches.first()?.arguments.iter().position(is_it)?;
     let parameter = &next.arrays[array].name;

@@ -70,9 +70,7 @@ fn gpu(args: &Explain) -> Result<Gpu, Failure> {
     let name = args.gpu.as_deref().or(args.cc.is_none().then_some(DEFAULT));
     let target = Target::find(name, args.cc)?
         .ok_or_else(|| Failure::usage("no GPU is given", "name it with --gpu"))?;
-    let device = target.device();
-    let name = device.map_or_else(|| target.describe(), |device| device.name.to_owned());
-    Ok(Gpu { name, limits: target.limits(), device })
+    target.gpu()
 }
 
 /// A file and the kernel of it that `FILE:KERNEL` names, or the whole.
@@ -119,7 +117,7 @@ fn explain(
         dynamic_shared_memory: args.dynamic_smem.filter(|_| !is_beside_file),
         arguments: args.arguments.clone(),
         shares_arguments: is_compared,
-        ..Request::new(gpu.clone(), &load)
+        ..Request::new(*gpu, &load)
     };
     if kernel.extension().is_none() && !is_beside_file && args.compiler.options() != Default::default() {
         let what = format!("options of the compiler: {} comes with its own", kernel.display());

@@ -3,7 +3,7 @@
 use super::{list::Line, preconditions};
 use crate::wrapping;
 use serde::Serialize;
-use tilewright_kernels::{ArgumentValue, Kernel, Launch, Recipe};
+use tilewright_kernels::{Argument, Kernel, Launch, Recipe, Scalar};
 
 /// The JSON object of `kernels NAME`.
 #[derive(Serialize)]
@@ -137,7 +137,7 @@ impl SampleLaunch {
             grid: launch.grid(),
             block: launch.block(),
             dynamic_shared_memory_bytes: launch.dynamic_shared_memory(),
-            arguments: launch.arguments().iter().map(|a| (a.name, type_of(a.value))).collect(),
+            arguments: launch.arguments().iter().map(|a| (a.name, type_of(&a.value))).collect(),
             symbols: launch.symbols().iter().map(|s| s.name).collect(),
         }
     }
@@ -152,13 +152,15 @@ fn sample(kernel: &'static Kernel) -> Option<Sample> {
     kernel.show(&[]).ok().map(|showing| Sample::new("its defaults".into(), showing.recipe()))
 }
 
-fn type_of(value: ArgumentValue) -> &'static str {
+fn type_of(value: &Argument) -> &'static str {
     match value {
-        ArgumentValue::Pointer(_) => "pointer",
-        ArgumentValue::Texture(_) => "texture",
-        ArgumentValue::I32(_) => "i32",
-        ArgumentValue::I64(_) => "i64",
-        ArgumentValue::F32(_) => "f32",
-        ArgumentValue::F64(_) => "f64",
+        Argument::Pointer(_) => "pointer",
+        Argument::Texture(_) => "texture",
+        Argument::Scalar(Scalar::I32(_)) => "i32",
+        Argument::Scalar(Scalar::I64(_)) => "i64",
+        Argument::Scalar(Scalar::F32(_)) => "f32",
+        Argument::Scalar(Scalar::F64(_)) => "f64",
+        Argument::Bytes { .. } => "bytes",
+        Argument::TensorMap(_) => "tensor map",
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 use std::io::Write;
 use tilewright::{
     Error,
-    cuda::{Architecture, ProgramPtx, recipe_with_ptx},
+    cuda::{ProgramPtx, recipe_with_ptx},
 };
 use tilewright_kernels::{Kernel, Role, find};
 
@@ -47,6 +47,6 @@ fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
     let Some(launch) = recipe.launches().iter().find(|launch| launch.role() == Role::Product) else {
         return Err(Failure::usage(format!("{} has no launch to compile", kernel.name), ""));
     };
-    let architecture: Architecture = launch.program().architecture().parse()?;
+    let architecture = launch.program().architecture();
     Ok(ProgramPtx::of(launch.program(), architecture.capability)?.text.to_string())
 }

@@ -80,7 +80,7 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
     let kernel = gpu_kernel(args.kernel);
     let plan = match (&args.gpu, backend) {
         (Some(name), Backend::Emulator) => Plan::here(query, &gpu_named(name, common)?, kernel, &resources)?,
-        (None, Backend::Emulator) => Plan::here(query, &Gpu::named(Gpu::EMULATED)?, kernel, &resources)?,
+        (None, Backend::Emulator) => Plan::here(query, &Gpu::default(), kernel, &resources)?,
         // A GPU that is not here has a compiler.
         (Some(name), _) => Plan::on_gpu(query, &gpu_named(name, common)?, kernel, &resources)?,
         (None, _) => Plan::on_engine(query, &engine(common)?, kernel, &resources)?,

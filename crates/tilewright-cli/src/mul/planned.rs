@@ -151,8 +151,8 @@ impl Cpu {
 impl OnGpu {
     fn new(plan: &GpuPlan) -> Self {
         Self {
-            name: plan.gpu.name.clone(),
-            compute_capability: plan.gpu.capability.to_string(),
+            name: plan.gpu.name.into(),
+            compute_capability: plan.gpu.capability().to_string(),
             multiprocessors: plan.gpu.multiprocessors,
             details: plan.details.iter().cloned().collect(),
             workspace_bytes: plan.workspace_bytes,

@@ -7,9 +7,9 @@ use std::{
 };
 use tilewright::{
     Layout, Problem,
-    cuda::{Architecture, CompiledKernel, Input, InstructionSet, Source, kernel_resources},
+    cuda::{Architecture, CompiledKernel, Input, Source, kernel_resources},
 };
-use tilewright_arch::{ComputeCapability, KernelResources, Limits};
+use tilewright_arch::{ComputeCapability, Gpu, KernelResources, Limits};
 use tilewright_kernels::{self as kernels, Kernel, Launch, Recipe, Request, Role, Variant};
 
 /// A kernel that is compiled for one architecture after the other.
@@ -64,7 +64,7 @@ impl CompiledFor {
             Some(compiled) => compiled,
             None => match &self.origin {
                 Origin::File(path) => {
-                    let kernels = kernel_resources(Input::File(path), architecture(capability))?;
+                    let kernels = kernel_resources(Input::File(path), Architecture::of(capability))?;
                     let kernel = choose(kernels, &path.display().to_string(), self.entry.as_deref())?;
                     Compiled { kernel, launch: None }
                 }
@@ -107,20 +107,11 @@ impl Compiled {
     }
 }
 
-/// With all instructions of the very architecture: kernels that use `wgmma` need them, others are not changed.
-fn architecture(capability: ComputeCapability) -> Architecture {
-    let instructions = match capability.major() {
-        0..9 => InstructionSet::Common,
-        _ => InstructionSet::ArchitectureSpecific,
-    };
-    Architecture { capability, instructions }
-}
-
 fn from_catalogue(kernel: &'static Kernel, limits: &Limits, sms: Option<u32>) -> Result<Compiled, Failure> {
     let launch = launch(kernel, limits, sms)?;
     let headers = launch.program().headers();
     let source = Source { name: launch.program().file(), text: launch.program().source(), headers: &headers };
-    let kernels = kernel_resources(Input::Source(source), architecture(limits.compute_capability))?;
+    let kernels = kernel_resources(Input::Source(source), Architecture::of(limits.compute_capability))?;
     Ok(Compiled {
         kernel: choose(kernels, kernel.name, Some(launch.entry()))?,
         launch: Some((launch.block().iter().product(), launch.dynamic_shared_memory())),
@@ -156,11 +147,8 @@ fn recipe(
     let square = Layout::row_major(size, size);
     let problem = Problem::new(square, square, square)?;
     let mut request = Request::new(problem, variant.semiring, variant.dtype);
-    let cc = limits.compute_capability;
-    request.target.compute_capability = (cc.major().into(), cc.minor().into());
-    request.target.shared_memory_per_block = limits.shared_memory_per_block_optin;
-    request.target.shared_memory_per_multiprocessor = limits.shared_memory_per_sm;
-    request.target.multiprocessors = sms.unwrap_or(request.target.multiprocessors);
+    request.gpu = Gpu::of(limits.compute_capability).map_err(|e| Failure::usage(e.to_string(), ""))?;
+    request.gpu.multiprocessors = sms.unwrap_or(request.gpu.multiprocessors);
     Ok(kernel.recipe(&request).map_err(tilewright::Error::from)?)
 }
 

@@ -1,7 +1,7 @@
 //! Which GPU is meant.
 
 use crate::{args::Common, failure::Failure, terminal};
-use tilewright_arch::{ComputeCapability, Device, Limits};
+use tilewright_arch::{ComputeCapability, Device, Gpu, Limits};
 
 /// The GPU that is meant where none is named.
 pub const DEFAULT: &str = "h200";
@@ -36,6 +36,16 @@ impl Target {
         match self {
             Self::Device(device, _) => Some(device),
             Self::Capability(_) => None,
+        }
+    }
+
+    /// With all that kernels and plans ask of it.
+    pub fn gpu(&self) -> Result<Gpu, Failure> {
+        match self {
+            Self::Device(device, _) => Ok(Gpu::from(*device)),
+            Self::Capability(limits) => {
+                Gpu::of(limits.compute_capability).map_err(|e| Failure::usage(e.to_string(), ""))
+            }
         }
     }
 

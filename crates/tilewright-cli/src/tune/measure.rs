@@ -51,7 +51,7 @@ impl Visit for Measure<'_> {
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
         let request =
-            Request { target: engine.target(), ..Request::new(query.problem, query.semiring, query.dtype) };
+            Request { gpu: engine.gpu(), ..Request::new(query.problem, query.semiring, query.dtype) };
         // A way that writes nothing must not find the right result there.
         let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
         let set = || -> Result<Set<S::Elem, S::Out>, Error> {

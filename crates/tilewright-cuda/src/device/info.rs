@@ -3,9 +3,8 @@
 use super::driver::Driver;
 use crate::ffi::driver::{Device, device_attribute as attribute};
 use std::ffi::{CStr, c_char, c_int};
-use tilewright_arch::{ComputeCapability, Device as Listed};
+use tilewright_arch::{Architecture, ComputeCapability, Gpu, Limits};
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::Target;
 
 /// A GPU as the driver describes it. Sizes are in bytes, rates in hertz; 0 where the driver does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,26 +54,38 @@ impl DeviceInfo {
         (0..count(&driver)?).map(|ordinal| Self::read(&driver, ordinal).map(|(_, info)| info)).collect()
     }
 
-    /// What the table of devices says of it; `None` where it is not there, or has another number of multiprocessors.
-    pub fn listed(&self) -> Option<&'static Listed> {
-        let known = Listed::find(&self.name).ok();
-        known.filter(|known| (known.compute_capability, known.sms) == (self.capability, self.multiprocessors))
-    }
-
-    /// What recipes need to know of it. Rates come from the table of devices, where it has them.
-    pub fn target(&self) -> Target {
-        let target = Target {
-            compute_capability: (self.capability.major().into(), self.capability.minor().into()),
+    /// The GPU as plans and recipes know it. Rates are those of its data sheet, where the table of devices
+    /// has it; what a driver does not tell of a multiprocessor is that of its compute capability, or of the
+    /// last one that is known.
+    pub fn gpu(&self) -> Gpu {
+        let known = Limits::nearest(self.capability);
+        let or = |told: u32, known| if told > 0 { told } else { known };
+        let limits = Limits {
+            max_threads_per_sm: or(self.threads_per_multiprocessor, known.max_threads_per_sm),
+            max_blocks_per_sm: or(self.blocks_per_multiprocessor, known.max_blocks_per_sm),
+            registers_per_sm: or(self.registers_per_multiprocessor, known.registers_per_sm),
+            shared_memory_per_sm: or(self.shared_memory_per_multiprocessor, known.shared_memory_per_sm),
+            shared_memory_per_block: or(self.shared_memory_per_block, known.shared_memory_per_block),
+            shared_memory_per_block_optin: or(
+                self.shared_memory_per_block_opt_in,
+                known.shared_memory_per_block_optin,
+            ),
+            ..known
+        };
+        let gpu = Gpu {
+            name: "",
+            architecture: Architecture::of(self.capability),
             multiprocessors: self.multiprocessors,
-            shared_memory_per_block: self.shared_memory_per_block_opt_in,
-            shared_memory_per_multiprocessor: self.shared_memory_per_multiprocessor,
             clock_hz: self.clock_hz,
+            memory_bytes: self.memory,
             memory_bytes_per_second: self.memory_bytes_per_second,
             l2_bytes: self.l2_cache,
+            limits,
         };
-        let Some(listed) = self.listed().map(Target::of) else { return target };
-        let Target { clock_hz, memory_bytes_per_second, l2_bytes, .. } = listed;
-        Target { clock_hz, memory_bytes_per_second, l2_bytes, ..target }
+        let gpu = gpu.with_name(&self.name);
+        let Some(listed) = gpu.device().map(Gpu::from) else { return gpu };
+        let Gpu { clock_hz, memory_bytes_per_second, l2_bytes, .. } = listed;
+        Gpu { clock_hz, memory_bytes_per_second, l2_bytes, ..gpu }
     }
 
     /// The device with this number.

@@ -22,7 +22,7 @@ pub use driver::{Driver, DriverKind, DriverVersion};
 pub use info::DeviceInfo;
 pub use matrix::{DeviceMatrix, DynDeviceMatrix};
 pub use memory::Pinned;
-pub use module::{Blocks, FunctionAttributes};
+pub use module::FunctionAttributes;
 pub use transfer::device_layout;
 pub use view::{DeviceMut, DeviceRef};
 
@@ -31,5 +31,5 @@ pub(crate) use fake::{healthy as fake_stream, info as fake_info};
 
 pub(crate) use context::{Allocation, Context};
 pub(crate) use memory::DeviceMemory;
-pub(crate) use module::{Extent, Function, Module, Texture};
+pub(crate) use module::{Function, Module, Start, Texture};
 pub(crate) use stream::{Event, Order, Stream};

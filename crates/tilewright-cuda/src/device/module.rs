@@ -7,7 +7,9 @@ use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
-use tilewright_arch::{DynamicSharedMemory, GlobalCaching, KernelResources, SharedMemoryOptIn};
+use tilewright_arch::{
+    Blocks, DynamicSharedMemory, GlobalCaching, GridLaunch, KernelResources, SharedMemoryOptIn,
+};
 use tilewright_core::{Error, ErrorKind};
 
 /// Code that the driver has loaded.
@@ -175,35 +177,13 @@ impl FunctionAttributes {
     }
 }
 
-/// The extent of a launch.
+/// When a kernel may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    pub(crate) dynamic_shared_memory: u32,
-    /// Whether the kernel waits by itself for the one before it in the stream.
-    pub(crate) starts_early: bool,
-    /// Blocks of a cluster, where they are not left to the kernel.
-    pub(crate) cluster: Option<[u32; 3]>,
-    /// Whether blocks may wait for each other.
-    pub(crate) blocks: Blocks,
-}
-
-/// Whether the blocks of a launch may wait for each other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Blocks {
-    /// No: they run in any order.
-    #[default]
-    Independent,
-    /// Yes, as in `grid.sync()`: all are on the GPU at once (`cuLaunchCooperativeKernel`).
-    Cooperative,
-}
-
-impl Blocks {
-    /// Those of a launch that is cooperative, or is not.
-    pub fn of(is_cooperative: bool) -> Self {
-        if is_cooperative { Self::Cooperative } else { Self::Independent }
-    }
+pub(crate) enum Start {
+    /// After the one before it in the stream.
+    InOrder,
+    /// While that one still runs: it waits for its results by itself.
+    Early,
 }
 
 impl Function {
@@ -339,22 +319,23 @@ impl Function {
         stream: &Stream,
         order: ffi::Stream,
         what: &Arc<str>,
-        extent: Extent,
+        grid: &GridLaunch,
+        start: Start,
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
         let entered = stream.context.enter()?;
-        let early = extent.starts_early.then(ffi::early_start);
-        let cooperative = (extent.blocks == Blocks::Cooperative).then(ffi::cooperative);
+        let early = (start == Start::Early).then(ffi::early_start);
+        let cooperative = (grid.blocks == Blocks::Cooperative).then(ffi::cooperative);
         let mut attributes: Vec<_> =
-            [early, extent.cluster.map(ffi::cluster), cooperative].into_iter().flatten().collect();
+            [early, grid.cluster.map(ffi::cluster), cooperative].into_iter().flatten().collect();
         let config = ffi::LaunchConfig {
-            gridDimX: extent.grid[0],
-            gridDimY: extent.grid[1],
-            gridDimZ: extent.grid[2],
-            blockDimX: extent.block[0],
-            blockDimY: extent.block[1],
-            blockDimZ: extent.block[2],
-            sharedMemBytes: extent.dynamic_shared_memory,
+            gridDimX: grid.grid[0],
+            gridDimY: grid.grid[1],
+            gridDimZ: grid.grid[2],
+            blockDimX: grid.block[0],
+            blockDimY: grid.block[1],
+            blockDimZ: grid.block[2],
+            sharedMemBytes: grid.dynamic_shared_memory,
             hStream: order,
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as u32,
@@ -368,14 +349,14 @@ impl Function {
                 ptr::null_mut(),
             )
         };
-        stream.context.check(code, || self.describe(what, extent))?;
+        stream.context.check(code, || self.describe(what, grid))?;
         stream.note(what);
         Ok(())
     }
 
     /// What was asked for, and what there is.
-    fn describe(&self, what: &str, extent: Extent) -> String {
-        let (info, [gx, gy, gz], [bx, by, bz]) = (&self.module.context.info, extent.grid, extent.block);
+    fn describe(&self, what: &str, grid: &GridLaunch) -> String {
+        let (info, [gx, gy, gz], [bx, by, bz]) = (&self.module.context.info, grid.grid, grid.block);
         let kernel = self.attributes().map_or(String::new(), |a| {
             format!(
                 "; it takes {} registers a thread and {} bytes of static shared memory, and blocks of at most {} threads",
@@ -385,7 +366,7 @@ impl Function {
         format!(
             "launching {what} with a grid of {gx} x {gy} x {gz} blocks of {bx} x {by} x {bz} threads and {} bytes of dynamic \
              shared memory{kernel}; {} has {} registers a multiprocessor and {} bytes of shared memory a block",
-            extent.dynamic_shared_memory,
+            grid.dynamic_shared_memory,
             info.name,
             info.registers_per_multiprocessor,
             info.shared_memory_per_block_opt_in,

@@ -16,12 +16,12 @@ mod warnings;
 
 pub use options::{CompilerOptions, MathMode};
 
-use crate::architecture::Architecture;
 use crate::cubin::{CompiledKernel, Cubin};
 use crate::nvrtc::{Compiled, Nvrtc, Output};
 use crate::tool::{Nvcc, Ptxas};
 use prepared::Prepared;
 use std::path::Path;
+use tilewright_arch::Architecture;
 use tilewright_core::{Error, ErrorKind};
 
 /// The kernels of a file, compiled.

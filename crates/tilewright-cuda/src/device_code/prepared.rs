@@ -5,12 +5,12 @@ use super::marks::{FOR_BOTH, Marks};
 use super::options::CompilerOptions;
 use super::text::{Text, leave_out_faults, leave_out_functions, note};
 use super::tree::{self, Places};
-use crate::architecture::Architecture;
 use crate::cache::{CacheKey, Programs};
 use crate::locate::{self, Environment};
 use crate::nvrtc::{self, Nvrtc, Output, Source};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use tilewright_arch::Architecture;
 use tilewright_core::{Error, ErrorKind};
 
 /// After so many attempts to leave out what is not for the device, it is hopeless.
@@ -202,8 +202,7 @@ mod tests {
         write(&header, "#define TWO 2\n").expect("written");
         let text = "#include \"two.h\"\n__global__ void k(int* x) { x[0] = TWO + BY; }\nint main() {}\n";
         let cache = Programs::in_directory(root.path().join("programs"));
-        let architecture: Architecture = "sm_90".parse().expect("known");
-        let architecture = nvrtc.nearest(architecture).expect("it says");
+        let architecture = nvrtc.nearest(tilewright_arch::ComputeCapability::new(9, 0)).expect("it says");
         let entries = |text: &str, by: &str, output| {
             let options = CompilerOptions { define: vec![format!("BY={by}")], ..Default::default() };
             let mut prepared = Prepared::new(&nvrtc, &file, text.to_owned(), &options, None);

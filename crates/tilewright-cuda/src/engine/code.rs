@@ -1,11 +1,13 @@
 //! Machine code that was made elsewhere, on memory that the host describes: for comparing what an assembler made of a kernel.
 
 use super::Engine;
+use super::parameters::Parameters;
 use crate::cubin::Cubin;
-use crate::device::{Blocks, DeviceMemory, DriverKind, Extent, Module, Texture};
-use std::ffi::c_void;
+use crate::device::{DeviceMemory, DriverKind, Module, Start};
 use std::sync::{Arc, PoisonError};
+use tilewright_arch::GridLaunch;
 use tilewright_core::{Error, ErrorKind};
+use tilewright_kernels::Argument;
 
 /// Blocks of a cluster that every GPU with clusters takes without being asked before.
 const PORTABLE_CLUSTER: u32 = 8;
@@ -19,31 +21,12 @@ pub struct CodeLaunch<'a> {
     pub cubin: &'a [u8],
     /// The entry in it.
     pub entry: &'a str,
-    /// Blocks along x, y and z.
-    pub grid: [u32; 3],
-    /// Threads along x, y and z.
-    pub block: [u32; 3],
-    /// Blocks of a cluster along x, y and z; `None` leaves them to the kernel.
-    pub cluster: Option<[u32; 3]>,
-    /// Whether blocks may wait for each other.
-    pub blocks: Blocks,
-    /// Bytes of dynamic shared memory of a block.
-    pub dynamic_shared_memory: u32,
+    /// Grid, blocks, clusters and dynamic shared memory; no clusters leaves them to the kernel.
+    pub shape: GridLaunch,
     /// The arguments, in the order of the entry's parameters.
-    pub arguments: &'a [CodeArgument<'a>],
+    pub arguments: &'a [Argument<usize>],
     /// Variables of the module to be set before: name and bytes.
     pub symbols: &'a [(String, Vec<u8>)],
-}
-
-/// What is passed to a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeArgument<'a> {
-    /// The address of an array.
-    Memory(usize),
-    /// A texture of f32 elements over an array.
-    Texture(usize),
-    /// A value, as it lies in memory.
-    Bytes(&'a [u8]),
 }
 
 /// Arrays of bytes on a device, for launches of code that was made elsewhere.
@@ -177,12 +160,10 @@ impl Engine {
             ErrorKind::Unsupported { what, why, hint: String::new() }.into()
         };
         let function = module.function(launch.entry)?;
-        if launch.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
-            function.allow_dynamic_shared_memory(launch.dynamic_shared_memory)?;
+        if launch.shape.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
+            function.allow_dynamic_shared_memory(launch.shape.dynamic_shared_memory)?;
         }
-        let blocks_of_cluster = launch
-            .cluster
-            .map_or(1, |blocks| blocks.iter().fold(1, |all: u32, &one| all.saturating_mul(one)));
+        let blocks_of_cluster = launch.shape.configuration().cluster_size;
         if blocks_of_cluster > PORTABLE_CLUSTER {
             function.allow_any_cluster()?;
         }
@@ -190,55 +171,20 @@ impl Engine {
         for (symbol, bytes) in launch.symbols {
             module.set(self.stream(), symbol, bytes)?;
         }
-        let of = |index: usize| {
-            arrays
-                .0
-                .get(index)
+        let place = |index: usize| {
+            let array = arrays.0.get(index);
+            array
+                .map(|array| (array.address(), array.bytes()))
                 .ok_or_else(|| unsupported(format!("there is no array with the number {index}")))
         };
-        // Textures are dropped before the memory, and wait for the kernel.
-        let mut textures = Vec::new();
-        let mut values: Vec<Vec<u64>> = Vec::with_capacity(launch.arguments.len());
-        for argument in launch.arguments {
-            values.push(match argument {
-                CodeArgument::Memory(index) => vec![of(*index)?.address()],
-                CodeArgument::Texture(index) => {
-                    let array = of(*index)?;
-                    // SAFETY: the memory outlives the texture.
-                    let texture = unsafe { Texture::new(self.stream(), array.address(), array.bytes())? };
-                    let handle = texture.handle;
-                    textures.push(texture);
-                    vec![handle]
-                }
-                CodeArgument::Bytes(bytes) => words(bytes),
-            });
-        }
-        let mut arguments: Vec<*mut c_void> =
-            values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
-        let CodeLaunch { grid, block, cluster, blocks, dynamic_shared_memory, .. } = *launch;
-        let extent = Extent { grid, block, dynamic_shared_memory, starts_early: false, cluster, blocks };
+        // SAFETY: the arrays outlive this call.
+        let mut parameters = unsafe { Parameters::bind(self.stream(), launch.arguments.iter(), place)? };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
-        unsafe { function.launch(self.stream(), self.stream().handle(), &name, extent, &mut arguments)? };
+        unsafe {
+            let (order, pointers) = (self.stream().handle(), &mut parameters.pointers());
+            function.launch(self.stream(), order, &name, &launch.shape, Start::InOrder, pointers)?
+        };
         self.synchronize()
-    }
-}
-
-/// Bytes at an address that every type of parameter accepts, up to the next multiple of 8.
-fn words(bytes: &[u8]) -> Vec<u64> {
-    let word = |part: &[u8]| part.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    bytes.chunks(8).map(word).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_lie_in_memory_as_they_were_given() {
-        let bytes: Vec<u8> = (1..=12).collect();
-        let found: Vec<u8> = words(&bytes).iter().flat_map(|word| word.to_le_bytes()).collect();
-        assert_eq!(found, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 0]);
-        assert!(words(&[]).is_empty());
     }
 }

@@ -3,7 +3,6 @@
 use super::Engine;
 use super::code_sources::{CodeSource, Compiler, code_sources, first_that_will_do, why_not};
 use super::shared_memory_limit::SharedMemoryLimit;
-use crate::architecture::Architecture;
 use crate::cache::{CacheKey, CubinCache};
 use crate::cubin;
 use crate::device::{DriverKind, DriverVersion, Function, FunctionAttributes, Module};
@@ -13,7 +12,7 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Instant;
-use tilewright_arch::ComputeCapability;
+use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
 
@@ -169,8 +168,14 @@ impl Engine {
         Ok(Ready { function, attributes, origin, spill, waits_for_previous, dynamic_shared_memory })
     }
 
-    fn architecture(&self) -> Architecture {
-        Architecture::new(self.device().capability)
+    /// What is compiled on the way to this device: all of its instructions, or the common ones of an older
+    /// one.
+    fn architecture(&self, nvrtc: &Nvrtc, capability: ComputeCapability) -> Architecture {
+        if capability == self.device().capability {
+            nvrtc.version().architecture_of(capability)
+        } else {
+            Architecture::baseline(capability)
+        }
     }
 
     fn module(&self, program: &Program) -> Result<(CodeSource, Arc<Module>, Origin), Error> {
@@ -181,7 +186,8 @@ impl Engine {
             let made = match (code_source, &found) {
                 (CodeSource::Machine, Ok(found)) => self.machine(program, &found.nvrtc, began),
                 (CodeSource::Virtual(capability), Ok(found)) => {
-                    self.by_driver(program, &found.nvrtc, Architecture::new(capability), began)
+                    let architecture = self.architecture(&found.nvrtc, capability);
+                    self.by_driver(program, &found.nvrtc, architecture, began)
                 }
                 _ => self.shipped(program, began),
             };
@@ -233,8 +239,7 @@ impl Engine {
 
     fn code_sources(&self, found: &Result<&Found, Error>, program: &Program) -> Vec<CodeSource> {
         let compiler = found.as_ref().ok().map(|found| &found.compiler);
-        let shipped = program.shipped_ptx().and_then(|_| Program::SHIPPED_ARCHITECTURE.parse().ok());
-        let shipped = shipped.map(|architecture: Architecture| architecture.capability);
+        let shipped = program.shipped_ptx().map(|_| Program::SHIPPED_ARCHITECTURE.capability);
         let mut code_sources =
             code_sources(compiler, self.context().driver.version(), self.device().capability, shipped);
         if self.driver_kind() == DriverKind::Emulator {
@@ -273,13 +278,14 @@ impl Engine {
     ) -> Result<(Arc<Module>, Origin), Error> {
         let headers = program.headers();
         let source = Source { name: program.file(), text: program.source(), headers: &headers };
-        let place = self.place(&source, nvrtc, &self.architecture().real(), Output::Cubin);
+        let architecture = self.architecture(nvrtc, self.device().capability);
+        let place = self.place(&source, nvrtc, &architecture.real(), Output::Cubin);
         let cached = place.and_then(|(cache, key)| cache.load(key));
         // An entry that the driver refuses is compiled again, as if it were not there.
         if let Some((module, reused)) = cached.and_then(|image| self.load(program, &image).ok()) {
             return Ok((module, Origin::Cache { reused }));
         }
-        let compiled = nvrtc.compile(&source, self.architecture(), Output::Cubin, COMPILER_OPTIONS)?;
+        let compiled = nvrtc.compile(&source, architecture, Output::Cubin, COMPILER_OPTIONS)?;
         let (module, reused) = self.load(program, &compiled.image)?;
         if let Some((cache, key)) = place {
             // The kernel runs all the same.
@@ -305,11 +311,12 @@ impl Engine {
         let nvrtc = &self.compiler()?.nvrtc;
         let headers = program.headers();
         let source = Source { name: program.file(), text: program.source(), headers: &headers };
-        let place = self.place(&source, nvrtc, &self.architecture().real(), Output::Cubin);
+        let architecture = self.architecture(nvrtc, self.device().capability);
+        let place = self.place(&source, nvrtc, &architecture.real(), Output::Cubin);
         if let Some(image) = place.and_then(|(cache, key)| cache.load(key)) {
             return Ok(image);
         }
-        let image = nvrtc.compile(&source, self.architecture(), Output::Cubin, COMPILER_OPTIONS)?.image;
+        let image = nvrtc.compile(&source, architecture, Output::Cubin, COMPILER_OPTIONS)?.image;
         if let Some((cache, key)) = place {
             // It is compiled again where it cannot be kept.
             let _ = cache.store(key, &image);

@@ -9,11 +9,12 @@ use super::Engine;
 use crate::device::DeviceMemory;
 use menu::{Choice, Lie, Old};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tilewright_arch::Gpu;
 use tilewright_core::semiring::Visit;
 use tilewright_core::{
     Element, Joining, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference,
 };
-use tilewright_kernels::{Alignment, Buffer, Request, Target, find};
+use tilewright_kernels::{Alignment, Buffer, Request, find};
 
 /// The elements of a matrix and of the gaps in it.
 struct Operand<T> {
@@ -94,7 +95,7 @@ impl Run<'_> {
         let problem = Problem::new(a.layout, b.layout, c.layout).expect("shapes fit");
         let request = Request {
             alignment: Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() },
-            target: Target { multiprocessors: choice.multiprocessors, ..engine.target() },
+            gpu: Gpu { multiprocessors: choice.multiprocessors, ..engine.gpu() },
             tile: Some(choice.tile),
             splits: choice.splits(),
             pack: Some(choice.pack),
@@ -156,9 +157,9 @@ fn every_tile_packing_order_edge_store_and_split_is_right_on_a_gpu() {
         Err(error) => panic!("TILEWRIGHT_REQUIRE_GPU is set, and {error}"),
     };
     let (right, all) = try_menu(&engine, 1);
-    let (here, listed) = (engine.target(), Target::default());
-    let has_room = here.shared_memory_per_block >= listed.shared_memory_per_block
-        && here.shared_memory_per_multiprocessor >= listed.shared_memory_per_multiprocessor;
+    let (here, listed) = (engine.gpu(), Gpu::default());
+    let has_room = here.limits.shared_memory_per_block_optin >= listed.limits.shared_memory_per_block_optin
+        && here.limits.shared_memory_per_sm >= listed.limits.shared_memory_per_sm;
     assert!(right > 0 && (right == all || !has_room));
 }
 

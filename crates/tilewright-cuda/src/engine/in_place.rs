@@ -244,7 +244,7 @@ impl<'a> InPlace<'a> {
             joining,
             batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
-            target: self.engine.target(),
+            gpu: self.engine.gpu(),
             workspace: self.matrix.bytes() as u64 / 2,
             ..Request::new(problem, self.semiring, a.operand.dtype)
         };

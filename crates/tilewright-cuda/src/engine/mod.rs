@@ -11,6 +11,7 @@ mod in_place;
 mod loaded;
 mod multiply;
 mod operands;
+mod parameters;
 mod planned;
 mod plans;
 mod prepared;
@@ -21,7 +22,7 @@ mod timing;
 mod trees;
 
 pub use choose::{choose, kernels_by_speed};
-pub use code::{CodeArgument, CodeArrays, CodeLaunch, CodeModule};
+pub use code::{CodeArrays, CodeLaunch, CodeModule};
 pub use compile::Origin;
 pub use in_place::{InPlace, Select};
 pub use loaded::LoadedKernel;
@@ -37,8 +38,9 @@ use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DriverKind, DynDe
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tilewright_arch::Gpu;
 use tilewright_core::{DType, DynRef, Element, Error, ErrorKind, Layout, MatRef};
-use tilewright_kernels::{Form, Request, Target};
+use tilewright_kernels::{Form, Request};
 
 /// A GPU that is ready to compute. Clones share the device's stream and the kernels that were compiled.
 ///
@@ -66,7 +68,7 @@ pub struct Engine(Arc<Inner>);
 
 struct Inner {
     stream: Arc<Stream>,
-    target: Target,
+    gpu: Gpu,
     cache: Option<CubinCache>,
     /// Where ways that were measured are kept; `None` where there are none.
     tunings: OnceLock<Option<Tunings>>,
@@ -126,7 +128,7 @@ impl Engine {
     /// # Ok::<(), tilewright_core::Error>(())
     /// ```
     #[cfg(feature = "emulated")]
-    pub fn emulated(gpu: tilewright_driver::Gpu) -> Result<Self, Error> {
+    pub fn emulated(gpu: Gpu) -> Result<Self, Error> {
         // First of all, so that the devices that the driver has by itself keep their numbers.
         let driver = Driver::emulated()?;
         let ordinal = tilewright_driver::add_device(gpu).map_err(|error| ErrorKind::Unavailable {
@@ -160,10 +162,10 @@ impl Engine {
     fn of(stream: Arc<Stream>, cache: Option<CubinCache>) -> Self {
         let (tunings, compiler, kernels, plans) = Default::default();
         let (launching, reuses_operands) = Default::default();
-        let target = stream.context.info.target();
+        let gpu = stream.context.info.gpu();
         Self(Arc::new(Inner {
             stream,
-            target,
+            gpu,
             cache,
             tunings,
             compiler,
@@ -218,9 +220,9 @@ impl Engine {
         &self.context().info
     }
 
-    /// What recipes need to know of the device.
-    pub fn target(&self) -> Target {
-        self.0.target
+    /// The device as recipes know it.
+    pub fn gpu(&self) -> Gpu {
+        self.0.gpu
     }
 
     /// The same product in the way that `tilewright tune` has found to be the fastest on this device, if it has measured it. An engine that has

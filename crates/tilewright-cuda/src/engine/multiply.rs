@@ -176,7 +176,7 @@ impl Engine {
             joining: product.joining,
             batch: product.batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
-            target: self.target(),
+            gpu: self.gpu(),
             arg: product.arg,
             arg_by_rows: product.arg,
             ..Request::new(problem, product.semiring, a.dtype())

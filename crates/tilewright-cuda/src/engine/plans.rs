@@ -2,14 +2,14 @@
 
 use super::Engine;
 use super::compile::Ready;
+use super::parameters::Parameters;
 use crate::cache::tunings_generation;
-use crate::device::{Blocks, Extent, Texture};
+use crate::device::Start;
 use crate::ffi::driver as ffi;
 use std::collections::HashMap;
-use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::{ArgumentValue, Buffer, Launch, Recipe, Rejected, Request};
+use tilewright_kernels::{Argument, Buffer, Launch, Recipe, Rejected, Request};
 
 /// As many plans are kept. One takes some kilobytes of the host's memory, and none of the device's.
 const MOST: usize = 256;
@@ -46,8 +46,8 @@ impl Plan {
     /// Whether its launches can go into any stream: those with variables and textures are in order with what is in the engine's.
     pub(super) fn goes_anywhere(&self) -> bool {
         let is_plain = |launch: &Launch| {
-            let is_texture = |value| matches!(value, ArgumentValue::Texture(_));
-            launch.symbols().is_empty() && !launch.arguments().iter().any(|a| is_texture(a.value))
+            let is_texture = |value: &_| matches!(value, Argument::Texture(_));
+            launch.symbols().is_empty() && !launch.arguments().iter().any(|a| is_texture(&a.value))
         };
         self.recipe.launches().iter().all(is_plain)
     }
@@ -69,39 +69,18 @@ impl Plan {
             for symbol in launch.symbols() {
                 ready.function.module().set(engine.stream(), symbol.name, &symbol.bytes)?;
             }
-            // Textures wait for their kernel when they are dropped, at the end of this step.
-            let mut textures = Vec::new();
-            let mut values = Vec::with_capacity(launch.arguments().len());
-            for argument in launch.arguments() {
-                values.push(match argument.value {
-                    ArgumentValue::Pointer(buffer) => self.memory(buffer, bindings, workspace)?.0,
-                    ArgumentValue::Texture(buffer) => {
-                        let (address, bytes) = self.memory(buffer, bindings, workspace)?;
-                        // SAFETY: the caller's promise: the memory outlives the work, and the texture lives shorter.
-                        let texture = unsafe { Texture::new(engine.stream(), address, bytes)? };
-                        let handle = texture.handle;
-                        textures.push(texture);
-                        handle
-                    }
-                    // Narrow values take the lower bytes, which every host of a CUDA device has first.
-                    ArgumentValue::I32(x) => x.cast_unsigned().into(),
-                    ArgumentValue::I64(x) => x.cast_unsigned(),
-                    ArgumentValue::F32(x) => x.to_bits().into(),
-                    ArgumentValue::F64(x) => x.to_bits(),
-                });
-            }
-            let mut arguments: Vec<*mut c_void> =
-                values.iter_mut().map(|value| (&raw mut *value).cast()).collect();
-            let extent = Extent {
-                grid: launch.grid(),
-                block: launch.block(),
-                dynamic_shared_memory: launch.dynamic_shared_memory(),
-                starts_early: launch.starts_early() && ready.waits_for_previous,
-                cluster: None,
-                blocks: Blocks::Independent,
-            };
+            let arguments = launch.arguments().iter().map(|argument| &argument.value);
+            let place = |buffer| self.memory(buffer, bindings, workspace);
+            // SAFETY: the caller's promise: the memory outlives the work, and textures live until the end of
+            // this step.
+            let mut parameters = unsafe { Parameters::bind(engine.stream(), arguments, place)? };
+            let is_early = launch.starts_early() && ready.waits_for_previous;
+            let start = if is_early { Start::Early } else { Start::InOrder };
             // SAFETY: the recipe lists the entry's parameters in order, and the caller vouches for the stream and the addresses.
-            unsafe { ready.function.launch(engine.stream(), order, name, extent, &mut arguments)? };
+            unsafe {
+                let pointers = &mut parameters.pointers();
+                ready.function.launch(engine.stream(), order, name, launch.shape(), start, pointers)?
+            };
         }
         Ok(())
     }
@@ -122,8 +101,6 @@ impl Plan {
         })
     }
 }
-
-const _: () = assert!(cfg!(target_endian = "little"), "arguments are passed by their lower bytes");
 
 /// Where workspaces of these sizes lie in one piece of memory.
 fn placed(workspaces: &[u64]) -> Vec<(u64, u64)> {

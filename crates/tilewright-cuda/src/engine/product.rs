@@ -22,7 +22,7 @@ impl Engine {
     ) -> Result<Request, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
         let alignment = Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() };
-        Ok(Request { alignment, target: self.target(), ..Request::new(problem, semiring, a.dtype()) })
+        Ok(Request { alignment, gpu: self.gpu(), ..Request::new(problem, semiring, a.dtype()) })
     }
 
     /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` by one kernel of the catalogue. Returns before the device has finished.

@@ -2,11 +2,10 @@
 //! by code as it was compiled and by changed code, and unless they give the same bits, nothing is changed on this device.
 
 use super::Engine;
-use super::code::{CodeArgument, CodeLaunch};
+use super::code::CodeLaunch;
 use crate::cubin::{REUSE_COMPILERS, reuse_operands};
-use crate::device::Blocks;
 use tilewright_core::{DType, Error, ErrorKind, Layout, Problem, SemiringId};
-use tilewright_kernels::{ArgumentValue, Buffer, Launch, Request, Variant, find, simt_tiles};
+use tilewright_kernels::{Buffer, Launch, Request, Variant, find, simt_tiles};
 
 /// Set to anything but 0 to run code as it was compiled.
 const DISABLE_VARIABLE: &str = "TILEWRIGHT_NO_REUSE";
@@ -49,7 +48,7 @@ impl Engine {
         // Copied in vectors, as in the loops that are measured.
         let (a, b, c) = (Layout::col_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
         let request = Request {
-            target: self.target(),
+            gpu: self.gpu(),
             tile: simt_tiles(Variant::new(SemiringId::PlusTimes, DType::F64)).first().copied(),
             splits: Some(1),
             ..Request::new(Problem::new(a, b, c)?, SemiringId::PlusTimes, DType::F64)
@@ -72,24 +71,13 @@ impl Engine {
     ) -> Result<Vec<u8>, Error> {
         let mut c = vec![0xff; elements * size_of::<f64>()];
         let arrays = self.upload_arrays(&[("A", a), ("B", b), ("C", &c)])?;
-        let values: Vec<Passed> =
-            launch.arguments().iter().map(|argument| passed(argument.value)).collect::<Result<_, Error>>()?;
-        let arguments: Vec<_> = values
-            .iter()
-            .map(|value| match value {
-                Passed::Memory(index) => CodeArgument::Memory(*index),
-                Passed::Bytes(bytes) => CodeArgument::Bytes(bytes),
-            })
-            .collect();
+        let arguments = launch.arguments().iter().map(|argument| argument.value.rename(array, array));
+        let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
         let code = CodeLaunch {
             name: launch.program().name(),
             cubin: image,
             entry: launch.entry(),
-            grid: launch.grid(),
-            block: launch.block(),
-            cluster: None,
-            blocks: Blocks::Independent,
-            dynamic_shared_memory: launch.dynamic_shared_memory(),
+            shape: *launch.shape(),
             arguments: &arguments,
             symbols: &[],
         };
@@ -123,24 +111,11 @@ fn numbers(count: usize, salt: u64) -> Vec<u8> {
     (0..count).flat_map(|_| next().to_le_bytes()).collect()
 }
 
-enum Passed {
-    Memory(usize),
-    Bytes(Vec<u8>),
-}
-
-fn passed(value: ArgumentValue) -> Result<Passed, Error> {
-    Ok(match value {
-        ArgumentValue::Pointer(Buffer::A) => Passed::Memory(0),
-        ArgumentValue::Pointer(Buffer::B) => Passed::Memory(1),
-        ArgumentValue::Pointer(Buffer::C) => Passed::Memory(2),
-        ArgumentValue::I32(x) => Passed::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::I64(x) => Passed::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::F32(x) => Passed::Bytes(x.to_le_bytes().into()),
-        ArgumentValue::F64(x) => Passed::Bytes(x.to_le_bytes().into()),
-        other => {
-            let (what, why) = (format!("{other:?}"), "one launch on A, B and C is checked".into());
-            return Err(ErrorKind::Unsupported { what, why, hint: String::new() }.into());
-        }
+/// An operand's place among the arrays.
+fn array(buffer: &Buffer) -> Result<usize, Error> {
+    [Buffer::A, Buffer::B, Buffer::C].iter().position(|operand| operand == buffer).ok_or_else(|| {
+        let (what, why) = (format!("{buffer:?}"), "one launch on A, B and C is checked".into());
+        ErrorKind::Unsupported { what, why, hint: String::new() }.into()
     })
 }
 
@@ -148,6 +123,7 @@ fn passed(value: ArgumentValue) -> Result<Passed, Error> {
 mod tests {
     use super::*;
     use crate::nvrtc::{Nvrtc, Output, Source};
+    use tilewright_arch::{Architecture, ComputeCapability};
     use tilewright_kernels::COMPILER_OPTIONS;
 
     #[test]
@@ -178,7 +154,7 @@ mod tests {
         let headers = launch.program().headers();
         let source =
             Source { name: launch.program().file(), text: launch.program().source(), headers: &headers };
-        let architecture = "sm_90".parse().expect("known");
+        let architecture = Architecture::of(ComputeCapability::new(9, 0));
         let compiled =
             nvrtc.compile(&source, architecture, Output::Cubin, COMPILER_OPTIONS).expect("compiles");
         let maker = |text: &str| compiled.image.windows(text.len()).any(|window| window == text.as_bytes());

@@ -55,7 +55,7 @@ pub fn image(engine: &Engine, program: &tilewright_kernels::Program) -> Vec<u8> 
     let nvrtc = Nvrtc::find().expect("the engine compiles");
     let options = tilewright_kernels::COMPILER_OPTIONS;
     let mut image =
-        nvrtc.compile(&source, engine.device().capability.into(), output, options).expect("compiles").image;
+        nvrtc.compile(&source, engine.gpu().architecture, output, options).expect("compiles").image;
     if output == Output::Ptx && image.last() != Some(&0) {
         image.push(0);
     }

@@ -4,7 +4,7 @@
 use std::ffi::{CString, c_void};
 use std::ptr;
 
-use tilewright_driver::{Code, Gpu, Handle, add_device, api::*, remove_device};
+use tilewright_driver::{Code, Handle, add_device, api::*, remove_device};
 
 pub const OK: i32 = 0;
 
@@ -20,7 +20,7 @@ impl Rig {
     }
 
     pub fn of(gpu: &str) -> Self {
-        let gpu = Gpu::from(tilewright_arch::Device::find(gpu).expect("a known GPU"));
+        let gpu = tilewright_arch::Gpu::named(gpu).expect("a known GPU");
         let ordinal = add_device(gpu).expect("a device") as i32;
         let mut rig = Self { ordinal, context: 0 };
         unsafe {

@@ -110,7 +110,7 @@ impl Choice {
         let problem = Problem::new(layouts[0], layouts[1], layouts[2]).expect("shapes fit");
         let mut request = Request::new(problem, self.variant.semiring, self.variant.dtype);
         (request.tile, request.pack) = (Some(self.tile), Some(self.pack));
-        request.target.multiprocessors = self.multiprocessors;
+        request.gpu.multiprocessors = self.multiprocessors;
         let says_so = |(name, value): &(&str, String)| *name == "parts of k" && value.contains("last");
         kernel.recipe(&request).is_ok_and(|recipe| recipe.details().iter().any(says_so))
     }

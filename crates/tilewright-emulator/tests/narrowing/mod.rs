@@ -181,7 +181,7 @@ fn recipe<S: Subject>(shape: &Shape) -> Recipe {
     let problem = Problem::new(layout(m, k, a), layout(k, n, b), layout(m, n, c)).expect("shapes fit");
     let mut request = Request::new(problem, S::ID, S::Elem::DTYPE);
     request.narrow = Some(true);
-    request.target.multiprocessors = shape.multiprocessors;
+    request.gpu.multiprocessors = shape.multiprocessors;
     request.batch = match shape.products {
         1 => Batch::ONE,
         count => {

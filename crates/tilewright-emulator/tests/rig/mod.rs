@@ -10,9 +10,9 @@ use tilewright_core::{
     Element, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
-use tilewright_emulator::{Launch, Machine, Program, Texture};
+use tilewright_emulator::{Argument, Launch, Machine, Program, Texture};
 use tilewright_kernels::{
-    self as kernels, Alignment, ArgumentValue, Batch, Buffer, Form, Kernel, Recipe, Request, Variant,
+    self as kernels, Alignment, Batch, Buffer, Form, Kernel, Recipe, Request, Scalar, Variant,
 };
 
 /// How the elements of a matrix lie.
@@ -180,7 +180,7 @@ fn request(case: &Case, problem: Problem) -> Request {
     let (semiring, dtype) = (case.variant.semiring, case.variant.dtype);
     let mut plain = Request::new(problem, semiring, dtype);
     if let Some(multiprocessors) = case.multiprocessors {
-        plain.target.multiprocessors = multiprocessors;
+        plain.gpu.multiprocessors = multiprocessors;
     }
     plain.joining = joining(case);
     plain
@@ -270,18 +270,20 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
             Launch::new(launch.grid(), launch.block()).dynamic_shared(launch.dynamic_shared_memory());
         for argument in launch.arguments() {
             let index = |buffer| place(buffer).expect("the buffer is there");
-            extents = match argument.value {
-                ArgumentValue::Pointer(buffer) => {
-                    let index = index(buffer);
+            extents = match &argument.value {
+                kernels::Argument::Pointer(buffer) => {
+                    let index = index(*buffer);
                     extents.arg(pointers[index].offset(arrays[index].origin as i64))
                 }
-                ArgumentValue::Texture(buffer) => {
-                    extents.arg(machine.texture(texture(&arrays[index(buffer)].bytes)))
+                kernels::Argument::Texture(buffer) => {
+                    extents.arg(machine.texture(texture(&arrays[index(*buffer)].bytes)))
                 }
-                ArgumentValue::I32(x) => extents.arg(x),
-                ArgumentValue::I64(x) => extents.arg(x),
-                ArgumentValue::F32(x) => extents.arg(x),
-                ArgumentValue::F64(x) => extents.arg(x),
+                kernels::Argument::Scalar(Scalar::I32(x)) => extents.arg(*x),
+                kernels::Argument::Scalar(Scalar::I64(x)) => extents.arg(*x),
+                kernels::Argument::Scalar(Scalar::F32(x)) => extents.arg(*x),
+                kernels::Argument::Scalar(Scalar::F64(x)) => extents.arg(*x),
+                kernels::Argument::Bytes { bytes, .. } => extents.arg(Argument::bytes(bytes)),
+                kernels::Argument::TensorMap(map) => extents.arg(Argument::bytes(&map.0)),
             };
         }
         for symbol in launch.symbols() {

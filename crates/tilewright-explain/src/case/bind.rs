@@ -37,6 +37,9 @@ pub struct Launched<'a> {
 #[derive(Debug, Default)]
 pub struct Bound {
     pub arguments: Vec<Argument>,
+    /// Those in structs.
+    pub textures: Vec<TextureOver>,
+    pub surfaces: Vec<usize>,
     pub arrays: Vec<Array>,
     pub links: Vec<Link>,
     /// Name in PTX and bytes of variables.
@@ -159,12 +162,12 @@ impl Binder<'_> {
     fn argument(&mut self, parameter: &Parameter, text: &str) -> Result<Argument, Error> {
         let wrong = |why: String| wrong(parameter, text, why);
         if let Some(bytes) = parameter.number(text) {
-            return Ok(Argument::Bytes(bytes.map_err(wrong)?));
+            return Ok(Argument::bytes(bytes.map_err(wrong)?));
         }
         if let Some(bytes) = raw_bytes(text)? {
             let bytes = bytes.map_err(wrong)?;
             return match bytes.len() == parameter.bytes {
-                true => Ok(Argument::Bytes(bytes)),
+                true => Ok(Argument::bytes(bytes)),
                 false => Err(wrong(format!("{} bytes are given, it has {}", bytes.len(), parameter.bytes))),
             };
         }
@@ -186,7 +189,10 @@ impl Binder<'_> {
             let index = self.array(&parameter.name, array, None, 0)?;
             let array = &self.bound.arrays[index];
             return match could_point && (1..=3).contains(&array.shape.len()) && !array.bytes.is_empty() {
-                true => Ok(Argument::Surface(index)),
+                true => {
+                    self.bound.surfaces.push(index);
+                    Ok(Argument::Pointer(index))
+                }
                 false => Err(wrong(
                     "a surface is a parameter of 8 bytes, over an array of one to three dimensions".into(),
                 )),
@@ -199,7 +205,7 @@ impl Binder<'_> {
         // A name of an array is no size.
         let size = if pointee.is_some() { None } else { self.expression(text).map_err(wrong)? };
         if let Some(value) = size {
-            return parameter.integer(value).map(Argument::Bytes).map_err(wrong);
+            return parameter.integer(value).map(Argument::bytes).map_err(wrong);
         }
         let is_number = matches!(parameter.cpp, Some(CppType::Element(_))) && !self.is_array(text);
         if is_number && Array::parse(&parameter.name, text).is_none() {
@@ -333,11 +339,10 @@ impl Binder<'_> {
         };
         let unknown = "its members are not known from the source: give bytes:HEX, or a .bin file";
         let members = members.ok_or_else(|| Fault::Here(unknown.into()))?;
-        let mut filled =
-            Filled { bytes: vec![0; parameter.bytes], pointers: Vec::new(), textures: Vec::new() };
+        let mut filled = Filled { bytes: vec![0; parameter.bytes], pointers: Vec::new() };
         self.members((&parameter.name, 0), &members, list, &mut filled)?;
-        let Filled { bytes, pointers, textures } = filled;
-        Ok(Argument::Struct { bytes, pointers, textures })
+        let Filled { bytes, pointers } = filled;
+        Ok(Argument::Bytes { bytes, pointers })
     }
 
     /// Gives the members of a struct, which is called `name` and begins at `start`, their values.
@@ -360,7 +365,7 @@ impl Binder<'_> {
                 let (reading, array) = reading?;
                 let texture = self.texture(&place, reading, array)??;
                 filled.put(offset, &texture.handle.to_le_bytes());
-                filled.textures.push(texture);
+                self.bound.textures.push(texture);
             } else if let CppType::Named(_) = member.ty {
                 self.structs((&place, offset), member, text, filled)?;
             } else {
@@ -458,7 +463,6 @@ impl Binder<'_> {
 struct Filled {
     bytes: Vec<u8>,
     pointers: Vec<(usize, usize)>,
-    textures: Vec<TextureOver>,
 }
 
 impl Filled {

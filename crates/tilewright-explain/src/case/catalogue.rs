@@ -1,9 +1,10 @@
 //! Kernels of the catalogue: their recipes say how to launch them.
 
-use super::{Argument, Case, Gpu, Launch, Request, check_repeated, unsupported};
+use super::{Argument, Case, Launch, Request, argument::of_recipe, check_repeated, unsupported};
 use crate::{array::Array, compile, model::SourceText};
+use tilewright_arch::{Blocks, Gpu};
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
-use tilewright_cuda::{Blocks, recipe_with_ptx};
+use tilewright_cuda::recipe_with_ptx;
 use tilewright_kernels as kernels;
 use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
 
@@ -183,7 +184,7 @@ impl Product {
         let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
         let problem = Problem::new(layouts[0], layouts[1], layouts[2])?;
         let mut wanted = kernels::Request::new(problem, self.semiring, self.dtype);
-        wanted.target = target(&request.gpu, wanted.target);
+        wanted.gpu = request.gpu;
         if self.factors != [None; 2] {
             let [alpha, beta] = self.factors.map(|factor| factor.map(Value::Float));
             wanted.joining = Joining::Scale { alpha: alpha.unwrap_or(self.semiring.one()), beta };
@@ -256,17 +257,6 @@ fn workspace(index: usize, dtype: DType, bytes: u64) -> Array {
     Array::zeros(&format!("workspace {index}"), dtype, &[elements])
 }
 
-/// What recipes need to know of the GPU; where it is no particular one, its multiprocessors and clocks stay those of the default.
-fn target(gpu: &Gpu, default: kernels::Target) -> kernels::Target {
-    let capability = gpu.limits.compute_capability;
-    kernels::Target {
-        compute_capability: (capability.major().into(), capability.minor().into()),
-        shared_memory_per_block: gpu.limits.shared_memory_per_block_optin,
-        shared_memory_per_multiprocessor: gpu.limits.shared_memory_per_sm,
-        ..gpu.device.map_or(default, kernels::Target::of)
-    }
-}
-
 fn case(
     kernel: &'static Kernel,
     recipe: &Recipe,
@@ -289,18 +279,16 @@ fn case(
         let headers = step.program().headers();
         let sources = [(step.program().file(), step.program().source())].into_iter().chain(headers);
         let arguments: Option<Vec<Argument>> =
-            step.arguments().iter().map(|a| Argument::of_recipe(a.value, place)).collect();
+            step.arguments().iter().map(|a| of_recipe(&a.value, place)).collect();
         launches.push(Launch {
             ptx: code.ptx,
             sources: sources
                 .map(|(name, text)| SourceText { name: name.into(), text: text.into() })
                 .collect(),
             entry: step.entry().into(),
-            grid: step.grid(),
-            block: step.block(),
-            cluster: None,
-            blocks: Blocks::Independent,
-            dynamic_shared_memory: step.dynamic_shared_memory(),
+            shape: *step.shape(),
+            textures: Vec::new(),
+            surfaces: Vec::new(),
             arguments: arguments
                 .ok_or_else(|| unsupported(kernel.name, "its recipe names a buffer that is not there", ""))?,
             symbols: step.symbols().iter().map(|s| (s.name.to_owned(), s.bytes.clone())).collect(),

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{compile::FileCode, model::SourceText};
 use std::path::Path;
+use tilewright_arch::GridLaunch;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator::{
     kernel_name,
@@ -66,12 +67,15 @@ impl Case {
         let launch = Launch {
             sources,
             entry: entry.name.into(),
-            grid: request.grid.unwrap_or([1; 3]),
-            block,
-            cluster: request.cluster.or_else(|| required(entry, "reqnctapercluster")),
-            blocks: request.blocks,
-            dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
+            shape: GridLaunch {
+                cluster: request.cluster.or_else(|| required(entry, "reqnctapercluster")),
+                blocks: request.blocks,
+                dynamic_shared_memory: request.dynamic_shared_memory.unwrap_or(0),
+                ..GridLaunch::new(request.grid.unwrap_or([1; 3]), block)
+            },
             arguments: bound.arguments,
+            textures: bound.textures,
+            surfaces: bound.surfaces,
             symbols: bound.symbols,
             variables: bound.variables,
             resources,

@@ -14,25 +14,14 @@ mod types;
 mod value;
 mod variables;
 
-pub(crate) use argument::put_address;
 pub use argument::{Argument, Link};
+pub(crate) use argument::{by_handle, put_address};
 pub use texture::TextureOver;
 
 use crate::{array::Array, model::SourceText};
-use tilewright_arch::{Device, KernelResources, Limits};
+use tilewright_arch::{Blocks, Gpu, GridLaunch, KernelResources};
 use tilewright_core::Error;
-use tilewright_cuda::{Blocks, CompilerOptions};
-
-/// A GPU that is not there: a name, and what its multiprocessors offer.
-#[derive(Clone, Debug)]
-pub struct Gpu {
-    /// The name in reports.
-    pub name: String,
-    /// Its limits.
-    pub limits: &'static Limits,
-    /// Its clocks and memory, for the roofline.
-    pub device: Option<&'static Device>,
-}
+use tilewright_cuda::CompilerOptions;
 
 /// What is asked for beside the kernel.
 pub struct Request<'a> {
@@ -105,18 +94,14 @@ pub struct Launch {
     pub sources: Vec<SourceText>,
     /// The entry.
     pub entry: String,
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Blocks of a cluster, where there are clusters.
-    pub cluster: Option<[u32; 3]>,
-    /// Whether blocks may wait for each other.
-    pub blocks: Blocks,
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared_memory: u32,
+    /// Grid, blocks, clusters and dynamic shared memory.
+    pub shape: GridLaunch,
     /// Arguments in order.
     pub arguments: Vec<Argument>,
+    /// Textures whose handles lie in structs among them.
+    pub textures: Vec<TextureOver>,
+    /// Arrays among them that are surfaces: the handle of one is its array's address.
+    pub surfaces: Vec<usize>,
     /// Symbols to be set before: name and bytes.
     pub symbols: Vec<(String, Vec<u8>)>,
     /// Variables of its module that are arrays: the name in PTX, and the array by its place.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::array::Number;
 use std::path::Path;
-use tilewright_cuda::Blocks;
+use tilewright_arch::Blocks;
 
 /// What a size is where a kernel has one of them, and where it has several.
 const LENGTH: u32 = 1024;

@@ -1,6 +1,6 @@
 //! Several launches on the same arrays.
 
-use super::{Case, Link};
+use super::{Case, Link, argument::moved};
 
 impl Case {
     /// The launches of this case, and behind them those of `next`. Each of `shared` is an array of `next`, by its place there, and the array of
@@ -18,9 +18,9 @@ impl Case {
             }
         }
         for mut launch in next.launches {
-            for argument in &mut launch.arguments {
-                argument.arrays().into_iter().for_each(|place| *place = places[*place]);
-            }
+            launch.arguments.iter_mut().for_each(|argument| *argument = moved(argument, &places));
+            launch.textures.iter_mut().for_each(|texture| texture.array = places[texture.array]);
+            launch.surfaces.iter_mut().for_each(|place| *place = places[*place]);
             launch.variables.iter_mut().for_each(|(_, place)| *place = places[*place]);
             self.launches.push(launch);
         }

@@ -53,7 +53,7 @@ pub(super) struct Running<'a> {
 
 impl<'a> Running<'a> {
     pub fn new(control: &'a Control<'a>, launch: &Launch) -> Self {
-        let blocks = launch.grid.iter().map(|&extent| u64::from(extent)).fold(1, u64::saturating_mul);
+        let blocks = launch.shape.grid.iter().map(|&extent| u64::from(extent)).fold(1, u64::saturating_mul);
         Self { control, steps: AtomicU64::new(0), blocks_done: AtomicU64::new(0), blocks }
     }
 

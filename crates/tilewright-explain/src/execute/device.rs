@@ -2,18 +2,15 @@
 
 use super::control::{Control, Running};
 use crate::array::{Array, ElementType};
-use crate::case::{Argument, Gpu, Launch, Link, TextureOver, put_address};
+use crate::case::{Argument, Launch, Link, TextureOver, by_handle, put_address};
 use crate::model::Unfinished;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use tilewright_arch::{Blocks, Gpu};
 use tilewright_core::Error;
-use tilewright_cuda::{Blocks, CodeArrays, CodeLaunch, CodeModule, Engine};
+use tilewright_cuda::{CodeArrays, CodeLaunch, CodeModule, Engine};
 use tilewright_driver::{Watcher, observe};
 use tilewright_emulator::{Observer, Report, Surface, Texture};
-
-/// Memory and L2 cache of a GPU of which no more is known than its compute capability: no kernel asks for them.
-const MEMORY: u64 = 64 << 30;
-const L2_CACHE: u64 = 0;
 
 /// A device with the arrays of a case in its memory.
 pub struct Device<'a> {
@@ -50,8 +47,8 @@ impl<'a> Device<'a> {
         launches: &[Launch],
         control: &'a Control<'a>,
     ) -> Result<Self, Error> {
-        let is_cooperative = launches.iter().any(|launch| launch.blocks == Blocks::Cooperative);
-        let blocks = if is_cooperative { Blocks::Cooperative } else { Blocks::Independent };
+        let is_cooperative = launches.iter().any(|launch| launch.shape.blocks == Blocks::Cooperative);
+        let blocks = Blocks::of(is_cooperative);
         let engine = Engine::emulated(imitated(gpu, blocks))?;
         let variables: HashSet<usize> =
             launches.iter().flat_map(|launch| &launch.variables).map(|(_, array)| *array).collect();
@@ -110,22 +107,21 @@ impl<'a> Device<'a> {
         loaded: &Loaded,
         observer: Option<&dyn Observer>,
     ) -> Result<Ran, Error> {
-        let placed: Vec<_> = launch.arguments.iter().map(|one| one.placed(&loaded.addresses)).collect();
-        let arguments: Vec<_> = placed.iter().map(Argument::as_code).collect();
+        let arguments: Vec<_> = launch.arguments.iter().map(by_handle).collect();
         let code = CodeLaunch {
             name: self.name,
             cubin: &loaded.image,
             entry: &launch.entry,
-            grid: launch.grid,
-            block: launch.block,
-            cluster: launch.cluster,
-            blocks: launch.blocks,
-            dynamic_shared_memory: launch.dynamic_shared_memory,
+            shape: launch.shape,
             arguments: &arguments,
             symbols: &launch.symbols,
         };
-        let surfaces: Vec<_> = launch.arguments.iter().filter_map(|one| self.surface(one)).collect();
-        let textures: Vec<_> = launch.arguments.iter().flat_map(|one| self.textures(one)).collect();
+        let surfaces: Vec<_> = launch.surfaces.iter().filter_map(|&array| self.surface(array)).collect();
+        let passed = launch.arguments.iter().filter_map(|argument| match argument {
+            Argument::Texture(texture) => Some(texture),
+            _ => None,
+        });
+        let textures: Vec<_> = passed.chain(&launch.textures).filter_map(|one| self.texture(one)).collect();
         let outcome = RefCell::new(None);
         let launched = |launched: &tilewright_driver::Launched<'_>| {
             drop(outcome.replace(Some(launched.outcome.clone())))
@@ -158,9 +154,8 @@ impl<'a> Device<'a> {
     }
 
     /// A surface over an array, by the array's address.
-    fn surface(&self, argument: &Argument) -> Option<(u64, Surface)> {
-        let Argument::Surface(index) = argument else { return None };
-        let (address, (element, shape)) = (self.addresses().nth(*index)?, self.shapes.get(*index)?);
+    fn surface(&self, array: usize) -> Option<(u64, Surface)> {
+        let (address, (element, shape)) = (self.addresses().nth(array)?, self.shapes.get(array)?);
         // The last index is the fastest, and goes along x.
         let mut extent = [1; 3];
         extent.iter_mut().zip(shape.iter().rev()).for_each(|(extent, &of)| *extent = of);
@@ -169,14 +164,11 @@ impl<'a> Device<'a> {
         Some((address, Surface { address, pitch, extent, element }))
     }
 
-    /// The textures of an argument, by their handles.
-    fn textures(&self, argument: &Argument) -> Vec<(u64, Texture)> {
-        let at = |texture: &TextureOver| {
-            let (address, (element, shape)) =
-                (self.addresses().nth(texture.array)?, self.shapes.get(texture.array)?);
-            Some((texture.handle, texture.at(address, *element, shape)))
-        };
-        argument.textures().iter().filter_map(at).collect()
+    /// A texture over an array, by its handle.
+    fn texture(&self, texture: &TextureOver) -> Option<(u64, Texture)> {
+        let (element, shape) = self.shapes.get(texture.array)?;
+        let address = self.addresses().nth(texture.array)?;
+        Some((texture.handle, texture.at(address, *element, shape)))
     }
 
     /// The error of a launch that failed, with the place where it did.
@@ -192,18 +184,8 @@ impl<'a> Device<'a> {
     }
 }
 
-fn imitated(gpu: &Gpu, blocks: Blocks) -> tilewright_driver::Gpu {
-    match gpu.device {
-        Some(device) => tilewright_driver::Gpu { name: gpu.name.clone(), ..device.into() },
-        None => tilewright_driver::Gpu {
-            name: gpu.name.clone(),
-            capability: gpu.limits.compute_capability,
-            // Of a GPU without a name it is not known how many blocks it holds at once.
-            multiprocessors: if blocks == Blocks::Cooperative { u32::MAX } else { 1 },
-            clock_mhz: 0,
-            memory: MEMORY,
-            bandwidth: 0.0,
-            l2_cache: L2_CACHE,
-        },
-    }
+/// Of a GPU without a data sheet it is not known how many blocks it holds at once.
+fn imitated(gpu: &Gpu, blocks: Blocks) -> Gpu {
+    let enough = if blocks == Blocks::Cooperative { u32::MAX } else { 1 };
+    Gpu { multiprocessors: gpu.device().map_or(enough, |device| device.sms), ..*gpu }
 }

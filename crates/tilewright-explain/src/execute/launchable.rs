@@ -1,9 +1,8 @@
 //! Whether a GPU takes a launch: what keeps it from running is a finding, and the first thing to say.
 
-use crate::case::{Gpu, Launch};
+use crate::case::Launch;
 use crate::model::{Finding, Severity};
-use tilewright_arch::{GridLaunch, KernelResources, LaunchConfig, Residency};
-use tilewright_cuda::Blocks;
+use tilewright_arch::{Gpu, GridLaunch, KernelResources, LaunchConfig};
 use tilewright_emulator::EntryNeeds;
 
 /// What occupancy and limits depend on: the kernel, the launch, and one of its blocks.
@@ -24,21 +23,7 @@ impl LaunchShape {
                 .map_or(gpu.limits.max_threads_per_block, number),
             ..KernelResources::default()
         };
-        let residency = match launch.blocks {
-            Blocks::Independent => Residency::Any,
-            Blocks::Cooperative => {
-                Residency::Cooperative { multiprocessors: gpu.device.map(|device| device.sms) }
-            }
-        };
-        Self {
-            kernel: launch.resources.unwrap_or_else(of_ptx),
-            launch: GridLaunch {
-                cluster: launch.cluster,
-                dynamic_shared_memory: launch.dynamic_shared_memory,
-                residency,
-                ..GridLaunch::new(launch.grid, launch.block)
-            },
-        }
+        Self { kernel: launch.resources.unwrap_or_else(of_ptx), launch: launch.shape }
     }
 
     pub fn block(&self) -> LaunchConfig {
@@ -58,8 +43,8 @@ impl LaunchShape {
             fix,
             remedy: None,
         };
-        let checked = self.launch.check(gpu.limits, &self.kernel);
-        let remedy = checked.err().map(|refusal| refusal.remedy(gpu.limits, &self.kernel));
+        let checked = self.launch.check(&gpu.limits, &self.kernel, gpu.device().map(|device| device.sms));
+        let remedy = checked.err().map(|refusal| refusal.remedy(&gpu.limits, &self.kernel));
         if let Some(log) = &launch.assembler_refusal {
             let fix = remedy.unwrap_or_else(|| "mend what the assembler names, or choose another GPU".into());
             return Some(error("does-not-compile", format!("for {}: {log}", gpu.name), fix));

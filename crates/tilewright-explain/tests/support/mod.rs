@@ -26,7 +26,7 @@ const WARPS: u64 = 4 * 32;
 const BASES: [u64; 3] = [0x1_0000, 0x2_0000, 0x3_0000];
 
 pub fn curves() -> OccupancyCurves {
-    let limits = Limits::of(ComputeCapability::new(8, 6)).expect("a known capability");
+    let limits = *Limits::of(ComputeCapability::new(8, 6)).expect("a known capability");
     let kernel =
         KernelResources { registers_per_thread: 37, static_shared_memory: 4096, ..Default::default() };
     OccupancyCurves { limits, kernel, launch: LaunchConfig::threads(1024) }
@@ -200,7 +200,7 @@ pub fn explanation() -> Explanation {
             .into(),
             arithmetic_intensity,
             roofline: RooflinePosition::new(Rate::F32, &roofline, &arithmetic_intensity),
-            occupancy: OccupancySummary::of(limits, &kernel, &launch),
+            occupancy: OccupancySummary::of(&limits, &kernel, &launch),
             ..Default::default()
         },
         lines,

@@ -1,8 +1,9 @@
 //! An exhibit: a small kernel from one input array to one output array.
 
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     kernel::{Kernel, Variant},
-    launch::{Argument, ArgumentValue, Buffer, Launch, LocalMemory, Recipe, Symbol},
+    launch::{Launch, LocalMemory, Recipe, Symbol},
     program::Program,
     refusal::Refusal,
 };
@@ -49,7 +50,7 @@ pub(crate) struct Stage {
     pub grid: [u32; 2],
     pub block: [u32; 2],
     pub constants: Vec<(&'static str, u32)>,
-    pub arguments: Vec<(&'static str, ArgumentValue)>,
+    pub arguments: Vec<(&'static str, Argument)>,
     pub symbols: Vec<Symbol>,
     /// Elements of the input and of the output.
     pub lengths: [usize; 2],
@@ -62,7 +63,7 @@ impl Stage {
             grid: [n.div_ceil(256), 1],
             block: [256, 1],
             constants: Vec::new(),
-            arguments: vec![INPUT, OUTPUT, ("n", ArgumentValue::I32(n as i32))],
+            arguments: vec![INPUT, OUTPUT, ("n", Argument::i32(n as i32))],
             symbols: Vec::new(),
             lengths,
         }
@@ -74,8 +75,8 @@ impl Stage {
     }
 }
 
-pub(crate) const INPUT: (&str, ArgumentValue) = ("input", ArgumentValue::Pointer(Buffer::Input));
-pub(crate) const OUTPUT: (&str, ArgumentValue) = ("output", ArgumentValue::Pointer(Buffer::Output));
+pub(crate) const INPUT: (&str, Argument) = ("input", Argument::Pointer(Buffer::Input));
+pub(crate) const OUTPUT: (&str, Argument) = ("output", Argument::Pointer(Buffer::Output));
 
 /// An exhibit with its parameters chosen: one launch between two arrays of f32.
 ///
@@ -128,7 +129,8 @@ impl Exhibit {
         for (name, value) in stage.constants.iter().filter(|constant| !usual.constants.contains(constant)) {
             program.name += &format!(".{}-{value}", name.to_lowercase());
         }
-        let arguments = stage.arguments.into_iter().map(|(name, value)| Argument { name, value }).collect();
+        let arguments =
+            stage.arguments.into_iter().map(|(name, value)| NamedArgument { name, value }).collect();
         let launch = Launch {
             symbols: stage.symbols,
             local_memory: self.local_memory,

@@ -11,8 +11,9 @@ pub(crate) use exhibit::F32;
 pub use exhibit::{Exhibit, Parameter, Settings, Showing};
 
 use crate::{
+    argument::{Argument, Buffer},
     kernel::{Family, Kernel, Make},
-    launch::{ArgumentValue, Buffer, LocalMemory, Symbol},
+    launch::{LocalMemory, Symbol},
 };
 use exhibit::{INPUT, OUTPUT, Stage};
 
@@ -92,7 +93,7 @@ const fn constants(expected: fn(&Settings, &[f32]) -> Vec<f32>) -> Exhibit {
 const HISTOGRAM: Exhibit = Exhibit {
     parameters: &[N, parameter("bins", 16, (1, 4096), "the number of counters")],
     stage: |s| Stage {
-        arguments: vec![OUTPUT, ("n", ArgumentValue::I32(s.get("n") as i32))],
+        arguments: vec![OUTPUT, ("n", Argument::i32(s.get("n") as i32))],
         ..Stage::linear(s.get("n"), [0, s.get("bins") as usize]).constant("BINS", s.get("bins"))
     },
     expected: |s, _| {
@@ -177,7 +178,7 @@ pub(crate) const KERNELS: [Kernel; 20] = [
                 Stage {
                     grid: [rows.div_ceil(8), 1],
                     block: [32, 8],
-                    arguments: vec![INPUT, OUTPUT, ("rows", ArgumentValue::I32(rows as i32))],
+                    arguments: vec![INPUT, OUTPUT, ("rows", Argument::i32(rows as i32))],
                     ..Stage::linear(rows, lengths).constant("WIDTH", width).constant("PITCH", pitch)
                 }
             },
@@ -277,9 +278,9 @@ pub(crate) const KERNELS: [Kernel; 20] = [
             parameters: &[N],
             stage: |s| {
                 let n = s.get("n");
-                let input = ("input", ArgumentValue::Texture(Buffer::Input));
+                let input = ("input", Argument::Texture(Buffer::Input));
                 Stage {
-                    arguments: vec![input, OUTPUT, ("n", ArgumentValue::I32(n as i32))],
+                    arguments: vec![input, OUTPUT, ("n", Argument::i32(n as i32))],
                     ..Stage::linear(n, [n as usize; 2])
                 }
             },
@@ -300,7 +301,7 @@ pub(crate) const KERNELS: [Kernel; 20] = [
             stage: |s| {
                 let mut stage =
                     Stage::linear(s.get("n"), [s.get("n") as usize; 2]).constant("SLOTS", s.get("slots"));
-                stage.arguments.push(("shift", ArgumentValue::I32(SHIFT as i32)));
+                stage.arguments.push(("shift", Argument::i32(SHIFT as i32)));
                 stage
             },
             expected: |s, input| {

@@ -38,7 +38,6 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let grid = [size.n.div_ceil(side), size.m.div_ceil(side), 1];
     checks.grid(grid)?;
     let launch = Launch {
-        dynamic_shared_memory: required_shared_memory(side, request.dtype.size() as u32),
         symbols: vec![Symbol { name: "SIDE", bytes: side.to_le_bytes().to_vec() }],
         ..Launch::new(
             Program::new(kernel, request.variant(), &[]),
@@ -47,6 +46,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             [side, side, 1],
             arguments(request, size),
         )
+        .with_dynamic_shared_memory(required_shared_memory(side, request.dtype.size() as u32))
     };
     Ok(Recipe {
         details: vec![

@@ -5,9 +5,10 @@ use super::{
     rung::{Checks, Size, arguments},
 };
 use crate::{
+    argument::{Argument, Buffer},
     encoding::Encoding,
     kernel::{Family, Kernel, Make},
-    launch::{ArgumentValue, Buffer, Launch, Recipe},
+    launch::{Launch, Recipe},
     pack,
     program::Program,
     refusal::Refusal,
@@ -58,12 +59,12 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let mut arguments = arguments(request, size);
     for argument in &mut arguments {
         argument.value = match argument.name {
-            "A" => ArgumentValue::Pointer(Buffer::Workspace(0)),
-            "B" => ArgumentValue::Pointer(Buffer::Workspace(1)),
-            "K" => ArgumentValue::I32(padded.k as i32),
-            "lda" => ArgumentValue::I64(padded.m.into()),
-            "ldb" => ArgumentValue::I64(padded.n.into()),
-            _ => argument.value,
+            "A" => Argument::Pointer(Buffer::Workspace(0)),
+            "B" => Argument::Pointer(Buffer::Workspace(1)),
+            "K" => Argument::i32(padded.k as i32),
+            "lda" => Argument::i64(padded.m.into()),
+            "ldb" => Argument::i64(padded.n.into()),
+            _ => continue,
         };
     }
     let program = Program::new(kernel, request.variant(), &[]);
@@ -84,10 +85,10 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         Launch::new(program, kernel.entry(), grid, [8, 8, 1], arguments),
     ];
     for launch in &launches {
-        checks.grid(launch.grid)?;
+        checks.grid(launch.grid())?;
     }
     // Without a term there is nothing to copy.
-    let launches = launches.into_iter().filter(|l| !l.grid.contains(&0)).collect();
+    let launches = launches.into_iter().filter(|l| !l.grid().contains(&0)).collect();
     Ok(Recipe {
         workspaces: workspaces.to_vec(),
         details: vec![

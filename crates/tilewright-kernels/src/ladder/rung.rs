@@ -1,8 +1,9 @@
 //! What most steps of the ladder have in common: row-major operands, one tile of C per block.
 
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     kernel::Kernel,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
+    launch::{Launch, Recipe},
     program::Program,
     refusal::Refusal,
     request::{Batch, Request},
@@ -82,23 +83,23 @@ pub(crate) struct Size {
 }
 
 /// `A, B, C, M, N, K, lda, ldb, ldc, alpha, beta`: the parameters of kernels on row-major operands.
-pub(crate) fn arguments(request: &Request, size: Size) -> Vec<Argument> {
-    let leading = |l: Layout| ArgumentValue::I64(l.row_stride as i64);
+pub(crate) fn arguments(request: &Request, size: Size) -> Vec<NamedArgument> {
+    let leading = |l: Layout| Argument::i64(l.row_stride as i64);
     let problem = &request.problem;
     [
-        ("A", ArgumentValue::Pointer(Buffer::A)),
-        ("B", ArgumentValue::Pointer(Buffer::B)),
-        ("C", ArgumentValue::Pointer(Buffer::C)),
-        ("M", ArgumentValue::I32(size.m as i32)),
-        ("N", ArgumentValue::I32(size.n as i32)),
-        ("K", ArgumentValue::I32(size.k as i32)),
+        ("A", Argument::Pointer(Buffer::A)),
+        ("B", Argument::Pointer(Buffer::B)),
+        ("C", Argument::Pointer(Buffer::C)),
+        ("M", Argument::i32(size.m as i32)),
+        ("N", Argument::i32(size.n as i32)),
+        ("K", Argument::i32(size.k as i32)),
         ("lda", leading(problem.a())),
         ("ldb", leading(problem.b())),
         ("ldc", leading(problem.c())),
         ("alpha", request.alpha().into()),
         ("beta", request.beta().into()),
     ]
-    .map(|(name, value)| Argument { name, value })
+    .map(|(name, value)| NamedArgument { name, value })
     .to_vec()
 }
 

@@ -42,16 +42,14 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         let needs = format!("operands of at most {MOST_BYTES} bytes together");
         return checks.refuse(needs, found, "use shared-tile-ragged or simt");
     }
-    let launch = Launch {
-        dynamic_shared_memory: bytes as u32,
-        ..Launch::new(
-            Program::new(kernel, request.variant(), &[]),
-            kernel.entry(),
-            [1; 3],
-            [size.n, size.m, 1],
-            arguments(request, size),
-        )
-    };
+    let launch = Launch::new(
+        Program::new(kernel, request.variant(), &[]),
+        kernel.entry(),
+        [1; 3],
+        [size.n, size.m, 1],
+        arguments(request, size),
+    )
+    .with_dynamic_shared_memory(bytes as u32);
     Ok(Recipe {
         details: vec![("tile", format!("{m}x{n}, all {k} terms at once"))],
         ..Recipe::product(kernel, request, vec![launch])

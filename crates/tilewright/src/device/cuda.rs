@@ -19,7 +19,7 @@ pub(super) fn run(
 ) -> Result<Report, Failure> {
     let began = Instant::now();
     let engine = Engine::shared()?;
-    let request = job.request(operands, &c, arg.is_some(), engine.target())?;
+    let request = job.request(operands, &c, arg.is_some(), engine.gpu())?;
     let select = |kernel| {
         let found = select_among(engine.tuned(request), kernel, &|recipe| can_make(&engine, recipe))?;
         Ok((found.recipe, found.passed_over))

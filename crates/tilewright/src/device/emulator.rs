@@ -4,7 +4,6 @@ use super::{Failure, Job, cuda};
 use crate::{
     backend::Backend,
     options::{Options, Report},
-    plan::Gpu,
     selection::select_with_ptx,
 };
 use std::cell::Cell;
@@ -13,6 +12,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 use std::time::{Duration, Instant};
+use tilewright_arch::Gpu;
 use tilewright_core::{Cancel, DynMut, DynRef, Error, ErrorKind};
 use tilewright_cuda::Engine;
 use tilewright_driver::{Launched, Watcher, observe};
@@ -25,9 +25,9 @@ pub(super) fn run(
     c: DynMut<'_>,
     arg: Option<DynMut<'_>>,
 ) -> Result<Report, Failure> {
-    let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
+    let gpu = job.options.gpu.copied().unwrap_or_default();
     let began = Instant::now();
-    let request = job.request(operands, &c, arg.is_some(), gpu.target())?;
+    let request = job.request(operands, &c, arg.is_some(), gpu)?;
     let selection = select_with_ptx(request, job.options.kernel)?;
     let engine = take_engine(&gpu)?;
     let chosen = engine.load_recipe(selection.recipe, selection.passed_over)?;
@@ -59,7 +59,7 @@ pub(super) fn run(
     let mut report = ran.report;
     drop(ran.prepared);
     give_back(&gpu, engine);
-    let imitated = format!("imitates {}, compute capability {}", gpu.name, gpu.capability);
+    let imitated = format!("imitates {}, compute capability {}", gpu.name, gpu.capability());
     report.backend = Backend::Emulator;
     report.threads = threads.unwrap_or(1);
     report.findings = findings.get();
@@ -106,23 +106,13 @@ pub(crate) fn take_engine(gpu: &Gpu) -> Result<Engine, Error> {
         return Ok(idle.swap_remove(found).1);
     }
     drop(idle);
-    // What the table of devices does not say, kernels do not ask for.
-    let memory = gpu.device.map_or(16 << 30, |device| u64::from(device.memory_gb) * 1_000_000_000);
-    Engine::emulated(tilewright_driver::Gpu {
-        name: gpu.name.clone(),
-        capability: gpu.capability,
-        multiprocessors: gpu.multiprocessors,
-        clock_mhz: (gpu.clock_hz / 1e6) as u32,
-        memory,
-        bandwidth: gpu.bytes_per_second,
-        l2_cache: gpu.l2_bytes,
-    })
+    Engine::emulated(*gpu)
 }
 
 pub(crate) fn give_back(gpu: &Gpu, engine: Engine) {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let oldest = (idle.len() >= MOST_IDLE).then(|| idle.remove(0));
-    idle.push((gpu.clone(), engine));
+    idle.push((*gpu, engine));
     // Its device goes when nobody waits for the lock.
     drop(idle);
     drop(oldest);

@@ -15,12 +15,13 @@ use crate::{
 use known::Known;
 pub(crate) use known::variant;
 use std::ptr::NonNull;
+use tilewright_arch::Gpu;
 use tilewright_core::{
     BatchMut, BatchRef, DType, DynMut, DynRef, Error, Joining, Layout, MatMut, MatRef, Matrix, Problem,
     Semiring, Update, Value, domain, semiring::Meaning,
 };
 use tilewright_cuda::device_layout;
-use tilewright_kernels::{self as kernels, Alignment, Batch, Form, Request, UserSemiring};
+use tilewright_kernels::{Alignment, Batch, Form, Request, UserSemiring};
 
 /// Who executes the kernels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -179,7 +180,7 @@ impl Job<'_> {
         (a, b): (DynRef<'_>, DynRef<'_>),
         c: &DynMut<'_>,
         arg: bool,
-        target: kernels::Target,
+        gpu: Gpu,
     ) -> Result<Request, Error> {
         let places = [
             device_layout(a.layout())?,
@@ -209,7 +210,7 @@ impl Job<'_> {
                 b: alignment(places[1], b.dtype()),
                 c: alignment(places[2], c.dtype()),
             },
-            target,
+            gpu,
             arg,
             ..request
         })

@@ -6,7 +6,6 @@ use crate::{
     backend::Backend,
     choice,
     device::{as_integers, can_make},
-    plan,
     selection::{select_among, select_with_ptx},
 };
 use std::{
@@ -14,6 +13,7 @@ use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
+use tilewright_arch::Gpu;
 use tilewright_core::{Cancel, DType, DynMut, DynRef, Error, ErrorKind, Layout, MatMut, Matrix, SemiringId};
 use tilewright_cpu::Options;
 use tilewright_cuda::{DeviceRef, DynDeviceMatrix, Engine, InPlace};
@@ -39,7 +39,7 @@ use tilewright_paths::{
 /// ```
 pub struct OnGpu {
     backend: Backend,
-    gpu: plan::Gpu,
+    gpu: Gpu,
     /// Nothing after it was given back.
     engine: Option<Engine>,
     times: Mutex<Times>,
@@ -69,11 +69,11 @@ impl OnGpu {
         let (gpu, engine) = match backend {
             Backend::Cuda => {
                 let engine = Engine::shared()?;
-                (plan::Gpu::present(engine.device())?, engine)
+                (engine.gpu(), engine)
             }
             #[cfg(feature = "emulator")]
             Backend::Emulator => {
-                let gpu = plan::Gpu::named(plan::Gpu::EMULATED)?;
+                let gpu = Gpu::default();
                 let engine = emulator::take_engine(&gpu)?;
                 (gpu, engine)
             }
@@ -105,7 +105,7 @@ impl OnGpu {
 
     /// What the GPU is called.
     pub fn name(&self) -> &str {
-        &self.gpu.name
+        self.gpu.name
     }
 
     /// How long the last closure or power took, and the search for last stops after it.

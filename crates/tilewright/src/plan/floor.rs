@@ -3,9 +3,8 @@
 use super::{
     peak::{Peak, peak},
     query::{Query, Work},
-    target::Gpu,
 };
-use tilewright_arch::{Bound, Roofline};
+use tilewright_arch::{Bound, Gpu, Roofline};
 
 /// A lower bound of a product's time: the roofline, with every matrix moved once and every term at the peak rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,13 +27,14 @@ impl Floor {
             return None;
         }
         let peak = peak(gpu, query.semiring, query.dtype)?;
-        let roofline = Roofline { peak: peak.pair_ops_per_second, bandwidth: gpu.bytes_per_second };
+        let roofline =
+            Roofline { peak: peak.pair_ops_per_second, bandwidth: gpu.memory_bytes_per_second as f64 };
         let seconds = (work.pair_ops / roofline.peak).max(work.bytes / roofline.bandwidth);
         Some(Self {
             seconds,
             bound: roofline.bound(work.intensity()),
             peak,
-            bytes_per_second: gpu.bytes_per_second,
+            bytes_per_second: gpu.memory_bytes_per_second as f64,
         })
     }
 }

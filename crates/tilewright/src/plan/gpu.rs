@@ -6,10 +6,9 @@ use super::{
     model::Model,
     query::{Query, Results},
     resources::Compiled,
-    target::Gpu,
 };
 use crate::selection::{Selection, not_shipped, select, select_with_ptx};
-use tilewright_arch::{ComputeCapability, KernelResources, LaunchConfig, Occupancy};
+use tilewright_arch::{ComputeCapability, Gpu, KernelResources, LaunchConfig, Occupancy};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::Engine;
 use tilewright_kernels::{Family, Kernel, Launch, Recipe, Request, kernels};
@@ -93,7 +92,7 @@ impl Plan {
     /// assert!(plan.rejected.iter().any(|r| r.candidate == "single-block"));
     /// // 512 x 128 x 256 additions and minima on 84 multiprocessors take at least half a microsecond.
     /// assert!(how.floor.as_ref().unwrap().seconds > 5e-7);
-    /// # Ok::<(), tilewright::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -125,14 +124,14 @@ impl Plan {
     /// As [`Plan::here`], for the GPU of an engine: also with the way that was measured to be the fastest, where one was.
     ///
     /// # Errors
-    /// As [`Plan::here`]; `unsupported` for a compute capability that nothing is known of.
+    /// As [`Plan::here`].
     pub fn on_engine(
         query: &Query,
         engine: &Engine,
         kernel: Option<&'static Kernel>,
         resources: Resources<'_>,
     ) -> Result<Self, Error> {
-        let gpu = Gpu::present(engine.device())?;
+        let gpu = engine.gpu();
         let request = engine.tuned(request(query, &gpu));
         Self::of_selection(query, &gpu, select_with_ptx(request, kernel)?, kernel, resources)
     }
@@ -155,7 +154,7 @@ impl Plan {
         };
         let rejected = passed_over.into_iter().chain(others).collect();
         let plan = GpuPlan {
-            gpu: gpu.clone(),
+            gpu: *gpu,
             kernel: recipe.kernel(),
             details: recipe.details().to_vec(),
             workspace_bytes: recipe.workspaces().iter().sum(),
@@ -171,12 +170,12 @@ impl Plan {
 const OLDEST: ComputeCapability = ComputeCapability::new(7, 5);
 
 fn runs_kernels(gpu: &Gpu) -> Result<(), Error> {
-    if gpu.capability >= OLDEST {
+    if gpu.capability() >= OLDEST {
         return Ok(());
     }
     Err(ErrorKind::Unsupported {
         what: format!("a plan for {}", gpu.name),
-        why: format!("it has compute capability {}, and the kernels need {OLDEST}", gpu.capability),
+        why: format!("it has compute capability {}, and the kernels need {OLDEST}", gpu.capability()),
         hint: "choose a GPU of that capability or a later one".into(),
     }
     .into())
@@ -207,11 +206,11 @@ fn others(request: &Request, chosen: &Recipe, passed_over: Option<&Rejected>) ->
 fn request(query: &Query, gpu: &Gpu) -> Request {
     let Query { semiring, own, dtype, problem, joining, results } = *query;
     let arg = results == Results::ProductAndArg;
-    Request { own, joining, target: gpu.target(), arg, ..Request::new(problem, semiring, dtype) }
+    Request { own, joining, gpu: *gpu, arg, ..Request::new(problem, semiring, dtype) }
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
-    let compiled = resources(launch, gpu.capability);
+    let compiled = resources(launch, gpu.capability());
     let threads = launch.block().iter().product();
     let config = LaunchConfig {
         dynamic_shared_memory: launch.dynamic_shared_memory(),
@@ -220,7 +219,7 @@ fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
     let occupancy = compiled.as_ref().and_then(|compiled| {
         // The runtime counts one barrier for every kernel.
         let kernel = KernelResources { barriers: 1, ..compiled.kernel.resources() };
-        Occupancy::of(gpu.limits, &kernel, &config).ok()
+        Occupancy::of(&gpu.limits, &kernel, &config).ok()
     });
     Step {
         program: launch.program().name().to_owned(),
@@ -252,7 +251,7 @@ mod tests {
             Some(Compiled { kernel, origin: Origin::Compiled })
         };
         let kernel = kernel.map(|name| find(name).unwrap());
-        let plan = Plan::on_gpu(query, &Gpu::named("a6000")?, kernel, &resources)?;
+        let plan = Plan::on_gpu(query, &Gpu::named("a6000").unwrap(), kernel, &resources)?;
         let How::Gpu(how) = plan.how else { panic!("{:?}", plan.how) };
         Ok((*how, plan.rejected))
     }

@@ -15,7 +15,7 @@ impl GpuPlan {
         let mut rows = vec![
             (
                 "gpu",
-                format!("{}, compute capability {}, {} SMs", gpu.name, gpu.capability, gpu.multiprocessors),
+                format!("{}, compute capability {}, {} SMs", gpu.name, gpu.capability(), gpu.multiprocessors),
             ),
             ("kernel", format!("{}: {}", plan.kernel.name, plan.kernel.summary)),
         ];

@@ -1,6 +1,7 @@
 //! What the kernels of the ladder were measured at: no model describes them.
 
-use super::{peak::peak, query::Query, target::Gpu};
+use super::{peak::peak, query::Query};
+use tilewright_arch::Gpu;
 use tilewright_core::{DType, SemiringId};
 use tilewright_kernels::Kernel;
 

@@ -23,8 +23,6 @@ mod report;
 #[cfg(feature = "cuda")]
 mod resources;
 #[cfg(feature = "cuda")]
-mod target;
-
 pub(crate) use numbers::seconds;
 
 pub use cpu::CpuPlan;
@@ -38,7 +36,7 @@ pub use query::{Query, Results, Work};
 #[cfg(feature = "cuda")]
 pub use resources::{Compiled, Origin, compile};
 #[cfg(feature = "cuda")]
-pub use target::Gpu;
+pub use tilewright_arch::Gpu;
 
 /// How a product would be computed.
 #[derive(Clone, Debug)]

@@ -8,7 +8,8 @@
 //! Coalescing, bank conflicts and latency are left out. Production kernels are built to hide them; those of the ladder are not,
 //! and take up to fourteen times as long as a model without them says, so that none is given for them.
 
-use super::{floor::Floor, query::Query, target::Gpu};
+use super::{floor::Floor, query::Query};
+use tilewright_arch::Gpu;
 use tilewright_kernels::{Family, Launch, Recipe, Role};
 
 /// Bytes that the shared memory and L1 of a multiprocessor give per clock.
@@ -36,7 +37,7 @@ impl Model<'_> {
         let copied: f64 = recipe.workspaces().iter().map(|&bytes| 2.0 * bytes as f64).sum();
         let starts = recipe.launches().len() as f64 * LAUNCH_SECONDS;
         let least = self.floor.map_or(0.0, |floor| floor.seconds);
-        Some(product.max(least) + copied / self.gpu.bytes_per_second + starts)
+        Some(product.max(least) + copied / self.gpu.memory_bytes_per_second as f64 + starts)
     }
 
     fn product(&self, launch: &Launch) -> f64 {
@@ -50,7 +51,7 @@ impl Model<'_> {
         // Where sums are split, several blocks share a tile of C.
         let outputs = p.m() as f64 * p.n() as f64 * f64::from(launch.parts()) / (blocks * threads);
         let bytes = 2.0 / outputs.max(1.0).sqrt() * self.query.dtype.size() as f64;
-        let loads = terms * bytes / (LOAD_BYTES_PER_CLOCK * self.gpu.clock_hz);
+        let loads = terms * bytes / (LOAD_BYTES_PER_CLOCK * self.gpu.clock_hz as f64);
         let multiprocessors = f64::from(self.gpu.multiprocessors);
         let arithmetic = self.floor.map_or(0.0, |f| terms * multiprocessors / f.peak.pair_ops_per_second);
         (blocks / multiprocessors).ceil() * loads.max(arithmetic)

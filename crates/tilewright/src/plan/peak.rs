@@ -3,8 +3,7 @@
 //! plus-times on numbers has a published rate. For the others the bound is that of the instructions that a term takes: see
 //! [`terms_per_cycle`]. Kernels stay below, by register banks and shared units; loops without memory accesses come close.
 
-use super::target::Gpu;
-use tilewright_arch::Rate;
+use tilewright_arch::{Gpu, Rate};
 use tilewright_core::{DType, SemiringId};
 use tilewright_kernels::{Variant, terms_per_cycle};
 
@@ -28,7 +27,7 @@ pub struct Peak {
 /// // An addition and a minimum instead of one fused instruction.
 /// let min_plus = peak(&gpu, SemiringId::MinPlus, DType::F32).unwrap();
 /// assert_eq!(2.0 * min_plus.pair_ops_per_second, plus_times.pair_ops_per_second);
-/// # Ok::<(), tilewright::Error>(())
+/// # Ok::<(), tilewright_arch::DeviceLookupError>(())
 /// ```
 pub fn peak(gpu: &Gpu, semiring: SemiringId, dtype: DType) -> Option<Peak> {
     match semiring {
@@ -60,19 +59,19 @@ fn numbers(gpu: &Gpu, dtype: DType) -> Option<Peak> {
 
 /// Operations per second by the data sheet, or by the clock where there is none.
 fn operations(gpu: &Gpu, rate: Rate) -> Option<f64> {
-    match gpu.device {
+    match gpu.device() {
         Some(device) => device.peak(rate),
         None if rate.on_tensor_cores() => None,
         None => {
-            let per_clock = rate.per_sm_per_clock(gpu.capability)?;
-            Some(2.0 * f64::from(per_clock) * f64::from(gpu.multiprocessors) * gpu.clock_hz)
+            let per_clock = rate.per_sm_per_clock(gpu.capability())?;
+            Some(2.0 * f64::from(per_clock) * f64::from(gpu.multiprocessors) * gpu.clock_hz as f64)
         }
     }
 }
 
 fn instructions(gpu: &Gpu, semiring: SemiringId, dtype: DType) -> Option<Peak> {
-    let (terms, unit) = terms_per_cycle(Variant::new(semiring, dtype), gpu.capability)?;
-    let cycles_per_second = f64::from(gpu.multiprocessors) * gpu.clock_hz;
+    let (terms, unit) = terms_per_cycle(Variant::new(semiring, dtype), gpu.capability())?;
+    let cycles_per_second = f64::from(gpu.multiprocessors) * gpu.clock_hz as f64;
     Some(Peak { pair_ops_per_second: terms * cycles_per_second, unit })
 }
 

@@ -2,7 +2,7 @@
 
 use tilewright_arch::ComputeCapability;
 use tilewright_core::Error;
-use tilewright_cuda::{Architecture, CompiledKernel, Cubin, Nvrtc, Output, Source};
+use tilewright_cuda::{CompiledKernel, Cubin, Nvrtc, Output, Source};
 use tilewright_kernels::{COMPILER_OPTIONS, Launch};
 
 /// Registers, shared and local memory of a kernel, and how they are known.
@@ -42,19 +42,19 @@ pub fn compile(launch: &Launch, capability: ComputeCapability) -> Result<Option<
     let program = launch.program();
     let source = Source { name: program.file(), text: program.source(), headers: &program.headers() };
     let options: Vec<&str> = COMPILER_OPTIONS.iter().copied().chain(["--ptxas-options=-v"]).collect();
-    let target = Architecture::new(capability);
     let nvrtc = match Nvrtc::find() {
         Ok(nvrtc) => nvrtc,
-        Err(missing) => return recorded(launch, target).map(Some).ok_or(missing),
+        Err(missing) => return recorded(launch, capability).map(Some).ok_or(missing),
     };
-    let compiled = nvrtc.compile(&source, target, Output::Cubin, &options)?;
+    let architecture = nvrtc.version().architecture_of(capability);
+    let compiled = nvrtc.compile(&source, architecture, Output::Cubin, &options)?;
     let kernels = Cubin::parse(&compiled.image).map(|cubin| cubin.with_log(&compiled.log).kernels);
     let entry = kernels.unwrap_or_default().into_iter().find(|kernel| kernel.name == launch.entry());
     Ok(entry.map(|kernel| Compiled { kernel, origin: Origin::Compiled }))
 }
 
-fn recorded(launch: &Launch, target: Architecture) -> Option<Compiled> {
-    let known = launch.program().recorded(&target.real())?;
+fn recorded(launch: &Launch, capability: ComputeCapability) -> Option<Compiled> {
+    let known = launch.program().recorded(capability)?;
     let [x, y, z] = launch.block();
     let kernel = CompiledKernel {
         name: launch.entry().to_owned(),

@@ -183,7 +183,7 @@ fn stacked<T: Logarithm>(data: Data, [m, n, k]: [usize; 3], ask: &dyn Fn(&mut Re
         batch: Batch { count: COUNT, a: (m * k) as isize, b: 0, c: (m * n) as isize },
         joining: Joining::Accumulate,
         alignment: Alignment::ALLOCATION,
-        target: engine.target(),
+        gpu: engine.gpu(),
         ..Request::new(problem, SemiringId::LogPlus, T::DTYPE)
     };
     ask(&mut request);

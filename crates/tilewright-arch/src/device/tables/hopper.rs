@@ -52,6 +52,11 @@ const NVL_PEAKS: &[(Rate, f64)] = &[
 ];
 
 #[rustfmt::skip]
+pub(super) const H200_SXM: Device =
+    H200.row("H200 SXM",   "GH100", 132, (   0, 1980), (141, 4800.0,  51200),
+        SXM_PEAKS).tensor_clock(1830).gpcs(8, 18).aliases(&["H200"]);
+
+#[rustfmt::skip]
 pub(super) const DEVICES: &[Device] = &[
     // name, chip, SMs, (base, boost MHz), (GB, GB/s, L2 KiB), published peaks
     H100.row("H100 SXM5",  "GH100", 132, (   0, 1980), ( 80, 3352.0,  51200),
@@ -62,8 +67,7 @@ pub(super) const DEVICES: &[Device] = &[
     H100.row("H100 NVL",   "GH100", 132, (   0, 1785), ( 94, 3938.0,  51200),
         NVL_PEAKS).tensor_clock(1545).gpcs(8, 18),
 
-    H200.row("H200 SXM",   "GH100", 132, (   0, 1980), (141, 4800.0,  51200),
-        SXM_PEAKS).tensor_clock(1830).gpcs(8, 18).aliases(&["H200"]),
+    H200_SXM,
     H200.row("H200 NVL",   "GH100", 132, (   0, 1785), (141, 4800.0,  51200),
         NVL_PEAKS).tensor_clock(1545).gpcs(8, 18),
 

@@ -53,7 +53,7 @@ fn typed(cpp: &str, ptx: &str, bytes: usize, text: &str) -> Result<Bound, String
 
 fn bytes_of(bound: &Bound) -> &[u8] {
     match &bound.arguments[0] {
-        Argument::Bytes(bytes) | Argument::Struct { bytes, .. } => bytes,
+        Argument::Bytes { bytes, .. } => bytes,
         other => panic!("{other:?}"),
     }
 }
@@ -63,8 +63,8 @@ fn names_indices_and_types() {
     let bound = untyped(&[("p", "f32[8]:ones"), ("k_param_n", "-1"), ("2", "3")]).unwrap();
     assert_eq!(bound.arguments[0], Argument::Pointer(0));
     assert_eq!((bound.arrays[0].name.as_str(), bound.arrays[0].columns()), ("p", 8));
-    assert_eq!(bound.arguments[1], Argument::Bytes(vec![255; 4]));
-    assert_eq!(bound.arguments[2], Argument::Bytes(3.0_f32.to_le_bytes().to_vec()));
+    assert_eq!(bound.arguments[1], Argument::bytes(vec![255; 4]));
+    assert_eq!(bound.arguments[2], Argument::bytes(3.0_f32.to_le_bytes().to_vec()));
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn sizes_are_expressions_of_others() {
         untyped(&[("M", "6"), ("N", "M+1"), ("p", "i32[M,N]:range"), ("n", "M*N"), ("x", "ceil_div(N,2)")])
             .unwrap();
     assert_eq!(bound.arrays[0].shape, [6, 7]);
-    assert_eq!(bound.arguments[1], Argument::Bytes(vec![42, 0, 0, 0]));
-    assert_eq!(bound.arguments[2], Argument::Bytes(4.0_f32.to_le_bytes().to_vec()));
+    assert_eq!(bound.arguments[1], Argument::bytes(vec![42, 0, 0, 0]));
+    assert_eq!(bound.arguments[2], Argument::bytes(4.0_f32.to_le_bytes().to_vec()));
     // A name that nobody speaks of is a mistake.
     assert!(
         untyped(&[("K", "6"), ("p", "f32[2]"), ("n", "1"), ("x", "1")])
@@ -171,7 +171,7 @@ fn elements_fit_the_pointer() {
 fn members_of_structs() {
     let params = |text: &str| typed("Params", "b8", 32, text);
     let bound = params("{data=f32[4]:ones, n=3, scale=0.5, tag={1,2,3,4}, origin={7,8}}").unwrap();
-    let Argument::Struct { bytes, pointers, .. } = &bound.arguments[0] else { panic!() };
+    let Argument::Bytes { bytes, pointers } = &bound.arguments[0] else { panic!() };
     assert_eq!(pointers, &[(8, 0)]);
     assert_eq!(bound.arrays[0].name, "v.data");
     let expected = [
@@ -190,7 +190,7 @@ fn members_of_structs() {
     // An instance of a template, with a struct in it.
     let view = |text: &str| typed("View<float, Rows>", "b8", 16, text);
     let bound = view("{ptr=f32[4]:ones, layout={h=2, w=3}}").unwrap();
-    let Argument::Struct { bytes, pointers, .. } = &bound.arguments[0] else { panic!() };
+    let Argument::Bytes { bytes, pointers } = &bound.arguments[0] else { panic!() };
     assert_eq!((pointers, &bytes[8..]), (&vec![(0, 0)], &[2, 0, 0, 0, 3, 0, 0, 0][..]));
     assert!(view("{f32[4], 3}").unwrap_err().contains("layout: Rows is a list of its members in braces"));
     assert!(view("{f32[4], {1}}").unwrap_err().contains("1 members are given, it has h, w"));
@@ -254,7 +254,7 @@ fn textures_and_variables() {
     }
     assert!(typed("float*", "u64", 8, "texture:f32[4]").unwrap_err().contains("cudaTextureObject_t"));
     let bound = typed("Image", "b8", 16, "{image=texture(linear,border,clamp):half2[4,8], width=8}").unwrap();
-    let Argument::Struct { bytes, textures, .. } = &bound.arguments[0] else { panic!() };
+    let (Argument::Bytes { bytes, .. }, textures) = (&bound.arguments[0], &bound.textures) else { panic!() };
     assert_eq!((bytes[0], bytes[8], textures[0].handle, textures[0].shape), (1, 8, 1, TextureShape::D2));
     let modes = [AddressMode::Border, AddressMode::Clamp, AddressMode::Border];
     assert_eq!((textures[0].sampler.address_modes, textures[0].sampler.filter), (modes, Filter::Linear));

@@ -1,8 +1,9 @@
 //! The kernel that closes a diagonal block of best paths. It is no product: products pass on what it finds.
 
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     kernel::{Family, Kernel, Make, Variant},
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
+    launch::{Launch, Recipe},
     program::Program,
     refusal::Refusal,
 };
@@ -62,19 +63,19 @@ pub fn closure(semiring: SemiringId, dtype: DType, block: Layout, slack: f64) ->
         });
     }
     let arguments = [
-        ("D", ArgumentValue::Pointer(Buffer::C)),
-        ("N", ArgumentValue::I32(rows as i32)),
-        ("d_row", ArgumentValue::I64(row_stride as i64)),
-        ("d_col", ArgumentValue::I64(col_stride as i64)),
-        ("slack", ArgumentValue::F64(slack)),
-        ("gain", ArgumentValue::Pointer(Buffer::Output)),
+        ("D", Argument::Pointer(Buffer::C)),
+        ("N", Argument::i32(rows as i32)),
+        ("d_row", Argument::i64(row_stride as i64)),
+        ("d_col", Argument::i64(col_stride as i64)),
+        ("slack", Argument::f64(slack)),
+        ("gain", Argument::Pointer(Buffer::Output)),
     ];
     let launch = Launch::new(
         Program::new(&CLOSURE, variant, &[]),
         CLOSURE.entry(),
         [1, 1, 1],
         [THREADS, 1, 1],
-        arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+        arguments.map(|(name, value)| NamedArgument { name, value }).to_vec(),
     );
     Ok(Recipe::exhibit(&CLOSURE, launch))
 }

@@ -6,8 +6,9 @@ use super::{
     division::{padded_side, padded_terms},
 };
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
+    launch::{Launch, Recipe, Role},
     program::{Program, Source},
     refusal::Refusal,
     request::{Alignment, Batch, Request},
@@ -42,7 +43,7 @@ impl Plan<'_> {
             [if is_new_row { pitches[0] } else { 0 }, pitches[1]].map(|pitch| pitch.div_ceil(PACKED));
         let tiles = terms.div_ceil(PACKED);
         let blocks = u64::from(groups[0] + groups[1]) * here.batches as u64;
-        let wanted = u64::from(RESIDENT * self.request.target.multiprocessors).div_ceil(blocks);
+        let wanted = u64::from(RESIDENT * self.request.gpu.multiprocessors).div_ceil(blocks);
         let tiles_each = tiles.div_ceil((wanted as u32).clamp(1, tiles));
         let buffers = [
             ("parts_a", Scratch::Parts.of(0)),
@@ -88,7 +89,7 @@ impl Plan<'_> {
         let inner = Request {
             batch: Batch { count: here.batches, a: step(0), b: step(1), c: m as isize * n as isize },
             alignment: Alignment::ALLOCATION,
-            target: self.request.target,
+            gpu: self.request.gpu,
             tile: self.request.tile,
             splits: self.request.splits,
             pack: Some([false, false]),
@@ -112,7 +113,7 @@ impl Plan<'_> {
         };
         recipe.launches.extend(found.launches.into_iter().map(|mut launch| {
             for argument in &mut launch.arguments {
-                if let ArgumentValue::Pointer(buffer) = &mut argument.value {
+                if let Argument::Pointer(buffer) = &mut argument.value {
                     *buffer = moved(*buffer);
                 }
             }
@@ -152,7 +153,7 @@ impl Plan<'_> {
             named([("sums_row", i64(cols as isize)), ("sums_batch", i64(rows as isize * cols as isize))]),
             named(
                 [("scales_a_batch", step(0)), ("scales_b_batch", step(1))]
-                    .map(|(n, x)| (n, ArgumentValue::I64(x))),
+                    .map(|(n, x)| (n, Argument::i64(x))),
             ),
             named([("first_batch", i32(here.first_batch as u32)), ("batches", i32(here.batches as u32))]),
             named([("least", least), ("cut_off", cut_off)]),
@@ -182,22 +183,22 @@ impl Plan<'_> {
         entry: &'static str,
         constants: &[(&str, u32)],
         grid: [u32; 3],
-        arguments: Vec<Argument>,
+        arguments: Vec<NamedArgument>,
     ) -> Launch {
         let program = Program::of(source, self.request.variant(), Encoding::Numbers, constants);
         let launch = Launch::new(program, entry, grid, [THREADS, 1, 1], arguments);
         Launch { role, starts_early: self.request.starts_early(), ..launch }
     }
 
-    fn operands(&self) -> Vec<Argument> {
+    fn operands(&self) -> Vec<NamedArgument> {
         named([("A", self.buffers[0]), ("B", self.buffers[1])].map(pointer))
     }
 
-    fn sizes(&self) -> Vec<Argument> {
+    fn sizes(&self) -> Vec<NamedArgument> {
         named([("M", self.sides[0]), ("N", self.sides[1]), ("K", self.terms)].map(|(name, x)| (name, i32(x))))
     }
 
-    fn strides(&self) -> Vec<Argument> {
+    fn strides(&self) -> Vec<NamedArgument> {
         let [a, b] = self.lines;
         let strides = [
             ("a_row", a.row_stride),
@@ -209,7 +210,7 @@ impl Plan<'_> {
     }
 
     /// Which products an operand is prepared for.
-    fn batches(&self, here: Rectangle) -> Vec<Argument> {
+    fn batches(&self, here: Rectangle) -> Vec<NamedArgument> {
         let count = |i| i32(self.copies(i, here.batches) as u32);
         named([
             ("a_batch", i64(self.steps[0])),
@@ -222,14 +223,12 @@ impl Plan<'_> {
 }
 
 /// The least scaled sum that lost terms leave as it is, and how far from the largest term all others together have no weight.
-fn limits(dtype: DType, terms: u32) -> (ArgumentValue, ArgumentValue) {
+fn limits(dtype: DType, terms: u32) -> (Argument, Argument) {
     let k = terms as usize;
     let cut_off = |roundoff: f64| roundoff.ln() - f64::from(terms.max(1)).ln();
     match dtype {
-        DType::F64 => {
-            (ArgumentValue::F64(f64::least_sum(k)), ArgumentValue::F64(cut_off(f64::UNIT_ROUNDOFF)))
-        }
-        _ => (ArgumentValue::F32(f32::least_sum(k)), ArgumentValue::F32(cut_off(f32::UNIT_ROUNDOFF) as f32)),
+        DType::F64 => (Argument::f64(f64::least_sum(k)), Argument::f64(cut_off(f64::UNIT_ROUNDOFF))),
+        _ => (Argument::f32(f32::least_sum(k)), Argument::f32(cut_off(f32::UNIT_ROUNDOFF) as f32)),
     }
 }
 
@@ -237,18 +236,18 @@ fn along_z(batches: usize) -> u32 {
     batches.min(MOST_BATCHES) as u32
 }
 
-fn named<const N: usize>(values: [(&'static str, ArgumentValue); N]) -> Vec<Argument> {
-    values.map(|(name, value)| Argument { name, value }).to_vec()
+fn named<const N: usize>(values: [(&'static str, Argument); N]) -> Vec<NamedArgument> {
+    values.map(|(name, value)| NamedArgument { name, value }).to_vec()
 }
 
-fn pointer((name, buffer): (&'static str, Buffer)) -> (&'static str, ArgumentValue) {
-    (name, ArgumentValue::Pointer(buffer))
+fn pointer((name, buffer): (&'static str, Buffer)) -> (&'static str, Argument) {
+    (name, Argument::Pointer(buffer))
 }
 
-fn i32(x: u32) -> ArgumentValue {
-    ArgumentValue::I32(x as i32)
+fn i32(x: u32) -> Argument {
+    Argument::i32(x as i32)
 }
 
-fn i64(x: isize) -> ArgumentValue {
-    ArgumentValue::I64(x as i64)
+fn i64(x: isize) -> Argument {
+    Argument::i64(x as i64)
 }

@@ -11,9 +11,10 @@ mod tests;
 
 use super::simt::SIMT;
 use crate::{
+    argument::Buffer,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
-    launch::{Buffer, Recipe, Role},
+    launch::{Recipe, Role},
     refusal::Refusal,
     request::Request,
 };
@@ -80,7 +81,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         None => plan.term_by_term(&mut recipe),
     }
     for launch in &recipe.launches {
-        checks.grid(launch.grid)?;
+        checks.grid(launch.grid())?;
     }
     Ok(recipe)
 }
@@ -173,7 +174,7 @@ impl<'a> Plan<'a> {
     fn looks(&self, batches: usize) -> Looks {
         let groups = self.sides.map(|side| u64::from(side.div_ceil(LOOKED_AT)));
         let groups = (groups[0] + groups[1]).saturating_mul(batches as u64).max(1);
-        let wanted = u64::from(RESIDENT * self.request.target.multiprocessors).div_ceil(groups) as u32;
+        let wanted = u64::from(RESIDENT * self.request.gpu.multiprocessors).div_ceil(groups) as u32;
         let parts = wanted.min(self.terms / LEAST_PART).clamp(1, MOST_PARTS);
         let terms = self.terms.div_ceil(parts).next_multiple_of(32);
         Looks { parts: self.terms.div_ceil(terms), terms }

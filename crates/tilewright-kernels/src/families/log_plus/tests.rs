@@ -1,8 +1,9 @@
 use super::*;
 use crate::{
+    argument::Argument,
     catalogue::find,
-    launch::{ArgumentValue, Launch},
-    request::{Batch, Form},
+    launch::Launch,
+    request::{Batch, Form, Scalar},
 };
 use tilewright_core::{Problem, Value};
 
@@ -21,8 +22,8 @@ fn entries(recipe: &Recipe) -> Vec<&'static str> {
     recipe.launches.iter().map(|launch| launch.entry).collect()
 }
 
-fn argument(launch: &Launch, name: &str) -> ArgumentValue {
-    launch.arguments.iter().find(|a| a.name == name).unwrap().value
+fn argument(launch: &Launch, name: &str) -> Argument {
+    launch.arguments.iter().find(|a| a.name == name).unwrap().value.clone()
 }
 
 #[test]
@@ -39,9 +40,9 @@ fn a_product_of_factors_is_between_passes_over_operands_and_results() {
     for (name, scratch) in
         [("A", Scratch::Factors.of(0)), ("B", Scratch::Factors.of(1)), ("C", Scratch::Sums.of(0))]
     {
-        assert_eq!(argument(product, name), ArgumentValue::Pointer(scratch));
+        assert_eq!(argument(product, name), Argument::Pointer(scratch));
     }
-    assert_eq!(argument(product, "parts"), ArgumentValue::Pointer(Buffer::Workspace(SCRATCHES)));
+    assert_eq!(argument(product, "parts"), Argument::Pointer(Buffer::Workspace(SCRATCHES)));
     assert_eq!(recipe.workspaces[4..7], [4096 * 4096 * 4; 3]);
     assert_eq!(recipe.details[0].0, "sums");
 }
@@ -51,10 +52,10 @@ fn sizes_are_filled_up_where_that_costs_little() {
     let product = |sides, dtype| plan(&request(sides, dtype)).launches[2].clone();
     let sizes = |launch: &Launch| ["M", "N", "K"].map(|name| argument(launch, name));
     let odd = product([4095, 1000, 301], DType::F64);
-    assert_eq!(sizes(&odd), [4096, 1024, 320].map(ArgumentValue::I32));
+    assert_eq!(sizes(&odd), [4096, 1024, 320].map(Argument::i32));
     let thin = product([131_072, 16, 16], DType::F32);
-    assert_eq!(sizes(&thin), [131_072, 16, 16].map(ArgumentValue::I32));
-    assert_eq!(sizes(&product([1, 3, 5], DType::F32)), [4, 4, 8].map(ArgumentValue::I32));
+    assert_eq!(sizes(&thin), [131_072, 16, 16].map(Argument::i32));
+    assert_eq!(sizes(&product([1, 3, 5], DType::F32)), [4, 4, 8].map(Argument::i32));
 }
 
 #[test]
@@ -65,7 +66,7 @@ fn a_column_major_result_is_that_of_the_transposes() {
     let recipe = plan(&asked);
     let last = recipe.launches.last().unwrap();
     let found = ["A", "B", "M", "N", "a_row", "a_col", "b_row", "b_col", "c_row", "c_col"];
-    let (pointer, i32, i64) = (ArgumentValue::Pointer, ArgumentValue::I32, ArgumentValue::I64);
+    let (pointer, i32, i64) = (Argument::Pointer, Argument::i32, Argument::i64);
     let wanted = [
         pointer(Buffer::B),
         pointer(Buffer::A),
@@ -94,7 +95,7 @@ fn workspaces_keep_the_limit_and_rectangles_cover_every_element() {
         let recipe = plan(&Request { batch, workspace: limit, ..request(sides, DType::F32) });
         assert!(recipe.workspaces.iter().sum::<u64>() <= limit, "{sides:?}");
         let number = |launch: &Launch, name| match argument(launch, name) {
-            ArgumentValue::I32(x) => x as u64,
+            Argument::Scalar(Scalar::I32(x)) => x as u64,
             other => panic!("{other:?}"),
         };
         let finished = recipe.launches.iter().filter(|launch| launch.entry == "log_plus");

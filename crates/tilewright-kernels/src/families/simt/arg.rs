@@ -2,9 +2,10 @@
 
 use super::{Candidate, Operand, Plan};
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     ladder::Checks,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
+    launch::{Launch, Recipe, Role},
     pack,
     program::{Program, Source},
     refusal::Refusal,
@@ -51,8 +52,8 @@ pub(super) fn find(plan: &Plan, recipe: &mut Recipe, request: &Request, chosen: 
     let constants =
         [("CHUNK", chosen.tile.k), ("PACKED_A", packed[0].into()), ("PACKED_B", packed[1].into())];
     let [(a_row, a_col), (b_col, b_row)] = operands.map(|o| (o.layout.row_stride, o.layout.col_stride));
-    let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), |x: isize| ArgumentValue::I64(x as i64));
-    let (work, pointer) = (&plan.work, ArgumentValue::Pointer);
+    let (i32, i64) = (|x: u32| Argument::i32(x as i32), |x: isize| Argument::i64(x as i64));
+    let (work, pointer) = (&plan.work, Argument::Pointer);
     for first in (0..work.batch).step_by(super::MOST_BATCHES) {
         let batches = (work.batch - first).min(super::MOST_BATCHES) as u32;
         let arguments = [
@@ -84,7 +85,7 @@ pub(super) fn find(plan: &Plan, recipe: &mut Recipe, request: &Request, chosen: 
                 "arg",
                 [work.m.saturating_mul(work.n.div_ceil(PANEL)), batches, 1],
                 [THREADS, 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+                arguments.map(|(name, value)| NamedArgument { name, value }).to_vec(),
             )
         });
     }

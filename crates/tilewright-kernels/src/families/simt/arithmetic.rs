@@ -4,6 +4,7 @@ use crate::{
     encoding::Encoding,
     request::{Form, Request},
 };
+use tilewright_arch::instructions::has_native_dpx;
 use tilewright_core::{DType, SemiringId};
 
 /// A way to compute terms.
@@ -63,11 +64,6 @@ pub(crate) const NUMBERS: Arithmetic = Arithmetic {
     gain: 1.0,
 };
 
-/// Whether integers and pairs of 16 bits have instructions that add and select, or select among three.
-pub(crate) fn is_fused(request: &Request) -> bool {
-    ((9, 0)..(12, 0)).contains(&request.target.compute_capability)
-}
-
 /// The ways to compute a product on its GPU.
 pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd};
@@ -81,7 +77,7 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     // Measured on an H200.
     match (variant.semiring, variant.dtype) {
         (OrAnd, _) => vec![plain, whole(with(Encoding::Bits, false, false, 1.17))],
-        _ if !is_fused(request) => vec![plain],
+        _ if !has_native_dpx(request.gpu.capability()) => vec![plain],
         (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => {
             vec![plain, with(Encoding::Halves, true, false, 1.14)]
         }

@@ -12,9 +12,9 @@ use crate::{
     launch::Rejected,
     pack,
     request::{Form, Request},
-    target::Target,
 };
 use std::cmp::Ordering;
+use tilewright_arch::Gpu;
 
 /// The best candidate, and why the best of every other tile is not it; `Err` when no tile can be used.
 pub(crate) fn choose(
@@ -46,7 +46,7 @@ pub(crate) fn choose(
                 .push(reject(format!("it needs more than {} bytes of workspace", most_workspace(request))));
             continue;
         }
-        let limit = request.target.shared_memory_per_block;
+        let limit = request.gpu.limits.shared_memory_per_block_optin;
         let fitting = candidates.into_iter().filter(|c| shared_memory(c, request) <= limit);
         match fitting.map(|c| (c, c.cycles(&work(&c)))).min_by(faster) {
             Some(found) => best.push(found),
@@ -71,7 +71,7 @@ pub(crate) fn ranked(request: &Request, work: &Work, operands: [Operand; 2]) -> 
         .iter()
         .flat_map(of)
         .filter(|c| c.workspace(&work(c)) <= request.workspace.into())
-        .filter(|c| shared_memory(c, request) <= request.target.shared_memory_per_block)
+        .filter(|c| shared_memory(c, request) <= request.gpu.limits.shared_memory_per_block_optin)
         .map(|c| (c, c.cycles(&work(&c))))
         .collect();
     all.sort_by(faster);
@@ -114,8 +114,8 @@ pub(crate) fn shared_memory(c: &Candidate, request: &Request) -> u32 {
     let tile = c.tile;
     let used = needed_memory(&tile, c.copies, request, c.arithmetic.encoding);
     // A multiprocessor has little more than one block may have. Blocks of many waves spread by themselves.
-    let Target { shared_memory_per_block, multiprocessors, .. } = request.target;
-    let cap = (shared_memory_per_block / (c.resident + 1) + 1).next_multiple_of(128);
+    let Gpu { limits, multiprocessors, .. } = request.gpu;
+    let cap = (limits.shared_memory_per_block_optin / (c.resident + 1) + 1).next_multiple_of(128);
     let slots = c.resident * multiprocessors;
     if tile.capped && c.division.blocks() <= FEW_WAVES * slots { used.max(cap) } else { used }
 }
@@ -198,5 +198,5 @@ fn candidates(
 
 /// Blocks that share a multiprocessor; at least one, since tiles without room are sorted out afterwards.
 fn resident(tile: &Tile, copies: [Copy; 2], request: &Request, encoding: Encoding) -> u32 {
-    tile.resident_on(&request.target, needed_memory(tile, copies, request, encoding)).max(1)
+    tile.resident_on(&request.gpu, needed_memory(tile, copies, request, encoding)).max(1)
 }

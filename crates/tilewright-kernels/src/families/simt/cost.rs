@@ -1,10 +1,11 @@
 //! What a product costs with a tile and a split: the model by which `simt` chooses.
 //!
-//! Times are in cycles of a multiprocessor of the target; constants were fitted on an H200. A block's arithmetic takes `tile_m tile_n k / (peak rate)` when the
+//! Times are in cycles of a multiprocessor of the GPU; constants were fitted on an H200. A block's arithmetic takes `tile_m tile_n k / (peak rate)` when the
 //! multiprocessor is full; blocks run in waves, and the last wave may leave multiprocessors idle or under-filled.
 
 use super::{arithmetic::Arithmetic, device::peak_beside, division::Division, menu::Tile, operand::Copy};
-use crate::{encoding::Encoding, kernel::Variant, pack, target::Target};
+use crate::{encoding::Encoding, kernel::Variant, pack};
+use tilewright_arch::Gpu;
 
 /// What is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +20,8 @@ pub(crate) struct Work {
     pub operands: [usize; 2],
     pub variant: Variant,
     pub encoding: Encoding,
-    pub target: Target,
-    /// Terms per cycle of a multiprocessor of the target: [`super::device::peak_on`].
+    pub gpu: Gpu,
+    /// Terms per cycle of a multiprocessor of the GPU: [`super::device::peak_on`].
     pub peak: f64,
 }
 
@@ -69,9 +70,9 @@ impl Work {
         (read + written) * self.batch as f64 / self.bandwidth()
     }
 
-    /// Bytes per cycle that the target moves to and from memory.
+    /// Bytes per cycle that the GPU moves to and from memory.
     fn bandwidth(&self) -> f64 {
-        BANDWIDTH * self.target.bytes_per_cycle()
+        BANDWIDTH * self.gpu.bytes_per_cycle()
     }
 }
 
@@ -85,7 +86,7 @@ pub(crate) struct Candidate {
     pub copies: [Copy; 2],
     /// Whether A and B are packed into workspaces first.
     pub packed: [bool; 2],
-    /// Blocks that share a multiprocessor of the target.
+    /// Blocks that share a multiprocessor of the GPU.
     pub resident: u32,
 }
 
@@ -108,13 +109,13 @@ const CACHED: f64 = 0.45;
 const CACHE: f64 = (50 << 20) as f64;
 
 /// Cycles until a kernel launched behind another does its first arithmetic.
-pub(super) fn launching(target: &Target) -> f64 {
-    target.relative_clock() * LAUNCH
+pub(super) fn launching(gpu: &Gpu) -> f64 {
+    gpu.relative_clock() * LAUNCH
 }
 
 /// Cycles of a scan that stops at once, and of so many predicated launches whose guards fail.
-pub(super) fn skipped(target: &Target, launches: usize) -> f64 {
-    target.relative_clock() * (LAUNCH + SKIPPED * launches as f64)
+pub(super) fn skipped(gpu: &Gpu, launches: usize) -> f64 {
+    gpu.relative_clock() * (LAUNCH + SKIPPED * launches as f64)
 }
 
 impl Candidate {
@@ -144,11 +145,11 @@ impl Candidate {
         packed(0) + packed(1) + self.division.part_bytes(work, &self.tile)
     }
 
-    /// The estimated time in cycles of the target.
+    /// The estimated time in cycles of the GPU.
     pub fn cycles(&self, work: &Work) -> f64 {
         let skipped = if self.arithmetic.looks { SKIPPED } else { 0.0 };
-        launching(&work.target)
-            + work.target.relative_clock() * skipped
+        launching(&work.gpu)
+            + work.gpu.relative_clock() * skipped
             + self.computing(work).max(self.traffic(work))
             + self.packing(work)
             + self.joining(work)
@@ -156,7 +157,7 @@ impl Candidate {
 
     fn computing(&self, work: &Work) -> f64 {
         let Tile { block: [m, n], rate, alone, lockstep, .. } = self.tile;
-        let Target { multiprocessors, .. } = work.target;
+        let Gpu { multiprocessors, .. } = work.gpu;
         let Division { tiles, whole, k_split, .. } = self.division;
         let area = f64::from(m) * f64::from(n);
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
@@ -201,7 +202,7 @@ impl Candidate {
     }
 
     fn packing(&self, work: &Work) -> f64 {
-        let start = work.target.relative_clock() * PACK;
+        let start = work.gpu.relative_clock() * PACK;
         let moved = |i: usize| (work.operand_bytes(i) + work.packed_bytes(i)) * work.operands[i] as f64;
         let one = |i: usize| start + moved(i) / work.bandwidth();
         (0..2).filter(|&i| self.packed[i]).map(one).sum()
@@ -214,8 +215,8 @@ impl Candidate {
         }
         let [m, n] = self.tile.block;
         let parts = f64::from(self.division.part_blocks()) * f64::from(m) * f64::from(n) * work.batch as f64;
-        let stays = (work.target.l2_bytes as f64 / CACHE).min(1.0);
+        let stays = (work.gpu.l2_bytes as f64 / CACHE).min(1.0);
         let bandwidth = work.bandwidth() * (1.0 + CACHED * stays);
-        work.target.relative_clock() * JOIN + 2.0 * parts * work.sum_bytes() as f64 / bandwidth
+        work.gpu.relative_clock() * JOIN + 2.0 * parts * work.sum_bytes() as f64 / bandwidth
     }
 }

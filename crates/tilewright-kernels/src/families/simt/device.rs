@@ -4,18 +4,18 @@ use super::{
     menu::{Tile, peak},
     tiles,
 };
-use crate::{kernel::Variant, target::Target, term::plain_terms_per_cycle};
-use tilewright_arch::ComputeCapability;
+use crate::{kernel::Variant, term::plain_terms_per_cycle};
+use tilewright_arch::{ComputeCapability, Gpu};
 
 /// The GPU on which the rates of tiles were measured.
 const MEASURED: ComputeCapability = ComputeCapability::new(9, 0);
 
-/// Terms that a multiprocessor of the target computes per cycle where nothing else is done: [`peak`], in proportion to the documented rates
-/// of the instructions that a term takes.
-pub(crate) fn peak_on(target: &Target, variant: Variant) -> f64 {
+/// Terms that a multiprocessor of the GPU computes per cycle where nothing else is done: [`peak`], in
+/// proportion to the documented rates of the instructions that a term takes.
+pub(crate) fn peak_on(gpu: &Gpu, variant: Variant) -> f64 {
     let computed = Variant { dtype: variant.accumulator(), ..variant };
     let rate = |capability| plain_terms_per_cycle(computed, capability);
-    let part = rate(target.capability()).zip(rate(MEASURED)).map_or(1.0, |(here, there)| here / there);
+    let part = rate(gpu.capability()).zip(rate(MEASURED)).map_or(1.0, |(here, there)| here / there);
     peak(variant) * part * variant.own.map_or(1.0, |own| own.pace())
 }
 
@@ -26,34 +26,35 @@ pub(crate) fn peak_beside(peak_here: f64, variant: Variant, part: f64) -> f64 {
     1.0 / (1.0 / peak_here + beside)
 }
 
-/// Terms per second that the fastest tile reaches in large products on the target, by the model.
+/// Terms per second that the fastest tile reaches in large products on the GPU, by the model.
 ///
 /// ```
-/// use tilewright_arch::Device;
+/// use tilewright_arch::Gpu;
 /// use tilewright_core::{DType, SemiringId};
-/// use tilewright_kernels::{Target, Variant, simt_terms_per_second};
+/// use tilewright_kernels::{Variant, simt_terms_per_second};
 /// let rate = |gpu, dtype| {
-///     let target = Target::of(Device::find(gpu).unwrap());
-///     simt_terms_per_second(&target, Variant::new(SemiringId::PlusTimes, dtype))
+///     let gpu = Gpu::named(gpu).unwrap();
+///     simt_terms_per_second(&gpu, Variant::new(SemiringId::PlusTimes, dtype))
 /// };
 /// // Half of f32 on an H200, a sixty-fourth on an RTX 4090.
 /// assert!(rate("h200", DType::F64) > 0.4 * rate("h200", DType::F32));
 /// assert!(rate("rtx 4090", DType::F64) < 0.02 * rate("rtx 4090", DType::F32));
 /// ```
-pub fn simt_terms_per_second(target: &Target, variant: Variant) -> f64 {
+pub fn simt_terms_per_second(gpu: &Gpu, variant: Variant) -> f64 {
     let best = tiles(variant).iter().map(|tile| tile.rate).fold(0.0, f64::max);
-    peak_on(target, variant) * best * f64::from(target.multiprocessors) * target.clock_hz as f64
+    peak_on(gpu, variant) * best * f64::from(gpu.multiprocessors) * gpu.clock_hz as f64
 }
 
 impl Tile {
-    /// Blocks with so much shared memory that share a multiprocessor of the target; 0 where there is no room for one. Registers are
-    /// limited so that [`Tile::resident`] fit; more do not come, as [`Tile::capped`] says, or as the rates of the tile were measured.
-    pub(crate) fn resident_on(&self, target: &Target, shared_memory: u32) -> u32 {
+    /// Blocks with so much shared memory that share a multiprocessor of the GPU; 0 where there is no room for
+    /// one. Registers are limited so that [`Tile::resident`] fit; more do not come, as [`Tile::capped`] says,
+    /// or as the rates of the tile were measured.
+    pub(crate) fn resident_on(&self, gpu: &Gpu, shared_memory: u32) -> u32 {
         const MULTIPROCESSOR: u32 = 64 << 10;
         let registers = MULTIPROCESSOR / (self.threads() * self.resident);
         // Registers come in eights, and a thread has at most 255.
         let registers = (registers & !7).min(255);
-        let here = target.resident_blocks(self.threads(), registers, shared_memory);
+        let here = gpu.resident_blocks(self.threads(), registers, shared_memory);
         here.unwrap_or(self.resident).min(self.resident)
     }
 

@@ -7,10 +7,9 @@ use crate::{
     launch::{Launch, Recipe},
     programs::programs,
     request::Request,
-    target::Target,
 };
 use std::fmt::Write;
-use tilewright_arch::{ComputeCapability, Device, KernelResources, LaunchConfig, Limits, Occupancy};
+use tilewright_arch::{ComputeCapability, Device, Gpu, KernelResources, LaunchConfig, Limits, Occupancy};
 use tilewright_core::{DType, Layout, Problem, SemiringId};
 
 /// The choices on an H200, to which the model was fitted. `TILEWRIGHT_BLESS=1` renews them.
@@ -78,8 +77,8 @@ fn told(recipe: &Recipe) -> String {
     let product = recipe.launches.iter().find(is_product).unwrap();
     let program: Vec<_> = product.program.name.split('.').skip(3).collect();
     let (parts, packed) = (detail(recipe, "parts of k"), detail(recipe, "packed first"));
-    let shared = product.dynamic_shared_memory;
-    format!("{},{},{parts},{packed},{shared}", program.join("."), product.grid[0])
+    let shared = product.dynamic_shared_memory();
+    format!("{},{},{parts},{packed},{shared}", program.join("."), product.grid()[0])
 }
 
 #[test]
@@ -109,12 +108,12 @@ fn choices_on_an_h200_stay_as_they_are() {
 /// GPUs of every kind that the kernels are compiled for.
 const GPUS: [&str; 8] = ["t4", "a100", "a6000", "l4", "rtx 4090", "h200", "b200", "rtx 5090"];
 
-fn target(gpu: &str) -> Target {
-    Target::of(Device::find(gpu).unwrap())
+fn named(gpu: &str) -> Gpu {
+    Gpu::named(gpu).unwrap()
 }
 
 fn on(gpu: &str, variant: Variant, size: [usize; 3]) -> Recipe {
-    let request = Request { target: target(gpu), ..request(variant, size, false) };
+    let request = Request { gpu: named(gpu), ..request(variant, size, false) };
     find("simt").unwrap().recipe(&request).unwrap_or_else(|refusal| panic!("{gpu}, {size:?}: {refusal}"))
 }
 
@@ -135,15 +134,15 @@ fn tile(recipe: &Recipe) -> Tile {
 /// Blocks of a launch that a multiprocessor holds, by the occupancy calculator and what is recorded of the program.
 fn resident(launch: &Launch, capability: ComputeCapability) -> Option<u32> {
     let limits = Limits::of(capability).unwrap();
-    let known = launch.program.recorded(&format!("sm_{}{}", capability.major(), capability.minor()))?;
+    let known = launch.program.recorded(capability)?;
     let kernel = KernelResources {
         registers_per_thread: known.registers,
         static_shared_memory: known.static_shared_memory,
         ..KernelResources::default()
     };
     let config = LaunchConfig {
-        dynamic_shared_memory: launch.dynamic_shared_memory,
-        ..LaunchConfig::threads(launch.block[0])
+        dynamic_shared_memory: launch.dynamic_shared_memory(),
+        ..LaunchConfig::threads(launch.block()[0])
     };
     Some(Occupancy::of(limits, &kernel, &config).unwrap().blocks_per_sm)
 }
@@ -156,7 +155,7 @@ fn every_gpu_takes_every_shape_within_its_shared_memory_and_registers() {
             for size in SHAPES {
                 let recipe = on(gpu, variant, size);
                 for launch in &recipe.launches {
-                    assert!(launch.dynamic_shared_memory <= limits.shared_memory_per_block_optin);
+                    assert!(launch.dynamic_shared_memory() <= limits.shared_memory_per_block_optin);
                 }
             }
         }
@@ -168,9 +167,9 @@ fn every_gpu_takes_every_shape_within_its_shared_memory_and_registers() {
 fn as_many_blocks_are_resident_as_the_model_reckons_with() {
     let mut seen = 0;
     for gpu in GPUS {
-        let target = target(gpu);
+        let here = named(gpu);
         for launch in programs().iter().filter(|launch| launch.entry == "simt") {
-            let Some(found) = resident(launch, target.capability()) else { continue };
+            let Some(found) = resident(launch, here.capability()) else { continue };
             let variant =
                 VARIANTS.into_iter().find(|v| launch.program.name.starts_with(&format!("simt.{v}.")));
             let Some(variant) = variant else { continue };
@@ -179,7 +178,7 @@ fn as_many_blocks_are_resident_as_the_model_reckons_with() {
             let Some(tile) = tiles.clone().find(|t| t.id().map(|x| x.to_string()).join("x") == name) else {
                 continue;
             };
-            let reckoned = tile.resident_on(&target, launch.dynamic_shared_memory);
+            let reckoned = tile.resident_on(&here, launch.dynamic_shared_memory());
             assert!(found >= reckoned, "{} on {gpu}: {found} blocks, not {reckoned}", launch.program.name);
             assert!(reckoned == tile.resident || reckoned == found, "{} on {gpu}", launch.program.name);
             seen += 1;
@@ -198,7 +197,7 @@ fn tiles_keep_on_an_h200_what_they_were_measured_with() {
             let parts = (tile.slices - 1) * tile.block[0] * tile.block[1];
             let elements = (tile.stages * tile.k * pitches).max(parts);
             let bytes = elements * variant.accumulator().size() as u32;
-            let here = tile.resident_on(&Target::default(), bytes);
+            let here = tile.resident_on(&Gpu::default(), bytes);
             assert_eq!((here, tile.share(here)), (tile.resident, 1.0), "{}", tile.name());
         }
     }
@@ -207,7 +206,7 @@ fn tiles_keep_on_an_h200_what_they_were_measured_with() {
 #[test]
 fn large_products_fill_every_gpu() {
     for gpu in GPUS {
-        let multiprocessors = u64::from(target(gpu).multiprocessors);
+        let multiprocessors = u64::from(named(gpu).multiprocessors);
         for variant in VARIANTS {
             for size in [[4096; 3], [128, 8192, 8192], [64, 64, 262_144]] {
                 // A word may hold 32 terms: so many times more of them are as much to do.
@@ -215,7 +214,7 @@ fn large_products_fill_every_gpu() {
                 let size = [size[0], size[1], size[2] * terms];
                 let recipe = on(gpu, variant, size);
                 let launch = product(&recipe);
-                let blocks = u64::from(launch.grid[0]) * u64::from(launch.grid[1]);
+                let blocks = u64::from(launch.grid()[0]) * u64::from(launch.grid()[1]);
                 // The most that a last wave may leave idle.
                 let waves = blocks.div_ceil(multiprocessors);
                 let busy = blocks as f64 / (waves * multiprocessors) as f64;
@@ -238,7 +237,7 @@ fn a_slow_unit_of_doubles_asks_for_no_effort_elsewhere() {
         assert!(recipe.launches.len() <= 2, "{gpu}: {:?}", recipe.details);
     }
     let rate =
-        |gpu, dtype| super::simt_terms_per_second(&target(gpu), Variant::new(SemiringId::PlusTimes, dtype));
+        |gpu, dtype| super::simt_terms_per_second(&named(gpu), Variant::new(SemiringId::PlusTimes, dtype));
     for (gpu, least, most) in
         [("t4", 0.02, 0.04), ("l4", 0.01, 0.02), ("a100", 0.4, 0.6), ("h200", 0.4, 0.6), ("b200", 0.4, 0.6)]
     {

@@ -101,7 +101,7 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, resident: u32, asked: Option<u
         return [even(0, parts.clamp(1, 65_535))].into_iter().filter(affordable).collect();
     }
     let tiles = tiles(work, tile);
-    let slots = work.target.multiprocessors * resident;
+    let slots = work.gpu.multiprocessors * resident;
     // A part should be worth filling a pipeline for.
     let most = (work.k / (4 * tile.k)).clamp(1, 65_535);
 
@@ -131,14 +131,15 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, resident: u32, asked: Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{encoding::Encoding, families::simt::menu::tiles, kernel::Variant, target::Target};
+    use crate::{encoding::Encoding, families::simt::menu::tiles, kernel::Variant};
+    use tilewright_arch::Gpu;
     use tilewright_core::{DType, SemiringId};
 
     const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
 
     fn work(m: u32, n: u32, k: u32) -> Work {
-        let (encoding, target) = (Encoding::Numbers, Target::default());
-        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, encoding, target, peak: 128.0 }
+        let (encoding, gpu) = (Encoding::Numbers, Gpu::default());
+        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, encoding, gpu, peak: 128.0 }
     }
 
     /// A slot after another takes the part that is next.

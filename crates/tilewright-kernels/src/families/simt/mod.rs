@@ -17,10 +17,11 @@ mod thin;
 mod ways;
 
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
+    launch::{Launch, Recipe, Role},
     pack,
     predicate::{Decided, Found, Predicate},
     program::{Program, Source},
@@ -94,7 +95,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         (Ok((chosen, rejected)), _) => plan.recipe(empty(rejected), request, &chosen),
     };
     for launch in &recipe.launches {
-        checks.grid(launch.grid)?;
+        checks.grid(launch.grid())?;
     }
     Ok(recipe)
 }
@@ -131,13 +132,13 @@ impl Plan {
             operands: [a, b].map(|o: Operand| if o.batch == 0 { 1 } else { batch.count }),
             variant: request.variant(),
             encoding: Encoding::Numbers,
-            target: request.target,
-            peak: device::peak_on(&request.target, request.variant()),
+            gpu: request.gpu,
+            peak: device::peak_on(&request.gpu, request.variant()),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
     }
 
-    /// The estimated time of a candidate, in cycles of the target.
+    /// The estimated time of a candidate, in cycles of the GPU.
     fn cycles(&self, chosen: &Candidate) -> f64 {
         chosen.cycles(&self.work.in_encoding(chosen.arithmetic.encoding))
     }
@@ -334,8 +335,8 @@ impl Plan {
             ("TRACKS", request.arg.into()),
         ];
         let [a, b] = product.operands.map(|o| (o.layout.row_stride as i64, o.layout.col_stride as i64));
-        let pointer = ArgumentValue::Pointer;
-        let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), ArgumentValue::I64);
+        let pointer = Argument::Pointer;
+        let (i32, i64) = (|x: u32| Argument::i32(x as i32), Argument::i64);
         let arguments = [
             ("A", pointer(product.buffers[0])),
             ("B", pointer(product.buffers[1])),
@@ -386,7 +387,6 @@ impl Plan {
         // For the preprocessor: the pragmas of tuned tiles are as if nothing else could stand in their place.
         program.config += &format!("#define PLAIN {}\n", u32::from(is_plain));
         Launch {
-            dynamic_shared_memory: shared_memory(chosen, request),
             starts_early: request.starts_early(),
             parts: if division.whole == 0 { division.parts } else { 1 },
             is_for_some: predicate.is_some_and(|(predicate, _)| predicate.is_for_some()),
@@ -395,8 +395,9 @@ impl Plan {
                 kernel.entry(),
                 [division.blocks(), batches, 1],
                 [tile.threads(), 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).collect(),
+                arguments.map(|(name, value)| NamedArgument { name, value }).collect(),
             )
+            .with_dynamic_shared_memory(shared_memory(chosen, request))
         }
     }
 
@@ -410,10 +411,10 @@ impl Plan {
     ) -> Launch {
         let Work { m, n, .. } = self.work;
         let Candidate { tile: Tile { block, .. }, division, .. } = chosen;
-        let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), |x: isize| ArgumentValue::I64(x as i64));
+        let (i32, i64) = (|x: u32| Argument::i32(x as i32), |x: isize| Argument::i64(x as i64));
         let arguments = [
-            ("parts", ArgumentValue::Pointer(product.parts)),
-            ("C", ArgumentValue::Pointer(Buffer::C)),
+            ("parts", Argument::Pointer(product.parts)),
+            ("C", Argument::Pointer(Buffer::C)),
             ("M", i32(m)),
             ("N", i32(n)),
             ("whole", i32(division.whole)),
@@ -453,7 +454,7 @@ impl Plan {
                 "split_k_reduce",
                 [division.split_tiles(), area * groups / (REDUCE_THREADS * count), batches],
                 [REDUCE_THREADS, 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).collect(),
+                arguments.map(|(name, value)| NamedArgument { name, value }).collect(),
             )
         }
     }
@@ -537,11 +538,11 @@ fn predicates(decided: Option<(Predicate, Decided)>) -> [Predicate; 2] {
 }
 
 /// The arguments that tell a launch whether it computes.
-fn predicate_arguments(predicate: Option<(Predicate, Found)>) -> [(&'static str, ArgumentValue); 4] {
+fn predicate_arguments(predicate: Option<(Predicate, Found)>) -> [(&'static str, Argument); 4] {
     let found = predicate.map_or(Buffer::C, |(_, found)| Buffer::Workspace(found.workspace));
-    let i32 = |x: Option<u32>| ArgumentValue::I32(x.unwrap_or(0) as i32);
+    let i32 = |x: Option<u32>| Argument::i32(x.unwrap_or(0) as i32);
     [
-        ("found", ArgumentValue::Pointer(found)),
+        ("found", Argument::Pointer(found)),
         ("finders", i32(predicate.map(|(_, found)| found.finders))),
         ("earlier", i32(predicate.map(|(predicate, _)| predicate.earlier))),
         ("own", i32(predicate.map(|(predicate, _)| predicate.own))),

@@ -2,17 +2,18 @@
 
 use super::{
     Plan,
-    arithmetic::is_fused,
     choice::ranked,
     cost::{Candidate, skipped},
 };
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
+    launch::{Launch, Recipe, Role},
     predicate::{Decided, Predicate},
     program::{Program, Source},
     request::{Form, Request},
 };
+use tilewright_arch::instructions::has_native_dpx;
 use tilewright_core::{
     DType,
     SemiringId::{MaxPlus, MinPlus},
@@ -59,8 +60,10 @@ const fn types(request: &Request) -> &'static [Narrow] {
 
 /// The programs in narrower types that stand before the one for all data, which was chosen.
 pub(crate) fn narrower(request: &Request, plan: &Plan, chosen: &Candidate) -> Vec<Narrower> {
-    let is_possible =
-        is_fused(request) && !request.arg && request.form == Form::Specialised && plan.work.k > 0;
+    let is_possible = has_native_dpx(request.gpu.capability())
+        && !request.arg
+        && request.form == Form::Specialised
+        && plan.work.k > 0;
     if request.narrow == Some(false) || !is_possible {
         return Vec::new();
     }
@@ -70,7 +73,7 @@ pub(crate) fn narrower(request: &Request, plan: &Plan, chosen: &Candidate) -> Ve
         all.retain(|narrow| narrow.plan.cycles(&narrow.chosen) <= (1.0 - GAIN) * usual);
         // Packing, the product, and joining its parts.
         let idle = all.iter().map(|narrow| 2 + usize::from(narrow.chosen.division.parts > 1)).sum();
-        if skipped(&request.target, idle) > LOSS * usual {
+        if skipped(&request.gpu, idle) > LOSS * usual {
             all.clear();
         }
     }
@@ -96,18 +99,18 @@ pub(crate) fn scan(recipe: &mut Recipe, request: &Request, plan: &Plan, narrower
             (o.layout.rows as u64).saturating_mul(o.layout.cols as u64).saturating_mul(count as u64)
         })
         .fold(0, u64::saturating_add);
-    let most = RESIDENT * request.target.multiprocessors;
+    let most = RESIDENT * request.gpu.multiprocessors;
     let scanners = elements.div_ceil(AT_ONCE).clamp(1, most.into()) as u32;
     let [decision, seen] = [DECISION, 2 * u64::from(scanners) * WINDOW].map(|bytes| {
         recipe.workspaces.push(bytes);
         recipe.workspaces.len() - 1
     });
-    let (i32, i64) = (|x: u32| ArgumentValue::I32(x as i32), |x: isize| ArgumentValue::I64(x as i64));
+    let (i32, i64) = (|x: u32| Argument::i32(x as i32), |x: isize| Argument::i64(x as i64));
     let [a, b] = [plan.a, plan.b];
     let arguments = [
-        ("A", ArgumentValue::Pointer(plan.buffers[0])),
-        ("B", ArgumentValue::Pointer(plan.buffers[1])),
-        ("windows", ArgumentValue::Pointer(Buffer::Workspace(seen))),
+        ("A", Argument::Pointer(plan.buffers[0])),
+        ("B", Argument::Pointer(plan.buffers[1])),
+        ("windows", Argument::Pointer(Buffer::Workspace(seen))),
         ("M", i32(a.layout.rows as u32)),
         ("N", i32(b.layout.rows as u32)),
         ("K", i32(a.layout.cols as u32)),
@@ -130,7 +133,7 @@ pub(crate) fn scan(recipe: &mut Recipe, request: &Request, plan: &Plan, narrower
             "scan",
             [scanners, 1, 1],
             [THREADS, 1, 1],
-            arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+            arguments.map(|(name, value)| NamedArgument { name, value }).to_vec(),
         )
     });
     Decided { decision, seen, scanners }

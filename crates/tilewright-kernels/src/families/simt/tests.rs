@@ -1,5 +1,9 @@
 use super::*;
-use crate::{catalogue::find, request::Batch};
+use crate::{
+    catalogue::find,
+    request::{Batch, Scalar},
+};
+use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, Problem, SemiringId};
 
 const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
@@ -20,8 +24,8 @@ fn detail(recipe: &Recipe, name: &str) -> String {
     recipe.details.iter().find(|(n, _)| *n == name).unwrap().1.clone()
 }
 
-fn argument(launch: &Launch, name: &str) -> ArgumentValue {
-    launch.arguments.iter().find(|a| a.name == name).unwrap().value
+fn argument(launch: &Launch, name: &str) -> Argument {
+    launch.arguments.iter().find(|a| a.name == name).unwrap().value.clone()
 }
 
 #[test]
@@ -39,10 +43,10 @@ fn only_tiles_of_the_last_waves_are_split() {
     let recipe = plan(&request(layouts(4096, 4096, 4096)));
     let [_, product, reduction] = &recipe.launches[..] else { panic!("packing, product, reduction") };
     let whole = 3 * 264;
-    assert_eq!(argument(product, "whole"), ArgumentValue::I32(whole));
-    assert_eq!(product.grid, [whole as u32 + 2 * (1024 - whole as u32), 1, 1]);
-    assert_eq!(argument(reduction, "whole"), ArgumentValue::I32(whole));
-    assert_eq!(reduction.grid, [1024 - whole as u32, 16, 1]);
+    assert_eq!(argument(product, "whole"), Argument::i32(whole));
+    assert_eq!(product.grid(), [whole as u32 + 2 * (1024 - whole as u32), 1, 1]);
+    assert_eq!(argument(reduction, "whole"), Argument::i32(whole));
+    assert_eq!(reduction.grid(), [1024 - whole as u32, 16, 1]);
     assert_eq!(recipe.workspaces[1], 2 * (1024 - whole as u64) * 128 * 128 * 4);
 }
 
@@ -52,11 +56,8 @@ fn one_launch_packs_all_that_is_packed() {
         let recipe = plan(&request(layouts(n, n, n)));
         let [packing, product, ..] = &recipe.launches[..] else { panic!("packing and product") };
         assert_eq!((packing.entry, product.entry), ("pack", "simt"));
-        assert_eq!(
-            ["pitch_a", "pitch_b"].map(|name| argument(packing, name)),
-            pitches.map(ArgumentValue::I32)
-        );
-        assert_eq!(packing.grid, [3 * 132, 1, 1], "blocks stay");
+        assert_eq!(["pitch_a", "pitch_b"].map(|name| argument(packing, name)), pitches.map(Argument::i32));
+        assert_eq!(packing.grid(), [3 * 132, 1, 1], "blocks stay");
         for (workspace, _) in pitches.iter().enumerate().filter(|(_, pitch)| **pitch > 0) {
             assert_eq!(recipe.workspaces[workspace], 4096 * 4096 * 4);
         }
@@ -107,11 +108,11 @@ fn few_columns_or_rows_take_one_launch_and_no_workspace() {
         let recipe = plan(&request(layouts));
         let [launch] = &recipe.launches[..] else { panic!("one launch") };
         assert_eq!(launch.program.name(), format!("thin.plus-times.f32.{name}"));
-        assert_eq!((launch.grid, recipe.workspaces.len()), ([1024, 1, 1], 0));
+        assert_eq!((launch.grid(), recipe.workspaces.len()), ([1024, 1, 1], 0));
         let n = if name.ends_with("00") { 13 } else { 16 };
         assert_eq!(
             (argument(launch, "M"), argument(launch, "N")),
-            (ArgumentValue::I32(131_072), ArgumentValue::I32(n))
+            (Argument::i32(131_072), Argument::i32(n))
         );
         assert_eq!(recipe.rejected.len(), menu::tiles(F32).len());
     }
@@ -147,12 +148,12 @@ fn every_other_tile_is_rejected_with_a_reason() {
 fn long_sums_of_small_results_are_split() {
     let recipe = plan(&request(layouts(64, 64, 262_144)));
     let [product, reduction] = &recipe.launches[..] else { panic!("two launches") };
-    assert!(product.grid[0] >= 132, "{:?}", product.grid);
+    assert!(product.grid()[0] >= 132, "{:?}", product.grid());
     assert_eq!(reduction.entry, "split_k_reduce");
-    assert_eq!(recipe.workspaces, [u64::from(product.grid[0]) * 64 * 64 * 4]);
+    assert_eq!(recipe.workspaces, [u64::from(product.grid()[0]) * 64 * 64 * 4]);
     // Every term belongs to exactly one part.
-    let ArgumentValue::I32(part) = argument(product, "k_split") else { panic!() };
-    assert!(part as u32 * product.grid[0] >= 262_144 && part as u32 * (product.grid[0] - 1) < 262_144);
+    let Argument::Scalar(Scalar::I32(part)) = argument(product, "k_split") else { panic!() };
+    assert!(part as u32 * product.grid()[0] >= 262_144 && part as u32 * (product.grid()[0] - 1) < 262_144);
 }
 
 #[test]
@@ -160,11 +161,8 @@ fn a_column_major_result_is_computed_as_its_transpose() {
     let [a, b, _] = layouts(300, 200, 100);
     let recipe = plan(&request([a, b, Layout::col_major(300, 200)]));
     let launch = recipe.launches.last().unwrap();
-    assert_eq!(
-        (argument(launch, "M"), argument(launch, "N")),
-        (ArgumentValue::I32(200), ArgumentValue::I32(300))
-    );
-    assert_eq!(argument(launch, "c_col"), ArgumentValue::I64(1));
+    assert_eq!((argument(launch, "M"), argument(launch, "N")), (Argument::i32(200), Argument::i32(300)));
+    assert_eq!(argument(launch, "c_col"), Argument::i64(1));
 }
 
 #[test]
@@ -172,9 +170,9 @@ fn batches_beyond_the_grid_take_several_launches() {
     let mut r = request(layouts(8, 8, 8));
     r.batch = Batch { count: 100_000, a: 64, b: 64, c: 64 };
     let recipe = plan(&r);
-    let batches: Vec<_> = recipe.launches.iter().map(|l| l.grid[1]).collect();
+    let batches: Vec<_> = recipe.launches.iter().map(|l| l.grid()[1]).collect();
     assert_eq!(batches, [65_535, 34_465]);
-    assert_eq!(argument(&recipe.launches[1], "first_batch"), ArgumentValue::I32(65_535));
+    assert_eq!(argument(&recipe.launches[1], "first_batch"), Argument::i32(65_535));
     r.batch.count = 0;
     assert!(plan(&r).launches.is_empty());
 }
@@ -205,7 +203,7 @@ fn a_choice_can_be_forced() {
     r.splits = Some(3);
     let recipe = plan(&r);
     assert_eq!(detail(&recipe, "tile"), "64x64, 32 terms a step");
-    assert_eq!(recipe.launches[recipe.launches.len() - 2].grid[0], 8 * 8 * 3);
+    assert_eq!(recipe.launches[recipe.launches.len() - 2].grid()[0], 8 * 8 * 3);
     r.tile = Some([1; 6]);
     let refusal = find("simt").unwrap().recipe(&r).unwrap_err();
     assert!(refusal.found.contains("another tile is asked for"), "{refusal}");
@@ -215,9 +213,9 @@ fn a_choice_can_be_forced() {
 fn shared_memory_is_respected() {
     let mut r = request(layouts(4096, 4096, 4096));
     const LIMIT: u32 = 40 << 10;
-    r.target.shared_memory_per_block = LIMIT;
+    r.gpu.limits.shared_memory_per_block_optin = LIMIT;
     let recipe = plan(&r);
-    assert!(recipe.launches.iter().all(|l| l.dynamic_shared_memory <= LIMIT));
+    assert!(recipe.launches.iter().all(|l| l.dynamic_shared_memory() <= LIMIT));
     assert!(recipe.rejected.iter().any(|r| r.reason.contains("shared memory")), "{:?}", recipe.rejected);
 }
 
@@ -369,7 +367,7 @@ fn narrower_types_stand_before_that_of_all_data_where_they_pay() {
     }
     // Without instructions that add and select, 16 bits are no gain.
     let mut request = selective(MinPlus, DType::F32, [4096; 3]);
-    (request.target.compute_capability, request.narrow) = ((8, 0), Some(true));
+    (request.gpu.architecture, request.narrow) = (Architecture::of(ComputeCapability::new(8, 0)), Some(true));
     assert_eq!(narrows(&request), 0);
     assert_eq!(narrows(&Request { narrow: Some(true), ..selective(MinPlus, DType::F64, [40, 1, 7]) }), 2);
     assert_eq!(narrows(&Request { narrow: Some(true), ..selective(MinPlus, DType::F64, [40, 1, 0]) }), 0);
@@ -392,7 +390,9 @@ fn operands_of_a_batch_are_packed_once_for_all_that_share_them() {
     assert_eq!(detail(&recipe, "packed first"), "A and B");
     assert_eq!(detail(&recipe, "arithmetic"), "two columns a word");
     let one = |side: &str| match (argument(packing, side), argument(packing, "K")) {
-        (ArgumentValue::I32(side), ArgumentValue::I32(k)) => side as u64 * (k as u64).next_multiple_of(64),
+        (Argument::Scalar(Scalar::I32(side)), Argument::Scalar(Scalar::I32(k))) => {
+            side as u64 * (k as u64).next_multiple_of(64)
+        }
         other => panic!("{other:?}"),
     };
     let (a, b) = (one("pitch_a"), one("pitch_b"));
@@ -400,11 +400,11 @@ fn operands_of_a_batch_are_packed_once_for_all_that_share_them() {
     for (launch, [to_a, to_b]) in
         [(packing, ["packed_a_batch", "packed_b_batch"]), (product, ["a_batch", "b_batch"])]
     {
-        assert_eq!(argument(launch, to_a), ArgumentValue::I64(a as i64));
-        assert_eq!(argument(launch, to_b), ArgumentValue::I64(0));
+        assert_eq!(argument(launch, to_a), Argument::i64(a as i64));
+        assert_eq!(argument(launch, to_b), Argument::i64(0));
     }
-    assert_eq!(packing.grid, [2 * 132, 1, 1], "blocks stay");
+    assert_eq!(packing.grid(), [2 * 132, 1, 1], "blocks stay");
     r.batch = Batch { count: 50, a: 0, b: 0, c: 200 * 100 };
     let tiles = (a + b) as u32 / (64 * 64);
-    assert_eq!(plan(&r).launches[0].grid, [tiles, 1, 1], "one A and one B");
+    assert_eq!(plan(&r).launches[0].grid(), [tiles, 1, 1], "one A and one B");
 }

@@ -6,9 +6,10 @@ use super::{
     operand::Operand,
 };
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     kernel::Variant,
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
+    launch::{Launch, Recipe},
     program::{Program, Source},
     request::{Form, Request},
 };
@@ -84,9 +85,9 @@ impl Thin {
 
     /// Whether there is a block for every multiprocessor. Where there is none, long sums are split instead.
     fn is_wide(&self) -> bool {
-        let Work { m, k, batch, target, .. } = &self.work;
+        let Work { m, k, batch, gpu, .. } = &self.work;
         *k <= self.chunk
-            || (m.div_ceil(self.rows()) as usize).saturating_mul(*batch) >= target.multiprocessors as usize
+            || (m.div_ceil(self.rows()) as usize).saturating_mul(*batch) >= gpu.multiprocessors as usize
     }
 
     /// Rows of C that a block computes.
@@ -104,17 +105,17 @@ impl Thin {
         }
     }
 
-    /// The estimated time in cycles of the target.
+    /// The estimated time in cycles of the GPU.
     pub fn cycles(&self) -> f64 {
-        let Work { m, k, batch, peak, target, variant, .. } = &self.work;
-        let blocks = f64::from(m.div_ceil(self.rows())) * *batch as f64 / f64::from(target.multiprocessors);
+        let Work { m, k, batch, peak, gpu, variant, .. } = &self.work;
+        let blocks = f64::from(m.div_ceil(self.rows())) * *batch as f64 / f64::from(gpu.multiprocessors);
         let size = variant.accumulator().size() as f64 / 4.0;
         let columns = f64::from(self.columns);
         let term = (size * (TERM + COLUMN * columns)).max(f64::from(THREADS) * columns / (RATE * peak));
         let computing = blocks.ceil() * f64::from(self.rows_of_thread()) * f64::from(*k) * term;
         let waves = (blocks / f64::from(self.resident())).ceil();
-        let waiting = waves * f64::from(k.div_ceil(self.chunk)) * target.relative_clock() * ARRIVES;
-        launching(target) + (computing + waiting).max(self.work.traffic())
+        let waiting = waves * f64::from(k.div_ceil(self.chunk)) * gpu.relative_clock() * ARRIVES;
+        launching(gpu) + (computing + waiting).max(self.work.traffic())
     }
 
     /// The recipe with its launches.
@@ -149,8 +150,8 @@ impl Thin {
             ("ROWS_ALONG_K", along[0].into()),
             ("RESULTS_ALONG_N", along[1].into()),
         ];
-        let (pointer, i32) = (ArgumentValue::Pointer, |x: u32| ArgumentValue::I32(x as i32));
-        let i64 = |x: isize| ArgumentValue::I64(x as i64);
+        let (pointer, i32) = (Argument::Pointer, |x: u32| Argument::i32(x as i32));
+        let i64 = |x: isize| Argument::i64(x as i64);
         let arguments = [
             ("A", pointer(self.buffers[0])),
             ("B", pointer(self.buffers[1])),
@@ -184,7 +185,7 @@ impl Thin {
                 "thin",
                 [work.m.div_ceil(self.rows()), batches, 1],
                 [THREADS, 1, 1],
-                arguments.map(|(name, value)| Argument { name, value }).to_vec(),
+                arguments.map(|(name, value)| NamedArgument { name, value }).to_vec(),
             )
         }
     }

@@ -1,8 +1,9 @@
 //! The stop before the last of best paths.
 
 use crate::{
+    argument::{Argument, Buffer, NamedArgument},
     kernel::{Family, Kernel, Make, Variant},
-    launch::{Argument, ArgumentValue, Buffer, Launch, Recipe},
+    launch::{Launch, Recipe},
     program::Program,
     refusal::Refusal,
 };
@@ -76,10 +77,10 @@ impl TreeRecipes {
         let strips = n.div_ceil(ROWS as usize);
         let n = n as u32;
         let grid = [n.div_ceil(THREADS), strips as u32, 1];
-        let rows = Argument { name: "rows", value: ArgumentValue::I32(ROWS as i32) };
-        let pointer = |name, buffer| Argument { name, value: ArgumentValue::Pointer(buffer) };
+        let rows = NamedArgument { name: "rows", value: Argument::i32(ROWS as i32) };
+        let pointer = |name, buffer| NamedArgument { name, value: Argument::Pointer(buffer) };
         Ok(Self {
-            count: recipe(variant, n, "count", grid, &[rows, pointer("counts", Buffer::Output)]),
+            count: recipe(variant, n, "count", grid, &[rows.clone(), pointer("counts", Buffer::Output)]),
             list: recipe(
                 variant,
                 n,
@@ -97,9 +98,9 @@ impl TreeRecipes {
     /// Finds the stops, of so many edges: `n` rows of `n` integers in [`Buffer::Output`], -1 where there is none, and a row that says for which
     /// sources another look is needed. The first `n` integers of [`Buffer::Input`] say where the edges to each vertex begin.
     pub fn grow(&self, edges: u32) -> Recipe {
-        let pointer = |name, buffer| Argument { name, value: ArgumentValue::Pointer(buffer) };
+        let pointer = |name, buffer| NamedArgument { name, value: Argument::Pointer(buffer) };
         let rest = [
-            Argument { name: "edge_count", value: ArgumentValue::I32(edges as i32) },
+            NamedArgument { name: "edge_count", value: Argument::i32(edges as i32) },
             pointer("starts", Buffer::Input),
             pointer("edges", Buffer::B),
             pointer("P", Buffer::Output),
@@ -108,11 +109,11 @@ impl TreeRecipes {
     }
 }
 
-fn recipe(variant: Variant, n: u32, entry: &'static str, grid: [u32; 3], rest: &[Argument]) -> Recipe {
+fn recipe(variant: Variant, n: u32, entry: &'static str, grid: [u32; 3], rest: &[NamedArgument]) -> Recipe {
     let mut arguments = vec![
-        Argument { name: "W", value: ArgumentValue::Pointer(Buffer::A) },
-        Argument { name: "D", value: ArgumentValue::Pointer(Buffer::C) },
-        Argument { name: "N", value: ArgumentValue::I32(n as i32) },
+        NamedArgument { name: "W", value: Argument::Pointer(Buffer::A) },
+        NamedArgument { name: "D", value: Argument::Pointer(Buffer::C) },
+        NamedArgument { name: "N", value: Argument::i32(n as i32) },
     ];
     arguments.extend_from_slice(rest);
     Recipe::exhibit(
