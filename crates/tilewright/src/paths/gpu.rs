@@ -17,7 +17,7 @@ use std::{
 use tilewright_core::{Cancel, DType, DynMut, DynRef, Error, ErrorKind, Layout, MatMut, Matrix, SemiringId};
 use tilewright_cpu::Options;
 use tilewright_cuda::{DeviceRef, DynDeviceMatrix, Engine, InPlace};
-use tilewright_kernels::{Recipe, Request};
+use tilewright_kernels::{CLOSURE_SIDE, Recipe, Request};
 use tilewright_paths::{
     Device, Plan,
     schedule::{self, Power, Step},
@@ -176,7 +176,7 @@ impl Device for OnGpu {
             let computing = Instant::now();
             let mut paths = InPlace::new(engine, &mut on_device, semiring, 0.0, select)?;
             let mut untold = 0.0;
-            for step in schedule::steps(d.layout().rows) {
+            for step in schedule::steps_of_blocks(d.layout().rows, CLOSURE_SIDE) {
                 untold += step.terms();
                 match step {
                     Step::Close { pivot } => paths.close(pivot)?,
