@@ -25,6 +25,7 @@
 
 mod catalogue;
 mod encoding;
+mod estimate;
 mod families;
 mod gallery;
 mod headers;

@@ -238,7 +238,9 @@ impl<'a> InPlace<'a> {
             let recipe = put_back(self.semiring, dtype, sides, layout.row_stride.unsigned_abs())?;
             self.returns.push((sides, self.engine.prepare(recipe)?));
         }
-        let Some((_, prepared)) = self.returns.iter().find(|(known, _)| *known == sides) else { return Ok(()) };
+        let Some((_, prepared)) = self.returns.iter().find(|(known, _)| *known == sides) else {
+            return Ok(());
+        };
         let [right, down] = strips;
         let bindings = [(Buffer::A, new), (Buffer::B, right), (Buffer::C, down)];
         let bindings = bindings.map(|(role, place)| (role, place.address, place.bytes));

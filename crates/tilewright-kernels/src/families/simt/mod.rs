@@ -18,6 +18,7 @@ mod ways;
 
 use crate::{
     encoding::Encoding,
+    estimate,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
     launch::{Argument, ArgumentValue, Buffer, Launch, Recipe, Role},
@@ -30,6 +31,7 @@ use crate::{
 use arithmetic::Arithmetic;
 use choice::{choose, not_faster, shared_memory};
 use cost::{Candidate, Work};
+pub(crate) use device::peak_on;
 pub use device::simt_terms_per_second;
 use division::Division;
 use menu::{Tile, tiles};
@@ -75,6 +77,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let plan = Plan::new(request);
     let thin = Thin::of(&plan, request);
     let empty = |rejected| Recipe { rejected, ..Recipe::product(kernel, request, Vec::new()) };
+    let takes = |cycles, recipe| Recipe { seconds: estimate::seconds(&request.target, cycles), ..recipe };
     let is_empty = request.problem.c().is_empty() || request.batch.count == 0;
     let recipe = match (choose(request, &plan.work, [plan.a, plan.b]), thin) {
         (Err(rejected), None) => {
@@ -87,11 +90,14 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             });
         }
         (Ok((_, rejected)), _) | (Err(rejected), _) if is_empty => empty(rejected),
-        (Err(rejected), Some(thin)) => thin.filled(empty(rejected), request),
+        (Err(rejected), Some(thin)) => takes(thin.cycles(), thin.filled(empty(rejected), request)),
         (Ok((chosen, rejected)), Some(thin)) if thin.cycles() < plan.cycles(&chosen) => {
-            thin.filled(empty([rejected, vec![not_faster(&chosen)]].concat()), request)
+            let rejected = [rejected, vec![not_faster(&chosen)]].concat();
+            takes(thin.cycles(), thin.filled(empty(rejected), request))
         }
-        (Ok((chosen, rejected)), _) => plan.recipe(empty(rejected), request, &chosen),
+        (Ok((chosen, rejected)), _) => {
+            takes(plan.cycles(&chosen), plan.recipe(empty(rejected), request, &chosen))
+        }
     };
     for launch in &recipe.launches {
         checks.grid(launch.grid)?;
