@@ -4,7 +4,7 @@
 //! in proportion to the peak of the target.
 
 use crate::{
-    families::simt::peak_on,
+    families::simt::{peak_on, starting},
     kernel::{Kernel, Variant},
     request::Request,
     target::Target,
@@ -48,12 +48,17 @@ pub(crate) fn at_peak(request: &Request, target: &Target, variant: Variant) -> f
     seconds(target, terms / (f64::from(target.multiprocessors) * peak_on(target, variant)))
 }
 
+/// Cycles that a kernel of the ladder waits for memory, for each term and for the result, however small the product: its copies do not run ahead.
+const WAITING: f64 = 400.0;
+
 /// Seconds of a product by a kernel of the ladder.
 pub(crate) fn of_ladder(kernel: &Kernel, request: &Request) -> f64 {
     let measured = at_peak(request, &Target::default(), Variant::new(SemiringId::PlusTimes, DType::F32));
     let slower = at_peak(request, &request.target, request.variant()) / measured.max(f64::MIN_POSITIVE);
     let rate = LADDER.iter().find(|(name, _)| *name == kernel.name).map_or(0.0, |(_, rate)| 1e9 * rate);
-    LAUNCH_SECONDS + request.problem.pair_ops() * request.batch.count as f64 / rate * slower
+    let computing = request.problem.pair_ops() * request.batch.count as f64 / rate * slower;
+    let waiting = starting(&request.target) + WAITING * (1 + request.problem.k()) as f64;
+    computing.max(seconds(&request.target, waiting))
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod programs;
 mod recorded;
 mod refusal;
 mod request;
+mod select;
 mod shipped;
 mod target;
 mod term;
@@ -60,6 +61,7 @@ pub use programs::{archived_programs, programs, programs_for, readable_programs,
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
+pub use select::{Available, Selection, kernels_of_products, select};
 pub use target::Target;
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;

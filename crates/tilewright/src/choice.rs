@@ -164,6 +164,7 @@ fn gpu(asked: &Asked<'_>) -> Result<Why, Why> {
 #[cfg(feature = "cuda")]
 fn faster_gpu(asked: &Asked<'_>, cost: Cost) -> Result<Why, Why> {
     use tilewright_core::Problem;
+    use tilewright_kernels::select;
     let text = |error: Error| Why::from(error.to_string());
     let variant = (asked.variant)().map_err(text)?;
     let start = if tilewright_cuda::Engine::is_shared_open() { 0.0 } else { DEVICE_START };
@@ -182,7 +183,7 @@ fn faster_gpu(asked: &Asked<'_>, cost: Cost) -> Result<Why, Why> {
     let request = tilewright_kernels::Request::new(Problem::new(a, b, c).map_err(text)?, semiring, dtype);
     let arg = asked.results == Results::ProductAndArg;
     let request = tilewright_kernels::Request { own, arg, target: gpu.target(), ..request };
-    tilewright_cuda::choose(&request).map_err(|refusal| Why::from(refusal.to_string()))?;
+    select(&request, None, &|_| Ok(())).map_err(|refusal| Why::from(refusal.to_string()))?;
     Ok(cost.why("the GPU is faster", there))
 }
 

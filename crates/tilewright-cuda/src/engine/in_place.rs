@@ -3,25 +3,23 @@
 use super::operands::{self, Operand};
 use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DynDeviceMatrix};
-use std::ops::Range;
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 use tilewright_core::{Error, ErrorKind, Joining, Layout, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Batch, Buffer, CLOSURE_SIDE, Recipe, Request, closure, put_back};
-
-/// The recipe of a product.
-pub type Select<'a> = dyn Fn(Request) -> Result<Recipe, Error> + 'a;
+use tilewright_kernels::{Alignment, Batch, Buffer, CLOSURE_SIDE, Request, closure, put_back};
 
 /// A square matrix on the device whose best paths are found in place, block by block. Nothing waits for the device but [`InPlace::gain`].
 ///
 /// ```
 /// use tilewright_core::{Layout, MatRef, SemiringId};
-/// use tilewright_cuda::{Engine, InPlace, choose};
-/// use tilewright_kernels::{Form, Request};
+/// use tilewright_cuda::{Engine, InPlace};
 /// let engine = Engine::emulated(tilewright_arch::Device::find("a6000").unwrap().into())?;
 /// let inf = f32::INFINITY;
 /// let weights = [0.0, 3.0, 9.0, inf, 0.0, 4.0, 1.0, inf, 0.0];
 /// let mut d = engine.upload(MatRef::new(&weights, Layout::row_major(3, 3))?)?;
-/// let plain = |request| choose(&Request { form: Form::Plain, ..request }); // needs no compiler
-/// let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0, &plain)?;
+/// let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0)?;
 /// paths.close(0..2)?;
 /// paths.pass(0..2, 2..3)?;
 /// paths.close(2..3)?;
@@ -35,7 +33,8 @@ pub struct InPlace<'a> {
     matrix: &'a mut DynDeviceMatrix,
     semiring: SemiringId,
     slack: f64,
-    select: &'a Select<'a>,
+    /// How long kernels were chosen, compiled and loaded.
+    prepare: Duration,
     /// Those that close blocks, by their rows, and those that put back strips, by theirs.
     closures: Vec<(usize, Prepared)>,
     returns: Vec<([usize; 2], Prepared)>,
@@ -77,7 +76,6 @@ impl<'a> InPlace<'a> {
         matrix: &'a mut DynDeviceMatrix,
         semiring: SemiringId,
         slack: f64,
-        select: &'a Select<'a>,
     ) -> Result<Self, Error> {
         let Layout { rows, cols, row_stride, col_stride } = matrix.layout();
         if rows != cols {
@@ -104,7 +102,7 @@ impl<'a> InPlace<'a> {
             matrix,
             semiring,
             slack,
-            select,
+            prepare: Duration::ZERO,
             closures: Vec::new(),
             returns: Vec::new(),
         })
@@ -188,6 +186,11 @@ impl<'a> InPlace<'a> {
         self.put_back([p.len(), r.len()], new_right, [right, down])
     }
 
+    /// How long kernels of products were chosen, compiled and loaded so far.
+    pub fn prepare_time(&self) -> Duration {
+        self.prepare
+    }
+
     /// The first vertex through which a cycle was found to gain; what is in the matrix then is of no use. Waits for the work.
     ///
     /// # Errors
@@ -250,7 +253,7 @@ impl<'a> InPlace<'a> {
     }
 
     fn multiply(
-        &self,
+        &mut self,
         (c, a, b): (Place, Place, Place),
         batch: Batch,
         joining: Joining<Value>,
@@ -265,7 +268,9 @@ impl<'a> InPlace<'a> {
             workspace: self.matrix.bytes() as u64 / 2 + ROOM,
             ..Request::new(problem, self.semiring, a.operand.dtype)
         };
-        let chosen = self.engine.chosen(request, |request| Ok(((self.select)(request)?, None)))?;
+        let began = Instant::now();
+        let chosen = self.engine.chosen(request, None)?;
+        self.prepare += began.elapsed();
         let prepared = self.engine.prepare_chosen(&chosen)?;
         operands::check(prepared.recipe(), [a.operand, b.operand, c.operand])?;
         let bindings = [(Buffer::A, a), (Buffer::B, b), (Buffer::C, c)];

@@ -5,7 +5,6 @@ use crate::{
     backend::Backend,
     options::{Options, Report},
     plan::Gpu,
-    selection::select_with_ptx,
 };
 use std::cell::Cell;
 use std::sync::{
@@ -28,9 +27,8 @@ pub(super) fn run(
     let gpu = job.options.gpu.map_or_else(|| Gpu::named(Gpu::EMULATED), |gpu| Ok(gpu.clone()))?;
     let began = Instant::now();
     let request = job.request(operands, &c, arg.is_some(), gpu.target())?;
-    let selection = select_with_ptx(request, job.options.kernel)?;
     let engine = take_engine(&gpu)?;
-    let chosen = engine.load_recipe(selection.recipe, selection.passed_over)?;
+    let chosen = engine.chosen(request, job.options.kernel)?;
     let prepare = began.elapsed();
 
     let terms = request.problem.pair_ops() * job.count as f64;

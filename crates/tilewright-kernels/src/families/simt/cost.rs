@@ -112,6 +112,11 @@ pub(super) fn launching(target: &Target) -> f64 {
     target.relative_clock() * LAUNCH
 }
 
+/// Cycles of a launch that computes next to nothing.
+pub(crate) fn starting(target: &Target) -> f64 {
+    launching(target) + FILL
+}
+
 /// Cycles of a scan that sees at once that it need not go on, and of so many predicated launches whose guards fail.
 pub(super) fn in_vain(target: &Target, launches: usize) -> f64 {
     target.relative_clock() * (LAUNCH + SKIPPED * launches as f64)

@@ -30,6 +30,7 @@ use crate::{
 };
 use arithmetic::Arithmetic;
 use choice::{choose, not_faster, shared_memory};
+pub(crate) use cost::starting;
 use cost::{Candidate, Work};
 pub(crate) use device::peak_on;
 pub use device::simt_terms_per_second;
