@@ -49,7 +49,7 @@ mod user_semiring;
 pub use catalogue::{find, kernels};
 pub use families::{
     closure::{CLOSURE_SIDE, closure, put_back},
-    simt::{Way, simt_terms_per_second, simt_tiles, simt_ways},
+    simt::{Way, simt_tiles, simt_ways},
     trees::TreeRecipes,
 };
 pub use gallery::{Exhibit, Parameter, Settings, Showing};

@@ -4,20 +4,28 @@
 // a whole matrix: one half is closed and passed on to the other, by products, and then the other way round. Results have
 // the same bits however large the blocks are that one launch closes.
 //
-// A thread keeps EACH x EACH elements in registers, LANES apart in both directions, so that every step has work for all
-// threads. What others need goes through shared memory.
+// A thread keeps a square of each quarter of the block in registers: rows EACH * y and columns EACH * x of it and those behind
+// them. What others need goes through shared memory, from where a pair of elements is read at a time. There is one block of
+// threads: what counts is how many instructions a term takes.
 #include "config.cuh"
 
-constexpr int LANES = 32, EACH = 4, IN_HALF = EACH / 2, HALF = LANES * IN_HALF;
-constexpr int LINE = HALF + 1; // odd, so that neighbours in a column are in different banks
+constexpr int LANES = 32, EACH = 2, HALF = LANES * EACH;
+constexpr int LINE = HALF + 2; // whole pairs; few lines of neighbours begin in the same bank
 
-struct Shared {
-    Acc rows[LANES][LINE], columns[LANES][LINE], cycle[2];
+struct alignas(EACH * sizeof(Acc)) Pair {
+    Acc of[EACH];
 };
 
-// The elements of a thread, and where they are.
+struct Shared {
+    Pair rows[LANES][LINE / EACH], columns[LANES][LINE / EACH];
+    int vertex;
+};
+
+using Square = Acc[EACH][EACH];
+
+// What a thread keeps of the block: a square of each quarter.
 struct Block {
-    Acc d[EACH][EACH];
+    Square d[2][2];
     int n, x, y;
 };
 
@@ -26,107 +34,107 @@ __device__ inline bool is_gain(Acc cycle, double slack)
     return S::add(S::one(), cycle) != S::one() && fabs(double(cycle) - double(S::one())) > slack;
 }
 
-// Floyd and Warshall's loop over the vertices of a half, whose elements begin at d[P][P]. There are two of row and column
-// k, so that one barrier a step is enough.
+__device__ inline void multiply_add(const Pair& column, const Pair& row, Square& sums)
+{
+#pragma unroll
+    for (int i = 0; i < EACH; ++i)
+#pragma unroll
+        for (int j = 0; j < EACH; ++j) sums[i][j] = S::multiply_add(column.of[i], row.of[j], sums[i][j]);
+}
+
+// Floyd and Warshall's loop over the vertices of half P. There are two of row and column k, so that one barrier a step is
+// enough.
 //
-// Before vertex k takes part, the weight of the best cycle through it is looked at. One that makes paths better, and by
-// more than roundings do, ends the kernel: its number, counted from 1, is the result, which is 0 otherwise.
+// Before vertex k takes part, the weight of the best cycle through it is looked at. The first one that makes paths better, and
+// by more than roundings do, is told; what is computed from there on is of no use.
 template <int P>
-__device__ inline int close_half(Block& block, Shared& shared, double slack)
+__device__ inline void close_half(Block& block, Shared& shared, double slack)
 {
-    auto& d = block.d;
-    const int x = block.x, y = block.y;
-#pragma unroll // so that registers are named by constants
-    for (int u = P; u < P + IN_HALF; ++u)
+    Square& d = block.d[P][P];
+    const int x = block.x, y = block.y, vertices = min(HALF, block.n - P * HALF);
 #pragma unroll 1 // which saves registers
-        for (int t = 0; t < LANES && u * LANES + t < block.n; ++t) {
-            const int here = t % 2;
-            Acc *row = shared.rows[here], *column = shared.columns[here];
-            if (x == t && y == t) {
-                shared.cycle[here] = d[u][u];
-                d[u][u] = S::one();
+    for (int t = 0; t * EACH < vertices; ++t)
+#pragma unroll // so that registers are named by constants
+        for (int u = 0; u < EACH && t * EACH + u < vertices; ++u) {
+            Pair *row = shared.rows[u], *column = shared.columns[u];
+            if (y == t) { // a whole warp, or none of it
+                if (x == t) {
+                    const int vertex = P * HALF + t * EACH + u + 1;
+                    if (shared.vertex == 0 && is_gain(d[u][u], slack)) shared.vertex = vertex;
+                    d[u][u] = S::one();
+                }
+                row[x] = {d[u][0], d[u][1]};
             }
-#pragma unroll
-            for (int i = 0; i < IN_HALF; ++i) {
-                if (y == t) row[x + i * LANES] = d[u][P + i];
-                if (x == t) column[y + i * LANES] = d[P + i][u];
-            }
+            if (x == t) column[y] = {d[0][u], d[1][u]};
             __syncthreads();
-            if (is_gain(shared.cycle[here], slack)) return u * LANES + t + 1;
-#pragma unroll
-            for (int i = 0; i < IN_HALF; ++i)
-#pragma unroll
-                for (int j = 0; j < IN_HALF; ++j)
-                    d[P + i][P + j] =
-                        S::multiply_add(column[y + i * LANES], row[x + j * LANES], d[P + i][P + j]);
+            multiply_add(column[y], row[x], d);
         }
-    return 0;
 }
 
-using Quarter = Acc[IN_HALF][IN_HALF];
-
-// Adds to the sums the terms of the LANES vertices from d[.][U] on: the column of each meets its row. Sums are those of the
-// quarter that begins at d[ROWS][COLUMNS_AT].
-template <int ROWS, int COLUMNS_AT, int U>
-__device__ inline void add_terms(const Block& block, Shared& shared, Quarter& sums)
+// Adds to the sums the terms of half P: the columns of squares [I][P] meet the rows of squares [P][J].
+template <int P, int I, int J>
+__device__ inline void add_terms(const Block& block, Shared& shared, Square& sums)
 {
-    const int x = block.x, y = block.y;
-    __syncthreads(); // what was shared before has been read
+    const int x = block.x, y = block.y, terms = min(HALF, block.n - P * HALF);
+    const Square &a = block.d[I][P], &b = block.d[P][J];
 #pragma unroll
-    for (int i = 0; i < IN_HALF; ++i) {
-        shared.rows[y][x + i * LANES] = block.d[U][COLUMNS_AT + i];
-        shared.columns[x][y + i * LANES] = block.d[ROWS + i][U];
-    }
-    __syncthreads();
-    const int count = min(LANES, block.n - U * LANES);
+    for (int part = 0; part < EACH; ++part) {
+        __syncthreads(); // what was shared before has been read
+        if (y / (LANES / EACH) == part)
+#pragma unroll
+            for (int i = 0; i < EACH; ++i)
+                shared.rows[y % (LANES / EACH) * EACH + i][x] = {b[i][0], b[i][1]};
+        if (x / (LANES / EACH) == part)
+#pragma unroll
+            for (int j = 0; j < EACH; ++j)
+                shared.columns[x % (LANES / EACH) * EACH + j][y] = {a[0][j], a[1][j]};
+        __syncthreads();
+        const int count = min(LANES, terms - part * LANES);
 #pragma unroll 2
-    for (int t = 0; t < count; ++t)
-#pragma unroll
-        for (int i = 0; i < IN_HALF; ++i)
-#pragma unroll
-            for (int j = 0; j < IN_HALF; ++j)
-                sums[i][j] = S::multiply_add(
-                    shared.columns[t][y + i * LANES], shared.rows[t][x + j * LANES], sums[i][j]);
+        for (int t = 0; t < count; ++t) multiply_add(shared.columns[t][y], shared.rows[t][x], sums);
+    }
 }
 
-// Replaces a quarter by its product with the closed half that begins at d[P][P], or adds the product of both strips to it.
-template <int P, int ROWS, int COLUMNS_AT>
-__device__ inline void multiply(Block& block, Shared& shared, bool accumulate)
+// Replaces squares [I][J] by the products of squares [I][P] and [P][J].
+template <int P, int I, int J>
+__device__ inline void multiply(Block& block, Shared& shared)
 {
-    Quarter sums;
+    Square sums;
 #pragma unroll
-    for (int i = 0; i < IN_HALF; ++i)
+    for (int i = 0; i < EACH; ++i)
 #pragma unroll
-        for (int j = 0; j < IN_HALF; ++j)
-            sums[i][j] = accumulate ? block.d[ROWS + i][COLUMNS_AT + j] : S::zero();
-    add_terms<ROWS, COLUMNS_AT, P>(block, shared, sums);
-    add_terms<ROWS, COLUMNS_AT, P + 1>(block, shared, sums);
+        for (int j = 0; j < EACH; ++j) sums[i][j] = S::zero();
+    add_terms<P, I, J>(block, shared, sums);
 #pragma unroll
-    for (int i = 0; i < IN_HALF; ++i)
+    for (int i = 0; i < EACH; ++i)
 #pragma unroll
-        for (int j = 0; j < IN_HALF; ++j) block.d[ROWS + i][COLUMNS_AT + j] = sums[i][j];
+        for (int j = 0; j < EACH; ++j) block.d[I][J][i][j] = sums[i][j];
 }
 
-// Passes the half that begins at d[P][P], which is closed, on to the other one: D[p,r] = D[p,p] D[p,r], D[r,p] = D[r,p] D[p,p],
-// and D[r,r] = D[r,r] + D[r,p] D[p,r].
+// Passes half P, which is closed, on to half R: D[p,r] = D[p,p] D[p,r], D[r,p] = D[r,p] D[p,p], and
+// D[r,r] = D[r,r] + D[r,p] D[p,r].
 template <int P, int R>
 __device__ inline void pass(Block& block, Shared& shared)
 {
-    multiply<P, P, R>(block, shared, false);
-    multiply<P, R, P>(block, shared, false);
-    multiply<P, R, R>(block, shared, true);
+    multiply<P, P, R>(block, shared);
+    multiply<P, R, P>(block, shared);
+    add_terms<P, R, R>(block, shared, block.d[R][R]);
     __syncthreads();
 }
 
-// The vertex, counted from 1, through which a cycle gains.
-__device__ inline int close(Block& block, Shared& shared, double slack)
+// Calls f(element, row, column) for each element that a thread keeps.
+template <typename F>
+__device__ inline void for_each_element(Block& block, F f)
 {
-    if (const int vertex = close_half<0>(block, shared, slack)) return vertex;
-    if (block.n <= HALF) return 0;
-    pass<0, IN_HALF>(block, shared);
-    if (const int vertex = close_half<IN_HALF>(block, shared, slack)) return vertex;
-    pass<IN_HALF, 0>(block, shared);
-    return 0;
+#pragma unroll
+    for (int p = 0; p < 2; ++p)
+#pragma unroll
+        for (int i = 0; i < EACH; ++i)
+#pragma unroll
+            for (int r = 0; r < 2; ++r)
+#pragma unroll
+                for (int j = 0; j < EACH; ++j)
+                    f(block.d[p][r][i][j], p * HALF + block.y * EACH + i, r * HALF + block.x * EACH + j);
 }
 
 extern "C" __global__ void __launch_bounds__(LANES * LANES)
@@ -134,30 +142,27 @@ closure(T* D, int N, long long d_row, long long d_col, double slack, int* gain)
 {
     __shared__ Shared shared;
     Block block{{}, N, int(threadIdx.x) % LANES, int(threadIdx.x) / LANES};
-    auto& d = block.d;
-#pragma unroll
-    for (int i = 0; i < EACH; ++i) {
-        const int r = block.y + i * LANES;
-        const T* const line = D + r * d_row;
-#pragma unroll
-        for (int j = 0; j < EACH; ++j) {
-            const int c = block.x + j * LANES;
-            d[i][j] = r < N && c < N ? S::widen(line[c * d_col]) : S::zero();
-        }
-    }
+    for_each_element(block, [&](Acc& element, int r, int c) {
+        element = r < N && c < N ? S::widen(D[r * d_row + c * d_col]) : S::zero();
+    });
+    if (threadIdx.x == 0) shared.vertex = 0;
+    __syncthreads();
 
-    if (const int vertex = close(block, shared, slack)) {
-        if (threadIdx.x == 0) *gain = vertex; // and the block stays as it was
+    close_half<0>(block, shared, slack);
+    if (N > HALF) {
+        pass<0, 1>(block, shared);
+        close_half<1>(block, shared, slack);
+        pass<1, 0>(block, shared);
+    }
+    __syncthreads();
+
+    if (shared.vertex != 0) {
+        if (threadIdx.x == 0) *gain = shared.vertex; // and the block stays as it was
         return;
     }
-
-#pragma unroll
-    for (int i = 0; i < EACH; ++i)
-#pragma unroll
-        for (int j = 0; j < EACH; ++j) {
-            const int r = block.y + i * LANES, c = block.x + j * LANES;
-            if (r < N && c < N) D[r * d_row + c * d_col] = S::template narrow<T>(d[i][j]);
-        }
+    for_each_element(block, [&](Acc& element, int r, int c) {
+        if (r < N && c < N) D[r * d_row + c * d_col] = S::template narrow<T>(element);
+    });
 }
 
 // Writes both strips of a step into the matrix, a row a block: `from` holds first the P x R elements of the one on the

@@ -138,7 +138,18 @@ mod tests {
 
     fn work(m: u32, n: u32, k: u32) -> Work {
         let (encoding, target) = (Encoding::Numbers, Target::default());
-        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, encoding, target, peak: 128.0 }
+        Work {
+            m,
+            n,
+            k,
+            batch: 1,
+            operands: [1, 1],
+            variant: F32,
+            encoding,
+            target,
+            aliased: [false; 2],
+            peak: 128.0,
+        }
     }
 
     /// A slot after another takes the part that is next.

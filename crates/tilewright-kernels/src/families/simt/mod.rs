@@ -30,10 +30,8 @@ use crate::{
 };
 use arithmetic::Arithmetic;
 use choice::{choose, not_faster, shared_memory};
-pub(crate) use cost::starting;
 use cost::{Candidate, Work};
 pub(crate) use device::peak_on;
-pub use device::simt_terms_per_second;
 use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
@@ -139,6 +137,7 @@ impl Plan {
             variant: request.variant(),
             encoding: Encoding::Numbers,
             target: request.target,
+            aliased: [a, b].map(|o| o.is_aliased(request.variant())),
             peak: device::peak_on(&request.target, request.variant()),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }
