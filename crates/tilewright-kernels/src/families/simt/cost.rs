@@ -166,7 +166,7 @@ impl Candidate {
         let Target { multiprocessors, .. } = work.target;
         let Division { tiles, whole, k_split, .. } = self.division;
         let area = f64::from(m) * f64::from(n);
-        let is_aliased = (0..2).any(|i| self.copies[i].is_along_k() && work.aliased[i])
+        let is_aliased = (0..2).any(|i| self.copies[i] == Copy::AlongK && work.aliased[i])
             && work.operand_bytes(0) + work.operand_bytes(1) > SPREAD * work.target.l2_bytes as f64;
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
         let copies = if is_aliased { copies * ALIASED } else { copies };
