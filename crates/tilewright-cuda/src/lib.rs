@@ -28,12 +28,11 @@ pub use device::{
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
     Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
-    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Select, Timing, choose,
-    kernels_by_speed, sets_beyond_cache,
+    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Timing, sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};
-pub use program_ptx::{ProgramPtx, recipe_with_ptx};
+pub use program_ptx::ProgramPtx;
 pub use resources::{Input, kernel_resources, ptx, ptx_resources};
 pub use telemetry::Telemetry;
 pub use tilewright_arch::{Architecture, Blocks, Gpu, GridLaunch, InstructionSet};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::Error;
-use tilewright_kernels::{COMPILER_OPTIONS, Form, Kernel, Program, Recipe, Request};
+use tilewright_kernels::{COMPILER_OPTIONS, Program};
 
 /// PTX, and who made it.
 ///
@@ -65,21 +65,6 @@ impl ProgramPtx {
             None => Err(missing),
         }
     }
-}
-
-/// The recipe of a kernel for a request, of programs that there is PTX of: without NVRTC, that of the plain form, where the kernel has
-/// one.
-///
-/// # Errors
-/// The kernel's refusal; `unavailable` without NVRTC, where no form of the kernel comes with the catalogue.
-pub fn recipe_with_ptx(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Error> {
-    let exists = |recipe: &Recipe| {
-        recipe.launches().iter().try_for_each(|launch| ProgramPtx::exists(launch.program()))
-    };
-    let recipe = kernel.recipe(request)?;
-    let Err(missing) = exists(&recipe) else { return Ok(recipe) };
-    let plain = kernel.recipe(&Request { form: Form::Plain, ..*request });
-    plain.ok().filter(|recipe| exists(recipe).is_ok()).ok_or(missing)
 }
 
 type Key = (Program, Architecture, Option<NvrtcBuild>);

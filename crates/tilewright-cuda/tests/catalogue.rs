@@ -3,8 +3,8 @@
 use crate::common::{self, compiles, expected, gpu, matrix, problem};
 use tilewright_arch::{BlockSize, DynamicSharedMemory, LaunchConfig, Limits, Occupancy};
 use tilewright_core::{DType, Element, MinPlus, PlusTimes, Semiring, SemiringId};
-use tilewright_cuda::{Cubin, DriverKind, Engine, FunctionAttributes, recipe_with_ptx};
-use tilewright_kernels::{Family, Kernel, Launch, Request, kernels, programs};
+use tilewright_cuda::{Cubin, DriverKind, Engine, FunctionAttributes, ProgramPtx};
+use tilewright_kernels::{Family, Kernel, Launch, Request, kernels, programs, select};
 
 /// Multiples of every tile, and sizes around them, which some kernels refuse.
 const SIZES: [(usize, usize, usize); 12] = [
@@ -60,7 +60,7 @@ fn takes(
 ) -> bool {
     let (m, n, k) = size;
     let request = Request { gpu: engine.gpu(), ..Request::new(problem(m, n, k), semiring, dtype) };
-    recipe_with_ptx(kernel, &request).is_ok()
+    select(&request, Some(kernel), &ProgramPtx::exists).is_ok()
 }
 
 fn check<S: Semiring<Elem: Element, Out: Element>>(
@@ -76,7 +76,7 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(
     let mut c = engine.zeros::<S::Out>(problem(m, n, k).c()).expect("fits");
     // Without NVRTC the form that there is PTX of.
     let request = engine.request(semiring, &a, &b, &c).expect("shapes fit");
-    let recipe = recipe_with_ptx(kernel, &request).expect("taken");
+    let recipe = select(&request, Some(kernel), &ProgramPtx::exists).expect("taken").recipe;
     let prepared = engine.prepare(recipe).expect("prepared");
     prepared.run(&a, &b, &mut c).expect("runs");
     let found = c.to_matrix().expect("downloads");

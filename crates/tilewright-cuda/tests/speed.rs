@@ -6,7 +6,7 @@ use tilewright_core::{DType, Layout, MatMut, MatRef, SemiringId};
 use tilewright_cuda::{
     Competitor, Cublas, CublasMath, DeviceProduct, Engine, InPlace, Pace, Repetitions, sets_beyond_cache,
 };
-use tilewright_kernels::{Request, find};
+use tilewright_kernels::{CLOSURE_SIDE, Request, find};
 
 const PACE: Pace = Pace {
     warm_up: Duration::from_millis(30),
@@ -144,7 +144,7 @@ fn calls_return_before_their_work_is_done() {
 
 /// The closure of `D[range]` by halves, as best paths take it.
 fn close(paths: &mut InPlace<'_>, range: std::ops::Range<usize>) {
-    if range.len() <= 64 {
+    if range.len() <= CLOSURE_SIDE {
         return paths.close(range).expect("closes");
     }
     let middle = range.start + (range.len() / 2).next_multiple_of(64);
@@ -170,10 +170,8 @@ fn a_closure_is_timed_beside_a_product() {
         let mut times = Vec::new();
         for _ in 0..3 {
             let mut d = engine.upload(weights.as_ref()).expect("uploads");
-            let select = |request| tilewright_cuda::choose(&request);
             let began = Instant::now();
-            let mut paths =
-                InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0, &select).expect("prepares");
+            let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0).expect("prepares");
             close(&mut paths, 0..n);
             let asked = began.elapsed().as_secs_f64();
             assert_eq!(paths.gain().expect("closes"), None);

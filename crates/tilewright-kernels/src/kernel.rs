@@ -1,6 +1,7 @@
 //! One kernel of the catalogue.
 
 use crate::{
+    estimate,
     gallery::{Exhibit, Showing},
     ladder::Rung,
     launch::Recipe,
@@ -194,9 +195,13 @@ impl Kernel {
                 hint: "leave out alpha and beta".into(),
             });
         }
+        let estimated = |recipe: Recipe| match self.family {
+            Family::Ladder => Recipe { seconds: estimate::of_ladder(self, request), ..recipe },
+            Family::Production | Family::Gallery => recipe,
+        };
         match &self.make {
-            Make::Rung(rung) => rung.recipe(self, request),
-            Make::Product(recipe) => recipe(self, request),
+            Make::Rung(rung) => rung.recipe(self, request).map(estimated),
+            Make::Product(recipe) => recipe(self, request).map(estimated),
             Make::Exhibit(_) | Make::Closure => Err(Refusal {
                 kernel: self.name,
                 needs: "parameters of its own".into(),

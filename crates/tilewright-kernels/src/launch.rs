@@ -44,6 +44,7 @@ pub struct Recipe {
     pub(crate) workspaces: Vec<u64>,
     pub(crate) details: Vec<(&'static str, String)>,
     pub(crate) rejected: Vec<Rejected>,
+    pub(crate) seconds: f64,
 }
 
 impl Recipe {
@@ -56,6 +57,7 @@ impl Recipe {
             workspaces: Vec::new(),
             details: Vec::new(),
             rejected: Vec::new(),
+            seconds: 0.0,
         }
     }
 
@@ -68,6 +70,7 @@ impl Recipe {
             workspaces: Vec::new(),
             details: Vec::new(),
             rejected: Vec::new(),
+            seconds: 0.0,
         }
     }
 
@@ -89,6 +92,11 @@ impl Recipe {
     /// Bytes of each workspace; their contents before the first launch do not matter.
     pub fn workspaces(&self) -> &[u64] {
         &self.workspaces
+    }
+
+    /// Seconds that it takes on the target of its request, by a model; 0 for what is no product.
+    pub fn seconds(&self) -> f64 {
+        self.seconds
     }
 
     /// What a plan prints about the choice: tile, outputs per thread, stages, splits.

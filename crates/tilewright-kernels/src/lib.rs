@@ -27,6 +27,7 @@
 mod argument;
 mod catalogue;
 mod encoding;
+mod estimate;
 mod families;
 mod gallery;
 mod headers;
@@ -41,6 +42,7 @@ mod programs;
 mod recorded;
 mod refusal;
 mod request;
+mod select;
 mod shipped;
 mod term;
 mod user_semiring;
@@ -48,8 +50,8 @@ mod user_semiring;
 pub use argument::{Argument, Buffer, NamedArgument, TensorMap};
 pub use catalogue::{find, kernels};
 pub use families::{
-    closure::{CLOSURE_SIDE, closure},
-    simt::{Way, simt_terms_per_second, simt_tiles, simt_ways},
+    closure::{CLOSURE_SIDE, closure, put_back},
+    simt::{Way, simt_tiles, simt_ways},
     trees::TreeRecipes,
 };
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
@@ -61,5 +63,6 @@ pub use programs::{archived_programs, programs, programs_for, readable_programs,
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
+pub use select::{Available, Selection, kernels_of_products, select};
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;

@@ -12,7 +12,7 @@ pub const BLOCK: usize = 64;
 /// A step of the closure of `D`. Ranges are of rows and columns, and never overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `D[p,p]` is closed by Floyd and Warshall's loop; it has at most [`BLOCK`] rows.
+    /// `D[p,p]` is closed: by Floyd and Warshall's loop where it has at most [`BLOCK`] rows, otherwise by the steps of a closure of its own.
     Close {
         /// The rows and columns.
         pivot: Range<usize>,
@@ -41,23 +41,28 @@ impl Step {
 
 /// The steps that close a matrix of `n` rows and columns, in order.
 pub fn steps(n: usize) -> Vec<Step> {
+    steps_of_blocks(n, BLOCK)
+}
+
+/// The same for a device that closes blocks of up to so many rows by itself.
+pub fn steps_of_blocks(n: usize, largest: usize) -> Vec<Step> {
     let mut steps = Vec::new();
-    close(0..n, &mut steps);
+    close(0..n, largest, &mut steps);
     steps
 }
 
-fn close(range: Range<usize>, steps: &mut Vec<Step>) {
+fn close(range: Range<usize>, largest: usize, steps: &mut Vec<Step>) {
     if range.is_empty() {
         return;
     }
-    if range.len() <= BLOCK {
+    if range.len() <= largest.max(BLOCK) {
         return steps.push(Step::Close { pivot: range });
     }
     // Whole blocks in the first half.
     let middle = range.start + (range.len() / 2).next_multiple_of(BLOCK);
     let halves = [range.start..middle, middle..range.end];
     for (pivot, others) in [(&halves[0], &halves[1]), (&halves[1], &halves[0])] {
-        close(pivot.clone(), steps);
+        close(pivot.clone(), largest, steps);
         steps.push(Step::Pass { pivot: pivot.clone(), others: others.clone() });
     }
 }

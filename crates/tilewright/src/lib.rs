@@ -209,7 +209,6 @@ pub mod paths;
 pub mod plan;
 mod product;
 #[cfg(feature = "cuda")]
-mod selection;
 mod verify;
 
 pub use backend::Backend;

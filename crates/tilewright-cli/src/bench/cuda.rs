@@ -9,11 +9,11 @@ use crate::args::{Bench, KernelChoice};
 use std::cell::RefCell;
 use tilewright::{
     Backend, Element, Error, Matrix, Semiring,
-    cuda::{Competitor, Cublas, CublasLt, DeviceMatrix, Engine, Pace, Prepared, choose, sets_beyond_cache},
+    cuda::{Competitor, Cublas, CublasLt, DeviceMatrix, Engine, Pace, Prepared, sets_beyond_cache},
     plan::Query,
     semiring::Visit,
 };
-use tilewright_kernels::{Family, Form, Kernel, Recipe, Refusal, Request, Role, kernels};
+use tilewright_kernels::{Family, Form, Kernel, Recipe, Request, Role, kernels, select};
 
 /// A GPU and what is measured on it.
 pub struct Device {
@@ -25,12 +25,13 @@ pub struct Device {
 }
 
 /// A kernel, and its recipe or why it has none.
-type Entry = (&'static Kernel, Result<Recipe, Refusal>);
+type Entry = (&'static Kernel, Result<Recipe, Error>);
 
 /// The kernels to measure for a request: those that are named, the ladder with the production kernels, or what the engine
 /// would choose with all production kernels.
 fn recipes(engine: &Engine, args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
-    let with_recipe = |kernel: &'static Kernel| (kernel, recipe(engine, kernel, request));
+    let selected = |kernel| Ok(select(request, kernel, &|program| engine.can_make(program))?.recipe);
+    let with_recipe = |kernel: &'static Kernel| (kernel, selected(Some(kernel)));
     let computes = |kernel: &&'static Kernel| kernel.computes(request.variant());
     let family = |family| kernels().iter().filter(move |kernel| kernel.family == family).filter(computes);
     if !args.kernel.is_empty() {
@@ -47,20 +48,8 @@ fn recipes(engine: &Engine, args: &Bench, request: &Request) -> Result<Vec<Entry
     if !production.is_empty() {
         return Ok(production);
     }
-    let recipe = choose(request)?;
+    let recipe = selected(None)?;
     Ok(vec![(recipe.kernel(), Ok(recipe))])
-}
-
-/// The recipe of a kernel: that of its plain program, which comes with the catalogue, where there is no compiler for the other.
-fn recipe(engine: &Engine, kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
-    let recipe = kernel.recipe(request)?;
-    let can_be_made =
-        |recipe: &Recipe| recipe.launches().iter().all(|launch| engine.can_make(launch.program()).is_ok());
-    if kernel.family != Family::Production || can_be_made(&recipe) {
-        return Ok(recipe);
-    }
-    let plain = kernel.recipe(&Request { form: Form::Plain, ..*request }).ok().filter(can_be_made);
-    Ok(plain.unwrap_or(recipe))
 }
 
 /// The kernel, and whether it is the plain program of it.
@@ -172,7 +161,7 @@ impl Visit for Measure<'_> {
                     Err(error) if error.is_unavailable() => Err(Outcome::Refused(error.to_string())),
                     Err(error) => return Err(error),
                 },
-                Err(refusal) => Err(Outcome::Refused(format!("needs {}; {}", refusal.needs, refusal.found))),
+                Err(error) => Err(Outcome::Refused(error.to_string())),
             };
             entries.push((name, runner));
         }

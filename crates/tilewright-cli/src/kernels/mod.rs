@@ -10,11 +10,8 @@ use crate::{
     json,
 };
 use std::io::Write;
-use tilewright::{
-    Error,
-    cuda::{ProgramPtx, recipe_with_ptx},
-};
-use tilewright_kernels::{Kernel, Role, find};
+use tilewright::{Error, cuda::ProgramPtx};
+use tilewright_kernels::{Kernel, Role, find, select};
 
 pub fn run(args: &Kernels, common: &Common) -> Result<(), Failure> {
     let Some(name) = &args.name else { return list::print(common.format) };
@@ -41,7 +38,7 @@ fn print(text: &str) -> Result<(), Failure> {
 /// The PTX of the program that computes, for the oldest architecture that has all instructions in use.
 fn ptx(kernel: &'static Kernel) -> Result<String, Failure> {
     let recipe = match preconditions::sample(kernel) {
-        Some((request, _)) => recipe_with_ptx(kernel, &request)?,
+        Some((request, _)) => select(&request, Some(kernel), &ProgramPtx::exists)?.recipe,
         None => kernel.show(&[]).map_err(Error::from)?.recipe().clone(),
     };
     let Some(launch) = recipe.launches().iter().find(|launch| launch.role() == Role::Product) else {

@@ -23,6 +23,8 @@ pub struct Ways {
     pub request: Request,
     /// Those that are right, that of the model first.
     pub ways: Vec<Way>,
+    /// Seconds of each by the model.
+    pub estimates: Vec<f64>,
     /// Seconds of each.
     pub samples: Vec<Vec<f64>>,
     /// What is wrong with others.
@@ -64,7 +66,8 @@ impl Visit for Measure<'_> {
             prepared.run(&set.a, &set.b, &mut set.c)
         };
 
-        let (mut ways, mut able, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ways, mut estimates) = (Vec::new(), Vec::new());
+        let (mut able, mut faults) = (Vec::new(), Vec::new());
         for way in simt_ways(&request, args.ways as usize) {
             // What stands before a way for other data is not to be measured in its place.
             let asked = Request { narrow: Some(false), ..way.ask(request) };
@@ -75,6 +78,7 @@ impl Visit for Measure<'_> {
             match case.fault(&c)? {
                 None => {
                     ways.push(way);
+                    estimates.push(prepared.recipe().seconds());
                     able.push(prepared);
                 }
                 Some(fault) => faults.push(format!("{way}: {fault}")),
@@ -88,6 +92,6 @@ impl Visit for Measure<'_> {
             Ok(timings.first().map_or(f64::NAN, |timing| timing.median()))
         };
         let samples = chooser::race(able.len(), args.rounds as usize, &mut clock)?;
-        Ok(Ways { request, ways, samples, faults })
+        Ok(Ways { request, ways, estimates, samples, faults })
     }
 }

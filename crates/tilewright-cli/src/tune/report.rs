@@ -40,6 +40,8 @@ struct Measured {
     parts: Option<u32>,
     /// The median.
     seconds: f64,
+    /// By the model.
+    estimated_seconds: f64,
     samples: usize,
     /// The time of the model's choice over this one: above 1 is faster.
     speed_against_model: f64,
@@ -62,6 +64,7 @@ impl Product {
         let of = |(number, (way, samples)): (usize, (&tilewright_kernels::Way, &Vec<f64>))| {
             let seconds = median(samples);
             Measured {
+                estimated_seconds: measured.estimates[number],
                 way: way.to_string(),
                 tile: way.tile,
                 packed: way.pack,
@@ -89,7 +92,11 @@ impl Product {
                 (false, false) => "",
             };
             let (micros, speed) = (one.seconds * 1e6, one.speed_against_model);
-            let line = format!("  {micros:>11.2} us {speed:>7.3} x  {}  {said}", one.way);
+            let estimated = one.estimated_seconds * 1e6;
+            let line = format!(
+                "  {micros:>11.2} us, estimated {estimated:>11.2} {speed:>7.3} x  {}  {said}",
+                one.way
+            );
             text += line.trim_end();
             text.push('\n');
         }

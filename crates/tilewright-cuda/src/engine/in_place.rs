@@ -3,25 +3,23 @@
 use super::operands::{self, Operand};
 use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DynDeviceMatrix};
-use std::ops::Range;
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 use tilewright_core::{Error, ErrorKind, Joining, Layout, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Batch, Buffer, CLOSURE_SIDE, Recipe, Request, closure};
-
-/// The recipe of a product.
-pub type Select<'a> = dyn Fn(Request) -> Result<Recipe, Error> + 'a;
+use tilewright_kernels::{Alignment, Batch, Buffer, CLOSURE_SIDE, Request, closure, put_back};
 
 /// A square matrix on the device whose best paths are found in place, block by block. Nothing waits for the device but [`InPlace::gain`].
 ///
 /// ```
 /// use tilewright_core::{Layout, MatRef, SemiringId};
-/// use tilewright_cuda::{Engine, InPlace, choose};
-/// use tilewright_kernels::{Form, Request};
+/// use tilewright_cuda::{Engine, InPlace};
 /// let engine = Engine::emulated(tilewright_arch::Device::find("a6000").unwrap().into())?;
 /// let inf = f32::INFINITY;
 /// let weights = [0.0, 3.0, 9.0, inf, 0.0, 4.0, 1.0, inf, 0.0];
 /// let mut d = engine.upload(MatRef::new(&weights, Layout::row_major(3, 3))?)?;
-/// let plain = |request| choose(&Request { form: Form::Plain, ..request }); // needs no compiler
-/// let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0, &plain)?;
+/// let mut paths = InPlace::new(&engine, &mut d, SemiringId::MinPlus, 0.0)?;
 /// paths.close(0..2)?;
 /// paths.pass(0..2, 2..3)?;
 /// paths.close(2..3)?;
@@ -35,15 +33,21 @@ pub struct InPlace<'a> {
     matrix: &'a mut DynDeviceMatrix,
     semiring: SemiringId,
     slack: f64,
-    select: &'a Select<'a>,
-    /// Those that close blocks, by their rows.
+    /// How long kernels were chosen, compiled and loaded.
+    prepare: Duration,
+    /// Those that close blocks, by their rows, and those that put back strips, by theirs.
     closures: Vec<(usize, Prepared)>,
+    returns: Vec<([usize; 2], Prepared)>,
     /// Both strips of a step as they will be, or what a part of one was before it was multiplied.
     beside: DynDeviceMatrix,
     /// For each vertex that a block begins with, the one in it through which a cycle gains, counted from 1.
     gains: DeviceMatrix<i32>,
 }
 
+/// Elements of a strip up to which both are one batch: kernels for elements of one sign are faster where there is more to do, and take one product at a time.
+const TOGETHER: usize = 1 << 20;
+/// Bytes of workspace that a product may take beside both operands: room for parts of sums.
+const ROOM: u64 = 64 << 20;
 /// Where there is little memory, elements of a strip that are copied at a time at least,
 const LEAST_STRIP: usize = 1 << 20;
 /// and this part of the whole matrix, where that is more.
@@ -72,7 +76,6 @@ impl<'a> InPlace<'a> {
         matrix: &'a mut DynDeviceMatrix,
         semiring: SemiringId,
         slack: f64,
-        select: &'a Select<'a>,
     ) -> Result<Self, Error> {
         let Layout { rows, cols, row_stride, col_stride } = matrix.layout();
         if rows != cols {
@@ -87,7 +90,7 @@ impl<'a> InPlace<'a> {
         let half = rows.div_ceil(2).next_multiple_of(CLOSURE_SIDE);
         let room = |elements| engine.zeros_dyn(matrix.dtype(), Layout::row_major(1, elements));
         let beside = match room(2 * half * half) {
-            Err(error) if error.code() == "device-memory" => {
+            Err(error) if matches!(error.kind(), ErrorKind::DeviceMemory { .. }) => {
                 room((rows * rows / PART).max(LEAST_STRIP).min(half * half))
             }
             both => both,
@@ -99,12 +102,13 @@ impl<'a> InPlace<'a> {
             matrix,
             semiring,
             slack,
-            select,
+            prepare: Duration::ZERO,
             closures: Vec::new(),
+            returns: Vec::new(),
         })
     }
 
-    /// Closes `D[p,p]`, of at most [`CLOSURE_SIDE`] rows, by Floyd and Warshall's loop.
+    /// Closes `D[p,p]`, of at most [`CLOSURE_SIDE`] rows, in one launch.
     ///
     /// # Errors
     /// `out-of-bounds`; `unsupported` for a larger block, and a semiring or type without best paths; as [`Engine::prepare`].
@@ -161,7 +165,7 @@ impl<'a> InPlace<'a> {
         self.multiply((c?, a?, b?), Batch::ONE, Joining::Accumulate)
     }
 
-    /// The same where both strips fit beside the matrix: if they are squares, in one launch.
+    /// The same where both strips fit beside the matrix: small squares in one launch.
     fn pass_beside(&mut self, p: &Range<usize>, r: &Range<usize>) -> Result<(), Error> {
         let [closed, right, down] = [(p, p), (p, r), (r, p)].map(|block| self.place(block));
         let (closed, right, down) = (closed?, right?, down?);
@@ -170,7 +174,7 @@ impl<'a> InPlace<'a> {
             [(0, right), (strip.unsigned_abs(), down)].map(|(from, old)| self.aside(from, old));
         let from_to =
             |from: Place, to: Place| to.operand.origin.cast_signed() - from.operand.origin.cast_signed();
-        if p.len() == r.len() {
+        if p.len() == r.len() && strip.unsigned_abs() <= TOGETHER {
             let batch = Batch { count: 2, a: from_to(closed, down), b: from_to(right, closed), c: strip };
             self.multiply((new_right, closed, right), batch, Joining::Replace)?;
         } else {
@@ -179,8 +183,12 @@ impl<'a> InPlace<'a> {
         }
         let others = self.place((r, r))?;
         self.multiply((others, new_down, new_right), Batch::ONE, Joining::Accumulate)?;
-        self.put_back(new_right, right)?;
-        self.put_back(new_down, down)
+        self.put_back([p.len(), r.len()], new_right, [right, down])
+    }
+
+    /// How long kernels of products were chosen, compiled and loaded so far.
+    pub fn prepare_time(&self) -> Duration {
+        self.prepare
     }
 
     /// The first vertex through which a cycle was found to gain; what is in the matrix then is of no use. Waits for the work.
@@ -226,14 +234,26 @@ impl<'a> InPlace<'a> {
         Ok(copy)
     }
 
-    /// Writes a strip that is beside the matrix into it.
-    fn put_back(&self, new: Place, strip: Place) -> Result<(), Error> {
-        // SAFETY: the strip lies inside the matrix, and the new one, which has its shape, beside it.
-        unsafe { self.beside.stream().copy_rows(new.rows(), strip.rows(), strip.extent()) }
+    /// Writes both strips, which are beside the matrix one behind the other, into it.
+    fn put_back(&mut self, sides: [usize; 2], new: Place, strips: [Place; 2]) -> Result<(), Error> {
+        if !self.returns.iter().any(|(known, _)| *known == sides) {
+            let (dtype, layout) = (self.matrix.dtype(), self.matrix.layout());
+            let recipe = put_back(self.semiring, dtype, sides, layout.row_stride.unsigned_abs())?;
+            self.returns.push((sides, self.engine.prepare(recipe)?));
+        }
+        let Some((_, prepared)) = self.returns.iter().find(|(known, _)| *known == sides) else {
+            return Ok(());
+        };
+        let [right, down] = strips;
+        let bindings = [(Buffer::A, new), (Buffer::B, right), (Buffer::C, down)];
+        let bindings = bindings.map(|(role, place)| (role, place.address, place.bytes));
+        // SAFETY: the strips lie inside the matrix, the new ones, which have their shapes, beside it, and the memory of both is this engine's, which frees it
+        // after the work in its stream.
+        unsafe { prepared.launch(&bindings) }
     }
 
     fn multiply(
-        &self,
+        &mut self,
         (c, a, b): (Place, Place, Place),
         batch: Batch,
         joining: Joining<Value>,
@@ -245,10 +265,12 @@ impl<'a> InPlace<'a> {
             batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
             gpu: self.engine.gpu(),
-            workspace: self.matrix.bytes() as u64 / 2,
+            workspace: self.matrix.bytes() as u64 / 2 + ROOM,
             ..Request::new(problem, self.semiring, a.operand.dtype)
         };
-        let chosen = self.engine.chosen(request, |request| Ok(((self.select)(request)?, None)))?;
+        let began = Instant::now();
+        let chosen = self.engine.chosen(request, None)?;
+        self.prepare += began.elapsed();
         let prepared = self.engine.prepare_chosen(&chosen)?;
         operands::check(prepared.recipe(), [a.operand, b.operand, c.operand])?;
         let bindings = [(Buffer::A, a), (Buffer::B, b), (Buffer::C, c)];

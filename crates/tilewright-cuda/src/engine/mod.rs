@@ -1,6 +1,5 @@
 //! The engine: a device, a stream of work, the kernels that were compiled for it, and recipes that run there.
 
-mod choose;
 mod code;
 mod code_sources;
 mod compile;
@@ -21,10 +20,9 @@ mod shared_memory_limit;
 mod timing;
 mod trees;
 
-pub use choose::{choose, kernels_by_speed};
 pub use code::{CodeArrays, CodeLaunch, CodeModule};
 pub use compile::Origin;
-pub use in_place::{InPlace, Select};
+pub use in_place::InPlace;
 pub use loaded::LoadedKernel;
 pub use multiply::DeviceProduct;
 pub use planned::Planned;

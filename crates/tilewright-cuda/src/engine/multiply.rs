@@ -1,10 +1,10 @@
 //! Products of matrices that stay on the device, by the kernel that is the fastest.
 
 use super::in_place::MOST_ALIGNMENT;
-use super::{Engine, Prepared, choose};
+use super::{Engine, Prepared};
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
 use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
-use tilewright_kernels::{Alignment, Batch, Form, Launch, Recipe, Rejected, Request, UserSemiring, Variant};
+use tilewright_kernels::{Alignment, Batch, Kernel, Request, Selection, UserSemiring, Variant, select};
 
 /// What is to be computed between matrices on a device.
 ///
@@ -158,7 +158,7 @@ impl Engine {
         (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceRef<'_>),
     ) -> Result<Prepared, Error> {
         let request = self.request_of(product, a, b, c)?;
-        self.prepare_chosen(&self.chosen(request, |request| self.recipe(request))?)
+        self.prepare_chosen(&self.chosen(request, None)?)
     }
 
     /// What is asked for by a product of these matrices.
@@ -183,18 +183,11 @@ impl Engine {
         })
     }
 
-    /// The best recipe whose code can be had, and the program that would have been better.
-    pub(super) fn recipe(&self, request: Request) -> Result<(Recipe, Option<Rejected>), Error> {
-        let lacking = |recipe: &Recipe| {
-            let mut programs = recipe.launches().iter().map(Launch::program);
-            programs.find_map(|program| Some((program.name().to_owned(), self.can_make(program).err()?)))
-        };
-        let best = choose(&self.tuned(request))?;
-        let Some((candidate, error)) = lacking(&best) else { return Ok((best, None)) };
-        let plain = best.kernel().recipe(&Request { form: Form::Plain, ..request })?;
-        match lacking(&plain) {
-            None => Ok((plain, Some(Rejected { candidate, reason: error.to_string() }))),
-            Some(_) => Err(error),
-        }
+    /// The fastest recipe whose code can be had, of one kernel or of all.
+    ///
+    /// # Errors
+    /// As [`select`].
+    pub fn select(&self, request: Request, kernel: Option<&'static Kernel>) -> Result<Selection, Error> {
+        select(&self.tuned(request), kernel, &|program| self.can_make(program))
     }
 }

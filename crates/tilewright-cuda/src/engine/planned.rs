@@ -54,15 +54,12 @@ impl Engine {
         c: impl Into<DeviceRef<'a>>,
     ) -> Result<Planned, Error> {
         let request = self.request_of(product, a.into(), b.into(), c.into())?;
-        let chosen = self.chosen(request, |request| {
-            // SAFETY: the caller's promise.
-            if unsafe { self.is_capturing(stream)? } {
-                let hint = "compute one such product before the capture";
-                return Err(not_captured("its kernel is not loaded yet", hint));
-            }
-            self.recipe(request)
-        })?;
-        Ok(Planned { engine: self.clone(), chosen, stream })
+        // SAFETY: the caller's promise.
+        if self.known_plan(&request).is_none() && unsafe { self.is_capturing(stream)? } {
+            let hint = "compute one such product before the capture";
+            return Err(not_captured("its kernel is not loaded yet", hint));
+        }
+        Ok(Planned { engine: self.clone(), chosen: self.chosen(request, None)?, stream })
     }
 
     /// Whether work that is put into a stream becomes part of a graph.

@@ -9,7 +9,7 @@ use crate::ffi::driver as ffi;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::{Argument, Buffer, Launch, Recipe, Rejected, Request};
+use tilewright_kernels::{Argument, Buffer, Kernel, Launch, Recipe, Rejected, Request, Selection};
 
 /// As many plans are kept. One takes some kilobytes of the host's memory, and none of the device's.
 const MOST: usize = 256;
@@ -130,43 +130,29 @@ impl Chosen {
 }
 
 impl Engine {
-    /// What was chosen for such a request before; otherwise what `choose` chooses, compiled and loaded, and kept. `choose` also says what would have been better, but
-    /// cannot be had.
+    /// The fastest recipe for a request, compiled and loaded: of one kernel, or of all. What was chosen of all is kept for the next such request.
     ///
     /// ```
     /// use tilewright_core::{DType, Layout, Problem, SemiringId};
-    /// use tilewright_cuda::{Engine, choose};
-    /// use tilewright_kernels::{Form, Request};
+    /// use tilewright_cuda::Engine;
+    /// use tilewright_kernels::Request;
     /// let engine = Engine::emulated(tilewright_arch::Device::find("a6000").unwrap().into())?;
     /// let l = Layout::row_major(8, 8);
     /// let request = Request::new(Problem::new(l, l, l)?, SemiringId::MinPlus, DType::F32);
-    /// let plain = |request| Ok((choose(&Request { form: Form::Plain, ..request })?, None)); // needs no compiler
-    /// let chosen = engine.chosen(request, plain)?;
-    /// let again = engine.chosen(request, |_| unreachable!("it is known"))?;
+    /// let (chosen, again) = (engine.chosen(request, None)?, engine.chosen(request, None)?);
     /// assert!(std::ptr::eq(chosen.recipe(), again.recipe()));
     /// # Ok::<(), tilewright_core::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Those of `choose`, and as [`Engine::prepare`] but for memory.
-    pub fn chosen(
-        &self,
-        request: Request,
-        choose: impl FnOnce(Request) -> Result<(Recipe, Option<Rejected>), Error>,
-    ) -> Result<Chosen, Error> {
-        if let Some(plan) = self.known_plan(&request) {
+    /// As [`Engine::select`], and as [`Engine::prepare`] but for memory.
+    pub fn chosen(&self, request: Request, kernel: Option<&'static Kernel>) -> Result<Chosen, Error> {
+        if let (None, Some(plan)) = (kernel, self.known_plan(&request)) {
             return Ok(Chosen(plan));
         }
-        let (recipe, passed_over) = choose(request)?;
-        Ok(Chosen(self.keep_plan(request, self.load_recipe(recipe, passed_over)?.0)))
-    }
-
-    /// Compiles and loads the kernels of a recipe, in whose place another one would have been better.
-    ///
-    /// # Errors
-    /// As [`Engine::prepare`] but for memory.
-    pub fn load_recipe(&self, recipe: Recipe, passed_over: Option<Rejected>) -> Result<Chosen, Error> {
-        Ok(Chosen(Arc::new(Plan { passed_over, ..self.plan(recipe)? })))
+        let Selection { recipe, passed_over } = self.select(request, kernel)?;
+        let plan = Arc::new(Plan { passed_over, ..self.plan(recipe)? });
+        Ok(Chosen(if kernel.is_none() { self.keep_plan(request, plan) } else { plan }))
     }
 
     /// Compiles and loads the kernels of a recipe.
@@ -178,7 +164,7 @@ impl Engine {
     }
 
     /// The plan of a product that was asked for before.
-    fn known_plan(&self, request: &Request) -> Option<Arc<Plan>> {
+    pub(super) fn known_plan(&self, request: &Request) -> Option<Arc<Plan>> {
         let mut plans = self.0.plans.lock().unwrap_or_else(PoisonError::into_inner);
         plans.find(tunings_generation(), request)
     }

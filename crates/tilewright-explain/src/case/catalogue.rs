@@ -4,7 +4,7 @@ use super::{Argument, Case, Launch, Request, argument::of_recipe, check_repeated
 use crate::{array::Array, compile, model::SourceText};
 use tilewright_arch::{Blocks, Gpu};
 use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
-use tilewright_cuda::recipe_with_ptx;
+use tilewright_cuda::ProgramPtx;
 use tilewright_kernels as kernels;
 use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
 
@@ -189,7 +189,7 @@ impl Product {
             let [alpha, beta] = self.factors.map(|factor| factor.map(Value::Float));
             wanted.joining = Joining::Scale { alpha: alpha.unwrap_or(self.semiring.one()), beta };
         }
-        let recipe = recipe_with_ptx(kernel, &wanted)?;
+        let recipe = kernels::select(&wanted, Some(kernel), &ProgramPtx::exists)?.recipe;
         if recipe.launches().is_empty() {
             return Err(unsupported("an empty product", "nothing is launched for it", "choose larger sizes"));
         }

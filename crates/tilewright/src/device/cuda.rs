@@ -1,15 +1,11 @@
 //! Products on a GPU: from the host's matrices to the device and back.
 
 use super::{Failure, Job, Target};
-use crate::{
-    backend::Backend,
-    options::Report,
-    selection::{Lacking, select_among},
-};
+use crate::{backend::Backend, options::Report};
 use std::time::Instant;
 use tilewright_core::{DynMut, DynRef, Layout};
 use tilewright_cuda::{Chosen, Engine, Prepared};
-use tilewright_kernels::{Launch, Recipe, Rejected};
+use tilewright_kernels::Rejected;
 
 pub(super) fn run(
     job: &Job<'_>,
@@ -20,14 +16,7 @@ pub(super) fn run(
     let began = Instant::now();
     let engine = Engine::shared()?;
     let request = job.request(operands, &c, arg.is_some(), engine.gpu())?;
-    let select = |kernel| {
-        let found = select_among(engine.tuned(request), kernel, &|recipe| can_make(&engine, recipe))?;
-        Ok((found.recipe, found.passed_over))
-    };
-    let chosen = match job.options.kernel {
-        None => engine.chosen(request, |_| select(None))?,
-        asked => select(asked).and_then(|(recipe, passed_over)| engine.load_recipe(recipe, passed_over))?,
-    };
+    let chosen = engine.chosen(request, job.options.kernel)?;
     let mut ran = run_on(&engine, job, &chosen, operands, c, arg)?;
     ran.report.prepare_seconds += ran.began.duration_since(began).as_secs_f64();
     ran.report.why = remarks(chosen.passed_over(), &ran.prepared.warnings()).into();
@@ -97,17 +86,6 @@ pub(super) fn run_on(
         why: String::new().into(),
     };
     Ok(Ran { report, prepared, began })
-}
-
-/// Whether there is code of every kernel for the GPU.
-pub(crate) fn can_make(engine: &Engine, recipe: &Recipe) -> Result<(), Lacking> {
-    recipe.launches().iter().map(Launch::program).try_for_each(|program| {
-        engine.can_make(program).map_err(|error| Lacking {
-            program: program.name().to_owned(),
-            why: error.to_string(),
-            error,
-        })
-    })
 }
 
 /// What a reader of the report should know besides the numbers.

@@ -4,7 +4,6 @@ use super::{Failure, Job, cuda};
 use crate::{
     backend::Backend,
     options::{Options, Report},
-    selection::select_with_ptx,
 };
 use std::cell::Cell;
 use std::sync::{
@@ -28,9 +27,8 @@ pub(super) fn run(
     let gpu = job.options.gpu.copied().unwrap_or_default();
     let began = Instant::now();
     let request = job.request(operands, &c, arg.is_some(), gpu)?;
-    let selection = select_with_ptx(request, job.options.kernel)?;
     let engine = take_engine(&gpu)?;
-    let chosen = engine.load_recipe(selection.recipe, selection.passed_over)?;
+    let chosen = engine.chosen(request, job.options.kernel)?;
     let prepare = began.elapsed();
 
     let terms = request.problem.pair_ops() * job.count as f64;

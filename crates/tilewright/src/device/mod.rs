@@ -6,8 +6,6 @@ pub(crate) mod emulator;
 mod known;
 
 #[cfg(feature = "paths")]
-pub(crate) use cuda::can_make;
-
 use crate::{
     backend::Backend,
     options::{Options, Report},

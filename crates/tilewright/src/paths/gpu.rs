@@ -2,12 +2,7 @@
 
 #[cfg(feature = "emulator")]
 use crate::device::emulator;
-use crate::{
-    backend::Backend,
-    choice,
-    device::{as_integers, can_make},
-    selection::{select_among, select_with_ptx},
-};
+use crate::{backend::Backend, choice, device::as_integers};
 use std::{
     fmt,
     sync::{Mutex, PoisonError},
@@ -17,7 +12,7 @@ use tilewright_arch::Gpu;
 use tilewright_core::{Cancel, DType, DynMut, DynRef, Error, ErrorKind, Layout, MatMut, Matrix, SemiringId};
 use tilewright_cpu::Options;
 use tilewright_cuda::{DeviceRef, DynDeviceMatrix, Engine, InPlace};
-use tilewright_kernels::{Recipe, Request};
+use tilewright_kernels::CLOSURE_SIDE;
 use tilewright_paths::{
     Device, Plan,
     schedule::{self, Power, Step},
@@ -113,27 +108,14 @@ impl OnGpu {
         *self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls `f` with the engine and what chooses recipes, and notes the time that the choice takes.
+    /// Calls `f` with the engine.
     #[cfg_attr(not(feature = "emulator"), allow(unused_variables))] // A GPU is watched by who launches.
-    fn run<T>(
-        &self,
-        options: &Options<'_>,
-        f: impl FnOnce(&Engine, &dyn Fn(Request) -> Result<Recipe, Error>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    fn run<T>(&self, options: &Options<'_>, f: impl FnOnce(&Engine) -> Result<T, Error>) -> Result<T, Error> {
         let Some(engine) = &self.engine else { return Err(gone()) };
-        let select = |request| {
-            let began = Instant::now();
-            let selection = match self.backend {
-                Backend::Cuda => select_among(request, None, &|recipe| can_make(engine, recipe)),
-                _ => select_with_ptx(request, None),
-            };
-            self.note(|times| times.prepare_seconds += began.elapsed().as_secs_f64());
-            selection.map(|selection| selection.recipe)
-        };
         match self.backend {
             #[cfg(feature = "emulator")]
-            Backend::Emulator => emulator::watched(engine, options, || f(engine, &select)),
-            _ => f(engine, &select),
+            Backend::Emulator => emulator::watched(engine, options, || f(engine)),
+            _ => f(engine),
         }
     }
 
@@ -171,12 +153,12 @@ impl Device for OnGpu {
         options: &Options<'_>,
     ) -> Result<Option<usize>, Error> {
         self.note(|times| *times = Times::default());
-        self.run(options, |engine, select| {
+        self.run(options, |engine| {
             let mut on_device = self.transfer(|| upload(engine, d.as_ref()))?;
             let computing = Instant::now();
-            let mut paths = InPlace::new(engine, &mut on_device, semiring, 0.0, select)?;
+            let mut paths = InPlace::new(engine, &mut on_device, semiring, 0.0)?;
             let mut untold = 0.0;
-            for step in schedule::steps(d.layout().rows) {
+            for step in schedule::steps_of_blocks(d.layout().rows, CLOSURE_SIDE) {
                 untold += step.terms();
                 match step {
                     Step::Close { pivot } => paths.close(pivot)?,
@@ -193,6 +175,7 @@ impl Device for OnGpu {
             }
             let gain = paths.gain()?;
             self.took(computing.elapsed());
+            self.note(|times| times.prepare_seconds += paths.prepare_time().as_secs_f64());
             tell(options, untold);
             if gain.is_none() {
                 self.transfer(|| on_device.copy_to(d))?;
@@ -210,7 +193,7 @@ impl Device for OnGpu {
         options: &Options<'_>,
     ) -> Result<Option<Vec<bool>>, Error> {
         let n = d.layout().rows;
-        let found = self.run(options, |engine, _| {
+        let found = self.run(options, |engine| {
             let (w, d) = self.transfer(|| Ok((upload(engine, w)?, upload(engine, d)?)))?;
             let computing = Instant::now();
             let Some(found) = engine.last_stops(semiring, &w, &d)? else { return Ok(None) };
@@ -239,7 +222,7 @@ impl Device for OnGpu {
         options: &Options<'_>,
     ) -> Result<(), Error> {
         self.note(|times| *times = Times::default());
-        self.run(options, |engine, select| {
+        self.run(options, |engine| {
             let n = base.layout().rows;
             let layout = Layout::row_major(n, n);
             let mut b = self.transfer(|| upload(engine, base.as_ref()))?;
@@ -247,7 +230,8 @@ impl Device for OnGpu {
                 options.cancel.map_or(Ok(()), Cancel::check)?;
                 let mut z = engine.zeros_dyn(x.dtype(), layout)?;
                 let preparing = Instant::now();
-                let prepared = engine.prepare(select(engine.request(semiring, x, y, &z)?)?)?;
+                let chosen = engine.chosen(engine.request(semiring, x, y, &z)?, None)?;
+                let prepared = engine.prepare_chosen(&chosen)?;
                 let computing = Instant::now();
                 self.note(|times| times.prepare_seconds += (computing - preparing).as_secs_f64());
                 prepared.run(x, y, &mut z)?;

@@ -32,6 +32,9 @@ impl GpuPlan {
             rows.extend(occupancy(step, plan).map(|text| ("occupancy", text)));
         }
         rows.extend(plan.floor.as_ref().map(|floor| ("floor", floor_text(floor))));
+        if !plan.steps.is_empty() {
+            rows.push(("estimate", format!("{}, by the model that chose", seconds(plan.estimated_seconds))));
+        }
         rows.extend(measured(gpu, plan.kernel, query).map(|text| ("measured", text)));
         rows
     }

@@ -98,6 +98,7 @@ impl Plan<'_> {
             ..Request::new(problem, SemiringId::PlusTimes, self.request.dtype)
         };
         let found = PRODUCT.recipe(&inner)?;
+        recipe.seconds += found.seconds;
         for (i, &bytes) in found.workspaces.iter().enumerate() {
             match recipe.workspaces.get_mut(SCRATCHES + i) {
                 Some(known) => *known = bytes.max(*known),

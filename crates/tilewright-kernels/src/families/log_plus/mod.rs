@@ -12,6 +12,7 @@ mod tests;
 use super::simt::SIMT;
 use crate::{
     argument::Buffer,
+    estimate,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
     launch::{Recipe, Role},
@@ -45,6 +46,8 @@ const PACKED: u32 = 64;
 const FINISHED: [u32; 2] = [64, 32];
 /// Blocks along z that every GPU takes; they take turns with products.
 const MOST_BATCHES: usize = 65_535;
+/// Times that an element takes from its terms, beside a product at the peak of plus-times: two exponentials' worth of instructions a term.
+const ONE_BY_ONE: f64 = 32.0;
 /// Blocks on each multiprocessor that keep its memory busy.
 const RESIDENT: u32 = 8;
 /// Parts in which a line is looked at: as many numbers are read again by each block that packs it. None is shorter than a few reads of a thread.
@@ -77,8 +80,14 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         _ => part(request.batch, plan.sides, request.workspace, |part| plan.bytes(part)),
     };
     match part {
-        Some(part) => plan.scaled(&mut recipe, part)?,
-        None => plan.term_by_term(&mut recipe),
+        Some(part) => {
+            plan.scaled(&mut recipe, part)?;
+            recipe.seconds += plan.passing(&recipe);
+        }
+        None => {
+            plan.term_by_term(&mut recipe);
+            recipe.seconds = estimate::LAUNCH_SECONDS + ONE_BY_ONE * plan.at_peak();
+        }
     }
     for launch in &recipe.launches {
         checks.grid(launch.grid())?;
@@ -227,6 +236,23 @@ impl<'a> Plan<'a> {
             recipe.details.push(("at a time", what));
         }
         Ok(())
+    }
+
+    /// Seconds of the passes around the products: operands are read twice and their factors written, sums are read and C written.
+    fn passing(&self, recipe: &Recipe) -> f64 {
+        let Self { request, sides: [m, n], terms, .. } = self;
+        let copies = [0, 1].map(|i| self.copies(i, request.batch.count) as f64);
+        let operands = f64::from(*terms) * (f64::from(*m) * copies[0] + f64::from(*n) * copies[1]);
+        let results = f64::from(*m) * f64::from(*n) * request.batch.count as f64;
+        let bytes = (3.0 * operands + 2.0 * results) * request.dtype.size() as f64;
+        let passes = recipe.launches.iter().filter(|launch| launch.role() != Role::Product).count();
+        estimate::moving(&request.gpu, bytes) + passes as f64 * estimate::LAUNCH_SECONDS
+    }
+
+    /// Seconds of a product at the peak of plus-times.
+    fn at_peak(&self) -> f64 {
+        let Request { gpu, dtype, .. } = *self.request;
+        estimate::at_peak(self.request, &gpu, Variant::new(SemiringId::PlusTimes, dtype))
     }
 
     /// All elements from their terms, without any workspace.

@@ -21,6 +21,8 @@ pub(crate) struct Work {
     pub variant: Variant,
     pub encoding: Encoding,
     pub gpu: Gpu,
+    /// Whether rows of A or columns of B, copied along k as they are, fall into the same sets of a cache.
+    pub aliased: [bool; 2],
     /// Terms per cycle of a multiprocessor of the GPU: [`super::device::peak_on`].
     pub peak: f64,
 }
@@ -102,6 +104,11 @@ const FILL: f64 = 780.0;
 const WRITE: f64 = 0.09;
 /// Part of a tile's rate that remains when its loop has guarded copies as well.
 const GUARDED: f64 = 0.964;
+/// Part of a tile's rate that remains when it copies numbers of 4 bytes along k from lines that are [`ALIASING`] bytes apart, or a multiple of it: measured on
+/// an H100. With wider ones, whose arithmetic takes longer, there is no difference, nor with operands of at most this part of the second-level cache.
+const ALIASED: f64 = 0.945;
+pub(super) const ALIASING: usize = 2048;
+const SPREAD: f64 = 0.25;
 /// Part of the peak bandwidth of its memory that the whole GPU reaches.
 const BANDWIDTH: f64 = 0.825;
 /// How much faster parts are moved, which partly stay in a second-level cache of so many bytes; in a smaller one less of them stays.
@@ -160,7 +167,10 @@ impl Candidate {
         let Gpu { multiprocessors, .. } = work.gpu;
         let Division { tiles, whole, k_split, .. } = self.division;
         let area = f64::from(m) * f64::from(n);
+        let is_aliased = (0..2).any(|i| self.copies[i] == Copy::AlongK && work.aliased[i])
+            && work.operand_bytes(0) + work.operand_bytes(1) > SPREAD * work.gpu.l2_bytes as f64;
         let copies = self.copies.map(|c| c.rate(&self.tile)).iter().product::<f64>();
+        let copies = if is_aliased { copies * ALIASED } else { copies };
         let guards = if self.has_edges(work) { GUARDED } else { 1.0 };
         let in_pairs = if self.arithmetic.pairs { self.tile.in_pairs } else { 1.0 };
         let peak = work.peak * self.arithmetic.gain * in_pairs;

@@ -1,9 +1,6 @@
 //! What a tile has of the GPU at hand. The model was fitted on an H200; this carries it to others.
 
-use super::{
-    menu::{Tile, peak},
-    tiles,
-};
+use super::menu::{Tile, peak};
 use crate::{kernel::Variant, term::plain_terms_per_cycle};
 use tilewright_arch::{ComputeCapability, Gpu};
 
@@ -24,25 +21,6 @@ pub(crate) fn peak_on(gpu: &Gpu, variant: Variant) -> f64 {
 pub(crate) fn peak_beside(peak_here: f64, variant: Variant, part: f64) -> f64 {
     let beside = (1.0 / part - 1.0) / peak(variant);
     1.0 / (1.0 / peak_here + beside)
-}
-
-/// Terms per second that the fastest tile reaches in large products on the GPU, by the model.
-///
-/// ```
-/// use tilewright_arch::Gpu;
-/// use tilewright_core::{DType, SemiringId};
-/// use tilewright_kernels::{Variant, simt_terms_per_second};
-/// let rate = |gpu, dtype| {
-///     let gpu = Gpu::named(gpu).unwrap();
-///     simt_terms_per_second(&gpu, Variant::new(SemiringId::PlusTimes, dtype))
-/// };
-/// // Half of f32 on an H200, a sixty-fourth on an RTX 4090.
-/// assert!(rate("h200", DType::F64) > 0.4 * rate("h200", DType::F32));
-/// assert!(rate("rtx 4090", DType::F64) < 0.02 * rate("rtx 4090", DType::F32));
-/// ```
-pub fn simt_terms_per_second(gpu: &Gpu, variant: Variant) -> f64 {
-    let best = tiles(variant).iter().map(|tile| tile.rate).fold(0.0, f64::max);
-    peak_on(gpu, variant) * best * f64::from(gpu.multiprocessors) * gpu.clock_hz as f64
 }
 
 impl Tile {

@@ -236,8 +236,7 @@ fn a_slow_unit_of_doubles_asks_for_no_effort_elsewhere() {
         let recipe = on(gpu, f64, [1024; 3]);
         assert!(recipe.launches.len() <= 2, "{gpu}: {:?}", recipe.details);
     }
-    let rate =
-        |gpu, dtype| super::simt_terms_per_second(&named(gpu), Variant::new(SemiringId::PlusTimes, dtype));
+    let rate = |gpu, dtype| super::peak_on(&named(gpu), Variant::new(SemiringId::PlusTimes, dtype));
     for (gpu, least, most) in
         [("t4", 0.02, 0.04), ("l4", 0.01, 0.02), ("a100", 0.4, 0.6), ("h200", 0.4, 0.6), ("b200", 0.4, 0.6)]
     {

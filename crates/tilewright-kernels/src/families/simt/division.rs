@@ -138,8 +138,8 @@ mod tests {
     const F32: Variant = Variant::new(SemiringId::PlusTimes, DType::F32);
 
     fn work(m: u32, n: u32, k: u32) -> Work {
-        let (encoding, gpu) = (Encoding::Numbers, Gpu::default());
-        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, encoding, gpu, peak: 128.0 }
+        let (encoding, gpu, aliased) = (Encoding::Numbers, Gpu::default(), [false; 2]);
+        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, encoding, gpu, aliased, peak: 128.0 }
     }
 
     /// A slot after another takes the part that is next.

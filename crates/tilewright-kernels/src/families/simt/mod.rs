@@ -19,6 +19,7 @@ mod ways;
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
+    estimate,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
     launch::{Launch, Recipe, Role},
@@ -31,7 +32,7 @@ use crate::{
 use arithmetic::Arithmetic;
 use choice::{choose, not_faster, shared_memory};
 use cost::{Candidate, Work};
-pub use device::simt_terms_per_second;
+pub(crate) use device::peak_on;
 use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
@@ -76,6 +77,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let plan = Plan::new(request);
     let thin = Thin::of(&plan, request);
     let empty = |rejected| Recipe { rejected, ..Recipe::product(kernel, request, Vec::new()) };
+    let takes = |cycles, recipe| Recipe { seconds: estimate::seconds(&request.gpu, cycles), ..recipe };
     let is_empty = request.problem.c().is_empty() || request.batch.count == 0;
     let recipe = match (choose(request, &plan.work, [plan.a, plan.b]), thin) {
         (Err(rejected), None) => {
@@ -88,11 +90,14 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             });
         }
         (Ok((_, rejected)), _) | (Err(rejected), _) if is_empty => empty(rejected),
-        (Err(rejected), Some(thin)) => thin.filled(empty(rejected), request),
+        (Err(rejected), Some(thin)) => takes(thin.cycles(), thin.filled(empty(rejected), request)),
         (Ok((chosen, rejected)), Some(thin)) if thin.cycles() < plan.cycles(&chosen) => {
-            thin.filled(empty([rejected, vec![not_faster(&chosen)]].concat()), request)
+            let rejected = [rejected, vec![not_faster(&chosen)]].concat();
+            takes(thin.cycles(), thin.filled(empty(rejected), request))
         }
-        (Ok((chosen, rejected)), _) => plan.recipe(empty(rejected), request, &chosen),
+        (Ok((chosen, rejected)), _) => {
+            takes(plan.cycles(&chosen), plan.recipe(empty(rejected), request, &chosen))
+        }
     };
     for launch in &recipe.launches {
         checks.grid(launch.grid())?;
@@ -133,6 +138,7 @@ impl Plan {
             variant: request.variant(),
             encoding: Encoding::Numbers,
             gpu: request.gpu,
+            aliased: [a, b].map(|o| o.is_aliased(request.variant())),
             peak: device::peak_on(&request.gpu, request.variant()),
         };
         Self { a, b, c, c_alignment: align.c, buffers, work }

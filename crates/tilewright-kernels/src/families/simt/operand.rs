@@ -1,6 +1,6 @@
 //! How a tile of an operand gets into shared memory.
 
-use super::menu::Tile;
+use super::{cost::ALIASING, menu::Tile};
 use crate::{encoding::Encoding, kernel::Variant};
 use tilewright_core::Layout;
 
@@ -49,6 +49,12 @@ pub(crate) struct Operand {
 }
 
 impl Operand {
+    /// Whether its lines along k are so far apart that they fall into the same sets of a cache.
+    pub fn is_aliased(&self, variant: Variant) -> bool {
+        let apart = self.layout.row_stride.unsigned_abs() * variant.dtype.size();
+        variant.accumulator().size() == 4 && apart > 0 && apart.is_multiple_of(ALIASING)
+    }
+
     /// The best way to copy it.
     pub fn copy(&self, variant: Variant, encoding: Encoding) -> Copy {
         let vector = Tile::vector(variant) as isize;
