@@ -10,6 +10,7 @@
 #include "config.cuh"
 
 constexpr int LANES = 32, EACH = 2, HALF = LANES * EACH;
+constexpr int NONE = 0x7fffffff;
 constexpr int LINE = HALF + 2; // whole pairs; few lines of neighbours begin in the same bank
 
 struct alignas(EACH * sizeof(Acc)) Pair {
@@ -18,6 +19,7 @@ struct alignas(EACH * sizeof(Acc)) Pair {
 
 struct Shared {
     Pair rows[LANES][LINE / EACH], columns[LANES][LINE / EACH];
+    Acc cycles[2 * HALF];
     int vertex;
 };
 
@@ -43,12 +45,9 @@ __device__ inline void multiply_add(const Pair& column, const Pair& row, Square&
 }
 
 // Floyd and Warshall's loop over the vertices of half P. There are two of row and column k, so that one barrier a step is
-// enough.
-//
-// Before vertex k takes part, the weight of the best cycle through it is looked at. The first one that makes paths better, and
-// by more than roundings do, is told; what is computed from there on is of no use.
+// enough. Before vertex k takes part, the weight of the best cycle through it is kept.
 template <int P>
-__device__ inline void close_half(Block& block, Shared& shared, double slack)
+__device__ inline void close_half(Block& block, Shared& shared)
 {
     Square& d = block.d[P][P];
     const int x = block.x, y = block.y, vertices = min(HALF, block.n - P * HALF);
@@ -59,8 +58,7 @@ __device__ inline void close_half(Block& block, Shared& shared, double slack)
             Pair *row = shared.rows[u], *column = shared.columns[u];
             if (y == t) { // a whole warp, or none of it
                 if (x == t) {
-                    const int vertex = P * HALF + t * EACH + u + 1;
-                    if (shared.vertex == 0 && is_gain(d[u][u], slack)) shared.vertex = vertex;
+                    shared.cycles[P * HALF + t * EACH + u] = d[u][u];
                     d[u][u] = S::one();
                 }
                 row[x] = {d[u][0], d[u][1]};
@@ -145,18 +143,22 @@ closure(T* D, int N, long long d_row, long long d_col, double slack, int* gain)
     for_each_element(block, [&](Acc& element, int r, int c) {
         element = r < N && c < N ? S::widen(D[r * d_row + c * d_col]) : S::zero();
     });
-    if (threadIdx.x == 0) shared.vertex = 0;
-    __syncthreads();
+    if (threadIdx.x == 0) shared.vertex = NONE;
 
-    close_half<0>(block, shared, slack);
+    close_half<0>(block, shared);
     if (N > HALF) {
         pass<0, 1>(block, shared);
-        close_half<1>(block, shared, slack);
+        close_half<1>(block, shared);
         pass<1, 0>(block, shared);
     }
     __syncthreads();
 
-    if (shared.vertex != 0) {
+    // The first vertex, counted from 1, through which a cycle makes paths better, and by more than roundings do. What was
+    // computed from there on is of no use.
+    const int vertex = threadIdx.x;
+    if (vertex < N && is_gain(shared.cycles[vertex], slack)) atomicMin(&shared.vertex, vertex + 1);
+    __syncthreads();
+    if (shared.vertex != NONE) {
         if (threadIdx.x == 0) *gain = shared.vertex; // and the block stays as it was
         return;
     }
