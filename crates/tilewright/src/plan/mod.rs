@@ -14,7 +14,6 @@ mod gpu_report;
 #[cfg(feature = "cuda")]
 mod measured;
 #[cfg(feature = "cuda")]
-mod model;
 mod numbers;
 #[cfg(feature = "cuda")]
 mod peak;
