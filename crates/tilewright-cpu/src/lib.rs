@@ -53,3 +53,5 @@ pub use isa::{FORCE_ISA, Isa};
 pub use options::{KernelName, Options, Report};
 pub use plan::Plan;
 pub use product::{multiply, multiply_arg, multiply_batch, plan, plan_arg};
+#[doc(hidden)] // Of `tilewright-paths`.
+pub use share::share;

@@ -130,30 +130,6 @@ impl Nvdisasm {
     pub fn location(&self) -> &Location {
         &self.0
     }
-
-    /// The instructions of a cubin as text, with source lines where the cubin has them.
-    ///
-    /// # Errors
-    /// `compilation` with the program's message when it refuses the cubin, `io` when temporary files or the program fail.
-    pub fn disassemble(&self, cubin: &[u8]) -> Result<String, Error> {
-        let directory = tempfile::tempdir().map_err(|source| io(&std::env::temp_dir(), source))?;
-        let input = directory.path().join("kernel.cubin");
-        std::fs::write(&input, cubin).map_err(|source| io(&input, source))?;
-        let mut command = Command::new(&self.0.path);
-        command.args(["--print-code", "--print-line-info"]).arg(&input);
-        let finished = run(&mut command, &self.0.path)?;
-        if !finished.status.success() {
-            let (what, target) = ("the cubin".into(), "disassembly".into());
-            return Err(ErrorKind::Compilation {
-                what,
-                target,
-                log: lossy(&finished.stderr),
-                hint: String::new(),
-            }
-            .into());
-        }
-        Ok(lossy(&finished.stdout))
-    }
 }
 
 fn run(command: &mut Command, program: &Path) -> Result<std::process::Output, Error> {

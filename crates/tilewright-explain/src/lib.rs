@@ -24,6 +24,7 @@ pub mod text;
 mod verdict;
 
 pub use advice::advise;
+pub use array::expression;
 pub use array::{
     Array, Comparison, Difference, ElementType, Filling, Number, Scalar, Tolerance, Values, compare,
 };

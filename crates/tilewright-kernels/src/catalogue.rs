@@ -7,6 +7,7 @@ use crate::{
     ladder::*,
 };
 use std::sync::LazyLock;
+use strsim::levenshtein;
 use tilewright_core::{Error, ErrorKind};
 
 /// Every kernel: the ladder from naive to fast, the gallery, the production kernels.
@@ -47,7 +48,7 @@ pub fn find(name: &str) -> Result<&'static Kernel, Error> {
 
 /// Names within a few typing errors, or all names.
 fn suggestion(name: &str) -> String {
-    let mut near: Vec<_> = kernels().iter().map(|k| (distance(name, k.name), k.name)).collect();
+    let mut near: Vec<_> = kernels().iter().map(|k| (levenshtein(name, k.name), k.name)).collect();
     near.sort_unstable();
     let best = near.iter().take_while(|(d, n)| *d <= n.len().min(name.len()) / 2).take(3);
     let best = best.map(|(_, n)| *n).collect::<Vec<_>>();
@@ -56,21 +57,6 @@ fn suggestion(name: &str) -> String {
         return format!("one of {all}");
     }
     format!("did you mean {}?", best.join(" or "))
-}
-
-/// The number of insertions, deletions and substitutions that make `x` of `y` (Levenshtein).
-fn distance(x: &str, y: &str) -> usize {
-    let mut row: Vec<usize> = (0..=y.len()).collect();
-    for (i, a) in x.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in y.bytes().enumerate() {
-            let substituted = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[y.len()]
 }
 
 #[cfg(test)]
@@ -94,12 +80,5 @@ mod tests {
             assert!(!k.summary.is_empty() && !k.teaches.is_empty() && !k.variants.is_empty(), "{}", k.name);
             assert!(k.source.starts_with(&format!("// {}: ", k.name)), "{} opens with its name", k.file);
         }
-    }
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("naive", "naive"), 0);
-        assert_eq!(distance("native", "naive"), 1);
-        assert_eq!(distance("", "abc"), 3);
     }
 }

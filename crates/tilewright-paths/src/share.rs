@@ -1,13 +1,12 @@
 //! Sharing parts of some work among threads.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tilewright_core::Error;
 
-/// Calls `f` with every part; each of at most `threads` threads takes the next that nobody has. 0 takes as many threads as the pool has.
+/// Calls `f` with every part; each of at most `threads` threads takes the next one. 0 takes as many threads as the pool has.
 ///
 /// # Errors
-/// One of those of `f`; parts that nobody has taken are left out then.
+/// The first of those of `f`, in the order of the parts; parts that no thread has taken are left out then.
 pub(crate) fn share<P: Send>(
     threads: usize,
     parts: impl Iterator<Item = P>,
@@ -16,40 +15,11 @@ pub(crate) fn share<P: Send>(
     if threads == 1 {
         return parts.into_iter().try_for_each(f);
     }
+    let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
     let parts: Vec<Mutex<Option<P>>> = parts.map(|part| Mutex::new(Some(part))).collect();
-    on_threads(threads, parts.len(), &|index| {
-        let part = parts[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-        part.map_or(Ok(()), &f)
+    tilewright_cpu::share(&parts, threads, &|part| {
+        part.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), &f)
     })
-}
-
-/// Calls `f` with every number below `count`. Compiled once, whatever the parts are.
-fn on_threads(
-    threads: usize,
-    count: usize,
-    f: &(dyn Fn(usize) -> Result<(), Error> + Sync),
-) -> Result<(), Error> {
-    let threads = if threads == 0 { rayon::current_num_threads() } else { threads }.min(count);
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return;
-            }
-            if let Err(error) = f(index) {
-                next.store(count, Ordering::Relaxed);
-                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            }
-        }
-    };
-    rayon::in_place_scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| work());
-        }
-        work();
-    });
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

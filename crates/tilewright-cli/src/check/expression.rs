@@ -1,14 +1,12 @@
 //! Texts with whole-number expressions in braces: `f32[{n * n}]:random`.
 //!
-//! An expression has + - * / % and parentheses, `ceil_div(a, b)`, `min(a, b)` and `max(a, b)`, and names of the matrix. A name alone may be a text.
+//! An expression is one of `explain`'s sizes, with names of the matrix. A name alone may be a text.
 
 use std::collections::BTreeMap;
+use tilewright_explain::expression::{self, names};
 
 /// What names stand for.
 pub type Bindings = BTreeMap<String, String>;
-
-/// Nested parentheses beyond this are no expression of a person.
-const DEEPEST: usize = 50;
 
 /// The text with every expression in braces computed. Two braces are one.
 ///
@@ -44,136 +42,19 @@ pub fn fill(text: &str, bindings: &Bindings) -> Result<String, String> {
 /// # Errors
 /// What is wrong, in words.
 pub fn evaluate(text: &str, bindings: &Bindings) -> Result<i64, String> {
-    let mut parser = Parser { text, rest: text, bindings, depth: 0 };
-    let value = parser.sum()?;
-    match parser.rest.trim_start() {
-        "" => Ok(value),
-        rest => Err(format!("'{rest}' is not expected in {{{text}}}")),
+    let wrong = |why: String| format!("{{{text}}}: {why}");
+    if let Some((name, value)) = names(text)
+        .filter_map(|name| bindings.get_key_value(name))
+        .find(|(_, value)| value.parse::<i128>().is_err())
+    {
+        return Err(wrong(format!("{name} is '{value}', which is no whole number")));
     }
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    rest: &'a str,
-    bindings: &'a Bindings,
-    depth: usize,
-}
-
-impl<'a> Parser<'a> {
-    fn sum(&mut self) -> Result<i64, String> {
-        let mut value = self.product()?;
-        while let Some(sign) = self.take_any(&["+", "-"]) {
-            let next = self.product()?;
-            value =
-                self.within(if sign == "+" { value.checked_add(next) } else { value.checked_sub(next) })?;
-        }
-        Ok(value)
-    }
-
-    fn product(&mut self) -> Result<i64, String> {
-        let mut value = self.term()?;
-        while let Some(sign) = self.take_any(&["*", "/", "%"]) {
-            let next = self.term()?;
-            value = match sign {
-                "*" => self.within(value.checked_mul(next))?,
-                _ if next == 0 => return Err(self.wrong("it divides by 0")),
-                "/" => self.within(value.checked_div_euclid(next))?,
-                _ => self.within(value.checked_rem_euclid(next))?,
-            };
-        }
-        Ok(value)
-    }
-
-    fn term(&mut self) -> Result<i64, String> {
-        if self.depth == DEEPEST {
-            return Err(self.wrong("it is nested too deeply"));
-        }
-        self.depth += 1;
-        let value = self.inner_term();
-        self.depth -= 1;
-        value
-    }
-
-    fn inner_term(&mut self) -> Result<i64, String> {
-        if self.take("-") {
-            let value = self.term()?;
-            return self.within(value.checked_neg());
-        }
-        if self.take("(") {
-            let value = self.sum()?;
-            return self.closed(value);
-        }
-        let rest = self.rest.trim_start();
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let word = &rest[..end];
-        self.rest = &rest[end..];
-        if word.is_empty() {
-            return Err(self.wrong("a number or a name is missing"));
-        }
-        if word.starts_with(|c: char| c.is_ascii_digit()) {
-            return word.parse().map_err(|_| self.wrong(&format!("'{word}' is no number")));
-        }
-        if self.take("(") {
-            return self.call(word);
-        }
-        let Some(value) = self.bindings.get(word) else {
-            let names = self.bindings.keys().cloned().collect::<Vec<_>>().join(", ");
-            let known = if names.is_empty() {
-                "the matrix has no names".into()
-            } else {
-                format!("the matrix has {names}")
-            };
-            return Err(self.wrong(&format!("{word} is not known: {known}")));
-        };
-        value.parse().map_err(|_| self.wrong(&format!("{word} is '{value}', which is no whole number")))
-    }
-
-    fn call(&mut self, name: &str) -> Result<i64, String> {
-        let a = self.sum()?;
-        if !self.take(",") {
-            return Err(self.wrong(&format!("{name} takes two numbers")));
-        }
-        let b = self.sum()?;
-        let value = match name {
-            "min" => a.min(b),
-            "max" => a.max(b),
-            "ceil_div" if b <= 0 => return Err(self.wrong("ceil_div divides by a number from 1")),
-            // The quotient towards minus infinity of the negative is minus that towards infinity.
-            "ceil_div" => {
-                self.within(a.checked_neg().and_then(|n| n.checked_div_euclid(b)?.checked_neg()))?
-            }
-            _ => {
-                return Err(self.wrong(&format!("there is no function {name}; there are ceil_div, min, max")));
-            }
-        };
-        self.closed(value)
-    }
-
-    fn closed(&mut self, value: i64) -> Result<i64, String> {
-        if self.take(")") { Ok(value) } else { Err(self.wrong("a ) is missing")) }
-    }
-
-    fn take(&mut self, token: &str) -> bool {
-        match self.rest.trim_start().strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn take_any(&mut self, tokens: &[&'static str]) -> Option<&'static str> {
-        tokens.iter().find(|token| self.take(token)).copied()
-    }
-
-    fn within(&self, value: Option<i64>) -> Result<i64, String> {
-        value.ok_or_else(|| self.wrong("the number is too large"))
-    }
-
-    fn wrong(&self, why: &str) -> String {
-        format!("{{{}}}: {why}", self.text)
-    }
+    let known = |name: &str| bindings.get(name)?.parse().ok();
+    let value = expression::evaluate(text, &known).map_err(|why| {
+        let names = bindings.keys().cloned().collect::<Vec<_>>().join(", ");
+        wrong(if names.is_empty() { why } else { format!("{why}; the matrix has {names}") })
+    })?;
+    i64::try_from(value).map_err(|_| wrong("the number is too large".into()))
 }
 
 #[cfg(test)]
@@ -200,22 +81,22 @@ mod tests {
     #[test]
     fn wrong_expressions_say_what_is_wrong() {
         for (text, why) in [
-            ("{m}", "m is not known: the matrix has n, tile, type"),
-            ("{n / (tile - 16)}", "divides by 0"),
+            ("{m}", "'m' is no number; the matrix has n, tile, type"),
+            ("{n / (tile - 16)}", "division by zero"),
             ("{type + 1}", "no whole number"),
             ("{n", "without a }"),
             ("n}", "without a {"),
             ("{}", "missing"),
-            ("{(n}", "a ) is missing"),
+            ("{(n}", "')' is expected"),
             ("{n n}", "not expected"),
             ("{half(n, 2)}", "there is no function half"),
             ("{9223372036854775807 + 1}", "too large"),
-            ("{99999999999999999999}", "no number"),
+            ("{99999999999999999999}", "too large"),
         ] {
             let error = fill(text, &bindings()).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
         let deep = format!("{{{}1{}}}", "(".repeat(100_000), ")".repeat(100_000));
-        assert!(fill(&deep, &bindings()).unwrap_err().contains("nested too deeply"));
+        assert!(fill(&deep, &bindings()).unwrap_err().contains("too many brackets"));
     }
 }

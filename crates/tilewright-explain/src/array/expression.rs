@@ -81,6 +81,9 @@ impl Parser<'_> {
             "min" | "max" | "ceil_div" => self.function(word),
             "" if self.rest.is_empty() => Err("a number is missing at its end".into()),
             "" => Err(format!("a number is expected at '{}'", self.rest)),
+            _ if self.rest.starts_with('(') => {
+                Err(format!("there is no function {word}; there are ceil_div, min, max"))
+            }
             _ => Err(format!("'{word}' is no number")),
         }
     }
@@ -151,6 +154,7 @@ mod tests {
             ("M / (N - 32)", "division by zero"),
             ("*M", "a number is expected at '*M'"),
             ("min(M)", "',' is expected"),
+            ("half(M, 2)", "there is no function half"),
             ("99999999999999999999999999999999999999 * 99999999999999999999999999999999999999", "too large"),
         ] {
             let error = of(text).unwrap_err();

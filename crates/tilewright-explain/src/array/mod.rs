@@ -1,7 +1,7 @@
 //! Arrays in device memory.
 
 mod compare;
-pub(crate) mod expression;
+pub mod expression;
 mod number;
 mod text;
 

@@ -2,6 +2,7 @@
 
 use super::keys::{Key, Kind, MANIFEST, Table};
 use std::fmt;
+use strsim::levenshtein;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -227,31 +228,13 @@ fn check_table(table: &DeTable<'_>, known: &Table, place: &Place, faults: &mut F
 
 /// The nearest of the names, or all of them.
 pub fn suggestion(name: &str, names: &[&str]) -> String {
-    let nearest = names.iter().map(|known| (distance(name, known), known)).min();
+    // Long names are no slips of the pen.
+    let name = if name.len() > 64 { "" } else { name };
+    let nearest = names.iter().map(|known| (levenshtein(name, known), known)).min();
     match nearest {
         Some((distance, known)) if distance <= 1 + name.len() / 4 => format!("{known} is meant, perhaps"),
         _ => format!("there are {}", names.join(", ")),
     }
-}
-
-/// Letters to change, add or leave out.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    // Long names are no slips of the pen.
-    if a.len() > 64 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 fn check(value: &Spanned<DeValue<'_>>, key: &Key, place: &Place, faults: &mut Faults<'_>) {
