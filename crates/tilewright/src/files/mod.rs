@@ -16,7 +16,7 @@
 //!
 //! A `.csv` file whose rows and columns have names is a [`NamedTable`]. Vectors and stacks of matrices are read by [`read_stack`] and written by [`write_stack`].
 //!
-//! Unsigned integers are read as the next wider signed type; [`Stack::stored`] tells. Text remembers no width: floats are read as f64
+//! Unsigned integers wider than u8 are read as the next wider signed type; [`Stack::stored`] tells. Text remembers no width: floats are read as f64
 //! and integers as i64 unless [`ReadOptions::dtype`] asks for another type, which is then parsed directly.
 //!
 //! ```
