@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    blocks::{BlockOrder, Known},
     entry::Entry,
-    order::Order,
     pages::{Pages, View},
+    present::Present,
     runs::{LINE, Runs, Span},
     seen::{Loads, Now, Row, Seen, Stores},
     shared::{Actor, Mode},
@@ -145,19 +144,6 @@ pub struct GlobalConflict {
     pub earlier_mode: Mode,
     /// Whether the present thread has read the value that it is about to replace.
     pub lost_update: bool,
-}
-
-/// The block that accesses and what it knows.
-#[derive(Clone, Copy)]
-pub struct Present<'a> {
-    /// Its number.
-    pub block: u32,
-    /// Order inside it.
-    pub order: &'a Order,
-    /// What it knows of others.
-    pub known: &'a Known,
-    /// Order between blocks.
-    pub blocks: &'a BlockOrder,
 }
 
 impl GlobalShadow {

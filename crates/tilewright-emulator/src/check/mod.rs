@@ -8,6 +8,7 @@ mod finding;
 mod global;
 mod order;
 mod pages;
+mod present;
 #[cfg(test)]
 mod quiet;
 mod runs;
@@ -19,6 +20,7 @@ pub use blocks::{BlockOrder, Known, locked};
 pub use collector::{Collector, Event, Naming, Side};
 pub use entry::{Entry, Strength};
 pub use finding::{Finding, FindingKind, Party, Severity};
-pub use global::{GlobalConflict, GlobalShadow, GlobalView, Present};
+pub use global::{GlobalConflict, GlobalShadow, GlobalView};
 pub use order::Order;
+pub use present::Present;
 pub use shared::{Access, Actor, Conflict, Mode, SharedShadow};

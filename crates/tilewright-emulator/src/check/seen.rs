@@ -2,7 +2,7 @@
 
 use super::{
     entry::{Entry, Moment},
-    global::Present,
+    present::Present,
     shared::Actor,
 };
 

@@ -1,6 +1,6 @@
 //! Arguments of a launch.
 
-use super::machine::DevicePointer;
+use super::pointer::DevicePointer;
 
 /// One argument of an entry: its bytes, as C would pass them by value.
 ///

@@ -6,7 +6,7 @@ use std::sync::{
 };
 use std::time::Instant;
 
-use super::{arguments::Argument, error::MemoryError, launch::Launch, machine::DevicePointer};
+use super::{arguments::Argument, error::MemoryError, launch::Launch, pointer::DevicePointer};
 use crate::check::{BlockOrder, GlobalShadow};
 use crate::machine::{self, BlockOrderPolicy, Heap, LaunchError, Races, Report, Texture, Textures, Watch};
 use crate::memory::{Access, Budget, GlobalMemory, SharedLayout};

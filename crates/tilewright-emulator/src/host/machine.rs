@@ -2,31 +2,9 @@
 
 use bytemuck::Pod;
 
-use super::{context::Context, error::MemoryError, launch::Launch};
+use super::{context::Context, error::MemoryError, launch::Launch, pointer::DevicePointer};
 use crate::machine::{LaunchError, Observer, Report, Texture, Watch};
 use crate::program::{Program, Symbol};
-
-/// An address in device memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DevicePointer(u64);
-
-impl DevicePointer {
-    /// The pointer with this address, such as that of a [`Symbol`].
-    pub fn from_address(address: u64) -> Self {
-        Self(address)
-    }
-
-    /// The address, as the kernel sees it.
-    pub fn address(self) -> u64 {
-        self.0
-    }
-
-    /// The pointer `bytes` further on.
-    #[must_use]
-    pub fn offset(self, bytes: i64) -> Self {
-        Self(self.0.wrapping_add_signed(bytes))
-    }
-}
 
 /// A device with one module.
 ///
@@ -149,7 +127,7 @@ impl Machine {
     /// [`MemoryError::NoSymbol`], or [`MemoryError::Outside`] if they do not fit.
     pub fn write_symbol<T: Pod>(&mut self, name: &str, values: &[T]) -> Result<(), MemoryError> {
         let at = self.symbol(name)?.address;
-        self.write(DevicePointer(at), values)
+        self.write(DevicePointer::from_address(at), values)
     }
 
     /// Copies `count` values from the start of a device symbol (`cudaMemcpyFromSymbol`).
@@ -158,7 +136,7 @@ impl Machine {
     /// As for [`Machine::write_symbol`].
     pub fn read_symbol<T: Pod>(&mut self, name: &str, count: usize) -> Result<Vec<T>, MemoryError> {
         let at = self.symbol(name)?.address;
-        self.download(DevicePointer(at), count)
+        self.download(DevicePointer::from_address(at), count)
     }
 
     /// Makes a texture; the result is its handle, to be passed as `cudaTextureObject_t`.

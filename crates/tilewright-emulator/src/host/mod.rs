@@ -6,9 +6,11 @@ mod context;
 mod error;
 mod launch;
 mod machine;
+mod pointer;
 
 pub use arguments::Argument;
 pub use context::Context;
 pub use error::MemoryError;
 pub use launch::Launch;
-pub use machine::{DevicePointer, Machine};
+pub use machine::Machine;
+pub use pointer::DevicePointer;

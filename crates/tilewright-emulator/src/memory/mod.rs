@@ -6,6 +6,7 @@ mod footprint;
 mod global;
 mod lanes;
 mod pattern;
+mod scalar;
 mod shared;
 
 pub use budget::{Budget, Use};
@@ -14,6 +15,7 @@ pub use footprint::{Footprint, Piece};
 pub use global::{Access, GlobalMemory};
 pub use lanes::{Addresses, each_lane, lanes};
 pub use pattern::{Cost, GROUP, Pattern, Shape};
+pub use scalar::{read, write};
 pub use shared::{SharedLayout, SharedMemory};
 
 /// Part of a memory that one pointer may reach.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::{
-    decode::{Function, Program},
+    function::Function,
+    image::Program,
     instruction::{Class, Inst, Op, Order, Place, Rare, Role, Space, Width},
     places::visit,
     sites::Sites,

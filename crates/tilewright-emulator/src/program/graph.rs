@@ -1,8 +1,9 @@
 //! Who calls whom.
 
 use super::{
-    decode::{Function, Program},
     error::ProgramError,
+    function::Function,
+    image::Program,
     instruction::{CallTarget, Op, Special},
     sites::Sites,
 };

@@ -55,6 +55,14 @@ pub mod address {
         if field & OWN_BLOCK == 0 { Some((field >> RANK_SHIFT) as u32) } else { None }
     }
 
+    /// The window of a generic address, or 0.
+    pub fn window(at: u64) -> u64 {
+        [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW]
+            .into_iter()
+            .find(|&window| at.wrapping_sub(window) < WINDOW_BYTES)
+            .unwrap_or(0)
+    }
+
     /// Where the shared variable begins that an address lies in or near.
     pub const fn shared_start(address: u64) -> u64 {
         of_shared(address >> SHARED_SHIFT)

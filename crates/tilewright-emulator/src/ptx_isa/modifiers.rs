@@ -47,13 +47,11 @@ modifiers! {
     Sync "sync", Aligned "aligned", Warp "warp", Async "async", CommitGroup "commit_group",
     WaitGroup "wait_group", WaitAll "wait_all", Bulk "bulk", Tensor "tensor", MbarrierArrive "mbarrier",
     Proxy "proxy", Alias "alias", Read "read", Wait "wait", LaunchDependents "launch_dependents",
+    NoComplete "noComplete", ExpectTx "expect_tx", Parity "parity", NoInc "noinc",
+    CompleteTxBytes "mbarrier::complete_tx::bytes",
     // Matrix instructions.
     Row "row", Col "col", Trans "trans", X1 "x1", X2 "x2", X4 "x4", Load "load", Store "store", Mma "mma",
-    MatrixA "a", MatrixB "b", MatrixC "c", MatrixD "d", M8n8k4 "m8n8k4", M8n8k8 "m8n8k8", M8n8k16 "m8n8k16",
-    M8n8k32 "m8n8k32", M8n8k128 "m8n8k128", M16n8k4 "m16n8k4", M16n8k8 "m16n8k8", M16n8k16 "m16n8k16",
-    M16n8k32 "m16n8k32", M16n8k64 "m16n8k64", M16n8k128 "m16n8k128", M16n8k256 "m16n8k256",
-    M16n16k16 "m16n16k16", M16n16k8 "m16n16k8", M32n8k16 "m32n8k16", M8n32k16 "m8n32k16", M8n8 "m8n8",
-    M16n16 "m16n16", M16n8 "m16n8",
+    MatrixA "a", MatrixB "b", MatrixC "c", MatrixD "d",
     // Textures and surfaces.
     D1 "1d", D2 "2d", D3 "3d", A1d "a1d", A2d "a2d", Cube "cube", Acube "acube", Level "level", Base "base", Grad "grad",
     Trap "trap", Zero "zero", Width "width", Height "height", Depth "depth", ChannelDataType "channel_data_type",
@@ -65,14 +63,16 @@ impl Modifier {
     pub fn parse(text: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.0 == text).map(|row| row.1)
     }
+
+    /// Its spelling, without the dot.
+    pub fn text(self) -> &'static str {
+        TABLE[self as usize].0
+    }
 }
 
-/// The modifiers of one instruction. PTX fixes their order, but no two orders mean different things.
+/// A set of modifiers, a bit each.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Modifiers([u64; 4]);
-
-// The set has one bit per row.
-const _: () = assert!(TABLE.len() <= 256);
+pub struct Modifiers([u64; TABLE.len().div_ceil(64)]);
 
 impl Modifiers {
     /// Puts `modifier` into the set.

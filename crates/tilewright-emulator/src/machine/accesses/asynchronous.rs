@@ -1,17 +1,13 @@
 //! `cp.async` and the wait for it.
 
-use super::{
-    checked::{read, write},
-    copies::Copy,
-    plain::gather,
-};
+use super::{copies::Copy, plain::gather};
 use crate::check::{Actor, Mode, Strength};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::faults::Faults,
 };
-use crate::memory::lanes;
+use crate::memory::{lanes, read, write};
 use crate::program::instruction::Space;
 
 impl Worker<'_> {

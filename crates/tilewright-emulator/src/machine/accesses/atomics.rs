@@ -5,17 +5,14 @@ use std::sync::{
     atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
-use super::{
-    checked::{read, write},
-    plain::{gather, resolve},
-};
+use super::plain::{gather, resolve};
 use crate::check::Mode;
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::faults::Faults,
 };
-use crate::memory::{Addresses, lanes};
+use crate::memory::{Addresses, lanes, read, write};
 use crate::program::{
     address,
     instruction::{AtomicOp, AtomicSite, Slot, Space},

@@ -2,18 +2,14 @@
 
 use crate::check::{Mode, Side};
 use crate::machine::{
-    blocks::{
-        team::Team,
-        warp::Warp,
-        worker::{Worker, window},
-    },
+    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::{
         faults::{Fault, Faults},
         unwritten::Unwritten,
     },
 };
-use crate::memory::{Addresses, Atomic, Object, Words, lanes};
+use crate::memory::{Addresses, Object, lanes, read, write};
 use crate::program::{
     address,
     instruction::{MemorySite, Space},
@@ -119,7 +115,7 @@ impl Worker<'_> {
                 Object { start: 0, bytes: params.len() as u64, data, writable: false }
             }
             Space::Generic => {
-                let start = window(at);
+                let start = address::window(at);
                 let space = match start {
                     address::SHARED_WINDOW => Space::Shared,
                     address::LOCAL_WINDOW => Space::Local,
@@ -159,31 +155,5 @@ impl Worker<'_> {
             }
         }
         Ok(data)
-    }
-}
-
-/// Reads 1, 2, 4 or 8 bytes.
-pub fn read(data: *mut u8, bytes: u32) -> u64 {
-    // SAFETY: callers get pointers from `lane_data`, which has checked bounds and alignment.
-    unsafe {
-        match bytes {
-            1 => Atomic::read::<1>(data),
-            2 => Atomic::read::<2>(data),
-            4 => Atomic::read::<4>(data),
-            _ => Atomic::read::<8>(data),
-        }
-    }
-}
-
-/// Writes 1, 2, 4 or 8 bytes.
-pub fn write(data: *mut u8, bytes: u32, value: u64) {
-    // SAFETY: as for `read`.
-    unsafe {
-        match bytes {
-            1 => Atomic::write::<1>(data, value),
-            2 => Atomic::write::<2>(data, value),
-            4 => Atomic::write::<4>(data, value),
-            _ => Atomic::write::<8>(data, value),
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! The memory side of matrix instructions.
 
 use super::{
-    checked::{read, write},
     plain::{gather, resolve},
     tiles::Tile,
 };
@@ -15,7 +14,7 @@ use crate::machine::{
         faults::Faults,
     },
 };
-use crate::memory::{Addresses, lanes};
+use crate::memory::{Addresses, lanes, read, write};
 use crate::program::instruction::{MemorySite, Slot, Space, Transpose, Width};
 use crate::ptx_isa::{Fragment, Major};
 

@@ -3,17 +3,14 @@
 //! PTX leaves open what the word holds. Here it is, from the lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20), bytes that are
 //! missing (21, signed), the parity of the phase, and a mark that it is initialised.
 
-use super::{
-    checked::{read, write},
-    plain::{gather, resolve},
-};
+use super::plain::{gather, resolve};
 use crate::check::{FindingKind, Mode, Severity, Strength};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::faults::Faults,
 };
-use crate::memory::lanes;
+use crate::memory::{lanes, read, write};
 use crate::program::{
     address,
     instruction::{MBARRIER_COUNT, MbarrierKind, MbarrierSite, Space},

@@ -3,11 +3,7 @@
 use super::moves::{Cells, fetch, spill};
 use crate::check::{Actor, Mode, Strength};
 use crate::machine::{
-    blocks::{
-        team::Team,
-        warp::Warp,
-        worker::{Worker, window},
-    },
+    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::quiet::is_quiet,
 };
@@ -73,8 +69,8 @@ pub fn resolve(space: Space, addresses: &mut Addresses) -> Space {
 
 #[cold]
 fn resolve_window(addresses: &mut Addresses) -> Space {
-    let first = window(addresses.at[0]);
-    if addresses.at.iter().any(|&at| window(at) != first) {
+    let first = address::window(addresses.at[0]);
+    if addresses.at.iter().any(|&at| address::window(at) != first) {
         return Space::Generic;
     }
     let space = match first {

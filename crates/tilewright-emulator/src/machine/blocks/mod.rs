@@ -1,8 +1,11 @@
-//! Who executes: a launch has workers, threads of this process, which take blocks, which take turns among their warps.
+//! Scheduling: the workers of a launch are threads of this process. Each takes blocks and runs their warps in turn.
 
 pub mod block;
 pub mod cluster;
+pub mod group;
 pub mod launch;
+pub mod options;
+pub mod schedule;
 pub mod team;
 pub mod warp;
 pub mod worker;

@@ -82,3 +82,37 @@ impl Team {
         self.cluster.exited(mask.count_ones());
     }
 }
+
+impl Team {
+    /// Threads arrive at the barrier of the cluster. Returns the phase that they wait for the end of.
+    pub fn arrive_at_cluster(&mut self, threads: u32, publish: &mut dyn FnMut(u64, u32, &Known)) -> u32 {
+        self.order.now += 1;
+        self.known.fenced = Some(self.order.now);
+        publish(self.cluster.place(), self.order.now, &self.known);
+        self.cluster.arrive(threads)
+    }
+
+    /// Whether a phase of the barrier is over. The first thread that sees it lets its block know what others have done before.
+    pub fn is_over_in_cluster(&mut self, phase: u32, learn: &mut dyn FnMut(u64, &mut Known)) -> bool {
+        let now = self.cluster.phase();
+        if now == phase {
+            return false;
+        }
+        if self.cluster_phase != now {
+            self.cluster_phase = now;
+            self.order.all();
+            learn(self.cluster.place(), &mut self.known);
+        }
+        true
+    }
+
+    /// Takes note of what other blocks have written to its shared memory.
+    pub fn take_written(&mut self) {
+        let Self { cluster, shadow: Some(shadow), undefined, order, rank, .. } = self else { return };
+        let order: &Order = order;
+        cluster.take_written(*rank, |offset, bytes| {
+            shadow.written_elsewhere(order, offset, bytes);
+            undefined.forget();
+        });
+    }
+}

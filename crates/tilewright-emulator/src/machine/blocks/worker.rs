@@ -8,7 +8,7 @@ use std::sync::{
 use std::time::{Duration, Instant};
 
 use super::{
-    launch::{LaunchError, Races},
+    options::{LaunchError, Races},
     team::Team,
     warp::Warp,
 };
@@ -16,11 +16,8 @@ use crate::check::{
     BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side, locked,
 };
 use crate::count::RawCounts;
-use crate::machine::{
-    accesses::checked::{read, write},
-    lanes::{frame::Frame, host_isa::HostIsa},
-};
-use crate::memory::{Budget, GlobalMemory, Object, Pattern, SharedLayout};
+use crate::machine::lanes::{frame::Frame, host_isa::HostIsa};
+use crate::memory::{Budget, GlobalMemory, Object, Pattern, SharedLayout, read, write};
 use crate::program::{
     Function, Program, address,
     instruction::{Inst, Op},
@@ -43,7 +40,7 @@ pub struct Launch<'a> {
     /// Where the blocks of a cooperative launch meet: 8 bytes of global memory, or null.
     pub grid_workspace: u64,
     pub memory: &'a GlobalMemory,
-    pub textures: &'a crate::machine::accesses::texture::Textures,
+    pub textures: &'a crate::machine::arrays::texture::Textures,
     /// Textures of this launch, by their handles.
     pub own_textures: &'a [(u64, crate::machine::Texture)],
     /// By their handles.
@@ -288,12 +285,13 @@ impl<'a> Worker<'a> {
         for (lane, &at) in addresses.iter().enumerate() {
             let memory = self.launch.memory;
             let is = match site.space {
-                Space::Shared if site.of_cluster => window(at) == address::SHARED_WINDOW,
+                Space::Shared if site.of_cluster => address::window(at) == address::SHARED_WINDOW,
                 Space::Shared => {
-                    window(at) == address::SHARED_WINDOW && address::rank_of(at).is_none_or(|of| of == rank)
+                    address::window(at) == address::SHARED_WINDOW
+                        && address::rank_of(at).is_none_or(|of| of == rank)
                 }
-                Space::Local => window(at) == address::LOCAL_WINDOW,
-                Space::Param => window(at) == address::PARAM_WINDOW,
+                Space::Local => address::window(at) == address::LOCAL_WINDOW,
+                Space::Param => address::window(at) == address::PARAM_WINDOW,
                 Space::Const => memory.region(at).is_some() && !memory.is_global(at),
                 _ => memory.is_global(at),
             };
@@ -301,12 +299,4 @@ impl<'a> Worker<'a> {
         }
         frame.set_predicate(site.dst.place, answer, mask);
     }
-}
-
-/// The window of a generic address, or 0.
-pub fn window(at: u64) -> u64 {
-    [address::SHARED_WINDOW, address::LOCAL_WINDOW, address::PARAM_WINDOW]
-        .into_iter()
-        .find(|&window| at.wrapping_sub(window) < address::WINDOW_BYTES)
-        .unwrap_or(0)
 }

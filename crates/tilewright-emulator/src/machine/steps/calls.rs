@@ -5,7 +5,7 @@ use crate::check::{FindingKind, Mode, Severity, Side};
 use crate::machine::{
     accesses::heap::BadFree,
     blocks::{
-        launch::LaunchError,
+        options::LaunchError,
         team::Team,
         warp::{Join, JoinKind, Path, State, Warp},
         worker::Worker,
@@ -271,7 +271,7 @@ impl Worker<'_> {
     /// Reads a byte at a generic address.
     fn byte(&mut self, warp: &mut Warp, team: &mut Team, lane: usize, at: u64) -> Option<u8> {
         let data = self.lane_data(Space::Generic, warp, team, at, lane, 1, 1, Mode::Read).ok()?;
-        Some(crate::machine::accesses::checked::read(data, 1) as u8)
+        Some(crate::memory::read(data, 1) as u8)
     }
 
     /// A string that ends with a zero; what is not readable is left out.

@@ -365,12 +365,12 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     match worker.rare(rare, warp, team, frame, inst, mask, &path) {
                         Next::On => {}
                         Next::Later => {
-                            // The next basic block is left to others: who waits is to see what they do.
+                            // The path waits: it yields at the next basic block, so that other warps can make progress.
                             saved += fuel + 1;
                             fuel = -1;
                         }
                         Next::Again => {
-                            // So that a wait without end is noticed.
+                            // Fuel is used up even so: a wait without end then reaches the step limit.
                             fuel -= 1;
                             let rest = path.mask & !mask;
                             let others = warp.paths.iter().any(|path| path.state == State::Ready);

@@ -5,10 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::count::{Contender, contend};
-use crate::machine::blocks::{team::Team, worker::Worker};
-use crate::memory::Addresses;
-use crate::program::instruction::Space;
+use crate::count::Contender;
 
 /// How many executions of warps a block keeps. Where one warp is so far ahead of others, its first ones no longer wait for them.
 const MOST_WAITING: usize = 1 << 12;
@@ -33,7 +30,7 @@ impl Contests {
     }
 
     /// A warp comes to an atomic. Returns a contest that is over, if there is one.
-    fn join(&mut self, atomic: u32, warp: u32, contender: Contender) -> Option<(u32, Vec<Contender>)> {
+    pub fn join(&mut self, atomic: u32, warp: u32, contender: Contender) -> Option<(u32, Vec<Contender>)> {
         let execution = self.executions.entry((atomic, warp)).or_default();
         let contest = (atomic, *execution);
         *execution += 1;
@@ -51,31 +48,11 @@ impl Contests {
         self.waiting -= contenders.len();
         Some((atomic, contenders))
     }
-}
 
-impl Worker<'_> {
-    /// Warp `warp` executes atomic `index`, whose addresses are those of shared memory.
-    pub fn contend(&mut self, index: u32, warp: u32, team: &mut Team, addresses: &Addresses) {
-        if let Some((atomic, contenders)) = team.contests.join(index, warp, Contender::new(addresses)) {
-            self.count_loop(atomic, &contenders);
-        }
-    }
-
-    /// Whoever has not come to an atomic does not meet those that have.
-    pub fn settle_contests(&mut self, team: &mut Team) {
-        let contests = &mut team.contests;
-        contests.executions.clear();
-        contests.waiting = 0;
-        for ((atomic, _), contenders) in std::mem::take(&mut contests.open) {
-            self.count_loop(atomic, &contenders);
-        }
-    }
-
-    fn count_loop(&mut self, atomic: u32, contenders: &[Contender]) {
-        let site = &self.program.sites.atomics[atomic as usize];
-        let Some(loads) = site.loads else { return };
-        let counted = contend(contenders, site.memory.bytes);
-        self.counts.access(loads, Space::Shared, &counted.loads, 1);
-        self.counts.access(site.memory.counter, Space::Shared, &counted.swaps, 1);
+    /// All contests that are open: whoever has not come does not meet those that have.
+    pub fn settle(&mut self) -> impl Iterator<Item = (u32, Vec<Contender>)> + use<> {
+        self.executions.clear();
+        self.waiting = 0;
+        std::mem::take(&mut self.open).into_iter().map(|((atomic, _), contenders)| (atomic, contenders))
     }
 }

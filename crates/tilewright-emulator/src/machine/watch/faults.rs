@@ -1,12 +1,8 @@
 //! Accesses that no memory answers.
 
 use crate::check::{FindingKind, Mode, Severity, Side};
-use crate::machine::blocks::{
-    team::Team,
-    warp::Warp,
-    worker::{Worker, window},
-};
-use crate::program::instruction::Space;
+use crate::machine::blocks::{team::Team, warp::Warp, worker::Worker};
+use crate::program::{address, instruction::Space};
 
 /// Where there is nothing.
 const NOWHERE: &str = "no allocation";
@@ -77,9 +73,9 @@ impl Worker<'_> {
             | Fault::ReadOnly { space } => space,
         };
         match space {
-            Space::Shared => self.launch.shared.name(at - window(at)).to_string(),
+            Space::Shared => self.launch.shared.name(at - address::window(at)).to_string(),
             Space::Local => {
-                let place = self.program.locals.find(at - window(at));
+                let place = self.program.locals.find(at - address::window(at));
                 place.map_or("local memory of the thread".into(), |place| place.variable.name.clone())
             }
             Space::Param => "the parameters".into(),

@@ -1,13 +1,6 @@
 //! Watching memory accesses as they are executed.
 
-use crate::check::Mode;
 use crate::count::AccessKind;
-use crate::machine::blocks::worker::{Executing, Worker, window};
-use crate::memory::Addresses;
-use crate::program::{
-    address,
-    instruction::{MemorySite, Space},
-};
 
 /// Is told of every memory access of a launch. Blocks run at the same time, on several threads.
 pub trait Observer: Sync {
@@ -43,34 +36,4 @@ pub struct ObservedAccess<'a> {
     pub variable: &'a str,
     /// Grows with every barrier that all threads of the block have passed. A block of one warp may pass several before it does.
     pub epoch: u32,
-}
-
-impl Worker<'_> {
-    /// Tells the observer, if there is one.
-    #[cold]
-    #[inline(never)]
-    pub fn observe(&self, site: &MemorySite, addresses: &Addresses, space: Space, mode: Mode) {
-        let Some(observer) = self.launch.watch.observer else { return };
-        let pc = self.program.accesses[site.counter as usize];
-        let first = addresses.at[addresses.mask.trailing_zeros() as usize & 31];
-        // Lanes of a generic access may mean different spaces; the first speaks for all.
-        let window = if space == Space::Shared { window(first) } else { 0 };
-        let Executing { block, warp, epoch } = self.executing;
-        observer.access(&ObservedAccess {
-            block: self.naming().block_index(block),
-            warp,
-            ptx_line: self.program.origins[pc as usize].ptx_line,
-            kind: AccessKind::of(space, mode),
-            active: addresses.mask,
-            addresses: &addresses.at,
-            bytes: site.bytes * site.elements,
-            start: match space {
-                Space::Shared => window + address::shared_start(first - window),
-                Space::Local => 0,
-                _ => self.launch.memory.object(first).map_or(0, |object| object.start),
-            },
-            variable: if space == Space::Shared { self.launch.shared.name(first - window) } else { "" },
-            epoch,
-        });
-    }
 }

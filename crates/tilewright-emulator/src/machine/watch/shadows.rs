@@ -5,12 +5,11 @@ use crate::check::{
     Side, Strength, fix,
 };
 use crate::machine::{
-    accesses::checked::read,
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::definedness::element,
 };
-use crate::memory::{Addresses, Object, Use, each_lane};
+use crate::memory::{Addresses, Object, Use, each_lane, read};
 use crate::program::{
     address,
     instruction::{MemorySite, Order, Releases, Scope, Space},

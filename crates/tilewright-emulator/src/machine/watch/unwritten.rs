@@ -3,11 +3,7 @@
 use super::definedness::{Bits, Source, What};
 use crate::check::{FindingKind, Severity, Side};
 use crate::machine::{
-    blocks::{
-        team::Team,
-        warp::Warp,
-        worker::{Worker, window},
-    },
+    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
 };
 use crate::program::{
@@ -47,7 +43,7 @@ impl Worker<'_> {
         pc: u32,
     ) {
         let is_local =
-            space == Space::Local || space == Space::Generic && window(at) == address::LOCAL_WINDOW;
+            space == Space::Local || space == Space::Generic && address::window(at) == address::LOCAL_WINDOW;
         if is_local {
             // Variables begin at multiples of eight.
             let (data, around) =
@@ -64,7 +60,7 @@ impl Worker<'_> {
     }
 
     fn local_source(&self, warp: &Warp, team: &Team, lane: usize, at: u64, pc: u32) -> Source {
-        let at = at - window(at);
+        let at = at - address::window(at);
         let place = self.program.locals.find(at);
         let (name, start, array_bytes) = place.map_or(("local memory", at, 0), |place| {
             (place.variable.name.as_str(), place.start, place.variable.bytes.into())

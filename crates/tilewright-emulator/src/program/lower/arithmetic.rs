@@ -1,28 +1,28 @@
 //! Arithmetic: hot instructions get an operation of their own, everything else goes through the scalar semantics.
 
-use super::{Lowerer, Lowering, hot::hot, table, unsupported};
+use super::{Lowerer, Lowering, hot::hot, other_form, unsupported};
 use crate::alu::{self, MAX_SOURCES};
 use crate::parse::ast::Operand;
-use crate::program::{instruction::*, names::Local, opcode::Split};
+use crate::program::{grammar::Split, instruction::*, names::Local};
 use crate::ptx_isa::{Modifier, Opcode, ScalarOp, Selector, Type};
 
 impl<'a> Lowerer<'a, '_> {
-    /// Any instruction that computes registers from registers.
-    pub fn arithmetic(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        if let Some(sum) = carry_sum(split) {
-            return self.carry(split, operands, sum);
+    /// An instruction of the scalar semantics, or an operation of its own; with `.cc` the first link of a carry chain.
+    pub fn arithmetic(
+        &mut self,
+        split: &Split<'a>,
+        opcode: Opcode,
+        minimum: usize,
+        operands: &[Operand<'a>],
+    ) -> Lowering<()> {
+        if split.has(Modifier::Cc) && matches!(opcode, Opcode::Add | Opcode::Sub | Opcode::Mad) {
+            return self.carry(split, opcode, CarryUse::No, operands);
         }
-        if split.base == "mov" {
-            return self.mov(split, operands);
-        }
-        let Some(&(_, opcode, minimum)) = table::SCALAR.iter().find(|row| row.0 == split.base) else {
-            return unsupported("this opcode is not known");
-        };
         if operands.len() <= minimum {
-            return unsupported(format!("{} operands are expected", minimum + 1));
+            return other_form();
         }
         let (Some(first), Some(second)) = (split.ty(0), split.ty(1)) else {
-            return unsupported("a type is missing");
+            return other_form();
         };
         let op = ScalarOp {
             opcode,
@@ -117,9 +117,9 @@ impl<'a> Lowerer<'a, '_> {
         Ok((src, flip))
     }
 
-    fn mov(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn mov(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(ty), [to, from]) = (split.ty(0), operands) else {
-            return unsupported("a type and two operands are expected");
+            return other_form();
         };
         match (to, from) {
             (Operand::Vector(to), Operand::Vector(from)) if is_vector(split) => self.mov_all(ty, to, from),
@@ -182,24 +182,35 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn carry(&mut self, split: &Split<'a>, operands: &[Operand<'a>], sum: CarrySum) -> Lowering<()> {
+    /// A link of a carry chain.
+    pub fn carry(
+        &mut self,
+        split: &Split<'a>,
+        opcode: Opcode,
+        carry_in: CarryUse,
+        operands: &[Operand<'a>],
+    ) -> Lowering<()> {
+        let (sum, sources) = match opcode {
+            Opcode::Add => (CarrySum::Add, 2),
+            Opcode::Sub => (CarrySum::Sub, 2),
+            _ if split.has(Modifier::Hi) => (CarrySum::MadHi, 3),
+            _ => (CarrySum::MadLo, 3),
+        };
         let Some(ty) = split.ty(0).filter(|ty| matches!(ty.bits(), 32 | 64)) else {
             return unsupported("carry chains have 32 or 64 bits");
         };
-        let sources = if matches!(sum, CarrySum::MadLo | CarrySum::MadHi) { 3 } else { 2 };
         if operands.len() != sources + 1 {
-            return unsupported(format!("{} operands are expected", sources + 1));
+            return other_form();
         }
         let mut src = [None; 3];
         for (slot, operand) in src.iter_mut().zip(&operands[1..]) {
             *slot = Some(self.source(operand, ty)?);
         }
-        let yes = |condition: bool| if condition { CarryUse::Yes } else { CarryUse::No };
         let destination = self.destination(&operands[0], ty)?;
         self.sites.carries.push(CarrySite {
             sum,
-            carry_in: yes(split.base.ends_with('c')),
-            carry_out: yes(split.has(Modifier::Cc)),
+            carry_in,
+            carry_out: if split.has(Modifier::Cc) { CarryUse::Yes } else { CarryUse::No },
             bits: ty.bits(),
             signed: if ty.is_signed() { Signed::Yes } else { Signed::No },
             dst: destination.as_ref().map(|d| d.slot),
@@ -215,19 +226,6 @@ impl<'a> Lowerer<'a, '_> {
 fn is_vector(split: &Split<'_>) -> bool {
     let vectors = [Modifier::V2, Modifier::V4, Modifier::V8];
     vectors.into_iter().any(|modifier| split.has(modifier)) || split.ty(0) == Some(Type::B128)
-}
-
-fn carry_sum(split: &Split<'_>) -> Option<CarrySum> {
-    let product = if split.has(Modifier::Hi) { CarrySum::MadHi } else { CarrySum::MadLo };
-    match split.base {
-        "addc" => Some(CarrySum::Add),
-        "subc" => Some(CarrySum::Sub),
-        "madc" => Some(product),
-        "add" if split.has(Modifier::Cc) => Some(CarrySum::Add),
-        "sub" if split.has(Modifier::Cc) => Some(CarrySum::Sub),
-        "mad" if split.has(Modifier::Cc) => Some(product),
-        _ => None,
-    }
 }
 
 /// Splits `%r1.b2` into the register and the part of it.

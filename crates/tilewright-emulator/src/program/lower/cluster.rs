@@ -1,15 +1,15 @@
 //! What blocks of a cluster do with each other's shared memory: addresses by rank, and stores that an mbarrier waits for.
 
-use super::{Lowerer, Lowering, unsupported};
+use super::{Lowerer, Lowering, other_form};
 use crate::parse::ast::{Immediate, Operand};
-use crate::program::{instruction::*, layout::address, opcode::Split};
+use crate::program::{grammar::Split, instruction::*, layout::address};
 use crate::ptx_isa::{Modifier, Type};
 
 impl<'a> Lowerer<'a, '_> {
     /// `mapa.shared::cluster.u32 d, a, rank;`: the address of the same variable in another block.
     pub fn mapa(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(ty), [to, from, rank]) = (split.ty(0), operands) else {
-            return unsupported("a type and three operands are expected");
+            return other_form();
         };
         let wide = ty.bits() == 64;
         let (from, rank) = (self.source(from, ty)?, self.source(rank, Type::U32)?);
@@ -28,7 +28,7 @@ impl<'a> Lowerer<'a, '_> {
     /// `getctarank.shared::cluster.u32 d, a;`: whose shared memory an address is in.
     pub fn rank_of(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(ty), [to, from]) = (split.ty(0), operands) else {
-            return unsupported("a type and two operands are expected");
+            return other_form();
         };
         let from = self.source(from, ty)?;
         let low =
@@ -54,16 +54,14 @@ impl<'a> Lowerer<'a, '_> {
         operands: &[Operand<'a>],
         access: impl FnOnce(&mut Self, &Split<'a>, &[Operand<'a>]) -> Lowering<()>,
     ) -> Lowering<()> {
-        let [rest @ .., barrier] = operands else { return unsupported("an mbarrier is expected") };
-        let Some(ty) = split.ty(0) else { return unsupported("a type is missing") };
-        let mut plain = split.clone();
-        plain.modifiers.remove(Modifier::Async);
-        access(self, &plain, rest)?;
+        let [rest @ .., barrier] = operands else { return other_form() };
+        let Some(ty) = split.ty(0) else { return other_form() };
+        access(self, split, rest)?;
         let vectors = [(Modifier::V2, 2), (Modifier::V4, 4), (Modifier::V8, 8)];
         let bytes = ty.bytes() * split.modifiers.pick(&vectors).unwrap_or(1);
         let bytes = self.immediate(Immediate::Int(bytes.into()), Type::U32)?;
         let target = self.address(Some(barrier))?;
-        self.push_mbarrier(split, target, MbarrierKind::Complete, Some(bytes), None, false)
+        self.push_mbarrier(split.modifiers, target, MbarrierKind::Complete, Some(bytes), None, false)
     }
 
     /// `op` of a register and a number, in a new register.

@@ -1,8 +1,8 @@
 //! Jumps, calls and ends.
 
-use super::{Lowerer, Lowering, unsupported};
+use super::{Lowerer, Lowering, other_form, unsupported};
 use crate::parse::ast::{FunctionKind, Operand};
-use crate::program::{instruction::*, layout::ModuleName, names::Local, opcode::Split};
+use crate::program::{instruction::*, layout::ModuleName, names::Local};
 use crate::ptx_isa::Type;
 
 const SYSTEM: &[(&str, System)] = &[
@@ -13,24 +13,6 @@ const SYSTEM: &[(&str, System)] = &[
 ];
 
 impl<'a> Lowerer<'a, '_> {
-    /// Control flow.
-    pub fn control(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        let op = match split.base {
-            "bra" => return self.branch(operands),
-            "brx" => return self.branch_indexed(operands),
-            "call" => return self.call(operands),
-            "ret" => return self.leave(),
-            "exit" => Op::Exit,
-            "trap" => Op::Trap,
-            "nanosleep" => Rare::Sleep.into(),
-            // Breakpoints and the split of registers between warps change no result. Launches follow each other, so that
-            // there is no kernel before this one to wait for, and none after it to let go.
-            _ => Op::Nothing,
-        };
-        self.push(op, 0);
-        Ok(())
-    }
-
     /// The end of an entry or function.
     pub fn leave(&mut self) -> Lowering<()> {
         if self.kind == FunctionKind::Entry {
@@ -42,8 +24,8 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn branch(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
-        let [Operand::Name(name)] = operands else { return unsupported("a label is expected") };
+    pub fn branch(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [Operand::Name(name)] = operands else { return other_form() };
         match self.label(name) {
             Some(label) => {
                 self.push(Op::Branch, label);
@@ -53,9 +35,9 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    fn branch_indexed(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn branch_indexed(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
         let [index, Operand::Name(list)] = operands else {
-            return unsupported("an index and a list of labels are expected");
+            return other_form();
         };
         let index = self.source(index, Type::U32)?;
         let names = self.scopes.numbers().find_map(|scope| self.targets.get(&(scope, *list)).cloned());
@@ -74,13 +56,13 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// `call (results), name, (arguments);` in all its shorter forms.
-    fn call(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn call(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
         let (results, rest): (&[Operand<'a>], _) = match operands {
             [Operand::List(results), rest @ ..] => (results, rest),
             rest => (&[], rest),
         };
         let Some((Operand::Name(name), rest)) = rest.split_first() else {
-            return unsupported("the name of a function is expected");
+            return other_form();
         };
         let arguments: &[Operand<'a>] = match rest.first() {
             Some(Operand::List(arguments)) => arguments,

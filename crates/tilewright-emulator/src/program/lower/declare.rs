@@ -69,6 +69,7 @@ impl<'a> Lowerer<'a, '_> {
             Ok(()) => Ok(()),
             Err(Refusal::Error(error)) => Err(error),
             Err(Refusal::Unsupported(why)) => Err(declaration(variable, why)),
+            Err(Refusal::Form) => Err(declaration(variable, "cannot be moved into a register".into())),
         }
     }
 

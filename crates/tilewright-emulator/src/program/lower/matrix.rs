@@ -1,45 +1,36 @@
 //! Matrix instructions of tensor cores.
 
-use super::{Lowerer, Lowering, unsupported};
+use super::{Lowerer, Lowering, other_form, unsupported};
 use crate::alu;
 use crate::parse::ast::Operand;
-use crate::program::{instruction::*, opcode::Split};
-use crate::ptx_isa::{Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Modifier, Overflow, Type};
+use crate::program::{grammar::Split, instruction::*};
+use crate::ptx_isa::{
+    Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Modifier, Overflow, Shape, Type,
+};
 
-/// m, n and k by name.
-const SHAPES: &[(Modifier, (u16, u16, u16))] = &[
-    (Modifier::M8n8k4, (8, 8, 4)),
-    (Modifier::M8n8k16, (8, 8, 16)),
-    (Modifier::M8n8k32, (8, 8, 32)),
-    (Modifier::M8n8k128, (8, 8, 128)),
-    (Modifier::M16n8k4, (16, 8, 4)),
-    (Modifier::M16n8k8, (16, 8, 8)),
-    (Modifier::M16n8k16, (16, 8, 16)),
-    (Modifier::M16n8k32, (16, 8, 32)),
-    (Modifier::M16n8k64, (16, 8, 64)),
-    (Modifier::M16n8k128, (16, 8, 128)),
-    (Modifier::M16n8k256, (16, 8, 256)),
-    (Modifier::M16n16k16, (16, 16, 16)),
-    (Modifier::M16n16k8, (16, 16, 8)),
-    (Modifier::M32n8k16, (32, 8, 16)),
-    (Modifier::M8n32k16, (8, 32, 16)),
+/// m, n and k of the shapes that some instruction has.
+const SHAPES: &[(u16, u16, u16)] = &[
+    (8, 8, 4),
+    (8, 8, 16),
+    (8, 8, 32),
+    (8, 8, 128),
+    (16, 8, 4),
+    (16, 8, 8),
+    (16, 8, 16),
+    (16, 8, 32),
+    (16, 8, 64),
+    (16, 8, 128),
+    (16, 8, 256),
+    (16, 16, 16),
+    (16, 16, 8),
+    (32, 8, 16),
+    (8, 32, 16),
 ];
 
 impl<'a> Lowerer<'a, '_> {
-    /// `mma`, `wmma`, `ldmatrix`, `stmatrix`.
-    pub fn matrix(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        match split.base {
-            "mma" => self.mma(split, operands, MatrixFamily::Mma),
-            "wmma" if split.has(Modifier::Mma) => self.mma(split, operands, MatrixFamily::Wmma),
-            "wmma" => self.wmma_access(split, operands),
-            "ldmatrix" | "stmatrix" => self.matrix_rows(split, operands),
-            "movmatrix" => self.transpose(operands),
-            _ => unsupported("this opcode is not supported"),
-        }
-    }
-
-    fn mma(&mut self, split: &Split<'a>, operands: &[Operand<'a>], family: MatrixFamily) -> Lowering<()> {
-        let [d, a, b, c] = operands else { return unsupported("four fragments are expected") };
+    /// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c;` and `wmma.mma`.
+    pub fn mma(&mut self, split: &Split<'a>, operands: &[Operand<'a>], family: MatrixFamily) -> Lowering<()> {
+        let [d, a, b, c] = operands else { return other_form() };
         let op = matrix_op(split, family)?;
         let Some(eval) = alu::prepare_matrix(&op) else {
             return unsupported("this shape with these types is not supported");
@@ -72,24 +63,34 @@ impl<'a> Lowerer<'a, '_> {
         parts.iter().map(|part| self.source(part, ty)).collect()
     }
 
-    /// `wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {...}, [p], stride;` and `wmma.store.d`.
-    fn wmma_access(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        let store = split.has(Modifier::Store);
-        let (values, address, stride) = match (store, operands) {
-            (false, [values, address, stride @ ..]) | (true, [address, values, stride @ ..]) => {
-                (values, address, stride.first())
-            }
-            _ => return unsupported("a fragment and an address are expected"),
-        };
-        let Some(ty) = split.ty(0) else { return unsupported("a type is missing") };
-        let fragment = match () {
-            () if split.has(Modifier::MatrixA) => Fragment::A,
-            () if split.has(Modifier::MatrixB) => Fragment::B,
-            () => Fragment::C,
-        };
-        let Some(&(_, (m, n, k))) = SHAPES.iter().find(|row| split.has(row.0)) else {
-            return unsupported("this shape is not supported");
-        };
+    /// `wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {...}, [p], stride;`
+    pub fn load_fragment(
+        &mut self,
+        split: &Split<'a>,
+        fragment: Fragment,
+        operands: &[Operand<'a>],
+    ) -> Lowering<()> {
+        let [values, address, stride @ ..] = operands else { return other_form() };
+        self.move_fragment(split, Rare::WmmaLoad, fragment, values, address, stride.first())
+    }
+
+    /// `wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [p], {...}, stride;`
+    pub fn store_fragment(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [address, values, stride @ ..] = operands else { return other_form() };
+        self.move_fragment(split, Rare::WmmaStore, Fragment::C, values, address, stride.first())
+    }
+
+    fn move_fragment(
+        &mut self,
+        split: &Split<'a>,
+        direction: Rare,
+        fragment: Fragment,
+        values: &Operand<'a>,
+        address: &Operand<'a>,
+        stride: Option<&Operand<'a>>,
+    ) -> Lowering<()> {
+        let Some(ty) = split.ty(0) else { return other_form() };
+        let Shape { m, n, k } = shape(split)?;
         let (factor, sum) = if fragment == Fragment::C { (factor_of(ty, k), ty) } else { (ty, sum_of(ty)) };
         let major = if split.has(Modifier::Col) { Major::Col } else { Major::Row };
         let op = MatrixOp {
@@ -111,9 +112,9 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("the number of registers does not fit the shape");
         }
         let target = self.address(Some(address))?;
-        let mut memory = self.access(split, target, ty, 1)?;
+        let mut memory = self.access(split.modifiers, target, ty, 1)?;
         for part in parts {
-            let slot = if store {
+            let slot = if direction == Rare::WmmaStore {
                 Some(self.source(part, register_type(ty))?)
             } else {
                 self.destination(part, register_type(ty))?.map(|d| d.slot)
@@ -125,33 +126,45 @@ impl<'a> Lowerer<'a, '_> {
             None => None,
         };
         self.sites.wmmas.push(WmmaSite { op, fragment, major, stride, ty, memory });
-        self.push(if store { Rare::WmmaStore } else { Rare::WmmaLoad }, self.sites.wmmas.len() as u32 - 1);
+        self.push(direction, self.sites.wmmas.len() as u32 - 1);
         Ok(())
     }
 
     /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {...}, [p];`
-    fn matrix_rows(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        if split.ty(0) != Some(Type::B16) || !split.has(Modifier::M8n8) {
+    pub fn load_matrix(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [values, address] = operands else { return other_form() };
+        self.move_matrix(split, Rare::LoadMatrix, values, address)
+    }
+
+    /// `stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [p], {...};`
+    pub fn store_matrix(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [address, values] = operands else { return other_form() };
+        self.move_matrix(split, Rare::StoreMatrix, values, address)
+    }
+
+    fn move_matrix(
+        &mut self,
+        split: &Split<'a>,
+        direction: Rare,
+        values: &Operand<'a>,
+        address: &Operand<'a>,
+    ) -> Lowering<()> {
+        if split.ty(0) != Some(Type::B16) || split.shape != Some(Shape { m: 8, n: 8, k: 0 }) {
             return unsupported("only 8 x 8 matrices of 16-bit elements are supported");
         }
-        let load = split.base == "ldmatrix";
-        let (values, address) = match (load, operands) {
-            (true, [values, address]) | (false, [address, values]) => (values, address),
-            _ => return unsupported("registers and an address are expected"),
-        };
         let wanted = split.modifiers.pick(&[(Modifier::X1, 1), (Modifier::X2, 2), (Modifier::X4, 4)]);
         let parts = self.parts(values);
         if Some(parts.len()) != wanted {
             return unsupported("the number of registers does not fit");
         }
         let target = self.address(Some(address))?;
-        let mut memory = self.access(split, target, Type::B16, 8)?;
+        let mut memory = self.access(split.modifiers, target, Type::B16, 8)?;
         if memory.space != Space::Shared {
             // Without a space the address is generic and points into shared memory.
             memory.space = Space::Generic;
         }
         for part in parts {
-            let slot = if load {
+            let slot = if direction == Rare::LoadMatrix {
                 self.destination(part, Type::B32)?.map(|d| d.slot)
             } else {
                 Some(self.source(part, Type::B32)?)
@@ -160,10 +173,7 @@ impl<'a> Lowerer<'a, '_> {
         }
         let transpose = if split.has(Modifier::Trans) { Transpose::Yes } else { Transpose::No };
         self.sites.matrices.push(MatrixRowsSite { memory, transpose });
-        self.push(
-            if load { Rare::LoadMatrix } else { Rare::StoreMatrix },
-            self.sites.matrices.len() as u32 - 1,
-        );
+        self.push(direction, self.sites.matrices.len() as u32 - 1);
         Ok(())
     }
 }
@@ -189,27 +199,29 @@ fn factor_of(sum: Type, k: u16) -> Type {
     }
 }
 
+fn shape(split: &Split<'_>) -> Lowering<Shape> {
+    match split.shape.filter(|shape| SHAPES.contains(&(shape.m, shape.n, shape.k))) {
+        Some(shape) => Ok(shape),
+        None => unsupported("this shape is not supported"),
+    }
+}
+
 fn matrix_op(split: &Split<'_>, family: MatrixFamily) -> Lowering<MatrixOp> {
-    let Some(&(_, (m, n, k))) = SHAPES.iter().find(|row| split.has(row.0)) else {
-        return unsupported("this shape is not supported");
-    };
+    let Shape { m, n, k } = shape(split)?;
     // `mma` names d, a, b, c; `wmma.mma` of f16 names d and c alone.
     let (d, a, b, c) = match split.types.as_slice() {
         [d, a, b, c] => (*d, *a, *b, *c),
         [d, c] if family == MatrixFamily::Wmma => (*d, Type::F16, Type::F16, *c),
-        _ => return unsupported("the types of the fragments are missing"),
+        _ => return other_form(),
     };
     // Row and column come in this order: A, then B.
-    let words: Vec<Major> = split
-        .text
-        .split('.')
-        .filter_map(|word| match word {
-            "row" => Some(Major::Row),
-            "col" => Some(Major::Col),
-            _ => None,
-        })
-        .collect();
-    let [a_major, b_major] = words[..] else { return unsupported("the layouts of A and B are missing") };
+    let major = |word: &Modifier| match word {
+        Modifier::Row => Some(Major::Row),
+        Modifier::Col => Some(Major::Col),
+        _ => None,
+    };
+    let majors: Vec<Major> = split.words.iter().filter_map(major).collect();
+    let [a_major, b_major] = majors[..] else { return other_form() };
     let arithmetic = match () {
         () if split.has(Modifier::Popc) && split.has(Modifier::And) => MatrixArithmetic::AndPopc,
         () if split.has(Modifier::Popc) => MatrixArithmetic::XorPopc,

@@ -1,49 +1,40 @@
 //! Barriers in shared memory that count arrivals: `mbarrier`, and copies that arrive at one.
 
-use super::{Lowerer, Lowering, operands::Target, unsupported};
+use super::{Lowerer, Lowering, operands::Target, other_form};
 use crate::parse::ast::Operand;
-use crate::program::{instruction::*, opcode::Split};
-use crate::ptx_isa::{Modifier, Type};
-
-/// Parts of opcodes that change nothing here: how long a wait may take, and whom the order reaches.
-const WITHOUT_EFFECT: &[&str] =
-    &["shared", "shared::cta", "shared::cluster", "cta", "cluster", "release", "acquire", "b64"];
+use crate::program::{
+    grammar::{Mbarrier, Split},
+    instruction::*,
+};
+use crate::ptx_isa::{Modifier, Modifiers, Type};
 
 impl<'a> Lowerer<'a, '_> {
     /// `mbarrier.init.shared.b64 [a], count;` and what is done with it then.
-    pub fn mbarrier(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        let words: Vec<&str> = split.text.split('.').skip(1).collect();
-        let Some((&what, rest)) = words.split_first() else { return unsupported("an operation is expected") };
-        let (mut completes, mut relaxed, mut parity, mut expects) = (true, false, false, false);
-        for word in rest {
-            match *word {
-                "noComplete" => completes = false,
-                "relaxed" => relaxed = true,
-                "parity" => parity = true,
-                "expect_tx" => expects = true,
-                known if WITHOUT_EFFECT.contains(&known) => {}
-                other => return unsupported(format!("the modifier `.{other}` is not known")),
-            }
+    pub fn mbarrier(&mut self, split: &Split<'a>, what: Mbarrier, operands: &[Operand<'a>]) -> Lowering<()> {
+        if split.types.iter().any(|&ty| ty != Type::B64) {
+            return other_form();
         }
-        if what == "pending_count" {
-            return self.pending_count(operands);
-        }
+        let arrive = |drops| MbarrierKind::Arrive {
+            drops,
+            completes: !split.has(Modifier::NoComplete),
+            expects: split.has(Modifier::ExpectTx),
+        };
         let kind = match what {
-            "init" => MbarrierKind::Init,
-            "inval" => MbarrierKind::Invalidate,
-            "arrive" => MbarrierKind::Arrive { drops: false, completes, expects },
-            "arrive_drop" => MbarrierKind::Arrive { drops: true, completes, expects },
-            "expect_tx" => MbarrierKind::Expect,
-            "complete_tx" => MbarrierKind::Complete,
-            "test_wait" | "try_wait" => MbarrierKind::Wait { parity },
-            _ => return unsupported("this operation on an mbarrier is not known"),
+            Mbarrier::Init => MbarrierKind::Init,
+            Mbarrier::Invalidate => MbarrierKind::Invalidate,
+            Mbarrier::Arrive => arrive(false),
+            Mbarrier::ArriveDrop => arrive(true),
+            Mbarrier::ExpectTx => MbarrierKind::Expect,
+            Mbarrier::CompleteTx => MbarrierKind::Complete,
+            Mbarrier::Wait => MbarrierKind::Wait { parity: split.has(Modifier::Parity) },
+            Mbarrier::PendingCount => return self.pending_count(operands),
         };
         let has_result = matches!(kind, MbarrierKind::Arrive { .. } | MbarrierKind::Wait { .. });
         let (to, rest) = match operands {
             [to, rest @ ..] if has_result && !matches!(to, Operand::Address(_)) => (Some(to), rest),
             rest => (None, rest),
         };
-        let [address, rest @ ..] = rest else { return unsupported("an address is expected") };
+        let [address, rest @ ..] = rest else { return other_form() };
         let ty = match kind {
             MbarrierKind::Wait { parity: false } => Type::B64,
             _ => Type::U32,
@@ -59,30 +50,30 @@ impl<'a> Lowerer<'a, '_> {
         };
         let target = self.address(Some(address))?;
         let dst = destination.as_ref().map(|d| d.slot);
-        self.push_mbarrier(split, target, kind, operand, dst, relaxed)?;
+        self.push_mbarrier(split.modifiers, target, kind, operand, dst, split.has(Modifier::Relaxed))?;
         self.deliver(destination.as_ref());
         Ok(())
     }
 
     /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a];`
     pub fn copies_arrive(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        let counts = split.text.split('.').any(|word| word == "noinc");
+        let counts = split.has(Modifier::NoInc);
         let target = self.address(operands.first())?;
-        self.push_mbarrier(split, target, MbarrierKind::Copies { counts }, None, None, false)
+        self.push_mbarrier(split.modifiers, target, MbarrierKind::Copies { counts }, None, None, false)
     }
 
     pub fn push_mbarrier(
         &mut self,
-        split: &Split<'a>,
+        modifiers: Modifiers,
         target: Target,
         kind: MbarrierKind,
         operand: Option<Slot>,
         dst: Option<Slot>,
         relaxed: bool,
     ) -> Lowering<()> {
-        let mut memory = self.access(split, target, Type::B64, 1)?;
+        let mut memory = self.access(modifiers, target, Type::B64, 1)?;
         memory.values = vec![dst];
-        if memory.space == Space::Generic && split.has(Modifier::Shared) {
+        if memory.space == Space::Generic && modifiers.has(Modifier::Shared) {
             memory.space = Space::Shared;
         }
         self.sites.mbarriers.push(MbarrierSite { memory, kind, operand, orders: !relaxed });
@@ -92,7 +83,7 @@ impl<'a> Lowerer<'a, '_> {
 
     /// How many arrivals a state says are missing: its low bits.
     fn pending_count(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
-        let [to, state] = operands else { return unsupported("two registers are expected") };
+        let [to, state] = operands else { return other_form() };
         let state = self.source(state, Type::B64)?;
         let mask = self.constants.slot(Width::Double, MBARRIER_COUNT);
         let count = self.temporary(Width::Double);

@@ -1,9 +1,9 @@
 //! Loads, stores, atomics, asynchronous copies, and what is known about addresses.
 
-use super::{Lowerer, Lowering, operands::Target, unsupported, width_of};
+use super::{Lowerer, Lowering, operands::Target, other_form, unsupported, width_of};
 use crate::alu;
-use crate::parse::ast::Operand;
-use crate::program::{instruction::*, layout::address, opcode::Split};
+use crate::parse::ast::{Immediate, Operand};
+use crate::program::{grammar::Split, instruction::*, layout::address};
 use crate::ptx_isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
 
 const SPACES: &[(Modifier, Space)] = &[
@@ -43,57 +43,41 @@ const ATOMICS: &[(Modifier, AtomicOp)] = &[
 ];
 
 impl<'a> Lowerer<'a, '_> {
-    /// Everything about memory but tensor cores and textures.
-    pub fn memory(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        match split.base {
-            "ld" | "ldu" => self.load(split, operands),
-            "st" => self.store(split, operands),
-            "atom" => self.atomic(split, operands),
-            "red" => {
-                let mut with_sink = vec![Operand::Name("_")];
-                with_sink.extend_from_slice(operands);
-                self.atomic(split, &with_sink)
-            }
-            "cvta" => self.cvta(split, operands),
-            "mapa" => self.mapa(split, operands),
-            "getctarank" => self.rank_of(split, operands),
-            "isspacep" => self.isspacep(split, operands),
-            "cp" => self.copy_async(split, operands),
-            // Hints: nothing to compute.
-            "prefetch" | "prefetchu" | "discard" | "applypriority" => {
-                self.push(Op::Nothing, 0);
-                Ok(())
-            }
-            "createpolicy" => {
-                let zero = self.constants.slot(Width::Double, 0);
-                match operands.first() {
-                    Some(to) => self.single(Op::Mov64, to, zero, Type::B64),
-                    None => unsupported("a destination is expected"),
-                }
-            }
-            _ => unsupported("this opcode is not known"),
-        }
+    /// `red`: an atomic whose result nobody takes.
+    pub fn reduction(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let mut with_sink = vec![Operand::Name("_")];
+        with_sink.extend_from_slice(operands);
+        self.atomic(split, &with_sink)
+    }
+
+    /// `createpolicy`: a policy says nothing to the emulator, but it is a value.
+    pub fn cache_policy(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, ..] = operands else { return other_form() };
+        let zero = self.constants.slot(Width::Double, 0);
+        self.single(Op::Mov64, to, zero, Type::B64)
     }
 
     /// The description of an access without its registers.
     pub fn access(
         &mut self,
-        split: &Split<'a>,
+        modifiers: Modifiers,
         target: Target,
         ty: Type,
         elements: u32,
     ) -> Lowering<MemorySite> {
         let Target::Address(address) = target else { return unsupported("parameters have no address here") };
         // Without a space, an address that names a variable is one in the space of the variable.
-        let space = split.modifiers.pick(SPACES).or(address.space).unwrap_or(Space::Generic);
-        let order = split.modifiers.pick(ORDERS).unwrap_or(Order::Weak);
-        let releases = split.has(Modifier::Release) || split.has(Modifier::AcqRel) || split.has(Modifier::Sc);
+        let space = modifiers.pick(SPACES).or(address.space).unwrap_or(Space::Generic);
+        let order = modifiers.pick(ORDERS).unwrap_or(Order::Weak);
+        let releases = modifiers.has(Modifier::Release)
+            || modifiers.has(Modifier::AcqRel)
+            || modifiers.has(Modifier::Sc);
         Ok(MemorySite {
             space,
             bytes: ty.bytes(),
             elements,
             order,
-            scope: if split.has(Modifier::Cta) { Scope::Block } else { Scope::Device },
+            scope: if modifiers.has(Modifier::Cta) { Scope::Block } else { Scope::Device },
             is_flag: false,
             releases: if releases { Releases::Yes } else { Releases::No },
             base: address.base,
@@ -101,13 +85,13 @@ impl<'a> Lowerer<'a, '_> {
             values: Vec::new(),
             counter: 0,
             issue: self.issue.take(),
-            is_read_only: split.has(Modifier::Nc),
+            is_read_only: modifiers.has(Modifier::Nc),
         })
     }
 
-    fn load(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn load(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(ty), [to, from, ..]) = (split.ty(0).map(element_type), operands) else {
-            return unsupported("a type, a register and an address are expected");
+            return other_form();
         };
         width_of(ty)?;
         let target = self.address(Some(from))?;
@@ -116,7 +100,7 @@ impl<'a> Lowerer<'a, '_> {
         }
         let parts = self.parts(to);
         check_vector(split, parts)?;
-        let mut site = self.access(split, target, ty, parts.len() as u32)?;
+        let mut site = self.access(split.modifiers, target, ty, parts.len() as u32)?;
         let mut destinations = Vec::with_capacity(parts.len());
         for part in parts {
             destinations.push(self.destination(part, ty)?);
@@ -135,13 +119,9 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn store(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        if split.has(Modifier::Async) {
-            return self
-                .asynchronous(split, operands, |lowerer, split, operands| lowerer.store(split, operands));
-        }
+    pub fn store(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(ty), [to, from, ..]) = (split.ty(0).map(element_type), operands) else {
-            return unsupported("a type, an address and a register are expected");
+            return other_form();
         };
         width_of(ty)?;
         let target = self.address(Some(to))?;
@@ -150,7 +130,7 @@ impl<'a> Lowerer<'a, '_> {
         }
         let parts = self.parts(from);
         check_vector(split, parts)?;
-        let mut site = self.access(split, target, ty, parts.len() as u32)?;
+        let mut site = self.access(split.modifiers, target, ty, parts.len() as u32)?;
         for part in parts {
             let slot = match part {
                 Operand::Name("_") => None,
@@ -163,20 +143,16 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn atomic(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn atomic(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(ty), [to, address, values @ ..]) = (split.ty(0), operands) else {
-            return unsupported("a type, an address and a value are expected");
+            return other_form();
         };
-        if split.has(Modifier::Async) {
-            return self
-                .asynchronous(split, operands, |lowerer, split, operands| lowerer.atomic(split, operands));
-        }
         let register = element_type(ty);
         width_of(register)?;
-        let Some(op) = split.modifiers.pick(ATOMICS) else { return unsupported("the operation is missing") };
+        let Some(op) = split.modifiers.pick(ATOMICS) else { return other_form() };
         let wanted = if op == AtomicOp::Cas { 2 } else { 1 };
         if values.len() < wanted {
-            return unsupported("a value is missing");
+            return other_form();
         }
         if ty == Type::B128 && !matches!(op, AtomicOp::Cas | AtomicOp::Exch) {
             return unsupported("128 bits are only exchanged, and compared and swapped");
@@ -184,7 +160,7 @@ impl<'a> Lowerer<'a, '_> {
         let elements = self.parts(&values[0]).len();
         check_vector(split, self.parts(&values[0]))?;
         let target = self.address(Some(address))?;
-        let mut memory = self.access(split, target, register, elements as u32)?;
+        let mut memory = self.access(split.modifiers, target, register, elements as u32)?;
         memory.order = Order::Strong;
         let mut slots = vec![[None; 2]; elements];
         for (which, value) in values[..wanted].iter().enumerate() {
@@ -226,14 +202,14 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// Generic addresses are those of global memory; shared and local memory are windows.
-    fn cvta(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        let [to, from] = operands else { return unsupported("two operands are expected") };
+    pub fn cvta(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, from] = operands else { return other_form() };
         let window = match split.modifiers.pick(SPACES) {
             Some(Space::Shared) => address::SHARED_WINDOW,
             Some(Space::Local) => address::LOCAL_WINDOW,
             Some(Space::Param) => address::PARAM_WINDOW,
             Some(_) => 0,
-            None => return unsupported("the space is missing"),
+            None => return other_form(),
         };
         let value = self.source(from, Type::U64)?;
         if window == 0 {
@@ -249,9 +225,9 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn isspacep(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn isspacep(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(space), [to, from]) = (split.modifiers.pick(SPACES), operands) else {
-            return unsupported("a space and two operands are expected");
+            return other_form();
         };
         let address = self.source(from, Type::U64)?;
         let Some(destination) = self.destination(to, Type::Pred)? else { return Ok(()) };
@@ -261,38 +237,30 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn copy_async(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        if split.has(Modifier::MbarrierArrive) {
-            return self.copies_arrive(split, operands);
-        }
-        if split.has(Modifier::CommitGroup) {
-            self.push(Rare::CommitGroup, 0);
-            return Ok(());
-        }
-        if split.has(Modifier::WaitGroup) || split.has(Modifier::WaitAll) {
-            // `wait_all` waits for copies that no group holds too.
-            let open = match operands.first() {
-                Some(Operand::Immediate(crate::parse::ast::Immediate::Int(open))) => *open as u32,
-                _ => u32::MAX,
-            };
-            self.push(Rare::WaitGroup, open);
-            return Ok(());
-        }
+    /// `cp.async.wait_group n;` and `cp.async.wait_all;`, which waits for copies that no group holds too.
+    pub fn wait_for_copies(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let open = match operands.first() {
+            Some(Operand::Immediate(Immediate::Int(open))) => *open as u32,
+            _ => u32::MAX,
+        };
+        self.push(Rare::WaitGroup, open);
+        Ok(())
+    }
+
+    /// `cp.async.ca.shared.global [to], [from], bytes;`
+    pub fn copy_async(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
         let [to, from, size, rest @ ..] = operands else {
-            return unsupported("two addresses and a size are expected");
+            return other_form();
         };
         let bytes = match size {
-            Operand::Immediate(crate::parse::ast::Immediate::Int(bytes @ (4 | 8 | 16))) => *bytes as u32,
+            Operand::Immediate(Immediate::Int(bytes @ (4 | 8 | 16))) => *bytes as u32,
             _ => return unsupported("a copy has 4, 8 or 16 bytes"),
         };
-        let side = |space: Modifier| {
-            let modifiers: Modifiers = [space].into_iter().collect();
-            Split { text: split.text, base: split.base, types: vec![Type::B8], modifiers, unknown: None }
-        };
+        let side = |space: Modifier| [space].into_iter().collect();
         let target = self.address(Some(to))?;
-        let mut to = self.access(&side(Modifier::Shared), target, Type::B8, 1)?;
+        let mut to = self.access(side(Modifier::Shared), target, Type::B8, 1)?;
         let target = self.address(Some(from))?;
-        let mut from = self.access(&side(Modifier::Global), target, Type::B8, 1)?;
+        let mut from = self.access(side(Modifier::Global), target, Type::B8, 1)?;
         (to.bytes, from.bytes) = (bytes, bytes);
         let (mut source_bytes, mut ignore) = (None, None);
         if let Some(operand) = rest.first() {

@@ -9,27 +9,25 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod operands;
-mod planned;
 mod rows;
 mod special;
 mod stack;
 mod surface;
 mod sync;
-mod table;
 mod texture;
 
 use std::collections::HashMap;
 
 use super::{
     constants::Constants,
-    decode::Function,
     error::ProgramError,
+    function::Function,
+    grammar::{self, Split},
     instruction::*,
     layout::{Layout, ModuleName},
     lines::{self, Origin},
     merge,
     names::{Pinned, Registers, Scopes},
-    opcode::Split,
     sites::Sites,
 };
 use crate::parse::ast::{self, FunctionKind, Statement};
@@ -54,11 +52,18 @@ pub struct Lowered<'a> {
 enum Refusal {
     /// It is refused when it is executed.
     Unsupported(String),
+    /// Likewise, since it has not the form of its row.
+    Form,
     /// The module is wrong.
     Error(ProgramError),
 }
 
 type Lowering<T> = Result<T, Refusal>;
+
+/// Operands, types or modifiers are missing, or too many.
+fn other_form<T>() -> Lowering<T> {
+    Err(Refusal::Form)
+}
 
 fn unsupported<T>(why: impl Into<String>) -> Lowering<T> {
     Err(Refusal::Unsupported(why.into()))
@@ -166,16 +171,17 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     fn body(mut self, body: &[Statement<'a>], files: &[(u32, &str)]) -> Result<Lowered<'a>, ProgramError> {
+        let splits = grammar::resolved(body);
         self.number_labels(body);
-        self.stack(body);
+        self.stack(&splits);
         let mut label_at = vec![usize::MAX; self.labels.len()];
         // What the parameters have needed.
         let mut origins = vec![Origin { ptx_line: self.line, file: 0, line: 0 }; self.out.len()];
         let mut opcodes = vec![""; self.out.len()];
         let mut location = (0, 0);
         self.scopes.restart();
-        let mut issues = merge::issues(body, self.layout);
-        for (number, statement) in body.iter().enumerate() {
+        let mut issues = merge::issues(body, &splits, self.layout);
+        for (number, (statement, split)) in body.iter().zip(&splits).enumerate() {
             match statement {
                 Statement::OpenScope => self.scopes.enter(),
                 Statement::CloseScope => self.scopes.leave(),
@@ -189,7 +195,9 @@ impl<'a> Lowerer<'a, '_> {
                 Statement::Targets(..) | Statement::Prototype(_) | Statement::NoUnroll => {}
                 Statement::Instruction(instruction) => {
                     self.issue = issues.remove(&number);
-                    self.statement(instruction)?;
+                    if let Some(split) = split {
+                        self.statement(instruction, split)?;
+                    }
                     let origin = Origin { ptx_line: instruction.line, file: location.0, line: location.1 };
                     origins.resize(self.out.len(), origin);
                     // One instruction of PTX may take several of ours: the first one counts.
@@ -239,24 +247,29 @@ impl<'a> Lowerer<'a, '_> {
         self.scopes.numbers().find_map(|scope| self.labels.get(&(scope, name)).copied())
     }
 
-    fn statement(&mut self, instruction: &ast::Instruction<'a>) -> Result<(), ProgramError> {
+    fn statement(
+        &mut self,
+        instruction: &ast::Instruction<'a>,
+        split: &Split<'a>,
+    ) -> Result<(), ProgramError> {
         self.line = instruction.line;
         self.guard = Guard::NONE;
         let start = self.out.len();
-        let result = self.guarded(instruction);
-        match result {
-            Ok(()) => Ok(()),
-            Err(Refusal::Error(error)) => Err(error),
-            Err(Refusal::Unsupported(why)) => {
-                self.out.truncate(start);
-                self.sites.refusals.push(why);
-                self.push(Op::Unsupported, self.sites.refusals.len() as u32 - 1);
-                Ok(())
+        let why = match self.guarded(instruction, split) {
+            Ok(()) => return Ok(()),
+            Err(Refusal::Error(error)) => return Err(error),
+            Err(Refusal::Unsupported(why)) => why,
+            Err(Refusal::Form) => {
+                format!("`{}{}` is expected", split.instruction.name, split.instruction.form)
             }
-        }
+        };
+        self.out.truncate(start);
+        self.sites.refusals.push(why);
+        self.push(Op::Unsupported, self.sites.refusals.len() as u32 - 1);
+        Ok(())
     }
 
-    fn guarded(&mut self, instruction: &ast::Instruction<'a>) -> Lowering<()> {
+    fn guarded(&mut self, instruction: &ast::Instruction<'a>, split: &Split<'a>) -> Lowering<()> {
         if let Some(guard) = instruction.guard {
             let slot = self.register(guard.predicate)?.slot;
             if slot.width != Width::Predicate {
@@ -264,40 +277,102 @@ impl<'a> Lowerer<'a, '_> {
             }
             self.guard = Guard { place: slot.place, flip: if guard.when { 0 } else { u32::MAX } };
         }
-        let split = Split::new(instruction.opcode);
-        if let Some(what) = planned::find(instruction.opcode) {
-            return unsupported(format!("{what} not supported yet"));
+        match split.lowering() {
+            grammar::Lowering::Planned(what) => return unsupported(format!("{what} not supported yet")),
+            grammar::Lowering::Unknown => return unsupported(unknown(instruction.opcode)),
+            _ => {}
         }
-        if let Some(unknown) =
-            split.unknown.filter(|_| !table::is_hint(&split) && !table::is_of_mbarrier(&split))
-        {
-            return unsupported(format!("the modifier `.{unknown}` is not known"));
+        if let Some(refused) = split.refused() {
+            return unsupported(format!("the modifier `.{refused}` is not known"));
         }
         if self.has_vectors {
             let operands: Vec<_> = instruction.operands.iter().map(|operand| self.pieces(operand)).collect();
-            return self.instruction(&split, &operands);
+            return self.instruction(split, &operands);
         }
-        self.instruction(&split, &instruction.operands)
+        self.instruction(split, &instruction.operands)
     }
 
     /// The end of a function that has no more statements.
     fn end(&mut self) -> Result<(), ProgramError> {
         match self.leave() {
             Err(Refusal::Error(error)) => Err(error),
-            Ok(()) | Err(Refusal::Unsupported(_)) => Ok(()),
+            Ok(()) | Err(Refusal::Unsupported(_) | Refusal::Form) => Ok(()),
         }
     }
 
     fn instruction(&mut self, split: &Split<'a>, operands: &[ast::Operand<'a>]) -> Lowering<()> {
-        match table::family(split) {
-            table::Family::Memory => self.memory(split, operands),
-            table::Family::Control => self.control(split, operands),
-            table::Family::Sync => self.sync(split, operands),
-            table::Family::Matrix => self.matrix(split, operands),
-            table::Family::Texture => self.texture(split, operands),
-            table::Family::Stack => self.stack_instruction(split, operands),
-            table::Family::Arithmetic => self.arithmetic(split, operands),
+        use grammar::Lowering::*;
+        match split.lowering() {
+            // Refused before their operands are looked at.
+            Unknown | Planned(_) => other_form(),
+            Nothing => self.plain(Op::Nothing),
+
+            Mov => self.mov(split, operands),
+            Scalar(opcode, sources) => self.arithmetic(split, opcode, sources.into(), operands),
+            Carry(opcode) => self.carry(split, opcode, CarryUse::Yes, operands),
+
+            Load => self.load(split, operands),
+            Store => self.store(split, operands),
+            StoreAsync => self.asynchronous(split, operands, Self::store),
+            Atomic => self.atomic(split, operands),
+            Reduction => self.reduction(split, operands),
+            ReductionAsync => self.asynchronous(split, operands, Self::reduction),
+            ConvertAddress => self.cvta(split, operands),
+            MapAddress => self.mapa(split, operands),
+            RankOfAddress => self.rank_of(split, operands),
+            IsSpace => self.isspacep(split, operands),
+            CachePolicy => self.cache_policy(operands),
+            CopyAsync => self.copy_async(operands),
+            CommitCopies => self.plain(Rare::CommitGroup),
+            WaitForCopies => self.wait_for_copies(operands),
+            ArriveAfterCopies => self.copies_arrive(split, operands),
+
+            Branch => self.branch(operands),
+            BranchIndexed => self.branch_indexed(operands),
+            Call => self.call(operands),
+            Return => self.leave(),
+            Exit => self.plain(Op::Exit),
+            Trap => self.plain(Op::Trap),
+            Sleep => self.plain(Rare::Sleep),
+
+            Barrier { aligned } => self.barrier(split, aligned, operands),
+            WarpBarrier => self.warp_sync(operands),
+            ClusterArrive => self.plain(Rare::ClusterArrive),
+            ClusterWait => self.plain(Rare::ClusterWait),
+            Fence => self.fence(split),
+            Shuffle => self.shuffle(split, operands),
+            Vote => self.vote(split, operands),
+            Match => self.match_sync(split, operands),
+            ReduceInWarp => self.redux(split, operands),
+            ActiveMask => self.active_mask(operands),
+            Elect => self.elect(operands),
+
+            Mbarrier(what) => self.mbarrier(split, what, operands),
+
+            Mma(family) => self.mma(split, operands, family),
+            LoadFragment(fragment) => self.load_fragment(split, fragment, operands),
+            StoreFragment => self.store_fragment(split, operands),
+            LoadMatrix => self.load_matrix(split, operands),
+            StoreMatrix => self.store_matrix(split, operands),
+            TransposeMatrix => self.transpose(operands),
+
+            Texture => self.sample(split, operands),
+            Gather => self.gather(split, operands),
+            TextureQuery => self.texture_query(split, operands),
+            SurfaceLoad => self.surface_load(split, operands),
+            SurfaceStore => self.surface_store(split, operands),
+            SurfaceQuery => self.surface_query(split, operands),
+
+            Alloca => self.alloca(operands),
+            StackSave => self.stack_save(operands),
+            StackRestore => self.stack_restore(operands),
         }
+    }
+
+    /// An instruction that has nothing but its operation.
+    fn plain(&mut self, op: impl Into<Op>) -> Lowering<()> {
+        self.push(op, 0);
+        Ok(())
     }
 
     /// Appends an instruction under the guard of the statement.
@@ -330,6 +405,14 @@ impl<'a> Lowerer<'a, '_> {
     /// A name at module scope.
     fn module_name(&self, name: &str) -> Option<ModuleName> {
         self.layout.names.get(name).copied()
+    }
+}
+
+/// Why an opcode without a row is refused.
+fn unknown(opcode: &str) -> String {
+    match grammar::namesakes(opcode)[..] {
+        [] => "this opcode is not known".into(),
+        ref names => format!("this opcode is not known; there are `{}`", names.join("`, `")),
     }
 }
 

@@ -1,8 +1,13 @@
 //! Memory of a thread that a function takes while it runs: `alloca`, `stacksave`, `stackrestore`.
 
-use super::{Lowerer, Lowering, unsupported};
-use crate::parse::ast::{Immediate, Operand, Statement};
-use crate::program::{instruction::*, locals::LocalVariable, names::Pinned, opcode::Split};
+use super::{Lowerer, Lowering, other_form, unsupported};
+use crate::parse::ast::{Immediate, Operand};
+use crate::program::{
+    grammar::{self, Split},
+    instruction::*,
+    locals::LocalVariable,
+    names::Pinned,
+};
 use crate::ptx_isa::Type;
 
 /// Bytes that one call of a function can take so. What goes beyond is found when it is accessed.
@@ -13,9 +18,9 @@ const ALIGN: u64 = 8;
 
 impl<'a> Lowerer<'a, '_> {
     /// If the function takes memory as it runs: a local variable of which it takes pieces, and a register that says where the next one begins.
-    pub fn stack(&mut self, body: &[Statement<'a>]) {
-        let takes = |statement: &Statement<'_>| matches!(statement, Statement::Instruction(instruction) if instruction.opcode.starts_with("alloca"));
-        if !body.iter().any(takes) {
+    pub fn stack(&mut self, splits: &[Option<Split<'_>>]) {
+        let takes = |split: &Split<'_>| split.lowering() == grammar::Lowering::Alloca;
+        if !splits.iter().flatten().any(takes) {
             return;
         }
         let offset = self.function.local_bytes.next_multiple_of(16);
@@ -26,25 +31,33 @@ impl<'a> Lowerer<'a, '_> {
         self.top = Some(top);
     }
 
-    /// `alloca.u64 p, bytes, align;`, `stacksave.u64 s;`, `stackrestore.u64 s;`
-    pub fn stack_instruction(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        let (Some(first), Some(top)) = (operands.first(), self.top) else {
-            return unsupported("an operand, and an `alloca` in the function are expected");
-        };
-        match split.base {
-            "stacksave" => self.single(Op::Mov64, first, top, Type::U64),
-            "stackrestore" => {
-                let value = self.source(first, Type::U64)?;
-                let inst = self.push(Op::Mov64, 0);
-                (inst.dst, inst.a) = (top.place, value.place);
-                Ok(())
-            }
-            _ => self.take(first, &operands[1..], top),
+    /// `stacksave.u64 s;`
+    pub fn stack_save(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to] = operands else { return other_form() };
+        let top = self.top()?;
+        self.single(Op::Mov64, to, top, Type::U64)
+    }
+
+    /// `stackrestore.u64 s;`
+    pub fn stack_restore(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [from] = operands else { return other_form() };
+        let (top, value) = (self.top()?, self.source(from, Type::U64)?);
+        let inst = self.push(Op::Mov64, 0);
+        (inst.dst, inst.a) = (top.place, value.place);
+        Ok(())
+    }
+
+    fn top(&self) -> Lowering<Slot> {
+        match self.top {
+            Some(top) => Ok(top),
+            None => unsupported("an `alloca` in the function is expected"),
         }
     }
 
-    fn take(&mut self, to: &Operand<'a>, operands: &[Operand<'a>], top: Slot) -> Lowering<()> {
-        let [bytes, rest @ ..] = operands else { return unsupported("how many bytes is missing") };
+    /// `alloca.u64 p, bytes, align;`
+    pub fn alloca(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, bytes, rest @ ..] = operands else { return other_form() };
+        let top = self.top()?;
         let align = match rest.first() {
             Some(Operand::Immediate(Immediate::Int(align))) if align.is_power_of_two() => *align,
             Some(_) => return unsupported("an alignment is a power of two"),

@@ -1,13 +1,30 @@
 //! Surfaces: loads, stores, and their extents.
 
-use super::{Lowerer, Lowering, texture::AXES, unsupported};
+use super::{Lowerer, Lowering, other_form, texture::AXES, unsupported};
 use crate::parse::ast::Operand;
-use crate::program::{instruction::*, opcode::Split};
+use crate::program::{grammar::Split, instruction::*};
 use crate::ptx_isa::{Modifier, Type};
 
 impl<'a> Lowerer<'a, '_> {
-    /// `suld.b.2d.v2.b32.trap {r, g}, [surface, {x, y}];`, `sust.b.2d.b32.clamp [surface, {x, y}], {r};` and `suq.width.b32 d, [surface];`
-    pub fn surface(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    /// `suld.b.2d.v2.b32.trap {r, g}, [surface, {x, y}];`
+    pub fn surface_load(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, of] = operands else { return other_form() };
+        self.surface(split, SurfaceKind::Load, of, to)
+    }
+
+    /// `sust.b.2d.b32.clamp [surface, {x, y}], {r};`
+    pub fn surface_store(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [of, from] = operands else { return other_form() };
+        self.surface(split, SurfaceKind::Store, of, from)
+    }
+
+    fn surface(
+        &mut self,
+        split: &Split<'a>,
+        kind: SurfaceKind,
+        of: &Operand<'a>,
+        values: &Operand<'a>,
+    ) -> Lowering<()> {
         const SHAPES: &[(Modifier, (u32, Layered))] = &[
             (Modifier::D1, (1, Layered::No)),
             (Modifier::D2, (2, Layered::No)),
@@ -20,12 +37,6 @@ impl<'a> Lowerer<'a, '_> {
             (Modifier::Clamp, Outside::Clamp),
             (Modifier::Zero, Outside::Zero),
         ];
-        let (kind, of, values) = match (split.base, operands) {
-            ("suq", [to, of]) => return self.surface_query(split, to, of),
-            ("suld", [to, of]) => (SurfaceKind::Load, of, to),
-            ("sust", [of, from]) => (SurfaceKind::Store, of, from),
-            _ => return unsupported("a surface and a value are expected"),
-        };
         let (Some((dims, layered)), Some(ty)) = (split.modifiers.pick(SHAPES), split.ty(0)) else {
             return unsupported("this shape of surface is not supported");
         };
@@ -33,10 +44,10 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("elements of surfaces have 8, 16, 32 or 64 bits");
         }
         let Operand::Address(parts) = of else {
-            return unsupported("a surface and its coordinates are expected");
+            return other_form();
         };
         let (Some(Operand::Name(handle)), Some(last)) = (parts.first(), parts.last()) else {
-            return unsupported("a surface and its coordinates are expected");
+            return other_form();
         };
         let surface = self.texture_handle(handle)?;
         let coords = self.coordinates(last, dims, layered, Type::S32)?;
@@ -67,12 +78,14 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn surface_query(&mut self, split: &Split<'a>, to: &Operand<'a>, of: &Operand<'a>) -> Lowering<()> {
+    /// `suq.width.b32 d, [surface];`
+    pub fn surface_query(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, of] = operands else { return other_form() };
         let Some(axis) = split.modifiers.pick(AXES) else {
             return unsupported("of a surface, its width, height, depth and layers can be asked for");
         };
-        let Operand::Address(parts) = of else { return unsupported("a surface is expected") };
-        let [Operand::Name(handle)] = parts[..] else { return unsupported("a surface is expected") };
+        let Operand::Address(parts) = of else { return other_form() };
+        let [Operand::Name(handle)] = parts[..] else { return other_form() };
         let surface = self.texture_handle(handle)?;
         let destination = self.destination(to, Type::B32)?;
         self.sites.surfaces.push(SurfaceSite {

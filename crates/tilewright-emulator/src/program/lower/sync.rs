@@ -1,47 +1,28 @@
 //! Barriers, fences, and exchanges between the lanes of a warp.
 
-use super::{Lowerer, Lowering, memory::two_operands, unsupported};
+use super::{Lowerer, Lowering, memory::two_operands, other_form, unsupported};
 use crate::alu;
 use crate::parse::ast::{Immediate, Operand};
-use crate::program::{instruction::*, opcode::Split};
+use crate::program::{grammar::Split, instruction::*};
 use crate::ptx_isa::{Modifier, Modifiers, Opcode, Type};
 
 impl<'a> Lowerer<'a, '_> {
-    /// Synchronisation.
-    pub fn sync(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
-        match split.base {
-            "bar" | "barrier" if split.has(Modifier::Warp) => self.warp_sync(operands),
-            "bar" | "barrier" if split.has(Modifier::Cluster) => {
-                let is_arrival = split.has(Modifier::Arrive);
-                self.push(if is_arrival { Rare::ClusterArrive } else { Rare::ClusterWait }, 0);
-                Ok(())
-            }
-            "bar" | "barrier" => self.barrier(split, operands),
-            "membar" | "fence" => {
-                // How far a fence reaches: 0 the block, 1 the device and beyond.
-                let far = split.has(Modifier::Gl) || split.has(Modifier::Sys) || split.has(Modifier::Gpu);
-                self.push(Rare::Fence, u32::from(far));
-                Ok(())
-            }
-            "mbarrier" => self.mbarrier(split, operands),
-            "shfl" => self.shuffle(split, operands),
-            "vote" => self.vote(split, operands),
-            "match" => self.match_sync(split, operands),
-            "redux" => self.redux(split, operands),
-            "activemask" => self.active_mask(operands),
-            "elect" => self.elect(operands),
-            _ => unsupported("this opcode is not known"),
-        }
+    /// `fence` and `membar`.
+    pub fn fence(&mut self, split: &Split<'a>) -> Lowering<()> {
+        // How far a fence reaches: 0 the block, 1 the device and beyond.
+        let far = split.has(Modifier::Gl) || split.has(Modifier::Sys) || split.has(Modifier::Gpu);
+        self.push(Rare::Fence, u32::from(far));
+        Ok(())
     }
 
-    fn warp_sync(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
-        let [mask] = operands else { return unsupported("a mask is expected") };
+    pub fn warp_sync(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [mask] = operands else { return other_form() };
         let mask = self.source(mask, Type::B32)?;
         self.push(Op::WarpSync, 0).a = mask.place;
         Ok(())
     }
 
-    fn barrier(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn barrier(&mut self, split: &Split<'a>, aligned: bool, operands: &[Operand<'a>]) -> Lowering<()> {
         let kind = match () {
             () if split.has(Modifier::Popc) => BarrierKind::Popc,
             () if split.has(Modifier::And) => BarrierKind::And,
@@ -51,17 +32,17 @@ impl<'a> Lowerer<'a, '_> {
         };
         let reduces = matches!(kind, BarrierKind::Popc | BarrierKind::And | BarrierKind::Or);
         let (to, rest) = if reduces {
-            let [to, rest @ ..] = operands else { return unsupported("a destination is expected") };
+            let [to, rest @ ..] = operands else { return other_form() };
             (Some(to), rest)
         } else {
             (None, operands)
         };
         let (predicate, rest) = match (reduces, rest) {
             (true, [rest @ .., last]) => (Some(self.predicate(last)?), rest),
-            (true, []) => return unsupported("a predicate is expected"),
+            (true, []) => return other_form(),
             (false, rest) => (None, rest),
         };
-        let Some(id) = rest.first() else { return unsupported("the number of a barrier is expected") };
+        let Some(id) = rest.first() else { return other_form() };
         let (id, number) = match id {
             Operand::Immediate(Immediate::Int(number)) => (None, *number as u32),
             register => (Some(self.source(register, Type::U32)?), 0),
@@ -70,7 +51,7 @@ impl<'a> Lowerer<'a, '_> {
             Some(operand) => Some(self.source(operand, Type::U32)?),
             None => None,
         };
-        let aligned = split.base == "bar" || split.has(Modifier::Aligned);
+        let aligned = aligned || split.has(Modifier::Aligned);
         let ty = if kind == BarrierKind::Popc { Type::U32 } else { Type::Pred };
         let destination = match to {
             Some(to) => self.destination(to, ty)?,
@@ -90,7 +71,7 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn shuffle(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn shuffle(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         const MODES: &[(Modifier, ShuffleMode)] = &[
             (Modifier::Up, ShuffleMode::Up),
             (Modifier::Down, ShuffleMode::Down),
@@ -99,7 +80,7 @@ impl<'a> Lowerer<'a, '_> {
         ];
         let (Some(mode), [to, value, lane, clamp, rest @ ..]) = (split.modifiers.pick(MODES), operands)
         else {
-            return unsupported("a mode and four or five operands are expected");
+            return other_form();
         };
         let (to, valid) = match to {
             Operand::Pair(to, valid) => (Operand::Name(to), Some(Operand::Name(valid))),
@@ -137,7 +118,7 @@ impl<'a> Lowerer<'a, '_> {
         self.push(op, self.sites.warps.len() as u32 - 1);
     }
 
-    fn vote(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn vote(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         const MODES: &[(Modifier, VoteMode)] = &[
             (Modifier::Ballot, VoteMode::Ballot),
             (Modifier::All, VoteMode::All),
@@ -145,7 +126,7 @@ impl<'a> Lowerer<'a, '_> {
             (Modifier::Uni, VoteMode::Uniform),
         ];
         let (Some(mode), [to, predicate, rest @ ..]) = (split.modifiers.pick(MODES), operands) else {
-            return unsupported("a mode and two or three operands are expected");
+            return other_form();
         };
         let (value, flip) = self.predicate(predicate)?;
         let members = match rest.first() {
@@ -169,9 +150,9 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn match_sync(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn match_sync(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(ty), [to, value, mask]) = (split.ty(0), operands) else {
-            return unsupported("a type and three operands are expected");
+            return other_form();
         };
         let (to, valid) = match to {
             Operand::Pair(to, valid) => (Operand::Name(to), Some(Operand::Name(valid))),
@@ -200,7 +181,7 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn redux(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn redux(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         const OPS: &[(Modifier, AtomicOp)] = &[
             (Modifier::Add, AtomicOp::Add),
             (Modifier::Min, AtomicOp::Min),
@@ -211,7 +192,7 @@ impl<'a> Lowerer<'a, '_> {
         ];
         let (Some(ty), Some(op), [to, value, mask]) = (split.ty(0), split.modifiers.pick(OPS), operands)
         else {
-            return unsupported("an operation, a type and three operands are expected");
+            return other_form();
         };
         let mode = if ty == Type::F32 {
             let opcode = if op == AtomicOp::Min { Opcode::Min } else { Opcode::Max };
@@ -245,7 +226,7 @@ impl<'a> Lowerer<'a, '_> {
 
     /// `movmatrix.sync.aligned.m8n8.trans.b16 d, a`.
     pub fn transpose(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
-        let [to, value] = operands else { return unsupported("two registers are expected") };
+        let [to, value] = operands else { return other_form() };
         let value = self.source(value, Type::B32)?;
         let destination = self.destination(to, Type::B32)?;
         let site = WarpSite {
@@ -263,8 +244,8 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
-    fn active_mask(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
-        let [to] = operands else { return unsupported("a destination is expected") };
+    pub fn active_mask(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to] = operands else { return other_form() };
         if let Some(destination) = self.destination(to, Type::B32)? {
             self.push(Rare::ActiveMask, 0).dst = destination.slot.place;
             self.deliver(Some(&destination));
@@ -273,9 +254,9 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// `elect.sync d|p, mask`: the lowest member.
-    fn elect(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn elect(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
         let [Operand::Pair(leader, elected), mask] = operands else {
-            return unsupported("`leader|elected, mask` is expected");
+            return other_form();
         };
         let mask = self.source(mask, Type::B32)?;
         let leader = self.destination(&Operand::Name(leader), Type::B32)?;

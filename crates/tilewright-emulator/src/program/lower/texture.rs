@@ -1,8 +1,8 @@
 //! Texture reads.
 
-use super::{Lowerer, Lowering, unsupported};
+use super::{Lowerer, Lowering, other_form, unsupported};
 use crate::parse::ast::Operand;
-use crate::program::{instruction::*, layout::ModuleName, opcode::Split};
+use crate::program::{grammar::Split, instruction::*, layout::ModuleName};
 use crate::ptx_isa::{Modifier, Type};
 
 /// The extents that can be asked for.
@@ -11,7 +11,23 @@ pub const AXES: &[(Modifier, u32)] =
 
 impl<'a> Lowerer<'a, '_> {
     /// `tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}];`
-    pub fn texture(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn sample(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        let is_cube = split.has(Modifier::Cube) || split.has(Modifier::Acube);
+        self.texture(split, if is_cube { TextureKind::Cube } else { TextureKind::Sample }, operands)
+    }
+
+    /// `tld4.r.2d.v4.f32.f32 {a, b, c, d}, [texture, {x, y}];`
+    pub fn gather(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        // `.r`, `.b` and `.a` mean other things elsewhere.
+        const CHANNELS: &[(Modifier, u32)] =
+            &[(Modifier::Right, 0), (Modifier::Green, 1), (Modifier::MatrixB, 2), (Modifier::MatrixA, 3)];
+        if ![Modifier::D2, Modifier::A2d].into_iter().any(|shape| split.has(shape)) {
+            return unsupported("neighbours are gathered in two dimensions");
+        }
+        self.texture(split, TextureKind::Gather(split.modifiers.pick(CHANNELS).unwrap_or(0)), operands)
+    }
+
+    fn texture(&mut self, split: &Split<'a>, kind: TextureKind, operands: &[Operand<'a>]) -> Lowering<()> {
         const SHAPES: &[(Modifier, (u32, Layered))] = &[
             (Modifier::D1, (1, Layered::No)),
             (Modifier::D2, (2, Layered::No)),
@@ -21,25 +37,10 @@ impl<'a> Lowerer<'a, '_> {
             (Modifier::Cube, (3, Layered::No)),
             (Modifier::Acube, (3, Layered::Yes)),
         ];
-        // `.r`, `.b` and `.a` mean other things elsewhere.
-        const CHANNELS: &[(Modifier, u32)] =
-            &[(Modifier::Right, 0), (Modifier::Green, 1), (Modifier::MatrixB, 2), (Modifier::MatrixA, 3)];
-        match split.base {
-            "tex" | "tld4" => {}
-            "txq" => return self.texture_query(split, operands),
-            _ => return self.surface(split, operands),
-        }
         let (Some((dims, layered)), Some(ty), Some(coord)) =
             (split.modifiers.pick(SHAPES), split.ty(0), split.ty(1))
         else {
             return unsupported("this shape of texture is not supported");
-        };
-        let is_cube = split.has(Modifier::Cube) || split.has(Modifier::Acube);
-        let kind = match split.base {
-            "tld4" if dims == 2 => TextureKind::Gather(split.modifiers.pick(CHANNELS).unwrap_or(0)),
-            "tld4" => return unsupported("neighbours are gathered in two dimensions"),
-            _ if is_cube => TextureKind::Cube,
-            _ => TextureKind::Sample,
         };
         // A texture has one level here, which every level of detail leads to: `.level` and `.grad` have nothing to choose.
         if ty.bits() != 32 || ty == Type::F16x2 || !matches!(coord, Type::F32 | Type::S32) {
@@ -55,10 +56,10 @@ impl<'a> Lowerer<'a, '_> {
             return unsupported("offsets and depths of texture reads are not supported");
         }
         let (Some(to), Some(Operand::Address(parts))) = (operands.first(), operands.get(1)) else {
-            return unsupported("a vector and an address are expected");
+            return other_form();
         };
         let (Some(Operand::Name(handle)), Some(last)) = (parts.first(), parts.last()) else {
-            return unsupported("a texture and its coordinates are expected");
+            return other_form();
         };
         let texture = self.texture_handle(handle)?;
         let coords = self.coordinates(last, dims, layered, coord)?;
@@ -112,11 +113,11 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// `txq.width.b32 d, [texture];`
-    fn texture_query(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+    pub fn texture_query(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
         let (Some(axis), [to, Operand::Address(parts), ..]) = (split.modifiers.pick(AXES), operands) else {
             return unsupported("of a texture, its width, height, depth and layers can be asked for");
         };
-        let [Operand::Name(handle)] = parts[..] else { return unsupported("a texture is expected") };
+        let [Operand::Name(handle)] = parts[..] else { return other_form() };
         let texture = self.texture_handle(handle)?;
         let destination = self.destination(to, Type::B32)?;
         self.sites.textures.push(TextureSite {

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::value::{ALL_ZEROS, Value};
 use crate::parse::ast::{Instruction, Operand, StateSpace, Statement};
 use crate::program::{
+    grammar::{Lowering, Split},
     layout::{self, Layout, ModuleName},
-    opcode::Split,
 };
 use crate::ptx_isa::Type;
 
@@ -18,6 +18,8 @@ const DYNAMIC_ALIGN: u64 = 16;
 /// The statements of a function, and what its names are.
 pub struct Body<'b, 'a> {
     pub statements: &'b [Statement<'a>],
+    /// Their opcodes.
+    pub splits: &'b [Option<Split<'a>>],
     /// Shared variables, with the trailing zeros of their addresses.
     pub variables: HashMap<&'a str, u32>,
     /// At how many places each register is written.
@@ -27,20 +29,24 @@ pub struct Body<'b, 'a> {
 }
 
 impl<'b, 'a> Body<'b, 'a> {
-    pub fn new(statements: &'b [Statement<'a>], layout: &Layout) -> Self {
-        let mut body =
-            Self { statements, variables: HashMap::new(), writes: HashMap::new(), widened: HashSet::new() };
+    pub fn new(statements: &'b [Statement<'a>], splits: &'b [Option<Split<'a>>], layout: &Layout) -> Self {
+        let mut body = Self {
+            statements,
+            splits,
+            variables: HashMap::new(),
+            writes: HashMap::new(),
+            widened: HashSet::new(),
+        };
         let mut used = HashSet::new();
-        for statement in statements {
-            let Statement::Instruction(inst) = statement else { continue };
-            let split = Split::new(inst.opcode);
+        for (statement, split) in statements.iter().zip(splits) {
+            let (Statement::Instruction(inst), Some(split)) = (statement, split) else { continue };
             let (to, sources) = destination(inst);
             for name in to.into_iter().flat_map(registers) {
                 *body.writes.entry(name).or_default() += 1;
             }
             for source in sources {
                 used.extend(registers(source));
-                if !keeps_halves(&split, source) {
+                if !keeps_halves(split, source) {
                     body.widened.extend(registers(source));
                 }
             }
@@ -110,8 +116,10 @@ pub fn destination<'b, 'a>(inst: &'b Instruction<'a>) -> (Option<&'b Operand<'a>
 fn keeps_halves(split: &Split<'_>, source: &Operand<'_>) -> bool {
     let is_half = |ty: &Type| ty.bits() == 16;
     let is_float = |ty: &Type| matches!(ty, Type::F16 | Type::Bf16 | Type::F16x2 | Type::Bf16x2);
-    match split.base {
-        "mov" | "st" => matches!(source, Operand::Vector(_)) || split.types.iter().all(is_half),
+    match split.lowering() {
+        Lowering::Mov | Lowering::Store | Lowering::StoreAsync => {
+            matches!(source, Operand::Vector(_)) || split.types.iter().all(is_half)
+        }
         _ => split.types.iter().any(is_float),
     }
 }

@@ -19,6 +19,7 @@
 //! Accesses of global memory stay as they are: the alignment of a pointer is not known to the assembler. Loops of several blocks, and
 //! those whose number of iterations is not known, are taken as they stand.
 
+mod cut;
 mod function;
 mod group;
 mod trace;
@@ -28,6 +29,7 @@ mod value;
 use std::collections::HashMap;
 
 use self::{
+    cut::{Block, cut},
     function::{Body, Definitions},
     group::{Key, Member},
     trace::{Before, Event, Trace},
@@ -35,35 +37,36 @@ use self::{
     value::{ALL_ZEROS, Value},
 };
 use super::{
+    grammar::{Lowering, Split},
     instruction::{Issue, Part},
     layout::Layout,
 };
 use crate::parse::ast::Statement;
+use crate::ptx_isa::Modifier;
 
 /// Most passes over a function until its alignments are known; there is no prediction for a function that needs more.
 const MOST_PASSES: usize = 40;
 
-/// The statements of a block; it begins behind its label.
-#[derive(Clone, Copy, Debug)]
-struct Block<'a> {
-    start: usize,
-    end: usize,
-    label: Option<&'a str>,
-}
+/// Shared memory, of this block or of the cluster.
+const SHARED: [Modifier; 3] = [Modifier::Shared, Modifier::SharedCta, Modifier::SharedCluster];
 
 /// What is issued in place of statements of a function: of those alone for which it is something else.
-pub fn issues(statements: &[Statement<'_>], layout: &Layout) -> HashMap<usize, Issue> {
-    if !may_merge(statements) {
+pub fn issues<'a>(
+    statements: &[Statement<'a>],
+    splits: &[Option<Split<'a>>],
+    layout: &Layout,
+) -> HashMap<usize, Issue> {
+    if !may_merge(splits) {
         return HashMap::new();
     }
-    let body = Body::new(statements, layout);
-    let blocks = cut(statements);
+    let body = Body::new(statements, splits, layout);
+    let blocks = cut(&body);
     let Some((values, definitions)) = known_values(&body, &blocks) else { return HashMap::new() };
     let mut issues = HashMap::new();
     for (number, &block) in blocks.iter().enumerate() {
         let before = Before { block: number, values: &values, definitions: &definitions, is_unrolled: false };
         let trace = Trace::new(&body, block.start, block.end, before);
-        let unrolled = unroll::unrolled(statements, block, number, &trace, &definitions);
+        let unrolled = unroll::unrolled(&body, block, number, &trace, &definitions);
         let before = Before { is_unrolled: unrolled != Unrolled::NONE, ..before };
         let trace = Trace::new(&body, block.start, block.end, before);
         collect(&members(&trace, number, unrolled), unrolled.iterations, &mut issues);
@@ -72,34 +75,11 @@ pub fn issues(statements: &[Statement<'_>], layout: &Layout) -> HashMap<usize, I
 }
 
 /// Whether there is an access of shared memory at all.
-fn may_merge(statements: &[Statement<'_>]) -> bool {
-    statements.iter().any(|statement| match statement {
-        Statement::Instruction(inst) => {
-            matches!(inst.opcode.get(..3), Some("ld." | "st.")) && inst.opcode.contains(".shared")
-        }
-        _ => false,
+fn may_merge(splits: &[Option<Split<'_>>]) -> bool {
+    splits.iter().flatten().any(|split| {
+        matches!(split.lowering(), Lowering::Load | Lowering::Store)
+            && SHARED.into_iter().any(|space| split.has(space))
     })
-}
-
-/// Cuts a function into basic blocks.
-fn cut<'a>(statements: &[Statement<'a>]) -> Vec<Block<'a>> {
-    let mut blocks = Vec::new();
-    let mut open = Block { start: 0, end: 0, label: None };
-    for (index, statement) in statements.iter().enumerate() {
-        let (ends_at, next) = match statement {
-            Statement::Label(name) => (index, Some(*name)),
-            Statement::Instruction(inst) if jumps(inst.opcode) => (index + 1, None),
-            _ => continue,
-        };
-        blocks.push(Block { end: ends_at, ..open });
-        open = Block { start: index + 1, end: index + 1, label: next };
-    }
-    blocks.push(Block { end: statements.len(), ..open });
-    blocks
-}
-
-fn jumps(opcode: &str) -> bool {
-    matches!(opcode.split('.').next(), Some("bra" | "brx" | "ret" | "exit" | "trap"))
 }
 
 /// Values of the registers with one definition, and what is known of the others: walks through all blocks until nothing new comes up.

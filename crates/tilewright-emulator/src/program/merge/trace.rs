@@ -7,8 +7,10 @@ use super::{
     value::{self, ALL_ZEROS, Atom, Origin, Value},
 };
 use crate::parse::ast::{Instruction, Operand, Statement};
-use crate::program::opcode::Split;
-use crate::ptx_isa::{Modifier, Type};
+use crate::program::grammar::{Lowering, Split};
+use crate::ptx_isa::{Modifier, Opcode, Type};
+
+const SETP: Lowering = Lowering::Scalar(Opcode::Setp, 2);
 
 /// Something that an access may be unable to cross, or an access.
 #[derive(Clone, Debug)]
@@ -65,9 +67,11 @@ impl<'a> Trace<'a> {
     /// Walks through statements `start..end`.
     pub fn new(body: &Body<'_, 'a>, start: usize, end: usize, before: Before<'_, 'a>) -> Self {
         let mut trace = Self::default();
-        for (offset, statement) in body.statements[start..end].iter().enumerate() {
-            if let Statement::Instruction(instruction) = statement {
-                trace.step(body, start + offset, instruction, before);
+        for statement in start..end {
+            if let (Statement::Instruction(inst), Some(split)) =
+                (&body.statements[statement], &body.splits[statement])
+            {
+                trace.step(body, statement, split, inst, before);
             }
         }
         trace
@@ -77,12 +81,14 @@ impl<'a> Trace<'a> {
         &mut self,
         body: &Body<'_, 'a>,
         statement: usize,
+        split: &Split<'a>,
         inst: &Instruction<'a>,
         before: Before<'_, 'a>,
     ) {
-        let split = Split::new(inst.opcode);
-        self.size += u32::from(!matches!(split.base, "mov" | "setp" | "bra"));
-        self.loads += u32::from(split.base == "ld");
+        let lowering = split.lowering();
+        let is_free = matches!(lowering, Lowering::Mov | Lowering::Branch | SETP);
+        self.size += u32::from(!is_free);
+        self.loads += u32::from(lowering == Lowering::Load);
         let space = if split.has(Modifier::Shared) || split.has(Modifier::SharedCta) {
             Some(true)
         } else {
@@ -91,22 +97,26 @@ impl<'a> Trace<'a> {
                 elsewhere.iter().any(|&space| split.has(space)) || split.has(Modifier::ParamEntry);
             (!is_elsewhere).then_some(false)
         };
-        let (reads, writes) = match (split.base, space) {
-            ("ld" | "ldu" | "st" | "atom" | "red", None) => (false, false),
-            ("ld" | "ldu" | "ldmatrix", _) => (true, false),
-            ("st" | "stmatrix", _) => (false, true),
-            ("wmma", _) => (split.has(Modifier::Load), split.has(Modifier::Store)),
-            ("atom" | "red" | "bar" | "barrier" | "membar" | "fence" | "call" | "cp" | "mbarrier", _) => {
+        use Lowering::*;
+        let (reads, writes) = match lowering {
+            Load | Store | StoreAsync | Atomic | Reduction | ReductionAsync if space.is_none() => {
+                (false, false)
+            }
+            Load | LoadMatrix | LoadFragment(_) => (true, false),
+            Store | StoreAsync | StoreMatrix | StoreFragment => (false, true),
+            Atomic | Reduction | ReductionAsync => (true, true),
+            Barrier { .. } | WarpBarrier | ClusterArrive | ClusterWait | Fence | Mbarrier(_) | Call => {
                 (true, true)
             }
+            CopyAsync | CommitCopies | WaitForCopies | ArriveAfterCopies => (true, true),
             _ => (false, false),
         };
         if reads || writes {
             let is_plain = space == Some(true) && inst.guard.is_none() && !split.has(Modifier::Volatile);
-            let access = if is_plain { self.access(body, statement, &split, inst, before) } else { None };
+            let access = if is_plain { self.access(body, statement, split, inst, before) } else { None };
             self.events.push(Event { reads, writes, access });
         }
-        self.define(body, statement, &split, inst, before);
+        self.define(body, statement, split, inst, before);
     }
 
     fn access(
@@ -117,9 +127,9 @@ impl<'a> Trace<'a> {
         inst: &Instruction<'a>,
         before: Before<'_, 'a>,
     ) -> Option<Access<'a>> {
-        let is_store = match split.base {
-            "ld" => false,
-            "st" => true,
+        let is_store = match split.lowering() {
+            Lowering::Load => false,
+            Lowering::Store => true,
             _ => return None,
         };
         let (address, data) = match (&inst.operands[..], is_store) {
@@ -170,7 +180,7 @@ impl<'a> Trace<'a> {
             Value::atom(Atom { name, origin: Origin::Statement(statement) }, zeros.min(ALL_ZEROS))
         };
         match to {
-            Operand::Name(name) if split.base == "setp" => {
+            Operand::Name(name) if split.lowering() == SETP => {
                 self.compare(body, name, split, sources, before);
             }
             Operand::Name(name) => {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use super::{
-    Block,
-    function::Definitions,
+    cut::Block,
+    function::{Body, Definitions},
     trace::{Comparison, Trace},
     value::{ALL_ZEROS, Atom, Origin, Value},
 };
 use crate::parse::ast::{Guard, Operand, Statement};
+use crate::program::grammar::Lowering;
 use crate::ptx_isa::Modifier;
 
 /// Most code of a loop that is unrolled as a whole, where a load counts twice.
@@ -70,16 +71,16 @@ pub fn moved(
 
 /// Iterations that become straight code, and whether those are all; 1 for a block that is no such loop.
 pub fn unrolled<'a>(
-    statements: &[Statement<'a>],
+    body: &Body<'_, 'a>,
     block: Block<'a>,
     number: usize,
     trace: &Trace<'a>,
     definitions: &Definitions<'a>,
 ) -> Unrolled {
-    let body = &statements[block.start..block.end];
-    let stays = body.iter().any(|statement| matches!(statement, Statement::NoUnroll));
+    let mut statements = body.statements[block.start..block.end].iter();
+    let stays = statements.any(|statement| matches!(statement, Statement::NoUnroll));
     let known = || {
-        let guard = repeats_while(body, block.label)?;
+        let guard = repeats_while(body, block)?;
         let comparison = trace.comparisons.get(guard.predicate)?;
         let steps = steps(trace, number);
         let all = count(comparison, guard.when, number, &steps, definitions)?;
@@ -113,13 +114,16 @@ impl Unrolled {
 }
 
 /// The condition under which a block follows itself.
-fn repeats_while<'a>(body: &[Statement<'a>], label: Option<&str>) -> Option<Guard<'a>> {
-    let Some(Statement::Instruction(last)) = body.last() else { return None };
-    let target = match last.operands[..] {
-        [Operand::Name(target)] if last.opcode.starts_with("bra") => target,
+fn repeats_while<'a>(body: &Body<'_, 'a>, block: Block<'a>) -> Option<Guard<'a>> {
+    let last = (block.start..block.end).next_back()?;
+    let (Statement::Instruction(inst), Some(split)) = (&body.statements[last], &body.splits[last]) else {
+        return None;
+    };
+    let target = match inst.operands[..] {
+        [Operand::Name(target)] if split.lowering() == Lowering::Branch => target,
         _ => return None,
     };
-    last.guard.filter(|_| label == Some(target))
+    inst.guard.filter(|_| block.label == Some(target))
 }
 
 /// How often a loop runs whose counter begins with a known number and is compared with one.

@@ -1,8 +1,8 @@
 //! Addresses as an assembler knows them: a sum of unknowns and a constant.
 
 use crate::parse::ast::{Immediate, Operand};
-use crate::program::opcode::Split;
-use crate::ptx_isa::{Modifier, Type};
+use crate::program::grammar::{Lowering, Split};
+use crate::ptx_isa::{Modifier, Opcode, Type};
 
 /// Trailing zero bits of a number that has no other bits.
 pub const ALL_ZEROS: u32 = 32;
@@ -114,7 +114,7 @@ fn computed<'a>(
     unknown: &impl Fn(u32) -> Value<'a>,
 ) -> Option<Value<'a>> {
     let is_address = |ty: &Type| !ty.is_float() && matches!(ty.bits(), 32 | 64);
-    if split.base != "cvta" && !split.types.iter().all(is_address) {
+    if split.lowering() != Lowering::ConvertAddress && !split.types.iter().all(is_address) {
         return None;
     }
     let a = operand(sources.first()?, known)?;
@@ -124,17 +124,22 @@ fn computed<'a>(
         (Some(factor), _) => b.scaled(factor),
         _ => unknown((a.all_zeros() + b.all_zeros()).min(ALL_ZEROS)),
     };
-    Some(match split.base {
-        "mov" | "cvt" | "cvta" => a,
-        "add" => a.plus(&b?),
-        "sub" => a.plus(&b?.scaled(u32::MAX)),
-        "mul" if !split.has(Modifier::Hi) => product(&a, &b?),
-        "mad" if !split.has(Modifier::Hi) => product(&a, &b?).plus(&operand(sources.get(2)?, known)?),
-        "shl" => a.scaled(1u32.checked_shl(b?.number()?).unwrap_or(0)),
-        "shr" => unknown(a.all_zeros().saturating_sub(b?.number()?)),
-        "and" => unknown(a.all_zeros().max(b?.all_zeros())),
+    let opcode = match split.lowering() {
+        Lowering::Mov | Lowering::ConvertAddress => return Some(a),
+        Lowering::Scalar(opcode, _) => opcode,
+        _ => return None,
+    };
+    Some(match opcode {
+        Opcode::Cvt => a,
+        Opcode::Add => a.plus(&b?),
+        Opcode::Sub => a.plus(&b?.scaled(u32::MAX)),
+        Opcode::Mul if !split.has(Modifier::Hi) => product(&a, &b?),
+        Opcode::Mad if !split.has(Modifier::Hi) => product(&a, &b?).plus(&operand(sources.get(2)?, known)?),
+        Opcode::Shl => a.scaled(1u32.checked_shl(b?.number()?).unwrap_or(0)),
+        Opcode::Shr => unknown(a.all_zeros().saturating_sub(b?.number()?)),
+        Opcode::And => unknown(a.all_zeros().max(b?.all_zeros())),
         // Where no bit is set in both, these are sums.
-        "or" | "xor" => {
+        Opcode::Or | Opcode::Xor => {
             let b = b?;
             let fits = |sum: &Value<'_>, bits: u32| bits.checked_shr(sum.all_zeros()).unwrap_or(0) == 0;
             match (a.number(), b.number()) {
@@ -143,7 +148,7 @@ fn computed<'a>(
                 _ => unknown(a.all_zeros().min(b.all_zeros())),
             }
         }
-        "min" | "max" | "selp" => unknown(a.all_zeros().min(b?.all_zeros())),
+        Opcode::Min | Opcode::Max | Opcode::Selp => unknown(a.all_zeros().min(b?.all_zeros())),
         _ => return None,
     })
 }

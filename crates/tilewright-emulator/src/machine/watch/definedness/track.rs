@@ -11,7 +11,7 @@ use crate::machine::{
     blocks::{
         team::Team,
         warp::{Path, Warp},
-        worker::{Worker, window},
+        worker::Worker,
     },
     lanes::{frame::Frame, scalar},
 };
@@ -280,7 +280,7 @@ fn each_element(step: &mut Step<'_>, site: &MemorySite, see: &mut SeeElement<'_>
         for element in 0..site.elements as usize {
             let slot = site.values.get(element).copied().flatten();
             let at = addresses.at[lane] + element as u64 * u64::from(site.bytes);
-            let home = match (space, window(at)) {
+            let home = match (space, address::window(at)) {
                 (Space::Shared, _) => Home::Shared(at),
                 (Space::Local, _) => Home::Local(at),
                 (Space::Generic, address::SHARED_WINDOW) => Home::Shared(at - address::SHARED_WINDOW),

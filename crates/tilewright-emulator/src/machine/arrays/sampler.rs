@@ -16,7 +16,7 @@ pub enum AddressMode {
 
 impl AddressMode {
     /// The index of a texel along an axis of `extent` texels; none where the border is.
-    pub(super) fn index(self, at: i64, extent: usize) -> Option<usize> {
+    pub fn index(self, at: i64, extent: usize) -> Option<usize> {
         let extent = extent.max(1) as i64;
         let inside = match self {
             Self::Border if !(0..extent).contains(&at) => return None,
@@ -75,7 +75,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// What is read outside, for floating-point coordinates along `dims` axes.
-    pub(super) fn modes(&self, dims: usize) -> [AddressMode; 3] {
+    pub fn modes(&self, dims: usize) -> [AddressMode; 3] {
         let mut modes = [AddressMode::Clamp; 3];
         for (mode, &asked) in modes.iter_mut().zip(&self.address_modes).take(dims) {
             let repeats = matches!(asked, AddressMode::Wrap | AddressMode::Mirror);
@@ -87,7 +87,7 @@ impl Sampler {
     }
 
     /// What is read outside, for integer coordinates. Those of one dimension are of `tex1Dfetch`, which reads zeros there.
-    pub(super) fn modes_of_indices(&self, dims: usize) -> [AddressMode; 3] {
+    pub fn modes_of_indices(&self, dims: usize) -> [AddressMode; 3] {
         match dims {
             1 => [AddressMode::Border, AddressMode::Clamp, AddressMode::Clamp],
             _ => self.modes(dims),
@@ -95,7 +95,7 @@ impl Sampler {
     }
 
     /// Coordinates that count texels.
-    pub(super) fn texels(&self, mut at: [f32; 3], extent: [usize; 3], dims: usize) -> [f32; 3] {
+    pub fn texels(&self, mut at: [f32; 3], extent: [usize; 3], dims: usize) -> [f32; 3] {
         if self.coordinates == Coordinates::Normalized {
             for axis in 0..dims {
                 at[axis] = self.address_modes[axis].repeated(at[axis]) * extent[axis] as f32;

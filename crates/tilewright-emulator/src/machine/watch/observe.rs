@@ -1,0 +1,41 @@
+//! Who watches is told of an access.
+
+use super::observer::ObservedAccess;
+use crate::check::Mode;
+use crate::count::AccessKind;
+use crate::machine::blocks::worker::{Executing, Worker};
+use crate::memory::Addresses;
+use crate::program::{
+    address,
+    instruction::{MemorySite, Space},
+};
+
+impl Worker<'_> {
+    /// Tells the observer, if there is one.
+    #[cold]
+    #[inline(never)]
+    pub fn observe(&self, site: &MemorySite, addresses: &Addresses, space: Space, mode: Mode) {
+        let Some(observer) = self.launch.watch.observer else { return };
+        let pc = self.program.accesses[site.counter as usize];
+        let first = addresses.at[addresses.mask.trailing_zeros() as usize & 31];
+        // Lanes of a generic access may mean different spaces; the first speaks for all.
+        let window = if space == Space::Shared { address::window(first) } else { 0 };
+        let Executing { block, warp, epoch } = self.executing;
+        observer.access(&ObservedAccess {
+            block: self.naming().block_index(block),
+            warp,
+            ptx_line: self.program.origins[pc as usize].ptx_line,
+            kind: AccessKind::of(space, mode),
+            active: addresses.mask,
+            addresses: &addresses.at,
+            bytes: site.bytes * site.elements,
+            start: match space {
+                Space::Shared => window + address::shared_start(first - window),
+                Space::Local => 0,
+                _ => self.launch.memory.object(first).map_or(0, |object| object.start),
+            },
+            variable: if space == Space::Shared { self.launch.shared.name(first - window) } else { "" },
+            epoch,
+        });
+    }
+}
