@@ -253,6 +253,51 @@ fn a_suppression_of_an_advice_does_not_hide_a_fault_of_the_same_name() {
     }
 }
 
+/// The kernel that shifts by some bytes: by 4 for the advice, by 2 for the fault.
+fn shifted_by(by: u32, more: &str) -> String {
+    format!(
+        "[[kernel]]\nname = \"shifted\"\nfile = \"shifted.ptx\"\nblock = 32\n\
+         args = {{ x = \"f32[64]:ones\", by = {by} }}\nfail-on = \"advice\"\n{more}"
+    )
+}
+
+#[test]
+fn accepting_misaligned_sectors_accepts_no_misaligned_access() {
+    let project = Project::new("");
+    project.0.put("shifted.ptx", SHIFTED);
+    for (by, finding, severity, passes) in [
+        (4, "misaligned-sectors", "advice", true),
+        // As manifests had it while the advice had the name of the fault.
+        (4, "misaligned", "advice", true),
+        (4, "misaligned", "error", false),
+        (2, "misaligned-sectors", "advice", false),
+        (2, "misaligned-sectors", "error", false),
+        (2, "misaligned", "error", true),
+    ] {
+        let suppress = format!(
+            "[[kernel.suppress]]\nfinding = \"{finding}\"\nreason = \"no matter\"\nseverity = \"{severity}\"\n"
+        );
+        project.0.put("tilewright.toml", &shifted_by(by, &suppress));
+        let run = project.run("");
+        let what = format!("{by} {finding} {severity}: {}{}", run.out, run.err);
+        assert_eq!(run.code, Some(i32::from(!passes)), "{what}");
+    }
+}
+
+#[test]
+fn a_baseline_with_misaligned_sectors_does_not_know_a_misaligned_access() {
+    let project = Project::new("");
+    project.0.put("shifted.ptx", SHIFTED);
+    project.0.put("tilewright.toml", &shifted_by(4, ""));
+    project.run("--write-baseline baseline.json");
+    let same = project.run("--baseline baseline.json");
+    assert_eq!(same.code, Some(0), "{}{}", same.out, same.err);
+    project.0.put("tilewright.toml", &shifted_by(2, ""));
+    let worse = project.run("--baseline baseline.json");
+    assert_eq!(worse.code, Some(1), "{}{}", worse.out, worse.err);
+    assert!(worse.out.contains("error misaligned at"), "{}", worse.out);
+}
+
 #[test]
 fn a_faulty_manifest_names_file_line_and_key() {
     for (manifest, says) in [

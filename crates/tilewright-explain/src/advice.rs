@@ -24,7 +24,7 @@ const SECTORS_PER_PASS: u64 = 4;
 /// one finding.
 ///
 /// * `uncoalesced`: a global access moves at least twice the sectors that its data would fill.
-/// * `misaligned`: it moves more than them, but less than twice.
+/// * `misaligned-sectors`: it moves more than them, but less than twice.
 /// * `bank-conflict`: a shared access takes more wavefronts than its ideal.
 /// * `constant-divergence`: lanes of a warp want different addresses of constant memory.
 /// * `atomic-contention`: lanes of a warp meet in one address of an atomic.
@@ -78,7 +78,7 @@ fn kind(access: &Access) -> Option<&'static str> {
             match () {
                 () if sectors.ideal_sectors == 0 || excess < 1.0 + TOLERATED => None,
                 () if excess >= SCATTERED => Some("uncoalesced"),
-                () => Some("misaligned"),
+                () => Some("misaligned-sectors"),
             }
         }
         (Space::Shared, Traffic::Banks(banks)) => {
@@ -111,7 +111,7 @@ fn is_contended(access: &Access) -> bool {
 fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
     let all = || copies.all.iter();
     let (message, cost, fix) = match copies.kind {
-        "uncoalesced" | "misaligned" => of_sectors(copies.kind, all().filter_map(|a| a.sectors()))?,
+        "uncoalesced" | "misaligned-sectors" => of_sectors(copies.kind, all().filter_map(|a| a.sectors()))?,
         "bank-conflict" => of_banks(copies.first.lane_stride, all().filter_map(|a| a.banks()))?,
         "constant-divergence" => of_constants(all().filter_map(|a| a.banks()))?,
         "atomic-contention" => of_atomics(&copies.all)?,

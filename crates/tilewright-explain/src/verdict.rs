@@ -165,7 +165,7 @@ fn loss(e: &Explanation) -> Option<Parts> {
     let access = access_of(e, worst);
     let what = access.map_or(String::new(), |access| format!(", {}", emphasised(access)));
     let (said, more) = match (&worst.kind[..], access) {
-        ("uncoalesced" | "misaligned", Some(access)) => sectors(e, worst, access)?,
+        ("uncoalesced" | "misaligned-sectors", Some(access)) => sectors(e, worst, access)?,
         ("bank-conflict", Some(access)) => banks(access)?,
         ("constant-divergence", Some(access)) => constants(access)?,
         ("atomic-contention", Some(_)) => {

@@ -60,7 +60,7 @@ fn a_contiguous_tile_wastes_nothing() {
     let loads = explained.explanation.totals.global_load;
     assert_eq!((loads.requests, loads.sectors, loads.ideal_sectors), (2, 32, 32));
     let kinds = kinds(&explained);
-    assert!(!kinds.contains(&"uncoalesced") && !kinds.contains(&"misaligned"), "{kinds:?}");
+    assert!(!kinds.contains(&"uncoalesced") && !kinds.contains(&"misaligned-sectors"), "{kinds:?}");
 }
 
 #[test]

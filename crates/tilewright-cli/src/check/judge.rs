@@ -229,9 +229,12 @@ fn accepts(suppress: &Suppress, found: &Found) -> bool {
     severity && names(suppress, found)
 }
 
-/// Whether a suppression is of a finding, however grave it is: one word may name a fault and an advice.
+/// The advice that once had the name of a fault, and that name: manifests may still have it.
+const FORMERLY: (&str, &str) = ("misaligned-sectors", "misaligned");
+
+/// Whether a suppression is of a finding, however grave it is.
 fn names(suppress: &Suppress, found: &Found) -> bool {
-    suppress.finding == found.kind
+    (suppress.finding == found.kind || (found.kind.as_str(), suppress.finding.as_str()) == FORMERLY)
         && suppress.file.as_ref().is_none_or(|file| Path::new(&found.file).ends_with(file))
         && suppress.line.is_none_or(|line| found.line.map(u64::from) == Some(line))
         && suppress.source.as_ref().is_none_or(|text| found.source.contains(text.as_str()))
