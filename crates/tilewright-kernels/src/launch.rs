@@ -254,7 +254,7 @@ pub enum Role {
 pub enum LocalMemory {
     /// Nothing: local memory means that the kernel was compiled badly.
     Forbidden,
-    /// The kernel is there to show it.
+    /// The kernel is there to show it, or values lie there that are written and read once, outside of its loops.
     Declared,
 }
 
