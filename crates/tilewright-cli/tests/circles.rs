@@ -273,7 +273,7 @@ impl Modules {
             let names =
                 target.into_iter().flat_map(|module| module.imports.iter().map(|import| &import.name));
             let used = names.filter(|name| code.contains(name));
-            used.map(|name| [&glob.path[..glob.path.len() - 1], &[name.clone()]].concat())
+            used.map(|name| [&glob.path[..glob.path.len() - 1], std::slice::from_ref(name)].concat())
         });
         imported.chain(paths).chain(of_globs).filter(|path| self.is_local(place, path)).collect()
     }
