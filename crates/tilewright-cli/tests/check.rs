@@ -295,7 +295,7 @@ fn a_baseline_with_misaligned_sectors_does_not_know_a_misaligned_access() {
     project.0.put("tilewright.toml", &shifted_by(2, ""));
     let worse = project.run("--baseline baseline.json");
     assert_eq!(worse.code, Some(1), "{}{}", worse.out, worse.err);
-    assert!(worse.out.contains("error misaligned at"), "{}", worse.out);
+    assert!(worse.out.contains("error misaligned: "), "{}", worse.out);
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_faulty_manifest_names_file_line_and_key() {
         ),
         (
             "[[kernel]]\nname = \"a\"\nfile = \"a.cu\"\nblock = \"{m}\"\n",
-            "tilewright.toml:4: kernel[0].block: {m}: m is not known",
+            "tilewright.toml:4: kernel[0].block: {m}: 'm' is not known",
         ),
         (
             "[[kernel]]\nname = \"a\"\nfile = \"a.cu\"\nbudgets = [\n  \"registers <= 1\",\n  \"register <= 1\",\n]\n",

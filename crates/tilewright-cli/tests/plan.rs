@@ -76,11 +76,10 @@ fn a_gpu_that_is_not_here_is_planned_for() {
     {
         assert!(words.contains(part), "{part}\n{text}");
     }
-    // No model describes the first steps of the ladder: what was measured is said.
-    assert!(!text.contains("rejected") && !text.contains("model"), "{text}");
+    // The rate that was measured is said of the first steps of the ladder.
+    assert!(!text.contains("rejected") && words.contains("estimate "), "{text}");
     assert!(words.contains("measured 0.7 % of the peak on an H200 SXM"), "{text}");
     assert!(words.contains("floor less than the start of a kernel takes"), "{text}");
-    assert!(!desk.ok("mul real.csv real.csv --dtype f32 --plan --gpu h200 -q").contains("model"));
 }
 
 #[test]
@@ -149,8 +148,8 @@ fn without_a_compiler_the_plain_program_is_planned_and_the_reason_given() {
         let program = format!("simt.plus-times.{dtype}.plain");
         assert_eq!(plan["gpu"]["launches"][0]["program"], program.as_str(), "{plan}");
         let passed_over = &plan["rejected"][0];
-        let reason = "its PTX does not come with the catalogue, and there is no NVRTC to compile it";
-        assert_eq!(passed_over["reason"], reason, "{plan}");
+        let reason = passed_over["reason"].as_str().unwrap();
+        assert!(reason.starts_with("NVRTC is not available"), "{plan}");
         let candidate = passed_over["candidate"].as_str().unwrap();
         let families = ["simt", "thin"].map(|family| format!("{family}.plus-times.{dtype}."));
         assert!(families.iter().any(|family| candidate.starts_with(family)), "{plan}");

@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn wrong_expressions_say_what_is_wrong() {
         for (text, why) in [
-            ("{m}", "'m' is no number; the matrix has n, tile, type"),
+            ("{m}", "'m' is not known; the matrix has n, tile, type"),
             ("{n / (tile - 16)}", "division by zero"),
             ("{type + 1}", "no whole number"),
             ("{n", "without a }"),

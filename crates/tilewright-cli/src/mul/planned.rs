@@ -59,6 +59,7 @@ struct OnGpu {
     workspace_bytes: u64,
     launches: Vec<Launch>,
     floor: Option<LeastTime>,
+    estimated_seconds: f64,
 }
 
 #[derive(Serialize)]
@@ -158,6 +159,7 @@ impl OnGpu {
             workspace_bytes: plan.workspace_bytes,
             launches: plan.steps.iter().map(|step| Launch::new(step, plan)).collect(),
             floor: plan.floor.as_ref().map(LeastTime::new),
+            estimated_seconds: plan.estimated_seconds,
         }
     }
 }

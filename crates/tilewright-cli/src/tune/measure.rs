@@ -17,6 +17,8 @@ use tilewright_kernels::{Request, Way, find, simt_ways};
 const SAMPLE: Duration = Duration::from_millis(8);
 /// One execution, and what it takes to know how many fill a sample.
 const WARM_UP: Duration = Duration::from_millis(1);
+/// A device that idled has its full clock after this time.
+const AWAKE: Duration = Duration::from_millis(100);
 
 /// What was measured of a product.
 pub struct Ways {
@@ -84,14 +86,16 @@ impl Visit for Measure<'_> {
                 Some(fault) => faults.push(format!("{way}: {fault}")),
             }
         }
-        let pace = Pace { warm_up: WARM_UP, sample: SAMPLE, samples: 1, ..Pace::default() };
-        let mut clock = |candidate: usize| -> Result<f64, Error> {
-            let prepared = &able[candidate];
+        let clock = |prepared: &Prepared, warm_up: Duration| -> Result<f64, Error> {
+            let pace = Pace { warm_up, sample: SAMPLE, samples: 1, ..Pace::default() };
             let run = Box::new(|number| run(prepared, number));
             let timings = engine.race(&mut [Competitor { name: String::new(), run }], pace)?;
             Ok(timings.first().map_or(f64::NAN, |timing| timing.median()))
         };
-        let samples = chooser::race(able.len(), args.rounds as usize, &mut clock)?;
+        if let Some(first) = able.first() {
+            clock(first, AWAKE)?;
+        }
+        let samples = chooser::race(able.len(), args.rounds as usize, &mut |i| clock(&able[i], WARM_UP))?;
         Ok(Ways { request, ways, estimates, samples, faults })
     }
 }

@@ -84,7 +84,8 @@ impl Parser<'_> {
             _ if self.rest.starts_with('(') => {
                 Err(format!("there is no function {word}; there are ceil_div, min, max"))
             }
-            _ => Err(format!("'{word}' is no number")),
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => Err(format!("'{word}' is no number")),
+            _ => Err(format!("'{word}' is not known")),
         }
     }
 
@@ -148,7 +149,8 @@ mod tests {
         for (text, words) in [
             ("", "missing"),
             ("M*", "missing"),
-            ("K", "'K' is no number"),
+            ("K", "'K' is not known"),
+            ("2x", "'2x' is no number"),
             ("M N", "'N' is not expected"),
             ("(M", "')' is expected"),
             ("M / (N - 32)", "division by zero"),

@@ -274,7 +274,7 @@ mod tests {
         let array = Array::parse_with("x", "f32[M, (N+1)/2, max(M,N)]", &sizes).unwrap().unwrap();
         assert_eq!(array.shape, [6, 4, 7]);
         let error = Array::parse_with("x", "f32[M, K]", &sizes).unwrap().unwrap_err().to_string();
-        assert!(error.contains("'K' is no extent: 'K' is no number"), "{error}");
+        assert!(error.contains("'K' is no extent: 'K' is not known"), "{error}");
     }
 
     #[test]

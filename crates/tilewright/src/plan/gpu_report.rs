@@ -33,7 +33,7 @@ impl GpuPlan {
         }
         rows.extend(plan.floor.as_ref().map(|floor| ("floor", floor_text(floor))));
         if !plan.steps.is_empty() {
-            rows.push(("estimate", format!("{}, by the model that chose", seconds(plan.estimated_seconds))));
+            rows.push(("estimate", seconds(plan.estimated_seconds)));
         }
         rows.extend(measured(gpu, plan.kernel, query).map(|text| ("measured", text)));
         rows
