@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod bench;
+mod candidates;
 mod check;
 mod choice;
 mod explain;
@@ -28,9 +29,9 @@ pub use sweep::{MOST_ROWS, Parameter, Sweep};
 pub use text::TextFiles;
 pub use tune::Tune;
 
-use crate::pages;
+pub use crate::common::{Common, Format};
 use clap::{
-    Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint,
+    Args, CommandFactory, Parser, Subcommand, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf, time::Duration};
@@ -79,43 +80,6 @@ fn with_exit_codes(command: clap::Command) -> clap::Command {
         None => EXIT_CODES.to_owned(),
     };
     command.after_help(text).mut_subcommands(with_exit_codes)
-}
-
-/// Options of every command.
-#[derive(Args, Debug)]
-pub struct Common {
-    /// How to print results on stdout
-    #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "Output")]
-    pub format: Format,
-    /// Print nothing on stderr but errors
-    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Output")]
-    pub quiet: bool,
-    /// Say on stderr what is being done
-    #[arg(short, long, global = true, help_heading = "Output")]
-    pub verbose: bool,
-    /// Colour the output
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
-    pub color: Color,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Table,
-    /// One JSON object, SI units
-    Json,
-    /// A line for each row: sweeps of `occupancy`, `gpus`, `bench`, and routes of `paths`
-    Csv,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Even into a pipe
-    Always,
-    /// Not at all
-    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -327,7 +291,7 @@ pub struct Mul {
     #[arg(long, help_heading = "Plan")]
     pub plan: bool,
     /// Plan for this GPU, or emulate it: it need not be here, such as h200 or a6000; see `tilewright gpus`
-    #[arg(long, value_name = "NAME", add = pages::gpus(), help_heading = "Plan")]
+    #[arg(long, value_name = "NAME", add = candidates::gpus(), help_heading = "Plan")]
     pub gpu: Option<String>,
 }
 

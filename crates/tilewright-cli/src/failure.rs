@@ -1,7 +1,7 @@
 //! How a run can fail, and what is said about it.
 
 use crate::{
-    args::Format,
+    common::Format,
     hints, interrupt,
     terminal::{self, Style},
 };

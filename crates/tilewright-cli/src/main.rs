@@ -5,6 +5,7 @@ mod bench;
 mod cache;
 mod charts;
 mod check;
+mod common;
 mod doctor;
 mod explain;
 mod failure;
@@ -23,12 +24,14 @@ mod product;
 mod progress;
 mod refusal;
 mod run;
+mod styles;
 mod terminal;
 mod tune;
 mod wrapping;
 
-use args::{Cli, Command, Format};
+use args::{Cli, Command};
 use clap::FromArgMatches;
+use common::Format;
 use failure::Failure;
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Command lines that make no sense: what is said about them.
 
 use crate::{
-    args::Format,
+    common::Format,
     failure::{self, Failure},
     terminal,
 };

@@ -1,7 +1,9 @@
 //! What is said to people on stderr, in colour where they want it.
 
+pub use crate::styles::{emphasis, faint, label};
+
 use crate::{
-    args::{Color, Common},
+    common::{Color, Common},
     wrapping,
 };
 use anstyle::{AnsiColor, Effects};
@@ -133,21 +135,6 @@ pub fn note(common: &Common, label: &str, text: &str) {
     if !common.quiet {
         say(Style::Note, label, text);
     }
-}
-
-/// The style of a row's name in a table.
-pub fn label() -> anstyle::Style {
-    anstyle::Style::new().effects(Effects::BOLD)
-}
-
-/// The style of what explains the rest.
-pub fn faint() -> anstyle::Style {
-    anstyle::Style::new().effects(Effects::DIMMED)
-}
-
-/// The style of what to look at first.
-pub fn emphasis() -> anstyle::Style {
-    AnsiColor::Yellow.on_default().effects(Effects::BOLD)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Text that fits: how many columns there are, and where lines break.
 
-use crate::terminal;
+use crate::styles;
 use anstream::adapter::strip_str;
 use std::io::{IsTerminal, stderr, stdout};
 
@@ -93,7 +93,7 @@ pub fn row(name: &str, text: &str, column: usize) -> String {
 }
 
 fn row_within(name: &str, text: &str, column: usize, columns: usize) -> String {
-    let bold = terminal::label();
+    let bold = styles::label();
     let width = columns.saturating_sub(column + 1).max(LEAST);
     let mut lines = wrap(text, width).into_iter();
     let padding = column.saturating_sub(name.chars().count());

@@ -4,10 +4,9 @@ use super::{
     KernelChoice, Sizes, dtypes,
     meaning::{Meaning, MeaningParser},
 };
-use crate::failure::Failure;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
-use tilewright::{DType, SemiringId, expressions::Cell};
+use tilewright::{DType, SemiringId};
 
 const DETAILS: &str = "\
 Sizes: 512 is a square product, 16x4096x4096 is MxNxK (A is M x K, B is K x N), 256..4096:256 counts up in steps, \
@@ -65,7 +64,7 @@ pub struct Bench {
     pub orders: Vec<Order>,
     /// Which elements; signed unless given, non-negative for max-times and min-times
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Product")]
-    data: Option<Data>,
+    pub data: Option<Data>,
 
     /// Every step from naive to fast: the GPU's kernels, or without a GPU the instruction sets of the processor
     #[arg(long, help_heading = "Contenders")]
@@ -108,24 +107,6 @@ impl Bench {
     pub fn dtype(&self) -> DType {
         let is_on_floats = self.semiring.dtypes().contains(&DType::F32);
         self.dtype.unwrap_or(if is_on_floats { DType::F32 } else { DType::Bool })
-    }
-
-    /// The elements that are measured.
-    ///
-    /// # Errors
-    /// A usage error for elements that the semiring does not contain.
-    pub fn data(&self) -> Result<Data, Failure> {
-        let usual = match &self.semiring {
-            Meaning::Own(text) if text.admits(-<f64 as Cell>::ONE) => Data::Signed,
-            Meaning::Own(_) => Data::NonNegative,
-            Meaning::BuiltIn(id) => Data::of(*id),
-        };
-        let data = self.data.unwrap_or(usual);
-        if usual == Data::NonNegative && matches!(data, Data::Signed | Data::Wide) {
-            let what = format!("--data {} with {}", data.name(), self.semiring.name());
-            return Err(Failure::usage(what, "its elements are not negative: leave out --data"));
-        }
-        Ok(data)
     }
 }
 

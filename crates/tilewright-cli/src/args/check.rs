@@ -1,6 +1,6 @@
 //! The options of `check`.
 
-use crate::pages;
+use super::candidates;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub struct Check {
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
     /// Check for this GPU in place of those of the manifest; once for each
-    #[arg(long = "gpu", value_name = "NAME", add = pages::gpus())]
+    #[arg(long = "gpu", value_name = "NAME", add = candidates::gpus())]
     pub gpus: Vec<String>,
     /// Checks that run at the same time; as many as there are cores unless given
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]

@@ -1,7 +1,7 @@
 //! The options of `explain`.
 
+use super::candidates;
 use super::{occupancy::bytes, steps, time};
-use crate::pages;
 use clap::{Args, ValueHint};
 use std::{path::PathBuf, time::Duration};
 use tilewright_arch::ComputeCapability;
@@ -54,11 +54,11 @@ Examples:
 #[command(after_help = EXPLAIN_DETAILS)]
 pub struct Explain {
     /// A kernel of the catalogue, a .cu or a .ptx file
-    #[arg(value_name = "KERNEL", add = pages::kernels_and_files())]
+    #[arg(value_name = "KERNEL", add = candidates::kernels_and_files())]
     pub kernel: PathBuf,
     /// Explain this kernel, too, and put both side by side: of the catalogue, of a file, or of one of several in a file as FILE:KERNEL. Each takes the
     /// arguments that it knows; a file is launched in the same way, and a product of the catalogue needs M, N and K
-    #[arg(long, value_name = "KERNEL", add = pages::kernels_and_files())]
+    #[arg(long, value_name = "KERNEL", add = candidates::kernels_and_files())]
     pub compare: Option<PathBuf>,
     /// Write a page with pictures; it needs no network
     #[arg(long, value_name = "F.html", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -113,10 +113,10 @@ pub struct Explain {
     pub compiler: Compiler,
 
     /// The GPU that occupancy and roofline are for, such as h200, a6000 or "RTX 4090"; an H200 unless given
-    #[arg(long, value_name = "NAME", conflicts_with = "cc", add = pages::gpus(), help_heading = "GPU")]
+    #[arg(long, value_name = "NAME", conflicts_with = "cc", add = candidates::gpus(), help_heading = "GPU")]
     pub gpu: Option<String>,
     /// The compute capability in its place, such as 8.6 or sm_90; there is no roofline then
-    #[arg(long, value_name = "X.Y", add = pages::capabilities(), help_heading = "GPU")]
+    #[arg(long, value_name = "X.Y", add = candidates::capabilities(), help_heading = "GPU")]
     pub cc: Option<ComputeCapability>,
 }
 

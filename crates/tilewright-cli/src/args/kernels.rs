@@ -1,6 +1,6 @@
 //! The options of `kernels`.
 
-use crate::pages;
+use super::candidates;
 use clap::{ArgGroup, Args};
 
 const DETAILS: &str = "\
@@ -18,7 +18,7 @@ Examples:
 #[command(after_help = DETAILS, group(ArgGroup::new("text").args(["source", "ptx"]).requires("name")))]
 pub struct Kernels {
     /// Describe this one: what it teaches, what it takes, what it refuses
-    #[arg(value_name = "NAME", add = pages::kernels())]
+    #[arg(value_name = "NAME", add = candidates::kernels())]
     pub name: Option<String>,
     /// Print its source instead
     #[arg(long)]

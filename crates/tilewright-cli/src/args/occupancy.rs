@@ -1,7 +1,7 @@
 //! The options of `occupancy` and `gpus`.
 
+use super::candidates;
 use super::sweep::Sweep;
-use crate::pages;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use tilewright_arch::ComputeCapability;
@@ -36,14 +36,14 @@ Examples:
 #[command(after_help = OCCUPANCY_DETAILS)]
 pub struct Occupancy {
     /// The GPU by name, such as h200, a6000 or "RTX 4090"; an H200 unless given; see `tilewright gpus`
-    #[arg(long, value_name = "NAME", conflicts_with = "cc", add = pages::gpus(), help_heading = "GPU")]
+    #[arg(long, value_name = "NAME", conflicts_with = "cc", add = candidates::gpus(), help_heading = "GPU")]
     pub gpu: Option<String>,
     /// The compute capability, such as 8.6 or sm_90
-    #[arg(long, value_name = "X.Y", add = pages::capabilities(), help_heading = "GPU")]
+    #[arg(long, value_name = "X.Y", add = candidates::capabilities(), help_heading = "GPU")]
     pub cc: Option<ComputeCapability>,
 
     /// Read registers, shared memory, barriers and launch bounds from this file, or take a kernel of the catalogue
-    #[arg(long, value_name = "FILE|NAME", add = pages::kernels_and_files(), help_heading = "Kernel")]
+    #[arg(long, value_name = "FILE|NAME", add = candidates::kernels_and_files(), help_heading = "Kernel")]
     pub kernel: Option<PathBuf>,
     /// Which kernel of the file
     #[arg(long, value_name = "NAME", requires = "kernel", help_heading = "Kernel")]
@@ -103,10 +103,10 @@ Examples:
 #[command(after_help = GPUS_DETAILS)]
 pub struct Gpus {
     /// Describe this one: limits, peaks and ridge points
-    #[arg(value_name = "NAME", conflicts_with = "cc", add = pages::gpus())]
+    #[arg(value_name = "NAME", conflicts_with = "cc", add = candidates::gpus())]
     pub name: Option<String>,
     /// Only those of this compute capability
-    #[arg(long, value_name = "X.Y", add = pages::capabilities())]
+    #[arg(long, value_name = "X.Y", add = candidates::capabilities())]
     pub cc: Option<ComputeCapability>,
     /// Draw the roofline of the one (.svg or .png)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "name")]

@@ -3,6 +3,7 @@
 use super::{
     case::Case,
     cuda::{Device, Set},
+    data,
     library::{CUBLAS, Library},
     print,
     report::Machine,
@@ -81,7 +82,7 @@ pub fn run(args: &Bench, common: &Common, device: &Device, machine: Machine) -> 
     for size in sizes {
         for &order in &args.orders {
             terminal::note(common, "bench", &table::product(size, order));
-            let case = Case::new(&args.semiring, args.dtype(), size, order, args.data()?)?;
+            let case = Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?;
             let rows =
                 case.types().visit(case.dtype(), Measure { device, args, case: &case, size, order })??;
             match common.format {

@@ -13,7 +13,7 @@ mod report;
 mod table;
 
 use crate::{
-    args::{Bench, Common, Data, Format, KernelChoice, Library, Math, Order, Size, Where},
+    args::{Bench, Common, Data, Format, KernelChoice, Library, Math, Meaning, Order, Size, Where},
     charts, doctor,
     failure::Failure,
     json,
@@ -30,6 +30,7 @@ use std::io::Write;
 use tilewright::{
     DType, Error, SemiringId,
     cuda::{Cublas, CublasLt, CublasMath, Driver, Engine, Pace, Repetitions},
+    expressions::Cell,
     plan::{Floor, Gpu, peak},
 };
 
@@ -48,7 +49,7 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
         version: env!("CARGO_PKG_VERSION"),
         semiring: args.semiring.name().to_owned(),
         dtype: args.dtype().name(),
-        data: args.data()?.name(),
+        data: data(args)?.name(),
         machine: field.machine(args)?,
         results: Vec::new(),
     };
@@ -72,10 +73,25 @@ pub fn run(args: &Bench, common: &Common) -> Result<(), Failure> {
     conclude(&report)
 }
 
+/// The elements that are measured; a usage error for those that the semiring does not contain.
+fn data(args: &Bench) -> Result<Data, Failure> {
+    let usual = match &args.semiring {
+        Meaning::Own(text) if text.admits(-<f64 as Cell>::ONE) => Data::Signed,
+        Meaning::Own(_) => Data::NonNegative,
+        Meaning::BuiltIn(id) => Data::of(*id),
+    };
+    let data = args.data.unwrap_or(usual);
+    if usual == Data::NonNegative && matches!(data, Data::Signed | Data::Wide) {
+        let what = format!("--data {} with {}", data.name(), args.semiring.name());
+        return Err(Failure::usage(what, "its elements are not negative: leave out --data"));
+    }
+    Ok(data)
+}
+
 /// What the parser of the command line cannot know.
 fn check(args: &Bench) -> Result<(), Failure> {
     args.semiring.output(args.dtype())?;
-    args.data()?;
+    data(args)?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
     let is_measured =
         args.semiring.is(SemiringId::PlusTimes) && matches!(args.dtype(), DType::F32 | DType::F64);
@@ -168,11 +184,11 @@ impl Field {
         report: &mut Report,
     ) -> Result<(), Failure> {
         terminal::note(common, "bench", &table::product(size, order));
-        let case = Case::new(&args.semiring, args.dtype(), size, order, args.data()?)?;
+        let case = Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?;
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         // Equal elements fit into 16 bits; those that were asked for do not.
-        let is_wide = args.data()? == Data::Wide;
+        let is_wide = data(args)? == Data::Wide;
         if !is_wide && measured.iter().any(|one| one.terms == Terms::Pruned) {
             measured.extend(self.with_nothing_to_prune(args, size, order)?);
         }

@@ -1,9 +1,7 @@
 //! Completions and manual pages, made from the definition of the command line.
 
-mod candidates;
 mod man;
 
-pub use candidates::{capabilities, gpus, kernels, kernels_and_files};
 pub use man::man;
 
 use crate::{args, failure::Failure};
