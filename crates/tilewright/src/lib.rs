@@ -208,7 +208,6 @@ mod options;
 pub mod paths;
 pub mod plan;
 mod product;
-#[cfg(feature = "cuda")]
 mod verify;
 
 pub use backend::Backend;

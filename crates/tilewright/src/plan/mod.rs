@@ -13,7 +13,6 @@ mod gpu;
 mod gpu_report;
 #[cfg(feature = "cuda")]
 mod measured;
-#[cfg(feature = "cuda")]
 mod numbers;
 #[cfg(feature = "cuda")]
 mod peak;
@@ -21,7 +20,6 @@ mod query;
 mod report;
 #[cfg(feature = "cuda")]
 mod resources;
-#[cfg(feature = "cuda")]
 pub(crate) use numbers::seconds;
 
 pub use cpu::CpuPlan;
