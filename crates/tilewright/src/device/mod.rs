@@ -5,7 +5,6 @@ mod cuda;
 pub(crate) mod emulator;
 mod known;
 
-#[cfg(feature = "paths")]
 use crate::{
     backend::Backend,
     options::{Options, Report},
