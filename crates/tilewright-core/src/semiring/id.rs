@@ -13,23 +13,23 @@ use core::{fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SemiringId {
-    /// [`PlusTimes`]
+    /// [`PlusTimes`](crate::PlusTimes)
     PlusTimes,
-    /// [`MinPlus`]
+    /// [`MinPlus`](crate::MinPlus)
     MinPlus,
-    /// [`MaxPlus`]
+    /// [`MaxPlus`](crate::MaxPlus)
     MaxPlus,
-    /// [`MaxTimes`]
+    /// [`MaxTimes`](crate::MaxTimes)
     MaxTimes,
-    /// [`MinTimes`]
+    /// [`MinTimes`](crate::MinTimes)
     MinTimes,
-    /// [`MaxMin`]
+    /// [`MaxMin`](crate::MaxMin)
     MaxMin,
-    /// [`MinMax`]
+    /// [`MinMax`](crate::MinMax)
     MinMax,
-    /// [`OrAnd`]
+    /// [`OrAnd`](crate::OrAnd)
     OrAnd,
-    /// [`LogPlus`]
+    /// [`LogPlus`](crate::LogPlus)
     LogPlus,
 }
 

@@ -83,7 +83,7 @@ impl Default for LaunchOptions {
 
 /// Why a launch did not happen or did not end well.
 ///
-/// Faults of the kernel that the machine can go on after are [`Finding`]s in the [`Report`] instead.
+/// Faults of the kernel that the machine can go on after are [`Finding`](crate::Finding)s in the [`Report`](crate::Report) instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
