@@ -197,6 +197,7 @@ fn execute(
     launch.textures = watch::textures();
     launch.options = watch::options();
     launch.options.multiprocessors = device.gpu.multiprocessors;
+    launch.options.capability = device.gpu.capability();
     if extent.shape.blocks == Blocks::Cooperative {
         launch.options.order = BlockOrderPolicy::Cooperative;
     }

@@ -1,19 +1,10 @@
 //! `mma.sync` and `wmma`: which lane holds which element, and `D = A x B + C`.
 //!
-//! Integers are exact and wrap or clamp once. `f64` sums are fused multiply-adds in the order of k. All other formats have
-//! exact products, which are added to C in `f64` in the order of k and rounded once to the type of D: PTX asks for at least
-//! single precision in any order, and the hardware's own order differs between architectures, so results may differ from a
-//! GPU's in the last places.
+//! The arithmetic is that of [`super::tensor`].
 
-use super::float::Format;
-use super::half::Half;
-use crate::ptx_isa::{Fragment, MatrixArithmetic, MatrixFamily, MatrixOp, Overflow, Type};
-
-/// The evaluation of a whole warp's `D = A x B + C`.
-///
-/// `a`, `b`, `c`, `d` are registers as the instruction lists them; `a[r][lane]` is register `r` of that lane, 32 bits in the
-/// low half except for f64 elements.
-pub type Matrix = fn(&MatrixOp, a: &[[u64; 32]], b: &[[u64; 32]], c: &[[u64; 32]], d: &mut [[u64; 32]]);
+use super::tensor::{TensorProduct, Unit, sums_of};
+use crate::ptx_isa::{Fragment, MatrixArithmetic, MatrixFamily, MatrixOp, Type};
+use tilewright_arch::ComputeCapability;
 
 type Shape = (u16, u16, u16);
 
@@ -148,140 +139,67 @@ pub fn fragment_position(
     Layout::new(op, fragment).position(lane, register, element)
 }
 
-/// The function that evaluates `op`, or `None` if the shape and types are not supported.
-pub fn prepare_matrix(op: &MatrixOp) -> Option<Matrix> {
-    if !is_supported(op) {
-        return None;
-    }
-    Some(match (op.a, op.arithmetic) {
-        (_, MatrixArithmetic::XorPopc | MatrixArithmetic::AndPopc) => bits,
-        (Type::F64, _) => doubles,
-        (Type::U8 | Type::S8 | Type::U4 | Type::S4, _) => integers,
-        _ => floats,
-    })
+/// Whether there is an instruction of these types and this shape.
+pub fn has_matrix(op: &MatrixOp) -> bool {
+    is_supported(op)
 }
 
-/// All elements of a fragment in row-major order, read by `decode` from the low bits of a word.
-fn gather<T: Copy + Default>(
+/// A whole warp's `D = A x B + C` on a GPU of this compute capability. `op` is supported ([`has_matrix`]).
+///
+/// `a`, `b`, `c`, `d` are registers as the instruction lists them; `a[r][lane]` is register `r` of that lane, 32 bits in the
+/// low half except for f64 elements.
+pub fn multiply(
     op: &MatrixOp,
-    fragment: Fragment,
-    words: &[[u64; 32]],
-    decode: impl Fn(u64) -> T,
-) -> Vec<T> {
+    capability: ComputeCapability,
+    (a, b, c): (&[[u64; 32]], &[[u64; 32]], &[[u64; 32]]),
+    d: &mut [[u64; 32]],
+) {
+    let product = TensorProduct {
+        n: op.n.into(),
+        k: op.k.into(),
+        a: op.a,
+        b: op.b,
+        c: op.c,
+        d: op.d,
+        arithmetic: op.arithmetic,
+        overflow: op.overflow,
+        sums: sums_of(Unit::Warp, capability, op.a),
+    };
+    let [a, b, c] = [(Fragment::A, a), (Fragment::B, b), (Fragment::C, c)]
+        .map(|(fragment, words)| gather(op, fragment, words));
+    scatter(op, d, &product.evaluate(&a, &b, &c));
+}
+
+/// The bits of all elements of a fragment, row by row; B is transposed.
+fn gather(op: &MatrixOp, fragment: Fragment, words: &[[u64; 32]]) -> Vec<u64> {
     let layout = Layout::new(op, fragment);
-    let bits = element_type(op, fragment).bits() as usize;
-    let mut matrix = vec![T::default(); layout.rows * layout.columns];
+    let bits = element_type(op, fragment).bits();
+    let ones = u64::MAX >> (64 - bits.min(64));
+    let mut matrix = vec![0; layout.rows * layout.columns];
     for (register, lanes) in words.iter().enumerate().take(layout.registers) {
         for (lane, word) in lanes.iter().enumerate() {
             for element in 0..layout.count {
                 let (row, column) = layout.position(lane, register, element);
-                matrix[row * layout.columns + column] = decode(word >> (bits * element));
+                let index = match fragment {
+                    Fragment::B => column * layout.rows + row,
+                    _ => row * layout.columns + column,
+                };
+                matrix[index] = word >> (bits as usize * element) & ones;
             }
         }
     }
     matrix
 }
 
-/// Writes D from a function of row and column.
-fn scatter(op: &MatrixOp, d: &mut [[u64; 32]], encode: impl Fn(usize, usize) -> u64) {
+/// Writes D.
+fn scatter(op: &MatrixOp, d: &mut [[u64; 32]], values: &[u64]) {
     let (layout, bits) = (Layout::new(&MatrixOp { c: op.d, ..*op }, Fragment::C), op.d.bits() as usize);
     for (register, lanes) in d.iter_mut().enumerate().take(layout.registers) {
         for (lane, word) in lanes.iter_mut().enumerate() {
             *word = (0..layout.count).fold(0, |word, element| {
                 let (row, column) = layout.position(lane, register, element);
-                word | encode(row, column) << (bits * element)
+                word | values[row * layout.columns + column] << (bits * element)
             });
         }
     }
-}
-
-/// `c + sum over k of a(row, k) b(k, column)`, for each element, by `step(sum, a, b)` in the order of k.
-fn product<T: Copy, S: Copy>(
-    op: &MatrixOp,
-    (a, b, c): (&[T], &[T], &[S]),
-    step: impl Fn(S, T, T) -> S,
-) -> Vec<S> {
-    let [n, k] = [op.n, op.k].map(usize::from);
-    let mut sums = c.to_vec();
-    for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
-        for (inner, b) in b.chunks_exact(n).enumerate() {
-            let a = a[row * k + inner];
-            for (sum, &b) in sums.iter_mut().zip(b) {
-                *sum = step(*sum, a, b);
-            }
-        }
-    }
-    sums
-}
-
-/// The value of the low bits of a word in one of the formats of factors and sums.
-fn decoder(ty: Type) -> fn(u64) -> f64 {
-    fn small(format: Format, word: u64) -> f64 {
-        let bits = 1 + format.exponent_bits + format.fraction_bits;
-        let number = format.unpack(word & ((1 << bits) - 1));
-        f64::from_bits(Format::F64.round(number, super::float::Rounding::NearestEven))
-    }
-    match ty {
-        Type::F16 => |word| Half::F16.widen(word as u16).into(),
-        Type::Bf16 => |word| Half::Bf16.widen(word as u16).into(),
-        // The last 13 bits of a tf32 register are not looked at.
-        Type::Tf32 => |word| f32::from_bits(word as u32 & !0x1fff).into(),
-        Type::E4m3 => |word| small(Format::E4M3, word),
-        Type::E5m2 => |word| small(Format::E5M2, word),
-        _ => |word| f32::from_bits(word as u32).into(),
-    }
-}
-
-fn floats(op: &MatrixOp, a: &[[u64; 32]], b: &[[u64; 32]], c: &[[u64; 32]], d: &mut [[u64; 32]]) {
-    let a = gather(op, Fragment::A, a, decoder(op.a));
-    let b = gather(op, Fragment::B, b, decoder(op.b));
-    let c = gather(op, Fragment::C, c, decoder(op.c));
-    let sums = product(op, (&a, &b, &c), |sum, a, b| sum + a * b);
-    scatter(op, d, |row, column| {
-        let sum = sums[row * usize::from(op.n) + column];
-        match op.d {
-            Type::F16 => Half::F16.narrow(sum).into(),
-            _ if sum.is_nan() => Format::F32.nan(),
-            _ => (sum as f32).to_bits().into(),
-        }
-    });
-}
-
-fn doubles(op: &MatrixOp, a: &[[u64; 32]], b: &[[u64; 32]], c: &[[u64; 32]], d: &mut [[u64; 32]]) {
-    let [a, b, c] = [(Fragment::A, a), (Fragment::B, b), (Fragment::C, c)]
-        .map(|(fragment, words)| gather(op, fragment, words, f64::from_bits));
-    let sums = product(op, (&a, &b, &c), |sum, a: f64, b| a.mul_add(b, sum));
-    scatter(op, d, |row, column| sums[row * usize::from(op.n) + column].to_bits());
-}
-
-fn integers(op: &MatrixOp, a: &[[u64; 32]], b: &[[u64; 32]], c: &[[u64; 32]], d: &mut [[u64; 32]]) {
-    let decode = |ty: Type| {
-        let unused = 64 - ty.bits();
-        move |word: u64| {
-            if ty.is_signed() { (word << unused) as i64 >> unused } else { (word << unused >> unused) as i64 }
-        }
-    };
-    let a = gather(op, Fragment::A, a, decode(op.a));
-    let b = gather(op, Fragment::B, b, decode(op.b));
-    let c = gather(op, Fragment::C, c, decode(op.c));
-    let sums = product(op, (&a, &b, &c), |sum, a, b| sum + a * b);
-    scatter(op, d, |row, column| {
-        let sum = sums[row * usize::from(op.n) + column];
-        let sum = match op.overflow {
-            Overflow::Wrap => sum,
-            Overflow::Saturate => sum.clamp(i32::MIN.into(), i32::MAX.into()),
-        };
-        u64::from(sum as u32)
-    });
-}
-
-/// Single bits: the number of ones among the exclusive or, or the conjunction, of a row and a column.
-fn bits(op: &MatrixOp, a: &[[u64; 32]], b: &[[u64; 32]], c: &[[u64; 32]], d: &mut [[u64; 32]]) {
-    let combine: fn(bool, bool) -> bool =
-        if op.arithmetic == MatrixArithmetic::XorPopc { |a, b| a ^ b } else { |a, b| a & b };
-    let [a, b] = [(Fragment::A, a), (Fragment::B, b)]
-        .map(|(fragment, words)| gather(op, fragment, words, |word| word & 1 == 1));
-    let c = gather(op, Fragment::C, c, |word| word as u32);
-    let sums = product(op, (&a, &b, &c), |sum, a, b| sum.wrapping_add(combine(a, b).into()));
-    scatter(op, d, |row, column| sums[row * usize::from(op.n) + column].into());
 }

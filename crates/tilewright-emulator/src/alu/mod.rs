@@ -6,6 +6,7 @@
 //! Exactness: integer and logic instructions, and every floating-point instruction with a rounding modifier, give the bits
 //! that the PTX manual defines. The `.approx` instructions are within its error bounds, not bit-equal to a GPU. NaN results
 //! are 0x7fffffff in `f32`, 0x7fff in the 16-bit formats; `f64` keeps the payload of the first NaN operand.
+//! Products of matrices have the bits of the tensor cores of an architecture, see [`tensor`].
 
 mod approx;
 mod bits;
@@ -19,10 +20,11 @@ mod matrix;
 mod minmax;
 mod native;
 mod operation;
+pub mod tensor;
 mod value;
 mod video;
 
-pub use matrix::{Matrix, fragment_position, fragment_registers, prepare_matrix};
+pub use matrix::{fragment_position, fragment_registers, has_matrix, multiply};
 pub use operation::{Lanes, MAX_SOURCES, Operation};
 
 pub(crate) use half::Half;

@@ -304,6 +304,7 @@ impl Context {
             shadow,
             blocks: BlockOrder::default(),
             multiprocessors: options.multiprocessors,
+            capability: options.capability,
             resident,
             watch,
             budget,

@@ -53,7 +53,7 @@ pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place,
             see(&mut value.place, role);
         }
         Class::Mma => {
-            let MmaSite { op: _, eval: _, d, a, b, c } = &mut sites.mmas[index];
+            let MmaSite { op: _, d, a, b, c } = &mut sites.mmas[index];
             all(a.iter_mut().chain(b).chain(c), Role::Use, see);
             all(d, Role::Define, see);
         }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use tilewright_emulator::alu::{fragment_position, fragment_registers, prepare_matrix};
+use tilewright_arch::ComputeCapability;
+use tilewright_emulator::alu::{fragment_position, fragment_registers, has_matrix, multiply};
 use tilewright_emulator::ptx_isa::{
     Fragment, Major, MatrixArithmetic, MatrixFamily, MatrixOp, Overflow, Type,
 };
@@ -171,7 +172,7 @@ fn products_of_small_integers_are_exact() {
         let [fa, fb] = [fill(&op, Fragment::A, op.a, a), fill(&op, Fragment::B, op.b, b)];
         let fc = fill(&op, Fragment::C, op.c, c);
         let mut d = vec![[u64::MAX; 32]; fc.len()];
-        prepare_matrix(&op).unwrap()(&op, &fa, &fb, &fc, &mut d);
+        multiply(&op, ComputeCapability::new(9, 0), (&fa, &fb, &fc), &mut d);
         assert_eq!(d, fill(&op, Fragment::C, op.d, expected), "{op:?}");
     }
 }
@@ -184,7 +185,7 @@ fn sums_round_once_and_overflow_as_asked() {
         let fb = fill(op, Fragment::B, op.b, |_, _| b);
         let fc = vec![[c; 32]; fragment_registers(op, Fragment::C).unwrap()];
         let mut d = vec![[0; 32]; fragment_registers(op, Fragment::C).unwrap()];
-        prepare_matrix(op).unwrap()(op, &fa, &fb, &fc, &mut d);
+        multiply(op, ComputeCapability::new(9, 0), (&fa, &fb, &fc), &mut d);
         d[0][0]
     };
     // 2047^2 + 2^-10 has more bits than f32, and ends nearer to 2047^2.
@@ -210,6 +211,6 @@ fn what_does_not_exist_is_refused() {
         MatrixOp { b: Type::Bf16, ..op(Mma, (16, 8, 16), Type::F16, Type::F32) },
         MatrixOp { arithmetic: MatrixArithmetic::XorPopc, ..op(Mma, (16, 8, 16), Type::S8, Type::S32) },
     ] {
-        assert!(prepare_matrix(&refused).is_none() && fragment_registers(&refused, Fragment::A).is_none());
+        assert!(!has_matrix(&refused) && fragment_registers(&refused, Fragment::A).is_none());
     }
 }

@@ -9,5 +9,7 @@ mod coverage;
 mod integer;
 mod machine;
 mod matrix;
+mod npz;
 mod ptx;
+mod tensor;
 mod video;

@@ -8,7 +8,7 @@ mod arithmetic;
 mod format;
 
 pub(super) use arithmetic::{add, divide, fused_multiply_add, multiply, square_root};
-pub(super) use format::{Format, Number, Rounding};
+pub(super) use format::{Format, Number, Rounding, Specials};
 
 #[cfg(test)]
 mod tests;

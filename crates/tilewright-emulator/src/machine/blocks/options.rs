@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tilewright_arch::ComputeCapability;
+
 /// Whether races are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Races {
@@ -48,6 +50,8 @@ pub struct LaunchOptions {
     pub memory_limit: u64,
     /// What `%nsmid` says, and how many values `%smid` has.
     pub multiprocessors: u32,
+    /// The compute capability of the GPU whose tensor cores are imitated: they add differently, see [`sums_of`](crate::alu::tensor::sums_of).
+    pub capability: ComputeCapability,
     /// Most threads of this process that take blocks; 0 takes all of the rayon pool.
     pub workers: usize,
 }
@@ -76,6 +80,7 @@ impl Default for LaunchOptions {
             time_limit: Some(Self::TIME),
             memory_limit: 8 << 30,
             multiprocessors: 132,
+            capability: ComputeCapability::new(9, 0),
             workers: 0,
         }
     }

@@ -18,6 +18,8 @@ use crate::check::{
 use crate::count::RawCounts;
 use crate::machine::lanes::{frame::Frame, host_isa::HostIsa};
 use crate::memory::{Budget, GlobalMemory, Object, Pattern, SharedLayout, read, write};
+use tilewright_arch::ComputeCapability;
+
 use crate::program::{
     Function, Program, address,
     instruction::{Inst, Op},
@@ -52,6 +54,8 @@ pub struct Launch<'a> {
     pub shadow: Option<GlobalShadow>,
     pub blocks: BlockOrder,
     pub multiprocessors: u32,
+    /// Of the GPU whose tensor cores add.
+    pub capability: ComputeCapability,
     /// Blocks that one worker keeps at a time.
     pub resident: usize,
     pub watch: Watch<'a>,

@@ -84,8 +84,6 @@ pub enum CarryUse {
 pub struct MmaSite {
     /// The description for the semantics.
     pub op: MatrixOp,
-    /// The evaluation.
-    pub eval: crate::alu::Matrix,
     /// Fragments.
     pub d: Vec<Slot>,
     /// A.

@@ -32,9 +32,9 @@ impl<'a> Lowerer<'a, '_> {
     pub fn mma(&mut self, split: &Split<'a>, operands: &[Operand<'a>], family: MatrixFamily) -> Lowering<()> {
         let [d, a, b, c] = operands else { return other_form() };
         let op = matrix_op(split, family)?;
-        let Some(eval) = alu::prepare_matrix(&op) else {
+        if !alu::has_matrix(&op) {
             return unsupported("this shape with these types is not supported");
-        };
+        }
         let a = self.fragment(&op, Fragment::A, a)?;
         let b = self.fragment(&op, Fragment::B, b)?;
         let c = self.fragment(&op, Fragment::C, c)?;
@@ -49,7 +49,7 @@ impl<'a> Lowerer<'a, '_> {
         if alu::fragment_registers(&d_op, Fragment::C) != Some(registers.len()) {
             return unsupported("the number of registers does not fit the shape");
         }
-        self.sites.mmas.push(MmaSite { op, eval, d: registers, a, b, c });
+        self.sites.mmas.push(MmaSite { op, d: registers, a, b, c });
         self.push(Rare::Mma, self.sites.mmas.len() as u32 - 1);
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::{
     flow::{Operand, TRIALS, through, tried, upwards, widths, with},
     shadow::{Bits, Undefined},
 };
-use crate::alu::MAX_SOURCES;
+use crate::alu::{self, MAX_SOURCES};
 use crate::machine::{
     accesses::plain::{gather, resolve},
     blocks::{
@@ -17,6 +17,7 @@ use crate::machine::{
 };
 use crate::memory::lanes;
 use crate::program::{address, instruction::*};
+use tilewright_arch::ComputeCapability;
 
 /// One instruction of a warp.
 struct Step<'a> {
@@ -28,6 +29,7 @@ struct Step<'a> {
     mask: u32,
     warp: u32,
     pc: u32,
+    capability: ComputeCapability,
 }
 
 /// A row of values with their undefined bits.
@@ -98,8 +100,16 @@ impl Worker<'_> {
         let Some(mut undefined) = warp.undefined.take() else { return };
         undefined.grow(warp.registers.len());
         let (offset, pc) = (path.frame, path.pc);
-        let mut step =
-            Step { undefined: &mut undefined, team, frame, offset, mask: path.mask, warp: warp.index, pc };
+        let mut step = Step {
+            undefined: &mut undefined,
+            team,
+            frame,
+            offset,
+            mask: path.mask,
+            warp: warp.index,
+            pc,
+            capability: self.launch.capability,
+        };
         if let Some(guard) = slot(inst.guard.place, Width::Predicate) {
             let what = if inst.op == Op::Branch { Decision::Branch } else { Decision::Guard };
             self.decides(&mut step, Some(guard), what);
@@ -457,7 +467,7 @@ fn mma(step: &mut Step<'_>, site: &MmaSite) {
         let (a, rest) = rows.split_at(site.a.len());
         let (b, c) = rest.split_at(site.b.len());
         let mut d = vec![[0; 32]; site.d.len()];
-        (site.eval)(&site.op, a, b, c, &mut d);
+        alu::multiply(&site.op, step.capability, (a, b, c), &mut d);
         d
     };
     let result = product(&|row, lane| row.values[lane]);
