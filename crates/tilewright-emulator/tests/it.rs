@@ -26,3 +26,4 @@ mod textures;
 mod tiles;
 mod together;
 mod wavefronts;
+mod wgmma;

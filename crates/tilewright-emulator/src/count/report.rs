@@ -347,9 +347,10 @@ fn flops_of(opcode: &str) -> u64 {
 }
 
 fn matrix_operations(program: &Program, inst: &Inst) -> u64 {
-    if inst.op.class() != Class::Mma {
-        return 0;
-    }
-    let op = &program.sites.mmas[inst.aux as usize].op;
+    let op = match inst.op.class() {
+        Class::Mma => &program.sites.mmas[inst.aux as usize].op,
+        Class::Wgmma => &program.sites.wgmmas[inst.aux as usize].op,
+        _ => return 0,
+    };
     2 * u64::from(op.m) * u64::from(op.n) * u64::from(op.k)
 }

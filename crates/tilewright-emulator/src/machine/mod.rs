@@ -5,6 +5,7 @@ mod arrays;
 mod blocks;
 pub(crate) mod lanes;
 mod steps;
+mod tensor;
 mod watch;
 
 pub(crate) use accesses::heap::Heap;

@@ -63,12 +63,7 @@ pub mod address {
             .unwrap_or(0)
     }
 
-    /// Where the shared variable begins that an address lies in or near.
-    pub const fn shared_start(address: u64) -> u64 {
-        of_shared(address >> SHARED_SHIFT)
-    }
-
-    /// The shared address of shared variable `index`.
+    /// Where the region of shared variable `index` begins.
     pub const fn of_shared(index: u64) -> u64 {
         (index << SHARED_SHIFT) + SHARED_BASE
     }
@@ -111,6 +106,8 @@ pub struct SharedVariable {
     pub align: u64,
     /// Its number in addresses.
     pub slot: u32,
+    /// Where it lies in the shared memory of its block, as descriptors of matrices name it: the low bits of its address.
+    pub start: u32,
 }
 
 /// Whose a shared variable is.
@@ -134,6 +131,45 @@ impl Default for SharedSlots {
     fn default() -> Self {
         // 0 is that of dynamic shared memory.
         Self { next: 1, next_of_entry: SHARED_SLOTS, lowest_of_entries: SHARED_SLOTS + 1 }
+    }
+}
+
+/// Where shared variables lie, as far as the low bits of addresses tell it: dynamic memory from 0 upwards, the others from the top
+/// downwards, so that no two meet that a kernel has room for. Variables of different entries share their places.
+#[derive(Clone, Debug)]
+struct SharedPlaces {
+    lowest_of_module: u32,
+    lowest_of_entry: u32,
+    lowest_of_entries: u32,
+}
+
+impl Default for SharedPlaces {
+    fn default() -> Self {
+        let [lowest_of_module, lowest_of_entry, lowest_of_entries] = [SharedPlaces::TOP; 3];
+        Self { lowest_of_module, lowest_of_entry, lowest_of_entries }
+    }
+}
+
+impl SharedPlaces {
+    const TOP: u32 = address::CLUSTER_OFFSET as u32 + 1;
+    /// Rows of all banks do not straddle the beginning of a variable.
+    const ALIGN: u64 = 128;
+
+    fn take(&mut self, scope: SharedScope, bytes: u64, align: u64) -> u32 {
+        let below = match scope {
+            SharedScope::Module => self.lowest_of_module.min(self.lowest_of_entries),
+            SharedScope::Entry => self.lowest_of_entry,
+        };
+        // One that has no room below the others, or none at all, is refused when it is launched.
+        let end = if bytes > below.into() { Self::TOP } else { below };
+        let start = u64::from(end).saturating_sub(bytes) / align.max(Self::ALIGN) * align.max(Self::ALIGN);
+        let start = start as u32;
+        self.lowest_of_entry = start;
+        match scope {
+            SharedScope::Module => self.lowest_of_module = start,
+            SharedScope::Entry => self.lowest_of_entries = self.lowest_of_entries.min(start),
+        }
+        start
     }
 }
 
@@ -238,6 +274,7 @@ pub struct Layout {
     pub shared: Vec<SharedVariable>,
     /// Which numbers of shared variables are taken.
     slots: SharedSlots,
+    places: SharedPlaces,
     /// Names.
     pub names: HashMap<String, ModuleName>,
 }
@@ -251,6 +288,7 @@ impl Layout {
             bytes: 0,
             align: 16,
             slot: 0,
+            start: 0,
         });
         for variable in &module.variables {
             if variable.space == StateSpace::Shared {
@@ -298,18 +336,21 @@ impl Layout {
                 message: format!("a kernel sees more than {SHARED_SLOTS} shared variables"),
             });
         };
-        self.shared.push(SharedVariable { name: variable.name.into(), bytes, align, slot });
+        let start = self.places.take(scope, bytes, align);
+        self.shared.push(SharedVariable { name: variable.name.into(), bytes, align, slot, start });
         Ok(self.shared.len() as u32 - 1)
     }
 
     /// Begins an entry: its shared variables have the numbers that those of other entries have.
     pub fn begin_entry(&mut self) {
         self.slots.next_of_entry = SHARED_SLOTS;
+        self.places.lowest_of_entry = self.places.lowest_of_module;
     }
 
     /// The address of a shared variable in its space.
     pub fn address_of_shared(&self, index: u32) -> u64 {
-        address::of_shared(self.shared[index as usize].slot.into())
+        let variable = &self.shared[index as usize];
+        address::of_shared(variable.slot.into()) + u64::from(variable.start)
     }
 
     /// The address that a name stands for in its space, or generically.

@@ -7,7 +7,9 @@ pub fn may_overwrite_sources(op: Op) -> bool {
     match op.class() {
         Class::Plain | Class::Local | Class::Scalar => true,
         Class::Flow(flow) => flow != Flow::Call,
-        Class::Carry | Class::Pack(_) | Class::Rows(_) | Class::Mma | Class::Access(_) => false,
+        Class::Carry | Class::Pack(_) | Class::Rows(_) | Class::Mma | Class::Wgmma | Class::Access(_) => {
+            false
+        }
         Class::Space | Class::Barrier | Class::Mbarrier | Class::Warp => false,
     }
 }
@@ -55,6 +57,17 @@ pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place,
         Class::Mma => {
             let MmaSite { op: _, d, a, b, c } = &mut sites.mmas[index];
             all(a.iter_mut().chain(b).chain(c), Role::Use, see);
+            all(d, Role::Define, see);
+        }
+        Class::Wgmma => {
+            let WgmmaSite { op: _, a, b, c, d, accumulates, negates: _, majors: _ } =
+                &mut sites.wgmmas[index];
+            match a {
+                WgmmaFactor::Shared(descriptor) => see(&mut descriptor.place, Role::Use),
+                WgmmaFactor::Registers(slots) => all(slots, Role::Use, see),
+            }
+            all([b, &mut accumulates.0], Role::Use, see);
+            all(c, Role::Use, see);
             all(d, Role::Define, see);
         }
         Class::Access(access) => visit_access(access, index, sites, see),

@@ -19,6 +19,7 @@ pub struct Sites {
     pub mmas: Vec<MmaSite>,
     pub wmmas: Vec<WmmaSite>,
     pub matrices: Vec<MatrixRowsSite>,
+    pub wgmmas: Vec<WgmmaSite>,
     pub textures: Vec<TextureSite>,
     pub surfaces: Vec<SurfaceSite>,
     pub spaces: Vec<SpaceSite>,

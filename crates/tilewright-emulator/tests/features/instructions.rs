@@ -192,7 +192,7 @@ fn are_ptx_that_the_assembler_takes() {
 #[test]
 fn what_is_not_there_yet_is_called_by_its_name() {
     let rows: &[(&str, &str)] = &[
-        ("wgmma.fence.sync.aligned;", "warpgroups"),
+        ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1}, %rd1, %rd1, %r1, 0, 1;", "sparse"),
         ("tcgen05.wait::ld.sync.aligned;", "fifth-generation tensor cores"),
         ("cp.async.bulk.commit_group;", "Tensor Memory Accelerator"),
         (

@@ -75,6 +75,8 @@ impl Worker<'_> {
             Rare::LoadMatrix => self.move_matrices(Mode::Read, warp, team, frame, inst.aux, mask, pc),
             Rare::StoreMatrix => self.move_matrices(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Rare::Mma => self.mma(frame, inst.aux, mask),
+            Rare::Wgmma => self.wgmma(warp, team, frame, inst.aux, mask, pc),
+            Rare::WgmmaFence | Rare::WgmmaCommit | Rare::WgmmaWait => {}
             Rare::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
             Rare::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Rare::Texture => self.texture(warp, team, frame, inst.aux, mask, pc),

@@ -30,7 +30,7 @@ impl Worker<'_> {
             addresses: &addresses.at,
             bytes: site.bytes * site.elements,
             start: match space {
-                Space::Shared => window + address::shared_start(first - window),
+                Space::Shared => window + self.launch.shared.start(first - window),
                 Space::Local => 0,
                 _ => self.launch.memory.object(first).map_or(0, |object| object.start),
             },

@@ -88,6 +88,10 @@ pub enum Lowering {
     StoreFragment,
     LoadMatrix,
     StoreMatrix,
+    Wgmma,
+    WgmmaFence,
+    WgmmaCommit,
+    WgmmaWait,
     TransposeMatrix,
 
     Texture,

@@ -207,6 +207,15 @@ const MATRIX: &[Instruction] = &[
     row("wmma.store.d", ".sync.aligned.layout.shape{.space}.type [p], d{, stride}", Known, StoreFragment),
     row("ldmatrix", ".sync.aligned.m8n8.num{.trans}{.shared}.b16 d, [p]", Known, LoadMatrix),
     row("stmatrix", ".sync.aligned.m8n8.num{.trans}{.shared}.b16 [p], d", Known, StoreMatrix),
+    row(
+        "wgmma.mma_async",
+        ".sync.aligned.shape{.satfinite}.d.a.b{.op} d, a, b, p{, scales}{, transposes}",
+        Known,
+        Wgmma,
+    ),
+    row("wgmma.fence", ".sync.aligned", Known, WgmmaFence),
+    row("wgmma.commit_group", ".sync.aligned", Known, WgmmaCommit),
+    row("wgmma.wait_group", ".sync.aligned n", Known, WgmmaWait),
     row("movmatrix", ".sync.aligned.m8n8.trans.b16 d, a", Known, TransposeMatrix),
 ];
 
@@ -306,7 +315,7 @@ const ARITHMETIC: &[Instruction] = &[
 ];
 
 const PLANNED: &[Instruction] = &[
-    planned("wgmma", "matrix instructions of warpgroups (`wgmma`) are"),
+    planned("wgmma.mma_async.sp", "products of sparse matrices (`wgmma.mma_async.sp`) are"),
     planned("tcgen05", "fifth-generation tensor cores (`tcgen05`) are"),
     planned("cp.async.bulk.tensor", "tensor copies of the Tensor Memory Accelerator (TMA) are"),
     planned("cp.reduce.async.bulk", "bulk reductions of the Tensor Memory Accelerator (TMA) are"),

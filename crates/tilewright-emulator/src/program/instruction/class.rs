@@ -33,6 +33,8 @@ pub enum Class {
     Rows(Role),
     /// Matrices in registers.
     Mma,
+    /// Matrices of a warpgroup.
+    Wgmma,
     /// An access to memory.
     Access(Access),
     /// A question about an address.
@@ -145,6 +147,8 @@ impl Rare {
             Rare::SurfaceStore => Class::Access(Access::Surface(Role::Use)),
             Rare::Poll => Class::Access(Access::Plain(Role::Define)),
             Rare::Mma => Class::Mma,
+            Rare::Wgmma => Class::Wgmma,
+            Rare::WgmmaFence | Rare::WgmmaCommit | Rare::WgmmaWait => Class::Plain,
             Rare::IsSpace => Class::Space,
             Rare::Mbarrier => Class::Mbarrier,
             Rare::CommitGroup | Rare::WaitGroup | Rare::Fence | Rare::ActiveMask | Rare::Sleep => {

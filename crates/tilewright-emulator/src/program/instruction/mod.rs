@@ -7,6 +7,7 @@ mod memory;
 mod op;
 mod spin;
 mod sync;
+mod tensor;
 
 pub use arithmetic::*;
 pub use calls::*;
@@ -15,6 +16,7 @@ pub use memory::*;
 pub use op::*;
 pub use spin::is_loop;
 pub use sync::*;
+pub use tensor::*;
 
 use crate::ptx_isa::{Kind, Type};
 

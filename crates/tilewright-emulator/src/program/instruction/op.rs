@@ -199,6 +199,14 @@ pub enum Rare {
     LoadMatrix,
     StoreMatrix,
     Mma,
+    /// `wgmma.mma_async`: site `aux`.
+    Wgmma,
+    /// `wgmma.fence`.
+    WgmmaFence,
+    /// `wgmma.commit_group`.
+    WgmmaCommit,
+    /// `wgmma.wait_group`: `aux` groups may stay open.
+    WgmmaWait,
     WmmaLoad,
     WmmaStore,
     Texture,

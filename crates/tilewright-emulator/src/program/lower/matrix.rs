@@ -240,6 +240,6 @@ fn element(op: &MatrixOp, fragment: Fragment) -> Type {
 }
 
 /// Fragments lie in 32-bit registers, those of f64 in 64-bit ones.
-fn register_type(element: Type) -> Type {
+pub fn register_type(element: Type) -> Type {
     if element == Type::F64 { Type::F64 } else { Type::B32 }
 }

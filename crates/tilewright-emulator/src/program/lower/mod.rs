@@ -15,6 +15,7 @@ mod stack;
 mod surface;
 mod sync;
 mod texture;
+mod wgmma;
 
 use std::collections::HashMap;
 
@@ -354,6 +355,10 @@ impl<'a> Lowerer<'a, '_> {
             StoreFragment => self.store_fragment(split, operands),
             LoadMatrix => self.load_matrix(split, operands),
             StoreMatrix => self.store_matrix(split, operands),
+            Wgmma => self.wgmma(split, operands),
+            WgmmaFence => self.plain(Rare::WgmmaFence),
+            WgmmaCommit => self.plain(Rare::WgmmaCommit),
+            WgmmaWait => self.wgmma_wait(operands),
             TransposeMatrix => self.transpose(operands),
 
             Texture => self.sample(split, operands),

@@ -144,6 +144,11 @@ impl Worker<'_> {
             Class::Pack(role) => pack(step, &sites.packs[index], role),
             Class::Rows(role) => rows(step, &sites.rows[index], role),
             Class::Mma => mma(step, &sites.mmas[index]),
+            Class::Wgmma => {
+                let site = &sites.wgmmas[index];
+                self.decides(step, Some(site.b), Decision::Address);
+                wgmma(step, site);
+            }
             Class::Access(access) => self.memory_step(step, access, index),
             Class::Space => {
                 let site = &sites.spaces[index];
@@ -446,6 +451,26 @@ fn rows(step: &mut Step<'_>, site: &RowsSite, role: Role) {
             let bits = Bits { sources, ..step.bits(row) };
             step.undefined.note(step.offset, row.place, &bits, step.mask);
         }
+    }
+}
+
+/// Where A has no value in a register, nothing of D has; what D has of before stays if it is added to.
+fn wgmma(step: &mut Step<'_>, site: &WgmmaSite) {
+    let of_a = match &site.a {
+        WgmmaFactor::Registers(slots) => slots.iter().find_map(|&slot| {
+            let bits = step.bits(slot);
+            let lane = bits.lanes(step.mask).trailing_zeros() as usize;
+            (lane < 32).then(|| bits.sources[lane])
+        }),
+        WgmmaFactor::Shared(_) => None,
+    };
+    let accumulates = step.frame.predicate(site.accumulates.0.place) ^ site.accumulates.1;
+    for (&before, &after) in site.c.iter().zip(&site.d) {
+        let mut bits = if accumulates & step.mask != 0 { step.bits(before) } else { Bits::NONE };
+        if let Some(source) = of_a {
+            (0..32).for_each(|lane| bits.add(lane, u32::MAX.into(), source));
+        }
+        step.set(after, &bits);
     }
 }
 

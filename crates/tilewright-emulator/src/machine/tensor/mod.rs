@@ -1,0 +1,4 @@
+//! What Hopper does beside its threads: matrix instructions of warpgroups.
+
+pub mod descriptor;
+pub mod wgmma;

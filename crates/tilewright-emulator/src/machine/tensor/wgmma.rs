@@ -1,0 +1,218 @@
+//! `wgmma.mma_async`: each warp of a warpgroup has 16 rows of D.
+
+use super::descriptor::Descriptor;
+use crate::alu::{
+    self,
+    tensor::{TensorProduct, Unit, sums_of},
+};
+use crate::check::Mode;
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::{definedness::Bits, faults::Faults},
+};
+use crate::program::{
+    address,
+    instruction::{Slot, Space, WgmmaFactor, WgmmaSite},
+};
+use crate::ptx_isa::{Fragment, Major, MatrixOp, Type};
+
+/// Warps of a warpgroup.
+const WARPS: u32 = 4;
+
+/// Bytes of a line along k: that is what an instruction takes of every type.
+const DEPTH: usize = 32;
+
+/// An operand: its elements along k, line by line, and for each line where bits of it come from that have no value.
+struct Operand {
+    elements: Vec<u64>,
+    undefined: Vec<u16>,
+}
+
+impl Worker<'_> {
+    /// The rows of one warp. They are computed when the instruction is issued; nobody may look at them before it is waited for.
+    pub fn wgmma(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+        let program = self.program;
+        let site = &program.sites.wgmmas[index as usize];
+        let op = &site.op;
+        let first = mask.trailing_zeros() as usize & 31;
+        let mut faults = Faults::default();
+        let a = match &site.a {
+            WgmmaFactor::Registers(slots) => from_registers(op, frame, slots),
+            WgmmaFactor::Shared(slot) => {
+                let descriptor = Descriptor::decode(frame.lane(*slot, first));
+                let rows = 16 * (warp.index % WARPS);
+                let lines = (rows, op.m.into(), op.a);
+                self.operand(warp, team, &descriptor, site.majors[0], lines, &mut faults, pc)
+            }
+        };
+        let descriptor = Descriptor::decode(frame.lane(site.b, first));
+        let b =
+            self.operand(warp, team, &descriptor, site.majors[1], (0, op.n.into(), op.b), &mut faults, pc);
+        let accumulates = frame.predicate(site.accumulates.0.place) ^ site.accumulates.1;
+        let c = match accumulates >> first & 1 {
+            1 => accumulators(op, frame, &site.c),
+            _ => vec![0; usize::from(op.m) * usize::from(op.n)],
+        };
+        let [negates_a, negates_b] = site.negates;
+        let product = TensorProduct {
+            n: op.n.into(),
+            k: op.k.into(),
+            a: op.a,
+            b: op.b,
+            c: op.c,
+            d: op.d,
+            arithmetic: op.arithmetic,
+            overflow: op.overflow,
+            sums: sums_of(Unit::Warpgroup, self.launch.capability, op.a),
+        };
+        let d = product.evaluate(
+            &negated(a.elements, op.a, negates_a),
+            &negated(b.elements, op.b, negates_b),
+            &c,
+        );
+        self.deliver(warp, frame, site, &d, (&a.undefined, &b.undefined), mask);
+        self.report_faults(&faults, self.side(warp, team, pc, mask), 16, Mode::Read);
+    }
+
+    /// Reads `count` lines of elements from line `first` on; of a transposed operand these lie across the lines in memory.
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn operand(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        descriptor: &Descriptor,
+        major: Major,
+        (first, count, ty): (u32, usize, Type),
+        faults: &mut Faults,
+        pc: u32,
+    ) -> Operand {
+        let mut bytes = vec![0u8; count * DEPTH];
+        let mut undefined = vec![0; count];
+        let element = (ty.bits() as usize / 8).max(1);
+        let (lines, pieces) = match major {
+            Major::Row => (count, DEPTH / 16),
+            Major::Col => (DEPTH / element, count * element / 16),
+        };
+        for line in 0..lines {
+            for piece in 0..pieces {
+                let (at_line, at_piece) = match major {
+                    Major::Row => (first + line as u32, piece as u32),
+                    Major::Col => (line as u32, first * element as u32 / 16 + piece as u32),
+                };
+                let low = descriptor.piece(major, at_line, at_piece);
+                let at = self.launch.shared.address(low).unwrap_or(address::of_shared(0) + u64::from(low));
+                let lane = (line * pieces + piece) % 32;
+                let cell = self.element(Space::Shared, warp, team, at, lane, 16, Mode::Read, faults, pc);
+                let Some(cell) = cell else { continue };
+                // SAFETY: 16 bytes were checked.
+                let data = unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() };
+                let lost = cell.undefined(0, 8) != 0 || cell.undefined(8, 8) != 0;
+                match major {
+                    Major::Row => {
+                        bytes[line * DEPTH + 16 * piece..][..16].copy_from_slice(&data);
+                        undefined[line] = if lost { cell.source } else { undefined[line] };
+                    }
+                    Major::Col => {
+                        for (index, data) in data.chunks_exact(element).enumerate() {
+                            let across = piece * 16 / element + index;
+                            bytes[across * DEPTH + line * element..][..element].copy_from_slice(data);
+                            undefined[across] = if lost { cell.source } else { undefined[across] };
+                        }
+                    }
+                }
+            }
+        }
+        Operand { elements: elements(&bytes, ty), undefined }
+    }
+
+    /// Writes D, and says what of it has no value.
+    fn deliver(
+        &self,
+        warp: &mut Warp,
+        frame: Frame,
+        site: &WgmmaSite,
+        d: &[u64],
+        (rows, columns): (&[u16], &[u16]),
+        mask: u32,
+    ) {
+        let bits = u64::from(site.op.d.bits());
+        let is_defined = rows.iter().chain(columns).all(|&source| source == 0);
+        let mut values = vec![[0; 32]; site.d.len()];
+        let mut undefined = vec![Bits::NONE; if is_defined { 0 } else { site.d.len() }];
+        each_accumulator(&site.op, site.d.len(), |register, lane, element, row, column| {
+            let shift = bits * element as u64;
+            values[register][lane] |= d[row * usize::from(site.op.n) + column] << shift;
+            let source = rows.get(row).map_or(0, |&source| source).max(columns[column]);
+            if source != 0 {
+                undefined[register].add(lane, (u64::MAX >> (64 - bits)) << shift, source);
+            }
+        });
+        for (register, &slot) in site.d.iter().enumerate() {
+            frame.set_row(slot, &values[register], mask);
+            if let Some(undefined) = undefined.get(register) {
+                warp.add_undefined(self.program, frame, slot, undefined, mask);
+            }
+        }
+    }
+}
+
+/// Elements that lie one after the other, in lines along k.
+fn elements(bytes: &[u8], ty: Type) -> Vec<u64> {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    match ty.bits() {
+        1 => bytes.iter().flat_map(|&byte| (0..8).map(move |bit| u64::from(byte >> bit & 1))).collect(),
+        bits => bytes.chunks_exact(bits as usize / 8).map(word).collect(),
+    }
+}
+
+/// A of a warp, from the fragment that `mma.sync` has too.
+fn from_registers(op: &MatrixOp, frame: Frame, slots: &[Slot]) -> Operand {
+    let k = usize::from(op.k);
+    let bits = op.a.bits();
+    let mut elements = vec![0; usize::from(op.m) * k];
+    for (register, &slot) in slots.iter().enumerate() {
+        for (lane, word) in frame.row(slot).into_iter().enumerate() {
+            for element in 0..(32 / bits) as usize {
+                let (row, column) = alu::fragment_position(op, Fragment::A, lane, register, element);
+                elements[row * k + column] = word >> (bits * element as u32) & u64::MAX >> (64 - bits);
+            }
+        }
+    }
+    Operand { elements, undefined: Vec::new() }
+}
+
+/// D before the instruction, row by row.
+fn accumulators(op: &MatrixOp, frame: Frame, slots: &[Slot]) -> Vec<u64> {
+    let bits = op.c.bits();
+    let words: Vec<_> = slots.iter().map(|&slot| frame.row(slot)).collect();
+    let mut elements = vec![0; usize::from(op.m) * usize::from(op.n)];
+    each_accumulator(op, slots.len(), |register, lane, element, row, column| {
+        let word = words[register][lane] >> (bits * element as u32);
+        elements[row * usize::from(op.n) + column] = word & u64::MAX >> (64 - bits);
+    });
+    elements
+}
+
+/// Register, lane, element of the register, row and column of everything that a warp has of D: the fragments of 8 columns each.
+fn each_accumulator(op: &MatrixOp, registers: usize, mut see: impl FnMut(usize, usize, usize, usize, usize)) {
+    let block = MatrixOp { n: 8, ..*op };
+    let of_block = alu::fragment_registers(&block, Fragment::C).unwrap_or(1);
+    let per_register = (32 / op.d.bits()) as usize;
+    for inner in 0..of_block {
+        for lane in 0..32 {
+            for element in 0..per_register {
+                let (row, column) = alu::fragment_position(&block, Fragment::C, lane, inner, element);
+                for first in (0..registers).step_by(of_block) {
+                    see(first + inner, lane, element, row, first / of_block * 8 + column);
+                }
+            }
+        }
+    }
+}
+
+/// Elements with other signs, if they are to be negated.
+fn negated(elements: Vec<u64>, ty: Type, negates: bool) -> Vec<u64> {
+    let sign = if negates { 1 << (ty.bits() - 1) } else { 0 };
+    elements.into_iter().map(|element| element ^ sign).collect()
+}
