@@ -12,12 +12,13 @@ mod memory;
 pub mod parse;
 mod program;
 pub mod ptx_isa;
+pub mod tensor_map;
 
 pub use check::{Finding, FindingKind, Party, Severity};
 pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, OptimisedAccesses};
 pub use host::{Argument, Context, DevicePointer, Launch, Machine, MemoryError};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
-    Races, Report, Sampler, Surface, TexelFormat, TexelRead, Texels, Texture, TextureShape, Watch,
+    Races, Report, Sampler, Schedule, Surface, TexelFormat, TexelRead, Texels, Texture, TextureShape, Watch,
 };
 pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol, demangled, kernel_name};

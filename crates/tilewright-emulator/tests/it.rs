@@ -3,6 +3,7 @@
 
 mod alu;
 mod architectures;
+mod bulk;
 mod catalogue;
 mod contention;
 mod endless;

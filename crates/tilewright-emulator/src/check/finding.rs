@@ -64,6 +64,11 @@ pub enum FindingKind {
     InvalidFree,
     /// An `mbarrier` that is not initialised, or at which more threads arrive than it expects.
     InvalidMbarrier,
+    /// A bulk copy whose tensor map is none, or has another rank or mode.
+    InvalidTensorMap,
+    /// What a thread has stored in shared memory is read by a matrix instruction or a bulk copy, and the thread has executed no
+    /// `fence.proxy.async` behind its store.
+    ProxyFence,
 }
 
 impl FindingKind {
@@ -96,6 +101,8 @@ impl FindingKind {
             Self::ReadOnlyCache => "cached read of what the kernel writes",
             Self::InvalidFree => "free of what is not allocated",
             Self::InvalidMbarrier => "misused mbarrier",
+            Self::InvalidTensorMap => "wrong tensor map",
+            Self::ProxyFence => "missing fence between proxies",
         }
     }
 }

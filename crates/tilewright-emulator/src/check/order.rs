@@ -26,6 +26,8 @@ pub struct Order {
     published: HashMap<u64, Published>,
     /// Threads that have executed a fence, and the stamp of it.
     fences: HashMap<u32, u32>,
+    /// Threads that have executed a fence between proxies, and the stamp of it.
+    proxy_fences: HashMap<u32, u32>,
 }
 
 /// What is ordered before something: accesses older than a stamp.
@@ -134,6 +136,7 @@ impl Order {
             learnt: HashMap::new(),
             published: HashMap::new(),
             fences: HashMap::new(),
+            proxy_fences: HashMap::new(),
         }
     }
 
@@ -198,6 +201,22 @@ impl Order {
         for lane in crate::memory::lanes(mask) {
             self.fences.insert(thread(warp, lane as u32), self.now);
         }
+    }
+
+    /// The lanes of `mask` let the asynchronous proxy see what they have written.
+    pub fn proxy_fence(&mut self, warp: u32, mask: u32) {
+        self.now += 1;
+        for lane in crate::memory::lanes(mask) {
+            self.proxy_fences.insert(thread(warp, lane as u32), self.now);
+        }
+    }
+
+    /// Whether the lanes of an access have done so since.
+    pub fn has_proxy_fence(&self, entry: Entry) -> bool {
+        crate::memory::lanes(entry.lanes).all(|lane| {
+            let fence = self.proxy_fences.get(&thread(entry.warp(), lane as u32));
+            fence.is_some_and(|&fence| entry.stamp() < fence)
+        })
     }
 
     /// A thread publishes at `address`, if it has executed a fence or `releases` by itself.

@@ -241,6 +241,16 @@ impl SharedShadow {
         self.fill(Entry { moment, lanes: 1 }, offset, bytes);
     }
 
+    /// Who has written these bytes last, plainly.
+    pub fn writers(&self, offset: u32, bytes: u32) -> impl Iterator<Item = Entry> {
+        let start = (offset >> self.shift) as usize;
+        let granules = start..start + (bytes >> self.shift).max(1) as usize;
+        let is_written = |&granule: &usize| {
+            self.writes.moments.get(granule).is_some_and(|&moment| moment < PENDING && moment != 0)
+        };
+        granules.filter(is_written).map(|granule| self.writes.get(granule))
+    }
+
     fn fill(&mut self, entry: Entry, offset: u32, bytes: u32) {
         let start = (offset >> self.shift) as usize;
         for granule in start..start + (bytes >> self.shift).max(1) as usize {

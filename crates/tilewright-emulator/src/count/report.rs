@@ -303,6 +303,9 @@ fn kind_of(inst: &Inst, spaces: u8) -> AccessKind {
         // The shared side of an asynchronous copy is a store.
         Access::Copy if space == Space::Shared => Mode::Write,
         Access::Copy => Mode::Read,
+        // The side that is written, and the other.
+        Access::Bulk(role) if (role == Role::Define) == (space == Space::Shared) => Mode::Write,
+        Access::Bulk(_) => Mode::Read,
     };
     AccessKind::of(space, mode)
 }

@@ -305,6 +305,7 @@ impl Context {
             blocks: BlockOrder::default(),
             multiprocessors: options.multiprocessors,
             capability: options.capability,
+            schedule: options.schedule,
             resident,
             watch,
             budget,

@@ -127,6 +127,21 @@ fn visit_access(access: Access, index: usize, sites: &mut Sites, see: &mut dyn F
             memory(to, Role::Use, see);
             memory(from, Role::Use, see);
         }
+        Access::Bulk(_) => {
+            let BulkSite { direction: _, shared, far, extent, barrier, reduction: _, blocks } =
+                &mut sites.bulks[index];
+            match extent {
+                Extent::Bytes(size) => see(&mut size.place, Role::Use),
+                Extent::Box { coordinates, offsets, im2col: _ } => {
+                    all(coordinates.iter_mut().chain(offsets), Role::Use, see);
+                }
+            }
+            all(blocks, Role::Use, see);
+            [Some(shared), Some(far), barrier.as_mut()]
+                .into_iter()
+                .flatten()
+                .for_each(|site| memory(site, Role::Use, see));
+        }
         Access::Matrices(role) => {
             let MatrixRowsSite { memory: site, transpose: _ } = &mut sites.matrices[index];
             memory(site, role, see);

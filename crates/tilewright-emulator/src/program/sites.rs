@@ -9,6 +9,7 @@ pub struct Sites {
     pub memories: Vec<MemorySite>,
     pub atomics: Vec<AtomicSite>,
     pub copies: Vec<CopySite>,
+    pub bulks: Vec<BulkSite>,
     pub barriers: Vec<BarrierSite>,
     pub mbarriers: Vec<MbarrierSite>,
     pub warps: Vec<WarpSite>,
@@ -44,6 +45,10 @@ impl Sites {
             Access::Copy => {
                 let site = &mut self.copies[index];
                 return [Some(&mut site.from.counter), Some(&mut site.to.counter)];
+            }
+            Access::Bulk(_) => {
+                let site = &mut self.bulks[index];
+                return [Some(&mut site.far.counter), Some(&mut site.shared.counter)];
             }
             Access::Matrices(_) => &mut self.matrices[index].memory.counter,
             Access::Fragment(_) => &mut self.wmmas[index].memory.counter,

@@ -48,12 +48,13 @@ modifiers! {
     WaitGroup "wait_group", WaitAll "wait_all", Bulk "bulk", Tensor "tensor", MbarrierArrive "mbarrier",
     Proxy "proxy", Alias "alias", Read "read", Wait "wait", LaunchDependents "launch_dependents",
     NoComplete "noComplete", ExpectTx "expect_tx", Parity "parity", NoInc "noinc",
-    CompleteTxBytes "mbarrier::complete_tx::bytes",
+    CompleteTxBytes "mbarrier::complete_tx::bytes", BulkGroup "bulk_group", MulticastCluster "multicast::cluster",
+    Tile "tile", Im2col "im2col",
     // Matrix instructions.
     Row "row", Col "col", Trans "trans", X1 "x1", X2 "x2", X4 "x4", Load "load", Store "store", Mma "mma",
     MatrixA "a", MatrixB "b", MatrixC "c", MatrixD "d",
     // Textures and surfaces.
-    D1 "1d", D2 "2d", D3 "3d", A1d "a1d", A2d "a2d", Cube "cube", Acube "acube", Level "level", Base "base", Grad "grad",
+    D1 "1d", D2 "2d", D3 "3d", D4 "4d", D5 "5d", A1d "a1d", A2d "a2d", Cube "cube", Acube "acube", Level "level", Base "base", Grad "grad",
     Trap "trap", Zero "zero", Width "width", Height "height", Depth "depth", ChannelDataType "channel_data_type",
     ChannelOrder "channel_order", ArraySize "array_size", Green "g",
 }

@@ -8,7 +8,7 @@ use crate::machine::{
     watch::faults::Faults,
 };
 use crate::memory::{lanes, read, write};
-use crate::program::instruction::Space;
+use crate::program::{address, instruction::Space};
 
 impl Worker<'_> {
     /// `cp.async`: data are read now and arrive when their group is waited for.
@@ -68,7 +68,7 @@ impl Worker<'_> {
             match self.lane_data(Space::Shared, warp, team, to.at[lane], lane, bytes, bytes, Mode::Write) {
                 Ok(_) => {
                     let copy = Copy { lane: lane as u8, bytes: bytes as u8, to: to.at[lane], data, pc };
-                    warp.copies.issue(copy);
+                    warp.copies.issue(lane, copy);
                     self.shadow_bytes(warp, team, copy.to, lane, bytes, Mode::Write, Strength::Plain, pc);
                     self.shadow_copy(warp, team, &copy, Progress::Issued);
                 }
@@ -95,24 +95,44 @@ impl Worker<'_> {
         }
     }
 
-    /// Tells the shadow of shared memory how far a copy is.
     fn shadow_copy(&self, warp: &Warp, team: &mut Team, copy: &Copy, progress: Progress) {
-        let Some(object) = team.shared.object(&self.launch.shared, copy.to) else { return };
-        let start = object.data as usize - team.shared.data() as usize;
-        let offset = (copy.to - object.start) as u32 + start as u32;
-        let Team { shadow: Some(shadow), order, .. } = team else { return };
         let actor = Actor { warp: warp.index, pc: copy.pc, strength: Strength::Plain };
-        let (lane, bytes) = (copy.lane.into(), copy.bytes.into());
+        self.shadow_progress(team, actor, copy.lane.into(), copy.to, copy.bytes.into(), progress);
+    }
+
+    /// Tells the shadow of shared memory how far a copy to `at` is.
+    pub fn shadow_progress(
+        &self,
+        team: &mut Team,
+        actor: Actor,
+        lane: usize,
+        at: u64,
+        bytes: u32,
+        progress: Progress,
+    ) {
+        let Some(offset) = self.offset_of(at) else { return };
+        let Team { shadow: Some(shadow), order, .. } = team else { return };
         match progress {
-            Progress::Issued => shadow.issue(actor, lane, offset, bytes),
-            Progress::Done => shadow.complete(order, actor, lane, offset, bytes),
+            Progress::Issued => shadow.issue(actor, lane as u32, offset, bytes),
+            Progress::Done => shadow.complete(order, actor, lane as u32, offset, bytes),
+            Progress::DoneElsewhere => shadow.written_elsewhere(order, offset, bytes),
         }
+    }
+
+    /// Where an address of the own block lies in the storage.
+    pub fn offset_of(&self, at: u64) -> Option<u32> {
+        let place = self.launch.shared.place(at).filter(|_| address::rank_of(at).is_none())?;
+        Some((at - self.launch.shared.start(at)) as u32 + place.offset)
     }
 }
 
 /// How far a copy is.
 #[derive(Clone, Copy)]
-enum Progress {
+pub enum Progress {
+    /// On its way.
     Issued,
+    /// There.
     Done,
+    /// There, from another block.
+    DoneElsewhere,
 }

@@ -8,6 +8,7 @@ use crate::check::{FindingKind, Mode, Severity, Strength};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    tensor::transfer::Transfer,
     watch::faults::Faults,
 };
 use crate::memory::{lanes, read, write};
@@ -117,7 +118,11 @@ impl Worker<'_> {
                 self.shadow_bytes(warp, team, at, lane, 8, mode, strength, pc);
             }
             let operand = site.operand.map(|slot| frame.lane(slot, lane));
-            match step(site, read(data, 8), operand) {
+            let mut stepped = step(site, read(data, 8), operand);
+            if matches!(stepped, Ok(Step { passed: false, .. })) && self.finish_loads(warp, team, at) {
+                stepped = step(site, read(data, 8), operand);
+            }
+            match stepped {
                 Ok(Step { word, result, passed }) => {
                     write(data, 8, word);
                     if let Some(Some(dst)) = site.memory.values.first() {
@@ -141,6 +146,36 @@ impl Worker<'_> {
             self.report_misuse(misuse, warp, team, pc, lanes);
         }
         waits
+    }
+
+    /// A bulk copy has come: its bytes are no longer missing.
+    pub fn complete_bytes(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        at: u64,
+        transfer: &Transfer,
+        bytes: u64,
+    ) {
+        let (lane, pc) = (usize::from(transfer.lane), transfer.pc);
+        match self.lane_data(Space::Shared, warp, team, at, lane, 8, 8, Mode::Update) {
+            Ok(data) => match Word::unpack(read(data, 8)) {
+                Some(mut word) => {
+                    word.bytes -= bytes as i64;
+                    word.complete();
+                    write(data, 8, word.pack());
+                    if transfer.block == team.number {
+                        team.order.publish(at, transfer.warp, lane as u32, true);
+                    }
+                }
+                None => self.report_misuse(Misuse::NotInitialised, warp, team, pc, 1 << lane),
+            },
+            Err(fault) => {
+                let mut faults = Faults::default();
+                faults.add(lane, at, fault);
+                self.report_faults(&faults, self.side(warp, team, pc, 1 << lane), 8, Mode::Update);
+            }
+        }
     }
 
     /// A lane's arrival publishes what it did before: to its block, or to the block whose mbarrier it is.

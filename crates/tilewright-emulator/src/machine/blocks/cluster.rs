@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use crate::machine::tensor::transfer::Transfer;
 use crate::memory::{Object, SharedLayout, SharedPlace};
 use crate::program::address;
 
@@ -20,6 +21,8 @@ pub struct Cluster {
     storage: RefCell<Vec<*mut u8>>,
     /// Bytes of shared memory that another block has written: the rank of whose they are, the offset into the storage, and how many.
     written: RefCell<Vec<(u32, u32, u32)>>,
+    /// Bulk copies on their way to an mbarrier of a block.
+    pub loads: RefCell<Vec<Transfer>>,
 }
 
 impl Cluster {

@@ -32,6 +32,21 @@ pub enum BlockOrderPolicy {
     Cooperative,
 }
 
+/// When asynchronous copies of bulk data are done. A right program gives the same results in every case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// When somebody waits for them: what is read too early is old.
+    #[default]
+    Late,
+    /// At once: what is written too late is lost.
+    Early,
+    /// Some so and some so.
+    Random {
+        /// Which.
+        seed: u64,
+    },
+}
+
 /// How a kernel is launched.
 ///
 /// Out-of-bounds, alignment, initialisation and barrier checks are always on.
@@ -52,6 +67,8 @@ pub struct LaunchOptions {
     pub multiprocessors: u32,
     /// The compute capability of the GPU whose tensor cores are imitated: they add differently, see [`sums_of`](crate::alu::tensor::sums_of).
     pub capability: ComputeCapability,
+    /// When bulk copies are done.
+    pub schedule: Schedule,
     /// Most threads of this process that take blocks; 0 takes all of the rayon pool.
     pub workers: usize,
 }
@@ -80,6 +97,7 @@ impl Default for LaunchOptions {
             time_limit: Some(Self::TIME),
             memory_limit: 8 << 30,
             multiprocessors: 132,
+            schedule: Schedule::default(),
             capability: ComputeCapability::new(9, 0),
             workers: 0,
         }

@@ -40,6 +40,7 @@ impl Block {
                     let stop =
                         interpret::run(worker.host_isa, worker, &mut self.warps[index], &mut self.team);
                     if self.team.live != live {
+                        worker.bulk_exit(&mut self.warps[index], &mut self.team);
                         self.after_exits(worker);
                     }
                     works |= stop != Stop::Fuel || worker.steps - before >= LONG;

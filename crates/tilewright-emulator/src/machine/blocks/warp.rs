@@ -1,5 +1,7 @@
 //! A warp: its registers, and the paths that its lanes are on.
 
+use crate::machine::accesses::copies::Copy;
+use crate::machine::tensor::{groups::Groups, transfer::Transfer};
 use crate::machine::watch::definedness::Undefined;
 use crate::program::{Line, NO_RECONVERGENCE};
 
@@ -85,7 +87,9 @@ pub struct Warp {
     /// The last load of what others may store: its place, lanes, and a digest of what it found.
     pub polled: Option<(u32, u32, u64)>,
     /// Asynchronous copies that are not waited for, by group.
-    pub copies: crate::machine::accesses::copies::Copies,
+    pub copies: Groups<Copy>,
+    /// Bulk copies that belong to a group.
+    pub bulk: Groups<Transfer>,
 }
 
 impl Warp {
@@ -105,7 +109,8 @@ impl Warp {
             joins: Vec::new(),
             free: Vec::new(),
             polled: None,
-            copies: Default::default(),
+            copies: Groups::default(),
+            bulk: Groups::default(),
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{
 use std::time::{Duration, Instant};
 
 use super::{
-    options::{LaunchError, Races},
+    options::{LaunchError, Races, Schedule},
     team::Team,
     warp::Warp,
 };
@@ -56,6 +56,8 @@ pub struct Launch<'a> {
     pub multiprocessors: u32,
     /// Of the GPU whose tensor cores add.
     pub capability: ComputeCapability,
+    /// When bulk copies are done.
+    pub schedule: Schedule,
     /// Blocks that one worker keeps at a time.
     pub resident: usize,
     pub watch: Watch<'a>,
@@ -163,6 +165,8 @@ pub struct Worker<'a> {
     pub steps: i64,
     /// Those of them that have been told.
     told: i64,
+    /// Draws of a random schedule.
+    pub drawn: u64,
     pub error: Option<LaunchError>,
 }
 
@@ -203,6 +207,7 @@ impl<'a> Worker<'a> {
             executing: Executing::default(),
             steps: 0,
             told: 0,
+            drawn: 0,
             error: None,
         }
     }

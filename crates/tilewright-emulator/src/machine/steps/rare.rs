@@ -70,6 +70,9 @@ impl Worker<'_> {
             }
             Rare::Sleep => return Next::Later,
             Rare::CopyAsync => self.copy_async(warp, team, frame, inst.aux, mask, pc),
+            Rare::BulkLoad | Rare::BulkStore => self.bulk(warp, team, frame, inst.aux, mask, pc),
+            Rare::BulkCommit => warp.bulk.commit(mask),
+            Rare::BulkWait => self.bulk_wait(warp, team, mask, inst.aux),
             Rare::CommitGroup => warp.copies.commit(mask),
             Rare::WaitGroup => self.wait_copies(warp, team, mask, inst.aux),
             Rare::LoadMatrix => self.move_matrices(Mode::Read, warp, team, frame, inst.aux, mask, pc),
@@ -81,6 +84,10 @@ impl Worker<'_> {
             Rare::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Rare::Texture => self.texture(warp, team, frame, inst.aux, mask, pc),
             Rare::SurfaceLoad | Rare::SurfaceStore => self.surface(warp, team, frame, inst.aux, mask, pc),
+            Rare::ProxyFence => {
+                team.order.fence(warp.index, mask);
+                team.order.proxy_fence(warp.index, mask);
+            }
             Rare::Fence => {
                 team.order.fence(warp.index, mask);
                 if inst.aux == 1 {

@@ -1,4 +1,7 @@
 //! What Hopper does beside its threads: matrix instructions of warpgroups.
 
+pub mod bulk;
 pub mod descriptor;
+pub mod groups;
+pub mod transfer;
 pub mod wgmma;

@@ -105,6 +105,7 @@ impl Worker<'_> {
                 let lane = (line * pieces + piece) % 32;
                 let cell = self.element(Space::Shared, warp, team, at, lane, 16, Mode::Read, faults, pc);
                 let Some(cell) = cell else { continue };
+                self.check_proxy(team, pc, warp, lane, at, 16);
                 // SAFETY: 16 bytes were checked.
                 let data = unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() };
                 let lost = cell.undefined(0, 8) != 0 || cell.undefined(8, 8) != 0;

@@ -57,6 +57,15 @@ pub enum Lowering {
     CommitCopies,
     WaitForCopies,
     ArriveAfterCopies,
+    /// Whether it combines what it brings with what is there.
+    Bulk {
+        reduces: bool,
+    },
+    BulkTensor {
+        reduces: bool,
+    },
+    BulkCommit,
+    BulkWait,
 
     Branch,
     BranchIndexed,
@@ -74,6 +83,7 @@ pub enum Lowering {
     ClusterArrive,
     ClusterWait,
     Fence,
+    ProxyFence,
     Shuffle,
     Vote,
     Match,

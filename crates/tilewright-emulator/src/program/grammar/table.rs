@@ -74,6 +74,34 @@ const COPIES: &[Instruction] = &[
     row("cp.async.commit_group", "", Known, CommitCopies),
     row("cp.async.wait_group", " n", Known, WaitForCopies),
     row("cp.async.wait_all", "", Known, WaitForCopies),
+    row(
+        "cp.async.bulk",
+        ".to.from.completion{.multicast::cluster}{.cache} [d], [a], size{, [mbarrier]}{, blocks}{, policy}",
+        Known,
+        Bulk { reduces: false },
+    ),
+    row(
+        "cp.reduce.async.bulk",
+        ".to.from.completion.op.type [d], [a], size{, [mbarrier]}",
+        Known,
+        Bulk { reduces: true },
+    ),
+    row(
+        "cp.async.bulk.tensor",
+        ".dim.to.from{.mode}.completion [d], [a], {[mbarrier]}{, offsets}{, blocks}{, policy}; the tensor is [map, {coordinates}]",
+        Known,
+        BulkTensor { reduces: false },
+    ),
+    row(
+        "cp.reduce.async.bulk.tensor",
+        ".dim.global.shared::cta.op{.mode}.bulk_group [map, {coordinates}], [a]{, policy}",
+        Known,
+        BulkTensor { reduces: true },
+    ),
+    row("cp.async.bulk.commit_group", "", Known, BulkCommit),
+    row("cp.async.bulk.wait_group", "{.read} n", Known, BulkWait),
+    row("cp.async.bulk.prefetch", ".L2.global [a], size", Anything, Nothing),
+    row("cp.async.bulk.prefetch.tensor", ".dim.L2.global{.mode} [map, {coordinates}]", Anything, Nothing),
     row("cp.async.mbarrier.arrive", "{.noinc}{.space}.b64 [mbarrier]", Known, ArriveAfterCopies),
 ];
 
@@ -107,6 +135,7 @@ const SYNC: &[Instruction] = &[
     row("barrier.cluster.wait", "{.order}{.aligned}", Known, ClusterWait),
     row("membar", ".level", Known, Fence),
     row("fence", "{.order}.scope", Anything, Fence),
+    row("fence.proxy.async", "{.space}", Anything, ProxyFence),
     row("shfl", "{.sync}.mode.b32 d{|p}, a, lane, clamp{, mask}", Known, Shuffle),
     row("vote", "{.sync}.mode.type d, p{, mask}", Known, Vote),
     row("match", ".mode.sync.type d{|p}, a, mask", Known, Match),
@@ -317,9 +346,6 @@ const ARITHMETIC: &[Instruction] = &[
 const PLANNED: &[Instruction] = &[
     planned("wgmma.mma_async.sp", "products of sparse matrices (`wgmma.mma_async.sp`) are"),
     planned("tcgen05", "fifth-generation tensor cores (`tcgen05`) are"),
-    planned("cp.async.bulk.tensor", "tensor copies of the Tensor Memory Accelerator (TMA) are"),
-    planned("cp.reduce.async.bulk", "bulk reductions of the Tensor Memory Accelerator (TMA) are"),
-    planned("cp.async.bulk", "bulk copies of the Tensor Memory Accelerator (TMA) are"),
     planned("tensormap", "descriptors of the Tensor Memory Accelerator (TMA) are"),
     planned("fence.proxy.tensormap", "descriptors of the Tensor Memory Accelerator (TMA) are"),
     planned("sured", "reductions on surfaces (`sured`) are"),

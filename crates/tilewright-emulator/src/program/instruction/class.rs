@@ -58,6 +58,8 @@ pub enum Access {
     Atomic,
     /// `cp.async`.
     Copy,
+    /// `cp.async.bulk`: whether shared memory is read or written.
+    Bulk(Role),
     /// `ldmatrix`, `stmatrix`.
     Matrices(Role),
     /// `wmma.load`, `wmma.store`.
@@ -138,6 +140,9 @@ impl Rare {
             Rare::WriteRows => Class::Rows(Role::Use),
             Rare::Atomic => Class::Access(Access::Atomic),
             Rare::CopyAsync => Class::Access(Access::Copy),
+            Rare::BulkLoad => Class::Access(Access::Bulk(Role::Define)),
+            Rare::BulkStore => Class::Access(Access::Bulk(Role::Use)),
+            Rare::BulkCommit | Rare::BulkWait => Class::Plain,
             Rare::LoadMatrix => Class::Access(Access::Matrices(Role::Define)),
             Rare::StoreMatrix => Class::Access(Access::Matrices(Role::Use)),
             Rare::WmmaLoad => Class::Access(Access::Fragment(Role::Define)),
@@ -151,9 +156,12 @@ impl Rare {
             Rare::WgmmaFence | Rare::WgmmaCommit | Rare::WgmmaWait => Class::Plain,
             Rare::IsSpace => Class::Space,
             Rare::Mbarrier => Class::Mbarrier,
-            Rare::CommitGroup | Rare::WaitGroup | Rare::Fence | Rare::ActiveMask | Rare::Sleep => {
-                Class::Plain
-            }
+            Rare::CommitGroup
+            | Rare::WaitGroup
+            | Rare::Fence
+            | Rare::ProxyFence
+            | Rare::ActiveMask
+            | Rare::Sleep => Class::Plain,
             Rare::ClusterArrive | Rare::ClusterWait => Class::Plain,
         }
     }

@@ -1,6 +1,7 @@
 //! The decoded instruction: small, flat, with every name resolved.
 
 mod arithmetic;
+mod bulk;
 mod calls;
 mod class;
 mod memory;
@@ -10,6 +11,7 @@ mod sync;
 mod tensor;
 
 pub use arithmetic::*;
+pub use bulk::*;
 pub use calls::*;
 pub use class::*;
 pub use memory::*;

@@ -193,6 +193,12 @@ pub enum Rare {
     /// Memory: site `aux`.
     Atomic,
     CopyAsync,
+    /// `cp.async.bulk`: site `aux`.
+    BulkLoad,
+    BulkStore,
+    BulkCommit,
+    /// `cp.async.bulk.wait_group`: `aux` groups may stay open.
+    BulkWait,
     CommitGroup,
     /// `aux` groups may stay open.
     WaitGroup,
@@ -213,6 +219,8 @@ pub enum Rare {
     /// `suld` and `suq`.
     SurfaceLoad,
     SurfaceStore,
+    /// `fence.proxy.async`.
+    ProxyFence,
     /// `aux` is 1 if it reaches other blocks.
     Fence,
     ActiveMask,

@@ -1,6 +1,7 @@
 //! From the statements of a function to instructions over virtual registers.
 
 mod arithmetic;
+mod bulk;
 mod cluster;
 mod control;
 mod declare;
@@ -327,6 +328,10 @@ impl<'a> Lowerer<'a, '_> {
             CommitCopies => self.plain(Rare::CommitGroup),
             WaitForCopies => self.wait_for_copies(operands),
             ArriveAfterCopies => self.copies_arrive(split, operands),
+            Bulk { reduces } => self.bulk(split, operands, reduces),
+            BulkTensor { reduces } => self.bulk_tensor(split, operands, reduces),
+            BulkCommit => self.plain(Rare::BulkCommit),
+            BulkWait => self.bulk_wait(operands),
 
             Branch => self.branch(operands),
             BranchIndexed => self.branch_indexed(operands),
@@ -341,6 +346,7 @@ impl<'a> Lowerer<'a, '_> {
             ClusterArrive => self.plain(Rare::ClusterArrive),
             ClusterWait => self.plain(Rare::ClusterWait),
             Fence => self.fence(split),
+            ProxyFence => self.plain(Rare::ProxyFence),
             Shuffle => self.shuffle(split, operands),
             Vote => self.vote(split, operands),
             Match => self.match_sync(split, operands),

@@ -213,6 +213,20 @@ impl Worker<'_> {
                 self.decides(step, site.source_bytes, Decision::Copy);
                 self.decides(step, site.ignore.map(|(slot, _)| slot), Decision::Copy);
             }
+            Access::Bulk(_) => {
+                let site = &sites.bulks[index];
+                let barrier = site.barrier.as_ref().and_then(|barrier| barrier.base);
+                [site.shared.base, site.far.base, barrier]
+                    .into_iter()
+                    .for_each(|slot| self.decides(step, slot, Decision::Address));
+                match &site.extent {
+                    Extent::Bytes(size) => self.decides(step, Some(*size), Decision::Copy),
+                    Extent::Box { coordinates, offsets, .. } => {
+                        let slots = coordinates.iter().chain(offsets);
+                        slots.for_each(|&slot| self.decides(step, Some(slot), Decision::Copy));
+                    }
+                }
+            }
             Access::Matrices(role) => {
                 let site = &sites.matrices[index].memory;
                 self.decides(step, site.base, Decision::Address);

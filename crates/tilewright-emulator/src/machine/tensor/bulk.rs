@@ -1,0 +1,270 @@
+//! Bulk copies are issued and waited for.
+//!
+//! A copy that tells an mbarrier is done when somebody waits there, one of a group when its thread waits for the group: as late as is
+//! legal, or at once, as [`Schedule`] says.
+
+use super::transfer::{Far, Transfer};
+use crate::check::{FindingKind, Severity};
+use crate::machine::{
+    Schedule,
+    accesses::plain::{gather, resolve},
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::faults::{Fault, Faults},
+};
+use crate::memory::{Addresses, lanes};
+use crate::program::{
+    address,
+    instruction::{BulkSite, Direction, Extent, MemorySite, Space},
+};
+use crate::tensor_map::{self, RANK, Row, Swizzle, TensorMap, Traversal};
+
+/// Tensor maps lie at multiples of this.
+const MAP_ALIGN: u32 = 64;
+
+impl Worker<'_> {
+    /// `cp.async.bulk` and its kin: each lane issues a copy of its own.
+    pub fn bulk(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+        let program = self.program;
+        let site = &program.sites.bulks[index as usize];
+        let place = |memory: &MemorySite| {
+            let mut addresses = gather(memory, frame, mask);
+            let space = resolve(memory.space, &mut addresses);
+            (addresses, space)
+        };
+        let ((shared, _), far) = (place(&site.shared), place(&site.far));
+        let barrier = site.barrier.as_ref().map(|barrier| place(barrier).0);
+        let mut faults = Faults::default();
+        for lane in lanes(mask) {
+            let Some(transfer) =
+                self.transfer(warp, team, frame, site, (&shared, &far), lane, &mut faults, pc)
+            else {
+                continue;
+            };
+            self.count_bulk(site, &transfer);
+            let ranks = site.blocks.map_or(0, |slot| frame.lane(slot, lane) as u32);
+            for rank in lanes(ranks) {
+                let of_rank = |at: u64| address::by_rank(at, rank as u32);
+                let barrier = barrier.as_ref().map(|barrier| of_rank(barrier.at[lane]));
+                let copy = Transfer { shared: of_rank(transfer.shared), barrier, ..transfer.clone() };
+                self.issue_bulk(warp, team, copy);
+            }
+            if site.blocks.is_none() {
+                let barrier = barrier.as_ref().map(|barrier| ranked(barrier.at[lane], team));
+                self.issue_bulk(warp, team, Transfer { barrier, ..transfer });
+            }
+        }
+        self.report_faults(&faults, self.side(warp, team, pc, 0), 16, crate::check::Mode::Read);
+    }
+
+    /// What a lane's copy moves; `None` after a fault.
+    #[allow(clippy::too_many_arguments, reason = "a copy has this many sides")]
+    fn transfer(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        site: &BulkSite,
+        (shared, far): (&Addresses, &(Addresses, Space)),
+        lane: usize,
+        faults: &mut Faults,
+        pc: u32,
+    ) -> Option<Transfer> {
+        let (shared, far, far_space) = (ranked(shared.at[lane], team), far.0.at[lane], far.1);
+        let is_load = site.direction == Direction::Load;
+        let base = Transfer {
+            block: team.number,
+            warp: warp.index,
+            lane: lane as u8,
+            pc,
+            is_load,
+            shared,
+            far: Far::Global,
+            rows: Vec::new(),
+            swizzle: Swizzle::None,
+            element: None,
+            fill: 0,
+            reduction: site.reduction.map(|reduction| (reduction.op, reduction.ty)),
+            barrier: None,
+            before: Vec::new(),
+        };
+        match &site.extent {
+            Extent::Bytes(size) => {
+                let bytes = frame.lane(*size, lane) as u32;
+                if !bytes.is_multiple_of(16) || !shared.is_multiple_of(16) || !far.is_multiple_of(16) {
+                    faults.add(
+                        lane,
+                        shared,
+                        Fault::Misaligned { space: Space::Shared, offset: bytes.into() },
+                    );
+                    return None;
+                }
+                let (far, global) = match far_space {
+                    Space::Shared => (Far::Shared, ranked(far, team)),
+                    _ => (Far::Global, far),
+                };
+                let row = Row { shared: 0, bytes, first: 0, end: bytes, global };
+                Some(Transfer { far, rows: vec![row], ..base })
+            }
+            Extent::Box { coordinates, offsets, im2col } => {
+                let bytes = tensor_map::BYTES as u32;
+                let mode = crate::check::Mode::Read;
+                let data = match self.lane_data(far_space, warp, team, far, lane, bytes, MAP_ALIGN, mode) {
+                    Ok(data) => data,
+                    Err(fault) => {
+                        faults.add(lane, far, fault);
+                        return None;
+                    }
+                };
+                // SAFETY: `lane_data` has checked the bytes.
+                let words = unsafe { data.cast::<[u8; tensor_map::BYTES]>().read_unaligned() };
+                let map = TensorMap::decode(&words);
+                let fits = |map: &TensorMap| map.rank == coordinates.len() && map.im2col.is_some() == *im2col;
+                let Some(map) = map.filter(fits) else {
+                    self.report_map(warp, team, lane, pc, map);
+                    return None;
+                };
+                let mut at = Traversal { coordinates: [0; RANK], offsets: [0; 3] };
+                for (to, slot) in at.coordinates.iter_mut().zip(coordinates) {
+                    *to = frame.lane(*slot, lane) as u32 as i32;
+                }
+                for (to, slot) in at.offsets.iter_mut().zip(offsets) {
+                    *to = frame.lane(*slot, lane) as u32;
+                }
+                if !shared.is_multiple_of(128) {
+                    let offset = shared & address::CLUSTER_OFFSET;
+                    faults.add(lane, shared, Fault::Misaligned { space: Space::Shared, offset });
+                    return None;
+                }
+                let reduction = base.reduction.map(|(op, ty)| (op, ty.or(Some(map.element.ptx()))));
+                Some(Transfer {
+                    rows: map.rows(&at),
+                    swizzle: map.swizzle,
+                    element: Some(map.element),
+                    fill: super::transfer::fill(&map),
+                    reduction,
+                    ..base
+                })
+            }
+        }
+    }
+
+    /// A copy is on its way, or done, if it is to be done early.
+    fn issue_bulk(&mut self, warp: &mut Warp, team: &mut Team, mut transfer: Transfer) {
+        let is_early = match self.launch.schedule {
+            Schedule::Late => false,
+            Schedule::Early => true,
+            Schedule::Random { seed } => {
+                self.drawn = self.drawn.wrapping_add(1);
+                let mixed = (seed ^ self.drawn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                mixed >> 63 == 1
+            }
+        };
+        self.begin_transfer(warp, team, &mut transfer);
+        match (is_early, transfer.barrier) {
+            (true, _) => self.finish_transfer(warp, team, &transfer),
+            (false, Some(_)) => team.cluster.loads.borrow_mut().push(transfer),
+            (false, None) => {
+                let lane = transfer.lane.into();
+                warp.bulk.issue(lane, transfer);
+            }
+        }
+    }
+
+    /// Does what is on its way to an mbarrier, if anything is. Returns whether something was.
+    pub fn finish_loads(&mut self, warp: &mut Warp, team: &mut Team, barrier: u64) -> bool {
+        let barrier = Some(ranked(barrier, team));
+        let loads = std::mem::take(&mut *team.cluster.loads.borrow_mut());
+        let (done, rest): (Vec<_>, Vec<_>) = loads.into_iter().partition(|load| load.barrier == barrier);
+        team.cluster.loads.borrow_mut().extend(rest);
+        done.iter().for_each(|load| self.finish_transfer(warp, team, load));
+        !done.is_empty()
+    }
+
+    /// `cp.async.bulk.wait_group`.
+    pub fn bulk_wait(&mut self, warp: &mut Warp, team: &mut Team, mask: u32, keep: u32) {
+        for transfer in warp.bulk.wait(mask, Some(keep)) {
+            self.finish_transfer(warp, team, &transfer);
+        }
+    }
+
+    /// Threads have exited: what they have not waited for is done now, and reported.
+    pub fn bulk_exit(&mut self, warp: &mut Warp, team: &mut Team) {
+        let gone = warp.initial & !warp.live;
+        if warp.bulk.is_empty() || gone == 0 {
+            return;
+        }
+        for transfer in warp.bulk.wait(gone, None) {
+            let side = self.side(warp, team, transfer.pc, 1 << transfer.lane);
+            self.report(FindingKind::PendingCopy, Severity::Error, side, || {
+                (
+                    "the thread exits while this bulk copy may still read shared memory".into(),
+                    "let the thread that issues it wait with cp.async.bulk.wait_group.read 0 before it exits"
+                        .into(),
+                )
+            });
+            self.finish_transfer(warp, team, &transfer);
+        }
+    }
+
+    fn count_bulk(&mut self, site: &BulkSite, transfer: &Transfer) {
+        let bytes: u64 = transfer.rows.iter().map(|row| u64::from(row.bytes)).sum();
+        let moved: u64 = transfer.rows.iter().map(|row| u64::from(row.end - row.first)).sum();
+        let count = &mut self.counts.accesses[site.shared.counter as usize];
+        let wavefronts = bytes.div_ceil(128);
+        (count.requests, count.lanes) = (count.requests + 1, count.lanes + 1);
+        count.bytes += bytes;
+        count.wavefronts += wavefronts;
+        count.ideal_wavefronts += wavefronts;
+        self.counts.spaces[site.shared.counter as usize] |= 1 << Space::Shared as u8;
+        let count = &mut self.counts.accesses[site.far.counter as usize];
+        (count.requests, count.lanes) = (count.requests + 1, count.lanes + 1);
+        count.bytes += moved;
+        let space = match transfer.far {
+            Far::Global => {
+                let touched = |row: &Row| {
+                    let last = row.global + u64::from(row.end - row.first);
+                    if row.end == row.first { 0 } else { last.div_ceil(32) - row.global / 32 }
+                };
+                count.sectors += transfer.rows.iter().map(touched).sum::<u64>();
+                count.ideal_sectors += moved.div_ceil(32);
+                Space::Global
+            }
+            Far::Shared => {
+                count.wavefronts += wavefronts;
+                count.ideal_wavefronts += wavefronts;
+                Space::Shared
+            }
+        };
+        self.counts.spaces[site.far.counter as usize] |= 1 << space as u8;
+    }
+
+    fn report_map(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32, map: Option<TensorMap>) {
+        let side = self.side(warp, team, pc, 1 << lane);
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
+            let message = match map {
+                None => "takes something for a tensor map that is none".into(),
+                Some(map) => {
+                    let mode = if map.im2col.is_some() { "im2col" } else { "tiled" };
+                    format!("takes a tensor map of rank {} in {mode} mode", map.rank)
+                }
+            };
+            let fix = "pass the map that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col made, as a \
+                       __grid_constant__ parameter or in memory, with as many coordinates as it has dimensions";
+            (message, fix.into())
+        });
+    }
+}
+
+/// An address of the own block without its rank, others as they are.
+pub fn own(at: u64, team: &Team) -> u64 {
+    match address::rank_of(at) {
+        Some(rank) if rank == team.rank => at & !address::RANK_FIELD | address::OWN_BLOCK,
+        _ => at,
+    }
+}
+
+/// An address with its rank.
+fn ranked(at: u64, team: &Team) -> u64 {
+    if address::rank_of(at).is_some() { at } else { address::by_rank(at, team.rank) }
+}

@@ -1,0 +1,337 @@
+//! What a bulk copy moves, and how.
+
+use super::bulk::own;
+use crate::alu::{self, Operation};
+use crate::check::{Actor, Entry, FindingKind, Mode, Severity, Strength};
+use crate::machine::{
+    accesses::{asynchronous::Progress, atomics},
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    watch::faults::Faults,
+};
+use crate::program::instruction::{AtomicOp, Op, Rare, Space};
+use crate::ptx_isa::{Modifiers, Opcode, ScalarOp, Selector, Type};
+use crate::tensor_map::{ElementType, Fill, Row, Swizzle, TensorMap};
+
+/// Bytes that are moved and swizzled together.
+const PIECE: u32 = 16;
+
+/// The side of a copy that is not the shared memory it names first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Far {
+    /// Global memory.
+    Global,
+    /// The own shared memory: the copy goes to another block.
+    Shared,
+}
+
+/// A bulk copy of a thread.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// The block, warp and lane that have issued it, and where.
+    pub block: u32,
+    pub warp: u32,
+    pub lane: u8,
+    pub pc: u32,
+    /// Whether `shared` is written.
+    pub is_load: bool,
+    /// The address in shared memory, with the rank of its block.
+    pub shared: u64,
+    pub far: Far,
+    pub rows: Vec<Row>,
+    pub swizzle: Swizzle,
+    /// The type of the elements of a tensor.
+    pub element: Option<ElementType>,
+    /// Eight bytes of what lies outside of a tensor.
+    pub fill: u64,
+    /// What is done with what is there.
+    pub reduction: Option<(AtomicOp, Option<Type>)>,
+    /// The mbarrier that is told, with the rank of its block.
+    pub barrier: Option<u64>,
+    /// What a store has found in shared memory when it was issued.
+    pub before: Vec<u8>,
+}
+
+/// Eight bytes of what lies outside of a tensor.
+pub fn fill(map: &TensorMap) -> u64 {
+    match (map.fill, map.element.bytes()) {
+        (Fill::Zeros, _) => 0,
+        (Fill::Nan, 2) => 0x7fff_7fff_7fff_7fff,
+        (Fill::Nan, 4) => 0x7fff_ffff_7fff_ffff,
+        (Fill::Nan, _) => u64::MAX >> 1,
+    }
+}
+
+impl Worker<'_> {
+    /// A copy begins: what it reads must be there, and what it writes must be free.
+    pub fn begin_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
+        let shared = own(transfer.shared, team);
+        if transfer.is_load {
+            self.each_piece(team, transfer, shared, |worker, team, at, _| {
+                let (lane, pc) = (transfer.lane.into(), transfer.pc);
+                worker.shadow_bytes(warp, team, at, lane, PIECE, Mode::Write, Strength::Plain, pc);
+                worker.shadow_progress(team, actor(transfer), lane, at, PIECE, Progress::Issued);
+            });
+            if let (Far::Shared, Some(row)) = (transfer.far, transfer.rows.first()) {
+                let (lane, from) = (transfer.lane.into(), own(row.global, team));
+                self.check_proxy(team, transfer.pc, warp, lane, from, row.bytes);
+            }
+            return;
+        }
+        let mut before = Vec::new();
+        let mut faults = Faults::default();
+        self.each_piece(team, transfer, shared, |worker, team, at, _| {
+            let (lane, pc) = (transfer.lane.into(), transfer.pc);
+            let cell =
+                worker.element(Space::Shared, warp, team, at, lane, PIECE, Mode::Read, &mut faults, pc);
+            // SAFETY: 16 bytes were checked.
+            let bytes = cell.map_or([0; 16], |cell| unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() });
+            before.extend_from_slice(&bytes);
+            worker.check_proxy(team, pc, warp, lane, at, PIECE);
+        });
+        transfer.before = before;
+        self.report_faults(
+            &faults,
+            self.side(warp, team, transfer.pc, 1 << transfer.lane),
+            PIECE,
+            Mode::Read,
+        );
+    }
+
+    /// Moves the data, and tells the mbarrier.
+    pub fn finish_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &Transfer) {
+        let shared = own(transfer.shared, team);
+        let mut faults = Faults::default();
+        if transfer.is_load {
+            self.bring(warp, team, transfer, shared, &mut faults);
+        } else {
+            self.take(warp, team, transfer, shared, &mut faults);
+        }
+        let mode = if transfer.is_load { Mode::Read } else { Mode::Write };
+        let mut side = self.side(warp, team, transfer.pc, 1 << transfer.lane);
+        (side.block, side.warp) = (transfer.block, transfer.warp);
+        self.report_faults(&faults, side, PIECE, mode);
+        if let Some(barrier) = transfer.barrier {
+            let bytes: u64 = transfer.rows.iter().map(|row| u64::from(row.bytes)).sum();
+            self.complete_bytes(warp, team, own(barrier, team), transfer, bytes);
+        }
+    }
+
+    fn bring(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        transfer: &Transfer,
+        shared: u64,
+        faults: &mut Faults,
+    ) {
+        let lane = usize::from(transfer.lane);
+        let combine = Combine::of(transfer);
+        let is_own = transfer.block == team.number;
+        let done = if is_own { Progress::Done } else { Progress::DoneElsewhere };
+        for row in &transfer.rows {
+            let mut bytes = vec![0; row.bytes as usize];
+            for (at, byte) in bytes.iter_mut().enumerate() {
+                *byte = transfer.fill.to_le_bytes()[at % 8];
+            }
+            let inside = row.end - row.first;
+            if inside > 0 {
+                let space = if transfer.far == Far::Shared { Space::Shared } else { Space::Global };
+                match self.lane_data(space, warp, team, row.global, lane, inside, 1, Mode::Read) {
+                    // SAFETY: `lane_data` has checked the bytes.
+                    Ok(data) => read_bytes(data, &mut bytes[row.first as usize..row.end as usize]),
+                    Err(fault) => faults.add(lane, row.global, fault),
+                }
+            }
+            flush(&mut bytes, transfer.element);
+            for (index, piece) in bytes.chunks_exact(PIECE as usize).enumerate() {
+                let at = transfer.swizzle.place(shared + u64::from(row.shared) + 16 * index as u64);
+                match self.lane_data(Space::Shared, warp, team, at, lane, PIECE, PIECE, Mode::Write) {
+                    Ok(data) => combine.write(data, piece),
+                    Err(fault) => faults.add(lane, at, fault),
+                }
+                self.shadow_progress(team, actor(transfer), lane, at, PIECE, done);
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        transfer: &Transfer,
+        shared: u64,
+        faults: &mut Faults,
+    ) {
+        let (lane, pc) = (usize::from(transfer.lane), transfer.pc);
+        let combine = Combine::of(transfer);
+        let mut bytes = Vec::new();
+        self.each_piece(team, transfer, shared, |worker, team, at, _| {
+            let cell = worker.element(Space::Shared, warp, team, at, lane, PIECE, Mode::Read, faults, pc);
+            // SAFETY: 16 bytes were checked.
+            let piece = cell.map_or([0; 16], |cell| unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() });
+            bytes.extend_from_slice(&piece);
+        });
+        if bytes != transfer.before {
+            let side = self.side(warp, team, pc, 1 << lane);
+            self.report(FindingKind::PendingCopy, Severity::Error, side, || {
+                (
+                    "shared memory that this bulk copy reads was written before it was waited for".into(),
+                    "let the thread that issues it wait with cp.async.bulk.wait_group.read, and put a barrier \
+                     between that and the next store there"
+                        .into(),
+                )
+            });
+        }
+        let mut from = 0;
+        for row in &transfer.rows {
+            let part = &bytes[from + row.first as usize..from + row.end as usize];
+            from += row.bytes as usize;
+            if part.is_empty() {
+                continue;
+            }
+            let length = part.len() as u32;
+            match self.lane_data(Space::Global, warp, team, row.global, lane, length, 1, Mode::Write) {
+                Ok(data) => combine.write(data, part),
+                Err(fault) => faults.add(lane, row.global, fault),
+            }
+        }
+    }
+
+    /// Calls `see` with the physical address of each piece in shared memory, and its number.
+    fn each_piece(
+        &mut self,
+        team: &mut Team,
+        transfer: &Transfer,
+        shared: u64,
+        mut see: impl FnMut(&mut Self, &mut Team, u64, usize),
+    ) {
+        let mut number = 0;
+        for row in &transfer.rows {
+            for piece in (0..row.bytes).step_by(PIECE as usize) {
+                let at = transfer.swizzle.place(shared + u64::from(row.shared + piece));
+                see(self, team, at, number);
+                number += 1;
+            }
+        }
+    }
+
+    /// Reports bytes that the asynchronous proxy reads, and that a thread has written without a fence of its own behind that.
+    pub fn check_proxy(&mut self, team: &Team, pc: u32, warp: &Warp, lane: usize, at: u64, bytes: u32) {
+        let Some(shadow) = &team.shadow else { return };
+        let Some(offset) = self.offset_of(at) else { return };
+        let is_unfenced = |entry: &Entry| {
+            let writer = entry.pc().map(|pc| self.program.code[pc as usize].op);
+            let is_generic = !matches!(writer, None | Some(Op::Rare(Rare::BulkLoad | Rare::CopyAsync)));
+            is_generic && !team.order.has_proxy_fence(*entry)
+        };
+        let Some(written) = shadow.writers(offset, bytes).find(is_unfenced) else { return };
+        let side = self.side(warp, team, pc, 1 << lane);
+        let with = crate::check::Side {
+            pc: written.pc(),
+            block: team.number,
+            warp: written.warp(),
+            lanes: written.lanes,
+        };
+        let name = self.launch.shared.name(at).to_string();
+        let kind = FindingKind::ProxyFence;
+        let naming = self.naming();
+        self.findings.report(naming, (kind, Some(pc), with.pc), || crate::check::Event {
+            kind,
+            severity: Severity::Error,
+            at: side,
+            with: Some(with),
+            message: format!("reads `{name}` through the asynchronous proxy, which need not see what a thread has stored"),
+            fix: "let every thread that stores there execute fence.proxy.async.shared::cta behind its stores, before the \
+                  barrier that the reader waits at"
+                .into(),
+            race: None,
+        });
+    }
+}
+
+fn actor(transfer: &Transfer) -> Actor {
+    Actor { warp: transfer.warp, pc: transfer.pc, strength: Strength::Plain }
+}
+
+fn read_bytes(data: *mut u8, to: &mut [u8]) {
+    for (at, to) in to.iter_mut().enumerate() {
+        // SAFETY: the caller has checked the bytes.
+        *to = crate::memory::read(unsafe { data.add(at) }, 1) as u8;
+    }
+}
+
+/// Subnormal numbers become zeros in types that say so.
+fn flush(bytes: &mut [u8], element: Option<ElementType>) {
+    if !matches!(element, Some(ElementType::F32Ftz | ElementType::Tf32Ftz)) {
+        return;
+    }
+    for word in bytes.chunks_exact_mut(4) {
+        let value = f32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        if value.is_subnormal() {
+            word.copy_from_slice(&f32::copysign(0.0, value).to_le_bytes());
+        }
+    }
+}
+
+/// How what comes joins what is there.
+enum Combine {
+    Replace,
+    Integer { op: AtomicOp, ty: Type },
+    Float { eval: Operation, bytes: usize },
+}
+
+impl Combine {
+    fn of(transfer: &Transfer) -> Self {
+        let Some((op, Some(ty))) = transfer.reduction else { return Self::Replace };
+        if !ty.is_float() {
+            return Self::Integer { op, ty };
+        }
+        let opcode = match op {
+            AtomicOp::Min => Opcode::Min,
+            AtomicOp::Max => Opcode::Max,
+            _ => Opcode::Add,
+        };
+        let semantics = ScalarOp {
+            opcode,
+            types: [ty; 3],
+            written_types: 1,
+            modifiers: Modifiers::default(),
+            sources: 2,
+            selectors: [Selector::Whole; 4],
+        };
+        match alu::prepare(&semantics) {
+            Some(eval) => Self::Float { eval, bytes: ty.bytes() as usize },
+            None => Self::Replace,
+        }
+    }
+
+    /// Brings `bytes` to `data`, where the caller has checked that there is room.
+    fn write(&self, data: *mut u8, bytes: &[u8]) {
+        let size = match self {
+            Self::Replace => 1,
+            Self::Integer { ty, .. } => ty.bytes() as usize,
+            Self::Float { bytes, .. } => *bytes,
+        };
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        for (index, element) in bytes.chunks_exact(size).enumerate() {
+            // SAFETY: the element lies inside of what the caller has checked.
+            let cell = unsafe { data.add(index * size) };
+            let old = || {
+                let mut old = [0; 8];
+                read_bytes(cell, &mut old[..size]);
+                u64::from_le_bytes(old)
+            };
+            let new = match self {
+                Self::Replace => element[0].into(),
+                Self::Integer { op, ty } => {
+                    atomics::integer(*op, old(), word(element), 0, ty.bits(), ty.is_signed())
+                }
+                Self::Float { eval, .. } => eval.lane([old(), word(element), 0, 0, 0]),
+            };
+            for (byte, value) in new.to_le_bytes()[..size].iter().enumerate() {
+                // SAFETY: as above.
+                crate::memory::write(unsafe { cell.add(byte) }, 1, (*value).into());
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Bulk copies, of tensors too, and their groups.
+
+use super::{Lowerer, Lowering, other_form, unsupported};
+use crate::parse::ast::{Immediate, Operand};
+use crate::program::{grammar::Split, instruction::*};
+use crate::ptx_isa::{Modifier, Modifiers, Type};
+
+const OPERATIONS: &[(Modifier, AtomicOp)] = &[
+    (Modifier::Add, AtomicOp::Add),
+    (Modifier::Min, AtomicOp::Min),
+    (Modifier::Max, AtomicOp::Max),
+    (Modifier::Inc, AtomicOp::Inc),
+    (Modifier::Dec, AtomicOp::Dec),
+    (Modifier::And, AtomicOp::And),
+    (Modifier::Or, AtomicOp::Or),
+    (Modifier::Xor, AtomicOp::Xor),
+];
+
+const DIMENSIONS: &[(Modifier, usize)] =
+    &[(Modifier::D1, 1), (Modifier::D2, 2), (Modifier::D3, 3), (Modifier::D4, 4), (Modifier::D5, 5)];
+
+/// Where the two sides are, destination first.
+#[derive(Clone, Copy)]
+struct Sides {
+    to: Modifier,
+    from: Modifier,
+}
+
+impl Sides {
+    fn of(split: &Split<'_>) -> Lowering<Self> {
+        let is_space = |word: &&Modifier| {
+            matches!(
+                word,
+                Modifier::Global | Modifier::Shared | Modifier::SharedCta | Modifier::SharedCluster
+            )
+        };
+        let words: Vec<_> = split.words.iter().filter(is_space).copied().collect();
+        let [to, from] = words[..] else { return other_form() };
+        Ok(Self { to, from })
+    }
+
+    fn direction(self) -> Direction {
+        if self.to == Modifier::Global { Direction::Store } else { Direction::Load }
+    }
+}
+
+impl<'a> Lowerer<'a, '_> {
+    /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s], size, [mbarrier];`, and with `reduces`
+    /// `cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [d], [s], size;`
+    pub fn bulk(&mut self, split: &Split<'a>, operands: &[Operand<'a>], reduces: bool) -> Lowering<()> {
+        let [to, from, size, rest @ ..] = operands else { return other_form() };
+        let sides = Sides::of(split)?;
+        let (to, from) = (self.side(to, sides.to)?, self.side(from, sides.from)?);
+        let (shared, far) = if sides.direction() == Direction::Store { (from, to) } else { (to, from) };
+        let extent = Extent::Bytes(self.source(size, Type::U32)?);
+        let reduction = match (reduces, split.modifiers.pick(OPERATIONS)) {
+            (false, _) => None,
+            (true, Some(op)) => Some(Reduction { op, ty: split.ty(0) }),
+            (true, None) => return other_form(),
+        };
+        self.push_bulk(split, sides.direction(), shared, far, extent, reduction, rest)
+    }
+
+    /// `cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [d], [map, {x, y}], [mbarrier];` and
+    /// `cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, y}], [s];`
+    pub fn bulk_tensor(
+        &mut self,
+        split: &Split<'a>,
+        operands: &[Operand<'a>],
+        reduces: bool,
+    ) -> Lowering<()> {
+        let [to, from, rest @ ..] = operands else { return other_form() };
+        let sides = Sides::of(split)?;
+        let direction = sides.direction();
+        let (shared, tensor) = if direction == Direction::Store { (from, to) } else { (to, from) };
+        let shared_space = if direction == Direction::Store { sides.from } else { sides.to };
+        let shared = self.side(shared, shared_space)?;
+        let Operand::Address(parts) = tensor else { return other_form() };
+        let [map, coordinates] = parts.as_slice() else { return other_form() };
+        let coordinates = self.parts(coordinates);
+        if split.modifiers.pick(DIMENSIONS) != Some(coordinates.len()) {
+            return unsupported("the number of coordinates does not fit the dimensions");
+        }
+        let slots: Lowering<Vec<_>> = coordinates.iter().map(|part| self.source(part, Type::S32)).collect();
+        let coordinates = slots?;
+        let target = self.address(Some(&Operand::Address(vec![map.clone()])))?;
+        let mut far = self.access(Modifiers::default(), target, Type::B8, 1)?;
+        if far.space != Space::Param {
+            far.space = Space::Generic;
+        }
+        let im2col = split.has(Modifier::Im2col);
+        let (barrier, rest) = match (direction, rest) {
+            (Direction::Load, [barrier, rest @ ..]) => (std::slice::from_ref(barrier), rest),
+            (Direction::Load, []) => return other_form(),
+            (Direction::Store, rest) => (&[][..], rest),
+        };
+        let (offsets, rest) = match rest {
+            [offsets @ Operand::Vector(_), rest @ ..] => (self.parts(offsets), rest),
+            rest => (&[][..], rest),
+        };
+        let slots: Lowering<Vec<_>> = offsets.iter().map(|part| self.source(part, Type::U16)).collect();
+        let offsets = slots?;
+        if direction == Direction::Load && im2col != !offsets.is_empty() {
+            return unsupported("offsets belong to im2col mode");
+        }
+        let reduction = match (reduces, split.modifiers.pick(OPERATIONS)) {
+            (false, _) => None,
+            (true, Some(op)) => Some(Reduction { op, ty: None }),
+            (true, None) => return other_form(),
+        };
+        let rest: Vec<_> = barrier.iter().chain(rest).cloned().collect();
+        let extent = Extent::Box { coordinates, offsets, im2col };
+        self.push_bulk(split, direction, shared, far, extent, reduction, &rest)
+    }
+
+    /// One side of a copy.
+    fn side(&mut self, operand: &Operand<'a>, space: Modifier) -> Lowering<MemorySite> {
+        let target = self.address(Some(operand))?;
+        self.access([space].into_iter().collect(), target, Type::B8, 1)
+    }
+
+    /// With what stands behind both sides: the mbarrier, the blocks, and the cache policy, which means nothing here.
+    #[allow(clippy::too_many_arguments, reason = "an instruction has this many operands")]
+    fn push_bulk(
+        &mut self,
+        split: &Split<'a>,
+        direction: Direction,
+        shared: MemorySite,
+        far: MemorySite,
+        extent: Extent,
+        reduction: Option<Reduction>,
+        rest: &[Operand<'a>],
+    ) -> Lowering<()> {
+        let completes = split.has(Modifier::CompleteTxBytes);
+        if completes == split.has(Modifier::BulkGroup) {
+            return unsupported("a copy completes at an mbarrier, or belongs to a group");
+        }
+        let (barrier, rest) = match (completes, rest) {
+            (true, [barrier, rest @ ..]) => {
+                let space = if split.has(Modifier::SharedCluster) {
+                    Modifier::SharedCluster
+                } else {
+                    Modifier::SharedCta
+                };
+                (Some(self.side(barrier, space)?), rest)
+            }
+            (true, []) => return other_form(),
+            (false, rest) => (None, rest),
+        };
+        let blocks = match (split.has(Modifier::MulticastCluster), rest) {
+            (true, [mask, ..]) => Some(self.source(mask, Type::U16)?),
+            (true, []) => return other_form(),
+            (false, _) => None,
+        };
+        self.sites.bulks.push(BulkSite { direction, shared, far, extent, barrier, reduction, blocks });
+        let op = if direction == Direction::Store { Rare::BulkStore } else { Rare::BulkLoad };
+        self.push(op, self.sites.bulks.len() as u32 - 1);
+        Ok(())
+    }
+
+    /// `cp.async.bulk.wait_group.read n;`
+    pub fn bulk_wait(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [Operand::Immediate(Immediate::Int(groups))] = operands else { return other_form() };
+        self.push(Rare::BulkWait, (*groups).min(u64::from(u32::MAX)) as u32);
+        Ok(())
+    }
+}

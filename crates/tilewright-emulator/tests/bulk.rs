@@ -1,0 +1,349 @@
+//! Bulk copies and tensor maps: what arrives where, and when.
+
+use tilewright_emulator::tensor_map::{ElementType, Fill, Im2col, RANK, Swizzle, TensorMap};
+use tilewright_emulator::{Argument, FindingKind, Launch, LaunchOptions, Machine, Program, Report, Schedule};
+
+const SCHEDULES: [Schedule; 4] =
+    [Schedule::Late, Schedule::Early, Schedule::Random { seed: 1 }, Schedule::Random { seed: 2 }];
+
+/// A kernel of one warp with room in shared memory, an mbarrier, and what every test of copies needs.
+fn kernel(body: &str) -> String {
+    format!(
+        "
+        .version 8.0 .target sm_90a .address_size 64
+        .extern .shared .align 1024 .b8 room[];
+        .shared .align 8 .b64 bar;
+        .visible .entry k(.param .align 64 .b8 map[128], .param .u64 from, .param .u64 to, .param .u32 bytes,
+                          .param .u32 x, .param .u32 y) {{
+            .reg .b32 %t, %i, %o, %x, %y, %bytes, %r<8>;
+            .reg .b64 %map, %from, %to, %w, %state, %rd<4>;
+            .reg .b16 %h<4>;
+            .reg .pred %one, %p;
+            mov.b64 %map, map; cvta.param.u64 %map, %map;
+            ld.param.u64 %from, [from]; ld.param.u64 %to, [to]; ld.param.u32 %bytes, [bytes];
+            ld.param.u32 %x, [x]; ld.param.u32 %y, [y];
+            mov.u32 %t, %tid.x;
+            setp.eq.u32 %one, %t, 0;
+            mov.u32 %o, room;
+            @%one mbarrier.init.shared::cta.b64 [bar], 1;
+            @%one fence.mbarrier_init.release.cluster;
+            barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+            {body}
+            ret;
+        }}"
+    )
+}
+
+/// Waits until the bytes that thread 0 has announced are there.
+const WAIT: &str = "
+    WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0; @!%p bra WAIT;";
+
+/// Copies `bytes` from shared to global memory, 4 bytes a thread.
+const OUT: &str = "
+    mov.u32 %i, %ctaid.x; mul.lo.u32 %i, %i, %bytes; cvt.u64.u32 %w, %i; add.u64 %to, %to, %w;
+    shl.b32 %i, %t, 2; setp.ge.u32 %p, %i, %bytes; @%p bra ENDED;
+    OUT: add.u32 %r0, %o, %i; ld.shared.b32 %r1, [%r0]; cvt.u64.u32 %w, %i; add.u64 %w, %w, %to; st.global.b32 [%w], %r1;
+    add.u32 %i, %i, 128; setp.lt.u32 %p, %i, %bytes; @%p bra OUT;
+    ENDED:";
+
+/// Fills shared memory with bytes of global memory, and lets bulk copies see it.
+const IN: &str = "
+    shl.b32 %i, %t, 2;
+    IN: cvt.u64.u32 %w, %i; add.u64 %w, %w, %from; ld.global.b32 %r1, [%w]; add.u32 %r0, %o, %i; st.shared.b32 [%r0], %r1;
+    add.u32 %i, %i, 128; setp.lt.u32 %p, %i, %bytes; @%p bra IN;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;";
+
+struct Run {
+    report: Report,
+    to: Vec<u8>,
+}
+
+fn run(
+    body: &str,
+    map: &[u8],
+    from: &[u8],
+    to: &[u8],
+    numbers: [i32; 3],
+    schedule: Schedule,
+    cluster: u32,
+) -> Run {
+    let mut machine = Machine::new(Program::new(&kernel(body)).unwrap());
+    let [from, at] = [from, to].map(|bytes| machine.upload(bytes).unwrap());
+    let mut bytes = map.to_vec();
+    if let Some(mut map) = map.try_into().ok().and_then(TensorMap::decode) {
+        // Maps of the tests say how far behind the data of `from` or, if that bit is set, of `to` their tensor begins.
+        let base = if map.address >> 32 & 1 == 1 { at.address() } else { from.address() };
+        map.address = base + (map.address & u64::from(u32::MAX));
+        map.check().unwrap();
+        bytes = map.encode().to_vec();
+    }
+    let launch = Launch::new([cluster, 1, 1], [32, 1, 1])
+        .cluster([cluster, 1, 1])
+        .dynamic_shared(32768)
+        .arg(Argument::bytes(&bytes))
+        .arg(from)
+        .arg(at)
+        .arg(numbers[0])
+        .arg(numbers[1])
+        .arg(numbers[2])
+        .options(LaunchOptions { schedule, step_limit: Some(200_000), ..LaunchOptions::default() });
+    let report = machine.launch("k", &launch).unwrap();
+    Run { report, to: machine.download(at, to.len()).unwrap() }
+}
+
+/// What every schedule gives.
+fn clean(body: &str, map: &[u8], from: &[u8], to: &[u8], numbers: [i32; 3], cluster: u32) -> Vec<u8> {
+    let results = SCHEDULES.map(|schedule| {
+        let run = run(body, map, from, to, numbers, schedule, cluster);
+        assert!(run.report.is_clean(), "{schedule:?}: {:?} {:#?}", run.report.error, run.report.findings);
+        run.to
+    });
+    assert!(results.iter().all(|result| result == &results[0]));
+    results[0].clone()
+}
+
+fn numbers(count: usize) -> Vec<u8> {
+    (0..count).map(|i| (i as u32).wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect()
+}
+
+/// A matrix of 16-bit elements by rows of `pitch` bytes, and its box.
+fn matrix(extents: [u64; 2], pitch: u64, boxes: [u32; 2], swizzle: Swizzle) -> TensorMap {
+    TensorMap {
+        element: ElementType::F16,
+        rank: 2,
+        address: 0,
+        extents: [extents[0], extents[1], 1, 1, 1],
+        strides: [pitch, 0, 0, 0],
+        boxes: [boxes[0], boxes[1], 1, 1, 1],
+        steps: [1; RANK],
+        swizzle,
+        fill: Fill::Zeros,
+        im2col: None,
+    }
+}
+
+const LOAD: &str = "
+    @%one mbarrier.arrive.expect_tx.shared::cta.b64 %state, [bar], %bytes;
+    @%one cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%o], [%map, {%x, %y}], [bar];";
+
+#[test]
+fn a_tile_lies_swizzled_and_zeros_lie_outside() {
+    let data = numbers(100 * 128);
+    for (swizzle, columns) in
+        [(Swizzle::None, 40), (Swizzle::Bytes32, 16), (Swizzle::Bytes64, 32), (Swizzle::Bytes128, 64)]
+    {
+        for (x, y) in [(0, 0), (24, 90), (-8, -3), (56, 5)] {
+            let map = matrix([60, 100], 128, [columns, 16], swizzle);
+            let bytes = 2 * columns as usize * 16;
+            let body = format!("{LOAD}{WAIT}{OUT}");
+            let found = clean(&body, &map.encode(), &data, &vec![0xaa; bytes], [bytes as i32, x, y], 1);
+            for row in 0..16 {
+                for byte in 0..2 * columns as usize {
+                    let logical = row * 2 * columns as usize + byte;
+                    let mask = swizzle.width() as usize / 16 - 1;
+                    let at = logical ^ (logical >> 7 & mask) << 4;
+                    let (column, line) = (x + byte as i32 / 2, y + row as i32);
+                    let inside = (0..60).contains(&column) && (0..100).contains(&line);
+                    let place = (line * 128 + 2 * column) as usize + byte % 2;
+                    let expected = if inside { data[place] } else { 0 };
+                    assert_eq!(found[at], expected, "{swizzle:?} ({x}, {y}): row {row}, byte {byte}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_lies_outside_may_be_nan() {
+    let map = TensorMap { fill: Fill::Nan, ..matrix([8, 1], 16, [16, 1], Swizzle::None) };
+    let found = clean(&format!("{LOAD}{WAIT}{OUT}"), &map.encode(), &numbers(16), &[0; 32], [32, 0, 0], 1);
+    assert_eq!(found[..16], numbers(16));
+    assert!(found[16..].chunks(2).all(|half| half == [0xff, 0x7f]));
+}
+
+#[test]
+fn a_tile_is_stored_and_reduced_inside_of_its_tensor() {
+    let data = numbers(64 * 32);
+    let map = |address| TensorMap { address, ..matrix([40, 20], 96, [64, 16], Swizzle::Bytes128) };
+    let before = vec![1; 96 * 20];
+    for (op, element) in [("", ElementType::F16), ("add", ElementType::U16), ("max", ElementType::U16)] {
+        let name = if op.is_empty() {
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile"
+        } else {
+            "cp.reduce.async.bulk.tensor.2d.global.shared::cta"
+        };
+        let dotted = if op.is_empty() { String::new() } else { format!(".{op}.tile") };
+        let body = format!(
+            "{IN} @%one {name}{dotted}.bulk_group [%map, {{%x, %y}}], [%o];
+             @%one cp.async.bulk.commit_group; @%one cp.async.bulk.wait_group 0;"
+        );
+        let map = TensorMap { element, ..map(1 << 32) };
+        let found = clean(&body, &map.encode(), &data, &before, [2048, 8, 10], 1);
+        for (at, &byte) in found.iter().enumerate() {
+            let (line, column) = (at / 96, at % 96 / 2);
+            let inside = (10..20).contains(&line) && (8..40).contains(&column);
+            let expected = if inside {
+                let logical = (line - 10) * 128 + 2 * (column - 8);
+                let physical = logical ^ (logical >> 7 & 7) << 4;
+                let new = u16::from_le_bytes([data[physical], data[physical + 1]]);
+                let value = match op {
+                    "add" => new.wrapping_add(0x0101),
+                    "max" => new.max(0x0101),
+                    _ => new,
+                };
+                value.to_le_bytes()[at % 2]
+            } else {
+                1
+            };
+            assert_eq!(byte, expected, "{op}: line {line}, column {column}");
+        }
+    }
+}
+
+#[test]
+fn tensors_have_one_to_five_dimensions() {
+    let data = numbers(4096);
+    for rank in 1..=RANK {
+        let map = TensorMap {
+            element: ElementType::U8,
+            rank,
+            extents: [32, 3, 3, 3, 2],
+            strides: [32, 96, 288, 864],
+            boxes: [16, 2, 2, 2, 2],
+            ..matrix([32, 3], 32, [16, 2], Swizzle::None)
+        };
+        let coordinates = ["%x", "%y", "%y", "%y", "%y"][..rank].join(", ");
+        let bytes = 16 << (rank - 1);
+        let body = LOAD.replace("2d", &format!("{rank}d")).replace("{%x, %y}", &format!("{{{coordinates}}}"));
+        let body = format!("{body}{WAIT}{OUT}");
+        let found = clean(&body, &map.encode(), &data, &vec![0; bytes], [bytes as i32, 16, 1], 1);
+        for (index, piece) in found.chunks(16).enumerate() {
+            let steps: Vec<usize> = (0..rank - 1).map(|axis| 1 + (index >> axis & 1)).collect();
+            let inside = steps.iter().zip(&map.extents[1..]).all(|(&step, &extent)| step < extent as usize);
+            let strides = map.strides.map(|stride| stride as usize);
+            let at = 16 + steps.iter().zip(strides).map(|(step, stride)| step * stride).sum::<usize>();
+            let expected = if inside { data[at..at + 16].to_vec() } else { vec![0; 16] };
+            assert_eq!(piece, expected, "rank {rank}, row {index}");
+        }
+    }
+}
+
+#[test]
+fn images_are_read_by_pixels() {
+    // Two images of 4 x 3 pixels of 8 halves; a filter tap at (1, 0) of a 3 x 3 filter with padding 1.
+    let data = numbers(2 * 3 * 4 * 16);
+    let im2col = Im2col { lower: [-1, -1, 0], upper: [-1, -1, 0], channels: 8, pixels: 24 };
+    let map = TensorMap {
+        rank: 4,
+        extents: [8, 4, 3, 2, 1],
+        strides: [16, 64, 192, 0],
+        im2col: Some(im2col),
+        ..matrix([8, 4], 16, [8, 1], Swizzle::None)
+    };
+    let body = format!(
+        "mov.u16 %h0, 1; mov.u16 %h1, 0; mov.u32 %r2, -1; mov.u32 %r3, 0;
+         @%one mbarrier.arrive.expect_tx.shared::cta.b64 %state, [bar], %bytes;
+         @%one cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
+            [%o], [%map, {{%x, %r2, %r2, %r3}}], [bar], {{%h0, %h1}};{WAIT}{OUT}"
+    );
+    let found = clean(&body, &map.encode(), &data, &vec![0; 24 * 16], [24 * 16, 0, 0], 1);
+    let mut index = 0;
+    for n in 0..2i32 {
+        for h in -1..2i32 {
+            for w in -1..3i32 {
+                let (w, inside) = (w + 1, (0..3).contains(&h) && (0..4).contains(&(w + 1)));
+                let at = (n * 192 + h * 64 + w * 16) as usize;
+                let expected = if inside { data[at..at + 16].to_vec() } else { vec![0; 16] };
+                assert_eq!(found[index * 16..][..16], expected, "pixel {index}");
+                index += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_are_copied_and_reduced() {
+    let data = numbers(1024);
+    let load = "
+        @%one mbarrier.arrive.expect_tx.shared::cta.b64 %state, [bar], %bytes;
+        @%one cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%o], [%from], %bytes, [bar];";
+    assert_eq!(
+        clean(&format!("{load}{WAIT}{OUT}"), &[0; 128], &data, &[0; 512], [512, 0, 0], 1),
+        data[..512]
+    );
+    let store = format!(
+        "{IN} @%one cp.async.bulk.global.shared::cta.bulk_group [%to], [%o], %bytes;
+         @%one cp.async.bulk.commit_group; @%one cp.async.bulk.wait_group.read 0;"
+    );
+    assert_eq!(clean(&store, &[0; 128], &data, &[0; 512], [512, 0, 0], 1), data[..512]);
+    let add = store.replace(
+        "cp.async.bulk.global.shared::cta.bulk_group",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32",
+    );
+    let sums = clean(&add, &[0; 128], &data, &[2; 512], [512, 0, 0], 1);
+    for (sum, old) in sums.chunks(4).zip(data.chunks(4)) {
+        let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+        assert_eq!(number(sum), number(old).wrapping_add(0x0202_0202));
+    }
+}
+
+#[test]
+fn clusters_share_tiles() {
+    // Block 0 brings the tile to both blocks.
+    let data = numbers(4096);
+    let map = matrix([64, 16], 128, [64, 8], Swizzle::Bytes128);
+    let body = format!(
+        "mov.u32 %r2, %cluster_ctarank; mov.u16 %h0, 3;
+         @%one mbarrier.arrive.expect_tx.shared::cta.b64 %state, [bar], %bytes;
+         setp.eq.and.u32 %one, %r2, 0, %one;
+         @%one cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+            [%o], [%map, {{%x, %y}}], [bar], %h0;{WAIT}{OUT}
+         barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+    );
+    let found = clean(&body, &map.encode(), &data, &[0; 2048], [1024, 0, 4], 2);
+    assert_eq!(found[..1024], found[1024..]);
+    assert_eq!(found[..16], data[512..528]);
+    // Each block sends what it has to the other.
+    let body = format!(
+        "mov.u32 %r2, %cluster_ctarank; xor.b32 %r3, %r2, 1; mul.lo.u32 %r4, %r2, %bytes; cvt.u64.u32 %w, %r4;
+         add.u64 %from, %from, %w; {IN}
+         @%one mbarrier.arrive.expect_tx.shared::cta.b64 %state, [bar], %bytes;
+         add.u32 %r5, %o, 4096; mapa.shared::cluster.u32 %r5, %r5, %r3;
+         mov.u32 %r6, bar; mapa.shared::cluster.u32 %r6, %r6, %r3;
+         @%one cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5], [%o], %bytes, [%r6];{WAIT}
+         add.u32 %o, %o, 4096; {OUT}
+         barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+    );
+    let found = clean(&body, &[0; 128], &data, &[0; 1024], [512, 0, 0], 2);
+    assert_eq!([&found[512..], &found[..512]].concat(), data[..1024]);
+}
+
+/// What is found where something is missing.
+#[test]
+fn faults_are_found() {
+    let data = numbers(4096);
+    let map = matrix([64, 16], 128, [64, 8], Swizzle::Bytes128).encode();
+    let kinds = |body: &str, map: &[u8], schedule: Schedule| -> Vec<FindingKind> {
+        let run = run(body, map, &data, &[0; 1024], [1024, 0, 0], schedule, 1);
+        run.report.findings.iter().map(|finding| finding.kind).collect()
+    };
+    // Nobody waits.
+    let unwaited = format!("{LOAD}{OUT}");
+    assert!(kinds(&unwaited, &map, Schedule::Late).contains(&FindingKind::PendingCopy));
+    // No map.
+    assert_eq!(kinds(LOAD, &[7; 128], Schedule::Late), [FindingKind::InvalidTensorMap]);
+    // No fence between a store and the copy that reads it.
+    let store = "@%one cp.async.bulk.global.shared::cta.bulk_group [%to], [%o], %bytes; @%one cp.async.bulk.commit_group;";
+    let read = "@%one cp.async.bulk.wait_group.read 0;";
+    let unfenced = format!("{}{store}{read}", IN.replace("fence.proxy.async.shared::cta;", ""));
+    assert_eq!(kinds(&unfenced, &map, Schedule::Late), [FindingKind::ProxyFence]);
+    // The thread exits before its copy has read.
+    assert_eq!(kinds(&format!("{IN}{store}"), &map, Schedule::Late), [FindingKind::PendingCopy]);
+    // Shared memory is written again before that.
+    let again = format!(
+        "{IN}{store} bar.sync 0; shl.b32 %i, %t, 2; add.u32 %r0, %o, %i; st.shared.b32 [%r0], %i; bar.sync 0; {read}"
+    );
+    assert!(kinds(&again, &map, Schedule::Late).contains(&FindingKind::PendingCopy));
+    assert_eq!(kinds(&format!("{IN}{store}{read} bar.sync 0;"), &map, Schedule::Late), []);
+}
