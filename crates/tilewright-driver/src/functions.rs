@@ -7,8 +7,10 @@ use crate::call::{guard, initialised};
 use crate::launch::Extent;
 use crate::missing::MISSING;
 use crate::module::JitOptions;
+use crate::tensor_map::{Pixels, Tensor};
 use crate::{
-    context, copy, event, host, init, launch, link, memory, module, occupancy, pool, stream, texture,
+    context, copy, event, host, init, launch, link, memory, module, occupancy, pool, stream, tensor_map,
+    texture,
 };
 use tilewright_arch::{Blocks, GridLaunch};
 
@@ -207,14 +209,19 @@ macro_rules! for_each_function {
             cuTexObjectCreate(out: *mut u64, resource: *const ResourceDescription, texture: *const TextureDescription, view: *const c_void) = texture::create(out, resource, texture, view);
             cuTexObjectDestroy(texture: u64) = texture::destroy(texture);
 
+            // Tensor maps.
+            cuTensorMapEncodeTiled(out: *mut c_void, element: c_int, rank: c_uint, address: *mut c_void, extents: *const u64, strides: *const u64, boxes: *const u32, steps: *const u32, interleave: c_int, swizzle: c_int, promotion: c_int, fill: c_int) = tensor_map::encode_tiled(out, &Tensor { element, rank, address, extents, strides, steps, interleave, swizzle, promotion, fill }, boxes);
+            cuTensorMapEncodeIm2col(out: *mut c_void, element: c_int, rank: c_uint, address: *mut c_void, extents: *const u64, strides: *const u64, lower: *const c_int, upper: *const c_int, channels: c_uint, pixels: c_uint, steps: *const u32, interleave: c_int, swizzle: c_int, promotion: c_int, fill: c_int) = tensor_map::encode_im2col(out, &Tensor { element, rank, address, extents, strides, steps, interleave, swizzle, promotion, fill }, &Pixels { lower, upper, channels, pixels });
+            cuTensorMapReplaceAddress(map: *mut c_void, address: *mut c_void) = tensor_map::replace_address(map, address);
+
             // Occupancy.
             cuOccupancyMaxActiveBlocksPerMultiprocessor(out: *mut c_int, function: Handle, threads: c_int, dynamic: usize) = occupancy::max_active_blocks(out, function, threads, dynamic);
             cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out: *mut c_int, function: Handle, threads: c_int, dynamic: usize, flags: c_uint) = occupancy::check_flags(flags).and_then(|()| occupancy::max_active_blocks(out, function, threads, dynamic));
             cuOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, function: Handle, dynamic_of: BlockToShared, dynamic: usize, most: c_int) = occupancy::max_potential_block_size(grid, block, function, dynamic_of, dynamic, most);
             cuOccupancyMaxPotentialBlockSizeWithFlags(grid: *mut c_int, block: *mut c_int, function: Handle, dynamic_of: BlockToShared, dynamic: usize, most: c_int, flags: c_uint) = occupancy::check_flags(flags).and_then(|()| occupancy::max_potential_block_size(grid, block, function, dynamic_of, dynamic, most));
             cuOccupancyAvailableDynamicSMemPerBlock(out: *mut usize, function: Handle, blocks: c_int, threads: c_int) = occupancy::available_shared(out, function, blocks, threads);
-            cuOccupancyMaxActiveClusters(out: *mut c_int, function: Handle, config: *const LaunchConfig) = occupancy::clusters(out, function, config);
-            cuOccupancyMaxPotentialClusterSize(out: *mut c_int, function: Handle, config: *const LaunchConfig) = occupancy::clusters(out, function, config);
+            cuOccupancyMaxActiveClusters(out: *mut c_int, function: Handle, config: *const LaunchConfig) = occupancy::active_clusters(out, function, config);
+            cuOccupancyMaxPotentialClusterSize(out: *mut c_int, function: Handle, config: *const LaunchConfig) = occupancy::potential_cluster(out, function, config);
 
             // Launches.
             cuLaunchKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *mut *mut c_void, extra: *mut *mut c_void) = launch::launch(function, Extent { shape: GridLaunch { dynamic_shared_memory: shared, blocks: Blocks::Independent, ..GridLaunch::new([gx, gy, gz], [bx, by, bz]) }, stream }, arguments.cast(), extra.cast());
@@ -227,7 +234,7 @@ macro_rules! for_each_function {
 macro_rules! define {
     ($($name:ident($($argument:ident: $type:ty),*) = $call:expr;)*) => {
         /// The functions as they are: what they do is documented in NVIDIA's "CUDA Driver API".
-        #[allow(non_snake_case, missing_docs, unused_unsafe, clippy::missing_safety_doc)]
+        #[allow(non_snake_case, missing_docs, unused_unsafe, clippy::missing_safety_doc, clippy::too_many_arguments)]
         pub mod api {
             use super::*;
 

@@ -67,22 +67,40 @@ pub(crate) unsafe fn launch_ex(
 ) -> Call {
     // SAFETY: the caller's promise.
     let config = unsafe { take(config) }?;
-    let (mut blocks, mut cluster) = (Blocks::Independent, None);
-    for index in 0..config.attribute_count as usize {
-        // SAFETY: the caller's promise: there are so many.
-        let attribute = unsafe { take(config.attributes.wrapping_add(index)) }?;
-        let words = attribute.value.words;
-        match attribute.id {
-            ATTRIBUTE_COOPERATIVE if words[0] != 0 => blocks = Blocks::Cooperative,
-            ATTRIBUTE_CLUSTER => cluster = Some([words[0], words[1], words[2]]),
-            // When a kernel may start, its priority, and what stays in the cache: nothing of that changes what it does.
-            _ => {}
-        }
-    }
+    // SAFETY: as above.
+    let Attributes { blocks, cluster } = unsafe { Attributes::of(&config)? };
     let LaunchConfig { grid, block, shared, stream, .. } = config;
     let shape = GridLaunch { dynamic_shared_memory: shared, blocks, cluster, ..GridLaunch::new(grid, block) };
     // SAFETY: the caller's promise.
     unsafe { launch(handle, Extent { shape, stream }, arguments, extra) }
+}
+
+/// What the attributes of a launch say.
+pub(crate) struct Attributes {
+    pub blocks: Blocks,
+    pub cluster: Option<[u32; 3]>,
+}
+
+impl Attributes {
+    /// Those of a configuration.
+    ///
+    /// # Safety
+    /// It must have as many as it says.
+    pub unsafe fn of(config: &LaunchConfig) -> Result<Self, Code> {
+        let mut all = Self { blocks: Blocks::Independent, cluster: None };
+        for index in 0..config.attribute_count as usize {
+            // SAFETY: the caller's promise.
+            let attribute = unsafe { take(config.attributes.wrapping_add(index)) }?;
+            let words = attribute.value.words;
+            match attribute.id {
+                ATTRIBUTE_COOPERATIVE if words[0] != 0 => all.blocks = Blocks::Cooperative,
+                ATTRIBUTE_CLUSTER => all.cluster = Some([words[0], words[1], words[2]]),
+                // When a kernel may start, its priority, and what stays in the cache: nothing of that changes what it does.
+                _ => {}
+            }
+        }
+        Ok(all)
+    }
 }
 
 /// Why a launch cannot be: what the program gets, and in words.

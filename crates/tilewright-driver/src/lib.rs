@@ -35,6 +35,7 @@ mod occupancy;
 mod pool;
 mod settings;
 mod stream;
+mod tensor_map;
 mod texture;
 mod watch;
 

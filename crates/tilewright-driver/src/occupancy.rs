@@ -2,12 +2,14 @@
 
 use std::ffi::{c_int, c_uint};
 
-use tilewright_arch::{BlockSize, ConfigurationError, LaunchConfig as ArchLaunch, Occupancy};
+use tilewright_arch::clusters::max_active_clusters;
+use tilewright_arch::{BlockSize, ClusterLimit, ConfigurationError, LaunchConfig as ArchLaunch, Occupancy};
 
 use crate::abi::{BlockToShared, Handle, LaunchConfig};
 use crate::call::{Call, put, take};
 use crate::code::Code;
 use crate::context::Context;
+use crate::launch::Attributes;
 use crate::module::Function;
 use crate::objects;
 
@@ -93,14 +95,61 @@ pub(crate) unsafe fn available_shared(
     unsafe { put(out, bytes as usize) }
 }
 
-/// `cuOccupancyMaxActiveClusters` and `cuOccupancyMaxPotentialClusterSize`: clusters are not executed.
-pub(crate) unsafe fn clusters(out: *mut c_int, handle: Handle, config: *const LaunchConfig) -> Call {
-    Context::current()?;
-    objects::get::<Function>(handle)?;
-    // SAFETY: the caller's promise.
-    unsafe { take(config) }?;
-    if out.is_null() { Err(Code::INVALID_VALUE) } else { Err(Code::NOT_SUPPORTED) }
+/// Most blocks of a kernel's clusters.
+fn largest_cluster(function: &Function) -> u32 {
+    let limits = &function.module.context.device.gpu.limits.max_cluster_size;
+    match function.cluster_limit() {
+        ClusterLimit::Portable => limits.portable,
+        ClusterLimit::NonPortable => limits.non_portable,
+    }
 }
+
+/// `cuOccupancyMaxActiveClusters`: an upper bound, since which multiprocessors are together differs from chip to chip.
+pub(crate) unsafe fn active_clusters(out: *mut c_int, handle: Handle, config: *const LaunchConfig) -> Call {
+    // SAFETY: the caller's promise.
+    let (function, config, cluster) = unsafe { cluster(handle, config)? };
+    let device = &function.module.context.device;
+    let size = cluster.unwrap_or([1; 3]).iter().fold(1u32, |all, &extent| all.saturating_mul(extent));
+    if size == 0 || size > largest_cluster(&function) {
+        return Err(Code::INVALID_CLUSTER_SIZE);
+    }
+    let threads = config.block.iter().fold(1u32, |all, &extent| all.saturating_mul(extent));
+    let blocks = resident(&function, threads, config.shared as usize)?;
+    let sms = device.gpu.multiprocessors;
+    let clusters = max_active_clusters(blocks, size, sms, sms.div_ceil(SMS_OF_GPC), SMS_OF_GPC);
+    // SAFETY: the caller's promise.
+    unsafe { put(out, clusters as c_int) }
+}
+
+/// `cuOccupancyMaxPotentialClusterSize`: what the kernel may have, if one such block fits on a multiprocessor.
+pub(crate) unsafe fn potential_cluster(out: *mut c_int, handle: Handle, config: *const LaunchConfig) -> Call {
+    // SAFETY: the caller's promise.
+    let (function, config, _) = unsafe { cluster(handle, config)? };
+    let threads = config.block.iter().fold(1u32, |all, &extent| all.saturating_mul(extent));
+    let blocks = resident(&function, threads, config.shared as usize)?;
+    let size = if blocks == 0 { 0 } else { largest_cluster(&function) };
+    // SAFETY: the caller's promise.
+    unsafe { put(out, size as c_int) }
+}
+
+/// Most multiprocessors that a part of a Hopper GPU (GPC) has.
+const SMS_OF_GPC: u32 = 18;
+
+/// A kernel, its configuration, and the blocks of its clusters.
+unsafe fn cluster(handle: Handle, config: *const LaunchConfig) -> Result<Clustered, Code> {
+    Context::current()?;
+    let function = objects::get::<Function>(handle)?;
+    // SAFETY: the caller's promise.
+    let config = unsafe { take(config)? };
+    if !function.module.context.device.gpu.has_clusters() {
+        return Err(Code::NOT_SUPPORTED);
+    }
+    // SAFETY: as above.
+    let attributes = unsafe { Attributes::of(&config)? };
+    Ok((function, config, attributes.cluster))
+}
+
+type Clustered = (std::sync::Arc<Function>, LaunchConfig, Option<[u32; 3]>);
 
 /// The flag that asks for a partitioned cache changes nothing.
 pub(crate) fn check_flags(flags: c_uint) -> Call {

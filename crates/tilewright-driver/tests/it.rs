@@ -3,4 +3,5 @@
 mod layouts;
 mod program;
 mod rig;
+mod tensor_maps;
 mod withstand;
