@@ -12,6 +12,7 @@ mod execution;
 mod faults_found;
 mod features;
 mod groups;
+mod hopper;
 mod limits;
 mod log_plus;
 mod menu;

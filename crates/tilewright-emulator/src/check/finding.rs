@@ -66,6 +66,8 @@ pub enum FindingKind {
     InvalidMbarrier,
     /// A bulk copy whose tensor map is none, or has another rank or mode.
     InvalidTensorMap,
+    /// Shared memory that a matrix instruction still reads is written: nobody has waited for the instruction.
+    PendingProduct,
     /// What a thread has stored in shared memory is read by a matrix instruction or a bulk copy, and the thread has executed no
     /// `fence.proxy.async` behind its store.
     ProxyFence,
@@ -102,6 +104,7 @@ impl FindingKind {
             Self::InvalidFree => "free of what is not allocated",
             Self::InvalidMbarrier => "misused mbarrier",
             Self::InvalidTensorMap => "wrong tensor map",
+            Self::PendingProduct => "matrix instruction that is not waited for",
             Self::ProxyFence => "missing fence between proxies",
         }
     }

@@ -241,6 +241,15 @@ impl SharedShadow {
         self.fill(Entry { moment, lanes: 1 }, offset, bytes);
     }
 
+    /// A copy that is on its way to these bytes.
+    pub fn pending(&self, offset: u32, bytes: u32) -> Option<Entry> {
+        let start = (offset >> self.shift) as usize;
+        let mut granules = start..start + (bytes >> self.shift).max(1) as usize;
+        let granule =
+            granules.find(|&granule| self.writes.moments.get(granule).is_some_and(|&at| is_pending(at)))?;
+        Some(self.writes.get(granule))
+    }
+
     /// Who has written these bytes last, plainly.
     pub fn writers(&self, offset: u32, bytes: u32) -> impl Iterator<Item = Entry> {
         let start = (offset >> self.shift) as usize;

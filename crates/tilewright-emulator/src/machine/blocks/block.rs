@@ -61,6 +61,7 @@ impl Block {
             known: Known::default(),
             contests: Contests::new(warps.len()),
             undefined: Default::default(),
+            products: Vec::new(),
             shadow,
         };
         for warp in &mut warps {

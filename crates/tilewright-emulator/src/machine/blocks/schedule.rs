@@ -12,6 +12,7 @@ use crate::machine::steps::{
     barriers::{note_skipped, report_divergence},
     interpret::{self, FUEL, Stop},
 };
+use crate::machine::tensor::wgmma::WARPS;
 use crate::program::{Program, instruction::Op};
 
 /// Rounds in which all warps of a block wait before other blocks have their turn.
@@ -46,6 +47,7 @@ impl Block {
                     works |= stop != Stop::Fuel || worker.steps - before >= LONG;
                     match stop {
                         Stop::Barrier(site) => self.arrive(worker, index, site),
+                        Stop::Warpgroup => self.meet_warpgroup(worker, index),
                         Stop::Idle => {}
                         Stop::Fuel => {}
                         Stop::Failed => return Progress::Failed,
@@ -77,6 +79,9 @@ impl Block {
 
     /// Barriers no longer wait for threads that have exited.
     fn after_exits(&mut self, worker: &mut Worker<'_>) {
+        for index in (0..self.warps.len()).step_by(WARPS) {
+            self.meet_warpgroup(worker, index);
+        }
         for id in 0..BARRIERS {
             if self.team.barriers[id].arrived.iter().any(|&mask| mask != 0) {
                 self.complete(worker, id);
@@ -137,6 +142,11 @@ impl Block {
                         ),
                         "name in the mask only the lanes that execute the instruction",
                     ),
+                    State::Warpgroup => (
+                        path.pc,
+                        "waits at a matrix instruction for the other warps of its warpgroup, which do not come".into(),
+                        "let all four warps of a warpgroup execute the same `wgmma` instructions",
+                    ),
                     State::Ready => continue,
                 };
                 let side = worker.side(warp, &self.team, pc, path.mask);
@@ -166,6 +176,7 @@ impl Block {
                 let (pc, what) = match path.state {
                     State::Barrier { id, .. } => (path.pc - 1, format!("still waits at barrier {id}")),
                     State::Members { .. } => (path.pc, "still waits for other lanes of its warp".into()),
+                    State::Warpgroup => (path.pc, "still waits for other warps of its warpgroup".into()),
                     // The marker of a basic block is no instruction.
                     State::Ready => {
                         let is_marker = worker.program.code[path.pc as usize].op == Op::Enter;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::cluster::Cluster;
 use crate::check::{Known, Order, SharedShadow};
+use crate::machine::tensor::in_flight::InFlight;
 use crate::machine::watch::{contests::Contests, definedness::UndefinedShared};
 use crate::memory::SharedMemory;
 
@@ -71,6 +72,8 @@ pub struct Team {
     pub contests: Contests,
     /// What has no value in shared memory, and where such comes from.
     pub undefined: UndefinedShared,
+    /// What matrix instructions read that nobody has waited for, by warpgroup.
+    pub products: Vec<InFlight>,
     /// Accesses to shared memory, if races are looked for.
     pub shadow: Option<SharedShadow>,
 }

@@ -31,6 +31,8 @@ pub enum State {
     Barrier { id: u8, site: u32 },
     /// The other lanes of `members`, at a warp instruction.
     Members { members: u32 },
+    /// The other warps of its warpgroup, at a matrix instruction.
+    Warpgroup,
 }
 
 /// Where lanes that parted meet again.
@@ -90,6 +92,8 @@ pub struct Warp {
     pub copies: Groups<Copy>,
     /// Bulk copies that belong to a group.
     pub bulk: Groups<Transfer>,
+    /// Groups of matrix instructions that it has closed.
+    pub products: u32,
 }
 
 impl Warp {
@@ -111,6 +115,7 @@ impl Warp {
             polled: None,
             copies: Groups::default(),
             bulk: Groups::default(),
+            products: 0,
         }
     }
 

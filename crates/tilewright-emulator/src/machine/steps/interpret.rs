@@ -27,6 +27,8 @@ pub enum Stop {
     Idle,
     /// Path has reached barrier site; it is the last of the warp's paths.
     Barrier(u32),
+    /// A path has come to a matrix instruction of its warpgroup.
+    Warpgroup,
     /// It has run long enough for this time.
     Fuel,
     /// The launch has failed: the worker knows why.
@@ -368,6 +370,14 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                             // The path waits: it yields at the next basic block, so that other warps can make progress.
                             saved += fuel + 1;
                             fuel = -1;
+                        }
+                        Next::Meet => {
+                            let rest = path.mask & !mask;
+                            if rest != 0 {
+                                warp.paths.push(Path { mask: rest, pc: path.pc + 1, ..path });
+                            }
+                            warp.paths.push(Path { mask, state: State::Warpgroup, ..path });
+                            stop!(Stop::Warpgroup);
                         }
                         Next::Again => {
                             // Fuel is used up even so: a wait without end then reaches the step limit.

@@ -10,6 +10,7 @@ use crate::machine::{
         worker::Worker,
     },
     lanes::{frame::Frame, scalar, vector},
+    tensor::in_flight::commit_products,
 };
 use crate::program::instruction::{Inst, Rare};
 
@@ -22,6 +23,8 @@ pub enum Next {
     Later,
     /// With the same instruction, when others have done something.
     Again,
+    /// When the other warps of its warpgroup are there too.
+    Meet,
 }
 
 impl Worker<'_> {
@@ -78,8 +81,11 @@ impl Worker<'_> {
             Rare::LoadMatrix => self.move_matrices(Mode::Read, warp, team, frame, inst.aux, mask, pc),
             Rare::StoreMatrix => self.move_matrices(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Rare::Mma => self.mma(frame, inst.aux, mask),
-            Rare::Wgmma => self.wgmma(warp, team, frame, inst.aux, mask, pc),
-            Rare::WgmmaFence | Rare::WgmmaCommit | Rare::WgmmaWait => {}
+            Rare::Wgmma => return Next::Meet,
+            // Registers are written in the order of the program here.
+            Rare::WgmmaFence => {}
+            Rare::WgmmaCommit => commit_products(warp, team),
+            Rare::WgmmaWait => self.wait_products(warp, team, inst.aux),
             Rare::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
             Rare::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),
             Rare::Texture => self.texture(warp, team, frame, inst.aux, mask, pc),

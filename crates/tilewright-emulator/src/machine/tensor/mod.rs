@@ -3,5 +3,7 @@
 pub mod bulk;
 pub mod descriptor;
 pub mod groups;
+pub mod in_flight;
+mod meet;
 pub mod transfer;
 pub mod wgmma;

@@ -1,13 +1,20 @@
 //! `wgmma.mma_async`: each warp of a warpgroup has 16 rows of D.
 
-use super::descriptor::Descriptor;
+use super::{
+    descriptor::Descriptor,
+    in_flight::{self, Piece},
+};
 use crate::alu::{
     self,
     tensor::{TensorProduct, Unit, sums_of},
 };
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
+    blocks::{
+        team::Team,
+        warp::{Path, Warp},
+        worker::Worker,
+    },
     lanes::frame::Frame,
     watch::{definedness::Bits, faults::Faults},
 };
@@ -18,21 +25,29 @@ use crate::program::{
 use crate::ptx_isa::{Fragment, Major, MatrixOp, Type};
 
 /// Warps of a warpgroup.
-const WARPS: u32 = 4;
+pub const WARPS: usize = 4;
 
 /// Bytes of a line along k: that is what an instruction takes of every type.
 const DEPTH: usize = 32;
 
 /// An operand: its elements along k, line by line, and for each line where bits of it come from that have no value.
-struct Operand {
+pub struct Operand {
     elements: Vec<u64>,
     undefined: Vec<u16>,
 }
 
 impl Worker<'_> {
-    /// The rows of one warp. They are computed when the instruction is issued; nobody may look at them before it is waited for.
-    pub fn wgmma(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+    /// The rows of one warp. `b` is what another warp of the group has read for the same instruction and descriptor.
+    pub fn wgmma(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        frame: Frame,
+        Path { pc, mask, .. }: Path,
+        b: &mut Option<(u32, u64, Operand)>,
+    ) {
         let program = self.program;
+        let index = program.code[pc as usize].aux;
         let site = &program.sites.wgmmas[index as usize];
         let op = &site.op;
         let first = mask.trailing_zeros() as usize & 31;
@@ -41,14 +56,19 @@ impl Worker<'_> {
             WgmmaFactor::Registers(slots) => from_registers(op, frame, slots),
             WgmmaFactor::Shared(slot) => {
                 let descriptor = Descriptor::decode(frame.lane(*slot, first));
-                let rows = 16 * (warp.index % WARPS);
+                let rows = 16 * (warp.index % WARPS as u32);
                 let lines = (rows, op.m.into(), op.a);
                 self.operand(warp, team, &descriptor, site.majors[0], lines, &mut faults, pc)
             }
         };
-        let descriptor = Descriptor::decode(frame.lane(site.b, first));
-        let b =
-            self.operand(warp, team, &descriptor, site.majors[1], (0, op.n.into(), op.b), &mut faults, pc);
+        let word = frame.lane(site.b, first);
+        if !b.as_ref().is_some_and(|(of, read, _)| (*of, *read) == (index, word)) {
+            let lines = (0, op.n.into(), op.b);
+            let descriptor = Descriptor::decode(word);
+            let operand = self.operand(warp, team, &descriptor, site.majors[1], lines, &mut faults, pc);
+            *b = Some((index, word, operand));
+        }
+        let Some((_, _, b)) = b else { return };
         let accumulates = frame.predicate(site.accumulates.0.place) ^ site.accumulates.1;
         let c = match accumulates >> first & 1 {
             1 => accumulators(op, frame, &site.c),
@@ -67,8 +87,8 @@ impl Worker<'_> {
             sums: sums_of(Unit::Warpgroup, self.launch.capability, op.a),
         };
         let d = product.evaluate(
-            &negated(a.elements, op.a, negates_a),
-            &negated(b.elements, op.b, negates_b),
+            &negated(&a.elements, op.a, negates_a),
+            &negated(&b.elements, op.b, negates_b),
             &c,
         );
         self.deliver(warp, frame, site, &d, (&a.undefined, &b.undefined), mask);
@@ -89,6 +109,7 @@ impl Worker<'_> {
     ) -> Operand {
         let mut bytes = vec![0u8; count * DEPTH];
         let mut undefined = vec![0; count];
+        let mut seen = Vec::new();
         let element = (ty.bits() as usize / 8).max(1);
         let (lines, pieces) = match major {
             Major::Row => (count, DEPTH / 16),
@@ -108,6 +129,7 @@ impl Worker<'_> {
                 self.check_proxy(team, pc, warp, lane, at, 16);
                 // SAFETY: 16 bytes were checked.
                 let data = unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() };
+                seen.push(Piece { at, data, pc });
                 let lost = cell.undefined(0, 8) != 0 || cell.undefined(8, 8) != 0;
                 match major {
                     Major::Row => {
@@ -123,6 +145,9 @@ impl Worker<'_> {
                     }
                 }
             }
+        }
+        if team.shadow.is_some() {
+            in_flight::of_warp(team, warp).issue(seen);
         }
         Operand { elements: elements(&bytes, ty), undefined }
     }
@@ -213,7 +238,7 @@ fn each_accumulator(op: &MatrixOp, registers: usize, mut see: impl FnMut(usize, 
 }
 
 /// Elements with other signs, if they are to be negated.
-fn negated(elements: Vec<u64>, ty: Type, negates: bool) -> Vec<u64> {
+fn negated(elements: &[u64], ty: Type, negates: bool) -> Vec<u64> {
     let sign = if negates { 1 << (ty.bits() - 1) } else { 0 };
-    elements.into_iter().map(|element| element ^ sign).collect()
+    elements.iter().map(|element| element ^ sign).collect()
 }
