@@ -5,7 +5,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use tilewright_arch::Gpu;
-use tilewright_emulator::{LaunchOptions, Races};
+use tilewright_emulator::{LaunchOptions, Races, UnknownSchedule};
 
 /// What is imitated, how launches are executed, and who is told.
 #[derive(Clone, Debug)]
@@ -80,6 +80,8 @@ impl Settings {
     pub const MAX_MEMORY: &str = "TILEWRIGHT_EMULATOR_MAX_MEMORY";
     /// `all`, `shared` or `none`.
     pub const RACES: &str = "TILEWRIGHT_EMULATOR_RACES";
+    /// When bulk copies are done: `late`, `early`, or `random:SEED`.
+    pub const SCHEDULE: &str = "TILEWRIGHT_EMULATOR_SCHEDULE";
     /// The file that launches are written to.
     pub const LOG: &str = "TILEWRIGHT_EMULATOR_LOG";
 
@@ -123,6 +125,14 @@ impl Settings {
                     return Err(InvalidVariable { name: Self::RACES, value, expected });
                 }
             };
+        }
+        if let Some(value) = variable(Self::SCHEDULE) {
+            let expected = |error: UnknownSchedule| error.to_string();
+            options.schedule = value.parse().map_err(|error| InvalidVariable {
+                name: Self::SCHEDULE,
+                value: value.clone(),
+                expected: expected(error),
+            })?;
         }
         settings.log = variable(Self::LOG).map(PathBuf::from);
         Ok(settings)

@@ -19,6 +19,7 @@ pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineC
 pub use host::{Argument, Context, DevicePointer, Launch, Machine, MemoryError};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
-    Races, Report, Sampler, Schedule, Surface, TexelFormat, TexelRead, Texels, Texture, TextureShape, Watch,
+    Races, Report, Sampler, Schedule, Surface, TexelFormat, TexelRead, Texels, Texture, TextureShape,
+    UnknownSchedule, Watch,
 };
 pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol, demangled, kernel_name};

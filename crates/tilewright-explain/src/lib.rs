@@ -38,6 +38,7 @@ pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 pub use results::{Expected, Results};
 pub use tilewright_arch::{Blocks, Gpu};
 pub use tilewright_cuda::{CompilerOptions, MathMode};
+pub use tilewright_emulator::Schedule;
 pub use verdict::{Tone, Verdict, compared, verdict};
 
 use serde::Serialize;

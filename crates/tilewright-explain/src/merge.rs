@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 const NAMED: usize = 3;
 
 /// Kinds of faults, the gravest first: what ends a launch, what makes results a matter of chance, and what was never written.
-const GRAVITY: [&str; 17] = [
+const GRAVITY: [&str; 20] = [
     "out-of-bounds",
     "read-only",
     "misaligned",
@@ -25,6 +25,9 @@ const GRAVITY: [&str; 17] = [
     "shared-race",
     "warp-race",
     "pending-copy",
+    "pending-product",
+    "proxy-fence",
+    "invalid-tensor-map",
     "uninitialised-shared",
     "uninitialised-local",
     "uninitialised-register",

@@ -5,7 +5,7 @@ use super::{occupancy::bytes, steps, time};
 use clap::{Args, ValueHint};
 use std::{path::PathBuf, time::Duration};
 use tilewright_arch::ComputeCapability;
-use tilewright_explain::{CompilerOptions, MathMode, Tolerance};
+use tilewright_explain::{CompilerOptions, MathMode, Schedule, Tolerance};
 
 const EXPLAIN_DETAILS: &str = "\
 The kernel is run by an emulator of PTX, with all checks on; no GPU is needed. Counts are of PTX instructions; which \
@@ -108,6 +108,9 @@ pub struct Explain {
     /// End a launch after so much time; 0: no limit. Unless this or --max-steps is given, it is 60
     #[arg(long, value_name = "SECONDS", value_parser = time, help_heading = "Launch")]
     pub max_time: Option<Duration>,
+    /// When bulk copies are done: late, as somebody waits for them, early, or random:SEED. A right kernel gives the same results
+    #[arg(long, value_name = "WHEN", default_value_t, help_heading = "Launch")]
+    pub schedule: Schedule,
 
     #[command(flatten)]
     pub compiler: Compiler,

@@ -3,6 +3,7 @@
 use super::{steps, time};
 use clap::{Args, ValueHint};
 use std::{ffi::OsString, path::PathBuf, time::Duration};
+use tilewright_explain::Schedule;
 
 const DETAILS: &str = "\
 The program finds an emulated driver, libcuda.so.1, where it would find NVIDIA's. Its kernels are executed as PTX, with all checks on, and a kernel \
@@ -34,6 +35,9 @@ pub struct Run {
     /// End a launch after so much time; 0: no limit. Unless this or --max-steps is given, it is 60
     #[arg(long, value_name = "SECONDS", value_parser = time, help_heading = "Launches")]
     pub max_time: Option<Duration>,
+    /// When bulk copies are done: late, as somebody waits for them, early, or random:SEED. A right kernel gives the same results
+    #[arg(long, value_name = "WHEN", default_value_t, help_heading = "Launches")]
+    pub schedule: Schedule,
     /// The program and its arguments
     #[arg(value_name = "PROGRAM", required = true, last = true, value_hint = ValueHint::CommandWithArguments)]
     pub program: Vec<OsString>,

@@ -120,7 +120,7 @@ fn execute(case: &Case<'_>, setting: &Setting<'_>) -> Result<Executed, Error> {
         max_steps: case.kernel.max_steps,
         max_time: case.kernel.max_time,
         stop: Some(setting.stop),
-        progress: None,
+        ..Control::default()
     };
     let explained = whole.explain_each(&case.gpu, &control)?;
     let last = explained.last().map(|last| &last.explanation);

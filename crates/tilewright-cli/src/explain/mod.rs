@@ -146,6 +146,7 @@ fn explain(
     let control = Control {
         max_steps: args.max_steps,
         max_time: args.max_time,
+        schedule: args.schedule,
         stop: Some(deferred.asked().flag()),
         progress: if common.quiet { None } else { Some(&show) },
     };

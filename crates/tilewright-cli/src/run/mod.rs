@@ -40,6 +40,7 @@ pub fn run(args: &Run, common: &Common) -> Result<(), Failure> {
         let seconds = time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0));
         command.env(Settings::MAX_SECONDS, seconds.to_string());
     }
+    command.env(Settings::SCHEDULE, args.schedule.to_string());
     if common.format == Format::Json {
         command.stdout(Stdio::from(std::io::stderr()));
     }

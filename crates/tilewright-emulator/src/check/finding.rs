@@ -68,6 +68,8 @@ pub enum FindingKind {
     InvalidTensorMap,
     /// Shared memory that a matrix instruction still reads is written: nobody has waited for the instruction.
     PendingProduct,
+    /// Warps that ask for more registers than their block has (`setmaxnreg`), or warps of a warpgroup that ask for different numbers.
+    InvalidRegisters,
     /// What a thread has stored in shared memory is read by a matrix instruction or a bulk copy, and the thread has executed no
     /// `fence.proxy.async` behind its store.
     ProxyFence,
@@ -105,6 +107,7 @@ impl FindingKind {
             Self::InvalidMbarrier => "misused mbarrier",
             Self::InvalidTensorMap => "wrong tensor map",
             Self::PendingProduct => "matrix instruction that is not waited for",
+            Self::InvalidRegisters => "misused setmaxnreg",
             Self::ProxyFence => "missing fence between proxies",
         }
     }

@@ -28,6 +28,8 @@ pub struct Order {
     fences: HashMap<u32, u32>,
     /// Threads that have executed a fence between proxies, and the stamp of it.
     proxy_fences: HashMap<u32, u32>,
+    /// Threads that have executed a fence behind the initialisation of mbarriers, and the stamp of it.
+    init_fences: HashMap<u32, u32>,
 }
 
 /// What is ordered before something: accesses older than a stamp.
@@ -124,6 +126,14 @@ fn thread(warp: u32, lane: u32) -> u32 {
     warp * 32 + lane
 }
 
+/// Whether each lane of an access has executed one of these fences since.
+fn fenced(fences: &[&HashMap<u32, u32>], entry: Entry) -> bool {
+    crate::memory::lanes(entry.lanes).all(|lane| {
+        let thread = thread(entry.warp(), lane as u32);
+        fences.iter().any(|fences| fences.get(&thread).is_some_and(|&fence| entry.stamp() < fence))
+    })
+}
+
 impl Order {
     /// The order of a block with `warps` warps.
     pub fn new(warps: usize) -> Self {
@@ -137,6 +147,7 @@ impl Order {
             published: HashMap::new(),
             fences: HashMap::new(),
             proxy_fences: HashMap::new(),
+            init_fences: HashMap::new(),
         }
     }
 
@@ -211,12 +222,22 @@ impl Order {
         }
     }
 
-    /// Whether the lanes of an access have done so since.
+    /// The lanes of `mask` let the asynchronous proxy see the mbarriers that they have initialised.
+    pub fn init_fence(&mut self, warp: u32, mask: u32) {
+        self.now += 1;
+        for lane in crate::memory::lanes(mask) {
+            self.init_fences.insert(thread(warp, lane as u32), self.now);
+        }
+    }
+
+    /// Whether the lanes of a store have let the asynchronous proxy see it.
     pub fn has_proxy_fence(&self, entry: Entry) -> bool {
-        crate::memory::lanes(entry.lanes).all(|lane| {
-            let fence = self.proxy_fences.get(&thread(entry.warp(), lane as u32));
-            fence.is_some_and(|&fence| entry.stamp() < fence)
-        })
+        fenced(&[&self.proxy_fences], entry)
+    }
+
+    /// Whether the lanes that have initialised an mbarrier have let the asynchronous proxy see it.
+    pub fn has_init_fence(&self, entry: Entry) -> bool {
+        fenced(&[&self.proxy_fences, &self.init_fences], entry)
     }
 
     /// A thread publishes at `address`, if it has executed a fence or `releases` by itself.

@@ -17,7 +17,7 @@ pub(crate) use arrays::texture::Textures;
 pub use arrays::texture::{Texture, TextureShape};
 pub use blocks::launch::Report;
 pub(crate) use blocks::launch::run;
-pub use blocks::options::{BlockOrderPolicy, LaunchError, LaunchOptions, Races, Schedule};
+pub use blocks::options::{BlockOrderPolicy, LaunchError, LaunchOptions, Races, Schedule, UnknownSchedule};
 pub(crate) use blocks::worker::Launch as Prepared;
 pub use blocks::worker::Watch;
 pub use watch::observer::{ObservedAccess, Observer};

@@ -120,6 +120,10 @@ fn planted_faults_are_found() {
     // A stage is released while the last group of instructions reads it.
     let released = planted("wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;");
     assert_eq!(released, [FindingKind::PendingProduct]);
+    // Nothing lets TMA see the mbarriers.
+    assert_eq!(planted("fence.mbarrier_init.release.cluster;", ""), [FindingKind::ProxyFence]);
+    // More registers than there are.
+    assert_eq!(planted("aligned.u32 24;", "aligned.u32 120;"), [FindingKind::InvalidRegisters]);
     // The thread that stores C exits at once.
     assert_eq!(planted("cp.async.bulk.wait_group.read 0;", ""), [FindingKind::PendingCopy]);
 }

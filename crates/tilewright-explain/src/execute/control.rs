@@ -4,7 +4,7 @@ use crate::case::Launch;
 use crate::model::{Ending, Unfinished};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Watch};
+use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Schedule, Watch};
 
 /// What limits the launches of a case, and who watches them.
 #[derive(Clone, Copy, Default)]
@@ -13,6 +13,8 @@ pub struct Control<'a> {
     pub max_steps: Option<u64>,
     /// Most time of a launch; [`Duration::MAX`] for any. Unless given, it is [`Control::TIME`], or any where `max_steps` is given.
     pub max_time: Option<Duration>,
+    /// When bulk copies are done.
+    pub schedule: Schedule,
     /// Ends the launch at hand when it becomes true.
     pub stop: Option<&'a AtomicBool>,
     /// Is told from time to time how far the launch at hand is, possibly from several threads.
@@ -38,6 +40,7 @@ impl Control<'_> {
         LaunchOptions {
             step_limit: self.max_steps,
             time_limit: self.max_time.or(self.max_steps.is_none().then_some(Self::TIME)),
+            schedule: self.schedule,
             ..LaunchOptions::default()
         }
     }

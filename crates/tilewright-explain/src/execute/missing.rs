@@ -41,15 +41,15 @@ mod tests {
 .target sm_90a
 .address_size 64
 .func deep() {
-    wgmma.fence.sync.aligned;
+    multimem.st.global.f32 [0], 0f00000000;
     ret;
 }
 .visible .entry clean() { ret; }
 .visible .entry needs() {
     .reg .b32 %r<2>;
     bar.frob 0;
-    wgmma.commit_group.sync.aligned;
-    wgmma.fence.sync.aligned;
+    multimem.red.global.add.f32 [0], 0f00000000;
+    multimem.st.global.f32 [0], 0f00000000;
     call deep, ();
     ret;
 }",
@@ -59,8 +59,8 @@ mod tests {
         assert_eq!(missing(&program, "other"), None);
         let text = missing(&program, "needs").unwrap();
         for part in [
-            "`wgmma.commit_group.sync.aligned` (PTX line 12), `wgmma.fence.sync.aligned` (PTX lines 5, 13)",
-            "(`wgmma`) are not supported yet",
+            "`multimem.red.global.add.f32` (PTX line 12), `multimem.st.global.f32` (PTX lines 5, 13)",
+            "(`multimem`) is not supported yet",
             "`bar.frob` (PTX line 11)",
         ] {
             assert!(text.contains(part), "{text}");

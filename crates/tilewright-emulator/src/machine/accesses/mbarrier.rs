@@ -61,6 +61,12 @@ impl Word {
             | MARK
     }
 
+    /// Bytes are announced, or have come.
+    fn announce(&mut self, bytes: i64) -> Result<(), Misuse> {
+        self.bytes += bytes;
+        if self.bytes.unsigned_abs() < 1 << (BYTES_BITS - 1) { Ok(()) } else { Err(Misuse::Bytes) }
+    }
+
     /// Begins the next phase if nothing is missing in this one.
     fn complete(&mut self) {
         if self.pending == 0 && self.bytes == 0 {
@@ -78,6 +84,8 @@ enum Misuse {
     TooMany,
     /// A count that there is not.
     Count,
+    /// More bytes announced, or come, than it counts.
+    Bytes,
 }
 
 impl Worker<'_> {
@@ -161,7 +169,9 @@ impl Worker<'_> {
         match self.lane_data(Space::Shared, warp, team, at, lane, 8, 8, Mode::Update) {
             Ok(data) => match Word::unpack(read(data, 8)) {
                 Some(mut word) => {
-                    word.bytes -= bytes as i64;
+                    if let Err(misuse) = word.announce(-(bytes as i64)) {
+                        self.report_misuse(misuse, warp, team, pc, 1 << lane);
+                    }
                     word.complete();
                     write(data, 8, word.pack());
                     if transfer.block == team.number {
@@ -210,6 +220,10 @@ impl Worker<'_> {
                     "arrives more often than the mbarrier expects in a phase",
                     "initialise it with as many arrivals as come in a phase, and wait for the phase before the next arrival",
                 ),
+                Misuse::Bytes => (
+                    "announces more bytes than an mbarrier counts, 2^20 - 1, or has more come than were announced",
+                    "announce with expect_tx what all copies of a phase bring together, once in the phase",
+                ),
                 Misuse::Count => (
                     "gives an mbarrier a count that is not between 1 and 2^20 - 1",
                     "count the arrivals of a phase",
@@ -249,7 +263,7 @@ fn step(site: &MbarrierSite, bits: u64, operand: Option<u64>) -> Result<Step, Mi
         MbarrierKind::Arrive { drops, completes, expects } => {
             // With `expect_tx` the operand is the bytes, and one arrival is meant.
             let arrivals = if expects { 1 } else { count };
-            word.bytes += if expects { count as i64 } else { 0 };
+            word.announce(if expects { count as i64 } else { 0 })?;
             arrive(&mut word, arrivals)?;
             word.expected -= if drops { arrivals.min(word.expected) } else { 0 };
             if completes {
@@ -261,9 +275,9 @@ fn step(site: &MbarrierSite, bits: u64, operand: Option<u64>) -> Result<Step, Mi
             arrive(&mut word, 1)?;
             word.complete();
         }
-        MbarrierKind::Expect => word.bytes += count as i64,
+        MbarrierKind::Expect => word.announce(count as i64)?,
         MbarrierKind::Complete => {
-            word.bytes -= count as i64;
+            word.announce(-(count as i64))?;
             word.complete();
         }
         MbarrierKind::Wait { parity } => {

@@ -47,6 +47,34 @@ pub enum Schedule {
     },
 }
 
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Late => f.write_str("late"),
+            Self::Early => f.write_str("early"),
+            Self::Random { seed } => write!(f, "random:{seed}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Schedule {
+    type Err = UnknownSchedule;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text, text.strip_prefix("random:").map(str::parse)) {
+            ("late", _) => Ok(Self::Late),
+            ("early", _) => Ok(Self::Early),
+            (_, Some(Ok(seed))) => Ok(Self::Random { seed }),
+            _ => Err(UnknownSchedule),
+        }
+    }
+}
+
+/// A text that is no [`Schedule`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("late, early, or random:SEED is expected")]
+pub struct UnknownSchedule;
+
 /// How a kernel is launched.
 ///
 /// Out-of-bounds, alignment, initialisation and barrier checks are always on.

@@ -63,6 +63,7 @@ impl Block {
             }
             if self.team.live == 0 {
                 worker.settle_contests(&mut self.team);
+                self.check_registers(worker);
                 return Progress::Done;
             }
             if !ran && !self.unblock(worker.program) {

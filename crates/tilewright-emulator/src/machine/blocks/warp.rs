@@ -92,6 +92,8 @@ pub struct Warp {
     pub copies: Groups<Copy>,
     /// Bulk copies that belong to a group.
     pub bulk: Groups<Transfer>,
+    /// Registers of each lane as `setmaxnreg` has set them last, and where.
+    pub own_registers: Option<(u32, u32)>,
     /// Groups of matrix instructions that it has closed.
     pub products: u32,
 }
@@ -116,6 +118,7 @@ impl Warp {
             copies: Groups::default(),
             bulk: Groups::default(),
             products: 0,
+            own_registers: None,
         }
     }
 

@@ -72,6 +72,7 @@ impl Worker<'_> {
                 }
             }
             Rare::Sleep => return Next::Later,
+            Rare::SetRegisters => warp.own_registers = Some((inst.aux, pc)),
             Rare::CopyAsync => self.copy_async(warp, team, frame, inst.aux, mask, pc),
             Rare::BulkLoad | Rare::BulkStore => self.bulk(warp, team, frame, inst.aux, mask, pc),
             Rare::BulkCommit => warp.bulk.commit(mask),
@@ -93,6 +94,10 @@ impl Worker<'_> {
             Rare::ProxyFence => {
                 team.order.fence(warp.index, mask);
                 team.order.proxy_fence(warp.index, mask);
+            }
+            Rare::InitFence => {
+                team.order.fence(warp.index, mask);
+                team.order.init_fence(warp.index, mask);
             }
             Rare::Fence => {
                 team.order.fence(warp.index, mask);

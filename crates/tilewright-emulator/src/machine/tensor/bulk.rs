@@ -160,6 +160,9 @@ impl Worker<'_> {
                 mixed >> 63 == 1
             }
         };
+        if let Some(barrier) = transfer.barrier {
+            self.check_barrier(team, transfer.pc, warp, transfer.lane.into(), own(barrier, team));
+        }
         self.begin_transfer(warp, team, &mut transfer);
         match (is_early, transfer.barrier) {
             (true, _) => self.finish_transfer(warp, team, &transfer),

@@ -5,5 +5,6 @@ pub mod descriptor;
 pub mod groups;
 pub mod in_flight;
 mod meet;
+mod pool;
 pub mod transfer;
 pub mod wgmma;

@@ -2,7 +2,7 @@
 
 use super::bulk::own;
 use crate::alu::{self, Operation};
-use crate::check::{Actor, Entry, FindingKind, Mode, Severity, Strength};
+use crate::check::{Actor, Entry, Event, FindingKind, Mode, Severity, Side, Strength};
 use crate::machine::{
     accesses::{asynchronous::Progress, atomics},
     blocks::{team::Team, warp::Warp, worker::Worker},
@@ -217,34 +217,64 @@ impl Worker<'_> {
 
     /// Reports bytes that the asynchronous proxy reads, and that a thread has written without a fence of its own behind that.
     pub fn check_proxy(&mut self, team: &Team, pc: u32, warp: &Warp, lane: usize, at: u64, bytes: u32) {
-        let Some(shadow) = &team.shadow else { return };
-        let Some(offset) = self.offset_of(at) else { return };
-        let is_unfenced = |entry: &Entry| {
-            let writer = entry.pc().map(|pc| self.program.code[pc as usize].op);
-            let is_generic = !matches!(writer, None | Some(Op::Rare(Rare::BulkLoad | Rare::CopyAsync)));
-            is_generic && !team.order.has_proxy_fence(*entry)
+        let is_unfenced = |op: Op, entry: Entry| {
+            let is_generic = !matches!(op, Op::Rare(Rare::BulkLoad | Rare::CopyAsync));
+            is_generic && !team.order.has_proxy_fence(entry)
         };
-        let Some(written) = shadow.writers(offset, bytes).find(is_unfenced) else { return };
-        let side = self.side(warp, team, pc, 1 << lane);
-        let with = crate::check::Side {
-            pc: written.pc(),
-            block: team.number,
-            warp: written.warp(),
-            lanes: written.lanes,
+        let Some(written) = self.unfenced(team, at, bytes, is_unfenced) else { return };
+        let message = |name: &str| {
+            format!(
+                "reads `{name}` through the asynchronous proxy, which need not see what a thread has stored"
+            )
         };
-        let name = self.launch.shared.name(at).to_string();
-        let kind = FindingKind::ProxyFence;
-        let naming = self.naming();
-        self.findings.report(naming, (kind, Some(pc), with.pc), || crate::check::Event {
-            kind,
-            severity: Severity::Error,
-            at: side,
-            with: Some(with),
-            message: format!("reads `{name}` through the asynchronous proxy, which need not see what a thread has stored"),
-            fix: "let every thread that stores there execute fence.proxy.async.shared::cta behind its stores, before the \
-                  barrier that the reader waits at"
-                .into(),
-            race: None,
+        let fix = "let every thread that stores there execute fence.proxy.async.shared::cta behind its stores, before the \
+                   barrier that the reader waits at";
+        self.report_unfenced(self.side(warp, team, pc, 1 << lane), written, at, message, fix);
+    }
+
+    /// Reports an mbarrier of a bulk copy whose initialisation the asynchronous proxy need not see.
+    pub fn check_barrier(&mut self, team: &Team, pc: u32, warp: &Warp, lane: usize, at: u64) {
+        let is_unfenced = |op: Op, entry: Entry| {
+            matches!(op, Op::Rare(Rare::Mbarrier)) && !team.order.has_init_fence(entry)
+        };
+        let Some(written) = self.unfenced(team, at, 8, is_unfenced) else { return };
+        let message = |name: &str| {
+            format!(
+                "completes at the mbarrier `{name}`, whose initialisation the asynchronous proxy need not see"
+            )
+        };
+        let fix = "let the thread that initialises it execute fence.mbarrier_init.release.cluster behind that, before the \
+                   barrier that the others wait at";
+        self.report_unfenced(self.side(warp, team, pc, 1 << lane), written, at, message, fix);
+    }
+
+    /// The last plain store to some of these bytes that is as `is_unfenced` says.
+    fn unfenced(
+        &self,
+        team: &Team,
+        at: u64,
+        bytes: u32,
+        is_unfenced: impl Fn(Op, Entry) -> bool,
+    ) -> Option<Entry> {
+        let (shadow, offset) = (team.shadow.as_ref()?, self.offset_of(at)?);
+        let op = |entry: &Entry| entry.pc().map(|pc| self.program.code[pc as usize].op);
+        shadow.writers(offset, bytes).find(|entry| op(entry).is_some_and(|op| is_unfenced(op, *entry)))
+    }
+
+    fn report_unfenced(
+        &mut self,
+        at: Side,
+        written: Entry,
+        address: u64,
+        message: impl Fn(&str) -> String,
+        fix: &str,
+    ) {
+        let with = Side { pc: written.pc(), warp: written.warp(), lanes: written.lanes, ..at };
+        let message = message(self.launch.shared.name(address));
+        let (kind, naming) = (FindingKind::ProxyFence, self.naming());
+        self.findings.report(naming, (kind, at.pc, with.pc), || {
+            let (with, fix) = (Some(with), fix.into());
+            Event { kind, severity: Severity::Error, at, with, message, fix, race: None }
         });
     }
 }

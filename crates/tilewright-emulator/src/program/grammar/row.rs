@@ -74,6 +74,7 @@ pub enum Lowering {
     Exit,
     Trap,
     Sleep,
+    SetRegisters,
 
     /// Whether it is `.aligned` without saying so.
     Barrier {
@@ -84,6 +85,7 @@ pub enum Lowering {
     ClusterWait,
     Fence,
     ProxyFence,
+    InitFence,
     Shuffle,
     Vote,
     Match,

@@ -113,11 +113,11 @@ const CONTROL: &[Instruction] = &[
     row("exit", "", Known, Exit),
     row("trap", "", Known, Trap),
     row("nanosleep", ".u32 t", Known, Sleep),
-    // Breakpoints and the split of registers between warps change no result. Launches follow each other, so that
+    // Breakpoints change no result. Launches follow each other, so that
     // there is no kernel before this one to wait for, and none after it to let go.
     row("brkpt", "", Known, Nothing),
     row("pmevent", " a", Known, Nothing),
-    row("setmaxnreg", ".action.sync.aligned.u32 n", Known, Nothing),
+    row("setmaxnreg", ".action.sync.aligned.u32 n", Known, SetRegisters),
     row("griddepcontrol", ".action", Known, Nothing),
 ];
 
@@ -136,6 +136,7 @@ const SYNC: &[Instruction] = &[
     row("membar", ".level", Known, Fence),
     row("fence", "{.order}.scope", Anything, Fence),
     row("fence.proxy.async", "{.space}", Anything, ProxyFence),
+    row("fence.mbarrier_init", ".release.cluster", Anything, InitFence),
     row("shfl", "{.sync}.mode.b32 d{|p}, a, lane, clamp{, mask}", Known, Shuffle),
     row("vote", "{.sync}.mode.type d, p{, mask}", Known, Vote),
     row("match", ".mode.sync.type d{|p}, a, mask", Known, Match),

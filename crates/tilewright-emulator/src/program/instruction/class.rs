@@ -160,6 +160,8 @@ impl Rare {
             | Rare::WaitGroup
             | Rare::Fence
             | Rare::ProxyFence
+            | Rare::InitFence
+            | Rare::SetRegisters
             | Rare::ActiveMask
             | Rare::Sleep => Class::Plain,
             Rare::ClusterArrive | Rare::ClusterWait => Class::Plain,

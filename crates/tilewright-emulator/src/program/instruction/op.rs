@@ -221,6 +221,8 @@ pub enum Rare {
     SurfaceStore,
     /// `fence.proxy.async`.
     ProxyFence,
+    /// `fence.mbarrier_init`.
+    InitFence,
     /// `aux` is 1 if it reaches other blocks.
     Fence,
     ActiveMask,
@@ -230,6 +232,8 @@ pub enum Rare {
     Mbarrier,
     /// A load that may see what others have stored meanwhile (`ld.volatile`, `ld.relaxed`, `ld.acquire`): memory site `aux`.
     Poll,
+    /// `setmaxnreg`: `aux` registers.
+    SetRegisters,
     /// `nanosleep`.
     Sleep,
     /// `barrier.cluster`.

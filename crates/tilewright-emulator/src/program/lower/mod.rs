@@ -340,6 +340,7 @@ impl<'a> Lowerer<'a, '_> {
             Exit => self.plain(Op::Exit),
             Trap => self.plain(Op::Trap),
             Sleep => self.plain(Rare::Sleep),
+            SetRegisters => self.set_registers(operands),
 
             Barrier { aligned } => self.barrier(split, aligned, operands),
             WarpBarrier => self.warp_sync(operands),
@@ -347,6 +348,7 @@ impl<'a> Lowerer<'a, '_> {
             ClusterWait => self.plain(Rare::ClusterWait),
             Fence => self.fence(split),
             ProxyFence => self.plain(Rare::ProxyFence),
+            InitFence => self.plain(Rare::InitFence),
             Shuffle => self.shuffle(split, operands),
             Vote => self.vote(split, operands),
             Match => self.match_sync(split, operands),

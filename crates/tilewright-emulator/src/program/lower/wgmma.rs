@@ -50,6 +50,16 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
+    /// `setmaxnreg.inc.sync.aligned.u32 n;`
+    pub fn set_registers(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [Operand::Immediate(Immediate::Int(registers))] = operands else { return other_form() };
+        if !(24..=256).contains(registers) || !registers.is_multiple_of(8) {
+            return unsupported("a warp has 24 to 256 registers, a multiple of 8");
+        }
+        self.push(Rare::SetRegisters, *registers as u32);
+        Ok(())
+    }
+
     /// `wgmma.wait_group.sync.aligned n;`
     pub fn wgmma_wait(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
         let [Operand::Immediate(Immediate::Int(groups))] = operands else { return other_form() };
