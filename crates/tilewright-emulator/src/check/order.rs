@@ -185,6 +185,12 @@ impl Order {
         }
     }
 
+    /// All lanes of some warps have met.
+    pub fn group(&mut self, warps: &[u32]) {
+        warps.iter().for_each(|&warp| self.whole_warp(warp));
+        self.some_warps(warps, warps);
+    }
+
     /// Some warps have met: `learners` waited for `teachers`.
     pub fn some_warps(&mut self, learners: &[u32], teachers: &[u32]) {
         self.now += 1;

@@ -73,8 +73,8 @@ impl Worker<'_> {
             }
             self.finish_products(warp, team, &pieces);
             let first = warp.index / WARPS as u32 * WARPS as u32;
-            let group: Vec<u32> = (first..first + WARPS as u32).collect();
-            team.order.some_warps(&group, &group);
+            let end = (first + WARPS as u32).min(team.threads.div_ceil(32));
+            team.order.group(&(first..end).collect::<Vec<_>>());
         }
     }
 

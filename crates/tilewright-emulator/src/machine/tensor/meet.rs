@@ -48,7 +48,7 @@ impl Block {
             }
         }
         let group: Vec<u32> = here.iter().map(|&(index, _)| index as u32).collect();
-        team.order.some_warps(&group, &group);
+        team.order.group(&group);
     }
 }
 
