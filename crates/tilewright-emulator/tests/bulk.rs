@@ -319,6 +319,36 @@ fn clusters_share_tiles() {
     assert_eq!([&found[512..], &found[..512]].concat(), data[..1024]);
 }
 
+/// A map in global memory that the kernel brings to another tensor.
+#[test]
+fn maps_are_changed_by_kernels() {
+    let data = numbers(4096);
+    let map = matrix([64, 8], 128, [64, 8], Swizzle::None);
+    let body = |acquire: &str| {
+        format!(
+            "add.u32 %r5, %o, 8192; shl.b32 %i, %t, 2; add.u32 %r6, %r5, %i; cvt.u64.u32 %w, %i; add.u64 %w, %w, %map;
+             ld.b32 %r1, [%w]; st.shared.b32 [%r6], %r1; bar.warp.sync 0xffffffff;
+             add.u64 %rd0, %from, 1024;
+             @%one tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r5], %rd0;
+             @%one tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r5], 1, 4;
+             @%one tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r5], 3;
+             bar.warp.sync 0xffffffff;
+             tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%to], [%r5], 128;
+             {acquire} mov.u64 %map, %to; {LOAD}{WAIT} add.u64 %to, %to, 128; {OUT}"
+        )
+    };
+    let acquire = "fence.proxy.tensormap::generic.acquire.gpu [%to], 128;";
+    let to = vec![0; 128 + 512];
+    let found = run(&body(acquire), &map.encode(), &data, &to, [512, 0, 0], Schedule::Late, 1);
+    assert!(found.report.is_clean(), "{:?} {:#?}", found.report.error, found.report.findings);
+    // Row 1 begins with its second piece.
+    assert_eq!(found.to[128..144], data[1024..1040]);
+    assert_eq!(found.to[128 + 128..][..16], data[1024 + 128 + 16..][..16]);
+    let missed = run(&body(""), &map.encode(), &data, &to, [512, 0, 0], Schedule::Late, 1);
+    let kinds: Vec<_> = missed.report.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::ProxyFence]);
+}
+
 /// What is found where something is missing.
 #[test]
 fn faults_are_found() {

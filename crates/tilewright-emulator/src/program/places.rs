@@ -10,7 +10,7 @@ pub fn may_overwrite_sources(op: Op) -> bool {
         Class::Carry | Class::Pack(_) | Class::Rows(_) | Class::Mma | Class::Wgmma | Class::Access(_) => {
             false
         }
-        Class::Space | Class::Barrier | Class::Mbarrier | Class::Warp => false,
+        Class::Map | Class::Space | Class::Barrier | Class::Mbarrier | Class::Warp => false,
     }
 }
 
@@ -69,6 +69,15 @@ pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place,
             all([b, &mut accumulates.0], Role::Use, see);
             all(c, Role::Use, see);
             all(d, Role::Define, see);
+        }
+        Class::Map => {
+            let MapSite { map, kind } = &mut sites.maps[index];
+            match kind {
+                MapKind::Replace { field: _, dimension: _, value } => see(&mut value.place, Role::Use),
+                MapKind::Copy { from } => memory(from, Role::Use, see),
+                MapKind::Acquire => {}
+            }
+            memory(map, Role::Use, see);
         }
         Class::Access(access) => visit_access(access, index, sites, see),
         Class::Space => {

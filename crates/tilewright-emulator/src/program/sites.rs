@@ -10,6 +10,7 @@ pub struct Sites {
     pub atomics: Vec<AtomicSite>,
     pub copies: Vec<CopySite>,
     pub bulks: Vec<BulkSite>,
+    pub maps: Vec<MapSite>,
     pub barriers: Vec<BarrierSite>,
     pub mbarriers: Vec<MbarrierSite>,
     pub warps: Vec<WarpSite>,

@@ -49,7 +49,10 @@ modifiers! {
     Proxy "proxy", Alias "alias", Read "read", Wait "wait", LaunchDependents "launch_dependents",
     NoComplete "noComplete", ExpectTx "expect_tx", Parity "parity", NoInc "noinc",
     CompleteTxBytes "mbarrier::complete_tx::bytes", BulkGroup "bulk_group", MulticastCluster "multicast::cluster",
-    Tile "tile", Im2col "im2col",
+    Tile "tile", Im2col "im2col", GlobalAddress "global_address", Rank "rank", BoxDim "box_dim", GlobalDim "global_dim",
+    GlobalStride "global_stride", ElementStride "element_stride", Elemtype "elemtype",
+    InterleaveLayout "interleave_layout", SwizzleMode "swizzle_mode", FillMode "fill_mode", B1024 "b1024",
+    TensormapGeneric "tensormap::generic",
     // Matrix instructions.
     Row "row", Col "col", Trans "trans", X1 "x1", X2 "x2", X4 "x4", Load "load", Store "store", Mma "mma",
     MatrixA "a", MatrixB "b", MatrixC "c", MatrixD "d",

@@ -194,7 +194,6 @@ fn what_is_not_there_yet_is_called_by_its_name() {
     let rows: &[(&str, &str)] = &[
         ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1}, %rd1, %rd1, %r1, 0, 1;", "sparse"),
         ("tcgen05.wait::ld.sync.aligned;", "fifth-generation tensor cores"),
-        ("tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 3;", "descriptors"),
         ("multimem.red.global.add.f32 [%rd1], 0f00000000;", "several GPUs"),
     ];
     for (instruction, what) in rows {

@@ -1,6 +1,6 @@
 //! What the warps of a block share.
 
-use std::rc::Rc;
+use std::{collections::HashMap, rc::Rc};
 
 use super::cluster::Cluster;
 use crate::check::{Known, Order, SharedShadow};
@@ -72,6 +72,8 @@ pub struct Team {
     pub contests: Contests,
     /// What has no value in shared memory, and where such comes from.
     pub undefined: UndefinedShared,
+    /// Tensor maps that the block has changed, and whether it has acquired them since.
+    pub maps: HashMap<u64, bool>,
     /// What matrix instructions read that nobody has waited for, by warpgroup.
     pub products: Vec<InFlight>,
     /// Accesses to shared memory, if races are looked for.

@@ -75,6 +75,7 @@ impl Worker<'_> {
             Rare::SetRegisters => warp.own_registers = Some((inst.aux, pc)),
             Rare::CopyAsync => self.copy_async(warp, team, frame, inst.aux, mask, pc),
             Rare::BulkLoad | Rare::BulkStore => self.bulk(warp, team, frame, inst.aux, mask, pc),
+            Rare::Map => self.map(warp, team, frame, inst.aux, mask, pc),
             Rare::BulkCommit => warp.bulk.commit(mask),
             Rare::BulkWait => self.bulk_wait(warp, team, mask, inst.aux),
             Rare::CommitGroup => warp.copies.commit(mask),

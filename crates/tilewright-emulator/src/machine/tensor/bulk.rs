@@ -107,6 +107,7 @@ impl Worker<'_> {
                 Some(Transfer { far, rows: vec![row], ..base })
             }
             Extent::Box { coordinates, offsets, im2col } => {
+                self.check_map(warp, team, far, lane, pc);
                 let bytes = tensor_map::BYTES as u32;
                 let mode = crate::check::Mode::Read;
                 let data = match self.lane_data(far_space, warp, team, far, lane, bytes, MAP_ALIGN, mode) {
@@ -119,7 +120,9 @@ impl Worker<'_> {
                 // SAFETY: `lane_data` has checked the bytes.
                 let words = unsafe { data.cast::<[u8; tensor_map::BYTES]>().read_unaligned() };
                 let map = TensorMap::decode(&words);
-                let fits = |map: &TensorMap| map.rank == coordinates.len() && map.im2col.is_some() == *im2col;
+                let fits = |map: &TensorMap| {
+                    map.rank == coordinates.len() && map.im2col.is_some() == *im2col && map.check().is_ok()
+                };
                 let Some(map) = map.filter(fits) else {
                     self.report_map(warp, team, lane, pc, map);
                     return None;
@@ -249,7 +252,10 @@ impl Worker<'_> {
                 None => "takes something for a tensor map that is none".into(),
                 Some(map) => {
                     let mode = if map.im2col.is_some() { "im2col" } else { "tiled" };
-                    format!("takes a tensor map of rank {} in {mode} mode", map.rank)
+                    match map.check() {
+                        Err(wrong) => format!("takes a tensor map that CUDA refuses: {wrong}"),
+                        Ok(()) => format!("takes a tensor map of rank {} in {mode} mode", map.rank),
+                    }
                 }
             };
             let fix = "pass the map that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col made, as a \

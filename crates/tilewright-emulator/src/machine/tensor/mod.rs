@@ -4,6 +4,7 @@ pub mod bulk;
 pub mod descriptor;
 pub mod groups;
 pub mod in_flight;
+mod map;
 mod meet;
 mod pool;
 pub mod transfer;

@@ -64,6 +64,9 @@ pub enum Lowering {
     BulkTensor {
         reduces: bool,
     },
+    ReplaceMap,
+    CopyMap,
+    AcquireMap,
     BulkCommit,
     BulkWait,
 

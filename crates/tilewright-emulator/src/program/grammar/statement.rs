@@ -98,7 +98,8 @@ mod tests {
         let lowering = |text| Split::new(text).lowering();
         assert_eq!(lowering("cp.async.ca.shared.global"), Lowering::CopyAsync);
         assert_eq!(lowering("cp.async.commit_group"), Lowering::CommitCopies);
-        assert!(matches!(lowering("cp.async.bulk.tensor.2d.shared::cluster.global"), Lowering::Planned(_)));
+        let tensor = lowering("cp.async.bulk.tensor.2d.shared::cluster.global");
+        assert_eq!(tensor, Lowering::BulkTensor { reduces: false });
         assert_eq!(lowering("cp.asynchronous"), Lowering::Unknown);
         assert_eq!(lowering("st.async.weak.shared::cluster.b32"), Lowering::StoreAsync);
     }

@@ -98,6 +98,14 @@ const COPIES: &[Instruction] = &[
         Known,
         BulkTensor { reduces: true },
     ),
+    row("tensormap.replace", ".tile.field{.space}.b1024.type [map]{, dimension}, value", Known, ReplaceMap),
+    row(
+        "tensormap.cp_fenceproxy",
+        ".global.shared::cta.tensormap::generic.release.scope.sync.aligned [to], [from], 128",
+        Known,
+        CopyMap,
+    ),
+    row("fence.proxy.tensormap::generic.acquire", ".scope [map], 128", Anything, AcquireMap),
     row("cp.async.bulk.commit_group", "", Known, BulkCommit),
     row("cp.async.bulk.wait_group", "{.read} n", Known, BulkWait),
     row("cp.async.bulk.prefetch", ".L2.global [a], size", Anything, Nothing),
@@ -347,8 +355,6 @@ const ARITHMETIC: &[Instruction] = &[
 const PLANNED: &[Instruction] = &[
     planned("wgmma.mma_async.sp", "products of sparse matrices (`wgmma.mma_async.sp`) are"),
     planned("tcgen05", "fifth-generation tensor cores (`tcgen05`) are"),
-    planned("tensormap", "descriptors of the Tensor Memory Accelerator (TMA) are"),
-    planned("fence.proxy.tensormap", "descriptors of the Tensor Memory Accelerator (TMA) are"),
     planned("sured", "reductions on surfaces (`sured`) are"),
     planned("sust.p", "formatted stores to surfaces (`sust.p`) are"),
     planned("st.bulk", "bulk stores are"),

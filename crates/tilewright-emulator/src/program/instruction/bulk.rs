@@ -47,6 +47,52 @@ pub enum Extent {
     },
 }
 
+/// `tensormap.replace` and its fences.
+#[derive(Clone, Debug)]
+pub struct MapSite {
+    /// The map.
+    pub map: MemorySite,
+    /// What is done.
+    pub kind: MapKind,
+}
+
+/// What is done with a tensor map in memory.
+#[derive(Clone, Debug)]
+pub enum MapKind {
+    /// A field becomes this value.
+    Replace {
+        /// The field.
+        field: MapField,
+        /// The dimension, of fields that have one for each.
+        dimension: usize,
+        /// The value.
+        value: Slot,
+    },
+    /// It is copied from shared memory, and released.
+    Copy {
+        /// Where from.
+        from: MemorySite,
+    },
+    /// It is acquired: copies see what has become of it.
+    Acquire,
+}
+
+/// A field of a tensor map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX field of the same spelling")]
+pub enum MapField {
+    GlobalAddress,
+    Rank,
+    BoxDim,
+    GlobalDim,
+    GlobalStride,
+    ElementStride,
+    Elemtype,
+    InterleaveLayout,
+    SwizzleMode,
+    FillMode,
+}
+
 /// What is done with what is there already.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduction {

@@ -35,6 +35,8 @@ pub enum Class {
     Mma,
     /// Matrices of a warpgroup.
     Wgmma,
+    /// A tensor map in memory.
+    Map,
     /// An access to memory.
     Access(Access),
     /// A question about an address.
@@ -153,6 +155,7 @@ impl Rare {
             Rare::Poll => Class::Access(Access::Plain(Role::Define)),
             Rare::Mma => Class::Mma,
             Rare::Wgmma => Class::Wgmma,
+            Rare::Map => Class::Map,
             Rare::WgmmaFence | Rare::WgmmaCommit | Rare::WgmmaWait => Class::Plain,
             Rare::IsSpace => Class::Space,
             Rare::Mbarrier => Class::Mbarrier,

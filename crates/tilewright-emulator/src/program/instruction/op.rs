@@ -197,6 +197,8 @@ pub enum Rare {
     BulkLoad,
     BulkStore,
     BulkCommit,
+    /// `tensormap` and its fences: site `aux`.
+    Map,
     /// `cp.async.bulk.wait_group`: `aux` groups may stay open.
     BulkWait,
     CommitGroup,

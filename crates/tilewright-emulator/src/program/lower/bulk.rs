@@ -158,6 +158,54 @@ impl<'a> Lowerer<'a, '_> {
         Ok(())
     }
 
+    /// `tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [map], 1, value;`
+    pub fn replace_map(&mut self, split: &Split<'a>, operands: &[Operand<'a>]) -> Lowering<()> {
+        const FIELDS: &[(Modifier, MapField)] = &[
+            (Modifier::GlobalAddress, MapField::GlobalAddress),
+            (Modifier::Rank, MapField::Rank),
+            (Modifier::BoxDim, MapField::BoxDim),
+            (Modifier::GlobalDim, MapField::GlobalDim),
+            (Modifier::GlobalStride, MapField::GlobalStride),
+            (Modifier::ElementStride, MapField::ElementStride),
+            (Modifier::Elemtype, MapField::Elemtype),
+            (Modifier::InterleaveLayout, MapField::InterleaveLayout),
+            (Modifier::SwizzleMode, MapField::SwizzleMode),
+            (Modifier::FillMode, MapField::FillMode),
+        ];
+        let (Some(field), Some(ty)) = (split.modifiers.pick(FIELDS), split.ty(0)) else {
+            return other_form();
+        };
+        let (map, dimension, value) = match operands {
+            [map, value] => (map, 0, value),
+            [map, Operand::Immediate(Immediate::Int(dimension)), value] => (map, *dimension as usize, value),
+            _ => return other_form(),
+        };
+        let target = self.address(Some(map))?;
+        let map = self.access(split.modifiers, target, Type::B8, 1)?;
+        let value = self.source(value, ty)?;
+        self.push_map(map, MapKind::Replace { field, dimension, value })
+    }
+
+    /// `tensormap.cp_fenceproxy...sync.aligned [to], [from], 128;`
+    pub fn copy_map(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let [to, from, Operand::Immediate(Immediate::Int(128))] = operands else { return other_form() };
+        let (to, from) = (self.side(to, Modifier::Global)?, self.side(from, Modifier::SharedCta)?);
+        self.push_map(to, MapKind::Copy { from })
+    }
+
+    /// `fence.proxy.tensormap::generic.acquire.gpu [map], 128;`
+    pub fn acquire_map(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
+        let target = self.address(operands.first())?;
+        let map = self.access(Modifiers::default(), target, Type::B8, 1)?;
+        self.push_map(map, MapKind::Acquire)
+    }
+
+    fn push_map(&mut self, map: MemorySite, kind: MapKind) -> Lowering<()> {
+        self.sites.maps.push(MapSite { map, kind });
+        self.push(Rare::Map, self.sites.maps.len() as u32 - 1);
+        Ok(())
+    }
+
     /// `cp.async.bulk.wait_group.read n;`
     pub fn bulk_wait(&mut self, operands: &[Operand<'a>]) -> Lowering<()> {
         let [Operand::Immediate(Immediate::Int(groups))] = operands else { return other_form() };

@@ -330,6 +330,9 @@ impl<'a> Lowerer<'a, '_> {
             ArriveAfterCopies => self.copies_arrive(split, operands),
             Bulk { reduces } => self.bulk(split, operands, reduces),
             BulkTensor { reduces } => self.bulk_tensor(split, operands, reduces),
+            ReplaceMap => self.replace_map(split, operands),
+            CopyMap => self.copy_map(operands),
+            AcquireMap => self.acquire_map(operands),
             BulkCommit => self.plain(Rare::BulkCommit),
             BulkWait => self.bulk_wait(operands),
 

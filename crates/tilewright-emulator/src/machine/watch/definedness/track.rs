@@ -149,6 +149,15 @@ impl Worker<'_> {
                 self.decides(step, Some(site.b), Decision::Address);
                 wgmma(step, site);
             }
+            Class::Map => {
+                let site = &sites.maps[index];
+                self.decides(step, site.map.base, Decision::Address);
+                match &site.kind {
+                    MapKind::Replace { value, .. } => self.decides(step, Some(*value), Decision::Copy),
+                    MapKind::Copy { from } => self.decides(step, from.base, Decision::Address),
+                    MapKind::Acquire => {}
+                }
+            }
             Class::Access(access) => self.memory_step(step, access, index),
             Class::Space => {
                 let site = &sites.spaces[index];

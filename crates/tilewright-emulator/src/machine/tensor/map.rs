@@ -1,0 +1,136 @@
+//! Tensor maps that a kernel changes: `tensormap.replace`, its copy, and its fences.
+
+use crate::check::{FindingKind, Mode, Severity};
+use crate::machine::{
+    accesses::plain::{gather, resolve},
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    lanes::frame::Frame,
+    watch::faults::Faults,
+};
+use crate::memory::lanes;
+use crate::program::instruction::{MapField, MapKind, MemorySite, Space};
+use crate::tensor_map::{BYTES, ElementType, Fill, Swizzle, TensorMap};
+
+/// Maps lie at multiples of this.
+const ALIGN: u32 = 64;
+
+impl Worker<'_> {
+    /// An instruction on a tensor map in memory.
+    pub fn map(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
+        let program = self.program;
+        let site = &program.sites.maps[index as usize];
+        let place = |memory: &MemorySite| {
+            let mut addresses = gather(memory, frame, mask);
+            let space = resolve(memory.space, &mut addresses);
+            (addresses, space)
+        };
+        let (maps, space) = place(&site.map);
+        let mut faults = Faults::default();
+        for lane in lanes(mask) {
+            let at = maps.at[lane];
+            match &site.kind {
+                MapKind::Acquire => {
+                    team.maps.entry(at).and_modify(|acquired| *acquired = true);
+                }
+                MapKind::Copy { from } => {
+                    let (from, from_space) = place(from);
+                    // All lanes of the warp copy the same map.
+                    let from = from.at[lane];
+                    let read = self.map_bytes(warp, team, from_space, from, lane, Mode::Read, &mut faults);
+                    let write = self.map_bytes(warp, team, space, at, lane, Mode::Write, &mut faults);
+                    let (Some(read), Some(write)) = (read, write) else { continue };
+                    // SAFETY: both sides were checked, and lie in different memories.
+                    unsafe { write.write_unaligned(read.read_unaligned()) };
+                    team.maps.insert(at, false);
+                }
+                MapKind::Replace { field, dimension, value } => {
+                    let data = self.map_bytes(warp, team, space, at, lane, Mode::Write, &mut faults);
+                    let Some(data) = data else { continue };
+                    // SAFETY: the bytes were checked.
+                    let map = TensorMap::decode(&unsafe { data.read_unaligned() });
+                    let value = frame.lane(*value, lane);
+                    let Some(map) = map.and_then(|map| replaced(map, *field, *dimension, value)) else {
+                        self.report_replacement(warp, team, lane, pc);
+                        continue;
+                    };
+                    // SAFETY: as above.
+                    unsafe { data.write_unaligned(map.encode()) };
+                    if space == Space::Global {
+                        team.maps.insert(at, false);
+                    }
+                }
+            }
+        }
+        self.report_faults(&faults, self.side(warp, team, pc, 0), BYTES as u32, Mode::Write);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    fn map_bytes(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        space: Space,
+        at: u64,
+        lane: usize,
+        mode: Mode,
+        faults: &mut Faults,
+    ) -> Option<*mut [u8; BYTES]> {
+        match self.lane_data(space, warp, team, at, lane, BYTES as u32, ALIGN, mode) {
+            Ok(data) => Some(data.cast()),
+            Err(fault) => {
+                faults.add(lane, at, fault);
+                None
+            }
+        }
+    }
+
+    fn report_replacement(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32) {
+        let side = self.side(warp, team, pc, 1 << lane);
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
+            (
+                "replaces a field of what is no tensor map, or by a value that it cannot have".into(),
+                "begin with a map of cuTensorMapEncodeTiled, and give values of the PTX manual's tables"
+                    .into(),
+            )
+        });
+    }
+
+    /// Reports a copy by a map that the block has changed, and has not acquired since.
+    pub fn check_map(&mut self, warp: &Warp, team: &Team, at: u64, lane: usize, pc: u32) {
+        if team.maps.get(&at) != Some(&false) {
+            return;
+        }
+        let side = self.side(warp, team, pc, 1 << lane);
+        self.report(FindingKind::ProxyFence, Severity::Error, side, || {
+            (
+                "takes a tensor map that was changed, and that it has not acquired".into(),
+                "put fence.proxy.tensormap::generic.acquire of the map before it, behind the release of \
+                 tensormap.cp_fenceproxy"
+                    .into(),
+            )
+        });
+    }
+}
+
+/// The map with another value in a field; `None` if the field has no such value. Numbers of types and modes are those of PTX.
+fn replaced(mut map: TensorMap, field: MapField, dimension: usize, value: u64) -> Option<TensorMap> {
+    use ElementType::*;
+    const ELEMENTS: [ElementType; 13] =
+        [U8, U16, U32, I32, U64, I64, F16, F32, F32Ftz, F64, Bf16, Tf32, Tf32Ftz];
+    const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::Bytes32, Swizzle::Bytes64, Swizzle::Bytes128];
+    let index = usize::try_from(value).ok();
+    match field {
+        MapField::GlobalAddress => map.address = value,
+        MapField::Rank => map.rank = index.map(|rank| rank + 1).filter(|rank| (1..=5).contains(rank))?,
+        MapField::BoxDim => *map.boxes.get_mut(dimension)? = value as u32,
+        MapField::GlobalDim => *map.extents.get_mut(dimension)? = value,
+        MapField::GlobalStride => *map.strides.get_mut(dimension)? = value,
+        MapField::ElementStride => *map.steps.get_mut(dimension)? = value as u32,
+        MapField::Elemtype => map.element = *ELEMENTS.get(index?)?,
+        MapField::InterleaveLayout if value == 0 => {}
+        MapField::InterleaveLayout => return None,
+        MapField::SwizzleMode => map.swizzle = *SWIZZLES.get(index?)?,
+        MapField::FillMode => map.fill = *[Fill::Zeros, Fill::Nan].get(index?)?,
+    }
+    Some(map)
+}
