@@ -37,6 +37,8 @@ fn matrix(address: u64) -> Matrix {
     }
 }
 
+type Change = fn(&mut Matrix);
+
 fn encode(map: &mut Map, matrix: &Matrix) -> i32 {
     let [element, interleave, swizzle, promotion, fill] = matrix.numbers;
     unsafe {
@@ -98,7 +100,7 @@ fn what_cuda_refuses_is_refused() {
     let good = matrix(address);
     let mut map = Map([0; 128]);
     ok(encode(&mut map, &good));
-    let wrong: &[(&str, fn(&mut Matrix))] = &[
+    let wrong: &[(&str, Change)] = &[
         ("an address of 8", |m| m.address += 8),
         ("no dimension", |m| m.rank = 0),
         ("six dimensions", |m| m.rank = 6),

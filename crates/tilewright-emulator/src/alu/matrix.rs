@@ -151,7 +151,7 @@ pub fn has_matrix(op: &MatrixOp) -> bool {
 pub fn multiply(
     op: &MatrixOp,
     capability: ComputeCapability,
-    (a, b, c): (&[[u64; 32]], &[[u64; 32]], &[[u64; 32]]),
+    [a, b, c]: [&[[u64; 32]]; 3],
     d: &mut [[u64; 32]],
 ) {
     let product = TensorProduct {

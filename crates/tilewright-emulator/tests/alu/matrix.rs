@@ -172,7 +172,7 @@ fn products_of_small_integers_are_exact() {
         let [fa, fb] = [fill(&op, Fragment::A, op.a, a), fill(&op, Fragment::B, op.b, b)];
         let fc = fill(&op, Fragment::C, op.c, c);
         let mut d = vec![[u64::MAX; 32]; fc.len()];
-        multiply(&op, ComputeCapability::new(9, 0), (&fa, &fb, &fc), &mut d);
+        multiply(&op, ComputeCapability::new(9, 0), [&fa, &fb, &fc], &mut d);
         assert_eq!(d, fill(&op, Fragment::C, op.d, expected), "{op:?}");
     }
 }
@@ -185,7 +185,7 @@ fn sums_round_once_and_overflow_as_asked() {
         let fb = fill(op, Fragment::B, op.b, |_, _| b);
         let fc = vec![[c; 32]; fragment_registers(op, Fragment::C).unwrap()];
         let mut d = vec![[0; 32]; fragment_registers(op, Fragment::C).unwrap()];
-        multiply(op, ComputeCapability::new(9, 0), (&fa, &fb, &fc), &mut d);
+        multiply(op, ComputeCapability::new(9, 0), [&fa, &fb, &fc], &mut d);
         d[0][0]
     };
     // 2047^2 + 2^-10 has more bits than f32, and ends nearer to 2047^2.

@@ -162,7 +162,7 @@ fn by_warps(op: &MatrixOp, a: &[u64], b: &[u64], c: &[u64]) -> Vec<u64> {
         let b = registers(op, Fragment::B, op.b, &|row, column| b[column * k + row]);
         let c = registers(op, Fragment::C, op.c, &|row, column| c[row * n + column]);
         let mut d = vec![[0; 32]; c.len()];
-        multiply(op, H100, (&a, &b, &c), &mut d);
+        multiply(op, H100, [&a, &b, &c], &mut d);
         let mut result = vec![0; m * n];
         each(op, Fragment::C, op.d, &mut |register, lane, shift, row, column| {
             let ones = u64::MAX >> (64 - op.d.bits());

@@ -100,7 +100,7 @@ impl Worker<'_> {
         let rows = |slots: &[Slot]| -> Vec<[u64; 32]> { slots.iter().map(|&slot| frame.row(slot)).collect() };
         let mut d = vec![[0; 32]; site.d.len()];
         let (a, b, c) = (rows(&site.a), rows(&site.b), rows(&site.c));
-        alu::multiply(&site.op, self.launch.capability, (&a, &b, &c), &mut d);
+        alu::multiply(&site.op, self.launch.capability, [&a, &b, &c], &mut d);
         for (slot, values) in site.d.iter().zip(&d) {
             frame.set_row(*slot, values, mask);
         }

@@ -58,7 +58,8 @@ impl Descriptor {
     /// The physical address of a logical one.
     fn swizzled(&self, at: u32) -> u32 {
         let rows = at.wrapping_sub(128 * self.base) >> 7;
-        at ^ (rows & (self.width / PIECE - 1)) * PIECE
+        let moved = rows & (self.width / PIECE - 1);
+        at ^ (moved * PIECE)
     }
 }
 
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(wide.piece(Major::Row, 3, 1), 1024 + 3 * 128 + (1 ^ 3) * 16);
         assert_eq!(wide.piece(Major::Row, 9, 0), 2048 + 128 + 16);
         // Transposed: the ninth piece is in the next block of 64 elements.
-        let word = 512 / 16 << 16 | (1024 / 16) << 32 | 1 << 62;
+        let word = (512 / 16) << 16 | (1024 / 16) << 32 | 1 << 62;
         let across = Descriptor::decode(word);
         assert_eq!(across.piece(Major::Col, 1, 8), 512 + 128 + (((512 + 128) >> 7) & 7) * 16);
         // No swizzle: cores of 8 lines of 16 bytes.

@@ -62,7 +62,7 @@ impl Worker<'_> {
             }
         };
         let word = frame.lane(site.b, first);
-        if !b.as_ref().is_some_and(|(of, read, _)| (*of, *read) == (index, word)) {
+        if b.as_ref().is_none_or(|(of, read, _)| (*of, *read) != (index, word)) {
             let lines = (0, op.n.into(), op.b);
             let descriptor = Descriptor::decode(word);
             let operand = self.operand(warp, team, &descriptor, site.majors[1], lines, &mut faults, pc);

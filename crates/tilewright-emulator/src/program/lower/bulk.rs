@@ -100,7 +100,7 @@ impl<'a> Lowerer<'a, '_> {
         };
         let slots: Lowering<Vec<_>> = offsets.iter().map(|part| self.source(part, Type::U16)).collect();
         let offsets = slots?;
-        if direction == Direction::Load && im2col != !offsets.is_empty() {
+        if direction == Direction::Load && im2col == offsets.is_empty() {
             return unsupported("offsets belong to im2col mode");
         }
         let reduction = match (reduces, split.modifiers.pick(OPERATIONS)) {

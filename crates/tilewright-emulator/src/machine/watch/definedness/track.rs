@@ -515,7 +515,7 @@ fn mma(step: &mut Step<'_>, site: &MmaSite) {
         let (a, rest) = rows.split_at(site.a.len());
         let (b, c) = rest.split_at(site.b.len());
         let mut d = vec![[0; 32]; site.d.len()];
-        alu::multiply(&site.op, step.capability, (a, b, c), &mut d);
+        alu::multiply(&site.op, step.capability, [a, b, c], &mut d);
         d
     };
     let result = product(&|row, lane| row.values[lane]);
