@@ -90,6 +90,10 @@ unsafe fn map(tensor: &Tensor) -> Result<TensorMap, Code> {
         let known = (1..=2).contains(&tensor.interleave);
         return Err(if known { Code::NOT_SUPPORTED } else { Code::INVALID_VALUE });
     }
+    // CUDA asks for the array even where it reads nothing of it.
+    if tensor.strides.is_null() {
+        return Err(Code::INVALID_VALUE);
+    }
     let number = |value: c_int| usize::try_from(value).map_err(|_| Code::INVALID_VALUE);
     Ok(TensorMap {
         element: ElementType::from_number(tensor.element as u32).ok_or(Code::INVALID_VALUE)?,

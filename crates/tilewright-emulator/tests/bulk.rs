@@ -159,46 +159,111 @@ fn what_lies_outside_may_be_nan() {
     let map = TensorMap { fill: Fill::Nan, ..matrix([8, 1], 16, [16, 1], Swizzle::None) };
     let found = clean(&format!("{LOAD}{WAIT}{OUT}"), &map.encode(), &numbers(16), &[0; 32], [32, 0, 0], 1);
     assert_eq!(found[..16], numbers(16));
-    assert!(found[16..].chunks(2).all(|half| half == [0xff, 0x7f]));
+    assert!(found[16..].chunks(2).all(|half| half == [0xf7, 0x7f]));
+}
+
+type Combine = fn(u32, u32) -> u32;
+
+/// Stores the 128 x 16 bytes of shared memory at line 10 and byte 16 of a tensor of 20 lines of 80 bytes, 96 apart.
+fn stored(op: &str, element: ElementType, before: &[u8], data: &[u8]) -> Vec<u8> {
+    let name = match op {
+        "" => "cp.async.bulk.tensor.2d.global.shared::cta.tile".to_owned(),
+        _ => format!("cp.reduce.async.bulk.tensor.2d.global.shared::cta.{op}.tile"),
+    };
+    let body = format!(
+        "{IN} @%one {name}.bulk_group [%map, {{%x, %y}}], [%o];
+         @%one cp.async.bulk.commit_group; @%one cp.async.bulk.wait_group 0;"
+    );
+    let size = element.bytes();
+    let map = TensorMap {
+        element,
+        address: 1 << 32,
+        ..matrix([80 / u64::from(size), 20], 96, [128 / size, 16], Swizzle::Bytes128)
+    };
+    clean(&body, &map.encode(), data, before, [2048, 16 / size as i32, 10], 1)
 }
 
 #[test]
 fn a_tile_is_stored_and_reduced_inside_of_its_tensor() {
     let data = numbers(64 * 32);
-    let map = |address| TensorMap { address, ..matrix([40, 20], 96, [64, 16], Swizzle::Bytes128) };
-    let before = vec![1; 96 * 20];
-    for (op, element) in [("", ElementType::F16), ("add", ElementType::U16), ("max", ElementType::U16)] {
-        let name = if op.is_empty() {
-            "cp.async.bulk.tensor.2d.global.shared::cta.tile"
-        } else {
-            "cp.reduce.async.bulk.tensor.2d.global.shared::cta"
-        };
-        let dotted = if op.is_empty() { String::new() } else { format!(".{op}.tile") };
-        let body = format!(
-            "{IN} @%one {name}{dotted}.bulk_group [%map, {{%x, %y}}], [%o];
-             @%one cp.async.bulk.commit_group; @%one cp.async.bulk.wait_group 0;"
-        );
-        let map = TensorMap { element, ..map(1 << 32) };
-        let found = clean(&body, &map.encode(), &data, &before, [2048, 8, 10], 1);
-        for (at, &byte) in found.iter().enumerate() {
-            let (line, column) = (at / 96, at % 96 / 2);
-            let inside = (10..20).contains(&line) && (8..40).contains(&column);
-            let expected = if inside {
-                let logical = (line - 10) * 128 + 2 * (column - 8);
-                let physical = logical ^ (logical >> 7 & 7) << 4;
-                let new = u16::from_le_bytes([data[physical], data[physical + 1]]);
-                let value = match op {
-                    "add" => new.wrapping_add(0x0101),
-                    "max" => new.max(0x0101),
-                    _ => new,
-                };
-                value.to_le_bytes()[at % 2]
+    let before = numbers(96 * 20 + 7)[7..].to_vec();
+    let operations: [(&str, Combine); 5] = [
+        ("", |_, new| new),
+        ("add", u32::wrapping_add),
+        ("max", u32::max),
+        ("inc", |old, new| if old >= new { 0 } else { old + 1 }),
+        ("xor", |old, new| old ^ new),
+    ];
+    for (op, expected) in operations {
+        let found = stored(op, ElementType::U32, &before, &data);
+        for at in (0..found.len()).step_by(4) {
+            let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+            let (line, byte) = (at / 96, at % 96);
+            let inside = (10..20).contains(&line) && (16..80).contains(&byte);
+            let old = word(&before, at);
+            let wanted = if inside {
+                let logical = (line - 10) * 128 + byte - 16;
+                expected(old, word(&data, logical ^ (logical >> 7 & 7) << 4))
             } else {
-                1
+                old
             };
-            assert_eq!(byte, expected, "{op}: line {line}, column {column}");
+            assert_eq!(word(&found, at), wanted, "{op}: line {line}, byte {byte}");
         }
     }
+}
+
+/// Results of an H100 (driver 580.159.04, 2026-11-28).
+#[test]
+fn floats_are_rounded_and_reduced_as_on_a_gpu() {
+    const WORDS: [u32; 8] = [
+        0x3f80_0fff,
+        0x3f80_1000,
+        0x3f80_1001,
+        0x3f80_3000,
+        0x807f_ffff,
+        0x7f80_0001,
+        0x7f7f_ffff,
+        0x0000_0001,
+    ];
+    let bytes = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
+    let map = TensorMap { element: ElementType::Tf32, ..matrix([8, 1], 32, [8, 1], Swizzle::None) };
+    let found = clean(&format!("{LOAD}{WAIT}{OUT}"), &map.encode(), &bytes(&WORDS), &[0; 32], [32, 0, 0], 1);
+    let tf32 = [0x3f80_0000, 0x3f80_0000, 0x3f80_2000, 0x3f80_4000, 0x8080_0000, 0x7fff_e000, 0x7f80_0000, 0];
+    assert_eq!(found, bytes(&tf32));
+    let ftz = TensorMap { element: ElementType::F32Ftz, ..map };
+    let found = clean(&format!("{LOAD}{WAIT}{OUT}"), &ftz.encode(), &bytes(&WORDS), &[0; 32], [32, 0, 0], 1);
+    assert_eq!(found, bytes(&WORDS));
+    let reduced = |element: ElementType, op: &str| {
+        let body = format!(
+            "{IN} @%one cp.reduce.async.bulk.tensor.2d.global.shared::cta.{op}.bulk_group [%map, {{%x, %y}}], [%o];
+             @%one cp.async.bulk.commit_group; @%one cp.async.bulk.wait_group 0;"
+        );
+        let size = element.bytes();
+        let map = TensorMap {
+            element,
+            address: 1 << 32,
+            ..matrix([32 / u64::from(size), 1], 32, [32 / size, 1], Swizzle::None)
+        };
+        let before: Vec<u32> = (0..8).map(|i| 0x3f80_0000 + i * 0x100).collect();
+        // Every thread brings a word, of which the box takes the first eight.
+        let data = [bytes(&WORDS), vec![0; 96]].concat();
+        clean(&body, &map.encode(), &data, &bytes(&before), [32, 0, 0], 1)
+    };
+    let sums = [
+        0x4000_0800,
+        0x4000_0880,
+        0x4000_0900,
+        0x4000_1980,
+        0x3f80_0400,
+        0x7fff_ffff,
+        0x7f7f_ffff,
+        0x3f80_0700,
+    ];
+    assert_eq!(reduced(ElementType::F32, "add"), bytes(&sums));
+    let halves = [0x4380_0fff, 0x4380_1020, 0x4380_1041, 0x4380_3000];
+    assert_eq!(reduced(ElementType::F16, "add")[..16], bytes(&halves));
+    let least = [0x3f80_0000, 0x3f80_0100, 0x3f80_0200, 0x3f80_0300];
+    assert_eq!(reduced(ElementType::Bf16, "min")[..16], bytes(&least));
 }
 
 #[test]
@@ -363,6 +428,13 @@ fn faults_are_found() {
     assert!(kinds(&unwaited, &map, Schedule::Late).contains(&FindingKind::PendingCopy));
     // No map.
     assert_eq!(kinds(LOAD, &[7; 128], Schedule::Late), [FindingKind::InvalidTensorMap]);
+    // An operation that the type has not.
+    let signed = TensorMap { element: ElementType::I64, ..matrix([16, 8], 128, [16, 8], Swizzle::None) };
+    let add = format!(
+        "{IN} @%one cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%map, {{%x, %y}}], [%o];
+         @%one cp.async.bulk.commit_group; @%one cp.async.bulk.wait_group.read 0;"
+    );
+    assert_eq!(kinds(&add, &signed.encode(), Schedule::Late), [FindingKind::InvalidTensorMap]);
     // No fence between a store and the copy that reads it.
     let store = "@%one cp.async.bulk.global.shared::cta.bulk_group [%to], [%o], %bytes; @%one cp.async.bulk.commit_group;";
     let read = "@%one cp.async.bulk.wait_group.read 0;";

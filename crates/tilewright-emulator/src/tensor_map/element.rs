@@ -1,5 +1,6 @@
 //! The types of a tensor's elements.
 
+use crate::program::instruction::AtomicOp;
 use crate::ptx_isa::Type;
 
 /// The type of an element.
@@ -16,10 +17,11 @@ pub enum ElementType {
     F32,
     F64,
     Bf16,
-    /// f32 whose subnormal numbers become zeros.
+    /// f32; what is loaded and stored keeps its subnormal numbers.
     F32Ftz,
+    /// f32 that is rounded to tf32 when it is loaded.
     Tf32,
-    /// tf32 whose subnormal numbers become zeros.
+    /// As [`ElementType::Tf32`].
     Tf32Ftz,
 }
 
@@ -59,6 +61,19 @@ impl ElementType {
     /// As instructions name it.
     pub(crate) fn ptx(self) -> Type {
         TABLE[self as usize].2
+    }
+
+    /// Whether `cp.reduce.async.bulk.tensor` has this operation for it; any other is an illegal instruction on an H100.
+    pub(crate) fn reduces(self, op: AtomicOp) -> bool {
+        use AtomicOp::*;
+        match self {
+            Self::U8 | Self::U16 => false,
+            Self::U32 => matches!(op, Add | Min | Max | Inc | Dec | And | Or | Xor),
+            Self::I32 | Self::U64 => matches!(op, Add | Min | Max | And | Or | Xor),
+            Self::I64 => matches!(op, Min | Max),
+            Self::F16 | Self::Bf16 => matches!(op, Add | Min | Max),
+            Self::F32 | Self::F64 | Self::F32Ftz | Self::Tf32 | Self::Tf32Ftz => op == Add,
+        }
     }
 
     /// Whether it is a floating-point type.

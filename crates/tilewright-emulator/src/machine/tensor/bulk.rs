@@ -15,9 +15,9 @@ use crate::machine::{
 use crate::memory::{Addresses, lanes};
 use crate::program::{
     address,
-    instruction::{BulkSite, Direction, Extent, MemorySite, Space},
+    instruction::{AtomicOp, BulkSite, Direction, Extent, MemorySite, Space},
 };
-use crate::tensor_map::{self, RANK, Row, Swizzle, TensorMap, Traversal};
+use crate::tensor_map::{self, ElementType, RANK, Row, Swizzle, TensorMap, Traversal};
 
 /// Tensor maps lie at multiples of this.
 const MAP_ALIGN: u32 = 64;
@@ -139,6 +139,10 @@ impl Worker<'_> {
                     faults.add(lane, shared, Fault::Misaligned { space: Space::Shared, offset });
                     return None;
                 }
+                if let Some((op, _)) = base.reduction.filter(|&(op, _)| !map.element.reduces(op)) {
+                    self.report_reduction(warp, team, lane, pc, op, map.element);
+                    return None;
+                }
                 let reduction = base.reduction.map(|(op, ty)| (op, ty.or(Some(map.element.ptx()))));
                 Some(Transfer {
                     rows: map.rows(&at),
@@ -243,6 +247,26 @@ impl Worker<'_> {
             }
         };
         self.counts.spaces[site.far.counter as usize] |= 1 << space as u8;
+    }
+
+    fn report_reduction(
+        &mut self,
+        warp: &Warp,
+        team: &Team,
+        lane: usize,
+        pc: u32,
+        op: AtomicOp,
+        element: ElementType,
+    ) {
+        let side = self.side(warp, team, pc, 1 << lane);
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
+            (
+                format!("reduces a tensor of {element:?} by {op:?}: on a GPU this is an illegal instruction"),
+                "u32 has all operations, i32 all but inc and dec, u64 add, min, max and those of bits, i64 min and max, f16 and bf16 add, min \
+                 and max, f32 and f64 add"
+                    .into(),
+            )
+        });
     }
 
     fn report_map(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32, map: Option<TensorMap>) {

@@ -51,13 +51,11 @@ pub struct Transfer {
     pub before: Vec<u8>,
 }
 
-/// Eight bytes of what lies outside of a tensor.
+/// Eight bytes of what lies outside of a tensor: an H100 fills with these halves, whatever the floating-point type.
 pub fn fill(map: &TensorMap) -> u64 {
-    match (map.fill, map.element.bytes()) {
-        (Fill::Zeros, _) => 0,
-        (Fill::Nan, 2) => 0x7fff_7fff_7fff_7fff,
-        (Fill::Nan, 4) => 0x7fff_ffff_7fff_ffff,
-        (Fill::Nan, _) => u64::MAX >> 1,
+    match map.fill {
+        Fill::Zeros => 0,
+        Fill::Nan => 0x7ff7_7ff7_7ff7_7ff7,
     }
 }
 
@@ -142,7 +140,8 @@ impl Worker<'_> {
                     Err(fault) => faults.add(lane, row.global, fault),
                 }
             }
-            flush(&mut bytes, transfer.element);
+            let (first, end) = (row.first as usize, row.end as usize);
+            round(&mut bytes[first..end], transfer.element);
             for (index, piece) in bytes.chunks_exact(PIECE as usize).enumerate() {
                 let at = transfer.swizzle.place(shared + u64::from(row.shared) + 16 * index as u64);
                 match self.lane_data(Space::Shared, warp, team, at, lane, PIECE, PIECE, Mode::Write) {
@@ -290,16 +289,21 @@ fn read_bytes(data: *mut u8, to: &mut [u8]) {
     }
 }
 
-/// Subnormal numbers become zeros in types that say so.
-fn flush(bytes: &mut [u8], element: Option<ElementType>) {
-    if !matches!(element, Some(ElementType::F32Ftz | ElementType::Tf32Ftz)) {
+/// What is loaded as tf32 is rounded to nearest even, and a NaN is made one of ours. Subnormal numbers stay in every type, as on an H100.
+fn round(bytes: &mut [u8], element: Option<ElementType>) {
+    if !matches!(element, Some(ElementType::Tf32 | ElementType::Tf32Ftz)) {
         return;
     }
+    const DROPPED: u32 = 13;
     for word in bytes.chunks_exact_mut(4) {
-        let value = f32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-        if value.is_subnormal() {
-            word.copy_from_slice(&f32::copysign(0.0, value).to_le_bytes());
-        }
+        let bits = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        let odd = bits >> DROPPED & 1;
+        let rounded = match f32::from_bits(bits).is_nan() {
+            true => 0x7fff_ffff,
+            // A carry goes on into the exponent, up to infinity.
+            false => bits + (1 << (DROPPED - 1)) - 1 + odd,
+        };
+        word.copy_from_slice(&(rounded >> DROPPED << DROPPED).to_le_bytes());
     }
 }
 
