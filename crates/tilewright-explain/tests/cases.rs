@@ -476,7 +476,7 @@ fn what_is_not_executed_is_listed_before_it_is_reached() {
     let path = directory.path().join("tensor.ptx");
     let text = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry tensor(.param .u32 n)\n{\n\
         .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .pred %p<2>;\nld.param.u32 %r1, [n];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 ret;\n\
-        tcgen05.wait::ld.sync.aligned;\ntensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd1], 128;\nret;\n}\n";
+        tcgen05.wait::ld.sync.aligned;\nmultimem.st.global.f32 [%rd1], 0f00000000;\nret;\n}\n";
     std::fs::write(&path, text).unwrap();
     let explain = |n: &str| {
         let request = Request { block: Some([32, 1, 1]), ..request(&[("n", n)]) };
@@ -486,7 +486,7 @@ fn what_is_not_executed_is_listed_before_it_is_reached() {
     let error = explain("1").unwrap_err().to_string();
     let note = notes.iter().find(|note| note.contains("does not execute")).unwrap();
     assert!(error.contains(note), "{error}");
-    for part in ["`tcgen05.wait::ld.sync.aligned` (PTX line 10)", "(PTX line 11)"] {
+    for part in ["`tcgen05.wait::ld.sync.aligned` (PTX line 10)", "`multimem.st.global.f32` (PTX line 11)"] {
         assert!(note.contains(part), "{note}");
     }
 }
