@@ -1,7 +1,7 @@
 //! Tensor cores: `D = A x B + C` of raw bits, as the hardware rounds it.
 //!
 //! Integers and single bits are exact. `f64` is a chain of fused multiply-adds in the order of k. Every other format is added in
-//! groups ([`fused`]), whose width and precision depend on the architecture ([`sums_of`]).
+//! groups, whose width and precision depend on the architecture ([`sums_of`]).
 
 mod decode;
 mod exact;
@@ -9,7 +9,7 @@ mod fused;
 mod generation;
 mod pack;
 
-pub use generation::{Sums, Unit, sums_of};
+pub use generation::{Rule, Sums, Unit, sums_of};
 
 use crate::ptx_isa::{MatrixArithmetic, Overflow, Type};
 
