@@ -127,11 +127,10 @@ impl Settings {
             };
         }
         if let Some(value) = variable(Self::SCHEDULE) {
-            let expected = |error: UnknownSchedule| error.to_string();
-            options.schedule = value.parse().map_err(|error| InvalidVariable {
+            options.schedule = value.parse().map_err(|error: UnknownSchedule| InvalidVariable {
                 name: Self::SCHEDULE,
-                value: value.clone(),
-                expected: expected(error),
+                expected: error.to_string(),
+                value,
             })?;
         }
         settings.log = variable(Self::LOG).map(PathBuf::from);

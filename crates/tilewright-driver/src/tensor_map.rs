@@ -80,7 +80,6 @@ pub(crate) unsafe fn replace_address(out: *mut c_void, address: *mut c_void) -> 
 
 unsafe fn map(tensor: &Tensor) -> Result<TensorMap, Code> {
     initialised()?;
-    const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::Bytes32, Swizzle::Bytes64, Swizzle::Bytes128];
     let rank = tensor.rank as usize;
     if !(1..=RANK).contains(&rank) || !(0..=3).contains(&tensor.promotion) {
         return Err(Code::INVALID_VALUE);
@@ -106,12 +105,8 @@ unsafe fn map(tensor: &Tensor) -> Result<TensorMap, Code> {
         boxes: [0; RANK],
         // SAFETY: as above.
         steps: unsafe { array(tensor.steps, rank, 1)? },
-        swizzle: *SWIZZLES.get(number(tensor.swizzle)?).ok_or(Code::INVALID_VALUE)?,
-        fill: match tensor.fill {
-            0 => Fill::Zeros,
-            1 => Fill::Nan,
-            _ => return Err(Code::INVALID_VALUE),
-        },
+        swizzle: Swizzle::from_number(number(tensor.swizzle)?).ok_or(Code::INVALID_VALUE)?,
+        fill: Fill::from_number(number(tensor.fill)?).ok_or(Code::INVALID_VALUE)?,
         im2col: None,
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! The arithmetic is that of [`super::tensor`].
 
-use super::tensor::{TensorProduct, Unit, sums_of};
+use super::tensor::{TensorProduct, Unit};
 use crate::ptx_isa::{Fragment, MatrixArithmetic, MatrixFamily, MatrixOp, Type};
 use tilewright_arch::ComputeCapability;
 
@@ -29,8 +29,8 @@ fn shapes(family: MatrixFamily, a: Type) -> &'static [Shape] {
     }
 }
 
-/// Whether types, shape and arithmetic belong together.
-fn is_supported(op: &MatrixOp) -> bool {
+/// Whether there is an instruction of these types, this shape and this arithmetic.
+pub fn has_matrix(op: &MatrixOp) -> bool {
     let factors = match op.a {
         Type::U8 | Type::S8 => matches!(op.b, Type::U8 | Type::S8),
         Type::U4 | Type::S4 => matches!(op.b, Type::U4 | Type::S4),
@@ -81,7 +81,7 @@ fn registers(op: &MatrixOp, fragment: Fragment) -> usize {
 
 /// How many registers per lane hold a fragment of `op`, as PTX lists them; `None` if `op` is not supported.
 pub fn fragment_registers(op: &MatrixOp, fragment: Fragment) -> Option<usize> {
-    is_supported(op).then(|| registers(op, fragment))
+    has_matrix(op).then(|| registers(op, fragment))
 }
 
 /// Where the elements of a fragment are.
@@ -139,11 +139,6 @@ pub fn fragment_position(
     Layout::new(op, fragment).position(lane, register, element)
 }
 
-/// Whether there is an instruction of these types and this shape.
-pub fn has_matrix(op: &MatrixOp) -> bool {
-    is_supported(op)
-}
-
 /// A whole warp's `D = A x B + C` on a GPU of this compute capability. `op` is supported ([`has_matrix`]).
 ///
 /// `a`, `b`, `c`, `d` are registers as the instruction lists them; `a[r][lane]` is register `r` of that lane, 32 bits in the
@@ -154,17 +149,7 @@ pub fn multiply(
     [a, b, c]: [&[[u64; 32]]; 3],
     d: &mut [[u64; 32]],
 ) {
-    let product = TensorProduct {
-        n: op.n.into(),
-        k: op.k.into(),
-        a: op.a,
-        b: op.b,
-        c: op.c,
-        d: op.d,
-        arithmetic: op.arithmetic,
-        overflow: op.overflow,
-        sums: sums_of(Unit::Warp, capability, op.a),
-    };
+    let product = TensorProduct::of(op, Unit::Warp, capability);
     let [a, b, c] = [(Fragment::A, a), (Fragment::B, b), (Fragment::C, c)]
         .map(|(fragment, words)| gather(op, fragment, words));
     scatter(op, d, &product.evaluate(&a, &b, &c));

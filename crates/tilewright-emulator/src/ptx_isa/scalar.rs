@@ -123,3 +123,11 @@ pub struct ScalarOp {
     /// Selectors of the destination and of the first three sources (video instructions only).
     pub selectors: [Selector; 4],
 }
+
+impl ScalarOp {
+    /// An operation of two operands of one type.
+    pub fn of_two(opcode: Opcode, ty: Type, modifiers: Modifiers) -> Self {
+        let selectors = [Selector::Whole; 4];
+        Self { opcode, types: [ty; 3], written_types: 1, modifiers, sources: 2, selectors }
+    }
+}

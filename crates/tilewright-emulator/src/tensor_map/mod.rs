@@ -29,9 +29,14 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
-    /// CUDA's number, and the bytes of a pattern's line.
+    /// In the order of CUDA's numbers, with the bytes of a pattern's line.
     const TABLE: [(Swizzle, u32); 4] =
         [(Self::None, 16), (Self::Bytes32, 32), (Self::Bytes64, 64), (Self::Bytes128, 128)];
+
+    /// Of CUDA's number for it, `CUtensorMapSwizzle`.
+    pub fn from_number(number: usize) -> Option<Self> {
+        Self::TABLE.get(number).map(|row| row.0)
+    }
 
     /// Bytes of a line of the pattern; 16 without one.
     pub fn width(self) -> u32 {
@@ -52,6 +57,13 @@ pub enum Fill {
     Zeros,
     /// A NaN that fused multiply-adds take for a zero.
     Nan,
+}
+
+impl Fill {
+    /// Of CUDA's number for it, `CUtensorMapFloatOOBfill`.
+    pub fn from_number(number: usize) -> Option<Self> {
+        [Self::Zeros, Self::Nan].get(number).copied()
+    }
 }
 
 /// The pixels that a copy in im2col mode goes over.
@@ -132,7 +144,7 @@ impl TensorMap {
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let (element, rank) = (ElementType::from_number(bytes[87].into())?, usize::from(bytes[88]));
-        let swizzle = Swizzle::TABLE.get(usize::from(bytes[89]))?.0;
+        let swizzle = Swizzle::from_number(bytes[89].into())?;
         if word(0) != MAGIC || !(1..=RANK).contains(&rank) {
             return None;
         }
@@ -156,7 +168,7 @@ impl TensorMap {
             boxes: std::array::from_fn(|dimension| half(72 + 2 * dimension).into()),
             steps: std::array::from_fn(|dimension| bytes[82 + dimension].into()),
             swizzle,
-            fill: if bytes[90] == 1 { Fill::Nan } else { Fill::Zeros },
+            fill: Fill::from_number(bytes[90].into())?,
             im2col: (bytes[91] == 1).then_some(im2col),
         })
     }

@@ -10,7 +10,7 @@ use super::{
     pack::pack,
 };
 use crate::alu::Half;
-use crate::alu::float::Format;
+use crate::alu::float::{Format, Number, Rounding};
 use crate::ptx_isa::Type;
 
 /// D, group after group.
@@ -18,7 +18,7 @@ pub fn floats(product: &TensorProduct, rule: Rule, a: &[u64], b: &[u64], c: &[u6
     let (k, d) = (product.k, product.d);
     let a_terms = Terms::new(product.a, a);
     let b_terms = Terms::new(product.b, b);
-    let group = (8 * rule.group_bytes / register_bits(product.a)).min(k);
+    let group = (8 * rule.group_bytes / product.a.bits() as usize).min(k);
     product.each(c, |row, column, c| {
         let mut sum = (product.c, c);
         for first in (0..k).step_by(group) {
@@ -28,11 +28,6 @@ pub fn floats(product: &TensorProduct, rule: Rule, a: &[u64], b: &[u64], c: &[u6
         }
         sum.1
     })
-}
-
-/// The bits that an element of A takes in a register.
-fn register_bits(ty: Type) -> usize {
-    ty.bits() as usize
 }
 
 /// FP8 where there is no instruction for it: as f16, first the elements of k with k mod 4 in {0, 1}, from zero; then the others, onto that;
@@ -57,7 +52,7 @@ fn to_f16(ty: Type, word: u64) -> u64 {
     match ty {
         // The same exponents: the fraction has zeros behind it.
         Type::E5m2 => (word & 0xff) << 8,
-        _ => Format::F16.round(format.unpack(word & 0xff), crate::alu::float::Rounding::NearestEven),
+        _ => Format::F16.round(format.unpack(word & 0xff), Rounding::NearestEven),
     }
 }
 
@@ -134,9 +129,9 @@ impl Special {
         let format = if d == Type::F16 { Format::F16 } else { Format::F32 };
         let number = match *self {
             Special::Nan => return format.nan(),
-            Special::Infinite { negative } => crate::alu::float::Number::Infinite { negative },
+            Special::Infinite { negative } => Number::Infinite { negative },
         };
-        format.round(number, crate::alu::float::Rounding::NearestEven)
+        format.round(number, Rounding::NearestEven)
     }
 }
 

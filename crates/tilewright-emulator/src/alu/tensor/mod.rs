@@ -11,7 +11,8 @@ mod pack;
 
 pub use generation::{Rule, Sums, Unit, sums_of};
 
-use crate::ptx_isa::{MatrixArithmetic, Overflow, Type};
+use crate::ptx_isa::{MatrixArithmetic, MatrixOp, Overflow, Type};
+use tilewright_arch::ComputeCapability;
 
 /// A product of one instruction: A is m x k, B is n x k (its columns one after the other), C and D are m x n, all row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,21 @@ pub struct TensorProduct {
 }
 
 impl TensorProduct {
+    /// That of an instruction, as `unit` adds on a GPU of this compute capability.
+    pub fn of(op: &MatrixOp, unit: Unit, capability: ComputeCapability) -> Self {
+        Self {
+            n: op.n.into(),
+            k: op.k.into(),
+            a: op.a,
+            b: op.b,
+            c: op.c,
+            d: op.d,
+            arithmetic: op.arithmetic,
+            overflow: op.overflow,
+            sums: sums_of(unit, capability, op.a),
+        }
+    }
+
     /// The bits of D from those of A, B and C, an element in each word.
     pub fn evaluate(&self, a: &[u64], b: &[u64], c: &[u64]) -> Vec<u64> {
         match (self.a, self.arithmetic) {

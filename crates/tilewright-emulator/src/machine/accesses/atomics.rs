@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
-use super::plain::{gather, resolve};
+use super::plain::placed;
 use crate::check::Mode;
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
@@ -32,8 +32,7 @@ impl Worker<'_> {
     ) -> bool {
         let site = &self.program.sites.atomics[index as usize];
         let memory = &site.memory;
-        let mut addresses = gather(memory, frame, mask);
-        let space = resolve(memory.space, &mut addresses);
+        let (addresses, space) = placed(memory, frame, mask);
         self.count_atomic(index, warp, team, &addresses, space);
         let mut faults = Faults::default();
         let bytes = memory.bytes * memory.elements;

@@ -1,9 +1,6 @@
 //! The memory side of matrix instructions.
 
-use super::{
-    plain::{gather, resolve},
-    tiles::Tile,
-};
+use super::{plain::placed, tiles::Tile};
 use crate::alu;
 use crate::check::Mode;
 use crate::machine::{
@@ -78,8 +75,7 @@ impl Worker<'_> {
         mask: u32,
         matrices: usize,
     ) -> (Addresses, Space) {
-        let mut addresses = gather(site, frame, mask);
-        let space = resolve(site.space, &mut addresses);
+        let (addresses, space) = placed(site, frame, mask);
         let named = u32::MAX >> (32 - 8 * matrices.min(4) as u32);
         let used = Addresses { at: addresses.at, mask: mask & named };
         let count = &mut self.counts.accesses[site.counter as usize];
@@ -120,8 +116,7 @@ impl Worker<'_> {
         pc: u32,
     ) {
         let site = &self.program.sites.wmmas[index as usize];
-        let mut bases = gather(&site.memory, frame, mask);
-        let space = resolve(site.memory.space, &mut bases);
+        let (bases, space) = placed(&site.memory, frame, mask);
         let (rows, columns) = match site.fragment {
             Fragment::A => (site.op.m, site.op.k),
             Fragment::B => (site.op.k, site.op.n),

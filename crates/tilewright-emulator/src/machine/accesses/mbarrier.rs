@@ -3,7 +3,7 @@
 //! PTX leaves open what the word holds. Here it is, from the lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20), bytes that are
 //! missing (21, signed), the parity of the phase, and a mark that it is initialised.
 
-use super::plain::{gather, resolve};
+use super::plain::placed;
 use crate::check::{FindingKind, Mode, Severity, Strength};
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
@@ -104,8 +104,7 @@ impl Worker<'_> {
             // They arrive together with their data.
             self.wait_copies(warp, team, mask, u32::MAX);
         }
-        let mut addresses = gather(&site.memory, frame, mask);
-        let space = resolve(site.memory.space, &mut addresses);
+        let (addresses, space) = placed(&site.memory, frame, mask);
         let mode = match site.kind {
             MbarrierKind::Wait { .. } => Mode::Read,
             MbarrierKind::Init | MbarrierKind::Invalidate => Mode::Write,

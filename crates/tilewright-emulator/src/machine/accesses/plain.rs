@@ -36,6 +36,14 @@ pub fn gather(site: &MemorySite, frame: Frame, mask: u32) -> Addresses {
     Addresses { at, mask }
 }
 
+/// The addresses of a site and the space that they are in.
+#[inline(always)]
+pub fn placed(site: &MemorySite, frame: Frame, mask: u32) -> (Addresses, Space) {
+    let mut addresses = gather(site, frame, mask);
+    let space = resolve(site.space, &mut addresses);
+    (addresses, space)
+}
+
 /// The address of the first active lane, if the lanes lie to each other as `pattern` says.
 #[inline(always)]
 fn repeated(site: &MemorySite, pattern: &Pattern, frame: Frame, mask: u32) -> Option<u64> {
@@ -180,8 +188,7 @@ impl Worker<'_> {
         pc: u32,
     ) {
         let site = &self.program.sites.memories[index as usize];
-        let mut addresses = gather(site, frame, mask);
-        let space = resolve(site.space, &mut addresses);
+        let (addresses, space) = placed(site, frame, mask);
         self.count(site, &addresses, space, mode);
         let first = addresses.at[0];
         let object = match space {

@@ -1,7 +1,7 @@
 //! A warp: its registers, and the paths that its lanes are on.
 
-use crate::machine::accesses::copies::Copy;
-use crate::machine::tensor::{groups::Groups, transfer::Transfer};
+use crate::machine::accesses::{copies::Copy, groups::Groups};
+use crate::machine::tensor::transfer::Transfer;
 use crate::machine::watch::definedness::Undefined;
 use crate::program::{Line, NO_RECONVERGENCE};
 

@@ -4,10 +4,10 @@
 //! legal, or at once, as [`Schedule`] says.
 
 use super::transfer::{Far, Transfer};
-use crate::check::{FindingKind, Severity};
+use crate::check::{FindingKind, Mode, Severity};
 use crate::machine::{
     Schedule,
-    accesses::plain::{gather, resolve},
+    accesses::plain::placed,
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::faults::{Fault, Faults},
@@ -15,25 +15,17 @@ use crate::machine::{
 use crate::memory::{Addresses, lanes};
 use crate::program::{
     address,
-    instruction::{AtomicOp, BulkSite, Direction, Extent, MemorySite, Space},
+    instruction::{AtomicOp, BulkSite, Direction, Extent, Space},
 };
-use crate::tensor_map::{self, ElementType, RANK, Row, Swizzle, TensorMap, Traversal};
-
-/// Tensor maps lie at multiples of this.
-const MAP_ALIGN: u32 = 64;
+use crate::tensor_map::{ElementType, RANK, Row, Swizzle, TensorMap, Traversal};
 
 impl Worker<'_> {
     /// `cp.async.bulk` and its kin: each lane issues a copy of its own.
     pub fn bulk(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
         let program = self.program;
         let site = &program.sites.bulks[index as usize];
-        let place = |memory: &MemorySite| {
-            let mut addresses = gather(memory, frame, mask);
-            let space = resolve(memory.space, &mut addresses);
-            (addresses, space)
-        };
-        let ((shared, _), far) = (place(&site.shared), place(&site.far));
-        let barrier = site.barrier.as_ref().map(|barrier| place(barrier).0);
+        let ((shared, _), far) = (placed(&site.shared, frame, mask), placed(&site.far, frame, mask));
+        let barrier = site.barrier.as_ref().map(|barrier| placed(barrier, frame, mask).0);
         let mut faults = Faults::default();
         for lane in lanes(mask) {
             let Some(transfer) =
@@ -54,7 +46,7 @@ impl Worker<'_> {
                 self.issue_bulk(warp, team, Transfer { barrier, ..transfer });
             }
         }
-        self.report_faults(&faults, self.side(warp, team, pc, 0), 16, crate::check::Mode::Read);
+        self.report_faults(&faults, self.side(warp, team, pc, 0), 16, Mode::Read);
     }
 
     /// What a lane's copy moves; `None` after a fault.
@@ -108,18 +100,9 @@ impl Worker<'_> {
             }
             Extent::Box { coordinates, offsets, im2col } => {
                 self.check_map(warp, team, far, lane, pc);
-                let bytes = tensor_map::BYTES as u32;
-                let mode = crate::check::Mode::Read;
-                let data = match self.lane_data(far_space, warp, team, far, lane, bytes, MAP_ALIGN, mode) {
-                    Ok(data) => data,
-                    Err(fault) => {
-                        faults.add(lane, far, fault);
-                        return None;
-                    }
-                };
-                // SAFETY: `lane_data` has checked the bytes.
-                let words = unsafe { data.cast::<[u8; tensor_map::BYTES]>().read_unaligned() };
-                let map = TensorMap::decode(&words);
+                let bytes = self.map_bytes(warp, team, far_space, far, lane, Mode::Read, faults)?;
+                // SAFETY: the bytes were checked.
+                let map = TensorMap::decode(&unsafe { bytes.read_unaligned() });
                 let fits = |map: &TensorMap| {
                     map.rank == coordinates.len() && map.im2col.is_some() == *im2col && map.check().is_ok()
                 };

@@ -83,12 +83,12 @@ impl Worker<'_> {
             let (lane, at) = (index % 32, piece.at);
             let Some(offset) = self.offset_of(at) else { continue };
             let copy = team.shadow.as_ref().and_then(|shadow| shadow.pending(offset, 16));
-            let written = team.shadow.as_ref().and_then(|shadow| shadow.writers(offset, 16).next());
             if copy.is_none() && !self.has_changed(team, piece) {
                 self.shadow_bytes(warp, team, at, lane, 16, Mode::Read, Strength::Plain, piece.pc);
                 continue;
             }
-            let by = copy.or(written);
+            let written = || team.shadow.as_ref().and_then(|shadow| shadow.writers(offset, 16).next());
+            let by = copy.or_else(written);
             let side = self.side(warp, team, piece.pc, u32::MAX);
             let with =
                 by.map(|by| Side { pc: by.pc(), block: team.number, warp: by.warp(), lanes: by.lanes });

@@ -2,13 +2,13 @@
 
 use crate::check::{FindingKind, Mode, Severity};
 use crate::machine::{
-    accesses::plain::{gather, resolve},
+    accesses::plain::placed,
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     watch::faults::Faults,
 };
 use crate::memory::lanes;
-use crate::program::instruction::{MapField, MapKind, MemorySite, Space};
+use crate::program::instruction::{MapField, MapKind, Space};
 use crate::tensor_map::{BYTES, ElementType, Fill, Swizzle, TensorMap};
 
 /// Maps lie at multiples of this.
@@ -19,12 +19,7 @@ impl Worker<'_> {
     pub fn map(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
         let program = self.program;
         let site = &program.sites.maps[index as usize];
-        let place = |memory: &MemorySite| {
-            let mut addresses = gather(memory, frame, mask);
-            let space = resolve(memory.space, &mut addresses);
-            (addresses, space)
-        };
-        let (maps, space) = place(&site.map);
+        let (maps, space) = placed(&site.map, frame, mask);
         let mut faults = Faults::default();
         for lane in lanes(mask) {
             let at = maps.at[lane];
@@ -33,7 +28,7 @@ impl Worker<'_> {
                     team.maps.entry(at).and_modify(|acquired| *acquired = true);
                 }
                 MapKind::Copy { from } => {
-                    let (from, from_space) = place(from);
+                    let (from, from_space) = placed(from, frame, mask);
                     // All lanes of the warp copy the same map.
                     let from = from.at[lane];
                     let read = self.map_bytes(warp, team, from_space, from, lane, Mode::Read, &mut faults);
@@ -64,8 +59,9 @@ impl Worker<'_> {
         self.report_faults(&faults, self.side(warp, team, pc, 0), BYTES as u32, Mode::Write);
     }
 
+    /// The bytes of a map in memory; `None` after a fault.
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    fn map_bytes(
+    pub fn map_bytes(
         &mut self,
         warp: &mut Warp,
         team: &mut Team,
@@ -117,7 +113,6 @@ fn replaced(mut map: TensorMap, field: MapField, dimension: usize, value: u64) -
     use ElementType::*;
     const ELEMENTS: [ElementType; 13] =
         [U8, U16, U32, I32, U64, I64, F16, F32, F32Ftz, F64, Bf16, Tf32, Tf32Ftz];
-    const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::Bytes32, Swizzle::Bytes64, Swizzle::Bytes128];
     let index = usize::try_from(value).ok();
     match field {
         MapField::GlobalAddress => map.address = value,
@@ -129,8 +124,8 @@ fn replaced(mut map: TensorMap, field: MapField, dimension: usize, value: u64) -
         MapField::Elemtype => map.element = *ELEMENTS.get(index?)?,
         MapField::InterleaveLayout if value == 0 => {}
         MapField::InterleaveLayout => return None,
-        MapField::SwizzleMode => map.swizzle = *SWIZZLES.get(index?)?,
-        MapField::FillMode => map.fill = *[Fill::Zeros, Fill::Nan].get(index?)?,
+        MapField::SwizzleMode => map.swizzle = Swizzle::from_number(index?)?,
+        MapField::FillMode => map.fill = Fill::from_number(index?)?,
     }
     Some(map)
 }

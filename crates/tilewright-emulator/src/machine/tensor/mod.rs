@@ -2,7 +2,6 @@
 
 pub mod bulk;
 pub mod descriptor;
-pub mod groups;
 pub mod in_flight;
 mod map;
 mod meet;

@@ -9,7 +9,7 @@ use crate::machine::{
     watch::faults::Faults,
 };
 use crate::program::instruction::{AtomicOp, Op, Rare, Space};
-use crate::ptx_isa::{Modifiers, Opcode, ScalarOp, Selector, Type};
+use crate::ptx_isa::{Modifiers, Opcode, ScalarOp, Type};
 use crate::tensor_map::{ElementType, Fill, Row, Swizzle, TensorMap};
 
 /// Bytes that are moved and swizzled together.
@@ -64,7 +64,7 @@ impl Worker<'_> {
     pub fn begin_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
         let shared = own(transfer.shared, team);
         if transfer.is_load {
-            self.each_piece(team, transfer, shared, |worker, team, at, _| {
+            self.each_piece(team, transfer, shared, |worker, team, at| {
                 let (lane, pc) = (transfer.lane.into(), transfer.pc);
                 worker.shadow_bytes(warp, team, at, lane, PIECE, Mode::Write, Strength::Plain, pc);
                 worker.shadow_progress(team, actor(transfer), lane, at, PIECE, Progress::Issued);
@@ -75,24 +75,13 @@ impl Worker<'_> {
             }
             return;
         }
-        let mut before = Vec::new();
         let mut faults = Faults::default();
-        self.each_piece(team, transfer, shared, |worker, team, at, _| {
-            let (lane, pc) = (transfer.lane.into(), transfer.pc);
-            let cell =
-                worker.element(Space::Shared, warp, team, at, lane, PIECE, Mode::Read, &mut faults, pc);
-            // SAFETY: 16 bytes were checked.
-            let bytes = cell.map_or([0; 16], |cell| unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() });
-            before.extend_from_slice(&bytes);
+        transfer.before = self.shared_bytes(warp, team, transfer, &mut faults);
+        let (lane, pc) = (transfer.lane.into(), transfer.pc);
+        self.each_piece(team, transfer, shared, |worker, team, at| {
             worker.check_proxy(team, pc, warp, lane, at, PIECE);
         });
-        transfer.before = before;
-        self.report_faults(
-            &faults,
-            self.side(warp, team, transfer.pc, 1 << transfer.lane),
-            PIECE,
-            Mode::Read,
-        );
+        self.report_faults(&faults, self.side(warp, team, pc, 1 << lane), PIECE, Mode::Read);
     }
 
     /// Moves the data, and tells the mbarrier.
@@ -102,7 +91,7 @@ impl Worker<'_> {
         if transfer.is_load {
             self.bring(warp, team, transfer, shared, &mut faults);
         } else {
-            self.take(warp, team, transfer, shared, &mut faults);
+            self.take(warp, team, transfer, &mut faults);
         }
         let mode = if transfer.is_load { Mode::Read } else { Mode::Write };
         let mut side = self.side(warp, team, transfer.pc, 1 << transfer.lane);
@@ -153,23 +142,10 @@ impl Worker<'_> {
         }
     }
 
-    fn take(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        transfer: &Transfer,
-        shared: u64,
-        faults: &mut Faults,
-    ) {
+    fn take(&mut self, warp: &mut Warp, team: &mut Team, transfer: &Transfer, faults: &mut Faults) {
         let (lane, pc) = (usize::from(transfer.lane), transfer.pc);
         let combine = Combine::of(transfer);
-        let mut bytes = Vec::new();
-        self.each_piece(team, transfer, shared, |worker, team, at, _| {
-            let cell = worker.element(Space::Shared, warp, team, at, lane, PIECE, Mode::Read, faults, pc);
-            // SAFETY: 16 bytes were checked.
-            let piece = cell.map_or([0; 16], |cell| unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() });
-            bytes.extend_from_slice(&piece);
-        });
+        let bytes = self.shared_bytes(warp, team, transfer, faults);
         if bytes != transfer.before {
             let side = self.side(warp, team, pc, 1 << lane);
             self.report(FindingKind::PendingCopy, Severity::Error, side, || {
@@ -196,20 +172,37 @@ impl Worker<'_> {
         }
     }
 
-    /// Calls `see` with the physical address of each piece in shared memory, and its number.
+    /// What a store reads, row by row without the swizzle.
+    fn shared_bytes(
+        &mut self,
+        warp: &mut Warp,
+        team: &mut Team,
+        transfer: &Transfer,
+        faults: &mut Faults,
+    ) -> Vec<u8> {
+        let (lane, pc, shared) = (transfer.lane.into(), transfer.pc, own(transfer.shared, team));
+        let mut bytes = Vec::new();
+        self.each_piece(team, transfer, shared, |worker, team, at| {
+            let cell = worker.element(Space::Shared, warp, team, at, lane, PIECE, Mode::Read, faults, pc);
+            // SAFETY: 16 bytes were checked.
+            let piece = cell.map_or([0; 16], |cell| unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() });
+            bytes.extend_from_slice(&piece);
+        });
+        bytes
+    }
+
+    /// Calls `see` with the physical address of each piece in shared memory.
     fn each_piece(
         &mut self,
         team: &mut Team,
         transfer: &Transfer,
         shared: u64,
-        mut see: impl FnMut(&mut Self, &mut Team, u64, usize),
+        mut see: impl FnMut(&mut Self, &mut Team, u64),
     ) {
-        let mut number = 0;
         for row in &transfer.rows {
             for piece in (0..row.bytes).step_by(PIECE as usize) {
                 let at = transfer.swizzle.place(shared + u64::from(row.shared + piece));
-                see(self, team, at, number);
-                number += 1;
+                see(self, team, at);
             }
         }
     }
@@ -325,15 +318,7 @@ impl Combine {
             AtomicOp::Max => Opcode::Max,
             _ => Opcode::Add,
         };
-        let semantics = ScalarOp {
-            opcode,
-            types: [ty; 3],
-            written_types: 1,
-            modifiers: Modifiers::default(),
-            sources: 2,
-            selectors: [Selector::Whole; 4],
-        };
-        match alu::prepare(&semantics) {
+        match alu::prepare(&ScalarOp::of_two(opcode, ty, Modifiers::default())) {
             Some(eval) => Self::Float { eval, bytes: ty.bytes() as usize },
             None => Self::Replace,
         }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::alu::{
     self,
-    tensor::{TensorProduct, Unit, sums_of},
+    tensor::{TensorProduct, Unit},
 };
 use crate::check::Mode;
 use crate::machine::{
@@ -75,17 +75,7 @@ impl Worker<'_> {
             _ => vec![0; usize::from(op.m) * usize::from(op.n)],
         };
         let [negates_a, negates_b] = site.negates;
-        let product = TensorProduct {
-            n: op.n.into(),
-            k: op.k.into(),
-            a: op.a,
-            b: op.b,
-            c: op.c,
-            d: op.d,
-            arithmetic: op.arithmetic,
-            overflow: op.overflow,
-            sums: sums_of(Unit::Warpgroup, self.launch.capability, op.a),
-        };
+        let product = TensorProduct::of(op, Unit::Warpgroup, self.launch.capability);
         let d = product.evaluate(
             &negated(&a.elements, op.a, negates_a),
             &negated(&b.elements, op.b, negates_b),
@@ -109,7 +99,8 @@ impl Worker<'_> {
     ) -> Operand {
         let mut bytes = vec![0u8; count * DEPTH];
         let mut undefined = vec![0; count];
-        let mut seen = Vec::new();
+        // What is looked at again when the instruction is waited for.
+        let (mut seen, is_watched) = (Vec::new(), team.shadow.is_some());
         let element = (ty.bits() as usize / 8).max(1);
         let (lines, pieces) = match major {
             Major::Row => (count, DEPTH / 16),
@@ -129,7 +120,9 @@ impl Worker<'_> {
                 self.check_proxy(team, pc, warp, lane, at, 16);
                 // SAFETY: 16 bytes were checked.
                 let data = unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() };
-                seen.push(Piece { at, data, pc });
+                if is_watched {
+                    seen.push(Piece { at, data, pc });
+                }
                 let lost = cell.undefined(0, 8) != 0 || cell.undefined(8, 8) != 0;
                 match major {
                     Major::Row => {
@@ -146,9 +139,7 @@ impl Worker<'_> {
                 }
             }
         }
-        if team.shadow.is_some() {
-            in_flight::of_warp(team, warp).issue(seen);
-        }
+        in_flight::of_warp(team, warp).issue(seen);
         Operand { elements: elements(&bytes, ty), undefined }
     }
 

@@ -53,11 +53,7 @@ impl<'a> Lowerer<'a, '_> {
         let (to, from) = (self.side(to, sides.to)?, self.side(from, sides.from)?);
         let (shared, far) = if sides.direction() == Direction::Store { (from, to) } else { (to, from) };
         let extent = Extent::Bytes(self.source(size, Type::U32)?);
-        let reduction = match (reduces, split.modifiers.pick(OPERATIONS)) {
-            (false, _) => None,
-            (true, Some(op)) => Some(Reduction { op, ty: split.ty(0) }),
-            (true, None) => return other_form(),
-        };
+        let reduction = reduction(split, reduces, split.ty(0))?;
         self.push_bulk(split, sides.direction(), shared, far, extent, reduction, rest)
     }
 
@@ -103,11 +99,7 @@ impl<'a> Lowerer<'a, '_> {
         if direction == Direction::Load && im2col == offsets.is_empty() {
             return unsupported("offsets belong to im2col mode");
         }
-        let reduction = match (reduces, split.modifiers.pick(OPERATIONS)) {
-            (false, _) => None,
-            (true, Some(op)) => Some(Reduction { op, ty: None }),
-            (true, None) => return other_form(),
-        };
+        let reduction = reduction(split, reduces, None)?;
         let rest: Vec<_> = barrier.iter().chain(rest).cloned().collect();
         let extent = Extent::Box { coordinates, offsets, im2col };
         self.push_bulk(split, direction, shared, far, extent, reduction, &rest)
@@ -211,5 +203,14 @@ impl<'a> Lowerer<'a, '_> {
         let [Operand::Immediate(Immediate::Int(groups))] = operands else { return other_form() };
         self.push(Rare::BulkWait, (*groups).min(u64::from(u32::MAX)) as u32);
         Ok(())
+    }
+}
+
+/// What is done with what is there; `ty` is the type of the elements where the instruction says it.
+fn reduction(split: &Split<'_>, reduces: bool, ty: Option<Type>) -> Lowering<Option<Reduction>> {
+    match (reduces, split.modifiers.pick(OPERATIONS)) {
+        (false, _) => Ok(None),
+        (true, Some(op)) => Ok(Some(Reduction { op, ty })),
+        (true, None) => other_form(),
     }
 }

@@ -4,7 +4,7 @@ use super::{Lowerer, Lowering, operands::Target, other_form, unsupported, width_
 use crate::alu;
 use crate::parse::ast::{Immediate, Operand};
 use crate::program::{grammar::Split, instruction::*, layout::address};
-use crate::ptx_isa::{Modifier, Modifiers, Opcode, ScalarOp, Selector, Type};
+use crate::ptx_isa::{Modifier, Modifiers, Opcode, ScalarOp, Type};
 
 const SPACES: &[(Modifier, Space)] = &[
     (Modifier::Global, Space::Global),
@@ -194,7 +194,7 @@ impl<'a> Lowerer<'a, '_> {
             return Ok(None);
         }
         let rounding = (opcode == Opcode::Add).then_some(Modifier::Rn);
-        let op = two_operands(opcode, ty, rounding.into_iter().collect());
+        let op = ScalarOp::of_two(opcode, ty, rounding.into_iter().collect());
         match alu::prepare(&op) {
             Some(eval) => Ok(Some(eval)),
             None => unsupported("this type is not supported in atomics"),
@@ -281,18 +281,6 @@ impl<'a> Lowerer<'a, '_> {
         self.sites.copies.push(CopySite { to, from, source_bytes, ignore });
         self.push(Rare::CopyAsync, self.sites.copies.len() as u32 - 1);
         Ok(())
-    }
-}
-
-/// A scalar operation of two operands of one type.
-pub fn two_operands(opcode: Opcode, ty: Type, modifiers: Modifiers) -> ScalarOp {
-    ScalarOp {
-        opcode,
-        types: [ty; 3],
-        written_types: 1,
-        modifiers,
-        sources: 2,
-        selectors: [Selector::Whole; 4],
     }
 }
 

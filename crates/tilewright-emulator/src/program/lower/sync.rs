@@ -1,10 +1,10 @@
 //! Barriers, fences, and exchanges between the lanes of a warp.
 
-use super::{Lowerer, Lowering, memory::two_operands, other_form, unsupported};
+use super::{Lowerer, Lowering, other_form, unsupported};
 use crate::alu;
 use crate::parse::ast::{Immediate, Operand};
 use crate::program::{grammar::Split, instruction::*};
-use crate::ptx_isa::{Modifier, Modifiers, Opcode, Type};
+use crate::ptx_isa::{Modifier, Modifiers, Opcode, ScalarOp, Type};
 
 impl<'a> Lowerer<'a, '_> {
     /// `fence` and `membar`.
@@ -197,7 +197,7 @@ impl<'a> Lowerer<'a, '_> {
         let mode = if ty == Type::F32 {
             let opcode = if op == AtomicOp::Min { Opcode::Min } else { Opcode::Max };
             let kept = [Modifier::Nan].into_iter().filter(|&modifier| split.has(modifier));
-            let semantics = two_operands(opcode, ty, kept.collect::<Modifiers>());
+            let semantics = ScalarOp::of_two(opcode, ty, kept.collect::<Modifiers>());
             let bits = if split.has(Modifier::Abs) { i32::MAX as u32 } else { u32::MAX };
             match alu::prepare(&semantics) {
                 Some(eval) => WarpMode::ReduceFloat(eval, bits),
