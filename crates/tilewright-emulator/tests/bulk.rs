@@ -448,4 +448,24 @@ fn faults_are_found() {
     );
     assert!(kinds(&again, &map, Schedule::Late).contains(&FindingKind::PendingCopy));
     assert_eq!(kinds(&format!("{IN}{store}{read} bar.sync 0;"), &map, Schedule::Late), []);
+    // More bytes are announced than come, the parity is that of a phase to which nobody comes, or nobody arrives at all.
+    let hopeless = |from: &str, to: &str| {
+        let body = format!("{LOAD}{WAIT}{OUT}").replace(from, to);
+        let found = run(&body, &map, &data, &[0; 1024], [1024, 0, 0], Schedule::Late, 1).report.findings;
+        let kinds: Vec<_> = found.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::Deadlock], "{to}");
+        found[0].message.clone()
+    };
+    let more = hopeless("[bar], %bytes;", "[bar], 1040;");
+    assert!(more.contains("16 bytes that were announced have not come"), "{more}");
+    let other = hopeless(
+        "bra WAIT;",
+        "bra WAIT; ON: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 1; @!%p bra ON;",
+    );
+    assert!(other.contains("nobody has arrived of 1"), "{other}");
+    let none = hopeless(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 %state, [bar], %bytes;",
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], %bytes;",
+    );
+    assert!(none.contains("nobody has arrived of 1"), "{none}");
 }

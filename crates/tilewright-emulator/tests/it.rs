@@ -17,6 +17,7 @@ mod limits;
 mod log_plus;
 mod menu;
 mod narrowing;
+mod neighbours;
 mod observed;
 mod optimised;
 mod parser;

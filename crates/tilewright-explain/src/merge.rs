@@ -10,8 +10,9 @@ use std::cmp::Reverse;
 const NAMED: usize = 3;
 
 /// Kinds of faults, the gravest first: what ends a launch, what makes results a matter of chance, and what was never written.
-const GRAVITY: [&str; 20] = [
+const GRAVITY: [&str; 23] = [
     "out-of-bounds",
+    "exited-block",
     "read-only",
     "misaligned",
     "assertion",
@@ -26,8 +27,10 @@ const GRAVITY: [&str; 20] = [
     "warp-race",
     "pending-copy",
     "pending-product",
+    "product-registers",
     "proxy-fence",
     "invalid-tensor-map",
+    "invalid-descriptor",
     "uninitialised-shared",
     "uninitialised-local",
     "uninitialised-register",

@@ -474,19 +474,23 @@ fn clusters_are_those_of_the_launch_or_of_the_kernel() {
 fn what_is_not_executed_is_listed_before_it_is_reached() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("tensor.ptx");
-    let text = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry tensor(.param .u32 n)\n{\n\
-        .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .pred %p<2>;\nld.param.u32 %r1, [n];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 ret;\n\
-        tcgen05.wait::ld.sync.aligned;\nmultimem.st.global.f32 [%rd1], 0f00000000;\nret;\n}\n";
+    let text = ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry tensor(.param .u32 n)\n{\n\
+        .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .f32 %f<2>; .reg .pred %p<2>;\nld.param.u32 %r1, [n];\n\
+        setp.eq.u32 %p1, %r1, 0;\n@%p1 ret;\ntcgen05.wait::ld.sync.aligned;\n\
+        multimem.st.weak.global.f32 [%rd1], %f1;\nret;\n}\n";
     std::fs::write(&path, text).unwrap();
     let explain = |n: &str| {
-        let request = Request { block: Some([32, 1, 1]), ..request(&[("n", n)]) };
+        let request =
+            Request { block: Some([32, 1, 1]), ..plain::request(Gpu::named("b200").unwrap(), &[("n", n)]) };
         Case::of_file(&path, &request).unwrap().explain(&request.gpu)
     };
     let notes = explain("0").unwrap().explanation.notes;
     let error = explain("1").unwrap_err().to_string();
     let note = notes.iter().find(|note| note.contains("does not execute")).unwrap();
     assert!(error.contains(note), "{error}");
-    for part in ["`tcgen05.wait::ld.sync.aligned` (PTX line 10)", "`multimem.st.global.f32` (PTX line 11)"] {
+    for part in
+        ["`tcgen05.wait::ld.sync.aligned` (PTX line 10)", "`multimem.st.weak.global.f32` (PTX line 11)"]
+    {
         assert!(note.contains(part), "{note}");
     }
 }

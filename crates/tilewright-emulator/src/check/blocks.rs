@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 /// What a block knows of other blocks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Known {
     /// By address: how much of what was published there.
     positions: HashMap<u64, u32>,

@@ -64,10 +64,17 @@ pub enum FindingKind {
     InvalidFree,
     /// An `mbarrier` that is not initialised, or at which more threads arrive than it expects.
     InvalidMbarrier,
+    /// An access to the shared memory of a block of the cluster that has exited, or may have.
+    ExitedBlock,
     /// A bulk copy whose tensor map is none, or has another rank or mode.
     InvalidTensorMap,
     /// Shared memory that a matrix instruction still reads is written: nobody has waited for the instruction.
     PendingProduct,
+    /// Registers of a matrix instruction (`wgmma`) that are written, and not fenced before it (`wgmma.fence`), or used before it is
+    /// waited for.
+    ProductRegisters,
+    /// A descriptor of a matrix in shared memory that does not fit how the matrix lies there.
+    InvalidDescriptor,
     /// Warps that ask for more registers than their block has (`setmaxnreg`), or warps of a warpgroup that ask for different numbers.
     InvalidRegisters,
     /// What a thread has stored in shared memory is read by a matrix instruction or a bulk copy, and the thread has executed no
@@ -105,8 +112,11 @@ impl FindingKind {
             Self::ReadOnlyCache => "cached read of what the kernel writes",
             Self::InvalidFree => "free of what is not allocated",
             Self::InvalidMbarrier => "misused mbarrier",
+            Self::ExitedBlock => "access to a block that may have exited",
             Self::InvalidTensorMap => "wrong tensor map",
             Self::PendingProduct => "matrix instruction that is not waited for",
+            Self::ProductRegisters => "registers of a matrix instruction in flight",
+            Self::InvalidDescriptor => "descriptor that does not fit its tile",
             Self::InvalidRegisters => "misused setmaxnreg",
             Self::ProxyFence => "missing fence between proxies",
         }

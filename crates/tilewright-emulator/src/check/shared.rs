@@ -260,6 +260,15 @@ impl SharedShadow {
         granules.filter(is_written).map(|granule| self.writes.get(granule))
     }
 
+    /// The accesses to these bytes that are remembered, but for copies on their way.
+    pub fn accesses(&self, offset: u32, bytes: u32) -> impl Iterator<Item = Entry> {
+        let start = (offset >> self.shift) as usize;
+        let granules = start..start + (bytes >> self.shift).max(1) as usize;
+        let all = [&self.writes, &self.updates, &self.reads, &self.other_reads];
+        let entries = granules.flat_map(move |granule| all.map(|entries| entries.get(granule)));
+        entries.filter(|entry| entry.lanes != 0 && entry.moment.0 < PENDING)
+    }
+
     fn fill(&mut self, entry: Entry, offset: u32, bytes: u32) {
         let start = (offset >> self.shift) as usize;
         for granule in start..start + (bytes >> self.shift).max(1) as usize {

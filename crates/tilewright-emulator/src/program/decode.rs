@@ -15,6 +15,7 @@ use super::{
     lines::Origin,
     locals::{self, Locals},
     lower::{self, Lowered, lower},
+    products::{self, Found},
     sites::Sites,
 };
 use crate::parse::{
@@ -135,6 +136,7 @@ impl Builder {
         let cut = blocks::cut(&lowered.code, &lowered.labels, &|table| tables[table as usize].clone());
         let meet = immediate_post_dominators(&cut);
         flags::mark(&mut lowered.code, &mut self.sites);
+        let misuses = products::misuses(&mut lowered.code, &mut self.sites, &cut);
         let frame = allocate(&mut lowered.code, &mut self.sites, &cut, &lowered.registers);
         for (place, _) in lowered.function.params.iter_mut().chain(&mut lowered.function.results) {
             *place = Place(frame.offsets[place.0 as usize]);
@@ -144,6 +146,11 @@ impl Builder {
         let base = self.code.len();
         let first_block = self.blocks.len();
         let pc_of = |number: usize| (base + cut[number].start + number) as u32;
+        for Found { site, with, misuse } in misuses {
+            let block = cut.partition_point(|block| block.start <= with).saturating_sub(1);
+            let pc = (with < lowered.code.len()).then(|| pc_of(block) + (with - cut[block].start) as u32 + 1);
+            self.sites.wgmmas[site as usize].misuses.push((misuse, pc));
+        }
         let pc_of_label = |label: u32| {
             let index = lowered.labels[label as usize];
             pc_of(cut.partition_point(|block| block.start <= index).saturating_sub(1))

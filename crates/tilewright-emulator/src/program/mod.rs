@@ -19,6 +19,7 @@ mod lower;
 mod merge;
 mod names;
 mod places;
+mod products;
 mod readable;
 mod sites;
 

@@ -110,13 +110,16 @@ const MAGIC: u64 = u64::from_le_bytes(*b"TWMAP\0\0\x01");
 /// Bytes of a map.
 pub const BYTES: usize = 128;
 
+/// Where the address lies in them, 8 bytes, little-endian.
+pub const ADDRESS: usize = 8;
+
 impl TensorMap {
     /// The bytes that kernels get. The map is one that [`TensorMap::check`] takes.
     pub fn encode(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(0, &MAGIC.to_le_bytes());
-        put(8, &self.address.to_le_bytes());
+        put(ADDRESS, &self.address.to_le_bytes());
         for dimension in 0..RANK {
             // An extent of 2^32 is stored as 0.
             put(16 + 4 * dimension, &(self.extents[dimension] as u32).to_le_bytes());
@@ -162,7 +165,7 @@ impl TensorMap {
         Some(Self {
             element,
             rank,
-            address: word(8),
+            address: word(ADDRESS),
             extents: std::array::from_fn(extent),
             strides: std::array::from_fn(|dimension| word(40 + 8 * dimension)),
             boxes: std::array::from_fn(|dimension| half(72 + 2 * dimension).into()),

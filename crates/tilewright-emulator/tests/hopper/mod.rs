@@ -57,7 +57,7 @@ fn product(ptx: &str, [m, n, k]: [usize; 3], options: LaunchOptions) -> (bool, R
         map(ElementType::F32, pc, size(m, n), [32, 64], Swizzle::None),
     ];
     let mut launch = Launch::new([n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1], [384, 1, 1])
-        .dynamic_shared(3 * 32768 + 65536)
+        .dynamic_shared(128 + 3 * 32768 + 65536)
         .options(options);
     for map in maps {
         map.check().unwrap();
@@ -110,20 +110,36 @@ fn planted_faults_are_found() {
         kinds.dedup();
         kinds
     };
+    let found = |ptx: &str| kinds(&product(ptx, [128, 128, 512], all(Schedule::Late)).1.findings);
     let planted = |from: &str, to: &str| {
         assert!(PRODUCT.contains(from), "{from}");
-        let (_, report) = product(&PRODUCT.replace(from, to), [128, 128, 512], all(Schedule::Late));
-        kinds(&report.findings)
+        found(&PRODUCT.replace(from, to))
     };
     // C is stored by TMA without the fence of those who have written it.
     assert_eq!(planted("fence.proxy.async.shared::cta;", ""), [FindingKind::ProxyFence]);
-    // A stage is released while the last group of instructions reads it.
+    // A stage is released while the last group of instructions reads it, and D leaves before the last group is done.
     let released = planted("wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;");
-    assert_eq!(released, [FindingKind::PendingProduct]);
+    assert_eq!(released, [FindingKind::PendingProduct, FindingKind::ProductRegisters]);
     // Nothing lets TMA see the mbarriers.
     assert_eq!(planted("fence.mbarrier_init.release.cluster;", ""), [FindingKind::ProxyFence]);
     // More registers than there are.
     assert_eq!(planted("aligned.u32 24;", "aligned.u32 120;"), [FindingKind::InvalidRegisters]);
+    // Registers of D are zeroed, and no fence comes before the first instruction.
+    assert_eq!(planted("wgmma.fence.sync.aligned;", ""), [FindingKind::ProductRegisters]);
+    // Nobody closes a group, so that nothing is waited for.
+    let unwaited = planted("wgmma.commit_group.sync.aligned;", "");
+    assert!(unwaited.contains(&FindingKind::ProductRegisters), "{unwaited:?}");
+    // The descriptor of the first A says 64 bytes, the map 128.
+    let other =
+        planted("or.b64  \t%rd6, %rd16, 4611686293305360384;", "or.b64  \t%rd6, %rd16, 9223372311732748288;");
+    assert_eq!(other, [FindingKind::InvalidDescriptor]);
+    // It has a base offset, and TMA swizzles without one.
+    let shifted =
+        planted("or.b64  \t%rd6, %rd16, 4611686293305360384;", "or.b64  \t%rd6, %rd16, 4612249243258781696;");
+    assert_eq!(shifted, [FindingKind::InvalidDescriptor]);
+    // Stages begin 128 bytes behind a multiple of 1024: right on an H100, and not promised.
+    let moved = PRODUCT.replace(", room;", ", room+128;").replace(", 261120;", ", 262016;");
+    assert_eq!(found(&moved), [FindingKind::InvalidDescriptor]);
     // The thread that stores C exits at once.
     assert_eq!(planted("cp.async.bulk.wait_group.read 0;", ""), [FindingKind::PendingCopy]);
 }

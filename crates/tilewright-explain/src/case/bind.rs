@@ -3,6 +3,7 @@
 use super::{
     Argument, Link, check_repeated,
     structs::{Field, fields},
+    tensor_map,
     texture::{Reading, TextureOver},
     types::CppType,
     unsupported,
@@ -198,6 +199,16 @@ impl Binder<'_> {
                 )),
             };
         }
+        if let Some(map) = tensor_map::of(text) {
+            let (map, array) = self.tensor_map(&parameter.name, map)?.map_err(wrong)?;
+            return match parameter.bytes {
+                tensor_map::BYTES => {
+                    Ok(Argument::Bytes { bytes: map, pointers: vec![(tensor_map::ADDRESS, array)] })
+                }
+                _ if could_point => Ok(Argument::Pointer(self.in_memory(&parameter.name, map, array))),
+                bytes => Err(wrong(format!("a tensor map has {} bytes, it has {bytes}", tensor_map::BYTES))),
+            };
+        }
         let pointee = match &parameter.cpp {
             Some(CppType::Pointer(inner)) => Some(&**inner),
             _ => None,
@@ -228,6 +239,27 @@ impl Binder<'_> {
         let index = self.array(name, text, None, 0)?;
         self.textures += 1;
         Ok(reading.over(&self.bound.arrays[index], self.textures, index))
+    }
+
+    /// The bytes of a tensor map and the place of its array, or why there is none.
+    fn tensor_map(
+        &mut self,
+        name: &str,
+        (words, array): (&str, &str),
+    ) -> Result<Result<(Vec<u8>, usize), String>, Error> {
+        let array = self.array(name, array, None, 0)?;
+        let known = |name: &str| self.launched.size(name, 0);
+        let map = tensor_map::over(words, &self.bound.arrays[array], &known);
+        Ok(map.map(|map| (map.encode().to_vec(), array)))
+    }
+
+    /// The place of an array that is a tensor map.
+    fn in_memory(&mut self, name: &str, map: Vec<u8>, target: usize) -> usize {
+        let array = self.bound.arrays.len();
+        let zeros = Array::zeros(&format!("{name} (map)"), Number::U8, &[map.len()]);
+        self.bound.arrays.push(Array { bytes: map, ..zeros });
+        self.bound.links.push(Link { array, offset: tensor_map::ADDRESS, target });
+        array
     }
 
     /// The value of an expression of whole numbers; `None` for a text that is none. One whose names are known and which has no value is a mistake.
@@ -366,6 +398,10 @@ impl Binder<'_> {
                 let texture = self.texture(&place, reading, array)??;
                 filled.put(offset, &texture.handle.to_le_bytes());
                 self.bound.textures.push(texture);
+            } else if let Some(map) = tensor_map::of(text).filter(|_| member.size == tensor_map::BYTES) {
+                let (map, array) = self.tensor_map(&place, map)??;
+                filled.put(offset, &map);
+                filled.pointers.push((offset + tensor_map::ADDRESS, array));
             } else if let CppType::Named(_) = member.ty {
                 self.structs((&place, offset), member, text, filled)?;
             } else {

@@ -9,6 +9,7 @@ mod sequence;
 mod signature;
 mod spelling;
 mod structs;
+mod tensor_map;
 mod texture;
 mod types;
 mod value;

@@ -3,6 +3,7 @@
 use super::{
     Request,
     structs::fields,
+    tensor_map::{BYTES, is_tensor_map},
     types::CppType,
     value::{Parameter, hexadecimal_zeros},
 };
@@ -18,6 +19,9 @@ const THREADS: u32 = 256;
 const SQUARE: u32 = 16;
 /// Sizes whose product is taken for the elements of an array.
 const MOST_SIZES: usize = 3;
+
+/// A tensor map over a matrix of two tiles by four, for `wgmma`.
+const TENSOR_MAP: &str = "tensormap(box=[64,64],swizzle=128):bf16[128,256]:random";
 
 /// What is known of the launch.
 pub struct Known<'a> {
@@ -84,9 +88,11 @@ impl Known<'_> {
 
     fn guess_of(&self, cpp: &CppType, bytes: usize, sizes: &[&str], side: u32) -> String {
         match cpp {
+            CppType::Named(name) if is_tensor_map(name) && bytes == BYTES => TENSOR_MAP.into(),
             CppType::Pointer(inner) => match &**inner {
                 CppType::Element(element) => format!("{element}[{}]:random", extent_of(sizes)),
                 CppType::Pointer(_) => format!("[{}]", self.guess_of(inner, 8, sizes, side)),
+                CppType::Named(name) if is_tensor_map(name) => TENSOR_MAP.into(),
                 CppType::Named(_) => format!("u8[{LENGTH}]"),
             },
             CppType::Element(element) if element.lanes() > 1 => {

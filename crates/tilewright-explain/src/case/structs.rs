@@ -3,6 +3,7 @@
 //! Only what the text says plainly is read. Who uses a layout compares its size with that in PTX.
 
 use super::signature::without_comments;
+use super::tensor_map::{BYTES, is_tensor_map};
 use super::types::CppType;
 use crate::array::split;
 
@@ -134,6 +135,10 @@ impl Source<'_> {
             CppType::Named(name) => {
                 if let Some(alias) = self.alias(name) {
                     return self.resolved(&alias, depth);
+                }
+                // CUDA's own, whose bytes are nobody's business.
+                if is_tensor_map(name) {
+                    return Some((ty, BYTES, 64, Vec::new()));
                 }
                 let layout = self.layout(name, depth)?;
                 Some((ty, layout.size, layout.alignment, layout.fields))

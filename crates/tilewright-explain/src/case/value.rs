@@ -1,6 +1,6 @@
 //! Values of parameters that are no arrays: numbers, vectors, bytes.
 
-use super::{types::CppType, variables::Declared};
+use super::{tensor_map::is_tensor_map, types::CppType, variables::Declared};
 use crate::array::{ElementType, Number, Scalar, scalar, split};
 use tilewright_emulator::ptx_isa::Type;
 
@@ -26,6 +26,9 @@ impl Parameter {
             return declared.to_string();
         }
         match &self.cpp {
+            Some(CppType::Named(name)) if is_tensor_map(name) => {
+                "a tensor map, as in tensormap(box=[64,64],swizzle=128):ARRAY".into()
+            }
             Some(cpp @ CppType::Named(_)) => format!("{cpp} of {} bytes", self.bytes),
             Some(CppType::Element(element)) if element.lanes() > 1 => {
                 let example: Vec<String> = (1..=element.lanes()).map(|number| number.to_string()).collect();

@@ -42,6 +42,7 @@ impl Worker<'_> {
             let at = addresses.at[lane];
             match self.lane_data(space, warp, team, at, lane, bytes, bytes, Mode::Update) {
                 Ok(found) => {
+                    team.touch(at, self.side(warp, team, pc, 1 << lane));
                     data[lane] = found;
                     checked |= 1 << lane;
                 }

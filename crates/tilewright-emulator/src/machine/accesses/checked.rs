@@ -36,7 +36,10 @@ impl Worker<'_> {
         for lane in lanes(addresses.mask) {
             let at = addresses.at[lane];
             let data = match self.lane_data(space, warp, team, at, lane, size, size, mode) {
-                Ok(data) => Some(data),
+                Ok(data) => {
+                    team.touch(at, self.side(warp, team, pc, 1 << lane));
+                    Some(data)
+                }
                 Err(fault) => {
                     faults.add(lane, at, fault);
                     None
@@ -91,6 +94,7 @@ impl Worker<'_> {
         let aligned = at.is_multiple_of(u64::from(align));
         let object = match space {
             Space::Shared => match team.cluster.object(&self.launch.shared, at) {
+                Some((rank, _)) if team.cluster.has_exited(rank) => return Err(Fault::Exited),
                 Some((rank, object)) => {
                     if mode != Mode::Read {
                         team.cluster.note_written(rank, &self.launch.shared, at, bytes);

@@ -67,12 +67,50 @@ impl Word {
         if self.bytes.unsigned_abs() < 1 << (BYTES_BITS - 1) { Ok(()) } else { Err(Misuse::Bytes) }
     }
 
+    fn missing(self) -> Missing {
+        Missing { arrivals: self.pending, expected: self.expected, bytes: self.bytes }
+    }
+
     /// Begins the next phase if nothing is missing in this one.
     fn complete(&mut self) {
         if self.pending == 0 && self.bytes == 0 {
             self.phase = !self.phase;
             self.pending = self.expected;
         }
+    }
+}
+
+/// What a phase of an mbarrier still lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    arrivals: u64,
+    expected: u64,
+    bytes: i64,
+}
+
+impl Missing {
+    /// What is missing, and what to do about it.
+    pub fn sentences(self) -> (String, &'static str) {
+        let Self { arrivals, expected, bytes } = self;
+        let of_arrivals = match (arrivals, expected) {
+            (0, _) => "all threads have arrived".into(),
+            (all, expected) if all == expected => format!("nobody has arrived of {expected}"),
+            (some, expected) => format!("{some} arrivals of {expected} are missing"),
+        };
+        let lacks = match bytes {
+            0 => of_arrivals,
+            1.. => format!("{of_arrivals}, and {bytes} bytes that were announced have not come"),
+            _ => format!("{of_arrivals}, and {} bytes have come that were not announced", -bytes),
+        };
+        let fix = match bytes {
+            0 => {
+                "initialise it with the number of threads that arrive in each phase, and flip the parity that is waited for after                  every phase: 0 is that of the first"
+            }
+            _ => {
+                "announce with expect_tx the bytes of all copies of a phase: of a tensor's box all, also those outside of the                  tensor"
+            }
+        };
+        (lacks, fix)
     }
 }
 
@@ -110,7 +148,7 @@ impl Worker<'_> {
             MbarrierKind::Init | MbarrierKind::Invalidate => Mode::Write,
             _ => Mode::Update,
         };
-        let (mut faults, mut waits, mut misused) = (Faults::default(), false, None);
+        let (mut faults, mut missing, mut misused) = (Faults::default(), None, None);
         for lane in lanes(mask) {
             let at = addresses.at[lane];
             let data = match self.lane_data(space, warp, team, at, lane, 8, 8, mode) {
@@ -121,6 +159,7 @@ impl Worker<'_> {
                 }
             };
             if space == Space::Shared {
+                team.touch(at, self.side(warp, team, pc, 1 << lane));
                 let strength = if mode == Mode::Write { Strength::Plain } else { Strength::Atomic };
                 self.shadow_bytes(warp, team, at, lane, 8, mode, strength, pc);
             }
@@ -132,10 +171,11 @@ impl Worker<'_> {
             match stepped {
                 Ok(Step { word, result, passed }) => {
                     write(data, 8, word);
+                    missing =
+                        if passed { missing } else { Word::unpack(word).map(|word| (at, word.missing())) };
                     if let Some(Some(dst)) = site.memory.values.first() {
                         frame.set_lane(*dst, lane, result);
                     }
-                    waits |= !passed;
                     if site.orders && mode == Mode::Update {
                         self.release_at(team, warp, at, lane);
                     } else if site.orders && mode == Mode::Read && passed {
@@ -152,7 +192,14 @@ impl Worker<'_> {
         if let Some((misuse, lanes)) = misused {
             self.report_misuse(misuse, warp, team, pc, lanes);
         }
-        waits
+        match missing {
+            Some((at, missing)) => warp.keeps_waiting(pc, mask, at, missing, team.cluster.events.get()),
+            None => {
+                warp.stops_waiting(mask);
+                team.cluster.happened();
+            }
+        }
+        missing.is_some()
     }
 
     /// A bulk copy has come: its bytes are no longer missing.
@@ -173,6 +220,7 @@ impl Worker<'_> {
                     }
                     word.complete();
                     write(data, 8, word.pack());
+                    team.cluster.happened();
                     if transfer.block == team.number {
                         team.order.publish(at, transfer.warp, lane as u32, true);
                     }

@@ -62,6 +62,7 @@ impl Block {
             contests: Contests::new(warps.len()),
             undefined: Default::default(),
             products: Vec::new(),
+            tiles: Vec::new(),
             maps: Default::default(),
             shadow,
         };

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use super::neighbours::{Incoming, Touch};
 use crate::machine::tensor::transfer::Transfer;
 use crate::memory::{Object, SharedLayout, SharedPlace};
 use crate::program::address;
@@ -21,8 +22,16 @@ pub struct Cluster {
     storage: RefCell<Vec<*mut u8>>,
     /// Bytes of shared memory that another block has written: the rank of whose they are, the offset into the storage, and how many.
     written: RefCell<Vec<(u32, u32, u32)>>,
+    /// How often something has happened at an mbarrier, or a thread has exited.
+    pub events: Cell<u64>,
     /// Bulk copies on their way to an mbarrier of a block.
     pub loads: RefCell<Vec<Transfer>>,
+    /// Blocks that have exited, a bit for each rank.
+    pub gone: Cell<u32>,
+    /// Accesses to the shared memory of other blocks.
+    pub touches: RefCell<Vec<Touch>>,
+    /// Copies to the shared memory of other blocks that these have not been asked about.
+    pub incoming: RefCell<Vec<Incoming>>,
 }
 
 impl Cluster {
@@ -44,7 +53,13 @@ impl Cluster {
     /// Threads have exited: the barrier does not wait for them.
     pub fn exited(&self, threads: u32) {
         self.live.set(self.live.get().saturating_sub(threads));
+        self.happened();
         self.complete();
+    }
+
+    /// Something has happened that threads may wait for at an mbarrier.
+    pub fn happened(&self) {
+        self.events.set(self.events.get() + 1);
     }
 
     fn complete(&self) {

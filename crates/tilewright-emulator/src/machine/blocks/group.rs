@@ -43,11 +43,13 @@ impl Group {
     /// Executes for at most `turn` instructions, roughly.
     pub fn run(&mut self, worker: &mut Worker<'_>, turn: i64) -> Progress {
         if let [block] = &mut self.blocks[..] {
-            return block.run(worker, turn);
+            let progress = block.run(worker, turn);
+            return if progress == Progress::More { self.unless_stuck(worker) } else { progress };
         }
         let end = worker.steps.saturating_add(turn);
         loop {
             for (block, done) in self.blocks.iter_mut().zip(&mut self.done).filter(|(_, done)| !**done) {
+                worker.check_incoming(&mut block.team);
                 block.team.take_written();
                 match block.run(worker, TURN) {
                     Progress::Done => *done = true,
@@ -61,7 +63,22 @@ impl Group {
             if worker.steps >= end || worker.is_to_stop() {
                 return Progress::More;
             }
+            if self.unless_stuck(worker) == Progress::Done {
+                return Progress::Done;
+            }
         }
+    }
+
+    /// Done, and reported, if all threads that are left wait for each other.
+    fn unless_stuck(&mut self, worker: &mut Worker<'_>) -> Progress {
+        let left = || self.blocks.iter().zip(&self.done).filter(|(_, done)| !**done);
+        if !left().all(|(block, _)| block.only_waits()) {
+            return Progress::More;
+        }
+        for (block, _) in self.blocks.iter_mut().zip(&self.done).filter(|(_, done)| !**done) {
+            block.deadlock(worker);
+        }
+        Progress::Done
     }
 
     /// Blocks of the group.

@@ -64,6 +64,7 @@ impl Block {
             if self.team.live == 0 {
                 worker.settle_contests(&mut self.team);
                 self.check_registers(worker);
+                worker.check_exit(&self.team);
                 return Progress::Done;
             }
             if !ran && !self.unblock(worker.program) {
@@ -122,10 +123,11 @@ impl Block {
     }
 
     /// Reports every group of threads that waits for ever.
-    fn deadlock(&mut self, worker: &mut Worker<'_>) {
+    pub fn deadlock(&mut self, worker: &mut Worker<'_>) {
         for barrier in &self.team.barriers {
             report_divergence(worker, &self.warps, &self.team, barrier);
         }
+        self.report_waiting(worker);
         for warp in &self.warps {
             for path in &warp.paths {
                 // A barrier has been passed by the program counter, others have not.

@@ -4,7 +4,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use super::cluster::Cluster;
 use crate::check::{Known, Order, SharedShadow};
-use crate::machine::tensor::in_flight::InFlight;
+use crate::machine::tensor::{filled::Tile, in_flight::InFlight};
 use crate::machine::watch::{contests::Contests, definedness::UndefinedShared};
 use crate::memory::SharedMemory;
 
@@ -76,6 +76,8 @@ pub struct Team {
     pub maps: HashMap<u64, bool>,
     /// What matrix instructions read that nobody has waited for, by warpgroup.
     pub products: Vec<InFlight>,
+    /// What copies of tensors have filled.
+    pub tiles: Vec<Tile>,
     /// Accesses to shared memory, if races are looked for.
     pub shadow: Option<SharedShadow>,
 }

@@ -1,6 +1,7 @@
 //! A warp: its registers, and the paths that its lanes are on.
 
 use crate::machine::accesses::{copies::Copy, groups::Groups};
+use crate::machine::blocks::waiting::Waiting;
 use crate::machine::tensor::transfer::Transfer;
 use crate::machine::watch::definedness::Undefined;
 use crate::program::{Line, NO_RECONVERGENCE};
@@ -88,6 +89,8 @@ pub struct Warp {
     pub undefined: Option<Box<Undefined>>,
     /// The last load of what others may store: its place, lanes, and a digest of what it found.
     pub polled: Option<(u32, u32, u64)>,
+    /// Lanes that look at mbarriers in vain.
+    pub waiting: Vec<Waiting>,
     /// Asynchronous copies that are not waited for, by group.
     pub copies: Groups<Copy>,
     /// Bulk copies that belong to a group.
@@ -115,6 +118,7 @@ impl Warp {
             joins: Vec::new(),
             free: Vec::new(),
             polled: None,
+            waiting: Vec::new(),
             copies: Groups::default(),
             bulk: Groups::default(),
             products: 0,

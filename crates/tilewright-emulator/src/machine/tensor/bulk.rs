@@ -154,6 +154,9 @@ impl Worker<'_> {
             self.check_barrier(team, transfer.pc, warp, transfer.lane.into(), own(barrier, team));
         }
         self.begin_transfer(warp, team, &mut transfer);
+        if team.shadow.is_some() && transfer.is_load {
+            team.comes_in(&transfer, is_early);
+        }
         match (is_early, transfer.barrier) {
             (true, _) => self.finish_transfer(warp, team, &transfer),
             (false, Some(_)) => team.cluster.loads.borrow_mut().push(transfer),

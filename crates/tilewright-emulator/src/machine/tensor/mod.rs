@@ -2,6 +2,7 @@
 
 pub mod bulk;
 pub mod descriptor;
+pub mod filled;
 pub mod in_flight;
 mod map;
 mod meet;

@@ -90,6 +90,9 @@ impl Worker<'_> {
         let mut faults = Faults::default();
         if transfer.is_load {
             self.bring(warp, team, transfer, shared, &mut faults);
+            if team.shadow.is_some() {
+                team.filled(transfer);
+            }
         } else {
             self.take(warp, team, transfer, &mut faults);
         }

@@ -8,9 +8,10 @@ use crate::alu::{
     self,
     tensor::{TensorProduct, Unit},
 };
-use crate::check::Mode;
+use crate::check::{Event, FindingKind, Mode, Severity, Side};
 use crate::machine::{
     blocks::{
+        options::Races,
         team::Team,
         warp::{Path, Warp},
         worker::Worker,
@@ -20,7 +21,7 @@ use crate::machine::{
 };
 use crate::program::{
     address,
-    instruction::{Slot, Space, WgmmaFactor, WgmmaSite},
+    instruction::{RegisterMisuse, Slot, Space, WgmmaFactor, WgmmaSite},
 };
 use crate::ptx_isa::{Fragment, Major, MatrixOp, Type};
 
@@ -81,8 +82,42 @@ impl Worker<'_> {
             &negated(&b.elements, op.b, negates_b),
             &c,
         );
+        if !site.misuses.is_empty() && self.launch.races != Races::Ignore {
+            self.report_registers(&site.misuses, self.side(warp, team, pc, mask));
+        }
         self.deliver(warp, frame, site, &d, (&a.undefined, &b.undefined), mask);
         self.report_faults(&faults, self.side(warp, team, pc, mask), 16, Mode::Read);
+    }
+
+    /// Says what the code does wrong with the registers of an instruction.
+    fn report_registers(&mut self, misuses: &[(RegisterMisuse, Option<u32>)], at: Side) {
+        let kind = FindingKind::ProductRegisters;
+        for &(misuse, with) in misuses {
+            let (message, fix) = match (misuse, with) {
+                (RegisterMisuse::Touched, _) => (
+                    "has its registers used before it is waited for; where ptxas sees that, it waits at once, and nothing overlaps",
+                    "put wgmma.commit_group and wgmma.wait_group between the instruction and the first use of its registers",
+                ),
+                (RegisterMisuse::Unfenced, Some(_)) => (
+                    "uses registers that were written, and nothing orders it behind that",
+                    "execute wgmma.fence between the last write to a register of A or D and the first wgmma that uses it",
+                ),
+                (RegisterMisuse::Unfenced, None) => (
+                    "is the first of its kind, and no wgmma.fence comes before it",
+                    "execute wgmma.fence in all warps of the group before the first wgmma",
+                ),
+            };
+            let naming = self.naming();
+            self.findings.report(naming, (kind, at.pc, with), || Event {
+                kind,
+                severity: Severity::Error,
+                at,
+                with: with.map(|pc| Side { pc: Some(pc), ..at }),
+                message: message.into(),
+                fix: fix.into(),
+                race: None,
+            });
+        }
     }
 
     /// Reads `count` lines of elements from line `first` on; of a transposed operand these lie across the lines in memory.
@@ -97,6 +132,10 @@ impl Worker<'_> {
         faults: &mut Faults,
         pc: u32,
     ) -> Operand {
+        if team.shadow.is_some() {
+            let at = self.launch.shared.address(descriptor.start).unwrap_or_default();
+            self.check_descriptor(team, descriptor, at, self.side(warp, team, pc, u32::MAX));
+        }
         let mut bytes = vec![0u8; count * DEPTH];
         let mut undefined = vec![0; count];
         // What is looked at again when the instruction is waited for.

@@ -1,7 +1,7 @@
 //! Accesses that no memory answers.
 
 use crate::check::{FindingKind, Mode, Severity, Side};
-use crate::machine::blocks::{team::Team, warp::Warp, worker::Worker};
+use crate::machine::blocks::{neighbours, team::Team, warp::Warp, worker::Worker};
 use crate::program::{address, instruction::Space};
 
 /// Where there is nothing.
@@ -16,6 +16,8 @@ pub enum Fault {
     Outside { space: Space, offset: i64, bytes: u64 },
     /// It is no multiple of the access size; so many bytes from the start of the object that it was made from.
     Misaligned { space: Space, offset: u64 },
+    /// The block whose shared memory it is has exited.
+    Exited,
     /// A store to what is read-only.
     ReadOnly { space: Space },
 }
@@ -33,9 +35,14 @@ impl Faults {
     }
 }
 
+/// In the order in which they are reported.
+const KINDS: [FindingKind; 4] =
+    [FindingKind::OutOfBounds, FindingKind::ExitedBlock, FindingKind::Misaligned, FindingKind::ReadOnly];
+
 fn kind(fault: Fault) -> FindingKind {
     match fault {
         Fault::NoObject { .. } | Fault::Outside { .. } => FindingKind::OutOfBounds,
+        Fault::Exited => FindingKind::ExitedBlock,
         Fault::Misaligned { .. } => FindingKind::Misaligned,
         Fault::ReadOnly { .. } => FindingKind::ReadOnly,
     }
@@ -54,7 +61,7 @@ fn space_name(space: Space) -> &'static str {
 impl Worker<'_> {
     /// Reports the faults of an access of `bytes` per lane; `side` says who, without lanes.
     pub fn report_faults(&mut self, faults: &Faults, side: Side, bytes: u32, mode: Mode) {
-        for kind_of in [FindingKind::OutOfBounds, FindingKind::Misaligned, FindingKind::ReadOnly] {
+        for kind_of in KINDS {
             let mut same = faults.lanes.iter().filter(|(_, _, fault)| kind(*fault) == kind_of);
             let Some(&(lane, at, fault)) = same.next() else { continue };
             let lanes = same.fold(1u32 << lane, |mask, (lane, _, _)| mask | 1 << lane);
@@ -71,6 +78,7 @@ impl Worker<'_> {
             | Fault::Outside { space, .. }
             | Fault::Misaligned { space, .. }
             | Fault::ReadOnly { space } => space,
+            Fault::Exited => Space::Shared,
         };
         match space {
             Space::Shared => self.launch.shared.name(at - address::window(at)).to_string(),
@@ -99,6 +107,7 @@ fn sentences(fault: Fault, at: u64, bytes: u32, verb: &str, object: &str) -> (St
             format!("{verb} {bytes} bytes of {object}"),
             "free memory behind the last use of it, when no other thread uses it any more".into(),
         ),
+        Fault::Exited => neighbours::sentences(verb, object),
         Fault::NoObject { space } => (
             format!(
                 "{verb} {bytes} bytes at {} address {at:#x}, where nothing is allocated",

@@ -22,6 +22,17 @@ pub struct WgmmaSite {
     pub negates: [bool; 2],
     /// How A and B lie in shared memory: `Major::Row` has neighbours along k.
     pub majors: [Major; 2],
+    /// What the code around it does wrong with its registers, and the instruction that does it, if there is one.
+    pub misuses: Vec<(RegisterMisuse, Option<u32>)>,
+}
+
+/// What code does wrong with the registers of `wgmma`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterMisuse {
+    /// It reads or writes them before the instruction is waited for.
+    Touched,
+    /// It has written them, and executes no `wgmma.fence` before the instruction.
+    Unfenced,
 }
 
 /// Where A of `wgmma` is.

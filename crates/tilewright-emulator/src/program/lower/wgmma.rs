@@ -45,7 +45,17 @@ impl<'a> Lowerer<'a, '_> {
             }
         }
         let majors = transposes.map(|transposed| if transposed { Major::Col } else { Major::Row });
-        self.sites.wgmmas.push(WgmmaSite { op, a, b, c: before, d: after, accumulates, negates, majors });
+        self.sites.wgmmas.push(WgmmaSite {
+            op,
+            a,
+            b,
+            c: before,
+            d: after,
+            accumulates,
+            negates,
+            majors,
+            misuses: Vec::new(),
+        });
         self.push(Rare::Wgmma, self.sites.wgmmas.len() as u32 - 1);
         Ok(())
     }

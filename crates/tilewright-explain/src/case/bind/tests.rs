@@ -1,10 +1,11 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use tilewright_emulator::{AddressMode, Filter, TextureShape, ptx_isa::Type};
+use tilewright_emulator::{AddressMode, Filter, TextureShape, ptx_isa::Type, tensor_map::TensorMap};
 
 const SOURCE: &str =
     "struct Params { float scale; int n; float* data; unsigned char tag[4]; float2 origin; };
     struct Image { cudaTextureObject_t image; int width; };
+    struct Globals { int n; CUtensorMap map; };
     struct Rows { int h, w; int at(int x, int y) const { return x * w + y; } };
     template <typename T, typename L> class View { public: T *ptr; L layout; };";
 
@@ -266,10 +267,46 @@ fn textures_and_variables() {
     assert!(super::tests::bound(&[], &[("tabel", "1")]).unwrap_err().contains("its variables are table"));
 }
 
+/// By value, as a pointer, and in a struct; the array is one of its own or that of another argument.
+#[test]
+fn tensor_maps() {
+    let text = "tensormap(box=[8,64],swizzle=128):bf16[16,128]:range";
+    let by_value = typed("CUtensorMap_st", "b8", 128, text).unwrap();
+    let Argument::Bytes { bytes, pointers } = &by_value.arguments[0] else { panic!("{by_value:?}") };
+    let map = TensorMap::decode(bytes.as_slice().try_into().unwrap()).unwrap();
+    assert_eq!((map.rank, map.extents[0], map.boxes[1], pointers.as_slice()), (2, 128, 8, &[(8, 0)][..]));
+    let pointer = typed("CUtensorMap const*", "u64", 8, text).unwrap();
+    assert_eq!(pointer.arguments, [Argument::Pointer(1)]);
+    let links: Vec<_> = pointer.links.iter().map(|link| (link.array, link.offset, link.target)).collect();
+    assert_eq!((links, &pointer.arrays[1].bytes), (vec![(1, 8, 0)], bytes));
+    let parameters = [parameter("map", "b8", 128, None), parameter("g", "b8", 192, Some("Globals"))];
+    let bound = super::tests::bound(
+        &parameters,
+        &[
+            ("map", "tensormap(box=[8,N]):A"),
+            ("A", "f32[8,N]"),
+            ("N", "16"),
+            ("g", "{n=3, map=tensormap(box=[4,4]):A}"),
+        ],
+    )
+    .unwrap();
+    let Argument::Bytes { pointers, .. } = &bound.arguments[1] else { panic!("{bound:?}") };
+    assert_eq!((bound.arrays.len(), pointers.as_slice()), (1, &[(72, 0)][..]));
+    for (cpp, bytes, text, words) in [
+        ("CUtensorMap_st", 128, "tensormap(box=[8,8]):i8[8,8]", "must be a multiple of 16"),
+        ("CUtensorMap_st", 128, "tensormap(bax=[8,8]):i8[8,8]", "'bax=[8,8]' says nothing"),
+        ("CUtensorMap_st", 128, "1", "v is a tensor map, as in"),
+        ("int", 4, text, "a tensor map has 128 bytes, it has 4"),
+    ] {
+        let error = typed(cpp, "b8", bytes, text).unwrap_err();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
 /// Texts of arguments that were mutated are bound or refused, for parameters of every kind; none asks for more memory than there is.
 #[test]
 fn mutated_arguments_are_bound_or_refused() {
-    const TEXTS: [&str; 16] = [
+    const TEXTS: [&str; 17] = [
         "f32[2,3]:random(7,0,1)",
         "n*2+1",
         "{scale=2,n=3,data=f32[4],tag={1,2,3,4},origin={1,2}}",
@@ -286,6 +323,7 @@ fn mutated_arguments_are_bound_or_refused() {
         "1,2,3,4",
         "f32[8]",
         "texture(linear,clamp):float4[4,4]:random",
+        "tensormap(box=[4,4],shape=[2,2,4],step=[1,1,1],nan):f32[4,4]",
     ];
     const PIECES: [&str; 16] = [
         "",

@@ -1,0 +1,141 @@
+//! Blocks of a cluster that use each other's shared memory: it must be there, and nobody may be busy with it.
+
+use super::{cluster::Cluster, team::Team, worker::Worker};
+use crate::check::{Actor, Entry, Event, FindingKind, Known, Severity, Side, Strength};
+use crate::machine::accesses::asynchronous::Progress;
+use crate::machine::tensor::transfer::Transfer;
+use crate::program::address;
+
+/// The last access of a block to another's shared memory.
+#[derive(Debug)]
+pub struct Touch {
+    /// The rank of whose memory it is.
+    rank: u32,
+    /// When, by the block that has come.
+    stamp: u32,
+    side: Side,
+}
+
+/// A bulk copy to another block.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The rank of the block.
+    rank: u32,
+    /// Where its bytes go: addresses in the block's own shared memory, and lengths.
+    places: Vec<(u64, u32)>,
+    /// Whether they have come.
+    is_done: bool,
+    /// What the block that issues it knows then.
+    known: Known,
+    side: Side,
+}
+
+impl Cluster {
+    /// Whether the block of this rank has exited.
+    pub fn has_exited(&self, rank: u32) -> bool {
+        self.gone.get() >> rank & 1 == 1
+    }
+}
+
+impl Team {
+    /// Notes an access to the shared memory of another block.
+    pub fn touch(&self, at: u64, side: Side) {
+        let Some(rank) = address::rank_of(at).filter(|&rank| rank != self.rank && self.shadow.is_some())
+        else {
+            return;
+        };
+        let mut touches = self.cluster.touches.borrow_mut();
+        touches.retain(|touch| (touch.rank, touch.side.block) != (rank, side.block));
+        touches.push(Touch { rank, stamp: self.order.now, side });
+    }
+
+    /// Notes a copy to the shared memory of another block.
+    pub fn comes_in(&self, transfer: &Transfer, is_done: bool) {
+        let Some(rank) = address::rank_of(transfer.shared).filter(|&rank| rank != self.rank) else { return };
+        // The swizzle exchanges pieces within the box, which is looked at as a whole.
+        let start = transfer.shared & !address::RANK_FIELD | address::OWN_BLOCK;
+        let places = transfer.rows.iter().map(|row| (start + u64::from(row.shared), row.bytes)).collect();
+        let side = side_of(transfer);
+        let incoming = Incoming { rank, places, is_done, known: self.known.clone(), side };
+        self.cluster.incoming.borrow_mut().push(incoming);
+    }
+}
+
+impl Worker<'_> {
+    /// The threads of a block have exited: nobody may come to its shared memory any more.
+    pub fn check_exit(&mut self, team: &Team) {
+        let cluster = &team.cluster;
+        cluster.gone.set(cluster.gone.get() | 1 << team.rank);
+        for Touch { rank, stamp, side } in &*cluster.touches.borrow() {
+            let is_known = || self.launch.blocks.before(&team.known, side.block, *stamp);
+            if *rank == team.rank && !is_known() {
+                self.report(FindingKind::ExitedBlock, Severity::Error, side.clone(), || {
+                    sentences("uses", "shared memory")
+                });
+            }
+        }
+        for copy in &*cluster.loads.borrow() {
+            if address::rank_of(copy.shared) == Some(team.rank) {
+                self.report(FindingKind::PendingCopy, Severity::Error, side_of(copy), || {
+                    let message =
+                        "the block exits while this bulk copy to its shared memory may still be on its way";
+                    (message.into(), "wait at the mbarrier of the copy before the block exits".into())
+                });
+            }
+        }
+    }
+
+    /// Asks a block about the copies that others have sent to it since it had its turn last.
+    pub fn check_incoming(&mut self, team: &mut Team) {
+        let all = team.cluster.incoming.take();
+        let (mine, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|incoming| incoming.rank == team.rank);
+        *team.cluster.incoming.borrow_mut() = rest;
+        for Incoming { places, is_done, known, side, .. } in mine {
+            let mut asked = None;
+            let mut is_busy = |entry: &Entry| {
+                // Granules in a row mostly have the same story.
+                let is_new = asked.replace(entry.moment) != Some(entry.moment);
+                is_new && !self.launch.blocks.before(&known, team.number, entry.stamp())
+            };
+            let busy = places.iter().find_map(|&(at, bytes)| {
+                let offset = self.offset_of(at)?;
+                team.shadow.as_ref()?.accesses(offset, bytes).find(&mut is_busy).map(|entry| (at, entry))
+            });
+            if !is_done {
+                let actor =
+                    Actor { warp: side.warp, pc: side.pc.unwrap_or_default(), strength: Strength::Plain };
+                let lane = side.lanes.trailing_zeros() as usize & 31;
+                for &(at, bytes) in &places {
+                    self.shadow_progress(team, actor, lane, at, bytes, Progress::Issued);
+                }
+            }
+            let Some((at, entry)) = busy else { continue };
+            let with = Side { pc: entry.pc(), block: team.number, warp: entry.warp(), lanes: entry.lanes };
+            let name = self.launch.shared.name(at).to_owned();
+            let (kind, naming) = (FindingKind::SharedRace, self.naming());
+            self.findings.report(naming, (kind, side.pc, with.pc), || Event {
+                kind,
+                severity: Severity::Error,
+                at: side,
+                with: Some(with),
+                message: format!("copies to `{name}` of another block, which may still use it"),
+                fix: "let the threads of each block that use the tile arrive, when they are done, at the mbarrier that the issuing \
+                      thread waits at: mapa gives its address, mbarrier.arrive.release.cluster.shared::cluster arrives there"
+                    .into(),
+                race: None,
+            });
+        }
+    }
+}
+
+fn side_of(copy: &Transfer) -> Side {
+    Side { pc: Some(copy.pc), block: copy.block, warp: copy.warp, lanes: 1 << copy.lane }
+}
+
+/// What is wrong with an access to a block that exits, and what to do about it.
+pub fn sentences(verb: &str, object: &str) -> (String, String) {
+    (
+        format!("{verb} `{object}` of another block of the cluster, which has exited or may have"),
+        "let the blocks of a cluster meet before they exit, behind the last access to each other's shared memory: cluster.sync()".into(),
+    )
+}
