@@ -15,7 +15,10 @@ pub mod ptx_isa;
 pub mod tensor_map;
 
 pub use check::{Finding, FindingKind, Party, Severity};
-pub use count::{AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, OptimisedAccesses};
+pub use count::{
+    AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, MbarrierCounters, MbarrierLine,
+    MbarrierUse, OptimisedAccesses,
+};
 pub use host::{Argument, Context, DevicePointer, Launch, Machine, MemoryError};
 pub use machine::{
     AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,

@@ -30,13 +30,16 @@ const SECTORS_PER_PASS: u64 = 4;
 /// * `atomic-contention`: lanes of a warp meet in one address of an atomic.
 /// * `divergence`: less than three quarters of the lanes are active.
 /// * `local-memory`: an array that is indexed at run time, or spilled registers.
-/// * `low-occupancy`: less than half of the warps that an SM can hold.
+/// * `low-occupancy`: less than half of the warps that an SM can hold, of a kernel without `wgmma`.
 pub fn advise(explanation: &Explanation) -> Vec<Finding> {
     let mut findings: Vec<Finding> = explanation.lines.iter().flat_map(of_line).collect();
     if explanation.totals.active_lanes() < FEW_LANES {
         findings.extend(divergence(explanation));
     }
-    findings.extend(explanation.totals.occupancy.as_ref().and_then(low_occupancy));
+    // Matrix instructions of warpgroups and bulk copies run beside the warps: few of these keep an SM busy.
+    if !explanation.totals.instruction_mix.keys().any(|opcode| opcode.starts_with("wgmma")) {
+        findings.extend(explanation.totals.occupancy.as_ref().and_then(low_occupancy));
+    }
     // Stable, so that what costs the same keeps the order of the source.
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.cost));
     findings

@@ -3,6 +3,7 @@
 mod control;
 mod device;
 mod launchable;
+mod mbarriers;
 mod missing;
 mod observer;
 mod rate;
@@ -20,6 +21,7 @@ use crate::{
 pub use control::{Control, Progress};
 use device::{Device, Ran};
 use launchable::LaunchShape;
+use mbarriers::mbarriers;
 use missing::missing;
 use observer::Observer;
 use std::collections::{BTreeMap, HashMap};
@@ -337,6 +339,7 @@ fn explanation(
             shared_load: banks(&counters.shared_load),
             shared_store: banks(&counters.shared_store),
             barriers: counters.barriers,
+            mbarriers: mbarriers(launch, counters),
             flops,
             instruction_mix: counters.instruction_mix.clone(),
             arithmetic_intensity,
@@ -424,7 +427,11 @@ fn lines(launch: &Launch, counters: &emulator::Counters, seen: &Recorded<'_>) ->
 
 /// The file, as an index into the sources of the launch, and the line that an instruction comes from.
 fn source_of(launch: &Launch, instruction: &emulator::InstructionCounters) -> Option<(usize, u32)> {
-    let source = instruction.source.as_ref()?;
+    place_of(launch, instruction.source.as_ref()?)
+}
+
+/// The same of a line that the PTX tells.
+fn place_of(launch: &Launch, source: &emulator::SourceLine) -> Option<(usize, u32)> {
     let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let exact = launch.sources.iter().position(|s| s.name == source.file);
     let similar = || launch.sources.iter().position(|s| file(&s.name) == file(&source.file));

@@ -1,6 +1,7 @@
 //! The report for terminals, in lines of a given width. Styles are ANSI; strip them for a pipe.
 
 mod columns;
+mod mbarriers;
 mod wrapping;
 
 use crate::{
@@ -33,6 +34,7 @@ pub fn report(e: &Explanation, width: usize) -> String {
         occupancy(e, width),
         memory(e, width),
         optimised(e, width),
+        mbarriers::mbarriers(e, width),
         instructions(e, width),
         arithmetic(e, width),
         findings(e, width),

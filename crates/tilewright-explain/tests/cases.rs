@@ -469,6 +469,35 @@ fn clusters_are_those_of_the_launch_or_of_the_kernel() {
     }
 }
 
+/// A product by TMA and `wgmma`, whose matrices are behind tensor maps.
+#[test]
+fn tensor_maps_are_arguments() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tilewright-emulator/tests/hopper/product.ptx");
+    let gpu = Gpu::named("h100").unwrap();
+    let arguments = [
+        ("0", "tensormap(box=[128,64],swizzle=128):bf16[K,K]:ones"),
+        ("1", "tensormap(box=[128,64],swizzle=128):bf16[K,K]:ones"),
+        ("2", "tensormap(box=[64,32]):f32[K,K]"),
+        ("3", "K"),
+        ("K", "256"),
+    ];
+    let request = Request {
+        grid: Some([2, 2, 1]),
+        block: Some([384, 1, 1]),
+        dynamic_shared_memory: Some(3 * 32768 + 65536),
+        ..plain::request(gpu, &arguments)
+    };
+    let explained = Case::of_file(&path, &request).unwrap().explain(&gpu).unwrap();
+    assert!(explained.is_clean, "{:?}", explained.explanation.findings);
+    assert!(explained.arrays[2].numbers().all(|number| number == Scalar::Real(256.0)));
+    // Operands of wgmma are read from shared memory without conflicts.
+    let is_product = |access: &&Access| access.instruction.starts_with("wgmma");
+    let banks = explained.explanation.accesses().filter(is_product).filter_map(|access| access.banks());
+    let (wavefronts, ideal) =
+        banks.fold((0, 0), |sum, banks| (sum.0 + banks.wavefronts, sum.1 + banks.ideal_wavefronts));
+    assert_eq!((wavefronts, ideal), (4 * 2 * 16 * (64 + 128) * 32 / 128, wavefronts));
+}
+
 /// All that a kernel needs and is not executed is said, whether it is reached or not.
 #[test]
 fn what_is_not_executed_is_listed_before_it_is_reached() {

@@ -1,10 +1,12 @@
 //! Counters: what the hardware would count, at the level of PTX.
 
 mod contention;
+mod mbarriers;
 mod raw;
 mod report;
 
 pub use contention::{Contender, contend};
+pub use mbarriers::{MbarrierCounters, MbarrierLine, MbarrierUse, RawMbarriers};
 pub use raw::{AccessCount, RawCounts};
 pub use report::{
     AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, OptimisedAccesses,

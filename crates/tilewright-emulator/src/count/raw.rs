@@ -1,5 +1,6 @@
 //! Counters as the machine keeps them: one set per worker, added up at the end.
 
+use super::RawMbarriers;
 use crate::program::instruction::Space;
 
 /// Executions of one access to memory.
@@ -55,6 +56,8 @@ pub struct RawCounts {
     pub spaces: Vec<u8>,
     /// Warps that reached a barrier.
     pub barriers: u64,
+    /// What was done at mbarriers.
+    pub mbarriers: RawMbarriers,
 }
 
 impl RawCounts {
@@ -66,6 +69,7 @@ impl RawCounts {
             accesses: vec![AccessCount::default(); accesses],
             spaces: vec![0; accesses],
             barriers: 0,
+            mbarriers: RawMbarriers::default(),
         }
     }
 
@@ -93,5 +97,6 @@ impl RawCounts {
             *sum |= more;
         }
         self.barriers += other.barriers;
+        self.mbarriers.add(&other.mbarriers);
     }
 }

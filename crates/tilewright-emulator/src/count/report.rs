@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::raw::{AccessCount, RawCounts};
+use super::{
+    MbarrierCounters,
+    raw::{AccessCount, RawCounts},
+};
 use crate::check::Mode;
+use crate::memory::SharedLayout;
 use crate::program::{
     Program, SourceLine,
     instruction::{Access, Class, Inst, Issue, Role, Space},
@@ -146,6 +150,8 @@ pub struct Counters {
     pub matrix_operations: u64,
     /// Warps that arrived at block barriers.
     pub barriers: u64,
+    /// What was done at the mbarriers of shared memory, by their addresses.
+    pub mbarriers: Vec<MbarrierCounters>,
     /// Loads from global memory.
     pub global_load: AccessCounters,
     /// Stores to global memory.
@@ -165,8 +171,9 @@ pub struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn new(program: &Program, raw: &RawCounts) -> Self {
-        let mut counters = Self { barriers: raw.barriers, ..Self::default() };
+    pub(crate) fn new(program: &Program, shared: &SharedLayout, raw: &RawCounts) -> Self {
+        let mbarriers = raw.mbarriers.named(program, shared);
+        let mut counters = Self { barriers: raw.barriers, mbarriers, ..Self::default() };
         let mut accesses_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (access, &pc) in program.accesses.iter().enumerate() {
             accesses_of.entry(pc).or_default().push(access);
@@ -287,6 +294,9 @@ fn loads_of(program: &Program, inst: &Inst) -> Option<usize> {
 
 /// The kind of an access from the spaces that its executions reached.
 fn kind_of(inst: &Inst, spaces: u8) -> AccessKind {
+    if inst.op.class() == Class::Wgmma {
+        return AccessKind::SharedLoad;
+    }
     let space = KINDS.iter().find(|row| spaces == 1 << row.0 as u8).map(|row| row.0);
     let (Some(space), Some(access)) = (space, inst.op.access()) else { return AccessKind::Mixed };
     let mode = match access {

@@ -55,6 +55,11 @@ pub mod address {
         if field & OWN_BLOCK == 0 { Some((field >> RANK_SHIFT) as u32) } else { None }
     }
 
+    /// The same place in the own block's shared memory.
+    pub fn without_rank(address: u64) -> u64 {
+        if rank_of(address).is_some() { address & !RANK_FIELD | OWN_BLOCK } else { address }
+    }
+
     /// The window of a generic address, or 0.
     pub fn window(at: u64) -> u64 {
         [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW]

@@ -60,7 +60,7 @@ pub fn visit(inst: &mut Inst, sites: &mut Sites, see: &mut dyn FnMut(&mut Place,
             all(d, Role::Define, see);
         }
         Class::Wgmma => {
-            let WgmmaSite { op: _, a, b, c, d, accumulates, negates: _, majors: _, misuses: _ } =
+            let WgmmaSite { op: _, a, b, c, d, accumulates, negates: _, majors: _, counter: _, misuses: _ } =
                 &mut sites.wgmmas[index];
             match a {
                 WgmmaFactor::Shared(descriptor) => see(&mut descriptor.place, Role::Use),

@@ -36,6 +36,9 @@ impl Sites {
     /// is a loop.
     pub fn counters(&mut self, inst: &Inst) -> [Option<&mut u32>; 2] {
         let index = inst.aux as usize;
+        if inst.op == Op::Rare(Rare::Wgmma) {
+            return [Some(&mut self.wgmmas[index].counter), None];
+        }
         let Some(access) = inst.op.access() else { return [None, None] };
         let counter = match access {
             Access::Plain(_) => &mut self.memories[index].counter,

@@ -99,6 +99,10 @@ fn its_work_is_counted() {
     assert_eq!(counters.global_load.bytes_requested, 4 * 4 * 2 * 16384);
     assert_eq!(counters.global_load.sectors, counters.global_load.ideal_sectors);
     assert_eq!(counters.global_store.bytes_requested, 256 * 256 * 4);
+    // Each of 2 warpgroups of a block executes 16 instructions, which read 64 rows of A and 128 of B; and TMA reads C.
+    let operands = 4 * 2 * 16 * (64 + 128) * 32 / 128;
+    assert_eq!(counters.shared_load.wavefronts, operands + 256 * 256 * 4 / 128);
+    assert_eq!(counters.shared_load.wavefronts, counters.shared_load.ideal_wavefronts);
 }
 
 /// Text of the kernel with a fault, and what must be found.

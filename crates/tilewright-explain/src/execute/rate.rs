@@ -32,10 +32,13 @@ const MATRIX_TYPES: [(&[&str], Rate); 8] = [
 
 /// The kind of a matrix instruction, and the operations of a warp; `None` for other instructions.
 fn of_matrix(opcode: &str) -> Option<(Rate, u64)> {
-    if !opcode.starts_with("mma.") && !opcode.starts_with("wmma.mma.") {
-        return None;
-    }
-    let operations = opcode.split('.').find_map(multiply_adds)? * 2;
+    // Four warps execute one of a warpgroup together.
+    let warps = match opcode {
+        _ if opcode.starts_with("wgmma.mma_async.") => 4,
+        _ if opcode.starts_with("mma.") || opcode.starts_with("wmma.mma.") => 1,
+        _ => return None,
+    };
+    let operations = opcode.split('.').find_map(multiply_adds)? * 2 / warps;
     let names = |wanted: &[&str]| opcode.split('.').any(|part| wanted.contains(&part));
     let rate = MATRIX_TYPES.iter().find(|(types, _)| names(types)).map(|&(_, rate)| rate);
     // What is left is f16, whose sums are of either type.
@@ -94,6 +97,8 @@ mod tests {
             ("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 0, 1979.0),
             ("wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32", 0, 1979.0),
             ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", 0, 1979.0),
+            ("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", 0, 989.0),
+            ("wgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e5m2", 0, 1979.0),
             ("fma.rn.f32", 640, 67.0),
             ("fma.rn.f16x2", 1280, 134.0),
             ("fma.rn.bf16x2", 1280, 134.0),

@@ -3,6 +3,7 @@
 mod access;
 mod finding;
 mod line;
+mod mbarrier;
 mod occupancy;
 mod recording;
 mod roofline;
@@ -12,6 +13,7 @@ mod unfinished;
 pub use access::{Access, Operation, Space};
 pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity};
 pub use line::Line;
+pub use mbarrier::{Mbarrier, MbarrierUse};
 pub use occupancy::{AllocatedPerBlock, BlocksAllowed, OccupancySummary};
 pub use recording::{Buffer, Execution, Patterns, PtxInstruction, Recording, Shape, SourceText};
 pub use roofline::{Intensity, RooflinePosition};
@@ -102,6 +104,9 @@ pub struct Totals {
     pub shared_store: BankTraffic,
     /// Barriers that warps executed.
     pub barriers: u64,
+    /// Barriers in shared memory, where there are such.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mbarriers: Vec<Mbarrier>,
     /// Floating-point operations of all lanes; a fused multiply-add is two.
     pub flops: u64,
     /// Warp instructions by opcode with its modifiers.

@@ -78,6 +78,11 @@ impl Word {
             self.pending = self.expected;
         }
     }
+
+    /// Phases that have ended between this and what the word said before.
+    fn phases_since(self, before: u64) -> u64 {
+        Self::unpack(before).is_some_and(|before| before.phase != self.phase).into()
+    }
 }
 
 /// What a phase of an mbarrier still lacks.
@@ -170,6 +175,9 @@ impl Worker<'_> {
             }
             match stepped {
                 Ok(Step { word, result, passed }) => {
+                    if space == Space::Shared {
+                        self.count_use(site.kind, at, pc, passed, (read(data, 8), word));
+                    }
                     write(data, 8, word);
                     missing =
                         if passed { missing } else { Word::unpack(word).map(|word| (at, word.missing())) };
@@ -202,6 +210,18 @@ impl Worker<'_> {
         missing.is_some()
     }
 
+    /// Counts what a lane has done at an mbarrier, whose word has changed.
+    fn count_use(&mut self, kind: MbarrierKind, at: u64, pc: u32, passed: bool, (before, after): (u64, u64)) {
+        let done = self.counts.mbarriers.at(address::without_rank(at), pc);
+        match kind {
+            MbarrierKind::Wait { .. } if passed => done.waits += 1,
+            MbarrierKind::Wait { .. } => done.looks += 1,
+            MbarrierKind::Init | MbarrierKind::Invalidate => return,
+            _ => done.arrivals += 1,
+        }
+        done.phases += Word::unpack(after).map_or(0, |word| word.phases_since(before));
+    }
+
     /// A bulk copy has come: its bytes are no longer missing.
     pub fn complete_bytes(
         &mut self,
@@ -219,6 +239,10 @@ impl Worker<'_> {
                         self.report_misuse(misuse, warp, team, pc, 1 << lane);
                     }
                     word.complete();
+                    let done = self.counts.mbarriers.at(address::without_rank(at), pc);
+                    done.copies += 1;
+                    done.bytes += bytes;
+                    done.phases += word.phases_since(read(data, 8));
                     write(data, 8, word.pack());
                     team.cluster.happened();
                     if transfer.block == team.number {

@@ -89,7 +89,7 @@ pub fn run(launch: &Launch<'_>, policy: BlockOrderPolicy, workers: usize) -> Rep
     }
     printed.sort_by_key(|line: &(u32, String)| line.0);
     Report {
-        counters: Counters::new(program, &counts),
+        counters: Counters::new(program, &launch.shared, &counts),
         findings: findings.finish(),
         printed: printed.into_iter().map(|line| line.1).collect(),
         error,

@@ -53,7 +53,7 @@ impl Team {
     pub fn comes_in(&self, transfer: &Transfer, is_done: bool) {
         let Some(rank) = address::rank_of(transfer.shared).filter(|&rank| rank != self.rank) else { return };
         // The swizzle exchanges pieces within the box, which is looked at as a whole.
-        let start = transfer.shared & !address::RANK_FIELD | address::OWN_BLOCK;
+        let start = address::without_rank(transfer.shared);
         let places = transfer.rows.iter().map(|row| (start + u64::from(row.shared), row.bytes)).collect();
         let side = side_of(transfer);
         let incoming = Incoming { rank, places, is_done, known: self.known.clone(), side };

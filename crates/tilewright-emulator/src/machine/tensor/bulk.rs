@@ -278,7 +278,7 @@ impl Worker<'_> {
 /// An address of the own block without its rank, others as they are.
 pub fn own(at: u64, team: &Team) -> u64 {
     match address::rank_of(at) {
-        Some(rank) if rank == team.rank => at & !address::RANK_FIELD | address::OWN_BLOCK,
+        Some(rank) if rank == team.rank => address::without_rank(at),
         _ => at,
     }
 }

@@ -9,6 +9,7 @@ use crate::alu::{
     tensor::{TensorProduct, Unit},
 };
 use crate::check::{Event, FindingKind, Mode, Severity, Side};
+use crate::count::AccessCount;
 use crate::machine::{
     blocks::{
         options::Races,
@@ -19,6 +20,7 @@ use crate::machine::{
     lanes::frame::Frame,
     watch::{definedness::Bits, faults::Faults},
 };
+use crate::memory::Addresses;
 use crate::program::{
     address,
     instruction::{RegisterMisuse, Slot, Space, WgmmaFactor, WgmmaSite},
@@ -59,14 +61,15 @@ impl Worker<'_> {
                 let descriptor = Descriptor::decode(frame.lane(*slot, first));
                 let rows = 16 * (warp.index % WARPS as u32);
                 let lines = (rows, op.m.into(), op.a);
-                self.operand(warp, team, &descriptor, site.majors[0], lines, &mut faults, pc)
+                self.operand(warp, team, &descriptor, (site, site.majors[0]), lines, &mut faults, pc)
             }
         };
         let word = frame.lane(site.b, first);
         if b.as_ref().is_none_or(|(of, read, _)| (*of, *read) != (index, word)) {
             let lines = (0, op.n.into(), op.b);
             let descriptor = Descriptor::decode(word);
-            let operand = self.operand(warp, team, &descriptor, site.majors[1], lines, &mut faults, pc);
+            let operand =
+                self.operand(warp, team, &descriptor, (site, site.majors[1]), lines, &mut faults, pc);
             *b = Some((index, word, operand));
         }
         let Some((_, _, b)) = b else { return };
@@ -87,6 +90,28 @@ impl Worker<'_> {
         }
         self.deliver(warp, frame, site, &d, (&a.undefined, &b.undefined), mask);
         self.report_faults(&faults, self.side(warp, team, pc, mask), 16, Mode::Read);
+    }
+
+    /// Counts the reads of an operand, whose places are piece, line and address: matrices of 8 lines of 16 bytes, four in a request, each a
+    /// wavefront where its lines lie in different banks.
+    fn count_cores(&mut self, counter: u32, mut places: Vec<(usize, usize, u64)>) {
+        // Neighbours are the lines of one piece.
+        places.sort_unstable();
+        for request in places.chunks(32) {
+            let at = std::array::from_fn(|lane| request.get(lane).unwrap_or(&request[0]).2);
+            let mask = u32::MAX >> (32 - request.len() as u32);
+            let cost = tilewright_arch::memory::shared::store(&at, mask, 16);
+            let once = AccessCount {
+                requests: 1,
+                lanes: request.len() as u64,
+                bytes: 16 * request.len() as u64,
+                wavefronts: cost.wavefronts.into(),
+                ideal_wavefronts: cost.ideal.into(),
+                ..AccessCount::default()
+            };
+            self.counts.access(counter, Space::Shared, &once, 1);
+            self.observe_counted(counter, 16, &Addresses { at, mask }, Space::Shared, Mode::Read);
+        }
     }
 
     /// Says what the code does wrong with the registers of an instruction.
@@ -127,7 +152,7 @@ impl Worker<'_> {
         warp: &mut Warp,
         team: &mut Team,
         descriptor: &Descriptor,
-        major: Major,
+        (site, major): (&WgmmaSite, Major),
         (first, count, ty): (u32, usize, Type),
         faults: &mut Faults,
         pc: u32,
@@ -140,6 +165,7 @@ impl Worker<'_> {
         let mut undefined = vec![0; count];
         // What is looked at again when the instruction is waited for.
         let (mut seen, is_watched) = (Vec::new(), team.shadow.is_some());
+        let mut places = Vec::new();
         let element = (ty.bits() as usize / 8).max(1);
         let (lines, pieces) = match major {
             Major::Row => (count, DEPTH / 16),
@@ -153,6 +179,7 @@ impl Worker<'_> {
                 };
                 let low = descriptor.piece(major, at_line, at_piece);
                 let at = self.launch.shared.address(low).unwrap_or(address::of_shared(0) + u64::from(low));
+                places.push((piece, line, at));
                 let lane = (line * pieces + piece) % 32;
                 let cell = self.element(Space::Shared, warp, team, at, lane, 16, Mode::Read, faults, pc);
                 let Some(cell) = cell else { continue };
@@ -178,6 +205,7 @@ impl Worker<'_> {
                 }
             }
         }
+        self.count_cores(site.counter, places);
         in_flight::of_warp(team, warp).issue(seen);
         Operand { elements: elements(&bytes, ty), undefined }
     }

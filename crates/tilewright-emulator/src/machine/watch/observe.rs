@@ -15,8 +15,13 @@ impl Worker<'_> {
     #[cold]
     #[inline(never)]
     pub fn observe(&self, site: &MemorySite, addresses: &Addresses, space: Space, mode: Mode) {
+        self.observe_counted(site.counter, site.bytes * site.elements, addresses, space, mode);
+    }
+
+    /// The same of an access with this row of counters, whose lanes move so many bytes each.
+    pub fn observe_counted(&self, counter: u32, bytes: u32, addresses: &Addresses, space: Space, mode: Mode) {
         let Some(observer) = self.launch.watch.observer else { return };
-        let pc = self.program.accesses[site.counter as usize];
+        let pc = self.program.accesses[counter as usize];
         let first = addresses.at[addresses.mask.trailing_zeros() as usize & 31];
         // Lanes of a generic access may mean different spaces; the first speaks for all.
         let window = if space == Space::Shared { address::window(first) } else { 0 };
@@ -28,7 +33,7 @@ impl Worker<'_> {
             kind: AccessKind::of(space, mode),
             active: addresses.mask,
             addresses: &addresses.at,
-            bytes: site.bytes * site.elements,
+            bytes,
             start: match space {
                 Space::Shared => window + self.launch.shared.start(first - window),
                 Space::Local => 0,

@@ -22,6 +22,8 @@ pub struct WgmmaSite {
     pub negates: [bool; 2],
     /// How A and B lie in shared memory: `Major::Row` has neighbours along k.
     pub majors: [Major; 2],
+    /// Row of the access counters, for its operands in shared memory.
+    pub counter: u32,
     /// What the code around it does wrong with its registers, and the instruction that does it, if there is one.
     pub misuses: Vec<(RegisterMisuse, Option<u32>)>,
 }

@@ -54,6 +54,7 @@ impl<'a> Lowerer<'a, '_> {
             accumulates,
             negates,
             majors,
+            counter: 0,
             misuses: Vec::new(),
         });
         self.push(Rare::Wgmma, self.sites.wgmmas.len() as u32 - 1);
