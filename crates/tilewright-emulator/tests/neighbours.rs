@@ -104,6 +104,27 @@ fn a_copy_comes_when_the_tile_is_free() {
     assert_ne!(untold("first", Schedule::Early).1, sums);
 }
 
+/// An arrival at an mbarrier of the own block, by its address in the cluster, tells the own threads of what came before.
+#[test]
+fn the_own_block_is_reached_by_its_rank() {
+    let body = |arrive: &str| {
+        format!(
+            "ld.shared.u32 %r3, [%r1];
+             mapa.shared::cluster.u32 %bar, %r7, %rank;
+             {arrive}
+             @!%one bra DONE;
+             WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0; @!%p bra WAIT;
+             st.shared.u32 [%r1+4], %r3;
+             DONE: {MEET}"
+        )
+    };
+    // Lane 1 has read what lane 0 replaces; lane 2 has not.
+    let told = body("setp.eq.u32 %p, %t, 1; @%p mbarrier.arrive.shared::cluster.b64 _, [%bar];");
+    assert_eq!(found(&told, Schedule::Late).0, []);
+    let untold = body("setp.eq.u32 %p, %t, 2; @%p mbarrier.arrive.shared::cluster.b64 _, [%bar];");
+    assert_eq!(found(&untold, Schedule::Late).0, [FindingKind::WarpRace]);
+}
+
 /// A block that exits while a copy to it is on its way.
 #[test]
 fn nobody_exits_before_a_copy_has_come() {

@@ -261,14 +261,15 @@ impl Worker<'_> {
 
     /// A lane's arrival publishes what it did before: to its block, or to the block whose mbarrier it is.
     fn release_at(&self, team: &mut Team, warp: &Warp, at: u64, lane: usize) {
-        match address::rank_of(at) {
-            None => team.order.publish(at, warp.index, lane as u32, true),
-            Some(_) => {
-                team.order.now += 1;
-                team.known.fenced = Some(team.order.now);
-                let place = team.cluster.place_of(at);
-                self.launch.blocks.publish(place, team.number, team.order.now, &team.known);
-            }
+        let rank = address::rank_of(at);
+        if rank.is_none_or(|rank| rank == team.rank) {
+            team.order.publish(address::without_rank(at), warp.index, lane as u32, true);
+        }
+        if rank.is_some() {
+            team.order.now += 1;
+            team.known.fenced = Some(team.order.now);
+            let place = team.cluster.place_of(at);
+            self.launch.blocks.publish(place, team.number, team.order.now, &team.known);
         }
     }
 
