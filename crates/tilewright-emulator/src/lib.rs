@@ -21,8 +21,8 @@ pub use count::{
 };
 pub use host::{Argument, Context, DevicePointer, Launch, Machine, MemoryError};
 pub use machine::{
-    AddressMode, BlockOrderPolicy, Coordinates, Filter, LaunchError, LaunchOptions, ObservedAccess, Observer,
-    Races, Report, Sampler, Schedule, Surface, TexelFormat, TexelRead, Texels, Texture, TextureShape,
-    UnknownSchedule, Watch,
+    AddressMode, BlockOrderPolicy, Coordinates, EventKind, Filter, LaunchError, LaunchOptions,
+    ObservedAccess, ObservedEvent, Observer, Races, Report, Sampler, Schedule, Surface, TexelFormat,
+    TexelRead, Texels, Texture, TextureShape, UnknownSchedule, Watch,
 };
 pub use program::{EntryNeeds, Parameter, Program, ProgramError, SourceLine, Symbol, demangled, kernel_name};

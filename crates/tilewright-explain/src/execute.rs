@@ -154,13 +154,14 @@ impl Case {
             device.read(launch, &loaded, &mut self.arrays)?;
         }
         let curves = curves(&read.shape, gpu);
-        let (seen, compulsory_sectors) = observer.finish();
+        let (mut seen, compulsory_sectors) = observer.finish();
         let ids = access_ids(&report.counters);
         let names = seen.names(&ids);
         let recording = Recording {
             instructions: instructions(launch, &report.counters),
             buffers: self.arrays.iter().map(Array::buffer).collect(),
             block: [0; 3],
+            timeline: std::mem::take(&mut seen.timeline),
             patterns: seen.patterns(&ids),
             sources: launch.sources.clone(),
         };

@@ -4,7 +4,7 @@
 //! [`Case::explain`] runs it on the emulator. An [`Explanation`] holds the numbers of one launch, a [`Recording`] the addresses of one block for pictures. Both are
 //! plain data; a [`Recorder`] makes the second while a block runs, [`advise`] turns numbers into findings, and [`verdict`] says what matters
 //! most. Three renderers show them: [`text`] for terminals, serde for JSON (the keys of `tilewright explain`), and [`html`] for one
-//! self-contained page; [`picture`] draws the lanes of a line.
+//! self-contained page; [`picture`] draws the lanes of a line, [`Timeline`] who waits at barriers in shared memory.
 
 mod advice;
 mod array;
@@ -21,6 +21,7 @@ mod races;
 mod recorder;
 mod results;
 pub mod text;
+mod timeline;
 mod verdict;
 
 pub use advice::advise;
@@ -39,6 +40,7 @@ pub use results::{Expected, Results};
 pub use tilewright_arch::{Blocks, Gpu};
 pub use tilewright_cuda::{CompilerOptions, MathMode};
 pub use tilewright_emulator::Schedule;
+pub use timeline::Timeline;
 pub use verdict::{Tone, Verdict, compared, verdict};
 
 use serde::Serialize;

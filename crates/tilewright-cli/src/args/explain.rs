@@ -71,6 +71,10 @@ pub struct Explain {
     /// kernel's own is FILE:LINE
     #[arg(long, value_names = ["LINE[:ARRAY]", "F.svg"], num_args = 2, help_heading = "Output")]
     pub picture: Option<Vec<String>>,
+    /// Write a picture of the barriers in shared memory (mbarrier) as SVG: their phases, arrivals and copies, and which warps wait, in the order
+    /// of execution
+    #[arg(long, value_name = "F.svg", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub timeline: Option<PathBuf>,
 
     /// Write an array after the launch to a file: .npy, .npz, .csv, .mtx or .safetensors; once for each
     #[arg(long = "out", value_name = "NAME=FILE", value_parser = argument, help_heading = "Results")]

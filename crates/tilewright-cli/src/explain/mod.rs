@@ -28,6 +28,7 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     }
     arrays::check_pipes(args)?;
     let picture = args.picture.as_deref().map(picture::Wanted::parse).transpose()?;
+    args.timeline.as_deref().map(picture::check_svg).transpose()?;
     interrupt::watch();
     let arrays = Arrays::default();
     let wanted = Wanted::of(args, &arrays)?;
@@ -46,6 +47,17 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     if let Some(picture) = picture {
         let path = picture.write(&first)?;
         terminal::note(common, "picture", &format!("wrote {}", path.display()));
+    }
+    if let Some(path) = &args.timeline {
+        let none = || {
+            Failure::usage(
+                "--timeline: nothing happens at mbarriers in block (0,0,0)",
+                "it is for kernels that use them",
+            )
+        };
+        let svg = first.recording.timeline.to_svg().ok_or_else(none)?;
+        files::write_bytes(path, svg.as_bytes())?;
+        terminal::note(common, "timeline", &format!("wrote {}", path.display()));
     }
     let other = second.as_ref().map(|second| &second.explanation);
     match common.format {

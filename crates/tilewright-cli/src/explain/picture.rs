@@ -33,10 +33,7 @@ impl<'a> Wanted<'a> {
             None => (None, place),
         };
         let path = Path::new(path);
-        if path.extension().is_none_or(|extension| extension != "svg") {
-            let what = format!("--picture {place} {}: no kind of picture", path.display());
-            return Err(Failure::usage(what, "pictures are .svg"));
-        }
+        check_svg(path)?;
         let line = line.parse().map_err(|_| {
             Failure::usage(
                 format!("--picture {place}: '{line}' is no line"),
@@ -59,6 +56,15 @@ impl<'a> Wanted<'a> {
         files::write_bytes(self.path, svg.as_bytes())?;
         Ok(self.path)
     }
+}
+
+/// Refuses a path that is of no kind of picture.
+pub fn check_svg(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_none_or(|extension| extension != "svg") {
+        let what = format!("{}: no kind of picture", path.display());
+        return Err(Failure::usage(what, "pictures are .svg"));
+    }
+    Ok(())
 }
 
 /// What could be drawn.

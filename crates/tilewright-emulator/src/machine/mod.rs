@@ -20,4 +20,4 @@ pub(crate) use blocks::launch::run;
 pub use blocks::options::{BlockOrderPolicy, LaunchError, LaunchOptions, Races, Schedule, UnknownSchedule};
 pub(crate) use blocks::worker::Launch as Prepared;
 pub use blocks::worker::Watch;
-pub use watch::observer::{ObservedAccess, Observer};
+pub use watch::observer::{EventKind, ObservedAccess, ObservedEvent, Observer};

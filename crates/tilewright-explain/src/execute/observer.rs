@@ -5,6 +5,7 @@ use crate::{
     array::Array,
     model::{Patterns, Space},
     recorder::{Recorder, Sample},
+    timeline::Timeline,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::{
@@ -12,7 +13,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 use tilewright_arch::memory::{WARP_SIZE, global::SECTOR_BYTES};
-use tilewright_emulator::{AccessKind, ObservedAccess};
+use tilewright_emulator::{AccessKind, ObservedAccess, ObservedEvent};
 
 /// Blocks run at the same time: what all of them write to is atomic or locked.
 pub struct Observer {
@@ -40,6 +41,7 @@ pub struct Seen {
     numbers: HashMap<(u32, AccessKind), usize>,
     /// Of each access the array or variable; `None` where there are several.
     names: HashMap<(u32, AccessKind), Option<String>>,
+    pub timeline: Timeline,
 }
 
 impl Observer {
@@ -137,6 +139,12 @@ impl tilewright_emulator::Observer for Observer {
         });
         let name = buffer.map_or(access.variable, |index| &self.buffers[index].name);
         seen.remember_name((access.ptx_line, access.kind), name);
+    }
+
+    fn event(&self, event: &ObservedEvent<'_>) {
+        if event.block == [0; 3] {
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).timeline.record(event);
+        }
     }
 
     fn restart(&self) {

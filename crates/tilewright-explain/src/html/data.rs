@@ -35,6 +35,7 @@ struct Kernel<'a> {
     instructions: Vec<&'a PtxInstruction>,
     recording: Packed<'a>,
     occupancy_svg: Option<String>,
+    timeline_svg: Option<String>,
 }
 
 /// A row of the comparison, a value for each kernel.
@@ -75,6 +76,7 @@ impl<'a> Kernel<'a> {
             instructions: exhibit.recording.instructions.iter().filter(|i| i.line > 0).collect(),
             recording: Packed::new(exhibit.recording),
             occupancy_svg: exhibit.curves.and_then(|curves| curves.to_svg()),
+            timeline_svg: exhibit.recording.timeline.to_svg(),
         }
     }
 }

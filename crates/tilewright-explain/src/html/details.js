@@ -59,8 +59,8 @@ function chart(markup) {
   return holder.firstElementChild;
 }
 
-function charts({ explanation, occupancy_svg }, roofline_svg) {
-  const drawn = [occupancy_svg, roofline_svg].filter(Boolean).map(chart);
+function charts({ explanation, occupancy_svg, timeline_svg }, roofline_svg) {
+  const drawn = [occupancy_svg, roofline_svg, timeline_svg].filter(Boolean).map(chart);
   return el("div", { class: "charts" }, ...drawn, instructionMix(explanation.totals));
 }
 

@@ -1,5 +1,6 @@
 //! Which addresses the lanes of warps access, each distinct pattern once.
 
+use crate::timeline::Timeline;
 use serde::Serialize;
 
 /// What the pictures of a report are drawn from.
@@ -15,6 +16,8 @@ pub struct Recording {
     pub block: [u32; 3],
     /// A row for each access of the kernel that was executed.
     pub patterns: Vec<Patterns>,
+    /// What happened at its mbarriers.
+    pub timeline: Timeline,
 }
 
 /// A PTX instruction that was executed.

@@ -287,6 +287,7 @@ pub fn recording() -> Recording {
         sources: vec![SourceText { name: "naive.cu".into(), text: SOURCE.into() }],
         buffers: ["A", "B", "C"].map(buffer).into(),
         block: [0, 0, 0],
+        timeline: Default::default(),
         patterns: recorder.finish(),
     }
 }

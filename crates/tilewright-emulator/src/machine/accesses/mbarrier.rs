@@ -9,7 +9,7 @@ use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
     tensor::transfer::Transfer,
-    watch::faults::Faults,
+    watch::{faults::Faults, observer::EventKind},
 };
 use crate::memory::{lanes, read, write};
 use crate::program::{
@@ -176,7 +176,8 @@ impl Worker<'_> {
             match stepped {
                 Ok(Step { word, result, passed }) => {
                     if space == Space::Shared {
-                        self.count_use(site.kind, at, pc, passed, (read(data, 8), word));
+                        let change = (read(data, 8), word);
+                        self.count_use((site.kind, passed), team, warp, at, pc, change);
                     }
                     write(data, 8, word);
                     missing =
@@ -201,7 +202,11 @@ impl Worker<'_> {
             self.report_misuse(misuse, warp, team, pc, lanes);
         }
         match missing {
-            Some((at, missing)) => warp.keeps_waiting(pc, mask, at, missing, team.cluster.events.get()),
+            Some((at, missing)) => {
+                if warp.keeps_waiting(pc, mask, at, missing, team.cluster.events.get()) {
+                    self.tell(EventKind::Waits, team, warp.index, at);
+                }
+            }
             None => {
                 warp.stops_waiting(mask);
                 team.cluster.happened();
@@ -211,15 +216,37 @@ impl Worker<'_> {
     }
 
     /// Counts what a lane has done at an mbarrier, whose word has changed.
-    fn count_use(&mut self, kind: MbarrierKind, at: u64, pc: u32, passed: bool, (before, after): (u64, u64)) {
+    fn count_use(
+        &mut self,
+        (kind, passed): (MbarrierKind, bool),
+        team: &Team,
+        warp: &Warp,
+        at: u64,
+        pc: u32,
+        (before, after): (u64, u64),
+    ) {
         let done = self.counts.mbarriers.at(address::without_rank(at), pc);
-        match kind {
-            MbarrierKind::Wait { .. } if passed => done.waits += 1,
-            MbarrierKind::Wait { .. } => done.looks += 1,
+        let event = match kind {
+            MbarrierKind::Wait { .. } if passed => {
+                done.waits += 1;
+                EventKind::Passes
+            }
+            MbarrierKind::Wait { .. } => {
+                done.looks += 1;
+                return;
+            }
             MbarrierKind::Init | MbarrierKind::Invalidate => return,
-            _ => done.arrivals += 1,
+            _ => {
+                done.arrivals += 1;
+                EventKind::Arrives
+            }
+        };
+        let ended = Word::unpack(after).map_or(0, |word| word.phases_since(before));
+        done.phases += ended;
+        self.tell(event, team, warp.index, at);
+        if ended > 0 {
+            self.tell(EventKind::Ends, team, warp.index, at);
         }
-        done.phases += Word::unpack(after).map_or(0, |word| word.phases_since(before));
     }
 
     /// A bulk copy has come: its bytes are no longer missing.
@@ -242,7 +269,12 @@ impl Worker<'_> {
                     let done = self.counts.mbarriers.at(address::without_rank(at), pc);
                     done.copies += 1;
                     done.bytes += bytes;
-                    done.phases += word.phases_since(read(data, 8));
+                    let ended = word.phases_since(read(data, 8));
+                    done.phases += ended;
+                    self.tell(EventKind::Lands, team, transfer.warp, at);
+                    if ended > 0 {
+                        self.tell(EventKind::Ends, team, transfer.warp, at);
+                    }
                     write(data, 8, word.pack());
                     team.cluster.happened();
                     if transfer.block == team.number {

@@ -45,6 +45,11 @@ impl Cluster {
         self.storage.borrow_mut().push(storage);
     }
 
+    /// The number of its first block.
+    pub fn first(&self) -> u32 {
+        self.number
+    }
+
     /// Blocks of the cluster.
     pub fn size(&self) -> u32 {
         self.storage.borrow().len() as u32

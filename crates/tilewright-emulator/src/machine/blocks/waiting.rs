@@ -26,14 +26,20 @@ pub struct Waiting {
 }
 
 impl Warp {
-    /// Lanes have looked in vain; `event` counts what has happened at mbarriers.
-    pub fn keeps_waiting(&mut self, pc: u32, lanes: u32, at: u64, missing: Missing, event: u64) {
+    /// Lanes have looked in vain; `event` counts what has happened at mbarriers. Returns whether they begin to wait.
+    pub fn keeps_waiting(&mut self, pc: u32, lanes: u32, at: u64, missing: Missing, event: u64) -> bool {
         let new = Waiting { pc, lanes, at, missing, event, looks: 0 };
-        match self.waiting.iter_mut().find(|waiting| waiting.pc == pc) {
-            Some(known) if (known.lanes, known.at, known.event) == (lanes, at, event) => known.looks += 1,
-            Some(known) => *known = new,
-            None => self.waiting.push(new),
+        let Some(known) = self.waiting.iter_mut().find(|waiting| waiting.pc == pc) else {
+            self.waiting.push(new);
+            return true;
+        };
+        let is_same = (known.lanes, known.at) == (lanes, at);
+        if is_same && known.event == event {
+            known.looks += 1;
+        } else {
+            *known = new;
         }
+        !is_same
     }
 
     /// Lanes do something else.

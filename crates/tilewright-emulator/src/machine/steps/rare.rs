@@ -86,7 +86,7 @@ impl Worker<'_> {
             Rare::Wgmma => return Next::Meet,
             // Registers are written in the order of the program here.
             Rare::WgmmaFence => {}
-            Rare::WgmmaCommit => commit_products(warp, team),
+            Rare::WgmmaCommit => commit_products(self, warp, team),
             Rare::WgmmaWait => self.wait_products(warp, team, inst.aux),
             Rare::WmmaLoad => self.move_fragment(Mode::Read, warp, team, frame, inst.aux, mask, pc),
             Rare::WmmaStore => self.move_fragment(Mode::Write, warp, team, frame, inst.aux, mask, pc),

@@ -10,7 +10,10 @@ use crate::machine::{
     accesses::plain::placed,
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
-    watch::faults::{Fault, Faults},
+    watch::{
+        faults::{Fault, Faults},
+        observer::EventKind,
+    },
 };
 use crate::memory::{Addresses, lanes};
 use crate::program::{
@@ -154,6 +157,9 @@ impl Worker<'_> {
             self.check_barrier(team, transfer.pc, warp, transfer.lane.into(), own(barrier, team));
         }
         self.begin_transfer(warp, team, &mut transfer);
+        if let Some(barrier) = transfer.barrier {
+            self.tell(EventKind::Copies, team, warp.index, barrier);
+        }
         if team.shadow.is_some() && transfer.is_load {
             team.comes_in(&transfer, is_early);
         }

@@ -7,7 +7,10 @@ use std::collections::VecDeque;
 
 use super::wgmma::WARPS;
 use crate::check::{Event, FindingKind, Mode, Severity, Side, Strength};
-use crate::machine::blocks::{team::Team, warp::Warp, worker::Worker};
+use crate::machine::{
+    blocks::{team::Team, warp::Warp, worker::Worker},
+    watch::observer::EventKind,
+};
 use crate::memory::read;
 
 /// Sixteen bytes of an operand.
@@ -46,7 +49,7 @@ pub fn of_warp<'a>(team: &'a mut Team, warp: &Warp) -> &'a mut InFlight {
 }
 
 /// A warp closes a group of instructions; the first of the four closes it for all.
-pub fn commit_products(warp: &mut Warp, team: &mut Team) {
+pub fn commit_products(worker: &Worker<'_>, warp: &mut Warp, team: &mut Team) {
     warp.products += 1;
     let number = warp.products;
     let flight = of_warp(team, warp);
@@ -54,6 +57,7 @@ pub fn commit_products(warp: &mut Warp, team: &mut Team) {
         flight.count = number;
         let pieces = std::mem::take(&mut flight.open);
         flight.closed.push_back(pieces);
+        worker.tell(EventKind::Multiplies, team, warp.index, 0);
     }
 }
 
@@ -67,7 +71,9 @@ impl Worker<'_> {
                 return;
             }
             flight.done += 1;
-            let Some(pieces) = flight.closed.pop_front() else { return };
+            let closed = flight.closed.pop_front();
+            self.tell(EventKind::Collects, team, warp.index, 0);
+            let Some(pieces) = closed else { return };
             if pieces.is_empty() {
                 continue;
             }

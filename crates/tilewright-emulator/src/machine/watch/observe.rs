@@ -1,9 +1,12 @@
 //! Who watches is told of an access.
 
-use super::observer::ObservedAccess;
+use super::observer::{EventKind, ObservedAccess, ObservedEvent};
 use crate::check::Mode;
 use crate::count::AccessKind;
-use crate::machine::blocks::worker::{Executing, Worker};
+use crate::machine::blocks::{
+    team::Team,
+    worker::{Executing, Worker},
+};
 use crate::memory::Addresses;
 use crate::program::{
     address,
@@ -11,6 +14,22 @@ use crate::program::{
 };
 
 impl Worker<'_> {
+    /// Tells the observer of something that a warp does at an mbarrier, or with an address of 0 to products.
+    pub fn tell(&self, kind: EventKind, team: &Team, warp: u32, at: u64) {
+        let Some(observer) = self.launch.watch.observer else { return };
+        // Of other blocks of the cluster only the first is known by its number.
+        let block = match address::rank_of(at) {
+            Some(rank) if rank != team.rank && rank > 0 => return,
+            Some(0) if team.rank > 0 => team.cluster.first(),
+            _ => team.number,
+        };
+        let (at, shared) = (address::without_rank(at), &self.launch.shared);
+        let (variable, offset) =
+            if at == 0 { ("", 0) } else { (shared.name(at), at.wrapping_sub(shared.start(at))) };
+        let block = self.naming().block_index(block);
+        observer.event(&ObservedEvent { block, warp, kind, variable, offset });
+    }
+
     /// Tells the observer, if there is one.
     #[cold]
     #[inline(never)]

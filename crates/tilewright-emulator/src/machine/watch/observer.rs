@@ -7,6 +7,9 @@ pub trait Observer: Sync {
     /// One warp executes one access.
     fn access(&self, access: &ObservedAccess<'_>);
 
+    /// Something happens at an mbarrier, or to the products of a warpgroup.
+    fn event(&self, _event: &ObservedEvent<'_>) {}
+
     /// The launch begins again: what was told so far has not happened. A launch on several threads that finds a fault does so, to find the same
     /// ones every time.
     fn restart(&self) {}
@@ -36,4 +39,40 @@ pub struct ObservedAccess<'a> {
     pub variable: &'a str,
     /// Grows with every barrier that all threads of the block have passed. A block of one warp may pass several before it does.
     pub epoch: u32,
+}
+
+/// What happens beside accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A lane arrives at an mbarrier, or announces bytes.
+    Arrives,
+    /// Lanes look at an mbarrier whose phase is not over, and go on looking.
+    Waits,
+    /// A lane has waited.
+    Passes,
+    /// A bulk copy is issued that completes at an mbarrier.
+    Copies,
+    /// Its bytes have come.
+    Lands,
+    /// A phase of an mbarrier is over.
+    Ends,
+    /// A warpgroup has issued a group of products.
+    Multiplies,
+    /// It has waited for a group.
+    Collects,
+}
+
+/// Something that happens in a block, by one warp.
+#[derive(Clone, Copy, Debug)]
+pub struct ObservedEvent<'a> {
+    /// The block.
+    pub block: [u32; 3],
+    /// The warp of the block.
+    pub warp: u32,
+    /// What.
+    pub kind: EventKind,
+    /// The shared variable of the mbarrier; empty for products.
+    pub variable: &'a str,
+    /// Bytes from its start.
+    pub offset: u64,
 }
