@@ -95,7 +95,7 @@ impl Context {
     /// The same, though it may have failed.
     pub fn top() -> Result<Arc<Self>, Code> {
         initialised()?;
-        let context = STACK.with_borrow(|stack| stack.last().cloned()).ok_or(Code::INVALID_CONTEXT)?;
+        let context = with_stack(|stack| stack.last().cloned())?.ok_or(Code::INVALID_CONTEXT)?;
         if context.is_alive.load(SeqCst) { Ok(context) } else { Err(Code::CONTEXT_IS_DESTROYED) }
     }
 
@@ -159,8 +159,13 @@ pub(crate) fn destroy_all(device: &Arc<Device>) {
     objects::contexts().into_iter().filter(of_device).for_each(|context| context.destroy());
 }
 
-fn push(context: Arc<Context>) {
-    STACK.with_borrow_mut(|stack| stack.push(context));
+fn push(context: Arc<Context>) -> Call {
+    with_stack(|stack| stack.push(context))
+}
+
+/// What `use_it` makes of this thread's stack. A thread that ends may have none any more: destructors of a program's own objects still call.
+fn with_stack<R>(use_it: impl FnOnce(&mut Vec<Arc<Context>>) -> R) -> Result<R, Code> {
+    STACK.try_with(|stack| use_it(&mut stack.borrow_mut())).map_err(|_| Code::DEINITIALIZED)
 }
 
 /// `cuDevicePrimaryCtxRetain`.
@@ -231,7 +236,7 @@ pub(crate) unsafe fn create(out: *mut Handle, flags: c_uint, ordinal: Ordinal) -
     let context = Context::new(device::of(ordinal)?, Kind::Own, flags);
     // SAFETY: the caller's promise.
     unsafe { put(out, context.id) }?;
-    push(context);
+    push(context)?;
     Ok(())
 }
 
@@ -244,23 +249,19 @@ pub(crate) fn destroy(handle: Handle) -> Call {
         return Err(Code::INVALID_CONTEXT);
     }
     context.destroy();
-    STACK.with_borrow_mut(|stack| {
-        stack.pop_if(|top| top.id == handle);
-    });
-    Ok(())
+    with_stack(|stack| drop(stack.pop_if(|top| top.id == handle)))
 }
 
 /// `cuCtxPushCurrent`.
 pub(crate) fn push_current(handle: Handle) -> Call {
     initialised()?;
-    push(objects::get::<Context>(handle).map_err(|_| Code::INVALID_CONTEXT)?);
-    Ok(())
+    push(objects::get::<Context>(handle).map_err(|_| Code::INVALID_CONTEXT)?)
 }
 
 /// `cuCtxPopCurrent`.
 pub(crate) unsafe fn pop_current(out: *mut Handle) -> Call {
     initialised()?;
-    let context = STACK.with_borrow_mut(Vec::pop).ok_or(Code::INVALID_CONTEXT)?;
+    let context = with_stack(Vec::pop)?.ok_or(Code::INVALID_CONTEXT)?;
     if !out.is_null() {
         // SAFETY: the caller's promise.
         unsafe { put(out, context.id) }?;
@@ -275,17 +276,16 @@ pub(crate) fn set_current(handle: Handle) -> Call {
         0 => None,
         handle => Some(objects::get::<Context>(handle).map_err(|_| Code::INVALID_CONTEXT)?),
     };
-    STACK.with_borrow_mut(|stack| {
+    with_stack(|stack| {
         stack.pop();
         stack.extend(context);
-    });
-    Ok(())
+    })
 }
 
 /// `cuCtxGetCurrent`: null where there is none.
 pub(crate) unsafe fn get_current(out: *mut Handle) -> Call {
     initialised()?;
-    let id = STACK.with_borrow(|stack| stack.last().map_or(0, |context| context.id));
+    let id = with_stack(|stack| stack.last().map_or(0, |context| context.id))?;
     // SAFETY: the caller's promise.
     unsafe { put(out, id) }
 }

@@ -414,6 +414,43 @@ fn maps_are_changed_by_kernels() {
     assert_eq!(kinds, [FindingKind::ProxyFence]);
 }
 
+/// A map that a kernel makes of zeros.
+#[test]
+fn maps_are_made_from_zeros() {
+    let data = numbers(4096);
+    let fields = [
+        ("global_address", "b64", "%from"),
+        ("rank", "b32", "1"),
+        ("elemtype", "b32", "6"),
+        ("interleave_layout", "b32", "0"),
+        ("swizzle_mode", "b32", "0"),
+        ("fill_mode", "b32", "0"),
+        ("global_dim", "b32", "0, 64"),
+        ("global_dim", "b32", "1, 8"),
+        ("global_stride", "b64", "0, 128"),
+        ("box_dim", "b32", "0, 32"),
+        ("box_dim", "b32", "1, 8"),
+        ("element_stride", "b32", "0, 1"),
+        ("element_stride", "b32", "1, 1"),
+    ];
+    let replaced = fields.map(|(field, ty, value)| {
+        format!("@%one tensormap.replace.tile.{field}.shared::cta.b1024.{ty} [%r5], {value};\n")
+    });
+    let body = format!(
+        "add.u32 %r5, %o, 8192; shl.b32 %i, %t, 2; add.u32 %r6, %r5, %i; mov.u32 %r1, 0; st.shared.b32 [%r6], %r1; bar.warp.sync 0xffffffff;
+         {} bar.warp.sync 0xffffffff;
+         tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%to], [%r5], 128;
+         fence.proxy.tensormap::generic.acquire.gpu [%to], 128;
+         mov.u64 %map, %to; {LOAD}{WAIT} add.u64 %to, %to, 128; {OUT}",
+        replaced.concat()
+    );
+    let found = run(&body, &[0; 128], &data, &[0; 128 + 512], [512, 0, 0], Schedule::Late, 1);
+    assert!(found.report.is_clean(), "{:?} {:#?}", found.report.error, found.report.findings);
+    for row in 0..8 {
+        assert_eq!(found.to[128 + 64 * row..][..64], data[128 * row..][..64], "{row}");
+    }
+}
+
 /// What is found where something is missing.
 #[test]
 fn faults_are_found() {

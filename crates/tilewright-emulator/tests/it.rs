@@ -15,6 +15,7 @@ mod groups;
 mod hopper;
 mod limits;
 mod log_plus;
+mod meetings;
 mod menu;
 mod narrowing;
 mod neighbours;

@@ -51,6 +51,11 @@ fn a_block_stays_while_another_uses_its_memory() {
         assert_eq!(found(access, Schedule::Late).0, [FindingKind::ExitedBlock], "{access}");
         assert_eq!(found(&format!("{access}{MEET}"), Schedule::Late).0, [], "{access}");
     }
+    // Global memory is nobody's.
+    assert_eq!(
+        found("@%both atom.add.global.u32 %r2, [%to], 1; @%both st.global.u32 [%to+4], 1;", Schedule::Late).0,
+        []
+    );
     // The other way round the block is gone when it is used.
     let gone = "mapa.shared::cluster.u32 %theirs, %tile, 0; @%second st.shared::cluster.u32 [%theirs], 7;";
     assert_eq!(found(gone, Schedule::Late).0, [FindingKind::ExitedBlock]);

@@ -165,6 +165,24 @@ impl Order {
     pub fn whole_warp(&mut self, warp: u32) {
         self.now += 1;
         self.warps[warp as usize] = self.now;
+        let threads: Vec<u32> = (0..32).map(|lane| thread(warp, lane)).collect();
+        self.share(&threads, &threads);
+    }
+
+    /// Threads that meet tell each other what they have learnt.
+    fn share(&mut self, teachers: &[u32], learners: &[u32]) {
+        if self.learnt.is_empty() {
+            return;
+        }
+        let mut all = Clock::default();
+        for learnt in teachers.iter().filter_map(|teacher| self.learnt.get(teacher)) {
+            learnt.clocks().for_each(|clock| all.join(clock, u32::MAX));
+        }
+        if !all.warps.is_empty() || !all.threads.is_empty() {
+            learners
+                .iter()
+                .for_each(|learner| self.learnt.entry(*learner).or_default().older.join(&all, u32::MAX));
+        }
     }
 
     /// The lanes of `mask` have met.
@@ -183,6 +201,8 @@ impl Order {
         for lane in crate::memory::lanes(mask) {
             known[lane] = union;
         }
+        let threads: Vec<u32> = crate::memory::lanes(mask).map(|lane| thread(warp, lane as u32)).collect();
+        self.share(&threads, &threads);
     }
 
     /// All lanes of some warps have met.
@@ -210,6 +230,10 @@ impl Order {
                 *stamp = more.max(*stamp);
             }
         }
+        let threads = |warps: &[u32]| -> Vec<u32> {
+            warps.iter().flat_map(|&warp| (0..32).map(move |lane| thread(warp, lane))).collect()
+        };
+        self.share(&threads(teachers), &threads(learners));
     }
 
     /// The lanes of `mask` execute a fence: what they do with atomics from now on publishes what they did before.
@@ -239,6 +263,12 @@ impl Order {
     /// Whether the lanes of a store have let the asynchronous proxy see it.
     pub fn has_proxy_fence(&self, entry: Entry) -> bool {
         fenced(&[&self.proxy_fences], entry)
+    }
+
+    /// Whether a thread of a warp has executed a fence between proxies behind a store that is ordered before it.
+    pub fn is_fenced_by_reader(&self, entry: Entry, warp: u32) -> bool {
+        let fence = (0..32).filter_map(|lane| self.proxy_fences.get(&thread(warp, lane))).max();
+        fence.is_some_and(|&fence| entry.stamp() < fence)
     }
 
     /// Whether the lanes that have initialised an mbarrier have let the asynchronous proxy see it.

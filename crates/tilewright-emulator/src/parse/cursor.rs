@@ -75,6 +75,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// An opcode with its modifiers, before which there may be blanks.
+    pub fn opcode(&mut self) -> Result<&'a str, ParseError> {
+        let start = self.token().offset;
+        let mut opcode = self.word("an opcode")?;
+        while let TokenKind::Dotted(word) = self.kind() {
+            opcode = &self.text[start..self.token().offset + 1 + word.len()];
+            self.advance();
+        }
+        Ok(opcode)
+    }
+
     pub fn int(&mut self, what: &str) -> Result<u64, ParseError> {
         let negative = self.take(b'-');
         match self.kind() {

@@ -20,7 +20,7 @@ pub fn instruction<'a>(cursor: &mut Cursor<'a>) -> Result<Instruction<'a>, Parse
         None
     };
     let line = cursor.line();
-    let opcode = cursor.word("an opcode")?;
+    let opcode = cursor.opcode()?;
     let mut operands = Vec::new();
     while !cursor.take(b';') {
         operands.push(operand(cursor, 0, opcode.starts_with("call"))?);

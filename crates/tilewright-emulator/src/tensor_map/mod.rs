@@ -114,6 +114,22 @@ pub const BYTES: usize = 128;
 pub const ADDRESS: usize = 8;
 
 impl TensorMap {
+    /// A map of which nothing is said: `tensormap.replace` says it, field by field.
+    pub(crate) fn blank() -> Self {
+        Self {
+            element: ElementType::U8,
+            rank: 1,
+            address: 0,
+            extents: [1; RANK],
+            strides: [0; RANK - 1],
+            boxes: [1; RANK],
+            steps: [1; RANK],
+            swizzle: Swizzle::None,
+            fill: Fill::Zeros,
+            im2col: None,
+        }
+    }
+
     /// The bytes that kernels get. The map is one that [`TensorMap::check`] takes.
     pub fn encode(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];

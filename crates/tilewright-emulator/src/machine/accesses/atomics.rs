@@ -42,7 +42,7 @@ impl Worker<'_> {
             let at = addresses.at[lane];
             match self.lane_data(space, warp, team, at, lane, bytes, bytes, Mode::Update) {
                 Ok(found) => {
-                    team.touch(at, self.side(warp, team, pc, 1 << lane));
+                    team.touch(space, at, self.side(warp, team, pc, 1 << lane));
                     data[lane] = found;
                     checked |= 1 << lane;
                 }
@@ -210,25 +210,32 @@ fn swap_wide(site: &AtomicSite, data: *mut u8, frame: Frame, lane: usize) -> boo
 
 /// Performs one lane's operation and returns the old value.
 fn update(site: &AtomicSite, data: *mut u8, operands: [u64; 2]) -> u64 {
-    let bits = 8 * site.memory.bytes;
-    // SAFETY: `lane_data` has checked bounds and alignment; emulated memory is accessed through atomics alone while a kernel runs,
-    // and shared memory by one thread of this process.
+    // SAFETY: `lane_data` has checked bounds and alignment.
+    unsafe { exchange(data, site.memory.bytes, |old| next(site, old, operands)) }
+}
+
+/// Replaces a value of 2, 4 or 8 bytes by what `change` makes of it, at once for all threads, and returns it.
+///
+/// # Safety
+/// `data` points to so many bytes of memory of a launch, aligned to them.
+pub unsafe fn exchange(data: *mut u8, bytes: u32, change: impl Fn(u64) -> u64) -> u64 {
+    // SAFETY: as the caller says; emulated memory is accessed through atomics alone while a kernel runs, and shared memory by one thread of
+    // this process.
     unsafe {
-        match bits {
-            16 => {
+        match bytes {
+            2 => {
                 let cell = AtomicU16::from_ptr(data.cast());
-                let change = |old: u16| Some(next(site, old.into(), operands) as u16);
+                let change = |old: u16| Some(change(old.into()) as u16);
                 cell.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|old| old).into()
             }
-            32 => {
+            4 => {
                 let cell = AtomicU32::from_ptr(data.cast());
-                let change = |old: u32| Some(next(site, old.into(), operands) as u32);
+                let change = |old: u32| Some(change(old.into()) as u32);
                 cell.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|old| old).into()
             }
             _ => {
                 let cell = AtomicU64::from_ptr(data.cast());
-                let change = |old: u64| Some(next(site, old, operands));
-                cell.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|old| old)
+                cell.fetch_update(SeqCst, SeqCst, |old| Some(change(old))).unwrap_or_else(|old| old)
             }
         }
     }

@@ -37,7 +37,7 @@ impl Worker<'_> {
             let at = addresses.at[lane];
             let data = match self.lane_data(space, warp, team, at, lane, size, size, mode) {
                 Ok(data) => {
-                    team.touch(at, self.side(warp, team, pc, 1 << lane));
+                    team.touch(space, at, self.side(warp, team, pc, 1 << lane));
                     Some(data)
                 }
                 Err(fault) => {

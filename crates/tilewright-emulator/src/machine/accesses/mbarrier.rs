@@ -164,7 +164,7 @@ impl Worker<'_> {
                 }
             };
             if space == Space::Shared {
-                team.touch(at, self.side(warp, team, pc, 1 << lane));
+                team.touch(space, at, self.side(warp, team, pc, 1 << lane));
                 let strength = if mode == Mode::Write { Strength::Plain } else { Strength::Atomic };
                 self.shadow_bytes(warp, team, at, lane, 8, mode, strength, pc);
             }

@@ -75,6 +75,10 @@ impl Group {
         if !left().all(|(block, _)| block.only_waits()) {
             return Progress::More;
         }
+        let mut left = self.blocks.iter_mut().zip(&self.done).filter(|(_, done)| !**done);
+        if left.any(|(block, _)| block.unblock(worker.program)) {
+            return Progress::More;
+        }
         for (block, _) in self.blocks.iter_mut().zip(&self.done).filter(|(_, done)| !**done) {
             block.deadlock(worker);
         }

@@ -4,7 +4,7 @@ use super::{cluster::Cluster, team::Team, worker::Worker};
 use crate::check::{Actor, Entry, Event, FindingKind, Known, Severity, Side, Strength};
 use crate::machine::accesses::asynchronous::Progress;
 use crate::machine::tensor::transfer::Transfer;
-use crate::program::address;
+use crate::program::{address, instruction::Space};
 
 /// The last access of a block to another's shared memory.
 #[derive(Debug)]
@@ -39,7 +39,14 @@ impl Cluster {
 
 impl Team {
     /// Notes an access to the shared memory of another block.
-    pub fn touch(&self, at: u64, side: Side) {
+    pub fn touch(&self, space: Space, at: u64, side: Side) {
+        let is_shared = match space {
+            Space::Generic => address::window(at) == address::SHARED_WINDOW,
+            space => space == Space::Shared,
+        };
+        if !is_shared {
+            return;
+        }
         let Some(rank) = address::rank_of(at).filter(|&rank| rank != self.rank && self.shadow.is_some())
         else {
             return;

@@ -92,7 +92,7 @@ impl Block {
     }
 
     /// Nothing can go on: warp instructions whose missing members have exited can, and lanes that wait for others where all meet.
-    fn unblock(&mut self, program: &Program) -> bool {
+    pub fn unblock(&mut self, program: &Program) -> bool {
         let mut any = false;
         for warp in &mut self.warps {
             for index in 0..warp.paths.len() {
@@ -113,11 +113,19 @@ impl Block {
             return true;
         }
         let Self { warps, team } = self;
-        for warp in warps {
+        for warp in warps.iter_mut() {
             for released in warp.release_joins() {
                 any = true;
                 note_skipped(program, team, warp.index, &released);
             }
+        }
+        if any {
+            return true;
+        }
+        for path in
+            warps.iter_mut().flat_map(|warp| &mut warp.paths).filter(|path| path.state == State::Aligned)
+        {
+            (path.state, path.alone, any) = (State::Ready, true, true);
         }
         any
     }
@@ -150,7 +158,7 @@ impl Block {
                         "waits at a matrix instruction for the other warps of its warpgroup, which do not come".into(),
                         "let all four warps of a warpgroup execute the same `wgmma` instructions",
                     ),
-                    State::Ready => continue,
+                    State::Ready | State::Aligned => continue,
                 };
                 let side = worker.side(warp, &self.team, pc, path.mask);
                 worker.report(FindingKind::Deadlock, Severity::Error, side, || (message, fix.into()));
@@ -178,7 +186,9 @@ impl Block {
             for path in &warp.paths {
                 let (pc, what) = match path.state {
                     State::Barrier { id, .. } => (path.pc - 1, format!("still waits at barrier {id}")),
-                    State::Members { .. } => (path.pc, "still waits for other lanes of its warp".into()),
+                    State::Members { .. } | State::Aligned => {
+                        (path.pc, "still waits for other lanes of its warp".into())
+                    }
                     State::Warpgroup => (path.pc, "still waits for other warps of its warpgroup".into()),
                     // The marker of a basic block is no instruction.
                     State::Ready => {

@@ -15,6 +15,8 @@ pub struct Barrier {
     pub arrived: Vec<u32>,
     /// Lanes of them that wait.
     pub waiting: Vec<u32>,
+    /// Arrivals of warps that have arrived once more since.
+    pub again: u32,
     /// Threads that are expected; `None`: all of the block.
     pub expected: Option<u32>,
     /// Arrived threads with a true predicate.

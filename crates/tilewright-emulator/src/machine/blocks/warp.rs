@@ -21,6 +21,8 @@ pub struct Path {
     pub level: u32,
     /// Whether they can go on.
     pub state: State,
+    /// Whether they execute what is for all lanes of a warp by themselves: the others cannot come.
+    pub alone: bool,
 }
 
 /// What a path waits for.
@@ -34,6 +36,8 @@ pub enum State {
     Members { members: u32 },
     /// The other warps of its warpgroup, at a matrix instruction.
     Warpgroup,
+    /// The other lanes of its warp, at an instruction that all execute together.
+    Aligned,
 }
 
 /// Where lanes that parted meet again.
@@ -104,7 +108,7 @@ pub struct Warp {
 impl Warp {
     /// A warp with lanes `mask` at `start`.
     pub fn new(index: u32, mask: u32, start: u32, frame: u32, register_bytes: u32) -> Self {
-        let path = Path { pc: start, mask, join: None, frame, level: 0, state: State::Ready };
+        let path = Path { pc: start, mask, join: None, frame, level: 0, state: State::Ready, alone: false };
         Self {
             index,
             live: mask,
@@ -173,6 +177,7 @@ impl Warp {
             frame: join.frame,
             level: join.level,
             state: State::Ready,
+            alone: false,
         })
     }
 
@@ -227,12 +232,28 @@ impl Warp {
                 frame: join.frame,
                 level: join.level,
                 state: State::Ready,
+                alone: false,
             });
             join.expected &= !join.arrived;
             join.arrived = 0;
         }
         self.paths.extend(&released);
         released
+    }
+
+    /// All lanes as one path, if `path` is the last of those that have come to its instruction.
+    pub fn gather(&mut self, path: Path) -> Option<Path> {
+        let is_here = |other: &Path| {
+            let place = |path: &Path| (path.pc, path.frame, path.join, path.level);
+            other.state == State::Aligned && place(other) == place(&path)
+        };
+        let mask =
+            self.paths.iter().filter(|other| is_here(other)).fold(path.mask, |mask, other| mask | other.mask);
+        if mask != self.live {
+            return None;
+        }
+        self.paths.retain(|other| !is_here(other));
+        Some(Path { mask, ..path })
     }
 
     /// Takes a path that can go on, the youngest first.

@@ -35,6 +35,11 @@ impl Block {
         barrier.arrived.resize(count, 0);
         barrier.waiting.resize(count, 0);
         barrier.expected = value(description.threads);
+        if barrier.expected.is_some() && barrier.arrived[index] & path.mask != 0 {
+            // Each arrival counts, whoever has come before.
+            barrier.again += counted(warp, barrier.arrived[index]);
+            barrier.arrived[index] = 0;
+        }
         barrier.arrived[index] |= path.mask;
         barrier.count += (predicate & path.mask).count_ones();
         barrier.pc = pc;
@@ -56,16 +61,10 @@ impl Block {
         let arrived: u32 = barrier.arrived.iter().map(|mask| mask.count_ones()).sum();
         let complete = match barrier.expected {
             None => arrived >= team.live,
-            // The hardware counts warps: a last warp that is not full counts as one.
             Some(expected) => {
-                let threads = |warp: &Warp, arrived: u32| match arrived {
-                    0 => 0,
-                    all if all & warp.live == warp.live => 32,
-                    some => some.count_ones(),
-                };
-                let counted: u32 =
-                    warps.iter().zip(&barrier.arrived).map(|(warp, &mask)| threads(warp, mask)).sum();
-                counted >= expected
+                let here: u32 =
+                    warps.iter().zip(&barrier.arrived).map(|(warp, &mask)| counted(warp, mask)).sum();
+                barrier.again + here >= expected
             }
         };
         if arrived == 0 || !complete {
@@ -98,6 +97,15 @@ impl Block {
                 frame.fill(dst, result, path.mask);
             }
         }
+    }
+}
+
+/// Threads that the hardware counts for lanes of a warp that have arrived: it counts warps, and a last one that is not full as a whole one.
+fn counted(warp: &Warp, arrived: u32) -> u32 {
+    match arrived {
+        0 => 0,
+        all if all & warp.live == warp.live => 32,
+        some => some.count_ones(),
     }
 }
 

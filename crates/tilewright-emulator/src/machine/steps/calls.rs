@@ -157,7 +157,15 @@ impl Worker<'_> {
         let taken = callee.params.iter().flat_map(|&(first, words)| rows(first, words));
         hand_undefined(warp, (path.frame, given), (offset, taken), mask);
         begin_undefined(program, callee, warp, team, offset, mask);
-        *path = Path { pc: start, mask, join: Some(join), frame: offset, level, state: State::Ready };
+        *path = Path {
+            pc: start,
+            mask,
+            join: Some(join),
+            frame: offset,
+            level,
+            state: State::Ready,
+            alone: false,
+        };
         true
     }
 

@@ -371,6 +371,16 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                             saved += fuel + 1;
                             fuel = -1;
                         }
+                        Next::Together => match warp.gather(path) {
+                            Some(all) => {
+                                path = all;
+                                continue;
+                            }
+                            None => {
+                                warp.paths.push(Path { state: State::Aligned, ..path });
+                                continue 'path;
+                            }
+                        },
                         Next::Meet => {
                             let rest = path.mask & !mask;
                             if rest != 0 {

@@ -25,6 +25,25 @@ pub enum Next {
     Again,
     /// When the other warps of its warpgroup are there too.
     Meet,
+    /// When all lanes of its warp are there.
+    Together,
+}
+
+/// Whether all lanes of a warp execute an instruction together (`.sync.aligned`).
+fn is_aligned(rare: Rare) -> bool {
+    matches!(
+        rare,
+        Rare::LoadMatrix
+            | Rare::StoreMatrix
+            | Rare::Mma
+            | Rare::WmmaLoad
+            | Rare::WmmaStore
+            | Rare::Wgmma
+            | Rare::WgmmaFence
+            | Rare::WgmmaCommit
+            | Rare::WgmmaWait
+            | Rare::SetRegisters
+    )
 }
 
 impl Worker<'_> {
@@ -44,6 +63,9 @@ impl Worker<'_> {
         let sites = &self.program.sites;
         let index = inst.aux as usize;
         let pc = path.pc;
+        if path.mask != warp.live && !path.alone && is_aligned(rare) {
+            return Next::Together;
+        }
         match rare {
             Rare::Carry => {
                 let mut carry = warp.carry;

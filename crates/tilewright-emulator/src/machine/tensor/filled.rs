@@ -60,7 +60,8 @@ impl Worker<'_> {
         // Copies swizzle by the address, and so does the hardware unless a base offset says otherwise.
         let (severity, message) = match (descriptor.base, tile) {
             (0, _) => (
-                Severity::Warning,
+                // What copies have swizzled is found all the same.
+                if tile.is_some() { Severity::Note } else { Severity::Warning },
                 format!(
                     "reads `{name}` from a pattern that begins {shift} bytes behind a multiple of {pattern}, without a base offset"
                 ),

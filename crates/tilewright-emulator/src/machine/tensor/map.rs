@@ -42,7 +42,10 @@ impl Worker<'_> {
                     let data = self.map_bytes(warp, team, space, at, lane, Mode::Write, &mut faults);
                     let Some(data) = data else { continue };
                     // SAFETY: the bytes were checked.
-                    let map = TensorMap::decode(&unsafe { data.read_unaligned() });
+                    let bytes = unsafe { data.read_unaligned() };
+                    // Kernels make maps from zeros.
+                    let blank = || (bytes == [0; BYTES]).then(TensorMap::blank);
+                    let map = TensorMap::decode(&bytes).or_else(blank);
                     let value = frame.lane(*value, lane);
                     let Some(map) = map.and_then(|map| replaced(map, *field, *dimension, value)) else {
                         self.report_replacement(warp, team, lane, pc);

@@ -37,7 +37,7 @@ impl<'a> Split<'a> {
             unknown: None,
         };
         let rest = text.strip_prefix(instruction.name).unwrap_or_default();
-        for word in rest.split('.').skip(1) {
+        for word in rest.split('.').skip(1).map(str::trim_end) {
             if let Some(ty) = Type::parse(word) {
                 split.types.push(ty);
             } else if let Some(modifier) = Modifier::parse(word) {

@@ -16,7 +16,7 @@ static ROWS: LazyLock<HashMap<&str, &Instruction>> =
 pub fn find(opcode: &str) -> &'static Instruction {
     let mut name = opcode;
     loop {
-        if let Some(row) = ROWS.get(name) {
+        if let Some(row) = ROWS.get(name.trim_end()) {
             return row;
         }
         match name.rsplit_once('.') {
