@@ -13,6 +13,7 @@ mod faults_found;
 mod features;
 mod groups;
 mod hopper;
+mod isa;
 mod limits;
 mod log_plus;
 mod meetings;

@@ -223,6 +223,8 @@ pub enum Operand<'a> {
     Immediate(Immediate),
     /// `a|b`.
     Pair(&'a str, &'a str),
+    /// `{%f1, %f2}|%p`: values, and a predicate.
+    VectorPair(Vec<Operand<'a>>, &'a str),
     /// `{a, b, c, d}`.
     Vector(Vec<Operand<'a>>),
     /// `[a]`, `[a+8]`, `[tex, {x, y}]`.

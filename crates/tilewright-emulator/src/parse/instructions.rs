@@ -37,8 +37,21 @@ fn operand<'a>(cursor: &mut Cursor<'a>, depth: u32, lists: bool) -> Result<Opera
         return cursor.fail("these operands nest too deeply");
     }
     match cursor.kind() {
-        TokenKind::Punct(b'{') => Ok(Operand::Vector(list(cursor, b'{', b'}', depth)?)),
-        TokenKind::Punct(b'[') => Ok(Operand::Address(list(cursor, b'[', b']', depth)?)),
+        TokenKind::Punct(b'{') => {
+            let vector = list(cursor, b'{', b'}', depth)?;
+            match cursor.take(b'|') {
+                true => Ok(Operand::VectorPair(vector, cursor.word("a register")?)),
+                false => Ok(Operand::Vector(vector)),
+            }
+        }
+        TokenKind::Punct(b'[') => {
+            let address = list(cursor, b'[', b']', depth)?;
+            // That an address is the same on the host and the device changes nothing.
+            if cursor.kind() == TokenKind::Dotted("unified") {
+                cursor.advance();
+            }
+            Ok(Operand::Address(address))
+        }
         TokenKind::Punct(b'(') if lists => Ok(Operand::List(list(cursor, b'(', b')', depth)?)),
         TokenKind::Punct(b'!') if matches!(cursor.kind_after(), TokenKind::Word(_)) => {
             cursor.advance();

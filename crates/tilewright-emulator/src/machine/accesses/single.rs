@@ -10,7 +10,10 @@ use crate::machine::{
         faults::Faults,
     },
 };
-use crate::program::{address, instruction::Space};
+use crate::program::{
+    address,
+    instruction::{Op, Rare, Space},
+};
 
 /// One lane's rows or elements: up to 16 bytes of memory.
 #[derive(Clone, Copy, Debug)]
@@ -84,10 +87,14 @@ impl Worker<'_> {
                 };
                 let with =
                     Side { pc: earlier.pc(), block: team.number, warp: earlier.warp(), lanes: earlier.lanes };
+                // Lanes that initialise an mbarrier together make the same of it.
+                let is_repeated = earlier.pc() == Some(pc)
+                    && mode == Mode::Write
+                    && self.program.code[pc as usize].op == Op::Rare(Rare::Mbarrier);
                 let naming = self.naming();
                 self.findings.report(naming, (kind, Some(pc), earlier.pc()), || Event {
                     kind,
-                    severity: Severity::Error,
+                    severity: if is_repeated { Severity::Note } else { Severity::Error },
                     at: side,
                     with: Some(with),
                     message: format!("accesses `{name}` without a barrier since another thread's access"),

@@ -134,6 +134,9 @@ pub fn registers<'b, 'a>(operand: &'b Operand<'a>) -> Box<dyn Iterator<Item = &'
         Operand::Vector(all) | Operand::Address(all) | Operand::List(all) => {
             Box::new(all.iter().flat_map(registers))
         }
+        Operand::VectorPair(all, predicate) => {
+            Box::new(all.iter().flat_map(registers).chain(std::iter::once(*predicate)))
+        }
         Operand::Element(name, _) => Box::new(std::iter::once(*name)),
         Operand::Immediate(_) => Box::new(std::iter::empty()),
     }
