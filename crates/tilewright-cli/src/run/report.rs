@@ -57,6 +57,17 @@ pub fn row(kernel: &Kernel) -> [String; 8] {
     ]
 }
 
+/// Letters of a kernel's name: those of templates may have thousands.
+const LONGEST_NAME: usize = 80;
+
+/// The beginning of a name that is too long.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
 /// The table, and all findings behind it.
 fn text(kernels: &[Kernel], seconds: f64) -> String {
     let mut out = String::new();
@@ -65,7 +76,12 @@ fn text(kernels: &[Kernel], seconds: f64) -> String {
         let _ = writeln!(out, "no kernel was launched in {seconds:.3} s");
         return out;
     }
-    let rows: Vec<_> = kernels.iter().map(row).collect();
+    let shortened_row = |kernel: &Kernel| {
+        let mut row = row(kernel);
+        row[0] = shortened(&row[0]);
+        row
+    };
+    let rows: Vec<_> = kernels.iter().map(shortened_row).collect();
     let widths: Vec<usize> = (0..COLUMNS.len())
         .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0).max(COLUMNS[column].len()))
         .collect();
@@ -81,10 +97,10 @@ fn text(kernels: &[Kernel], seconds: f64) -> String {
     let emphasis = terminal::emphasis();
     for kernel in kernels {
         for failure in &kernel.failures {
-            let _ = writeln!(out, "\n{emphasis}{}{emphasis:#}: {failure}", kernel.name);
+            let _ = writeln!(out, "\n{emphasis}{}{emphasis:#}: {failure}", shortened(&kernel.name));
         }
         for finding in &kernel.findings {
-            let _ = writeln!(out, "\n{}", described(&kernel.name, finding));
+            let _ = writeln!(out, "\n{}", described(&shortened(&kernel.name), finding));
         }
     }
     out
