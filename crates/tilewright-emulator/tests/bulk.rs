@@ -485,6 +485,19 @@ fn faults_are_found() {
     );
     assert!(kinds(&again, &map, Schedule::Late).contains(&FindingKind::PendingCopy));
     assert_eq!(kinds(&format!("{IN}{store}{read} bar.sync 0;"), &map, Schedule::Late), []);
+    // Of 1024 bytes that come, the last 256 are read by nobody, and those outside of the tensor are none.
+    let unread =
+        run(&format!("{LOAD}{WAIT}{OUT}"), &map, &data, &[0; 1024], [1024, 0, 12], Schedule::Late, 1);
+    assert_eq!(unread.report.findings, []);
+    let less = "mov.u32 %bytes, 768;";
+    let unread =
+        run(&format!("{LOAD}{WAIT}{less}{OUT}"), &map, &data, &[0; 1024], [1024, 0, 0], Schedule::Late, 1);
+    assert_eq!(unread.report.findings[0].kind, FindingKind::UnreadCopy);
+    assert!(
+        unread.report.findings[0].message.contains("of which nobody reads 256"),
+        "{:?}",
+        unread.report.findings
+    );
     // More bytes are announced than come, the parity is that of a phase to which nobody comes, or nobody arrives at all.
     let hopeless = |from: &str, to: &str| {
         let body = format!("{LOAD}{WAIT}{OUT}").replace(from, to);

@@ -321,7 +321,7 @@ mod tests {
     fn no_more_are_kept_than_can_be_seen() {
         let mut timeline = Timeline::default();
         for turn in 0..1000 {
-            timeline.record(&event(EventKind::Arrives, turn % 2, 0));
+            timeline.record(&event(EventKind::Copies, turn % 2, 0));
         }
         assert_eq!((timeline.events.len(), timeline.left_out), (MOST_EVENTS, 400));
         assert!(timeline.to_svg().unwrap().contains("400 more events are left out"));

@@ -73,6 +73,8 @@ pub enum FindingKind {
     /// Registers of a matrix instruction (`wgmma`) that are written, and not fenced before it (`wgmma.fence`), or used before it is
     /// waited for.
     ProductRegisters,
+    /// A bulk copy of a tensor's box of which nobody reads a good part.
+    UnreadCopy,
     /// A descriptor of a matrix in shared memory that does not fit how the matrix lies there.
     InvalidDescriptor,
     /// Warps that ask for more registers than their block has (`setmaxnreg`), or warps of a warpgroup that ask for different numbers.
@@ -116,6 +118,7 @@ impl FindingKind {
             Self::InvalidTensorMap => "wrong tensor map",
             Self::PendingProduct => "matrix instruction that is not waited for",
             Self::ProductRegisters => "registers of a matrix instruction in flight",
+            Self::UnreadCopy => "copy that nobody reads",
             Self::InvalidDescriptor => "descriptor that does not fit its tile",
             Self::InvalidRegisters => "misused setmaxnreg",
             Self::ProxyFence => "missing fence between proxies",

@@ -269,6 +269,16 @@ impl SharedShadow {
         entries.filter(|entry| entry.lanes != 0 && entry.moment.0 < PENDING)
     }
 
+    /// Whether somebody has read some of these bytes at a stamp or later.
+    pub fn is_read_since(&self, stamp: u32, offset: u32, bytes: u32) -> bool {
+        let start = (offset >> self.shift) as usize;
+        let granules = start..start + (bytes >> self.shift).max(1) as usize;
+        let is_late = |entry: Entry| entry.lanes != 0 && entry.stamp() >= stamp;
+        granules
+            .into_iter()
+            .any(|granule| is_late(self.reads.get(granule)) || is_late(self.other_reads.get(granule)))
+    }
+
     fn fill(&mut self, entry: Entry, offset: u32, bytes: u32) {
         let start = (offset >> self.shift) as usize;
         for granule in start..start + (bytes >> self.shift).max(1) as usize {

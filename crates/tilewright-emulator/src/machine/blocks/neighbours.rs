@@ -10,7 +10,7 @@ use crate::program::{address, instruction::Space};
 #[derive(Debug)]
 pub struct Touch {
     /// The rank of whose memory it is.
-    rank: u32,
+    pub rank: u32,
     /// When, by the block that has come.
     stamp: u32,
     side: Side,

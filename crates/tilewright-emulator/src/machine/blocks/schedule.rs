@@ -65,6 +65,7 @@ impl Block {
                 worker.settle_contests(&mut self.team);
                 self.check_registers(worker);
                 worker.check_exit(&self.team);
+                worker.check_tiles(&mut self.team);
                 return Progress::Done;
             }
             if !ran && !self.unblock(worker.program) {

@@ -5,35 +5,80 @@ use crate::check::{Event, FindingKind, Severity, Side};
 use crate::machine::blocks::{team::Team, worker::Worker};
 
 /// A tile that a copy of a tensor has filled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tile {
     /// Addresses.
     start: u64,
     end: u64,
     /// Bytes of a swizzled line, 16 without a swizzle.
     width: u32,
+    /// When it was filled.
+    stamp: u32,
+    /// Where its pieces of 16 bytes lie that have come from the tensor, and not from outside of it.
+    inside: Vec<u64>,
     side: Side,
 }
 
-impl Team {
-    /// A copy has come.
-    pub fn filled(&mut self, transfer: &Transfer) {
-        let start = own(transfer.shared, self);
+/// Bytes of a piece.
+const PIECE: u32 = 16;
+
+/// One of so many pieces is worth a word, if nobody reads it.
+const WORTH_SAYING: usize = 8;
+
+impl Worker<'_> {
+    /// A copy has come: what lay there is gone.
+    pub fn filled(&mut self, team: &mut Team, transfer: &Transfer) {
+        let start = own(transfer.shared, team);
         let end = start + transfer.rows.iter().map(|row| u64::from(row.bytes)).sum::<u64>();
-        self.tiles.retain(|tile| tile.end <= start || end <= tile.start);
+        let is_gone = |tile: &mut Tile| tile.start < end && start < tile.end;
+        let gone: Vec<_> = team.tiles.extract_if(.., is_gone).collect();
+        gone.iter().for_each(|tile| self.check_read(team, tile));
         if transfer.element.is_some() {
+            let pieces = transfer.rows.iter().flat_map(|row| {
+                let inside = (0..row.bytes)
+                    .step_by(PIECE as usize)
+                    .filter(|&at| at < row.end && row.first < at + PIECE);
+                inside.map(|at| transfer.swizzle.place(start + u64::from(row.shared + at)))
+            });
             let side = Side {
                 pc: Some(transfer.pc),
                 block: transfer.block,
                 warp: transfer.warp,
                 lanes: 1 << transfer.lane,
             };
-            self.tiles.push(Tile { start, end, width: transfer.swizzle.width(), side });
+            let (width, stamp, inside) = (transfer.swizzle.width(), team.order.now, pieces.collect());
+            team.tiles.push(Tile { start, end, width, stamp, inside, side });
         }
     }
-}
 
-impl Worker<'_> {
+    /// A block exits: nobody reads its tiles any more.
+    pub fn check_tiles(&mut self, team: &mut Team) {
+        // What other blocks read is not followed.
+        let is_touched = team.cluster.touches.borrow().iter().any(|touch| touch.rank == team.rank);
+        for tile in std::mem::take(&mut team.tiles).iter().filter(|_| !is_touched) {
+            self.check_read(team, tile);
+        }
+    }
+
+    /// Reports a tile of which nobody has read a good part.
+    fn check_read(&mut self, team: &Team, tile: &Tile) {
+        let Some(shadow) = &team.shadow else { return };
+        let is_unread = |at: &&u64| {
+            self.offset_of(**at).is_some_and(|offset| !shadow.is_read_since(tile.stamp, offset, PIECE))
+        };
+        let (all, unread) = (tile.inside.len(), tile.inside.iter().filter(is_unread).count());
+        if unread * WORTH_SAYING < all || unread == 0 {
+            return;
+        }
+        let name = self.launch.shared.name(tile.start).to_owned();
+        self.report(FindingKind::UnreadCopy, Severity::Note, tile.side, || {
+            (
+                format!("copies {} bytes to `{name}`, of which nobody reads {}", 16 * all, 16 * unread),
+                "make the box of the tensor map smaller, or copy nothing that is not needed".into(),
+            )
+        });
+    }
+
     /// Reports a descriptor whose pattern is not that of the tile at `at`, or begins where PTX does not promise anything.
     pub fn check_descriptor(&mut self, team: &Team, descriptor: &Descriptor, at: u64, side: Side) {
         let (kind, naming) = (FindingKind::InvalidDescriptor, self.naming());

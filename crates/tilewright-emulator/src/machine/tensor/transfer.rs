@@ -91,7 +91,7 @@ impl Worker<'_> {
         if transfer.is_load {
             self.bring(warp, team, transfer, shared, &mut faults);
             if team.shadow.is_some() {
-                team.filled(transfer);
+                self.filled(team, transfer);
             }
         } else {
             self.take(warp, team, transfer, &mut faults);
