@@ -203,7 +203,7 @@ struct Bar {
 impl Bar {
     fn phase(number: usize, from: usize, to: usize) -> Self {
         Self {
-            class: if number % 2 == 0 { "even" } else { "odd" },
+            class: if usize::is_multiple_of(number, 2) { "even" } else { "odd" },
             from,
             to,
             words: format!("phase {number}"),

@@ -119,6 +119,7 @@ fn execute(case: &Case<'_>, setting: &Setting<'_>) -> Result<Executed, Error> {
     let control = Control {
         max_steps: case.kernel.max_steps,
         max_time: case.kernel.max_time,
+        schedule: case.kernel.schedule,
         stop: Some(setting.stop),
         ..Control::default()
     };

@@ -56,9 +56,7 @@ pub fn misuses(code: &mut [Inst], sites: &mut Sites, blocks: &[Block]) -> Vec<Fo
     let mut open = vec![0];
     while let Some(number) = open.pop() {
         let Some(mut state) = before[number].clone() else { continue };
-        for at in blocks[number].start..blocks[number].end {
-            state.step(at, &mut code[at], sites, &mut |_| {});
-        }
+        state.through(&blocks[number], code, sites, &mut |_| {});
         for &next in &blocks[number].successors {
             let next = next as usize;
             let joined = state.joined(before[next].as_ref());
@@ -71,9 +69,7 @@ pub fn misuses(code: &mut [Inst], sites: &mut Sites, blocks: &[Block]) -> Vec<Fo
     let mut found = Vec::new();
     for (block, state) in blocks.iter().zip(before) {
         let Some(mut state) = state else { continue };
-        for at in block.start..block.end {
-            state.step(at, &mut code[at], sites, &mut |one| found.push(one));
-        }
+        state.through(block, code, sites, &mut |one| found.push(one));
     }
     found
 }
@@ -95,6 +91,13 @@ impl State {
             joined.unfenced.entry(register).or_insert(at);
         }
         joined
+    }
+
+    /// Behind a block.
+    fn through(&mut self, block: &Block, code: &mut [Inst], sites: &mut Sites, found: &mut dyn FnMut(Found)) {
+        for (index, inst) in code[block.start..block.end].iter_mut().enumerate() {
+            self.step(block.start + index, inst, sites, found);
+        }
     }
 
     fn step(&mut self, at: usize, inst: &mut Inst, sites: &mut Sites, found: &mut dyn FnMut(Found)) {

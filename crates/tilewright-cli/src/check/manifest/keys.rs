@@ -144,6 +144,7 @@ const KERNEL: Table = Table {
         key("fail-on", Kind::Word(SEVERITIES), "The least grave finding that makes it fail"),
         key("max-time", Kind::Number, "Seconds that a launch may take"),
         key("max-steps", Kind::Count, "Warp instructions that a launch may take"),
+        key("schedule", Kind::Text, "When bulk copies are done: late unless given, early, or random:SEED"),
     ],
 };
 

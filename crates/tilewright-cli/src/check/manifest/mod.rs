@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use tilewright_explain::Severity;
+use tilewright_explain::{Schedule, Severity};
 
 /// A text, and where it stands.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +49,7 @@ pub struct Kernel {
     pub fail_on: Severity,
     pub max_time: Option<Duration>,
     pub max_steps: Option<u64>,
+    pub schedule: Schedule,
 }
 
 #[derive(Clone, Debug)]
@@ -181,6 +182,7 @@ fn kernel(section: &Section<'_>, defaults: &Defaults, faults: &mut Faults<'_>) -
         fail_on: severity(section, "fail-on").unwrap_or(defaults.fail_on),
         max_time: seconds(section).or(defaults.max_time),
         max_steps: section.count("max-steps"),
+        schedule: schedule(section, faults),
     }
 }
 
@@ -369,6 +371,14 @@ fn severity(section: &Section<'_>, key: &str) -> Option<Severity> {
     [Severity::Error, Severity::Warning, Severity::Advice]
         .into_iter()
         .find(|severity| severity.name() == word)
+}
+
+fn schedule(section: &Section<'_>, faults: &mut Faults<'_>) -> Schedule {
+    let Some((text, place)) = section.text("schedule") else { return Schedule::default() };
+    text.parse().unwrap_or_else(|why| {
+        faults.add(&place, format!("schedule = \"{text}\": {why}"));
+        Schedule::default()
+    })
 }
 
 /// 0: no limit.

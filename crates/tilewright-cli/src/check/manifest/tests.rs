@@ -2,6 +2,7 @@
 
 use super::{super::case::cases, read};
 use std::path::Path;
+use tilewright_explain::Schedule;
 
 const SEEDS: [&str; 2] = [
     include_str!("../../../../../examples/ci/tilewright.toml"),
@@ -22,6 +23,7 @@ file = "sum.ptx"
 matrix = { m = [64, 128], kind = ["ones", "random"] }
 grid = "{ceil_div(m, 32)}"
 block = [32, 1]
+schedule = "random:7"
 args = { n = "{m}*2", x = "f32[{m}]:{kind}", y = "f32[{m}]" }
 expect.y = { python = "x + 1", tolerance = 1e-3 }
 "#,
@@ -105,6 +107,17 @@ fn the_seeds_are_manifests() {
         let manifest = read(Path::new("tilewright.toml"), seed).unwrap_or_else(|faults| panic!("{faults:?}"));
         assert!(cases(&manifest, seed, &[]).is_ok_and(|cases| cases.len() > 1), "{seed}");
     }
+}
+
+#[test]
+fn a_schedule_is_one_of_three() {
+    let manifest = |schedule: &str| SEEDS[1].replace("random:7", schedule);
+    let schedule =
+        |text: &str| read(Path::new("tilewright.toml"), &manifest(text)).map(|read| read.kernels[0].schedule);
+    assert!(matches!(schedule("early"), Ok(Schedule::Early)));
+    assert!(matches!(schedule("random:7"), Ok(Schedule::Random { seed: 7 })));
+    let faults = format!("{:?}", schedule("soon").unwrap_err());
+    assert!(faults.contains("late, early, or random:SEED is expected"), "{faults}");
 }
 
 /// What damaged manifests are made of beside bytes.

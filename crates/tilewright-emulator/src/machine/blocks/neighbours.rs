@@ -76,7 +76,7 @@ impl Worker<'_> {
         for Touch { rank, stamp, side } in &*cluster.touches.borrow() {
             let is_known = || self.launch.blocks.before(&team.known, side.block, *stamp);
             if *rank == team.rank && !is_known() {
-                self.report(FindingKind::ExitedBlock, Severity::Error, side.clone(), || {
+                self.report(FindingKind::ExitedBlock, Severity::Error, *side, || {
                     sentences("uses", "shared memory")
                 });
             }
