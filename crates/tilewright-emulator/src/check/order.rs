@@ -22,6 +22,9 @@ pub struct Order {
     lanes: HashMap<u32, Box<[[u32; 32]; 32]>>,
     /// What threads have learnt through atomics, by learner.
     learnt: HashMap<u32, Learnt>,
+    /// By warp: how often a lane has learnt something, and how often it had when all lanes were told of it.
+    news: Vec<u32>,
+    told: Vec<u32>,
     /// What threads have published, by address.
     published: HashMap<u64, Published>,
     /// Threads that have executed a fence, and the stamp of it.
@@ -126,6 +129,11 @@ fn thread(warp: u32, lane: u32) -> u32 {
     warp * 32 + lane
 }
 
+/// The threads of a warp.
+fn lanes_of(warp: u32) -> impl Iterator<Item = u32> {
+    (0..32).map(move |lane| thread(warp, lane))
+}
+
 /// Whether each lane of an access has executed one of these fences since.
 fn fenced(fences: &[&HashMap<u32, u32>], entry: Entry) -> bool {
     crate::memory::lanes(entry.lanes).all(|lane| {
@@ -144,6 +152,8 @@ impl Order {
             pairs: None,
             lanes: HashMap::new(),
             learnt: HashMap::new(),
+            news: vec![0; warps],
+            told: vec![0; warps],
             published: HashMap::new(),
             fences: HashMap::new(),
             proxy_fences: HashMap::new(),
@@ -165,23 +175,20 @@ impl Order {
     pub fn whole_warp(&mut self, warp: u32) {
         self.now += 1;
         self.warps[warp as usize] = self.now;
-        let threads: Vec<u32> = (0..32).map(|lane| thread(warp, lane)).collect();
-        self.share(&threads, &threads);
+        if self.news[warp as usize] != self.told[warp as usize] {
+            self.share(lanes_of(warp), lanes_of(warp));
+            self.told[warp as usize] = self.news[warp as usize];
+        }
     }
 
     /// Threads that meet tell each other what they have learnt.
-    fn share(&mut self, teachers: &[u32], learners: &[u32]) {
-        if self.learnt.is_empty() {
-            return;
-        }
+    fn share(&mut self, teachers: impl Iterator<Item = u32>, learners: impl Iterator<Item = u32>) {
         let mut all = Clock::default();
-        for learnt in teachers.iter().filter_map(|teacher| self.learnt.get(teacher)) {
+        for learnt in teachers.filter_map(|teacher| self.learnt.get(&teacher)) {
             learnt.clocks().for_each(|clock| all.join(clock, u32::MAX));
         }
         if !all.warps.is_empty() || !all.threads.is_empty() {
-            learners
-                .iter()
-                .for_each(|learner| self.learnt.entry(*learner).or_default().older.join(&all, u32::MAX));
+            learners.for_each(|learner| self.learnt.entry(learner).or_default().older.join(&all, u32::MAX));
         }
     }
 
@@ -201,8 +208,10 @@ impl Order {
         for lane in crate::memory::lanes(mask) {
             known[lane] = union;
         }
-        let threads: Vec<u32> = crate::memory::lanes(mask).map(|lane| thread(warp, lane as u32)).collect();
-        self.share(&threads, &threads);
+        if self.news[warp as usize] != self.told[warp as usize] {
+            let threads = || crate::memory::lanes(mask).map(|lane| thread(warp, lane as u32));
+            self.share(threads(), threads());
+        }
     }
 
     /// All lanes of some warps have met.
@@ -230,10 +239,18 @@ impl Order {
                 *stamp = more.max(*stamp);
             }
         }
-        let threads = |warps: &[u32]| -> Vec<u32> {
-            warps.iter().flat_map(|&warp| (0..32).map(move |lane| thread(warp, lane))).collect()
-        };
-        self.share(&threads(teachers), &threads(learners));
+        if self.learnt.is_empty() {
+            return;
+        }
+        // Of a warp whose lanes know the same, one speaks.
+        let speakers: Vec<u32> = teachers
+            .iter()
+            .flat_map(|&warp| {
+                let is_told = self.news[warp as usize] == self.told[warp as usize];
+                lanes_of(warp).take(if is_told { 1 } else { 32 })
+            })
+            .collect();
+        self.share(speakers.into_iter(), learners.iter().flat_map(|&warp| lanes_of(warp)));
     }
 
     /// The lanes of `mask` execute a fence: what they do with atomics from now on publishes what they did before.
@@ -312,6 +329,7 @@ impl Order {
         let Some(published) = self.published.get_mut(&address) else { return };
         // Who polls mostly finds nothing new.
         if published.seen.insert(me, published.version) != Some(published.version) {
+            self.news[warp as usize] += 1;
             self.learnt.entry(me).or_default().add(address, &published.clock);
         }
     }
