@@ -5,7 +5,8 @@
 
 use std::time::Instant;
 
-use tilewright_emulator::{BlockOrderPolicy, Launch, LaunchOptions, Machine, Program, Races};
+use tilewright_emulator::tensor_map::{ElementType, Fill, RANK, Swizzle, TensorMap};
+use tilewright_emulator::{Argument, BlockOrderPolicy, Launch, LaunchOptions, Machine, Program, Races};
 
 /// Kernel, threads along x and y.
 const KERNELS: &[(&str, [u32; 3])] = &[
@@ -51,6 +52,44 @@ fn seconds(
     Ok((best, instructions))
 }
 
+/// Seconds of a product of bf16 by TMA and `wgmma`, n x n x n, on all cores: its warps are specialised, and its stages a ring.
+fn tensor_cores(n: u32, races: Races) -> Result<f64, Box<dyn std::error::Error>> {
+    let mut machine = Machine::new(Program::new(include_str!("../tests/hopper/product.ptx"))?);
+    let values: Vec<u16> = (0..n * n).map(|i| 0x3f80 + (i * 7919 % 128) as u16).collect();
+    let (a, b) = (machine.upload(&values)?, machine.upload(&values)?);
+    let c = machine.allocate(4 * u64::from(n * n))?;
+    let extent = u64::from(n);
+    let map = |element: ElementType, address: u64, boxes: [u32; 2], swizzle: Swizzle| TensorMap {
+        element,
+        rank: 2,
+        address,
+        extents: [extent, extent, 1, 1, 1],
+        strides: [extent * u64::from(element.bytes()), 0, 0, 0],
+        boxes: [boxes[0], boxes[1], 1, 1, 1],
+        steps: [1; RANK],
+        swizzle,
+        fill: Fill::Zeros,
+        im2col: None,
+    };
+    let mut launch = Launch::new([n / 128, n / 128, 1], [384, 1, 1]).dynamic_shared(3 * 32768 + 65536);
+    for map in [
+        map(ElementType::Bf16, a.address(), [64, 128], Swizzle::Bytes128),
+        map(ElementType::Bf16, b.address(), [64, 128], Swizzle::Bytes128),
+        map(ElementType::F32, c.address(), [32, 64], Swizzle::None),
+    ] {
+        launch = launch.arg(Argument::bytes(&map.encode()));
+    }
+    let launch = launch.arg(n).options(LaunchOptions { races, ..LaunchOptions::default() });
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        let report = machine.launch("product", &launch)?;
+        best = best.min(start.elapsed().as_secs_f64());
+        assert!(report.is_clean(), "{:?}", report.findings);
+    }
+    Ok(best)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let n = 256;
     println!(
@@ -68,6 +107,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             rates.push(count as f64 / time / 1e6);
         }
         println!("{kernel:10} {instructions:>14} {:>12.1} {:>14.1} {:>12.1}", rates[0], rates[1], rates[2]);
+    }
+    if chosen.is_none_or(|name| name == "wgmma") {
+        let [counters, checks] = [Races::Ignore, Races::All].map(|races| tensor_cores(n, races));
+        println!(
+            "wgmma, bf16, all cores: {:.3} s with counters, {:.3} s with all checks",
+            counters?, checks?
+        );
     }
     Ok(())
 }

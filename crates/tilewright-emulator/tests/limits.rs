@@ -81,3 +81,25 @@ fn a_misaligned_access_names_its_array() {
         assert!(messages.iter().any(|message| message.contains(part)), "{part}: {messages:?}");
     }
 }
+
+/// Parameters take 32,764 bytes, as on compute capability 7.0 and later.
+#[test]
+fn parameters_may_be_large() {
+    let ptx = "
+        .version 8.1 .target sm_90 .address_size 64
+        .visible .entry k(.param .u64 to, .param .align 16 .b8 large[32736]) {
+            .reg .b64 %to; .reg .b32 %r<3>; .reg .b64 %at;
+            ld.param.u64 %to, [to];
+            ld.param.u32 %r1, [large+32732];
+            mov.b64 %at, large; cvta.param.u64 %at, %at; ld.u32 %r2, [%at+16];
+            st.global.v2.u32 [%to], {%r1, %r2};
+            ret;
+        }";
+    let mut machine = Machine::new(Program::new(ptx).unwrap());
+    let to = machine.upload(&[0u32; 2]).unwrap();
+    let large: Vec<u8> = (0..8184u32).flat_map(|word| (3 * word).to_le_bytes()).collect();
+    let launch = Launch::new([1, 1, 1], [1, 1, 1]).arg(to).arg(Argument::bytes(&large));
+    let report = machine.launch("k", &launch).unwrap();
+    assert!(report.is_clean(), "{:?} {:?}", report.error, report.findings);
+    assert_eq!(machine.download::<u32>(to, 2).unwrap(), [3 * 8183, 12]);
+}
