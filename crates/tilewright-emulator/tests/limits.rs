@@ -1,7 +1,7 @@
 //! What programs may have of everything, and what registers of other drivers hold.
 
 use std::fmt::Write;
-use tilewright_emulator::{Launch, Machine, Program};
+use tilewright_emulator::{Argument, Launch, Machine, Program};
 
 /// A module in which each of `entries` kernels has `each` shared variables of its own, beside one that all see.
 fn module(entries: usize, each: usize) -> String {
