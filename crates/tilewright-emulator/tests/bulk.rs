@@ -136,7 +136,9 @@ fn a_tile_lies_swizzled_and_zeros_lie_outside() {
         for (x, y) in [(0, 0), (24, 90), (-8, -3), (56, 5)] {
             let map = matrix([60, 100], 128, [columns, 16], swizzle);
             let bytes = 2 * columns as usize * 16;
-            let body = format!("{LOAD}{WAIT}{OUT}");
+            let body = format!(
+                "@%one cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%map, {{%x, %y}}]; {LOAD}{WAIT}{OUT}"
+            );
             let found = clean(&body, &map.encode(), &data, &vec![0xaa; bytes], [bytes as i32, x, y], 1);
             for row in 0..16 {
                 for byte in 0..2 * columns as usize {

@@ -105,6 +105,30 @@ const ROWS: &[Row] = &[
         |_| 65,
     ),
     (
+        "loads that are the same for all threads, and hints for caches and tools",
+        ".global .align 16 .u32 same[4] = {3, 5, 7, 11};",
+        "ldu.global.u32 %r2, [same+8]; prefetch.global.L1 [%rd1]; prefetchu.L1 [%rd1]; cp.async.bulk.prefetch.L2.global [same], 16;
+         .reg .b64 %line; and.b64 %line, %rd1, -128; discard.global.L2 [%line], 128; applypriority.global.L2::evict_normal [%line], 128;
+         pmevent 3; brkpt; activemask.b32 %r3; barrier.warp.sync %r3; bar.sync 0; cvt.u64.u32 %out, %r2;",
+        |_| 7,
+    ),
+    (
+        "a carry goes into the high half of a product",
+        "",
+        "mov.u32 %r1, %tid.x; mad.lo.cc.u32 %r2, %r1, 0xffffffff, 5; madc.hi.u32 %r3, %r1, 0xffffffff, 0; mov.b64 %out, {%r2, %r3};",
+        |t| t * 0xffff_ffff + 5,
+    ),
+    (
+        "the rows of a matrix from registers to shared memory",
+        "",
+        ".shared .align 16 .b8 rows[128]; mov.u32 %r1, %laneid; mul.lo.u32 %r2, %r1, 0x20002; add.u32 %r2, %r2, 0x10000;
+         activemask.b32 %r3; setp.ne.u32 %p, %r3, -1; mov.u64 %out, 0; @%p bra END;
+         mov.u32 %r3, rows; and.b32 %r4, %r1, 7; shl.b32 %r4, %r4, 4; add.u32 %r4, %r4, %r3;
+         stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%r2}; bar.warp.sync -1;
+         shl.b32 %r4, %r1, 2; add.u32 %r4, %r4, %r3; ld.shared.u32 %r2, [%r4]; cvt.u64.u32 %out, %r2; END:",
+        |t| if t < 32 { t * 0x20002 + 0x10000 } else { 0 },
+    ),
+    (
         "the transpose of a matrix in registers",
         "",
         "mov.u32 %r1, %laneid; mul.lo.u32 %r2, %r1, 0x20002; add.u32 %r2, %r2, 0x10000; activemask.b32 %r3; setp.ne.u32 %p, %r3, -1;
@@ -265,6 +289,21 @@ const CLUSTER_ROWS: &[ClusterRow] = &[
          mov.pred %p, %is_explicit_cluster; selp.u64 %rd2, 100000, 0, %p; add.u64 %out, %out, %rd2;
          mov.u32 %r2, %clusterid.x; mad.wide.u32 %out, %r2, 1000000, %out; mov.u32 %r2, %cluster_nctarank; mad.wide.u32 %out, %r2, 10000000, %out;",
         |b, _| ((b % 4) ^ 1) + 10 * (b % 4) + 110_100 + b / 4 * 1_000_000 + 40_000_000,
+    ),
+    (
+        "reductions in other blocks, for which an mbarrier waits",
+        ".shared .u32 sum; .shared .b64 b; .reg .b32 %rank, %to, %at, %d; .reg .pred %first, %over;
+         mov.u32 %r1, %tid.x; setp.eq.u32 %first, %r1, 0;
+         @%first mbarrier.init.shared::cta.b64 [b], 1; @%first st.shared.u32 [sum], 1000; fence.mbarrier_init.release.cluster;
+         barrier.cluster.arrive; barrier.cluster.wait;
+         @%first mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [b], 160;
+         mov.u32 %rank, %cluster_ctarank; add.u32 %to, %rank, 1; and.b32 %to, %to, 3;
+         mov.u32 %at, b; mapa.shared::cluster.u32 %at, %at, %to; mov.u32 %d, sum; mapa.shared::cluster.u32 %d, %d, %to;
+         red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%d], %r1, [%at];
+         AGAIN: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %over, [b], 0; @!%over bra AGAIN;
+         ld.shared.u32 %r2, [sum]; cvt.u64.u32 %out, %r2;
+         barrier.cluster.arrive; barrier.cluster.wait;",
+        |_, _| 1000 + 780,
     ),
     (
         "an mbarrier that other blocks arrive at, and stores that it waits for",
