@@ -258,8 +258,11 @@ fn said_of(access: &Access) -> String {
     }
 }
 
-/// Rounds of an atomic for each time that a warp executes it, where there are several.
+/// Rounds of an atomic for each time that a warp executes it, where there are several. `wgmma` has several requests.
 fn rounds(access: &Access) -> Option<String> {
+    if access.instruction.starts_with("wgmma") {
+        return None;
+    }
     let rounds = access.traffic.requests() as f64 / access.executions.max(1) as f64;
     (rounds > 1.01).then(|| decimal(rounds))
 }

@@ -77,24 +77,21 @@ impl Timeline {
 
     /// Phases, copies on their way, and arrivals.
     fn bars_of_barrier(&self, barrier: usize) -> Vec<Bar> {
-        let (mut bars, mut copies) = (Vec::new(), VecDeque::new());
+        // Those of phases are drawn first, below the others.
+        let (mut phases, mut bars, mut copies) = (Vec::new(), Vec::new(), VecDeque::new());
         let (mut phase, mut began) = (0, 0);
         let mine = self.events.iter().enumerate().filter(|(_, event)| event.barrier == Some(barrier));
         for (at, event) in mine {
             match event.kind {
                 EventKind::Ends => {
-                    bars.push(Bar::phase(phase, began, at));
+                    phases.push(Bar::phase(phase, began, at));
                     (phase, began) = (phase + 1, at);
                 }
                 EventKind::Copies => copies.push_back(at),
                 EventKind::Lands => {
                     let from = copies.pop_front().unwrap_or(at);
-                    bars.push(Bar {
-                        class: "copy",
-                        from,
-                        to: at,
-                        words: format!("a copy by warp {}", event.warp),
-                    });
+                    let words = format!("a copy by warp {}", event.warp);
+                    bars.push(Bar { class: "copy", from, to: at, words });
                 }
                 EventKind::Arrives => {
                     let words = format!("warp {} arrives", event.warp);
@@ -103,15 +100,12 @@ impl Timeline {
                 _ => {}
             }
         }
-        bars.push(Bar::phase(phase, began, self.events.len()));
-        let rest = copies.into_iter().map(|from| Bar {
-            class: "copy",
-            from,
-            to: self.events.len(),
-            words: "a copy that has not come".into(),
-        });
-        bars.extend(rest);
-        bars
+        let end = self.events.len();
+        phases.push(Bar::phase(phase, began, end));
+        phases.extend(bars);
+        let words = || "a copy that has not come".to_owned();
+        phases.extend(copies.into_iter().map(|from| Bar { class: "copy", from, to: end, words: words() }));
+        phases
     }
 
     /// Waits, and products on their way.
@@ -306,7 +300,7 @@ mod tests {
         let bars =
             |bars: Vec<Bar>| bars.into_iter().map(|bar| (bar.class, bar.from, bar.to)).collect::<Vec<_>>();
         let first = bars(timeline.bars_of_barrier(0));
-        assert_eq!(first, [("arrival", 0, 0), ("copy", 1, 4), ("even", 0, 5), ("odd", 5, 9)]);
+        assert_eq!(first, [("even", 0, 5), ("odd", 5, 9), ("arrival", 0, 0), ("copy", 1, 4)]);
         assert_eq!(bars(timeline.bars_of_warp(4)), [("wait", 2, 6), ("product", 7, 8)]);
         assert_eq!(bars(timeline.bars_of_warp(5)), [("wait", 3, 9)]);
         let svg = timeline.to_svg().unwrap();

@@ -490,6 +490,15 @@ fn tensor_maps_are_arguments() {
     let explained = Case::of_file(&path, &request).unwrap().explain(&gpu).unwrap();
     assert!(explained.is_clean, "{:?}", explained.explanation.findings);
     assert!(explained.arrays[2].numbers().all(|number| number == Scalar::Real(256.0)));
+    assert_eq!(explained.explanation.totals.roofline.map(|roofline| roofline.rate), Some("tensor_bf16"));
+    let full =
+        explained.explanation.totals.mbarriers.iter().find(|barrier| barrier.name == "full[0]").unwrap();
+    // Of 4 blocks each has 4 steps and 3 stages.
+    assert_eq!((full.phases, full.uses.iter().map(|one| one.bytes).sum::<u64>()), (4 * 2, 4 * 2 * 32768));
+    let timeline = explained.recording.timeline.to_svg().unwrap();
+    for part in ["full[2]", "class=\"copy\"", "class=\"product\"", "waits at empty[0]"] {
+        assert!(timeline.contains(part), "{part}");
+    }
     // Operands of wgmma are read from shared memory without conflicts.
     let is_product = |access: &&Access| access.instruction.starts_with("wgmma");
     let banks = explained.explanation.accesses().filter(is_product).filter_map(|access| access.banks());

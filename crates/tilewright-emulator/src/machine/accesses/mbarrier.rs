@@ -204,7 +204,7 @@ impl Worker<'_> {
         match missing {
             Some((at, missing)) => {
                 if warp.keeps_waiting(pc, mask, at, missing, team.cluster.events.get()) {
-                    self.tell(EventKind::Waits, team, warp.index, at);
+                    self.tell(EventKind::Waits, team, warp.index, Some(at));
                 }
             }
             None => {
@@ -243,9 +243,9 @@ impl Worker<'_> {
         };
         let ended = Word::unpack(after).map_or(0, |word| word.phases_since(before));
         done.phases += ended;
-        self.tell(event, team, warp.index, at);
+        self.tell(event, team, warp.index, Some(at));
         if ended > 0 {
-            self.tell(EventKind::Ends, team, warp.index, at);
+            self.tell(EventKind::Ends, team, warp.index, Some(at));
         }
     }
 
@@ -271,9 +271,9 @@ impl Worker<'_> {
                     done.bytes += bytes;
                     let ended = word.phases_since(read(data, 8));
                     done.phases += ended;
-                    self.tell(EventKind::Lands, team, transfer.warp, at);
+                    self.tell(EventKind::Lands, team, transfer.warp, Some(at));
                     if ended > 0 {
-                        self.tell(EventKind::Ends, team, transfer.warp, at);
+                        self.tell(EventKind::Ends, team, transfer.warp, Some(at));
                     }
                     write(data, 8, word.pack());
                     team.cluster.happened();

@@ -158,7 +158,7 @@ impl Worker<'_> {
         }
         self.begin_transfer(warp, team, &mut transfer);
         if let Some(barrier) = transfer.barrier {
-            self.tell(EventKind::Copies, team, warp.index, barrier);
+            self.tell(EventKind::Copies, team, warp.index, Some(barrier));
         }
         if team.shadow.is_some() && transfer.is_load {
             team.comes_in(&transfer, is_early);
@@ -240,6 +240,13 @@ impl Worker<'_> {
             }
         };
         self.counts.spaces[site.far.counter as usize] |= 1 << space as u8;
+        if transfer.far == Far::Global && self.launch.watch.observer.is_some() {
+            let mode = if transfer.is_load { Mode::Read } else { Mode::Write };
+            for row in transfer.rows.iter().filter(|row| row.first < row.end) {
+                let at = Addresses { at: [row.global; 32], mask: 1 };
+                self.observe_counted(site.far.counter, row.end - row.first, &at, space, mode);
+            }
+        }
     }
 
     fn report_reduction(

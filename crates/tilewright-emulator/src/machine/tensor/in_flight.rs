@@ -57,7 +57,7 @@ pub fn commit_products(worker: &Worker<'_>, warp: &mut Warp, team: &mut Team) {
         flight.count = number;
         let pieces = std::mem::take(&mut flight.open);
         flight.closed.push_back(pieces);
-        worker.tell(EventKind::Multiplies, team, warp.index, 0);
+        worker.tell(EventKind::Multiplies, team, warp.index, None);
     }
 }
 
@@ -72,7 +72,7 @@ impl Worker<'_> {
             }
             flight.done += 1;
             let closed = flight.closed.pop_front();
-            self.tell(EventKind::Collects, team, warp.index, 0);
+            self.tell(EventKind::Collects, team, warp.index, None);
             let Some(pieces) = closed else { return };
             if pieces.is_empty() {
                 continue;

@@ -14,18 +14,20 @@ use crate::program::{
 };
 
 impl Worker<'_> {
-    /// Tells the observer of something that a warp does at an mbarrier, or with an address of 0 to products.
-    pub fn tell(&self, kind: EventKind, team: &Team, warp: u32, at: u64) {
+    /// Tells the observer of something that a warp does at an mbarrier, or to products.
+    pub fn tell(&self, kind: EventKind, team: &Team, warp: u32, at: Option<u64>) {
         let Some(observer) = self.launch.watch.observer else { return };
         // Of other blocks of the cluster only the first is known by its number.
-        let block = match address::rank_of(at) {
+        let block = match at.and_then(address::rank_of) {
             Some(rank) if rank != team.rank && rank > 0 => return,
             Some(0) if team.rank > 0 => team.cluster.first(),
             _ => team.number,
         };
-        let (at, shared) = (address::without_rank(at), &self.launch.shared);
-        let (variable, offset) =
-            if at == 0 { ("", 0) } else { (shared.name(at), at.wrapping_sub(shared.start(at))) };
+        let shared = &self.launch.shared;
+        let (variable, offset) = at.map_or(("", 0), |at| {
+            let at = address::without_rank(at);
+            (shared.name(at), at.wrapping_sub(shared.start(at)))
+        });
         let block = self.naming().block_index(block);
         observer.event(&ObservedEvent { block, warp, kind, variable, offset });
     }
