@@ -242,6 +242,8 @@ impl Warp {
     }
 
     /// All lanes as one path, if `path` is the last of those that have come to its instruction.
+    #[cold]
+    #[inline(never)]
     pub fn gather(&mut self, path: Path) -> Option<Path> {
         let is_here = |other: &Path| {
             let place = |path: &Path| (path.pc, path.frame, path.join, path.level);
