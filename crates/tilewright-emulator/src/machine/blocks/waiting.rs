@@ -8,8 +8,8 @@ use super::{
 use crate::check::{FindingKind, Severity};
 use crate::machine::accesses::mbarrier::Missing;
 
-/// So often threads look before they are taken to do nothing else.
-const LOOKS: u32 = 64;
+/// So often threads look before they are taken to do nothing else: some give up after a number of looks.
+const LOOKS: u32 = 4096;
 
 /// Lanes of a warp that have looked at an mbarrier whose phase was not over.
 #[derive(Clone, Copy, Debug)]
