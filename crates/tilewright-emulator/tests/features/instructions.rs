@@ -109,7 +109,7 @@ const ROWS: &[Row] = &[
         ".global .align 16 .u32 same[4] = {3, 5, 7, 11};",
         "ldu.global.u32 %r2, [same+8]; prefetch.global.L1 [%rd1]; prefetchu.L1 [%rd1]; cp.async.bulk.prefetch.L2.global [same], 16;
          .reg .b64 %line; and.b64 %line, %rd1, -128; discard.global.L2 [%line], 128; applypriority.global.L2::evict_normal [%line], 128;
-         pmevent 3; brkpt; activemask.b32 %r3; barrier.warp.sync %r3; bar.sync 0; cvt.u64.u32 %out, %r2;",
+         pmevent 3; brkpt; activemask.b32 %r3; bar.warp.sync %r3; bar.sync 0; cvt.u64.u32 %out, %r2;",
         |_| 7,
     ),
     (
@@ -121,11 +121,11 @@ const ROWS: &[Row] = &[
     (
         "the rows of a matrix from registers to shared memory",
         "",
-        ".shared .align 16 .b8 rows[128]; mov.u32 %r1, %laneid; mul.lo.u32 %r2, %r1, 0x20002; add.u32 %r2, %r2, 0x10000;
+        ".shared .align 16 .b8 rows[128]; .reg .b32 %at; mov.u32 %r1, %laneid; mul.lo.u32 %r2, %r1, 0x20002; add.u32 %r2, %r2, 0x10000;
          activemask.b32 %r3; setp.ne.u32 %p, %r3, -1; mov.u64 %out, 0; @%p bra END;
-         mov.u32 %r3, rows; and.b32 %r4, %r1, 7; shl.b32 %r4, %r4, 4; add.u32 %r4, %r4, %r3;
-         stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%r2}; bar.warp.sync -1;
-         shl.b32 %r4, %r1, 2; add.u32 %r4, %r4, %r3; ld.shared.u32 %r2, [%r4]; cvt.u64.u32 %out, %r2; END:",
+         mov.u32 %r3, rows; and.b32 %at, %r1, 7; shl.b32 %at, %at, 4; add.u32 %at, %at, %r3;
+         stmatrix.sync.aligned.m8n8.x1.shared.b16 [%at], {%r2}; bar.warp.sync -1;
+         shl.b32 %at, %r1, 2; add.u32 %at, %at, %r3; ld.shared.u32 %r2, [%at]; cvt.u64.u32 %out, %r2; END:",
         |t| if t < 32 { t * 0x20002 + 0x10000 } else { 0 },
     ),
     (
