@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use tilewright_emulator::tensor_map::{ElementType, Fill, RANK, Swizzle, TensorMap};
+use tilewright_emulator::tensor_map::{ElementType, Swizzle, TensorMap};
 use tilewright_emulator::{Argument, BlockOrderPolicy, Launch, LaunchOptions, Machine, Program, Races};
 
 /// Kernel, threads along x and y.
@@ -59,17 +59,8 @@ fn tensor_cores(n: u32, races: Races) -> Result<f64, Box<dyn std::error::Error>>
     let (a, b) = (machine.upload(&values)?, machine.upload(&values)?);
     let c = machine.allocate(4 * u64::from(n * n))?;
     let extent = u64::from(n);
-    let map = |element: ElementType, address: u64, boxes: [u32; 2], swizzle: Swizzle| TensorMap {
-        element,
-        rank: 2,
-        address,
-        extents: [extent, extent, 1, 1, 1],
-        strides: [extent * u64::from(element.bytes()), 0, 0, 0],
-        boxes: [boxes[0], boxes[1], 1, 1, 1],
-        steps: [1; RANK],
-        swizzle,
-        fill: Fill::Zeros,
-        im2col: None,
+    let map = |element: ElementType, address: u64, boxes: [u32; 2], swizzle: Swizzle| {
+        TensorMap::matrix(element, address, [extent; 2], extent * u64::from(element.bytes()), boxes, swizzle)
     };
     let mut launch = Launch::new([n / 128, n / 128, 1], [384, 1, 1]).dynamic_shared(3 * 32768 + 65536);
     for map in [

@@ -109,18 +109,7 @@ fn numbers(count: usize) -> Vec<u8> {
 
 /// A matrix of 16-bit elements by rows of `pitch` bytes, and its box.
 fn matrix(extents: [u64; 2], pitch: u64, boxes: [u32; 2], swizzle: Swizzle) -> TensorMap {
-    TensorMap {
-        element: ElementType::F16,
-        rank: 2,
-        address: 0,
-        extents: [extents[0], extents[1], 1, 1, 1],
-        strides: [pitch, 0, 0, 0],
-        boxes: [boxes[0], boxes[1], 1, 1, 1],
-        steps: [1; RANK],
-        swizzle,
-        fill: Fill::Zeros,
-        im2col: None,
-    }
+    TensorMap::matrix(ElementType::F16, 0, extents, pitch, boxes, swizzle)
 }
 
 const LOAD: &str = "

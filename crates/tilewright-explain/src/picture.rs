@@ -4,6 +4,7 @@
 mod draw;
 
 use crate::model::{Access, Execution, Line, Operation, Patterns, Recording, Shape, Space};
+pub(crate) use draw::escaped;
 use draw::{Cell, Sheet};
 use std::collections::BTreeMap;
 use tilewright_arch::memory::WARP_SIZE;

@@ -1,9 +1,9 @@
 //! What happens at the barriers of a block (`mbarrier`), in the order in which the emulator executes it: how far the ring of stages is, who
 //! waits for what, which copies and products are on their way. SVG for light and dark pages.
 
-use std::collections::{BTreeMap, VecDeque};
+use crate::{model::mbarrier_name, picture::escaped};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
-use tilewright_core::visible;
 use tilewright_emulator::{EventKind, ObservedEvent};
 
 /// Events that are kept.
@@ -59,20 +59,16 @@ impl Timeline {
         let mut barriers: Vec<usize> = (0..self.barriers.len()).collect();
         barriers.sort_by_key(|&barrier| &self.barriers[barrier]);
         rows.extend(barriers.iter().map(|&barrier| (self.name(barrier), self.bars_of_barrier(barrier))));
-        let warps: BTreeMap<u32, ()> = self.events.iter().map(|event| (event.warp, ())).collect();
+        let warps: BTreeSet<u32> = self.events.iter().map(|event| event.warp).collect();
         let of_warp = |&warp: &u32| (format!("warp {warp}"), self.bars_of_warp(warp));
-        rows.extend(warps.keys().map(of_warp).filter(|(_, bars)| !bars.is_empty()));
+        rows.extend(warps.iter().map(of_warp).filter(|(_, bars)| !bars.is_empty()));
         Some(self.drawn(&rows))
     }
 
     fn name(&self, barrier: usize) -> String {
         let (variable, offset) = &self.barriers[barrier];
         let is_alone = self.barriers.iter().filter(|(other, _)| other == variable).count() == 1;
-        match offset % 8 {
-            0 if is_alone && *offset == 0 => variable.clone(),
-            0 if !variable.contains(' ') => format!("{variable}[{}]", offset / 8),
-            _ => format!("shared + {offset}"),
-        }
+        mbarrier_name(variable, *offset, is_alone)
     }
 
     /// Phases, copies on their way, and arrivals.
@@ -261,11 +257,6 @@ const STYLE: &str = "\
 .tilewright-timeline .product { fill: #6fce98 }
 }
 ";
-
-/// Text as it may stand in a document.
-fn escaped(text: &str) -> String {
-    visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
 
 #[cfg(test)]
 mod tests {

@@ -241,47 +241,45 @@ impl SharedShadow {
         self.fill(Entry { moment, lanes: 1 }, offset, bytes);
     }
 
+    /// The granules of some bytes.
+    fn granules(&self, offset: u32, bytes: u32) -> Range<usize> {
+        let start = (offset >> self.shift) as usize;
+        start..start + (bytes >> self.shift).max(1) as usize
+    }
+
     /// A copy that is on its way to these bytes.
     pub fn pending(&self, offset: u32, bytes: u32) -> Option<Entry> {
-        let start = (offset >> self.shift) as usize;
-        let mut granules = start..start + (bytes >> self.shift).max(1) as usize;
-        let granule =
-            granules.find(|&granule| self.writes.moments.get(granule).is_some_and(|&at| is_pending(at)))?;
+        let granule = self
+            .granules(offset, bytes)
+            .find(|&granule| self.writes.moments.get(granule).is_some_and(|&at| is_pending(at)))?;
         Some(self.writes.get(granule))
     }
 
     /// Who has written these bytes last, plainly.
     pub fn writers(&self, offset: u32, bytes: u32) -> impl Iterator<Item = Entry> {
-        let start = (offset >> self.shift) as usize;
-        let granules = start..start + (bytes >> self.shift).max(1) as usize;
         let is_written = |&granule: &usize| {
             self.writes.moments.get(granule).is_some_and(|&moment| moment < PENDING && moment != 0)
         };
-        granules.filter(is_written).map(|granule| self.writes.get(granule))
+        self.granules(offset, bytes).filter(is_written).map(|granule| self.writes.get(granule))
     }
 
     /// The accesses to these bytes that are remembered, but for copies on their way.
     pub fn accesses(&self, offset: u32, bytes: u32) -> impl Iterator<Item = Entry> {
-        let start = (offset >> self.shift) as usize;
-        let granules = start..start + (bytes >> self.shift).max(1) as usize;
         let all = [&self.writes, &self.updates, &self.reads, &self.other_reads];
-        let entries = granules.flat_map(move |granule| all.map(|entries| entries.get(granule)));
+        let entries =
+            self.granules(offset, bytes).flat_map(move |granule| all.map(|entries| entries.get(granule)));
         entries.filter(|entry| entry.lanes != 0 && entry.moment.0 < PENDING)
     }
 
     /// Whether somebody has read some of these bytes at a stamp or later.
     pub fn is_read_since(&self, stamp: u32, offset: u32, bytes: u32) -> bool {
-        let start = (offset >> self.shift) as usize;
-        let granules = start..start + (bytes >> self.shift).max(1) as usize;
         let is_late = |entry: Entry| entry.lanes != 0 && entry.stamp() >= stamp;
-        granules
-            .into_iter()
+        self.granules(offset, bytes)
             .any(|granule| is_late(self.reads.get(granule)) || is_late(self.other_reads.get(granule)))
     }
 
     fn fill(&mut self, entry: Entry, offset: u32, bytes: u32) {
-        let start = (offset >> self.shift) as usize;
-        for granule in start..start + (bytes >> self.shift).max(1) as usize {
+        for granule in self.granules(offset, bytes) {
             if granule < self.writes.moments.len() {
                 self.writes.set(granule, entry);
             }

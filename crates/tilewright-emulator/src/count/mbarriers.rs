@@ -54,8 +54,8 @@ impl RawMbarriers {
         let mut last = None;
         for (&(at, pc), done) in &self.0 {
             if last.replace(at) != Some(at) {
-                let (variable, offset) = (shared.name(at).to_owned(), at.wrapping_sub(shared.start(at)));
-                named.push(MbarrierCounters { variable, offset, uses: Vec::new() });
+                let (variable, offset) = shared.named(at);
+                named.push(MbarrierCounters { variable: variable.to_owned(), offset, uses: Vec::new() });
             }
             let origin = program.origins[pc as usize];
             let opcode = program.names[program.opcodes[pc as usize] as usize].clone();

@@ -67,6 +67,11 @@ impl SharedLayout {
         address::of_shared(at >> address::SHARED_SHIFT) + u64::from(start)
     }
 
+    /// The variable that `at` was made from, and the bytes between its start and `at`.
+    pub fn named(&self, at: u64) -> (&str, u64) {
+        (self.name(at), at.wrapping_sub(self.start(at)))
+    }
+
     /// The address in the own block of a place that is named by its low bits alone, as descriptors of matrices do.
     pub fn address(&self, low: u32) -> Option<u64> {
         let holds = |place: &SharedPlace| low.wrapping_sub(place.start) < place.bytes;

@@ -146,14 +146,15 @@ impl Builder {
         let base = self.code.len();
         let first_block = self.blocks.len();
         let pc_of = |number: usize| (base + cut[number].start + number) as u32;
+        let block_of = |index: usize| cut.partition_point(|block| block.start <= index).saturating_sub(1);
         for Found { site, with, misuse } in misuses {
-            let block = cut.partition_point(|block| block.start <= with).saturating_sub(1);
+            let block = block_of(with);
             let pc = (with < lowered.code.len()).then(|| pc_of(block) + (with - cut[block].start) as u32 + 1);
             self.sites.wgmmas[site as usize].misuses.push((misuse, pc));
         }
         let pc_of_label = |label: u32| {
             let index = lowered.labels[label as usize];
-            pc_of(cut.partition_point(|block| block.start <= index).saturating_sub(1))
+            pc_of(block_of(index))
         };
         for (number, block) in cut.iter().enumerate() {
             let meeting = meet[number].map_or(NO_RECONVERGENCE, |block| pc_of(block as usize));

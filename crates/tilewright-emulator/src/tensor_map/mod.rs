@@ -114,6 +114,27 @@ pub const BYTES: usize = 128;
 pub const ADDRESS: usize = 8;
 
 impl TensorMap {
+    /// A matrix by rows, `pitch` bytes apart, of `[columns, rows]` elements: a copy moves a box of `[columns, rows]`.
+    pub fn matrix(
+        element: ElementType,
+        address: u64,
+        [columns, rows]: [u64; 2],
+        pitch: u64,
+        boxes: [u32; 2],
+        swizzle: Swizzle,
+    ) -> Self {
+        Self {
+            element,
+            rank: 2,
+            address,
+            extents: [columns, rows, 1, 1, 1],
+            strides: [pitch, 0, 0, 0],
+            boxes: [boxes[0], boxes[1], 1, 1, 1],
+            swizzle,
+            ..Self::blank()
+        }
+    }
+
     /// A map of which nothing is said: `tensormap.replace` says it, field by field.
     pub(crate) fn blank() -> Self {
         Self {

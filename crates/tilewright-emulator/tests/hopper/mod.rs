@@ -1,6 +1,6 @@
 //! Kernels as they are written for Hopper, compiled by nvcc: `compile.sh` makes the PTX of this folder.
 
-use tilewright_emulator::tensor_map::{ElementType, Fill, RANK, Swizzle, TensorMap};
+use tilewright_emulator::tensor_map::{ElementType, Swizzle, TensorMap};
 use tilewright_emulator::{
     Argument, BlockOrderPolicy, DevicePointer, Finding, FindingKind, Launch, LaunchOptions, Machine, Program,
     Races, Report, Schedule,
@@ -16,18 +16,8 @@ fn map(
     boxes: [u32; 2],
     swizzle: Swizzle,
 ) -> TensorMap {
-    TensorMap {
-        element,
-        rank: 2,
-        address: at.address(),
-        extents: [columns, rows, 1, 1, 1],
-        strides: [columns * u64::from(element.bytes()), 0, 0, 0],
-        boxes: [boxes[0], boxes[1], 1, 1, 1],
-        steps: [1; RANK],
-        swizzle,
-        fill: Fill::Zeros,
-        im2col: None,
-    }
+    let pitch = columns * u64::from(element.bytes());
+    TensorMap::matrix(element, at.address(), [columns, rows], pitch, boxes, swizzle)
 }
 
 /// Small integers, whose products and sums are exact.

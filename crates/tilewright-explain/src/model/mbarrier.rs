@@ -13,6 +13,19 @@ pub struct Mbarrier {
     pub uses: Vec<MbarrierUse>,
 }
 
+/// Bytes of an mbarrier.
+const BYTES: u64 = 8;
+
+/// The name of the mbarrier so many bytes behind the start of a variable: `full[1]`, or `full` where nothing else of the variable is one.
+pub(crate) fn mbarrier_name(variable: &str, offset: u64, is_alone: bool) -> String {
+    // Names with spaces are those of memory without a variable.
+    match offset % BYTES {
+        0 if is_alone && offset == 0 => variable.to_owned(),
+        0 if !variable.contains(' ') => format!("{variable}[{}]", offset / BYTES),
+        _ => format!("{variable} + {offset}"),
+    }
+}
+
 /// What an instruction does at an mbarrier, by the threads of all blocks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MbarrierUse {

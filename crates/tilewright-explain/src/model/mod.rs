@@ -13,6 +13,7 @@ mod unfinished;
 pub use access::{Access, Operation, Space};
 pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity};
 pub use line::Line;
+pub(crate) use mbarrier::mbarrier_name;
 pub use mbarrier::{Mbarrier, MbarrierUse};
 pub use occupancy::{AllocatedPerBlock, BlocksAllowed, OccupancySummary};
 pub use recording::{Buffer, Execution, Patterns, PtxInstruction, Recording, Shape, SourceText};

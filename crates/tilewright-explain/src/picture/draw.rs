@@ -181,6 +181,6 @@ impl Sheet {
 }
 
 /// Text as it may stand in a document.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

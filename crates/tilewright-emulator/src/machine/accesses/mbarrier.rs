@@ -109,10 +109,10 @@ impl Missing {
         };
         let fix = match bytes {
             0 => {
-                "initialise it with the number of threads that arrive in each phase, and flip the parity that is waited for after                  every phase: 0 is that of the first"
+                "initialise it with the number of threads that arrive in each phase, and flip the parity that is waited for after every phase: 0 is that of the first"
             }
             _ => {
-                "announce with expect_tx the bytes of all copies of a phase: of a tensor's box all, also those outside of the                  tensor"
+                "announce with expect_tx the bytes of all copies of a phase: of a tensor's box all, also those outside of the tensor"
             }
         };
         (lacks, fix)
@@ -242,10 +242,15 @@ impl Worker<'_> {
             }
         };
         let ended = Word::unpack(after).map_or(0, |word| word.phases_since(before));
-        done.phases += ended;
-        self.tell(event, team, warp.index, Some(at));
+        self.tell_use(event, ended, team, warp.index, at, pc);
+    }
+
+    /// Tells of what was done at an mbarrier, and of the phases that have ended by it.
+    fn tell_use(&mut self, event: EventKind, ended: u64, team: &Team, warp: u32, at: u64, pc: u32) {
+        self.tell(event, team, warp, Some(at));
         if ended > 0 {
-            self.tell(EventKind::Ends, team, warp.index, Some(at));
+            self.counts.mbarriers.at(address::without_rank(at), pc).phases += ended;
+            self.tell(EventKind::Ends, team, warp, Some(at));
         }
     }
 
@@ -270,11 +275,7 @@ impl Worker<'_> {
                     done.copies += 1;
                     done.bytes += bytes;
                     let ended = word.phases_since(read(data, 8));
-                    done.phases += ended;
-                    self.tell(EventKind::Lands, team, transfer.warp, Some(at));
-                    if ended > 0 {
-                        self.tell(EventKind::Ends, team, transfer.warp, Some(at));
-                    }
+                    self.tell_use(EventKind::Lands, ended, team, transfer.warp, at, pc);
                     write(data, 8, word.pack());
                     team.cluster.happened();
                     if transfer.block == team.number {

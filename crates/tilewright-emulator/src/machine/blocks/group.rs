@@ -71,17 +71,13 @@ impl Group {
 
     /// Done, and reported, if all threads that are left wait for each other.
     fn unless_stuck(&mut self, worker: &mut Worker<'_>) -> Progress {
-        let left = || self.blocks.iter().zip(&self.done).filter(|(_, done)| !**done);
-        if !left().all(|(block, _)| block.only_waits()) {
+        let left = self.blocks.iter_mut().zip(&self.done).filter(|(_, done)| !**done);
+        let mut left: Vec<&mut Block> = left.map(|(block, _)| block).collect();
+        let waits = left.iter().all(|block| block.only_waits());
+        if !waits || left.iter_mut().any(|block| block.unblock(worker.program)) {
             return Progress::More;
         }
-        let mut left = self.blocks.iter_mut().zip(&self.done).filter(|(_, done)| !**done);
-        if left.any(|(block, _)| block.unblock(worker.program)) {
-            return Progress::More;
-        }
-        for (block, _) in self.blocks.iter_mut().zip(&self.done).filter(|(_, done)| !**done) {
-            block.deadlock(worker);
-        }
+        left.into_iter().for_each(|block| block.deadlock(worker));
         Progress::Done
     }
 

@@ -62,8 +62,8 @@ impl Team {
         // The swizzle exchanges pieces within the box, which is looked at as a whole.
         let start = address::without_rank(transfer.shared);
         let places = transfer.rows.iter().map(|row| (start + u64::from(row.shared), row.bytes)).collect();
-        let side = side_of(transfer);
-        let incoming = Incoming { rank, places, is_done, known: self.known.clone(), side };
+        let known = self.known.clone();
+        let incoming = Incoming { rank, places, is_done, known, side: transfer.side() };
         self.cluster.incoming.borrow_mut().push(incoming);
     }
 }
@@ -83,7 +83,7 @@ impl Worker<'_> {
         }
         for copy in &*cluster.loads.borrow() {
             if address::rank_of(copy.shared) == Some(team.rank) {
-                self.report(FindingKind::PendingCopy, Severity::Error, side_of(copy), || {
+                self.report(FindingKind::PendingCopy, Severity::Error, copy.side(), || {
                     let message =
                         "the block exits while this bulk copy to its shared memory may still be on its way";
                     (message.into(), "wait at the mbarrier of the copy before the block exits".into())
@@ -133,10 +133,6 @@ impl Worker<'_> {
             });
         }
     }
-}
-
-fn side_of(copy: &Transfer) -> Side {
-    Side { pc: Some(copy.pc), block: copy.block, warp: copy.warp, lanes: 1 << copy.lane }
 }
 
 /// What is wrong with an access to a block that exits, and what to do about it.

@@ -197,9 +197,8 @@ impl Worker<'_> {
             return;
         }
         for transfer in warp.bulk.wait(gone, None) {
-            let side = self.side(warp, team, transfer.pc, 1 << transfer.lane);
             // An H100 keeps the memory of a block until it has been read.
-            self.report(FindingKind::PendingCopy, Severity::Warning, side, || {
+            self.report(FindingKind::PendingCopy, Severity::Warning, transfer.side(), || {
                 (
                     "the thread exits while this bulk copy may still read shared memory".into(),
                     "let the thread that issues it wait with cp.async.bulk.wait_group.read 0 before it exits"

@@ -40,14 +40,8 @@ impl Worker<'_> {
                     .filter(|&at| at < row.end && row.first < at + PIECE);
                 inside.map(|at| transfer.swizzle.place(start + u64::from(row.shared + at)))
             });
-            let side = Side {
-                pc: Some(transfer.pc),
-                block: transfer.block,
-                warp: transfer.warp,
-                lanes: 1 << transfer.lane,
-            };
             let (width, stamp, inside) = (transfer.swizzle.width(), team.order.now, pieces.collect());
-            team.tiles.push(Tile { start, end, width, stamp, inside, side });
+            team.tiles.push(Tile { start, end, width, stamp, inside, side: transfer.side() });
         }
     }
 
@@ -83,7 +77,7 @@ impl Worker<'_> {
     pub fn check_descriptor(&mut self, team: &Team, descriptor: &Descriptor, at: u64, side: Side) {
         let (kind, naming) = (FindingKind::InvalidDescriptor, self.naming());
         let tile = team.tiles.iter().find(|tile| (tile.start..tile.end).contains(&at));
-        let name = self.launch.shared.name(at).to_owned();
+        let name = self.launch.shared.name(at);
         if let Some(tile) = tile.filter(|tile| tile.width != descriptor.width) {
             self.findings.report(naming, (kind, side.pc, tile.side.pc), || Event {
                 kind,

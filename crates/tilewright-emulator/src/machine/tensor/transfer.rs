@@ -51,6 +51,13 @@ pub struct Transfer {
     pub before: Vec<u8>,
 }
 
+impl Transfer {
+    /// Who has issued it.
+    pub fn side(&self) -> Side {
+        Side { pc: Some(self.pc), block: self.block, warp: self.warp, lanes: 1 << self.lane }
+    }
+}
+
 /// Eight bytes of what lies outside of a tensor: an H100 fills with these halves, whatever the floating-point type.
 pub fn fill(map: &TensorMap) -> u64 {
     match map.fill {
@@ -97,9 +104,7 @@ impl Worker<'_> {
             self.take(warp, team, transfer, &mut faults);
         }
         let mode = if transfer.is_load { Mode::Read } else { Mode::Write };
-        let mut side = self.side(warp, team, transfer.pc, 1 << transfer.lane);
-        (side.block, side.warp) = (transfer.block, transfer.warp);
-        self.report_faults(&faults, side, PIECE, mode);
+        self.report_faults(&faults, transfer.side(), PIECE, mode);
         if let Some(barrier) = transfer.barrier {
             let bytes: u64 = transfer.rows.iter().map(|row| u64::from(row.bytes)).sum();
             self.complete_bytes(warp, team, own(barrier, team), transfer, bytes);

@@ -24,10 +24,7 @@ impl Worker<'_> {
             _ => team.number,
         };
         let shared = &self.launch.shared;
-        let (variable, offset) = at.map_or(("", 0), |at| {
-            let at = address::without_rank(at);
-            (shared.name(at), at.wrapping_sub(shared.start(at)))
-        });
+        let (variable, offset) = at.map_or(("", 0), |at| shared.named(address::without_rank(at)));
         let block = self.naming().block_index(block);
         observer.event(&ObservedEvent { block, warp, kind, variable, offset });
     }
