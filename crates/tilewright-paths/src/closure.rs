@@ -21,7 +21,7 @@ use tilewright_core::{Error, ErrorKind, Layout, MatMut, MatRef, Matrix, MaxPlus,
 use tilewright_cpu::{Isa, Options};
 
 /// Turns weights of edges into weights of the best paths, in place: `D[i,j] = ⊕` over all paths from `i` to `j`, those without an edge
-/// (`D[i,i]` is no worse than [`ONE`](tilewright_core::Semiring::ONE)) included.
+/// (`D[i,i]` is [`ONE`](tilewright_core::Semiring::ONE)) included.
 ///
 /// `D` holds the weight of the edge from row to column, and [`ZERO`](tilewright_core::Semiring::ZERO) (infinity under min-plus, the
 /// extreme integer) where there is none. NaN is no edge. Beside `D` no more than [`bytes_beside`] are taken, but for integers that are so large that
@@ -129,9 +129,21 @@ fn attempt<S: PathSemiring>(
         }
     };
     match gain {
-        None => Ok(true),
+        None => {
+            if gains && is_rounded::<S>() {
+                forget_roundings::<S>(d);
+            }
+            Ok(true)
+        }
         Some(_) if is_rounded::<S>() => Ok(false),
         Some(vertex) => Err(cycle::name::<S>(d.as_ref(), vertex, largest)),
+    }
+}
+
+/// Makes the diagonal `ONE`. A cycle that counts as zero can weigh a rounding less than nothing, once a later vertex joins it.
+fn forget_roundings<S: PathSemiring>(mut d: MatMut<'_, S::Weight>) {
+    for i in 0..d.rows() {
+        d[(i, i)] = S::ONE;
     }
 }
 

@@ -232,3 +232,16 @@ fn errors_say_what_is_wrong() {
         "cancelled"
     );
 }
+
+/// Edges are differences of heights, so that every cycle weighs nothing but roundings.
+#[test]
+fn the_diagonal_is_one_where_roundings_of_cycles_are_less_than_nothing() {
+    for seed in 0..2000 {
+        let mut random = Random::new(seed);
+        let heights = [0; 4].map(|_| random.below(1000) as f64 / 7.0);
+        let edge = |i, j| if i == j { f64::INFINITY } else { heights[j] - heights[i] };
+        let mut d = Matrix::from_fn(4, 4, edge).unwrap();
+        close::<MinPlus<f64>>(d.as_mut(), &Options::default()).unwrap();
+        assert!((0..4).all(|i| d[(i, i)] == 0.0), "seed {seed}: {d:?}");
+    }
+}
