@@ -1,7 +1,8 @@
 //! The production kernel's whole menu, with all checks on: the results of the definition, bit for bit, and no finding.
 //!
 //! Where there is no NVRTC, programs whose PTX is not part of the catalogue are left out; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a
-//! failure. `TILEWRIGHT_THIRD` of 0, 1 or 2 takes every third product from there on, so that a short check differs from day to day.
+//! failure. `TILEWRIGHT_THIRD` of 0, 1 or 2 takes every third product from there on, so that
+//! a short check differs from commit to commit.
 
 use crate::menu::{self, Choice, Lie, Old, Split};
 use crate::rig::{self, Case, Joining, Order, Outcome};
