@@ -4,7 +4,7 @@
 use super::menu;
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use tilewright_core::{
     Element, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference, semiring::Visit,
@@ -307,16 +307,21 @@ fn texture(bytes: &[u8]) -> Texture {
     Texture::new([floats.len(), 1, 1], &floats)
 }
 
-static READ: LazyLock<Mutex<HashMap<kernels::Program, Option<Program>>>> = LazyLock::new(Mutex::default);
+/// A program, made by the thread that asks for it first; threads that ask for others do not wait.
+type Made = Arc<OnceLock<Option<Program>>>;
+
+static READ: LazyLock<Mutex<HashMap<kernels::Program, Made>>> = LazyLock::new(Mutex::default);
 
 /// A program of the catalogue, read once: its own PTX, or what the compiler makes for the default target.
 fn program(program: &kernels::Program) -> Option<Program> {
     let mut read = READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let made = Arc::clone(read.entry(program.clone()).or_default());
+    drop(read);
     let make = || {
         let ptx = program.shipped_ptx().map(str::to_owned).or_else(|| compiled(program))?;
         Some(Program::new(&ptx).expect("PTX that can be read"))
     };
-    read.entry(program.clone()).or_insert_with(make).clone()
+    made.get_or_init(make).clone()
 }
 
 fn compiled(program: &kernels::Program) -> Option<String> {
