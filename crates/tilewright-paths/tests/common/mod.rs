@@ -4,7 +4,7 @@
 pub mod exact;
 pub mod tilted;
 
-use tilewright_core::{Element, Extremes, Matrix, Value};
+use tilewright_core::{Element, Extremes, Layout, Matrix, Value};
 use tilewright_paths::PathSemiring;
 
 /// Numbers that are the same on every machine.
@@ -50,19 +50,21 @@ pub fn graph<S: PathSemiring>(
 /// Floyd and Warshall's loop, one term at a time; `None` if a cycle makes paths better.
 pub fn plain<S: PathSemiring>(w: &Matrix<S::Weight>) -> Option<Matrix<S::Weight>> {
     let n = w.rows();
-    let mut d = Matrix::from_fn(n, n, |i, j| S::clean(w[(i, j)])).unwrap();
+    let mut elements = Matrix::from_fn(n, n, |i, j| S::clean(w[(i, j)])).unwrap().into_vec();
+    // Element (i, j) is `d[i * n + j]`: in a debug build the index of a matrix is a call, which would take most of the time.
+    let d = elements.as_mut_slice();
     for i in 0..n {
-        d[(i, i)] = S::add(S::ONE, d[(i, i)]);
+        d[i * n + i] = S::add(S::ONE, d[i * n + i]);
     }
     for k in 0..n {
-        if S::improves(d[(k, k)], S::ONE) {
+        if S::improves(d[k * n + k], S::ONE) {
             return None;
         }
         for i in 0..n {
             for j in 0..n {
-                d[(i, j)] = S::mul_add(d[(i, j)], d[(i, k)], d[(k, j)]);
+                d[i * n + j] = S::mul_add(d[i * n + j], d[i * n + k], d[k * n + j]);
             }
         }
     }
-    Some(d)
+    Some(Matrix::from_vec(elements, Layout::row_major(n, n)).unwrap())
 }
