@@ -6,6 +6,7 @@
 
 mod cache;
 mod cubin;
+#[cfg(feature = "cublas")]
 mod cublas;
 mod device;
 mod device_code;
@@ -20,6 +21,7 @@ mod tool;
 
 pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunings, cached_file};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
+#[cfg(feature = "cublas")]
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
 pub use device::{
     DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,

@@ -174,6 +174,7 @@
 //! | `files` | yes | `files`: `.npy`, `.npz`, `.csv`, `.mtx`, `.safetensors` |
 //! | `paths` | yes | `paths`: best paths between all pairs of vertices, predecessors and routes |
 //! | `emulator` | no | [`Backend::Emulator`]: the GPU's kernels on this processor, with checks; brings `cuda` |
+//! | `cublas` | no | `cuda::Cublas` and `cuda::CublasLt`, to measure against; brings `cuda` |
 //! | `ndarray`, `nalgebra`, `faer` | no | [views](convert) of the matrices of these crates, and views for them, without copies |
 //!
 //! For this processor alone: `tilewright = { version = "0.1", default-features = false }`.

@@ -1,20 +1,24 @@
-//! The vendor's linear algebra, to measure against.
+//! The vendor's linear algebra, to measure against. Its types and constants are those of `cublas_api.h`, which are part of the library's binary interface.
 
 use super::driver::{Address, Stream};
-use cudarc::cublas::sys;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 /// `cublasStatus_t`; 0 is success.
 pub(crate) type Code = c_int;
-pub(crate) type Handle = sys::cublasHandle_t;
+/// `cublasHandle_t`.
+pub(crate) type Handle = *mut c_void;
 /// `cublasOperation_t`, as the library declares its parameters.
 pub(crate) type Operation = c_int;
 /// `cublasMath_t`.
 pub(crate) type Math = c_int;
-pub(crate) const DEFAULT_MATH: Math = sys::cublasMath_t::CUBLAS_DEFAULT_MATH as Math;
-pub(crate) const PEDANTIC_MATH: Math = sys::cublasMath_t::CUBLAS_PEDANTIC_MATH as Math;
-pub(crate) const AS_IS: Operation = sys::cublasOperation_t::CUBLAS_OP_N as Operation;
-pub(crate) const TRANSPOSED: Operation = sys::cublasOperation_t::CUBLAS_OP_T as Operation;
+/// `CUBLAS_DEFAULT_MATH`.
+pub(crate) const DEFAULT_MATH: Math = 0;
+/// `CUBLAS_PEDANTIC_MATH`.
+pub(crate) const PEDANTIC_MATH: Math = 2;
+/// `CUBLAS_OP_N`.
+pub(crate) const AS_IS: Operation = 0;
+/// `CUBLAS_OP_T`.
+pub(crate) const TRANSPOSED: Operation = 1;
 
 super::functions! {
     /// The functions of libcublas that are used here. Addresses of matrices are on the device, of scalars on the host.

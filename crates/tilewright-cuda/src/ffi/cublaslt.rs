@@ -1,48 +1,65 @@
 //! The vendor's products whose algorithm the caller chooses, to measure against. No function here is newer than CUDA 11.
+//! Its types and constants are those of `cublasLt.h`, which are part of the library's binary interface.
 
 use super::driver::{Address, Stream};
-use cudarc::cublaslt::sys;
 use std::ffi::{c_int, c_void};
 
 /// `cublasStatus_t`; 0 is success.
 pub(crate) type Code = super::cublas::Code;
-pub(crate) type Handle = sys::cublasLtHandle_t;
-/// A description of the arithmetic and the transposes.
-pub(crate) type Operation = sys::cublasLtMatmulDescOpaque_t;
-/// How a matrix lies.
-pub(crate) type Stored = sys::cublasLtMatrixLayoutOpaque_t;
-/// What the heuristics are to keep to.
-pub(crate) type Preference = sys::cublasLtMatmulPreferenceOpaque_t;
-pub(crate) type Algorithm = sys::cublasLtMatmulAlgo_t;
+/// `cublasLtHandle_t`.
+pub(crate) type Handle = *mut c_void;
 /// `cublasComputeType_t`.
 pub(crate) type Compute = c_int;
 /// `cudaDataType_t`.
 pub(crate) type Type = c_int;
 
-pub(crate) const COMPUTE_32F: Compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F as Compute;
-pub(crate) const COMPUTE_32F_PEDANTIC: Compute =
-    sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_PEDANTIC as Compute;
-pub(crate) const COMPUTE_64F: Compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_64F as Compute;
-pub(crate) const COMPUTE_64F_PEDANTIC: Compute =
-    sys::cublasComputeType_t::CUBLAS_COMPUTE_64F_PEDANTIC as Compute;
-pub(crate) const REAL_32: Type = sys::cudaDataType_t::CUDA_R_32F as Type;
-pub(crate) const REAL_64: Type = sys::cudaDataType_t::CUDA_R_64F as Type;
+/// `cublasLtMatmulDescOpaque_t`: a description of the arithmetic and the transposes.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Operation([u8; 0]);
 
-pub(crate) const OPERATION_A: c_int =
-    sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_TRANSA as c_int;
-pub(crate) const OPERATION_B: c_int =
-    sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_TRANSB as c_int;
+/// `cublasLtMatrixLayoutOpaque_t`: how a matrix lies.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Stored([u8; 0]);
 
-pub(crate) const MAX_WORKSPACE: c_int =
-    sys::cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as c_int;
-pub(crate) const ALIGNMENT_A: c_int =
-    sys::cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES as c_int;
-pub(crate) const ALIGNMENT_B: c_int =
-    sys::cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES as c_int;
-pub(crate) const ALIGNMENT_C: c_int =
-    sys::cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES as c_int;
-pub(crate) const ALIGNMENT_D: c_int =
-    sys::cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES as c_int;
+/// `cublasLtMatmulPreferenceOpaque_t`: what the heuristics are to keep to.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Preference([u8; 0]);
+
+/// `cublasLtMatmulAlgo_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Algorithm {
+    data: [u64; 8],
+}
+
+/// `CUBLAS_COMPUTE_32F`.
+pub(crate) const COMPUTE_32F: Compute = 68;
+/// `CUBLAS_COMPUTE_32F_PEDANTIC`.
+pub(crate) const COMPUTE_32F_PEDANTIC: Compute = 69;
+/// `CUBLAS_COMPUTE_64F`.
+pub(crate) const COMPUTE_64F: Compute = 70;
+/// `CUBLAS_COMPUTE_64F_PEDANTIC`.
+pub(crate) const COMPUTE_64F_PEDANTIC: Compute = 71;
+/// `CUDA_R_32F`.
+pub(crate) const REAL_32: Type = 0;
+/// `CUDA_R_64F`.
+pub(crate) const REAL_64: Type = 1;
+
+/// `CUBLASLT_MATMUL_DESC_TRANSA`.
+pub(crate) const OPERATION_A: c_int = 3;
+/// `CUBLASLT_MATMUL_DESC_TRANSB`.
+pub(crate) const OPERATION_B: c_int = 4;
+
+/// `CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES`.
+pub(crate) const MAX_WORKSPACE: c_int = 1;
+/// `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES`, and likewise for B, C and D.
+pub(crate) const ALIGNMENT_A: c_int = 5;
+pub(crate) const ALIGNMENT_B: c_int = 6;
+pub(crate) const ALIGNMENT_C: c_int = 7;
+pub(crate) const ALIGNMENT_D: c_int = 8;
 
 /// `cublasLtMatmulHeuristicResult_t`, with a status that may be any number.
 #[repr(C)]
@@ -66,7 +83,8 @@ impl Suggestion {
     };
 }
 
-const _: () = assert!(size_of::<Suggestion>() == size_of::<sys::cublasLtMatmulHeuristicResult_t>());
+// The size of `cublasLtMatmulHeuristicResult_t`.
+const _: () = assert!(size_of::<Suggestion>() == 96);
 
 super::functions! {
     /// The functions of libcublasLt that are used here. Addresses of matrices are on the device, of scalars on the host.

@@ -1,11 +1,13 @@
 //! The CUDA libraries as tables of functions. Nothing else in this crate mentions cudarc.
 //!
-//! cudarc's bindings are generated from NVIDIA's headers; types, structures and constants are taken from them. Its loading is
+//! cudarc's bindings are generated from NVIDIA's headers; types, structures and constants of driver and compiler are taken from them. Its loading is
 //! not: it panics when a library or one function is missing, it cannot be pointed at a file, and it returns codes as Rust enums,
 //! which is undefined behaviour as soon as a newer library returns a code that the bindings do not know. Here every function is
 //! looked up once, a missing one is an error that names it, and codes are plain integers.
 
+#[cfg(feature = "cublas")]
 pub(crate) mod cublas;
+#[cfg(feature = "cublas")]
 pub(crate) mod cublaslt;
 pub(crate) mod driver;
 pub(crate) mod nvrtc;
