@@ -7,6 +7,7 @@ use crate::support::Desk;
 use std::{
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 use tilewright_kernels::{Family, kernels};
 
@@ -51,12 +52,20 @@ fn make_pages(desk: &Desk) {
     let catalogue = kernels().iter().filter(|kernel| kernel.family != Family::Production);
     pages.extend(catalogue.map(|kernel| (kernel.name.to_owned(), kernel.name.to_owned())));
     std::fs::create_dir(desk.file("pages")).unwrap();
-    for (name, line) in pages {
-        let mut command = desk.command(&format!("explain -q {line} --report pages/{name}.html"));
-        let output = command.env("TILEWRIGHT_NVRTC_PATH", "none").output().unwrap();
-        // A race is found: that is code 1.
-        assert!(output.status.code() <= Some(1), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-    }
+    let (pages, next) = (&pages, &AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(move || {
+                while let Some((name, line)) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut command = desk.command(&format!("explain -q {line} --report pages/{name}.html"));
+                    let output = command.env("TILEWRIGHT_NVRTC_PATH", "none").output().unwrap();
+                    // A race is found: that is code 1.
+                    let said = String::from_utf8_lossy(&output.stderr);
+                    assert!(output.status.code() <= Some(1), "{name}: {said}");
+                }
+            });
+        }
+    });
 }
 
 /// What `--picture` draws of one access, to be compared with the page of the kernel.

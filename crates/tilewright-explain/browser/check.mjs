@@ -6,6 +6,7 @@
 // CHROMIUM names the browser. `cargo test -p tilewright-cli --test it browser::` makes the pages and runs this.
 
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { chromium } from "playwright-core";
 import { contrasts, everyPage } from "./pages.mjs";
@@ -37,19 +38,24 @@ async function look(name, { width, height, theme = "light" }, ...checks) {
 const desktop = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
 const names = fs.readdirSync(folder).filter((file) => file.endsWith(".html")).map((file) => file.slice(0, -5));
-for (const name of names) {
-  await look(name, desktop, everyPage);
-  await look(name, phone, everyPage);
+const pictures = fs.readdirSync(folder).filter((file) => file.endsWith(".svg")).map((file) => file.slice(0, -4));
+const looks = [
+  ...["light", "dark"].flatMap((theme) => [
+    ["naive-coalesced", { ...desktop, theme }, contrasts, comparison, keyboard, restored],
+    ["naive-coalesced", { ...phone, theme }, comparison],
+    ["race", { ...desktop, theme }, race],
+  ]),
+  ["race", phone, race],
+  ["naive-coalesced", desktop, print],
+  ...["transpose-naive", "atomics-shared", "shared-tile", "block-tile-2d", "constant-divergent", "local-array"].map((name) => [name, desktop, kernel]),
+  ...pictures.map((name) => [name, desktop, samePicture]),
+  ...names.flatMap((name) => [desktop, phone].map((screen) => [name, screen, everyPage])),
+];
+/** Takes looks until none is left. Pages share nothing, so that each processor has one open. */
+async function worker() {
+  while (looks.length) await look(...looks.shift());
 }
-for (const theme of ["light", "dark"]) {
-  await look("naive-coalesced", { ...desktop, theme }, contrasts, comparison, keyboard, restored);
-  await look("naive-coalesced", { ...phone, theme }, comparison);
-  await look("race", { ...desktop, theme }, race);
-}
-await look("race", phone, race);
-await look("naive-coalesced", desktop, print);
-for (const name of ["transpose-naive", "atomics-shared", "shared-tile", "block-tile-2d", "constant-divergent", "local-array"]) await look(name, desktop, kernel);
-for (const file of fs.readdirSync(folder).filter((file) => file.endsWith(".svg"))) await look(file.slice(0, -4), desktop, samePicture);
+await Promise.all(Array.from({ length: Math.min(4, os.availableParallelism()) }, worker));
 await browser.close();
 
 if (failures.length) {
