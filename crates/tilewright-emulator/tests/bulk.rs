@@ -368,6 +368,11 @@ fn slices_are_copied_in_both_directions() {
         }
         assert_eq!(stored, expected, "{x} {y}");
     }
+    let to = TensorMap { address: 1 << 32, ..map };
+    let before =
+        run(&store, &to.encode(), &data, &[7; 8192], [512, -1, 0], Schedule::Late, 1).report.findings;
+    let kinds: Vec<_> = before.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::InvalidTensorMap]);
 }
 
 /// An im2col copy of slices of 16 bytes: along w of the image, then of the next.
@@ -535,6 +540,18 @@ fn faults_are_found() {
     // Nobody waits.
     let unwaited = format!("{LOAD}{OUT}");
     assert!(kinds(&unwaited, &map, Schedule::Late).contains(&FindingKind::PendingCopy));
+    // The wait is for the phase before, and passes at once; or there is none, though somebody waits later.
+    let later = WAIT.replace("WAIT", "LATER");
+    let pending = |wait: &str| {
+        let body = format!("{LOAD}{wait}{OUT}{later}");
+        let found = run(&body, &map, &data, &[0; 1024], [1024, 0, 0], Schedule::Late, 1).report.findings;
+        let finding = found.into_iter().find(|finding| finding.kind == FindingKind::PendingCopy).unwrap();
+        assert!(finding.fix.contains("wait at `bar` with parity 0"), "{finding}");
+        finding.message
+    };
+    let passed = pending(&WAIT.replace("[bar], 0", "[bar], 1"));
+    assert!(passed.contains("the wait at `bar` before it has passed for an earlier phase"), "{passed}");
+    assert!(pending("").contains("the warp has not waited at `bar`"));
     // No map.
     assert_eq!(kinds(LOAD, &[7; 128], Schedule::Late), [FindingKind::InvalidTensorMap]);
     // An operation that the type has not.
