@@ -335,7 +335,7 @@ fn slices_are_copied_in_both_directions() {
         (0..2usize).flat_map(move |image| {
             (0..8usize).flat_map(move |pixel| {
                 (0..2usize).map(move |half| {
-                    let shared = (image * 8 + pixel) * 32 + 16 * (half ^ pixel / 4);
+                    let shared = (image * 8 + pixel) * 32 + 16 * (half ^ (pixel / 4));
                     let is_inside = x + pixel < 11;
                     (shared, is_inside.then_some(image * 4096 + y * 512 + (x + pixel) * 32 + 16 * half))
                 })
