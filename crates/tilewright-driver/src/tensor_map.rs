@@ -2,7 +2,9 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use tilewright_emulator::tensor_map::{BYTES, ElementType, Fill, Im2col, RANK, Swizzle, TensorMap};
+use tilewright_emulator::tensor_map::{
+    BYTES, ElementType, Fill, Im2col, Interleave, RANK, Swizzle, TensorMap,
+};
 
 use crate::call::{Call, initialised, put, take};
 use crate::code::Code;
@@ -84,11 +86,6 @@ unsafe fn map(tensor: &Tensor) -> Result<TensorMap, Code> {
     if !(1..=RANK).contains(&rank) || !(0..=3).contains(&tensor.promotion) {
         return Err(Code::INVALID_VALUE);
     }
-    if tensor.interleave != 0 {
-        // Interleaved layouts of channels are not executed.
-        let known = (1..=2).contains(&tensor.interleave);
-        return Err(if known { Code::NOT_SUPPORTED } else { Code::INVALID_VALUE });
-    }
     // CUDA asks for the array even where it reads nothing of it.
     if tensor.strides.is_null() {
         return Err(Code::INVALID_VALUE);
@@ -105,6 +102,7 @@ unsafe fn map(tensor: &Tensor) -> Result<TensorMap, Code> {
         boxes: [0; RANK],
         // SAFETY: as above.
         steps: unsafe { array(tensor.steps, rank, 1)? },
+        interleave: Interleave::from_number(number(tensor.interleave)?).ok_or(Code::INVALID_VALUE)?,
         swizzle: Swizzle::from_number(number(tensor.swizzle)?).ok_or(Code::INVALID_VALUE)?,
         fill: Fill::from_number(number(tensor.fill)?).ok_or(Code::INVALID_VALUE)?,
         im2col: None,

@@ -115,6 +115,8 @@ fn what_cuda_refuses_is_refused() {
         ("an unknown type", |m| m.numbers[0] = 99),
         ("an unknown swizzle", |m| m.numbers[2] = 9),
         ("an unknown promotion", |m| m.numbers[3] = 4),
+        ("slices in a matrix", |m| m.numbers[1] = 1),
+        ("an unknown layout", |m| m.numbers[1] = 3),
         ("NaN of integers", |m| (m.numbers[0], m.numbers[4]) = (1, 1)),
     ];
     for (what, change) in wrong {
@@ -122,13 +124,53 @@ fn what_cuda_refuses_is_refused() {
         change(&mut matrix);
         assert_eq!(encode(&mut map, &matrix), Code::INVALID_VALUE.0, "{what}");
     }
-    let mut interleaved = good;
-    interleaved.numbers[1] = 1;
-    is(encode(&mut map, &interleaved), Code::NOT_SUPPORTED);
     let mut pair = [Map([0; 128]); 2];
     let misaligned = unsafe { pair.as_mut_ptr().cast::<u8>().add(8) };
     is(unsafe { cuTensorMapReplaceAddress(misaligned.cast(), ptr::null_mut()) }, Code::INVALID_VALUE);
     is(unsafe { cuTensorMapReplaceAddress(ptr::null_mut(), ptr::null_mut()) }, Code::INVALID_VALUE);
+}
+
+/// What driver 580.159.04 takes of interleaved layouts, and what not.
+#[test]
+fn slices_are_checked() {
+    let _rig = Rig::of("h100");
+    let base = allocate(1 << 16);
+    let encode = |offset: u64, stride: u64, boxes: [u32; 4], interleave: i32, swizzle: i32| {
+        let mut map = Map([0; 128]);
+        let (extents, strides) = ([11u64, 6, 7, 3], [stride, 4096, 16384]);
+        let address = (base + offset) as *mut c_void;
+        let map = ptr::from_mut(&mut map).cast();
+        unsafe {
+            cuTensorMapEncodeTiled(
+                map,
+                6,
+                4,
+                address,
+                extents.as_ptr(),
+                strides.as_ptr(),
+                boxes.as_ptr(),
+                [1; 4].as_ptr(),
+                interleave,
+                swizzle,
+                0,
+                0,
+            )
+        }
+    };
+    let boxes = [16, 2, 1, 2];
+    for (interleave, swizzle) in [(1, 0), (1, 3), (2, 0), (2, 1), (2, 2)] {
+        ok(encode(0, 512, boxes, interleave, swizzle));
+        // The swizzle sets no limit to the box.
+        ok(encode(0, 512, [64, 2, 1, 2], interleave, swizzle));
+        is(encode(0, 512, [12, 2, 1, 2], interleave, swizzle), Code::INVALID_VALUE);
+        is(encode(0, 512, [64, 64, 64, 1], interleave, swizzle), Code::INVALID_VALUE);
+    }
+    ok(encode(16, 528, boxes, 1, 0));
+    is(encode(16, 512, boxes, 2, 1), Code::INVALID_VALUE);
+    is(encode(0, 528, boxes, 2, 1), Code::INVALID_VALUE);
+    // A box has 228 KiB at most.
+    ok(encode(0, 512, [64, 64, 28, 1], 0, 3));
+    is(encode(0, 512, [64, 64, 29, 1], 0, 3), Code::INVALID_VALUE);
 }
 
 #[test]

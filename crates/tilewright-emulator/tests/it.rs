@@ -11,6 +11,7 @@ mod every_tile;
 mod execution;
 mod faults_found;
 mod features;
+mod global_copies;
 mod groups;
 mod hopper;
 mod isa;

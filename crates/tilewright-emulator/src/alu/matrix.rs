@@ -1,8 +1,11 @@
 //! `mma.sync` and `wmma`: which lane holds which element, and `D = A x B + C`.
 //!
-//! The arithmetic is that of [`super::tensor`].
+//! The arithmetic is that of [`super::tensor`], and four products in one instruction are those of [`super::quads`].
 
-use super::tensor::{TensorProduct, Unit};
+use super::{
+    quads,
+    tensor::{TensorProduct, Unit},
+};
 use crate::ptx_isa::{Fragment, MatrixArithmetic, MatrixFamily, MatrixOp, Type};
 use tilewright_arch::ComputeCapability;
 
@@ -13,7 +16,8 @@ const WARP_TILES: &[Shape] = &[(16, 16, 16), (32, 8, 16), (8, 32, 16)];
 /// The shapes m, n, k of each family by the type of A.
 fn shapes(family: MatrixFamily, a: Type) -> &'static [Shape] {
     match (family, a) {
-        (MatrixFamily::Mma, Type::F16 | Type::Bf16) => &[(16, 8, 8), (16, 8, 16)],
+        (MatrixFamily::Mma, Type::F16) => &[(8, 8, 4), (16, 8, 8), (16, 8, 16)],
+        (MatrixFamily::Mma, Type::Bf16) => &[(16, 8, 8), (16, 8, 16)],
         (MatrixFamily::Mma, Type::Tf32) => &[(16, 8, 4), (16, 8, 8)],
         (MatrixFamily::Mma, Type::F64) => &[(8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16)],
         (MatrixFamily::Mma, Type::U8 | Type::S8) => &[(8, 8, 16), (16, 8, 16), (16, 8, 32)],
@@ -44,7 +48,13 @@ pub fn has_matrix(op: &MatrixOp) -> bool {
         _ => ty == Type::S32,
     });
     let bits = op.arithmetic != MatrixArithmetic::MultiplyAdd;
-    factors && sums && bits == (op.a == Type::B1) && shapes(op.family, op.a).contains(&(op.m, op.n, op.k))
+    // Four products at once have no C that is wider than D.
+    let narrows = quads::has(op) && op.c == Type::F32 && op.d == Type::F16;
+    factors
+        && sums
+        && !narrows
+        && bits == (op.a == Type::B1)
+        && shapes(op.family, op.a).contains(&(op.m, op.n, op.k))
 }
 
 fn dimensions(op: &MatrixOp, fragment: Fragment) -> (usize, usize) {
@@ -81,7 +91,10 @@ fn registers(op: &MatrixOp, fragment: Fragment) -> usize {
 
 /// How many registers per lane hold a fragment of `op`, as PTX lists them; `None` if `op` is not supported.
 pub fn fragment_registers(op: &MatrixOp, fragment: Fragment) -> Option<usize> {
-    has_matrix(op).then(|| registers(op, fragment))
+    has_matrix(op).then(|| match quads::has(op) {
+        true => quads::registers(op, fragment),
+        false => registers(op, fragment),
+    })
 }
 
 /// Where the elements of a fragment are.
@@ -128,7 +141,8 @@ impl Layout {
 }
 
 /// Row and column (of the whole m x k, k x n or m x n matrix) of element `element` in register `register` of `lane`.
-/// A 32-bit register holds `32 / bits` elements, the first in the low bits. `wmma` fragments may hold an element twice.
+/// A 32-bit register holds `32 / bits` elements, the first in the low bits. `wmma` fragments may hold an element twice, and
+/// `mma.sync.m8n8k4` of f16 has four products: the position is that in the product of the lane.
 pub fn fragment_position(
     op: &MatrixOp,
     fragment: Fragment,
@@ -136,7 +150,10 @@ pub fn fragment_position(
     register: usize,
     element: usize,
 ) -> (usize, usize) {
-    Layout::new(op, fragment).position(lane, register, element)
+    match quads::has(op) {
+        true => quads::position(op, fragment, lane, register, element),
+        false => Layout::new(op, fragment).position(lane, register, element),
+    }
 }
 
 /// A whole warp's `D = A x B + C` on a GPU of this compute capability. `op` is supported ([`has_matrix`]).
@@ -149,6 +166,9 @@ pub fn multiply(
     [a, b, c]: [&[[u64; 32]]; 3],
     d: &mut [[u64; 32]],
 ) {
+    if quads::has(op) {
+        return quads::multiply(op, capability, [a, b, c], d);
+    }
     let product = TensorProduct::of(op, Unit::Warp, capability);
     let [a, b, c] = [(Fragment::A, a), (Fragment::B, b), (Fragment::C, c)]
         .map(|(fragment, words)| gather(op, fragment, words));

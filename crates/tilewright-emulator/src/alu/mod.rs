@@ -20,6 +20,7 @@ mod matrix;
 mod minmax;
 mod native;
 mod operation;
+mod quads;
 pub mod tensor;
 mod value;
 mod video;

@@ -1,5 +1,7 @@
 //! Shadow of global memory.
 
+mod bulk;
+
 use std::sync::Arc;
 
 use super::{

@@ -1,6 +1,9 @@
 //! What a tensor map must be: the rules of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
 
-use super::{Fill, Im2col, RANK, Swizzle, TensorMap};
+use super::{Fill, Im2col, Interleave, RANK, Swizzle, TensorMap};
+
+/// Most bytes of a box, by driver 580.159.04.
+const BOX_BYTES: u64 = 228 << 10;
 
 /// Why a tensor map is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,13 +27,16 @@ impl TensorMap {
     /// # Errors
     /// The first rule that it breaks.
     pub fn check(&self) -> Result<(), TensorMapError> {
-        let least = if self.im2col.is_some() { 3 } else { 1 };
-        if !(least..=RANK).contains(&self.rank) {
-            return Err(wrong("the rank", self.rank, "it must be 1 to 5, and 3 to 5 in im2col mode"));
+        let is_plain = self.im2col.is_none() && self.interleave == Interleave::None;
+        if !(if is_plain { 1 } else { 3 }..=RANK).contains(&self.rank) {
+            let rule = "it must be 1 to 5, and 3 to 5 in im2col mode or with an interleaved layout";
+            return Err(wrong("the rank", self.rank, rule));
         }
-        if !self.address.is_multiple_of(16) {
+        let unit = if self.interleave == Interleave::Bytes32 { 32 } else { 16 };
+        if !self.address.is_multiple_of(unit) {
             let found = format!("{:#x}", self.address);
-            return Err(wrong("the address", found, "it must be a multiple of 16"));
+            let rule = "it must be a multiple of 16, and of 32 with the layout of 32 bytes";
+            return Err(wrong("the address", found, rule));
         }
         for (dimension, &extent) in self.extents[..self.rank].iter().enumerate() {
             if !(1..=1 << 32).contains(&extent) {
@@ -38,9 +44,9 @@ impl TensorMap {
             }
         }
         for (dimension, &stride) in self.strides[..self.rank - 1].iter().enumerate() {
-            if !stride.is_multiple_of(16) || stride >= 1 << 40 {
-                let what = format!("stride {dimension}");
-                return Err(wrong(what, stride, "it must be a multiple of 16 bytes, below 2^40"));
+            if !stride.is_multiple_of(unit) || stride >= 1 << 40 {
+                let rule = "it must be a multiple of 16 bytes, of 32 with the layout of 32 bytes, below 2^40";
+                return Err(wrong(format!("stride {dimension}"), stride, rule));
             }
         }
         for (dimension, &step) in self.steps[..self.rank].iter().enumerate() {
@@ -62,6 +68,13 @@ impl TensorMap {
             if !(1..=256).contains(&extent) {
                 return Err(wrong(format!("box extent {dimension}"), extent, "it must be 1 to 256"));
             }
+        }
+        // CUDA counts elements of the type here, interleaved layouts or not.
+        let taken = |dimension: usize| self.boxes[dimension].div_ceil(self.steps[dimension]);
+        let rows: u64 = (1..self.rank).map(|dimension| u64::from(taken(dimension))).product();
+        let bytes = rows * u64::from(self.boxes[0] * self.element.bytes());
+        if bytes > BOX_BYTES {
+            return Err(wrong("the box in bytes", bytes, "it must be 228 KiB at most"));
         }
         self.check_line(self.boxes[0] * self.element.bytes())
     }
@@ -94,7 +107,8 @@ impl TensorMap {
                 "it must be a multiple of 16",
             ));
         }
-        if self.swizzle != Swizzle::None && bytes > self.swizzle.width() {
+        let has_lines = self.swizzle != Swizzle::None && self.interleave == Interleave::None;
+        if has_lines && bytes > self.swizzle.width() {
             let rule = "it must not be more than the bytes of the swizzle";
             return Err(wrong("the innermost extent of the box in bytes", bytes, rule));
         }

@@ -49,6 +49,37 @@ impl Swizzle {
     }
 }
 
+/// How channels lie in a tensor: one after the other, or in slices of so many bytes, as in NC/8HWC8 and NC/16HWC16.
+///
+/// A tensor of slices has the dimensions w, h and d, as far as it has them, then slices, then images. An element of the fastest one is
+/// what a slice has of a pixel, and a copy moves one slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interleave {
+    /// One after the other.
+    #[default]
+    None,
+    /// Slices of 16 bytes.
+    Bytes16,
+    /// Slices of 32 bytes.
+    Bytes32,
+}
+
+impl Interleave {
+    /// In the order of CUDA's numbers, with the bytes of a pixel in a slice.
+    const TABLE: [(Interleave, Option<u32>); 3] =
+        [(Self::None, None), (Self::Bytes16, Some(16)), (Self::Bytes32, Some(32))];
+
+    /// Of CUDA's number for it, `CUtensorMapInterleave`.
+    pub fn from_number(number: usize) -> Option<Self> {
+        Self::TABLE.get(number).map(|row| row.0)
+    }
+
+    /// Bytes of a pixel in a slice; `None` without slices.
+    pub fn slice(self) -> Option<u32> {
+        Self::TABLE[self as usize].1
+    }
+}
+
 /// What elements outside of the tensor read as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fill {
@@ -96,6 +127,8 @@ pub struct TensorMap {
     pub boxes: [u32; RANK],
     /// Of so many elements of each dimension the box takes one.
     pub steps: [u32; RANK],
+    /// How channels lie in it.
+    pub interleave: Interleave,
     /// How it lies in shared memory.
     pub swizzle: Swizzle,
     /// What lies outside.
@@ -145,6 +178,7 @@ impl TensorMap {
             strides: [0; RANK - 1],
             boxes: [1; RANK],
             steps: [1; RANK],
+            interleave: Interleave::None,
             swizzle: Swizzle::None,
             fill: Fill::Zeros,
             im2col: None,
@@ -166,6 +200,7 @@ impl TensorMap {
         for (dimension, stride) in self.strides.iter().enumerate() {
             put(40 + 8 * dimension, &stride.to_le_bytes());
         }
+        put(92, &[self.interleave as u8]);
         put(87, &[self.element.number() as u8, self.rank as u8, self.swizzle as u8, self.fill as u8]);
         if let Some(im2col) = self.im2col {
             put(91, &[1]);
@@ -207,6 +242,7 @@ impl TensorMap {
             strides: std::array::from_fn(|dimension| word(40 + 8 * dimension)),
             boxes: std::array::from_fn(|dimension| half(72 + 2 * dimension).into()),
             steps: std::array::from_fn(|dimension| bytes[82 + dimension].into()),
+            interleave: Interleave::from_number(bytes[92].into())?,
             swizzle,
             fill: Fill::from_number(bytes[90].into())?,
             im2col: (bytes[91] == 1).then_some(im2col),
@@ -228,6 +264,7 @@ mod tests {
             strides: [128, 1 << 39, 16, 0],
             boxes: [64, 256, 1, 2, 0],
             steps: [1, 8, 1, 1, 1],
+            interleave: Interleave::Bytes32,
             swizzle: Swizzle::Bytes128,
             fill: Fill::Nan,
             im2col: Some(Im2col { lower: [-1, -2, 3], upper: [-4, 5, -6], channels: 64, pixels: 1024 }),

@@ -36,59 +36,72 @@ impl TensorMap {
     }
 
     fn rows_of_box(&self, at: &Traversal) -> Vec<Row> {
-        let count = |dimension: usize| match dimension < self.rank {
-            true => self.boxes[dimension].div_ceil(self.steps[dimension]),
-            false => 1,
+        let has_slices = self.interleave.slice().is_some();
+        // Steps along the fastest dimension count in slices alone; they make a row of each pixel.
+        let is_apart = has_slices && self.steps[0] > 1;
+        let is_one = |dimension: usize| match dimension {
+            0 => !is_apart,
+            _ => dimension >= self.rank || has_slices && dimension == self.slices(),
         };
-        let mut rows = Vec::new();
-        for w in 0..count(4) {
-            for z in 0..count(3) {
-                for y in 0..count(2) {
-                    for x in 0..count(1) {
-                        let mut index = at.coordinates.map(i64::from);
-                        for (dimension, steps) in [(1, x), (2, y), (3, z), (4, w)] {
-                            if dimension < self.rank {
-                                index[dimension] += i64::from(steps * self.steps[dimension]);
-                            }
-                        }
-                        rows.push(self.row(rows.len(), index, self.boxes[0]));
-                    }
-                }
+        let counts: [u32; RANK] = std::array::from_fn(|dimension| match is_one(dimension) {
+            true => 1,
+            false => self.boxes[dimension].div_ceil(self.steps[dimension]),
+        });
+        let count = counts.iter().product::<u32>() as usize;
+        let mut rows = Vec::with_capacity(count);
+        for number in 0..count {
+            let mut index = at.coordinates.map(i64::from);
+            let mut rest = number as u32;
+            for dimension in 0..RANK {
+                index[dimension] += i64::from(rest % counts[dimension] * self.steps[dimension]);
+                rest /= counts[dimension];
             }
+            rows.push(self.row(number, index, if is_apart { 1 } else { self.boxes[0] }));
         }
         rows
+    }
+
+    /// The dimension of slices, where channels lie in slices.
+    fn slices(&self) -> usize {
+        self.rank - 2
     }
 
     /// Pixels one after the other along w, then h, then d, within the box; then those of the next image.
     fn rows_of_pixels(&self, im2col: &Im2col, at: &Traversal) -> Vec<Row> {
         let axes = self.rank - 2;
+        // Channels are the fastest dimension, or a slice of them is part of a pixel.
+        let (first, count) = match self.interleave.slice() {
+            None => (1, im2col.channels),
+            Some(_) => (0, 1),
+        };
         let mut pixel = at.coordinates.map(i64::from);
         let mut rows = Vec::new();
         for _ in 0..im2col.pixels {
             let mut index = pixel;
             for (axis, &offset) in at.offsets[..axes].iter().enumerate() {
-                index[1 + axis] += i64::from(offset);
+                index[first + axis] += i64::from(offset);
             }
-            rows.push(self.row(rows.len(), index, im2col.channels));
+            rows.push(self.row(rows.len(), index, count));
             let mut carries = true;
             for axis in 0..axes {
                 if !carries {
                     break;
                 }
-                pixel[1 + axis] += i64::from(self.steps[1 + axis]);
-                carries = pixel[1 + axis] >= self.extents[1 + axis] as i64 + i64::from(im2col.upper[axis]);
+                let dimension = first + axis;
+                pixel[dimension] += i64::from(self.steps[dimension]);
+                carries = pixel[dimension] >= self.extents[dimension] as i64 + i64::from(im2col.upper[axis]);
                 if carries {
-                    pixel[1 + axis] = im2col.lower[axis].into();
+                    pixel[dimension] = im2col.lower[axis].into();
                 }
             }
-            pixel[1 + axes] += i64::from(carries);
+            pixel[self.rank - 1] += i64::from(carries);
         }
         rows
     }
 
     /// `count` elements from `index` on.
     fn row(&self, number: usize, index: [i64; RANK], count: u32) -> Row {
-        let size = self.element.bytes();
+        let size = self.interleave.slice().unwrap_or(self.element.bytes());
         let bytes = count * size;
         let outside = (1..self.rank)
             .any(|dimension| index[dimension] < 0 || index[dimension] >= self.extents[dimension] as i64);
@@ -111,7 +124,7 @@ impl TensorMap {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ElementType, Fill, Swizzle};
+    use super::super::{ElementType, Fill, Interleave, Swizzle};
     use super::*;
 
     fn map() -> TensorMap {
@@ -123,6 +136,7 @@ mod tests {
             strides: [64, 512, 0, 0],
             boxes: [16, 2, 2, 1, 1],
             steps: [1; RANK],
+            interleave: Interleave::None,
             swizzle: Swizzle::None,
             fill: Fill::Zeros,
             im2col: None,
@@ -169,5 +183,52 @@ mod tests {
         let place = |w: i64, h: i64, n: i64| (16 * w + 64 * h + 192 * n) as u64;
         assert_eq!(seen[..2], [(true, place(2, 1, 0)), (true, place(3, 1, 0))]);
         assert!(!seen[2].0 && !seen[5].0);
+    }
+
+    /// What an H200 copies of a tensor of 11 x 6 pixels, 7 slices and 3 images: pixels 512 bytes, slices 4096, images 65536 apart.
+    fn slices(interleave: Interleave) -> TensorMap {
+        TensorMap {
+            rank: 4,
+            extents: [11, 6, 7, 3, 1],
+            strides: [512, 4096, 65536, 0],
+            boxes: [8, 2, 9, 2, 1],
+            interleave,
+            ..map()
+        }
+    }
+
+    /// Where each row comes from, and its bytes inside.
+    fn seen(map: &TensorMap, coordinates: [i32; RANK]) -> Vec<(u64, u32)> {
+        let rows = map.rows(&Traversal { coordinates, offsets: [0; 3] });
+        rows.iter().map(|row| (row.global - (1 << 20), row.end - row.first)).collect()
+    }
+
+    #[test]
+    fn a_box_is_of_one_slice() {
+        for (interleave, bytes) in [(Interleave::Bytes16, 16), (Interleave::Bytes32, 32)] {
+            let map = slices(interleave);
+            let rows = [0, 512, 65536, 66048];
+            assert_eq!(seen(&map, [0; RANK]), rows.map(|at| (at, 8 * bytes)));
+            let second = rows.map(|at| (4096 * 2 + at + 6 * u64::from(bytes), 5 * bytes));
+            assert_eq!(seen(&map, [6, 0, 2, 0, 0]), second);
+            assert!(seen(&map, [0, 0, 7, 0, 0]).iter().all(|row| row.1 == 0));
+            // Every third pixel is a row of its own: 0, 3 and 6.
+            let steps = TensorMap { steps: [3, 2, 5, 2, 1], ..map };
+            let pixels = [0, 3, 6].map(|pixel| (pixel * u64::from(bytes), bytes));
+            assert_eq!(seen(&steps, [0; RANK]), pixels);
+        }
+    }
+
+    #[test]
+    fn pixels_of_a_slice_are_its_fastest_dimension() {
+        let im2col = Im2col { lower: [-1, 0, 0], upper: [-2, 0, 0], channels: 64, pixels: 9 };
+        let map = TensorMap { im2col: Some(im2col), ..slices(Interleave::Bytes16) };
+        let rows = seen(&map, [4, 5, 1, 0, 0]);
+        let place = |w: u64, h: u64, n: u64| 4096 + 16 * w + 512 * h + 65536 * n;
+        // Along w up to 8, then the next image, from (-1, 0).
+        let expected = [4, 5, 6, 7, 8].map(|w| (place(w, 5, 0), 16));
+        assert_eq!(rows[..5], expected);
+        assert_eq!(rows[5].1, 0);
+        assert_eq!(rows[6..], [0, 1, 2].map(|w| (place(w, 0, 1), 16)));
     }
 }

@@ -252,3 +252,106 @@ fn architectures_add_differently() {
     // Beside -2 it takes 25 places, and all in one group.
     assert_eq!([sum(9, 0, -2.0, true), sum(8, 0, -2.0, true), sum(7, 5, -2.0, true)], [tiny, 0.0, 0.0]);
 }
+
+/// `mma.sync.m8n8k4` in a layout, with the types of D and C.
+fn quads([a_major, b_major]: [Major; 2], [d, c]: [Type; 2]) -> MatrixOp {
+    MatrixOp {
+        family: MatrixFamily::Mma,
+        m: 8,
+        n: 8,
+        k: 4,
+        a: Type::F16,
+        b: Type::F16,
+        c,
+        d,
+        a_major,
+        b_major,
+        arithmetic: MatrixArithmetic::MultiplyAdd,
+        overflow: Overflow::Wrap,
+    }
+}
+
+const LAYOUTS: [[Major; 2]; 4] =
+    [[Major::Row, Major::Row], [Major::Row, Major::Col], [Major::Col, Major::Row], [Major::Col, Major::Col]];
+
+#[test]
+fn four_products_are_those_of_an_h200() {
+    const WARPS: usize = 8;
+    let bytes = include_bytes!("../data/tensor_cores/m8n8k4.bin");
+    let words: Vec<u64> =
+        bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap()).into()).collect();
+    let (inputs, mut outputs) = words.split_at(WARPS * 32 * 12);
+    let mut all = 0;
+    for layout in LAYOUTS {
+        for types in [[Type::F32, Type::F32], [Type::F32, Type::F16], [Type::F16, Type::F16]] {
+            let op = quads(layout, types);
+            let expected;
+            (expected, outputs) = outputs.split_at(WARPS * 32 * 8);
+            for warp in 0..WARPS {
+                let column = |from: usize, count: usize| -> Vec<[u64; 32]> {
+                    let word = |register, lane| inputs[(warp * 32 + lane) * 12 + from + register];
+                    (0..count).map(|register| std::array::from_fn(|lane| word(register, lane))).collect()
+                };
+                let count = fragment_registers(&op, Fragment::C).unwrap();
+                let mut d = vec![[0; 32]; if op.d == Type::F16 { 4 } else { 8 }];
+                multiply(&op, H100, [&column(0, 2), &column(2, 2), &column(4, count)], &mut d);
+                for (register, lanes) in d.iter().enumerate() {
+                    for (lane, &word) in lanes.iter().enumerate() {
+                        let expected = expected[(warp * 32 + lane) * 8 + register];
+                        assert_eq!(word, expected, "{layout:?} {types:?} warp {warp} lane {lane} {register}");
+                        all += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!((all, outputs.len()), (8 * 32 * 20 * 4, 0));
+}
+
+/// The bits of a positive normal number of f16.
+fn half(value: f32) -> u64 {
+    u64::from((value.to_bits() >> 13) - (112 << 10))
+}
+
+/// On a V100: four products of small integers, and the places that a sum of four terms keeps.
+#[test]
+fn four_products_of_volta() {
+    let v100 = ComputeCapability::new(7, 0);
+    let (a, b) =
+        (|q: usize, i: usize, k: usize| 1 + q + i * 2 + k, |q: usize, k: usize, j: usize| 1 + q * 3 + k + j);
+    for layout in LAYOUTS {
+        let op = quads(layout, [Type::F32, Type::F32]);
+        let fill = |fragment, value: &dyn Fn(usize, usize, usize) -> u64| {
+            let mut words = vec![[0; 32]; fragment_registers(&op, fragment).unwrap()];
+            let elements = if fragment == Fragment::C { 1 } else { 2 };
+            for (register, lanes) in words.iter_mut().enumerate() {
+                for (lane, word) in lanes.iter_mut().enumerate() {
+                    for element in 0..elements {
+                        let (row, column) = fragment_position(&op, fragment, lane, register, element);
+                        *word |= value(lane % 16 / 4, row, column) << (16 * element);
+                    }
+                }
+            }
+            words
+        };
+        let x = fill(Fragment::A, &|q, i, k| half(a(q, i, k) as f32));
+        let y = fill(Fragment::B, &|q, k, j| half(b(q, k, j) as f32));
+        let c = fill(Fragment::C, &|_, _, _| 0.5f32.to_bits().into());
+        let mut d = c.clone();
+        multiply(&op, v100, [&x, &y, &c], &mut d);
+        let expected = fill(Fragment::C, &|q, i, j| {
+            let sum: usize = (0..4).map(|k| a(q, i, k) * b(q, k, j)).sum();
+            (sum as f32 + 0.5).to_bits().into()
+        });
+        assert_eq!(d, expected, "{layout:?}");
+    }
+    // 1, -1 and 2^-24: one after the other they give 2^-24, together nothing is left of it.
+    let product = |capability| {
+        let [one, tiny] = [1.0, 2f32.powi(-12)].map(half);
+        let (a, b) = ([one, one | 1 << 15, tiny, 0], [one, one, tiny, 0]);
+        let op = quads(LAYOUTS[1], [Type::F32, Type::F32]);
+        let product = TensorProduct { n: 1, ..TensorProduct::of(&op, Unit::Warp, capability) };
+        f32::from_bits(product.evaluate(&a, &b, &[0])[0] as u32)
+    };
+    assert_eq!([product(v100), product(H100)], [0.0, 2f32.powi(-24)]);
+}

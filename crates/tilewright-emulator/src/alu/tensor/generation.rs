@@ -35,6 +35,8 @@ pub enum Sums {
     Fused(Rule),
     /// There is no such instruction: the assembler widens FP8 to f16, adds two products of half the depth, and then C.
     Widened(Rule),
+    /// There is no such instruction: the assembler makes fused multiply-adds in f32 of it.
+    Chained,
 }
 
 /// Terms align to no exponent below this one.
@@ -62,5 +64,14 @@ pub fn sums_of(unit: Unit, capability: ComputeCapability, factor: Type) -> Sums 
         (Unit::Warp, true, 8, _) => Sums::Fused(Rule { group_bytes, ..NARROW }),
         (Unit::Warp, true, 9..=11, _) => Sums::Widened(wide),
         _ => Sums::Fused(wide),
+    }
+}
+
+/// How `mma.sync.m8n8k4` of f16 adds: the tensor cores of 7.x have it, and the assembler makes fused multiply-adds of it for all later
+/// ones. Those of 7.5 were not measured, and are taken to add as in their other shapes.
+pub fn sums_of_quads(capability: ComputeCapability) -> Sums {
+    match capability >= ComputeCapability::new(8, 0) {
+        true => Sums::Chained,
+        false => sums_of(Unit::Warp, capability, Type::F16),
     }
 }

@@ -3,14 +3,17 @@
 //! Integers and single bits are exact. `f64` is a chain of fused multiply-adds in the order of k. Every other format is added in
 //! groups, whose width and precision depend on the architecture ([`sums_of`]).
 
+mod chained;
 mod decode;
 mod exact;
 mod fused;
 mod generation;
 mod pack;
 
+use generation::sums_of_quads;
 pub use generation::{Rule, Sums, Unit, sums_of};
 
+use super::quads;
 use crate::ptx_isa::{MatrixArithmetic, MatrixOp, Overflow, Type};
 use tilewright_arch::ComputeCapability;
 
@@ -49,7 +52,7 @@ impl TensorProduct {
             d: op.d,
             arithmetic: op.arithmetic,
             overflow: op.overflow,
-            sums: sums_of(unit, capability, op.a),
+            sums: if quads::has(op) { sums_of_quads(capability) } else { sums_of(unit, capability, op.a) },
         }
     }
 
@@ -61,6 +64,7 @@ impl TensorProduct {
             (Type::U8 | Type::S8 | Type::U4 | Type::S4, _) => exact::integers(self, a, b, c),
             _ => match self.sums {
                 Sums::Fused(rule) => fused::floats(self, rule, a, b, c),
+                Sums::Chained => chained::floats(self, a, b, c),
                 Sums::Widened(rule) => fused::widened(self, rule, a, b, c),
             },
         }

@@ -190,6 +190,9 @@ impl Worker<'_> {
                     } else if site.orders && mode == Mode::Read && passed {
                         self.acquire_at(team, warp, at, lane);
                     }
+                    if mode == Mode::Read && passed && space == Space::Shared {
+                        self.note_passed(team, warp.index, at);
+                    }
                 }
                 Err(misuse) => {
                     let (_, lanes) = misused.get_or_insert((misuse, 0u32));
@@ -337,6 +340,11 @@ impl Worker<'_> {
             (message.into(), fix.into())
         });
     }
+}
+
+/// The parity that waits for the phase which a word is in; `None` if it is no mbarrier.
+pub fn parity_of(bits: u64) -> Option<u32> {
+    Word::unpack(bits).map(|word| word.phase.into())
 }
 
 /// What an instruction does to the word, what it returns, and whether the thread can go on.

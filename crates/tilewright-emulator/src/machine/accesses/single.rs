@@ -78,7 +78,7 @@ impl Worker<'_> {
                     )
                 })
             }
-            Some(Conflict::Pending { copy }) => self.report_pending(copy, side, &name, mode),
+            Some(Conflict::Pending { copy }) => self.report_pending(team, copy, side, at, &name, mode),
             Some(Conflict::Race { earlier, .. }) => {
                 let kind = if earlier.warp() == warp.index {
                     FindingKind::WarpRace
@@ -107,20 +107,30 @@ impl Worker<'_> {
     }
 
     /// Reports an access of what an asynchronous copy is on its way to.
-    pub fn report_pending(&mut self, copy: Entry, at: Side, name: &str, mode: Mode) {
+    pub fn report_pending(
+        &mut self,
+        team: &Team,
+        copy: Entry,
+        at: Side,
+        address: u64,
+        name: &str,
+        mode: Mode,
+    ) {
         let with = Side { pc: copy.pc(), warp: copy.warp(), lanes: copy.lanes, ..at };
         let kind = FindingKind::PendingCopy;
+        let bulk = self.pending_bulk(team, copy, (at.warp, address), name, mode);
         let naming = self.naming();
-        self.findings.report(naming, (kind, at.pc, with.pc), || Event {
-            kind,
-            severity: Severity::Error,
-            at,
-            with: Some(with),
-            message: format!("{} `{name}` where an asynchronous copy may still arrive: the thread that copies has not waited for it", mode.verb()),
-            fix: "let the thread that copies wait first, with cp.async.wait_all, or with cp.async.commit_group and a \
-                  cp.async.wait_group that leaves fewer groups open; threads that it does not copy for need a barrier behind that"
-                .into(),
-            race: None,
+        self.findings.report(naming, (kind, at.pc, with.pc), || {
+            let (message, fix) = bulk.unwrap_or_else(|| {
+                let verb = mode.verb();
+                (
+                    format!("{verb} `{name}` where an asynchronous copy may still arrive: the thread that copies has not waited for it"),
+                    "let the thread that copies wait first, with cp.async.wait_all, or with cp.async.commit_group and a \
+                     cp.async.wait_group that leaves fewer groups open; threads that it does not copy for need a barrier behind that"
+                        .into(),
+                )
+            });
+            Event { kind, severity: Severity::Error, at, with: Some(with), message, fix, race: None }
         });
     }
 

@@ -20,7 +20,7 @@ use crate::program::{
     address,
     instruction::{AtomicOp, BulkSite, Direction, Extent, Space},
 };
-use crate::tensor_map::{ElementType, RANK, Row, Swizzle, TensorMap, Traversal};
+use crate::tensor_map::{ElementType, Interleave, RANK, Row, Swizzle, TensorMap, Traversal};
 
 impl Worker<'_> {
     /// `cp.async.bulk` and its kin: each lane issues a copy of its own.
@@ -81,6 +81,8 @@ impl Worker<'_> {
             fill: 0,
             reduction: site.reduction.map(|reduction| (reduction.op, reduction.ty)),
             barrier: None,
+            stamp: 0,
+            passed_by: 0,
             before: Vec::new(),
         };
         match &site.extent {
@@ -129,6 +131,10 @@ impl Worker<'_> {
                     self.report_reduction(warp, team, lane, pc, op, map.element);
                     return None;
                 }
+                if !is_load && map.interleave != Interleave::None && at.coordinates[0] < 0 {
+                    self.report_start(warp, team, lane, pc);
+                    return None;
+                }
                 let reduction = base.reduction.map(|(op, ty)| (op, ty.or(Some(map.element.ptx()))));
                 Some(Transfer {
                     rows: map.rows(&at),
@@ -164,7 +170,7 @@ impl Worker<'_> {
             team.comes_in(&transfer, is_early);
         }
         match (is_early, transfer.barrier) {
-            (true, _) => self.finish_transfer(warp, team, &transfer),
+            (true, _) => self.finish_transfer(warp, team, &mut transfer),
             (false, Some(_)) => team.cluster.loads.borrow_mut().push(transfer),
             (false, None) => {
                 let lane = transfer.lane.into();
@@ -179,14 +185,15 @@ impl Worker<'_> {
         let loads = std::mem::take(&mut *team.cluster.loads.borrow_mut());
         let (done, rest): (Vec<_>, Vec<_>) = loads.into_iter().partition(|load| load.barrier == barrier);
         team.cluster.loads.borrow_mut().extend(rest);
-        done.iter().for_each(|load| self.finish_transfer(warp, team, load));
-        !done.is_empty()
+        let any = !done.is_empty();
+        done.into_iter().for_each(|mut load| self.finish_transfer(warp, team, &mut load));
+        any
     }
 
     /// `cp.async.bulk.wait_group`.
     pub fn bulk_wait(&mut self, warp: &mut Warp, team: &mut Team, mask: u32, keep: u32) {
-        for transfer in warp.bulk.wait(mask, Some(keep)) {
-            self.finish_transfer(warp, team, &transfer);
+        for mut transfer in warp.bulk.wait(mask, Some(keep)) {
+            self.finish_transfer(warp, team, &mut transfer);
         }
     }
 
@@ -196,7 +203,7 @@ impl Worker<'_> {
         if warp.bulk.is_empty() || gone == 0 {
             return;
         }
-        for transfer in warp.bulk.wait(gone, None) {
+        for mut transfer in warp.bulk.wait(gone, None) {
             // An H100 keeps the memory of a block until it has been read.
             self.report(FindingKind::PendingCopy, Severity::Warning, transfer.side(), || {
                 (
@@ -205,7 +212,7 @@ impl Worker<'_> {
                         .into(),
                 )
             });
-            self.finish_transfer(warp, team, &transfer);
+            self.finish_transfer(warp, team, &mut transfer);
         }
     }
 
@@ -268,6 +275,16 @@ impl Worker<'_> {
         });
     }
 
+    fn report_start(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32) {
+        let side = self.side(warp, team, pc, 1 << lane);
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
+            (
+                "stores to a tensor with an interleaved layout from before its first pixel on: on a GPU this is an illegal instruction".into(),
+                "begin at a coordinate that is not negative".into(),
+            )
+        });
+    }
+
     fn report_map(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32, map: Option<TensorMap>) {
         let side = self.side(warp, team, pc, 1 << lane);
         self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
@@ -297,6 +314,6 @@ pub fn own(at: u64, team: &Team) -> u64 {
 }
 
 /// An address with its rank.
-fn ranked(at: u64, team: &Team) -> u64 {
+pub fn ranked(at: u64, team: &Team) -> u64 {
     if address::rank_of(at).is_some() { at } else { address::by_rank(at, team.rank) }
 }

@@ -9,7 +9,7 @@ use crate::machine::{
 };
 use crate::memory::lanes;
 use crate::program::instruction::{MapField, MapKind, Space};
-use crate::tensor_map::{BYTES, ElementType, Fill, Swizzle, TensorMap};
+use crate::tensor_map::{BYTES, ElementType, Fill, Interleave, Swizzle, TensorMap};
 
 /// Maps lie at multiples of this.
 const ALIGN: u32 = 64;
@@ -125,8 +125,7 @@ fn replaced(mut map: TensorMap, field: MapField, dimension: usize, value: u64) -
         MapField::GlobalStride => *map.strides.get_mut(dimension)? = value,
         MapField::ElementStride => *map.steps.get_mut(dimension)? = value as u32,
         MapField::Elemtype => map.element = *ELEMENTS.get(index?)?,
-        MapField::InterleaveLayout if value == 0 => {}
-        MapField::InterleaveLayout => return None,
+        MapField::InterleaveLayout => map.interleave = Interleave::from_number(index?)?,
         MapField::SwizzleMode => map.swizzle = Swizzle::from_number(index?)?,
         MapField::FillMode => map.fill = Fill::from_number(index?)?,
     }

@@ -3,9 +3,11 @@
 pub mod bulk;
 pub mod descriptor;
 pub mod filled;
+pub mod global_side;
 pub mod in_flight;
 mod map;
 mod meet;
+mod pending;
 mod pool;
 pub mod transfer;
 pub mod wgmma;

@@ -1,6 +1,6 @@
 //! What a bulk copy moves, and how.
 
-use super::bulk::own;
+use super::{bulk::own, global_side::Moment};
 use crate::alu::{self, Operation};
 use crate::check::{Actor, Entry, Event, FindingKind, Mode, Severity, Side, Strength};
 use crate::machine::{
@@ -47,6 +47,10 @@ pub struct Transfer {
     pub reduction: Option<(AtomicOp, Option<Type>)>,
     /// The mbarrier that is told, with the rank of its block.
     pub barrier: Option<u64>,
+    /// When it was issued, by its block.
+    pub stamp: u32,
+    /// Warps, a bit for each, whose wait at the mbarrier has passed while it was on its way.
+    pub passed_by: u32,
     /// What a store has found in shared memory when it was issued.
     pub before: Vec<u8>,
 }
@@ -70,6 +74,7 @@ impl Worker<'_> {
     /// A copy begins: what it reads must be there, and what it writes must be free.
     pub fn begin_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
         let shared = own(transfer.shared, team);
+        self.check_global_side(team, transfer, Moment::Issued);
         if transfer.is_load {
             self.each_piece(team, transfer, shared, |worker, team, at| {
                 let (lane, pc) = (transfer.lane.into(), transfer.pc);
@@ -92,8 +97,9 @@ impl Worker<'_> {
     }
 
     /// Moves the data, and tells the mbarrier.
-    pub fn finish_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &Transfer) {
+    pub fn finish_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
         let shared = own(transfer.shared, team);
+        self.check_global_side(team, transfer, Moment::Done);
         let mut faults = Faults::default();
         if transfer.is_load {
             self.bring(warp, team, transfer, shared, &mut faults);

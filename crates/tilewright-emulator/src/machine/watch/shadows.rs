@@ -7,12 +7,13 @@ use crate::check::{
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    tensor::global_side::WAIT_FOR_STORE,
     watch::definedness::element,
 };
 use crate::memory::{Addresses, Object, Use, each_lane, read};
 use crate::program::{
     address,
-    instruction::{MemorySite, Order, Releases, Scope, Space},
+    instruction::{MemorySite, Op, Order, Rare, Releases, Scope, Space},
 };
 
 impl Worker<'_> {
@@ -120,7 +121,9 @@ impl Worker<'_> {
             let offset = addresses.at[lane as usize] - object.start;
             match conflict {
                 Conflict::Uninitialised { .. } => {}
-                Conflict::Pending { copy } => self.report_pending(copy, at, &name, mode),
+                Conflict::Pending { copy } => {
+                    self.report_pending(team, copy, at, addresses.at[lane as usize], &name, mode);
+                }
                 Conflict::Race { earlier, earlier_mode, lost_update } => {
                     let same_warp = earlier.warp() == warp.index;
                     let with = Side {
@@ -205,7 +208,7 @@ impl Worker<'_> {
     }
 
     /// What the access of instruction `pc` and an earlier one are to each other.
-    fn setting(
+    pub fn setting(
         &self,
         pc: u32,
         earlier: Entry,
@@ -386,6 +389,7 @@ impl Worker<'_> {
             let setting = self.setting(pc, earlier, strength, same_block, benign);
             let severity = if benign { Severity::Note } else { Severity::Error };
             let offset = addresses.at[lane as usize] - object.start;
+            let is_copy = self.is_bulk_store(earlier);
             let naming = self.naming();
             self.findings.report(naming, (kind, Some(pc), earlier.pc()), || {
                 let (was, is) = (did(earlier_mode), mode.verb());
@@ -400,11 +404,16 @@ impl Worker<'_> {
                         "{is} {}, which {whom} {was}, and nothing orders the two",
                         element(&name, object.bytes, offset, site.bytes)
                     ),
-                    fix: fix(kind, mode, setting),
+                    fix: if same_block && is_copy { WAIT_FOR_STORE.into() } else { fix(kind, mode, setting) },
                     race: Some((mode, setting)),
                 }
             });
         }
+    }
+
+    /// Whether an access was that of a bulk copy from shared to global memory.
+    pub fn is_bulk_store(&self, entry: Entry) -> bool {
+        entry.pc().is_some_and(|pc| self.program.code[pc as usize].op == Op::Rare(Rare::BulkStore))
     }
 }
 

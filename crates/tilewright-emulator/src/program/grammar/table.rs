@@ -353,6 +353,8 @@ const ARITHMETIC: &[Instruction] = &[
 ];
 
 const PLANNED: &[Instruction] = &[
+    planned("mma.sp", "products of sparse matrices (`mma.sp`) are"),
+    planned("mma.sp::ordered_metadata", "products of sparse matrices (`mma.sp`) are"),
     planned("wgmma.mma_async.sp", "products of sparse matrices (`wgmma.mma_async.sp`) are"),
     planned("tcgen05", "fifth-generation tensor cores (`tcgen05`) are"),
     planned("sured", "reductions on surfaces (`sured`) are"),
