@@ -180,6 +180,7 @@ impl Engine {
 
     fn module(&self, program: &Program) -> Result<(CodeSource, Arc<Module>, Origin), Error> {
         let began = Instant::now();
+        self.check_architecture(program)?;
         let found = self.compiler();
         let mut first = None;
         for code_source in self.code_sources(&found, program) {
@@ -221,8 +222,9 @@ impl Engine {
     /// Whether code can be made of a program: a compiler that driver and device take, or PTX that comes with it.
     ///
     /// # Errors
-    /// `unavailable` where there is none.
+    /// `unavailable` where there is none, and for a program of another architecture.
     pub fn can_make(&self, program: &Program) -> Result<(), Error> {
+        self.check_architecture(program)?;
         if self.driver_kind() == DriverKind::Emulator {
             return ProgramPtx::exists(program);
         }
@@ -235,6 +237,16 @@ impl Engine {
         } else {
             Err(self.no_source(found))
         }
+    }
+
+    /// Whether this device has the instructions of a program, and the compiler knows them.
+    fn check_architecture(&self, program: &Program) -> Result<(), Error> {
+        if program.only_architecture().is_none() {
+            return Ok(());
+        }
+        let device = self.device().capability;
+        let of_compiler = self.compiler().map(|found| self.architecture(&found.nvrtc, device));
+        program.check_architecture(of_compiler.unwrap_or(Architecture::of(device)))
     }
 
     fn code_sources(&self, found: &Result<&Found, Error>, program: &Program) -> Vec<CodeSource> {
