@@ -71,6 +71,27 @@ unsafe extern "C" fn load(
     call("load")
 }
 
+/// Says of each attribute of the launch which it is.
+unsafe extern "C" fn launch(
+    config: *const ffi::LaunchConfig,
+    _: ffi::Function,
+    _: *mut *mut c_void,
+    _: *mut *mut c_void,
+) -> ffi::Code {
+    // SAFETY: the caller gives a configuration.
+    let config = unsafe { config.read() };
+    for index in 0..config.numAttrs as usize {
+        // SAFETY: there are so many.
+        let attribute = unsafe { config.attrs.add(index).read() };
+        call(match attribute.id as u32 {
+            id if id == ffi::early_start().id as u32 => "early",
+            id if id == ffi::cluster([1; 3]).id as u32 => "in clusters",
+            _ => "otherwise",
+        });
+    }
+    call("launch")
+}
+
 /// A context of such a driver.
 pub(crate) fn context(health: Health) -> Arc<Context> {
     let functions = Functions {
@@ -82,6 +103,7 @@ pub(crate) fn context(health: Health) -> Arc<Context> {
         cuModuleLoadDataEx: load,
         cuDevicePrimaryCtxRelease_v2: release,
         cuStreamDestroy_v2: destroy_stream,
+        cuLaunchKernelEx: launch,
         ..Functions::stub()
     };
     let location = Location { path: "fake".into(), rule: Rule::System };
@@ -128,12 +150,30 @@ pub(crate) fn info() -> DeviceInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Module;
+    use crate::device::{Module, Start};
     use std::sync::OnceLock;
+    use tilewright_arch::GridLaunch;
 
     fn module(context: &Arc<Context>) -> Arc<Module> {
         // SAFETY: the fake driver does not look at the image.
         unsafe { Module::load(context, "test", b"image") }.expect("loaded")
+    }
+
+    #[test]
+    fn a_launch_in_clusters_may_start_early() {
+        let stream = healthy();
+        let function = module(&stream.context).function("k").expect("the fake driver has all");
+        let shape = GridLaunch { cluster: Some([2, 1, 1]), ..GridLaunch::new([4, 1, 1], [128, 1, 1]) };
+        for (start, expected) in [
+            (Start::Early, &["early", "in clusters", "launch"][..]),
+            (Start::InOrder, &["in clusters", "launch"]),
+        ] {
+            calls();
+            // SAFETY: the fake driver launches nothing.
+            unsafe { function.launch(&stream, stream.handle(), &"k".into(), &shape, start, &mut []) }
+                .expect("launched");
+            assert_eq!(calls()[1..], *expected);
+        }
     }
 
     #[test]
