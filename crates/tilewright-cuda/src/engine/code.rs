@@ -171,8 +171,9 @@ impl Engine {
                 .map(|array| (array.address(), array.bytes()))
                 .ok_or_else(|| unsupported(format!("there is no array with the number {index}")))
         };
+        let arguments = launch.arguments.iter().enumerate();
         // SAFETY: the arrays outlive this call.
-        let mut parameters = unsafe { Parameters::bind(self.stream(), launch.arguments.iter(), place)? };
+        let mut parameters = unsafe { Parameters::bind(self.stream(), launch.name, arguments, place)? };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
         unsafe {
