@@ -35,23 +35,29 @@ impl ProgramPtx {
     /// NVRTC what comes with the catalogue.
     ///
     /// # Errors
-    /// `unavailable` without NVRTC for a program that does not come with the catalogue, `compilation` where it does not compile.
+    /// `unavailable` without NVRTC for a program that does not come with the catalogue, and for one that needs the instructions of another GPU;
+    /// `compilation` where it does not compile.
     pub fn of(program: &Program, capability: ComputeCapability) -> Result<Self, Error> {
         let nvrtc = match Nvrtc::find() {
             Ok(nvrtc) => nvrtc,
             Err(missing) => return Self::of_catalogue(program, missing),
         };
         let architecture = nvrtc.nearest(capability)?;
+        program.check_architecture(architecture)?;
         Ok(Self { text: compiled(&nvrtc, program, architecture)?, architecture, missing: None })
     }
 
-    /// Whether [`ProgramPtx::of`] has any, without making it.
+    /// Whether [`ProgramPtx::of`] has any for a GPU that has the instructions, without making it.
     ///
     /// # Errors
     /// `unavailable` where it has none.
     pub fn exists(program: &Program) -> Result<(), Error> {
         match Nvrtc::find() {
-            Ok(_) => Ok(()),
+            Ok(nvrtc) => {
+                let only = program.only_architecture();
+                let compiled = only.map(|only| nvrtc.version().architecture_of(only.capability));
+                compiled.map_or(Ok(()), |architecture| program.check_architecture(architecture))
+            }
             Err(missing) => Self::of_catalogue(program, missing).map(|_| ()),
         }
     }

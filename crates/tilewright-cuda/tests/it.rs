@@ -11,4 +11,5 @@ mod misuse;
 mod repetitions;
 mod shipped;
 mod speed;
+mod tensor_maps;
 mod toolchain;

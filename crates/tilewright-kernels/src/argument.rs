@@ -1,7 +1,8 @@
 //! What is passed to the parameters of a kernel: one type from recipes to the driver, whatever device memory
 //! is called on the way.
 
-use crate::request::Scalar;
+pub use crate::buffer::Buffer;
+use crate::{request::Scalar, tensor::Tensor};
 
 /// What is passed to a parameter. Device memory is `Memory`: its role in a recipe, a place in a list where a
 /// host has arrays. A texture over memory may be told more exactly than by the memory.
@@ -22,6 +23,8 @@ pub enum Argument<Memory = Buffer, Texture = Memory> {
     },
     /// What the tensor memory accelerator copies a tile by, passed by value.
     TensorMap(Box<TensorMap>),
+    /// The same of a tensor over memory, encoded at the launch.
+    Tensor(Box<Tensor<Memory>>),
 }
 
 /// A tensor map as the driver encodes it (`CUtensorMap`).
@@ -73,6 +76,7 @@ impl<Memory, Texture> Argument<Memory, Texture> {
                 Argument::Bytes { bytes: bytes.clone(), pointers: pointers.collect::<Result<_, E>>()? }
             }
             Self::TensorMap(map) => Argument::TensorMap(map.clone()),
+            Self::Tensor(tensor) => Argument::Tensor(Box::new(tensor.rename(memory)?)),
         })
     }
 }
@@ -90,21 +94,4 @@ pub struct NamedArgument {
     pub name: &'static str,
     /// What to pass.
     pub value: Argument,
-}
-
-/// Memory, by its role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Buffer {
-    /// The left operand.
-    A,
-    /// The right operand.
-    B,
-    /// The result.
-    C,
-    /// The input of an exhibit.
-    Input,
-    /// The output of an exhibit, or what a kernel tells besides its result.
-    Output,
-    /// One of [`crate::Recipe::workspaces`], by its index.
-    Workspace(usize),
 }

@@ -25,6 +25,7 @@
 //! ```
 
 mod argument;
+mod buffer;
 mod catalogue;
 mod encoding;
 mod estimate;
@@ -44,10 +45,12 @@ mod refusal;
 mod request;
 mod select;
 mod shipped;
+mod tensor;
 mod term;
 mod user_semiring;
 
-pub use argument::{Argument, Buffer, NamedArgument, TensorMap};
+pub use argument::{Argument, NamedArgument, TensorMap};
+pub use buffer::Buffer;
 pub use catalogue::{find, kernels};
 pub use families::{
     closure::{CLOSURE_SIDE, closure, put_back},
@@ -64,5 +67,6 @@ pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
 pub use select::{Available, Selection, kernels_of_products, select};
+pub use tensor::{Swizzle, Tensor, TensorElement};
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;

@@ -9,7 +9,7 @@ use crate::{
 };
 use core::fmt::Write;
 use tilewright_arch::{Architecture, ComputeCapability};
-use tilewright_core::{DType, SemiringId};
+use tilewright_core::{DType, Error, ErrorKind, SemiringId};
 
 /// Options for the compiler, besides the architecture: C++17, and the source line of every instruction.
 pub const COMPILER_OPTIONS: &[&str] = &["--std=c++17", "-lineinfo"];
@@ -104,10 +104,36 @@ impl Program {
     /// with compute capability 8.0.
     pub const SHIPPED_ARCHITECTURE: Architecture = Architecture::baseline(ComputeCapability::new(7, 5));
 
-    /// The oldest architecture that has all that the program uses where it can: asynchronous copies came with 8.0.
+    /// The oldest architecture that has all that the program uses where it can: asynchronous copies came with 8.0. Products of warpgroups are
+    /// those of 9.0 alone.
     pub fn architecture(&self) -> Architecture {
         const COPIES_ASYNCHRONOUSLY: Architecture = Architecture::baseline(ComputeCapability::new(8, 0));
-        if self.source.contains("ptx.cuh") { COPIES_ASYNCHRONOUSLY } else { Self::SHIPPED_ARCHITECTURE }
+        let otherwise = || match self.source.contains("ptx.cuh") {
+            true => COPIES_ASYNCHRONOUSLY,
+            false => Self::SHIPPED_ARCHITECTURE,
+        };
+        self.only_architecture().unwrap_or_else(otherwise)
+    }
+
+    /// The one architecture whose instructions it needs; `None` for a program that compiles for all.
+    pub fn only_architecture(&self) -> Option<Architecture> {
+        const MULTIPLIES_IN_WARPGROUPS: Architecture = Architecture::of(ComputeCapability::new(9, 0));
+        self.source.contains("\"wgmma.cuh\"").then_some(MULTIPLIES_IN_WARPGROUPS)
+    }
+
+    /// Whether it compiles for an architecture.
+    ///
+    /// # Errors
+    /// `unavailable` where that has not the instructions that the program needs.
+    pub fn check_architecture(&self, architecture: Architecture) -> Result<(), Error> {
+        let Some(only) = self.only_architecture().filter(|&only| only != architecture) else { return Ok(()) };
+        let why = format!("{} has instructions of {only} alone, and not of {architecture}", self.name);
+        let hint = if only.capability == architecture.capability {
+            "install NVRTC 12 or later".into()
+        } else {
+            format!("choose a GPU of compute capability {}, or another kernel", only.capability)
+        };
+        Err(ErrorKind::Unavailable { what: "code of this kernel", why, hint }.into())
     }
 
     /// The first line of PTX that is there to be read.
@@ -190,5 +216,40 @@ fn element(dtype: DType) -> &'static str {
         D::F16 => "Half",
         D::Bf16 => "Bfloat16",
         _ => "float",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(source: &'static str) -> Program {
+        Program { name: "a kernel".into(), file: "a.cu", source, config: String::new() }
+    }
+
+    #[test]
+    fn the_oldest_architecture_is_that_of_what_is_included() {
+        for (source, architecture) in [
+            ("", "sm_75"),
+            ("#include \"ptx.cuh\"\n", "sm_80"),
+            ("#include \"ptx.cuh\"\n#include \"wgmma.cuh\"\n", "sm_90a"),
+        ] {
+            assert_eq!(program(source).architecture().real(), architecture);
+        }
+    }
+
+    #[test]
+    fn products_of_warpgroups_compile_for_one_architecture() {
+        let (plain, warpgroups) = (program("#include \"ptx.cuh\"\n"), program("#include \"wgmma.cuh\"\n"));
+        let check = |program: &Program, name: &str| program.check_architecture(name.parse().expect(name));
+        check(&warpgroups, "sm_90a").expect("has them");
+        for (name, hint) in [("sm_90", "NVRTC 12"), ("sm_86", "9.0"), ("sm_100a", "9.0"), ("sm_120a", "9.0")]
+        {
+            check(&plain, name).expect("compiles for all");
+            let error = check(&warpgroups, name).expect_err(name);
+            assert!(error.is_unavailable(), "{error}");
+            assert!(error.to_string().contains(&format!("of sm_90a alone, and not of {name}")), "{error}");
+            assert!(error.hint().is_some_and(|text| text.contains(hint)), "{error:?}");
+        }
     }
 }

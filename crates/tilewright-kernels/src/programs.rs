@@ -253,7 +253,7 @@ mod tests {
                     V::Scalar(Scalar::I32(_)) => "u32",
                     V::Scalar(Scalar::F32(_)) => "f32",
                     V::Scalar(Scalar::F64(_)) => "f64",
-                    V::Bytes { .. } | V::TensorMap(_) => "align",
+                    V::Bytes { .. } | V::TensorMap(_) | V::Tensor(_) => "align",
                 })
                 .collect();
             assert_eq!(parameters, arguments, "{}", launch.program.name);

@@ -201,6 +201,7 @@ fn shared_by(case: &Case<'_>, launch: &Launch, next: &explain::Case, array: usiz
     let is_it = |argument: &Argument| match argument {
         Argument::Pointer(at) => *at == array,
         Argument::Texture(texture) => texture.array == array,
+        Argument::Tensor(tensor) => tensor.memory == array,
         Argument::Scalar(_) | Argument::Bytes { .. } | Argument::TensorMap(_) => false,
     };
     let position = next.launches.first()?.arguments.iter().position(is_it)?;

@@ -161,6 +161,6 @@ fn type_of(value: &Argument) -> &'static str {
         Argument::Scalar(Scalar::F32(_)) => "f32",
         Argument::Scalar(Scalar::F64(_)) => "f64",
         Argument::Bytes { .. } => "bytes",
-        Argument::TensorMap(_) => "tensor map",
+        Argument::TensorMap(_) | Argument::Tensor(_) => "tensor map",
     }
 }

@@ -71,9 +71,64 @@ unsafe extern "C" fn load(
     call("load")
 }
 
+/// Says of each attribute of the launch which it is.
+unsafe extern "C" fn launch(
+    config: *const ffi::LaunchConfig,
+    _: ffi::Function,
+    _: *mut *mut c_void,
+    _: *mut *mut c_void,
+) -> ffi::Code {
+    // SAFETY: the caller gives a configuration.
+    let config = unsafe { config.read() };
+    for index in 0..config.numAttrs as usize {
+        // SAFETY: there are so many.
+        let attribute = unsafe { config.attrs.add(index).read() };
+        call(match attribute.id as u32 {
+            id if id == ffi::early_start().id as u32 => "early",
+            id if id == ffi::cluster([1; 3]).id as u32 => "in clusters",
+            _ => "otherwise",
+        });
+    }
+    call("launch")
+}
+
+/// A map in which the numbers can be read. It refuses addresses that CUDA refuses.
+unsafe extern "C" fn encode(
+    map: *mut c_void,
+    element: u32,
+    rank: u32,
+    address: *mut c_void,
+    extents: *const u64,
+    _: *const u64,
+    _: *const u32,
+    _: *const u32,
+    interleave: u32,
+    swizzle: u32,
+    promotion: u32,
+    fill: u32,
+) -> ffi::Code {
+    if !address.addr().is_multiple_of(16) || !map.addr().is_multiple_of(64) {
+        return 1;
+    }
+    let mut bytes = [0_u8; 128];
+    for (to, number) in bytes.iter_mut().zip([element, rank, swizzle, promotion, interleave, fill]) {
+        *to = number as u8;
+    }
+    bytes[8..16].copy_from_slice(&address.addr().to_le_bytes());
+    // SAFETY: a tensor has an extent.
+    bytes[16..24].copy_from_slice(&unsafe { extents.read() }.to_le_bytes());
+    // SAFETY: the caller gives a place for a map.
+    unsafe { map.cast::<[u8; 128]>().write(bytes) };
+    0
+}
+
 /// A context of such a driver.
 pub(crate) fn context(health: Health) -> Arc<Context> {
-    let functions = Functions {
+    context_of(functions(), health)
+}
+
+fn functions() -> Functions {
+    Functions {
         cuCtxPushCurrent_v2: push,
         cuCtxSynchronize: wait_for_context,
         cuStreamSynchronize: wait_for_stream,
@@ -82,8 +137,13 @@ pub(crate) fn context(health: Health) -> Arc<Context> {
         cuModuleLoadDataEx: load,
         cuDevicePrimaryCtxRelease_v2: release,
         cuStreamDestroy_v2: destroy_stream,
+        cuLaunchKernelEx: launch,
+        cuTensorMapEncodeTiled: Some(encode),
         ..Functions::stub()
-    };
+    }
+}
+
+fn context_of(functions: Functions, health: Health) -> Arc<Context> {
     let location = Location { path: "fake".into(), rule: Rule::System };
     let driver = Driver::fake(
         Box::leak(Box::new(functions)),
@@ -96,6 +156,12 @@ pub(crate) fn context(health: Health) -> Arc<Context> {
 /// A stream in a context that can be used.
 pub(crate) fn healthy() -> Arc<Stream> {
     stream(Health::new())
+}
+
+/// A stream of a driver that is too old for tensor maps.
+pub(crate) fn without_tensor_maps() -> Arc<Stream> {
+    let functions = Functions { cuTensorMapEncodeTiled: None, ..functions() };
+    Stream::new(context_of(functions, Health::new())).expect("the fake driver refuses nothing")
 }
 
 /// A stream in such a context.
@@ -128,12 +194,30 @@ pub(crate) fn info() -> DeviceInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Module;
+    use crate::device::{Module, Start};
     use std::sync::OnceLock;
+    use tilewright_arch::GridLaunch;
 
     fn module(context: &Arc<Context>) -> Arc<Module> {
         // SAFETY: the fake driver does not look at the image.
         unsafe { Module::load(context, "test", b"image") }.expect("loaded")
+    }
+
+    #[test]
+    fn a_launch_in_clusters_may_start_early() {
+        let stream = healthy();
+        let function = module(&stream.context).function("k").expect("the fake driver has all");
+        let shape = GridLaunch { cluster: Some([2, 1, 1]), ..GridLaunch::new([4, 1, 1], [128, 1, 1]) };
+        for (start, expected) in [
+            (Start::Early, &["early", "in clusters", "launch"][..]),
+            (Start::InOrder, &["in clusters", "launch"]),
+        ] {
+            calls();
+            // SAFETY: the fake driver launches nothing.
+            unsafe { function.launch(&stream, stream.handle(), &"k".into(), &shape, start, &mut []) }
+                .expect("launched");
+            assert_eq!(calls()[1..], *expected);
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod page_locked;
 mod pool;
 mod staging;
 mod stream;
+mod tensor_map;
 mod transfer;
 mod view;
 
@@ -33,3 +34,4 @@ pub(crate) use context::{Allocation, Context};
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Function, Module, Start, Texture};
 pub(crate) use stream::{Event, Order, Stream};
+pub(crate) use tensor_map::encode as encode_tensor_map;

@@ -133,6 +133,9 @@ impl Drop for Module {
     }
 }
 
+/// Blocks of a cluster that every GPU with clusters takes without being asked before.
+const PORTABLE_CLUSTER: u32 = 8;
+
 /// A kernel of a module.
 #[derive(Debug, Clone)]
 pub(crate) struct Function {
@@ -227,13 +230,16 @@ impl Function {
         })
     }
 
-    /// Allows clusters that not every GPU with clusters takes.
-    pub(crate) fn allow_any_cluster(&self) -> Result<(), Error> {
+    /// Allows clusters of so many blocks, where not every GPU with clusters takes them.
+    pub(crate) fn allow_cluster(&self, blocks: u32) -> Result<(), Error> {
+        if blocks <= PORTABLE_CLUSTER {
+            return Ok(());
+        }
         let context = &self.module.context;
         let entered = context.enter()?;
         // SAFETY: the function lives.
         let code = unsafe { (entered.functions.cuFuncSetAttribute)(self.handle, attribute::ANY_CLUSTER, 1) };
-        context.check(code, || "allowing clusters of more than 8 blocks".into())
+        context.check(code, || format!("allowing clusters of {blocks} blocks"))
     }
 
     /// Blocks that a multiprocessor holds at once.

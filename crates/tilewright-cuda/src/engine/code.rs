@@ -9,9 +9,6 @@ use tilewright_arch::GridLaunch;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::Argument;
 
-/// Blocks of a cluster that every GPU with clusters takes without being asked before.
-const PORTABLE_CLUSTER: u32 = 8;
-
 /// A launch of a cubin. Memory is named by its index among the arrays that [`Engine::run_code`] is given.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeLaunch<'a> {
@@ -163,10 +160,7 @@ impl Engine {
         if launch.shape.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {
             function.allow_dynamic_shared_memory(launch.shape.dynamic_shared_memory)?;
         }
-        let blocks_of_cluster = launch.shape.configuration().cluster_size;
-        if blocks_of_cluster > PORTABLE_CLUSTER {
-            function.allow_any_cluster()?;
-        }
+        function.allow_cluster(launch.shape.configuration().cluster_size)?;
         let _whole = self.0.launching.lock().unwrap_or_else(PoisonError::into_inner);
         for (symbol, bytes) in launch.symbols {
             module.set(self.stream(), symbol, bytes)?;
@@ -177,8 +171,9 @@ impl Engine {
                 .map(|array| (array.address(), array.bytes()))
                 .ok_or_else(|| unsupported(format!("there is no array with the number {index}")))
         };
+        let arguments = launch.arguments.iter().enumerate();
         // SAFETY: the arrays outlive this call.
-        let mut parameters = unsafe { Parameters::bind(self.stream(), launch.arguments.iter(), place)? };
+        let mut parameters = unsafe { Parameters::bind(self.stream(), launch.name, arguments, place)? };
         let name: Arc<str> = launch.name.into();
         // SAFETY: the caller's promise for the parameters and for what the kernel touches; the memory lives until the end.
         unsafe {

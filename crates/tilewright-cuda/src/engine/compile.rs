@@ -12,7 +12,7 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Instant;
-use tilewright_arch::{Architecture, ComputeCapability};
+use tilewright_arch::{Architecture, ComputeCapability, GridLaunch};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
 
@@ -59,6 +59,12 @@ pub(super) struct Ready {
 }
 
 impl Ready {
+    /// Allows launches of this shape: its clusters, and at least its dynamic shared memory.
+    pub(super) fn allow_shape(&self, shape: &GridLaunch) -> Result<(), Error> {
+        self.function.allow_cluster(shape.configuration().cluster_size)?;
+        self.allow(shape.dynamic_shared_memory)
+    }
+
     /// Allows at least so many bytes of dynamic shared memory.
     pub(super) fn allow(&self, bytes: u32) -> Result<(), Error> {
         self.dynamic_shared_memory.raise_to(bytes, |bytes| self.function.allow_dynamic_shared_memory(bytes))
@@ -120,7 +126,7 @@ fn key(launch: &Launch) -> Key {
 }
 
 impl Engine {
-    /// The kernels of some launches, each ready for its dynamic shared memory. Those that are not there yet are made side by side:
+    /// The kernels of some launches, each ready for its shape. Those that are not there yet are made side by side:
     /// compiling takes most of a first call.
     pub(super) fn all_ready(&self, launches: &[Launch]) -> Result<Vec<Arc<Ready>>, Error> {
         let known: Vec<_> = launches.iter().map(|launch| self.known(launch)).collect();
@@ -135,7 +141,7 @@ impl Engine {
             begun.into_iter().map(|known| known.or_else(finished)).collect::<Result<_, Error>>()
         })?;
         for (launch, ready) in launches.iter().zip(&made) {
-            ready.allow(launch.dynamic_shared_memory())?;
+            ready.allow_shape(launch.shape())?;
         }
         Ok(made)
     }
@@ -143,7 +149,7 @@ impl Engine {
     /// The kernel of a launch, ready for its dynamic shared memory.
     pub(super) fn ready(&self, launch: &Launch) -> Result<Arc<Ready>, Error> {
         let ready = self.known(launch).map_or_else(|| self.make_and_keep(launch), Ok)?;
-        ready.allow(launch.dynamic_shared_memory())?;
+        ready.allow_shape(launch.shape())?;
         Ok(ready)
     }
 
@@ -180,6 +186,7 @@ impl Engine {
 
     fn module(&self, program: &Program) -> Result<(CodeSource, Arc<Module>, Origin), Error> {
         let began = Instant::now();
+        self.check_architecture(program)?;
         let found = self.compiler();
         let mut first = None;
         for code_source in self.code_sources(&found, program) {
@@ -221,8 +228,9 @@ impl Engine {
     /// Whether code can be made of a program: a compiler that driver and device take, or PTX that comes with it.
     ///
     /// # Errors
-    /// `unavailable` where there is none.
+    /// `unavailable` where there is none, and for a program of another architecture.
     pub fn can_make(&self, program: &Program) -> Result<(), Error> {
+        self.check_architecture(program)?;
         if self.driver_kind() == DriverKind::Emulator {
             return ProgramPtx::exists(program);
         }
@@ -235,6 +243,16 @@ impl Engine {
         } else {
             Err(self.no_source(found))
         }
+    }
+
+    /// Whether this device has the instructions of a program, and the compiler knows them.
+    fn check_architecture(&self, program: &Program) -> Result<(), Error> {
+        if program.only_architecture().is_none() {
+            return Ok(());
+        }
+        let device = self.device().capability;
+        let of_compiler = self.compiler().map(|found| self.architecture(&found.nvrtc, device));
+        program.check_architecture(of_compiler.unwrap_or(Architecture::of(device)))
     }
 
     fn code_sources(&self, found: &Result<&Found, Error>, program: &Program) -> Vec<CodeSource> {

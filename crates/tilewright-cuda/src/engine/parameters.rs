@@ -1,8 +1,9 @@
 //! The arguments of a launch, bound: names of memory have become addresses, and every value lies where its
 //! type may.
 
-use crate::device::{Stream, Texture};
+use crate::device::{Stream, Texture, encode_tensor_map};
 use std::ffi::c_void;
+use std::fmt::Display;
 use std::sync::Arc;
 use tilewright_core::Error;
 use tilewright_kernels::{Argument, Scalar};
@@ -16,6 +17,8 @@ const LINE: usize = 8;
 /// Words between the starts of structs, whose vectors are aligned to 16 bytes at most.
 const STRUCT: usize = 2;
 const WORD: usize = size_of::<u64>();
+/// Lines of a tensor map, and the rest of the one in front of it.
+const MAP_LINES: usize = 3;
 
 /// The parameters of a launch. The driver copies them to where the entry has them; here each begins at a
 /// multiple of what its type is aligned to.
@@ -31,22 +34,27 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// Binds arguments in the order of the entry's parameters; `place` finds the address of memory, and its
-    /// bytes.
+    /// Binds the arguments of `kernel` in the order of the entry's parameters, each with its name in messages. `place` finds
+    /// the address of memory, and its bytes.
     ///
     /// # Safety
     /// Memory that textures are over must outlive what is returned.
     ///
     /// # Errors
-    /// Those of `place`; `device` for a texture that the driver refuses.
-    pub(super) unsafe fn bind<'a, M: Copy + 'a>(
+    /// Those of `place`; `device` for a texture or a tensor map that the driver refuses; `unavailable` for a tensor map where the driver
+    /// encodes none.
+    pub(super) unsafe fn bind<'a, N: Display, M: Copy + 'a>(
         stream: &Arc<Stream>,
-        arguments: impl ExactSizeIterator<Item = &'a Argument<M>>,
+        kernel: &str,
+        arguments: impl ExactSizeIterator<Item = (N, &'a Argument<M>)> + Clone,
         place: impl Fn(M) -> Result<(u64, usize), Error>,
     ) -> Result<Self, Error> {
         let mut bound = Self { starts: Vec::with_capacity(arguments.len()), ..Self::default() };
-        bound.lines.reserve(arguments.len().div_ceil(LINE));
-        for argument in arguments {
+        let is_map =
+            |argument: &Argument<M>| matches!(argument, Argument::TensorMap(_) | Argument::Tensor(_));
+        let maps = arguments.clone().filter(|(_, argument)| is_map(argument)).count();
+        bound.lines.reserve(arguments.len().div_ceil(LINE) + MAP_LINES * maps);
+        for (name, argument) in arguments {
             match argument {
                 Argument::Pointer(memory) => bound.push(1, [place(*memory)?.0]),
                 Argument::Texture(memory) => {
@@ -73,6 +81,11 @@ impl Parameters {
                     bound.push(STRUCT, words(&bytes));
                 }
                 Argument::TensorMap(map) => bound.push(LINE, words(&map.0)),
+                Argument::Tensor(tensor) => {
+                    let (address, _) = place(tensor.memory)?;
+                    let whose = || format!("the argument {name} of {kernel}");
+                    bound.push(LINE, words(&encode_tensor_map(stream, tensor, address, whose)?.0));
+                }
             }
         }
         Ok(bound)
@@ -106,19 +119,20 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_kernels::TensorMap;
+    use tilewright_kernels::{Swizzle, Tensor, TensorElement, TensorMap};
 
     /// What lies at each address: so many bytes.
     fn found(arguments: &[(Argument<usize>, usize)]) -> Vec<Vec<u8>> {
         let stream = crate::device::fake_stream();
         let place = |memory: usize| Ok((0x1000 * (memory as u64 + 1), 64));
         // SAFETY: there are no textures.
-        let bound = unsafe { Parameters::bind(&stream, arguments.iter().map(|(one, _)| one), place) };
+        let bound =
+            unsafe { Parameters::bind(&stream, "k", arguments.iter().map(|(one, _)| ("x", one)), place) };
         let mut bound = bound.expect("bound");
         let pointers = bound.pointers();
         let read = |(pointer, (argument, bytes)): (&*mut c_void, &(Argument<usize>, usize))| {
             let alignment = match argument {
-                Argument::TensorMap(_) => 64,
+                Argument::TensorMap(_) | Argument::Tensor(_) => 64,
                 Argument::Bytes { .. } => 16,
                 _ => 8,
             };
@@ -158,6 +172,39 @@ mod tests {
                 (1_i64 << 40).to_le_bytes().to_vec(),
             ]
         );
+    }
+
+    /// What the fake driver encodes begins with the type and has the address in its second word.
+    #[test]
+    fn tensors_are_encoded_with_the_address_of_their_memory() {
+        let tensor = |memory| {
+            Argument::Tensor(Box::new(Tensor {
+                memory,
+                element: TensorElement::F16,
+                extents: vec![64, 32],
+                strides: vec![128],
+                tile: vec![64, 8],
+                swizzle: Swizzle::B128,
+            }))
+        };
+        let all = [(Argument::i32(7), 4), (tensor(4), 128), (Argument::i32(8), 4), (tensor(1), 128)];
+        let found = found(&all);
+        assert_eq!((&found[0][..], &found[2][..]), (&[7, 0, 0, 0][..], &[8, 0, 0, 0][..]));
+        for (map, address) in [(&found[1], 0x5000_u64), (&found[3], 0x2000)] {
+            assert_eq!((map[0], &map[8..16]), (6, &address.to_le_bytes()[..]));
+        }
+    }
+
+    #[test]
+    fn room_for_tensor_maps_is_made_once() {
+        let map = || Argument::<usize>::TensorMap(Box::new(TensorMap([1; 128])));
+        let all = [Argument::i32(1), map(), Argument::i32(2), map(), map(), Argument::i32(3), map()];
+        let place = |_| Ok((0, 0));
+        let arguments = all.iter().enumerate();
+        // SAFETY: there are no textures.
+        let bound = unsafe { Parameters::bind(&crate::device::fake_stream(), "k", arguments, place) };
+        let bound = bound.expect("bound");
+        assert!(bound.lines.len() <= all.len().div_ceil(LINE) + MAP_LINES * 4, "{}", bound.lines.len());
     }
 
     #[test]

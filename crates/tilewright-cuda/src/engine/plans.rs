@@ -69,11 +69,11 @@ impl Plan {
             for symbol in launch.symbols() {
                 ready.function.module().set(engine.stream(), symbol.name, &symbol.bytes)?;
             }
-            let arguments = launch.arguments().iter().map(|argument| &argument.value);
+            let arguments = launch.arguments().iter().map(|argument| (argument.name, &argument.value));
             let place = |buffer| self.memory(buffer, bindings, workspace);
             // SAFETY: the caller's promise: the memory outlives the work, and textures live until the end of
             // this step.
-            let mut parameters = unsafe { Parameters::bind(engine.stream(), arguments, place)? };
+            let mut parameters = unsafe { Parameters::bind(engine.stream(), name, arguments, place)? };
             let is_early = launch.starts_early() && ready.waits_for_previous;
             let start = if is_early { Start::Early } else { Start::InOrder };
             // SAFETY: the recipe lists the entry's parameters in order, and the caller vouches for the stream and the addresses.

@@ -1,8 +1,9 @@
-//! The driver. Every function here exists since CUDA 11.8; newer ones are not used, so that the table is whole or the
-//! library is not a driver.
+//! The driver. Every function here exists since CUDA 11.8, so that the table is whole or the library is not a driver. Newer
+//! ones are optional.
 
 use cudarc::driver::sys;
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use tilewright_kernels::{Swizzle, TensorElement};
 
 /// `CUresult`; 0 is success.
 pub(crate) type Code = c_int;
@@ -130,6 +131,43 @@ pub(crate) fn linear_texture(address: Address, bytes: usize) -> (ResourceDescrip
     (resource, texture)
 }
 
+/// What a tensor map says of its elements, its boxes and its copies.
+pub(crate) mod tensor_map {
+    use super::{Swizzle, TensorElement, c_uint, sys};
+
+    pub(crate) const NO_INTERLEAVE: c_uint =
+        sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE as c_uint;
+    pub(crate) const PROMOTE_256_BYTES: c_uint =
+        sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B as c_uint;
+    pub(crate) const FILL_WITH_ZEROS: c_uint =
+        sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE as c_uint;
+
+    pub(crate) fn element(element: TensorElement) -> c_uint {
+        use sys::CUtensorMapDataType as D;
+        let number = match element {
+            TensorElement::U8 => D::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+            TensorElement::F16 => D::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+            TensorElement::Bf16 => D::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+            TensorElement::F32 => D::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+            TensorElement::Tf32 => D::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+            TensorElement::F64 => D::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+            TensorElement::I32 => D::CU_TENSOR_MAP_DATA_TYPE_INT32,
+        };
+        number as c_uint
+    }
+
+    pub(crate) fn swizzle(swizzle: Swizzle) -> c_uint {
+        use sys::CUtensorMapSwizzle as S;
+        let number = match swizzle {
+            Swizzle::None => S::CU_TENSOR_MAP_SWIZZLE_NONE,
+            Swizzle::B32 => S::CU_TENSOR_MAP_SWIZZLE_32B,
+            Swizzle::B64 => S::CU_TENSOR_MAP_SWIZZLE_64B,
+            Swizzle::B128 => S::CU_TENSOR_MAP_SWIZZLE_128B,
+        };
+        number as c_uint
+    }
+}
+
 /// Lets a kernel start before the one in front of it in its stream has ended.
 pub(crate) fn early_start() -> LaunchAttribute {
     // SAFETY: a plain C structure, for which all zeros is a value.
@@ -213,6 +251,10 @@ super::functions! {
         cuTexObjectCreate: fn(*mut Texture, *const ResourceDescription, *const TextureDescription, *const c_void) -> Code;
         cuTexObjectDestroy: fn(Texture) -> Code;
         cuLaunchKernelEx: fn(*const LaunchConfig, Function, *mut *mut c_void, *mut *mut c_void) -> Code;
+    }
+    optional {
+        // Since CUDA 12.0: map; type, rank and address; extents, strides, box and element strides; interleave, swizzle, promotion and fill.
+        cuTensorMapEncodeTiled: fn(*mut c_void, c_uint, c_uint, *mut c_void, *const u64, *const u64, *const u32, *const u32, c_uint, c_uint, c_uint, c_uint) -> Code;
     }
 }
 

@@ -3,7 +3,7 @@
 //! cudarc's bindings are generated from NVIDIA's headers; types, structures and constants of driver and compiler are taken from them. Its loading is
 //! not: it panics when a library or one function is missing, it cannot be pointed at a file, and it returns codes as Rust enums,
 //! which is undefined behaviour as soon as a newer library returns a code that the bindings do not know. Here every function is
-//! looked up once, a missing one is an error that names it, and codes are plain integers.
+//! looked up once, a missing one is an error that names it unless it is optional, and codes are plain integers.
 
 #[cfg(feature = "cublas")]
 pub(crate) mod cublas;
@@ -19,12 +19,18 @@ use std::ffi::c_void;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MissingFunction(pub(crate) &'static str);
 
-/// Declares a table of C functions, looked up by their names.
+/// Declares a table of C functions, looked up by their names. Those that a library may lack are optional.
 macro_rules! functions {
-    ($(#[$doc:meta])* $table:ident { $($name:ident: fn($($argument:ty),*) -> $result:ty;)* }) => {
+    (
+        $(#[$doc:meta])* $table:ident { $($name:ident: fn($($argument:ty),*) -> $result:ty;)* }
+        $(optional { $($may:ident: fn($($of:ty),*) -> $gives:ty;)* })?
+    ) => {
         $(#[$doc])*
         #[allow(non_snake_case)] // The names of the library.
-        pub(crate) struct $table { $(pub(crate) $name: unsafe extern "C" fn($($argument),*) -> $result,)* }
+        pub(crate) struct $table {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) -> $result,)*
+            $($(pub(crate) $may: Option<unsafe extern "C" fn($($of),*) -> $gives>,)*)?
+        }
 
         impl $table {
             /// # Safety
@@ -40,6 +46,8 @@ macro_rules! functions {
                 Ok(Self {
                     // SAFETY: a function of this name has this signature.
                     $($name: unsafe { super::function(find, stringify!($name)) }?,)*
+                    // SAFETY: as above.
+                    $($($may: unsafe { super::function(find, stringify!($may)) }.ok(),)*)?
                 })
             }
 
@@ -55,6 +63,7 @@ macro_rules! functions {
                         }
                         stub
                     },)*
+                    $($($may: None,)*)?
                 }
             }
         }

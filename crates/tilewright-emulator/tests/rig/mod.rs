@@ -10,6 +10,7 @@ use tilewright_core::{
     Element, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
+use tilewright_emulator::tensor_map::{ElementType, Fill, RANK, Swizzle, TensorMap};
 use tilewright_emulator::{Argument, Launch, Machine, Program, Texture};
 use tilewright_kernels::{
     self as kernels, Alignment, Batch, Buffer, Form, Kernel, Recipe, Request, Scalar, Variant,
@@ -268,6 +269,9 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
         let pointers: Vec<_> = arrays.iter().map(upload).collect();
         let mut extents =
             Launch::new(launch.grid(), launch.block()).dynamic_shared(launch.dynamic_shared_memory());
+        if let Some(cluster) = launch.shape().cluster {
+            extents = extents.cluster(cluster);
+        }
         for argument in launch.arguments() {
             let index = |buffer| place(buffer).expect("the buffer is there");
             extents = match &argument.value {
@@ -284,6 +288,11 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
                 kernels::Argument::Scalar(Scalar::F64(x)) => extents.arg(*x),
                 kernels::Argument::Bytes { bytes, .. } => extents.arg(Argument::bytes(bytes)),
                 kernels::Argument::TensorMap(map) => extents.arg(Argument::bytes(&map.0)),
+                kernels::Argument::Tensor(tensor) => {
+                    let index = index(tensor.memory);
+                    let address = pointers[index].offset(arrays[index].origin as i64).address();
+                    extents.arg(Argument::bytes(&encoded(tensor, address)))
+                }
             };
         }
         for symbol in launch.symbols() {
@@ -298,6 +307,45 @@ pub fn execute(recipe: &Recipe, arrays: &mut Vec<Array>, place: &dyn Fn(Buffer) 
         }
     }
     true
+}
+
+/// The map of a tensor, as the emulator encodes it.
+fn encoded(tensor: &kernels::Tensor, address: u64) -> [u8; 128] {
+    use kernels::TensorElement as E;
+    let element = match tensor.element {
+        E::U8 => ElementType::U8,
+        E::F16 => ElementType::F16,
+        E::Bf16 => ElementType::Bf16,
+        E::F32 => ElementType::F32,
+        E::Tf32 => ElementType::Tf32,
+        E::F64 => ElementType::F64,
+        E::I32 => ElementType::I32,
+    };
+    let swizzle = match tensor.swizzle {
+        kernels::Swizzle::None => Swizzle::None,
+        kernels::Swizzle::B32 => Swizzle::Bytes32,
+        kernels::Swizzle::B64 => Swizzle::Bytes64,
+        kernels::Swizzle::B128 => Swizzle::Bytes128,
+    };
+    let map = TensorMap {
+        element,
+        rank: tensor.extents.len(),
+        address,
+        extents: filled(&tensor.extents, 1),
+        strides: filled(&tensor.strides, 0),
+        boxes: filled(&tensor.tile, 1),
+        steps: [1; RANK],
+        swizzle,
+        fill: Fill::Zeros,
+        im2col: None,
+    };
+    map.check().expect("a tensor that CUDA takes");
+    map.encode()
+}
+
+/// A list, and `rest` behind it.
+fn filled<T: Copy, const N: usize>(list: &[T], rest: T) -> [T; N] {
+    std::array::from_fn(|dimension| list.get(dimension).copied().unwrap_or(rest))
 }
 
 /// Floats that are fetched by index: outside of them are zeros.
@@ -331,5 +379,6 @@ fn compiled(program: &kernels::Program) -> Option<String> {
     }
     let headers = program.headers();
     let source = Source { name: program.file(), text: program.source(), headers: &headers };
-    Some(tilewright_cuda::ptx(Input::Source(source), "sm_90".parse().expect("known")).expect("compiles"))
+    let architecture = program.architecture().max("sm_90".parse().expect("known"));
+    Some(tilewright_cuda::ptx(Input::Source(source), architecture).expect("compiles"))
 }

@@ -49,3 +49,30 @@ pub fn put_address(bytes: &mut [u8], offset: usize, array: usize, addresses: &[u
         *to = from;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_kernels::{Swizzle, Tensor, TensorElement};
+
+    fn tensor<M>(memory: M) -> Tensor<M> {
+        Tensor {
+            memory,
+            element: TensorElement::F16,
+            extents: vec![64, 32],
+            strides: vec![128],
+            tile: vec![64, 8],
+            swizzle: Swizzle::B128,
+        }
+    }
+
+    #[test]
+    fn a_tensor_is_over_the_array_of_its_buffer_wherever_that_is() {
+        let place = |buffer| (buffer == Buffer::B).then_some(1);
+        let argument = of_recipe(&Any::Tensor(Box::new(tensor(Buffer::B))), &place).expect("B is there");
+        assert_eq!(argument, Argument::Tensor(Box::new(tensor(1))));
+        assert_eq!(moved(&argument, &[5, 7]), Argument::Tensor(Box::new(tensor(7))));
+        assert_eq!(by_handle(&argument), Any::Tensor(Box::new(tensor(1))));
+        assert_eq!(of_recipe(&Any::Tensor(Box::new(tensor(Buffer::A))), &place), None);
+    }
+}

@@ -6,7 +6,7 @@ use super::{
     query::{Query, Results},
     resources::Compiled,
 };
-use tilewright_arch::{ComputeCapability, Gpu, KernelResources, LaunchConfig, Occupancy};
+use tilewright_arch::{ComputeCapability, Gpu, KernelResources, Occupancy};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_cuda::{Engine, ProgramPtx};
 use tilewright_kernels::{Available, Family, Kernel, Launch, Recipe, Request, Selection, kernels, select};
@@ -212,11 +212,7 @@ fn request(query: &Query, gpu: &Gpu) -> Request {
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {
     let compiled = resources(launch, gpu.capability());
-    let threads = launch.block().iter().product();
-    let config = LaunchConfig {
-        dynamic_shared_memory: launch.dynamic_shared_memory(),
-        ..LaunchConfig::threads(threads)
-    };
+    let config = launch.shape().configuration();
     let occupancy = compiled.as_ref().and_then(|compiled| {
         // The runtime counts one barrier for every kernel.
         let kernel = KernelResources { barriers: 1, ..compiled.kernel.resources() };
