@@ -22,7 +22,7 @@ mod tool;
 pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunings, cached_file};
 pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 #[cfg(feature = "cublas")]
-pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtProduct};
+pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtElement, LtProduct};
 pub use device::{
     DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,
     FunctionAttributes, Pinned, device_layout,

@@ -554,6 +554,9 @@ fn faults_are_found() {
     assert!(pending("").contains("the warp has not waited at `bar`"));
     // No map.
     assert_eq!(kinds(LOAD, &[7; 128], Schedule::Late), [FindingKind::InvalidTensorMap]);
+    // A box that begins at an odd element.
+    let odd = run(LOAD, &map, &data, &[0; 1024], [1024, 1, 0], Schedule::Late, 1).report.findings;
+    assert!(odd[0].message.contains("2 bytes into its rows"), "{}", odd[0]);
     // An operation that the type has not.
     let signed = TensorMap { element: ElementType::I64, ..matrix([16, 8], 128, [16, 8], Swizzle::None) };
     let add = format!(

@@ -28,6 +28,7 @@ mod rig;
 mod special;
 mod spinning;
 mod surfaces;
+mod tensor_cores;
 mod textures;
 mod tiles;
 mod together;

@@ -6,6 +6,8 @@ const HEADERS: &[(&str, &str)] = &[
     ("bytes.cuh", include_str!("../kernels/bytes.cuh")),
     ("close.cuh", include_str!("../kernels/close.cuh")),
     ("coded.cuh", include_str!("../kernels/coded.cuh")),
+    ("descriptor.cuh", include_str!("../kernels/descriptor.cuh")),
+    ("epilogue.cuh", include_str!("../kernels/epilogue.cuh")),
     ("halves.cuh", include_str!("../kernels/halves.cuh")),
     ("join.cuh", include_str!("../kernels/join.cuh")),
     ("log_plus.cuh", include_str!("../kernels/log_plus.cuh")),
@@ -20,12 +22,15 @@ const HEADERS: &[(&str, &str)] = &[
     ("order.cuh", include_str!("../kernels/order.cuh")),
     ("ordered.cuh", include_str!("../kernels/ordered.cuh")),
     ("own.cuh", include_str!("../kernels/own.cuh")),
+    ("pipeline.cuh", include_str!("../kernels/pipeline.cuh")),
     ("plus_times.cuh", include_str!("../kernels/plus_times.cuh")),
     ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
     ("selective.cuh", include_str!("../kernels/selective.cuh")),
     ("semiring.cuh", include_str!("../kernels/semiring.cuh")),
+    ("tile_order.cuh", include_str!("../kernels/tile_order.cuh")),
     ("turn.cuh", include_str!("../kernels/turn.cuh")),
     ("vector.cuh", include_str!("../kernels/vector.cuh")),
+    ("wgmma.cuh", include_str!("../kernels/wgmma.cuh")),
 ];
 
 /// The header that a program generates.

@@ -170,7 +170,6 @@ impl Launch {
     }
 
     /// In clusters of so many blocks along x, y and z, of which the grid has whole ones.
-    #[allow(dead_code, reason = "for kernels whose blocks share copies")]
     pub(crate) fn with_cluster(mut self, blocks: [u32; 3]) -> Self {
         self.shape.cluster = Some(blocks);
         self

@@ -56,6 +56,7 @@ pub use families::{
     closure::{CLOSURE_SIDE, closure, put_back},
     simt::{Way, simt_tiles, simt_ways},
     trees::TreeRecipes,
+    wgmma::wgmma_tiles,
 };
 pub use gallery::{Exhibit, Parameter, Settings, Showing};
 pub use kernel::{Family, Kernel, Variant};

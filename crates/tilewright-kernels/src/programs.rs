@@ -2,13 +2,18 @@
 
 use crate::{
     catalogue::kernels,
-    families::{closure, simt::simt_tiles, trees},
+    families::{
+        closure,
+        simt::simt_tiles,
+        trees,
+        wgmma::{WGMMA, wgmma_tiles},
+    },
     kernel::{Family, Kernel, Variant},
     launch::{Launch, Role},
     request::{Form, Request},
 };
 use tilewright_arch::Gpu;
-use tilewright_core::{Layout, Problem};
+use tilewright_core::{DType, Layout, Problem, SemiringId};
 
 /// [`programs_for`] the default GPU.
 pub fn programs() -> Vec<Launch> {
@@ -49,6 +54,32 @@ pub fn programs_for(gpu: Gpu) -> Vec<Launch> {
                     extend(&mut all, product(kernel, variant, size, ask));
                 }
             }
+        }
+    }
+    extend(&mut all, tensor_core_programs(gpu));
+    all
+}
+
+/// Every tile of `wgmma` on bf16, all orders of operands, f16, and a product that needs copies and a C that is written row by row.
+fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
+    let [f16, bf16] = [DType::F16, DType::Bf16].map(|dtype| Variant::new(SemiringId::PlusTimes, dtype));
+    let side = Layout::row_major(256, 256);
+    let mut all = Vec::new();
+    for (i, tile) in wgmma_tiles().into_iter().enumerate() {
+        let ask = |r: &mut Request| (r.gpu, r.tile) = (gpu, Some(tile));
+        extend(&mut all, product(&WGMMA, bf16, [256; 3], ask));
+        // Two schedules and clusters stand for all.
+        for (a, b) in [(side, side.t()), (side.t(), side), (side.t(), side.t())].into_iter().filter(|_| i < 2)
+        {
+            let ask = |r: &mut Request| {
+                ask(r);
+                r.problem = Problem::new(a, b, side).unwrap_or(r.problem);
+            };
+            extend(&mut all, product(&WGMMA, bf16, [256; 3], ask));
+        }
+        if i < 2 {
+            extend(&mut all, product(&WGMMA, f16, [256; 3], ask));
+            extend(&mut all, product(&WGMMA, bf16, [35, 33, 17], ask));
         }
     }
     all
@@ -204,7 +235,9 @@ mod tests {
 
     #[test]
     fn every_variant_of_ladder_and_production_comes_with_ptx_of_every_launch() {
-        let multiply = kernels().iter().filter(|kernel| kernel.exhibit().is_none());
+        // What one GPU alone executes is no PTX for all.
+        let is_for_all = |kernel: &&Kernel| kernel.exhibit().is_none() && kernel.name != WGMMA.name;
+        let multiply = kernels().iter().filter(is_for_all);
         for (kernel, &variant) in multiply.flat_map(|kernel| kernel.variants.iter().map(move |v| (kernel, v)))
         {
             let launches =

@@ -5,8 +5,8 @@ use crate::buffer::Buffer;
 /// A tensor over memory, of which the tensor memory accelerator copies boxes. A kernel gets it by value, as the
 /// `CUtensorMap` that the driver encodes.
 ///
-/// What a box has outside the tensor reads as zero. Boxes take every element, nothing is interleaved, and
-/// copies bring 256 bytes into the second-level cache at once.
+/// What a box has outside the tensor reads as zero. Boxes take every element, and nothing is
+/// interleaved.
 ///
 /// CUDA asks for more: addresses and strides are multiples of 16 bytes, and so are the elements of a box along
 /// the first dimension. There are 1 to 256 elements along each. With a swizzle, those along the first take at

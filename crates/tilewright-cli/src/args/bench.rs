@@ -75,7 +75,7 @@ pub struct Bench {
     /// Where to compute
     #[arg(long, value_enum, default_value_t = Where::Auto, help_heading = "Contenders")]
     pub backend: Where,
-    /// Measure the vendor's libraries in the same run (plus-times on f32 and f64)
+    /// Measure the vendor's libraries in the same run (plus-times on f32 and f64, cublaslt on f16 and bf16 as well)
     #[arg(long, value_enum, value_name = "LIBRARY,...", value_delimiter = ',', help_heading = "Contenders")]
     pub against: Vec<Library>,
     /// The arithmetic that is asked of the libraries

@@ -31,7 +31,7 @@ value one of these.
                            normalized coordinates, float for integers read as floats from -1 or 0 to 1, layered for [layers,h,w], cube for [6,n,n]
   surface:f32[8,64]        a surface over an array of one to three dimensions, whose last one goes along x
   tensormap(WORDS):ARRAY   a tensor map for TMA (CUtensorMap) over an array of one to five dimensions, by value or as a pointer. Words, separated by commas, with
-                           lists in the order of the array's extents: box=[64,64], swizzle=32, 64 or 128, shape=[...] and strides=[...] in elements where they are
+                           lists in the order of the array's extents: box=[64,64], swizzle=32, 64 or 128, interleave=16 or 32, shape=[...] and strides=[...] in elements where they are
                            not those of the array, step=[...] for element strides, nan for what lies outside, tf32, ftz; for im2col lower=[...], upper=[...],
                            channels=N, pixels=N
 An argument that is no parameter is a size or an array that others speak of. Products of the \

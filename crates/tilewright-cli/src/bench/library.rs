@@ -3,8 +3,9 @@
 use super::cuda::Set;
 use std::{any::Any, cell::RefCell, rc::Rc, time::Duration};
 use tilewright::{
-    Element, Error, ErrorKind,
-    cuda::{Competitor, Cublas, CublasElement, CublasLt, Engine, LtProduct, Pace, Timing},
+    Element, Error, ErrorKind, bf16,
+    cuda::{Competitor, Cublas, CublasLt, Engine, LtElement, LtProduct, Pace, Timing},
+    f16,
 };
 
 /// The names of the libraries in the results.
@@ -32,16 +33,20 @@ pub enum Library<'a> {
 impl Library<'_> {
     pub fn run<T: Element, U: Element>(&self, set: &mut Set<T, U>) -> Result<(), Error> {
         let set: &mut dyn Any = set;
-        if let Some(set) = set.downcast_mut::<Set<f32, f32>>() {
-            return self.multiply(set);
-        }
-        self.multiply(set.downcast_mut::<Set<f64, f64>>().ok_or_else(not_measured)?)
-    }
-
-    fn multiply<T: CublasElement>(&self, Set { a, b, c }: &mut Set<T, T>) -> Result<(), Error> {
         match self {
-            Self::Cublas(cublas) => cublas.product(a, b, c),
-            Self::CublasLt(product, algorithm) => product.run(*algorithm, a, b, c),
+            Self::Cublas(cublas) => match set.downcast_mut::<Set<f32, f32>>() {
+                Some(Set { a, b, c }) => cublas.product(a, b, c),
+                None => {
+                    let Set { a, b, c } = set.downcast_mut::<Set<f64, f64>>().ok_or_else(not_measured)?;
+                    cublas.product(a, b, c)
+                }
+            },
+            Self::CublasLt(product, algorithm) => {
+                let run = [run_lt::<f16>, run_lt::<bf16>, run_lt::<f32>, run_lt::<f64>];
+                run.iter()
+                    .find_map(|run| run(product, *algorithm, set))
+                    .unwrap_or_else(|| Err(not_measured()))
+            }
         }
     }
 
@@ -114,21 +119,41 @@ fn quickest<'a, T: Element, U: Element>(
     Ok(best.map(|(index, _)| libraries.swap_remove(index)))
 }
 
+/// The product, where the matrices have this type.
+fn run_lt<T: LtElement>(
+    product: &LtProduct<'_>,
+    algorithm: usize,
+    set: &mut dyn Any,
+) -> Option<Result<(), Error>> {
+    let Set { a, b, c } = set.downcast_mut::<Set<T, T>>()?;
+    Some(product.run(algorithm, a, b, c))
+}
+
 fn prepare<'a, T: Element, U: Element>(
     cublaslt: &'a CublasLt,
     set: &Set<T, U>,
     workspace: u64,
 ) -> Result<LtProduct<'a>, Error> {
     let set: &dyn Any = set;
-    if let Some(Set { a, b, c }) = set.downcast_ref::<Set<f32, f32>>() {
-        return cublaslt.prepare([a, b, c], ALGORITHMS, workspace);
-    }
-    let Set { a, b, c } = set.downcast_ref::<Set<f64, f64>>().ok_or_else(not_measured)?;
-    cublaslt.prepare([a, b, c], ALGORITHMS, workspace)
+    let prepare = [prepare_lt::<f16>, prepare_lt::<bf16>, prepare_lt::<f32>, prepare_lt::<f64>];
+    let prepared = prepare.iter().find_map(|prepare| prepare(cublaslt, set, workspace));
+    prepared.unwrap_or_else(|| Err(not_measured()))
+}
+
+fn prepare_lt<'a, T: LtElement>(
+    cublaslt: &'a CublasLt,
+    set: &dyn Any,
+    workspace: u64,
+) -> Option<Result<LtProduct<'a>, Error>> {
+    let Set { a, b, c } = set.downcast_ref::<Set<T, T>>()?;
+    Some(cublaslt.prepare([a, b, c], ALGORITHMS, workspace))
 }
 
 fn not_measured() -> Error {
-    unsupported("this element type by NVIDIA's libraries", "they are measured on f32 and f64")
+    unsupported(
+        "this element type by NVIDIA's libraries",
+        "cuBLAS is measured on f32 and f64, cuBLASLt on f16 and bf16 as well",
+    )
 }
 
 fn unsupported(what: &str, why: &str) -> Error {

@@ -93,11 +93,17 @@ fn check(args: &Bench) -> Result<(), Failure> {
     args.semiring.output(args.dtype())?;
     data(args)?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
-    let is_measured =
-        args.semiring.is(SemiringId::PlusTimes) && matches!(args.dtype(), DType::F32 | DType::F64);
-    if let (Some(library), false) = (args.against.first(), is_measured) {
+    let is_measured = |library: &Library| {
+        let types: &[DType] = match library {
+            Library::Cublas => &[DType::F32, DType::F64],
+            Library::Cublaslt => &[DType::F16, DType::Bf16, DType::F32, DType::F64],
+        };
+        args.semiring.is(SemiringId::PlusTimes) && types.contains(&args.dtype())
+    };
+    if let Some(library) = args.against.iter().find(|library| !is_measured(library)) {
         let what = format!("--against {} with {} on {}", library.name(), args.semiring.name(), args.dtype());
-        return Err(Failure::usage(what, "NVIDIA's libraries are measured for plus-times on f32 and f64"));
+        let hint = "cuBLAS is measured for plus-times on f32 and f64, cuBLASLt on f16 and bf16, too";
+        return Err(Failure::usage(what, hint));
     }
     if args.calls && args.against.contains(&Library::Cublaslt) {
         let hint = "its calls take prepared descriptions: compare with --against cublas";

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{cell::RefCell, time::Duration};
 use tilewright::{
-    Element, Error, Matrix, Semiring,
+    Element, Error, ErrorKind, Matrix, Semiring,
     cuda::{Competitor, Engine, Pace, Prepared, sets_beyond_cache},
     semiring::Visit,
 };
@@ -56,6 +56,13 @@ impl Visit for Measure<'_> {
         let query = case.query()?;
         let request =
             Request { gpu: engine.gpu(), ..Request::new(query.problem, query.semiring, query.dtype) };
+        if find("wgmma")?.recipe(&request).is_ok() {
+            let what = format!("tuning {} on {} for this GPU", query.semiring.name(), query.dtype);
+            let why = "tensor cores compute it, and their tiles are chosen by estimates alone".into();
+            return Err(
+                ErrorKind::Unsupported { what, why, hint: "tune another type or semiring".into() }.into()
+            );
+        }
         // A way that writes nothing must not find the right result there.
         let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
         let set = || -> Result<Set<S::Elem, S::Out>, Error> {

@@ -1,4 +1,4 @@
-//! The vendor's products of f32 and f64 matrices, to measure against. Nothing else depends on it.
+//! The vendor's products of matrices of floats, to measure against. Nothing else depends on it.
 //!
 //! [`Cublas`] is what most programs call: the library picks an algorithm by itself. [`CublasLt`] lets the caller pick, so that the best of those that its
 //! heuristics name can be found by trying.
@@ -9,12 +9,11 @@ mod lt;
 
 pub use blas::Cublas;
 use gemm::Gemm;
-pub use lt::{CublasLt, LtProduct};
+pub use lt::{CublasLt, LtElement, LtProduct};
 
 use crate::device::{DeviceMatrix, DriverKind};
 use crate::engine::Engine;
 use crate::ffi::cublas::{Code, DEFAULT_MATH, Math, PEDANTIC_MATH};
-use crate::ffi::cublaslt::{self as lt_ffi, Compute, Type};
 use std::sync::Arc;
 use tilewright_core::{DType, Element, Error, ErrorKind};
 
@@ -51,8 +50,8 @@ impl CublasMath {
     /// ```
     pub const fn compute_name(self, dtype: DType) -> Option<&'static str> {
         Some(match (self, dtype) {
-            (Self::Default, DType::F32) => "CUBLAS_COMPUTE_32F",
-            (Self::Pedantic, DType::F32) => "CUBLAS_COMPUTE_32F_PEDANTIC",
+            (Self::Default, DType::F16 | DType::Bf16 | DType::F32) => "CUBLAS_COMPUTE_32F",
+            (Self::Pedantic, DType::F16 | DType::Bf16 | DType::F32) => "CUBLAS_COMPUTE_32F_PEDANTIC",
             (Self::Default, DType::F64) => "CUBLAS_COMPUTE_64F",
             (Self::Pedantic, DType::F64) => "CUBLAS_COMPUTE_64F_PEDANTIC",
             _ => return None,
@@ -84,38 +83,28 @@ fn needs_a_gpu(engine: &Engine, what: &'static str) -> Result<(), Error> {
 
 mod sealed {
     pub trait Sealed {}
+    impl Sealed for tilewright_core::f16 {}
+    impl Sealed for tilewright_core::bf16 {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
 }
 
-/// The element types that are measured against: f32 and f64.
-pub trait CublasElement: Element + sealed::Sealed {
+/// The element types that cuBLAS is measured on: f32 and f64.
+pub trait CublasElement: LtElement {
     #[doc(hidden)]
     const ZERO: Self;
     #[doc(hidden)]
     const ONE: Self;
-    #[doc(hidden)]
-    const TYPE: Type;
-    #[doc(hidden)]
-    fn compute(math: CublasMath) -> Compute;
     /// The column-major product of the matrices at these addresses, A, B and C of the call.
     #[doc(hidden)]
     fn gemm(cublas: &Cublas, call: &Gemm, addresses: [u64; 3]) -> Code;
 }
 
 macro_rules! element {
-    ($type:ty, $function:ident, $code:ident, $default:ident, $pedantic:ident) => {
+    ($type:ty, $function:ident) => {
         impl CublasElement for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
-            const TYPE: Type = lt_ffi::$code;
-
-            fn compute(math: CublasMath) -> Compute {
-                match math {
-                    CublasMath::Default => lt_ffi::$default,
-                    CublasMath::Pedantic => lt_ffi::$pedantic,
-                }
-            }
 
             fn gemm(cublas: &Cublas, call: &Gemm, [a, b, c]: [u64; 3]) -> Code {
                 let Gemm { m, n, k, .. } = *call;
@@ -142,8 +131,8 @@ macro_rules! element {
         }
     };
 }
-element!(f32, cublasSgemm_v2, REAL_32, COMPUTE_32F, COMPUTE_32F_PEDANTIC);
-element!(f64, cublasDgemm_v2, REAL_64, COMPUTE_64F, COMPUTE_64F_PEDANTIC);
+element!(f32, cublasSgemm_v2);
+element!(f64, cublasDgemm_v2);
 
 /// Whether the matrices belong to the engine.
 fn of_engine<T: Element>(

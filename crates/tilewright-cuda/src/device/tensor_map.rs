@@ -2,7 +2,7 @@
 
 use super::stream::Stream;
 use crate::ffi::driver::{self as ffi, tensor_map as numbers};
-use std::ffi::c_void;
+use std::ffi::{c_uint, c_void};
 use std::ptr;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{Tensor, TensorMap};
@@ -53,7 +53,7 @@ pub(crate) fn encode<M>(
             ELEMENT_STRIDES.as_ptr(),
             numbers::NO_INTERLEAVE,
             numbers::swizzle(tensor.swizzle),
-            numbers::PROMOTE_256_BYTES,
+            promotion(tensor),
             numbers::FILL_WITH_ZEROS,
         )
     };
@@ -61,6 +61,14 @@ pub(crate) fn encode<M>(
         .context
         .check(code, || format!("encoding the tensor map for {}: {}", whose(), describe(tensor, address)))?;
     Ok(room.0)
+}
+
+/// Rows that begin at multiples of 256 bytes are brought into the second-level cache by as many. Others lie across lines, and twice as much would be read.
+fn promotion<M>(tensor: &Tensor<M>) -> c_uint {
+    match tensor.strides.iter().all(|stride| stride.is_multiple_of(256)) {
+        true => numbers::PROMOTE_256_BYTES,
+        false => numbers::PROMOTE_128_BYTES,
+    }
 }
 
 fn wrong_lists<M>(tensor: &Tensor<M>) -> String {

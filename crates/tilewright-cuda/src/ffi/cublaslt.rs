@@ -43,6 +43,10 @@ pub(crate) const COMPUTE_32F_PEDANTIC: Compute = 69;
 pub(crate) const COMPUTE_64F: Compute = 70;
 /// `CUBLAS_COMPUTE_64F_PEDANTIC`.
 pub(crate) const COMPUTE_64F_PEDANTIC: Compute = 71;
+/// `CUDA_R_16F`.
+pub(crate) const REAL_16: Type = 2;
+/// `CUDA_R_16BF`.
+pub(crate) const BRAIN_16: Type = 14;
 /// `CUDA_R_32F`.
 pub(crate) const REAL_32: Type = 0;
 /// `CUDA_R_64F`.

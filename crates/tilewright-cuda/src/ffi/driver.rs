@@ -137,6 +137,9 @@ pub(crate) mod tensor_map {
 
     pub(crate) const NO_INTERLEAVE: c_uint =
         sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE as c_uint;
+    /// Bytes that a copy brings into the second-level cache at once.
+    pub(crate) const PROMOTE_128_BYTES: c_uint =
+        sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B as c_uint;
     pub(crate) const PROMOTE_256_BYTES: c_uint =
         sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B as c_uint;
     pub(crate) const FILL_WITH_ZEROS: c_uint =

@@ -6,10 +6,12 @@
 mod checks;
 mod element;
 mod rows;
+mod start;
 
 pub use checks::TensorMapError;
 pub use element::ElementType;
 pub(crate) use rows::{Row, Traversal};
+pub(crate) use start::IllegalStart;
 
 /// Most dimensions of a tensor.
 pub const RANK: usize = 5;

@@ -10,7 +10,7 @@ use tilewright_core::{
     Element, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
-use tilewright_emulator::tensor_map::{ElementType, Fill, RANK, Swizzle, TensorMap};
+use tilewright_emulator::tensor_map::{ElementType, Fill, Interleave, RANK, Swizzle, TensorMap};
 use tilewright_emulator::{Argument, Launch, Machine, Program, Texture};
 use tilewright_kernels::{
     self as kernels, Alignment, Batch, Buffer, Form, Kernel, Recipe, Request, Scalar, Variant,
@@ -335,6 +335,7 @@ fn encoded(tensor: &kernels::Tensor, address: u64) -> [u8; 128] {
         strides: filled(&tensor.strides, 0),
         boxes: filled(&tensor.tile, 1),
         steps: [1; RANK],
+        interleave: Interleave::None,
         swizzle,
         fill: Fill::Zeros,
         im2col: None,

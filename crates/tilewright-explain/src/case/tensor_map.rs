@@ -3,13 +3,13 @@
 //! Extents stand as those of arrays do, the slowest first; CUDA's functions take them the other way round.
 
 use crate::array::{Array, Number, expression::evaluate, split};
-use tilewright_emulator::tensor_map::{ElementType, Fill, Im2col, RANK, Swizzle, TensorMap};
+use tilewright_emulator::tensor_map::{ElementType, Fill, Im2col, Interleave, RANK, Swizzle, TensorMap};
 
 /// Where the address lies in the bytes of a map.
 pub use tilewright_emulator::tensor_map::{ADDRESS, BYTES};
 
 /// The words, for a hint.
-const WORDS: &str = "box=[64,64], swizzle=32, 64 or 128, shape=[4,256,64], strides=[64,256,1], step=[1,1], nan, tf32, ftz, \
+const WORDS: &str = "box=[64,64], swizzle=32, 64 or 128, interleave=16 or 32, shape=[4,256,64], strides=[64,256,1], step=[1,1], nan, tf32, ftz, \
     and for im2col lower=[-1,-1], upper=[-1,-1], channels=64, pixels=64";
 
 /// The text between the brackets, and that of the array; `None` for another text.
@@ -64,6 +64,7 @@ pub fn over(words: &str, array: &Array, known: &dyn Fn(&str) -> Option<i128>) ->
         strides: fastest_first("strides", &strides, rank - 1)?,
         boxes: fastest_first("box", &boxes, rank)?,
         steps: fastest_first("step", &words.steps.unwrap_or_else(|| vec![1; rank]), rank)?,
+        interleave: words.interleave,
         swizzle: words.swizzle,
         fill: words.fill,
         im2col,
@@ -78,6 +79,7 @@ struct Words {
     shape: Option<Vec<i128>>,
     strides: Option<Vec<i128>>,
     steps: Option<Vec<i128>>,
+    interleave: Interleave,
     swizzle: Swizzle,
     fill: Fill,
     is_tf32: bool,
@@ -116,6 +118,7 @@ impl Words {
                 ("channels", value) => words.pixels.channels = Some(number(value)?),
                 ("pixels", value) => words.pixels.pixels = Some(number(value)?),
                 ("swizzle", value) => words.swizzle = swizzle(value)?,
+                ("interleave", value) => words.interleave = interleave(value)?,
                 ("nan", "") => words.fill = Fill::Nan,
                 ("tf32", "") => words.is_tf32 = true,
                 ("ftz", "") => words.flushes = true,
@@ -123,6 +126,15 @@ impl Words {
             }
         }
         Ok(words)
+    }
+}
+
+fn interleave(text: &str) -> Result<Interleave, String> {
+    match text {
+        "none" => Ok(Interleave::None),
+        "16" => Ok(Interleave::Bytes16),
+        "32" => Ok(Interleave::Bytes32),
+        _ => Err(format!("'{text}' is no interleaved layout; there are none, 16 and 32 bytes")),
     }
 }
 
@@ -259,6 +271,8 @@ mod tests {
             ("box=8", "f32[8,8]", "is no list such as"),
             ("box=[8,q]", "f32[8,8]", "'q' is no number"),
             ("box=[8,8],swizzle=16", "f32[8,8]", "there are none, 32, 64 and 128"),
+            ("box=[8,8],interleave=64", "f32[8,8]", "there are none, 16 and 32"),
+            ("box=[8,8],interleave=16", "f32[8,8]", "3 to 5 in im2col mode or with an interleaved layout"),
             ("box=[8,64],swizzle=128", "f32[8,64]", "not be more than the bytes of the swizzle"),
             ("box=[8,300]", "f32[8,512]", "it must be 1 to 256"),
             ("box=[8,-1]", "f32[8,512]", "out of range"),

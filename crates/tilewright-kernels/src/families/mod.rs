@@ -4,3 +4,4 @@ pub(crate) mod closure;
 pub(crate) mod log_plus;
 pub(crate) mod simt;
 pub(crate) mod trees;
+pub(crate) mod wgmma;

@@ -1,7 +1,11 @@
 //! cuBLASLt: a product in each of the ways that the library's heuristics name for it.
 
+mod element;
+
+pub use element::LtElement;
+
 use super::gemm::Gemm;
-use super::{CublasElement, CublasMath, check, of_engine, unsupported};
+use super::{CublasMath, check, of_engine, unsupported};
 use crate::device::{DeviceMatrix, DeviceMemory};
 use crate::engine::Engine;
 use crate::ffi::MissingFunction;
@@ -139,7 +143,7 @@ impl CublasLt {
     /// `inner-mismatch` and `result-mismatch` for shapes; `unsupported` for matrices of another engine, with neither rows nor columns
     /// of neighbouring elements, without elements, and where no algorithm is named; `device-memory` where the workspace does not fit; `device` when the
     /// library fails.
-    pub fn prepare<T: CublasElement>(
+    pub fn prepare<T: LtElement>(
         &self,
         [a, b, c]: [&DeviceMatrix<T>; 3],
         algorithms: u16,
@@ -166,11 +170,13 @@ impl CublasLt {
         Ok(LtProduct { library, dtype, problem, alignments, call, operation, stored, algorithms, workspace })
     }
 
-    fn operation<T: CublasElement>(&self, call: &Gemm) -> Result<Object<ffi::Operation>, Error> {
+    fn operation<T: LtElement>(&self, call: &Gemm) -> Result<Object<ffi::Operation>, Error> {
         let functions = &self.library.functions;
         let operation = Object::new(
             // SAFETY: the pointer is valid for a write.
-            |made| unsafe { (functions.cublasLtMatmulDescCreate)(made, T::compute(self.math), T::TYPE) },
+            |made| unsafe {
+                (functions.cublasLtMatmulDescCreate)(made, T::compute(self.math), T::FACTOR_TYPE)
+            },
             functions.cublasLtMatmulDescDestroy,
         )?;
         let set = functions.cublasLtMatmulDescSetAttribute;
@@ -179,7 +185,7 @@ impl CublasLt {
         Ok(operation)
     }
 
-    fn stored<T: CublasElement>(&self, call: &Gemm) -> Result<[Object<ffi::Stored>; 3], Error> {
+    fn stored<T: LtElement>(&self, call: &Gemm) -> Result<[Object<ffi::Stored>; 3], Error> {
         let functions = &self.library.functions;
         let [shape_a, shape_b, shape_c] = call.shapes();
         let object = |(rows, cols): (c_int, c_int), pitch: c_int| {
@@ -270,7 +276,7 @@ impl LtProduct<'_> {
     /// # Errors
     /// `unsupported` for matrices of another engine, of another type, with other layouts or less alignment than those that it was prepared for, and for an
     /// algorithm that there is not; `device` when the library fails.
-    pub fn run<T: CublasElement>(
+    pub fn run<T: LtElement>(
         &self,
         algorithm: usize,
         a: &DeviceMatrix<T>,
@@ -290,7 +296,7 @@ impl LtProduct<'_> {
         };
         let [address_a, address_b, address_c] = self.call.in_order([a.address(), b.address(), c.address()]);
         let [stored_a, stored_b, stored_c] = &self.stored;
-        let (one, zero) = (T::ONE, T::ZERO);
+        let [one, zero] = T::ONE_AND_ZERO;
         let _entered = engine.stream().context.enter()?;
         // SAFETY: all objects are alive; the matrices have the layouts that they describe, on this device, and C is D; the workspace is as large as any
         // algorithm needs; the scalars are read before the call returns.

@@ -20,7 +20,7 @@ use crate::program::{
     address,
     instruction::{AtomicOp, BulkSite, Direction, Extent, Space},
 };
-use crate::tensor_map::{ElementType, Interleave, RANK, Row, Swizzle, TensorMap, Traversal};
+use crate::tensor_map::{ElementType, IllegalStart, RANK, Row, Swizzle, TensorMap, Traversal};
 
 impl Worker<'_> {
     /// `cp.async.bulk` and its kin: each lane issues a copy of its own.
@@ -131,8 +131,8 @@ impl Worker<'_> {
                     self.report_reduction(warp, team, lane, pc, op, map.element);
                     return None;
                 }
-                if !is_load && map.interleave != Interleave::None && at.coordinates[0] < 0 {
-                    self.report_start(warp, team, lane, pc);
+                if let Some(wrong) = map.illegal_start(&at, is_load) {
+                    self.report_start(warp, team, lane, pc, wrong);
                     return None;
                 }
                 let reduction = base.reduction.map(|(op, ty)| (op, ty.or(Some(map.element.ptx()))));
@@ -275,13 +275,11 @@ impl Worker<'_> {
         });
     }
 
-    fn report_start(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32) {
+    fn report_start(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32, wrong: IllegalStart) {
         let side = self.side(warp, team, pc, 1 << lane);
         self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
-            (
-                "stores to a tensor with an interleaved layout from before its first pixel on: on a GPU this is an illegal instruction".into(),
-                "begin at a coordinate that is not negative".into(),
-            )
+            let (message, fix) = wrong.in_words();
+            (format!("{message}: on a GPU this is an illegal instruction"), fix.into())
         });
     }
 

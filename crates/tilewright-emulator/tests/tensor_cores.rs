@@ -1,0 +1,71 @@
+//! Products by tensor cores, with all checks on: the results of the definition, bit for bit, and no finding. Elements are small whole numbers, whose sums are exact.
+//!
+//! Without NVRTC there is no program to run; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a failure. `TILEWRIGHT_THIRD` of 0, 1 or 2 takes every third product.
+
+use crate::rig::{self, Case, Joining, Order, Outcome};
+use tilewright_core::{DType, SemiringId};
+use tilewright_kernels::{Variant, find, wgmma_tiles};
+
+const ORDERS: [Order; 4] = [Order::Rows, Order::Columns, Order::Gaps, Order::Reversed];
+const JOININGS: [Joining; 3] = [Joining::Replace, Joining::Accumulate, Joining::Scale];
+
+fn case(dtype: DType, size: [usize; 3], tile: [u32; 6]) -> Case {
+    let variant = Variant::new(SemiringId::PlusTimes, dtype);
+    // Few multiprocessors, so that blocks take several tiles.
+    Case {
+        tile: Some(tile),
+        multiprocessors: Some(2),
+        ..Case::new(find("wgmma").expect("known"), variant, size)
+    }
+}
+
+fn run_all(cases: &[Case]) {
+    let third = std::env::var("TILEWRIGHT_THIRD").ok().map(|third| third.parse().expect("0, 1 or 2"));
+    let (first, step) = third.map_or((0, 1), |third: usize| (third, 3));
+    let mut without = 0;
+    for case in cases.iter().skip(first).step_by(step) {
+        match rig::run(case) {
+            Outcome::Right => {}
+            Outcome::NoPtx => without += 1,
+            Outcome::Refused => panic!("refused: {case:?}"),
+        }
+    }
+    eprintln!("{without} of {} without PTX, where there is no compiler", cases.len());
+}
+
+/// Sizes about the edges of each tile, in all orders of operands and results, whole and in parts, alone and in batches.
+#[test]
+fn every_tile_order_store_and_split_is_right() {
+    let mut cases = Vec::new();
+    for (i, tile) in wgmma_tiles().into_iter().enumerate() {
+        let [m, n] = [tile[0], tile[1]].map(|side| side as usize);
+        for j in 0..12 {
+            let size = [
+                [8, m, m + 8, 2 * m + 1][(i + j) % 4],
+                [n, n + 8, 40, n + 3][(i + j / 2) % 4],
+                [64, 200, 8, 136, 331][(i + j) % 5],
+            ];
+            cases.push(Case {
+                orders: [ORDERS[j % 2], ORDERS[j / 2 % 2], ORDERS[j / 8]],
+                joining: JOININGS[(i + j) % 3],
+                products: 1 + j % 3 / 2,
+                splits: Some(1 + u32::from(j % 4 == 3)),
+                ..case([DType::Bf16, DType::F16][(i + j) % 2], size, tile)
+            });
+        }
+    }
+    run_all(&cases);
+}
+
+/// Every size from 1 to 130 in each dimension, in all orders, those with gaps and reversed ones among them.
+#[test]
+fn every_small_size_is_right() {
+    let tile = *wgmma_tiles().last().expect("there are tiles");
+    let of_size = |i: usize| {
+        let size = [1 + i, 1 + i * 37 % 130, 1 + i * 53 % 130];
+        let orders = [ORDERS[i % 4], ORDERS[i / 4 % 4], ORDERS[i / 16 % 3]];
+        let dtype = [DType::Bf16, DType::F16][i % 2];
+        Case { orders, joining: JOININGS[i % 3], products: 1 + i % 5 / 4, ..case(dtype, size, tile) }
+    };
+    run_all(&(0..130).map(of_size).collect::<Vec<_>>());
+}

@@ -1,0 +1,174 @@
+//! What the recipes say, without a GPU.
+
+use super::{menu::TILES, operand::ELEMENT, *};
+use crate::{argument::Argument, catalogue::find, request::Batch};
+use tilewright_arch::Gpu;
+use tilewright_core::{Layout, Problem};
+
+fn request(a: Layout, b: Layout, c: Layout) -> Request {
+    Request::new(Problem::new(a, b, c).unwrap(), SemiringId::PlusTimes, DType::Bf16)
+}
+
+fn square(n: usize) -> Request {
+    let l = Layout::row_major(n, n);
+    request(l, l, l)
+}
+
+fn recipe(request: &Request) -> Recipe {
+    find("wgmma").unwrap().recipe(request).unwrap()
+}
+
+fn tensors(launch: &Launch) -> Vec<&crate::tensor::Tensor> {
+    let mut found = Vec::new();
+    for argument in launch.arguments() {
+        if let Argument::Tensor(tensor) = &argument.value {
+            found.push(&**tensor);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_tile_fits_a_multiprocessor() {
+    let most = Gpu::default().limits;
+    for tile in TILES {
+        let shared = tile.shared_memory();
+        assert!(shared <= 232_448, "{} takes {shared} bytes", tile.name());
+        assert!(Gpu::default().resident_blocks(tile.threads(), 168, shared) == Some(1), "{most:?}");
+        // Sums of a thread, beside what else it needs, in 232 registers.
+        assert!(tile.waves() * tile.n / 2 <= 192, "{}", tile.name());
+        assert!(tile.n % (64 * tile.cluster) == 0 || tile.cluster == 1);
+    }
+}
+
+#[test]
+fn aligned_operands_are_read_where_they_are() {
+    let l = Layout::row_major(512, 512);
+    for (a, b, kinds) in [(l, l, "k.mn"), (l.t(), l, "mn.mn"), (l, l.t(), "k.k"), (l.t(), l.t(), "mn.k")] {
+        let recipe = recipe(&request(a, b, l));
+        let [launch] = recipe.launches() else { panic!("one launch") };
+        assert!(launch.program().name().ends_with(kinds), "{}", launch.program().name());
+        assert_eq!(tensors(launch).len(), 3);
+        assert!(recipe.workspaces().is_empty());
+        for tensor in tensors(launch) {
+            assert_eq!((&*tensor.extents, &*tensor.strides), (&[512, 512, 1][..], &[1024, 1024 * 512][..]));
+        }
+    }
+}
+
+#[test]
+fn a_result_by_columns_is_computed_as_its_transpose() {
+    let l = Layout::row_major(256, 512);
+    let k = Layout::row_major(512, 128);
+    let recipe = recipe(&request(l, k, Layout::col_major(256, 128)));
+    let launch = &recipe.launches()[0];
+    let memory: Vec<_> = tensors(launch).iter().map(|tensor| tensor.memory).collect();
+    assert_eq!(memory, [Buffer::B, Buffer::A, Buffer::C]);
+    // Rows of B^T lie across.
+    assert!(launch.program().name().ends_with(".mn.k"), "{}", launch.program().name());
+}
+
+/// Elements of a single row or column may lie apart.
+#[test]
+fn vectors_are_results_wherever_their_elements_lie() {
+    let (row, a) = (Layout::strided(1, 64, 900, 3), Layout::row_major(1, 64));
+    let l = Layout::row_major(64, 64);
+    for (a, b, c) in
+        [(a, l, row), (l, a.t(), row.t()), (a, l, row.t().t()), (l, a.t(), Layout::strided(64, 1, 3, 7))]
+    {
+        let recipe = recipe(&request(a, b, c));
+        let launch = recipe.launches().last().unwrap();
+        let stride = launch.arguments().iter().find(|argument| argument.name == "row_stride").unwrap();
+        assert_eq!(stride.value, Argument::i64(3), "{c:?}");
+    }
+}
+
+#[test]
+fn what_tma_cannot_read_is_copied_to_rows_that_it_can() {
+    let (odd, even) = (Layout::row_major(129, 131), Layout::row_major(131, 136));
+    let c = Layout::row_major(129, 136);
+    let one = recipe(&request(odd, even, c));
+    assert_eq!(one.workspaces(), [129 * 192 * ELEMENT]);
+    let [copy, product] = one.launches() else { panic!("two launches") };
+    assert_eq!((copy.role(), product.role()), (Role::Pack, Role::Product));
+    assert_eq!(tensors(product)[0].strides[0], 192 * 2);
+    // A view that begins at an odd element.
+    let shifted = Request { alignment: crate::Alignment { b: 2, ..square(136).alignment }, ..square(136) };
+    assert_eq!(recipe(&shifted).launches().len(), 2);
+    // A result of odd rows is written by threads.
+    let rows = recipe(&request(even.t(), Layout::row_major(131, 135), Layout::row_major(136, 135)));
+    let launch = rows.launches().last().unwrap();
+    assert!(launch.program().name().ends_with(".rows"), "{}", launch.program().name());
+    // Broadcast and reversed operands.
+    for a in
+        [Layout::strided(136, 136, 0, 1), Layout::strided(136, 136, -136, 1), Layout::strided(136, 136, 3, 2)]
+    {
+        let l = Layout::row_major(136, 136);
+        assert_eq!(recipe(&request(a, l, l)).launches().len(), 2, "{a:?}");
+    }
+}
+
+#[test]
+fn batches_are_one_launch_and_shared_operands_are_copied_once() {
+    let odd = Layout::row_major(65, 65);
+    let batch = Batch { count: 7, a: 65 * 65, b: 0, c: 65 * 65 };
+    let several = recipe(&Request { batch, ..request(odd, odd, odd) });
+    assert_eq!(several.workspaces(), [7 * 65 * 72 * ELEMENT, 65 * 72 * ELEMENT]);
+    assert_eq!(several.launches().len(), 2);
+    let aligned = recipe(&Request { batch: Batch { count: 7, a: 4096, b: 0, c: 4096 }, ..square(64) });
+    let [launch] = aligned.launches() else { panic!("one launch") };
+    let extents: Vec<_> = tensors(launch).iter().map(|tensor| tensor.extents[2]).collect();
+    assert_eq!(extents, [7, 1, 7]);
+}
+
+#[test]
+fn what_others_do_is_refused_by_name() {
+    let refused = |request: &Request| find("wgmma").unwrap().recipe(request).unwrap_err();
+    let a6000 = Request { gpu: Gpu::named("a6000").unwrap(), ..square(64) };
+    assert!(refused(&a6000).found.contains("sm_86"), "{}", refused(&a6000));
+    let b200 = Request { gpu: Gpu::named("b200").unwrap(), ..square(64) };
+    assert!(refused(&b200).needs.contains("sm_90a"));
+    let plain = Request { form: Form::Plain, ..square(64) };
+    assert!(refused(&plain).needs.contains("NVRTC"));
+    let simt = Request { tile: Some([128, 128, 8, 16, 8, 1]), ..square(64) };
+    assert!(refused(&simt).needs.contains("tiles"));
+    let little = Request { workspace: 0, ..square(65) };
+    assert!(refused(&little).needs.contains("workspace"));
+    let apart = Layout::strided(64, 64, 2, 130);
+    let l = Layout::row_major(64, 64);
+    assert!(refused(&request(l, l, apart)).found.contains("apart"));
+    let min_plus = Request { semiring: SemiringId::MinPlus, ..square(64) };
+    assert!(refused(&min_plus).needs.contains("plus-times"));
+    let none = request(Layout::row_major(64, 0), Layout::row_major(0, 64), l);
+    assert!(refused(&none).found.contains('0'));
+}
+
+#[test]
+fn small_products_take_small_tiles_and_large_ones_large_tiles() {
+    let tile = |n| recipe(&square(n)).details()[0].1.clone();
+    assert_eq!(tile(1024), "64x128, 64 terms a step");
+    for n in [2048, 8192, 16384] {
+        let large = ["128x256", "256x128", "128x128"];
+        assert!(large.iter().any(|large| tile(n).starts_with(large)), "{n}: {}", tile(n));
+    }
+}
+
+#[test]
+fn sums_are_split_where_c_is_small() {
+    let (a, b) = (Layout::row_major(64, 100_000), Layout::col_major(100_000, 64));
+    let asked = request(a, b, Layout::row_major(64, 64));
+    let split = recipe(&asked);
+    let [product, join] = split.launches() else { panic!("two launches") };
+    assert_eq!((product.role(), join.role()), (Role::Product, Role::Join));
+    assert!(product.parts() > 32 && product.grid()[0] > 32, "{} parts", product.parts());
+    assert_eq!(split.workspaces(), [64 * 64 * 4 * u64::from(product.parts())]);
+    // No part is empty: 1563 steps.
+    let steps = 1563_u32.div_ceil(product.parts());
+    assert!(steps * (product.parts() - 1) < 1563);
+    let whole = recipe(&Request { splits: Some(1), ..asked });
+    assert_eq!(whole.launches().len(), 1);
+    let three = recipe(&Request { splits: Some(3), ..asked });
+    assert_eq!(three.launches()[0].parts(), 3);
+    let little = recipe(&Request { workspace: 100, ..asked });
+    assert_eq!((little.launches().len(), little.workspaces().len()), (1, 0));
+}
