@@ -117,7 +117,9 @@ mod tests {
     fn the_driver_is_told_what_the_tensor_says() {
         let map = encoded(&matrix(), 0x1230).expect("encoded");
         // Type, rank, swizzle, promotion, and zeros for interleave and fill.
-        assert_eq!(map.0[..6], [9, 2, 3, 3, 0, 0]);
+        assert_eq!(map.0[..6], [9, 2, 3, 2, 0, 0]);
+        let wide = Tensor { strides: vec![256], ..matrix() };
+        assert_eq!(encoded(&wide, 16).expect("encoded").0[..6], [9, 2, 3, 3, 0, 0]);
         assert_eq!(map.0[8..16], 0x1230_u64.to_le_bytes());
         assert_eq!(map.0[16..24], 64_u64.to_le_bytes());
         let line = Tensor { extents: vec![7], strides: vec![], tile: vec![7], ..matrix() };
