@@ -7,6 +7,7 @@ use tilewright_core::{DType, SemiringId};
 use tilewright_kernels::{Variant, find, wgmma_tiles};
 
 const ORDERS: [Order; 4] = [Order::Rows, Order::Columns, Order::Gaps, Order::Reversed];
+const TYPES: [DType; 4] = [DType::Bf16, DType::I8, DType::F16, DType::U8];
 const JOININGS: [Joining; 3] = [Joining::Replace, Joining::Accumulate, Joining::Scale];
 
 fn case(dtype: DType, size: [usize; 3], tile: [u32; 6]) -> Case {
@@ -50,7 +51,7 @@ fn every_tile_order_store_and_split_is_right() {
                 joining: JOININGS[(i + j) % 3],
                 products: 1 + j % 3 / 2,
                 splits: Some(1 + u32::from(j % 4 == 3)),
-                ..case([DType::Bf16, DType::F16][(i + j) % 2], size, tile)
+                ..case(TYPES[(i + j / 3) % 4], size, tile)
             });
         }
     }
@@ -64,7 +65,7 @@ fn every_small_size_is_right() {
     let of_size = |i: usize| {
         let size = [1 + i, 1 + i * 37 % 130, 1 + i * 53 % 130];
         let orders = [ORDERS[i % 4], ORDERS[i / 4 % 4], ORDERS[i / 16 % 3]];
-        let dtype = [DType::Bf16, DType::F16][i % 2];
+        let dtype = TYPES[i % 7 % 4];
         Case { orders, joining: JOININGS[i % 3], products: 1 + i % 5 / 4, ..case(dtype, size, tile) }
     };
     run_all(&(0..130).map(of_size).collect::<Vec<_>>());

@@ -133,3 +133,11 @@ __device__ inline void store_matrices(unsigned to, const unsigned (&x)[4])
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
                  : "memory");
 }
+
+// Writes two neighbours, or 16 zero bytes, to shared memory.
+__device__ inline void store_shared(unsigned to, int left, int right)
+{
+    asm volatile("st.shared.v2.s32 [%0], {%1, %2};" ::"r"(to), "r"(left), "r"(right) : "memory");
+}
+__device__ inline void store_shared(unsigned to, float left, float right) { store_shared(to, __float_as_int(left), __float_as_int(right)); }
+__device__ inline void clear_shared(unsigned to) { asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(to), "r"(0) : "memory"); }

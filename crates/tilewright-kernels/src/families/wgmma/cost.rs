@@ -1,14 +1,15 @@
 //! What a product costs with a tile: the model by which the family chooses, in cycles of an H200 at its highest clock.
 //!
-//! Blocks stay, and take tiles in turns. A step of 64 terms lasts as long as its products, or as its bytes take from the second-level cache.
+//! Blocks stay, and take tiles in turns. A step of 128 bytes of terms lasts as long as its products, or as its bytes take from the second-level cache.
 
-use super::menu::{TILE_K, TILES, Tile};
+use super::{
+    element::Element,
+    menu::{TILES, Tile},
+};
 use crate::estimate;
 use tilewright_arch::Gpu;
 
-/// Multiply-adds of a multiprocessor in a cycle.
-const RATE: f64 = 2048.0;
-/// The part of it that large products keep up: the power of the card is the limit, which lowers the clock.
+/// The part of their rate that large products keep up: the power of the card is the limit, which lowers the clock.
 const SUSTAINED: f64 = 0.68;
 /// Bytes from the second-level cache in a cycle: of a multiprocessor alone, and of one among all.
 const ALONE: f64 = 64.0;
@@ -44,6 +45,7 @@ pub(super) struct Work {
     pub n: u32,
     pub k: u32,
     pub products: usize,
+    pub element: Element,
     pub gpu: Gpu,
     /// Whether rows of boxes of A, and of B, are lines of the cache.
     pub aligned: [bool; 2],
@@ -67,6 +69,11 @@ impl Work {
         self.clusters(candidate).min(most).max(1)
     }
 
+    /// Rows of a box of A: a tile's, or fewer where A has fewer, since rows outside the tensor take time as well.
+    pub fn box_rows(&self, tile: &Tile) -> u32 {
+        tile.m.min(self.m.next_multiple_of(8))
+    }
+
     /// Bytes of all parts of sums; 0 where sums are whole.
     pub fn part_bytes(&self, parts: u32) -> u64 {
         let pitch = u64::from(self.n).next_multiple_of(4);
@@ -81,15 +88,17 @@ impl Work {
         let turns = self.clusters(candidate).div_ceil(resident) as f64;
         let busy = resident as f64 * f64::from(tile.cluster) / f64::from(self.gpu.multiprocessors);
         let taken = self.aligned.map(|aligned| if aligned { 1.0 } else { MISALIGNED });
-        let [a, b] = [0, 1].map(|i| taken[i] * f64::from(tile.stage_bytes()[i]));
+        let [whole_a, b] = [0, 1].map(|i| taken[i] * f64::from(tile.stage_bytes()[i]));
+        let a = whole_a * f64::from(self.box_rows(tile)) / f64::from(tile.m);
         let bytes = a + b / f64::from(tile.cluster);
-        let multiplying = f64::from(tile.m * tile.n * TILE_K) / RATE / SUSTAINED;
+        let terms = self.element.terms();
+        let multiplying = f64::from(tile.m * tile.n * terms) / self.element.rate() / SUSTAINED;
         let step = multiplying.max(bytes / (AMONG_ALL / busy).min(ALONE));
         let meeting = if tile.cluster > 1 { MEETING } else { 0.0 };
         let around = self.gpu.relative_clock() * (AROUND + meeting);
         let writing = WRITE * f64::from(tile.n);
         let written = if tile.ping_pong { writing } else { turns * writing };
-        let cycles = turns * f64::from(self.k.div_ceil(TILE_K * parts)) * step + around + written;
+        let cycles = turns * f64::from(self.k.div_ceil(terms * parts)) * step + around + written;
         let moving = estimate::moving(&self.gpu, self.bytes / BANDWIDTH);
         let moved = |bytes: f64| match bytes {
             0.0 => 0.0,
@@ -117,7 +126,7 @@ impl Work {
 
     /// At most so many parts, each of some steps, as there are where all but the last have equally many.
     fn without_empty_parts(&self, parts: u32) -> u32 {
-        let steps = self.k.div_ceil(TILE_K);
+        let steps = self.k.div_ceil(self.element.terms());
         let parts = parts.clamp(1, (steps / LEAST_STEPS).max(1));
         steps.div_ceil(steps.div_ceil(parts))
     }

@@ -16,38 +16,37 @@ pub(crate) struct Tile {
     pub band: u32,
 }
 
-/// Terms of a stage: 128 bytes, the widest swizzle.
-pub(crate) const TILE_K: u32 = 64;
+/// Bytes of a row of operands in a stage: the widest swizzle.
+pub(crate) const ROW_BYTES: u32 = 128;
 /// Warp groups that multiply; another one copies.
 pub(crate) const CONSUMERS: u32 = 2;
 /// Threads of a warp group.
 const WARP_GROUP: u32 = 128;
 /// Rows that a warp group multiplies by one instruction.
 const GROUP_M: u32 = 64;
-/// Bytes of an element.
-const ELEMENT: u32 = 2;
-/// Bytes through which a warp writes C: two pieces of 16 rows and 64 columns.
-const SLABS: u32 = 2 * 16 * 64 * ELEMENT;
+/// Bytes through which a warp writes C: two pieces of 16 rows.
+const SLABS: u32 = 2 * 16 * ROW_BYTES;
 
 const fn tile(m: u32, n: u32, stages: u32, ping_pong: bool, cluster: u32) -> Tile {
     Tile { m, n, stages, ping_pong, cluster, band: if m == 256 { 8 } else { 16 } }
 }
 
 /// Every tile. Of two that are estimated to be as fast, the first is chosen.
-pub(crate) const TILES: [Tile; 7] = [
+pub(crate) const TILES: [Tile; 8] = [
     tile(128, 256, 4, false, 1),
     tile(128, 128, 6, true, 2),
     tile(128, 256, 4, false, 2),
     tile(256, 128, 4, false, 1),
     tile(128, 128, 6, true, 1),
+    tile(64, 128, 8, true, 2),
     tile(64, 128, 8, true, 1),
     tile(64, 64, 8, true, 1),
 ];
 
 impl Tile {
-    /// What it is called by where tiles are chosen: rows, columns, terms of a step, 1 for ping-pong, stages, blocks of a cluster.
+    /// What it is called by where tiles are chosen: rows, columns, bytes of a row, 1 for ping-pong, stages, blocks of a cluster.
     pub const fn id(&self) -> [u32; 6] {
-        [self.m, self.n, TILE_K, self.ping_pong as u32, self.stages, self.cluster]
+        [self.m, self.n, ROW_BYTES, self.ping_pong as u32, self.stages, self.cluster]
     }
 
     pub const fn threads(&self) -> u32 {
@@ -61,7 +60,7 @@ impl Tile {
 
     /// Bytes of A and of B in a stage.
     pub const fn stage_bytes(&self) -> [u32; 2] {
-        [self.m * TILE_K * ELEMENT, self.n * TILE_K * ELEMENT]
+        [self.m * ROW_BYTES, self.n * ROW_BYTES]
     }
 
     /// Bytes of shared memory: stages at a multiple of 1024, what C goes through, two barriers a stage.

@@ -1,6 +1,7 @@
-//! Products of 16-bit floats by the tensor cores of Hopper.
+//! Products by the tensor cores of Hopper.
 
 mod cost;
+mod element;
 mod instruction;
 mod menu;
 mod operand;
@@ -18,21 +19,24 @@ use crate::{
     request::{Form, Request},
 };
 use cost::{Candidate, Work};
-use menu::{CONSUMERS, TILE_K, TILES, Tile};
-use operand::{Copied, ELEMENT, Lines, Operand};
+use element::Element;
+use menu::{CONSUMERS, TILES, Tile};
+use operand::{Copied, Lines, Operand};
 use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, Layout, SemiringId};
 
 pub(crate) const WGMMA: Kernel = Kernel {
     name: "wgmma",
     family: Family::Production,
-    summary: "plus-times on f16 and bf16 by the tensor cores of Hopper; any sizes, strides and transposes, batches",
+    summary: "plus-times on f16, bf16, i8 and u8 by the tensor cores of Hopper; any sizes, strides and transposes, batches",
     teaches: "tensor cores fed by TMA: a ring of stages, warp groups that copy and multiply, clusters, ping-pong",
     file: "wgmma.cu",
     source: include_str!("wgmma.cu"),
     variants: &[
         Variant::new(SemiringId::PlusTimes, DType::F16),
         Variant::new(SemiringId::PlusTimes, DType::Bf16),
+        Variant::new(SemiringId::PlusTimes, DType::I8),
+        Variant::new(SemiringId::PlusTimes, DType::U8),
     ],
     make: Make::Product(recipe),
 };
@@ -42,14 +46,17 @@ const JOIN: Source = Source { file: "wgmma_join.cu", text: include_str!("wgmma_j
 /// Threads of a block that copies or joins, and blocks of these that a multiprocessor holds.
 const HELPER_THREADS: u32 = 256;
 const HELPER_RESIDENT: u64 = 8;
+/// From so many parts on, several threads share those of an element: so many.
+const MANY_PARTS: u32 = 16;
+const JOINING: u32 = 8;
 
 /// The GPUs whose instructions the family has.
 const ARCHITECTURE: Architecture = Architecture::of(ComputeCapability::new(9, 0));
 
-/// The tiles that `wgmma` chooses from: rows and columns of C, terms of a step, 1 where warp groups compute tiles of their own (ping-pong), stages, blocks of a cluster.
+/// The tiles that `wgmma` chooses from: rows and columns of C, bytes of a row of operands, 1 where warp groups compute tiles of their own (ping-pong), stages, blocks of a cluster.
 ///
 /// ```
-/// assert!(tilewright_kernels::wgmma_tiles().contains(&[128, 256, 64, 0, 4, 1]));
+/// assert!(tilewright_kernels::wgmma_tiles().contains(&[128, 256, 128, 0, 4, 1]));
 /// ```
 pub fn wgmma_tiles() -> Vec<[u32; 6]> {
     TILES.iter().map(Tile::id).collect()
@@ -59,8 +66,8 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let checks = Checks { kernel, request };
     let size = checks.sizes()?;
     checks.batch()?;
-    check(kernel, request)?;
-    let product = Product::new(request);
+    let element = check(kernel, request)?;
+    let product = Product::new(request, element);
     let Layout { cols, col_stride, .. } = product.c.layout;
     if col_stride != 1 && cols > 1 {
         return Err(refuse(kernel, "a C with neighbours in memory", "its neighbours lie apart", "use simt"));
@@ -71,13 +78,14 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let moved = |operand: &Operand| {
         let products = if operand.batch == 0 { 1 } else { request.batch.count };
         let Layout { rows, cols, .. } = operand.layout;
-        rows as f64 * cols as f64 * products as f64 * ELEMENT as f64
+        rows as f64 * cols as f64 * products as f64 * operand.bytes as f64
     };
     let work = Work {
         m: product.c.layout.rows as u32,
         n: product.c.layout.cols as u32,
         k: size.k,
         products: request.batch.count,
+        element,
         gpu: request.gpu,
         aligned: product.lines.map(|lines| lines.are_aligned()),
         bytes: product.operands.iter().chain([&product.c]).map(moved).sum(),
@@ -110,8 +118,8 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     Ok(recipe)
 }
 
-/// Refuses what only other kernels do.
-fn check(kernel: &'static Kernel, request: &Request) -> Result<(), Refusal> {
+/// How its elements are taken. Refuses what only other kernels do.
+fn check(kernel: &'static Kernel, request: &Request) -> Result<Element, Refusal> {
     let found = |found: &str, needs: &str| Err(refuse(kernel, needs, found, "use simt"));
     let architecture = request.gpu.architecture;
     if architecture != ARCHITECTURE {
@@ -129,7 +137,7 @@ fn check(kernel: &'static Kernel, request: &Request) -> Result<(), Refusal> {
     if request.problem.k() == 0 {
         return found("K is 0", "at least one term");
     }
-    Ok(())
+    Element::of(request.dtype).map_or_else(|| found(request.dtype.name(), "another element type"), Ok)
 }
 
 fn refuse(kernel: &'static Kernel, needs: &str, found: &str, hint: &str) -> Refusal {
@@ -151,17 +159,19 @@ struct Product {
     copies: [Option<Copied>; 2],
     /// C as TMA writes it, if it can.
     result: Option<Argument>,
-    dtype: DType,
+    element: Element,
     products: usize,
 }
 
 impl Product {
-    fn new(request: &Request) -> Self {
+    fn new(request: &Request, element: Element) -> Self {
         let (problem, batch, align) = (&request.problem, request.batch, request.alignment);
-        let operand = |layout, alignment, batch, buffer| Operand { layout, alignment, batch, buffer };
-        let a = operand(problem.a(), align.a, batch.a, Buffer::A);
-        let b = operand(problem.b().t(), align.b, batch.b, Buffer::B);
-        let c = operand(problem.c(), align.c, batch.c, Buffer::C);
+        let output = element::output(request.variant().output());
+        let operand =
+            |layout, alignment, batch, buffer, bytes: u32| Operand { layout, alignment, batch, buffer, bytes: bytes.into() };
+        let a = operand(problem.a(), align.a, batch.a, Buffer::A, element.bytes);
+        let b = operand(problem.b().t(), align.b, batch.b, Buffer::B, element.bytes);
+        let c = operand(problem.c(), align.c, batch.c, Buffer::C, output.bytes());
         // C^T = B^T A^T. The elements of a single row may lie apart: they are rows of C^T.
         let is_row = c.layout.rows == 1 && c.layout.col_stride != 1;
         let (operands, c) = match request.is_computed_by_columns() || is_row {
@@ -169,11 +179,11 @@ impl Product {
             false => ([a, b], c),
         };
         let mut workspaces = 0;
-        let [a, b] = operands.map(|operand| match operand.lines(batch.count) {
+        let [a, b] = operands.map(|operand| match operand.lines(batch.count, element.across) {
             Some(lines) => (lines, None),
             None => {
                 workspaces += 1;
-                let (lines, copied) = operand.copied(batch.count, workspaces - 1);
+                let (lines, copied) = operand.copied(batch.count, element.across, workspaces - 1);
                 (lines, Some(copied))
             }
         });
@@ -182,8 +192,8 @@ impl Product {
             c,
             lines: [a.0, b.0],
             copies: [a.1, b.1],
-            result: operand::result(&c, request.dtype, batch.count),
-            dtype: request.dtype,
+            result: operand::result(&c, output, batch.count),
+            element,
             products: batch.count,
         }
     }
@@ -191,29 +201,29 @@ impl Product {
     /// Copies the operands that TMA cannot read where they are.
     fn copy(&self, request: &Request) -> Launch {
         let (i32, i64) = (|x: u64| Argument::i32(x as i32), |x: isize| Argument::i64(x as i64));
-        let arguments = |which: usize, names: [&'static str; 9]| {
+        let arguments = |which: usize, names: [&'static str; 10]| {
             let from = Argument::Pointer(self.operands[which].buffer);
             let Some(copy) = self.copies[which] else {
-                let none = [from.clone(), from, i32(0), i32(0), i64(0), i64(0), i64(0), i32(0), i32(0)];
+                let none = [from.clone(), from, i32(0), i32(0), i64(0), i64(0), i64(0), i32(0), i32(0), i32(0)];
                 return named(names.into_iter().zip(none));
             };
             let to = Argument::Pointer(self.lines[which].buffer);
             let (rows, cols) = (i32(copy.from.rows as u64), i32(copy.from.cols as u64));
             let strides = [copy.from.row_stride, copy.from.col_stride, copy.batch].map(i64);
             let [row, col, batch] = strides;
-            let (eights, products) = (i32(copy.eights), i32(copy.products));
-            named(names.into_iter().zip([from, to, rows, cols, row, col, batch, eights, products]))
+            let [pieces, products, turns] = [copy.pieces, copy.products, copy.turns.into()].map(i32);
+            named(names.into_iter().zip([from, to, rows, cols, row, col, batch, pieces, products, turns]))
         };
         let mut all = arguments(
             0,
-            ["A", "copied_a", "a_rows", "a_cols", "a_row", "a_col", "a_batch", "a_eights", "a_products"],
+            ["A", "copied_a", "a_rows", "a_cols", "a_row", "a_col", "a_batch", "a_pieces", "a_products", "turns_a"],
         );
         all.extend(arguments(
             1,
-            ["B", "copied_b", "b_rows", "b_cols", "b_row", "b_col", "b_batch", "b_eights", "b_products"],
+            ["B", "copied_b", "b_rows", "b_cols", "b_row", "b_col", "b_batch", "b_pieces", "b_products", "turns_b"],
         ));
         let pieces = self.copies.iter().flatten().map(|copy| copy.bytes() / 16).max().unwrap_or(0);
-        self.helper(request, Role::Pack, COPY, pieces, all)
+        self.helper(request, Role::Pack, Program::of(COPY, request.variant(), Encoding::Numbers, &[]), pieces, all)
     }
 
     /// A launch before or after the product, whose threads take one piece after another.
@@ -221,14 +231,13 @@ impl Product {
         &self,
         request: &Request,
         role: Role,
-        source: Source,
+        program: Program,
         pieces: u64,
         arguments: Vec<NamedArgument>,
     ) -> Launch {
         let most = HELPER_RESIDENT * u64::from(request.gpu.multiprocessors);
         let blocks = pieces.div_ceil(HELPER_THREADS.into()).min(most) as u32;
-        let program = Program::of(source, request.variant(), Encoding::Numbers, &[]);
-        let entry = source.file.trim_end_matches(".cu");
+        let entry = program.file().trim_end_matches(".cu");
         Launch {
             role,
             starts_early: request.starts_early(),
@@ -250,8 +259,10 @@ impl Product {
         let i32 = |x: u32| Argument::i32(x as i32);
         let batched = |lines: Lines| i32(u32::from(lines.batch > 0));
         // A box of B is a block's part for its cluster: of columns, or of terms.
-        let map_a = a.tensor(self.dtype, self.products, tile.m, TILE_K);
-        let map_b = b.tensor(self.dtype, self.products, tile.n / tile.cluster, TILE_K / tile.cluster);
+        let terms = self.element.terms();
+        let box_rows = work.box_rows(tile);
+        let map_a = a.tensor(&self.element, self.products, box_rows, terms);
+        let map_b = b.tensor(&self.element, self.products, tile.n / tile.cluster, terms / tile.cluster);
         let no_map = || Argument::TensorMap(Box::new(TensorMap([0; 128])));
         let arguments = [
             ("a", map_a),
@@ -268,6 +279,7 @@ impl Product {
             ("parts", i32(*parts)),
             ("batched_a", batched(a)),
             ("batched_b", batched(b)),
+            ("box_rows", i32(box_rows)),
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
@@ -302,15 +314,17 @@ impl Product {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
+        let groups = if chosen.parts < MANY_PARTS { 1 } else { JOINING };
         let pieces = u64::from(work.m) * u64::from(work.n.div_ceil(4)) * work.products as u64;
-        self.helper(request, Role::Join, JOIN, pieces, named(arguments))
+        let mut program = Program::of(JOIN, request.variant(), Encoding::Numbers, &[("GROUPS", groups)]);
+        program.name = format!("{}.{groups}", program.name);
+        self.helper(request, Role::Join, program, pieces * u64::from(groups), named(arguments))
     }
 
     fn program(&self, kernel: &'static Kernel, request: &Request, tile: &Tile, splits: bool) -> Program {
         let by_terms = self.lines.map(|lines| lines.by_terms);
         let constants = [
             ("TILE_N", tile.n),
-            ("TILE_K", TILE_K),
             ("STAGES", tile.stages),
             ("CONSUMERS", CONSUMERS),
             ("WAVES", tile.waves()),
@@ -331,7 +345,7 @@ impl Product {
             (false, None) => ".rows",
         };
         program.name = format!("{}.{}.{a}.{b}{stores}", program.name, tile.name());
-        program.config += &instruction::multiply_add(request.dtype, tile.n, by_terms);
+        program.config += &instruction::multiply_add(&self.element, tile.n, by_terms);
         program
     }
 
@@ -345,7 +359,7 @@ impl Product {
         };
         let writes = if self.result.is_some() { "by TMA" } else { "by threads, row by row" };
         vec![
-            ("tile", format!("{}x{}, {TILE_K} terms a step", tile.m, tile.n)),
+            ("tile", format!("{}x{}, {} terms a step", tile.m, tile.n, self.element.terms())),
             ("warp groups", schedule.into()),
             ("stages", tile.stages.to_string()),
             ("blocks of a cluster", tile.cluster.to_string()),

@@ -1,20 +1,20 @@
 //! How operands lie in memory, and what has to be copied before the tensor memory accelerator (TMA) reads it.
 
-use super::menu::TILE_K;
+use super::{element::Element, menu::ROW_BYTES};
 use crate::{
     argument::{Argument, Buffer},
     tensor::{Swizzle, Tensor, TensorElement},
 };
-use tilewright_core::{DType, Layout};
+use tilewright_core::Layout;
 
 /// TMA reads rows that begin at multiples of so many bytes.
 const ALIGNMENT: u64 = 16;
 /// Bytes of a line of the second-level cache.
 const LINE: u64 = 128;
-/// Bytes of an element.
-pub(super) const ELEMENT: u64 = 2;
-/// Elements of the swizzled rows of a box.
-const BOX_ROW: u32 = 64;
+/// Rows of a box across, which are as many terms.
+const ACROSS: u32 = 64;
+/// Rows that a warp writes at a time.
+const SLAB_ROWS: u32 = 16;
 
 /// An operand: a row for each row of A, or each column of B, and a column for each term.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Operand {
     /// Elements from one product of the batch to the next.
     pub batch: isize,
     pub buffer: Buffer,
+    /// Bytes of an element.
+    pub bytes: u64,
 }
 
 /// An operand as TMA reads it: lines of neighbours, each a pitch after the one before.
@@ -47,23 +49,26 @@ pub(super) struct Copied {
     /// What is copied: a line of the copy for each row.
     pub from: Layout,
     pub batch: isize,
-    /// Eight elements at a time, in a line.
-    pub eights: u64,
+    /// Whether neighbours of what is copied are rows, and become terms.
+    pub turns: bool,
+    /// Pieces of 16 bytes in a line.
+    pub pieces: u64,
     /// Products that have an operand of their own.
     pub products: u64,
 }
 
 impl Copied {
     pub fn bytes(&self) -> u64 {
-        let line = self.eights.saturating_mul(ALIGNMENT);
+        let line = self.pieces.saturating_mul(ALIGNMENT);
         line.saturating_mul(self.from.rows as u64).saturating_mul(self.products)
     }
 }
 
 impl Operand {
-    /// As it is; `None` where it has to be copied.
-    pub fn lines(&self, products: usize) -> Option<Lines> {
+    /// As it is; `None` where it has to be copied: lines across are of use only where `across`.
+    pub fn lines(&self, products: usize, across: bool) -> Option<Lines> {
         let Layout { rows, cols, row_stride, col_stride } = self.layout;
+        let bytes = |stride: isize| u64::try_from(stride).ok()?.checked_mul(self.bytes);
         let batch = bytes(self.batch).filter(|bytes| bytes.is_multiple_of(ALIGNMENT))?;
         if !self.alignment.is_multiple_of(ALIGNMENT) {
             return None;
@@ -71,9 +76,9 @@ impl Operand {
         let is_line = |stride: isize, length: usize| stride == 1 || length == 1;
         let pitch = |stride: isize, lines: usize, length: usize| match lines {
             // The only line.
-            0 | 1 => Some((length as u64 * ELEMENT).next_multiple_of(ALIGNMENT)),
+            0 | 1 => Some((length as u64 * self.bytes).next_multiple_of(ALIGNMENT)),
             _ => bytes(stride)
-                .filter(|&bytes| bytes >= length as u64 * ELEMENT && bytes.is_multiple_of(ALIGNMENT)),
+                .filter(|&bytes| bytes >= length as u64 * self.bytes && bytes.is_multiple_of(ALIGNMENT)),
         };
         let lines = |by_terms, pitch, length: usize, count: usize| Lines {
             by_terms,
@@ -87,19 +92,19 @@ impl Operand {
         if let Some(pitch) = by_terms {
             return Some(lines(true, pitch, cols, rows));
         }
-        let across = is_line(row_stride, rows).then(|| pitch(col_stride, cols, rows)).flatten();
-        across.map(|pitch| lines(false, pitch, rows, cols))
+        let found = (across && is_line(row_stride, rows)).then(|| pitch(col_stride, cols, rows)).flatten();
+        found.map(|pitch| lines(false, pitch, rows, cols))
     }
 
-    /// A copy in this workspace, with lines along the neighbours that there are.
-    pub fn copied(&self, products: usize, workspace: usize) -> (Lines, Copied) {
-        let by_terms = self.layout.row_stride != 1 || self.layout.col_stride == 1;
+    /// A copy in this workspace, with lines along the neighbours that there are, or along terms where not `across`.
+    pub fn copied(&self, products: usize, across: bool, workspace: usize) -> (Lines, Copied) {
+        let has_terms = self.layout.row_stride != 1 || self.layout.col_stride == 1;
+        let by_terms = has_terms || !across;
         let from = if by_terms { self.layout } else { self.layout.t() };
         let products = if self.batch == 0 { 1 } else { products as u64 };
         // Rows of a box are lines of the cache, but where a copy would be much larger.
-        let unit = if from.cols as u64 * ELEMENT >= 2 * LINE { LINE } else { ALIGNMENT };
-        let pitch = (from.cols as u64 * ELEMENT).next_multiple_of(unit);
-        let eights = pitch / ALIGNMENT;
+        let unit = if from.cols as u64 * self.bytes >= 2 * LINE { LINE } else { ALIGNMENT };
+        let pitch = (from.cols as u64 * self.bytes).next_multiple_of(unit);
         let lines = Lines {
             by_terms,
             buffer: Buffer::Workspace(workspace),
@@ -108,7 +113,7 @@ impl Operand {
             pitch,
             batch: if products > 1 { pitch * from.rows as u64 } else { 0 },
         };
-        (lines, Copied { from, batch: self.batch, eights, products })
+        (lines, Copied { from, batch: self.batch, turns: !has_terms && !across, pieces: pitch / ALIGNMENT, products })
     }
 }
 
@@ -119,33 +124,29 @@ impl Lines {
     }
 
     /// The tensor whose boxes hold the rows of a tile, `side` of them for a box by terms, and `terms` of a box across.
-    pub fn tensor(&self, dtype: DType, products: usize, side: u32, terms: u32) -> Argument {
-        let tile = if self.by_terms { [TILE_K, side, 1] } else { [BOX_ROW, terms, 1] };
-        tensor(self, dtype, products, tile)
+    pub fn tensor(&self, element: &Element, products: usize, side: u32, terms: u32) -> Argument {
+        let tile = if self.by_terms { [element.terms(), side, 1] } else { [ACROSS, terms, 1] };
+        tensor(self, element.map, products, tile)
     }
 }
 
-/// C as TMA writes it, a warp's rows and 64 columns at a time; `None` where TMA cannot.
-pub(super) fn result(c: &Operand, dtype: DType, products: usize) -> Option<Argument> {
-    let lines = c.lines(products).filter(|lines| lines.by_terms)?;
+/// C as TMA writes it, 128 bytes of a warp's rows at a time; `None` where TMA cannot.
+pub(super) fn result(c: &Operand, element: TensorElement, products: usize) -> Option<Argument> {
+    let lines = c.lines(products, false)?;
     // Products that would share C are no batch.
-    (products == 1 || lines.batch > 0).then(|| tensor(&lines, dtype, products, [BOX_ROW, 16, 1]))
+    let cols = ROW_BYTES / element.bytes();
+    (products == 1 || lines.batch > 0).then(|| tensor(&lines, element, products, [cols, SLAB_ROWS, 1]))
 }
 
-fn tensor(lines: &Lines, dtype: DType, products: usize, tile: [u32; 3]) -> Argument {
+fn tensor(lines: &Lines, element: TensorElement, products: usize, tile: [u32; 3]) -> Argument {
     let batched = lines.batch > 0;
     let whole = lines.pitch.saturating_mul(lines.count).max(ALIGNMENT);
     Argument::Tensor(Box::new(Tensor {
         memory: lines.buffer,
-        element: if dtype == DType::F16 { TensorElement::F16 } else { TensorElement::Bf16 },
+        element,
         extents: vec![lines.length, lines.count, if batched { products as u64 } else { 1 }],
         strides: vec![lines.pitch, if batched { lines.batch } else { whole }],
         tile: tile.to_vec(),
         swizzle: Swizzle::B128,
     }))
-}
-
-/// Bytes of a stride that is not negative.
-fn bytes(stride: isize) -> Option<u64> {
-    u64::try_from(stride).ok()?.checked_mul(ELEMENT)
 }

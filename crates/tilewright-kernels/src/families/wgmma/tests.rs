@@ -1,6 +1,6 @@
 //! What the recipes say, without a GPU.
 
-use super::{menu::TILES, operand::ELEMENT, *};
+use super::{menu::TILES, *};
 use crate::{argument::Argument, catalogue::find, request::Batch};
 use tilewright_arch::Gpu;
 use tilewright_core::{Layout, Problem};
@@ -88,7 +88,7 @@ fn what_tma_cannot_read_is_copied_to_rows_that_it_can() {
     let (odd, even) = (Layout::row_major(129, 131), Layout::row_major(131, 136));
     let c = Layout::row_major(129, 136);
     let one = recipe(&request(odd, even, c));
-    assert_eq!(one.workspaces(), [129 * 192 * ELEMENT]);
+    assert_eq!(one.workspaces(), [129 * 192 * 2]);
     let [copy, product] = one.launches() else { panic!("two launches") };
     assert_eq!((copy.role(), product.role()), (Role::Pack, Role::Product));
     assert_eq!(tensors(product)[0].strides[0], 192 * 2);
@@ -113,7 +113,7 @@ fn batches_are_one_launch_and_shared_operands_are_copied_once() {
     let odd = Layout::row_major(65, 65);
     let batch = Batch { count: 7, a: 65 * 65, b: 0, c: 65 * 65 };
     let several = recipe(&Request { batch, ..request(odd, odd, odd) });
-    assert_eq!(several.workspaces(), [7 * 65 * 72 * ELEMENT, 65 * 72 * ELEMENT]);
+    assert_eq!(several.workspaces(), [7 * 65 * 72 * 2, 65 * 72 * 2]);
     assert_eq!(several.launches().len(), 2);
     let aligned = recipe(&Request { batch: Batch { count: 7, a: 4096, b: 0, c: 4096 }, ..square(64) });
     let [launch] = aligned.launches() else { panic!("one launch") };

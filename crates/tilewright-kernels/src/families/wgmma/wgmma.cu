@@ -1,4 +1,4 @@
-// wgmma: products of 16-bit floats by the tensor cores of Hopper.
+// wgmma: products by the tensor cores of Hopper.
 //
 // Blocks stay and take one tile of C after another. One warp copies the operands of all tiles into a ring of stages; warp groups multiply what is there, and
 // write C while the next tile is being copied. Together they compute one tile (cooperative), or each computes its own while the other writes (ping-pong). Blocks of
@@ -11,22 +11,23 @@
 #include "tile_order.cuh"
 #include "wgmma.cuh"
 
-// Rows of A that a warp group multiplies at a time by one instruction.
-enum : int { GROUP_M = 64, STEP_K = 16 };
+// Rows of A that a warp group multiplies by one instruction, terms of a stage, and instructions for them.
+enum : int { GROUP_M = 64, TILE_K = ROW_BYTES / sizeof(T), STEPS = ROW_BYTES / STEP_BYTES };
 enum : int {
     THREADS = (CONSUMERS + 1) * WARP_GROUP,
     // Rows of a warp group, and how many groups release a stage.
     OWN_M = WAVES * GROUP_M,
     RELEASERS = PING_PONG ? 1 : CONSUMERS,
     TILE_M = OWN_M * RELEASERS,
-    SLABS = TILE_N / Slab::COLS,
+    SLABS = TILE_N / Slab<Out>::COLS,
 };
-using TileA = OperandTile<TILE_M, TILE_K, A_BY_TERMS>;
-using TileB = OperandTile<TILE_N, TILE_K, B_BY_TERMS>;
+using TileA = OperandTile<TILE_M, A_BY_TERMS>;
+using TileB = OperandTile<TILE_N, B_BY_TERMS>;
+using Sums = Acc[WAVES][TILE_N / 2];
 enum : int {
     STAGE_BYTES = TileA::BYTES + TileB::BYTES,
     RING_BYTES = STAGES * STAGE_BYTES,
-    SLAB_BYTES = CONSUMERS * 4 * Slab::BUFFERS * Slab::BYTES,
+    SLAB_BYTES = CONSUMERS * 4 * Slab<Out>::BUFFERS * Slab<Out>::BYTES,
     // All registers of a multiprocessor but those of the copying group.
     COPY_REGISTERS = 24 + (CONSUMERS == 2) * 16,
     PRODUCT_REGISTERS = CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 160,
@@ -36,6 +37,8 @@ enum : int {
 struct Product {
     // Clusters along C, steps of a tile, and all tiles of all products and parts.
     int rows, cols, steps, count, parts, batched_a, batched_b;
+    // Rows of a box of A, which are fewer than a tile's where A has fewer.
+    int box_rows;
 
     // The tile of this block in the cluster with this index. Parts of a tile's sums follow each other as products of a batch do.
     __device__ TilePlace place(int index) const
@@ -46,10 +49,21 @@ struct Product {
     }
 };
 
+// Rows of A that no box brings are zeros.
+__device__ void clear_missing_rows(unsigned stages, int box_rows)
+{
+    if (box_rows == TILE_M) return;
+    for (int stage = 0; stage < STAGES; ++stage) {
+        for (int at = box_rows * ROW_BYTES + threadIdx.x * 16; at < TileA::BYTES; at += THREADS * 16) clear_shared(stages + stage * STAGE_BYTES + at);
+    }
+    show_to_copies();
+}
+
 // Copies the operands of all tiles of this cluster, by one thread.
 __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGES> ring, unsigned stages, const Product& product)
 {
     const unsigned rank = CLUSTER > 1 ? rank_in_cluster() : 0;
+    const int stage_bytes = (A_BY_TERMS ? product.box_rows * ROW_BYTES : TileA::BYTES) + TileB::BYTES;
     Place<STAGES> at;
     for (int tile = blockIdx.x / CLUSTER; tile < product.count; tile += gridDim.x / CLUSTER) {
         const TilePlace place = product.place(tile);
@@ -61,13 +75,13 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
             const int term = (first + step) * TILE_K;
             const unsigned to_a = stages + at.stage * STAGE_BYTES, to_b = to_a + TileA::BYTES, full = ring.full(at.stage);
             ring.wait_until_empty(at);
-            expect_bytes(full, STAGE_BYTES);
+            expect_bytes(full, stage_bytes);
             if constexpr (A_BY_TERMS) {
                 load_box(to_a, a, full, term, row, batch_a);
             } else {
 #pragma unroll
-                for (int box = 0; box < TILE_M / ROW_ELEMENTS; ++box) {
-                    load_box(to_a + box * TileA::BOX_BYTES, a, full, row + box * ROW_ELEMENTS, term, batch_a);
+                for (int box = 0; box < TILE_M / TileA::ACROSS; ++box) {
+                    load_box(to_a + box * TileA::BOX_BYTES, a, full, row + box * TileA::ACROSS, term, batch_a);
                 }
             }
             // Each block of a cluster copies its part of B for all: of columns, or of terms.
@@ -82,12 +96,12 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
             } else {
                 constexpr int part = TILE_K / CLUSTER;
 #pragma unroll
-                for (int box = 0; box < TILE_N / ROW_ELEMENTS; ++box) {
+                for (int box = 0; box < TILE_N / TileB::ACROSS; ++box) {
                     const unsigned to = to_b + box * TileB::BOX_BYTES + rank * part * ROW_BYTES;
                     if constexpr (CLUSTER == 1) {
-                        load_box(to, b, full, col + box * ROW_ELEMENTS, term, batch_b);
+                        load_box(to, b, full, col + box * TileB::ACROSS, term, batch_b);
                     } else {
-                        load_box_for((1 << CLUSTER) - 1, to, b, full, col + box * ROW_ELEMENTS, term + rank * part, batch_b);
+                        load_box_for((1 << CLUSTER) - 1, to, b, full, col + box * TileB::ACROSS, term + rank * part, batch_b);
                     }
                 }
             }
@@ -96,7 +110,7 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
 }
 
 // The sums of one tile, by a warp group: WAVES times 64 rows, beginning with row 64 `first` of the tile.
-__device__ __forceinline__ void multiply(float (&sums)[WAVES][TILE_N / 2], Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first)
+__device__ __forceinline__ void multiply(Sums& sums, Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first)
 {
     int before = 0;
     for (int step = 0; step < steps; ++step) {
@@ -104,7 +118,7 @@ __device__ __forceinline__ void multiply(float (&sums)[WAVES][TILE_N / 2], Ring<
         ring.wait_until_full(at);
         begin_products();
 #pragma unroll
-        for (int k = 0; k < TILE_K / STEP_K; ++k) {
+        for (int k = 0; k < STEPS; ++k) {
             const unsigned long long columns = TileB::descriptor(b + TileB::offset(0, k));
 #pragma unroll
             for (int wave = 0; wave < WAVES; ++wave) {
@@ -122,36 +136,36 @@ __device__ __forceinline__ void multiply(float (&sums)[WAVES][TILE_N / 2], Ring<
     ring.release<CLUSTER>(before);
 }
 
-// Writes what a warp has of a tile: 16 rows of each wave, 64 columns at a time.
-__device__ __forceinline__ void write(const float (&sums)[WAVES][TILE_N / 2], const TensorMap& c, const Result<T>& result, unsigned slabs, int row, int col, int batch)
+// Writes what a warp has of a tile: 16 rows of each wave, 128 bytes at a time.
+__device__ __forceinline__ void write(const Sums& sums, const TensorMap& c, const Result& result, unsigned slabs, int row, int col, int batch)
 {
 #pragma unroll
     for (int wave = 0; wave < WAVES; ++wave) {
 #pragma unroll
         for (int part = 0; part < SLABS; ++part) {
-            const int y = row + wave * GROUP_M, x = col + part * Slab::COLS;
+            const int y = row + wave * GROUP_M, x = col + part * Slab<Out>::COLS;
             const int turn = wave * SLABS + part;
-            const Slab slab = {slabs + turn % Slab::BUFFERS * Slab::BYTES};
+            const Slab<Out> slab = {slabs + turn % Slab<Out>::BUFFERS * Slab<Out>::BYTES};
             if constexpr (STORES_BOXES) {
                 // The store that last read this slab is done; at the start all are, whichever they read.
-                if (is_elected()) turn == 0 ? wait_for_stores<0>() : wait_for_stores<Slab::BUFFERS - 1>();
+                if (is_elected()) turn == 0 ? wait_for_stores<0>() : wait_for_stores<Slab<Out>::BUFFERS - 1>();
             }
             __syncwarp();
-            write_slab<T>(slab, sums[wave], part, result, y, x, batch);
+            write_slab(slab, sums[wave], part, result, y, x, batch);
             if constexpr (STORES_BOXES) {
                 show_to_copies();
                 __syncwarp();
                 if (is_elected()) store_box(c, slab.address, x, y, batch);
             } else {
                 __syncwarp();
-                copy_slab<T>(slab, result, y, x, batch);
+                copy_slab(slab, result, y, x, batch);
             }
         }
     }
 }
 
 // Writes what a thread has of a part of the sums, for another kernel to join.
-__device__ __forceinline__ void write_part(const float (&sums)[WAVES][TILE_N / 2], const Parts& parts, int row, int col, int part)
+__device__ __forceinline__ void write_part(const Sums& sums, const Parts& parts, int row, int col, int part)
 {
     const int lane = threadIdx.x % WARP;
 #pragma unroll
@@ -165,10 +179,10 @@ __device__ __forceinline__ void write_part(const float (&sums)[WAVES][TILE_N / 2
 // Named barriers at which the groups of a ping-pong take turns.
 enum : int { TURNS = 1 };
 
-__device__ __forceinline__ void compute(const TensorMap& c, const Result<T>& result, const Parts& parts, Ring<STAGES> ring, unsigned stages, unsigned slabs, const Product& product)
+__device__ __forceinline__ void compute(const TensorMap& c, const Result& result, const Parts& parts, Ring<STAGES> ring, unsigned stages, unsigned slabs, const Product& product)
 {
     const int group = threadIdx.x / WARP_GROUP - 1, warp = threadIdx.x % WARP_GROUP / WARP;
-    slabs += (group * 4 + warp) * Slab::BUFFERS * Slab::BYTES;
+    slabs += (group * 4 + warp) * Slab<Out>::BUFFERS * Slab<Out>::BYTES;
     const int first = PING_PONG ? 0 : group * WAVES, all = gridDim.x / CLUSTER;
     Place<STAGES> at;
     int tile = blockIdx.x / CLUSTER;
@@ -181,7 +195,7 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result<T>& res
         }
     }
     for (; tile < product.count; tile += all * (PING_PONG ? 2 : 1)) {
-        float sums[WAVES][TILE_N / 2];
+        Sums sums;
         if constexpr (PING_PONG) wait_at(TURNS + group, 2 * WARP_GROUP);
         multiply(sums, ring, at, stages, product.steps, first);
         if constexpr (PING_PONG) {
@@ -189,7 +203,7 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result<T>& res
             if (tile + all < product.count) come_to(TURNS + 1 - group, 2 * WARP_GROUP);
         }
         const TilePlace place = product.place(tile);
-        const int row = place.row * TILE_M + first * GROUP_M + warp * Slab::ROWS, col = place.col * TILE_N;
+        const int row = place.row * TILE_M + first * GROUP_M + warp * Slab<Out>::ROWS, col = place.col * TILE_N;
         if constexpr (SPLITS) {
             write_part(sums, parts, row, col, place.batch);
         } else {
@@ -202,20 +216,21 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result<T>& res
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, T* C, float* sums, long long row_stride,
-          long long batch_stride, int m, int n, int k, int batches, int parts, int batched_a, int batched_b, float alpha, float beta)
+    wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, Out* C, Acc* sums, long long row_stride,
+          long long batch_stride, int m, int n, int k, int batches, int parts, int batched_a, int batched_b, int box_rows, Acc alpha, Acc beta)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned stages = (shared_address(shared) + 1023) / 1024 * 1024, slabs = stages + RING_BYTES;
     const Ring<STAGES> ring = {slabs + SLAB_BYTES};
     const int rows = (m + TILE_M * CLUSTER - 1) / (TILE_M * CLUSTER), cols = (n + TILE_N - 1) / TILE_N;
     const int steps = (k + TILE_K * parts - 1) / (TILE_K * parts);
-    const Product product = {rows, cols, steps, rows * cols * batches * parts, parts, batched_a, batched_b};
+    const Product product = {rows, cols, steps, rows * cols * batches * parts, parts, batched_a, batched_b, box_rows};
     if (threadIdx.x == 0) {
         prefetch(a);
         prefetch(b);
         ring.init(RELEASERS * 4 * CLUSTER);
     }
+    if (A_BY_TERMS) clear_missing_rows(stages, box_rows);
     if constexpr (CLUSTER > 1) {
         meet_cluster();
     } else {

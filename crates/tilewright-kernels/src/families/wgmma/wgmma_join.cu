@@ -1,34 +1,56 @@
-// wgmma_join: adds up the parts of sums that a product was split into, in their order.
+// wgmma_join: adds up the parts of sums that a product was split into, in an order that depends on their number alone.
 #include "config.cuh"
 #include "epilogue.cuh"
 
-// Columns of a thread.
-enum : int { FOUR = 4 };
+enum : int {
+    THREADS = 256,
+    // Columns of a thread.
+    FOUR = 4,
+    // Threads of a block that take other columns; there are GROUPS for each.
+    PIECES = THREADS / GROUPS,
+};
 
-extern "C" __global__ void __launch_bounds__(256)
-    wgmma_join(const float* sums, T* C, long long row_stride, long long batch_stride, int m, int n, int batches, int parts, float alpha, float beta)
+__device__ inline void add(Four& sum, const Four& more)
 {
+#pragma unroll
+    for (int x = 0; x < FOUR; ++x) sum.x[x] = R::add(sum.x[x], more.x[x]);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    wgmma_join(const Acc* sums, Out* C, long long row_stride, long long batch_stride, int m, int n, int batches, int parts, Acc alpha, Acc beta)
+{
+    __shared__ Four shared[THREADS];
     let_next_kernel_start();
     wait_for_previous_kernel();
-    const int fours = (n + FOUR - 1) / FOUR;
-    const long long part = static_cast<long long>(m) * fours, count = part * batches, threads = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += threads) {
-        const long long batch = i / part, place = i % part;
-        const float4* from = reinterpret_cast<const float4*>(sums) + batch * parts * part + place;
-        float4 sum = from[0];
-        for (int other = 1; other < parts; ++other) {
-            const float4 more = from[other * part];
-            sum = make_float4(sum.x + more.x, sum.y + more.y, sum.z + more.z, sum.w + more.w);
+    const Result c = {C, row_stride, batch_stride, m, n, alpha, beta};
+    const int fours = (n + FOUR - 1) / FOUR, group = threadIdx.x / PIECES, mine = threadIdx.x % PIECES;
+    const long long part = static_cast<long long>(m) * fours, count = part * batches, step = static_cast<long long>(gridDim.x) * PIECES;
+    for (long long first = static_cast<long long>(blockIdx.x) * PIECES; first < count; first += step) {
+        const long long i = first + mine, batch = i / part, place = i % part;
+        Four sum = {};
+        if (i < count) {
+            // Every group has a part at least. Its loads do not wait for each other.
+            const Four* from = reinterpret_cast<const Four*>(sums) + batch * parts * part + place;
+            sum = from[group * part];
+#pragma unroll 8
+            for (int other = group + GROUPS; other < parts; other += GROUPS) add(sum, from[other * part]);
         }
-        const int row = int(place / fours), col = int(place % fours) * FOUR;
-        T* to = C + batch * batch_stride + row * row_stride + col;
-        const float all[FOUR] = {sum.x, sum.y, sum.z, sum.w};
+        if constexpr (GROUPS > 1) {
+            __syncthreads();
+            shared[threadIdx.x] = sum;
+            __syncthreads();
+            if (group > 0) continue;
 #pragma unroll
-        for (int x = 0; x < FOUR; ++x) {
-            if (col + x >= n) break;
-            float result = alpha * all[x];
-            if (beta != 0) result += beta * convert<float>(to[x]);
-            to[x] = convert<T>(result);
+            for (int other = 1; other < GROUPS; ++other) add(sum, shared[other * PIECES + mine]);
+        }
+        if (i >= count) continue;
+        const int row = int(place / fours), col = int(place % fours) * FOUR;
+        Out* to = c.at(row, col, batch);
+#pragma unroll
+        for (int x = 0; x < FOUR; x += 2) {
+            c.finish(sum.x[x], sum.x[x + 1], row, col + x, batch);
+            if (col + x < n) to[x] = convert<Out>(sum.x[x]);
+            if (col + x + 1 < n) to[x + 1] = convert<Out>(sum.x[x + 1]);
         }
     }
 }

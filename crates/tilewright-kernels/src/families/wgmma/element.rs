@@ -1,0 +1,52 @@
+//! The element types that tensor cores multiply.
+
+use super::menu::ROW_BYTES;
+use crate::tensor::TensorElement;
+use tilewright_core::DType;
+
+/// How the tensor cores take elements of a type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Element {
+    /// Bytes of an element.
+    pub bytes: u32,
+    /// The name in instructions, of elements and of sums.
+    pub name: &'static str,
+    pub sums: &'static str,
+    /// Whether neighbours of an operand may be rows at one term: only with 16 bits. Otherwise they are terms of one row.
+    pub across: bool,
+    /// The type in tensor maps.
+    pub map: TensorElement,
+}
+
+impl Element {
+    /// `None` for a type that they do not take.
+    pub const fn of(dtype: DType) -> Option<Self> {
+        let (bytes, name, sums, map) = match dtype {
+            DType::F16 => (2, "f16", "f32", TensorElement::F16),
+            DType::Bf16 => (2, "bf16", "f32", TensorElement::Bf16),
+            DType::I8 => (1, "s8", "s32", TensorElement::U8),
+            DType::U8 => (1, "u8", "s32", TensorElement::U8),
+            _ => return None,
+        };
+        Some(Self { bytes, name, sums, across: bytes == 2, map })
+    }
+
+    /// Terms of a stage.
+    pub const fn terms(&self) -> u32 {
+        ROW_BYTES / self.bytes
+    }
+
+    /// Multiply-adds of a multiprocessor in a cycle.
+    pub fn rate(&self) -> f64 {
+        f64::from(4096 / self.bytes)
+    }
+}
+
+/// The type of C in tensor maps.
+pub(super) const fn output(dtype: DType) -> TensorElement {
+    match dtype {
+        DType::F16 => TensorElement::F16,
+        DType::Bf16 => TensorElement::Bf16,
+        _ => TensorElement::I32,
+    }
+}
