@@ -19,7 +19,7 @@ use pyo3::{
     types::{PyDict, PyFloat},
 };
 use std::sync::Arc;
-use tilewright::{Backend, DType, ErrorKind, Joining, Options, Value, cuda::DeviceProduct};
+use tilewright::{Backend, DType, ErrorKind, Joining, Math, Options, SemiringId, Value, cuda::DeviceProduct};
 
 /// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
 /// made for them, so that they can be interrupted; for its first milliseconds it may share a processor with one of the pool.
@@ -53,6 +53,8 @@ const MOST_TERMS: usize = i32::MAX as usize;
 ///     For semirings whose sum selects one of its terms.
 /// backend : {'auto', 'cpu', 'cuda', 'emulator', 'reference'}, default 'auto'
 ///     Where it is computed. Arrays on a GPU are multiplied there.
+/// math : {'full', 'tf32'}, default 'full'
+///     ``'tf32'`` lets a GPU round `float32` operands of plus-times to 10 bits after the point, for its tensor cores. Sums stay `float32`.
 /// threads : int, optional
 ///     Threads at most; as many as the product can occupy unless given.
 ///
@@ -81,8 +83,8 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// True
 #[pyfunction]
 #[pyo3(
-    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, arg=false, backend="auto", threads=None),
-    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, arg=False, backend='auto', threads=None)"
+    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, arg=false, backend="auto", math="full", threads=None),
+    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, arg=False, backend='auto', math='full', threads=None)"
 )]
 #[allow(clippy::too_many_arguments)] // They are the keywords of Python's callers.
 pub fn matmul<'py>(
@@ -96,6 +98,7 @@ pub fn matmul<'py>(
     beta: Option<&Bound<'py, PyAny>>,
     arg: bool,
     backend: &str,
+    math: &str,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if [a, b].into_iter().any(frames::is_frame) {
@@ -109,21 +112,24 @@ pub fn matmul<'py>(
         options.set_item("accumulate", accumulate)?;
         options.set_item("arg", arg)?;
         options.set_item("backend", backend)?;
+        options.set_item("math", math)?;
         options.set_item("threads", threads)?;
         return frames::matmul([a, b], out, &options);
     }
     let over = semiring::of(semiring)?;
     let backend: Backend = backend.parse().or_raise(py)?;
+    let math: Math = math.parse().or_raise(py)?;
     let joining = joining(py, accumulate, alpha, beta)?;
     over.check_wishes(py, &joining, arg, backend)?;
-    let wishes = Wishes { over, joining, backend, threads: threads.unwrap_or(0) };
+    let wishes = Wishes { over, joining, backend, math, threads: threads.unwrap_or(0) };
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
     let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
     let output = check_types(py, &wishes.over, &left.array, &right.array)?;
+    check_math(py, &wishes, left.array.dtype)?;
     let product = |ordinal| {
         let product = gpu_work::product(py, &wishes.over, left.array.dtype, (wishes.joining, arg), backend)?;
-        PyResult::Ok((ordinal, product))
+        PyResult::Ok((ordinal, product.math(math)))
     };
     let gpu = ordinal.map(product).transpose()?;
     let shapes = Shapes::of(&left.array.shape, &right.array.shape);
@@ -161,7 +167,18 @@ struct Wishes {
     over: Over,
     joining: Joining<Value>,
     backend: Backend,
+    math: Math,
     threads: usize,
+}
+
+/// Another arithmetic is that of plus-times on f32 alone.
+fn check_math(py: Python<'_>, wishes: &Wishes, dtype: DType) -> PyResult<()> {
+    let has_it = matches!(wishes.over, Over::BuiltIn(SemiringId::PlusTimes)) && dtype == DType::F32;
+    if wishes.math == Math::Full || has_it {
+        return Ok(());
+    }
+    let what = format!("the arithmetic {} on {dtype} and this semiring", wishes.math);
+    refuse(py, "unsupported", &what, "leave out `math`: plus-times on float32 alone has another")
 }
 
 /// The array that the caller wants the result in. Operands that it lies on become copies.
@@ -220,8 +237,8 @@ fn compute(
         _ => Takes::Long,
     };
     let done = interrupt::run(py, takes, |cancel| {
-        let (backend, threads) = (wishes.backend, wishes.threads);
-        let options = Options { backend, threads, cancel: Some(cancel), ..Options::default() };
+        let (backend, math, threads) = (wishes.backend, wishes.math, wishes.threads);
+        let options = Options { backend, math, threads, cancel: Some(cancel), ..Options::default() };
         // SAFETY: the caller keeps the arrays, and their memory with them. C was checked to have no element twice and to meet no operand, or is
         // new. That other threads of Python leave it alone is for them, as with any function of NumPy. Compiled functions were checked to have
         // been compiled for this type, and `wishes` keeps them.

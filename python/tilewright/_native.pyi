@@ -68,6 +68,7 @@ def matmul(
     beta: _Number = 0,
     arg: bool = False,
     backend: _Backend = "auto",
+    math: Literal["full", "tf32"] = "full",
     threads: int | None = None,
 ) -> Any: ...
 

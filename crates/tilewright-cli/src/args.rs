@@ -15,7 +15,7 @@ mod sweep;
 mod text;
 mod tune;
 
-pub use bench::{Bench, Data, Library, Math, Order, Where};
+pub use bench::{Bench, Data, Library, LibraryMath, Order, Where};
 pub use check::Check;
 pub use choice::KernelChoice;
 pub use explain::{Explain, Extent};
@@ -35,7 +35,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf, time::Duration};
-use tilewright::{Backend, DType, SemiringId, files::Format as FileFormat};
+use tilewright::{Backend, DType, Math, SemiringId, files::Format as FileFormat};
 
 /// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
@@ -266,6 +266,9 @@ pub struct Mul {
     /// The instruction set of the CPU backend, or the kernel of cuda and emulator; the best there is unless given
     #[arg(long, value_name = "NAME", value_parser = KernelChoice::parser(), help_heading = "Computation")]
     pub kernel: Option<KernelChoice>,
+    /// How f32 is multiplied (plus-times): full, or tf32, which rounds A and B to 10 bits after the point where tensor cores are faster
+    #[arg(long, value_name = "MATH", default_value = "full", value_parser = maths(), help_heading = "Computation")]
+    pub math: Math,
     /// Use at most N threads; 0 takes as many as the product can occupy
     #[arg(
         long,
@@ -340,6 +343,9 @@ fn formats() -> ValueParser {
         FileFormat::ALL.iter().copied().find(|f| f.extension() == name).ok_or("no such format")
     };
     ValueParser::new(PossibleValuesParser::new(names).try_map(find))
+}
+fn maths() -> ValueParser {
+    named::<Math>(Math::ALL.iter().map(|math| math.name()).collect())
 }
 fn backends() -> ValueParser {
     named::<Backend>(Backend::ALL.iter().map(|b| b.name()).collect())

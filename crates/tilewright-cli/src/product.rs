@@ -1,9 +1,9 @@
 //! One product over either kind of semiring.
 
-use crate::args::Meaning;
+use crate::{args::Meaning, failure::Failure};
 use tilewright::{
-    Backend, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, MatRef, Options, Report,
-    Value, Verification,
+    Backend, DType, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, MatRef, Math,
+    Options, Report, SemiringId, Value, Verification,
     plan::{Query, Results},
 };
 
@@ -11,6 +11,17 @@ use tilewright::{
 pub enum AnyProduct<'a> {
     BuiltIn(DynProduct<'a>),
     Own(ExpressionProduct<'a>),
+}
+
+/// Refuses an arithmetic that the semiring does not have on its elements, where their type is known.
+pub fn check_math(math: Math, semiring: &Meaning, dtype: Option<DType>) -> Result<(), Failure> {
+    let has_it = semiring.is(SemiringId::PlusTimes) && dtype.is_none_or(|dtype| dtype == DType::F32);
+    if math == Math::Full || has_it {
+        return Ok(());
+    }
+    let on = dtype.map(|dtype| format!(" on {dtype}")).unwrap_or_default();
+    let what = format!("--math {math} with {}{on}", semiring.name());
+    Err(Failure::usage(what, "plus-times on f32 alone has another arithmetic: leave out --math"))
 }
 
 impl<'a> AnyProduct<'a> {
@@ -40,6 +51,14 @@ impl<'a> AnyProduct<'a> {
         match self {
             Self::BuiltIn(product) => product.options(*options).write_to(c, arg),
             Self::Own(product) => product.write_to(c, options),
+        }
+    }
+
+    /// The same with another arithmetic.
+    pub fn with_math(self, math: Math) -> Self {
+        match self {
+            Self::BuiltIn(product) => Self::BuiltIn(product.options(Options { math, ..Options::default() })),
+            own @ Self::Own(_) => own,
         }
     }
 

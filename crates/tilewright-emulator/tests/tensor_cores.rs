@@ -3,11 +3,11 @@
 //! Without NVRTC there is no program to run; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a failure. `TILEWRIGHT_THIRD` of 0, 1 or 2 takes every third product.
 
 use crate::rig::{self, Case, Joining, Order, Outcome};
-use tilewright_core::{DType, SemiringId};
+use tilewright_core::{DType, Math, SemiringId};
 use tilewright_kernels::{Variant, find, wgmma_tiles};
 
 const ORDERS: [Order; 4] = [Order::Rows, Order::Columns, Order::Gaps, Order::Reversed];
-const TYPES: [DType; 4] = [DType::Bf16, DType::I8, DType::F16, DType::U8];
+const TYPES: [DType; 5] = [DType::Bf16, DType::I8, DType::F16, DType::U8, DType::F32];
 const JOININGS: [Joining; 3] = [Joining::Replace, Joining::Accumulate, Joining::Scale];
 
 fn case(dtype: DType, size: [usize; 3], tile: [u32; 6]) -> Case {
@@ -16,6 +16,7 @@ fn case(dtype: DType, size: [usize; 3], tile: [u32; 6]) -> Case {
     Case {
         tile: Some(tile),
         multiprocessors: Some(2),
+        math: Math::Tf32,
         ..Case::new(find("wgmma").expect("known"), variant, size)
     }
 }
@@ -51,7 +52,7 @@ fn every_tile_order_store_and_split_is_right() {
                 joining: JOININGS[(i + j) % 3],
                 products: 1 + j % 3 / 2,
                 splits: Some(1 + u32::from(j % 4 == 3)),
-                ..case(TYPES[(i + j / 3) % 4], size, tile)
+                ..case(TYPES[(i + j) % 5], size, tile)
             });
         }
     }
@@ -65,8 +66,8 @@ fn every_small_size_is_right() {
     let of_size = |i: usize| {
         let size = [1 + i, 1 + i * 37 % 130, 1 + i * 53 % 130];
         let orders = [ORDERS[i % 4], ORDERS[i / 4 % 4], ORDERS[i / 16 % 3]];
-        let dtype = TYPES[i % 7 % 4];
-        Case { orders, joining: JOININGS[i % 3], products: 1 + i % 5 / 4, ..case(dtype, size, tile) }
+        let dtype = TYPES[i % 5];
+        Case { orders, joining: JOININGS[i % 3], products: 1 + i % 6 / 5, ..case(dtype, size, tile) }
     };
     run_all(&(0..130).map(of_size).collect::<Vec<_>>());
 }

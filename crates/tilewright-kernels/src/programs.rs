@@ -13,7 +13,7 @@ use crate::{
     request::{Form, Request},
 };
 use tilewright_arch::Gpu;
-use tilewright_core::{DType, Layout, Problem, SemiringId};
+use tilewright_core::{DType, Layout, Math, Problem, SemiringId};
 
 /// [`programs_for`] the default GPU.
 pub fn programs() -> Vec<Launch> {
@@ -60,9 +60,10 @@ pub fn programs_for(gpu: Gpu) -> Vec<Launch> {
     all
 }
 
-/// Every tile of `wgmma` on bf16, all orders of operands, f16, and a product that needs copies and a C that is written row by row.
+/// Every tile of `wgmma` on bf16, all orders of operands, the other types, and a product that needs copies and a C that is written row by row.
 fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
-    let [f16, bf16] = [DType::F16, DType::Bf16].map(|dtype| Variant::new(SemiringId::PlusTimes, dtype));
+    let variant = |dtype| Variant::new(SemiringId::PlusTimes, dtype);
+    let (f16, bf16) = (variant(DType::F16), variant(DType::Bf16));
     let side = Layout::row_major(256, 256);
     let mut all = Vec::new();
     for (i, tile) in wgmma_tiles().into_iter().enumerate() {
@@ -80,6 +81,14 @@ fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
         if i < 2 {
             extend(&mut all, product(&WGMMA, f16, [256; 3], ask));
             extend(&mut all, product(&WGMMA, bf16, [35, 33, 17], ask));
+            // These take B by columns alone, and copy it.
+            for dtype in [DType::I8, DType::U8, DType::F32] {
+                let ask = |r: &mut Request| {
+                    ask(r);
+                    r.math = Math::Tf32;
+                };
+                extend(&mut all, product(&WGMMA, variant(dtype), [256; 3], ask));
+            }
         }
     }
     all

@@ -3,7 +3,7 @@
 use crate::{kernel::Variant, user_semiring::UserSemiring};
 use core::fmt;
 use tilewright_arch::{ComputeCapability, Gpu};
-use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
+use tilewright_core::{DType, Joining, Layout, Math, Problem, SemiringId, Value};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
 ///
@@ -19,6 +19,8 @@ pub struct Request {
     pub own: Option<UserSemiring>,
     /// The type of the elements of A and B.
     pub dtype: DType,
+    /// The precision that plus-times on f32 may give up.
+    pub math: Math,
     /// What happens to the old C; its factors are those of the semiring.
     pub joining: Joining<Value>,
     /// How many products, and how far apart their operands are.
@@ -69,6 +71,7 @@ impl Request {
             semiring,
             own: None,
             dtype,
+            math: Math::Full,
             joining: Joining::Replace,
             batch: Batch::ONE,
             alignment: Alignment::ALLOCATION,

@@ -183,7 +183,9 @@ mod tests {
         for &variant in Variant::ALL {
             let production: &[_] = match (variant.semiring, variant.dtype) {
                 (SemiringId::LogPlus, _) => &["log-plus"],
-                (SemiringId::PlusTimes, DType::F16 | DType::Bf16) => &["wgmma", "simt"],
+                (SemiringId::PlusTimes, DType::F16 | DType::Bf16 | DType::I8 | DType::U8) => {
+                    &["wgmma", "simt"]
+                }
                 _ => &["simt"],
             };
             for size in

@@ -10,12 +10,12 @@ use crate::plan::Gpu;
 use core::fmt;
 #[cfg(feature = "emulator")]
 use std::time::Duration;
-use tilewright_core::{Cancel, Error};
+use tilewright_core::{Cancel, Error, Math};
 use tilewright_cpu::Isa;
 #[cfg(feature = "cuda")]
 use tilewright_kernels::Kernel;
 
-/// How to compute a product; never what it is. The default chooses everything itself.
+/// How to compute a product; never what it is, but for the precision of [`Options::math`]. The default chooses everything itself.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// Where to compute.
@@ -24,6 +24,8 @@ pub struct Options<'a> {
     pub threads: usize,
     /// The instruction set of the CPU backend; `None` takes `TILEWRIGHT_FORCE_ISA` or the best there is.
     pub isa: Option<Isa>,
+    /// The precision that plus-times on f32 may give up.
+    pub math: Math,
     /// The kernel of [`Backend::Cuda`] and [`Backend::Emulator`]; `None` takes the fastest that computes the product.
     #[cfg(feature = "cuda")]
     pub kernel: Option<&'static Kernel>,
@@ -63,7 +65,8 @@ impl<'a> Options<'a> {
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("Options");
-        fields.field("backend", &self.backend).field("threads", &self.threads).field("isa", &self.isa);
+        fields.field("backend", &self.backend).field("threads", &self.threads);
+        fields.field("isa", &self.isa).field("math", &self.math);
         #[cfg(feature = "cuda")]
         fields.field("kernel", &self.kernel);
         #[cfg(feature = "emulator")]

@@ -6,7 +6,7 @@ use super::{
 };
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
-use tilewright::{DType, SemiringId};
+use tilewright::{DType, Math, SemiringId};
 
 const DETAILS: &str = "\
 Sizes: 512 is a square product, 16x4096x4096 is MxNxK (A is M x K, B is K x N), 256..4096:256 counts up in steps, \
@@ -75,12 +75,15 @@ pub struct Bench {
     /// Where to compute
     #[arg(long, value_enum, default_value_t = Where::Auto, help_heading = "Contenders")]
     pub backend: Where,
-    /// Measure the vendor's libraries in the same run (plus-times on f32 and f64, cublaslt on f16 and bf16 as well)
+    /// Measure the vendor's libraries in the same run (plus-times on f32 and f64, cublaslt on f16, bf16 and i8 as well)
     #[arg(long, value_enum, value_name = "LIBRARY,...", value_delimiter = ',', help_heading = "Contenders")]
     pub against: Vec<Library>,
+    /// How f32 is multiplied (plus-times): full, or tf32, which rounds A and B to 10 bits after the point where tensor cores are faster
+    #[arg(long, value_name = "MATH", default_value = "full", value_parser = super::maths(), help_heading = "Product")]
+    pub math: Math,
     /// The arithmetic that is asked of the libraries
     #[arg(long, value_enum, value_name = "MODE", requires = "against", help_heading = "Contenders")]
-    pub cublas_math: Option<Math>,
+    pub cublas_math: Option<LibraryMath>,
     /// Threads of the CPU backend; 0 takes as many as the product can occupy
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Contenders")]
     pub threads: usize,
@@ -183,11 +186,12 @@ impl Order {
 }
 
 /// The arithmetic of cuBLAS and cuBLASLt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Math {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LibraryMath {
     /// The fastest of full precision (CUBLAS_DEFAULT_MATH, CUBLAS_COMPUTE_32F); taken unless given
-    #[default]
     Default,
+    /// f32 may be rounded to tf32 (CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_COMPUTE_32F_FAST_TF32); taken with --math tf32 unless given
+    Tf32,
     /// The prescribed precision in every step, whatever the environment says (CUBLAS_PEDANTIC_MATH, CUBLAS_COMPUTE_32F_PEDANTIC)
     Pedantic,
 }

@@ -82,7 +82,8 @@ pub fn run(args: &Bench, common: &Common, device: &Device, machine: Machine) -> 
     for size in sizes {
         for &order in &args.orders {
             terminal::note(common, "bench", &table::product(size, order));
-            let case = Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?;
+            let case =
+                Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?.with_math(args.math);
             let rows =
                 case.types().visit(case.dtype(), Measure { device, args, case: &case, size, order })??;
             match common.format {

@@ -5,8 +5,8 @@ use crate::{
     product::AnyProduct,
 };
 use tilewright::{
-    DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Joining, MatRef, Matrix, Options, Report,
-    SemiringId, bf16, f16,
+    DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Joining, MatRef, Math, Matrix, Options,
+    Report, SemiringId, bf16, f16,
     plan::{Query, Results, Work},
 };
 
@@ -14,6 +14,7 @@ use tilewright::{
 pub struct Case {
     semiring: Meaning,
     order: Order,
+    math: Math,
     /// By rows: the operand, or its transpose where it is to lie by columns.
     stored: [DynMatrix; 2],
 }
@@ -34,7 +35,12 @@ impl Case {
         };
         let [a, b] = order.by_columns();
         let stored = [matrix(size.m, size.k, a)?, matrix(size.k, size.n, b)?];
-        Ok(Self { semiring: semiring.clone(), order, stored })
+        Ok(Self { semiring: semiring.clone(), order, math: Math::Full, stored })
+    }
+
+    /// The same with another arithmetic.
+    pub fn with_math(self, math: Math) -> Self {
+        Self { math, ..self }
     }
 
     pub fn dtype(&self) -> DType {
@@ -50,7 +56,7 @@ impl Case {
 
     pub fn product(&self) -> Result<AnyProduct<'_>, Error> {
         let [a, b] = self.views();
-        AnyProduct::new(&self.semiring, (a, b, None), Joining::Replace)
+        Ok(AnyProduct::new(&self.semiring, (a, b, None), Joining::Replace)?.with_math(self.math))
     }
 
     /// A built-in semiring whose elements and results have the same types: for a text plus-times.
@@ -70,7 +76,7 @@ impl Case {
     }
 
     pub fn query(&self) -> Result<Query, Error> {
-        self.product()?.query(Results::Product)
+        Ok(self.product()?.query(Results::Product)?.math(self.math))
     }
 
     pub fn work(&self) -> Result<Work, Error> {

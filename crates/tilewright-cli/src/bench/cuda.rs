@@ -135,8 +135,8 @@ impl Visit for Measure<'_> {
         let (engine, pace) = (&*engine, *pace);
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
-        let Query { problem, semiring, own, dtype, .. } = query;
-        let request = Request { own, gpu: engine.gpu(), ..Request::new(problem, semiring, dtype) };
+        let Query { problem, semiring, own, dtype, math, .. } = query;
+        let request = Request { own, math, gpu: engine.gpu(), ..Request::new(problem, semiring, dtype) };
         // A contender that writes nothing must not find the right result there.
         let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
         let set = || -> Result<Set<S::Elem, S::Out>, Error> {

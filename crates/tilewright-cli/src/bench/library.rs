@@ -42,7 +42,7 @@ impl Library<'_> {
                 }
             },
             Self::CublasLt(product, algorithm) => {
-                let run = [run_lt::<f16>, run_lt::<bf16>, run_lt::<f32>, run_lt::<f64>];
+                let run = [run_lt::<f16>, run_lt::<bf16>, run_lt::<f32>, run_lt::<f64>, run_lt::<i8>];
                 run.iter()
                     .find_map(|run| run(product, *algorithm, set))
                     .unwrap_or_else(|| Err(not_measured()))
@@ -125,7 +125,7 @@ fn run_lt<T: LtElement>(
     algorithm: usize,
     set: &mut dyn Any,
 ) -> Option<Result<(), Error>> {
-    let Set { a, b, c } = set.downcast_mut::<Set<T, T>>()?;
+    let Set { a, b, c } = set.downcast_mut::<Set<T, T::Output>>()?;
     Some(product.run(algorithm, a, b, c))
 }
 
@@ -135,7 +135,8 @@ fn prepare<'a, T: Element, U: Element>(
     workspace: u64,
 ) -> Result<LtProduct<'a>, Error> {
     let set: &dyn Any = set;
-    let prepare = [prepare_lt::<f16>, prepare_lt::<bf16>, prepare_lt::<f32>, prepare_lt::<f64>];
+    let prepare =
+        [prepare_lt::<f16>, prepare_lt::<bf16>, prepare_lt::<f32>, prepare_lt::<f64>, prepare_lt::<i8>];
     let prepared = prepare.iter().find_map(|prepare| prepare(cublaslt, set, workspace));
     prepared.unwrap_or_else(|| Err(not_measured()))
 }
@@ -145,14 +146,14 @@ fn prepare_lt<'a, T: LtElement>(
     set: &dyn Any,
     workspace: u64,
 ) -> Option<Result<LtProduct<'a>, Error>> {
-    let Set { a, b, c } = set.downcast_ref::<Set<T, T>>()?;
-    Some(cublaslt.prepare([a, b, c], ALGORITHMS, workspace))
+    let Set { a, b, c } = set.downcast_ref::<Set<T, T::Output>>()?;
+    Some(cublaslt.prepare([a, b], c, ALGORITHMS, workspace))
 }
 
 fn not_measured() -> Error {
     unsupported(
         "this element type by NVIDIA's libraries",
-        "cuBLAS is measured on f32 and f64, cuBLASLt on f16 and bf16 as well",
+        "cuBLAS is measured on f32 and f64, cuBLASLt on f16, bf16 and i8 as well",
     )
 }
 

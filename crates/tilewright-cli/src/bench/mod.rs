@@ -13,10 +13,11 @@ mod report;
 mod table;
 
 use crate::{
-    args::{Bench, Common, Data, Format, KernelChoice, Library, Math, Meaning, Order, Size, Where},
+    args::{Bench, Common, Data, Format, KernelChoice, Library, LibraryMath, Meaning, Order, Size, Where},
     charts, doctor,
     failure::Failure,
     json,
+    product::check_math,
     terminal::{self, Style},
     wrapping,
 };
@@ -28,7 +29,7 @@ use monitor::Monitor;
 use report::{GpuFacts, Machine, Report, Standings};
 use std::io::Write;
 use tilewright::{
-    DType, Error, SemiringId,
+    DType, Error, Math, SemiringId,
     cuda::{Cublas, CublasLt, CublasMath, Driver, Engine, Pace, Repetitions},
     expressions::Cell,
     plan::{Floor, Gpu, peak},
@@ -92,17 +93,18 @@ fn data(args: &Bench) -> Result<Data, Failure> {
 fn check(args: &Bench) -> Result<(), Failure> {
     args.semiring.output(args.dtype())?;
     data(args)?;
+    check_math(args.math, &args.semiring, Some(args.dtype()))?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
     let is_measured = |library: &Library| {
         let types: &[DType] = match library {
             Library::Cublas => &[DType::F32, DType::F64],
-            Library::Cublaslt => &[DType::F16, DType::Bf16, DType::F32, DType::F64],
+            Library::Cublaslt => &[DType::F16, DType::Bf16, DType::F32, DType::F64, DType::I8],
         };
         args.semiring.is(SemiringId::PlusTimes) && types.contains(&args.dtype())
     };
     if let Some(library) = args.against.iter().find(|library| !is_measured(library)) {
         let what = format!("--against {} with {} on {}", library.name(), args.semiring.name(), args.dtype());
-        let hint = "cuBLAS is measured for plus-times on f32 and f64, cuBLASLt on f16 and bf16, too";
+        let hint = "cuBLAS is measured for plus-times on f32 and f64, cuBLASLt on f16, bf16 and i8, too";
         return Err(Failure::usage(what, hint));
     }
     if args.calls && args.against.contains(&Library::Cublaslt) {
@@ -190,7 +192,7 @@ impl Field {
         report: &mut Report,
     ) -> Result<(), Failure> {
         terminal::note(common, "bench", &table::product(size, order));
-        let case = Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?;
+        let case = Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?.with_math(args.math);
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         // Equal elements fit into 16 bits; those that were asked for do not.
@@ -269,9 +271,10 @@ fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failur
 }
 
 fn math(args: &Bench) -> CublasMath {
-    match args.cublas_math.unwrap_or_default() {
-        Math::Default => CublasMath::Default,
-        Math::Pedantic => CublasMath::Pedantic,
+    match (args.cublas_math, args.math) {
+        (None, Math::Tf32) | (Some(LibraryMath::Tf32), _) => CublasMath::Tf32,
+        (None | Some(LibraryMath::Default), _) => CublasMath::Default,
+        (Some(LibraryMath::Pedantic), _) => CublasMath::Pedantic,
     }
 }
 

@@ -40,6 +40,7 @@ pub fn run(
         backend: args.backend,
         threads: args.threads,
         isa: isa(args.kernel),
+        math: args.math,
         kernel: gpu_kernel(args.kernel),
         gpu: gpu.as_ref(),
         max_steps: args.max_steps,
@@ -102,7 +103,7 @@ pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option
         let arg: Option<MatRef<'_, u32>> =
             computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
         let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
-        let verdict = product.verify(c, c0, arg)?;
+        let verdict = product.with_math(args.math).verify(c, c0, arg)?;
         rows += verdict.rows_checked;
         let is_worse =
             |known: &Verification| known.passed && (!verdict.passed || verdict.max_error > known.max_error);

@@ -17,6 +17,7 @@ use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
     interrupt, json, occupancy,
+    product::check_math,
     terminal::{self, Style},
 };
 use compute::Computed;
@@ -33,6 +34,7 @@ const MOST_EMULATED: f64 = 68_719_476_736.0;
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // Everything that can be refused without reading a file is.
     check(args)?;
+    check_math(args.math, &args.semiring, args.dtype)?;
     if args.plan {
         return plan::run(args, common);
     }
@@ -40,6 +42,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     interrupt::watch();
 
     let inputs = Inputs::read(args, common)?;
+    check_math(args.math, &args.semiring, Some(inputs.dtype))?;
     // From here on the product ends by itself, and an emulated kernel says where it was.
     let deferred = interrupt::Deferred::new();
     if common.verbose {

@@ -5,6 +5,7 @@ use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
     json,
+    product::check_math,
     terminal::{self, Style},
     wrapping,
 };
@@ -18,11 +19,12 @@ use tilewright::{
 
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let inputs = Inputs::read(args, common)?;
+    check_math(args.math, &args.semiring, Some(inputs.dtype))?;
     let results = if args.arg_out.is_some() { Results::ProductAndArg } else { Results::Product };
     let Some(product) = inputs.first(args)? else {
         return Err(Failure::usage("an empty stack of products has no plan", "leave out --plan"));
     };
-    let query = product.query(results)?;
+    let query = product.query(results)?.math(args.math);
     let (backend, why) = match (args.backend, &args.gpu, args.kernel) {
         // Only a GPU is meant by a GPU and its kernels.
         (Backend::Auto, Some(_), _) | (Backend::Auto, _, Some(KernelChoice::Gpu(_))) => {

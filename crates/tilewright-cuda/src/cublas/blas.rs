@@ -137,7 +137,7 @@ impl Cublas {
         c: &mut DeviceMatrix<T>,
     ) -> Result<(), Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
-        of_engine(&self.engine, [a, b, c], NAME)?;
+        of_engine(&self.engine, [a, b], c, NAME)?;
         if problem.c().is_empty() {
             return Ok(());
         }

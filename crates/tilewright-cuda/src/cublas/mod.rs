@@ -13,7 +13,7 @@ pub use lt::{CublasLt, LtElement, LtProduct};
 
 use crate::device::{DeviceMatrix, DriverKind};
 use crate::engine::Engine;
-use crate::ffi::cublas::{Code, DEFAULT_MATH, Math, PEDANTIC_MATH};
+use crate::ffi::cublas::{Code, DEFAULT_MATH, Math, PEDANTIC_MATH, TF32_MATH};
 use std::sync::Arc;
 use tilewright_core::{DType, Element, Error, ErrorKind};
 
@@ -23,6 +23,8 @@ pub enum CublasMath {
     /// The fastest that is not of lower precision: TF32 and emulation only where [`CublasMath::VARIABLES`] ask for them.
     #[default]
     Default,
+    /// As the default, but f32 may be rounded to tf32.
+    Tf32,
     /// The prescribed precision in every step, whatever the environment says: no TF32, no emulation.
     Pedantic,
 }
@@ -36,6 +38,7 @@ impl CublasMath {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Default => "CUBLAS_DEFAULT_MATH",
+            Self::Tf32 => "CUBLAS_TF32_TENSOR_OP_MATH",
             Self::Pedantic => "CUBLAS_PEDANTIC_MATH",
         }
     }
@@ -50,10 +53,13 @@ impl CublasMath {
     /// ```
     pub const fn compute_name(self, dtype: DType) -> Option<&'static str> {
         Some(match (self, dtype) {
-            (Self::Default, DType::F16 | DType::Bf16 | DType::F32) => "CUBLAS_COMPUTE_32F",
+            (Self::Tf32, DType::F32) => "CUBLAS_COMPUTE_32F_FAST_TF32",
+            (Self::Default | Self::Tf32, DType::F16 | DType::Bf16 | DType::F32) => "CUBLAS_COMPUTE_32F",
             (Self::Pedantic, DType::F16 | DType::Bf16 | DType::F32) => "CUBLAS_COMPUTE_32F_PEDANTIC",
-            (Self::Default, DType::F64) => "CUBLAS_COMPUTE_64F",
+            (Self::Default | Self::Tf32, DType::F64) => "CUBLAS_COMPUTE_64F",
             (Self::Pedantic, DType::F64) => "CUBLAS_COMPUTE_64F_PEDANTIC",
+            (Self::Default | Self::Tf32, DType::I8) => "CUBLAS_COMPUTE_32I",
+            (Self::Pedantic, DType::I8) => "CUBLAS_COMPUTE_32I_PEDANTIC",
             _ => return None,
         })
     }
@@ -67,6 +73,7 @@ impl CublasMath {
     fn mode(self) -> Math {
         match self {
             Self::Default => DEFAULT_MATH,
+            Self::Tf32 => TF32_MATH,
             Self::Pedantic => PEDANTIC_MATH,
         }
     }
@@ -87,6 +94,7 @@ mod sealed {
     impl Sealed for tilewright_core::bf16 {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
+    impl Sealed for i8 {}
 }
 
 /// The element types that cuBLAS is measured on: f32 and f64.
@@ -135,12 +143,13 @@ element!(f32, cublasSgemm_v2);
 element!(f64, cublasDgemm_v2);
 
 /// Whether the matrices belong to the engine.
-fn of_engine<T: Element>(
+fn of_engine<T: Element, U: Element>(
     engine: &Engine,
-    matrices: [&DeviceMatrix<T>; 3],
+    [a, b]: [&DeviceMatrix<T>; 2],
+    c: &DeviceMatrix<U>,
     by: &'static str,
 ) -> Result<(), Error> {
-    match matrices.iter().all(|matrix| Arc::ptr_eq(matrix.stream(), engine.stream())) {
+    match [a.stream(), b.stream(), c.stream()].iter().all(|stream| Arc::ptr_eq(stream, engine.stream())) {
         true => Ok(()),
         false => Err(unsupported(by, "a matrix belongs to another engine")),
     }

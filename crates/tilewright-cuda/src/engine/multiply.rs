@@ -3,7 +3,7 @@
 use super::in_place::MOST_ALIGNMENT;
 use super::{Engine, Prepared};
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
-use tilewright_core::{Error, Joining, Problem, SemiringId, Value};
+use tilewright_core::{Error, Joining, Math, Problem, SemiringId, Value};
 use tilewright_kernels::{Alignment, Batch, Kernel, Request, Selection, UserSemiring, Variant, select};
 
 /// What is to be computed between matrices on a device.
@@ -20,6 +20,7 @@ pub struct DeviceProduct {
     semiring: SemiringId,
     own: Option<UserSemiring>,
     joining: Joining<Value>,
+    math: Math,
     batch: Batch,
     arg: bool,
 }
@@ -27,7 +28,14 @@ pub struct DeviceProduct {
 impl DeviceProduct {
     /// `C = A ⊗ B`, once.
     pub const fn new(semiring: SemiringId) -> Self {
-        Self { semiring, own: None, joining: Joining::Replace, batch: Batch::ONE, arg: false }
+        Self {
+            semiring,
+            own: None,
+            joining: Joining::Replace,
+            math: Math::Full,
+            batch: Batch::ONE,
+            arg: false,
+        }
     }
 
     /// `C = A ⊗ B`, once, over a semiring of the user's, which has no factors.
@@ -57,6 +65,12 @@ impl DeviceProduct {
     #[must_use]
     pub const fn joining(self, joining: Joining<Value>) -> Self {
         Self { joining, ..self }
+    }
+
+    /// The same with another arithmetic of plus-times on f32.
+    #[must_use]
+    pub const fn math(self, math: Math) -> Self {
+        Self { math, ..self }
     }
 
     /// The same for several A, B and C: those that are given are the first ones, and the batch says how far it is to the next in the
@@ -174,6 +188,7 @@ impl Engine {
         Ok(Request {
             own: product.own,
             joining: product.joining,
+            math: product.math,
             batch: product.batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
             gpu: self.gpu(),

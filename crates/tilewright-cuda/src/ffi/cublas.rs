@@ -15,6 +15,8 @@ pub(crate) type Math = c_int;
 pub(crate) const DEFAULT_MATH: Math = 0;
 /// `CUBLAS_PEDANTIC_MATH`.
 pub(crate) const PEDANTIC_MATH: Math = 2;
+/// `CUBLAS_TF32_TENSOR_OP_MATH`.
+pub(crate) const TF32_MATH: Math = 3;
 /// `CUBLAS_OP_N`.
 pub(crate) const AS_IS: Operation = 0;
 /// `CUBLAS_OP_T`.

@@ -39,10 +39,16 @@ pub(crate) struct Algorithm {
 pub(crate) const COMPUTE_32F: Compute = 68;
 /// `CUBLAS_COMPUTE_32F_PEDANTIC`.
 pub(crate) const COMPUTE_32F_PEDANTIC: Compute = 69;
+/// `CUBLAS_COMPUTE_32F_FAST_TF32`.
+pub(crate) const COMPUTE_32F_FAST_TF32: Compute = 77;
 /// `CUBLAS_COMPUTE_64F`.
 pub(crate) const COMPUTE_64F: Compute = 70;
 /// `CUBLAS_COMPUTE_64F_PEDANTIC`.
 pub(crate) const COMPUTE_64F_PEDANTIC: Compute = 71;
+/// `CUBLAS_COMPUTE_32I`.
+pub(crate) const COMPUTE_32I: Compute = 72;
+/// `CUBLAS_COMPUTE_32I_PEDANTIC`.
+pub(crate) const COMPUTE_32I_PEDANTIC: Compute = 73;
 /// `CUDA_R_16F`.
 pub(crate) const REAL_16: Type = 2;
 /// `CUDA_R_16BF`.
@@ -51,6 +57,10 @@ pub(crate) const BRAIN_16: Type = 14;
 pub(crate) const REAL_32: Type = 0;
 /// `CUDA_R_64F`.
 pub(crate) const REAL_64: Type = 1;
+/// `CUDA_R_8I`.
+pub(crate) const INTEGER_8: Type = 3;
+/// `CUDA_R_32I`.
+pub(crate) const INTEGER_32: Type = 10;
 
 /// `CUBLASLT_MATMUL_DESC_TRANSA`.
 pub(crate) const OPERATION_A: c_int = 3;

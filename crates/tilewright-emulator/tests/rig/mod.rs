@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use tilewright_core::{
-    Element, Layout, MatMut, MatRef, Problem, Semiring, Update, Value, reference, semiring::Visit,
+    Element, Layout, MatMut, MatRef, Math, Problem, Semiring, Update, Value, reference, semiring::Visit,
 };
 use tilewright_cuda::{Input, Nvrtc, Source};
 use tilewright_emulator::tensor_map::{ElementType, Fill, Interleave, RANK, Swizzle, TensorMap};
@@ -68,6 +68,7 @@ pub struct Case {
     pub multiprocessors: Option<u32>,
     /// Whether no element has another sign than the others.
     pub one_sign: bool,
+    pub math: Math,
 }
 
 impl Case {
@@ -88,6 +89,7 @@ impl Case {
             form,
             multiprocessors,
             one_sign,
+            math: Math::Full,
         }
     }
 }
@@ -184,6 +186,7 @@ fn request(case: &Case, problem: Problem) -> Request {
         plain.gpu.multiprocessors = multiprocessors;
     }
     plain.joining = joining(case);
+    plain.math = case.math;
     plain
 }
 

@@ -202,6 +202,7 @@ impl Job<'_> {
             form: self.form,
             batch: Batch { count: self.count, a: a_next, b: b_next, c: c_next },
             joining: self.joining,
+            math: self.options.math,
             alignment: Alignment {
                 a: alignment(places[0], a.dtype()),
                 b: alignment(places[1], b.dtype()),

@@ -205,9 +205,9 @@ fn is_shipped(recipe: &Recipe) -> bool {
 }
 
 fn request(query: &Query, gpu: &Gpu) -> Request {
-    let Query { semiring, own, dtype, problem, joining, results } = *query;
+    let Query { semiring, own, dtype, problem, math, joining, results } = *query;
     let arg = results == Results::ProductAndArg;
-    Request { own, joining, gpu: *gpu, arg, ..Request::new(problem, semiring, dtype) }
+    Request { own, math, joining, gpu: *gpu, arg, ..Request::new(problem, semiring, dtype) }
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {

@@ -1,6 +1,6 @@
 //! What a plan is made for.
 
-use tilewright_core::{DType, Joining, Layout, Problem, SemiringId, Value};
+use tilewright_core::{DType, Joining, Layout, Math, Problem, SemiringId, Value};
 #[cfg(feature = "cuda")]
 use tilewright_kernels::{UserSemiring, Variant};
 
@@ -17,6 +17,8 @@ pub struct Query {
     pub dtype: DType,
     /// Shapes and strides.
     pub problem: Problem,
+    /// The precision that may be given up.
+    pub math: Math,
     /// What happens to C.
     pub joining: Joining<Value>,
     /// Which results are wanted.
@@ -62,6 +64,7 @@ impl Query {
             own: None,
             dtype,
             problem,
+            math: Math::Full,
             joining: Joining::Replace,
             results: Results::Product,
         }
@@ -86,6 +89,12 @@ impl Query {
     #[must_use]
     pub fn joining(self, joining: Joining<Value>) -> Self {
         Self { joining, ..self }
+    }
+
+    /// The same with another arithmetic.
+    #[must_use]
+    pub fn math(self, math: Math) -> Self {
+        Self { math, ..self }
     }
 
     /// The same with other results.

@@ -5,7 +5,7 @@ use super::{
     float::{Float, REFERENCE, round},
 };
 use crate::dynamic::typed;
-use tilewright_core::{DynRef, Error, Joining, MatRef, Value};
+use tilewright_core::{DynRef, Error, Joining, MatRef, Math, Value};
 
 /// Rows that are summed together, so that B is read once for all of them.
 pub(super) const GROUP: usize = 16;
@@ -16,6 +16,7 @@ pub(super) const PANEL: usize = 32;
 pub(super) struct Sums<'p> {
     pub a: DynRef<'p>,
     pub b: DynRef<'p>,
+    pub math: Math,
     pub joining: Joining<Value>,
     pub old: Option<DynRef<'p>>,
     pub c: DynRef<'p>,
@@ -37,7 +38,9 @@ impl Sums<'_> {
 
         let (n, k) = (b.cols(), b.rows());
         let roundings = k as f64 + 4.0;
-        let bound = roundings * (T::SUM.roundoff + REFERENCE) + T::NARROWING;
+        // Both factors of a term are rounded.
+        let elements = self.math.roundoff() * (2.0 + self.math.roundoff());
+        let bound = roundings * (T::SUM.roundoff + REFERENCE) + T::NARROWING + elements;
         let slack = T::ELEMENT.tiny + roundings * T::SUM.tiny * alpha.abs().max(1.0);
         let mut verdict = Verification::of(rows.len(), bound);
         let mut sums = vec![Sum::default(); GROUP.min(rows.len()) * n];

@@ -10,7 +10,7 @@ mod rows;
 use crate::dynamic::{DynProduct, dispatch};
 pub(crate) use expressions::expressions;
 use tilewright_core::{
-    DType, DynRef, Error, ErrorKind, Layout, MatRef, Problem, SemiringId, Value, bf16, f16,
+    DType, DynRef, Error, ErrorKind, Layout, MatRef, Math, Problem, SemiringId, Value, bf16, f16,
 };
 
 /// How far a result is from the definition; see [`DynProduct::verify`] for the bound.
@@ -81,7 +81,8 @@ pub(crate) fn verify(
     }
     let rows = rows::sample(problem.m(), problem.n(), problem.k());
     if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
-        let sums = bounded::Sums { a, b, joining, old, c };
+        let math = if a.dtype() == DType::F32 { product.choices().math } else { Math::Full };
+        let sums = bounded::Sums { a, b, math, joining, old, c };
         return match a.dtype() {
             DType::F16 => sums.verify::<f16>(&rows),
             DType::Bf16 => sums.verify::<bf16>(&rows),

@@ -9,13 +9,15 @@ use super::{CublasMath, check, of_engine, unsupported};
 use crate::device::{DeviceMatrix, DeviceMemory};
 use crate::engine::Engine;
 use crate::ffi::MissingFunction;
-use crate::ffi::cublaslt::{self as ffi, Code, Suggestion};
+use crate::ffi::cublaslt::{self as ffi, Code, Suggestion, Type};
 use crate::locate::{self, Component, Environment, Location, Memo};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use tilewright_core::{DType, Error, Problem};
 
 const NAME: &str = "cuBLASLt";
+/// `CUBLAS_STATUS_NOT_SUPPORTED`: it has no algorithm for the product.
+const NOT_SUPPORTED: Code = 15;
 
 /// cuBLASLt, opened for an engine: it works in the engine's stream.
 #[derive(Debug)]
@@ -145,12 +147,13 @@ impl CublasLt {
     /// library fails.
     pub fn prepare<T: LtElement>(
         &self,
-        [a, b, c]: [&DeviceMatrix<T>; 3],
+        [a, b]: [&DeviceMatrix<T>; 2],
+        c: &DeviceMatrix<T::Output>,
         algorithms: u16,
         workspace: u64,
     ) -> Result<LtProduct<'_>, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
-        of_engine(&self.engine, [a, b, c], NAME)?;
+        of_engine(&self.engine, [a, b], c, NAME)?;
         if problem.c().is_empty() || problem.k() == 0 {
             return Err(unsupported(NAME, "it takes matrices that have elements"));
         }
@@ -188,17 +191,19 @@ impl CublasLt {
     fn stored<T: LtElement>(&self, call: &Gemm) -> Result<[Object<ffi::Stored>; 3], Error> {
         let functions = &self.library.functions;
         let [shape_a, shape_b, shape_c] = call.shapes();
-        let object = |(rows, cols): (c_int, c_int), pitch: c_int| {
+        let object = |(rows, cols): (c_int, c_int), pitch: c_int, of: Type| {
             let [rows, cols] = [rows, cols].map(|count| u64::from(count.unsigned_abs()));
             Object::new(
                 // SAFETY: the pointer is valid for a write.
-                |made| unsafe {
-                    (functions.cublasLtMatrixLayoutCreate)(made, T::TYPE, rows, cols, pitch.into())
-                },
+                |made| unsafe { (functions.cublasLtMatrixLayoutCreate)(made, of, rows, cols, pitch.into()) },
                 functions.cublasLtMatrixLayoutDestroy,
             )
         };
-        Ok([object(shape_a, call.a.pitch)?, object(shape_b, call.b.pitch)?, object(shape_c, call.c.pitch)?])
+        Ok([
+            object(shape_a, call.a.pitch, T::TYPE)?,
+            object(shape_b, call.b.pitch, T::TYPE)?,
+            object(shape_c, call.c.pitch, T::OUTPUT_TYPE)?,
+        ])
     }
 
     fn preference(&self, alignments: [u64; 3], workspace: u64) -> Result<Object<ffi::Preference>, Error> {
@@ -244,6 +249,9 @@ impl CublasLt {
                 &mut count,
             )
         };
+        if code == NOT_SUPPORTED {
+            return Ok(Vec::new());
+        }
         check(code, "asking cuBLASLt for algorithms")?;
         suggestions.truncate(usize::try_from(count).unwrap_or(0));
         suggestions.retain(|one| one.status == 0);
@@ -281,10 +289,10 @@ impl LtProduct<'_> {
         algorithm: usize,
         a: &DeviceMatrix<T>,
         b: &DeviceMatrix<T>,
-        c: &mut DeviceMatrix<T>,
+        c: &mut DeviceMatrix<T::Output>,
     ) -> Result<(), Error> {
         let engine = &self.library.engine;
-        of_engine(engine, [a, b, c], NAME)?;
+        of_engine(engine, [a, b], c, NAME)?;
         let aligned =
             [a.alignment(), b.alignment(), c.alignment()].iter().zip(self.alignments).all(|(&x, y)| x >= y);
         let layouts = [self.problem.a(), self.problem.b(), self.problem.c()];

@@ -112,7 +112,7 @@ fn a_product_is_described_as_it_lies() {
     let (a, b) = (zeros(Layout::row_major(3, 5)), zeros(Layout::col_major(5, 4)));
     let mut c = zeros(Layout::row_major(3, 4));
     SEEN.take();
-    let product = lt.prepare([&a, &b, &c], 32, 1 << 25).expect("prepared");
+    let product = lt.prepare([&a, &b], &c, 32, 1 << 25).expect("prepared");
     // The transpose of C is computed, from the transposes of B and A: B lies so already, A does not.
     assert_eq!(
         SEEN.take(),
@@ -138,12 +138,26 @@ fn a_product_is_described_as_it_lies() {
 }
 
 #[test]
+fn bytes_have_results_of_32_bits() {
+    let engine = Engine::fake();
+    let lt = CublasLt::with_library(&engine, CublasMath::Default, library()).expect("opens");
+    let a = engine.zeros::<i8>(Layout::row_major(16, 16)).expect("fits");
+    let mut c = engine.zeros::<i32>(Layout::row_major(16, 16)).expect("fits");
+    SEEN.take();
+    let product = lt.prepare([&a, &a], &c, 32, 0).expect("prepared");
+    let seen = SEEN.take();
+    assert_eq!(seen[0], "compute 72, scalars 10");
+    assert_eq!(seen[3..6], ["3", "3", "10"].map(|of| format!("type {of}: 16 x 16, columns 16 apart")));
+    product.run(0, &a, &a, &mut c).expect("runs");
+}
+
+#[test]
 fn only_what_it_was_prepared_for_is_run() {
     let engine = Engine::fake();
     let lt = CublasLt::with_library(&engine, CublasMath::Default, library()).expect("opens");
     let square = || engine.zeros::<f32>(Layout::row_major(4, 4)).expect("fits");
     let turned = || engine.zeros::<f32>(Layout::col_major(4, 4)).expect("fits");
-    let product = lt.prepare([&square(), &square(), &square()], 8, 0).expect("prepared");
+    let product = lt.prepare([&square(), &square()], &square(), 8, 0).expect("prepared");
     product.run(0, &square(), &square(), &mut square()).expect("runs");
     assert!(product.run(2, &square(), &square(), &mut square()).is_err());
     assert!(product.run(0, &turned(), &square(), &mut square()).is_err());
@@ -154,5 +168,5 @@ fn only_what_it_was_prepared_for_is_run() {
     assert_eq!(product.run(0, &other, &square(), &mut square()).expect_err("foreign").code(), "unsupported");
     let empty = engine.zeros::<f32>(Layout::row_major(4, 0)).expect("fits");
     let none = engine.zeros::<f32>(Layout::row_major(0, 4)).expect("fits");
-    assert!(lt.prepare([&empty, &none, &square()], 8, 0).is_err());
+    assert!(lt.prepare([&empty, &none], &square(), 8, 0).is_err());
 }

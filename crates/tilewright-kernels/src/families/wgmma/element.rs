@@ -2,7 +2,7 @@
 
 use super::menu::ROW_BYTES;
 use crate::tensor::TensorElement;
-use tilewright_core::DType;
+use tilewright_core::{DType, Math};
 
 /// How the tensor cores take elements of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,13 +19,14 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// `None` for a type that they do not take.
-    pub const fn of(dtype: DType) -> Option<Self> {
-        let (bytes, name, sums, map) = match dtype {
-            DType::F16 => (2, "f16", "f32", TensorElement::F16),
-            DType::Bf16 => (2, "bf16", "f32", TensorElement::Bf16),
-            DType::I8 => (1, "s8", "s32", TensorElement::U8),
-            DType::U8 => (1, "u8", "s32", TensorElement::U8),
+    /// `None` for a type that they do not take. The copy into shared memory rounds to tf32.
+    pub const fn of(dtype: DType, math: Math) -> Option<Self> {
+        let (bytes, name, sums, map) = match (dtype, math) {
+            (DType::F16, _) => (2, "f16", "f32", TensorElement::F16),
+            (DType::Bf16, _) => (2, "bf16", "f32", TensorElement::Bf16),
+            (DType::I8, _) => (1, "s8", "s32", TensorElement::U8),
+            (DType::U8, _) => (1, "u8", "s32", TensorElement::U8),
+            (DType::F32, Math::Tf32) => (4, "tf32", "f32", TensorElement::Tf32),
             _ => return None,
         };
         Some(Self { bytes, name, sums, across: bytes == 2, map })
@@ -47,6 +48,7 @@ pub(super) const fn output(dtype: DType) -> TensorElement {
     match dtype {
         DType::F16 => TensorElement::F16,
         DType::Bf16 => TensorElement::Bf16,
+        DType::F32 => TensorElement::F32,
         _ => TensorElement::I32,
     }
 }

@@ -11,8 +11,7 @@ pub(super) fn multiply_add(element: &Element, n: u32, by_terms: [bool; 2]) -> St
     let sums = n / 2;
     let list = |item: &dyn Fn(u32) -> String| (0..sums).map(item).collect::<Vec<_>>().join(", ");
     let constraint = if *of_sums == "s32" { "+r" } else { "+f" };
-    let (registers, outputs) =
-        (list(&|i| format!("%{i}")), list(&|i| format!("\"{constraint}\"(d[{i}])")));
+    let (registers, outputs) = (list(&|i| format!("%{i}")), list(&|i| format!("\"{constraint}\"(d[{i}])")));
     let [transposes_a, transposes_b] = by_terms.map(|by_terms| u32::from(!by_terms));
     // Integers have no signs of operands, and only 16 bits may lie across.
     let signs = if *of_sums == "s32" { "" } else { ", 1, 1" };

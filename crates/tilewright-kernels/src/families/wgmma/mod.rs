@@ -28,7 +28,7 @@ use tilewright_core::{DType, Layout, SemiringId};
 pub(crate) const WGMMA: Kernel = Kernel {
     name: "wgmma",
     family: Family::Production,
-    summary: "plus-times on f16, bf16, i8 and u8 by the tensor cores of Hopper; any sizes, strides and transposes, batches",
+    summary: "plus-times on f16, bf16, i8, u8, and f32 as tf32, by the tensor cores of Hopper; any sizes, strides and transposes, batches",
     teaches: "tensor cores fed by TMA: a ring of stages, warp groups that copy and multiply, clusters, ping-pong",
     file: "wgmma.cu",
     source: include_str!("wgmma.cu"),
@@ -37,6 +37,7 @@ pub(crate) const WGMMA: Kernel = Kernel {
         Variant::new(SemiringId::PlusTimes, DType::Bf16),
         Variant::new(SemiringId::PlusTimes, DType::I8),
         Variant::new(SemiringId::PlusTimes, DType::U8),
+        Variant::new(SemiringId::PlusTimes, DType::F32),
     ],
     make: Make::Product(recipe),
 };
@@ -137,7 +138,8 @@ fn check(kernel: &'static Kernel, request: &Request) -> Result<Element, Refusal>
     if request.problem.k() == 0 {
         return found("K is 0", "at least one term");
     }
-    Element::of(request.dtype).map_or_else(|| found(request.dtype.name(), "another element type"), Ok)
+    Element::of(request.dtype, request.math)
+        .map_or_else(|| found("full precision is asked for", "tf32 as its arithmetic on f32"), Ok)
 }
 
 fn refuse(kernel: &'static Kernel, needs: &str, found: &str, hint: &str) -> Refusal {
@@ -167,8 +169,13 @@ impl Product {
     fn new(request: &Request, element: Element) -> Self {
         let (problem, batch, align) = (&request.problem, request.batch, request.alignment);
         let output = element::output(request.variant().output());
-        let operand =
-            |layout, alignment, batch, buffer, bytes: u32| Operand { layout, alignment, batch, buffer, bytes: bytes.into() };
+        let operand = |layout, alignment, batch, buffer, bytes: u32| Operand {
+            layout,
+            alignment,
+            batch,
+            buffer,
+            bytes: bytes.into(),
+        };
         let a = operand(problem.a(), align.a, batch.a, Buffer::A, element.bytes);
         let b = operand(problem.b().t(), align.b, batch.b, Buffer::B, element.bytes);
         let c = operand(problem.c(), align.c, batch.c, Buffer::C, output.bytes());
@@ -204,7 +211,8 @@ impl Product {
         let arguments = |which: usize, names: [&'static str; 10]| {
             let from = Argument::Pointer(self.operands[which].buffer);
             let Some(copy) = self.copies[which] else {
-                let none = [from.clone(), from, i32(0), i32(0), i64(0), i64(0), i64(0), i32(0), i32(0), i32(0)];
+                let none =
+                    [from.clone(), from, i32(0), i32(0), i64(0), i64(0), i64(0), i32(0), i32(0), i32(0)];
                 return named(names.into_iter().zip(none));
             };
             let to = Argument::Pointer(self.lines[which].buffer);
@@ -216,14 +224,42 @@ impl Product {
         };
         let mut all = arguments(
             0,
-            ["A", "copied_a", "a_rows", "a_cols", "a_row", "a_col", "a_batch", "a_pieces", "a_products", "turns_a"],
+            [
+                "A",
+                "copied_a",
+                "a_rows",
+                "a_cols",
+                "a_row",
+                "a_col",
+                "a_batch",
+                "a_pieces",
+                "a_products",
+                "turns_a",
+            ],
         );
         all.extend(arguments(
             1,
-            ["B", "copied_b", "b_rows", "b_cols", "b_row", "b_col", "b_batch", "b_pieces", "b_products", "turns_b"],
+            [
+                "B",
+                "copied_b",
+                "b_rows",
+                "b_cols",
+                "b_row",
+                "b_col",
+                "b_batch",
+                "b_pieces",
+                "b_products",
+                "turns_b",
+            ],
         ));
         let pieces = self.copies.iter().flatten().map(|copy| copy.bytes() / 16).max().unwrap_or(0);
-        self.helper(request, Role::Pack, Program::of(COPY, request.variant(), Encoding::Numbers, &[]), pieces, all)
+        self.helper(
+            request,
+            Role::Pack,
+            Program::of(COPY, request.variant(), Encoding::Numbers, &[]),
+            pieces,
+            all,
+        )
     }
 
     /// A launch before or after the product, whose threads take one piece after another.

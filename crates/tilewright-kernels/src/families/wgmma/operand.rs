@@ -113,7 +113,16 @@ impl Operand {
             pitch,
             batch: if products > 1 { pitch * from.rows as u64 } else { 0 },
         };
-        (lines, Copied { from, batch: self.batch, turns: !has_terms && !across, pieces: pitch / ALIGNMENT, products })
+        (
+            lines,
+            Copied {
+                from,
+                batch: self.batch,
+                turns: !has_terms && !across,
+                pieces: pitch / ALIGNMENT,
+                products,
+            },
+        )
     }
 }
 

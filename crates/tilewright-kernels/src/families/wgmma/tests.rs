@@ -3,7 +3,7 @@
 use super::{menu::TILES, *};
 use crate::{argument::Argument, catalogue::find, request::Batch};
 use tilewright_arch::Gpu;
-use tilewright_core::{Layout, Problem};
+use tilewright_core::{Layout, Math, Problem};
 
 fn request(a: Layout, b: Layout, c: Layout) -> Request {
     Request::new(Problem::new(a, b, c).unwrap(), SemiringId::PlusTimes, DType::Bf16)
@@ -137,6 +137,8 @@ fn what_others_do_is_refused_by_name() {
     let apart = Layout::strided(64, 64, 2, 130);
     let l = Layout::row_major(64, 64);
     assert!(refused(&request(l, l, apart)).found.contains("apart"));
+    let full = Request { dtype: DType::F32, ..square(64) };
+    assert!(refused(&full).found.contains("full precision"), "{}", refused(&full));
     let min_plus = Request { semiring: SemiringId::MinPlus, ..square(64) };
     assert!(refused(&min_plus).needs.contains("plus-times"));
     let none = request(Layout::row_major(64, 0), Layout::row_major(0, 64), l);
@@ -171,4 +173,35 @@ fn sums_are_split_where_c_is_small() {
     assert_eq!(three.launches()[0].parts(), 3);
     let little = recipe(&Request { workspace: 100, ..asked });
     assert_eq!((little.launches().len(), little.workspaces().len()), (1, 0));
+}
+
+/// Bytes and tf32 are taken by terms alone: what lies across is turned.
+#[test]
+fn only_16_bits_lie_across() {
+    let l = Layout::row_major(256, 256);
+    for (dtype, terms) in [(DType::I8, "128 terms"), (DType::U8, "128 terms"), (DType::F32, "32 terms")] {
+        let ask = |a, b| Request { dtype, math: Math::Tf32, ..request(a, b, l) };
+        let straight = recipe(&ask(l, l.t()));
+        assert_eq!((straight.launches().len(), straight.workspaces().len()), (1, 0), "{dtype}");
+        assert!(straight.details()[0].1.contains(terms), "{:?}", straight.details());
+        assert_eq!(tensors(&straight.launches()[0])[0].tile[0] * dtype.size() as u32, 128);
+        for (a, b, turned) in [(l, l, 1), (l.t(), l, 2), (l.t(), l.t(), 1)] {
+            let recipe = recipe(&ask(a, b));
+            let [copy, product] = recipe.launches() else { panic!("two launches") };
+            let turns = copy.arguments().iter().filter(|one| one.name.starts_with("turns_"));
+            assert_eq!(turns.filter(|one| one.value == Argument::i32(1)).count(), turned, "{dtype}");
+            assert!(product.program().name().ends_with(".k.k"), "{}", product.program().name());
+        }
+    }
+}
+
+/// Rows outside a tensor take the time of others.
+#[test]
+fn boxes_have_no_more_rows_than_a_has() {
+    let (k, n) = (Layout::row_major(16, 512), Layout::row_major(512, 8192));
+    let recipe = recipe(&request(k, n, Layout::row_major(16, 8192)));
+    let launch = recipe.launches().iter().find(|launch| launch.role() == Role::Product).unwrap();
+    assert_eq!(tensors(launch)[0].tile, [64, 16, 1]);
+    let rows = launch.arguments().iter().find(|argument| argument.name == "box_rows").unwrap();
+    assert_eq!(rows.value, Argument::i32(16));
 }

@@ -1,0 +1,67 @@
+//! The precision that a product may give up.
+
+use crate::{Error, ErrorKind};
+use core::{fmt, str::FromStr};
+
+/// The arithmetic of plus-times on f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Math {
+    /// Elements as they are.
+    #[default]
+    Full,
+    /// Elements of A and B may be rounded to tf32, to the nearest: f32 with 10 bits after the point instead of 23. Sums stay f32.
+    /// Tensor cores are some eight times as fast so. What has none computes in full.
+    Tf32,
+}
+
+impl Math {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Full, Self::Tf32];
+
+    /// The name: `full`, `tf32`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Tf32 => "tf32",
+        }
+    }
+
+    /// The largest relative error of an element: the unit roundoff of tf32, or 0.
+    pub const fn roundoff(self) -> f64 {
+        match self {
+            Self::Full => 0.0,
+            Self::Tf32 => 1.0 / 2048.0,
+        }
+    }
+}
+
+impl fmt::Display for Math {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Math {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = Self::ALL.into_iter().find(|math| math.name() == name);
+        known.ok_or_else(|| {
+            let (what, why) = (format!("the arithmetic {name}"), "it is not known".into());
+            ErrorKind::Unsupported { what, why, hint: "choose full or tf32".into() }.into()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for math in Math::ALL {
+            assert_eq!(math.to_string().parse::<Math>().unwrap(), math);
+        }
+        assert!("bf16".parse::<Math>().unwrap_err().hint().unwrap().contains("tf32"));
+    }
+}
