@@ -7,9 +7,9 @@ enum : int { ROW_BYTES = 128, STEP_BYTES = 32 };
 // A tile of an operand with SIDE rows (of A) or columns (of B), and as many terms as 128 bytes hold.
 //
 // By terms (K-major), a row of shared memory has the terms of one row of the operand, and a box has all rows. Otherwise (MN-major) it has 64 rows of the operand
-// at one term, and a box has all 64 terms: there are SIDE / 64 of them. Only elements of 16 bits lie so.
+// at one term, and a box has all 64 terms; the last box may have more rows than the tile. Only elements of 16 bits lie so.
 template <int SIDE, bool BY_TERMS> struct OperandTile {
-    enum : int { ACROSS = 64, BYTES = SIDE * ROW_BYTES, BOX_BYTES = BY_TERMS ? BYTES : ACROSS * ROW_BYTES };
+    enum : int { ACROSS = 64, BOXES = BY_TERMS ? 1 : (SIDE + ACROSS - 1) / ACROSS, BOX_BYTES = (BY_TERMS ? SIDE : ACROSS) * ROW_BYTES, BYTES = BOXES * BOX_BYTES };
 
     // Where the 64 rows or columns from 64 `block` on begin, at the terms of instruction `step`, in bytes.
     static __device__ constexpr int offset(int block, int step)

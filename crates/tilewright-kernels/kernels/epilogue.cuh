@@ -81,7 +81,7 @@ template <class O, int SUMS> __device__ void write_slab(const Slab<O>& slab, con
     constexpr int eights = Slab<O>::COLS / 8;
     // Two eights at a time, each of two rows.
 #pragma unroll
-    for (int eight = 0; eight < eights; eight += 2) {
+    for (int eight = 0; eight < eights && part * eights + eight < SUMS / 4; eight += 2) {
         unsigned words[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -112,8 +112,8 @@ template <class O> __device__ O load_shared(unsigned from)
     }
 }
 
-// Copies a slab to C row by row, for a C that TMA cannot write.
-template <class O> __device__ void copy_slab(const Slab<O>& slab, const Result& c, int row, int col, int batch)
+// Copies a slab's first `width` columns to C row by row, where TMA cannot write them.
+template <class O> __device__ void copy_slab(const Slab<O>& slab, int width, const Result& c, int row, int col, int batch)
 {
     constexpr int piece = 16 / sizeof(O);
     for (int y = 0; y < Slab<O>::ROWS && row + y < c.rows; ++y) {
@@ -121,7 +121,7 @@ template <class O> __device__ void copy_slab(const Slab<O>& slab, const Result& 
 #pragma unroll
         for (int x = threadIdx.x % WARP; x < Slab<O>::COLS; x += WARP) {
             const O element = load_shared<O>(slab.at(y, x / piece) + x % piece * sizeof(O));
-            if (col + x < c.cols) to[x] = element;
+            if (x < width && col + x < c.cols) to[x] = element;
         }
     }
 }

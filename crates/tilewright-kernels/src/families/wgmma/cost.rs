@@ -4,26 +4,33 @@
 
 use super::{
     element::Element,
-    menu::{TILES, Tile},
+    menu::{ROW_BYTES, TILES, Tile},
 };
 use crate::estimate;
 use tilewright_arch::Gpu;
 
-/// The part of their rate that large products keep up: the power of the card is the limit, which lowers the clock.
-const SUSTAINED: f64 = 0.68;
+/// The part of their rate that the tensor cores keep up.
+const SUSTAINED: f64 = 0.8;
+/// After so many seconds of products the card is at its limit of power, and goes on at this part of its rate.
+const COLD: f64 = 60e-6;
+const WARM: f64 = 0.8;
 /// Bytes from the second-level cache in a cycle: of a multiprocessor alone, and of one among all.
-const ALONE: f64 = 64.0;
-const AMONG_ALL: f64 = 36.0;
+const ALONE: f64 = 54.0;
+const AMONG_ALL: f64 = 42.0;
 /// How many more a row of a box takes that lies across two lines of the cache.
-const MISALIGNED: f64 = 1.4;
+const MISALIGNED: f64 = 1.6;
+/// The part of this time in which memory waits.
+const BESIDE_MEMORY: f64 = 0.1;
 /// Cycles from the launch to the first product, and from the last to the end.
 const AROUND: f64 = 4000.0;
 /// Cycles more until the blocks of all clusters have met.
-const MEETING: f64 = 1200.0;
-/// Cycles in which a warp group writes its sums, for each column of the tile; ping-pong hides it but at the end.
-const WRITE: f64 = 6.0;
+const MEETING: f64 = 3000.0;
+/// Cycles in which a warp group writes its sums: at least, for two bytes of each column of 64 rows, and for a piece that it writes row by row. Ping-pong hides them behind products.
+const WRITE: f64 = 320.0;
+const WRITE_COLUMN: f64 = 9.0;
+const WRITE_BY_ROWS: f64 = 2200.0;
 /// Part of the peak bandwidth of memory that copies and products reach.
-const BANDWIDTH: f64 = 0.8;
+const BANDWIDTH: f64 = 0.84;
 
 /// Steps that a part has at least.
 const LEAST_STEPS: u32 = 4;
@@ -49,6 +56,9 @@ pub(super) struct Work {
     pub gpu: Gpu,
     /// Whether rows of boxes of A, and of B, are lines of the cache.
     pub aligned: [bool; 2],
+    /// Bytes of an element of C, and whether TMA writes it.
+    pub result: u32,
+    pub boxes: bool,
     /// Bytes of A, B and C, of all products.
     pub bytes: f64,
     /// Bytes that are copied before.
@@ -92,20 +102,38 @@ impl Work {
         let a = whole_a * f64::from(self.box_rows(tile)) / f64::from(tile.m);
         let bytes = a + b / f64::from(tile.cluster);
         let terms = self.element.terms();
+        let steps = f64::from(self.k.div_ceil(terms * parts));
         let multiplying = f64::from(tile.m * tile.n * terms) / self.element.rate() / SUSTAINED;
-        let step = multiplying.max(bytes / (AMONG_ALL / busy).min(ALONE));
+        let reading = bytes / (AMONG_ALL / busy).min(ALONE);
+        let products = steps * multiplying.max(reading);
+        let writing = self.writing(tile);
+        let busy_cycles = match tile.ping_pong {
+            true => turns * products.max(writing) + writing,
+            false => turns * (products + writing),
+        };
         let meeting = if tile.cluster > 1 { MEETING } else { 0.0 };
         let around = self.gpu.relative_clock() * (AROUND + meeting);
-        let writing = WRITE * f64::from(tile.n);
-        let written = if tile.ping_pong { writing } else { turns * writing };
-        let cycles = turns * f64::from(self.k.div_ceil(terms * parts)) * step + around + written;
-        let moving = estimate::moving(&self.gpu, self.bytes / BANDWIDTH);
+        let at_first = estimate::seconds(&self.gpu, busy_cycles + around);
+        let computing = at_first + (at_first - COLD).max(0.0) * (1.0 / WARM - 1.0);
+        let read = estimate::seconds(&self.gpu, turns * steps * reading);
+        let moving = estimate::moving(&self.gpu, self.bytes / BANDWIDTH) + BESIDE_MEMORY * read;
         let moved = |bytes: f64| match bytes {
             0.0 => 0.0,
             _ => estimate::LAUNCH_SECONDS + estimate::moving(&self.gpu, 2.0 * bytes / BANDWIDTH),
         };
         let joined = self.part_bytes(*parts) as f64 * CACHED;
-        moved(self.copied) + estimate::seconds(&self.gpu, cycles).max(moving) + moved(joined)
+        moved(self.copied) + computing.max(moving) + moved(joined)
+    }
+
+    /// Cycles in which a warp group writes its part of a tile.
+    fn writing(&self, tile: &Tile) -> f64 {
+        let columns = f64::from(tile.n * tile.waves() * self.result / 2);
+        let of_a_piece = ROW_BYTES / self.result;
+        let by_rows = match self.boxes {
+            true => u32::from(!tile.n.is_multiple_of(of_a_piece)),
+            false => tile.n.div_ceil(of_a_piece),
+        };
+        WRITE + WRITE_COLUMN * columns + WRITE_BY_ROWS * f64::from(by_rows * tile.waves())
     }
 
     /// Every tile, whole and in as many parts as fill the GPU, or in as many as are asked for; the fastest first.

@@ -18,6 +18,8 @@ pub(crate) struct Tile {
 
 /// Bytes of a row of operands in a stage: the widest swizzle.
 pub(crate) const ROW_BYTES: u32 = 128;
+/// Rows or columns of a box across.
+pub(crate) const ACROSS: u32 = 64;
 /// Warp groups that multiply; another one copies.
 pub(crate) const CONSUMERS: u32 = 2;
 /// Threads of a warp group.
@@ -32,11 +34,14 @@ const fn tile(m: u32, n: u32, stages: u32, ping_pong: bool, cluster: u32) -> Til
 }
 
 /// Every tile. Of two that are estimated to be as fast, the first is chosen.
-pub(crate) const TILES: [Tile; 8] = [
+pub(crate) const TILES: [Tile; 11] = [
     tile(128, 256, 4, false, 1),
     tile(128, 128, 6, true, 2),
     tile(128, 256, 4, false, 2),
     tile(256, 128, 4, false, 1),
+    tile(128, 224, 4, false, 1),
+    tile(128, 224, 4, false, 2),
+    tile(128, 192, 4, false, 1),
     tile(128, 128, 6, true, 1),
     tile(64, 128, 8, true, 2),
     tile(64, 128, 8, true, 1),
@@ -58,9 +63,9 @@ impl Tile {
         self.m / GROUP_M / if self.ping_pong { 1 } else { CONSUMERS }
     }
 
-    /// Bytes of A and of B in a stage.
+    /// Bytes of A and of B in a stage. Boxes across have 64 columns.
     pub const fn stage_bytes(&self) -> [u32; 2] {
-        [self.m * ROW_BYTES, self.n * ROW_BYTES]
+        [self.m * ROW_BYTES, self.n.next_multiple_of(ACROSS) * ROW_BYTES]
     }
 
     /// Bytes of shared memory: stages at a multiple of 1024, what C goes through, two barriers a stage.

@@ -89,6 +89,8 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         element,
         gpu: request.gpu,
         aligned: product.lines.map(|lines| lines.are_aligned()),
+        result: product.c.bytes as u32,
+        boxes: product.result.is_some(),
         bytes: product.operands.iter().chain([&product.c]).map(moved).sum(),
         copied: recipe.workspaces.iter().map(|&bytes| bytes as f64).sum(),
     };

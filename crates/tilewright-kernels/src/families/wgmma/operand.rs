@@ -1,6 +1,9 @@
 //! How operands lie in memory, and what has to be copied before the tensor memory accelerator (TMA) reads it.
 
-use super::{element::Element, menu::ROW_BYTES};
+use super::{
+    element::Element,
+    menu::{ACROSS, ROW_BYTES},
+};
 use crate::{
     argument::{Argument, Buffer},
     tensor::{Swizzle, Tensor, TensorElement},
@@ -11,8 +14,6 @@ use tilewright_core::Layout;
 const ALIGNMENT: u64 = 16;
 /// Bytes of a line of the second-level cache.
 const LINE: u64 = 128;
-/// Rows of a box across, which are as many terms.
-const ACROSS: u32 = 64;
 /// Rows that a warp writes at a time.
 const SLAB_ROWS: u32 = 16;
 

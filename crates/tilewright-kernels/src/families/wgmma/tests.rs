@@ -37,7 +37,11 @@ fn every_tile_fits_a_multiprocessor() {
         assert!(Gpu::default().resident_blocks(tile.threads(), 168, shared) == Some(1), "{most:?}");
         // Sums of a thread, beside what else it needs, in 232 registers.
         assert!(tile.waves() * tile.n / 2 <= 192, "{}", tile.name());
-        assert!(tile.n % (64 * tile.cluster) == 0 || tile.cluster == 1);
+        assert!(
+            tile.n.is_multiple_of(32) && (tile.n / tile.cluster * 128).is_multiple_of(1024),
+            "{}",
+            tile.name()
+        );
     }
 }
 

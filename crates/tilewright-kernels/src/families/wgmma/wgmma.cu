@@ -19,7 +19,7 @@ enum : int {
     OWN_M = WAVES * GROUP_M,
     RELEASERS = PING_PONG ? 1 : CONSUMERS,
     TILE_M = OWN_M * RELEASERS,
-    SLABS = TILE_N / Slab<Out>::COLS,
+    SLABS = (TILE_N + Slab<Out>::COLS - 1) / Slab<Out>::COLS,
 };
 using TileA = OperandTile<TILE_M, A_BY_TERMS>;
 using TileB = OperandTile<TILE_N, B_BY_TERMS>;
@@ -80,7 +80,7 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
                 load_box(to_a, a, full, term, row, batch_a);
             } else {
 #pragma unroll
-                for (int box = 0; box < TILE_M / TileA::ACROSS; ++box) {
+                for (int box = 0; box < TileA::BOXES; ++box) {
                     load_box(to_a + box * TileA::BOX_BYTES, a, full, row + box * TileA::ACROSS, term, batch_a);
                 }
             }
@@ -96,7 +96,7 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
             } else {
                 constexpr int part = TILE_K / CLUSTER;
 #pragma unroll
-                for (int box = 0; box < TILE_N / TileB::ACROSS; ++box) {
+                for (int box = 0; box < TileB::BOXES; ++box) {
                     const unsigned to = to_b + box * TileB::BOX_BYTES + rank * part * ROW_BYTES;
                     if constexpr (CLUSTER == 1) {
                         load_box(to, b, full, col + box * TileB::ACROSS, term, batch_b);
@@ -146,19 +146,23 @@ __device__ __forceinline__ void write(const Sums& sums, const TensorMap& c, cons
             const int y = row + wave * GROUP_M, x = col + part * Slab<Out>::COLS;
             const int turn = wave * SLABS + part;
             const Slab<Out> slab = {slabs + turn % Slab<Out>::BUFFERS * Slab<Out>::BYTES};
+            // A box would write columns of the next tile.
+            const int width = min(int(Slab<Out>::COLS), TILE_N - part * Slab<Out>::COLS);
+            const bool is_box = STORES_BOXES && width == Slab<Out>::COLS;
             if constexpr (STORES_BOXES) {
-                // The store that last read this slab is done; at the start all are, whichever they read.
-                if (is_elected()) turn == 0 ? wait_for_stores<0>() : wait_for_stores<Slab<Out>::BUFFERS - 1>();
+                // The store that last read this slab is done. At the start all are, whichever they read, and behind a slab that was no box.
+                const bool all = turn == 0 || (part == 0 && TILE_N % Slab<Out>::COLS != 0);
+                if (is_elected()) all ? wait_for_stores<0>() : wait_for_stores<Slab<Out>::BUFFERS - 1>();
             }
             __syncwarp();
             write_slab(slab, sums[wave], part, result, y, x, batch);
-            if constexpr (STORES_BOXES) {
+            if (is_box) {
                 show_to_copies();
                 __syncwarp();
                 if (is_elected()) store_box(c, slab.address, x, y, batch);
             } else {
                 __syncwarp();
-                copy_slab(slab, result, y, x, batch);
+                copy_slab(slab, width, result, y, x, batch);
             }
         }
     }
