@@ -4,20 +4,20 @@
 
 use crate::rig::{self, Case, Joining, Order, Outcome};
 use tilewright_core::{DType, Math, SemiringId};
-use tilewright_kernels::{Variant, find, wgmma_tiles};
+use tilewright_kernels::{Variant, find, mma_tiles, wgmma_tiles};
 
 const ORDERS: [Order; 4] = [Order::Rows, Order::Columns, Order::Gaps, Order::Reversed];
 const TYPES: [DType; 5] = [DType::Bf16, DType::I8, DType::F16, DType::U8, DType::F32];
 const JOININGS: [Joining; 3] = [Joining::Replace, Joining::Accumulate, Joining::Scale];
 
-fn case(dtype: DType, size: [usize; 3], tile: [u32; 6]) -> Case {
+fn case(kernel: &str, dtype: DType, size: [usize; 3], tile: [u32; 6]) -> Case {
     let variant = Variant::new(SemiringId::PlusTimes, dtype);
     // Few multiprocessors, so that blocks take several tiles.
     Case {
         tile: Some(tile),
         multiprocessors: Some(2),
         math: Math::Tf32,
-        ..Case::new(find("wgmma").expect("known"), variant, size)
+        ..Case::new(find(kernel).expect("known"), variant, size)
     }
 }
 
@@ -39,7 +39,9 @@ fn run_all(cases: &[Case]) {
 #[test]
 fn every_tile_order_store_and_split_is_right() {
     let mut cases = Vec::new();
-    for (i, tile) in wgmma_tiles().into_iter().enumerate() {
+    let tiles = |kernel, tiles: Vec<[u32; 6]>| tiles.into_iter().map(move |tile| (kernel, tile));
+    let all = tiles("wgmma", wgmma_tiles()).chain(tiles("mma", mma_tiles()));
+    for (i, (kernel, tile)) in all.enumerate() {
         let [m, n] = [tile[0], tile[1]].map(|side| side as usize);
         for j in 0..12 {
             let size = [
@@ -52,7 +54,7 @@ fn every_tile_order_store_and_split_is_right() {
                 joining: JOININGS[(i + j) % 3],
                 products: 1 + j % 3 / 2,
                 splits: Some(1 + u32::from(j % 4 == 3)),
-                ..case(TYPES[(i + j) % 5], size, tile)
+                ..case(kernel, TYPES[(i + j) % 5], size, tile)
             });
         }
     }
@@ -62,12 +64,14 @@ fn every_tile_order_store_and_split_is_right() {
 /// Every size from 1 to 130 in each dimension, in all orders, those with gaps and reversed ones among them.
 #[test]
 fn every_small_size_is_right() {
-    let tile = *wgmma_tiles().last().expect("there are tiles");
+    let last = |tiles: Vec<[u32; 6]>| *tiles.last().expect("there are tiles");
+    let smallest = [("wgmma", last(wgmma_tiles())), ("mma", last(mma_tiles()))];
     let of_size = |i: usize| {
+        let (kernel, tile) = smallest[i / 2 % 2];
         let size = [1 + i, 1 + i * 37 % 130, 1 + i * 53 % 130];
         let orders = [ORDERS[i % 4], ORDERS[i / 4 % 4], ORDERS[i / 16 % 3]];
         let dtype = TYPES[i % 5];
-        Case { orders, joining: JOININGS[i % 3], products: 1 + i % 6 / 5, ..case(dtype, size, tile) }
+        Case { orders, joining: JOININGS[i % 3], products: 1 + i % 6 / 5, ..case(kernel, dtype, size, tile) }
     };
     run_all(&(0..130).map(of_size).collect::<Vec<_>>());
 }

@@ -1,7 +1,7 @@
-// From sums in registers to C: alpha and beta, rounding, and the way through shared memory.
+// From sums in registers to C by way of shared memory.
 #pragma once
 
-#include "numbers.cuh"
+#include "result.cuh"
 #include "wgmma.cuh"
 
 // Two sums, rounded, the first in the lower half.
@@ -18,51 +18,6 @@ template <> __device__ inline unsigned rounded<Bfloat16>(float low, float high)
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
     return both;
 }
-
-// C, and what becomes of it: alpha times the sums plus beta times what was there.
-struct Result {
-    Out* first;
-    long long row_stride, batch_stride;
-    int rows, cols;
-    Acc alpha, beta;
-
-    __device__ Out* at(int row, int col, int batch) const { return first + batch * batch_stride + row * row_stride + col; }
-
-    // From sums to elements, not yet rounded: two neighbours.
-    __device__ void finish(Acc& left, Acc& right, int row, int col, int batch) const
-    {
-        left = R::multiply(alpha, left);
-        right = R::multiply(alpha, right);
-        if (beta == 0 || row >= rows) return;
-        const Out* old = at(row, col, batch);
-        if (col < cols) left = R::multiply_add(beta, convert<Acc>(old[0]), left);
-        if (col + 1 < cols) right = R::multiply_add(beta, convert<Acc>(old[1]), right);
-    }
-};
-
-// Two neighbours of a row, and four.
-struct alignas(8) Two {
-    Acc left, right;
-};
-struct alignas(16) Four {
-    Acc x[4];
-};
-
-// Parts of the sums of each product, one after another: rows of a multiple of four columns.
-struct Parts {
-    Acc* first;
-    int rows, cols;
-
-    __device__ int pitch() const { return (cols + 3) / 4 * 4; }
-
-    // Two neighbours, the first in an even column.
-    __device__ void write(int part, int row, int col, Acc left, Acc right) const
-    {
-        if (row >= rows || col >= cols) return;
-        Acc* to = first + (static_cast<long long>(part) * rows + row) * pitch() + col;
-        *reinterpret_cast<Two*>(to) = {left, right};
-    }
-};
 
 // What a warp writes at a time: 16 rows of 128 bytes, in shared memory as TMA reads it with that swizzle.
 template <class O> struct Slab {

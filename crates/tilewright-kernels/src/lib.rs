@@ -54,6 +54,7 @@ pub use buffer::Buffer;
 pub use catalogue::{find, kernels};
 pub use families::{
     closure::{CLOSURE_SIDE, closure, put_back},
+    mma::mma_tiles,
     simt::{Way, simt_tiles, simt_ways},
     trees::TreeRecipes,
     wgmma::wgmma_tiles,

@@ -4,6 +4,7 @@ use crate::{
     catalogue::kernels,
     families::{
         closure,
+        mma::{MMA, mma_tiles},
         simt::simt_tiles,
         trees,
         wgmma::{WGMMA, wgmma_tiles},
@@ -60,12 +61,27 @@ pub fn programs_for(gpu: Gpu) -> Vec<Launch> {
     all
 }
 
-/// Every tile of `wgmma` on bf16, all orders of operands, the other types, and a product that needs copies and a C that is written row by row.
+/// Every tile of `mma` on f16 and of `wgmma` on bf16, all orders of operands, the other types, and a product that needs copies and a C that is written row by row.
 fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
     let variant = |dtype| Variant::new(SemiringId::PlusTimes, dtype);
     let (f16, bf16) = (variant(DType::F16), variant(DType::Bf16));
     let side = Layout::row_major(256, 256);
+    let types = [DType::F16, DType::Bf16, DType::I8, DType::U8, DType::F32];
     let mut all = Vec::new();
+    for (i, tile) in mma_tiles().into_iter().enumerate() {
+        // One tile stands for all types, and one for all orders of operands.
+        for dtype in types.into_iter().filter(|&dtype| i == 0 || dtype == DType::F16) {
+            let ask = |r: &mut Request| (r.gpu, r.tile, r.math) = (gpu, Some(tile), Math::Tf32);
+            extend(&mut all, product(&MMA, variant(dtype), [256; 3], ask));
+        }
+        for (a, b) in [(side, side.t()), (side.t(), side)].into_iter().filter(|_| i == 1) {
+            let ask = |r: &mut Request| {
+                (r.gpu, r.tile, r.splits) = (gpu, Some(tile), Some(2));
+                r.problem = Problem::new(a, b, side).unwrap_or(r.problem);
+            };
+            extend(&mut all, product(&MMA, f16, [256; 3], ask));
+        }
+    }
     for (i, tile) in wgmma_tiles().into_iter().enumerate() {
         let ask = |r: &mut Request| (r.gpu, r.tile) = (gpu, Some(tile));
         extend(&mut all, product(&WGMMA, bf16, [256; 3], ask));
@@ -244,8 +260,9 @@ mod tests {
 
     #[test]
     fn every_variant_of_ladder_and_production_comes_with_ptx_of_every_launch() {
-        // What one GPU alone executes is no PTX for all.
-        let is_for_all = |kernel: &&Kernel| kernel.exhibit().is_none() && kernel.name != WGMMA.name;
+        // What not every GPU executes is no PTX for all.
+        let is_for_all =
+            |kernel: &&Kernel| kernel.exhibit().is_none() && ![WGMMA.name, MMA.name].contains(&kernel.name);
         let multiply = kernels().iter().filter(is_for_all);
         for (kernel, &variant) in multiply.flat_map(|kernel| kernel.variants.iter().map(move |v| (kernel, v)))
         {

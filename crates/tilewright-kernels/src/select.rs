@@ -184,7 +184,7 @@ mod tests {
             let production: &[_] = match (variant.semiring, variant.dtype) {
                 (SemiringId::LogPlus, _) => &["log-plus"],
                 (SemiringId::PlusTimes, DType::F16 | DType::Bf16 | DType::I8 | DType::U8) => {
-                    &["wgmma", "simt"]
+                    &["wgmma", "mma", "simt"]
                 }
                 _ => &["simt"],
             };

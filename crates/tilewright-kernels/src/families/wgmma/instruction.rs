@@ -1,6 +1,6 @@
 //! The text of the one instruction that a program multiplies with.
 
-use super::element::Element;
+use crate::families::tensor_cores::Element;
 use core::fmt::Write;
 
 /// A function `multiply_add` of `wgmma` for 64 rows, `n` columns and the terms of 32 bytes. An operand that lies by terms is not transposed.

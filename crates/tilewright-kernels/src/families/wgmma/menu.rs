@@ -1,5 +1,7 @@
 //! The tiles of the family: how blocks divide C, and how their warp groups share a tile.
 
+use crate::families::tensor_cores::{ACROSS, ROW_BYTES};
+
 /// A tile of C and how it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tile {
@@ -16,10 +18,6 @@ pub(crate) struct Tile {
     pub band: u32,
 }
 
-/// Bytes of a row of operands in a stage: the widest swizzle.
-pub(crate) const ROW_BYTES: u32 = 128;
-/// Rows or columns of a box across.
-pub(crate) const ACROSS: u32 = 64;
 /// Warp groups that multiply; another one copies.
 pub(crate) const CONSUMERS: u32 = 2;
 /// Threads of a warp group.

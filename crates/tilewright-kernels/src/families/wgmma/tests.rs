@@ -1,7 +1,11 @@
 //! What the recipes say, without a GPU.
 
 use super::{menu::TILES, *};
-use crate::{argument::Argument, catalogue::find, request::Batch};
+use crate::{
+    catalogue::find,
+    launch::{Recipe, Role},
+    request::{Batch, Form},
+};
 use tilewright_arch::Gpu;
 use tilewright_core::{Layout, Math, Problem};
 

@@ -1,4 +1,4 @@
-// wgmma_copy: copies operands that the tensor memory accelerator or the instruction cannot read: each row has its terms as neighbours then, or each term its rows, and begins
+// tensor_copy: copies operands that the tensor memory accelerator or the instruction cannot read: each row has its terms as neighbours then, or each term its rows, and begins
 // at a multiple of 16 bytes.
 #include "config.cuh"
 #include "ptx.cuh"
@@ -92,7 +92,7 @@ __device__ void renew(const Operand& operand, int turns)
 
 // Copies A, B or both; one without rows stays.
 extern "C" __global__ void __launch_bounds__(256)
-    wgmma_copy(const Element* A, uint4* copied_a, int a_rows, int a_cols, long long a_row, long long a_col, long long a_batch, int a_pieces, int a_products, int turns_a,
+    tensor_copy(const Element* A, uint4* copied_a, int a_rows, int a_cols, long long a_row, long long a_col, long long a_batch, int a_pieces, int a_products, int turns_a,
                const Element* B, uint4* copied_b, int b_rows, int b_cols, long long b_row, long long b_col, long long b_batch, int b_pieces, int b_products, int turns_b)
 {
     let_next_kernel_start();

@@ -1,12 +1,14 @@
 //! The element types that tensor cores multiply.
 
-use super::menu::ROW_BYTES;
 use crate::tensor::TensorElement;
 use tilewright_core::{DType, Math};
 
+/// Bytes of a row of operands in a stage of `wgmma`: the widest swizzle of TMA.
+pub(crate) const ROW_BYTES: u32 = 128;
+
 /// How the tensor cores take elements of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Element {
+pub(crate) struct Element {
     /// Bytes of an element.
     pub bytes: u32,
     /// The name in instructions, of elements and of sums.
@@ -44,7 +46,7 @@ impl Element {
 }
 
 /// The type of C in tensor maps.
-pub(super) const fn output(dtype: DType) -> TensorElement {
+pub(crate) const fn output(dtype: DType) -> TensorElement {
     match dtype {
         DType::F16 => TensorElement::F16,
         DType::Bf16 => TensorElement::Bf16,

@@ -1,6 +1,7 @@
-// wgmma_join: adds up the parts of sums that a product was split into, in an order that depends on their number alone.
+// tensor_join: adds up the parts of sums that a product was split into, in an order that depends on their number alone.
 #include "config.cuh"
-#include "epilogue.cuh"
+#include "ptx.cuh"
+#include "result.cuh"
 
 enum : int {
     THREADS = 256,
@@ -17,7 +18,7 @@ __device__ inline void add(Four& sum, const Four& more)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    wgmma_join(const Acc* sums, Out* C, long long row_stride, long long batch_stride, int m, int n, int batches, int parts, Acc alpha, Acc beta)
+    tensor_join(const Acc* sums, Out* C, long long row_stride, long long batch_stride, int m, int n, int batches, int parts, Acc alpha, Acc beta)
 {
     __shared__ Four shared[THREADS];
     let_next_kernel_start();
@@ -45,12 +46,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
         if (i >= count) continue;
         const int row = int(place / fours), col = int(place % fours) * FOUR;
-        Out* to = c.at(row, col, batch);
 #pragma unroll
-        for (int x = 0; x < FOUR; x += 2) {
+        for (int x = 0; x < FOUR && col + x < n; x += 2) {
             c.finish(sum.x[x], sum.x[x + 1], row, col + x, batch);
-            if (col + x < n) to[x] = convert<Out>(sum.x[x]);
-            if (col + x + 1 < n) to[x + 1] = convert<Out>(sum.x[x + 1]);
+            c.write(sum.x[x], sum.x[x + 1], row, col + x, batch);
         }
     }
 }

@@ -1,25 +1,24 @@
-//! How operands lie in memory, and what has to be copied before the tensor memory accelerator (TMA) reads it.
+//! How operands lie in memory, and what has to be copied before it is read 16 bytes at a time: by the tensor memory accelerator (TMA), or by threads.
 
-use super::{
-    element::Element,
-    menu::{ACROSS, ROW_BYTES},
-};
+use super::element::{Element, ROW_BYTES};
 use crate::{
     argument::{Argument, Buffer},
     tensor::{Swizzle, Tensor, TensorElement},
 };
 use tilewright_core::Layout;
 
-/// TMA reads rows that begin at multiples of so many bytes.
+/// Rows are read that begin at multiples of so many bytes.
 const ALIGNMENT: u64 = 16;
 /// Bytes of a line of the second-level cache.
 const LINE: u64 = 128;
+/// Rows or columns of a box across.
+pub(crate) const ACROSS: u32 = 64;
 /// Rows that a warp writes at a time.
 const SLAB_ROWS: u32 = 16;
 
 /// An operand: a row for each row of A, or each column of B, and a column for each term.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operand {
+pub(crate) struct Operand {
     pub layout: Layout,
     /// What divides the address of its first element, in bytes.
     pub alignment: u64,
@@ -32,7 +31,7 @@ pub(super) struct Operand {
 
 /// An operand as TMA reads it: lines of neighbours, each a pitch after the one before.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     /// Whether neighbours are terms of one row, instead of rows at one term.
     pub by_terms: bool,
     pub buffer: Buffer,
@@ -46,7 +45,7 @@ pub(super) struct Lines {
 
 /// A copy of an operand whose lines TMA cannot read where they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Copied {
+pub(crate) struct Copied {
     /// What is copied: a line of the copy for each row.
     pub from: Layout,
     pub batch: isize,
@@ -141,7 +140,7 @@ impl Lines {
 }
 
 /// C as TMA writes it, 128 bytes of a warp's rows at a time; `None` where TMA cannot.
-pub(super) fn result(c: &Operand, element: TensorElement, products: usize) -> Option<Argument> {
+pub(crate) fn result(c: &Operand, element: TensorElement, products: usize) -> Option<Argument> {
     let lines = c.lines(products, false)?;
     // Products that would share C are no batch.
     let cols = ROW_BYTES / element.bytes();
