@@ -28,7 +28,7 @@ fn every_kernel_agrees_with_the_definition_at_every_size_it_takes() {
     let mut checked = 0;
     // No PTX comes with it, and no other GPU executes it.
     let has_tensor_cores = compiles() && engine.gpu().architecture.real() == "sm_90a";
-    let is_here = |kernel: &&Kernel| kernel.name != "wgmma" || has_tensor_cores;
+    let is_here = |kernel: &&Kernel| !["wgmma", "dmma"].contains(&kernel.name) || has_tensor_cores;
     for kernel in kernels().iter().filter(|kernel| kernel.family != Family::Gallery).filter(is_here) {
         for variant in kernel.variants {
             let taken: Vec<_> = SIZES

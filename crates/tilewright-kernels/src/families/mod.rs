@@ -1,6 +1,7 @@
 //! Kernels that products and best paths are computed with, a folder for each family: its text, its tiles, what they cost, and its recipe.
 
 pub(crate) mod closure;
+pub(crate) mod dmma;
 pub(crate) mod log_plus;
 pub(crate) mod simt;
 pub(crate) mod trees;
