@@ -26,11 +26,19 @@ const SIZES: [(usize, usize, usize); 12] = [
 fn every_kernel_agrees_with_the_definition_at_every_size_it_takes() {
     let Some(engine) = gpu() else { return };
     let mut checked = 0;
-    // No PTX comes with it, and no other GPU executes it.
-    let has_tensor_cores = compiles() && engine.gpu().architecture.real() == "sm_90a";
-    let is_here = |kernel: &&Kernel| kernel.name != "wgmma" || has_tensor_cores;
+    // No PTX comes with these, and not every GPU executes them.
+    let is_hopper = engine.gpu().architecture.real() == "sm_90a";
+    let is_here = |kernel: &&Kernel| match kernel.name {
+        "wgmma" | "dmma" => compiles() && is_hopper,
+        "mma" => compiles() && engine.gpu().capability() >= ComputeCapability::new(8, 0),
+        _ => true,
+    };
     for kernel in kernels().iter().filter(|kernel| kernel.family != Family::Gallery).filter(is_here) {
-        for variant in kernel.variants {
+        // Tensor cores take f32 as tf32 alone, where it is asked for.
+        let in_full = |variant: &&Variant| {
+            variant.dtype != DType::F32 || !["wgmma", "mma"].contains(&kernel.name)
+        };
+        for variant in kernel.variants.iter().filter(in_full) {
             let taken: Vec<_> = SIZES
                 .into_iter()
                 .filter(|&size| takes(&engine, kernel, variant.semiring, variant.dtype, size))

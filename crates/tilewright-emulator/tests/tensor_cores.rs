@@ -4,7 +4,7 @@
 
 use crate::rig::{self, Case, Joining, Order, Outcome};
 use tilewright_core::{DType, Math, SemiringId};
-use tilewright_kernels::{Variant, find, mma_tiles, wgmma_tiles};
+use tilewright_kernels::{Variant, dmma_tiles, find, mma_tiles, wgmma_tiles};
 
 const ORDERS: [Order; 4] = [Order::Rows, Order::Columns, Order::Gaps, Order::Reversed];
 const TYPES: [DType; 5] = [DType::Bf16, DType::I8, DType::F16, DType::U8, DType::F32];
@@ -72,6 +72,58 @@ fn every_small_size_is_right() {
         let orders = [ORDERS[i % 4], ORDERS[i / 4 % 4], ORDERS[i / 16 % 3]];
         let dtype = TYPES[i % 5];
         Case { orders, joining: JOININGS[i % 3], products: 1 + i % 6 / 5, ..case(kernel, dtype, size, tile) }
+    };
+    run_all(&(0..130).map(of_size).collect::<Vec<_>>());
+}
+
+fn double(size: [usize; 3], tile: [u32; 6]) -> Case {
+    Case { splits: Some(1), multiprocessors: Some(1), ..case("dmma", DType::F64, size, tile) }
+}
+
+/// As above, on f64: pairs and single elements of C, and more stages than the ring has.
+#[test]
+fn every_tile_order_store_and_split_is_right_on_f64() {
+    let mut cases = Vec::new();
+    for (i, tile) in dmma_tiles().into_iter().enumerate() {
+        let [m, n] = [tile[0], tile[1]].map(|side| side as usize);
+        for j in 0..16 {
+            let size = [
+                [8, m, m + 8, 2 * m + 1][(i + j) % 4],
+                [n, n + 8, 40, n + 3][(i + j / 2) % 4],
+                [16, 200, 8, 136, 331][(i + j) % 5],
+            ];
+            cases.push(Case {
+                orders: [ORDERS[j % 2], ORDERS[j / 2 % 2], ORDERS[j / 4 % 2]],
+                joining: JOININGS[(i + j) % 3],
+                products: 1 + j % 3 / 2,
+                splits: Some(1 + u32::from(j % 4 == 3)),
+                ..double(size, tile)
+            });
+        }
+    }
+    run_all(&cases);
+}
+
+/// Fourteen tiles where six are computed at a time, the last two in parts.
+#[test]
+fn the_last_wave_in_parts_is_right() {
+    let tile = *dmma_tiles().last().expect("there are tiles");
+    let case = |orders, joining| Case { orders, joining, splits: None, ..double([224, 61, 1000], tile) };
+    let cases: Vec<_> = JOININGS.into_iter().map(|joining| case([Order::Rows; 3], joining)).collect();
+    let names = rig::program_names(&cases[0]);
+    assert!(names.iter().any(|name| name.starts_with("split-k-reduce")), "{names:?}");
+    run_all(&cases);
+    run_all(&[case([Order::Columns; 3], Joining::Scale)]);
+}
+
+/// As above, on f64.
+#[test]
+fn every_small_size_is_right_on_f64() {
+    let tile = *dmma_tiles().last().expect("there are tiles");
+    let of_size = |i: usize| {
+        let size = [1 + i, 1 + i * 37 % 130, 1 + i * 53 % 130];
+        let orders = [ORDERS[i % 4], ORDERS[i / 4 % 4], ORDERS[i / 16 % 3]];
+        Case { orders, joining: JOININGS[i % 3], products: 1 + i % 5 / 4, ..double(size, tile) }
     };
     run_all(&(0..130).map(of_size).collect::<Vec<_>>());
 }

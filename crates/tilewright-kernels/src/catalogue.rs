@@ -1,7 +1,7 @@
 //! All kernels, by name.
 
 use crate::{
-    families::{log_plus::LOG_PLUS, mma::MMA, simt::SIMT, wgmma::WGMMA},
+    families::{dmma::DMMA, log_plus::LOG_PLUS, mma::MMA, simt::SIMT, wgmma::WGMMA},
     gallery,
     kernel::Kernel,
     ladder::*,
@@ -13,7 +13,8 @@ use tilewright_core::{Error, ErrorKind};
 /// Every kernel: the ladder from naive to fast, the gallery, the production kernels.
 pub fn kernels() -> &'static [Kernel] {
     static KERNELS: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
-        LADDER.into_iter().chain(gallery::KERNELS).chain([SIMT, LOG_PLUS, WGMMA, MMA]).collect()
+        let production = [SIMT, LOG_PLUS, WGMMA, MMA, DMMA];
+        LADDER.into_iter().chain(gallery::KERNELS).chain(production).collect()
     });
     &KERNELS
 }

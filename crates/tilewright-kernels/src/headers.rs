@@ -7,6 +7,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("close.cuh", include_str!("../kernels/close.cuh")),
     ("coded.cuh", include_str!("../kernels/coded.cuh")),
     ("descriptor.cuh", include_str!("../kernels/descriptor.cuh")),
+    ("dmma.cuh", include_str!("../kernels/dmma.cuh")),
     ("epilogue.cuh", include_str!("../kernels/epilogue.cuh")),
     ("halves.cuh", include_str!("../kernels/halves.cuh")),
     ("join.cuh", include_str!("../kernels/join.cuh")),

@@ -54,6 +54,7 @@ pub use buffer::Buffer;
 pub use catalogue::{find, kernels};
 pub use families::{
     closure::{CLOSURE_SIDE, closure, put_back},
+    dmma::dmma_tiles,
     mma::mma_tiles,
     simt::{Way, simt_tiles, simt_ways},
     trees::TreeRecipes,
@@ -68,7 +69,7 @@ pub use programs::{archived_programs, programs, programs_for, readable_programs,
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
-pub use select::{Available, Selection, kernels_of_products, select};
+pub use select::{Available, Selection, has_tensor_cores, kernels_of_products, select};
 pub use tensor::{Swizzle, Tensor, TensorElement};
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;

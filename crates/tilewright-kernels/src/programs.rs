@@ -4,6 +4,7 @@ use crate::{
     catalogue::kernels,
     families::{
         closure,
+        dmma::{DMMA, dmma_tiles},
         mma::{MMA, mma_tiles},
         simt::simt_tiles,
         trees,
@@ -58,6 +59,32 @@ pub fn programs_for(gpu: Gpu) -> Vec<Launch> {
         }
     }
     extend(&mut all, tensor_core_programs(gpu));
+    extend(&mut all, f64_tensor_core_programs(gpu));
+    all
+}
+
+/// Every tile of `dmma`, all orders of operands, and a product that needs copies, parts, and a C that is written element by element.
+fn f64_tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
+    let f64 = Variant::new(SemiringId::PlusTimes, DType::F64);
+    let side = Layout::row_major(256, 256);
+    let mut all = Vec::new();
+    for (i, tile) in dmma_tiles().into_iter().enumerate() {
+        let ask = |r: &mut Request| (r.gpu, r.tile, r.splits) = (gpu, Some(tile), Some(1));
+        extend(&mut all, product(&DMMA, f64, [256; 3], ask));
+        if i > 0 {
+            continue;
+        }
+        // The largest stands for all.
+        for (a, b) in [(side, side.t()), (side.t(), side), (side.t(), side.t())] {
+            let ask = |r: &mut Request| {
+                ask(r);
+                r.problem = Problem::new(a, b, side).unwrap_or(r.problem);
+            };
+            extend(&mut all, product(&DMMA, f64, [256; 3], ask));
+        }
+        let parts = |r: &mut Request| (r.gpu, r.tile, r.splits) = (gpu, Some(tile), Some(2));
+        extend(&mut all, product(&DMMA, f64, [35, 33, 97], parts));
+    }
     all
 }
 
@@ -261,8 +288,8 @@ mod tests {
     #[test]
     fn every_variant_of_ladder_and_production_comes_with_ptx_of_every_launch() {
         // What not every GPU executes is no PTX for all.
-        let is_for_all =
-            |kernel: &&Kernel| kernel.exhibit().is_none() && ![WGMMA.name, MMA.name].contains(&kernel.name);
+        let of_some = [WGMMA.name, MMA.name, DMMA.name];
+        let is_for_all = |kernel: &&Kernel| kernel.exhibit().is_none() && !of_some.contains(&kernel.name);
         let multiply = kernels().iter().filter(is_for_all);
         for (kernel, &variant) in multiply.flat_map(|kernel| kernel.variants.iter().map(move |v| (kernel, v)))
         {

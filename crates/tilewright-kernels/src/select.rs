@@ -3,6 +3,7 @@
 use crate::{
     catalogue::kernels,
     estimate,
+    families::{dmma::DMMA, mma::MMA, wgmma::WGMMA},
     kernel::{Family, Kernel},
     launch::{Launch, Recipe, Rejected},
     program::Program,
@@ -78,6 +79,20 @@ pub fn select(
         candidates.extend(Candidate::plain(&recipe));
     }
     Err(missing.map_or_else(|| unsupported(request, &rejected), |(_, error)| error))
+}
+
+/// Whether a kernel for tensor cores takes a product. They choose their tiles by estimates alone.
+///
+/// ```
+/// use tilewright_core::{DType, Layout, Problem, SemiringId};
+/// use tilewright_kernels::{Request, has_tensor_cores};
+/// let layout = Layout::row_major(1000, 1000);
+/// let on = |dtype| Ok::<_, tilewright_core::Error>(Request::new(Problem::new(layout, layout, layout)?, SemiringId::PlusTimes, dtype));
+/// assert!(has_tensor_cores(&on(DType::F64)?) && !has_tensor_cores(&on(DType::I64)?));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn has_tensor_cores(request: &Request) -> bool {
+    [&WGMMA, &DMMA, &MMA].into_iter().any(|kernel| kernel.recipe(request).is_ok())
 }
 
 /// The kernels that compute products.
@@ -186,6 +201,7 @@ mod tests {
                 (SemiringId::PlusTimes, DType::F16 | DType::Bf16 | DType::I8 | DType::U8) => {
                     &["wgmma", "mma", "simt"]
                 }
+                (SemiringId::PlusTimes, DType::F64) => &["dmma", "simt"],
                 _ => &["simt"],
             };
             for size in

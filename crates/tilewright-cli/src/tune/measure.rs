@@ -11,7 +11,7 @@ use tilewright::{
     cuda::{Competitor, Engine, Pace, Prepared, sets_beyond_cache},
     semiring::Visit,
 };
-use tilewright_kernels::{Request, Way, find, simt_ways};
+use tilewright_kernels::{Request, Way, find, has_tensor_cores, simt_ways};
 
 /// Long enough for the clock of the device, short enough for turns.
 const SAMPLE: Duration = Duration::from_millis(8);
@@ -56,7 +56,7 @@ impl Visit for Measure<'_> {
         let query = case.query()?;
         let request =
             Request { gpu: engine.gpu(), ..Request::new(query.problem, query.semiring, query.dtype) };
-        if find("wgmma")?.recipe(&request).is_ok() {
+        if has_tensor_cores(&request) {
             let what = format!("tuning {} on {} for this GPU", query.semiring.name(), query.dtype);
             let why = "tensor cores compute it, and their tiles are chosen by estimates alone".into();
             return Err(

@@ -11,6 +11,7 @@ mod division;
 mod menu;
 mod narrow;
 mod operand;
+mod reduce;
 #[cfg(test)]
 mod tests;
 mod thin;
@@ -22,7 +23,7 @@ use crate::{
     estimate,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
-    launch::{Launch, Recipe, Role},
+    launch::{Launch, Recipe},
     pack,
     predicate::{Decided, Found, Predicate},
     program::{Program, Source},
@@ -36,6 +37,7 @@ pub(crate) use device::peak_on;
 use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
+pub(crate) use reduce::Parts;
 use thin::Thin;
 use tilewright_core::Layout;
 pub use ways::{Way, simt_ways};
@@ -62,9 +64,6 @@ pub(crate) const SIMT: Kernel = Kernel {
 pub fn simt_tiles(variant: Variant) -> Vec<[u32; 6]> {
     tiles(variant).iter().map(Tile::id).collect()
 }
-
-const REDUCE: Source = Source { file: "split_k_reduce.cu", text: include_str!("split_k_reduce.cu") };
-const REDUCE_THREADS: u32 = 256;
 
 /// Blocks along y that every GPU takes.
 const MOST_BATCHES: usize = 65_535;
@@ -415,54 +414,20 @@ impl Plan {
         first: usize,
         batches: u32,
     ) -> Launch {
-        let Work { m, n, .. } = self.work;
-        let Candidate { tile: Tile { block, .. }, division, .. } = chosen;
-        let (i32, i64) = (|x: u32| Argument::i32(x as i32), |x: isize| Argument::i64(x as i64));
-        let arguments = [
-            ("parts", Argument::Pointer(product.parts)),
-            ("C", Argument::Pointer(Buffer::C)),
-            ("M", i32(m)),
-            ("N", i32(n)),
-            ("whole", i32(division.whole)),
-            ("splits", i32(division.parts)),
-            ("c_row", i64(self.c.row_stride)),
-            ("c_col", i64(self.c.col_stride)),
-            ("c_batch", i64(request.batch.c)),
-            ("first_batch", i32(first as u32)),
-            ("alpha", request.alpha().into()),
-            ("beta", request.beta().into()),
-        ];
-        let predicate = product.decision;
-        let arguments = arguments.into_iter().chain(predicate_arguments(predicate));
-        let area = block[0] * block[1];
-        let elements = u64::from(division.split_tiles()) * u64::from(area) * u64::from(batches);
-        // Measured on an H200: enough threads to have the reads of all of its multiprocessors under way.
-        let [count, groups] = match elements {
-            65_536.. => [4, 1],
-            _ => [1, (division.parts / 8).clamp(1, 16).next_power_of_two()],
+        let Candidate { tile, division, arithmetic, .. } = chosen;
+        let parts = Parts {
+            memory: Argument::Pointer(product.parts),
+            tile: tile.block,
+            whole: division.whole,
+            tiles: division.split_tiles(),
+            count: division.parts,
+            c: self.c,
+            encoding: arithmetic.encoding,
+            decision: product.decision,
+            first,
+            batches,
         };
-        let constants = [
-            ("TILE_M", block[0]),
-            ("TILE_N", block[1]),
-            ("COUNT", count),
-            ("GROUPS", groups),
-            ("TURN", predicate.is_some().into()),
-        ];
-        let mut program = Program::of(REDUCE, request.variant(), chosen.arithmetic.encoding, &constants);
-        let suffix = if predicate.is_some() { ".predicated" } else { "" };
-        program.name = format!("{}{suffix}.{}x{}.{count}.{groups}", program.name, block[0], block[1]);
-        Launch {
-            role: Role::Join,
-            is_for_some: predicate.is_some_and(|(predicate, _)| predicate.is_for_some()),
-            starts_early: request.starts_early(),
-            ..Launch::new(
-                program,
-                "split_k_reduce",
-                [division.split_tiles(), area * groups / (REDUCE_THREADS * count), batches],
-                [REDUCE_THREADS, 1, 1],
-                arguments.map(|(name, value)| NamedArgument { name, value }).collect(),
-            )
-        }
+        parts.join(request)
     }
 
     fn details(&self, chosen: &Candidate, product: &Product, form: Form) -> Vec<(&'static str, String)> {

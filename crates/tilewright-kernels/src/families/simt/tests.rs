@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
     catalogue::find,
+    launch::Role,
     request::{Batch, Scalar},
 };
 use tilewright_arch::{Architecture, ComputeCapability};
