@@ -24,6 +24,7 @@ mod neighbours;
 mod observed;
 mod optimised;
 mod parser;
+mod proxy_reads;
 mod rig;
 mod special;
 mod spinning;

@@ -49,7 +49,7 @@ pub fn has_matrix(op: &MatrixOp) -> bool {
     });
     let bits = op.arithmetic != MatrixArithmetic::MultiplyAdd;
     // Four products at once have no C that is wider than D.
-    let narrows = quads::has(op) && op.c == Type::F32 && op.d == Type::F16;
+    let narrows = op.is_of_quads() && op.c == Type::F32 && op.d == Type::F16;
     factors
         && sums
         && !narrows
@@ -91,7 +91,7 @@ fn registers(op: &MatrixOp, fragment: Fragment) -> usize {
 
 /// How many registers per lane hold a fragment of `op`, as PTX lists them; `None` if `op` is not supported.
 pub fn fragment_registers(op: &MatrixOp, fragment: Fragment) -> Option<usize> {
-    has_matrix(op).then(|| match quads::has(op) {
+    has_matrix(op).then(|| match op.is_of_quads() {
         true => quads::registers(op, fragment),
         false => registers(op, fragment),
     })
@@ -150,7 +150,7 @@ pub fn fragment_position(
     register: usize,
     element: usize,
 ) -> (usize, usize) {
-    match quads::has(op) {
+    match op.is_of_quads() {
         true => quads::position(op, fragment, lane, register, element),
         false => Layout::new(op, fragment).position(lane, register, element),
     }
@@ -166,7 +166,7 @@ pub fn multiply(
     [a, b, c]: [&[[u64; 32]]; 3],
     d: &mut [[u64; 32]],
 ) {
-    if quads::has(op) {
+    if op.is_of_quads() {
         return quads::multiply(op, capability, [a, b, c], d);
     }
     let product = TensorProduct::of(op, Unit::Warp, capability);

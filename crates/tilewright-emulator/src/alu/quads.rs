@@ -2,13 +2,8 @@
 //! product q; the latter have the upper half of the rows of A, C and D and of the columns of B.
 
 use super::tensor::{TensorProduct, Unit};
-use crate::ptx_isa::{Fragment, Major, MatrixFamily, MatrixOp, Type};
+use crate::ptx_isa::{Fragment, Major, MatrixOp, Type};
 use tilewright_arch::ComputeCapability;
-
-/// Whether it is such an instruction.
-pub fn has(op: &MatrixOp) -> bool {
-    (op.family, op.a, op.m, op.n, op.k) == (MatrixFamily::Mma, Type::F16, 8, 8, 4)
-}
 
 /// Registers per lane of a fragment.
 pub fn registers(op: &MatrixOp, fragment: Fragment) -> usize {

@@ -37,6 +37,10 @@ impl Setting {
     }
 }
 
+/// What to do where the bytes of a bulk store are used too early.
+pub const WAIT_FOR_STORE: &str = "let the thread that issues the copy wait with cp.async.bulk.wait_group 0, without .read, and put a barrier between that \
+                                  and the access";
+
 /// The fix of a race whose later access is a `mode`.
 pub fn fix(kind: FindingKind, mode: Mode, setting: Setting) -> String {
     match (setting, kind) {

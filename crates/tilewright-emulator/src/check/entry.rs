@@ -118,10 +118,15 @@ impl Entry {
         Self { moment: self.moment.stale(), ..self }
     }
 
+    /// Whether somebody has replaced the value since.
+    pub fn is_stale(self) -> bool {
+        self.moment.0 & STALE != 0
+    }
+
     /// Whether a store by the reader of this load loses a change that somebody else has made. Without order the other store may always
     /// have come in between; if both are strong, as flags and locks are, it must really have.
     pub fn loses(self, both_strong: bool) -> bool {
-        !both_strong || self.moment.0 & STALE != 0
+        !both_strong || self.is_stale()
     }
 
     /// Whether `lane` of `warp` is part of it.

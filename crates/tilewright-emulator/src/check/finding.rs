@@ -80,7 +80,7 @@ pub enum FindingKind {
     /// Warps that ask for more registers than their block has (`setmaxnreg`), or warps of a warpgroup that ask for different numbers.
     InvalidRegisters,
     /// What a thread has stored in shared memory is read by a matrix instruction or a bulk copy, and the thread has executed no
-    /// `fence.proxy.async` behind its store.
+    /// `fence.proxy.async` behind its store. With [`Races::Strict`](crate::Races::Strict) also: what it has read is overwritten by a bulk copy.
     ProxyFence,
 }
 

@@ -271,6 +271,14 @@ impl SharedShadow {
         entries.filter(|entry| entry.lanes != 0 && entry.moment.0 < PENDING)
     }
 
+    /// Who has read these bytes since they were written last.
+    pub fn readers(&self, offset: u32, bytes: u32) -> impl Iterator<Item = Entry> {
+        let entries = self
+            .granules(offset, bytes)
+            .flat_map(|granule| [&self.reads, &self.other_reads].map(|entries| entries.get(granule)));
+        entries.filter(|entry| entry.lanes != 0 && !entry.is_stale())
+    }
+
     /// Whether somebody has read some of these bytes at a stamp or later.
     pub fn is_read_since(&self, stamp: u32, offset: u32, bytes: u32) -> bool {
         let is_late = |entry: Entry| entry.lanes != 0 && entry.stamp() >= stamp;

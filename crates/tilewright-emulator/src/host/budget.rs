@@ -34,7 +34,7 @@ impl GlobalMemory {
         let (of_shared, tables) = match options.races {
             Races::Ignore => (0, 0),
             Races::Shared => (SharedShadow::size(shared, granule_shift), 0),
-            Races::All => (
+            Races::All | Races::Strict => (
                 SharedShadow::size(shared, granule_shift),
                 GlobalShadow::table_bytes(self.sizes(), granule_shift, workers as usize),
             ),

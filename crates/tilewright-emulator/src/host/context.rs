@@ -279,9 +279,9 @@ impl Context {
         };
         self.memory.provide().ok_or_else(no_room)?;
         let workers = options.workers(launch.blocks());
-        let shadow = (options.races == Races::All)
+        let shadow = (options.races >= Races::All)
             .then(|| GlobalShadow::new(self.memory.sizes(), granule_shift, workers, budget.clone()));
-        let may_repeat = workers > 1 && options.races == Races::All;
+        let may_repeat = workers > 1 && options.races >= Races::All;
         let heap = if may_repeat { self.heap.saved() } else { Heap::default() };
         let mut launched = machine::Prepared {
             program,

@@ -16,7 +16,7 @@ pub use global::{Access, GlobalMemory};
 pub use lanes::{Addresses, each_lane, lanes};
 pub use pattern::{Cost, GROUP, Pattern, Shape};
 pub use scalar::{read, write};
-pub use shared::{SharedLayout, SharedMemory, SharedPlace};
+pub use shared::{SharedLayout, SharedMemory};
 
 /// Part of a memory that one pointer may reach.
 #[derive(Clone, Copy, Debug)]

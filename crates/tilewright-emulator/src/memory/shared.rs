@@ -4,21 +4,28 @@ use super::Object;
 use crate::program::{SharedVariable, address, readable};
 
 /// Where a shared variable is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedPlace {
+    /// Its address in the own block, which is not 0.
+    pub address: u64,
     /// Offset into the storage.
     pub offset: u32,
     /// Bytes.
     pub bytes: u32,
-    /// The low bits of its address.
-    pub start: u32,
+}
+
+impl SharedPlace {
+    /// Bytes between the beginning of the variable's region and its address.
+    pub fn low(self) -> u32 {
+        self.address as u32 & (address::SHARED_BASE as u32 - 1)
+    }
 }
 
 /// Where the shared variables of an entry lie.
 #[derive(Clone, Debug, Default)]
 pub struct SharedLayout {
-    /// By the number in addresses: the variables that the entry uses.
-    pub places: Vec<Option<SharedPlace>>,
+    /// By the number in addresses: the variables that the entry uses. Others have address 0.
+    places: Vec<SharedPlace>,
     /// Bytes of all.
     pub bytes: u32,
     /// Names, for messages.
@@ -29,7 +36,8 @@ impl SharedLayout {
     /// Lays out the `used` variables and `dynamic` bytes behind them.
     pub fn new(variables: &[SharedVariable], used: &[u32], dynamic: u32) -> Self {
         let slots = variables.iter().map(|variable| variable.slot as usize + 1).max().unwrap_or(1);
-        let mut layout = Self { places: vec![None; slots], bytes: 0, names: vec![String::new(); slots] };
+        let mut layout =
+            Self { places: vec![SharedPlace::default(); slots], bytes: 0, names: vec![String::new(); slots] };
         // Others have the numbers of the variables that are used; in a message a wrong pointer may still name what the entry does not use.
         for variable in variables {
             layout.names[variable.slot as usize] = readable(&variable.name);
@@ -43,10 +51,11 @@ impl SharedLayout {
         layout
     }
 
-    fn add(&mut self, index: usize, bytes: u32, start: u32) {
+    fn add(&mut self, index: usize, bytes: u32, low: u32) {
         // Every variable starts at a multiple of 16 in the storage, for vector accesses.
         let offset = self.bytes.next_multiple_of(16);
-        self.places[index] = Some(SharedPlace { offset, bytes, start });
+        let address = address::of_shared(index as u64) + u64::from(low);
+        self.places[index] = SharedPlace { address, offset, bytes };
         self.bytes = offset + bytes;
     }
 
@@ -58,13 +67,13 @@ impl SharedLayout {
     /// The variable that `at` was made from.
     #[inline(always)]
     pub fn place(&self, at: u64) -> Option<SharedPlace> {
-        *self.places.get((at >> address::SHARED_SHIFT) as usize)?
+        let place = self.places.get((at >> address::SHARED_SHIFT) as usize)?;
+        (place.address != 0).then_some(*place)
     }
 
     /// Where the variable begins that an address lies in or near.
     pub fn start(&self, at: u64) -> u64 {
-        let start = self.place(at).map_or(0, |place| place.start);
-        address::of_shared(at >> address::SHARED_SHIFT) + u64::from(start)
+        self.place(at).map_or(address::of_shared(at >> address::SHARED_SHIFT), |place| place.address)
     }
 
     /// The variable that `at` was made from, and the bytes between its start and `at`.
@@ -74,8 +83,7 @@ impl SharedLayout {
 
     /// The address in the own block of a place that is named by its low bits alone, as descriptors of matrices do.
     pub fn address(&self, low: u32) -> Option<u64> {
-        let holds = |place: &SharedPlace| low.wrapping_sub(place.start) < place.bytes;
-        let number = self.places.iter().position(|place| place.as_ref().is_some_and(holds))?;
+        let number = self.places.iter().position(|place| low.wrapping_sub(place.low()) < place.bytes)?;
         Some(address::of_shared(number as u64) + u64::from(low))
     }
 }
@@ -100,10 +108,9 @@ impl SharedMemory {
     /// The variable that `at` was made from.
     #[inline(always)]
     pub fn object(&mut self, layout: &SharedLayout, at: u64) -> Option<Object> {
-        let SharedPlace { offset, bytes, start } = layout.place(at)?;
+        let SharedPlace { address: start, offset, bytes } = layout.place(at)?;
         // SAFETY: the layout keeps every variable inside the storage.
         let data = unsafe { self.data().add(offset as usize) };
-        let start = address::of_shared(at >> address::SHARED_SHIFT) + u64::from(start);
         Some(Object { start, bytes: bytes.into(), data, writable: true })
     }
 }

@@ -79,3 +79,10 @@ pub struct MatrixOp {
     /// What integer overflow does.
     pub overflow: Overflow,
 }
+
+impl MatrixOp {
+    /// Whether it is four products in one instruction: `mma.sync.m8n8k4` of f16.
+    pub fn is_of_quads(&self) -> bool {
+        (self.family, self.a, self.m, self.n, self.k) == (MatrixFamily::Mma, Type::F16, 8, 8, 4)
+    }
+}

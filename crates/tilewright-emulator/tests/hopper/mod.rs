@@ -64,7 +64,7 @@ fn product(ptx: &str, [m, n, k]: [usize; 3], options: LaunchOptions) -> (bool, R
 }
 
 fn all(schedule: Schedule) -> LaunchOptions {
-    LaunchOptions { schedule, step_limit: Some(20_000_000), ..LaunchOptions::default() }
+    LaunchOptions { races: Races::Strict, schedule, step_limit: Some(20_000_000), ..LaunchOptions::default() }
 }
 
 #[test]

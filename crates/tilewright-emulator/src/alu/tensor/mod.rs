@@ -13,7 +13,6 @@ mod pack;
 use generation::sums_of_quads;
 pub use generation::{Rule, Sums, Unit, sums_of};
 
-use super::quads;
 use crate::ptx_isa::{MatrixArithmetic, MatrixOp, Overflow, Type};
 use tilewright_arch::ComputeCapability;
 
@@ -52,7 +51,7 @@ impl TensorProduct {
             d: op.d,
             arithmetic: op.arithmetic,
             overflow: op.overflow,
-            sums: if quads::has(op) { sums_of_quads(capability) } else { sums_of(unit, capability, op.a) },
+            sums: if op.is_of_quads() { sums_of_quads(capability) } else { sums_of(unit, capability, op.a) },
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use super::neighbours::{Incoming, Touch};
 use crate::machine::tensor::transfer::Transfer;
-use crate::memory::{Object, SharedLayout, SharedPlace};
+use crate::memory::{Object, SharedLayout};
 use crate::program::address;
 
 /// What the blocks of a cluster share.
@@ -88,19 +88,19 @@ impl Cluster {
     /// The shared memory that an address of another block, or of the own one by its rank, leads to; and the rank.
     pub fn object(&self, layout: &SharedLayout, at: u64) -> Option<(u32, Object)> {
         let rank = address::rank_of(at)?;
-        let SharedPlace { offset, bytes, start } = layout.place(at)?;
+        let place = layout.place(at)?;
         let data = *self.storage.borrow().get(rank as usize)?;
-        let start = (at & !address::CLUSTER_OFFSET) + u64::from(start);
+        let start = (at & !address::CLUSTER_OFFSET) + u64::from(place.low());
         // SAFETY: all blocks of a cluster have the same layout, which keeps every variable inside the storage.
-        let data = unsafe { data.add(offset as usize) };
-        Some((rank, Object { start, bytes: bytes.into(), data, writable: true }))
+        let data = unsafe { data.add(place.offset as usize) };
+        Some((rank, Object { start, bytes: place.bytes.into(), data, writable: true }))
     }
 
     /// Notes that `bytes` bytes were written `offset` bytes into the storage of a block.
     pub fn note_written(&self, rank: u32, layout: &SharedLayout, at: u64, bytes: u32) {
-        let Some(SharedPlace { offset, start, .. }) = layout.place(at) else { return };
-        let inside = ((at & address::CLUSTER_OFFSET) as u32).wrapping_sub(start);
-        self.written.borrow_mut().push((rank, offset.wrapping_add(inside), bytes));
+        let Some(place) = layout.place(at) else { return };
+        let inside = ((at & address::CLUSTER_OFFSET) as u32).wrapping_sub(place.low());
+        self.written.borrow_mut().push((rank, place.offset.wrapping_add(inside), bytes));
     }
 
     /// Threads arrive at the barrier. Returns the phase that they wait for the end of.

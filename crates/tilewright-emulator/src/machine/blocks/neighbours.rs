@@ -108,6 +108,9 @@ impl Worker<'_> {
                 let offset = self.offset_of(at)?;
                 team.shadow.as_ref()?.accesses(offset, bytes).find(&mut is_busy).map(|entry| (at, entry))
             });
+            for &(at, bytes) in &places {
+                self.check_overwritten(team, side, at, bytes);
+            }
             if !is_done {
                 let actor =
                     Actor { warp: side.warp, pc: side.pc.unwrap_or_default(), strength: Strength::Plain };

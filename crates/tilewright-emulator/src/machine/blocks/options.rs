@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tilewright_arch::ComputeCapability;
 
-/// Whether races are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Whether races are looked for: each finds what those before it find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Races {
     /// No: the fastest.
     Ignore,
@@ -15,6 +15,9 @@ pub enum Races {
     /// that is touched: the less, the more neighbours are accessed together.
     #[default]
     All,
+    /// And what the hardware of today forgives, so that much published code does it: bulk copies that overwrite what a thread has read without
+    /// `fence.proxy.async` behind that.
+    Strict,
 }
 
 /// In which order blocks are executed.

@@ -12,7 +12,6 @@ use crate::machine::steps::{
     barriers::{note_skipped, report_divergence},
     interpret::{self, FUEL, Stop},
 };
-use crate::machine::tensor::wgmma::WARPS;
 use crate::program::{Program, instruction::Op};
 
 /// Rounds in which all warps of a block wait before other blocks have their turn.
@@ -42,7 +41,7 @@ impl Block {
                         interpret::run(worker.host_isa, worker, &mut self.warps[index], &mut self.team);
                     if self.team.live != live {
                         worker.bulk_exit(&mut self.warps[index], &mut self.team);
-                        self.after_exits(worker);
+                        self.after_exits(worker, index);
                     }
                     works |= stop != Stop::Fuel || worker.steps - before >= LONG;
                     match stop {
@@ -80,11 +79,9 @@ impl Block {
         }
     }
 
-    /// Barriers no longer wait for threads that have exited.
-    fn after_exits(&mut self, worker: &mut Worker<'_>) {
-        for index in (0..self.warps.len()).step_by(WARPS) {
-            self.meet_warpgroup(worker, index);
-        }
+    /// Barriers and the warpgroup no longer wait for threads of a warp that have exited.
+    fn after_exits(&mut self, worker: &mut Worker<'_>, index: usize) {
+        self.meet_warpgroup(worker, index);
         for id in 0..BARRIERS {
             if self.team.barriers[id].arrived.iter().any(|&mask| mask != 0) {
                 self.complete(worker, id);

@@ -2,13 +2,11 @@
 //! wait for it.
 
 use super::transfer::{Far, Transfer};
-use crate::check::{Actor, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, fix};
+use crate::check::{
+    Actor, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, WAIT_FOR_STORE, fix,
+};
 use crate::machine::blocks::{team::Team, worker::Worker};
 use crate::program::address;
-
-/// What to do where a store's bytes are used too early.
-pub const WAIT_FOR_STORE: &str = "let the thread that issues the copy wait with cp.async.bulk.wait_group 0, without .read, and put a barrier between that \
-                                  and the access";
 
 /// Where a copy stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +106,12 @@ impl Worker<'_> {
         let GlobalConflict { earlier, block, earlier_mode, .. } = conflict;
         let with = Side { pc: earlier.pc(), block, warp: earlier.warp(), lanes: earlier.lanes };
         let same_block = block == team.number;
-        let kind = match () {
-            () if !same_block => FindingKind::BlockRace,
-            () if earlier.warp() == transfer.warp => FindingKind::WarpRace,
-            () => FindingKind::GlobalRace,
+        let kind = if !same_block {
+            FindingKind::BlockRace
+        } else if earlier.warp() == transfer.warp {
+            FindingKind::WarpRace
+        } else {
+            FindingKind::GlobalRace
         };
         let name = self.launch.memory.name(address).unwrap_or_default().to_owned();
         let setting = self.setting(transfer.pc, earlier, actor.strength, same_block, false);

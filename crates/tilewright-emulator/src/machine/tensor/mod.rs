@@ -9,5 +9,6 @@ mod map;
 mod meet;
 mod pending;
 mod pool;
+mod proxy;
 pub mod transfer;
 pub mod wgmma;

@@ -2,13 +2,13 @@
 
 use super::{bulk::own, global_side::Moment};
 use crate::alu::{self, Operation};
-use crate::check::{Actor, Entry, Event, FindingKind, Mode, Severity, Side, Strength};
+use crate::check::{Actor, FindingKind, Mode, Severity, Side, Strength};
 use crate::machine::{
     accesses::{asynchronous::Progress, atomics},
     blocks::{team::Team, warp::Warp, worker::Worker},
     watch::faults::Faults,
 };
-use crate::program::instruction::{AtomicOp, Op, Rare, Space};
+use crate::program::instruction::{AtomicOp, Space};
 use crate::ptx_isa::{Modifiers, Opcode, ScalarOp, Type};
 use crate::tensor_map::{ElementType, Fill, Row, Swizzle, TensorMap};
 
@@ -78,6 +78,7 @@ impl Worker<'_> {
         if transfer.is_load {
             self.each_piece(team, transfer, shared, |worker, team, at| {
                 let (lane, pc) = (transfer.lane.into(), transfer.pc);
+                worker.check_overwritten(team, transfer.side(), at, PIECE);
                 worker.shadow_bytes(warp, team, at, lane, PIECE, Mode::Write, Strength::Plain, pc);
                 worker.shadow_progress(team, actor(transfer), lane, at, PIECE, Progress::Issued);
             });
@@ -219,77 +220,6 @@ impl Worker<'_> {
                 see(self, team, at);
             }
         }
-    }
-
-    /// Reports bytes that the asynchronous proxy reads, and that a thread has written without a fence of its own behind that.
-    pub fn check_proxy(&mut self, team: &Team, pc: u32, warp: &Warp, lane: usize, at: u64, bytes: u32) {
-        let is_unfenced = |op: Op, entry: Entry| {
-            let is_generic = !matches!(op, Op::Rare(Rare::BulkLoad | Rare::CopyAsync));
-            is_generic && !team.order.has_proxy_fence(entry)
-        };
-        let Some(written) = self.unfenced(team, at, bytes, is_unfenced) else { return };
-        let message = |name: &str| {
-            format!(
-                "reads `{name}` through the asynchronous proxy, which need not see what a thread has stored"
-            )
-        };
-        let fix = "let every thread that stores there execute fence.proxy.async.shared::cta behind its stores, before the \
-                   barrier that the reader waits at";
-        // By the letter it is the writer's fence that counts; published kernels let the reader execute it behind the barrier.
-        let severity = match team.order.is_fenced_by_reader(written, warp.index) {
-            true => Severity::Warning,
-            false => Severity::Error,
-        };
-        self.report_unfenced(severity, self.side(warp, team, pc, 1 << lane), written, at, message, fix);
-    }
-
-    /// Reports an mbarrier of a bulk copy whose initialisation the asynchronous proxy need not see.
-    pub fn check_barrier(&mut self, team: &Team, pc: u32, warp: &Warp, lane: usize, at: u64) {
-        let is_unfenced = |op: Op, entry: Entry| {
-            matches!(op, Op::Rare(Rare::Mbarrier)) && !team.order.has_init_fence(entry)
-        };
-        let Some(written) = self.unfenced(team, at, 8, is_unfenced) else { return };
-        let message = |name: &str| {
-            format!(
-                "completes at the mbarrier `{name}`, whose initialisation the asynchronous proxy need not see"
-            )
-        };
-        let fix = "let the thread that initialises it execute fence.mbarrier_init.release.cluster behind that, before the \
-                   barrier that the others wait at";
-        // A barrier of the block is enough on today's hardware, and CUDA's own examples have no more.
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report_unfenced(Severity::Warning, side, written, at, message, fix);
-    }
-
-    /// The last plain store to some of these bytes that is as `is_unfenced` says.
-    fn unfenced(
-        &self,
-        team: &Team,
-        at: u64,
-        bytes: u32,
-        is_unfenced: impl Fn(Op, Entry) -> bool,
-    ) -> Option<Entry> {
-        let (shadow, offset) = (team.shadow.as_ref()?, self.offset_of(at)?);
-        let op = |entry: &Entry| entry.pc().map(|pc| self.program.code[pc as usize].op);
-        shadow.writers(offset, bytes).find(|entry| op(entry).is_some_and(|op| is_unfenced(op, *entry)))
-    }
-
-    fn report_unfenced(
-        &mut self,
-        severity: Severity,
-        at: Side,
-        written: Entry,
-        address: u64,
-        message: impl Fn(&str) -> String,
-        fix: &str,
-    ) {
-        let with = Side { pc: written.pc(), warp: written.warp(), lanes: written.lanes, ..at };
-        let message = message(self.launch.shared.name(address));
-        let (kind, naming) = (FindingKind::ProxyFence, self.naming());
-        self.findings.report(naming, (kind, at.pc, with.pc), || {
-            let (with, fix) = (Some(with), fix.into());
-            Event { kind, severity, at, with, message, fix, race: None }
-        });
     }
 }
 

@@ -2,12 +2,11 @@
 
 use crate::check::{
     Access, Actor, Conflict, Entry, Event, FindingKind, GlobalConflict, Mode, Present, Setting, Severity,
-    Side, Strength, fix,
+    Side, Strength, WAIT_FOR_STORE, fix,
 };
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
-    tensor::global_side::WAIT_FOR_STORE,
     watch::definedness::element,
 };
 use crate::memory::{Addresses, Object, Use, each_lane, read};
