@@ -1,10 +1,10 @@
 //! Every kernel of the catalogue on the device: its result, and what it takes.
 
 use crate::common::{self, compiles, expected, gpu, matrix, problem};
-use tilewright_arch::{BlockSize, DynamicSharedMemory, LaunchConfig, Limits, Occupancy};
+use tilewright_arch::{BlockSize, ComputeCapability, DynamicSharedMemory, LaunchConfig, Limits, Occupancy};
 use tilewright_core::{DType, Element, MinPlus, PlusTimes, Semiring, SemiringId};
 use tilewright_cuda::{Cubin, DriverKind, Engine, FunctionAttributes, ProgramPtx};
-use tilewright_kernels::{Family, Kernel, Launch, Request, kernels, programs, select};
+use tilewright_kernels::{Family, Kernel, Launch, Request, Variant, kernels, programs, select};
 
 /// Multiples of every tile, and sizes around them, which some kernels refuse.
 const SIZES: [(usize, usize, usize); 12] = [
@@ -35,9 +35,8 @@ fn every_kernel_agrees_with_the_definition_at_every_size_it_takes() {
     };
     for kernel in kernels().iter().filter(|kernel| kernel.family != Family::Gallery).filter(is_here) {
         // Tensor cores take f32 as tf32 alone, where it is asked for.
-        let in_full = |variant: &&Variant| {
-            variant.dtype != DType::F32 || !["wgmma", "mma"].contains(&kernel.name)
-        };
+        let in_full =
+            |variant: &&Variant| variant.dtype != DType::F32 || !["wgmma", "mma"].contains(&kernel.name);
         for variant in kernel.variants.iter().filter(in_full) {
             let taken: Vec<_> = SIZES
                 .into_iter()

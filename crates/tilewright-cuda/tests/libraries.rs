@@ -39,7 +39,7 @@ where
                 cublas.product(&a, &b, &mut c).expect("multiplies");
                 check(&c, "cuBLAS with a workspace");
                 for workspace in [0, 32 << 20] {
-                    let product = cublaslt.prepare([&a, &b, &empty()], 32, workspace).expect("prepared");
+                    let product = cublaslt.prepare([&a, &b], &empty(), 32, workspace).expect("prepared");
                     for algorithm in 0..product.algorithms() {
                         assert!(product.workspace(algorithm).is_some_and(|bytes| bytes <= workspace));
                         let mut c = empty();

@@ -98,7 +98,7 @@ mod sealed {
 }
 
 /// The element types that cuBLAS is measured on: f32 and f64.
-pub trait CublasElement: LtElement {
+pub trait CublasElement: LtElement<Output = Self> {
     #[doc(hidden)]
     const ZERO: Self;
     #[doc(hidden)]

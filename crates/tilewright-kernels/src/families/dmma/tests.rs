@@ -1,7 +1,12 @@
 //! What the recipes say, without a GPU.
 
 use super::*;
-use crate::{argument::Argument, catalogue::find, request::Batch, tensor::Tensor};
+use crate::{
+    catalogue::find,
+    launch::Role,
+    request::{Batch, Form},
+    tensor::Tensor,
+};
 use tilewright_arch::Gpu;
 use tilewright_core::{Layout, Problem};
 

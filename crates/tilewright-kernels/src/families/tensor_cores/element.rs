@@ -14,7 +14,7 @@ pub(crate) struct Element {
     /// The name in instructions, of elements and of sums.
     pub name: &'static str,
     pub sums: &'static str,
-    /// Whether neighbours of an operand may be rows at one term: only with 16 bits. Otherwise they are terms of one row.
+    /// Whether neighbours of an operand may be rows at one term: with 16 bits, and where threads load them, 64. Otherwise they are terms of one row.
     pub across: bool,
     /// The type in tensor maps.
     pub map: TensorElement,
@@ -29,9 +29,10 @@ impl Element {
             (DType::I8, _) => (1, "s8", "s32", TensorElement::U8),
             (DType::U8, _) => (1, "u8", "s32", TensorElement::U8),
             (DType::F32, Math::Tf32) => (4, "tf32", "f32", TensorElement::Tf32),
+            (DType::F64, _) => (8, "f64", "f64", TensorElement::F64),
             _ => return None,
         };
-        Some(Self { bytes, name, sums, across: bytes == 2, map })
+        Some(Self { bytes, name, sums, across: bytes == 2 || bytes == 8, map })
     }
 
     /// Terms of a stage.
@@ -39,7 +40,7 @@ impl Element {
         ROW_BYTES / self.bytes
     }
 
-    /// Multiply-adds of a multiprocessor in a cycle.
+    /// Multiply-adds of a multiprocessor of Hopper in a cycle, by `wgmma`.
     pub fn rate(&self) -> f64 {
         f64::from(4096 / self.bytes)
     }
@@ -51,6 +52,7 @@ pub(crate) const fn output(dtype: DType) -> TensorElement {
         DType::F16 => TensorElement::F16,
         DType::Bf16 => TensorElement::Bf16,
         DType::F32 => TensorElement::F32,
+        DType::F64 => TensorElement::F64,
         _ => TensorElement::I32,
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     request::{Form, Request},
 };
 pub(crate) use element::{Element, ROW_BYTES, output};
-pub(crate) use operand::{ACROSS, Copied, Lines, result};
+pub(crate) use operand::{ALIGNMENT, Copied, Lines, Operand, result};
 pub(crate) use product::{Product, named};
 use tilewright_core::Layout;
 pub(crate) use work::{Candidate, Work};
@@ -57,7 +57,7 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
     let checks = Checks { kernel, request };
     let size = checks.sizes()?;
     checks.batch()?;
-    let element = check::<F>(kernel, request)?;
+    let element = check(kernel, request, F::refuses)?;
     let product = Product::new(request, element);
     let Layout { cols, col_stride, .. } = product.c.layout;
     if col_stride != 1 && cols > 1 {
@@ -99,8 +99,12 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
     Ok(recipe)
 }
 
-/// How its elements are taken. Refuses what only other kernels do.
-fn check<F: TensorCores>(kernel: &'static Kernel, request: &Request) -> Result<Element, Refusal> {
+/// How its elements are taken. Refuses what only other kernels do, and what the family `refuses`.
+pub(crate) fn check(
+    kernel: &'static Kernel,
+    request: &Request,
+    refuses: impl Fn(&Request, &Element) -> Option<[String; 2]>,
+) -> Result<Element, Refusal> {
     let found = |found: &str, needs: &str| Err(refuse(kernel, needs, found, "use simt"));
     if request.arg {
         return found("one is asked for", "no arg result");
@@ -117,13 +121,13 @@ fn check<F: TensorCores>(kernel: &'static Kernel, request: &Request) -> Result<E
     let Some(element) = Element::of(request.dtype, request.math) else {
         return found("full precision is asked for", "tf32 as its arithmetic on f32");
     };
-    match F::refuses(request, &element) {
+    match refuses(request, &element) {
         Some([needs, what]) => found(&what, &needs),
         None => Ok(element),
     }
 }
 
-fn refuse(kernel: &'static Kernel, needs: &str, found: &str, hint: &str) -> Refusal {
+pub(crate) fn refuse(kernel: &'static Kernel, needs: &str, found: &str, hint: &str) -> Refusal {
     Refusal { kernel: kernel.name, needs: needs.into(), found: found.into(), hint: hint.into() }
 }
 

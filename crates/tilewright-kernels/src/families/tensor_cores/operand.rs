@@ -8,11 +8,9 @@ use crate::{
 use tilewright_core::Layout;
 
 /// Rows are read that begin at multiples of so many bytes.
-const ALIGNMENT: u64 = 16;
+pub(crate) const ALIGNMENT: u64 = 16;
 /// Bytes of a line of the second-level cache.
 const LINE: u64 = 128;
-/// Rows or columns of a box across.
-pub(crate) const ACROSS: u32 = 64;
 /// Rows that a warp writes at a time.
 const SLAB_ROWS: u32 = 16;
 
@@ -134,7 +132,7 @@ impl Lines {
 
     /// The tensor whose boxes hold the rows of a tile, `side` of them for a box by terms, and `terms` of a box across.
     pub fn tensor(&self, element: &Element, products: usize, side: u32, terms: u32) -> Argument {
-        let tile = if self.by_terms { [element.terms(), side, 1] } else { [ACROSS, terms, 1] };
+        let tile = [element.terms(), if self.by_terms { side } else { terms }, 1];
         tensor(self, element.map, products, tile)
     }
 }

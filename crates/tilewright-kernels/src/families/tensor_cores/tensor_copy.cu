@@ -14,13 +14,19 @@ template <> struct Bits<2> {
 template <> struct Bits<4> {
     using Type = unsigned;
 };
+template <> struct Bits<8> {
+    using Type = unsigned long long;
+};
 using Element = Bits<sizeof(T)>::Type;
-enum : int { PIECE = 16 / sizeof(T), WORD = 4 / sizeof(T) };
+enum : int { PIECE = 16 / sizeof(T) };
+struct alignas(16) Piece {
+    Element at[PIECE];
+};
 
 // An operand: row r of product z becomes `pieces` times 16 bytes at to[(z * rows + r) * pieces], those beyond `cols` zeros.
 struct Operand {
     const Element* from;
-    uint4* to;
+    Piece* to;
     int rows, cols;
     long long row_stride, col_stride, batch_stride;
     int pieces, products;
@@ -34,17 +40,17 @@ __device__ void copy(const Operand& operand)
         const long long line = i / operand.pieces;
         const int col = int(i % operand.pieces) * PIECE;
         const Element* from = operand.from + line / operand.rows * operand.batch_stride + line % operand.rows * operand.row_stride + col * operand.col_stride;
-        unsigned words[4] = {};
+        Piece piece;
 #pragma unroll
-        for (int x = 0; x < PIECE; ++x) {
-            const unsigned bits = col + x < operand.cols ? from[x * operand.col_stride] : 0;
-            words[x / WORD] |= bits << x % WORD * 8 * sizeof(T);
-        }
-        operand.to[i] = make_uint4(words[0], words[1], words[2], words[3]);
+        for (int x = 0; x < PIECE; ++x) piece.at[x] = col + x < operand.cols ? from[x * operand.col_stride] : Element(0);
+        operand.to[i] = piece;
     }
 }
 
-// Elements of as many rows as 4 bytes hold, which are neighbours; at most `rows` of them are there.
+// Rows that a thread turns: as many as 4 bytes hold.
+enum : int { WORD = sizeof(T) < 4 ? 4 / sizeof(T) : 1 };
+
+// Elements of these rows, which are neighbours; at most `rows` of them are there.
 __device__ unsigned load_word(const Element* from, int rows)
 {
     if (rows >= WORD && reinterpret_cast<unsigned long long>(from) % 4 == 0) return *reinterpret_cast<const unsigned*>(from);
@@ -73,27 +79,29 @@ __device__ void turn(const Operand& operand)
 #pragma unroll
         for (int r = 0; r < WORD; ++r) {
             if (row + r >= operand.rows) break;
-            unsigned out[4] = {};
+            Piece out;
 #pragma unroll
-            for (int x = 0; x < PIECE; ++x) out[x / WORD] |= (words[x] >> r * 8 * sizeof(T) & Element(-1)) << x % WORD * 8 * sizeof(T);
-            operand.to[(product * operand.rows + row + r) * operand.pieces + piece] = make_uint4(out[0], out[1], out[2], out[3]);
+            for (int x = 0; x < PIECE; ++x) out.at[x] = Element(words[x] >> r * 8 * sizeof(T));
+            operand.to[(product * operand.rows + row + r) * operand.pieces + piece] = out;
         }
     }
 }
 
+// Others may lie across.
+enum : bool { TURNS = sizeof(T) == 1 || sizeof(T) == 4 };
+
 __device__ void renew(const Operand& operand, int turns)
 {
-    if (turns != 0) {
-        turn(operand);
-    } else {
-        copy(operand);
+    if constexpr (TURNS) {
+        if (turns != 0) return turn(operand);
     }
+    copy(operand);
 }
 
 // Copies A, B or both; one without rows stays.
 extern "C" __global__ void __launch_bounds__(256)
-    tensor_copy(const Element* A, uint4* copied_a, int a_rows, int a_cols, long long a_row, long long a_col, long long a_batch, int a_pieces, int a_products, int turns_a,
-               const Element* B, uint4* copied_b, int b_rows, int b_cols, long long b_row, long long b_col, long long b_batch, int b_pieces, int b_products, int turns_b)
+    tensor_copy(const Element* A, Piece* copied_a, int a_rows, int a_cols, long long a_row, long long a_col, long long a_batch, int a_pieces, int a_products, int turns_a,
+               const Element* B, Piece* copied_b, int b_rows, int b_cols, long long b_row, long long b_col, long long b_batch, int b_pieces, int b_products, int turns_b)
 {
     let_next_kernel_start();
     wait_for_previous_kernel();

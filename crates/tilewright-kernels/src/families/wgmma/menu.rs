@@ -1,6 +1,6 @@
 //! The tiles of the family: how blocks divide C, and how their warp groups share a tile.
 
-use crate::families::tensor_cores::{ACROSS, ROW_BYTES};
+use crate::families::tensor_cores::ROW_BYTES;
 
 /// A tile of C and how it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(crate) struct Tile {
     pub band: u32,
 }
 
+/// Columns of a box across, of 16 bits each.
+const ACROSS: u32 = 64;
 /// Warp groups that multiply; another one copies.
 pub(crate) const CONSUMERS: u32 = 2;
 /// Threads of a warp group.
