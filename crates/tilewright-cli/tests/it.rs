@@ -30,6 +30,7 @@ mod pipes;
 mod plan;
 mod process;
 mod run;
+mod strict;
 mod support;
 mod terminal;
 mod verdicts;

@@ -78,7 +78,7 @@ impl Settings {
     pub const MAX_SECONDS: &str = "TILEWRIGHT_EMULATOR_MAX_SECONDS";
     /// The most bytes that a launch takes besides the program's own memory.
     pub const MAX_MEMORY: &str = "TILEWRIGHT_EMULATOR_MAX_MEMORY";
-    /// `all`, `shared` or `none`.
+    /// `strict`, `all`, `shared` or `none`.
     pub const RACES: &str = "TILEWRIGHT_EMULATOR_RACES";
     /// When bulk copies are done: `late`, `early`, or `random:SEED`.
     pub const SCHEDULE: &str = "TILEWRIGHT_EMULATOR_SCHEDULE";
@@ -117,11 +117,12 @@ impl Settings {
         }
         if let Some(value) = variable(Self::RACES) {
             options.races = match value.as_str() {
+                "strict" => Races::Strict,
                 "all" => Races::All,
                 "shared" => Races::Shared,
                 "none" => Races::Ignore,
                 _ => {
-                    let expected = "all, shared or none".into();
+                    let expected = "strict, all, shared or none".into();
                     return Err(InvalidVariable { name: Self::RACES, value, expected });
                 }
             };
@@ -192,6 +193,18 @@ mod tests {
         let names: Vec<_> = settings.gpus.iter().map(|gpu| gpu.name).collect();
         assert_eq!(names, ["RTX A6000", "GeForce RTX 4090"]);
         assert_eq!((settings.options.step_limit, settings.options.time_limit), (Some(1000), None));
+    }
+
+    #[test]
+    fn races_have_four_levels() {
+        for (value, races) in [
+            ("strict", Races::Strict),
+            ("all", Races::All),
+            ("shared", Races::Shared),
+            ("none", Races::Ignore),
+        ] {
+            assert_eq!(of(&[(Settings::RACES, value)]).expect(value).options.races, races);
+        }
     }
 
     #[test]

@@ -119,6 +119,9 @@ pub struct Explain {
     /// When bulk copies are done: late, as somebody waits for them, early, or random:SEED. A right kernel gives the same results
     #[arg(long, value_name = "WHEN", default_value_t, help_heading = "Launch")]
     pub schedule: Schedule,
+    /// Report as well what the hardware of today forgives: bulk copies that overwrite what a thread has read without fence.proxy.async
+    #[arg(long, help_heading = "Launch")]
+    pub strict: bool,
 
     #[command(flatten)]
     pub compiler: Compiler,

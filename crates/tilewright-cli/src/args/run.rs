@@ -38,6 +38,9 @@ pub struct Run {
     /// When bulk copies are done: late, as somebody waits for them, early, or random:SEED. A right kernel gives the same results
     #[arg(long, value_name = "WHEN", default_value_t, help_heading = "Launches")]
     pub schedule: Schedule,
+    /// Report as well what the hardware of today forgives: bulk copies that overwrite what a thread has read without fence.proxy.async
+    #[arg(long, help_heading = "Launches")]
+    pub strict: bool,
     /// The program and its arguments
     #[arg(value_name = "PROGRAM", required = true, last = true, value_hint = ValueHint::CommandWithArguments)]
     pub program: Vec<OsString>,

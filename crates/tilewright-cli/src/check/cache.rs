@@ -86,7 +86,11 @@ fn add_case(key: &mut String, case: &Case<'_>, manifest: &Manifest, with_expecte
         let _ = writeln!(key, "{what} {text:?}");
     };
     add(key, "gpu", &(&case.gpu.name, case.gpu.limits.compute_capability.to_string()));
-    add(key, "limits", &(case.kernel.max_time, case.kernel.max_steps, case.kernel.schedule));
+    add(
+        key,
+        "limits",
+        &(case.kernel.max_time, case.kernel.max_steps, case.kernel.schedule, case.kernel.strict),
+    );
     add(key, "options", &case.options);
     for launch in &case.launches {
         let Launch { entry, grid, block, cluster, is_cooperative, arguments, .. } = launch;

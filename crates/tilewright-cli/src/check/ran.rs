@@ -120,6 +120,7 @@ fn execute(case: &Case<'_>, setting: &Setting<'_>) -> Result<Executed, Error> {
         max_steps: case.kernel.max_steps,
         max_time: case.kernel.max_time,
         schedule: case.kernel.schedule,
+        strict: case.kernel.strict,
         stop: Some(setting.stop),
         ..Control::default()
     };

@@ -159,6 +159,7 @@ fn explain(
         max_steps: args.max_steps,
         max_time: args.max_time,
         schedule: args.schedule,
+        strict: args.strict,
         stop: Some(deferred.asked().flag()),
         progress: if common.quiet { None } else { Some(&show) },
     };

@@ -41,6 +41,9 @@ pub fn run(args: &Run, common: &Common) -> Result<(), Failure> {
         command.env(Settings::MAX_SECONDS, seconds.to_string());
     }
     command.env(Settings::SCHEDULE, args.schedule.to_string());
+    if args.strict {
+        command.env(Settings::RACES, "strict");
+    }
     if common.format == Format::Json {
         command.stdout(Stdio::from(std::io::stderr()));
     }

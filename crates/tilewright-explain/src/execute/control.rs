@@ -4,7 +4,7 @@ use crate::case::Launch;
 use crate::model::{Ending, Unfinished};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Schedule, Watch};
+use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Races, Schedule, Watch};
 
 /// What limits the launches of a case, and who watches them.
 #[derive(Clone, Copy, Default)]
@@ -15,6 +15,8 @@ pub struct Control<'a> {
     pub max_time: Option<Duration>,
     /// When bulk copies are done.
     pub schedule: Schedule,
+    /// Whether what the hardware of today forgives is reported: [`Races::Strict`].
+    pub strict: bool,
     /// Ends the launch at hand when it becomes true.
     pub stop: Option<&'a AtomicBool>,
     /// Is told from time to time how far the launch at hand is, possibly from several threads.
@@ -41,6 +43,7 @@ impl Control<'_> {
             step_limit: self.max_steps,
             time_limit: self.max_time.or(self.max_steps.is_none().then_some(Self::TIME)),
             schedule: self.schedule,
+            races: if self.strict { Races::Strict } else { Races::All },
             ..LaunchOptions::default()
         }
     }

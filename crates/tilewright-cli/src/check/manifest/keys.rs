@@ -145,6 +145,7 @@ const KERNEL: Table = Table {
         key("max-time", Kind::Number, "Seconds that a launch may take"),
         key("max-steps", Kind::Count, "Warp instructions that a launch may take"),
         key("schedule", Kind::Text, "When bulk copies are done: late unless given, early, or random:SEED"),
+        key("strict", Kind::Flag, "Whether what the hardware of today forgives is reported"),
     ],
 };
 

@@ -50,6 +50,7 @@ pub struct Kernel {
     pub max_time: Option<Duration>,
     pub max_steps: Option<u64>,
     pub schedule: Schedule,
+    pub strict: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -183,6 +184,7 @@ fn kernel(section: &Section<'_>, defaults: &Defaults, faults: &mut Faults<'_>) -
         max_time: seconds(section).or(defaults.max_time),
         max_steps: section.count("max-steps"),
         schedule: schedule(section, faults),
+        strict: flag(section, "strict").unwrap_or(false),
     }
 }
 
