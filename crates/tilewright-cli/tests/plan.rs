@@ -153,7 +153,7 @@ fn without_a_compiler_the_plain_program_is_planned_and_the_reason_given() {
         let reason = "NVRTC is not available: TILEWRIGHT_NVRTC_PATH=none says so";
         assert_eq!(passed_over["reason"], reason, "{plan}");
         let candidate = passed_over["candidate"].as_str().unwrap();
-        let families = ["simt", "thin"].map(|family| format!("{family}.plus-times.{dtype}."));
+        let families = ["simt", "thin", "dmma"].map(|family| format!("{family}.plus-times.{dtype}."));
         assert!(families.iter().any(|family| candidate.starts_with(family)), "{plan}");
     }
 }

@@ -15,9 +15,9 @@ enum : int {
     WARPS = TILE_M / WARP_M * WARPS_N,
     ROWS = WARP_M / EIGHT,  // eights of rows, and of columns, of a warp
     COLS = WARP_N / EIGHT,
-    STEPS_OF_EIGHT = ROWS / 2,                         // each multiplies 16 rows, at eight terms
+    STEPS_OF_EIGHT = ROWS / 2,                // each multiplies 16 rows, at eight terms
     STEPS = TILE_K / EIGHT * STEPS_OF_EIGHT,  // of a stage
-    AHEAD = 2,                                         // steps from reading operands to using them
+    AHEAD = 2,                                // steps from reading operands to using them
 };
 using TileA = OperandTile<TILE_M, TILE_K, A_BY_TERMS>;
 using TileB = OperandTile<TILE_N, TILE_K, B_BY_TERMS>;
@@ -49,18 +49,19 @@ struct Copies {
     const TensorMap &a, &b;
     Ring<STAGES> ring;
     unsigned stages;
-    int row, col, term, end, batch_a, batch_b;
+    int row, col, term, left, batch_a, batch_b;  // left: terms from `term` on
     Place<STAGES> at;
 
     __device__ void fill_next()
     {
-        if (term >= end) return;
+        if (left <= 0) return;
         const unsigned to = stages + at.stage * STAGE, full = ring.full(at.stage);
         ring.wait_until_empty(at);
         expect_bytes(full, STAGE);
         TileA::copy(to, a, full, row, term, batch_a);
         TileB::copy(to + TileA::BYTES, b, full, col, term, batch_b);
         term += TILE_K;
+        left -= TILE_K;
         at.advance();
     }
 };
@@ -94,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * WARP, BLOCKS)
     __syncthreads();
     let_next_kernel_start();
     wait_for_previous_kernel();
-    Copies copies = {a, b, ring, stages, unit.row, unit.col, unit.first, unit.first + unit.terms, unit.batch * batched_a, unit.batch * batched_b};
+    Copies copies = {a, b, ring, stages, unit.row, unit.col, unit.first, unit.terms, unit.batch * batched_a, unit.batch * batched_b};
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) copies.fill_next();
     }
