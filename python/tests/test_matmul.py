@@ -278,6 +278,17 @@ def test_semirings_are_values():
     assert (tilewright.or_and.zero, tilewright.or_and.one) == (False, True)
 
 
+def test_another_arithmetic():
+    a = random((70, 65), "float32")
+    # This processor computes in full, which is what was allowed at least.
+    np.testing.assert_array_equal(matmul(a, a.T, math="tf32"), matmul(a, a.T))
+    for wrong in [dict(semiring="min-plus"), dict(math="bf16")]:
+        with pytest.raises(tilewright.UnsupportedError, match="arithmetic"):
+            matmul(a, a.T, **{"math": "tf32", **wrong})
+    with pytest.raises(tilewright.UnsupportedError, match="float64|f64"):
+        matmul(a.astype("float64"), a.T.astype("float64"), math="tf32")
+
+
 def test_every_backend_agrees():
     a, b = random((20, 30), "float32"), random((30, 25), "float32", 1)
     expected = matmul(a, b, semiring="min-plus")

@@ -91,3 +91,19 @@ impl<'a> AnyProduct<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_arithmetic_is_that_of_plus_times_on_f32() {
+        let (plus, min) = (Meaning::BuiltIn(SemiringId::PlusTimes), Meaning::BuiltIn(SemiringId::MinPlus));
+        assert!(check_math(Math::Full, &min, Some(DType::F64)).is_ok());
+        assert!(check_math(Math::Tf32, &plus, None).is_ok());
+        assert!(check_math(Math::Tf32, &plus, Some(DType::F32)).is_ok());
+        for (meaning, dtype) in [(&plus, Some(DType::F64)), (&min, Some(DType::F32)), (&min, None)] {
+            assert!(check_math(Math::Tf32, meaning, dtype).is_err(), "{dtype:?}");
+        }
+    }
+}

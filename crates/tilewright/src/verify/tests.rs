@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DynMatrix, Extremes, Joining, Matrix};
+use crate::{DynMatrix, Extremes, Joining, Matrix, Options};
 
 fn random(rows: usize, cols: usize, dtype: DType) -> DynMatrix {
     let mut state = (rows * 31 + cols) as u64;
@@ -85,6 +85,31 @@ fn factors_and_old_elements_take_part() {
         assert!(scaled.verify(c.as_ref(), None).unwrap().passed, "{dtype}");
         assert!(!p.verify(c.as_ref(), None).unwrap().passed, "{dtype}");
     }
+}
+
+/// What a product of operands with 10 bits after the point gives is right for tf32, and wrong in full.
+#[test]
+fn operands_may_be_rounded_where_that_is_asked_for() {
+    let numbers = |seed: u32| -> Vec<f32> {
+        (0..64 * 64_u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761).wrapping_add(seed) % 1000) as f32 / 999.0 + 0.1)
+            .collect()
+    };
+    let rounded = |x: &[f32]| -> Vec<f32> {
+        x.iter().map(|x| f32::from_bits((x.to_bits() + 0x1000) & !0x1fff)).collect()
+    };
+    let (a, b, l) = (numbers(1), numbers(7), Layout::row_major(64, 64));
+    let of = |a: &[f32], b: &[f32]| {
+        let [a, b] = [a, b].map(|x| MatRef::new(x, l).unwrap());
+        DynProduct::new(SemiringId::PlusTimes, a, b).unwrap().compute().unwrap().c
+    };
+    let c = of(&rounded(&a), &rounded(&b));
+    let (a, b) = (MatRef::new(&a, l).unwrap(), MatRef::new(&b, l).unwrap());
+    let p = DynProduct::new(SemiringId::PlusTimes, a, b).unwrap();
+    let tf32 = p.options(Options { math: Math::Tf32, ..Options::default() });
+    assert!(!p.verify(c.as_ref(), None).unwrap().passed);
+    assert!(tf32.verify(c.as_ref(), None).unwrap().passed);
+    assert!(!tf32.verify(corrupted(&c, 3, 3, 0.1).as_ref(), None).unwrap().passed);
 }
 
 #[test]
