@@ -129,6 +129,21 @@ fn a_store_is_waited_for() {
     }
 }
 
+/// A whole warp issues one store, as epilogues of CUTLASS do. Stores of different bytes to one place are another matter.
+#[test]
+fn a_warp_may_issue_the_same_store() {
+    let body = |from: &str| {
+        format!(
+            "setp.lt.u32 %p, %t, 32; {from}
+             @%p cp.async.bulk.global.shared::cta.bulk_group [%mine], [%r3], 128;
+             @%p cp.async.bulk.commit_group; @%p cp.async.bulk.wait_group 0;"
+        )
+    };
+    assert_eq!(always(&body("mov.u32 %r3, %tile;")), []);
+    let halves = body("and.b32 %r3, %t, 1; shl.b32 %r3, %r3, 7; add.u32 %r3, %r3, %tile;");
+    assert!(always(&halves).contains(&FindingKind::WarpRace));
+}
+
 #[test]
 fn what_a_copy_reads_stays() {
     let write = "st.global.u32 [%mine+4], 7;";

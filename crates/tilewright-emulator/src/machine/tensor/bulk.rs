@@ -30,13 +30,20 @@ impl Worker<'_> {
         let ((shared, _), far) = (placed(&site.shared, frame, mask), placed(&site.far, frame, mask));
         let barrier = site.barrier.as_ref().map(|barrier| placed(barrier, frame, mask).0);
         let mut faults = Faults::default();
+        let mut stores: Vec<Transfer> = Vec::new();
         for lane in lanes(mask) {
-            let Some(transfer) =
+            let Some(mut transfer) =
                 self.transfer(warp, team, frame, site, (&shared, &far), lane, &mut faults, pc)
             else {
                 continue;
             };
             self.count_bulk(site, &transfer);
+            if !transfer.is_load && mask.count_ones() > 1 {
+                transfer.repeats = stores.iter().any(|store| transfer.is_same_store(store));
+                if !transfer.repeats {
+                    stores.push(transfer.clone());
+                }
+            }
             let ranks = site.blocks.map_or(0, |slot| frame.lane(slot, lane) as u32);
             for rank in lanes(ranks) {
                 let of_rank = |at: u64| address::by_rank(at, rank as u32);
@@ -83,6 +90,7 @@ impl Worker<'_> {
             barrier: None,
             stamp: 0,
             passed_by: 0,
+            repeats: false,
             before: Vec::new(),
         };
         match &site.extent {

@@ -22,7 +22,7 @@ impl Worker<'_> {
     pub fn check_global_side(&mut self, team: &mut Team, transfer: &mut Transfer, moment: Moment) {
         // What orders the copies that one block lets another have is not followed.
         let is_own = transfer.block == team.number && address::rank_of(transfer.shared) == Some(team.rank);
-        if transfer.far != Far::Global || !is_own || self.shadow.is_none() {
+        if transfer.far != Far::Global || transfer.repeats || !is_own || self.shadow.is_none() {
             return;
         }
         let mode = match (transfer.is_load, transfer.reduction) {

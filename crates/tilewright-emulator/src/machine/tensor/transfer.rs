@@ -51,6 +51,8 @@ pub struct Transfer {
     pub stamp: u32,
     /// Warps, a bit for each, whose wait at the mbarrier has passed while it was on its way.
     pub passed_by: u32,
+    /// Whether it is the store of an earlier lane once more, by the same instruction: the epilogues of CUTLASS let a whole warp issue one.
+    pub repeats: bool,
     /// What a store has found in shared memory when it was issued.
     pub before: Vec<u8>,
 }
@@ -59,6 +61,12 @@ impl Transfer {
     /// Who has issued it.
     pub fn side(&self) -> Side {
         Side { pc: Some(self.pc), block: self.block, warp: self.warp, lanes: 1 << self.lane }
+    }
+
+    /// Whether both put the same bytes of shared memory in the same place.
+    pub fn is_same_store(&self, other: &Self) -> bool {
+        let is_plain = self.reduction.is_none() && other.reduction.is_none();
+        is_plain && self.shared == other.shared && self.swizzle == other.swizzle && self.rows == other.rows
     }
 }
 
