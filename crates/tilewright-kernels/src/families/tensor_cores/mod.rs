@@ -94,7 +94,7 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
         let is_copied = product.copies.iter().any(Option::is_some);
         recipe.launches.extend(is_copied.then(|| product.copy(request)));
         recipe.launches.push(F::launch(kernel, request, &product, &work, chosen, sums));
-        recipe.launches.extend(sums.map(|sums| product.join(request, &work, chosen.parts, sums)));
+        recipe.launches.extend(sums.map(|sums| product.join(request, chosen.parts, sums)));
     }
     Ok(recipe)
 }

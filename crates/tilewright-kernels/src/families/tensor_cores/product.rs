@@ -3,7 +3,6 @@
 use super::{
     element::{self, Element},
     operand::{Copied, Lines, Operand},
-    work::Work,
 };
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
@@ -153,22 +152,23 @@ impl Product {
     }
 
     /// Adds up the parts of the sums.
-    pub fn join(&self, request: &Request, work: &Work, parts: u32, sums: usize) -> Launch {
+    pub fn join(&self, request: &Request, parts: u32, sums: usize) -> Launch {
         let i32 = |x: u32| Argument::i32(x as i32);
+        let [m, n] = [self.c.layout.rows, self.c.layout.cols].map(|side| side as u32);
         let arguments = [
             ("sums", Argument::Pointer(Buffer::Workspace(sums))),
             ("C", Argument::Pointer(Buffer::C)),
             ("row_stride", Argument::i64(self.c.layout.row_stride as i64)),
             ("batch_stride", Argument::i64(self.c.batch as i64)),
-            ("m", i32(work.m)),
-            ("n", i32(work.n)),
-            ("batches", i32(work.products as u32)),
+            ("m", i32(m)),
+            ("n", i32(n)),
+            ("batches", i32(self.products as u32)),
             ("parts", i32(parts)),
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
         let groups = if parts < MANY_PARTS { 1 } else { JOINING };
-        let pieces = u64::from(work.m) * u64::from(work.n.div_ceil(4)) * work.products as u64;
+        let pieces = u64::from(m) * u64::from(n.div_ceil(4)) * self.products as u64;
         let mut program = Program::of(JOIN, request.variant(), Encoding::Numbers, &[("GROUPS", groups)]);
         program.name = format!("{}.{groups}", program.name);
         self.helper(request, Role::Join, program, pieces * u64::from(groups), named(arguments))
