@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tilewright::{
     Backend, BatchMut, BatchProduct, BatchRef, Cancel, DType, DynMatrix, DynProduct, DynRef,
-    ExpressionProduct, Extremes, Joining, Layout, MatMut, MatRef, Matrix, MinPlus, Options, PlusTimes,
+    ExpressionProduct, Extremes, Joining, Layout, MatMut, MatRef, Math, Matrix, MinPlus, Options, PlusTimes,
     Product, SemiringId, Update, kernels::find, plan::Gpu,
 };
 
@@ -15,6 +15,7 @@ const EMULATOR: Options<'_> = Options {
     backend: Backend::Emulator,
     threads: 0,
     isa: None,
+    math: Math::Full,
     kernel: None,
     gpu: None,
     progress: None,
