@@ -116,11 +116,14 @@ impl Work {
             count * steps * step + OUTSIDE
         };
         let (whole, left) = (blocks / slots, blocks % slots);
+        // The first blocks fill some multiprocessors before others. Later ones come where another has ended.
+        let most = match whole {
+            0 if left > multiprocessors => tile.resident.into(),
+            _ => left.div_ceil(multiprocessors),
+        };
         let last = match left {
             0 => 0.0,
-            _ => {
-                crowd(left.div_ceil(multiprocessors) as f64, (left as f64 / multiprocessors as f64).min(1.0))
-            }
+            _ => crowd(most as f64, (left as f64 / multiprocessors as f64).min(1.0)),
         };
         whole as f64 * crowd(f64::from(tile.resident), 1.0) + last
     }

@@ -130,8 +130,8 @@ extern "C" __global__ void __launch_bounds__(WARPS * WARP, BLOCKS)
                 if (left > TILE_K) ring.wait_until_full(at);
             }
             if (step < STEPS - AHEAD || left > TILE_K) read((step + AHEAD) % STEPS);
-            // The stage that was released last is empty by now.
-            if (step == 0 && left < unit.terms && threadIdx.x == 0) copies.fill_next();
+            // The other warps have had most of a stage's time to release the last one.
+            if (step == STEPS - AHEAD - 1 && left < unit.terms && threadIdx.x == 0) copies.fill_next();
 #pragma unroll
             for (int j = 0; j < COLS; ++j) multiply_add(sums[step % STEPS_OF_EIGHT][j], rows[step % (2 * AHEAD)], columns[step / STEPS_OF_EIGHT][j]);
         }

@@ -27,10 +27,10 @@ const fn tile(block: [u32; 2], warp: [u32; 2], stages: u32, resident: u32, alone
 
 /// Every tile. Of two that are estimated to be as fast, the first is chosen.
 pub(super) const TILES: [Tile; 4] = [
-    tile([128, 64], [64, 32], 4, 2, 0.70),
-    tile([64, 64], [32, 32], 4, 3, 0.55),
-    tile([64, 32], [32, 32], 4, 4, 0.38),
-    tile([32, 32], [32, 16], 4, 6, 0.25),
+    tile([128, 64], [64, 32], 4, 2, 0.58),
+    tile([64, 64], [32, 32], 4, 3, 0.50),
+    tile([64, 32], [32, 16], 4, 4, 0.32),
+    tile([32, 32], [32, 16], 4, 6, 0.15),
 ];
 
 impl Tile {

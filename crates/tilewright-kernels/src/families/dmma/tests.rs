@@ -144,10 +144,11 @@ fn what_others_do_is_refused_by_name() {
 #[test]
 fn small_products_take_small_tiles_and_large_ones_large_tiles() {
     let tile = |n| recipe(&square(n)).details()[0].1.clone();
-    assert_eq!(tile(256), "32x32, 16 terms a step");
-    assert_eq!(tile(1024), "64x64, 16 terms a step");
+    for n in [512, 1024] {
+        assert_eq!(tile(n), "64x32, 16 terms a step");
+    }
     for n in [2048, 8192, 16384] {
-        assert_eq!(tile(n), "128x64, 16 terms a step");
+        assert_eq!(tile(n), "64x64, 16 terms a step");
     }
 }
 
