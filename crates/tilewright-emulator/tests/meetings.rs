@@ -1,6 +1,6 @@
 //! Threads that meet in ways that real kernels use: what they know of each other then, and who is waited for.
 
-use tilewright_emulator::{Launch, LaunchOptions, Machine, Program, Report};
+use tilewright_emulator::{FindingKind, Launch, LaunchOptions, Machine, Program, Report, Severity};
 
 /// The report on blocks of some threads, and 64 words that they have written.
 fn run(blocks: u32, threads: u32, body: &str) -> (Report, Vec<u32>) {
@@ -65,6 +65,21 @@ fn what_one_lane_has_waited_for_all_know() {
     // Warp 0 tells warp 1 at a barrier that it does not wait at.
     let named = "bar.warp.sync 0xffffffff; @%first bar.arrive 1, 64; @!%first bar.sync 1, 64;";
     assert_eq!(copied(named, 64), expected);
+}
+
+/// All lanes of a warp initialise an mbarrier, as in ThunderKittens. With one count they make the same of it.
+#[test]
+fn lanes_initialise_an_mbarrier_together() {
+    let found = |count: &str| {
+        let init = format!("{count} @%first mbarrier.init.shared::cta.b64 [bar], %r2; bar.sync 0;");
+        let (report, _) = run(1, 64, &init);
+        let [finding] = &report.findings[..] else { panic!("{:#?}", report.findings) };
+        assert_eq!(finding.kind, FindingKind::WarpRace);
+        assert!(finding.severity == Severity::Error || finding.fix.contains("let one thread initialise it"));
+        (finding.severity, finding.wants_barrier)
+    };
+    assert_eq!(found("mov.u32 %r2, 64;"), (Severity::Note, false));
+    assert_eq!(found("add.u32 %r2, %t, 1;"), (Severity::Error, true));
 }
 
 /// A lane that comes late is waited for where all lanes of a warp execute an instruction together.

@@ -37,6 +37,10 @@ impl Setting {
     }
 }
 
+/// What to do where threads initialise an mbarrier together.
+pub const INITIALISE_ONCE: &str = "let one thread initialise it: all make the same of it, but PTX leaves open what becomes of an mbarrier that is \
+                                   initialised again";
+
 /// What to do where the bytes of a bulk store are used too early.
 pub const WAIT_FOR_STORE: &str = "let the thread that issues the copy wait with cp.async.bulk.wait_group 0, without .read, and put a barrier between that \
                                   and the access";

@@ -15,7 +15,7 @@ mod runs;
 mod seen;
 mod shared;
 
-pub use advice::{Setting, WAIT_FOR_STORE, fix};
+pub use advice::{INITIALISE_ONCE, Setting, WAIT_FOR_STORE, fix};
 pub use blocks::{BlockOrder, Known, locked};
 pub use collector::{Collector, Event, Naming, Side};
 pub use entry::{Entry, Strength};

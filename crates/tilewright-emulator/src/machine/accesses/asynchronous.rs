@@ -69,7 +69,8 @@ impl Worker<'_> {
                 Ok(_) => {
                     let copy = Copy { lane: lane as u8, bytes: bytes as u8, to: to.at[lane], data, pc };
                     warp.copies.issue(lane, copy);
-                    self.shadow_bytes(warp, team, copy.to, lane, bytes, Mode::Write, Strength::Plain, pc);
+                    let (mode, plain) = (Mode::Write, Strength::Plain);
+                    self.shadow_bytes(warp, team, copy.to, lane, bytes, mode, plain, false, pc);
                     self.shadow_copy(warp, team, &copy, Progress::Issued);
                 }
                 Err(fault) => write_faults.add(lane, to.at[lane], fault),

@@ -163,13 +163,14 @@ impl Worker<'_> {
                     continue;
                 }
             };
+            let operand = site.operand.map(|slot| frame.lane(slot, lane));
+            let mut stepped = step(site, read(data, 8), operand);
             if space == Space::Shared {
                 team.touch(space, at, self.side(warp, team, pc, 1 << lane));
                 let strength = if mode == Mode::Write { Strength::Plain } else { Strength::Atomic };
-                self.shadow_bytes(warp, team, at, lane, 8, mode, strength, pc);
+                let is_same = stepped.as_ref().is_ok_and(|step| step.word == read(data, 8));
+                self.shadow_bytes(warp, team, at, lane, 8, mode, strength, is_same, pc);
             }
-            let operand = site.operand.map(|slot| frame.lane(slot, lane));
-            let mut stepped = step(site, read(data, 8), operand);
             if matches!(stepped, Ok(Step { passed: false, .. })) && self.finish_loads(warp, team, at) {
                 stepped = step(site, read(data, 8), operand);
             }

@@ -1,7 +1,8 @@
 //! Accesses of one lane by instructions that are not plain loads and stores.
 
 use crate::check::{
-    Access, Actor, Conflict, Entry, Event, FindingKind, Mode, Setting, Severity, Side, Strength, fix,
+    Access, Actor, Conflict, Entry, Event, FindingKind, INITIALISE_ONCE, Mode, Setting, Severity, Side,
+    Strength, fix,
 };
 use crate::machine::{
     blocks::{team::Team, warp::Warp, worker::Worker},
@@ -10,10 +11,7 @@ use crate::machine::{
         faults::Faults,
     },
 };
-use crate::program::{
-    address,
-    instruction::{Op, Rare, Space},
-};
+use crate::program::{address, instruction::Space};
 
 /// One lane's rows or elements: up to 16 bytes of memory.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +32,8 @@ impl Cell {
 }
 
 impl Worker<'_> {
-    /// Tells the shadow of shared memory about one lane's access. Returns which of the bytes nothing has written.
+    /// Tells the shadow of shared memory about one lane's access, and whether it is known to leave the bytes as they are. Returns which of
+    /// them nothing has written.
     #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_bytes(
         &mut self,
@@ -45,6 +44,7 @@ impl Worker<'_> {
         bytes: u32,
         mode: Mode,
         strength: Strength,
+        is_same: bool,
         pc: u32,
     ) -> u32 {
         if address::rank_of(at).is_some() {
@@ -87,10 +87,9 @@ impl Worker<'_> {
                 };
                 let with =
                     Side { pc: earlier.pc(), block: team.number, warp: earlier.warp(), lanes: earlier.lanes };
-                // Lanes that initialise an mbarrier together make the same of it.
-                let is_repeated = earlier.pc() == Some(pc)
-                    && mode == Mode::Write
-                    && self.program.code[pc as usize].op == Op::Rare(Rare::Mbarrier);
+                // Lanes that initialise an mbarrier together, with one count, make the same of it.
+                let is_repeated = earlier.pc() == Some(pc) && mode == Mode::Write && is_same;
+                let setting = if is_repeated { Setting::Benign } else { Setting::Data };
                 let naming = self.naming();
                 self.findings.report(naming, (kind, Some(pc), earlier.pc()), || Event {
                     kind,
@@ -98,8 +97,8 @@ impl Worker<'_> {
                     at: side,
                     with: Some(with),
                     message: format!("accesses `{name}` without a barrier since another thread's access"),
-                    fix: fix(kind, mode, Setting::Data),
-                    race: Some((mode, Setting::Data)),
+                    fix: if is_repeated { INITIALISE_ONCE.into() } else { fix(kind, mode, setting) },
+                    race: Some((mode, setting)),
                 });
             }
         }
@@ -152,7 +151,8 @@ impl Worker<'_> {
             Ok(data) => {
                 let mut cell = Cell { data, bits: [0; 2], source: 0 };
                 if space == Space::Shared && team.shadow.is_some() {
-                    let unwritten = self.shadow_bytes(warp, team, at, lane, bytes, mode, Strength::Plain, pc);
+                    let unwritten =
+                        self.shadow_bytes(warp, team, at, lane, bytes, mode, Strength::Plain, false, pc);
                     self.note_undefined(&mut cell, unwritten, warp, team, at, lane, bytes, pc);
                 }
                 Some(cell)

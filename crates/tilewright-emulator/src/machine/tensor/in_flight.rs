@@ -90,7 +90,7 @@ impl Worker<'_> {
             let Some(offset) = self.offset_of(at) else { continue };
             let copy = team.shadow.as_ref().and_then(|shadow| shadow.pending(offset, 16));
             if copy.is_none() && !self.has_changed(team, piece) {
-                self.shadow_bytes(warp, team, at, lane, 16, Mode::Read, Strength::Plain, piece.pc);
+                self.shadow_bytes(warp, team, at, lane, 16, Mode::Read, Strength::Plain, false, piece.pc);
                 continue;
             }
             let written = || team.shadow.as_ref().and_then(|shadow| shadow.writers(offset, 16).next());

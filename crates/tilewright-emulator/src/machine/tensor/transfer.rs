@@ -87,7 +87,7 @@ impl Worker<'_> {
             self.each_piece(team, transfer, shared, |worker, team, at| {
                 let (lane, pc) = (transfer.lane.into(), transfer.pc);
                 worker.check_overwritten(team, transfer.side(), at, PIECE);
-                worker.shadow_bytes(warp, team, at, lane, PIECE, Mode::Write, Strength::Plain, pc);
+                worker.shadow_bytes(warp, team, at, lane, PIECE, Mode::Write, Strength::Plain, false, pc);
                 worker.shadow_progress(team, actor(transfer), lane, at, PIECE, Progress::Issued);
             });
             if let (Far::Shared, Some(row)) = (transfer.far, transfer.rows.first()) {
