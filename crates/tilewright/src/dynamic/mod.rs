@@ -199,7 +199,7 @@ impl<'a> DynProduct<'a> {
     /// of a result that is narrower than its sums (2^-11 for f16, 2^-8 for bf16), otherwise 0. That is
     /// `c K eps (|A| |B|)` with `c = 1/2`, the bound that holds for any order of summation, fused or not
     /// (C.-P. Jeannerod and S. M. Rump, 2013); the 4 pays for alpha, beta, the joining of partial sums and a
-    /// remainder of second order. [`Math::Tf32`] adds `(2^-10 + 2^-22) |alpha| |A| |B|`: both factors of a term are rounded.
+    /// remainder of second order. [`Math::Tf32`](crate::Math::Tf32) adds `(2^-10 + 2^-22) |alpha| |A| |B|`: both factors of a term are rounded.
     ///
     /// Log-plus must keep `|C - ref| <= (u + v) S`, with `S = K + 8 + 2 |ref|`, and `8 + |ref|` more where it is joined with C0: see
     /// [`Logarithm::error_bound`](tilewright_core::semiring::Logarithm::error_bound).
