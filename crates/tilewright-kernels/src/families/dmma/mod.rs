@@ -5,22 +5,20 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{ALIGNMENT, Copied, Element, Lines, Operand, Product, check, named, refuse};
+use super::tensor_cores::{ALIGNMENT, Element, Lines, Operand, Product, TensorCores, Work, named, recipe};
 use crate::{
     argument::{Argument, Buffer},
     encoding::Encoding,
     families::simt::Parts,
     kernel::{Family, Kernel, Make, Variant},
-    ladder::Checks,
-    launch::{Launch, Recipe, Rejected},
+    launch::Launch,
     program::{Program, Source},
-    refusal::Refusal,
     request::Request,
 };
-use cost::{Candidate, Work};
+use cost::Candidate;
 use menu::{TILE_K, TILES, Tile};
 use tilewright_arch::{Architecture, ComputeCapability};
-use tilewright_core::{DType, Layout, SemiringId};
+use tilewright_core::{DType, SemiringId};
 
 pub(crate) const DMMA: Kernel = Kernel {
     name: "dmma",
@@ -30,7 +28,7 @@ pub(crate) const DMMA: Kernel = Kernel {
     file: "dmma.cu",
     source: include_str!("dmma.cu"),
     variants: &[Variant::new(SemiringId::PlusTimes, DType::F64)],
-    make: Make::Product(recipe),
+    make: Make::Product(recipe::<Dmma>),
 };
 
 /// The GPUs whose instructions the family has.
@@ -45,140 +43,128 @@ pub fn dmma_tiles() -> Vec<[u32; 6]> {
     TILES.iter().map(Tile::id).collect()
 }
 
-fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
-    let checks = Checks { kernel, request };
-    let size = checks.sizes()?;
-    checks.batch()?;
-    let element = check(kernel, request, refuses)?;
-    let product = Product::new(request, element);
-    let Layout { cols, col_stride, .. } = product.c.layout;
-    if col_stride != 1 && cols > 1 {
-        return Err(refuse(kernel, "a C with neighbours in memory", "its neighbours lie apart", "use simt"));
-    }
-    let mut recipe = Recipe::product(kernel, request, Vec::new());
-    recipe.workspaces = product.copies.iter().flatten().map(Copied::bytes).collect();
-    checks.workspaces(&recipe.workspaces)?;
-    let moved = |operand: &Operand| {
-        let products = if operand.batch == 0 { 1 } else { request.batch.count };
-        let Layout { rows, cols, .. } = operand.layout;
-        rows as f64 * cols as f64 * products as f64 * operand.bytes as f64
-    };
-    let work = Work {
-        m: product.c.layout.rows as u32,
-        n: product.c.layout.cols as u32,
-        k: size.k,
-        products: request.batch.count,
-        gpu: request.gpu,
-        bytes: product.operands.iter().chain([&product.c]).map(moved).sum(),
-        copied: recipe.workspaces.iter().map(|&bytes| bytes as f64).sum(),
-    };
-    let room = request.workspace - recipe.workspaces.iter().sum::<u64>();
-    let mut ranked = work.ranked(request.splits);
-    ranked.retain(|(_, candidate)| work.part_bytes(candidate) <= room);
-    let asked =
-        |(_, Candidate { tile, .. }): &&(f64, Candidate)| request.tile.is_none_or(|id| id == tile.id());
-    let Some((seconds, chosen)) = ranked.iter().find(asked) else {
-        let found = "a tile of another kernel is asked for, or parts that take more than the workspace";
-        return Err(refuse(kernel, "one of its own tiles", found, "leave out the tile and the parts"));
-    };
-    if work.blocks(chosen) > i32::MAX as u64 {
-        let found = format!("this product has {}", work.blocks(chosen));
-        return Err(refuse(kernel, "at most 2^31 tiles", &found, "split the product"));
-    }
-    let parts = (chosen.parts > 1).then_some(recipe.workspaces.len());
-    recipe.workspaces.extend(parts.map(|_| work.part_bytes(chosen)));
-    recipe.seconds = *seconds;
-    recipe.details = details(&product, &work, chosen);
-    recipe.rejected = ranked.iter().filter(|(_, other)| other != chosen).map(not_chosen).collect();
-    if !request.problem.c().is_empty() && request.batch.count > 0 {
-        let is_copied = product.copies.iter().any(Option::is_some);
-        recipe.launches.extend(is_copied.then(|| product.copy(request)));
-        recipe.launches.push(launch(kernel, request, &product, &work, chosen, parts));
-        recipe.launches.extend(parts.map(|parts| join(request, &product, &work, chosen, parts)));
-    }
-    Ok(recipe)
-}
+struct Dmma;
 
-fn refuses(request: &Request, _: &Element) -> Option<[String; 2]> {
-    let found = request.gpu.architecture;
-    (found != ARCHITECTURE).then(|| [format!("a GPU with {ARCHITECTURE}"), format!("the GPU has {found}")])
-}
+impl TensorCores for Dmma {
+    type Candidate = Candidate;
 
-fn not_chosen((seconds, Candidate { tile, parts, whole, .. }): &(f64, Candidate)) -> Rejected {
-    let parts = match (parts, whole) {
-        (1, _) => String::new(),
-        (parts, 0) => format!(" in {parts} parts"),
-        (parts, _) => format!(", the last wave in {parts} parts"),
-    };
-    Rejected { candidate: tile.name() + &parts, reason: format!("estimated at {:.1} us", seconds * 1e6) }
+    fn refuses(request: &Request, _: &Element) -> Option<[String; 2]> {
+        let found = request.gpu.architecture;
+        (found != ARCHITECTURE)
+            .then(|| [format!("a GPU with {ARCHITECTURE}"), format!("the GPU has {found}")])
+    }
+
+    fn candidates(work: &Work, parts: Option<u32>) -> Vec<Candidate> {
+        cost::candidates(work, parts)
+    }
+
+    fn seconds(work: &Work, candidate: &Candidate) -> f64 {
+        cost::seconds(work, candidate)
+    }
+
+    fn id(candidate: &Candidate) -> [u32; 6] {
+        candidate.tile.id()
+    }
+
+    fn name(Candidate { tile, parts, whole, .. }: &Candidate) -> String {
+        let parts = match (parts, whole) {
+            (1, _) => String::new(),
+            (parts, 0) => format!(" in {parts} parts"),
+            (parts, _) => format!(", the last wave in {parts} parts"),
+        };
+        tile.name() + &parts
+    }
+
+    fn blocks(work: &Work, candidate: &Candidate) -> u64 {
+        cost::blocks(work, candidate)
+    }
+
+    fn part_bytes(work: &Work, candidate: &Candidate) -> u64 {
+        cost::part_bytes(work, candidate)
+    }
+
+    fn launch(
+        kernel: &'static Kernel,
+        request: &Request,
+        product: &Product,
+        work: &Work,
+        chosen: &Candidate,
+        sums: Option<usize>,
+    ) -> Launch {
+        let Candidate { tile, whole, k_split, .. } = chosen;
+        let [a, b] = product.lines;
+        let i32 = |x: u32| Argument::i32(x as i32);
+        let batched = |lines: Lines| i32(u32::from(lines.batch > 0));
+        let arguments = [
+            ("a", a.tensor(&product.element, product.products, tile.block[0], TILE_K)),
+            ("b", b.tensor(&product.element, product.products, tile.block[1], TILE_K)),
+            ("C", Argument::Pointer(Buffer::C)),
+            ("parts", Argument::Pointer(sums.map_or(Buffer::C, Buffer::Workspace))), // not written to without parts
+            ("row_stride", Argument::i64(product.c.layout.row_stride as i64)),
+            ("batch_stride", Argument::i64(product.c.batch as i64)),
+            ("m", i32(work.m)),
+            ("n", i32(work.n)),
+            ("k", i32(work.k)),
+            ("whole", i32(*whole)),
+            ("splits", i32(chosen.parts)),
+            ("k_split", i32(*k_split)),
+            ("batched_a", batched(a)),
+            ("batched_b", batched(b)),
+            ("alpha", request.alpha().into()),
+            ("beta", request.beta().into()),
+        ];
+        Launch {
+            parts: if *whole == 0 { chosen.parts } else { 1 },
+            starts_early: request.starts_early(),
+            ..Launch::new(
+                program(kernel, request, product, tile),
+                kernel.entry(),
+                [cost::blocks(work, chosen) as u32, 1, 1],
+                [tile.threads(), 1, 1],
+                named(arguments),
+            )
+            .with_dynamic_shared_memory(tile.shared_memory())
+        }
+    }
+
+    fn join(request: &Request, product: &Product, work: &Work, chosen: &Candidate, sums: usize) -> Launch {
+        let parts = Parts {
+            memory: Argument::Pointer(Buffer::Workspace(sums)),
+            tile: chosen.tile.block,
+            whole: chosen.whole,
+            tiles: cost::split_tiles(work, chosen),
+            count: chosen.parts,
+            c: product.c.layout,
+            encoding: Encoding::Numbers,
+            decision: None,
+            first: 0,
+            batches: work.products as u32,
+        };
+        parts.join(request)
+    }
+
+    fn details(product: &Product, work: &Work, chosen: &Candidate) -> Vec<(&'static str, String)> {
+        let Candidate { tile, whole, parts, k_split } = chosen;
+        let (tiles, split) = (cost::tiles(work, tile), cost::split_tiles(work, chosen));
+        let parts = match (parts, whole) {
+            (1, _) | (_, 0) => parts.to_string(),
+            _ => format!("1; {parts} of up to {k_split} terms in the last {split} of {tiles} tiles"),
+        };
+        vec![
+            ("tile", format!("{}x{}, {TILE_K} terms a step", tile.block[0], tile.block[1])),
+            ("tile of a warp", format!("{}x{}", tile.warp[0], tile.warp[1])),
+            ("stages", tile.stages.to_string()),
+            ("blocks of a multiprocessor", tile.resident.to_string()),
+            ("parts of k", parts),
+            ("writes C", if writes_pairs(&product.c) { "in pairs" } else { "one by one" }.into()),
+        ]
+    }
 }
 
 /// Whether pairs of C lie at multiples of their size.
 fn writes_pairs(c: &Operand) -> bool {
     let even = [c.layout.row_stride, c.batch, c.layout.cols as isize].iter().all(|x| x % 2 == 0);
     even && c.alignment.is_multiple_of(ALIGNMENT)
-}
-
-/// The launch that multiplies: into C, and parts of the sums into a workspace.
-fn launch(
-    kernel: &'static Kernel,
-    request: &Request,
-    product: &Product,
-    work: &Work,
-    chosen: &Candidate,
-    parts: Option<usize>,
-) -> Launch {
-    let Candidate { tile, whole, k_split, .. } = chosen;
-    let [a, b] = product.lines;
-    let i32 = |x: u32| Argument::i32(x as i32);
-    let batched = |lines: Lines| i32(u32::from(lines.batch > 0));
-    let arguments = [
-        ("a", a.tensor(&product.element, product.products, tile.block[0], TILE_K)),
-        ("b", b.tensor(&product.element, product.products, tile.block[1], TILE_K)),
-        ("C", Argument::Pointer(Buffer::C)),
-        ("parts", Argument::Pointer(parts.map_or(Buffer::C, Buffer::Workspace))), // not written to without parts
-        ("row_stride", Argument::i64(product.c.layout.row_stride as i64)),
-        ("batch_stride", Argument::i64(product.c.batch as i64)),
-        ("m", i32(work.m)),
-        ("n", i32(work.n)),
-        ("k", i32(work.k)),
-        ("whole", i32(*whole)),
-        ("splits", i32(chosen.parts)),
-        ("k_split", i32(*k_split)),
-        ("batched_a", batched(a)),
-        ("batched_b", batched(b)),
-        ("alpha", request.alpha().into()),
-        ("beta", request.beta().into()),
-    ];
-    Launch {
-        parts: if *whole == 0 { chosen.parts } else { 1 },
-        starts_early: request.starts_early(),
-        ..Launch::new(
-            program(kernel, request, product, tile),
-            kernel.entry(),
-            [work.blocks(chosen) as u32, 1, 1],
-            [tile.threads(), 1, 1],
-            named(arguments),
-        )
-        .with_dynamic_shared_memory(tile.shared_memory())
-    }
-}
-
-/// Adds up the parts of the sums.
-fn join(request: &Request, product: &Product, work: &Work, chosen: &Candidate, parts: usize) -> Launch {
-    let parts = Parts {
-        memory: Argument::Pointer(Buffer::Workspace(parts)),
-        tile: chosen.tile.block,
-        whole: chosen.whole,
-        tiles: work.split_tiles(chosen),
-        count: chosen.parts,
-        c: product.c.layout,
-        encoding: Encoding::Numbers,
-        decision: None,
-        first: 0,
-        batches: work.products as u32,
-    };
-    parts.join(request)
 }
 
 fn program(kernel: &'static Kernel, request: &Request, product: &Product, tile: &Tile) -> Program {
@@ -202,22 +188,4 @@ fn program(kernel: &'static Kernel, request: &Request, product: &Product, tile: 
     let stores = if pairs { "" } else { ".single" };
     program.name = format!("{}.{}.{a}.{b}{stores}", program.name, tile.name());
     program
-}
-
-fn details(product: &Product, work: &Work, chosen: &Candidate) -> Vec<(&'static str, String)> {
-    let Candidate { tile, whole, parts, k_split } = chosen;
-    let (tiles, split) = (work.tiles(tile), work.split_tiles(chosen));
-    let parts = match (parts, whole) {
-        (1, _) | (_, 0) => parts.to_string(),
-        _ => format!("1; {parts} of up to {k_split} terms in the last {split} of {tiles} tiles"),
-    };
-    vec![
-        ("tile", format!("{}x{}, {TILE_K} terms a step", tile.block[0], tile.block[1])),
-        ("tile of a warp", format!("{}x{}", tile.warp[0], tile.warp[1])),
-        ("stages", tile.stages.to_string()),
-        ("blocks of a multiprocessor", tile.resident.to_string()),
-        ("parts of k", parts),
-        ("copied first", product.copied_names().into()),
-        ("writes C", if writes_pairs(&product.c) { "in pairs" } else { "one by one" }.into()),
-    ]
 }

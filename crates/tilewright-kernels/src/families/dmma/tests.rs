@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     catalogue::find,
-    launch::Role,
+    launch::{Recipe, Role},
     request::{Batch, Form},
     tensor::Tensor,
 };

@@ -2,17 +2,14 @@
 
 use super::menu::{ROW_BYTES, Tile};
 use crate::{estimate, families::tensor_cores::Work};
-use tilewright_arch::{ComputeCapability, Gpu};
+use tilewright_arch::ComputeCapability;
 
-/// Multiply-adds of f16 that the tensor cores of a multiprocessor do in a cycle by `mma.sync` with sums in f32, by compute capability. From NVIDIA's tables of peaks; Hopper reaches
-/// some 63 % of its peak so.
-const RATES: [(ComputeCapability, f64); 6] = [
-    (ComputeCapability::new(12, 0), 512.0),
-    (ComputeCapability::new(10, 0), 1024.0),
-    (ComputeCapability::new(9, 0), 1290.0),
-    (ComputeCapability::new(8, 6), 512.0),
-    (ComputeCapability::new(8, 0), 1024.0),
-    (ComputeCapability::new(7, 5), 512.0),
+/// The part of the peak of tensor cores that `mma.sync` reaches at most, from a compute capability on: later instructions are faster. On Hopper it is measured.
+const REACHED: [(ComputeCapability, f64); 4] = [
+    (ComputeCapability::new(12, 0), 1.0),
+    (ComputeCapability::new(10, 0), 0.25),
+    (ComputeCapability::new(9, 0), 0.63),
+    (ComputeCapability::new(7, 5), 1.0),
 ];
 /// The part of it that products keep up.
 const SUSTAINED: f64 = 0.8;
@@ -31,9 +28,9 @@ pub(super) fn tiles(work: &Work, tile: &Tile) -> u64 {
 }
 
 /// Multiply-adds of a multiprocessor in a cycle.
-fn rate(gpu: &Gpu, bytes: u32) -> f64 {
-    let known = RATES.iter().find(|(capability, _)| gpu.capability() >= *capability);
-    known.map_or(0.0, |(_, rate)| rate * 2.0 / f64::from(bytes))
+fn rate(work: &Work) -> f64 {
+    let reached = REACHED.iter().find(|(first, _)| work.gpu.capability() >= *first);
+    work.element.rate(&work.gpu) * reached.map_or(1.0, |(_, part)| *part)
 }
 
 /// Seconds of the launch that multiplies.
@@ -47,7 +44,7 @@ pub(super) fn seconds(work: &Work, tile: &Tile, parts: u32) -> f64 {
     let steps = f64::from(work.k.div_ceil(terms * parts));
     let taken = work.aligned.map(|aligned| if aligned { 1.0 } else { MISALIGNED });
     let bytes = f64::from(ROW_BYTES) * (taken[0] * f64::from(tile.m) + taken[1] * f64::from(tile.n));
-    let multiplying = f64::from(tile.m * tile.n * terms) / rate(&work.gpu, work.element.bytes) / SUSTAINED;
+    let multiplying = f64::from(tile.m * tile.n * terms) / rate(work) / SUSTAINED;
     let step = multiplying.max(bytes / FROM_CACHE);
     let writing = WRITE * f64::from(tile.n);
     let around = work.gpu.relative_clock() * AROUND;

@@ -5,7 +5,7 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{Candidate, Element, Lines, Product, TensorCores, Work, named, recipe};
+use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, Work, named, recipe};
 use crate::{
     argument::{Argument, Buffer},
     encoding::Encoding,
@@ -50,7 +50,7 @@ pub fn mma_tiles() -> Vec<[u32; 6]> {
 
 struct Mma;
 
-impl TensorCores for Mma {
+impl Tiles for Mma {
     type Tile = Tile;
     const TILES: &'static [Tile] = &TILES;
 

@@ -1,6 +1,7 @@
 //! The element types that tensor cores multiply.
 
 use crate::tensor::TensorElement;
+use tilewright_arch::{Gpu, Rate};
 use tilewright_core::{DType, Math};
 
 /// Bytes of a row of operands in a stage of `wgmma`: the widest swizzle of TMA.
@@ -18,21 +19,22 @@ pub(crate) struct Element {
     pub across: bool,
     /// The type in tensor maps.
     pub map: TensorElement,
+    rate: Rate,
 }
 
 impl Element {
     /// `None` for a type that they do not take. The copy into shared memory rounds to tf32.
     pub const fn of(dtype: DType, math: Math) -> Option<Self> {
-        let (bytes, name, sums, map) = match (dtype, math) {
-            (DType::F16, _) => (2, "f16", "f32", TensorElement::F16),
-            (DType::Bf16, _) => (2, "bf16", "f32", TensorElement::Bf16),
-            (DType::I8, _) => (1, "s8", "s32", TensorElement::U8),
-            (DType::U8, _) => (1, "u8", "s32", TensorElement::U8),
-            (DType::F32, Math::Tf32) => (4, "tf32", "f32", TensorElement::Tf32),
-            (DType::F64, _) => (8, "f64", "f64", TensorElement::F64),
+        let (bytes, name, sums, map, rate) = match (dtype, math) {
+            (DType::F16, _) => (2, "f16", "f32", TensorElement::F16, Rate::TensorF16),
+            (DType::Bf16, _) => (2, "bf16", "f32", TensorElement::Bf16, Rate::TensorBf16),
+            (DType::I8, _) => (1, "s8", "s32", TensorElement::U8, Rate::TensorI8),
+            (DType::U8, _) => (1, "u8", "s32", TensorElement::U8, Rate::TensorI8),
+            (DType::F32, Math::Tf32) => (4, "tf32", "f32", TensorElement::Tf32, Rate::TensorTf32),
+            (DType::F64, _) => (8, "f64", "f64", TensorElement::F64, Rate::TensorF64),
             _ => return None,
         };
-        Some(Self { bytes, name, sums, across: bytes == 2 || bytes == 8, map })
+        Some(Self { bytes, name, sums, across: bytes == 2 || bytes == 8, map, rate })
     }
 
     /// Terms of a stage.
@@ -40,9 +42,9 @@ impl Element {
         ROW_BYTES / self.bytes
     }
 
-    /// Multiply-adds of a multiprocessor of Hopper in a cycle, by `wgmma`.
-    pub fn rate(&self) -> f64 {
-        f64::from(4096 / self.bytes)
+    /// Multiply-adds of a multiprocessor in a cycle, by the fastest instruction; those of the slowest GPUs where none are known.
+    pub fn rate(&self, gpu: &Gpu) -> f64 {
+        self.rate.per_sm_per_clock(gpu.capability()).unwrap_or(1024 / self.bytes).into()
     }
 }
 

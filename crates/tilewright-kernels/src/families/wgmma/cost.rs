@@ -59,7 +59,7 @@ pub(super) fn seconds(work: &Work, tile: &Tile, parts: u32) -> f64 {
     let bytes = a + b / f64::from(tile.cluster);
     let terms = work.element.terms();
     let steps = f64::from(work.k.div_ceil(terms * parts));
-    let multiplying = f64::from(tile.m * tile.n * terms) / work.element.rate() / SUSTAINED;
+    let multiplying = f64::from(tile.m * tile.n * terms) / work.element.rate(&work.gpu) / SUSTAINED;
     let reading = bytes / (AMONG_ALL / busy).min(ALONE);
     let products = steps * multiplying.max(reading);
     let writing = writing(work, tile);

@@ -6,7 +6,7 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{Candidate, Element, Lines, Product, TensorCores, Work, named, recipe};
+use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, Work, named, recipe};
 use crate::{
     argument::{Argument, Buffer, TensorMap},
     encoding::Encoding,
@@ -50,7 +50,7 @@ pub fn wgmma_tiles() -> Vec<[u32; 6]> {
 
 struct Wgmma;
 
-impl TensorCores for Wgmma {
+impl Tiles for Wgmma {
     type Tile = Tile;
     const TILES: &'static [Tile] = &TILES;
 
