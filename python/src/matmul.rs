@@ -19,7 +19,7 @@ use pyo3::{
     types::{PyDict, PyFloat},
 };
 use std::sync::Arc;
-use tilewright::{Backend, DType, ErrorKind, Joining, Math, Options, SemiringId, Value, cuda::DeviceProduct};
+use tilewright::{Backend, DType, ErrorKind, Joining, Math, Options, Value, cuda::DeviceProduct};
 
 /// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
 /// made for them, so that they can be interrupted; for its first milliseconds it may share a processor with one of the pool.
@@ -171,10 +171,13 @@ struct Wishes {
     threads: usize,
 }
 
-/// Another arithmetic is that of plus-times on f32 alone.
+/// Refuses an arithmetic that the semiring does not have on these elements.
 fn check_math(py: Python<'_>, wishes: &Wishes, dtype: DType) -> PyResult<()> {
-    let has_it = matches!(wishes.over, Over::BuiltIn(SemiringId::PlusTimes)) && dtype == DType::F32;
-    if wishes.math == Math::Full || has_it {
+    let is_for_it = match wishes.over {
+        Over::BuiltIn(id) => wishes.math.is_for(id, dtype),
+        Over::Text(_) | Over::Functions(_) => wishes.math == Math::Full,
+    };
+    if is_for_it {
         return Ok(());
     }
     let what = format!("the arithmetic {} on {dtype} and this semiring", wishes.math);

@@ -3,7 +3,7 @@
 use crate::{args::Meaning, failure::Failure};
 use tilewright::{
     Backend, DType, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, MatRef, Math,
-    Options, Report, SemiringId, Value, Verification,
+    Options, Report, Value, Verification,
     plan::{Query, Results},
 };
 
@@ -15,8 +15,8 @@ pub enum AnyProduct<'a> {
 
 /// Refuses an arithmetic that the semiring does not have on its elements, where their type is known.
 pub fn check_math(math: Math, semiring: &Meaning, dtype: Option<DType>) -> Result<(), Failure> {
-    let has_it = semiring.is(SemiringId::PlusTimes) && dtype.is_none_or(|dtype| dtype == DType::F32);
-    if math == Math::Full || has_it {
+    let is_for = |id| math.is_for(id, dtype.unwrap_or(DType::F32));
+    if semiring.built_in().map_or(math == Math::Full, is_for) {
         return Ok(());
     }
     let on = dtype.map(|dtype| format!(" on {dtype}")).unwrap_or_default();
@@ -95,6 +95,7 @@ impl<'a> AnyProduct<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright::SemiringId;
 
     #[test]
     fn another_arithmetic_is_that_of_plus_times_on_f32() {

@@ -1,6 +1,6 @@
 //! The precision that a product may give up.
 
-use crate::{Error, ErrorKind};
+use crate::{DType, Error, ErrorKind, SemiringId};
 use core::{fmt, str::FromStr};
 
 /// The arithmetic of plus-times on f32.
@@ -24,6 +24,11 @@ impl Math {
             Self::Full => "full",
             Self::Tf32 => "tf32",
         }
+    }
+
+    /// Whether products over a semiring on a type may be asked for in this arithmetic: plus-times on f32 alone has another than the full one.
+    pub fn is_for(self, semiring: SemiringId, dtype: DType) -> bool {
+        self == Self::Full || (semiring, dtype) == (SemiringId::PlusTimes, DType::F32)
     }
 
     /// The largest relative error of an element: the unit roundoff of tf32, or 0.
@@ -56,6 +61,13 @@ impl FromStr for Math {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plus_times_on_f32_alone_has_another() {
+        let tf32 = |semiring, dtype| Math::Tf32.is_for(semiring, dtype);
+        assert!(tf32(SemiringId::PlusTimes, DType::F32) && Math::Full.is_for(SemiringId::OrAnd, DType::Bool));
+        assert!(!tf32(SemiringId::PlusTimes, DType::F64) && !tf32(SemiringId::MinPlus, DType::F32));
+    }
 
     #[test]
     fn names_are_read_as_they_are_written() {

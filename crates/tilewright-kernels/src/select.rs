@@ -3,7 +3,7 @@
 use crate::{
     catalogue::kernels,
     estimate,
-    families::{dmma::DMMA, mma::MMA, wgmma::WGMMA},
+    families::ON_TENSOR_CORES,
     kernel::{Family, Kernel},
     launch::{Launch, Recipe, Rejected},
     program::Program,
@@ -92,7 +92,7 @@ pub fn select(
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 pub fn has_tensor_cores(request: &Request) -> bool {
-    [&WGMMA, &DMMA, &MMA].into_iter().any(|kernel| kernel.recipe(request).is_ok())
+    ON_TENSOR_CORES.iter().any(|kernel| kernel.recipe(request).is_ok())
 }
 
 /// The kernels that compute products.

@@ -132,27 +132,20 @@ __device__ __forceinline__ void multiply(Acc (&sums)[ROWS][COLS][4], unsigned st
     }
 }
 
-// Writes what a thread has of C: two neighbours at a time, at once where they lie so.
-__device__ __forceinline__ void write(const Acc (&sums)[ROWS][COLS][4], const Result& c, int row, int col, int batch)
+// Writes what a thread has, two neighbours at a time: of C, or of a part of the sums.
+__device__ __forceinline__ void write(const Acc (&sums)[ROWS][COLS][4], const Result& c, const Parts& parts, int row, int col, int batch, int part)
 {
     const int lane = threadIdx.x % WARP;
 #pragma unroll
     for (int i = 0; i < ROWS * COLS * 2; ++i) {
         const int block = i / 2, y = row + block / COLS * 16 + i % 2 * 8 + lane / 4, x = col + block % COLS * 8 + lane % 4 * 2;
-        if (y >= c.rows || x >= c.cols) continue;
         Acc left = sums[block / COLS][block % COLS][i % 2 * 2], right = sums[block / COLS][block % COLS][i % 2 * 2 + 1];
-        c.finish(left, right, y, x, batch);
-        c.write(left, right, y, x, batch);
-    }
-}
-
-__device__ __forceinline__ void write_part(const Acc (&sums)[ROWS][COLS][4], const Parts& parts, int row, int col, int part)
-{
-    const int lane = threadIdx.x % WARP;
-#pragma unroll
-    for (int i = 0; i < ROWS * COLS * 2; ++i) {
-        const int block = i / 2, y = row + block / COLS * 16 + i % 2 * 8 + lane / 4, x = col + block % COLS * 8 + lane % 4 * 2;
-        parts.write(part, y, x, sums[block / COLS][block % COLS][i % 2 * 2], sums[block / COLS][block % COLS][i % 2 * 2 + 1]);
+        if constexpr (SPLITS) {
+            parts.write(part, y, x, left, right);
+        } else if (y < c.rows && x < c.cols) {
+            c.finish(left, right, y, x, batch);
+            c.write(left, right, y, x, batch);
+        }
     }
 }
 
@@ -188,9 +181,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         copy(step + STAGES - 1);
         multiply(own, stages + step % STAGES * STAGE_BYTES, warp_row, warp_col);
     }
-    if constexpr (SPLITS) {
-        write_part(own, {sums, m, n}, row + warp_row, col + warp_col, place.batch);
-    } else {
-        write(own, {C, row_stride, batch_stride, m, n, alpha, beta}, row + warp_row, col + warp_col, batch);
-    }
+    write(own, {C, row_stride, batch_stride, m, n, alpha, beta}, {sums, m, n}, row + warp_row, col + warp_col, batch, place.batch);
 }
