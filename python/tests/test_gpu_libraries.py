@@ -32,6 +32,31 @@ def test_torch(dtype):
     assert torch.equal(c.double(), (a.double() @ b.double().T).to(c.dtype).double())
 
 
+# About the edges of tiles and of boxes, with pitches that TMA reads and others; also what is split along k.
+EDGES = [(1, 1, 1), (64, 63, 65), (127, 129, 64), (130, 255, 33), (257, 96, 130), (1000, 40, 1001), (33, 520, 257), (64, 64, 20_000)]
+
+
+@pytest.mark.parametrize("dtype, math", [("float16", "full"), ("bfloat16", "full"), ("int8", "full"), ("uint8", "full"), ("float32", "tf32"), ("float32", "full"), ("float64", "full")])
+def test_results_are_right_and_nothing_beside_them_is_written(dtype, math):
+    """Integers that the sums hold exactly, in a poisoned result between poisoned neighbours."""
+    torch = torch_on_gpu()
+    result = torch.int32 if dtype in ("int8", "uint8") else getattr(torch, dtype)
+    poison = 77
+    for m, n, k in EDGES:
+        # Few terms differ from 0, so that no sum is too large for f16 and bf16.
+        a, b = (torch.randint(0, 4, shape, device="cuda") * (torch.rand(shape, device="cuda") < 20 / k) for shape in [(m, k), (k, n)])
+        a, b = (operand.to(getattr(torch, dtype)) for operand in (a, b))
+        exact = (a.double() @ b.double()).to(result)
+        for left, right in [(a, b), (a.T.contiguous().T, b), (a, b.T.contiguous().T), (a.T.contiguous().T, b.T.contiguous().T)]:
+            for pad in [1, 16]:
+                around = torch.full((m + 2 * pad, n + 2 * pad), poison, dtype=result, device="cuda")
+                inner = around[pad : pad + m, pad : pad + n]
+                matmul(left, right, out=inner, math=math)
+                assert torch.equal(inner, exact), (m, n, k, left.stride(), right.stride(), pad)
+                inner.fill_(poison)
+                assert (around == poison).all(), (m, n, k, left.stride(), right.stride(), pad)
+
+
 def test_torchs_streams_are_in_order():
     torch = torch_on_gpu()
     n = 2048

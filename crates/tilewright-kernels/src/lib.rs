@@ -48,6 +48,7 @@ mod shipped;
 mod tensor;
 mod term;
 mod user_semiring;
+mod ways;
 
 pub use argument::{Argument, NamedArgument, TensorMap};
 pub use buffer::Buffer;
@@ -56,7 +57,7 @@ pub use families::{
     closure::{CLOSURE_SIDE, closure, put_back},
     dmma::dmma_tiles,
     mma::mma_tiles,
-    simt::{Way, simt_tiles, simt_ways},
+    simt::simt_tiles,
     trees::TreeRecipes,
     wgmma::wgmma_tiles,
 };
@@ -69,7 +70,8 @@ pub use programs::{archived_programs, programs, programs_for, readable_programs,
 pub use recorded::Recorded;
 pub use refusal::Refusal;
 pub use request::{Alignment, Batch, Form, Request, Scalar};
-pub use select::{Available, Selection, has_tensor_cores, kernels_of_products, select};
+pub use select::{Available, Selection, kernels_of_products, select};
 pub use tensor::{Swizzle, Tensor, TensorElement};
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;
+pub use ways::{Way, kernels_with_ways, ways};

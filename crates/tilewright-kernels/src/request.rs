@@ -31,9 +31,9 @@ pub struct Request {
     pub gpu: Gpu,
     /// The side of the square block of `shared-tile-dynamic`; `None` leaves it to the recipe.
     pub block_side: Option<u32>,
-    /// The tile of `simt`, one of [`crate::simt_tiles`]; `None` leaves the choice to its cost model.
+    /// The tile of a kernel that chooses among some, such as one of [`crate::simt_tiles`]; `None` leaves the choice to its cost model.
     pub tile: Option<[u32; 6]>,
-    /// The parts into which `simt` splits the sum over k; `None` leaves the choice to its cost model.
+    /// The parts into which the sum over k is split; `None` leaves the choice to its cost model.
     pub splits: Option<u32>,
     /// Which operands `simt` packs, as its kernel sees them: A and B are exchanged where C lies by columns. `None` leaves the choice to its cost model.
     pub pack: Option<[bool; 2]>,

@@ -3,7 +3,6 @@
 use crate::{
     catalogue::kernels,
     estimate,
-    families::ON_TENSOR_CORES,
     kernel::{Family, Kernel},
     launch::{Launch, Recipe, Rejected},
     program::Program,
@@ -79,20 +78,6 @@ pub fn select(
         candidates.extend(Candidate::plain(&recipe));
     }
     Err(missing.map_or_else(|| unsupported(request, &rejected), |(_, error)| error))
-}
-
-/// Whether a kernel for tensor cores takes a product. They choose their tiles by estimates alone.
-///
-/// ```
-/// use tilewright_core::{DType, Layout, Problem, SemiringId};
-/// use tilewright_kernels::{Request, has_tensor_cores};
-/// let layout = Layout::row_major(1000, 1000);
-/// let on = |dtype| Ok::<_, tilewright_core::Error>(Request::new(Problem::new(layout, layout, layout)?, SemiringId::PlusTimes, dtype));
-/// assert!(has_tensor_cores(&on(DType::F64)?) && !has_tensor_cores(&on(DType::I64)?));
-/// # Ok::<(), tilewright_core::Error>(())
-/// ```
-pub fn has_tensor_cores(request: &Request) -> bool {
-    ON_TENSOR_CORES.iter().any(|kernel| kernel.recipe(request).is_ok())
 }
 
 /// The kernels that compute products.

@@ -2,20 +2,21 @@
 
 use super::{Order, Sizes, dtypes, semirings};
 use clap::Args;
-use tilewright::{DType, SemiringId};
+use tilewright::{DType, Math, SemiringId};
 
 const DETAILS: &str = "\
-The production kernel has several tiles, and can pack operands and split sums. A model of cost chooses among these; it is fitted to \
+Production kernels have several tiles, and can split sums; that without tensor cores also packs operands. Models of cost choose among these; they are fitted to \
 one GPU and to large products. This command measures the ways that the model puts first, with random operands, and keeps the fastest \
 for this product. `mul` then takes it, and `mul --plan` shows it.
 
 A way is kept if it is at least 1 % faster than that of the model; otherwise that of the model is kept. It counts for the same sizes, \
-orders, semiring and type on the same GPU with the same driver and the same kernel, and is looked up when a product is computed. Tunings are kept beside \
+orders, semiring, type and arithmetic on the same GPU with the same driver and the same kernels, and is looked up when a product is computed. Tunings are kept beside \
 the compiled kernels: see `tilewright cache`.
 
 Examples:
   tilewright tune 1000
   tilewright tune 512..4096 128x8192x8192 --semiring min-plus --dtype f32
+  tilewright tune 4096 --dtype bf16 --orders nt
   tilewright tune --list
   tilewright tune --clear";
 
@@ -42,6 +43,9 @@ pub struct Tune {
         help_heading = "Product"
     )]
     pub orders: Vec<Order>,
+    /// How f32 is multiplied (plus-times): full, or tf32, which rounds A and B to 10 bits after the point where tensor cores are faster
+    #[arg(long, value_name = "MATH", default_value = "full", value_parser = super::maths(), help_heading = "Product")]
+    pub math: Math,
 
     /// Measure so many ways of each product
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Measurement")]

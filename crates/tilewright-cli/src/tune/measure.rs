@@ -7,11 +7,11 @@ use crate::{
 };
 use std::{cell::RefCell, time::Duration};
 use tilewright::{
-    Element, Error, ErrorKind, Matrix, Semiring,
+    Element, Error, Matrix, Semiring,
     cuda::{Competitor, Engine, Pace, Prepared, sets_beyond_cache},
     semiring::Visit,
 };
-use tilewright_kernels::{Request, Way, find, has_tensor_cores, simt_ways};
+use tilewright_kernels::{Request, Way};
 
 /// Long enough for the clock of the device, short enough for turns.
 const SAMPLE: Duration = Duration::from_millis(8);
@@ -54,15 +54,11 @@ impl Visit for Measure<'_> {
         let Self { engine, args, case } = self;
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
-        let request =
-            Request { gpu: engine.gpu(), ..Request::new(query.problem, query.semiring, query.dtype) };
-        if has_tensor_cores(&request) {
-            let what = format!("tuning {} on {} for this GPU", query.semiring.name(), query.dtype);
-            let why = "tensor cores compute it, and their tiles are chosen by estimates alone".into();
-            return Err(
-                ErrorKind::Unsupported { what, why, hint: "tune another type or semiring".into() }.into()
-            );
-        }
+        let request = Request {
+            gpu: engine.gpu(),
+            math: query.math,
+            ..Request::new(query.problem, query.semiring, query.dtype)
+        };
         // A way that writes nothing must not find the right result there.
         let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
         let set = || -> Result<Set<S::Elem, S::Out>, Error> {
@@ -77,10 +73,9 @@ impl Visit for Measure<'_> {
 
         let (mut ways, mut estimates) = (Vec::new(), Vec::new());
         let (mut able, mut faults) = (Vec::new(), Vec::new());
-        for way in simt_ways(&request, args.ways as usize) {
+        for way in tilewright_kernels::ways(&request, args.ways as usize) {
             // What stands before a way for other data is not to be measured in its place.
-            let asked = Request { narrow: Some(false), ..way.ask(request) };
-            let prepared = engine.prepare(find("simt")?.recipe(&asked)?)?;
+            let prepared = engine.prepare(way.recipe(Request { narrow: Some(false), ..request })?)?;
             sets.borrow_mut()[0].c = engine.upload(wrong.as_ref())?;
             run(&prepared, 0)?;
             let c = sets.borrow()[0].c.to_matrix()?.into();

@@ -8,7 +8,9 @@ use crate::{
     args::{Common, Data, Format, Meaning, Tune},
     bench::case::Case,
     failure::Failure,
-    json, terminal,
+    json,
+    product::check_math,
+    terminal,
 };
 use report::{Kept, Product, Report};
 use tilewright::{
@@ -22,9 +24,10 @@ pub fn run(args: &Tune, common: &Common) -> Result<(), Failure> {
         return kept(args, common, &tunings);
     }
     args.semiring.output(args.dtype())?;
+    check_math(args.math, &Meaning::BuiltIn(args.semiring), Some(args.dtype()))?;
     if args.semiring == SemiringId::LogPlus {
         let what = "the kernel for log-plus has no ways of its own: it has another one compute plus-times";
-        return Err(Failure::usage(what, "tune the semirings of simt: all but log-plus"));
+        return Err(Failure::usage(what, "tune another semiring: all but log-plus have ways"));
     }
     let engine = Engine::shared()?;
     if engine.driver_kind() == DriverKind::Emulator {
@@ -50,7 +53,8 @@ pub fn run(args: &Tune, common: &Common) -> Result<(), Failure> {
                 size,
                 order,
                 Data::of(args.semiring),
-            )?;
+            )?
+            .with_math(args.math);
             let measured = measure::ways(&engine, args, &case)?;
             for fault in &measured.faults {
                 terminal::note(common, "wrong result", fault);

@@ -34,6 +34,7 @@ pub struct Product {
 #[derive(Serialize)]
 struct Measured {
     way: String,
+    kernel: &'static str,
     tile: [u32; 6],
     packed: [bool; 2],
     /// Null where the model decides.
@@ -66,6 +67,7 @@ impl Product {
             Measured {
                 estimated_seconds: measured.estimates[number],
                 way: way.to_string(),
+                kernel: way.kernel,
                 tile: way.tile,
                 packed: way.pack,
                 parts: way.splits,

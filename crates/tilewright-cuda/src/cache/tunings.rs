@@ -1,21 +1,21 @@
 //! What was measured to be the fastest way of a product, on disk.
 //!
 //! A tuning is kept as compiled kernels are: in a directory that is this user's own, whole or not at all. Its key is all that the times depend
-//! on: GPU, driver, the kernel's code, semiring, type, sizes, strides, alignments and batch. Another driver, or another version of the
+//! on: GPU, driver, the code of the kernels, semiring, type, arithmetic, sizes, strides, alignments and batch. Another driver, or another version of a
 //! kernel, does not find it.
 
 use super::{CacheInfo, CacheKey, CubinCache, directory_of_user};
 use crate::device::{DeviceInfo, DriverVersion};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, path::PathBuf};
-use tilewright_core::Error;
-use tilewright_kernels::{Form, Request, Way, find};
+use tilewright_core::{Error, Math};
+use tilewright_kernels::{Form, Kernel, Request, Way, find, kernels_with_ways};
 
 /// 10,000 tunings or so.
 const CAPACITY: u64 = 4 << 20;
 const EXTENSION: &str = "tuning";
 /// What the text of an entry begins with; a change of the format changes it.
-const FORMAT: &str = "tilewright-tuning-1";
+const FORMAT: &str = "tilewright-tuning-2";
 
 /// Counts changes of tunings by this process.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
@@ -59,13 +59,13 @@ impl Tunings {
         let product = describe(request, device, driver).ok()?;
         let entry = self.0.load(CacheKey::of_text(&product))?;
         let tuning = parse(&entry).filter(|tuning| tuning.product == product)?;
-        tuning.way.exists(request.variant()).then_some(tuning.way)
+        tuning.way.recipe(*request).is_ok().then_some(tuning.way)
     }
 
     /// Keeps the fastest way for a request.
     ///
     /// # Errors
-    /// `unsupported` where the kernel does not know the product; `io` where the directory cannot be made or written, or is not private.
+    /// `unsupported` where no kernel has ways to compute the product; `io` where the directory cannot be made or written, or is not private.
     pub fn store(
         &self,
         (request, device, driver): (&Request, &DeviceInfo, DriverVersion),
@@ -115,9 +115,12 @@ impl Tunings {
 
 /// All that the times of a product depend on, in words. What becomes of C does not count: its tile and its parts are the same.
 fn describe(request: &Request, device: &DeviceInfo, driver: DriverVersion) -> Result<String, Error> {
-    let plain = Request { form: Form::Plain, tile: None, pack: None, splits: None, ..*request };
-    let recipe = find("simt")?.recipe(&plain)?;
-    let code = recipe.launches().first().map_or(0, |launch| launch.program().key());
+    let free = Request { tile: None, pack: None, splits: None, ..*request };
+    let kernels = kernels_with_ways(&free);
+    if kernels.is_empty() {
+        find("simt")?.recipe(&free)?;
+    }
+    let codes = kernels.iter().map(|kernel| code(kernel, &free)).collect::<Result<Vec<_>, _>>()?.join(", ");
     let (p, batch, at) = (&request.problem, request.batch, request.alignment);
     let lies = |l: tilewright_core::Layout| format!("{}:{}", l.row_stride, l.col_stride);
     let sizes = format!("{} x {} x {}", p.m(), p.n(), p.k());
@@ -127,8 +130,9 @@ fn describe(request: &Request, device: &DeviceInfo, driver: DriverVersion) -> Re
     };
     let strides = [p.a(), p.b(), p.c()].map(lies).join(" ");
     let (a, b, c) = (at.a.min(16), at.b.min(16), at.c.min(16));
+    let math = if request.math == Math::Full { String::new() } else { format!(" as {}", request.math) };
     Ok(format!(
-        "{} on {}, {sizes}{batch}, strides {strides}, aligned to {a} {b} {c}, workspace {}, {} ({}, {} SMs), CUDA {driver}, simt {code:016x}",
+        "{} on {}{math}, {sizes}{batch}, strides {strides}, aligned to {a} {b} {c}, workspace {}, {} ({}, {} SMs), CUDA {driver}, {codes}",
         request.semiring,
         request.dtype,
         request.workspace,
@@ -138,21 +142,31 @@ fn describe(request: &Request, device: &DeviceInfo, driver: DriverVersion) -> Re
     ))
 }
 
+/// A kernel, and what tells its versions apart: its code for the product, the plain one if there is one, which no cost model chooses.
+fn code(kernel: &'static Kernel, request: &Request) -> Result<String, Error> {
+    let plain = Request { form: Form::Plain, ..*request };
+    let recipe = kernel.recipe(&plain).or_else(|_| kernel.recipe(request))?;
+    let key = recipe.launches().first().map_or(0, |launch| launch.program().key());
+    Ok(format!("{} {key:016x}", kernel.name))
+}
+
 fn text(tuning: &Tuning) -> String {
-    let Tuning { product, way: Way { tile, pack, splits }, seconds, model_seconds } = tuning;
+    let Tuning { product, way: Way { kernel, tile, pack, splits }, seconds, model_seconds } = tuning;
     let tile = tile.map(|x| x.to_string()).join("x");
     let pack = pack.map(|packed| if packed { "1" } else { "0" }).concat();
     let splits = splits.map_or("-".to_owned(), |parts| parts.to_string());
-    format!("{FORMAT}\n{product}\n{tile} {pack} {splits} {seconds:e} {model_seconds:e}\n")
+    format!("{FORMAT}\n{product}\n{kernel} {tile} {pack} {splits} {seconds:e} {model_seconds:e}\n")
 }
 
 fn parse(entry: &[u8]) -> Option<Tuning> {
     let text = std::str::from_utf8(entry).ok()?;
     let [format, product, numbers] = text.lines().collect::<Vec<_>>().try_into().ok()?;
-    let [tile, pack, splits, seconds, model] = numbers.split(' ').collect::<Vec<_>>().try_into().ok()?;
+    let [kernel, tile, pack, splits, seconds, model] =
+        numbers.split(' ').collect::<Vec<_>>().try_into().ok()?;
     if format != FORMAT {
         return None;
     }
+    let kernel = find(kernel).ok()?.name;
     let tile = tile.split('x').map(|x| x.parse().ok()).collect::<Option<Vec<u32>>>()?.try_into().ok()?;
     let pack = match pack {
         "00" => [false, false],
@@ -164,7 +178,12 @@ fn parse(entry: &[u8]) -> Option<Tuning> {
     let splits = if splits == "-" { None } else { Some(splits.parse().ok().filter(|&parts| parts > 0)?) };
     let time = |text: &str| text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0);
     let (seconds, model_seconds) = (time(seconds)?, time(model)?);
-    Some(Tuning { product: product.to_owned(), way: Way { tile, pack, splits }, seconds, model_seconds })
+    Some(Tuning {
+        product: product.to_owned(),
+        way: Way { kernel, tile, pack, splits },
+        seconds,
+        model_seconds,
+    })
 }
 
 #[cfg(test)]
@@ -189,7 +208,7 @@ mod tests {
         let tunings = Tunings::new(home.path().join("tunings"));
         let (asked, h200) = (request(1000), device("NVIDIA H200"));
         assert_eq!((tunings.find(&asked, &h200, CUDA), tunings.list()), (None, Vec::new()));
-        let way = Way { tile: [64, 128, 32, 8, 8, 1], pack: [true, false], splits: Some(3) };
+        let way = Way { kernel: "simt", tile: [64, 128, 32, 8, 8, 1], pack: [true, false], splits: Some(3) };
         let kept = tunings.store((&asked, &h200, CUDA), way, [1e-4, 1.2e-4]).expect("stored");
         assert_eq!(tunings.find(&asked, &h200, CUDA), Some(way));
         assert_eq!(tunings.list(), [kept]);
@@ -208,7 +227,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let tunings = Tunings::new(home.path().join("tunings"));
         let (asked, h200) = (request(500), device("NVIDIA H200"));
-        let gone = Way { tile: [1, 2, 3, 4, 5, 6], pack: [false; 2], splits: None };
+        let gone = Way { kernel: "simt", tile: [1, 2, 3, 4, 5, 6], pack: [false; 2], splits: None };
         tunings.store((&asked, &h200, CUDA), gone, [1.0, 1.0]).expect("stored");
         assert_eq!(tunings.find(&asked, &h200, CUDA), None);
         let file = std::fs::read_dir(home.path().join("tunings")).expect("there").next().expect("one");
@@ -221,7 +240,7 @@ mod tests {
 
     #[test]
     fn texts_are_read_as_they_were_written_and_nothing_else_is() {
-        let way = Way { tile: [64, 64, 32, 8, 8, 2], pack: [true, true], splits: None };
+        let way = Way { kernel: "simt", tile: [64, 64, 32, 8, 8, 2], pack: [true, true], splits: None };
         let tuning = Tuning { product: "a product".into(), way, seconds: 2.5e-5, model_seconds: 3e-5 };
         let written = text(&tuning);
         assert_eq!(parse(written.as_bytes()), Some(tuning));
@@ -230,6 +249,7 @@ mod tests {
             (FORMAT, "x"),
             ("2.5e-5", "-1"),
             ("64x64", "64"),
+            ("simt", "gone"),
             (" - ", " 0 "),
             ("product\n", ""),
         ] {

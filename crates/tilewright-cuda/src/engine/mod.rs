@@ -38,7 +38,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tilewright_arch::Gpu;
 use tilewright_core::{DType, DynRef, Element, Error, ErrorKind, Layout, MatRef};
-use tilewright_kernels::{Form, Request, has_tensor_cores};
+use tilewright_kernels::{Form, Request};
 
 /// A GPU that is ready to compute. Clones share the device's stream and the kernels that were compiled.
 ///
@@ -235,10 +235,6 @@ impl Engine {
         // Asked once: most users have none.
         let known = || Tunings::of_user().filter(|tunings| tunings.info().entries > 0);
         let Some(tunings) = self.0.tunings.get_or_init(known) else { return request };
-        // Ways are those of `simt`, and tensor cores are faster than all of them.
-        if has_tensor_cores(&request) {
-            return request;
-        }
         match tunings.find(&request, self.device(), self.context().driver.version()) {
             Some(way) => way.ask(request),
             None => request,

@@ -8,8 +8,3 @@ pub(crate) mod simt;
 pub(crate) mod tensor_cores;
 pub(crate) mod trees;
 pub(crate) mod wgmma;
-
-use crate::kernel::Kernel;
-
-/// The kernels on tensor cores: not every GPU executes them, and no PTX of them comes with the catalogue.
-pub(crate) const ON_TENSOR_CORES: [&Kernel; 3] = [&wgmma::WGMMA, &mma::MMA, &dmma::DMMA];

@@ -14,6 +14,7 @@ use crate::{
     launch::Launch,
     program::{Program, Source},
     request::Request,
+    ways::Choosing,
 };
 use cost::Candidate;
 use menu::{TILE_K, TILES, Tile};
@@ -45,6 +46,9 @@ pub fn dmma_tiles() -> Vec<[u32; 6]> {
 
 struct Dmma;
 
+/// What it has to choose from.
+pub(crate) const CHOOSING: Choosing = Choosing::on_tensor_cores::<Dmma>(&DMMA);
+
 impl TensorCores for Dmma {
     type Candidate = Candidate;
 
@@ -73,6 +77,15 @@ impl TensorCores for Dmma {
             (parts, _) => format!(", the last wave in {parts} parts"),
         };
         tile.name() + &parts
+    }
+
+    fn tile_name(id: [u32; 6]) -> Option<String> {
+        TILES.iter().find(|tile| tile.id() == id).map(Tile::name)
+    }
+
+    fn parts(candidate: &Candidate) -> Option<u32> {
+        let Candidate { parts, whole, .. } = *candidate;
+        (parts == 1 || whole == 0).then_some(parts)
     }
 
     fn blocks(work: &Work, candidate: &Candidate) -> u64 {

@@ -13,6 +13,7 @@ use crate::{
     launch::Launch,
     program::{Program, Source},
     request::Request,
+    ways::Choosing,
 };
 use menu::{TILES, Tile};
 use tilewright_arch::ComputeCapability;
@@ -49,6 +50,9 @@ pub fn mma_tiles() -> Vec<[u32; 6]> {
 }
 
 struct Mma;
+
+/// What it has to choose from.
+pub(crate) const CHOOSING: Choosing = Choosing::on_tensor_cores::<Mma>(&MMA);
 
 impl Tiles for Mma {
     type Tile = Tile;

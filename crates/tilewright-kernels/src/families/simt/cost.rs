@@ -94,9 +94,9 @@ pub(crate) struct Candidate {
 
 /// Cycles of an H200 until a kernel launched behind another does its first arithmetic.
 const LAUNCH: f64 = 2900.0;
-/// Cycles of an H200 that a launch of packing, and one of joining parts, take beside moving their data.
-const PACK: f64 = 460.0;
-const JOIN: f64 = 3800.0;
+/// Cycles of an H200 that a launch of packing, and one of joining parts, take beside moving their data: some 3 us each, most of it the host's time, which short kernels do not hide.
+const PACK: f64 = 6500.0;
+const JOIN: f64 = 5000.0;
 /// Cycles of a predicated launch whose guard fails.
 const SKIPPED: f64 = 1500.0;
 /// Cycles that a block spends outside its inner loop: filling the pipeline, and writing its results, per element.

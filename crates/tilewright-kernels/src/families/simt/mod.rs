@@ -29,6 +29,7 @@ use crate::{
     program::{Program, Source},
     refusal::Refusal,
     request::{Form, Request},
+    ways::Choosing,
 };
 use arithmetic::Arithmetic;
 use choice::{choose, not_faster, shared_memory};
@@ -40,7 +41,6 @@ use operand::Operand;
 pub(crate) use reduce::Parts;
 use thin::Thin;
 use tilewright_core::Layout;
-pub use ways::{Way, simt_ways};
 
 pub(crate) const SIMT: Kernel = Kernel {
     name: "simt",
@@ -52,6 +52,10 @@ pub(crate) const SIMT: Kernel = Kernel {
     variants: Variant::ALL,
     make: Make::Product(recipe),
 };
+
+/// What it has to choose from.
+pub(crate) const CHOOSING: Choosing =
+    Choosing { kernel: &SIMT, ways: ways::ways, tile_name: |tile| Some(ways::tile_name(tile)) };
 
 /// The tiles that `simt` chooses from, each as rows and columns of C per block, terms per step, rows and columns of C
 /// per thread, and slices of the block.

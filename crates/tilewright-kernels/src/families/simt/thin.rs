@@ -195,8 +195,3 @@ const fn tile(columns: u32, chunk: u32) -> [u32; 6] {
     let rows = if columns <= NARROW { 2 } else { 1 };
     [rows * THREADS, columns, chunk, rows, columns, 1]
 }
-
-/// Whether a tile stands for this kernel.
-pub(super) fn is_thin(asked: [u32; 6]) -> bool {
-    [4, 8, 16, 32].into_iter().any(|columns| [16, 32].into_iter().any(|chunk| asked == tile(columns, chunk)))
-}

@@ -12,6 +12,7 @@ use crate::{
     launch::{Launch, Recipe, Rejected},
     refusal::Refusal,
     request::{Form, Request},
+    ways::Way,
 };
 pub(crate) use element::{Element, ROW_BYTES};
 use operand::Copied;
@@ -36,6 +37,10 @@ pub(crate) trait TensorCores {
     fn id(candidate: &Self::Candidate) -> [u32; 6];
     /// The name in plans.
     fn name(candidate: &Self::Candidate) -> String;
+    /// The name of the tile that is called so, if there is one.
+    fn tile_name(id: [u32; 6]) -> Option<String>;
+    /// In how many parts the sums are computed where all tiles are alike.
+    fn parts(candidate: &Self::Candidate) -> Option<u32>;
     /// Blocks, or clusters of them, of all products.
     fn blocks(work: &Work, candidate: &Self::Candidate) -> u64;
     /// Bytes of all parts of sums; 0 where sums are whole.
@@ -61,25 +66,51 @@ pub(crate) trait TensorCores {
     fn details(product: &Product, work: &Work, chosen: &Self::Candidate) -> Vec<(&'static str, String)>;
 }
 
+/// A product that a family takes, and how it could compute it.
+struct Choice<F: TensorCores> {
+    product: Product,
+    work: Work,
+    /// What copies of operands take.
+    workspaces: Vec<u64>,
+    /// Every way with the seconds of all its launches, the fastest first.
+    ranked: Vec<(f64, F::Candidate)>,
+}
+
+impl<F: TensorCores> Choice<F> {
+    fn new(kernel: &'static Kernel, request: &Request) -> Result<Self, Refusal> {
+        let checks = Checks { kernel, request };
+        let size = checks.sizes()?;
+        checks.batch()?;
+        let element = check::<F>(kernel, request)?;
+        let product = Product::new(request, element);
+        let Layout { cols, col_stride, .. } = product.c.layout;
+        if col_stride != 1 && cols > 1 {
+            return Err(refuse(
+                kernel,
+                "a C with neighbours in memory",
+                "its neighbours lie apart",
+                "use simt",
+            ));
+        }
+        let workspaces: Vec<u64> = product.copies.iter().flatten().map(Copied::bytes).collect();
+        checks.workspaces(&workspaces)?;
+        let copied: u64 = workspaces.iter().sum();
+        let work = Work::new(request, &product, size.k, copied as f64);
+        let room = request.workspace - copied;
+        let seconds = |one: &F::Candidate| F::seconds(&work, one) + work.around(F::part_bytes(&work, one));
+        let mut ranked: Vec<_> = F::candidates(&work, request.splits)
+            .into_iter()
+            .filter(|one| F::part_bytes(&work, one) <= room)
+            .map(|one| (seconds(&one), one))
+            .collect();
+        ranked.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+        Ok(Self { product, work, workspaces, ranked })
+    }
+}
+
 /// How a family computes a product: in the way that is estimated to be the fastest.
 pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal> {
-    let checks = Checks { kernel, request };
-    let size = checks.sizes()?;
-    checks.batch()?;
-    let element = check::<F>(kernel, request)?;
-    let product = Product::new(request, element);
-    let Layout { cols, col_stride, .. } = product.c.layout;
-    if col_stride != 1 && cols > 1 {
-        return Err(refuse(kernel, "a C with neighbours in memory", "its neighbours lie apart", "use simt"));
-    }
-    let mut recipe = Recipe::product(kernel, request, Vec::new());
-    recipe.workspaces = product.copies.iter().flatten().map(Copied::bytes).collect();
-    checks.workspaces(&recipe.workspaces)?;
-    let copied = recipe.workspaces.iter().map(|&bytes| bytes as f64).sum();
-    let work = Work::new(request, &product, size.k, copied);
-    let room = request.workspace - recipe.workspaces.iter().sum::<u64>();
-    let mut ranked = ranked::<F>(&work, request.splits);
-    ranked.retain(|(_, candidate)| F::part_bytes(&work, candidate) <= room);
+    let Choice { product, work, workspaces, ranked } = Choice::<F>::new(kernel, request)?;
     let asked = |(_, candidate): &&(f64, F::Candidate)| request.tile.is_none_or(|id| id == F::id(candidate));
     let Some((seconds, chosen)) = ranked.iter().find(asked) else {
         let found = "a tile of another kernel is asked for, or parts that take more than the workspace";
@@ -90,6 +121,8 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
         let found = format!("this product has {blocks}");
         return Err(refuse(kernel, "at most 2^31 tiles", &found, "split the product"));
     }
+    let mut recipe = Recipe::product(kernel, request, Vec::new());
+    recipe.workspaces = workspaces;
     let part_bytes = F::part_bytes(&work, chosen);
     let sums = (part_bytes > 0).then_some(recipe.workspaces.len());
     recipe.workspaces.extend(sums.map(|_| part_bytes));
@@ -106,11 +139,20 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
     Ok(recipe)
 }
 
-/// Every way with the seconds of all its launches, the fastest first.
-fn ranked<F: TensorCores>(work: &Work, parts: Option<u32>) -> Vec<(f64, F::Candidate)> {
-    let seconds = |one: &F::Candidate| F::seconds(work, one) + work.around(F::part_bytes(work, one));
-    let mut all: Vec<_> = F::candidates(work, parts).into_iter().map(|one| (seconds(&one), one)).collect();
-    all.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+/// The ways of a product that a family takes, the fastest of each tile in the parts that the cost model finds again.
+pub(crate) fn ways<F: TensorCores>(kernel: &'static Kernel, request: &Request) -> Vec<Way> {
+    let mut all: Vec<Way> = Vec::new();
+    for (_, candidate) in Choice::<F>::new(kernel, request).map_or(Vec::new(), |choice| choice.ranked) {
+        let tile = F::id(&candidate);
+        let splits = match all.iter().any(|way| way.tile == tile) {
+            false => None,
+            true => match F::parts(&candidate) {
+                Some(parts) => Some(parts),
+                None => continue,
+            },
+        };
+        all.push(Way { kernel: kernel.name, tile, pack: [false; 2], splits });
+    }
     all
 }
 

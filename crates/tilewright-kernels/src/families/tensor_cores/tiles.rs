@@ -80,6 +80,14 @@ impl<F: Tiles> TensorCores for F {
         <F as Tiles>::name(tile) + &parts
     }
 
+    fn tile_name(id: [u32; 6]) -> Option<String> {
+        F::TILES.iter().find(|tile| <F as Tiles>::id(tile) == id).map(<F as Tiles>::name)
+    }
+
+    fn parts(candidate: &Self::Candidate) -> Option<u32> {
+        Some(candidate.parts)
+    }
+
     fn blocks(work: &Work, Candidate { tile, parts }: &Self::Candidate) -> u64 {
         F::tiles(work, tile) * u64::from(*parts)
     }

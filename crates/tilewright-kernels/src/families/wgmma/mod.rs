@@ -14,6 +14,7 @@ use crate::{
     launch::Launch,
     program::{Program, Source},
     request::Request,
+    ways::Choosing,
 };
 use menu::{CONSUMERS, TILES, Tile};
 use tilewright_arch::{Architecture, ComputeCapability};
@@ -49,6 +50,9 @@ pub fn wgmma_tiles() -> Vec<[u32; 6]> {
 }
 
 struct Wgmma;
+
+/// What it has to choose from.
+pub(crate) const CHOOSING: Choosing = Choosing::on_tensor_cores::<Wgmma>(&WGMMA);
 
 impl Tiles for Wgmma {
     type Tile = Tile;
