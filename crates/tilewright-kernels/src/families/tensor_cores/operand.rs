@@ -137,9 +137,15 @@ impl Lines {
     }
 }
 
+/// Bytes that a row has at least which TMA writes. Where it has two, an H100 and an H200 write 16: the element, and zeros over what is behind it.
+const LEAST_ROW: u64 = 4;
+
 /// C as TMA writes it, 128 bytes of a warp's rows at a time; `None` where TMA cannot.
 pub(crate) fn result(c: &Operand, element: TensorElement, products: usize) -> Option<Argument> {
     let lines = c.lines(products, false)?;
+    if lines.length * u64::from(element.bytes()) < LEAST_ROW {
+        return None;
+    }
     // Products that would share C are no batch.
     let cols = ROW_BYTES / element.bytes();
     (products == 1 || lines.batch > 0).then(|| tensor(&lines, element, products, [cols, SLAB_ROWS, 1]))
