@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, HashMap};
 use tilewright_arch::{Gpu, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
-use tilewright_emulator::{AccessCounters, AccessKind, LaunchError, Program};
+use tilewright_emulator::{AccessCounters, AccessKind, FindingKind, LaunchError, Nature, Program};
 
 /// What is known of a kernel after it was run.
 #[derive(Clone, Debug)]
@@ -402,7 +402,7 @@ fn is_of_printf(advice: &Finding, printing: &[(String, u32)]) -> bool {
     let is_there = |(file, line): &(String, u32)| {
         store.location.as_ref().is_some_and(|at| at.file.as_ref() == Some(file) && at.line == Some(*line))
     };
-    advice.kind == "local-memory" && printing.iter().any(is_there)
+    advice.kind == FindingKind::LocalMemory && printing.iter().any(is_there)
 }
 
 /// Instructions gathered by the line of the source, or by that of the PTX where there is no source.
@@ -509,26 +509,17 @@ fn access(
 }
 
 fn finding(finding: &emulator::Finding) -> Finding {
+    let severity = match finding.severity {
+        // Where a launch was when a limit ended it is no fault.
+        _ if finding.kind.nature() == Nature::Note => Severity::Warning,
+        emulator::Severity::Error => Severity::Error,
+        emulator::Severity::Warning => Severity::Warning,
+        emulator::Severity::Note => Severity::Advice,
+    };
     Finding {
-        severity: match finding.severity {
-            // Where a launch was when a limit ended it is no fault.
-            _ if is_place_of_limit(finding) => Severity::Warning,
-            emulator::Severity::Error => Severity::Error,
-            emulator::Severity::Warning => Severity::Warning,
-            emulator::Severity::Note => Severity::Advice,
-        },
-        kind: kebab(&format!("{:?}", finding.kind)),
-        message: finding.message.clone(),
-        participants: [Some(&finding.at), finding.with.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(participant)
-            .collect(),
+        participants: [&finding.at].into_iter().chain(&finding.with).map(participant).collect(),
         count: finding.count,
-        copies: 1,
-        cost: None,
-        fix: finding.fix.clone(),
-        remedy: None,
+        ..Finding::new(severity, finding.kind, &finding.message, &finding.fix)
     }
 }
 
@@ -556,52 +547,29 @@ fn place_in_ptx(faults: &mut [Finding], launch: &Launch) {
     }
 }
 
-/// Whether a finding only says where a launch was when a limit ended it.
-fn is_place_of_limit(finding: &emulator::Finding) -> bool {
-    matches!(finding.kind, emulator::FindingKind::TimeLimit | emulator::FindingKind::StepLimit)
-}
-
 /// Why a launch ended early.
 fn failure(error: &emulator::LaunchError) -> Finding {
     use emulator::LaunchError as E;
+    let severity = match error {
+        E::Interrupted { .. } => Severity::Warning,
+        _ => Severity::Error,
+    };
     let (kind, fix) = match error {
         E::StepLimit { .. } | E::TimeLimit { .. } | E::Interrupted { .. } => {
-            (Unfinished::KIND, "the counts are those until then")
+            (FindingKind::NotFinished, "the counts are those until then")
         }
-        _ => ("failed-launch", "the counts are those until then; mend the kernel or its arguments first"),
+        _ => (
+            FindingKind::FailedLaunch,
+            "the counts are those until then; mend the kernel or its arguments first",
+        ),
     };
-    Finding {
-        severity: match error {
-            E::Interrupted { .. } => Severity::Warning,
-            _ => Severity::Error,
-        },
-        kind: kind.into(),
-        message: format!("the launch did not end: {error}"),
-        participants: Vec::new(),
-        count: 1,
-        copies: 1,
-        cost: None,
-        fix: fix.into(),
-        remedy: None,
-    }
+    Finding::new(severity, kind, format!("the launch did not end: {error}"), fix)
 }
 
 /// Says in the finding of a launch that was ended how far it was, and what lets it go on.
 fn say_how_far(finding: &mut Finding, unfinished: &Unfinished) {
-    if finding.kind == Unfinished::KIND {
+    if finding.kind == FindingKind::NotFinished {
         finding.message += &format!("; {}", unfinished.describe());
         finding.fix = format!("{}; {}", unfinished.hint(), finding.fix);
     }
-}
-
-/// `SharedRace` as `shared-race`.
-fn kebab(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && !out.is_empty() {
-            out.push('-');
-        }
-        out.extend(c.to_lowercase());
-    }
-    out
 }

@@ -46,9 +46,9 @@ fn a_file_of_ptx() {
     let load = e.lines.iter().find(|line| line.text.starts_with("ld.global")).unwrap();
     assert_eq!(load.line, 21);
     assert_eq!(load.accesses[0].instruction, "ld.global.f32");
-    let kinds: Vec<&str> = e.findings.iter().map(|f| f.kind.as_str()).collect();
-    assert_eq!(kinds.iter().filter(|kind| **kind == "bank-conflict").count(), 2, "{kinds:?}");
-    assert!(kinds.contains(&"uncoalesced") && !e.has_errors(), "{kinds:?}");
+    let kinds: Vec<FindingKind> = e.findings.iter().map(|f| f.kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == FindingKind::BankConflict).count(), 2, "{kinds:?}");
+    assert!(kinds.contains(&FindingKind::Uncoalesced) && !e.has_errors(), "{kinds:?}");
 
     let patterns = &explained.recording.patterns[load.accesses[0].id];
     assert_eq!(patterns.access, load.accesses[0].id);
@@ -69,7 +69,7 @@ fn an_array_that_is_too_short_is_an_error_of_the_kernel() {
     let request = Request { block: Some([256, 1, 1]), ..request(&arguments) };
     let explained = reverse(&request).unwrap().explain(&request.gpu).unwrap();
     let finding = &explained.explanation.findings[0];
-    assert_eq!((finding.severity, finding.kind.as_str()), (Severity::Error, "out-of-bounds"));
+    assert_eq!((finding.severity, finding.kind.name()), (Severity::Error, "out-of-bounds"));
     assert_eq!(finding.participants[0].threads, [[0, 0, 0]]);
     assert_eq!(finding.participants[0].location.as_ref().unwrap().ptx_line, Some(31));
 }
@@ -83,7 +83,7 @@ fn a_launch_that_the_gpu_does_not_take_is_an_error_and_is_not_executed() {
     // The kernel has 2048 bytes of its own.
     let refused = explain(most - 2047).unwrap();
     let [finding] = &refused.explanation.findings[..] else { panic!("{:?}", refused.explanation.findings) };
-    assert_eq!((finding.severity, finding.kind.as_str()), (Severity::Error, "cannot-launch"));
+    assert_eq!((finding.severity, finding.kind.name()), (Severity::Error, "cannot-launch"));
     assert!(finding.message.contains(&format!("takes {} bytes of shared memory", most + 1)), "{finding:?}");
     assert!(finding.fix.contains(&format!("use at most {most} bytes")), "{finding:?}");
     assert!(!refused.is_clean && refused.explanation.totals.warp_instructions == 0);
@@ -102,7 +102,7 @@ fn a_launch_that_the_gpu_does_not_take_is_an_error_and_is_not_executed() {
             .explanation
             .findings
             .iter()
-            .filter(|f| f.kind == "cannot-launch")
+            .filter(|f| f.kind == FindingKind::CannotLaunch)
             .count(),
         0
     );
@@ -120,7 +120,7 @@ fn a_launch_that_the_gpu_does_not_take_is_an_error_and_is_not_executed() {
     case.launches[0].assembler_refusal = Some("ptxas error: too much".into());
     let refused = case.explain(&with(0).gpu).unwrap();
     let finding = &refused.explanation.findings[0];
-    assert_eq!(finding.kind, "does-not-compile");
+    assert_eq!(finding.kind, FindingKind::DoesNotCompile);
     assert!(finding.message.contains("ptxas error: too much"), "{finding:?}");
 }
 
@@ -437,7 +437,7 @@ fn clusters_are_those_of_the_launch_or_of_the_kernel() {
         };
         let explained = Case::of_file(&path, &request).unwrap().explain(&gpu)?;
         if let Some(error) =
-            explained.explanation.findings.iter().find(|finding| finding.kind == "cannot-launch")
+            explained.explanation.findings.iter().find(|finding| finding.kind == FindingKind::CannotLaunch)
         {
             return Err(ErrorKind::Unsupported {
                 what: "this launch".into(),
@@ -555,7 +555,7 @@ fn surfaces_over_arrays() {
     let numbers: Vec<_> = explained.arrays[0].numbers().collect();
     assert_eq!(numbers, [0, 2, 4, 6, 8, 10].map(Scalar::Integer));
     let outside = explain([4, 2, 1], "surface:i32[2,3]:range").unwrap();
-    assert_eq!(outside.explanation.findings[0].kind, "out-of-bounds");
+    assert_eq!(outside.explanation.findings[0].kind, FindingKind::OutOfBounds);
     for image in ["surface:i32[2,2,2,2]", "surface:i32[0]"] {
         assert!(explain([1; 3], image).unwrap_err().to_string().contains("one to three dimensions"));
     }
