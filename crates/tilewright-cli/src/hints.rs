@@ -14,7 +14,6 @@ const OPTIONS: &[(&str, &str)] = &[
     ("`comments`", "--comments"),
     ("`columns`", "--columns"),
     ("`trim`", "--trim"),
-    ("give the threads of a block", "give the threads of a block with --block X[,Y[,Z]]"),
     ("name the kernel: ", "choose one with --entry: "),
     ("give the argument ", "give it with --arg NAME=VALUE: "),
 ];
@@ -64,7 +63,7 @@ fn has_option(command: Option<&str>, words: &str) -> bool {
     let Some(command) = command else { return true };
     // A manifest has keys for the options of `explain`; `check` puts them in their place.
     let command = if command == "check" { "explain" } else { command };
-    let long = words.split_whitespace().find_map(|word| word.strip_prefix("--"));
+    let long = words.split([' ', ':']).find_map(|word| word.strip_prefix("--"));
     let commands = args::command();
     let command = commands.get_subcommands().find(|known| known.get_name() == command);
     command.is_some_and(|command| command.get_arguments().any(|argument| argument.get_long() == long))
@@ -95,6 +94,7 @@ mod tests {
         let of = |command| with_options(hint, Some(command));
         assert_eq!(of("paths"), "pass over it with --skip-rows 1; --columns says which");
         assert_eq!((of("mul"), of("explain")), ("pass over it with --skip-rows 1".into(), String::new()));
+        assert_eq!(with_options("name the kernel: a, b", Some("explain")), "choose one with --entry: a, b");
     }
 
     /// Texts in quotes of a file's code, without its tests.

@@ -128,7 +128,7 @@ fn names_in_manifests_are_seen_in_every_report() {
             manifest,
             "[[kernel]]\nname = {}\nfile = {}\nblock = 256\nfail-on = \"advice\"\nmatrix = {{ of = [{nasty}] }}\n\
              args = {{ input = \"f32[256]\", output = \"f32[256]\", factor = 1 }}\nbudgets = [\"barriers <= 0\"]\n\
-             expect.output = {{ file = {} }}\n[[kernel.suppress]]\nfinding = \"none\"\nreason = {nasty}\n",
+             expect.output = {{ file = {} }}\n[[kernel.suppress]]\nfinding = \"deadlock\"\nreason = {nasty}\n",
             text(&format!("{name}{NASTY}")),
             text(&source),
             text(&file("csv")),

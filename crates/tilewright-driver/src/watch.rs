@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tilewright_emulator::{
-    AccessCounters, Counters, LaunchError, LaunchOptions, Report, Severity, Surface, Texture, Watch,
-    kernel_name,
+    AccessCounters, Counters, LaunchError, LaunchOptions, Report, Surface, Texture, Watch, kernel_name,
 };
 
 use crate::code::Code;
@@ -172,11 +171,7 @@ fn line(launched: &Launched<'_>) -> serde_json::Value {
         "counters": report.map(|report| counters(&report.counters)),
         "findings": findings.iter().map(|finding| json!({
             "kind": finding.kind.title(),
-            "severity": match finding.severity {
-                Severity::Note => "note",
-                Severity::Warning => "warning",
-                Severity::Error => "error",
-            },
+            "severity": finding.severity.name(),
             "message": finding.message,
             "at": finding.at.to_string(),
             "with": finding.with.as_ref().map(ToString::to_string),

@@ -14,7 +14,7 @@ mod program;
 pub mod ptx_isa;
 pub mod tensor_map;
 
-pub use check::{Finding, FindingKind, Party, Severity};
+pub use check::{Finding, FindingKind, Nature, Party, Severity};
 pub use count::{
     AccessCounters, AccessKind, Counters, InstructionCounters, LineCounters, MbarrierCounters, MbarrierLine,
     MbarrierUse, OptimisedAccesses,

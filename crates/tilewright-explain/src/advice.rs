@@ -1,9 +1,10 @@
 //! Advice that follows from the numbers.
 
 use crate::model::{
-    Access, BankTraffic, Explanation, Finding, Line, Location, OccupancySummary, Operation, Participant,
-    SectorTraffic, Severity, Space, Traffic,
+    Access, Explanation, Finding, Line, Location, OccupancySummary, Operation, Participant, Severity, Space,
+    Traffic,
 };
+use tilewright_emulator::FindingKind;
 
 /// From this many sectors per ideal sector on, lanes do not lie side by side; below it they are merely shifted.
 const SCATTERED: f64 = 2.0;
@@ -23,14 +24,7 @@ const SECTORS_PER_PASS: u64 = 4;
 /// What could be better, judging by the numbers alone; what costs most comes first. Copies of a line that the compiler has unrolled are
 /// one finding.
 ///
-/// * `uncoalesced`: a global access moves at least twice the sectors that its data would fill.
-/// * `misaligned-sectors`: it moves more than them, but less than twice.
-/// * `bank-conflict`: a shared access takes more wavefronts than its ideal.
-/// * `constant-divergence`: lanes of a warp want different addresses of constant memory.
-/// * `atomic-contention`: lanes of a warp meet in one address of an atomic.
-/// * `divergence`: less than three quarters of the lanes are active.
-/// * `local-memory`: an array that is indexed at run time, or spilled registers.
-/// * `low-occupancy`: less than half of the warps that an SM can hold, of a kernel without `wgmma`.
+/// What each kind is said of stands at [`FindingKind`].
 pub fn advise(explanation: &Explanation) -> Vec<Finding> {
     let mut findings: Vec<Finding> = explanation.lines.iter().flat_map(of_line).collect();
     if explanation.totals.active_lanes() < FEW_LANES {
@@ -49,14 +43,18 @@ pub fn advise(explanation: &Explanation) -> Vec<Finding> {
 struct Copies<'a> {
     first: &'a Access,
     all: Vec<&'a Access>,
-    kind: &'static str,
+    kind: FindingKind,
+    say: Say,
 }
+
+/// What is to be said of copies of an access.
+type Say = fn(&[&Access]) -> Option<Remark>;
 
 /// The findings of a line: one for all copies of an access that have the same fault.
 fn of_line(line: &Line) -> Vec<Finding> {
     let mut groups: Vec<Copies<'_>> = Vec::new();
     for access in &line.accesses {
-        let Some(kind) = kind(access) else { continue };
+        let Some((kind, say)) = judged(access) else { continue };
         let is_copy = |group: &&mut Copies<'_>| {
             let first = group.first;
             (group.kind, &first.instruction, &first.buffer, first.space, first.operation)
@@ -64,35 +62,35 @@ fn of_line(line: &Line) -> Vec<Finding> {
         };
         match groups.iter_mut().find(is_copy) {
             Some(group) => group.all.push(access),
-            None => groups.push(Copies { first: access, all: vec![access], kind }),
+            None => groups.push(Copies { first: access, all: vec![access], kind, say }),
         }
     }
     groups.iter().filter_map(|group| finding(line, group)).collect()
 }
 
 /// What is to be said of an access, if anything.
-fn kind(access: &Access) -> Option<&'static str> {
+fn judged(access: &Access) -> Option<(FindingKind, Say)> {
     match (access.space, &access.traffic) {
         (Space::Global | Space::Shared, _) if access.operation == Operation::Atomic => {
-            is_contended(access).then_some("atomic-contention")
+            is_contended(access).then_some((FindingKind::AtomicContention, of_atomics))
         }
         (Space::Global, Traffic::Sectors(sectors)) => {
             let excess = sectors.sectors as f64 / sectors.ideal_sectors as f64;
             match () {
                 () if sectors.ideal_sectors == 0 || excess < 1.0 + TOLERATED => None,
-                () if excess >= SCATTERED => Some("uncoalesced"),
-                () => Some("misaligned-sectors"),
+                () if excess >= SCATTERED => Some((FindingKind::Uncoalesced, of_scattered)),
+                () => Some((FindingKind::MisalignedSectors, of_shifted)),
             }
         }
         (Space::Shared, Traffic::Banks(banks)) => {
             let is_tolerable = (banks.wavefronts as f64) < (1.0 + TOLERATED) * banks.ideal_wavefronts as f64;
-            (!is_tolerable && !is_part_of_an_atomic(access)).then_some("bank-conflict")
+            (!is_tolerable && !is_part_of_an_atomic(access)).then_some((FindingKind::BankConflict, of_banks))
         }
         (Space::Constant, Traffic::Banks(banks)) => {
             let is_tolerable = (banks.wavefronts as f64) < (1.0 + TOLERATED) * banks.ideal_wavefronts as f64;
-            (!is_tolerable).then_some("constant-divergence")
+            (!is_tolerable).then_some((FindingKind::ConstantDivergence, of_constants))
         }
-        (Space::Local, _) => Some("local-memory"),
+        (Space::Local, _) => Some((FindingKind::LocalMemory, local)),
         _ => None,
     }
 }
@@ -113,13 +111,7 @@ fn is_contended(access: &Access) -> bool {
 
 fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
     let all = || copies.all.iter();
-    let (message, cost, fix) = match copies.kind {
-        "uncoalesced" | "misaligned-sectors" => of_sectors(copies.kind, all().filter_map(|a| a.sectors()))?,
-        "bank-conflict" => of_banks(copies.first.lane_stride, all().filter_map(|a| a.banks()))?,
-        "constant-divergence" => of_constants(all().filter_map(|a| a.banks()))?,
-        "atomic-contention" => of_atomics(&copies.all)?,
-        _ => local(&copies.all)?,
-    };
+    let (message, cost, fix) = (copies.say)(&copies.all)?;
     let location = |access: &Access| Location {
         file: Some(line.file.clone()),
         line: Some(line.line),
@@ -129,27 +121,35 @@ fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
         further_ptx_lines: all().skip(1).map(|access| access.ptx_line).collect(),
         ..Participant::at(copies.first.instruction.clone(), location(copies.first))
     };
+    let message = match &copies.first.buffer {
+        Some(_) => format!("{}: {message}", copies.first.describe()),
+        None => message,
+    };
     Some(Finding {
-        severity: Severity::Advice,
-        kind: copies.kind.into(),
-        message: match &copies.first.buffer {
-            Some(_) => format!("{}: {message}", copies.first.describe()),
-            None => message,
-        },
         participants: vec![participant],
         count: all().map(|access| access.traffic.requests()).sum(),
         copies: copies.all.len() as u64,
         cost: Some(cost),
-        fix: fix.into(),
-        remedy: None,
+        ..Finding::new(Severity::Advice, copies.kind, message, fix)
     })
 }
 
 /// A sentence, what it costs, and what to do.
 type Remark = (String, u64, &'static str);
 
-fn of_sectors<'a>(kind: &str, copies: impl Iterator<Item = &'a SectorTraffic>) -> Option<Remark> {
-    let sectors = sum(copies)?;
+fn of_scattered(copies: &[&Access]) -> Option<Remark> {
+    let fix = "let neighbouring lanes access neighbouring elements: index the contiguous dimension with threadIdx.x, or go \
+               through a tile in shared memory";
+    of_sectors(copies, fix)
+}
+
+fn of_shifted(copies: &[&Access]) -> Option<Remark> {
+    let fix = "begin every row at a multiple of 32 bytes: pad the leading dimension, or shift the index so that lane 0 is aligned";
+    of_sectors(copies, fix)
+}
+
+fn of_sectors(copies: &[&Access], fix: &'static str) -> Option<Remark> {
+    let sectors = sum(copies.iter().filter_map(|access| access.sectors()))?;
     let ideal = sectors.ideal_sectors as f64 / sectors.requests as f64;
     let message = format!(
         "a request moves {:.1} sectors of 32 bytes where {ideal:.1} hold its data: {:.1} % of the moved bytes are used",
@@ -157,28 +157,18 @@ fn of_sectors<'a>(kind: &str, copies: impl Iterator<Item = &'a SectorTraffic>) -
         100.0 * sectors.efficiency()?
     );
     let cost = sectors.sectors.saturating_sub(sectors.ideal_sectors) / SECTORS_PER_PASS;
-    let fix = match kind {
-        "uncoalesced" => {
-            "let neighbouring lanes access neighbouring elements: index the contiguous dimension with threadIdx.x, or go \
-             through a tile in shared memory"
-        }
-        _ => {
-            "begin every row at a multiple of 32 bytes: pad the leading dimension, or shift the index so that lane 0 is aligned"
-        }
-    };
     Some((message, cost, fix))
 }
 
-/// `stride` is the distance of neighbouring lanes. Padding moves rows of the banks' whole width against each other; lanes that are nearer
-/// meet within a row, which no padding changes.
-fn of_banks<'a>(stride: Option<u64>, copies: impl Iterator<Item = &'a BankTraffic>) -> Option<Remark> {
-    let banks = sum(copies)?;
+/// Padding moves rows of the banks' whole width against each other; lanes that are nearer meet within a row, which no padding changes.
+fn of_banks(copies: &[&Access]) -> Option<Remark> {
+    let banks = sum(copies.iter().filter_map(|access| access.banks()))?;
     let message = format!(
         "a request takes {:.1} wavefronts where {:.1} would do: lanes want different words of the same bank",
         banks.wavefronts_per_request()?,
         banks.ideal_per_request()?
     );
-    let fix = match stride {
+    let fix = match copies.first()?.lane_stride {
         Some(bytes) if bytes < BANK_ROW_BYTES => {
             "let neighbouring lanes access neighbouring words, and each lane step over those of the others: lane + 32 i in place \
              of n lane + i"
@@ -190,8 +180,8 @@ fn of_banks<'a>(stride: Option<u64>, copies: impl Iterator<Item = &'a BankTraffi
     Some((message, banks.conflicts(), fix))
 }
 
-fn of_constants<'a>(copies: impl Iterator<Item = &'a BankTraffic>) -> Option<Remark> {
-    let passes = sum(copies)?;
+fn of_constants(copies: &[&Access]) -> Option<Remark> {
+    let passes = sum(copies.iter().filter_map(|access| access.banks()))?;
     let message = format!(
         "a request takes {:.1} passes where 1 would do: constant memory serves one address at a time",
         passes.wavefronts_per_request()?
@@ -247,22 +237,18 @@ fn divergence(explanation: &Explanation) -> Option<Finding> {
     let line = explanation.lines.iter().max_by_key(lost)?;
     let location = Location { file: Some(line.file.clone()), line: Some(line.line), ptx_line: None };
     let totals = &explanation.totals;
+    let message = format!(
+        "{:.1} % of the lanes are active; most of the others are lost here, where {:.1} % are",
+        100.0 * totals.active_lanes(),
+        100.0 * line.active_lanes()
+    );
+    let fix = "let whole warps take the same side of a branch: make the condition depend on threadIdx.x / 32, sort the work, \
+               or give all lanes of a warp something to do";
     Some(Finding {
-        severity: Severity::Advice,
-        kind: "divergence".into(),
-        message: format!(
-            "{:.1} % of the lanes are active; most of the others are lost here, where {:.1} % are",
-            100.0 * totals.active_lanes(),
-            100.0 * line.active_lanes()
-        ),
         participants: vec![Participant::at("line", location)],
         count: line.warp_instructions,
-        copies: 1,
         cost: Some((32 * totals.warp_instructions).saturating_sub(totals.thread_instructions) / 32),
-        fix: "let whole warps take the same side of a branch: make the condition depend on threadIdx.x / 32, sort the work, \
-              or give all lanes of a warp something to do"
-            .into(),
-        remedy: None,
+        ..Finding::new(Severity::Advice, FindingKind::Divergence, message, fix)
     })
 }
 
@@ -271,21 +257,13 @@ fn low_occupancy(occupancy: &OccupancySummary) -> Option<Finding> {
         return None;
     }
     let limits = occupancy.limited_by.join(" and ").replace('_', " ");
-    Some(Finding {
-        severity: Severity::Advice,
-        kind: "low-occupancy".into(),
-        message: format!(
-            "an SM holds {} of {} warps; the limit is {limits}",
-            occupancy.warps_per_sm, occupancy.max_warps_per_sm
-        ),
-        participants: Vec::new(),
-        count: 1,
-        copies: 1,
-        cost: None,
-        fix: format!(
-            "use less of {limits} per block; `tilewright occupancy` says how much. Kernels with much work per thread can do \
-             without"
-        ),
-        remedy: None,
-    })
+    let message = format!(
+        "an SM holds {} of {} warps; the limit is {limits}",
+        occupancy.warps_per_sm, occupancy.max_warps_per_sm
+    );
+    let fix = format!(
+        "use less of {limits} per block; `tilewright occupancy` says how much. Kernels with much work per thread can do \
+         without"
+    );
+    Some(Finding::new(Severity::Advice, FindingKind::LowOccupancy, message, fix))
 }

@@ -2,33 +2,33 @@
 
 mod control;
 mod device;
+mod findings;
 mod launchable;
+mod lines;
 mod mbarriers;
 mod missing;
 mod observer;
 mod rate;
 
 use crate::{
-    advise,
     array::Array,
     case::{Case, Launch, unsupported},
     charts::OccupancyCurves,
-    merge,
     model::*,
-    races,
     results::Results,
 };
 pub use control::{Control, Progress};
 use device::{Device, Ran};
+use findings::{findings, say_how_far};
 use launchable::LaunchShape;
+use lines::{Recorded, access_ids, banks, instructions, lines, sectors};
 use mbarriers::mbarriers;
 use missing::missing;
 use observer::Observer;
-use std::collections::{BTreeMap, HashMap};
 use tilewright_arch::{Gpu, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
-use tilewright_emulator::{AccessCounters, AccessKind, LaunchError, Program};
+use tilewright_emulator::{AccessKind, LaunchError, Program};
 
 /// What is known of a kernel after it was run.
 #[derive(Clone, Debug)]
@@ -212,93 +212,6 @@ fn curves(shape: &LaunchShape, gpu: &Gpu) -> OccupancyCurves {
     OccupancyCurves { limits: gpu.limits, kernel: shape.kernel, launch: shape.block() }
 }
 
-/// What was seen of the recorded block.
-struct Recorded<'a> {
-    ids: &'a AccessIds,
-    /// The array or variable of each access.
-    names: &'a HashMap<usize, String>,
-    recording: &'a Recording,
-}
-
-impl Recorded<'_> {
-    /// Bytes between the nearest two lanes that want different places.
-    fn lane_stride(&self, access: usize) -> Option<u64> {
-        let patterns = self.recording.patterns.iter().find(|patterns| patterns.access == access)?;
-        let mut offsets = patterns.shapes.first()?.offsets.clone();
-        offsets.sort_unstable();
-        offsets.dedup();
-        offsets.windows(2).map(|pair| pair[1] - pair[0]).min()
-    }
-
-    /// How many lanes of a warp meet in one address, at the most crowded: the mean over the executions of an access.
-    fn lanes_per_address(&self, access: usize) -> Option<f64> {
-        let patterns = self.recording.patterns.iter().find(|patterns| patterns.access == access)?;
-        let most = |shape: &Shape| {
-            let mut lanes: HashMap<u64, u64> = HashMap::new();
-            shape.offsets.iter().for_each(|&offset| *lanes.entry(offset).or_default() += 1);
-            lanes.into_values().max().unwrap_or(0)
-        };
-        let executions: u64 = patterns.shapes.iter().map(|shape| shape.count).sum();
-        let lanes: u64 = patterns.shapes.iter().map(|shape| shape.count * most(shape)).sum();
-        (executions > 0).then(|| lanes as f64 / executions as f64)
-    }
-}
-
-/// The number of each access, by its PTX line and kind.
-type AccessIds = HashMap<(u32, AccessKind), usize>;
-
-fn access_ids(counters: &emulator::Counters) -> AccessIds {
-    let mut ids = AccessIds::new();
-    for instruction in &counters.instructions {
-        for (kind, _) in instruction.accesses.iter().filter(|(kind, _)| place(*kind).is_some()) {
-            let next = ids.len();
-            ids.entry((instruction.ptx_line, *kind)).or_insert(next);
-        }
-    }
-    ids
-}
-
-/// Where an access goes; `None` for parameters, which are no traffic.
-fn place(kind: AccessKind) -> Option<(Space, Operation)> {
-    Some(match kind {
-        AccessKind::GlobalLoad => (Space::Global, Operation::Load),
-        AccessKind::GlobalStore => (Space::Global, Operation::Store),
-        AccessKind::GlobalAtomic => (Space::Global, Operation::Atomic),
-        AccessKind::SharedLoad => (Space::Shared, Operation::Load),
-        AccessKind::SharedStore => (Space::Shared, Operation::Store),
-        AccessKind::SharedAtomic => (Space::Shared, Operation::Atomic),
-        AccessKind::LocalLoad => (Space::Local, Operation::Load),
-        AccessKind::LocalStore => (Space::Local, Operation::Store),
-        AccessKind::ConstantLoad => (Space::Constant, Operation::Load),
-        AccessKind::Texture => (Space::Texture, Operation::Load),
-        AccessKind::TextureStore => (Space::Texture, Operation::Store),
-        AccessKind::Mixed => (Space::Generic, Operation::Load),
-        _ => return None,
-    })
-}
-
-fn sectors(counters: &AccessCounters) -> SectorTraffic {
-    SectorTraffic {
-        requests: counters.requests,
-        sectors: counters.sectors,
-        ideal_sectors: counters.ideal_sectors,
-        bytes_requested: counters.bytes_requested,
-    }
-}
-
-fn banks(counters: &AccessCounters) -> BankTraffic {
-    BankTraffic {
-        requests: counters.requests,
-        wavefronts: counters.wavefronts,
-        ideal_wavefronts: counters.ideal_wavefronts,
-        bytes_requested: counters.bytes_requested,
-        optimised: OptimisedTraffic {
-            requests: counters.optimised.requests,
-            wavefronts: counters.optimised.wavefronts,
-        },
-    }
-}
-
 fn explanation(
     case: &Case,
     launch: &Launch,
@@ -355,253 +268,6 @@ fn explanation(
         notes: case.notes.clone(),
         printed: report.printed.clone(),
     };
-    // A barrier mends most races; where one waits for another it would wait for ever.
-    let (mended, others): (Vec<_>, Vec<_>) = report.findings.iter().partition(|found| found.wants_barrier);
-    let [mut faults, mut others] =
-        [mended, others].map(|found| found.into_iter().map(finding).collect::<Vec<_>>());
-    [&mut faults, &mut others].into_iter().for_each(|faults| place_in_ptx(faults, launch));
-    races::complete(&mut faults, &explanation.lines, seen.recording, &launch.ptx, launch.shape.block);
-    faults.extend(others);
-    races::follow(&mut faults);
-    faults.extend(report.error.as_ref().map(failure));
-    // How fast a wrong kernel is says nothing.
-    if !faults.iter().any(|fault| fault.severity == Severity::Error) {
-        let printing = printing_lines(launch, counters);
-        faults.extend(advise(&explanation).into_iter().filter(|advice| !is_of_printf(advice, &printing)));
-    }
-    explanation.findings = merge::merged(faults);
+    explanation.findings = findings(&explanation, launch, report, seen.recording);
     explanation
-}
-
-/// File and line of the calls of `printf`.
-fn printing_lines(launch: &Launch, counters: &emulator::Counters) -> Vec<(String, u32)> {
-    let text: Vec<&str> = launch.ptx.lines().collect();
-    let prints = |counted: &&emulator::InstructionCounters| {
-        let statement = text.iter().skip((counted.ptx_line as usize).saturating_sub(1));
-        let mut lines = statement.scan(false, |is_over, line| {
-            let taken = (!*is_over).then_some(line);
-            *is_over = line.contains(';');
-            taken
-        });
-        counted.opcode.starts_with("call") && lines.any(|line| line.contains("vprintf"))
-    };
-    let calls = counters.instructions.iter().filter(prints);
-    calls
-        .filter_map(|counted| {
-            let (index, line) = source_of(launch, counted)?;
-            Some((launch.sources[index].name.clone(), line))
-        })
-        .collect()
-}
-
-/// Whether advice is on what `printf` puts its arguments into, which is no array of the kernel's own.
-fn is_of_printf(advice: &Finding, printing: &[(String, u32)]) -> bool {
-    let Some(store) = advice.participants.first().filter(|one| one.what.starts_with("st.local")) else {
-        return false;
-    };
-    let is_there = |(file, line): &(String, u32)| {
-        store.location.as_ref().is_some_and(|at| at.file.as_ref() == Some(file) && at.line == Some(*line))
-    };
-    advice.kind == "local-memory" && printing.iter().any(is_there)
-}
-
-/// Instructions gathered by the line of the source, or by that of the PTX where there is no source.
-fn lines(launch: &Launch, counters: &emulator::Counters, seen: &Recorded<'_>) -> Vec<Line> {
-    let mut lines: BTreeMap<(usize, u32), Line> = BTreeMap::new();
-    for instruction in &counters.instructions {
-        let source = source_of(launch, instruction);
-        let key = source.unwrap_or((launch.sources.len().saturating_sub(1), instruction.ptx_line));
-        if source.is_none() && !is_ptx(launch, key.0) {
-            continue;
-        }
-        let line = lines.entry(key).or_insert_with(|| empty_line(launch, key));
-        line.warp_instructions += instruction.executions;
-        line.thread_instructions += instruction.active_lanes;
-        line.flops += instruction.flops;
-        line.barriers += if instruction.opcode.starts_with("bar") { instruction.executions } else { 0 };
-        line.accesses.extend(instruction.accesses.iter().filter_map(|(kind, counters)| {
-            access(instruction, *kind, counters, *seen.ids.get(&(instruction.ptx_line, *kind))?, seen)
-        }));
-    }
-    lines.into_values().collect()
-}
-
-/// The file, as an index into the sources of the launch, and the line that an instruction comes from.
-fn source_of(launch: &Launch, instruction: &emulator::InstructionCounters) -> Option<(usize, u32)> {
-    place_of(launch, instruction.source.as_ref()?)
-}
-
-/// The same of a line that the PTX tells.
-fn place_of(launch: &Launch, source: &emulator::SourceLine) -> Option<(usize, u32)> {
-    let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let exact = launch.sources.iter().position(|s| s.name == source.file);
-    let similar = || launch.sources.iter().position(|s| file(&s.name) == file(&source.file));
-    exact.or_else(similar).map(|index| (index, source.line))
-}
-
-/// The PTX that was executed, beside the lines that it comes from.
-fn instructions(launch: &Launch, counters: &emulator::Counters) -> Vec<PtxInstruction> {
-    let text: Vec<&str> = launch.ptx.lines().collect();
-    let instruction = |counted: &emulator::InstructionCounters| {
-        let source = source_of(launch, counted);
-        let text = text.get((counted.ptx_line as usize).checked_sub(1)?)?;
-        Some(PtxInstruction {
-            ptx_line: counted.ptx_line,
-            file: source.map_or(String::new(), |(index, _)| launch.sources[index].name.clone()),
-            line: source.map_or(0, |(_, line)| line),
-            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
-            executions: counted.executions,
-        })
-    };
-    let mut instructions: Vec<PtxInstruction> =
-        counters.instructions.iter().filter_map(instruction).collect();
-    instructions.sort_by_key(|instruction| instruction.ptx_line);
-    instructions
-}
-
-/// Whether a source of the launch is its PTX: only that has PTX lines.
-fn is_ptx(launch: &Launch, source: usize) -> bool {
-    launch.sources.get(source).is_some_and(|source| source.name.ends_with(".ptx"))
-}
-
-fn empty_line(launch: &Launch, (source, number): (usize, u32)) -> Line {
-    let source = launch.sources.get(source);
-    let text = source.and_then(|s| s.text.lines().nth((number as usize).saturating_sub(1)));
-    Line {
-        file: source.map(|s| s.name.clone()).unwrap_or_default(),
-        line: number,
-        text: tilewright_core::visible_lines(text.unwrap_or_default().trim()).into_owned(),
-        warp_instructions: 0,
-        thread_instructions: 0,
-        flops: 0,
-        barriers: 0,
-        accesses: Vec::new(),
-    }
-}
-
-fn access(
-    instruction: &emulator::InstructionCounters,
-    kind: AccessKind,
-    counters: &AccessCounters,
-    id: usize,
-    seen: &Recorded<'_>,
-) -> Option<Access> {
-    let (space, operation) = place(kind)?;
-    let opcode = &instruction.opcode;
-    let is_load_of_atomic = kind == AccessKind::SharedLoad
-        && instruction.accesses.iter().any(|access| access.0 == AccessKind::SharedAtomic);
-    Some(Access {
-        id,
-        ptx_line: instruction.ptx_line,
-        instruction: if is_load_of_atomic { format!("{opcode} (load)") } else { opcode.clone() },
-        space,
-        operation,
-        bytes_per_lane: counters.bytes_requested.checked_div(counters.lanes).unwrap_or(0) as u32,
-        buffer: seen.names.get(&id).cloned(),
-        executions: instruction.executions,
-        lane_stride: seen.lane_stride(id),
-        lanes_per_address: (operation == Operation::Atomic).then(|| seen.lanes_per_address(id)).flatten(),
-        traffic: match space {
-            Space::Shared | Space::Constant => Traffic::Banks(banks(counters)),
-            _ => Traffic::Sectors(sectors(counters)),
-        },
-    })
-}
-
-fn finding(finding: &emulator::Finding) -> Finding {
-    Finding {
-        severity: match finding.severity {
-            // Where a launch was when a limit ended it is no fault.
-            _ if is_place_of_limit(finding) => Severity::Warning,
-            emulator::Severity::Error => Severity::Error,
-            emulator::Severity::Warning => Severity::Warning,
-            emulator::Severity::Note => Severity::Advice,
-        },
-        kind: kebab(&format!("{:?}", finding.kind)),
-        message: finding.message.clone(),
-        participants: [Some(&finding.at), finding.with.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(participant)
-            .collect(),
-        count: finding.count,
-        copies: 1,
-        cost: None,
-        fix: finding.fix.clone(),
-        remedy: None,
-    }
-}
-
-fn participant(party: &emulator::Party) -> Participant {
-    let location = Location {
-        file: party.source.as_ref().map(|s| s.file.clone()),
-        line: party.source.as_ref().map(|s| s.line),
-        ptx_line: Some(party.ptx_line),
-    };
-    Participant {
-        block: Some(party.block),
-        threads: party.threads.clone(),
-        ..Participant::at(party.opcode.clone(), location)
-    }
-}
-
-/// Where the PTX is the source, its lines are those of the source.
-fn place_in_ptx(faults: &mut [Finding], launch: &Launch) {
-    let Some(ptx) = launch.sources.last().filter(|source| source.name.ends_with(".ptx")) else { return };
-    let participants = faults.iter_mut().flat_map(|finding| &mut finding.participants);
-    for location in participants.filter_map(|participant| participant.location.as_mut()) {
-        if location.file.is_none() {
-            (location.file, location.line) = (Some(ptx.name.clone()), location.ptx_line);
-        }
-    }
-}
-
-/// Whether a finding only says where a launch was when a limit ended it.
-fn is_place_of_limit(finding: &emulator::Finding) -> bool {
-    matches!(finding.kind, emulator::FindingKind::TimeLimit | emulator::FindingKind::StepLimit)
-}
-
-/// Why a launch ended early.
-fn failure(error: &emulator::LaunchError) -> Finding {
-    use emulator::LaunchError as E;
-    let (kind, fix) = match error {
-        E::StepLimit { .. } | E::TimeLimit { .. } | E::Interrupted { .. } => {
-            (Unfinished::KIND, "the counts are those until then")
-        }
-        _ => ("failed-launch", "the counts are those until then; mend the kernel or its arguments first"),
-    };
-    Finding {
-        severity: match error {
-            E::Interrupted { .. } => Severity::Warning,
-            _ => Severity::Error,
-        },
-        kind: kind.into(),
-        message: format!("the launch did not end: {error}"),
-        participants: Vec::new(),
-        count: 1,
-        copies: 1,
-        cost: None,
-        fix: fix.into(),
-        remedy: None,
-    }
-}
-
-/// Says in the finding of a launch that was ended how far it was, and what lets it go on.
-fn say_how_far(finding: &mut Finding, unfinished: &Unfinished) {
-    if finding.kind == Unfinished::KIND {
-        finding.message += &format!("; {}", unfinished.describe());
-        finding.fix = format!("{}; {}", unfinished.hint(), finding.fix);
-    }
-}
-
-/// `SharedRace` as `shared-race`.
-fn kebab(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && !out.is_empty() {
-            out.push('-');
-        }
-        out.extend(c.to_lowercase());
-    }
-    out
 }

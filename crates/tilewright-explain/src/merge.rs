@@ -1,42 +1,13 @@
 //! One finding for what is one fault: all that a source line does wrong in the same way, whichever instructions, arrays and threads take part.
 
 use crate::{
-    model::{Finding, Location, Participant, Severity, Unfinished},
+    model::{Finding, Location, Participant, Severity},
     races,
 };
 use std::cmp::Reverse;
 
 /// How many arrays or lines a message names beside the first.
 const NAMED: usize = 3;
-
-/// Kinds of faults, the gravest first: what ends a launch, what makes results a matter of chance, and what was never written.
-const GRAVITY: [&str; 23] = [
-    "out-of-bounds",
-    "exited-block",
-    "read-only",
-    "misaligned",
-    "assertion",
-    "trap",
-    "deadlock",
-    "barrier-divergence",
-    "warp-mask",
-    "lost-update",
-    "block-race",
-    "global-race",
-    "shared-race",
-    "warp-race",
-    "pending-copy",
-    "pending-product",
-    "product-registers",
-    "proxy-fence",
-    "invalid-tensor-map",
-    "invalid-descriptor",
-    "uninitialised-shared",
-    "uninitialised-local",
-    "uninitialised-register",
-];
-/// Why a launch ended follows from what was found before.
-const LAST: [&str; 2] = ["failed-launch", Unfinished::KIND];
 
 /// Folds findings of one kind at one source line that one remedy ends, and ranks all: faults by gravity and then by line, advice by its cost.
 pub fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
@@ -64,7 +35,7 @@ pub fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
 /// Severity, gravity, cost, place, kind, the PTX lines farthest apart, message.
 type Rank<'a> = (
     Severity,
-    usize,
+    u8,
     Reverse<Option<u64>>,
     Option<(&'a str, u32)>,
     &'a str,
@@ -75,15 +46,22 @@ type Rank<'a> = (
 fn rank(finding: &Finding) -> Rank<'_> {
     let gravity = match finding.severity {
         Severity::Advice => 0,
-        _ if LAST.contains(&&*finding.kind) => GRAVITY.len() + 1,
-        _ => GRAVITY.iter().position(|kind| *kind == finding.kind).unwrap_or(GRAVITY.len()),
+        _ => finding.kind.rank(),
     };
     // Of several that meet one access, the nearest speaks for all.
     let ptx_lines = || finding.participants.iter().filter_map(|p| p.location.as_ref()?.ptx_line);
     let ptx_lines = (ptx_lines().min(), ptx_lines().max());
     // What has no place concerns the whole, and comes behind.
     let place = anchor(finding).or(Some(("\u{10ffff}", 0)));
-    (finding.severity, gravity, Reverse(finding.cost), place, &finding.kind, ptx_lines, &finding.message)
+    (
+        finding.severity,
+        gravity,
+        Reverse(finding.cost),
+        place,
+        finding.kind.name(),
+        ptx_lines,
+        &finding.message,
+    )
 }
 
 fn is_same(a: &Finding, b: &Finding) -> bool {
@@ -96,7 +74,7 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
     let is_mended_alike = || a.participants.len() < 2 || lines_of(a) == lines_of(b) || fixes_are_one();
     has_source
         && !a.participants.is_empty()
-        && (a.severity, &a.kind) == (b.severity, &b.kind)
+        && (a.severity, a.kind) == (b.severity, b.kind)
         && anchor(a) == anchor(b)
         && is_mended_alike()
 }
@@ -198,6 +176,8 @@ fn name(finding: &mut Finding, more: &[String]) {
 mod tests {
     use super::*;
     use crate::model::{Remedy, RemedyPlace};
+    use FindingKind::{BankConflict, FailedLaunch, OutOfBounds, SharedRace, Uncoalesced};
+    use tilewright_emulator::FindingKind;
 
     fn race(sides: [(&str, u32, u32); 2]) -> Finding {
         let participant = |(what, line, ptx_line): (&str, u32, u32)| {
@@ -205,15 +185,9 @@ mod tests {
             Participant::at(what, Location { file, line: Some(line), ptx_line: Some(ptx_line) })
         };
         Finding {
-            severity: Severity::Error,
-            kind: "shared-race".into(),
-            message: "writes `tile[3]`".into(),
             participants: sides.map(participant).into(),
             count: 2,
-            copies: 1,
-            cost: None,
-            fix: String::new(),
-            remedy: None,
+            ..Finding::new(Severity::Error, SharedRace, "writes `tile[3]`", "")
         }
     }
 
@@ -254,7 +228,7 @@ mod tests {
             let mut finding = race([("st", 5, ptx_line), ("st", 5, ptx_line)]);
             finding.participants.truncate(1);
             finding.participants[0].threads = vec![thread];
-            (finding.kind, finding.message) = ("out-of-bounds".into(), message.into());
+            (finding.kind, finding.message) = (OutOfBounds, message.into());
             finding
         };
         let all = vec![
@@ -274,19 +248,19 @@ mod tests {
 
     #[test]
     fn the_gravest_is_first_and_advice_goes_by_cost() {
-        let of = |severity, kind: &str, line, cost| {
+        let of = |severity, kind, line, cost| {
             let mut finding = race([("st", line, line), ("ld", line, line)]);
-            (finding.severity, finding.kind, finding.cost) = (severity, kind.into(), cost);
+            (finding.severity, finding.kind, finding.cost) = (severity, kind, cost);
             finding
         };
         let ranked = merged(vec![
-            of(Severity::Advice, "uncoalesced", 1, Some(5)),
-            of(Severity::Advice, "bank-conflict", 2, Some(50)),
-            of(Severity::Error, "failed-launch", 3, None),
-            of(Severity::Error, "shared-race", 4, None),
-            of(Severity::Error, "out-of-bounds", 5, None),
+            of(Severity::Advice, Uncoalesced, 1, Some(5)),
+            of(Severity::Advice, BankConflict, 2, Some(50)),
+            of(Severity::Error, FailedLaunch, 3, None),
+            of(Severity::Error, SharedRace, 4, None),
+            of(Severity::Error, OutOfBounds, 5, None),
         ]);
-        let kinds: Vec<&str> = ranked.iter().map(|finding| finding.kind.as_str()).collect();
-        assert_eq!(kinds, ["out-of-bounds", "shared-race", "failed-launch", "bank-conflict", "uncoalesced"]);
+        let kinds: Vec<_> = ranked.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [OutOfBounds, SharedRace, FailedLaunch, BankConflict, Uncoalesced]);
     }
 }

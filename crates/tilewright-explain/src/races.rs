@@ -10,12 +10,15 @@ use crate::model::{Access, Finding, Line, Operation, Participant, Recording, Rem
 use loops::Loops;
 use pair::{Meeting, Side, meeting};
 use tilewright_arch::memory::WARP_SIZE;
+use tilewright_emulator::FindingKind;
 
 /// What orders the threads of a race of this kind; `None` where order alone does not mend it.
-fn synchronisation(kind: &str) -> Option<(&'static str, &'static str)> {
+fn synchronisation(kind: FindingKind) -> Option<(&'static str, &'static str)> {
     match kind {
-        "shared-race" | "global-race" => Some(("__syncthreads()", "every thread of the block")),
-        "warp-race" => Some(("__syncwarp()", "every lane of the warp")),
+        FindingKind::SharedRace | FindingKind::GlobalRace => {
+            Some(("__syncthreads()", "every thread of the block"))
+        }
+        FindingKind::WarpRace => Some(("__syncwarp()", "every lane of the warp")),
         _ => None,
     }
 }
@@ -24,10 +27,10 @@ fn synchronisation(kind: &str) -> Option<(&'static str, &'static str)> {
 pub fn complete(findings: &mut [Finding], lines: &[Line], recording: &Recording, ptx: &str, block: [u32; 3]) {
     let mut loops = None;
     for finding in findings.iter_mut().filter(|finding| finding.severity == Severity::Error) {
-        let Some((insert, whom)) = synchronisation(&finding.kind) else { continue };
+        let Some((insert, whom)) = synchronisation(finding.kind) else { continue };
         let Some(sides) = sides(finding, lines, recording) else { continue };
         let wanted = finding.participants.iter().map(|p| threads_of(p, recording, block)).collect::<Vec<_>>();
-        let in_step = finding.kind == "warp-race";
+        let in_step = finding.kind == FindingKind::WarpRace;
         let Some(met) = meeting(&sides, &[&wanted[0], &wanted[1]], in_step) else { continue };
         let loops = loops.get_or_insert_with(|| Loops::of(ptx));
         tell(finding, &sides, &met, recording, block);
@@ -54,8 +57,11 @@ pub fn complete(findings: &mut [Finding], lines: &[Line], recording: &Recording,
 pub fn follow(findings: &mut Vec<Finding>) {
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
     let place = |finding: &Finding| finding.participants.first().and_then(|p| p.location.clone());
-    let skipped =
-        findings.iter().filter(is_error).find(|finding| finding.kind == "barrier-divergence").and_then(place);
+    let skipped = findings
+        .iter()
+        .filter(is_error)
+        .find(|finding| finding.kind == FindingKind::BarrierDivergence)
+        .and_then(place);
     if let Some(line) = skipped.and_then(|location| location.line) {
         for race in findings.iter_mut().filter(|finding| finding.remedy.is_some()) {
             race.fix = format!("mend the barrier of line {line} first, which some threads skip");
@@ -64,12 +70,12 @@ pub fn follow(findings: &mut Vec<Finding>) {
     }
     let mended: Vec<(RemedyPlace, Option<u32>)> = findings
         .iter()
-        .filter(|finding| finding.kind != "warp-race")
+        .filter(|finding| finding.kind != FindingKind::WarpRace)
         .filter_map(|finding| finding.remedy.as_ref().map(|remedy| (remedy.place, remedy.after_line)))
         .collect();
     findings.retain(|finding| {
         let is_there = |remedy: &Remedy| mended.contains(&(remedy.place, remedy.after_line));
-        !(finding.kind == "warp-race" && finding.remedy.as_ref().is_some_and(is_there))
+        !(finding.kind == FindingKind::WarpRace && finding.remedy.as_ref().is_some_and(is_there))
     });
 }
 
@@ -123,7 +129,7 @@ fn tell(finding: &mut Finding, sides: &[Side<'_>; 2], met: &Meeting, recording: 
         let when = participant.iteration.map_or(String::new(), |n| format!(" in iteration {n}"));
         format!("thread ({x},{y},{z}) {verb} {what}{when}")
     };
-    let barrier = if finding.kind == "warp-race" { "no __syncwarp()" } else { "no barrier" };
+    let barrier = if finding.kind == FindingKind::WarpRace { "no __syncwarp()" } else { "no barrier" };
     let line =
         |i: usize| finding.participants[i].location.as_ref().and_then(|l| Some((l.file.as_ref()?, l.line?)));
     let one_line = match (line(0), line(1)) {

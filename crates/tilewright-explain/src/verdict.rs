@@ -13,6 +13,7 @@ use fails::fails;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use tilewright_arch::memory::global::SECTOR_BYTES;
+use tilewright_emulator::FindingKind;
 
 /// What kind of verdict it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -155,8 +156,7 @@ fn measured_rate(e: &Explanation) -> Option<String> {
 /// What the launch loses most by.
 fn loss(e: &Explanation) -> Option<Parts> {
     let worst = e.findings.iter().filter(|f| f.severity == Severity::Advice).max_by_key(|f| f.cost)?;
-    let cost = worst.cost?;
-    let share = cost as f64 / passes(e).max(1) as f64;
+    let share = worst.cost? as f64 / passes(e).max(1) as f64;
     if share < WORTH_SAYING {
         return None;
     }
@@ -164,11 +164,13 @@ fn loss(e: &Explanation) -> Option<Parts> {
     let place = place.strip_prefix(", line").map_or(place.clone(), |line| format!("Line{line}"));
     let access = access_of(e, worst);
     let what = access.map_or(String::new(), |access| format!(", {}", emphasised(access)));
-    let (said, more) = match (&worst.kind[..], access) {
-        ("uncoalesced" | "misaligned-sectors", Some(access)) => sectors(e, worst, access)?,
-        ("bank-conflict", Some(access)) => banks(access)?,
-        ("constant-divergence", Some(access)) => constants(access)?,
-        ("atomic-contention", Some(_)) => {
+    let (said, more) = match (worst.kind, access) {
+        (FindingKind::Uncoalesced | FindingKind::MisalignedSectors, Some(access)) => {
+            sectors(e, worst, access)?
+        }
+        (FindingKind::BankConflict, Some(access)) => banks(access)?,
+        (FindingKind::ConstantDivergence, Some(access)) => constants(access)?,
+        (FindingKind::AtomicContention, Some(_)) => {
             let (_, rest) = worst.message.split_once(": ")?;
             let (said, why) = rest.split_once(": ").unwrap_or((rest, ""));
             (format!("{said}."), sentence(why))
@@ -181,12 +183,18 @@ fn loss(e: &Explanation) -> Option<Parts> {
     let copies =
         if worst.copies > 1 { format!(" ({} unrolled copies)", worst.copies) } else { String::new() };
     let mut details: Vec<String> = Some(more).filter(|more| !more.is_empty()).into_iter().collect();
-    if worst.kind != "divergence" && worst.kind != "atomic-contention" {
+    if let Some(share) = share_of_passes(e, worst) {
         details
             .push(format!("That is **{}** of all passes between the SM and its memories.", percent(share)));
     }
     details.push(format!("Fix: {}.", worst.fix));
     Some((Tone::Slow, format!("{place}{what}{copies}: {said}"), details))
+}
+
+/// What a finding costs as a part of all passes; `None` where it costs instructions or waiting, or nothing is known.
+pub(crate) fn share_of_passes(e: &Explanation, finding: &Finding) -> Option<f64> {
+    let costs_passes = !matches!(finding.kind, FindingKind::Divergence | FindingKind::AtomicContention);
+    Some(finding.cost? as f64 / passes(e) as f64).filter(|share| costs_passes && share.is_finite())
 }
 
 fn sectors(e: &Explanation, finding: &Finding, access: &Access) -> Option<(String, String)> {

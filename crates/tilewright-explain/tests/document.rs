@@ -2,7 +2,7 @@
 
 use crate::support;
 use serde_json::{Value, json};
-use tilewright_explain::{Document, Operation, advise, html, text};
+use tilewright_explain::{Document, FindingKind, Operation, advise, html, text};
 
 fn document() -> Value {
     serde_json::to_value(Document::new(&support::explanation(), None)).unwrap()
@@ -125,7 +125,7 @@ fn advice_is_given_where_it_applies_and_nowhere_else() {
         .findings
         .iter()
         .filter(|f| f.participants.len() == 1)
-        .map(|f| (f.kind.as_str(), f.participants[0].location.as_ref().unwrap().line.unwrap()))
+        .map(|f| (f.kind.name(), f.participants[0].location.as_ref().unwrap().line.unwrap()))
         .collect();
     // Not the load of B: one sector for all lanes. What costs most comes first.
     assert_eq!(advice, [("uncoalesced", 7), ("bank-conflict", 9), ("uncoalesced", 8)]);
@@ -138,7 +138,10 @@ fn atomics_are_blamed_where_lanes_meet_and_nowhere_else() {
         let mut explanation = support::explanation();
         let access = &mut explanation.lines[2].accesses[0];
         (access.operation, access.lanes_per_address) = (Operation::Atomic, Some(lanes_per_address));
-        advise(&explanation).into_iter().filter(|finding| finding.kind == "atomic-contention").count()
+        advise(&explanation)
+            .into_iter()
+            .filter(|finding| finding.kind == FindingKind::AtomicContention)
+            .count()
     };
     assert_eq!((kinds(1.0), kinds(2.0)), (0, 1));
 }

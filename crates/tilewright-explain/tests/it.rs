@@ -1,6 +1,7 @@
 //! All tests of this crate, in one program.
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
+mod arguments;
 mod cases;
 mod document;
 mod hardware;

@@ -36,7 +36,7 @@ fn explain(
 }
 
 fn kinds(explained: &Explained) -> Vec<&str> {
-    explained.explanation.findings.iter().map(|finding| finding.kind.as_str()).collect()
+    explained.explanation.findings.iter().map(|finding| finding.kind.name()).collect()
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn explain(pair: &Planted, ptx: &str, folder: &Path) -> Explained {
 
 fn races(explained: &Explained) -> Vec<&Finding> {
     let errors = explained.explanation.findings.iter().filter(|f| f.severity == Severity::Error);
-    errors.filter(|f| ["shared-race", "warp-race", "global-race"].contains(&f.kind.as_str())).collect()
+    errors.filter(|f| f.kind.is_race() && f.kind != FindingKind::BlockRace).collect()
 }
 
 /// What a race is known by, wherever lines of the PTX have moved to.
@@ -161,7 +161,7 @@ fn following_the_fix_of_a_planted_race_ends_it() {
                 let is_gone = races(&after).iter().all(|f| identity(f) != identity(finding));
                 // A barrier that not all reach would be another error.
                 let errors = after.explanation.findings.iter().filter(|f| f.severity == Severity::Error);
-                is_gone && errors.into_iter().all(|f| f.kind.ends_with("race"))
+                is_gone && errors.into_iter().all(|f| f.kind.is_race())
             };
             if remedied(&ptx, finding).iter().any(ends_it) {
                 followed += 1;
@@ -192,7 +192,7 @@ fn a_race_in_a_loop_names_both_iterations_elements_and_the_end_of_the_loop() {
     assert_eq!(a.element, b.element);
     assert!(a.iteration.is_some() && a.element.as_ref().unwrap().starts_with("sum["));
     // The catalogue of kinds is merged: one entry for a pair of lines and an array.
-    let mut seen: Vec<_> = found.iter().map(|f| (f.kind.clone(), identity(f))).collect();
+    let mut seen: Vec<_> = found.iter().map(|f| (f.kind, identity(f))).collect();
     let all = seen.len();
     seen.sort();
     seen.dedup();

@@ -15,6 +15,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 use tilewright::cuda::{Checks, Nvrtc, Ptxas};
+use tilewright_explain::{FindingKind, Nature};
 
 /// A change of what is kept changes it.
 const FORMAT: &str = "tilewright-check-2";
@@ -38,9 +39,8 @@ impl Cache {
     /// Keeps a result. What depends on the speed of this machine, or on tools that the key does not name, is not kept.
     pub fn store(&self, key: &str, ran: &Ran) {
         let mut findings = ran.launches.iter().flat_map(|launch| &launch.findings);
-        let ended_early = |found: &Found| {
-            ["failed-launch", "not-finished", "time-limit", "interrupted"].contains(&found.kind.as_str())
-        };
+        let ended_early =
+            |found: &Found| found.kind == FindingKind::FailedLaunch || found.kind.nature() == Nature::Note;
         if findings.any(ended_early) || ran.lacks_python {
             return;
         }

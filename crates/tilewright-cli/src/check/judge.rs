@@ -12,7 +12,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
 };
-use tilewright_explain::Severity;
+use tilewright_explain::{FindingKind, Severity};
 
 /// A case, and what is to be said of it.
 pub struct Verdict {
@@ -71,9 +71,37 @@ impl Judged {
 /// A failure that is no finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// `budget`, `unexpected-result`, `worse` or `not-run`.
-    pub kind: &'static str,
+    pub kind: ProblemKind,
     pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    NotRun,
+    UnexpectedResult,
+    Budget,
+    Worse,
+}
+
+impl ProblemKind {
+    /// The word for it in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotRun => "not-run",
+            Self::UnexpectedResult => "unexpected-result",
+            Self::Budget => "budget",
+            Self::Worse => "worse",
+        }
+    }
+
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::NotRun => "The kernel could not be compiled or launched.",
+            Self::UnexpectedResult => "An array does not hold what the manifest expects.",
+            Self::Budget => "A launch takes more than the manifest allows.",
+            Self::Worse => "A launch takes more than in the baseline.",
+        }
+    }
 }
 
 impl Verdict {
@@ -83,7 +111,7 @@ impl Verdict {
 
     /// Whether nothing could be run.
     pub fn is_broken(&self) -> bool {
-        self.problems.iter().any(|problem| problem.kind == "not-run")
+        self.problems.iter().any(|problem| problem.kind == ProblemKind::NotRun)
     }
 }
 
@@ -143,13 +171,13 @@ fn verdict(
     let ran = match outcome.ran {
         Ok(ran) => ran,
         Err(message) => {
-            verdict.problems.push(Problem { kind: "not-run", message });
+            verdict.problems.push(Problem { kind: ProblemKind::NotRun, message });
             return verdict;
         }
     };
     let known = baseline.and_then(|baseline| baseline.checks.get(&case.name));
     // Whether it is right comes before how fast it is.
-    let unexpected = |message| Problem { kind: "unexpected-result", message };
+    let unexpected = |message| Problem { kind: ProblemKind::UnexpectedResult, message };
     verdict.problems.extend(ran.differences.into_iter().map(unexpected));
     for (index, launch) in ran.launches.iter().enumerate() {
         let from = verdict.findings.len();
@@ -230,11 +258,11 @@ fn accepts(suppress: &Suppress, found: &Found) -> bool {
 }
 
 /// The advice that once had the name of a fault, and that name: manifests may still have it.
-const FORMERLY: (&str, &str) = ("misaligned-sectors", "misaligned");
+const FORMERLY: (FindingKind, FindingKind) = (FindingKind::MisalignedSectors, FindingKind::Misaligned);
 
 /// Whether a suppression is of a finding, however grave it is.
 fn names(suppress: &Suppress, found: &Found) -> bool {
-    (suppress.finding == found.kind || (found.kind.as_str(), suppress.finding.as_str()) == FORMERLY)
+    (suppress.finding == found.kind || (found.kind, suppress.finding) == FORMERLY)
         && suppress.file.as_ref().is_none_or(|file| Path::new(&found.file).ends_with(file))
         && suppress.line.is_none_or(|line| found.line.map(u64::from) == Some(line))
         && suppress.source.as_ref().is_none_or(|text| found.source.contains(text.as_str()))
@@ -249,9 +277,8 @@ fn counted(budget: &Budget, launch: &Launched, findings: &[Judged]) -> Option<f6
     };
     match budget.name {
         "races" => count(&|found| {
-            let is_race =
-                found.kind.ends_with("-race") || found.kind == "lost-update" || found.kind == "pending-copy";
-            is_race && found.severity != Severity::Advice
+            let is_unordered = matches!(found.kind, FindingKind::LostUpdate | FindingKind::PendingCopy);
+            (found.kind.is_race() || is_unordered) && found.severity != Severity::Advice
         }),
         "errors" => count(&|found| found.severity == Severity::Error),
         "warnings" => count(&|found| found.severity == Severity::Warning),
@@ -271,7 +298,10 @@ fn broken(budget: &Budget, launch: &Launched, findings: &[Judged]) -> Option<Pro
         None if budget.holds_without() => return None,
         None => "it is not known: NVRTC or ptxas is needed".into(),
     };
-    Some(Problem { kind: "budget", message: format!("{}: {budget} is asked for, {what}", launch.entry) })
+    Some(Problem {
+        kind: ProblemKind::Budget,
+        message: format!("{}: {budget} is asked for, {what}", launch.entry),
+    })
 }
 
 /// Whether a number is in the baseline, and is no worse now.
@@ -284,7 +314,7 @@ fn worse(launch: &Launched, before: &[(String, f64)]) -> Vec<Problem> {
     let problem = |(name, now): &(String, f64)| {
         let before = number(before, name)?;
         is_worse(name, before, *now).then(|| Problem {
-            kind: "worse",
+            kind: ProblemKind::Worse,
             message: format!("{}: {name} was {}, and is {}", launch.entry, short(before), short(*now)),
         })
     };

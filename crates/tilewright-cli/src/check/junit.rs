@@ -59,13 +59,13 @@ fn case(out: &mut String, verdict: &Verdict) {
 }
 
 /// Each text, and its kind.
-fn failures(verdict: &Verdict) -> Vec<(String, &str)> {
+fn failures(verdict: &Verdict) -> Vec<(String, &'static str)> {
     let problems = verdict
         .problems
         .iter()
-        .map(|problem| (format!("{}: {}", problem.kind, problem.message), problem.kind));
+        .map(|problem| (format!("{}: {}", problem.kind.name(), problem.message), problem.kind.name()));
     let fails = verdict.findings.iter().filter(|judged| judged.fate == Fate::Fails);
-    let findings = fails.map(|judged| (judged.text(), judged.found.kind.as_str()));
+    let findings = fails.map(|judged| (judged.text(), judged.found.kind.name()));
     problems.chain(findings).collect()
 }
 

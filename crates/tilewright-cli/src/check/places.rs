@@ -6,7 +6,9 @@ use tilewright_explain::Severity;
 
 /// A finding, or a failure that is none, of one or several checks.
 pub struct Reported<'a> {
-    pub kind: &'a str,
+    pub kind: &'static str,
+    /// What this kind is.
+    pub about: &'static str,
     pub severity: Severity,
     pub message: String,
     /// Seen from the working directory.
@@ -28,9 +30,11 @@ pub fn reported(verdicts: &[Verdict]) -> Vec<Reported<'_>> {
     let mut ranks = Vec::new();
     for verdict in verdicts {
         let problems = verdict.problems.iter().filter(|_| !verdict.file.is_empty()).map(|problem| {
-            let fingerprint = super::cache::hash(format!("{}\n{}", problem.kind, verdict.name).as_bytes());
+            let fingerprint =
+                super::cache::hash(format!("{}\n{}", problem.kind.name(), verdict.name).as_bytes());
             let one = Reported {
-                kind: problem.kind,
+                kind: problem.kind.name(),
+                about: problem.kind.about(),
                 severity: Severity::Error,
                 message: problem.message.clone(),
                 file: shown(&verdict.file),
@@ -84,7 +88,8 @@ fn finding<'a>(judged: &'a Judged, file: &str, check: &'a str) -> Reported<'a> {
     let other =
         |side: &'a super::ran::Side| Some((shown(side.file.as_ref()?), side.line?, side.text.as_str()));
     Reported {
-        kind: &found.kind,
+        kind: found.kind.name(),
+        about: "Found by executing the kernel, with all checks, without a GPU.",
         severity: found.severity,
         message: format!("{}. Fix: {}.", found.message, found.fix),
         file: shown(file),

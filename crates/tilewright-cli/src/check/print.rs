@@ -1,7 +1,7 @@
 //! The report for terminals: a line for each check, then what failed, then the sum.
 
 use super::{
-    judge::{Fate, Judged, Problem, Verdict},
+    judge::{Fate, Judged, Problem, ProblemKind, Verdict},
     manifest::Suppress,
 };
 use crate::{terminal, wrapping};
@@ -37,7 +37,7 @@ pub fn details(verdicts: &[Verdict], unused: &[Suppress]) -> String {
         let (right, fast): (Vec<_>, Vec<_>) = verdict
             .problems
             .iter()
-            .partition(|problem| ["not-run", "unexpected-result"].contains(&problem.kind));
+            .partition(|problem| matches!(problem.kind, ProblemKind::NotRun | ProblemKind::UnexpectedResult));
         right.into_iter().for_each(|one| problem(&mut out, one));
         let fails = verdict.findings.iter().filter(|judged| judged.fate == Fate::Fails);
         fails.for_each(|judged| finding(&mut out, judged));
@@ -53,7 +53,7 @@ pub fn details(verdicts: &[Verdict], unused: &[Suppress]) -> String {
         notes.map(|(name, note)| format!("note: {}: {}", visible(name), visible_lines(note))).collect();
     notes.extend(unused.iter().map(|suppress| {
         let Suppress { finding, reason, .. } = suppress;
-        format!("note: nothing needs the suppression of {} ({})", visible(finding), visible(reason))
+        format!("note: nothing needs the suppression of {finding} ({})", visible(reason))
     }));
     if !notes.is_empty() {
         out.push('\n');
@@ -63,7 +63,7 @@ pub fn details(verdicts: &[Verdict], unused: &[Suppress]) -> String {
 }
 
 fn problem(out: &mut String, problem: &Problem) {
-    let kind = problem.kind.replace('-', " ");
+    let kind = problem.kind.name().replace('-', " ");
     push(out, 2, &format!("{RED}{kind}{RED:#}: {}", visible_lines(&problem.message)));
 }
 

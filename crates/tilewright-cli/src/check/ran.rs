@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::{path::Path, sync::atomic::AtomicBool};
 use tilewright::{Error, ErrorKind};
 use tilewright_explain::{
-    self as explain, Argument, Array, Blocks, Control, Explained, Finding, Request, Severity, Tolerance, text,
+    self as explain, Argument, Array, Blocks, Control, Explained, Finding, FindingKind, Request, Severity,
+    Tolerance, text,
 };
 
 /// A case that has run.
@@ -37,7 +38,8 @@ pub struct Launched {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     pub severity: Severity,
-    pub kind: String,
+    #[serde(with = "explain::by_name")]
+    pub kind: FindingKind,
     pub message: String,
     pub fix: String,
     pub count: u64,
@@ -292,7 +294,7 @@ fn launched(explained: &Explained, file: &str) -> Launched {
             sides.into_iter().map(|side| Side { file: side.file.as_deref().map(place_of), ..side }).collect();
         Found {
             severity: finding.severity,
-            kind: finding.kind.clone(),
+            kind: finding.kind,
             message: finding.message.clone(),
             fix: finding.fix.clone(),
             count: finding.count,

@@ -74,7 +74,7 @@ impl<'a> Report<'a> {
             checks: verdicts.iter().map(check).collect(),
             unused_suppressions: unused
                 .iter()
-                .map(|suppress| Unused { finding: &suppress.finding, reason: &suppress.reason })
+                .map(|suppress| Unused { finding: suppress.finding.name(), reason: &suppress.reason })
                 .collect(),
         }
     }
@@ -90,7 +90,7 @@ fn check(verdict: &Verdict) -> Check<'_> {
         problems: verdict
             .problems
             .iter()
-            .map(|problem| Problem { kind: problem.kind, message: &problem.message })
+            .map(|problem| Problem { kind: problem.kind.name(), message: &problem.message })
             .collect(),
         findings: verdict.findings.iter().map(finding).collect(),
         launches: verdict

@@ -5,6 +5,7 @@ use super::{
     places::{Reported, reported},
 };
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use tilewright::{visible, visible_lines};
 use tilewright_explain::Severity;
 
@@ -19,11 +20,10 @@ const MOST_NAMES: usize = 5;
 pub fn document(verdicts: &[Verdict]) -> Value {
     let all = reported(verdicts);
     let shown = &all[..all.len().min(MOST_RESULTS)];
-    let mut kinds: Vec<&str> = shown.iter().map(|one| one.kind).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let rules: Vec<Value> = kinds.iter().map(|kind| rule(kind)).collect();
-    let results: Vec<Value> = shown.iter().map(|one| result(one, &kinds)).collect();
+    let kinds: BTreeMap<&str, &str> = shown.iter().map(|one| (one.kind, one.about)).collect();
+    let rules: Vec<Value> = kinds.iter().map(|(kind, about)| rule(kind, about)).collect();
+    let results: Vec<Value> =
+        shown.iter().map(|one| result(one, kinds.keys().position(|kind| *kind == one.kind))).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -41,26 +41,18 @@ pub fn document(verdicts: &[Verdict]) -> Value {
 }
 
 /// All texts of a rule are asked for by the platform.
-fn rule(kind: &str) -> Value {
-    let words = kind.replace('-', " ");
-    let about = match kind {
-        "budget" => "A launch takes more than the manifest allows.",
-        "worse" => "A launch takes more than in the baseline.",
-        "unexpected-result" => "An array does not hold what the manifest expects.",
-        "not-run" => "The kernel could not be compiled or launched.",
-        _ => "Found by executing the kernel, with all checks, without a GPU.",
-    };
+fn rule(kind: &str, about: &str) -> Value {
     json!({
         "id": kind,
         "name": kind,
-        "shortDescription": { "text": words },
+        "shortDescription": { "text": kind.replace('-', " ") },
         "fullDescription": { "text": about },
         "help": { "text": "The message says what to do. `tilewright explain` shows the line, its lanes and what they cost." },
         "properties": { "tags": ["cuda", "gpu"] },
     })
 }
 
-fn result(one: &Reported<'_>, kinds: &[&str]) -> Value {
+fn result(one: &Reported<'_>, rule: Option<usize>) -> Value {
     let level = match one.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -68,7 +60,7 @@ fn result(one: &Reported<'_>, kinds: &[&str]) -> Value {
     };
     let mut result = json!({
         "ruleId": one.kind,
-        "ruleIndex": kinds.iter().position(|kind| *kind == one.kind),
+        "ruleIndex": rule,
         "level": level,
         "message": { "text": visible_lines(&format!("{} ({})", one.message, checks(&one.checks))) },
         "locations": [location(&one.file, one.line)],

@@ -1,14 +1,10 @@
 //! The products of two stacks, one after another.
 
-use super::{MOST_EMULATED, gpu_kernel, gpu_named, inputs::Inputs, isa};
-use crate::{
-    args::{Common, Mul},
-    failure::Failure,
-    interrupt,
-    product::AnyProduct,
-    progress::Progress,
+use super::{MOST_EMULATED, inputs::Inputs, resolved::Resolved};
+use crate::{args::Common, failure::Failure, interrupt, progress::Progress};
+use tilewright::{
+    Backend, DynMatrix, DynRef, Error, MatRef, Matrix, NO_ARG, Options, Report, Verification, plan::Results,
 };
-use tilewright::{Backend, DynMatrix, DynRef, Error, MatRef, Matrix, NO_ARG, Options, Report, Verification};
 
 /// What was computed: the matrices of C, and those of the arg result, one below the other.
 pub struct Computed {
@@ -21,34 +17,33 @@ pub struct Computed {
 /// Computes every product, until an end is asked for.
 pub fn run(
     inputs: &Inputs,
-    args: &Mul,
+    asked: &Resolved,
     common: &Common,
     deferred: interrupt::Deferred,
 ) -> Result<Computed, Failure> {
     let shapes = &inputs.shapes;
     let pair_ops = shapes.m as f64 * shapes.n as f64 * shapes.k as f64 * shapes.count() as f64;
-    if args.backend == Backend::Emulator && pair_ops > MOST_EMULATED {
+    if asked.backend == Backend::Emulator && pair_ops > MOST_EMULATED {
         return Err(Failure::usage(
             format!("{pair_ops:.1e} terms are too many for the emulator"),
             "it takes up to 4096 x 4096 x 4096: multiply a part of the matrices, or choose --backend cpu",
         ));
     }
-    let gpu = args.gpu.as_deref().map(|name| gpu_named(name, common)).transpose()?;
     let progress = Progress::new(pair_ops.min(u64::MAX as f64) as u64);
     let count = |terms| progress.add(terms);
     let options = Options {
-        backend: args.backend,
-        threads: args.threads,
-        isa: isa(args.kernel),
-        math: args.math,
-        kernel: gpu_kernel(args.kernel),
-        gpu: gpu.as_ref(),
-        max_steps: args.max_steps,
-        max_time: args.max_time,
+        backend: asked.backend,
+        threads: asked.threads,
+        isa: asked.isa(),
+        math: asked.math,
+        kernel: asked.gpu_kernel(),
+        gpu: asked.gpu.as_ref(),
+        max_steps: asked.max_steps,
+        max_time: asked.max_time,
         cancel: Some(deferred.asked()),
         progress: if common.quiet { None } else { Some(&count) },
     };
-    let computed = all(inputs, args, options);
+    let computed = all(inputs, asked, options);
     progress.finish();
     // From here on an interrupt ends the program.
     drop(deferred);
@@ -59,11 +54,12 @@ pub fn run(
     }
 }
 
-fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Error> {
+fn all(inputs: &Inputs, asked: &Resolved, options: Options<'_>) -> Result<Computed, Error> {
     let (m, n) = (inputs.rows(), inputs.shapes.n);
     let rows = inputs.shapes.m * inputs.shapes.count();
-    let mut c = DynMatrix::zeros(args.semiring.output(inputs.dtype)?, rows, n)?;
-    let mut arg = if args.arg_out.is_some() { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
+    let mut c = DynMatrix::zeros(asked.semiring.output(inputs.dtype)?, rows, n)?;
+    let mut arg =
+        if asked.results == Results::ProductAndArg { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
     let mut total: Option<Report> = None;
     for index in 0..inputs.count() {
         let Some((a, b, c0)) = inputs.product(index) else { break };
@@ -72,7 +68,7 @@ fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Er
             target.copy_from(c0)?;
         }
         let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
-        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
+        let product = asked.product((a, b, c0))?;
         let report = product.write_to(target, arg, &options)?;
         total = Some(match total.take() {
             None => report,
@@ -93,7 +89,7 @@ fn sum(mut total: Report, more: &Report) -> Report {
 }
 
 /// Compares every product with the definition; the first that is wrong, or else the worst, with the rows of all.
-pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option<Verification>, Error> {
+pub fn verify(inputs: &Inputs, asked: &Resolved, computed: &Computed) -> Result<Option<Verification>, Error> {
     let (m, n) = (inputs.rows(), inputs.shapes.n);
     let mut worst: Option<Verification> = None;
     let mut rows = 0;
@@ -102,8 +98,8 @@ pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option
         let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;
         let arg: Option<MatRef<'_, u32>> =
             computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
-        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
-        let verdict = product.with_math(args.math).verify(c, c0, arg)?;
+        let product = asked.product((a, b, c0))?;
+        let verdict = product.with_math(asked.math).verify(c, c0, arg)?;
         rows += verdict.rows_checked;
         let is_worse =
             |known: &Verification| known.passed && (!verdict.passed || verdict.max_error > known.max_error);

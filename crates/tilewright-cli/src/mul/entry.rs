@@ -1,7 +1,7 @@
 //! `--from ROW --to COLUMN`: one element of C, and which term it is.
 
-use super::{compute::Computed, inputs::Inputs};
-use crate::{args::Mul, failure::Failure, labels};
+use super::{compute::Computed, inputs::Inputs, resolved::Resolved};
+use crate::{failure::Failure, labels};
 use serde::Serialize;
 use tilewright::{DynMatrix, DynProduct, Error, Matrix, NO_ARG, SemiringId, Value, files::Labels, visible};
 
@@ -19,15 +19,19 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The element that the options name; `None` without them.
-    pub fn new(args: &Mul, inputs: &Inputs, computed: &Computed) -> Result<Option<Self>, Failure> {
-        let Some((row, column)) = place(args, inputs)? else { return Ok(None) };
+    /// The element at a row and a column; `None` where C has none there.
+    pub fn new(
+        asked: &Resolved,
+        inputs: &Inputs,
+        computed: &Computed,
+        (row, column): (usize, usize),
+    ) -> Result<Option<Self>, Failure> {
         let Some(value) = computed.c.as_ref().get(row, column) else { return Ok(None) };
-        let term = match args.semiring.built_in().filter(|id| id.is_selective()) {
-            Some(id) => term(id, args, inputs, (row, column))?,
+        let term = match asked.semiring.built_in().filter(|id| id.is_selective()) {
+            Some(id) => term(id, asked, inputs, (row, column))?,
             None => None,
         };
-        let value = args.semiring.extremes().meaning(computed.c.dtype(), value);
+        let value = asked.semiring.extremes().meaning(computed.c.dtype(), value);
         let names = &inputs.named;
         let [rows, columns] = [names.c.as_ref().map(|c| &c.rows), names.c.as_ref().map(|c| &c.columns)];
         Ok(Some(Self {
@@ -51,8 +55,8 @@ impl Entry {
 }
 
 /// Row and column that `--from` and `--to` name.
-pub fn place(args: &Mul, inputs: &Inputs) -> Result<Option<(usize, usize)>, Failure> {
-    let (Some(from), Some(to)) = (&args.from, &args.to) else { return Ok(None) };
+pub fn place(asked: &Resolved, inputs: &Inputs) -> Result<Option<(usize, usize)>, Failure> {
+    let Some([from, to]) = &asked.element else { return Ok(None) };
     if inputs.shapes.c.len() != 2 {
         return Err(Failure::usage(
             "--from and --to name a row and a column, but C is no matrix",
@@ -95,7 +99,7 @@ fn name(labels: Option<&Labels>, number: usize) -> String {
 /// Which term won: the product of one row and one column, wherever the others were computed.
 fn term(
     id: SemiringId,
-    args: &Mul,
+    asked: &Resolved,
     inputs: &Inputs,
     (row, column): (usize, usize),
 ) -> Result<Option<usize>, Error> {
@@ -108,7 +112,7 @@ fn term(
         c.as_mut().copy_from(c0)?;
     }
     let mut arg = Matrix::filled(1, 1, NO_ARG)?;
-    let product = DynProduct::new(id, a, b)?.update(inputs.joining(args), c0)?;
+    let product = DynProduct::new(id, a, b)?.update(asked.joining, c0)?;
     product.write_to(c.as_mut(), Some(arg.as_mut()))?;
     Ok(Some(arg[(0, 0)]).filter(|&k| k != NO_ARG).map(|k| k as usize))
 }

@@ -1,7 +1,7 @@
 //! What rows, columns and terms are called.
 
-use super::shapes::Shapes;
-use crate::{args::Mul, failure::Failure, labels};
+use super::{resolved::Resolved, shapes::Shapes};
+use crate::{failure::Failure, labels};
 use tilewright::{
     files::{Labels, Names},
     visible,
@@ -18,21 +18,27 @@ pub struct Named {
 
 impl Named {
     /// Those of tables, checked to fit, or of `--labels`.
-    pub fn new(args: &Mul, a: Option<&Names>, b: Option<&Names>, shapes: &Shapes) -> Result<Self, Failure> {
-        if let Some(file) = &args.labels {
+    pub fn new(
+        asked: &Resolved,
+        a: Option<&Names>,
+        b: Option<&Names>,
+        shapes: &Shapes,
+    ) -> Result<Self, Failure> {
+        if let Some(file) = &asked.labels {
             return Self::given(labels::read(file)?, shapes);
         }
         let turned = |names: &Names, is_turned| {
             if is_turned { names.clone().transposed() } else { names.clone() }
         };
-        let a = a.map(|names| turned(names, args.transpose_a));
-        let b = b.map(|names| turned(names, args.transpose_b));
+        let [a_is_turned, b_is_turned] = asked.transposed;
+        let a = a.map(|names| turned(names, a_is_turned));
+        let b = b.map(|names| turned(names, b_is_turned));
         Ok(match (a, b) {
             (Some(a), Some(b)) => {
                 // Names are said where they stand in the files.
-                let of_a = if args.transpose_a { "row {} of A" } else { "column {} of A" };
-                let of_b = if args.transpose_b { "column {} of B" } else { "row {} of B" };
-                fit(&a.columns, of_a, &b.rows, of_b)?;
+                let of_a = if a_is_turned { "row" } else { "column" };
+                let of_b = if b_is_turned { "column" } else { "row" };
+                fit(&a.columns, (of_a, "A"), &b.rows, (of_b, "B"))?;
                 let terms = Some(b.rows);
                 Self { c: Some(Names { rows: a.rows, columns: b.columns }), terms }
             }
@@ -58,18 +64,21 @@ impl Named {
     /// The names of C0 are those of C.
     pub fn check_c0(&self, c0: Option<&Names>) -> Result<(), Failure> {
         let (Some(c), Some(c0)) = (&self.c, c0) else { return Ok(()) };
-        fit(&c.rows, "row {} of A x B", &c0.rows, "row {} of C0")?;
-        fit(&c.columns, "column {} of A x B", &c0.columns, "column {} of C0")
+        fit(&c.rows, ("row", "A x B"), &c0.rows, ("row", "C0"))?;
+        fit(&c.columns, ("column", "A x B"), &c0.columns, ("column", "C0"))
     }
 }
 
-/// Two lists are the same; `{}` in their words is the number of the first name that differs, from 1.
-fn fit(left: &Labels, left_words: &str, right: &Labels, right_words: &str) -> Result<(), Failure> {
+/// A row or a column, and whose.
+type Line<'a> = (&'a str, &'a str);
+
+/// Two lists are the same; of the first names that differ it is said where they stand, from 1.
+fn fit(left: &Labels, left_line: Line<'_>, right: &Labels, right_line: Line<'_>) -> Result<(), Failure> {
     let pairs = left.names().iter().zip(right.names());
     let Some((i, (a, b))) = pairs.enumerate().find(|(_, (a, b))| a != b) else { return Ok(()) };
-    let place = |words: &str| words.replace("{}", &(i + 1).to_string());
+    let place = |(what, of): Line<'_>| format!("{what} {} of {of}", i + 1);
     let what =
-        format!("{} is '{}', but {} is '{}'", place(left_words), visible(a), place(right_words), visible(b));
+        format!("{} is '{}', but {} is '{}'", place(left_line), visible(a), place(right_line), visible(b));
     Err(Failure::usage(what, "names that meet must be the same, in the same order: sort one of the tables"))
 }
 
@@ -80,7 +89,7 @@ mod tests {
     #[test]
     fn the_first_name_that_differs_is_said() {
         let labels = |names: [&str; 2]| Labels::new(names).unwrap();
-        let fit = |b| fit(&labels(["HNL", "BOS"]), "column {} of A", &labels(b), "row {} of B");
+        let fit = |b| fit(&labels(["HNL", "BOS"]), ("column", "A"), &labels(b), ("row", "B"));
         assert!(fit(["HNL", "BOS"]).is_ok());
         match fit(["HNL", "MSP"]) {
             Err(Failure::Usage { what, .. }) => {

@@ -3,7 +3,7 @@
 use super::{
     compute::Computed,
     names::Named,
-    source::{self, STREAM},
+    source::{self, Input, STREAM},
 };
 use crate::{
     args::{Common, Format, Mul},
@@ -13,7 +13,7 @@ use crate::{
 use std::{
     ffi::OsString,
     io::{self, BufWriter, IsTerminal},
-    path::PathBuf,
+    path::Path,
     time::Instant,
 };
 use tilewright::{
@@ -22,6 +22,7 @@ use tilewright::{
 };
 
 /// The files to write.
+#[derive(Default)]
 pub struct Outputs {
     c: Option<Target>,
     arg: Option<Spec>,
@@ -95,13 +96,14 @@ impl Outputs {
     }
 
     /// Says so where an input is replaced.
-    pub fn say_replaced(&self, common: &Common, inputs: &[PathBuf]) {
+    pub fn say_replaced<'a>(&self, common: &Common, inputs: impl Iterator<Item = &'a Input>) {
+        let inputs: Vec<&Path> = inputs.map(|input| input.spec.path()).collect();
         let c = match &self.c {
             Some(Target::File(spec)) => Some(spec),
             _ => None,
         };
         for spec in c.into_iter().chain(&self.arg) {
-            say_replaced(common, spec, inputs);
+            say_replaced(common, spec, &inputs);
         }
     }
 
@@ -142,7 +144,7 @@ impl Outputs {
 }
 
 /// Says so where a file is an input, too, and no member beside others.
-pub fn say_replaced(common: &Common, spec: &Spec, inputs: &[PathBuf]) {
+pub fn say_replaced(common: &Common, spec: &Spec, inputs: &[&Path]) {
     let is_input = inputs.iter().any(|input| files::is_same_file(input, spec.path()));
     if is_input && spec.member().is_none() && spec.path().is_file() {
         let text = format!("{} is an input, and is replaced", spec.path().display());

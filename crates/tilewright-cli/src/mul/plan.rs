@@ -1,8 +1,12 @@
 //! `mul --plan`: how the product would be computed.
 
-use super::{check_kernel, gpu_kernel, gpu_named, inputs::Inputs, isa, planned::Planned};
+use super::{
+    inputs::Inputs,
+    planned::Planned,
+    resolved::{Resolved, check_kernel},
+};
 use crate::{
-    args::{Common, Format, KernelChoice, Mul},
+    args::{Common, Format, KernelChoice},
     failure::Failure,
     json,
     product::check_math,
@@ -14,31 +18,31 @@ use tilewright::{
     Backend, Error, Options,
     cuda::Engine,
     kernels::Launch,
-    plan::{Gpu, Plan, Query, Results, compile},
+    plan::{Gpu, Plan, Query, compile},
 };
 
-pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
-    let inputs = Inputs::read(args, common)?;
-    check_math(args.math, &args.semiring, Some(inputs.dtype))?;
-    let results = if args.arg_out.is_some() { Results::ProductAndArg } else { Results::Product };
-    let Some(product) = inputs.first(args)? else {
+pub fn run(asked: &Resolved, common: &Common) -> Result<(), Failure> {
+    let inputs = Inputs::read(asked, common)?;
+    check_math(asked.math, &asked.semiring, Some(inputs.dtype))?;
+    let results = asked.results;
+    let Some(product) = inputs.first(asked)? else {
         return Err(Failure::usage("an empty stack of products has no plan", "leave out --plan"));
     };
-    let query = product.query(results)?.math(args.math);
-    let (backend, why) = match (args.backend, &args.gpu, args.kernel) {
+    let query = product.query(results)?.math(asked.math);
+    let (backend, why) = match (asked.backend, &asked.gpu, asked.kernel) {
         // Only a GPU is meant by a GPU and its kernels.
         (Backend::Auto, Some(_), _) | (Backend::Auto, _, Some(KernelChoice::Gpu(_))) => {
             (Backend::Cuda, String::new())
         }
         (Backend::Auto, ..) => {
-            let options = Options { threads: args.threads, isa: isa(args.kernel), ..Options::default() };
+            let options = Options { threads: asked.threads, isa: asked.isa(), ..Options::default() };
             product.backend(&options, results)?
         }
         (backend, ..) => (backend, String::new()),
     };
-    let plan = plan(args, common, backend, &query)?;
+    let plan = plan(asked, common, backend, &query)?;
     if common.format == Format::Json {
-        return json::print(&Planned::new(backend, args.semiring.name(), &plan));
+        return json::print(&Planned::new(backend, asked.semiring.name(), &plan));
     }
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
     let stack = (!inputs.shapes.batch.is_empty()).then(|| match inputs.count() {
@@ -51,27 +55,23 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     Ok(terminal::stdout().write_all(wrapping::rows(rows, column).as_bytes())?)
 }
 
-fn plan(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
+fn plan(asked: &Resolved, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
     let is_gpu = matches!(backend, Backend::Cuda | Backend::Emulator);
-    if let (Some(gpu), false) = (&args.gpu, is_gpu) {
-        let what = format!("--gpu {gpu} with --backend {backend}");
-        return Err(Failure::usage(what, "choose --backend cuda or emulator"));
-    }
     if !is_gpu {
-        check_kernel(backend, args.kernel)?;
+        check_kernel(backend, asked.kernel)?;
     }
-    match (backend, args.kernel) {
+    match (backend, asked.kernel) {
         (Backend::Cuda | Backend::Emulator, Some(KernelChoice::Isa(isa))) => {
             let what = format!("--kernel {isa} is an instruction set of the CPU backend, not of {backend}");
             Err(Failure::usage(what, "choose --backend cpu, or one of `tilewright kernels`"))
         }
-        (Backend::Cuda | Backend::Emulator, _) => on_gpu(args, common, backend, query),
+        (Backend::Cuda | Backend::Emulator, _) => on_gpu(asked, common, backend, query),
         (Backend::Reference, _) => Ok(Plan::of_reference(query)),
-        _ => Ok(Plan::on_cpu(query, args.threads, isa(args.kernel))?),
+        _ => Ok(Plan::on_cpu(query, asked.threads, asked.isa())?),
     }
 }
 
-fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
+fn on_gpu(asked: &Resolved, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {
     let problem: RefCell<Option<Error>> = RefCell::default();
     let resources = |launch: &Launch, capability| {
         compile(launch, capability).unwrap_or_else(|error| {
@@ -79,12 +79,12 @@ fn on_gpu(args: &Mul, common: &Common, backend: Backend, query: &Query) -> Resul
             None
         })
     };
-    let kernel = gpu_kernel(args.kernel);
-    let plan = match (&args.gpu, backend) {
-        (Some(name), Backend::Emulator) => Plan::here(query, &gpu_named(name, common)?, kernel, &resources)?,
+    let kernel = asked.gpu_kernel();
+    let plan = match (&asked.gpu, backend) {
+        (Some(gpu), Backend::Emulator) => Plan::here(query, gpu, kernel, &resources)?,
         (None, Backend::Emulator) => Plan::here(query, &Gpu::default(), kernel, &resources)?,
         // A GPU that is not here has a compiler.
-        (Some(name), _) => Plan::on_gpu(query, &gpu_named(name, common)?, kernel, &resources)?,
+        (Some(gpu), _) => Plan::on_gpu(query, gpu, kernel, &resources)?,
         (None, _) => Plan::on_engine(query, &engine(common)?, kernel, &resources)?,
     };
     if let Some(error) = problem.into_inner()

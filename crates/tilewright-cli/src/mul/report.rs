@@ -4,10 +4,10 @@ use super::{
     compute::Computed,
     entry::Entry,
     inputs::Inputs,
-    outputs::Outputs,
+    resolved::Resolved,
     shapes::{Shapes, words},
 };
-use crate::{args::Mul, failure::Failure, terminal, wrapping};
+use crate::{failure::Failure, terminal, wrapping};
 use serde::Serialize;
 use std::io::Write;
 use tilewright::{Joining, Report, SemiringId, Verification};
@@ -57,12 +57,11 @@ struct Verified {
 
 impl Summary {
     pub fn new(
-        args: &Mul,
+        asked: &Resolved,
         inputs: &Inputs,
         computed: &Computed,
         verified: Option<&Verification>,
         write_seconds: f64,
-        outputs: &Outputs,
     ) -> Self {
         let Shapes { m, n, k, batch, .. } = &inputs.shapes;
         let report = computed.report.as_ref();
@@ -70,13 +69,13 @@ impl Summary {
         let pair_ops = *m as f64 * *n as f64 * *k as f64 * inputs.shapes.count() as f64;
         Self {
             schema: 1,
-            semiring: args.semiring.name().to_owned(),
+            semiring: asked.semiring.name().to_owned(),
             dtype: inputs.dtype.name(),
             m: *m,
             n: *n,
             k: *k,
             batch: batch.clone(),
-            backend: report.map_or(args.backend, |report| report.backend).name(),
+            backend: report.map_or(asked.backend, |report| report.backend).name(),
             kernel: report.map_or("none: an empty stack".into(), |report| report.kernel.to_string()),
             threads: report.map_or(0, |report| report.threads),
             seconds: seconds(|report| report.seconds),
@@ -95,11 +94,11 @@ impl Summary {
                 rows_checked: v.rows_checked,
                 passed: v.passed,
             }),
-            output: outputs.c(),
-            arg_output: outputs.arg(),
+            output: asked.outputs.c(),
+            arg_output: asked.outputs.arg(),
             entry: None,
-            is_number_product: args.semiring.is(SemiringId::PlusTimes),
-            formula: match inputs.joining(args) {
+            is_number_product: asked.semiring.is(SemiringId::PlusTimes),
+            formula: match asked.joining {
                 Joining::Replace => "A x B",
                 Joining::Accumulate => "C0 + A x B",
                 Joining::Scale { beta: None, .. } => "alpha A x B",

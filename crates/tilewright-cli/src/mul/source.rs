@@ -15,6 +15,19 @@ use tilewright::{
 /// What stands for standard input and output.
 pub const STREAM: &str = "-";
 
+/// A file that is read, or standard input.
+pub struct Input {
+    pub spec: Spec,
+    pub is_stream: bool,
+}
+
+impl Input {
+    /// What a word names; `format` is that of names that do not tell.
+    pub fn new(word: &OsStr, format: Option<Format>) -> Result<Self, Failure> {
+        Ok(Self { spec: spec(word, format, "--format-in")?, is_stream: word == STREAM })
+    }
+}
+
 /// What can be read again in another element type.
 pub struct Source {
     spec: Spec,
@@ -59,9 +72,10 @@ fn tells_format(word: &OsStr) -> bool {
 }
 
 impl Source {
-    pub fn open(word: &OsStr, spec: Spec, options: &ReadOptions) -> Result<Self, Error> {
+    pub fn open(input: &Input, options: &ReadOptions) -> Result<Self, Error> {
+        let spec = &input.spec;
         let failed = |source| Error::from(ErrorKind::Io { path: spec.path().to_path_buf(), source });
-        let bytes = if word == STREAM {
+        let bytes = if input.is_stream {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
             Some(bytes)
@@ -71,11 +85,11 @@ impl Source {
             None
         };
         let table = match (spec.format(), &bytes) {
-            (Format::Csv, Some(bytes)) => NamedTable::parse(&spec, bytes, options)?,
-            (Format::Csv, None) => NamedTable::open(&spec, options)?,
+            (Format::Csv, Some(bytes)) => NamedTable::parse(spec, bytes, options)?,
+            (Format::Csv, None) => NamedTable::open(spec, options)?,
             _ => None,
         };
-        Ok(Self { spec, bytes, table })
+        Ok(Self { spec: spec.clone(), bytes, table })
     }
 
     /// What rows and columns are called.

@@ -10,7 +10,7 @@ use crate::{
 use std::{
     ffi::OsStr,
     io::{self, BufWriter},
-    path::PathBuf,
+    path::Path,
     time::Instant,
 };
 use tilewright::{
@@ -73,7 +73,7 @@ impl Outputs {
             Some(Target::File(spec)) => Some(spec),
             _ => None,
         };
-        let inputs = [PathBuf::from(&args.graph)];
+        let inputs = [Path::new(&args.graph)];
         distances.into_iter().chain(&self.predecessors).for_each(|spec| say_replaced(common, spec, &inputs));
     }
 

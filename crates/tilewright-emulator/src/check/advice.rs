@@ -1,17 +1,6 @@
 //! What to do about a race.
 
-use super::{finding::FindingKind, shared::Mode};
-
-/// How far apart the threads are that such a race is between; what orders threads that far apart orders nearer ones too. `None`: it is
-/// no race that order alone would mend.
-pub fn reach(kind: FindingKind) -> Option<u32> {
-    match kind {
-        FindingKind::WarpRace => Some(0),
-        FindingKind::SharedRace | FindingKind::GlobalRace => Some(1),
-        FindingKind::BlockRace => Some(2),
-        _ => None,
-    }
-}
+use super::{kind::FindingKind, shared::Mode};
 
 /// What the two accesses of a race are to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

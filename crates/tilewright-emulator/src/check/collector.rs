@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    advice::{Setting, fix, reach},
-    finding::{Finding, FindingKind, Party, Severity},
+    advice::{Setting, fix},
+    finding::{Finding, Party, Severity},
+    kind::FindingKind,
     shared::Mode,
 };
 use crate::program::Program;
@@ -171,13 +172,13 @@ impl Collector {
     fn widen(&mut self) {
         let pair = |key: &Key| (key.2.min(key.3), key.2.max(key.3));
         let mut widest: BTreeMap<_, FindingKind> = BTreeMap::new();
-        let races = || self.found.keys().filter(|key| key.1 == Severity::Error && reach(key.0).is_some());
+        let races = || self.found.keys().filter(|key| key.1 == Severity::Error && key.0.is_race());
         for key in races() {
             let kind = widest.entry(pair(key)).or_insert(key.0);
-            *kind = if reach(key.0) > reach(*kind) { key.0 } else { *kind };
+            *kind = if key.0.reach() > kind.reach() { key.0 } else { *kind };
         }
         let narrow: Vec<Key> = races()
-            .filter(|key| widest.get(&pair(key)).is_some_and(|&kind| reach(kind) > reach(key.0)))
+            .filter(|key| widest.get(&pair(key)).is_some_and(|&kind| kind.reach() > key.0.reach()))
             .copied()
             .collect();
         for key in narrow {

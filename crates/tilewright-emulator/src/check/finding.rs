@@ -1,130 +1,7 @@
 //! What the checks report.
 
+use super::kind::FindingKind;
 use crate::program::SourceLine;
-
-/// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum FindingKind {
-    /// A load or store outside the object that the pointer was made from.
-    OutOfBounds,
-    /// A store to constant memory or to a parameter.
-    ReadOnly,
-    /// An address that is no multiple of the access size.
-    Misaligned,
-    /// A shared load of bytes that nothing has written.
-    UninitialisedShared,
-    /// A load of local memory that the thread has not written.
-    ///
-    /// Local memory is checked by the variables of PTX. Compilers put all arrays of a function into one, `__local_depot`: an index that runs
-    /// from one array into another of the same function, or to its elements, is not found.
-    UninitialisedLocal,
-    /// A value that the thread has not given to a variable decides something: a branch, an address, what global memory holds.
-    UninitialisedRegister,
-    /// A load of constant memory that has no initial values and that the host has not written. A variable counts as written once the host
-    /// has written a part of it.
-    UninitialisedConstant,
-    /// A texture instruction on a handle or variable to which no texture is bound.
-    UnboundTexture,
-    /// A texture instruction for textures of another shape than the one that is bound.
-    TextureShape,
-    /// An access of shared memory that an asynchronous copy (`cp.async`) is on its way to: nobody has waited for it.
-    PendingCopy,
-    /// Two accesses of shared memory by threads of a block, at least one a store, that no barrier orders.
-    SharedRace,
-    /// As [`FindingKind::SharedRace`], by lanes of one warp: `__syncwarp()` is missing.
-    WarpRace,
-    /// Two accesses of global memory by threads of one block that no barrier orders.
-    GlobalRace,
-    /// Two accesses of global memory by different blocks that nothing orders.
-    BlockRace,
-    /// Threads read a value, change it and write it back without an atomic.
-    LostUpdate,
-    /// A barrier that not all lanes of a warp reach together, or that threads have exited before.
-    BarrierDivergence,
-    /// Threads that wait for ever.
-    Deadlock,
-    /// Threads that had not come to their end when the launch reached its limit of steps.
-    StepLimit,
-    /// Threads that had not come to their end when the launch reached its limit of time.
-    TimeLimit,
-    /// Threads that had not come to their end when the launch was interrupted.
-    Interrupted,
-    /// A warp instruction whose mask does not name the lane that executes it, or names lanes that execute it with another mask.
-    WarpMask,
-    /// A failed `assert`.
-    Assertion,
-    /// `trap`.
-    Trap,
-    /// A shuffle that reads a lane which does not execute it.
-    InactiveLane,
-    /// A load that may be served by a cache which sees no stores of the kernel (`__ldg`, `const __restrict__`), of what the kernel has written.
-    ReadOnlyCache,
-    /// `free` of what `malloc` has not given, or of what is free already.
-    InvalidFree,
-    /// An `mbarrier` that is not initialised, or at which more threads arrive than it expects.
-    InvalidMbarrier,
-    /// An access to the shared memory of a block of the cluster that has exited, or may have.
-    ExitedBlock,
-    /// A bulk copy whose tensor map is none, or has another rank or mode.
-    InvalidTensorMap,
-    /// Shared memory that a matrix instruction still reads is written: nobody has waited for the instruction.
-    PendingProduct,
-    /// Registers of a matrix instruction (`wgmma`) that are written, and not fenced before it (`wgmma.fence`), or used before it is
-    /// waited for.
-    ProductRegisters,
-    /// A bulk copy of a tensor's box of which nobody reads a good part.
-    UnreadCopy,
-    /// A descriptor of a matrix in shared memory that does not fit how the matrix lies there.
-    InvalidDescriptor,
-    /// Warps that ask for more registers than their block has (`setmaxnreg`), or warps of a warpgroup that ask for different numbers.
-    InvalidRegisters,
-    /// What a thread has stored in shared memory is read by a matrix instruction or a bulk copy, and the thread has executed no
-    /// `fence.proxy.async` behind its store. With [`Races::Strict`](crate::Races::Strict) also: what it has read is overwritten by a bulk copy.
-    ProxyFence,
-}
-
-impl FindingKind {
-    /// A few words for it.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::OutOfBounds => "access out of bounds",
-            Self::ReadOnly => "store to read-only memory",
-            Self::Misaligned => "misaligned access",
-            Self::UninitialisedShared => "read of uninitialised shared memory",
-            Self::UninitialisedLocal => "read of uninitialised local memory",
-            Self::UninitialisedRegister => "use of an uninitialised variable",
-            Self::UninitialisedConstant => "read of constant memory that nobody has filled",
-            Self::UnboundTexture => "texture that nothing is bound to",
-            Self::TextureShape => "texture of another shape",
-            Self::PendingCopy => "asynchronous copy that is not waited for",
-            Self::SharedRace => "race on shared memory",
-            Self::WarpRace => "race between lanes of a warp",
-            Self::GlobalRace => "race on global memory within a block",
-            Self::BlockRace => "race on global memory between blocks",
-            Self::LostUpdate => "lost update",
-            Self::BarrierDivergence => "divergent barrier",
-            Self::Deadlock => "deadlock",
-            Self::StepLimit | Self::TimeLimit => "endless, or too long",
-            Self::Interrupted => "interrupted",
-            Self::WarpMask => "wrong warp mask",
-            Self::Assertion => "assertion failed",
-            Self::Trap => "trap",
-            Self::InactiveLane => "shuffle from a lane that takes no part",
-            Self::ReadOnlyCache => "cached read of what the kernel writes",
-            Self::InvalidFree => "free of what is not allocated",
-            Self::InvalidMbarrier => "misused mbarrier",
-            Self::ExitedBlock => "access to a block that may have exited",
-            Self::InvalidTensorMap => "wrong tensor map",
-            Self::PendingProduct => "matrix instruction that is not waited for",
-            Self::ProductRegisters => "registers of a matrix instruction in flight",
-            Self::UnreadCopy => "copy that nobody reads",
-            Self::InvalidDescriptor => "descriptor that does not fit its tile",
-            Self::InvalidRegisters => "misused setmaxnreg",
-            Self::ProxyFence => "missing fence between proxies",
-        }
-    }
-}
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,6 +12,17 @@ pub enum Severity {
     Warning,
     /// A wrong program.
     Error,
+}
+
+impl Severity {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// One side of a finding: an instruction and who executed it.

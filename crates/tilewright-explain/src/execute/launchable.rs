@@ -3,7 +3,7 @@
 use crate::case::Launch;
 use crate::model::{Finding, Severity};
 use tilewright_arch::{Gpu, GridLaunch, KernelResources, LaunchConfig};
-use tilewright_emulator::EntryNeeds;
+use tilewright_emulator::{EntryNeeds, FindingKind};
 
 /// What occupancy and limits depend on: the kernel, the launch, and one of its blocks.
 #[derive(Clone, Copy, Debug)]
@@ -32,24 +32,15 @@ impl LaunchShape {
 
     /// Why the launch cannot be on this GPU, if that is so.
     pub fn refusal(&self, launch: &Launch, gpu: &Gpu) -> Option<Finding> {
-        let error = |kind: &str, message: String, fix: String| Finding {
-            severity: Severity::Error,
-            kind: kind.into(),
-            message,
-            participants: Vec::new(),
-            count: 1,
-            copies: 1,
-            cost: None,
-            fix,
-            remedy: None,
-        };
+        let error =
+            |kind, message: String, fix: String| Some(Finding::new(Severity::Error, kind, message, fix));
         let checked = self.launch.check(&gpu.limits, &self.kernel, gpu.device().map(|device| device.sms));
         let remedy = checked.err().map(|refusal| refusal.remedy(&gpu.limits, &self.kernel));
         if let Some(log) = &launch.assembler_refusal {
             let fix = remedy.unwrap_or_else(|| "mend what the assembler names, or choose another GPU".into());
-            return Some(error("does-not-compile", format!("for {}: {log}", gpu.name), fix));
+            return error(FindingKind::DoesNotCompile, format!("for {}: {log}", gpu.name), fix);
         }
         let refusal = checked.err()?;
-        Some(error("cannot-launch", format!("{} takes no such launch: {refusal}", gpu.name), remedy?))
+        error(FindingKind::CannotLaunch, format!("{} takes no such launch: {refusal}", gpu.name), remedy?)
     }
 }

@@ -1,6 +1,6 @@
 //! Barriers in shared memory, with names that a reader of the source knows.
 
-use super::place_of;
+use super::lines::place_of;
 use crate::{
     case::Launch,
     model::{Mbarrier, MbarrierUse, mbarrier_name},

@@ -1,6 +1,6 @@
 //! What is watched while a kernel runs: the addresses of one block, and which sectors are touched at all.
 
-use super::{AccessIds, place};
+use super::lines::{AccessIds, place};
 use crate::{
     array::Array,
     model::{Patterns, Space},

@@ -4,7 +4,7 @@ use super::{Exhibit, glossary, recording::Packed};
 use crate::{
     charts::roofline_svg,
     measured::{self, Measured},
-    model::{Explanation, PtxInstruction, SourceText},
+    model::{Explanation, Finding, PtxInstruction, Severity, SourceText},
     text,
     verdict::{self, Verdict},
 };
@@ -30,6 +30,10 @@ struct Kernel<'a> {
     moved_bytes: u64,
     /// Passes of 128 bytes to the caches and over the banks.
     passes: u64,
+    /// What each finding costs, as a part of these; `None` where its cost is another, or not known.
+    shares: Vec<Option<f64>>,
+    /// The finding that is shown as two threads that meet.
+    race: Option<usize>,
     measured: Option<Measured>,
     sources: &'a [SourceText],
     instructions: Vec<&'a PtxInstruction>,
@@ -65,12 +69,17 @@ impl<'a> Data<'a> {
 impl<'a> Kernel<'a> {
     fn new(exhibit: &Exhibit<'a>) -> Self {
         let e = exhibit.explanation;
+        let is_race = |finding: &Finding| {
+            finding.kind.is_race() && finding.severity == Severity::Error && finding.participants.len() >= 2
+        };
         Self {
             explanation: e,
             level: e.level.describe(),
             verdict: verdict::verdict(e),
             moved_bytes: verdict::moved_bytes(e),
             passes: verdict::passes(e),
+            shares: e.findings.iter().map(|finding| verdict::share_of_passes(e, finding)).collect(),
+            race: e.findings.iter().position(is_race),
             measured: measured::of(e),
             sources: &exhibit.recording.sources,
             instructions: exhibit.recording.instructions.iter().filter(|i| i.line > 0).collect(),

@@ -5,7 +5,7 @@ const SHOWN_FINDINGS = 4;
 
 function findingsView(kernel, index, choose) {
   const { findings } = kernel.explanation;
-  const cards = findings.map((finding) => card(kernel, finding, choose));
+  const cards = findings.map((finding, i) => card(kernel, finding, kernel.shares[i], choose));
   const [shown, rest] = [cards.slice(0, SHOWN_FINDINGS), cards.slice(SHOWN_FINDINGS)];
   return el(
     "section",
@@ -16,8 +16,7 @@ function findingsView(kernel, index, choose) {
   );
 }
 
-function card(kernel, finding, choose) {
-  const share = finding.cost == null || !kernel.passes || finding.kind === "divergence" || finding.kind === "atomic-contention" ? null : finding.cost / kernel.passes;
+function card(kernel, finding, share, choose) {
   const copies = finding.copies > 1 ? ` · ${finding.copies} unrolled copies` : "";
   return el(
     "article",

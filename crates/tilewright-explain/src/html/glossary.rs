@@ -7,7 +7,7 @@ type Word = (&'static str, &'static str, fn(&Explanation) -> bool);
 
 const WORDS: &[Word] = &[
     ("race", "two threads access one place, one of them writes, and nothing says who comes first.", |e| {
-        e.findings.iter().any(|f| f.kind.ends_with("race"))
+        e.findings.iter().any(|f| f.kind.is_race())
     }),
     ("warp", "32 threads, its lanes, that execute each instruction together.", |_| true),
     ("request", "one load or store by a warp: up to 32 addresses at once.", |_| true),

@@ -51,7 +51,7 @@ function kernelView(index) {
   };
   const { section, ptx } = sourceView(kernel, index, choose);
   const side = sidePanels(panel, ptx);
-  const race = explanation.findings.find(({ kind, severity, participants }) => kind.endsWith("race") && severity === "error" && participants.length >= 2);
+  const race = explanation.findings[kernel.race];
   const first = accessById(kernel, recalled("access", -1)) ?? telling(kernel);
   const facts = [explanation.entry === explanation.kernel ? null : `Entry ${explanation.name}.`, kernel.level, ...explanation.notes].filter(Boolean);
   article.append(...[

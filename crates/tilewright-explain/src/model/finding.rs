@@ -1,6 +1,7 @@
 //! What is wrong with a kernel, or slow.
 
 use serde::{Deserialize, Serialize};
+use tilewright_emulator::FindingKind;
 
 /// How grave a finding is, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -101,8 +102,9 @@ pub struct Remedy {
 pub struct Finding {
     /// How grave it is.
     pub severity: Severity,
-    /// What it is, in a word or two joined by hyphens: `shared-race`, `uncoalesced`.
-    pub kind: String,
+    /// What it is.
+    #[serde(with = "by_name")]
+    pub kind: FindingKind,
     /// A sentence.
     pub message: String,
     /// The accesses or instructions that take part: one, or two for a race; then further ones of the same line that are at fault in the same way.
@@ -119,4 +121,49 @@ pub struct Finding {
     /// The same of a race, for tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
+}
+
+impl Finding {
+    /// What happened, and what to do: once, of nobody in particular, at no known cost.
+    pub fn new(
+        severity: Severity,
+        kind: FindingKind,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity,
+            kind,
+            message: message.into(),
+            participants: Vec::new(),
+            count: 1,
+            copies: 1,
+            cost: None,
+            fix: fix.into(),
+            remedy: None,
+        }
+    }
+}
+
+/// A kind as its name, for `#[serde(with)]`.
+pub mod by_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use tilewright_emulator::FindingKind;
+
+    /// Writes the name.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(kind: &FindingKind, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(kind.name())
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// For what is no name of a kind, and those of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FindingKind, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        FindingKind::named(&name).ok_or_else(|| Error::custom(format!("{name} is no kind of finding")))
+    }
 }

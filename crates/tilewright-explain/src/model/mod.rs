@@ -11,7 +11,7 @@ mod traffic;
 mod unfinished;
 
 pub use access::{Access, Operation, Space};
-pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity};
+pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity, by_name};
 pub use line::Line;
 pub(crate) use mbarrier::mbarrier_name;
 pub use mbarrier::{Mbarrier, MbarrierUse};
@@ -24,6 +24,7 @@ pub use unfinished::{Ending, Unfinished};
 use crate::results::Results;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use tilewright_emulator::Nature;
 
 /// The level at which instructions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -141,7 +142,7 @@ impl Explanation {
     /// Whether all that keeps the launch from being right is that it was ended before its end.
     pub fn is_only_unfinished(&self) -> bool {
         let mut errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
-        self.unfinished.is_some() && errors.all(|finding| finding.kind == Unfinished::KIND)
+        self.unfinished.is_some() && errors.all(|finding| finding.kind.nature() == Nature::Note)
     }
 
     /// The kernel's own file, and no header: that whose lines make most passes of memory, and execute most instructions if none does.

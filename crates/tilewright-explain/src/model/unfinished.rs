@@ -26,9 +26,6 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// The kind of the finding that says so.
-    pub const KIND: &'static str = "not-finished";
-
     /// `the limit of time was met at 3 % of the blocks, 12 of 400`.
     pub fn describe(&self) -> String {
         let what = match self.reason {

@@ -2,6 +2,7 @@
 
 use super::{Parts, Tone, places, sentence};
 use crate::model::{Explanation, Finding, Severity, Unfinished};
+use tilewright_emulator::{FindingKind, Nature};
 
 /// The gravest of it.
 pub fn fails(e: &Explanation) -> Option<Parts> {
@@ -42,9 +43,9 @@ fn of_severity(e: &Explanation, severity: Severity) -> Vec<&Finding> {
 fn does_not_launch(e: &Explanation) -> Option<Parts> {
     let errors = of_severity(e, Severity::Error);
     let first = errors.first()?;
-    let what = match &*first.kind {
-        "cannot-launch" => "**cannot launch**",
-        "does-not-compile" => "**does not compile** for this GPU",
+    let what = match first.kind {
+        FindingKind::CannotLaunch => "**cannot launch**",
+        FindingKind::DoesNotCompile => "**does not compile** for this GPU",
         _ => return None,
     };
     let headline = format!("`{}` {what}: nothing of it was executed.", e.kernel);
@@ -70,9 +71,9 @@ fn is_not_right(e: &Explanation) -> Option<Parts> {
 
 fn is_not_safe(e: &Explanation) -> Option<Parts> {
     let mut errors = of_severity(e, Severity::Error);
-    errors.retain(|finding| finding.kind != Unfinished::KIND);
+    errors.retain(|finding| finding.kind.nature() != Nature::Note);
     let first = errors.first()?;
-    let headline = format!("`{}` is wrong: **{}**{}.", e.kernel, words(first), places(e, first));
+    let headline = format!("`{}` is wrong: **{}**{}.", e.kernel, first.kind.words(), places(e, first));
     let mut details = told(e, &errors);
     let unfinished = |unfinished: &Unfinished| sentence(&unfinished.describe());
     details.extend(e.unfinished.as_ref().map(unfinished));
@@ -81,8 +82,8 @@ fn is_not_safe(e: &Explanation) -> Option<Parts> {
 
 fn is_not_finished(e: &Explanation) -> Option<Parts> {
     let unfinished = e.unfinished.as_ref()?;
-    let is_place = |finding: &&Finding| ["time-limit", "step-limit", "interrupted"].contains(&&*finding.kind);
-    let place = e.findings.iter().find(is_place).map_or(String::new(), |finding| places(e, finding));
+    let notes = e.findings.iter().filter(|finding| finding.kind.nature() == Nature::Note);
+    let place = notes.map(|finding| places(e, finding)).find(|place| !place.is_empty()).unwrap_or_default();
     let headline = format!("`{}` is **not finished**: {}{place}.", e.kernel, unfinished.describe());
     let mut details = vec!["The counts are those until then.".to_owned()];
     details.extend(not_compared(e));
@@ -99,7 +100,7 @@ fn is_not_finished(e: &Explanation) -> Option<Parts> {
 fn may_not_be_safe(e: &Explanation) -> Option<Parts> {
     let warnings = of_severity(e, Severity::Warning);
     let first = warnings.first()?;
-    let headline = format!("`{}` may be wrong: **{}**{}.", e.kernel, words(first), places(e, first));
+    let headline = format!("`{}` may be wrong: **{}**{}.", e.kernel, first.kind.words(), places(e, first));
     let mut details = right(e);
     details.extend([sentence(&first.message), format!("Fix: {}.", first.fix)]);
     details.extend(warned(e));
@@ -117,8 +118,4 @@ fn told(e: &Explanation, errors: &[&Finding]) -> Vec<String> {
     details.extend(not_compared(e));
     details.extend(warned(e));
     details
-}
-
-fn words(finding: &Finding) -> String {
-    finding.kind.replace('-', " ")
 }

@@ -231,7 +231,7 @@ fn race() -> Finding {
     };
     Finding {
         severity: Severity::Error,
-        kind: "shared-race".into(),
+        kind: FindingKind::SharedRace,
         message: "two threads access the same word of shared memory without a barrier between them".into(),
         participants: vec![participant("store", 8, [3, 0, 0]), participant("load", 9, [0, 3, 0])],
         count: 992,

@@ -3,6 +3,7 @@
 use super::keys::{Key, Kind, MANIFEST, Table};
 use std::fmt;
 use strsim::levenshtein;
+use tilewright_explain::FindingKind;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -228,13 +229,29 @@ fn check_table(table: &DeTable<'_>, known: &Table, place: &Place, faults: &mut F
 
 /// The nearest of the names, or all of them.
 pub fn suggestion(name: &str, names: &[&str]) -> String {
+    match nearest(name, names) {
+        Some(known) => format!("{known} is meant, perhaps"),
+        None => format!("there are {}", names.join(", ")),
+    }
+}
+
+/// The name that was meant, perhaps.
+fn nearest<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     // Long names are no slips of the pen.
     let name = if name.len() > 64 { "" } else { name };
-    let nearest = names.iter().map(|known| (levenshtein(name, known), known)).min();
-    match nearest {
-        Some((distance, known)) if distance <= 1 + name.len() / 4 => format!("{known} is meant, perhaps"),
-        _ => format!("there are {}", names.join(", ")),
-    }
+    let (distance, known) = names.iter().map(|known| (levenshtein(name, known), *known)).min()?;
+    (distance <= 1 + name.len() / 4).then_some(known)
+}
+
+/// The names of all kinds of findings.
+pub fn finding_kinds() -> Vec<&'static str> {
+    FindingKind::ALL.iter().map(|kind| kind.name()).collect()
+}
+
+fn no_finding(name: &str) -> String {
+    let known = finding_kinds();
+    let meant = nearest(name, &known).map_or(String::new(), |known| format!("; {known} is meant, perhaps"));
+    format!("'{name}' is no kind of finding{meant}; there are {}", known.join(", "))
 }
 
 fn check(value: &Spanned<DeValue<'_>>, key: &Key, place: &Place, faults: &mut Faults<'_>) {
@@ -250,6 +267,11 @@ fn check(value: &Spanned<DeValue<'_>>, key: &Key, place: &Place, faults: &mut Fa
         Kind::Word(words) if !inner.as_str().is_some_and(|word| words.contains(&word)) => {
             wrong(&format!("one of {}", words.join(", ")));
         }
+        Kind::Finding => match inner.as_str() {
+            Some(name) if FindingKind::named(name).is_some() => {}
+            Some(name) => faults.add(place, no_finding(name)),
+            None => wrong("a kind of finding"),
+        },
         Kind::Flag if !inner.is_bool() => wrong("true or false"),
         Kind::Count if whole(inner).is_none_or(|n| n < 1) => wrong("a whole number from 1"),
         Kind::Bytes if !is_text(inner) && whole(inner).is_none_or(|n| n < 0) => wrong("a number of bytes"),

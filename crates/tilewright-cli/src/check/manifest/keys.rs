@@ -24,6 +24,8 @@ pub enum Kind {
     Budgets,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// The name of a kind of finding.
+    Finding,
     /// `true` or `false`.
     Flag,
     /// A whole number from 1.
@@ -185,7 +187,7 @@ const SUPPRESS: Table = Table {
     name: "suppress",
     about: "A finding that is known and accepted",
     keys: &[
-        required("finding", Kind::Text, "Its kind, such as bank-conflict"),
+        required("finding", Kind::Finding, "Its kind, such as bank-conflict"),
         required("reason", Kind::Text, "Why it is accepted"),
         key(
             "severity",

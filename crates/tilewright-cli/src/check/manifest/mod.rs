@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use tilewright_explain::{Schedule, Severity};
+use tilewright_explain::{FindingKind, Schedule, Severity};
 
 /// A text, and where it stands.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +90,7 @@ pub enum From {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suppress {
-    pub finding: String,
+    pub finding: FindingKind,
     pub reason: String,
     /// The severity that is accepted; without it all but errors.
     pub severity: Option<Severity>,
@@ -152,7 +152,7 @@ impl Defaults {
         Self {
             gpus: of("gpus"),
             budgets: budgets(&of("budgets"), faults),
-            suppress: suppressions(root, faults),
+            suppress: suppressions(root),
             fail_on: section
                 .as_ref()
                 .and_then(|section| severity(section, "fail-on"))
@@ -167,7 +167,7 @@ fn kernel(section: &Section<'_>, defaults: &Defaults, faults: &mut Faults<'_>) -
     let own = texts(section, "gpus");
     let mut kernel_budgets = defaults.budgets.clone();
     kernel_budgets.extend(budgets(&texts(section, "budgets"), faults));
-    let mut suppress = suppressions(section, faults);
+    let mut suppress = suppressions(section);
     suppress.extend(defaults.suppress.iter().cloned());
     Kernel {
         name: section.text("name").map(|(name, _)| name).unwrap_or_default(),
@@ -311,25 +311,19 @@ fn expectations(
     expectations
 }
 
-fn suppressions(section: &Section<'_>, faults: &mut Faults<'_>) -> Vec<Suppress> {
+fn suppressions(section: &Section<'_>) -> Vec<Suppress> {
     let text = |section: &Section<'_>, key| section.text(key).map(|found| found.0);
-    let suppress = |section: &Section<'_>| Suppress {
-        finding: text(section, "finding").unwrap_or_default(),
-        reason: text(section, "reason").unwrap_or_default(),
-        severity: severity(section, "severity"),
-        file: text(section, "file"),
-        line: section.count("line"),
-        source: text(section, "source"),
+    let suppress = |section: &Section<'_>| {
+        Some(Suppress {
+            finding: FindingKind::named(&text(section, "finding")?)?,
+            reason: text(section, "reason").unwrap_or_default(),
+            severity: severity(section, "severity"),
+            file: text(section, "file"),
+            line: section.count("line"),
+            source: text(section, "source"),
+        })
     };
-    let sections = section.sections("suppress");
-    for section in &sections {
-        if let Some((finding, place)) = section.text("finding")
-            && !finding.chars().all(|c| c.is_ascii_lowercase() || c == '-')
-        {
-            faults.add(&place, format!("'{finding}' is no kind of finding: they are such as bank-conflict"));
-        }
-    }
-    sections.iter().map(suppress).collect()
+    section.sections("suppress").iter().filter_map(suppress).collect()
 }
 
 fn budgets(texts: &[Placed], faults: &mut Faults<'_>) -> Vec<Budget> {

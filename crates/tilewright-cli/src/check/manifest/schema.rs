@@ -1,6 +1,9 @@
 //! The JSON Schema of a manifest, for editors.
 
-use super::keys::{Key, Kind, MANIFEST, Table};
+use super::{
+    document::finding_kinds,
+    keys::{Key, Kind, MANIFEST, Table},
+};
 use crate::check::budget::{COUNTS, QUANTITIES};
 use serde_json::{Map, Value, json};
 
@@ -59,6 +62,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Texts => one_or_more(json!({ "type": "string", "minLength": 1 })),
         Kind::Budgets => one_or_more(budget()),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::Finding => json!({ "enum": finding_kinds() }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Count => json!({ "type": "integer", "minimum": 1 }),
         Kind::Bytes => json!({ "anyOf": [

@@ -2,7 +2,7 @@
 
 use super::{super::case::cases, read};
 use std::path::Path;
-use tilewright_explain::Schedule;
+use tilewright_explain::{FindingKind, Schedule};
 
 const SEEDS: [&str; 2] = [
     include_str!("../../../../../examples/ci/tilewright.toml"),
@@ -177,4 +177,24 @@ fn damaged_manifests_are_read_or_have_faults_with_lines() {
         }
     }
     assert!((300..1_000).contains(&refused), "{refused}");
+}
+
+#[test]
+fn a_suppression_of_an_unknown_kind_is_told_the_nearest_and_all() {
+    let faults = |kind: &str| {
+        let read = read(Path::new("tilewright.toml"), &SEEDS[1].replace("shared-race", kind));
+        read.err().unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let all = FindingKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    let say = |words: &str| vec![format!("9: suppress[0].finding: {words}; there are {all}")];
+    assert_eq!(
+        faults("shared-rice"),
+        say("'shared-rice' is no kind of finding; shared-race is meant, perhaps")
+    );
+    // Neither another case nor words that only a report has.
+    assert_eq!(faults("Trap"), say("'Trap' is no kind of finding; trap is meant, perhaps"));
+    assert_eq!(faults("unexpected-result"), say("'unexpected-result' is no kind of finding"));
+    for kind in FindingKind::ALL {
+        assert_eq!(faults(kind.name()), [""; 0]);
+    }
 }
