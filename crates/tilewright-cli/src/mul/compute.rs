@@ -5,7 +5,6 @@ use crate::{
     args::{Common, Mul},
     failure::Failure,
     interrupt,
-    product::AnyProduct,
     progress::Progress,
 };
 use tilewright::{Backend, DynMatrix, DynRef, Error, MatRef, Matrix, NO_ARG, Options, Report, Verification};
@@ -72,7 +71,7 @@ fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Er
             target.copy_from(c0)?;
         }
         let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
-        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
+        let product = inputs.of((a, b, c0), args)?;
         let report = product.write_to(target, arg, &options)?;
         total = Some(match total.take() {
             None => report,
@@ -102,7 +101,7 @@ pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option
         let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;
         let arg: Option<MatRef<'_, u32>> =
             computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
-        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
+        let product = inputs.of((a, b, c0), args)?;
         let verdict = product.with_math(args.math).verify(c, c0, arg)?;
         rows += verdict.rows_checked;
         let is_worse =

@@ -10,12 +10,12 @@ use crate::{
     args::{Common, Mul},
     failure::Failure,
     pipe,
-    product::AnyProduct,
+    product::{AnyProduct, check_epilogue},
     terminal::{self, Style},
 };
 use std::{ffi::OsString, path::PathBuf, time::Instant};
 use tilewright::{
-    DType, DynRef, Error, Extremes, Joining, SemiringId, Value,
+    DType, DynRef, Epilogue, Error, Extremes, Joining, SemiringId, Value,
     files::{ReadOptions, Spec, Stack},
 };
 
@@ -24,6 +24,7 @@ pub struct Inputs {
     a: Stack,
     b: Stack,
     c0: Option<Stack>,
+    bias: Option<Stack>,
     transposed: [bool; 2],
     found: [Found; 2],
     /// The element type of both operands.
@@ -44,8 +45,10 @@ impl Inputs {
         let spec = |word: &OsString| source::spec(word, args.text.format_in, "--format-in");
         let (a_spec, b_spec) = (spec(&args.a)?, spec(&args.b)?);
         let c0_spec = args.accumulate.as_ref().map(spec).transpose()?;
-        check_streams(args, [Some(&a_spec), Some(&b_spec), c0_spec.as_ref()])?;
-        let paths = [Some(&a_spec), Some(&b_spec), c0_spec.as_ref()];
+        let bias_spec = args.bias.as_ref().map(spec).transpose()?;
+        let specs = [Some(&a_spec), Some(&b_spec), c0_spec.as_ref(), bias_spec.as_ref()];
+        check_streams(args, specs)?;
+        let paths = specs;
         let paths = paths.into_iter().flatten().map(|spec| spec.path().to_path_buf()).collect();
         let options = options(args);
         let a_source = Source::open(&args.a, a_spec, &options)?;
@@ -77,8 +80,15 @@ impl Inputs {
             }
             _ => None,
         };
+        let bias = match (bias_spec, &args.bias) {
+            (Some(spec), Some(word)) => {
+                check_epilogue(args, Some(dtype))?;
+                Some(read_bias(word, spec, args, args.semiring.output(dtype)?)?)
+            }
+            _ => None,
+        };
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Self { a, b, c0, transposed, found, dtype, shapes, named, paths, seconds })
+        Ok(Self { a, b, c0, bias, transposed, found, dtype, shapes, named, paths, seconds })
     }
 
     /// The number of products to compute.
@@ -120,8 +130,17 @@ impl Inputs {
 
     /// One of the products, for plans and for what is refused; none in an empty stack.
     pub fn first<'a>(&'a self, args: &'a Mul) -> Result<Option<AnyProduct<'a>>, Error> {
-        let first = self.product(0).map(|first| AnyProduct::new(&args.semiring, first, self.joining(args)));
-        first.transpose()
+        self.product(0).map(|first| self.of(first, args)).transpose()
+    }
+
+    /// One of the products, with all that the options ask for.
+    pub fn of<'a>(
+        &'a self,
+        matrices: (DynRef<'a>, DynRef<'a>, Option<DynRef<'a>>),
+        args: &'a Mul,
+    ) -> Result<AnyProduct<'a>, Error> {
+        let epilogue = Epilogue { bias: self.bias.as_ref().map(Stack::rows), activation: args.activation };
+        AnyProduct::new(&args.semiring, matrices, self.joining(args))?.epilogue(epilogue)
     }
 
     /// What the options ask for besides the product.
@@ -159,9 +178,9 @@ pub fn say_empty(common: &Common, name: &str, count: usize, fill: Value) {
 }
 
 /// Refuses one stream for two inputs.
-fn check_streams(args: &Mul, specs: [Option<&Spec>; 3]) -> Result<(), Failure> {
-    const NAMES: [&str; 3] = ["A", "B", "C0"];
-    let words = [Some(&args.a), Some(&args.b), args.accumulate.as_ref()];
+fn check_streams(args: &Mul, specs: [Option<&Spec>; 4]) -> Result<(), Failure> {
+    const NAMES: [&str; 4] = ["A", "B", "C0", "the bias"];
+    let words = [Some(&args.a), Some(&args.b), args.accumulate.as_ref(), args.bias.as_ref()];
     let is_stream = |word: Option<&OsString>| word.is_some_and(|word| word == STREAM);
     let streams: Vec<&str> =
         NAMES.into_iter().zip(words).filter(|(_, word)| is_stream(*word)).map(|(name, _)| name).collect();
@@ -206,6 +225,18 @@ fn read_c0(
         return Err(Failure::usage(what, "convert all matrices with --dtype"));
     }
     Ok(source.read_as(c0, dtype, &options)?)
+}
+
+/// A bias is one row or one column in the type of the result, read as C0 is.
+fn read_bias(word: &OsString, spec: Spec, args: &Mul, dtype: DType) -> Result<Stack, Failure> {
+    let options = options(args);
+    let source = Source::open(word, spec, &options)?;
+    let bias = source.read(&options)?;
+    if args.dtype.is_none() && !types::is_safe(found(&bias), dtype) {
+        let what = format!("the bias holds {}, but the product is {dtype}", found(&bias).name());
+        return Err(Failure::usage(what, "convert all matrices with --dtype"));
+    }
+    Ok(source.read_as(bias, dtype, &options)?)
 }
 
 fn options(args: &Mul) -> ReadOptions {

@@ -17,7 +17,7 @@ use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
     interrupt, json, occupancy,
-    product::check_math,
+    product::{check_epilogue, check_math},
     terminal::{self, Style},
 };
 use compute::Computed;
@@ -35,6 +35,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // Everything that can be refused without reading a file is.
     check(args)?;
     check_math(args.math, &args.semiring, args.dtype)?;
+    check_epilogue(args, args.dtype)?;
     if args.plan {
         return plan::run(args, common);
     }
@@ -43,6 +44,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
 
     let inputs = Inputs::read(args, common)?;
     check_math(args.math, &args.semiring, Some(inputs.dtype))?;
+    check_epilogue(args, Some(inputs.dtype))?;
     // From here on the product ends by itself, and an emulated kernel says where it was.
     let deferred = interrupt::Deferred::new();
     if common.verbose {

@@ -5,7 +5,7 @@ use crate::{
     args::{Common, Format, KernelChoice, Mul},
     failure::Failure,
     json,
-    product::check_math,
+    product::{check_epilogue, check_math},
     terminal::{self, Style},
     wrapping,
 };
@@ -20,6 +20,7 @@ use tilewright::{
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     let inputs = Inputs::read(args, common)?;
     check_math(args.math, &args.semiring, Some(inputs.dtype))?;
+    check_epilogue(args, Some(inputs.dtype))?;
     let results = if args.arg_out.is_some() { Results::ProductAndArg } else { Results::Product };
     let Some(product) = inputs.first(args)? else {
         return Err(Failure::usage("an empty stack of products has no plan", "leave out --plan"));

@@ -10,7 +10,7 @@ use super::{
 use crate::{args::Mul, failure::Failure, terminal, wrapping};
 use serde::Serialize;
 use std::io::Write;
-use tilewright::{Joining, Report, SemiringId, Verification};
+use tilewright::{Activation, Joining, Report, SemiringId, Verification};
 
 /// The JSON object of `mul`; the fields are its keys.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ pub struct Summary {
     #[serde(skip)]
     is_number_product: bool,
     #[serde(skip)]
-    formula: &'static str,
+    formula: String,
 }
 
 /// JSON has no infinity: a `max_error` that is infinite becomes null.
@@ -53,6 +53,21 @@ struct Verified {
     bound: f64,
     rows_checked: usize,
     passed: bool,
+}
+
+/// What C is.
+fn formula(args: &Mul, inputs: &Inputs) -> String {
+    let product = match inputs.joining(args) {
+        Joining::Replace => "A x B",
+        Joining::Accumulate => "C0 + A x B",
+        Joining::Scale { beta: None, .. } => "alpha A x B",
+        Joining::Scale { beta: Some(_), .. } => "alpha A x B + beta C0",
+    };
+    let bias = if args.bias.is_some() { " + bias" } else { "" };
+    match args.activation {
+        Activation::None => format!("{product}{bias}"),
+        activation => format!("{activation}({product}{bias})"),
+    }
 }
 
 impl Summary {
@@ -99,12 +114,7 @@ impl Summary {
             arg_output: outputs.arg(),
             entry: None,
             is_number_product: args.semiring.is(SemiringId::PlusTimes),
-            formula: match inputs.joining(args) {
-                Joining::Replace => "A x B",
-                Joining::Accumulate => "C0 + A x B",
-                Joining::Scale { beta: None, .. } => "alpha A x B",
-                Joining::Scale { beta: Some(_), .. } => "alpha A x B + beta C0",
-            },
+            formula: formula(args, inputs),
         }
     }
 
