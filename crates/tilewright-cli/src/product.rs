@@ -5,8 +5,8 @@ use crate::{
     failure::Failure,
 };
 use tilewright::{
-    Activation, Backend, DType, DynMut, DynProduct, DynRef, Epilogue, Error, ExpressionProduct, Joining, MatMut, MatRef, Math,
-    Options, Report, SemiringId, Value, Verification,
+    Activation, Backend, DType, DynMut, DynProduct, DynRef, Epilogue, Error, ExpressionProduct, Joining,
+    MatMut, MatRef, Math, Options, Report, SemiringId, Value, Verification,
     plan::{Query, Results},
 };
 
