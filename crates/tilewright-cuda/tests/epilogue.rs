@@ -8,7 +8,7 @@ use tilewright_core::{
     Activation, DType, Element, Epilogue, Joining, Layout, MatMut, MatRef, Math, Matrix, PlusTimes, Problem,
     SemiringId, Update, Value, bf16, f16, reference, semiring::Arithmetic,
 };
-use tilewright_cuda::{DeviceProduct, DynDeviceMatrix, Engine};
+use tilewright_cuda::{DeviceProduct, DeviceRef, DynDeviceMatrix, Engine};
 use tilewright_kernels::{Alignment, Batch, Request, dmma_tiles, find, mma_tiles, wgmma_tiles};
 
 #[derive(Clone, Copy, Debug)]
@@ -239,4 +239,27 @@ fn kernels_of_the_ladder_refuse_by_name() {
     let request = Request { epilogue, ..Request::new(problem, SemiringId::PlusTimes, DType::F32) };
     let error = find("naive").expect("known").recipe(&request).expect_err("it has none").to_string();
     assert!(error.contains("no bias and no activation") && error.contains("relu"), "{error}");
+}
+
+#[test]
+fn a_bias_may_be_a_column_of_another_matrix() {
+    let engine = engine();
+    let upload = |rows: Matrix<f32>| engine.upload(rows.as_ref()).expect("fits");
+    let (x, many) = (
+        upload(Matrix::from([[1.0, 2.0], [3.0, -4.0]])),
+        upload(Matrix::from([[9.0, 9.0, 0.5], [9.0, 9.0, -20.0]])),
+    );
+    let bias = DeviceRef::from(&many).window(0, 2, 2, 1).expect("inside");
+    let product = DeviceProduct::new(SemiringId::PlusTimes)
+        .epilogue(Epilogue { bias: None, activation: Activation::Relu });
+    for by_columns in [false, true] {
+        let layout = if by_columns { Layout::col_major(2, 2) } else { Layout::row_major(2, 2) };
+        let mut y = engine.zeros::<f32>(layout).expect("fits");
+        match engine.multiply_with_bias(&product, &x, &x, &mut y, bias) {
+            Ok(_) => {
+                assert_eq!(y.to_matrix().expect("copies"), Matrix::from([[7.5, 0.0], [0.0, 2.0]]));
+            }
+            Err(error) => assert!(error.is_unavailable(), "{error}"),
+        }
+    }
 }
