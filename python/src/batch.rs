@@ -7,8 +7,8 @@ use crate::{
 };
 use std::sync::Arc;
 use tilewright::{
-    Cancel, DType, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, Options,
-    SemiringId, Value,
+    Cancel, DType, DynMut, DynProduct, DynRef, Epilogue, Error, ExpressionProduct, Joining, Layout, MatMut,
+    Options, SemiringId, Value,
 };
 
 /// What a product of two matrices is computed by.
@@ -24,6 +24,8 @@ pub struct Products {
     pub dtype: DType,
     pub output: DType,
     pub joining: Joining<Value>,
+    /// With where the bias is, as a row of the type of C.
+    pub epilogue: Epilogue<Stack>,
     pub batch: Vec<usize>,
     pub a: Stack,
     pub b: Stack,
@@ -117,7 +119,7 @@ impl Products {
     }
 
     fn empty(&self, rows: usize, cols: usize) -> DynRef<'static> {
-        let layout = tilewright::Layout::strided(rows, cols, 0, 0);
+        let layout = Layout::strided(rows, cols, 0, 0);
         // SAFETY: nobody reads an element of an operand of which only shape and type are looked at.
         unsafe { DynRef::from_raw_parts(self.a.first, self.dtype, layout) }
     }
@@ -126,7 +128,11 @@ impl Products {
     pub fn check_types(&self, shapes: &Shapes) -> Result<(), Error> {
         let (a, b) = (self.empty(shapes.m, shapes.k), self.empty(shapes.k, shapes.n));
         match &self.kind {
-            &Kind::BuiltIn(id) => DynProduct::new(id, a, b)?.update(self.joining, None).map(drop),
+            &Kind::BuiltIn(id) => {
+                let product = DynProduct::new(id, a, b)?.update(self.joining, None)?;
+                // SAFETY: nobody reads an element of it.
+                product.epilogue(unsafe { self.epilogue() }).map(drop)
+            }
             Kind::Text(text) => ExpressionProduct::new(text, a, b).map(drop),
             Kind::Compiled(_) => Ok(()),
         }
@@ -188,7 +194,20 @@ impl Products {
     ) -> Result<DynProduct<'a>, Error> {
         // SAFETY: the caller's promise.
         let (a, b) = unsafe { self.operands(index) };
-        Ok(DynProduct::new(semiring, a, b)?.update(self.joining, None)?.options(*options))
+        let product = DynProduct::new(semiring, a, b)?.update(self.joining, None)?;
+        // SAFETY: as above.
+        Ok(product.epilogue(unsafe { self.epilogue() })?.options(*options))
+    }
+
+    /// What follows each product.
+    ///
+    /// # Safety
+    /// The bias is read as long as [`Products::run`] runs, if at all.
+    unsafe fn epilogue(&self) -> Epilogue<DynRef<'_>> {
+        let Epilogue { bias, activation } = &self.epilogue;
+        // SAFETY: the caller's promise.
+        let row = |bias: &Stack| unsafe { DynRef::from_raw_parts(bias.first, self.output, bias.layout) };
+        Epilogue { bias: bias.as_ref().map(row), activation: *activation }
     }
 
     /// A and B at an index.

@@ -78,6 +78,7 @@ struct Part {
     operands: [DynDeviceMatrix; 2],
     c: DynDeviceMatrix,
     arg: Option<DynDeviceMatrix>,
+    bias: Option<DynDeviceMatrix>,
 }
 
 impl Work {
@@ -125,9 +126,10 @@ impl Work {
             // SAFETY: the caller's promise.
             let mut part = unsafe { self.part((index, count.unwrap_or(1)))? };
             let ([a, b], c) = (&part.operands, &mut part.c);
-            match &mut part.arg {
-                Some(arg) => engine.multiply_with_arg(&part.product, a, b, c, arg).map(drop),
-                None => engine.multiply(&part.product, a, b, c).map(drop),
+            match (&mut part.arg, &part.bias) {
+                (Some(arg), _) => engine.multiply_with_arg(&part.product, a, b, c, arg).map(drop),
+                (None, Some(bias)) => engine.multiply_with_bias(&part.product, a, b, c, bias).map(drop),
+                (None, None) => engine.multiply(&part.product, a, b, c).map(drop),
             }
         });
         if launched.is_err() || arrays.iter().any(|gpu| gpu.stream.is_none()) {
@@ -148,7 +150,7 @@ impl Work {
     ) -> PyResult<()> {
         let py = like.py();
         // SAFETY: the caller's promise.
-        let Part { product, operands: [a, b], mut c, mut arg } =
+        let Part { product, operands: [a, b], mut c, mut arg, bias } =
             unsafe { self.part(part) }.map_err(|error| raise(py, &error))?;
         // SAFETY: as above.
         let plan = py.detach(|| unsafe { self.engine.plan_in(stream, &product, &a, &b, &c) }).or_raise(py)?;
@@ -159,9 +161,10 @@ impl Work {
         let address = workspace.as_ref().map(|(_, address)| *address);
         // SAFETY: as above; the library of A lets go of the workspace behind the work in its stream.
         let run = || unsafe {
-            match &mut arg {
-                Some(arg) => plan.run_with_arg(address, &a, &b, &mut c, arg),
-                None => plan.run(address, &a, &b, &mut c),
+            match (&mut arg, &bias) {
+                (Some(arg), _) => plan.run_with_arg(address, &a, &b, &mut c, arg),
+                (None, Some(bias)) => plan.run_with_bias(address, &a, &b, &mut c, bias),
+                (None, None) => plan.run(address, &a, &b, &mut c),
             }
         };
         py.detach(run).or_raise(py)
@@ -172,7 +175,7 @@ impl Work {
     /// # Safety
     /// As [`Work::run`].
     unsafe fn part(&self, (index, count): (&[usize], usize)) -> Result<Part, Error> {
-        let Products { a, b, c, arg, dtype, output, .. } = &self.products;
+        let Products { a, b, c, arg, epilogue, dtype, output, .. } = &self.products;
         let stride = |stack: &Stack| if count > 1 { stack.strides.last().copied().unwrap_or(0) } else { 0 };
         let matrix = |stack: &Stack, layout: Layout, dtype: DType| -> Result<DynDeviceMatrix, Error> {
             let (low, high) = layout.span()?.unwrap_or((0, -1));
@@ -183,12 +186,20 @@ impl Work {
             unsafe { self.engine.foreign_unchecked(dtype, layout, address, elements) }
         };
         let winners = |stack: &Stack| matrix(stack, dense(stack, stride(stack), count)?, DType::I32);
+        // One for all products.
+        let bias = |bias: &Stack| -> Result<DynDeviceMatrix, Error> {
+            let (low, high) = bias.layout.span()?.unwrap_or((0, -1));
+            let (address, elements) = (bias.first.addr().get() as u64, low..high.saturating_add(1));
+            // SAFETY: the caller's promise.
+            unsafe { self.engine.foreign_unchecked(*output, bias.layout, address, elements) }
+        };
         let batch = Batch { count, a: stride(a), b: stride(b), c: stride(c) };
         Ok(Part {
             product: self.product.batch(batch),
             operands: [matrix(a, a.layout, *dtype)?, matrix(b, b.layout, *dtype)?],
             c: matrix(c, c.layout, *output)?,
             arg: arg.as_ref().map(winners).transpose()?,
+            bias: epilogue.bias.as_ref().map(bias).transpose()?,
         })
     }
 }

@@ -19,7 +19,10 @@ use pyo3::{
     types::{PyDict, PyFloat},
 };
 use std::sync::Arc;
-use tilewright::{Backend, DType, ErrorKind, Joining, Math, Options, Value, cuda::DeviceProduct};
+use tilewright::{
+    Activation, Backend, DType, Epilogue, ErrorKind, Joining, Layout, Math, Options, Value,
+    cuda::DeviceProduct,
+};
 
 /// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
 /// made for them, so that they can be interrupted; for its first milliseconds it may share a processor with one of the pool.
@@ -48,6 +51,11 @@ const MOST_TERMS: usize = i32::MAX as usize;
 ///     Adds the product to what `out` holds, by the semiring's sum.
 /// alpha, beta : number, optional
 ///     ``out = alpha * (a @ b) + beta * out``, for plus-times.
+/// bias : array, optional
+///     A vector of `out`'s element type with an element for each column, which is added to it: ``out = activation(alpha * (a @ b) + beta * out + bias)``, for
+///     plus-times on floats. All is computed in the type of the sums, and rounded once.
+/// activation : {'relu', 'gelu'}, optional
+///     What becomes of each element at last. ``'gelu'`` is the approximation by tanh, as torch's ``gelu(x, approximate='tanh')``.
 /// arg : bool, default False
 ///     Also gives, for each element of the result, the smallest `k` whose term it is, or -1 for none, as 32-bit integers.
 ///     For semirings whose sum selects one of its terms.
@@ -81,10 +89,12 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// >>> c = numpy.ones((3, 3))
 /// >>> tilewright.matmul(roads, roads, semiring="max-min", out=c) is c
 /// True
+/// >>> tilewright.matmul(c[:, :2], numpy.eye(2), bias=numpy.array([1.0, -9.0]), activation="relu").shape
+/// (3, 2)
 #[pyfunction]
 #[pyo3(
-    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, arg=false, backend="auto", math="full", threads=None),
-    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, arg=False, backend='auto', math='full', threads=None)"
+    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, bias=None, activation=None, arg=false, backend="auto", math="full", threads=None),
+    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, bias=None, activation=None, arg=False, backend='auto', math='full', threads=None)"
 )]
 #[allow(clippy::too_many_arguments)] // They are the keywords of Python's callers.
 pub fn matmul<'py>(
@@ -96,6 +106,8 @@ pub fn matmul<'py>(
     accumulate: bool,
     alpha: Option<&Bound<'py, PyAny>>,
     beta: Option<&Bound<'py, PyAny>>,
+    bias: Option<&Bound<'py, PyAny>>,
+    activation: Option<&str>,
     arg: bool,
     backend: &str,
     math: &str,
@@ -107,8 +119,9 @@ pub fn matmul<'py>(
             "semiring",
             semiring.map_or_else(|| "plus-times".into_bound_py_any(py), |s| s.into_bound_py_any(py))?,
         )?;
-        let others = [("alpha", alpha), ("beta", beta)];
+        let others = [("alpha", alpha), ("beta", beta), ("bias", bias)];
         others.into_iter().try_for_each(|(key, number)| options.set_item(key, number))?;
+        options.set_item("activation", activation)?;
         options.set_item("accumulate", accumulate)?;
         options.set_item("arg", arg)?;
         options.set_item("backend", backend)?;
@@ -121,12 +134,17 @@ pub fn matmul<'py>(
     let math: Math = math.parse().or_raise(py)?;
     let joining = joining(py, accumulate, alpha, beta)?;
     over.check_wishes(py, &joining, arg, backend)?;
-    let wishes = Wishes { over, joining, backend, math, threads: threads.unwrap_or(0) };
+    let activation = activation.map_or(Ok(Activation::None), str::parse).or_raise(py)?;
+    let epilogue = Epilogue { bias: None, activation };
+    let mut wishes = Wishes { over, joining, epilogue, backend, math, threads: threads.unwrap_or(0) };
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
     let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
     let output = check_types(py, &wishes.over, &left.array, &right.array)?;
     check_math(py, &wishes, left.array.dtype)?;
+    let mut bias = bias.map(|bias| Held::anywhere("bias", bias)).transpose()?;
+    let asked = Epilogue { bias: bias.as_ref().map(|_| ()), activation };
+    check_epilogue(py, &wishes.over, asked, output)?;
     let product = |ordinal| {
         let product = gpu_work::product(py, &wishes.over, left.array.dtype, (wishes.joining, arg), backend)?;
         PyResult::Ok((ordinal, product.math(math)))
@@ -149,9 +167,25 @@ pub fn matmul<'py>(
         }
         None => produce::empty(py, left, &shapes.result, output)?,
     };
+    if let Some(bias) = &mut bias {
+        on_gpu::common(py, [("A", operands[0].array.gpu), ("bias", bias.array.gpu)])?;
+        check_bias(py, &bias.array, &shapes, output)?;
+        if overlaps(&bias.array, &c.array) {
+            let copy = if gpu.is_some() { on_gpu::copy(bias) } else { produce::copy(bias) };
+            *bias = Held::anywhere("bias", &copy?)?;
+        }
+        let stride = bias.array.strides.first().copied().unwrap_or(1);
+        let layout = Layout::strided(1, shapes.n, 1, stride);
+        wishes.epilogue.bias = Some(Stack { first: bias.array.first, layout, strides: Vec::new() });
+    }
     let winners = arg.then(|| produce::empty(py, &operands[0], &shapes.result, DType::I32)).transpose()?;
     match gpu {
-        Some(place) => compute_on_gpu(py, place, &wishes, &operands, (&c, winners.as_ref()), &shapes)?,
+        Some((ordinal, product)) => {
+            let gpus =
+                [&operands[0], &operands[1], &c].into_iter().chain(&bias).filter_map(|held| held.array.gpu);
+            let place = (ordinal, product, gpus.collect());
+            compute_on_gpu(py, place, &wishes, &operands, (&c, winners.as_ref()), &shapes)?;
+        }
         None => compute(py, &wishes, &operands, (&c, winners.as_ref()), &shapes)?,
     }
     let library = &operands[0].array.library;
@@ -166,9 +200,35 @@ pub fn matmul<'py>(
 struct Wishes {
     over: Over,
     joining: Joining<Value>,
+    /// With where the bias is, as a row.
+    epilogue: Epilogue<Stack>,
     backend: Backend,
     math: Math,
     threads: usize,
+}
+
+/// Refuses a bias and an activation that the semiring does not have on these elements.
+fn check_epilogue(py: Python<'_>, over: &Over, asked: Epilogue<()>, output: DType) -> PyResult<()> {
+    match over {
+        Over::BuiltIn(id) => asked.check(Some(*id), id.name(), output).or_raise(py),
+        Over::Text(_) | Over::Functions(_) => {
+            asked.check(None, "a semiring of your own", output).or_raise(py)
+        }
+    }
+}
+
+/// Refuses a bias that is no vector with an element for each column of the result, of its type.
+fn check_bias(py: Python<'_>, bias: &Array, shapes: &Shapes, output: DType) -> PyResult<()> {
+    if bias.dtype != output {
+        let (found, expected) = (python_name(bias.dtype), python_name(output));
+        let message = format!("bias has element type {found}, but the result has {expected}");
+        return refuse(py, "dtype-mismatch", &message, "give a vector of that type");
+    }
+    if bias.shape != [shapes.n] {
+        let message = format!("bias has shape {:?}, but the result has {} columns", bias.shape, shapes.n);
+        return refuse(py, "result-mismatch", &message, "give a vector with an element for each column");
+    }
+    Ok(())
 }
 
 /// Refuses an arithmetic that the semiring does not have on these elements.
@@ -252,7 +312,7 @@ fn compute(
 
 fn compute_on_gpu(
     py: Python<'_>,
-    (ordinal, product): (usize, DeviceProduct),
+    (ordinal, product, arrays): (usize, DeviceProduct, Vec<Gpu>),
     wishes: &Wishes,
     operands: &[Held<'_>; 2],
     (c, winners): (&Held<'_>, Option<&Held<'_>>),
@@ -265,8 +325,9 @@ fn compute_on_gpu(
     };
     let winners = winners.map(|winners| &winners.array);
     let products = products(kind, wishes, operands, (&c.array, winners), shapes);
-    let [a, b] = operands.each_ref().map(|operand| operand.array.gpu);
-    let arrays: Vec<Gpu> = [a, b, c.array.gpu].into_iter().flatten().collect();
+    let Epilogue { bias, activation } = &wishes.epilogue;
+    let (bias, activation) = (bias.as_ref().map(|bias| bias.layout.col_stride), *activation);
+    let product = product.epilogue(Epilogue { bias, activation });
     let engine = py.detach(|| on_gpu::engine(ordinal)).or_raise(py)?;
     let work = Work { engine, product, products: products.for_launches(), arrays };
     // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C and the winners meet no operand.
@@ -287,6 +348,7 @@ fn products(
         dtype: a.array.dtype,
         output: c.dtype,
         joining: wishes.joining,
+        epilogue: wishes.epilogue.clone(),
         a: stack(&a.array, true),
         b: stack(&b.array, false),
         c: result_stack(c, shapes),
@@ -301,7 +363,7 @@ fn result_stack(c: &Array, shapes: &Shapes) -> Stack {
     let mut own = own.iter().copied();
     let row = if shapes.has_rows { own.next() } else { None };
     let col = if shapes.has_columns { own.next() } else { None };
-    let layout = tilewright::Layout::strided(shapes.m, shapes.n, row.unwrap_or(1), col.unwrap_or(1));
+    let layout = Layout::strided(shapes.m, shapes.n, row.unwrap_or(1), col.unwrap_or(1));
     let stack = stack.iter().zip(&shapes.batch);
     let strides = stack.map(|(&stride, &extent)| if extent == 1 { 0 } else { stride }).collect();
     Stack { first: c.first, layout, strides }

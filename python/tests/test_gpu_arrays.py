@@ -348,3 +348,21 @@ def test_another_kind_of_device_is_refused():
 
     a = on_gpu(random((4, 4)), OnRocm)
     refused("unsupported", "kind 10", a, a)
+
+
+@in_the_child
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_bias_and_an_activation_stay_on_the_gpu(dtype, compiler):
+    a, b, bias = random((2, 5, 7), dtype), random((7, 6), dtype, 1), random(6, dtype, 2)
+    try:
+        c = matmul(on_gpu(a), on_gpu(b), bias=on_gpu(bias), activation="relu", alpha=-1)
+    except tilewright.UnavailableError as missing:
+        pytest.skip(str(missing))
+    np.testing.assert_array_equal(c.numpy(), np.maximum(bias - a.astype("float64") @ b, 0).astype(dtype))
+
+
+@in_the_child
+def test_a_bias_elsewhere_is_refused():
+    a, bias = on_gpu(random((3, 3))), random(3)
+    with pytest.raises(tilewright.UnsupportedError, match="bias is on this processor"):
+        matmul(a, a, bias=bias)

@@ -14,6 +14,7 @@ def matmul(a: Any, b: Any, out: Any, options: dict[str, Any]) -> Any:
     """``a @ b``, where one of them or both are of pandas: the columns of A are the rows of B, by their names."""
     if isinstance(out, (pandas.DataFrame, pandas.Series)):
         raise UnsupportedError("out is of pandas, which may copy it at any time", "unsupported", "give an array of NumPy as out, or none")
+    options["bias"] = _values(options.get("bias"))
     inner = _names(a, -1)
     if inner is not None and _names(b, 0) is not None:
         b = _in_order(b, inner)

@@ -66,6 +66,8 @@ def matmul(
     accumulate: bool = False,
     alpha: _Number = 1,
     beta: _Number = 0,
+    bias: Any = None,
+    activation: Literal["relu", "gelu", "none"] | None = None,
     arg: bool = False,
     backend: _Backend = "auto",
     math: Literal["full", "tf32"] = "full",

@@ -35,7 +35,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser, ValueParser},
 };
 use std::{ffi::OsString, path::PathBuf, time::Duration};
-use tilewright::{Backend, DType, Math, SemiringId, files::Format as FileFormat};
+use tilewright::{Activation, Backend, DType, Math, SemiringId, files::Format as FileFormat};
 
 /// Multiplies dense matrices over any semiring
 #[derive(Debug, Parser)]
@@ -249,6 +249,12 @@ pub struct Mul {
         help_heading = "Product"
     )]
     pub beta: Option<f64>,
+    /// Add these elements to the columns of the product, one to each (plus-times on floats)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Product")]
+    pub bias: Option<OsString>,
+    /// Apply this function to each element at last (plus-times on floats); gelu is the approximation by tanh
+    #[arg(long, value_name = "NAME", default_value = "none", value_parser = activations(), help_heading = "Product")]
+    pub activation: Activation,
     /// Write which k each element came from (selective semirings)
     #[arg(long, value_name = "K", value_hint = ValueHint::FilePath, help_heading = "Product")]
     pub arg_out: Option<OsString>,
@@ -346,6 +352,9 @@ fn formats() -> ValueParser {
 }
 fn maths() -> ValueParser {
     named::<Math>(Math::ALL.iter().map(|math| math.name()).collect())
+}
+fn activations() -> ValueParser {
+    named::<Activation>(Activation::ALL.iter().map(|activation| activation.name()).collect())
 }
 fn backends() -> ValueParser {
     named::<Backend>(Backend::ALL.iter().map(|b| b.name()).collect())

@@ -2,8 +2,8 @@
 
 use crate::{args::Meaning, failure::Failure};
 use tilewright::{
-    Backend, DType, DynMut, DynProduct, DynRef, Error, ExpressionProduct, Joining, MatMut, MatRef, Math,
-    Options, Report, Value, Verification,
+    Activation, Backend, DType, DynMut, DynProduct, DynRef, Epilogue, Error, ExpressionProduct, Joining,
+    MatMut, MatRef, Math, Options, Report, SemiringId, Value, Verification,
     plan::{Query, Results},
 };
 
@@ -24,6 +24,27 @@ pub fn check_math(math: Math, semiring: &Meaning, dtype: Option<DType>) -> Resul
     Err(Failure::usage(what, "plus-times on f32 alone has another arithmetic: leave out --math"))
 }
 
+/// Refuses a bias and an activation that the semiring does not have on its elements, where their type is known.
+pub fn check_epilogue(
+    semiring: &Meaning,
+    (has_bias, activation): (bool, Activation),
+    dtype: Option<DType>,
+) -> Result<(), Failure> {
+    let options = [("--bias", has_bias), ("--activation", activation != Activation::None)];
+    let Some((option, _)) = options.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    if !semiring.is(SemiringId::PlusTimes) {
+        let what = format!("{option} is not defined for {}", semiring.name());
+        return Err(Failure::usage(what, "only plus-times on floats has it; leave it out"));
+    }
+    match dtype {
+        Some(dtype) if !dtype.is_float() => {
+            let what = format!("{option} is not defined for elements of type {dtype}");
+            Err(Failure::usage(what, "multiply floats: --dtype f32"))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'a> AnyProduct<'a> {
     /// A, B, and what the product is joined with.
     pub fn new(
@@ -39,6 +60,17 @@ impl<'a> AnyProduct<'a> {
                 Self::Own(if c0.is_some() { product.accumulate() } else { product })
             }
         })
+    }
+
+    /// Followed by a bias and an activation.
+    pub fn epilogue(self, epilogue: Epilogue<DynRef<'a>>) -> Result<Self, Error> {
+        match self {
+            Self::BuiltIn(product) => product.epilogue(epilogue).map(Self::BuiltIn),
+            Self::Own(_) => {
+                epilogue.check_absent("a semiring that is given by its text")?;
+                Ok(self)
+            }
+        }
     }
 
     /// Computes the product into `c`, which holds C0 where that takes part.
@@ -95,7 +127,6 @@ impl<'a> AnyProduct<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright::SemiringId;
 
     #[test]
     fn another_arithmetic_is_that_of_plus_times_on_f32() {

@@ -49,6 +49,33 @@ fn usage_is_2() {
             "C0 holds f64, but the product is f32",
             "convert",
         ),
+        (format!("{w} --activation swish"), "possible values: none, relu, gelu", ""),
+        (
+            format!("{w} --activation relu"),
+            "--activation is not defined for elements of type i64",
+            "multiply floats",
+        ),
+        (
+            format!("{w} -s min-plus --activation relu"),
+            "--activation is not defined for min-plus",
+            "only plus-times",
+        ),
+        (format!("{w} -s max-plus --bias real.csv"), "--bias is not defined for max-plus", "only plus-times"),
+        (
+            format!("{w} --dtype f32 --bias whole.csv"),
+            "the bias is 2x2 but the product is 2x2",
+            "a bias is one row",
+        ),
+        (
+            "mul f32.npy f32.npy --bias f64.npy".into(),
+            "the bias holds f64, but the product is f32",
+            "convert",
+        ),
+        (
+            "mul - whole.csv --bias - --dtype f32".into(),
+            "A and the bias would both be read",
+            "it can be read once",
+        ),
         (format!("{w} --backend reference --kernel portable"), "--kernel portable", "leave out --kernel"),
         (format!("{w} -s min-plus -o c.npy --arg-out c.npy"), "both write to c.npy", "choose two files"),
     ] {

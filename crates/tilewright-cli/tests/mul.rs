@@ -59,6 +59,27 @@ fn factors_and_accumulation() {
 }
 
 #[test]
+fn bias_and_activation() {
+    let desk = Desk::new();
+    desk.put("row.csv", "-8,1\n");
+    desk.put("column.csv", "-8\n1\n");
+    for bias in ["row.csv", "column.csv"] {
+        let line = format!("mul whole.csv whole.csv --dtype f32 --bias {bias} -o - -q --verify");
+        assert_eq!(desk.ok(&line), "-1.0,11.0\n7.0,23.0\n");
+        assert_eq!(desk.ok(&format!("{line} --activation relu")), "0.0,11.0\n7.0,23.0\n");
+        assert_eq!(
+            desk.ok(&format!("{line} --activation relu --alpha 0 --accumulate whole.csv")),
+            "0.0,3.0\n0.0,5.0\n"
+        );
+    }
+    let table = desk.ok("mul whole.csv whole.csv --dtype f64 --bias row.csv --activation gelu --verify");
+    assert!(table.contains("C 2x2 = gelu(A x B + bias)"), "{table}");
+    let plan =
+        desk.ok("mul whole.csv whole.csv --dtype f64 --bias row.csv --activation gelu --plan --backend cpu");
+    assert!(plan.contains("then bias and gelu") && plan.contains("sums in a buffer"), "{plan}");
+}
+
+#[test]
 fn types_of_text_files_are_found() {
     let desk = Desk::new();
     let dtype = |line: &str| desk.json(line)["dtype"].as_str().unwrap().to_owned();

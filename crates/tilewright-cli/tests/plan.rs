@@ -36,6 +36,21 @@ fn the_processor_plans_what_it_then_does() {
     }
 }
 
+/// Whichever kernel it is, and wherever it happens.
+#[test]
+fn recipes_say_where_the_epilogue_is() {
+    let desk = Desk::new();
+    desk.put("bias.csv", "1,2\n");
+    let plan = |dtype: &str, kernel: &str| {
+        let line = "mul whole.csv whole.csv --bias bias.csv --activation relu --plan --gpu h200 -q";
+        desk.json(&format!("{line} --dtype {dtype} --kernel {kernel}"))["gpu"]["details"]["epilogue"].clone()
+    };
+    for (dtype, kernel) in [("bf16", "wgmma"), ("f16", "mma"), ("f64", "dmma")] {
+        assert_eq!(plan(dtype, kernel), "bias and relu, before C is written", "{kernel}");
+    }
+    assert_eq!(plan("f32", "simt"), "bias and relu, by a launch of its own that reads the sums");
+}
+
 #[test]
 fn nothing_is_written() {
     let desk = Desk::new();

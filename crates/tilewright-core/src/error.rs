@@ -1,6 +1,8 @@
 //! The one error type, with codes that stay stable across releases.
 
-use crate::{dtype::DType, layout::Layout, semiring::NOT_NEGATIVE, value::Value, visible::visible};
+use crate::{
+    dtype::DType, epilogue::BIAS, layout::Layout, semiring::NOT_NEGATIVE, value::Value, visible::visible,
+};
 use std::{fmt, path::PathBuf};
 
 /// Everything that can go wrong, as one small value.
@@ -204,6 +206,9 @@ impl ErrorKind {
                 Some("the columns of A must equal the rows of B; is a transposition missing?".into())
             }
             Self::InnerMismatch { .. } => Some("the columns of A must equal the rows of B".into()),
+            Self::ResultMismatch { what: BIAS, n, .. } => Some(format!(
+                "a bias is one row or one column, with an element for each of the {n} columns of C"
+            )),
             Self::Aliased { .. } => {
                 Some("write to a matrix whose strides are not zero and do not overlap".into())
             }

@@ -1,6 +1,7 @@
 //! A product before it is computed: its shapes, checked once.
 
 use crate::{
+    epilogue::BIAS,
     error::{Error, ErrorKind},
     layout::Layout,
     semiring::Semiring,
@@ -82,6 +83,17 @@ impl Problem {
             return refuse("alpha and beta leave no winner", "replace or accumulate");
         }
         Ok(())
+    }
+
+    /// The layout of a bias as a row, from that of a matrix of one row or one column.
+    ///
+    /// # Errors
+    /// `result-mismatch` when it has not an element for each column of C.
+    pub fn bias_layout(&self, bias: Layout) -> Result<Layout, Error> {
+        let (m, n) = (self.m(), self.n());
+        [bias, bias.t()].into_iter().find(|l| (l.rows, l.cols) == (1, n)).ok_or_else(|| {
+            ErrorKind::ResultMismatch { what: BIAS, rows: bias.rows, cols: bias.cols, m, n }.into()
+        })
     }
 
     fn check_result(&self, what: &'static str, l: Layout) -> Result<(), Error> {

@@ -2,6 +2,8 @@
 
 use crate::{
     domain,
+    dynamic::DynRef,
+    epilogue::{Epilogue, Finish},
     error::Error,
     problem::Problem,
     semiring::Semiring,
@@ -30,19 +32,34 @@ pub const NO_ARG: u32 = u32::MAX;
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 pub fn multiply<S: Semiring>(
-    mut c: MatMut<'_, S::Out>,
+    c: MatMut<'_, S::Out>,
     a: MatRef<'_, S::Elem>,
     b: MatRef<'_, S::Elem>,
     update: &Update<S>,
 ) -> Result<(), Error> {
+    multiply_with(c, a, b, update, Epilogue::default())
+}
+
+/// As [`multiply`], followed by a bias and an activation: `C = activation(alpha A B + beta C + bias)`.
+///
+/// # Errors
+/// As [`multiply`] and [`Epilogue::checked`].
+pub fn multiply_with<S: Semiring>(
+    mut c: MatMut<'_, S::Out>,
+    a: MatRef<'_, S::Elem>,
+    b: MatRef<'_, S::Elem>,
+    update: &Update<S>,
+    epilogue: Epilogue<DynRef<'_>>,
+) -> Result<(), Error> {
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+    let finish = Finish::new(update, epilogue, &problem)?;
     domain::check::<S>(a, b)?;
     let k = problem.k();
     each(&mut c, |i, j, old| {
         // SAFETY: the shapes were checked.
         let sum = (0..k)
             .fold(S::ZERO, |acc, p| unsafe { S::mul_add(acc, a.get_unchecked(i, p), b.get_unchecked(p, j)) });
-        update.apply(sum, old)
+        finish.apply(j, sum, old)
     });
     Ok(())
 }

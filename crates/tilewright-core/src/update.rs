@@ -85,7 +85,13 @@ impl<S: Semiring> Update<S> {
     /// The new element of C for a complete sum. `old` is called only when the old element takes part.
     #[inline(always)]
     pub fn apply(&self, sum: S::Acc, old: impl FnOnce() -> S::Out) -> S::Out {
-        S::finish(match self {
+        S::finish(self.join(sum, old))
+    }
+
+    /// As [`apply`](Self::apply), not yet rounded.
+    #[inline(always)]
+    pub(crate) fn join(&self, sum: S::Acc, old: impl FnOnce() -> S::Out) -> S::Acc {
+        match self {
             Self::Replace => sum,
             Self::Accumulate => S::add(S::add(S::ZERO, S::resume(old())), sum),
             Self::Scale { alpha, beta } => {
@@ -95,6 +101,6 @@ impl<S: Semiring> Update<S> {
                     Some(beta) => S::add(beta.times(S::resume(old())), product),
                 }
             }
-        })
+        }
     }
 }

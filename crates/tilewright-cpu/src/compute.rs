@@ -16,7 +16,7 @@ use crate::{
     tile::Start,
 };
 use core::ptr::NonNull;
-use tilewright_core::{Error, Layout, MatMut, MatRef, NO_ARG, Semiring, Update};
+use tilewright_core::{Error, Finish, Layout, MatMut, MatRef, NO_ARG, Semiring, Update};
 
 /// A checked product.
 pub struct Call<'a, S: Semiring> {
@@ -25,10 +25,20 @@ pub struct Call<'a, S: Semiring> {
     pub a: MatRef<'a, S::Elem>,
     pub b: MatRef<'a, S::Elem>,
     pub update: &'a Update<S>,
+    /// What follows besides the update, if anything.
+    pub epilogue: Option<Columns<'a, S>>,
     pub options: &'a Options<'a>,
     pub isa: Isa,
     /// How A and B are written in 16 bits, if they can be.
     pub codes: Option<Codes>,
+}
+
+/// A bias and an activation, of a C that may have been transposed.
+#[derive(Clone, Copy)]
+pub struct Columns<'a, S: Semiring> {
+    pub finish: Finish<'a, S>,
+    /// Whether what the caller calls a column is a row here.
+    pub are_rows: bool,
 }
 
 /// A way to compute products over `S`.
@@ -105,7 +115,8 @@ impl<S: Vectorised> Compute<S> for OnVectors {
                 None => OneByOne.plan(outline),
             };
         }
-        let sums = if start_in_c(outline.update).is_some() { Sums::InC } else { Sums::Buffered };
+        let is_in_c = start_in_c(outline.update).is_some() && outline.options.epilogue.is_none();
+        let sums = if is_in_c { Sums::InC } else { Sums::Buffered };
         let p = &outline.problem;
         let narrows = S::narrow().is_some() && narrow::pays(p.m(), p.n(), p.k());
         let prunes = prune_for::<S>((p.m(), p.n(), p.k()), false).is_some();
@@ -138,7 +149,7 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
         return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
     }
     let kernel = S::kernel(isa);
-    match start_in_c(call.update) {
+    match start_in_c(call.update).filter(|_| call.epilogue.is_none()) {
         Some(start) => call.in_c(&kernel, start),
         None => call.through(&kernel, S::sum, isa),
     }
@@ -167,7 +178,9 @@ impl<'a, S: Semiring> Call<'a, S> {
             return self;
         }
         let codes = self.codes.map(|[a, b]| [b, a]);
-        Self { c: self.c.t(), arg: self.arg.map(MatMut::t), a: self.b.t(), b: self.a.t(), codes, ..self }
+        let epilogue = self.epilogue.map(|columns| Columns { are_rows: !columns.are_rows, ..columns });
+        let (c, arg) = (self.c.t(), self.arg.map(MatMut::t));
+        Self { c, arg, a: self.b.t(), b: self.a.t(), codes, epilogue, ..self }
     }
 
     /// Computes in C itself.
@@ -235,7 +248,8 @@ impl<'a, S: Semiring> Call<'a, S> {
         let a = a.window(rows.start, terms.start, rows.len(), terms.len())?;
         let b = b.window(terms.start, cols.start, terms.len(), cols.len())?;
         let update = if terms.start > 0 { &Update::Accumulate } else { update };
-        Ok(Call { c, arg: None, a, b, update, options, isa, codes })
+        // What is computed by few terms selects one of them, and has no epilogue.
+        Ok(Call { c, arg: None, a, b, update, epilogue: None, options, isa, codes })
     }
 
     /// Computes into a buffer and joins the sums with C from there.
@@ -245,8 +259,16 @@ impl<'a, S: Semiring> Call<'a, S> {
         to_sum: fn(A) -> S::Acc,
         isa: Isa,
     ) -> Result<Report, Error> {
-        let Self { mut c, arg, a, b, update, options, .. } = self;
+        let Self { mut c, arg, a, b, update, epilogue, options, .. } = self;
         let c = Shared::new(&mut c);
+        let finished = |i, j, sums: &[A], _: &[u32]| {
+            let Some(Columns { finish, are_rows }) = epilogue else { return };
+            for (j, &sum) in (j..).zip(sums) {
+                let column = if are_rows { i } else { j };
+                // SAFETY: the driver names every element of C once.
+                unsafe { c.set(i, j, finish.apply(column, to_sum(sum), || c.get(i, j))) }
+            }
+        };
         let without = move |i, j, sums: &[A], _: &[u32]| {
             for (j, &sum) in (j..).zip(sums) {
                 // SAFETY: the driver names every element of C once.
@@ -255,6 +277,7 @@ impl<'a, S: Semiring> Call<'a, S> {
         };
         let mut arg = arg;
         let store: &Store<'_, A> = match &mut arg {
+            None if epilogue.is_some() => &finished,
             None => &without,
             Some(arg) => {
                 let arg = Shared::new(arg);

@@ -52,6 +52,7 @@ pub fn multiply_expressions<T: Cell>(
     options: &Options<'_>,
 ) -> Result<Report, Error> {
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+    options.epilogue.check_absent("a semiring that is given by its text")?;
     let isa = Isa::choose(options.isa)?;
     semiring.check(T::DTYPE)?;
     semiring.check_elements(a, b)?;

@@ -2,7 +2,7 @@
 
 use crate::isa::Isa;
 use core::fmt;
-use tilewright_core::{Cancel, Error};
+use tilewright_core::{Cancel, DynRef, Epilogue, Error};
 
 /// How to compute a product. The default chooses everything itself.
 #[derive(Clone, Copy, Default)]
@@ -15,6 +15,8 @@ pub struct Options<'a> {
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
     /// Ends the product early when another thread says so; C is undefined then.
     pub cancel: Option<&'a Cancel>,
+    /// What follows the product, under plus-times on floats: a bias and an activation.
+    pub epilogue: Epilogue<DynRef<'a>>,
 }
 
 /// Terms (`m n k`) below which another thread costs more than it brings.
@@ -44,6 +46,7 @@ impl fmt::Debug for Options<'_> {
         f.debug_struct("Options")
             .field("threads", &self.threads)
             .field("isa", &self.isa)
+            .field("epilogue", &self.epilogue.name())
             .finish_non_exhaustive()
     }
 }

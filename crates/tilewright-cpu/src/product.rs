@@ -2,7 +2,7 @@
 
 use crate::{
     built_in,
-    compute::{Call, Compute, OneByOne},
+    compute::{Call, Columns, Compute, OneByOne},
     isa::Isa,
     narrow::Codes,
     options::{Options, Report},
@@ -10,12 +10,14 @@ use crate::{
     share::{lock, share},
 };
 use std::sync::Mutex;
-use tilewright_core::{BatchMut, BatchRef, Error, ErrorKind, MatMut, MatRef, Problem, Semiring, Update};
+use tilewright_core::{
+    BatchMut, BatchRef, Error, ErrorKind, Finish, MatMut, MatRef, Problem, Semiring, Update,
+};
 
 /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, joined with the old C as `update` says.
 ///
 /// # Errors
-/// `inner-mismatch`, `result-mismatch`, `outside-domain`; C is untouched then. `environment` or
+/// `inner-mismatch`, `result-mismatch`, `outside-domain`, and those of [`tilewright_core::Epilogue::checked`]; C is untouched then. `environment` or
 /// `unavailable` when `TILEWRIGHT_FORCE_ISA` or [`Options::isa`] names a path that cannot run here.
 /// `out-of-memory` for packed blocks and `cancelled` by [`Options::cancel`], which leave C undefined.
 pub fn multiply<S: Semiring>(
@@ -25,11 +27,12 @@ pub fn multiply<S: Semiring>(
     update: &Update<S>,
     options: &Options<'_>,
 ) -> Result<Report, Error> {
-    Problem::new(a.layout(), b.layout(), c.layout())?;
+    let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+    let epilogue = epilogue(update, options, &problem)?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
     let codes = engine.scan(a, b, options, isa)?;
-    let report = engine.compute(Call { c, arg: None, a, b, update, options, isa, codes })?;
+    let report = engine.compute(Call { c, arg: None, a, b, update, epilogue, options, isa, codes })?;
     // Threads that helped may have left something undone.
     options.check_cancelled().map(|()| report)
 }
@@ -50,10 +53,12 @@ pub fn multiply_arg<S: Semiring>(
     options: &Options<'_>,
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
+    options.epilogue.check_absent("an arg result")?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
     engine.check(a, b, options, isa)?;
-    let report = engine.compute(Call { c, arg: Some(arg), a, b, update, options, isa, codes: None })?;
+    let (arg, epilogue, codes) = (Some(arg), None, None);
+    let report = engine.compute(Call { c, arg, a, b, update, epilogue, options, isa, codes })?;
     options.check_cancelled().map(|()| report)
 }
 
@@ -74,6 +79,7 @@ pub fn multiply_batch<S: Semiring>(
         return Err(ErrorKind::BatchMismatch { a: a.count(), b: b.count(), c: c.count() }.into());
     }
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+    let epilogue = epilogue(update, options, &problem)?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
     let codes = scan_batch(engine, a, b, options, isa)?;
@@ -93,7 +99,8 @@ pub fn multiply_batch<S: Semiring>(
         for (i, c) in (*first..).zip(c.iter_mut()) {
             let (Some(a), Some(b)) = (a.get(i), b.get(i)) else { break };
             let codes = codes.get(i).copied().flatten();
-            let done = engine.compute(Call { c, arg: None, a, b, update, options: &single, isa, codes })?;
+            let (arg, options) = (None, &single);
+            let done = engine.compute(Call { c, arg, a, b, update, epilogue, options, isa, codes })?;
             report.get_or_insert(done);
         }
         Ok(())
@@ -123,6 +130,7 @@ pub fn plan<S: Semiring>(
     update: &Update<S>,
     options: &Options<'_>,
 ) -> Result<Plan, Error> {
+    epilogue(update, options, problem)?;
     let isa = Isa::choose(options.isa)?;
     Ok(choose::<S>().plan(Outline { problem: *problem, update, arg: false, options, isa }))
 }
@@ -137,8 +145,22 @@ pub fn plan_arg<S: Semiring>(
     options: &Options<'_>,
 ) -> Result<Plan, Error> {
     problem.check_arg(problem.c(), update)?;
+    options.epilogue.check_absent("an arg result")?;
     let isa = Isa::choose(options.isa)?;
     Ok(choose::<S>().plan(Outline { problem: *problem, update, arg: true, options, isa }))
+}
+
+/// The bias and the activation that were asked for, if any.
+fn epilogue<'a, S: Semiring>(
+    update: &'a Update<S>,
+    options: &Options<'a>,
+    problem: &Problem,
+) -> Result<Option<Columns<'a, S>>, Error> {
+    if options.epilogue.is_none() {
+        return Ok(None);
+    }
+    let finish = Finish::new(update, options.epilogue, problem)?;
+    Ok(Some(Columns { finish, are_rows: false }))
 }
 
 /// Parts of a batch that each thread takes, so that one that is held up takes fewer of them.

@@ -6,6 +6,7 @@ mod cancel;
 mod common;
 mod edges;
 mod environment;
+mod epilogue;
 mod narrow;
 mod panics;
 mod properties;

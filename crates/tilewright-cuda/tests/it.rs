@@ -6,6 +6,7 @@ mod common;
 mod device;
 mod device_code;
 mod engines;
+mod epilogue;
 mod libraries;
 mod misuse;
 mod repetitions;

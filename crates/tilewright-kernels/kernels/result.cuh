@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config.cuh"
+#include "finish.cuh"
 #include "numbers.cuh"
 
 // Two neighbours of a row, and four.
@@ -12,17 +13,29 @@ struct alignas(16) Four {
     Acc x[4];
 };
 
-// C, and what becomes of it: alpha times the sums plus beta times what was there.
+// C, and what becomes of it: alpha times the sums plus beta times what was there, and what follows.
 struct Result {
     Out* first;
     long long row_stride, batch_stride;
     int rows, cols;
     Acc alpha, beta;
+    Bias bias;
 
     __device__ Out* at(int row, int col, int batch) const { return first + batch * batch_stride + row * row_stride + col; }
 
     // From sums to elements, not yet rounded: two neighbours.
     __device__ void finish(Acc& left, Acc& right, int row, int col, int batch) const
+    {
+        join(left, right, row, col, batch);
+        if constexpr (BIAS || ACTIVATION) {
+            if (row >= rows) return;
+            if (col < cols) left = bias.finish(left, row, col);
+            if (col + 1 < cols) right = bias.finish(right, row, col + 1);
+        }
+    }
+
+    // Two sums and what was there.
+    __device__ void join(Acc& left, Acc& right, int row, int col, int batch) const
     {
         left = R::multiply(alpha, left);
         right = R::multiply(alpha, right);
@@ -44,7 +57,6 @@ struct Result {
         if (col + 1 < cols) to[1] = convert<Out>(right);
     }
 };
-
 
 // Parts of the sums of each product, one after another: rows of a multiple of four columns.
 struct Parts {

@@ -9,6 +9,8 @@ pub enum Buffer {
     B,
     /// The result.
     C,
+    /// A vector with an element for each column of the result.
+    Bias,
     /// The input of an exhibit.
     Input,
     /// The output of an exhibit, or what a kernel tells besides its result.

@@ -9,6 +9,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("descriptor.cuh", include_str!("../kernels/descriptor.cuh")),
     ("dmma.cuh", include_str!("../kernels/dmma.cuh")),
     ("epilogue.cuh", include_str!("../kernels/epilogue.cuh")),
+    ("finish.cuh", include_str!("../kernels/finish.cuh")),
     ("halves.cuh", include_str!("../kernels/halves.cuh")),
     ("join.cuh", include_str!("../kernels/join.cuh")),
     ("log_plus.cuh", include_str!("../kernels/log_plus.cuh")),

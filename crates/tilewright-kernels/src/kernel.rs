@@ -195,6 +195,7 @@ impl Kernel {
                 hint: "leave out alpha and beta".into(),
             });
         }
+        self.check_epilogue(request)?;
         let estimated = |recipe: Recipe| match self.family {
             Family::Ladder => Recipe { seconds: estimate::of_ladder(self, request), ..recipe },
             Family::Production | Family::Gallery => recipe,
@@ -209,6 +210,20 @@ impl Kernel {
                 hint: "kernels of the gallery are for `explain`".into(),
             }),
         }
+    }
+
+    /// Refuses a bias and an activation where the kernel has none.
+    fn check_epilogue(&self, request: &Request) -> Result<(), Refusal> {
+        let Variant { semiring, own, .. } = request.variant();
+        let built_in = own.is_none().then_some(semiring);
+        let is_defined = request.epilogue.check(built_in, "", request.variant().output()).is_ok();
+        let (needs, hint) = match is_defined {
+            true if request.epilogue.is_none() || self.family == Family::Production => return Ok(()),
+            true => ("no bias and no activation", "use simt"),
+            false => ("plus-times on floats for a bias or an activation", "leave both out"),
+        };
+        let found = format!("{} is asked for on {}", request.epilogue.name(), request.variant());
+        Err(Refusal { kernel: self.name, needs: needs.into(), found, hint: hint.into() })
     }
 
     /// Whether it computes a semiring on a type: one of its [`Kernel::variants`], and one that a user brings if it computes all that there are.

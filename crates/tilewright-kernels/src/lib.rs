@@ -30,6 +30,7 @@ mod catalogue;
 mod encoding;
 mod estimate;
 mod families;
+mod finish;
 mod gallery;
 mod headers;
 mod kernel;

@@ -3,7 +3,7 @@
 use crate::{kernel::Variant, user_semiring::UserSemiring};
 use core::fmt;
 use tilewright_arch::{ComputeCapability, Gpu};
-use tilewright_core::{DType, Joining, Layout, Math, Problem, SemiringId, Value};
+use tilewright_core::{DType, Epilogue, Joining, Layout, Math, Problem, SemiringId, Value};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
 ///
@@ -23,6 +23,9 @@ pub struct Request {
     pub math: Math,
     /// What happens to the old C; its factors are those of the semiring.
     pub joining: Joining<Value>,
+    /// What follows, under plus-times on floats: a bias whose elements lie so far apart in [`Buffer::Bias`](crate::Buffer::Bias), one for each column of C
+    /// and the same in all products of a batch, and an activation.
+    pub epilogue: Epilogue<isize>,
     /// How many products, and how far apart their operands are.
     pub batch: Batch,
     /// What is known of the addresses.
@@ -73,6 +76,7 @@ impl Request {
             dtype,
             math: Math::Full,
             joining: Joining::Replace,
+            epilogue: Epilogue::default(),
             batch: Batch::ONE,
             alignment: Alignment::ALLOCATION,
             gpu: Gpu::default(),

@@ -9,7 +9,8 @@ use crate::{
 };
 use std::time::Instant;
 use tilewright_core::{
-    BatchMut, BatchRef, Error, ErrorKind, Layout, MatRef, Problem, Ring, Semiring, Update, domain,
+    BatchMut, BatchRef, DynRef, Epilogue, Error, ErrorKind, Finish, Layout, MatRef, Problem, Ring, Semiring,
+    Update, domain,
 };
 
 /// The products `C_t = A_t ⊗ B_t` of equally many, equally shaped matrices over the semiring `S`.
@@ -28,6 +29,7 @@ use tilewright_core::{
 pub struct BatchProduct<'a, S: Semiring> {
     a: BatchRef<'a, S::Elem>,
     b: BatchRef<'a, S::Elem>,
+    epilogue: Epilogue<DynRef<'a>>,
     options: Options<'a>,
 }
 
@@ -39,7 +41,19 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
     pub fn new(a: BatchRef<'a, S::Elem>, b: BatchRef<'a, S::Elem>) -> Result<Self, Error> {
         let c = Layout::row_major(a.layout().rows, b.layout().cols);
         Problem::new(a.layout(), b.layout(), c)?;
-        Ok(Self { a, b, options: Options::default() })
+        Ok(Self { a, b, epilogue: Epilogue::default(), options: Options::default() })
+    }
+
+    /// Follows each product by the same bias and activation: see [`Product::epilogue`].
+    ///
+    /// # Errors
+    /// As [`Product::epilogue`].
+    pub fn epilogue(mut self, epilogue: Epilogue<DynRef<'a>>) -> Result<Self, Error> {
+        let c = Layout::row_major(self.a.layout().rows, self.b.layout().cols);
+        let problem = Problem::new(self.a.layout(), self.b.layout(), c)?;
+        Finish::<S>::new(&Update::Replace, epilogue, &problem)?;
+        self.epilogue = epilogue;
+        Ok(self)
     }
 
     /// Replaces the choices of backend, threads and progress.
@@ -80,7 +94,8 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
                 each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;
                 #[cfg(feature = "cuda")]
                 if let Some(device) = Device::of(backend).filter(|_| c.count() > 0) {
-                    match device::multiply_batch(device, c, (self.a, self.b), update, &self.options) {
+                    let (operands, epilogue) = ((self.a, self.b), self.epilogue);
+                    match device::multiply_batch(device, c, operands, update, epilogue, &self.options) {
                         // No kernel takes a batch of these: one after another.
                         Err(error) if error.code() == "unsupported" => {}
                         done => return done,
@@ -88,12 +103,14 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
                 }
                 let mut kernel = NONE;
                 for ((a, b), c) in each(self.a).zip(each(self.b)).zip(c.iter_mut()) {
-                    kernel = Product::<S>::new(a, b)?.options(self.options).run(c, None, update)?.kernel;
+                    let product = Product::<S>::new(a, b)?.options(self.options).epilogue(self.epilogue)?;
+                    kernel = product.run(c, None, update)?.kernel;
                 }
                 (kernel, 1)
             }
             _ => {
-                let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &self.options.cpu())?;
+                let options = tilewright_cpu::Options { epilogue: self.epilogue, ..self.options.cpu() };
+                let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &options)?;
                 report.map_or((NONE, 0), |r| (r.kernel.into(), r.threads))
             }
         };

@@ -58,6 +58,7 @@ impl<'a> Options<'a> {
             isa: self.isa,
             progress: self.progress,
             cancel: self.cancel,
+            ..tilewright_cpu::Options::default()
         }
     }
 }

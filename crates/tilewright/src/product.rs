@@ -12,7 +12,8 @@ use crate::{
 use core::fmt;
 use std::time::Instant;
 use tilewright_core::{
-    Cancel, Error, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update, domain, reference,
+    Cancel, DynRef, Epilogue, Error, Finish, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update,
+    domain, reference,
 };
 
 /// The product `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` of an m x k and a k x n matrix over the semiring `S`.
@@ -54,6 +55,7 @@ use tilewright_core::{
 pub struct Product<'a, S: Semiring> {
     a: MatRef<'a, S::Elem>,
     b: MatRef<'a, S::Elem>,
+    epilogue: Epilogue<DynRef<'a>>,
     options: Options<'a>,
 }
 
@@ -82,7 +84,31 @@ impl<'a, S: Semiring> Product<'a, S> {
         let (a, b) = (a.into(), b.into());
         let c = tilewright_core::Layout::row_major(a.rows(), b.cols());
         Problem::new(a.layout(), b.layout(), c)?;
-        Ok(Self { a, b, options: Options::default() })
+        Ok(Self { a, b, epilogue: Epilogue::default(), options: Options::default() })
+    }
+
+    /// Follows the product by a bias and an activation: `C = activation(alpha A B + beta C + bias)`, for plus-times on floats.
+    ///
+    /// The bias has an element of C's type for each column of C. All is computed in the type of the sums, and rounded once.
+    ///
+    /// ```
+    /// use tilewright::{Activation, Epilogue, MatRef, Matrix, PlusTimes, Product};
+    /// let (x, w) = (Matrix::from([[1.0f32, -1.0]]), Matrix::from([[2.0, 1.0], [1.0, 3.0]]));
+    /// let bias = [0.5, 1.0];
+    /// let epilogue = Epilogue { bias: Some(MatRef::row(&bias).into()), activation: Activation::Relu };
+    /// let y = Product::<PlusTimes<f32>>::new(&x, &w)?.epilogue(epilogue)?.compute()?;
+    /// assert_eq!(y, Matrix::from([[1.5, 0.0]]));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unsupported` for another semiring and for integers; `dtype-mismatch` and `result-mismatch` for a bias of another type or length.
+    pub fn epilogue(mut self, epilogue: Epilogue<DynRef<'a>>) -> Result<Self, Error> {
+        let c = tilewright_core::Layout::row_major(self.a.rows(), self.b.cols());
+        let problem = Problem::new(self.a.layout(), self.b.layout(), c)?;
+        Finish::<S>::new(&Update::Replace, epilogue, &problem)?;
+        self.epilogue = epilogue;
+        Ok(self)
     }
 
     /// Computes on this backend; [`Backend::Auto`] unless called.
@@ -237,7 +263,8 @@ impl<'a, S: Semiring> Product<'a, S> {
         arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
     ) -> Result<Report, Error> {
-        let (a, b, options, start) = (self.a, self.b, self.options.cpu(), Instant::now());
+        let options = tilewright_cpu::Options { epilogue: self.epilogue, ..self.options.cpu() };
+        let (a, b, start) = (self.a, self.b, Instant::now());
         let report = match arg {
             None => tilewright_cpu::multiply(c, a, b, update, &options)?,
             Some(arg) => tilewright_cpu::multiply_arg(c, arg, a, b, update, &options)?,
@@ -267,7 +294,7 @@ impl<'a, S: Semiring> Product<'a, S> {
             let rows = at_a_time.min(m - row);
             let (a, c) = (a.window(row, 0, rows, k)?, c.reborrow().window(row, 0, rows, n)?);
             match &mut arg {
-                None => reference::multiply(c, a, b, update)?,
+                None => reference::multiply_with(c, a, b, update, self.epilogue)?,
                 Some(arg) => {
                     let arg = arg.reborrow().window(row, 0, rows, n)?;
                     reference::multiply_arg(c, arg, a, b, update)?;
@@ -332,6 +359,7 @@ impl<S: Semiring> fmt::Debug for Product<'_, S> {
             .field("semiring", &S::NAME)
             .field("a", &self.a.layout())
             .field("b", &self.b.layout())
+            .field("epilogue", &self.epilogue.name())
             .field("options", &self.options)
             .finish()
     }

@@ -68,7 +68,7 @@ fn all(inputs: &Inputs, asked: &Resolved, options: Options<'_>) -> Result<Comput
             target.copy_from(c0)?;
         }
         let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
-        let product = asked.product((a, b, c0))?;
+        let product = inputs.of((a, b, c0), asked)?;
         let report = product.write_to(target, arg, &options)?;
         total = Some(match total.take() {
             None => report,
@@ -98,7 +98,7 @@ pub fn verify(inputs: &Inputs, asked: &Resolved, computed: &Computed) -> Result<
         let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;
         let arg: Option<MatRef<'_, u32>> =
             computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
-        let product = asked.product((a, b, c0))?;
+        let product = inputs.of((a, b, c0), asked)?;
         let verdict = product.with_math(asked.math).verify(c, c0, arg)?;
         rows += verdict.rows_checked;
         let is_worse =

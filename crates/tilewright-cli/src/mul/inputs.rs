@@ -10,12 +10,12 @@ use super::{
 use crate::{
     args::Common,
     failure::Failure,
-    product::AnyProduct,
+    product::{AnyProduct, check_epilogue},
     terminal::{self, Style},
 };
 use std::time::Instant;
 use tilewright::{
-    DType, DynRef, Error, Value,
+    DType, DynRef, Epilogue, Error, Value,
     files::{ReadOptions, Stack},
 };
 
@@ -24,6 +24,7 @@ pub struct Inputs {
     a: Stack,
     b: Stack,
     c0: Option<Stack>,
+    bias: Option<Stack>,
     transposed: [bool; 2],
     found: [Found; 2],
     /// The element type of both operands.
@@ -66,8 +67,11 @@ impl Inputs {
             Some(c0) => Some(read_c0(c0, asked, (&shapes, &named), asked.semiring.output(dtype)?)?),
             None => None,
         };
+        check_epilogue(&asked.semiring, asked.epilogue(), Some(dtype))?;
+        let read_bias = |bias| read_bias(bias, asked, asked.semiring.output(dtype)?);
+        let bias = asked.bias.as_ref().map(read_bias).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Self { a, b, c0, transposed: *transposed, found, dtype, shapes, named, seconds })
+        Ok(Self { a, b, c0, bias, transposed: *transposed, found, dtype, shapes, named, seconds })
     }
 
     /// The number of products to compute.
@@ -109,7 +113,17 @@ impl Inputs {
 
     /// One of the products, for plans and for what is refused; none in an empty stack.
     pub fn first<'a>(&'a self, asked: &'a Resolved) -> Result<Option<AnyProduct<'a>>, Error> {
-        self.product(0).map(|first| asked.product(first)).transpose()
+        self.product(0).map(|first| self.of(first, asked)).transpose()
+    }
+
+    /// One of the products, with all that is asked for.
+    pub fn of<'a>(
+        &'a self,
+        matrices: (DynRef<'a>, DynRef<'a>, Option<DynRef<'a>>),
+        asked: &'a Resolved,
+    ) -> Result<AnyProduct<'a>, Error> {
+        let epilogue = Epilogue { bias: self.bias.as_ref().map(Stack::rows), activation: asked.activation };
+        AnyProduct::new(&asked.semiring, matrices, asked.joining)?.epilogue(epilogue)
     }
 
     /// Says on stderr what was read.
@@ -165,4 +179,15 @@ fn read_c0(
         return Err(Failure::usage(what, "convert all matrices with --dtype"));
     }
     Ok(source.read_as(c0, dtype, &asked.reading)?)
+}
+
+/// A bias is one row or one column in the type of the result, read as C0 is.
+fn read_bias(input: &Input, asked: &Resolved, dtype: DType) -> Result<Stack, Failure> {
+    let source = Source::open(input, &asked.reading)?;
+    let bias = source.read(&asked.reading)?;
+    if asked.dtype.is_none() && !types::is_safe(found(&bias), dtype) {
+        let what = format!("the bias holds {}, but the product is {dtype}", found(&bias).name());
+        return Err(Failure::usage(what, "convert all matrices with --dtype"));
+    }
+    Ok(source.read_as(bias, dtype, &asked.reading)?)
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::{failure::Failure, terminal, wrapping};
 use serde::Serialize;
 use std::io::Write;
-use tilewright::{Joining, Report, SemiringId, Verification};
+use tilewright::{Activation, Joining, Report, SemiringId, Verification};
 
 /// The JSON object of `mul`; the fields are its keys.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ pub struct Summary {
     #[serde(skip)]
     is_number_product: bool,
     #[serde(skip)]
-    formula: &'static str,
+    formula: String,
 }
 
 /// JSON has no infinity: a `max_error` that is infinite becomes null.
@@ -53,6 +53,21 @@ struct Verified {
     bound: f64,
     rows_checked: usize,
     passed: bool,
+}
+
+/// What C is.
+fn formula(asked: &Resolved) -> String {
+    let product = match asked.joining {
+        Joining::Replace => "A x B",
+        Joining::Accumulate => "C0 + A x B",
+        Joining::Scale { beta: None, .. } => "alpha A x B",
+        Joining::Scale { beta: Some(_), .. } => "alpha A x B + beta C0",
+    };
+    let bias = if asked.bias.is_some() { " + bias" } else { "" };
+    match asked.activation {
+        Activation::None => format!("{product}{bias}"),
+        activation => format!("{activation}({product}{bias})"),
+    }
 }
 
 impl Summary {
@@ -98,12 +113,7 @@ impl Summary {
             arg_output: asked.outputs.arg(),
             entry: None,
             is_number_product: asked.semiring.is(SemiringId::PlusTimes),
-            formula: match asked.joining {
-                Joining::Replace => "A x B",
-                Joining::Accumulate => "C0 + A x B",
-                Joining::Scale { beta: None, .. } => "alpha A x B",
-                Joining::Scale { beta: Some(_), .. } => "alpha A x B + beta C0",
-            },
+            formula: formula(asked),
         }
     }
 

@@ -5,11 +5,11 @@ use crate::{
     args::{Common, KernelChoice, Meaning, Mul},
     failure::Failure,
     occupancy, pipe,
-    product::{AnyProduct, check_math},
+    product::{check_epilogue, check_math},
 };
 use std::{ffi::OsString, time::Duration};
 use tilewright::{
-    Backend, DType, DynRef, Error, Extremes, Isa, Joining, Math, SemiringId, Value,
+    Activation, Backend, DType, Extremes, Isa, Joining, Math, SemiringId, Value,
     files::ReadOptions,
     kernels::Kernel,
     plan::{Gpu, Results},
@@ -20,6 +20,7 @@ pub struct Resolved {
     pub a: Input,
     pub b: Input,
     pub c0: Option<Input>,
+    pub bias: Option<Input>,
     /// How files are read, whatever their element type.
     pub reading: ReadOptions,
     /// The element type that all are converted to.
@@ -30,6 +31,7 @@ pub struct Resolved {
     pub semiring: Meaning,
     /// What is asked for besides the product.
     pub joining: Joining<Value>,
+    pub activation: Activation,
     pub results: Results,
     /// Row and column of the element that is printed, by name or number.
     pub element: Option<[String; 2]>,
@@ -49,21 +51,25 @@ impl Resolved {
     pub fn new(args: &Mul, common: &Common) -> Result<Self, Failure> {
         check(args)?;
         check_math(args.math, &args.semiring, args.dtype)?;
+        check_epilogue(&args.semiring, (args.bias.is_some(), args.activation), args.dtype)?;
         let outputs = if args.plan { Outputs::default() } else { Outputs::parse(args, common)? };
         let input = |word: &OsString| Input::new(word, args.text.format_in);
         let (a, b) = (input(&args.a)?, input(&args.b)?);
         let c0 = args.accumulate.as_ref().map(input).transpose()?;
-        check_streams(&[("A", Some(&a)), ("B", Some(&b)), ("C0", c0.as_ref())])?;
+        let bias = args.bias.as_ref().map(input).transpose()?;
+        check_streams(&[("A", Some(&a)), ("B", Some(&b)), ("C0", c0.as_ref()), ("the bias", bias.as_ref())])?;
         Ok(Self {
             a,
             b,
             c0,
+            bias,
             reading: reading(args),
             dtype: args.dtype,
             transposed: [args.transpose_a, args.transpose_b],
             labels: args.labels.clone(),
             semiring: args.semiring.clone(),
             joining: joining(args),
+            activation: args.activation,
             results: if args.arg_out.is_some() { Results::ProductAndArg } else { Results::Product },
             element: args.from.clone().zip(args.to.clone()).map(<[String; 2]>::from),
             backend: args.backend,
@@ -78,17 +84,14 @@ impl Resolved {
         })
     }
 
-    /// A, B and C0 as they are given.
+    /// A, B, C0 and the bias as they are given.
     pub fn inputs(&self) -> impl Iterator<Item = &Input> {
-        [&self.a, &self.b].into_iter().chain(&self.c0)
+        [&self.a, &self.b].into_iter().chain(&self.c0).chain(&self.bias)
     }
 
-    /// The product of these matrices.
-    pub fn product<'a>(
-        &'a self,
-        matrices: (DynRef<'a>, DynRef<'a>, Option<DynRef<'a>>),
-    ) -> Result<AnyProduct<'a>, Error> {
-        AnyProduct::new(&self.semiring, matrices, self.joining)
+    /// Whether there is a bias, and the activation.
+    pub fn epilogue(&self) -> (bool, Activation) {
+        (self.bias.is_some(), self.activation)
     }
 
     /// The instruction set that was asked for.

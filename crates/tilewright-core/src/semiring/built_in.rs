@@ -4,6 +4,7 @@ use super::{Ring, Semiring, SemiringId};
 use crate::{
     dtype::{DType, Element},
     dynamic::{DynMut, DynRef},
+    epilogue::Activation,
     error::{Error, ErrorKind},
     update::{Factor, Joining, Update},
     value::{Extremes, Value},
@@ -21,7 +22,12 @@ pub struct BuiltIn<S: Semiring> {
     result: fn(MatMut<'_, S::Out>) -> DynMut<'_>,
     factor: fn(S::Acc) -> Value,
     scale: Option<Scale<S>>,
+    row: fn(DynRef<'_>) -> Option<MatRef<'_, S::Out>>,
+    activate: Option<Activate<S>>,
 }
+
+/// An activation of a sum.
+pub(crate) type Activate<S> = fn(Activation, <S as Semiring>::Acc) -> <S as Semiring>::Acc;
 
 /// alpha and beta of any type in that of the sums.
 type Scale<S> = fn(Value, Value) -> Result<Update<S>, Error>;
@@ -29,21 +35,22 @@ type Scale<S> = fn(Value, Value) -> Result<Update<S>, Error>;
 impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
     /// `None` for an element type that is none of [`SemiringId::dtypes`].
     pub(super) const fn new(id: SemiringId) -> Option<Self> {
-        Self::listed(id, None)
+        Self::listed(id, None, None)
     }
 
-    /// As [`new`](Self::new), for a semiring with factors.
-    pub(super) const fn of_ring(id: SemiringId) -> Option<Self>
+    /// As [`new`](Self::new), for a semiring with factors, and with activations where there are any.
+    pub(super) const fn of_ring(id: SemiringId, activate: Option<Activate<S>>) -> Option<Self>
     where
         S: Ring,
     {
         Self::listed(
             id,
             Some(|alpha, beta| Ok(Update::scale(factor("alpha", alpha)?, factor("beta", beta)?))),
+            activate,
         )
     }
 
-    const fn listed(id: SemiringId, scale: Option<Scale<S>>) -> Option<Self> {
+    const fn listed(id: SemiringId, scale: Option<Scale<S>>, activate: Option<Activate<S>>) -> Option<Self> {
         let (dtype, output, dtypes) = (S::Elem::DTYPE, S::Out::DTYPE, id.dtypes());
         let mut i = 0;
         while i < dtypes.len() {
@@ -56,6 +63,8 @@ impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
                     result: |m| m.into(),
                     factor: S::Acc::to_value,
                     scale,
+                    row: |m| m.typed(),
+                    activate,
                 });
             }
             i += 1;
@@ -98,6 +107,14 @@ impl<S: Semiring> BuiltIn<S> {
     /// A matrix to write to, without its type.
     pub fn result<'a>(&self, m: MatMut<'a, S::Out>) -> DynMut<'a> {
         (self.result)(m)
+    }
+    /// A vector beside C, with its type; `None` where that is another.
+    pub(crate) fn row<'a>(&self, m: DynRef<'a>) -> Option<MatRef<'a, S::Out>> {
+        (self.row)(m)
+    }
+    /// What activations do to sums, where there are any.
+    pub(crate) const fn activate(&self) -> Option<Activate<S>> {
+        self.activate
     }
     /// How a product meets C, without the type of the factors.
     pub fn joining(&self, update: &Update<S>) -> Joining<Value> {

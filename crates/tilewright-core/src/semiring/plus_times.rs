@@ -1,7 +1,10 @@
 //! Ordinary matrix multiplication.
 
 use super::{BuiltIn, Laws, Semiring, SemiringId};
-use crate::dtype::Element;
+use crate::{
+    dtype::Element,
+    epilogue::{Activated, Activation},
+};
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
@@ -29,6 +32,8 @@ pub trait Arithmetic: Element {
     const UNIT: Self::Acc;
     /// 1 as an element.
     const ONE: Self;
+    /// What an activation does to a partial sum; `None` for integers, which have none.
+    const ACTIVATE: Option<fn(Activation, Self::Acc) -> Self::Acc> = None;
     /// `acc + a * b`; fused for floats.
     fn mul_add(acc: Self::Acc, a: Self, b: Self) -> Self::Acc;
     /// `x + y`.
@@ -49,6 +54,7 @@ macro_rules! float {
             const ZERO: $acc = 0.0;
             const UNIT: $acc = 1.0;
             const ONE: $t = $one;
+            const ACTIVATE: Option<fn(Activation, $acc) -> $acc> = Some(<$acc>::activate);
             #[inline(always)]
             fn mul_add(acc: $acc, a: $t, b: $t) -> $acc { $widen(a).mul_add($widen(b), acc) }
             #[inline(always)]
@@ -109,7 +115,7 @@ impl<T: Arithmetic> Semiring for PlusTimes<T> {
     const NAME: &'static str = SemiringId::PlusTimes.name();
     const ZERO: T::Acc = T::ZERO;
     const ONE: T = T::ONE;
-    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::of_ring(SemiringId::PlusTimes);
+    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::of_ring(SemiringId::PlusTimes, T::ACTIVATE);
 
     #[inline(always)]
     fn add(x: T::Acc, y: T::Acc) -> T::Acc {

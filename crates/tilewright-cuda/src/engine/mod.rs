@@ -229,7 +229,8 @@ impl Engine {
         let is_free = request.form == Form::Specialised
             && request.own.is_none()
             && (request.tile, request.pack, request.splits) == (None, None, None);
-        if !is_free || request.arg || self.0.cache.is_none() || self.driver_kind() == DriverKind::Emulator {
+        let asks_more = request.arg || !request.epilogue.is_none();
+        if !is_free || asks_more || self.0.cache.is_none() || self.driver_kind() == DriverKind::Emulator {
             return request;
         }
         // Asked once: most users have none.

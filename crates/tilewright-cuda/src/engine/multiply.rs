@@ -1,9 +1,10 @@
 //! Products of matrices that stay on the device, by the kernel that is the fastest.
 
 use super::in_place::MOST_ALIGNMENT;
+use super::product::Beside;
 use super::{Engine, Prepared};
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
-use tilewright_core::{Error, Joining, Math, Problem, SemiringId, Value};
+use tilewright_core::{Activation, Epilogue, Error, Joining, Math, Problem, SemiringId, Value};
 use tilewright_kernels::{Alignment, Batch, Kernel, Request, Selection, UserSemiring, Variant, select};
 
 /// What is to be computed between matrices on a device.
@@ -21,6 +22,7 @@ pub struct DeviceProduct {
     own: Option<UserSemiring>,
     joining: Joining<Value>,
     math: Math,
+    epilogue: Epilogue<isize>,
     batch: Batch,
     arg: bool,
 }
@@ -33,6 +35,7 @@ impl DeviceProduct {
             own: None,
             joining: Joining::Replace,
             math: Math::Full,
+            epilogue: Epilogue { bias: None, activation: Activation::None },
             batch: Batch::ONE,
             arg: false,
         }
@@ -71,6 +74,13 @@ impl DeviceProduct {
     #[must_use]
     pub const fn math(self, math: Math) -> Self {
         Self { math, ..self }
+    }
+
+    /// The same, followed by an activation and, where it is [given](Engine::multiply_with_bias), a bias, for plus-times on floats. The bias is told here by the distance of
+    /// its elements, which [`Engine::multiply_with_bias`] finds by itself.
+    #[must_use]
+    pub const fn epilogue(self, epilogue: Epilogue<isize>) -> Self {
+        Self { epilogue, ..self }
     }
 
     /// The same for several A, B and C: those that are given are the first ones, and the batch says how far it is to the next in the
@@ -162,7 +172,47 @@ impl Engine {
     ) -> Result<Prepared, Error> {
         let (a, b, c) = (a.into(), b.into(), c.into());
         let prepared = self.prepare_product(&product.with_arg(), (a, b, c.as_ref()))?;
-        prepared.run_all(a, b, c, Some(arg))?;
+        prepared.run_all(a, b, c, Beside { bias: None, arg: Some(arg) })?;
+        Ok(prepared)
+    }
+
+    /// As [`Engine::multiply`], with a bias: an element of C's type is added to all of its column before the [activation](DeviceProduct::epilogue), in each product of a
+    /// batch. The bias is a matrix of one row or of one column.
+    ///
+    /// ```
+    /// use tilewright_core::{Activation, Epilogue, Layout, MatRef, SemiringId};
+    /// use tilewright_cuda::{DeviceProduct, Engine};
+    /// # let gpu = tilewright_arch::Device::find("a6000").unwrap();
+    /// # let engine = Engine::emulated(gpu.into())?;
+    /// let (l, row) = (Layout::row_major(2, 2), Layout::row_major(1, 2));
+    /// let x = engine.upload(MatRef::new(&[1.0f32, 2.0, 3.0, -4.0], l)?)?;
+    /// let bias = engine.upload(MatRef::new(&[0.5f32, -20.0], row)?)?;
+    /// let mut y = engine.zeros::<f32>(l)?;
+    /// let epilogue = Epilogue { bias: None, activation: Activation::Relu };
+    /// let product = DeviceProduct::new(SemiringId::PlusTimes).epilogue(epilogue);
+    /// match engine.multiply_with_bias(&product, &x, &x, &mut y, &bias) {
+    ///     Ok(_) => assert_eq!(y.to_matrix()?.as_slice(), [7.5, 0.0, 0.0, 2.0]),
+    ///     Err(error) => assert!(error.is_unavailable()), // no NVRTC
+    /// }
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::multiply`]; `unsupported` outside of plus-times on floats, `dtype-mismatch` and `result-mismatch` for a bias of another type or length.
+    pub fn multiply_with_bias<'a>(
+        &self,
+        product: &DeviceProduct,
+        a: impl Into<DeviceRef<'a>>,
+        b: impl Into<DeviceRef<'a>>,
+        c: impl Into<DeviceMut<'a>>,
+        bias: impl Into<DeviceRef<'a>>,
+    ) -> Result<Prepared, Error> {
+        let (a, b, c, bias) = (a.into(), b.into(), c.into(), bias.into());
+        let problem = Problem::new(a.layout(), b.layout(), c.as_ref().layout())?;
+        let stride = problem.bias_layout(bias.layout())?.col_stride;
+        let epilogue = Epilogue { bias: Some(stride), ..product.epilogue };
+        let prepared = self.prepare_product(&product.epilogue(epilogue), (a, b, c.as_ref()))?;
+        prepared.run_all(a, b, c, Beside { bias: Some(bias), arg: None })?;
         Ok(prepared)
     }
 
@@ -184,11 +234,15 @@ impl Engine {
         c: DeviceRef<'_>,
     ) -> Result<Request, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+        let semiring = product.own.is_none().then_some(product.semiring);
+        let name = product.own.map_or(product.semiring.name(), |own| own.name());
+        product.epilogue.check(semiring, name, c.dtype())?;
         let [a_to, b_to, c_to] = [a, b, c].map(|matrix| matrix.alignment().min(MOST_ALIGNMENT));
         Ok(Request {
             own: product.own,
             joining: product.joining,
             math: product.math,
+            epilogue: product.epilogue,
             batch: product.batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
             gpu: self.gpu(),

@@ -74,6 +74,37 @@ pub(super) fn check_arg(recipe: &Recipe, found: Operand) -> Result<(), Error> {
     holds(&found, request.batch.count, stride)
 }
 
+/// Whether the recipe's bias is this one: there where it was asked for, and only there.
+///
+/// # Errors
+/// `unsupported` for none where there has to be one, the other way round, and for elements at other distances; `dtype-mismatch` for other elements,
+/// `result-mismatch` for more or fewer of them, `out-of-bounds` for memory that does not hold them.
+pub(super) fn check_bias(recipe: &Recipe, found: Option<Operand>) -> Result<(), Error> {
+    let Some(request) = recipe.request() else { return Ok(()) };
+    let (stride, found) = match (request.epilogue.bias, found) {
+        (None, None) => return Ok(()),
+        (Some(stride), Some(found)) => (stride, found),
+        (Some(_), None) => {
+            let what = "this product without a bias".into();
+            return Err(unsupported(what, "its recipe was made with one".into()));
+        }
+        (None, Some(_)) => {
+            let what = "this product with a bias".into();
+            return Err(unsupported(what, "its recipe was made without".into()));
+        }
+    };
+    let (what, expected) = ("the bias", request.variant().output());
+    if found.dtype != expected {
+        return Err(ErrorKind::DTypeMismatch { what, expected, found: found.dtype }.into());
+    }
+    let layout = request.problem.bias_layout(found.layout)?;
+    if layout.cols > 1 && layout.col_stride != stride {
+        let why = format!("the recipe was made for elements {stride} apart, not {}", layout.col_stride);
+        return Err(unsupported(format!("this matrix as {what}"), why));
+    }
+    holds(&found, 1, 0)
+}
+
 /// Whether all `count` matrices, `stride` elements from one to the next, are inside the memory of the first.
 fn holds(found: &Operand, count: usize, stride: isize) -> Result<(), Error> {
     let Some(last) = count.checked_sub(1) else { return Ok(()) };

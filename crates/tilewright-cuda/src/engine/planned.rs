@@ -1,7 +1,7 @@
 //! Products in the streams of other libraries, on their memory.
 
 use super::plans::Chosen;
-use super::product::bindings;
+use super::product::{Beside, bindings};
 use super::{DeviceProduct, Engine};
 use crate::device::{Allocation, DeviceMemory, DeviceMut, DeviceRef, DynDeviceMatrix};
 use crate::ffi::driver as ffi;
@@ -107,7 +107,7 @@ impl Planned {
         c: impl Into<DeviceMut<'a>>,
     ) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), None) }
+        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), Beside::default()) }
     }
 
     /// As [`Planned::run`], of a product that was asked for [with its winning terms](DeviceProduct::with_arg), which are written as by
@@ -127,7 +127,29 @@ impl Planned {
         arg: &mut DynDeviceMatrix,
     ) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), Some(arg)) }
+        unsafe {
+            self.run_all(workspace, (a.into(), b.into(), c.into()), Beside { bias: None, arg: Some(arg) })
+        }
+    }
+
+    /// As [`Planned::run`], of a product that was asked for [with a bias](DeviceProduct::epilogue), which is this one.
+    ///
+    /// # Errors
+    /// As [`Planned::run`]; for another bias than was asked for, too.
+    ///
+    /// # Safety
+    /// As [`Planned::run`], for the bias as well, which C does not meet.
+    pub unsafe fn run_with_bias<'a>(
+        &self,
+        workspace: Option<u64>,
+        a: impl Into<DeviceRef<'a>>,
+        b: impl Into<DeviceRef<'a>>,
+        c: impl Into<DeviceMut<'a>>,
+        bias: impl Into<DeviceRef<'a>>,
+    ) -> Result<(), Error> {
+        let beside = Beside { bias: Some(bias.into()), arg: None };
+        // SAFETY: the caller's promise.
+        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), beside) }
     }
 
     /// # Safety
@@ -136,17 +158,16 @@ impl Planned {
         &self,
         workspace: Option<u64>,
         (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceMut<'_>),
-        arg: Option<&mut DynDeviceMatrix>,
+        beside: Beside<'_>,
     ) -> Result<(), Error> {
         let Self { engine, chosen: Chosen(plan), stream } = self;
         let bytes = plan.workspace_bytes()?;
         let can_allocate = engine.context().allocation == Allocation::Pooled;
         if !plan.goes_anywhere() || (bytes > 0 && workspace.is_none() && !can_allocate) {
             // SAFETY: the caller's promise.
-            return unsafe { self.run_beside((a, b, c), arg) };
+            return unsafe { self.run_beside((a, b, c), beside) };
         }
-        let arg = arg.map(|arg| DeviceRef::from(&*arg));
-        let bound = bindings(engine, &plan.recipe, (a, b, c.as_ref()), arg)?;
+        let bound = bindings(engine, &plan.recipe, (a, b, c.as_ref()), beside)?;
         let order = *stream as ffi::Stream;
         let own = match workspace {
             Some(_) => None,
@@ -165,7 +186,7 @@ impl Planned {
     unsafe fn run_beside(
         &self,
         (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceMut<'_>),
-        arg: Option<&mut DynDeviceMatrix>,
+        beside: Beside<'_>,
     ) -> Result<(), Error> {
         let Self { engine, chosen, stream } = self;
         // SAFETY: the caller's promise.
@@ -177,7 +198,7 @@ impl Planned {
         }
         // SAFETY: as above.
         unsafe { engine.wait_for(*stream)? };
-        let ran = engine.prepare_chosen(chosen).and_then(|prepared| prepared.run_all(a, b, c, arg));
+        let ran = engine.prepare_chosen(chosen).and_then(|prepared| prepared.run_all(a, b, c, beside));
         // SAFETY: as above.
         ran.and(unsafe { engine.let_wait(*stream) })
     }

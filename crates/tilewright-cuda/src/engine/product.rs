@@ -91,7 +91,22 @@ impl Prepared {
         c: &mut DynDeviceMatrix,
         arg: &mut DynDeviceMatrix,
     ) -> Result<(), Error> {
-        self.run_all(a.into(), b.into(), c.into(), Some(arg))
+        self.run_all(a.into(), b.into(), c.into(), Beside { bias: None, arg: Some(arg) })
+    }
+
+    /// As [`Prepared::run`], for a recipe whose request asks for a bias.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`]; for a bias of another type, length or distance of elements, too.
+    pub fn run_with_bias(
+        &self,
+        a: &DynDeviceMatrix,
+        b: &DynDeviceMatrix,
+        c: &mut DynDeviceMatrix,
+        bias: &DynDeviceMatrix,
+    ) -> Result<(), Error> {
+        let bias = Some(DeviceRef::from(bias));
+        self.run_all(a.into(), b.into(), c.into(), Beside { bias, arg: None })
     }
 
     /// As [`Prepared::run`], on parts of matrices.
@@ -99,7 +114,7 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::run`].
     pub fn run_on(&self, a: DeviceRef<'_>, b: DeviceRef<'_>, c: DeviceMut<'_>) -> Result<(), Error> {
-        self.run_all(a, b, c, None)
+        self.run_all(a, b, c, Beside::default())
     }
 
     pub(super) fn run_all(
@@ -107,17 +122,23 @@ impl Prepared {
         a: DeviceRef<'_>,
         b: DeviceRef<'_>,
         c: DeviceMut<'_>,
-        arg: Option<&mut DynDeviceMatrix>,
+        beside: Beside<'_>,
     ) -> Result<(), Error> {
-        let arg: Option<DeviceRef<'_>> = arg.map(|arg| DeviceRef::from(&*arg));
-        let bindings = bindings(self.engine(), self.recipe(), (a, b, c.as_ref()), arg)?;
+        let bindings = bindings(self.engine(), self.recipe(), (a, b, c.as_ref()), beside)?;
         // SAFETY: the matrices have the layouts, alignments and types of the request that the recipe was made for, hold all of its
         // batch, and belong to this engine: their memory is freed only after the work in its stream.
         unsafe { self.launch(&bindings) }
     }
 }
 
-/// Where A, B, C and the arg result lie, if the recipe was made for them.
+/// What a product may have besides A, B and C.
+#[derive(Default)]
+pub(super) struct Beside<'a> {
+    pub bias: Option<DeviceRef<'a>>,
+    pub arg: Option<&'a mut DynDeviceMatrix>,
+}
+
+/// Where A, B, C, the bias and the arg result lie, if the recipe was made for them.
 ///
 /// # Errors
 /// As [`Prepared::run`].
@@ -125,14 +146,18 @@ pub(super) fn bindings(
     engine: &Engine,
     recipe: &Recipe,
     (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceRef<'_>),
-    arg: Option<DeviceRef<'_>>,
+    Beside { bias, arg }: Beside<'_>,
 ) -> Result<Vec<Binding>, Error> {
+    let arg: Option<DeviceRef<'_>> = arg.map(|arg| DeviceRef::from(&*arg));
     let operands = [("A", Buffer::A, a), ("B", Buffer::B, b), ("C", Buffer::C, c)];
     operands::check(recipe, operands.map(|(_, _, matrix)| operand(matrix)))?;
+    operands::check_bias(recipe, bias.map(operand))?;
     if let Some(arg) = arg {
         operands::check_arg(recipe, operand(arg))?;
     }
-    let operands = operands.into_iter().chain(arg.map(|arg| ("the arg result", Buffer::Output, arg)));
+    let others = [("the bias", Buffer::Bias, bias), ("the arg result", Buffer::Output, arg)];
+    let others = others.into_iter().filter_map(|(what, buffer, matrix)| Some((what, buffer, matrix?)));
+    let operands = operands.into_iter().chain(others);
     let bind = |(what, buffer, matrix): (&str, _, DeviceRef<'_>)| {
         if !Arc::ptr_eq(matrix.matrix().stream(), engine.stream()) {
             let (what, why) = (format!("this matrix as {what}"), "it belongs to another engine".into());

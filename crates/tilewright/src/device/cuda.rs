@@ -49,6 +49,7 @@ pub(super) fn run_on(
         (Some(arg), Some(request)) => Some(engine.zeros_dyn(arg.dtype(), request.arg_layout())?),
         _ => None,
     };
+    let bias = job.epilogue.bias.map(|bias| engine.upload_dyn(bias.to_matrix()?.as_ref())).transpose()?;
     engine.synchronize()?;
     let mut transfer = began.elapsed();
     // After the operands, so that what is left is known: without memory for workspaces, a recipe does without.
@@ -60,9 +61,10 @@ pub(super) fn run_on(
     on_device = on_device.with_rows(c_rows)?;
     job.options.check_cancelled()?;
     let computing = Instant::now();
-    match &mut winners {
-        Some(winners) => prepared.run_with_arg(&a, &b, &mut on_device, winners)?,
-        None => prepared.run(&a, &b, &mut on_device)?,
+    match (&mut winners, &bias) {
+        (Some(winners), _) => prepared.run_with_arg(&a, &b, &mut on_device, winners)?,
+        (None, Some(bias)) => prepared.run_with_bias(&a, &b, &mut on_device, bias)?,
+        (None, None) => prepared.run(&a, &b, &mut on_device)?,
     }
     engine.synchronize()?;
     let on_device = on_device.with_rows(whole)?;

@@ -14,8 +14,8 @@ pub(crate) use known::variant;
 use std::ptr::NonNull;
 use tilewright_arch::Gpu;
 use tilewright_core::{
-    BatchMut, BatchRef, DType, DynMut, DynRef, Error, Joining, Layout, MatMut, MatRef, Matrix, Problem,
-    Semiring, Update, Value, domain, semiring::Meaning,
+    BatchMut, BatchRef, DType, DynMut, DynRef, Epilogue, Error, Joining, Layout, MatMut, MatRef, Matrix,
+    Problem, Semiring, Update, Value, domain, semiring::Meaning,
 };
 use tilewright_cuda::device_layout;
 use tilewright_kernels::{Alignment, Batch, Form, Request, UserSemiring};
@@ -73,6 +73,7 @@ pub(crate) fn multiply<S: Semiring>(
     arg: Option<MatMut<'_, u32>>,
     (a, b): (MatRef<'_, S::Elem>, MatRef<'_, S::Elem>),
     update: &Update<S>,
+    epilogue: Epilogue<DynRef<'_>>,
     options: &Options<'_>,
 ) -> Result<Report, Failure> {
     let known = Known::<S>::new()?;
@@ -81,7 +82,7 @@ pub(crate) fn multiply<S: Semiring>(
     domain::check::<S>(a, b)?;
     let rows = [a.rows(), b.rows(), c.rows()];
     let (meaning, joining) = (known.meaning(device, options)?, known.joining(update)?);
-    let job = Job { meaning, form: Form::Specialised, joining, count: 1, rows, options };
+    let job = Job { meaning, form: Form::Specialised, joining, epilogue, count: 1, rows, options };
     let arg = arg.map(|arg| DynMut::from(as_integers(arg)));
     job.run(device, (known.operand(a), known.operand(b)), known.result(c), arg)
 }
@@ -101,7 +102,8 @@ pub(crate) fn multiply_own(
     Problem::new(a.layout(), b.layout(), c.layout())?;
     let rows = [a.layout().rows, b.layout().rows, c.layout().rows];
     let joining = if joins { Joining::Accumulate } else { Joining::Replace };
-    let job = Job { meaning: Meaning::Own(own), form: Form::Specialised, joining, count: 1, rows, options };
+    let (meaning, form, epilogue) = (Meaning::Own(own), Form::Specialised, Epilogue::default());
+    let job = Job { meaning, form, joining, epilogue, count: 1, rows, options };
     job.run(device, (a, b), c, None)
 }
 
@@ -114,12 +116,13 @@ pub(crate) fn multiply_batch<S: Semiring>(
     c: &mut BatchMut<'_, S::Out>,
     (a, b): (BatchRef<'_, S::Elem>, BatchRef<'_, S::Elem>),
     update: &Update<S>,
+    epilogue: Epilogue<DynRef<'_>>,
     options: &Options<'_>,
 ) -> Result<Report, Error> {
     let known = Known::<S>::new()?;
     let (count, rows) = (c.count(), [a.layout().rows, b.layout().rows, c.layout().rows]);
     let (meaning, joining) = (known.meaning(device, options)?, known.joining(update)?);
-    let job = Job { meaning, form: Form::Specialised, joining, count, rows, options };
+    let job = Job { meaning, form: Form::Specialised, joining, epilogue, count, rows, options };
     let (a, b, Layout { rows: m, cols: n, .. }) = (a.stacked()?, b.stacked()?, c.layout());
     let mut all = match update.reads_c() {
         true => c.as_ref().stacked()?,
@@ -146,6 +149,8 @@ struct Job<'a> {
     meaning: Meaning<UserSemiring>,
     form: Form,
     joining: Joining<Value>,
+    /// What follows; the bias becomes a row without gaps.
+    epilogue: Epilogue<DynRef<'a>>,
     /// Products; those of a batch lie below each other in each matrix, except in one that has no more than one.
     count: usize,
     /// The rows of one A, one B and one C.
@@ -198,7 +203,9 @@ impl Job<'_> {
             Meaning::BuiltIn(id) => Request::new(problem, id, a.dtype()),
             Meaning::Own(own) => Request::with_own(problem, own),
         };
+        let Epilogue { bias, activation } = self.epilogue;
         Ok(Request {
+            epilogue: Epilogue { bias: bias.map(|_| 1), activation },
             form: self.form,
             batch: Batch { count: self.count, a: a_next, b: b_next, c: c_next },
             joining: self.joining,

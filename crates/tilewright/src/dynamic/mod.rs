@@ -12,8 +12,8 @@ use crate::{
 };
 use run::Run;
 use tilewright_core::{
-    DynMatrix, DynMut, DynRef, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix, NO_ARG, Problem,
-    SemiringId, Value,
+    DynMatrix, DynMut, DynRef, Epilogue, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix, NO_ARG,
+    Problem, SemiringId, Value,
 };
 
 pub(crate) use dispatch::{Task, dispatch};
@@ -37,6 +37,7 @@ pub struct DynProduct<'a> {
     b: DynRef<'a>,
     joining: Joining<Value>,
     old: Option<DynRef<'a>>,
+    epilogue: Epilogue<DynRef<'a>>,
     options: Options<'a>,
 }
 
@@ -72,7 +73,21 @@ impl<'a> DynProduct<'a> {
         semiring.output(a.dtype())?;
         let c = Layout::row_major(a.layout().rows, b.layout().cols);
         Problem::new(a.layout(), b.layout(), c)?;
-        Ok(Self { semiring, a, b, joining: Joining::Replace, old: None, options: Options::default() })
+        let (joining, old) = (Joining::Replace, None);
+        let (epilogue, options) = (Epilogue::default(), Options::default());
+        Ok(Self { semiring, a, b, joining, old, epilogue, options })
+    }
+
+    /// Follows the product by a bias and an activation: see [`crate::Product::epilogue`].
+    ///
+    /// # Errors
+    /// As [`crate::Product::epilogue`].
+    pub fn epilogue(mut self, epilogue: Epilogue<DynRef<'a>>) -> Result<Self, Error> {
+        let (a, b) = (self.a.layout(), self.b.layout());
+        let problem = Problem::new(a, b, Layout::row_major(a.rows, b.cols))?;
+        let output = self.semiring.output(self.a.dtype())?;
+        self.epilogue = epilogue.checked(Some(self.semiring), self.semiring.name(), output, &problem)?;
+        Ok(self)
     }
 
     /// Joins the product with C0, or scales it. The factors are those of plus-times alone; they are rounded to the type of the sums,
@@ -118,7 +133,8 @@ impl<'a> DynProduct<'a> {
         let (a, b) = (self.a.layout(), self.b.layout());
         let c = Layout::row_major(a.rows, b.cols);
         let query = Query::new(self.semiring, self.a.dtype(), Problem::new(a, b, c)?);
-        Ok(query.joining(self.joining).math(self.options.math))
+        let Ok(epilogue) = self.epilogue.try_map(|_| Ok::<_, core::convert::Infallible>(()));
+        Ok(query.joining(self.joining).math(self.options.math).epilogue(epilogue))
     }
 
     /// The backend that will do the work, and why where the choice is left to [`Backend::Auto`].
@@ -201,6 +217,9 @@ impl<'a> DynProduct<'a> {
     /// (C.-P. Jeannerod and S. M. Rump, 2013); the 4 pays for alpha, beta, the joining of partial sums and a
     /// remainder of second order. [`Math::Tf32`](crate::Math::Tf32) adds `(2^-10 + 2^-22) |alpha| |A| |B|`: both factors of a term are rounded.
     ///
+    /// With an [epilogue](DynProduct::epilogue), S has the magnitude of the bias as well. GELU multiplies the bound by its
+    /// [steepness](crate::Activation::steepness) and adds `8 u S` for itself.
+    ///
     /// Log-plus must keep `|C - ref| <= (u + v) S`, with `S = K + 8 + 2 |ref|`, and `8 + |ref|` more where it is joined with C0: see
     /// [`Logarithm::error_bound`](tilewright_core::semiring::Logarithm::error_bound).
     ///
@@ -219,6 +238,11 @@ impl<'a> DynProduct<'a> {
 
     pub(crate) fn operands(&self) -> (SemiringId, DynRef<'a>, DynRef<'a>) {
         (self.semiring, self.a, self.b)
+    }
+
+    /// What follows the product.
+    pub(crate) fn followed(&self) -> Epilogue<DynRef<'a>> {
+        self.epilogue
     }
 
     /// What happens to C0, and C0 where it takes part.

@@ -63,6 +63,7 @@ impl Task for RunStack<'_, '_> {
         let (a, b) = unsafe {
             (BatchRef::from_first(a, self.count, stride_a), BatchRef::from_first(b, self.count, stride_b))
         };
-        BatchProduct::<S>::new(a, b)?.options(*self.product.choices()).run(&mut c, update)
+        let product = BatchProduct::<S>::new(a, b)?.options(*self.product.choices());
+        product.epilogue(self.product.epilogue)?.run(&mut c, update)
     }
 }

@@ -5,7 +5,7 @@ use super::{
     query::{Query, Results},
 };
 use crate::dynamic::{Task, dispatch};
-use tilewright_core::{Element, Error, Semiring, Update};
+use tilewright_core::{DynRef, Element, Error, Layout, MatRef, Semiring, Update};
 use tilewright_cpu::{Isa, Options};
 
 /// A product on this processor.
@@ -53,6 +53,11 @@ impl Task for OnCpu<'_> {
             Results::Product => tilewright_cpu::plan::<S>,
             Results::ProductAndArg => tilewright_cpu::plan_arg::<S>,
         };
-        plan(&self.query.problem, update, self.options)
+        // A plan looks at no element: any row stands for the bias.
+        let problem = &self.query.problem;
+        let zero = [S::finish(S::ZERO)];
+        let row = |()| MatRef::new(&zero, Layout::strided(1, problem.n(), 0, 0)).map(DynRef::from);
+        let options = Options { epilogue: self.query.epilogue.try_map(row)?, ..*self.options };
+        plan(problem, update, &options)
     }
 }

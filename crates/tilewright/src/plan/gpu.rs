@@ -7,7 +7,7 @@ use super::{
     resources::Compiled,
 };
 use tilewright_arch::{ComputeCapability, Gpu, KernelResources, Occupancy};
-use tilewright_core::{Error, ErrorKind};
+use tilewright_core::{Epilogue, Error, ErrorKind};
 use tilewright_cuda::{Engine, ProgramPtx};
 use tilewright_kernels::{Available, Family, Kernel, Launch, Recipe, Request, Selection, kernels, select};
 
@@ -205,9 +205,10 @@ fn is_shipped(recipe: &Recipe) -> bool {
 }
 
 fn request(query: &Query, gpu: &Gpu) -> Request {
-    let Query { semiring, own, dtype, problem, math, joining, results } = *query;
+    let Query { semiring, own, dtype, problem, math, joining, epilogue, results } = *query;
     let arg = results == Results::ProductAndArg;
-    Request { own, math, joining, gpu: *gpu, arg, ..Request::new(problem, semiring, dtype) }
+    let epilogue = Epilogue { bias: epilogue.bias.map(|()| 1), activation: epilogue.activation };
+    Request { own, math, joining, epilogue, gpu: *gpu, arg, ..Request::new(problem, semiring, dtype) }
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {

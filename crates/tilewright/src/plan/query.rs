@@ -1,6 +1,6 @@
 //! What a plan is made for.
 
-use tilewright_core::{DType, Joining, Layout, Math, Problem, SemiringId, Value};
+use tilewright_core::{DType, Epilogue, Joining, Layout, Math, Problem, SemiringId, Value};
 #[cfg(feature = "cuda")]
 use tilewright_kernels::{UserSemiring, Variant};
 
@@ -21,6 +21,8 @@ pub struct Query {
     pub math: Math,
     /// What happens to C.
     pub joining: Joining<Value>,
+    /// What follows the product.
+    pub epilogue: Epilogue<()>,
     /// Which results are wanted.
     pub results: Results,
 }
@@ -66,6 +68,7 @@ impl Query {
             problem,
             math: Math::Full,
             joining: Joining::Replace,
+            epilogue: Epilogue::default(),
             results: Results::Product,
         }
     }
@@ -97,6 +100,12 @@ impl Query {
         Self { math, ..self }
     }
 
+    /// The same, followed by a bias or an activation.
+    #[must_use]
+    pub fn epilogue(self, epilogue: Epilogue<()>) -> Self {
+        Self { epilogue, ..self }
+    }
+
     /// The same with other results.
     #[must_use]
     pub fn results(self, results: Results) -> Self {
@@ -125,7 +134,9 @@ impl Query {
         };
         let operands = (elements(p.a()) + elements(p.b())) * self.dtype.size() as f64;
         let result = elements(p.c()) * output.size() as f64 * passes;
-        Work { pair_ops, flops: is_flops.then_some(2.0 * pair_ops), bytes: operands + result + arg }
+        let bias = self.epilogue.bias.map_or(0.0, |()| (p.n() * output.size()) as f64);
+        let bytes = operands + result + arg + bias;
+        Work { pair_ops, flops: is_flops.then_some(2.0 * pair_ops), bytes }
     }
 }
 

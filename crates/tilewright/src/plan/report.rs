@@ -50,9 +50,13 @@ impl Plan {
             Results::Product => "",
             Results::ProductAndArg => ", and which term won",
         };
+        let epilogue = match query.epilogue.is_none() {
+            true => String::new(),
+            false => format!(", then {}", query.epilogue.name()),
+        };
         let (m, n, k) = (p.m(), p.n(), p.k());
         let semiring = query.own_name().unwrap_or(query.semiring.name());
-        format!("C {m}x{n} = {formula}, k = {k}, {semiring} on {}{arg}", query.dtype)
+        format!("C {m}x{n} = {formula}, k = {k}, {semiring} on {}{arg}{epilogue}", query.dtype)
     }
 
     fn amount(&self) -> String {

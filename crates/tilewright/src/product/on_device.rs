@@ -66,7 +66,7 @@ impl<S: Semiring> Product<'_, S> {
         arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
     ) -> Result<Report, Failure> {
-        device::multiply(device, c, arg, (self.a, self.b), update, &self.options)
+        device::multiply(device, c, arg, (self.a, self.b), update, self.epilogue, &self.options)
     }
 }
 

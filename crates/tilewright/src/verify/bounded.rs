@@ -5,12 +5,15 @@ use super::{
     float::{Float, REFERENCE, round},
 };
 use crate::dynamic::typed;
-use tilewright_core::{DynRef, Error, Joining, MatRef, Math, Value};
+use tilewright_core::{Activation, DynRef, Epilogue, Error, Joining, MatRef, Math, Value};
 
 /// Rows that are summed together, so that B is read once for all of them.
 pub(super) const GROUP: usize = 16;
 /// Rows of B that are widened to f64 together.
 pub(super) const PANEL: usize = 32;
+
+/// Unit roundoffs of the type of the sums by which GELU of a sum may be wrong, relative to the sum.
+const OF_GELU: f64 = 8.0;
 
 /// The product whose result is compared.
 pub(super) struct Sums<'p> {
@@ -19,6 +22,7 @@ pub(super) struct Sums<'p> {
     pub math: Math,
     pub joining: Joining<Value>,
     pub old: Option<DynRef<'p>>,
+    pub epilogue: Epilogue<DynRef<'p>>,
     pub c: DynRef<'p>,
 }
 
@@ -36,12 +40,18 @@ impl Sums<'_> {
         let [alpha, beta] = self.joining.factors().map(round::<T::Acc>);
         let old = self.old.map(|c0| typed::<T>("C0", c0)).transpose()?;
 
+        let Epilogue { bias, activation } = self.epilogue;
+        let bias = bias.map(|bias| typed::<T>("the bias", bias)).transpose()?;
+
         let (n, k) = (b.cols(), b.rows());
-        let roundings = k as f64 + 4.0;
+        let roundings = k as f64 + 4.0 + if bias.is_some() { 1.0 } else { 0.0 };
         // Both factors of a term are rounded.
         let elements = self.math.roundoff() * (2.0 + self.math.roundoff());
-        let bound = roundings * (T::SUM.roundoff + REFERENCE) + T::NARROWING + elements;
-        let slack = T::ELEMENT.tiny + roundings * T::SUM.tiny * alpha.abs().max(1.0);
+        let own = if activation == Activation::Gelu { OF_GELU * T::SUM.roundoff } else { 0.0 };
+        let steepness = activation.steepness();
+        let sums = roundings * (T::SUM.roundoff + REFERENCE) + elements;
+        let bound = steepness * sums + own + T::NARROWING;
+        let slack = T::ELEMENT.tiny + steepness * roundings * T::SUM.tiny * alpha.abs().max(1.0);
         let mut verdict = Verification::of(rows.len(), bound);
         let mut sums = vec![Sum::default(); GROUP.min(rows.len()) * n];
         for group in rows.chunks(GROUP) {
@@ -50,9 +60,10 @@ impl Sums<'_> {
             for (&row, sums) in group.iter().zip(sums.chunks_exact(n.max(1))) {
                 for (col, &sum) in sums.iter().enumerate() {
                     let old = old.and_then(|c0| c0.get(row, col)).map(|x| beta * x.into());
+                    let added = bias.and_then(|bias| bias.get(0, col)).map_or(0.0, Into::into);
                     let right = Sum {
-                        value: alpha * sum.value + old.unwrap_or(0.0),
-                        magnitude: alpha.abs() * sum.magnitude + old.unwrap_or(0.0).abs(),
+                        value: activation.of(alpha * sum.value + old.unwrap_or(0.0) + added),
+                        magnitude: alpha.abs() * sum.magnitude + old.unwrap_or(0.0).abs() + added.abs(),
                     };
                     let reach = right.magnitude.max(sum.magnitude);
                     let Some(found) = c.get(row, col).map(Into::into) else { continue };

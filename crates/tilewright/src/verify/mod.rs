@@ -82,7 +82,7 @@ pub(crate) fn verify(
     let rows = rows::sample(problem.m(), problem.n(), problem.k());
     if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
         let math = if a.dtype() == DType::F32 { product.choices().math } else { Math::Full };
-        let sums = bounded::Sums { a, b, math, joining, old, c };
+        let sums = bounded::Sums { a, b, math, joining, old, epilogue: product.followed(), c };
         return match a.dtype() {
             DType::F16 => sums.verify::<f16>(&rows),
             DType::Bf16 => sums.verify::<bf16>(&rows),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DynMatrix, Extremes, Joining, Matrix, Options};
+use crate::{Activation, DynMatrix, Epilogue, Extremes, Joining, Matrix, Options};
 
 fn random(rows: usize, cols: usize, dtype: DType) -> DynMatrix {
     let mut state = (rows * 31 + cols) as u64;
@@ -161,6 +161,26 @@ fn empty_products_pass() {
             let p = DynProduct::new(semiring, a.as_ref(), b.as_ref()).unwrap();
             let c = p.compute().unwrap().c;
             assert!(p.verify(c.as_ref(), None).unwrap().passed);
+        }
+    }
+}
+
+#[test]
+fn an_epilogue_takes_part_and_is_not_forgiven() {
+    for dtype in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
+        let (a, b, bias) = (random(9, 8, dtype), random(8, 5, dtype), random(1, 5, dtype));
+        let plain = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
+        for activation in Activation::ALL {
+            let epilogue = Epilogue { bias: Some(bias.as_ref()), activation };
+            let p = plain.epilogue(epilogue).unwrap();
+            let c = p.compute().unwrap().c;
+            let v = p.verify(c.as_ref(), None).unwrap();
+            assert!(v.passed, "{dtype} {activation}: {v:?}");
+            assert!(!p.verify(corrupted(&c, 2, 3, 40.0).as_ref(), None).unwrap().passed, "{dtype}");
+            assert!(
+                !p.verify(plain.compute().unwrap().c.as_ref(), None).unwrap().passed,
+                "{dtype} {activation}"
+            );
         }
     }
 }

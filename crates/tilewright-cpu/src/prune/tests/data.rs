@@ -231,7 +231,17 @@ impl<T: Draw + Sync> Product<T> {
             (MatRef::new(&self.a, self.layouts[0]).unwrap(), MatRef::new(&self.b, self.layouts[1]).unwrap());
         let c = MatMut::new(&mut self.c, Layout::row_major(m, n)).unwrap();
         let options = &Options { threads, ..Options::default() };
-        f(Call { c, arg: None, a, b, update: &Update::Replace, options, isa: Isa::best(), codes })
+        f(Call {
+            c,
+            arg: None,
+            a,
+            b,
+            update: &Update::Replace,
+            epilogue: None,
+            options,
+            isa: Isa::best(),
+            codes,
+        })
     }
 
     /// The result, as bits.

@@ -131,7 +131,8 @@ where
     let kernel = &(S::prune().expect("few terms").kernel)(isa);
     let options = &Options { threads, ..Options::default() };
     let to = MatMut::new(&mut c, c_layout).unwrap();
-    let mut call = Call::<S> { c: to, arg: None, a, b, update: &update, options, isa, codes: None };
+    let mut call =
+        Call::<S> { c: to, arg: None, a, b, update: &update, epilogue: None, options, isa, codes: None };
     // Where nothing is at stake, it stops as soon as it does not pay.
     let stake = if stops { (0, 0, 0) } else { (usize::MAX, usize::MAX, 1) };
     let account = Account::new(Model::new(stake, size_of::<S::Lane>(), false));

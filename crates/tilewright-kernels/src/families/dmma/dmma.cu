@@ -5,6 +5,7 @@
 // `whole` on are computed in parts of `k_split` terms, that split_k_reduce adds up.
 #include "config.cuh"
 #include "dmma.cuh"
+#include "finish.cuh"
 #include "order.cuh"
 #include "pipeline.cuh"
 #include "ptx.cuh"
@@ -67,13 +68,17 @@ struct Copies {
 };
 
 // Writes two neighbours of C, or the first of them where the second lies outside.
-__device__ inline void write(double* to, double left, double right, bool has_right, double alpha, double beta)
+__device__ inline void write(double* to, double left, double right, bool has_right, double alpha, double beta, const Bias& bias, int row, int col)
 {
     left *= alpha;
     right *= alpha;
     if (beta != 0) {
         left += beta * to[0];
         if (has_right) right += beta * to[1];
+    }
+    if constexpr (BIAS || ACTIVATION) {
+        left = bias.finish(left, row, col);
+        if (has_right) right = bias.finish(right, row, col + 1);
     }
     if constexpr (STORE_PAIRS) {
         *reinterpret_cast<double2*>(to) = make_double2(left, right);
@@ -85,7 +90,8 @@ __device__ inline void write(double* to, double left, double right, bool has_rig
 
 extern "C" __global__ void __launch_bounds__(WARPS * WARP, BLOCKS)
     dmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, double* C, double* parts, long long row_stride, long long batch_stride, int m, int n,
-         int k, int whole, int splits, int k_split, int batched_a, int batched_b, double alpha, double beta)
+         int k, int whole, int splits, int k_split, int batched_a, int batched_b, double alpha, double beta, const double* bias, long long bias_row,
+         long long bias_col)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned stages = (shared_address(shared) + 1023) / 1024 * 1024;
@@ -148,6 +154,8 @@ extern "C" __global__ void __launch_bounds__(WARPS * WARP, BLOCKS)
             const double left = sums[i / 2][j][i % 2 * 2], right = sums[i / 2][j][i % 2 * 2 + 1];
             const int down = i * EIGHT, across = j * EIGHT;
             if (unit.part >= 0) *reinterpret_cast<double2*>(to_part + down * TILE_N + across) = make_double2(left, right);
-            else if (down < rows_left && across < cols_left) write(to + down * row_stride + across, left, right, across + 1 < cols_left, alpha, beta);
+            else if (down < rows_left && across < cols_left)
+                write(to + down * row_stride + across, left, right, across + 1 < cols_left, alpha, beta, {bias, bias_row, bias_col}, unit.row + y + down,
+                      unit.col + x + across);
         }
 }

@@ -126,6 +126,8 @@ impl TensorCores for Dmma {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
+        // Parts are written as they are by the program that finishes whole tiles.
+        let finish = product.finish;
         Launch {
             parts: if *whole == 0 { chosen.parts } else { 1 },
             starts_early: request.starts_early(),
@@ -134,7 +136,7 @@ impl TensorCores for Dmma {
                 kernel.entry(),
                 [cost::blocks(work, chosen) as u32, 1, 1],
                 [tile.threads(), 1, 1],
-                named(arguments),
+                named(arguments.into_iter().chain(finish.arguments())),
             )
             .with_dynamic_shared_memory(tile.shared_memory())
         }
@@ -148,6 +150,7 @@ impl TensorCores for Dmma {
             tiles: cost::split_tiles(work, chosen),
             count: chosen.parts,
             c: product.c.layout,
+            finish: product.finish,
             encoding: Encoding::Numbers,
             decision: None,
             first: 0,
@@ -195,10 +198,11 @@ fn program(kernel: &'static Kernel, request: &Request, product: &Product, tile: 
         ("B_BY_TERMS", by_terms[1].into()),
         ("STORE_PAIRS", pairs.into()),
     ];
+    let constants = [&constants[..], &product.finish.constants()].concat();
     let source = Source { file: kernel.file, text: kernel.source };
     let mut program = Program::of(source, request.variant(), Encoding::Numbers, &constants);
     let [a, b] = by_terms.map(|by_terms| if by_terms { "k" } else { "mn" });
     let stores = if pairs { "" } else { ".single" };
-    program.name = format!("{}.{}.{a}.{b}{stores}", program.name, tile.name());
+    program.name = format!("{}.{}.{a}.{b}{stores}{}", program.name, tile.name(), product.finish.suffix());
     program
 }

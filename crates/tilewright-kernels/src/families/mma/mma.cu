@@ -151,7 +151,7 @@ __device__ __forceinline__ void write(const Acc (&sums)[ROWS][COLS][4], const Re
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     mma(const unsigned char* A, const unsigned char* B, Out* C, Acc* sums, long long a_pitch, long long b_pitch, long long a_batch, long long b_batch, long long row_stride,
-        long long batch_stride, int m, int n, int k, int parts, Acc alpha, Acc beta)
+        long long batch_stride, int m, int n, int k, int parts, Acc alpha, Acc beta, const Out* bias, long long bias_row, long long bias_col)
 {
     extern __shared__ __align__(128) unsigned char shared[];
     const unsigned stages = shared_address(shared);
@@ -181,5 +181,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         copy(step + STAGES - 1);
         multiply(own, stages + step % STAGES * STAGE_BYTES, warp_row, warp_col);
     }
-    write(own, {C, row_stride, batch_stride, m, n, alpha, beta}, {sums, m, n}, row + warp_row, col + warp_col, batch, place.batch);
+    write(own, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, row + warp_row, col + warp_col, batch, place.batch);
 }

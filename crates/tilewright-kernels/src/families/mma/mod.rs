@@ -125,6 +125,7 @@ impl Tiles for Mma {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
+        let finish = product.finish_of(sums.is_some());
         let blocks = cost::tiles(work, tile) as u32 * parts;
         Launch {
             parts: *parts,
@@ -134,7 +135,7 @@ impl Tiles for Mma {
                 kernel.entry(),
                 [blocks, 1, 1],
                 [tile.threads(), 1, 1],
-                named(arguments),
+                named(arguments.into_iter().chain(finish.arguments())),
             )
             .with_dynamic_shared_memory(tile.shared_memory())
         }
@@ -168,10 +169,12 @@ fn program(
         ("B_BY_TERMS", by_terms[1].into()),
         ("SPLITS", splits.into()),
     ];
+    let finish = product.finish_of(splits);
+    let constants = [&constants[..], &finish.constants()].concat();
     let source = Source { file: kernel.file, text: kernel.source };
     let mut program = Program::of(source, request.variant(), Encoding::Numbers, &constants);
     let [a, b] = by_terms.map(|by_terms| if by_terms { "k" } else { "mn" });
     let parts = if splits { ".parts" } else { "" };
-    program.name = format!("{}.{}.{a}.{b}{parts}", program.name, tile.name());
+    program.name = format!("{}.{}.{a}.{b}{parts}{}", program.name, tile.name(), finish.suffix());
     program
 }

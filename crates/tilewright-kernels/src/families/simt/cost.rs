@@ -25,6 +25,8 @@ pub(crate) struct Work {
     pub aliased: [bool; 2],
     /// Terms per cycle of a multiprocessor of the GPU: [`super::device::peak_on`].
     pub peak: f64,
+    /// Whether all sums lie in a workspace, for a launch that finishes them.
+    pub is_joined: bool,
 }
 
 impl Work {
@@ -220,7 +222,7 @@ impl Candidate {
 
     /// Adding the parts of split sums.
     fn joining(&self, work: &Work) -> f64 {
-        if self.division.parts == 1 {
+        if self.division.split_tiles() == 0 {
             return 0.0;
         }
         let [m, n] = self.tile.block;

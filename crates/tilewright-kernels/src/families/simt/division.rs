@@ -16,10 +16,11 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// Every tile takes one block.
+    /// Every tile takes one block: a part of all terms where the sums are joined in any case.
     pub fn whole(work: &Work, tile: &Tile) -> Self {
         let tiles = tiles(work, tile);
-        Self { tiles, whole: tiles, parts: 1, k_split: work.k.max(1).next_multiple_of(tile.k) }
+        let whole = if work.is_joined { 0 } else { tiles };
+        Self { tiles, whole, parts: 1, k_split: work.k.max(1).next_multiple_of(tile.k) }
     }
 
     /// Tiles from number `whole` on are computed in parts of at most `terms`.
@@ -45,9 +46,6 @@ impl Division {
 
     /// Bytes of the partial results of all products; none where every tile takes one block.
     pub fn part_bytes(&self, work: &Work, tile: &Tile) -> u128 {
-        if self.parts == 1 {
-            return 0;
-        }
         let blocks = u128::from(self.split_tiles()) * u128::from(self.parts) * work.batch as u128;
         blocks * u128::from(tile.block[0] * tile.block[1]) * work.sum_bytes() as u128
     }
@@ -96,7 +94,9 @@ fn tiles(work: &Work, tile: &Tile) -> u32 {
 /// too much memory.
 pub(crate) fn divisions(work: &Work, tile: &Tile, resident: u32, asked: Option<u32>) -> Vec<Division> {
     let even = |whole: u32, parts: u32| Division::split(work, tile, whole, work.k.div_ceil(parts));
-    let affordable = |d: &Division| d.part_bytes(work, tile) <= MOST_PARTS.into();
+    // Where sums are joined in any case, the workspace alone limits them.
+    let most = if work.is_joined { u128::MAX } else { MOST_PARTS.into() };
+    let affordable = |d: &Division| d.part_bytes(work, tile) <= most;
     if let Some(parts) = asked {
         return [even(0, parts.clamp(1, 65_535))].into_iter().filter(affordable).collect();
     }
@@ -114,7 +114,7 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, resident: u32, asked: Option<u
 
     // The tiles of the last wave of blocks, or of the last two: evenly, or with a short second part for the slots that have
     // no first one.
-    for waves in [1, 2] {
+    for waves in if work.is_joined { 0..=0 } else { 1..=2 } {
         let whole = (tiles.div_ceil(slots).saturating_sub(waves)) * slots;
         if work.batch == 1 && whole > 0 && whole < tiles {
             let fitting = slots / (tiles - whole);
@@ -139,7 +139,19 @@ mod tests {
 
     fn work(m: u32, n: u32, k: u32) -> Work {
         let (encoding, gpu, aliased) = (Encoding::Numbers, Gpu::default(), [false; 2]);
-        Work { m, n, k, batch: 1, operands: [1, 1], variant: F32, encoding, gpu, aliased, peak: 128.0 }
+        Work {
+            m,
+            n,
+            k,
+            batch: 1,
+            operands: [1, 1],
+            variant: F32,
+            encoding,
+            gpu,
+            aliased,
+            peak: 128.0,
+            is_joined: false,
+        }
     }
 
     /// A slot after another takes the part that is next.

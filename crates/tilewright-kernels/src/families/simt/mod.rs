@@ -21,6 +21,7 @@ use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     estimate,
+    finish::Finish,
     kernel::{Family, Kernel, Make, Variant},
     ladder::Checks,
     launch::{Launch, Recipe},
@@ -116,6 +117,8 @@ pub(crate) struct Plan {
     c_alignment: u64,
     /// Which buffer is A and which is B: exchanged when C is computed as its transpose.
     buffers: [Buffer; 2],
+    /// What follows, where the parts of sums are joined.
+    finish: Finish,
     work: Work,
 }
 
@@ -143,8 +146,10 @@ impl Plan {
             gpu: request.gpu,
             aliased: [a, b].map(|o| o.is_aliased(request.variant())),
             peak: device::peak_on(&request.gpu, request.variant()),
+            is_joined: !request.epilogue.is_none(),
         };
-        Self { a, b, c, c_alignment: align.c, buffers, work }
+        let finish = Finish::of(request, transposed);
+        Self { a, b, c, c_alignment: align.c, buffers, finish, work }
     }
 
     /// The estimated time of a candidate, in cycles of the GPU.
@@ -181,6 +186,7 @@ impl Plan {
         }
         let product = self.fill(&mut recipe, request, chosen, decided);
         recipe.details = self.details(chosen, &product, request.form);
+        recipe.details.extend(self.finish.detail("by a launch of its own that reads the sums"));
         if !narrower.is_empty() {
             recipe.details.push(("narrowing", narrow::describe(narrower)));
         }
@@ -221,7 +227,7 @@ impl Plan {
         let looked =
             looks.then(|| Found { workspace: workspaces.take(u64::from(packers) * 4), finders: packers });
         // The choice kept it below the limit.
-        let parts = (chosen.division.parts > 1)
+        let parts = (chosen.division.split_tiles() > 0)
             .then(|| workspaces.take(chosen.division.part_bytes(work, &chosen.tile) as u64));
         if work.k > 0 && chosen.packed != [false, false] {
             let found = looked.map(|found| found.workspace);
@@ -277,7 +283,7 @@ impl Plan {
                 batches,
             ));
         }
-        if chosen.division.parts > 1 {
+        if chosen.division.split_tiles() > 0 {
             recipe.launches.push(self.reduction(request, chosen, product, first, batches));
         }
     }
@@ -426,6 +432,7 @@ impl Plan {
             tiles: division.split_tiles(),
             count: division.parts,
             c: self.c,
+            finish: self.finish,
             encoding: arithmetic.encoding,
             decision: product.decision,
             first,

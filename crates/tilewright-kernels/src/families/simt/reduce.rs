@@ -4,6 +4,7 @@ use super::predicate_arguments;
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
+    finish::Finish,
     launch::{Launch, Role},
     predicate::{Found, Predicate},
     program::{Program, Source},
@@ -27,6 +28,7 @@ pub(crate) struct Parts {
     pub count: u32,
     /// C, with neighbours along rows if it has any.
     pub c: Layout,
+    pub finish: Finish,
     pub encoding: Encoding,
     pub decision: Option<(Predicate, Found)>,
     /// The first product, and how many.
@@ -53,6 +55,7 @@ impl Parts {
             ("beta", request.beta().into()),
         ];
         let arguments = arguments.into_iter().chain(predicate_arguments(self.decision));
+        let arguments = arguments.chain(self.finish.arguments());
         let [m, n] = self.tile;
         let elements = u64::from(self.tiles) * u64::from(m * n) * u64::from(self.batches);
         // Measured on an H200: enough threads to have the reads of all of its multiprocessors under way.
@@ -67,9 +70,10 @@ impl Parts {
             ("GROUPS", groups),
             ("TURN", self.decision.is_some().into()),
         ];
+        let constants = [&constants[..], &self.finish.constants()].concat();
         let mut program = Program::of(REDUCE, request.variant(), self.encoding, &constants);
         let suffix = if self.decision.is_some() { ".predicated" } else { "" };
-        program.name = format!("{}{suffix}.{m}x{n}.{count}.{groups}", program.name);
+        program.name = format!("{}{suffix}.{m}x{n}.{count}.{groups}{}", program.name, self.finish.suffix());
         Launch {
             role: Role::Join,
             is_for_some: self.decision.is_some_and(|(predicate, _)| predicate.is_for_some()),

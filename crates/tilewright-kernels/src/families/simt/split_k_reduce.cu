@@ -5,16 +5,30 @@
 // thread takes COUNT of them, whose reads are under way together.
 #include "config.cuh"
 #include "coded.cuh"
+#include "finish.cuh"
 #include "order.cuh"
 #include "ptx.cuh"
 #include "turn.cuh"
+
+// Writes an element of C for a complete sum.
+template <class Semiring> __device__ void write(Out* to, Scalar sum, Scalar alpha, Scalar beta, const Bias& bias, int row, int col)
+{
+    if constexpr (BIAS || ACTIVATION) {
+        Scalar x = Semiring::multiply(alpha, sum);
+        if (beta != Semiring::zero()) x = joined<Semiring>(Semiring::widen(*to), x, beta);
+        *to = Semiring::template narrow<Out>(bias.finish(x, row, col));
+    } else {
+        update<Semiring>(to, sum, alpha, beta);
+    }
+}
 
 constexpr int THREADS = 256, LANES = THREADS / GROUPS;
 static_assert(COUNT == 1 || GROUPS == 1, "groups add one element per thread");
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, long long c_row, long long c_col,
-               long long c_batch, int first_batch, Scalar alpha, Scalar beta, const int* found, int finders, int earlier, int own)
+               long long c_batch, int first_batch, Scalar alpha, Scalar beta, const int* found, int finders, int earlier, int own,
+               const Out* bias, long long bias_row, long long bias_col)
 {
     const int columns_of_words = (N + COLUMNS - 1) / COLUMNS;
     const int tiles_m = (M + TILE_M - 1) / TILE_M, tiles_n = (columns_of_words + TILE_N - 1) / TILE_N;
@@ -52,6 +66,7 @@ split_k_reduce(const Acc* parts, Out* C, int M, int N, int whole, int splits, lo
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c)
             if (row < M && col * COLUMNS + c < N)
-                update<R>(&C[batch * c_batch + row * c_row + (col * COLUMNS + c) * c_col], Coded<S>::number(sum[i], c, code), alpha, R::widen(beta));
+                write<R>(&C[batch * c_batch + row * c_row + (col * COLUMNS + c) * c_col], Coded<S>::number(sum[i], c, code), alpha, R::widen(beta),
+                         {bias, bias_row, bias_col}, row, col * COLUMNS + c);
     }
 }

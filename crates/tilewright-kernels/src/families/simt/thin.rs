@@ -50,6 +50,7 @@ impl Thin {
         let Plan { a, b, c, buffers, work, .. } = plan;
         let is_asked_otherwise = request.form == Form::Plain
             || request.arg
+            || !request.epilogue.is_none()
             || request.narrow == Some(true)
             || request.pack.is_some_and(|asked| asked != [false; 2])
             || request.splits.is_some_and(|asked| asked != 1);

@@ -128,6 +128,8 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
     recipe.workspaces.extend(sums.map(|_| part_bytes));
     recipe.seconds = *seconds;
     recipe.details = F::details(&product, &work, chosen);
+    let place = if sums.is_some() { "where parts are joined" } else { "before C is written" };
+    recipe.details.extend(product.finish.detail(place));
     recipe.details.push(("copied first", product.copied_names().into()));
     recipe.rejected = ranked.iter().filter(|(_, other)| other != chosen).map(not_chosen::<F>).collect();
     if !request.problem.c().is_empty() && request.batch.count > 0 {

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
+    finish::Finish,
     launch::{Launch, Role},
     program::{Program, Source},
     request::Request,
@@ -31,6 +32,8 @@ pub(crate) struct Product {
     pub copies: [Option<Copied>; 2],
     pub element: Element,
     pub products: usize,
+    /// What follows the sums.
+    pub finish: Finish,
 }
 
 impl Product {
@@ -49,7 +52,8 @@ impl Product {
         let c = operand(problem.c(), align.c, batch.c, Buffer::C, output.bytes());
         // C^T = B^T A^T. The elements of a single row may lie apart: they are rows of C^T.
         let is_row = c.layout.rows == 1 && c.layout.col_stride != 1;
-        let (operands, c) = match request.is_computed_by_columns() || is_row {
+        let is_transposed = request.is_computed_by_columns() || is_row;
+        let (operands, c) = match is_transposed {
             true => ([b, a], Operand { layout: c.layout.t(), ..c }),
             false => ([a, b], c),
         };
@@ -62,7 +66,20 @@ impl Product {
                 (lines, Some(copied))
             }
         });
-        Self { operands, c, lines: [a.0, b.0], copies: [a.1, b.1], element, products: batch.count }
+        Self {
+            operands,
+            c,
+            lines: [a.0, b.0],
+            copies: [a.1, b.1],
+            element,
+            products: batch.count,
+            finish: Finish::of(request, is_transposed),
+        }
+    }
+
+    /// What follows in a launch that multiplies: nothing where it computes parts, which are joined first.
+    pub fn finish_of(&self, is_split: bool) -> Finish {
+        if is_split { Finish::default() } else { self.finish }
     }
 
     /// Which operands are copied.
@@ -167,10 +184,12 @@ impl Product {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
+        let arguments = arguments.into_iter().chain(self.finish.arguments());
         let groups = if parts < MANY_PARTS { 1 } else { JOINING };
         let pieces = u64::from(m) * u64::from(n.div_ceil(4)) * self.products as u64;
-        let mut program = Program::of(JOIN, request.variant(), Encoding::Numbers, &[("GROUPS", groups)]);
-        program.name = format!("{}.{groups}", program.name);
+        let constants = [&[("GROUPS", groups)][..], &self.finish.constants()].concat();
+        let mut program = Program::of(JOIN, request.variant(), Encoding::Numbers, &constants);
+        program.name = format!("{}.{groups}{}", program.name, self.finish.suffix());
         self.helper(request, Role::Join, program, pieces * u64::from(groups), named(arguments))
     }
 }

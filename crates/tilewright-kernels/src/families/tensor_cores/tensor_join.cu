@@ -18,12 +18,13 @@ __device__ inline void add(Four& sum, const Four& more)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    tensor_join(const Acc* sums, Out* C, long long row_stride, long long batch_stride, int m, int n, int batches, int parts, Acc alpha, Acc beta)
+    tensor_join(const Acc* sums, Out* C, long long row_stride, long long batch_stride, int m, int n, int batches, int parts, Acc alpha, Acc beta,
+                const Out* bias, long long bias_row, long long bias_col)
 {
     __shared__ Four shared[THREADS];
     let_next_kernel_start();
     wait_for_previous_kernel();
-    const Result c = {C, row_stride, batch_stride, m, n, alpha, beta};
+    const Result c = {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}};
     const int fours = (n + FOUR - 1) / FOUR, group = threadIdx.x / PIECES, mine = threadIdx.x % PIECES;
     const long long part = static_cast<long long>(m) * fours, count = part * batches, step = static_cast<long long>(gridDim.x) * PIECES;
     for (long long first = static_cast<long long>(blockIdx.x) * PIECES; first < count; first += step) {

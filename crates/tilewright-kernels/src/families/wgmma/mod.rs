@@ -126,6 +126,7 @@ impl Tiles for Wgmma {
             ("alpha", request.alpha().into()),
             ("beta", request.beta().into()),
         ];
+        let finish = product.finish_of(sums.is_some());
         let blocks = cost::resident(work, tile, *parts) as u32 * tile.cluster;
         Launch {
             parts: *parts,
@@ -135,7 +136,7 @@ impl Tiles for Wgmma {
                 kernel.entry(),
                 [blocks, 1, 1],
                 [tile.threads(), 1, 1],
-                named(arguments),
+                named(arguments.into_iter().chain(finish.arguments())),
             )
             .with_cluster([tile.cluster, 1, 1])
             .with_dynamic_shared_memory(tile.shared_memory())
@@ -177,6 +178,8 @@ fn program(
         ("STORES_BOXES", work.boxes.is_some().into()),
         ("SPLITS", splits.into()),
     ];
+    let finish = product.finish_of(splits);
+    let constants = [&constants[..], &finish.constants()].concat();
     let source = Source { file: kernel.file, text: kernel.source };
     let mut program = Program::of(source, request.variant(), Encoding::Numbers, &constants);
     let [a, b] = by_terms.map(|by_terms| if by_terms { "k" } else { "mn" });
@@ -185,7 +188,7 @@ fn program(
         (false, Some(_)) => "",
         (false, None) => ".rows",
     };
-    program.name = format!("{}.{}.{a}.{b}{stores}", program.name, tile.name());
+    program.name = format!("{}.{}.{a}.{b}{stores}{}", program.name, tile.name(), finish.suffix());
     program.config += &instruction::multiply_add(&product.element, tile.n, by_terms);
     program
 }

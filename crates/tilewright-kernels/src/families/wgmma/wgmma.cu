@@ -221,7 +221,8 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result& result
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, Out* C, Acc* sums, long long row_stride,
-          long long batch_stride, int m, int n, int k, int batches, int parts, int batched_a, int batched_b, int box_rows, Acc alpha, Acc beta)
+          long long batch_stride, int m, int n, int k, int batches, int parts, int batched_a, int batched_b, int box_rows, Acc alpha, Acc beta, const Out* bias,
+          long long bias_row, long long bias_col)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned stages = (shared_address(shared) + 1023) / 1024 * 1024, slabs = stages + RING_BYTES;
@@ -247,7 +248,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x < WARP && is_elected()) copy_operands(a, b, ring, stages, product);
     } else {
         take_registers<PRODUCT_REGISTERS>();
-        compute(c, {C, row_stride, batch_stride, m, n, alpha, beta}, {sums, m, n}, ring, stages, slabs, product);
+        compute(c, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, ring, stages, slabs, product);
     }
     // No block leaves while another may still arrive at its barriers.
     if constexpr (CLUSTER > 1) meet_cluster();
