@@ -126,7 +126,9 @@ impl Products {
     pub fn check_types(&self, shapes: &Shapes) -> Result<(), Error> {
         let (a, b) = (self.empty(shapes.m, shapes.k), self.empty(shapes.k, shapes.n));
         match &self.kind {
-            &Kind::BuiltIn(id) => DynProduct::new(id, a, b)?.update(self.joining, None).map(drop),
+            &Kind::BuiltIn(id) => {
+                DynProduct::new(id, a, b)?.giving(self.output)?.update(self.joining, None).map(drop)
+            }
             Kind::Text(text) => ExpressionProduct::new(text, a, b).map(drop),
             Kind::Compiled(_) => Ok(()),
         }
@@ -188,7 +190,8 @@ impl Products {
     ) -> Result<DynProduct<'a>, Error> {
         // SAFETY: the caller's promise.
         let (a, b) = unsafe { self.operands(index) };
-        Ok(DynProduct::new(semiring, a, b)?.update(self.joining, None)?.options(*options))
+        let product = DynProduct::new(semiring, a, b)?.giving(self.output)?;
+        Ok(product.update(self.joining, None)?.options(*options))
     }
 
     /// A and B at an index.

@@ -70,6 +70,7 @@ def matmul(
     backend: _Backend = "auto",
     math: Literal["full", "tf32"] = "full",
     threads: int | None = None,
+    dtype: Any = None,
 ) -> Any: ...
 
 def measure(

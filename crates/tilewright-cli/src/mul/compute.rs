@@ -62,7 +62,7 @@ pub fn run(
 fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Error> {
     let (m, n) = (inputs.rows(), inputs.shapes.n);
     let rows = inputs.shapes.m * inputs.shapes.count();
-    let mut c = DynMatrix::zeros(args.semiring.output(inputs.dtype)?, rows, n)?;
+    let mut c = DynMatrix::zeros(args.semiring.output_or(inputs.dtype, args.result_type)?, rows, n)?;
     let mut arg = if args.arg_out.is_some() { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
     let mut total: Option<Report> = None;
     for index in 0..inputs.count() {
@@ -72,7 +72,7 @@ fn all(inputs: &Inputs, args: &Mul, options: Options<'_>) -> Result<Computed, Er
             target.copy_from(c0)?;
         }
         let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
-        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
+        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args), args.result_type)?;
         let report = product.write_to(target, arg, &options)?;
         total = Some(match total.take() {
             None => report,
@@ -102,7 +102,7 @@ pub fn verify(inputs: &Inputs, args: &Mul, computed: &Computed) -> Result<Option
         let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;
         let arg: Option<MatRef<'_, u32>> =
             computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
-        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args))?;
+        let product = AnyProduct::new(&args.semiring, (a, b, c0), inputs.joining(args), args.result_type)?;
         let verdict = product.with_math(args.math).verify(c, c0, arg)?;
         rows += verdict.rows_checked;
         let is_worse =

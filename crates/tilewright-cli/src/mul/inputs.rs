@@ -72,9 +72,13 @@ impl Inputs {
         let shapes = Shapes::new(&a, &b, transposed)?;
         let named = Named::new(args, a_source.names(), b_source.names(), &shapes)?;
         let c0 = match (c0_spec, &args.accumulate) {
-            (Some(spec), Some(word)) => {
-                Some(read_c0(word, spec, args, (&shapes, &named), args.semiring.output(dtype)?)?)
-            }
+            (Some(spec), Some(word)) => Some(read_c0(
+                word,
+                spec,
+                args,
+                (&shapes, &named),
+                args.semiring.output_or(dtype, args.result_type)?,
+            )?),
             _ => None,
         };
         let seconds = start.elapsed().as_secs_f64();
@@ -120,7 +124,9 @@ impl Inputs {
 
     /// One of the products, for plans and for what is refused; none in an empty stack.
     pub fn first<'a>(&'a self, args: &'a Mul) -> Result<Option<AnyProduct<'a>>, Error> {
-        let first = self.product(0).map(|first| AnyProduct::new(&args.semiring, first, self.joining(args)));
+        let first = self
+            .product(0)
+            .map(|first| AnyProduct::new(&args.semiring, first, self.joining(args), args.result_type));
         first.transpose()
     }
 

@@ -51,7 +51,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // What makes no sense is said before anything is computed.
     inputs.first(args)?;
     entry::place(args, &inputs)?;
-    let result_type = args.semiring.output(inputs.dtype)?;
+    let result_type = args.semiring.output_or(inputs.dtype, args.result_type)?;
     outputs.check_writable(result_type, inputs.shapes.c.len())?;
     outputs.say_replaced(common, &inputs.paths);
 
@@ -106,6 +106,7 @@ fn check(args: &Mul) -> Result<(), Failure> {
     }
     if let Some(dtype) = args.dtype {
         types::check_supported(&args.semiring, dtype)?;
+        args.semiring.output_or(dtype, args.result_type)?;
     }
     if args.plan {
         return Ok(());

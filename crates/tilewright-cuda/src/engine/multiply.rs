@@ -185,8 +185,8 @@ impl Engine {
     ) -> Result<Request, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
         let [a_to, b_to, c_to] = [a, b, c].map(|matrix| matrix.alignment().min(MOST_ALIGNMENT));
+        let request = Request { own: product.own, ..Request::new(problem, product.semiring, a.dtype()) };
         Ok(Request {
-            own: product.own,
             joining: product.joining,
             math: product.math,
             batch: product.batch,
@@ -194,7 +194,7 @@ impl Engine {
             gpu: self.gpu(),
             arg: product.arg,
             arg_by_rows: product.arg,
-            ..Request::new(problem, product.semiring, a.dtype())
+            ..request.giving(c.dtype())?
         })
     }
 

@@ -210,7 +210,7 @@ impl Job<'_> {
             },
             gpu,
             arg,
-            ..request
+            ..request.giving(c.dtype())?
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Mismatch, Verification,
-    float::{Float, REFERENCE, round},
+    float::{Float, REFERENCE, narrowing, round},
 };
 use crate::dynamic::typed;
 use tilewright_core::{DynRef, Error, Joining, MatRef, Math, Value};
@@ -31,17 +31,18 @@ struct Sum {
 }
 
 impl Sums<'_> {
-    pub fn verify<T: Float>(&self, rows: &[usize]) -> Result<Verification, Error> {
-        let (a, b, c) = (typed::<T>("A", self.a)?, typed::<T>("B", self.b)?, typed::<T>("C", self.c)?);
+    /// For elements of type `T` and results of type `O`.
+    pub fn verify<T: Float, O: Float>(&self, rows: &[usize]) -> Result<Verification, Error> {
+        let (a, b, c) = (typed::<T>("A", self.a)?, typed::<T>("B", self.b)?, typed::<O>("C", self.c)?);
         let [alpha, beta] = self.joining.factors().map(round::<T::Acc>);
-        let old = self.old.map(|c0| typed::<T>("C0", c0)).transpose()?;
+        let old = self.old.map(|c0| typed::<O>("C0", c0)).transpose()?;
 
         let (n, k) = (b.cols(), b.rows());
         let roundings = k as f64 + 4.0;
         // Both factors of a term are rounded.
         let elements = self.math.roundoff() * (2.0 + self.math.roundoff());
-        let bound = roundings * (T::SUM.roundoff + REFERENCE) + T::NARROWING + elements;
-        let slack = T::ELEMENT.tiny + roundings * T::SUM.tiny * alpha.abs().max(1.0);
+        let bound = roundings * (T::SUM.roundoff + REFERENCE) + narrowing(T::SUM, O::ELEMENT) + elements;
+        let slack = O::ELEMENT.tiny + roundings * T::SUM.tiny * alpha.abs().max(1.0);
         let mut verdict = Verification::of(rows.len(), bound);
         let mut sums = vec![Sum::default(); GROUP.min(rows.len()) * n];
         for group in rows.chunks(GROUP) {
@@ -66,7 +67,7 @@ impl Sums<'_> {
                         Kind::Overflow if reach * (1.0 + bound) >= T::SUM.max => continue,
                         Kind::Overflow
                             if found.is_infinite()
-                                && right.value.abs() + bound * right.magnitude >= T::ELEMENT.max =>
+                                && right.value.abs() + bound * right.magnitude >= O::ELEMENT.max =>
                         {
                             continue;
                         }
@@ -75,7 +76,7 @@ impl Sums<'_> {
                     };
                     verdict.max_error = verdict.max_error.max(error);
                     if error > bound {
-                        let (found, expected) = (Value::Float(found), Value::Float(round::<T>(right.value)));
+                        let (found, expected) = (Value::Float(found), Value::Float(round::<O>(right.value)));
                         verdict.fail(Mismatch { matrix: "C", row, col, found, expected });
                     }
                 }

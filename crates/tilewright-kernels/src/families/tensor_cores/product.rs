@@ -7,6 +7,7 @@ use super::{
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
+    kernel::Variant,
     launch::{Launch, Role},
     program::{Program, Source},
     request::Request,
@@ -126,7 +127,8 @@ impl Product {
         self.helper(
             request,
             Role::Pack,
-            Program::of(COPY, request.variant(), Encoding::Numbers, &[]),
+            // Whatever becomes of the sums.
+            Program::of(COPY, Variant { result: None, ..request.variant() }, Encoding::Numbers, &[]),
             pieces,
             all,
         )
