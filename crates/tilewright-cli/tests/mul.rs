@@ -58,7 +58,7 @@ fn sums_are_given_as_they_are_where_that_is_asked_for() {
     let joined = format!("{product} -o - -q --result-type f32 --accumulate half.csv");
     assert_eq!(desk.ok(&joined), "2049.25\n");
     desk.ok(&format!("{product} -o sum.npy --result-type f32"));
-    assert!(desk.run("mul sum.npy ones.csv --dtype f32 -v").err.contains("stored as f32"));
+    assert!(desk.run("mul sum.npy sum.npy -v").err.contains("A: 1x1, stored as f32"));
     let plan = desk.ok(&format!("{product} --result-type f32 --plan --gpu h200 --kernel simt"));
     assert!(plan.contains("plus-times.f16-f32"), "{plan}");
     for (line, hint) in [
