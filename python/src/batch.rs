@@ -129,7 +129,7 @@ impl Products {
         let (a, b) = (self.empty(shapes.m, shapes.k), self.empty(shapes.k, shapes.n));
         match &self.kind {
             &Kind::BuiltIn(id) => {
-                let product = DynProduct::new(id, a, b)?.update(self.joining, None)?;
+                let product = DynProduct::new(id, a, b)?.giving(self.output)?.update(self.joining, None)?;
                 // SAFETY: nobody reads an element of it.
                 product.epilogue(unsafe { self.epilogue() }).map(drop)
             }
@@ -194,7 +194,7 @@ impl Products {
     ) -> Result<DynProduct<'a>, Error> {
         // SAFETY: the caller's promise.
         let (a, b) = unsafe { self.operands(index) };
-        let product = DynProduct::new(semiring, a, b)?.update(self.joining, None)?;
+        let product = DynProduct::new(semiring, a, b)?.giving(self.output)?.update(self.joining, None)?;
         // SAFETY: as above.
         Ok(product.epilogue(unsafe { self.epilogue() })?.options(*options))
     }

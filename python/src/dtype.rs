@@ -83,6 +83,13 @@ pub fn python_name(dtype: DType) -> &'static str {
     }
 }
 
+/// The name of a type that a caller gives: as text, or as NumPy or torch have it.
+pub fn name(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    let named = ["name", "__name__"].into_iter().find_map(|attribute| given.getattr(attribute).ok());
+    let text = named.as_ref().unwrap_or(given).str()?.to_string();
+    Ok(text.rsplit('.').next().unwrap_or_default().to_owned())
+}
+
 /// The format of Python's `memoryview`; there is none for bfloat16.
 pub fn memoryview_format(dtype: DType) -> Option<&'static str> {
     Some(match dtype {

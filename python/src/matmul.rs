@@ -3,7 +3,7 @@
 use crate::{
     array::{Array, Held},
     batch::{Kind, Products},
-    dtype::python_name,
+    dtype::{self, python_name},
     errors::{OrRaise, exception, raise, refuse},
     frames,
     gpu_work::{self, Work},
@@ -65,6 +65,9 @@ const MOST_TERMS: usize = i32::MAX as usize;
 ///     ``'tf32'`` lets a GPU round `float32` operands of plus-times to 10 bits after the point, for its tensor cores. Sums stay `float32`.
 /// threads : int, optional
 ///     Threads at most; as many as the product can occupy unless given.
+/// dtype : dtype or str, optional
+///     The element type of the result where there is a choice: `float32` for `float16` and `bfloat16` under plus-times, whose sums are `float32`. An `out`
+///     of that type says it by itself.
 ///
 /// Returns
 /// -------
@@ -93,8 +96,8 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// (3, 2)
 #[pyfunction]
 #[pyo3(
-    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, bias=None, activation=None, arg=false, backend="auto", math="full", threads=None),
-    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, bias=None, activation=None, arg=False, backend='auto', math='full', threads=None)"
+    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, bias=None, activation=None, arg=false, backend="auto", math="full", threads=None, dtype=None),
+    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, bias=None, activation=None, arg=False, backend='auto', math='full', threads=None, dtype=None)"
 )]
 #[allow(clippy::too_many_arguments)] // They are the keywords of Python's callers.
 pub fn matmul<'py>(
@@ -112,6 +115,7 @@ pub fn matmul<'py>(
     backend: &str,
     math: &str,
     threads: Option<usize>,
+    dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if [a, b].into_iter().any(frames::is_frame) {
         let options = PyDict::new(py);
@@ -127,6 +131,7 @@ pub fn matmul<'py>(
         options.set_item("backend", backend)?;
         options.set_item("math", math)?;
         options.set_item("threads", threads)?;
+        options.set_item("dtype", dtype)?;
         return frames::matmul([a, b], out, &options);
     }
     let over = semiring::of(semiring)?;
@@ -140,11 +145,14 @@ pub fn matmul<'py>(
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
     let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
-    let output = check_types(py, &wishes.over, &left.array, &right.array)?;
+    let mut outputs = check_types(py, &wishes.over, &left.array, &right.array)?;
+    if let Some(asked) = dtype {
+        outputs = vec![asked_for(asked, &outputs)?];
+    }
     check_math(py, &wishes, left.array.dtype)?;
     let mut bias = bias.map(|bias| Held::anywhere("bias", bias)).transpose()?;
     let asked = Epilogue { bias: bias.as_ref().map(|_| ()), activation };
-    check_epilogue(py, &wishes.over, asked, output)?;
+    check_epilogue(py, &wishes.over, asked, outputs[0])?;
     let product = |ordinal| {
         let product = gpu_work::product(py, &wishes.over, left.array.dtype, (wishes.joining, arg), backend)?;
         PyResult::Ok((ordinal, product.math(math)))
@@ -156,7 +164,7 @@ pub fn matmul<'py>(
         return refuse(py, "unsupported", "an arg result of more than 2^31 terms", "compute it in parts");
     }
     let c = match out {
-        Some(out) => given_target(out, &mut operands, &shapes, output, &joining)?,
+        Some(out) => given_target(out, &mut operands, &shapes, &outputs, &joining)?,
         None if joining.reads_c() => {
             return refuse(
                 py,
@@ -165,11 +173,11 @@ pub fn matmul<'py>(
                 "give `out`",
             );
         }
-        None => produce::empty(py, left, &shapes.result, output)?,
+        None => produce::empty(py, left, &shapes.result, outputs[0])?,
     };
     if let Some(bias) = &mut bias {
         on_gpu::common(py, [("A", operands[0].array.gpu), ("bias", bias.array.gpu)])?;
-        check_bias(py, &bias.array, &shapes, output)?;
+        check_bias(py, &bias.array, &shapes, c.array.dtype)?;
         if overlaps(&bias.array, &c.array) {
             let copy = if gpu.is_some() { on_gpu::copy(bias) } else { produce::copy(bias) };
             *bias = Held::anywhere("bias", &copy?)?;
@@ -249,13 +257,13 @@ fn given_target<'py>(
     out: &Bound<'py, PyAny>,
     operands: &mut [Held<'py>; 2],
     shapes: &Shapes,
-    output: DType,
+    outputs: &[DType],
     joining: &Joining<Value>,
 ) -> PyResult<Held<'py>> {
     let py = out.py();
     let target = Held::anywhere("out", out)?;
     let gpu = on_gpu::common(py, [("A", operands[0].array.gpu), ("out", target.array.gpu)])?;
-    check_target(py, &target.array, shapes, output)?;
+    check_target(py, &target.array, shapes, outputs)?;
     if joining.reads_c() {
         target.array.refuse_other_booleans(py, "out")?;
     }
@@ -396,25 +404,34 @@ pub fn value(number: &Bound<'_, PyAny>) -> PyResult<Value> {
     number.extract().map(Value::Float)
 }
 
-/// The type of the result.
-fn check_types(py: Python<'_>, over: &Over, a: &Array, b: &Array) -> PyResult<DType> {
+/// The types that the result may have; the first unless the caller says otherwise.
+fn check_types(py: Python<'_>, over: &Over, a: &Array, b: &Array) -> PyResult<Vec<DType>> {
     if a.dtype != b.dtype {
         let message =
             format!("A has element type {}, but B has {}", python_name(a.dtype), python_name(b.dtype));
         return refuse(py, "dtype-mismatch", &message, "convert one of them: b.astype(a.dtype)");
     }
-    let output = over.output(py, a.dtype)?;
+    let outputs = over.outputs(py, a.dtype)?;
     a.refuse_other_booleans(py, "A")?;
     b.refuse_other_booleans(py, "B")?;
-    Ok(output)
+    Ok(outputs)
 }
 
-fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, output: DType) -> PyResult<()> {
+/// The type of results that the caller names, which is one of these.
+fn asked_for(named: &Bound<'_, PyAny>, outputs: &[DType]) -> PyResult<DType> {
+    let name = dtype::name(named)?;
+    let found = outputs.iter().copied().find(|&output| python_name(output) == name);
+    let known = || outputs.iter().map(|&output| python_name(output)).collect::<Vec<_>>().join(" or ");
+    let message = || format!("dtype is {name}, and the result has {}", known());
+    found.ok_or_else(|| exception(named.py(), "dtype-mismatch", &message(), Some("convert the result")))
+}
+
+fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, outputs: &[DType]) -> PyResult<()> {
     if out.is_read_only {
         return refuse(py, "read-only", "out is read-only", "give an array that can be written to");
     }
-    if out.dtype != output {
-        let (found, expected) = (python_name(out.dtype), python_name(output));
+    if !outputs.contains(&out.dtype) {
+        let (found, expected) = (python_name(out.dtype), python_name(outputs[0]));
         let message = format!("out has element type {found}, but the result has {expected}");
         return refuse(py, "dtype-mismatch", &message, "give an array of that type");
     }

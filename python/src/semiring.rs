@@ -303,12 +303,11 @@ impl Over {
         Ok(())
     }
 
-    /// The type of results.
-    pub fn output(&self, py: Python<'_>, dtype: DType) -> PyResult<DType> {
-        match self {
-            Self::BuiltIn(id) => id.output(dtype).or_raise(py),
-            _ => Ok(dtype),
-        }
+    /// The types that results may have, the one that they have by themselves first.
+    pub fn outputs(&self, py: Python<'_>, dtype: DType) -> PyResult<Vec<DType>> {
+        let Self::BuiltIn(id) = self else { return Ok(vec![dtype]) };
+        let own = id.output(dtype).or_raise(py)?;
+        Ok([&[own], id.other_outputs(dtype)].concat())
     }
 }
 

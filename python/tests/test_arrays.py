@@ -260,6 +260,9 @@ def test_torch():
         terms = a[:, :, None].double() + b[None].double() if semiring == "min-plus" else None
         expected = terms.amin(1) if terms is not None else a.double() @ b.double()
         assert torch.equal(c.double(), expected)
+    a = torch.arange(12).reshape(3, 4).to(torch.bfloat16)
+    c = matmul(a, a.T, dtype=torch.float32)
+    assert c.dtype == torch.float32 and torch.equal(c, a.float() @ a.T.float())
     a = torch.rand(3, 4)
     np.testing.assert_allclose((a @ tilewright.plus_times @ a.T).numpy(), (a @ a.T).numpy(), rtol=1e-6)
     np.testing.assert_allclose(matmul(a.numpy(), a.T), (a @ a.T).numpy(), rtol=1e-6)

@@ -63,6 +63,15 @@ def test_the_result_stays_on_the_gpu(dtype):
 
 
 @in_the_child
+def test_sums_of_halves_stay_as_they_are():
+    a, b = np.array([[2048, 1]], "float16"), np.ones((2, 1), "float16")
+    np.testing.assert_array_equal(matmul(on_gpu(a), on_gpu(b), dtype="float32").numpy(), np.full((1, 1), 2049, "float32"))
+    out = on_gpu(np.full((1, 1), 0.25, "float32"))
+    assert matmul(on_gpu(a), on_gpu(b), out=out, accumulate=True) is out
+    np.testing.assert_array_equal(out.numpy(), np.full((1, 1), 2049.25))
+
+
+@in_the_child
 @pytest.mark.parametrize("kind", ["ByDlpack", "ByInterface"])
 @pytest.mark.parametrize(("shape_a", "shape_b"), [((4, 3), (3, 5)), ((3,), (3, 5)), ((4, 3), (3,)), ((3,), (3,)), ((2, 4, 3), (3, 5)), ((2, 4, 3), (2, 3, 5)), ((2, 1, 4, 3), (3, 3, 5)), ((0, 3), (3, 2)), ((2, 0), (0, 3))])
 def test_shapes_are_those_of_the_operator(kind, shape_a, shape_b):

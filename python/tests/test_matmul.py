@@ -38,6 +38,25 @@ def test_every_semiring_on_every_type(semiring, dtype):
         check(matmul(a, b, semiring=Semiring(semiring), threads=1), a, b, semiring)
 
 
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_sums_of_halves_as_they_are(backend):
+    a, b = np.array([[2048, 1]], "float16"), np.ones((2, 1), "float16")
+    assert matmul(a, b, backend=backend) == 2048
+    for named in ["float32", np.float32, np.dtype("float32")]:
+        c = matmul(a, b, dtype=named, backend=backend)
+        assert c.dtype == "float32" and c == 2049
+    out = np.full((3, 1, 1), 0.25, "float32")
+    assert matmul(a, np.stack([b, b, b]), out=out, accumulate=True, backend=backend) is out
+    np.testing.assert_array_equal(out, np.full((3, 1, 1), 2049.25))
+    assert matmul(a, b, dtype="float16", backend=backend).dtype == "float16"
+    with pytest.raises(tilewright.ElementTypeError, match="dtype is float64, and the result has float16 or float32"):
+        matmul(a, b, dtype="float64", backend=backend)
+    with pytest.raises(tilewright.ElementTypeError, match="out has element type float32, but the result has float16"):
+        matmul(a, b, dtype="float16", out=out[0], backend=backend)
+    with pytest.raises(tilewright.ElementTypeError, match="dtype is float32, and the result has float16"):
+        matmul(a, b, semiring="min-plus", dtype="float32", backend=backend)
+
+
 SHAPES = [
     ((4, 3), (3, 5)),
     ((3,), (3, 5)),

@@ -72,6 +72,7 @@ def matmul(
     backend: _Backend = "auto",
     math: Literal["full", "tf32"] = "full",
     threads: int | None = None,
+    dtype: Any = None,
 ) -> Any: ...
 
 def measure(

@@ -233,6 +233,9 @@ pub struct Mul {
     /// Convert both matrices to this element type
     #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
     pub dtype: Option<DType>,
+    /// The element type of the result where there is a choice: f32 for f16 and bf16 (plus-times), whose sums are f32
+    #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
+    pub result_type: Option<DType>,
     /// Join the product with this matrix: C = C0 + A x B
     #[arg(long, value_name = "C0", value_hint = ValueHint::FilePath, help_heading = "Product")]
     pub accumulate: Option<OsString>,

@@ -46,14 +46,18 @@ pub fn check_epilogue(
 }
 
 impl<'a> AnyProduct<'a> {
-    /// A, B, and what the product is joined with.
+    /// A, B, and what the product is joined with; with results of this type where one is asked for.
     pub fn new(
         semiring: &'a Meaning,
         (a, b, c0): (DynRef<'a>, DynRef<'a>, Option<DynRef<'a>>),
         joining: Joining<Value>,
+        result: Option<DType>,
     ) -> Result<Self, Error> {
+        let output = semiring.output_or(a.dtype(), result)?;
         Ok(match semiring {
-            Meaning::BuiltIn(id) => Self::BuiltIn(DynProduct::new(*id, a, b)?.update(joining, c0)?),
+            Meaning::BuiltIn(id) => {
+                Self::BuiltIn(DynProduct::new(*id, a, b)?.giving(output)?.update(joining, c0)?)
+            }
             Meaning::Own(text) => {
                 let product = ExpressionProduct::new(text, a, b)?;
                 // A text has no factors.

@@ -45,6 +45,33 @@ fn transposed_operands() {
 }
 
 #[test]
+fn sums_are_given_as_they_are_where_that_is_asked_for() {
+    let desk = Desk::new();
+    desk.put("row.csv", "2048,1\n");
+    desk.put("ones.csv", "1\n1\n");
+    let product = "mul row.csv ones.csv --dtype f16 --verify";
+    assert_eq!(desk.ok(&format!("{product} -o - -q")), "2048.0\n");
+    assert_eq!(desk.ok(&format!("{product} -o - -q --result-type f32")), "2049.0\n");
+    assert_eq!(desk.ok(&format!("{product} -o - -q --result-type f16 --backend reference")), "2048.0\n");
+    // C0 is one of f32.
+    desk.put("half.csv", "0.25\n");
+    let joined = format!("{product} -o - -q --result-type f32 --accumulate half.csv");
+    assert_eq!(desk.ok(&joined), "2049.25\n");
+    desk.ok(&format!("{product} -o sum.npy --result-type f32"));
+    assert!(desk.run("mul sum.npy sum.npy -v").err.contains("A: 1x1, stored as f32"));
+    let plan = desk.ok(&format!("{product} --result-type f32 --plan --gpu h200 --kernel simt"));
+    assert!(plan.contains("plus-times.f16-f32"), "{plan}");
+    for (line, hint) in [
+        ("mul row.csv ones.csv --dtype f16 --result-type f64", "they are f16 or f32"),
+        ("mul row.csv ones.csv --dtype f32 --result-type f16", "they are f32"),
+        ("mul row.csv ones.csv --dtype f16 -s min-plus --result-type f32", "they are f16"),
+    ] {
+        let run = desk.run(line);
+        assert!(run.code != Some(0) && run.err.contains(hint), "{}", run.err);
+    }
+}
+
+#[test]
 fn factors_and_accumulation() {
     let desk = Desk::new();
     let product = "mul whole.csv whole.csv -o - -q --verify";

@@ -179,6 +179,8 @@ fn claimed_laws_hold() {
         LogPlus of f32 f64;
     }
     claimed::<OrAnd>();
+    claimed::<PlusTimes<f16, f32>>();
+    claimed::<PlusTimes<bf16, f32>>();
 }
 
 macro_rules! full_on {

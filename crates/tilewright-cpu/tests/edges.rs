@@ -35,6 +35,7 @@ macro_rules! every_tile {
 }
 every_tile! {
     plus_times_f16: PlusTimes<f16>, None;
+    plus_times_bf16_giving_f32: PlusTimes<bf16, f32>, None;
     plus_times_f32: PlusTimes<f32>, None;
     plus_times_f64: PlusTimes<f64>, None;
     plus_times_i8: PlusTimes<i8>, None;
@@ -89,6 +90,7 @@ fn every_length<S: Subject>(arg: bool) {
 #[test]
 fn every_length_in_c() {
     every_length::<PlusTimes<f32>>(false);
+    every_length::<PlusTimes<f16, f32>>(false);
     every_length::<PlusTimes<i64>>(false);
     every_length::<MinPlus<i32>>(false);
     every_length::<MaxTimes<f64>>(false);

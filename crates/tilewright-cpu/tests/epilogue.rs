@@ -59,8 +59,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 fn agrees<T: Sample>(case: &Case)
 where
-    PlusTimes<T>: Ring<Elem = T, Out = T, Acc: Sample>,
-    T: semiring::Arithmetic<Out = T> + Element,
+    T: semiring::Arithmetic<Acc: Sample + semiring::RoundTo<T>, Out = T> + Element,
 {
     let [m, n, k] = case.size;
     let room = |l: Layout| l.span().unwrap().map_or(0, |(_, high)| high as usize + 1);

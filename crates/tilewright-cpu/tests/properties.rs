@@ -17,10 +17,10 @@ macro_rules! properties {
         /// No built-in semiring is forgotten above.
         #[test]
         fn all_are_listed() {
-            let listed = [$((<$semiring>::NAME, <<$semiring as Semiring>::Elem as Element>::DTYPE)),*];
-            for id in SemiringId::ALL {
-                for dtype in id.dtypes() {
-                    assert!(listed.contains(&(id.name(), *dtype)), "{id} on {dtype}");
+            let listed = [$(<$semiring>::BUILT_IN.map(|s| (s.id(), s.dtype(), s.output()))),*];
+            for (&id, &dtype) in SemiringId::ALL.iter().flat_map(|id| id.dtypes().iter().map(move |dtype| (id, dtype))) {
+                for &output in DType::ALL.iter().filter(|&&output| id.gives(dtype, output)) {
+                    assert!(listed.contains(&Some((id, dtype, output))), "{id} on {dtype} giving {output}");
                 }
             }
         }
@@ -30,6 +30,8 @@ macro_rules! properties {
 properties! {
     plus_times_f16: PlusTimes<f16>;
     plus_times_bf16: PlusTimes<bf16>;
+    plus_times_f16_giving_f32: PlusTimes<f16, f32>;
+    plus_times_bf16_giving_f32: PlusTimes<bf16, f32>;
     plus_times_f32: PlusTimes<f32>;
     plus_times_f64: PlusTimes<f64>;
     plus_times_i8: PlusTimes<i8>;

@@ -255,11 +255,11 @@ fn parts_of_matrices_on_the_device_are_multiplied_over_every_semiring_and_type()
     let Some(engine) = gpu() else { return };
     // Compiling takes a second each: then every third pair.
     let step = if tilewright_cuda::Nvrtc::find().is_ok() { 3 } else { 1 };
-    let pairs = tilewright_kernels::Variant::ALL.iter().map(|variant| (variant.semiring, variant.dtype));
-    let pairs = pairs.step_by(step);
-    for (number, (semiring, dtype)) in pairs.enumerate() {
+    let variants = tilewright_kernels::Variant::ALL.iter().step_by(step);
+    for (number, variant) in variants.enumerate() {
         let joining = if number % 2 == 0 { Joining::Accumulate } else { Joining::Replace };
-        semiring.visit(dtype, Parts { engine: &engine, joining }).expect("defined");
+        let parts = Parts { engine: &engine, joining };
+        variant.semiring.visit_giving(variant.dtype, variant.output(), parts).expect("defined");
     }
 }
 

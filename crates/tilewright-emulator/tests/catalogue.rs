@@ -114,7 +114,7 @@ fn splits_last_tiles(case: &Case) -> bool {
     let [m, n, k] = case.size;
     let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
     let problem = Problem::new(layouts[0], layouts[1], layouts[2]).expect("shapes fit");
-    let mut request = Request::new(problem, case.variant.semiring, case.variant.dtype);
+    let mut request = Request::of(problem, case.variant);
     (request.tile, request.gpu.multiprocessors) = (case.tile, 1);
     let recipe = case.kernel.recipe(&request).expect("the rig took it");
     recipe.details().iter().any(|(name, value)| *name == "parts of k" && value.contains("last"))

@@ -7,11 +7,27 @@ use tilewright_core::{DType, Math, SemiringId};
 use tilewright_kernels::{Variant, dmma_tiles, find, mma_tiles, wgmma_tiles};
 
 const ORDERS: [Order; 4] = [Order::Rows, Order::Columns, Order::Gaps, Order::Reversed];
-const TYPES: [DType; 5] = [DType::Bf16, DType::I8, DType::F16, DType::U8, DType::F32];
+const TYPES: [Variant; 7] = [
+    plus_times(DType::Bf16),
+    plus_times(DType::I8),
+    giving_sums(DType::F16),
+    plus_times(DType::F16),
+    plus_times(DType::U8),
+    giving_sums(DType::Bf16),
+    plus_times(DType::F32),
+];
 const JOININGS: [Joining; 3] = [Joining::Replace, Joining::Accumulate, Joining::Scale];
 
-fn case(kernel: &str, dtype: DType, size: [usize; 3], tile: [u32; 6]) -> Case {
-    let variant = Variant::new(SemiringId::PlusTimes, dtype);
+const fn plus_times(dtype: DType) -> Variant {
+    Variant::new(SemiringId::PlusTimes, dtype)
+}
+
+/// With results of f32.
+const fn giving_sums(dtype: DType) -> Variant {
+    Variant { result: Some(DType::F32), ..plus_times(dtype) }
+}
+
+fn case(kernel: &str, variant: Variant, size: [usize; 3], tile: [u32; 6]) -> Case {
     // Few multiprocessors, so that blocks take several tiles.
     Case {
         tile: Some(tile),
@@ -54,7 +70,7 @@ fn every_tile_order_store_and_split_is_right() {
                 joining: JOININGS[(i + j) % 3],
                 products: 1 + j % 3 / 2,
                 splits: Some(1 + u32::from(j % 4 == 3)),
-                ..case(kernel, TYPES[(i + j) % 5], size, tile)
+                ..case(kernel, TYPES[(i + j) % 7], size, tile)
             });
         }
     }
@@ -70,14 +86,40 @@ fn every_small_size_is_right() {
         let (kernel, tile) = smallest[i / 2 % 2];
         let size = [1 + i, 1 + i * 37 % 130, 1 + i * 53 % 130];
         let orders = [ORDERS[i % 4], ORDERS[i / 4 % 4], ORDERS[i / 16 % 3]];
-        let dtype = TYPES[i % 5];
-        Case { orders, joining: JOININGS[i % 3], products: 1 + i % 6 / 5, ..case(kernel, dtype, size, tile) }
+        let variant = TYPES[i % 7];
+        Case {
+            orders,
+            joining: JOININGS[i % 3],
+            products: 1 + i % 6 / 5,
+            ..case(kernel, variant, size, tile)
+        }
     };
     run_all(&(0..130).map(of_size).collect::<Vec<_>>());
 }
 
 fn double(size: [usize; 3], tile: [u32; 6]) -> Case {
-    Case { splits: Some(1), multiprocessors: Some(1), ..case("dmma", DType::F64, size, tile) }
+    Case { splits: Some(1), multiprocessors: Some(1), ..case("dmma", plus_times(DType::F64), size, tile) }
+}
+
+/// Results of f32 on f16 and bf16, at the edges of tiles, whole and in parts, written by TMA and row by row.
+#[test]
+fn sums_are_given_as_they_are_at_the_edges_of_tiles() {
+    let mut cases = Vec::new();
+    let first = |tiles: Vec<[u32; 6]>| tiles.into_iter().take(2);
+    let tiles = first(wgmma_tiles()).map(|tile| ("wgmma", tile));
+    for (i, (kernel, tile)) in tiles.chain(first(mma_tiles()).map(|tile| ("mma", tile))).enumerate() {
+        let [m, n] = [tile[0], tile[1]].map(|side| side as usize);
+        for (j, dtype) in [DType::F16, DType::Bf16, DType::F16, DType::Bf16].into_iter().enumerate() {
+            let size = [m + [1, 0, 8, 7][j], n + [4, 0, 3, 9][(i + j) % 4], 700];
+            cases.push(Case {
+                orders: [ORDERS[j % 2], ORDERS[1 - j % 2], ORDERS[j / 2]],
+                joining: JOININGS[(i + j) % 3],
+                splits: Some(1 + u32::from(j == 3)),
+                ..case(kernel, giving_sums(dtype), size, tile)
+            });
+        }
+    }
+    run_all(&cases);
 }
 
 /// As above, on f64: pairs and single elements of C, and more stages than the ring has.

@@ -3,7 +3,7 @@
 use crate::{judge::Sum, sample::Sample};
 use tilewright_core::{
     LogPlus, OrAnd, PlusTimes, Semiring, Update, for_each_pair,
-    semiring::{Arithmetic, Logarithm, Multiply, Number, Order, Selective},
+    semiring::{Arithmetic, Logarithm, Multiply, Number, Order, RoundTo, Selective},
 };
 
 /// A semiring of the hunt.
@@ -22,7 +22,7 @@ pub trait Subject: Semiring<Elem: Sample, Out: Sample + PartialEq> {
     }
 }
 
-impl<T: Arithmetic<Acc: From<i8>, Out: Sample> + Sample> Subject for PlusTimes<T> {
+impl<T: Arithmetic<Acc: From<i8> + RoundTo<O>> + Sample, O: Sample + PartialEq> Subject for PlusTimes<T, O> {
     const ABSENT: T = T::DEFAULT;
     fn scale(alpha: i8, beta: i8) -> Option<Update<Self>> {
         Some(Update::scale(alpha.into(), beta.into()))

@@ -65,7 +65,7 @@ impl Family {
     }
 }
 
-/// A semiring on an element type.
+/// A semiring on an element type, and which results it gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The semiring.
@@ -74,10 +74,12 @@ pub struct Variant {
     pub dtype: DType,
     /// A semiring of the user's, which takes the place of `semiring`.
     pub own: Option<UserSemiring>,
+    /// The element type of C, where it is not the one that the semiring has by itself: see [`Variant::giving`].
+    pub result: Option<DType>,
 }
 
 impl Variant {
-    /// Every semiring that `simt` computes, on every element type that it is defined on. Log-plus is not among them: its kernel has `simt` compute
+    /// Every semiring that `simt` computes, on every element type that it is defined on, with all types of results. Log-plus is not among them: its kernel has `simt` compute
     /// plus-times between passes of its own.
     pub const ALL: &[Self] = &{
         let mut all = [Self::new(SemiringId::PlusTimes, DType::F32); COUNT];
@@ -85,9 +87,16 @@ impl Variant {
         while i < SemiringId::ALL.len() {
             let (semiring, mut j) = (SemiringId::ALL[i], 0);
             while j < computed(semiring).len() {
-                all[count] = Self::new(semiring, computed(semiring)[j]);
+                let own = Self::new(semiring, computed(semiring)[j]);
+                all[count] = own;
                 count += 1;
                 j += 1;
+                let (others, mut other) = (semiring.other_outputs(own.dtype), 0);
+                while other < others.len() {
+                    all[count] = Self { result: Some(others[other]), ..own };
+                    count += 1;
+                    other += 1;
+                }
             }
             i += 1;
         }
@@ -96,7 +105,13 @@ impl Variant {
 
     /// The pair.
     pub const fn new(semiring: SemiringId, dtype: DType) -> Self {
-        Self { semiring, dtype, own: None }
+        Self { semiring, dtype, own: None, result: None }
+    }
+
+    /// The same with results of type `output`.
+    pub fn giving(self, output: DType) -> Self {
+        let own = Self { result: None, ..self };
+        Self { result: (output != own.output()).then_some(output), ..self }
     }
 
     /// The type that sums are computed in: f32 for floats of 16 and 32 bits, i32 for booleans and integers of up to 32.
@@ -113,7 +128,7 @@ impl Variant {
 
     /// The type of the elements of C; that of A and B where the semiring is not defined on it.
     pub fn output(self) -> DType {
-        self.semiring.output(self.dtype).unwrap_or(self.dtype)
+        self.semiring.output_or(self.dtype, self.result).unwrap_or(self.dtype)
     }
 
     /// Whether the loops of other variants are those of this one: with `max` in place of `min` or the other way round, and on elements
@@ -156,7 +171,11 @@ const fn computed(semiring: SemiringId) -> &'static [DType] {
 const COUNT: usize = {
     let (mut count, mut i) = (0, 0);
     while i < SemiringId::ALL.len() {
-        count += computed(SemiringId::ALL[i]).len();
+        let (semiring, mut j) = (SemiringId::ALL[i], 0);
+        while j < computed(semiring).len() {
+            count += 1 + semiring.other_outputs(computed(semiring)[j]).len();
+            j += 1;
+        }
         i += 1;
     }
     count
@@ -165,9 +184,10 @@ const COUNT: usize = {
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.own {
-            Some(own) => write!(f, "{}.{}", own.name(), self.dtype),
-            None => write!(f, "{}.{}", self.semiring, self.dtype),
+            Some(own) => write!(f, "{}.{}", own.name(), self.dtype)?,
+            None => write!(f, "{}.{}", self.semiring, self.dtype)?,
         }
+        self.result.map_or(Ok(()), |result| write!(f, "-{result}"))
     }
 }
 
@@ -229,7 +249,9 @@ impl Kernel {
     /// Whether it computes a semiring on a type: one of its [`Kernel::variants`], and one that a user brings if it computes all that there are.
     pub fn computes(&self, variant: Variant) -> bool {
         match variant.own {
-            Some(own) => self.variants == Variant::ALL && own.dtype() == variant.dtype,
+            Some(own) => {
+                self.variants == Variant::ALL && own.dtype() == variant.dtype && variant.result.is_none()
+            }
             None => self.variants.contains(&variant),
         }
     }

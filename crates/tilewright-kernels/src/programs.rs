@@ -90,16 +90,18 @@ fn f64_tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
 
 /// Every tile of `mma` on f16 and of `wgmma` on bf16, all orders of operands, the other types, and a product that needs copies and a C that is written row by row.
 fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
-    let variant = |dtype| Variant::new(SemiringId::PlusTimes, dtype);
-    let (f16, bf16) = (variant(DType::F16), variant(DType::Bf16));
+    let [f16, bf16, i8, u8, f32] = [DType::F16, DType::Bf16, DType::I8, DType::U8, DType::F32]
+        .map(|dtype| Variant::new(SemiringId::PlusTimes, dtype));
+    let sums = [f16, bf16].map(|variant| variant.giving(DType::F32));
     let side = Layout::row_major(256, 256);
-    let types = [DType::F16, DType::Bf16, DType::I8, DType::U8, DType::F32];
     let mut all = Vec::new();
     for (i, tile) in mma_tiles().into_iter().enumerate() {
         // One tile stands for all types, and one for all orders of operands.
-        for dtype in types.into_iter().filter(|&dtype| i == 0 || dtype == DType::F16) {
+        for variant in
+            [f16, bf16, i8, u8, f32, sums[0], sums[1]].into_iter().filter(|&one| i == 0 || one == f16)
+        {
             let ask = |r: &mut Request| (r.gpu, r.tile, r.math) = (gpu, Some(tile), Math::Tf32);
-            extend(&mut all, product(&MMA, variant(dtype), [256; 3], ask));
+            extend(&mut all, product(&MMA, variant, [256; 3], ask));
         }
         for (a, b) in [(side, side.t()), (side.t(), side)].into_iter().filter(|_| i == 1) {
             let ask = |r: &mut Request| {
@@ -124,13 +126,15 @@ fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
         if i < 2 {
             extend(&mut all, product(&WGMMA, f16, [256; 3], ask));
             extend(&mut all, product(&WGMMA, bf16, [35, 33, 17], ask));
+            extend(&mut all, product(&WGMMA, sums[0], [256; 3], ask));
+            extend(&mut all, product(&WGMMA, sums[1], [35, 33, 17], ask));
             // These take B by columns alone, and copy it.
-            for dtype in [DType::I8, DType::U8, DType::F32] {
+            for variant in [i8, u8, f32] {
                 let ask = |r: &mut Request| {
                     ask(r);
                     r.math = Math::Tf32;
                 };
-                extend(&mut all, product(&WGMMA, variant(dtype), [256; 3], ask));
+                extend(&mut all, product(&WGMMA, variant, [256; 3], ask));
             }
         }
     }
@@ -218,7 +222,7 @@ fn product(
 ) -> Vec<Launch> {
     let (a, b, c) = (Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n));
     let Ok(problem) = Problem::new(a, b, c) else { return Vec::new() };
-    let mut request = Request::new(problem, variant.semiring, variant.dtype);
+    let mut request = Request::of(problem, variant);
     ask(&mut request);
     kernel.recipe(&request).map(|r| r.launches).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use crate::{kernel::Variant, user_semiring::UserSemiring};
 use core::fmt;
 use tilewright_arch::{ComputeCapability, Gpu};
-use tilewright_core::{DType, Epilogue, Joining, Layout, Math, Problem, SemiringId, Value};
+use tilewright_core::{DType, Epilogue, Error, ErrorKind, Joining, Layout, Math, Problem, SemiringId, Value};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
 ///
@@ -19,6 +19,8 @@ pub struct Request {
     pub own: Option<UserSemiring>,
     /// The type of the elements of A and B.
     pub dtype: DType,
+    /// The type of the elements of C, where it is not the one that the semiring has by itself: see [`Request::giving`].
+    pub result: Option<DType>,
     /// The precision that plus-times on f32 may give up.
     pub math: Math,
     /// What happens to the old C; its factors are those of the semiring.
@@ -74,6 +76,7 @@ impl Request {
             semiring,
             own: None,
             dtype,
+            result: None,
             math: Math::Full,
             joining: Joining::Replace,
             epilogue: Epilogue::default(),
@@ -111,15 +114,34 @@ impl Request {
     /// The workspace that a product may take unless it is told otherwise: 4 GiB.
     pub const WORKSPACE: u64 = 4 << 30;
 
-    /// The semiring and element type, which select a kernel's variant.
+    /// The semiring and the element types, which select a kernel's variant.
     pub const fn variant(&self) -> Variant {
-        Variant { semiring: self.semiring, dtype: self.dtype, own: self.own }
+        Variant { semiring: self.semiring, dtype: self.dtype, own: self.own, result: self.result }
+    }
+
+    /// One product of this variant.
+    pub fn of(problem: Problem, variant: Variant) -> Self {
+        let Variant { semiring, dtype, own, result } = variant;
+        Self { own, result, ..Self::new(problem, semiring, dtype) }
+    }
+
+    /// The same into a C of type `output`.
+    ///
+    /// # Errors
+    /// `dtype-mismatch` where results do not have that type.
+    pub fn giving(self, output: DType) -> Result<Self, Error> {
+        let own = Self { result: None, ..self };
+        let expected = own.variant().output();
+        let is_given = output == expected || self.own.is_none() && self.semiring.gives(self.dtype, output);
+        match is_given {
+            true => Ok(Self { result: self.variant().giving(output).result, ..self }),
+            false => Err(ErrorKind::DTypeMismatch { what: "C", expected, found: output }.into()),
+        }
     }
 
     /// One product over a semiring of the user's, which has no factors.
     pub fn with_own(problem: Problem, own: UserSemiring) -> Self {
-        let Variant { semiring, dtype, own } = own.variant();
-        Self { own, ..Self::new(problem, semiring, dtype) }
+        Self::of(problem, own.variant())
     }
 
     /// The factor of the product.

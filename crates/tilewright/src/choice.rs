@@ -183,9 +183,8 @@ fn faster_gpu(asked: &Asked<'_>, cost: Cost) -> Result<Why, Why> {
 #[cfg(feature = "cuda")]
 fn request(variant: Variant, [m, n, k]: [usize; 3], gpu: &Gpu) -> Result<Request, Error> {
     let [a, b, c] = [(m, k), (k, n), (m, n)].map(|(rows, cols)| Layout::row_major(rows, cols));
-    let Variant { semiring, dtype, own } = variant;
     let problem = tilewright_core::Problem::new(a, b, c)?;
-    Ok(Request { own, gpu: *gpu, ..Request::new(problem, semiring, dtype) })
+    Ok(Request { gpu: *gpu, ..Request::of(problem, variant) })
 }
 
 /// Seconds of a product on a GPU, by the estimate of the kernel that computes it there.

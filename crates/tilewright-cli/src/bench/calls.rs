@@ -84,8 +84,7 @@ pub fn run(args: &Bench, common: &Common, device: &Device, machine: Machine) -> 
             terminal::note(common, "bench", &table::product(size, order));
             let case =
                 Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?.with_math(args.math);
-            let rows =
-                case.types().visit(case.dtype(), Measure { device, args, case: &case, size, order })??;
+            let rows = case.visit(Measure { device, args, case: &case, size, order })??;
             match common.format {
                 Format::Table => print(&rows.iter().map(line).collect::<String>())?,
                 Format::Csv => print(&rows.iter().map(csv).collect::<String>())?,

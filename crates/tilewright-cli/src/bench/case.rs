@@ -8,6 +8,7 @@ use tilewright::{
     DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Joining, MatRef, Math, Matrix, Options,
     Report, SemiringId, bf16, f16,
     plan::{Query, Results, Work},
+    semiring::Visit,
 };
 
 /// A product with its operands.
@@ -15,6 +16,8 @@ pub struct Case {
     semiring: Meaning,
     order: Order,
     math: Math,
+    /// The type of the results.
+    output: DType,
     /// By rows: the operand, or its transpose where it is to lie by columns.
     stored: [DynMatrix; 2],
 }
@@ -35,7 +38,8 @@ impl Case {
         };
         let [a, b] = order.by_columns();
         let stored = [matrix(size.m, size.k, a)?, matrix(size.k, size.n, b)?];
-        Ok(Self { semiring: semiring.clone(), order, math: Math::Full, stored })
+        let output = semiring.output(dtype)?;
+        Ok(Self { semiring: semiring.clone(), order, math: Math::Full, output, stored })
     }
 
     /// The same with another arithmetic.
@@ -43,8 +47,18 @@ impl Case {
         Self { math, ..self }
     }
 
+    /// The same with results of this type, where one is asked for.
+    pub fn giving(self, output: Option<DType>) -> Result<Self, Error> {
+        Ok(Self { output: self.semiring.output_or(self.dtype(), output)?, ..self })
+    }
+
     pub fn dtype(&self) -> DType {
         self.stored[0].dtype()
+    }
+
+    /// Calls `visitor` with the type of a built-in semiring on elements and results of these types: for a text plus-times.
+    pub fn visit<V: Visit>(&self, visitor: V) -> Result<V::Output, Error> {
+        self.types().visit_giving(self.dtype(), self.output, visitor)
     }
 
     /// A and B.
@@ -56,18 +70,19 @@ impl Case {
 
     pub fn product(&self) -> Result<AnyProduct<'_>, Error> {
         let [a, b] = self.views();
-        Ok(AnyProduct::new(&self.semiring, (a, b, None), Joining::Replace)?.with_math(self.math))
+        Ok(AnyProduct::new(&self.semiring, (a, b, None), Joining::Replace, Some(self.output))?
+            .with_math(self.math))
     }
 
     /// A built-in semiring whose elements and results have the same types: for a text plus-times.
-    pub fn types(&self) -> SemiringId {
+    fn types(&self) -> SemiringId {
         self.semiring.built_in().unwrap_or(SemiringId::PlusTimes)
     }
 
     /// Room for C.
     pub fn result(&self) -> Result<DynMatrix, Error> {
         let [a, b] = self.views();
-        DynMatrix::zeros(self.semiring.output(self.dtype())?, a.layout().rows, b.layout().cols)
+        DynMatrix::zeros(self.output, a.layout().rows, b.layout().cols)
     }
 
     /// Computes it.

@@ -78,7 +78,7 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
     let race = Race { case, contenders: &able, rounds };
     let timings = match case.product()? {
         AnyProduct::Own(product) => race.own(&product)?,
-        AnyProduct::BuiltIn(_) => case.types().visit(case.dtype(), race)??,
+        AnyProduct::BuiltIn(_) => case.visit(race)??,
     };
     let mut timings = timings.into_iter();
     let mut outcome = |fault: Option<String>| match fault {

@@ -13,7 +13,7 @@ use tilewright::{
     plan::Query,
     semiring::Visit,
 };
-use tilewright_kernels::{Family, Form, Kernel, Recipe, Request, Role, kernels, select};
+use tilewright_kernels::{Family, Form, Kernel, Recipe, Request, Role, Variant, kernels, select};
 
 /// A GPU and what is measured on it.
 pub struct Device {
@@ -61,7 +61,7 @@ fn name(recipe: &Recipe) -> String {
 impl Device {
     /// Checks every contender, and times those that are right, in turn.
     pub fn measure(&mut self, args: &Bench, case: &Case) -> Result<Vec<Measured>, Error> {
-        case.types().visit(case.dtype(), Measure { device: self, args, case })?
+        case.visit(Measure { device: self, args, case })?
     }
 }
 
@@ -135,8 +135,9 @@ impl Visit for Measure<'_> {
         let (engine, pace) = (&*engine, *pace);
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
-        let Query { problem, semiring, own, dtype, math, .. } = query;
-        let request = Request { own, math, gpu: engine.gpu(), ..Request::new(problem, semiring, dtype) };
+        let Query { problem, semiring, own, dtype, output, math, .. } = query;
+        let variant = Variant { own, ..Variant::new(semiring, dtype) }.giving(output);
+        let request = Request { math, gpu: engine.gpu(), ..Request::of(problem, variant) };
         // A contender that writes nothing must not find the right result there.
         let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
         let set = || -> Result<Set<S::Elem, S::Out>, Error> {

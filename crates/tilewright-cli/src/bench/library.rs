@@ -42,7 +42,15 @@ impl Library<'_> {
                 }
             },
             Self::CublasLt(product, algorithm) => {
-                let run = [run_lt::<f16>, run_lt::<bf16>, run_lt::<f32>, run_lt::<f64>, run_lt::<i8>];
+                let run = [
+                    run_lt::<f16, f16>,
+                    run_lt::<f16, f32>,
+                    run_lt::<bf16, bf16>,
+                    run_lt::<bf16, f32>,
+                    run_lt::<f32, f32>,
+                    run_lt::<f64, f64>,
+                    run_lt::<i8, i32>,
+                ];
                 run.iter()
                     .find_map(|run| run(product, *algorithm, set))
                     .unwrap_or_else(|| Err(not_measured()))
@@ -120,12 +128,12 @@ fn quickest<'a, T: Element, U: Element>(
 }
 
 /// The product, where the matrices have this type.
-fn run_lt<T: LtElement>(
+fn run_lt<T: LtElement, O: Element>(
     product: &LtProduct<'_>,
     algorithm: usize,
     set: &mut dyn Any,
 ) -> Option<Result<(), Error>> {
-    let Set { a, b, c } = set.downcast_mut::<Set<T, T::Output>>()?;
+    let Set { a, b, c } = set.downcast_mut::<Set<T, O>>()?;
     Some(product.run(algorithm, a, b, c))
 }
 
@@ -135,18 +143,25 @@ fn prepare<'a, T: Element, U: Element>(
     workspace: u64,
 ) -> Result<LtProduct<'a>, Error> {
     let set: &dyn Any = set;
-    let prepare =
-        [prepare_lt::<f16>, prepare_lt::<bf16>, prepare_lt::<f32>, prepare_lt::<f64>, prepare_lt::<i8>];
+    let prepare = [
+        prepare_lt::<f16, f16>,
+        prepare_lt::<f16, f32>,
+        prepare_lt::<bf16, bf16>,
+        prepare_lt::<bf16, f32>,
+        prepare_lt::<f32, f32>,
+        prepare_lt::<f64, f64>,
+        prepare_lt::<i8, i32>,
+    ];
     let prepared = prepare.iter().find_map(|prepare| prepare(cublaslt, set, workspace));
     prepared.unwrap_or_else(|| Err(not_measured()))
 }
 
-fn prepare_lt<'a, T: LtElement>(
+fn prepare_lt<'a, T: LtElement, O: Element>(
     cublaslt: &'a CublasLt,
     set: &dyn Any,
     workspace: u64,
 ) -> Option<Result<LtProduct<'a>, Error>> {
-    let Set { a, b, c } = set.downcast_ref::<Set<T, T::Output>>()?;
+    let Set { a, b, c } = set.downcast_ref::<Set<T, O>>()?;
     Some(cublaslt.prepare([a, b], c, ALGORITHMS, workspace))
 }
 

@@ -91,7 +91,7 @@ fn data(args: &Bench) -> Result<Data, Failure> {
 
 /// What the parser of the command line cannot know.
 fn check(args: &Bench) -> Result<(), Failure> {
-    args.semiring.output(args.dtype())?;
+    args.semiring.output_or(args.dtype(), args.result_type)?;
     data(args)?;
     check_math(args.math, &args.semiring, Some(args.dtype()))?;
     args.plot.as_deref().map_or(Ok(()), charts::check)?;
@@ -192,7 +192,9 @@ impl Field {
         report: &mut Report,
     ) -> Result<(), Failure> {
         terminal::note(common, "bench", &table::product(size, order));
-        let case = Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?.with_math(args.math);
+        let case = Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?
+            .with_math(args.math)
+            .giving(args.result_type)?;
         let (query, work) = (case.query()?, case.work()?);
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         // Equal elements fit into 16 bits; those that were asked for do not.
@@ -228,7 +230,8 @@ impl Field {
         size: Size,
         order: Order,
     ) -> Result<Vec<Measured>, Failure> {
-        let case = Case::new(&args.semiring, args.dtype(), size, order, Data::Equal)?;
+        let case =
+            Case::new(&args.semiring, args.dtype(), size, order, Data::Equal)?.giving(args.result_type)?;
         let mut measured = cpu::measure(&case, &self.cpu, args.rounds as usize)?;
         for one in &mut measured {
             one.terms = Terms::NothingToPrune;

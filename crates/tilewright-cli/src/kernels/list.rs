@@ -67,6 +67,10 @@ fn variants(kernel: &Kernel) -> String {
     let mut semirings: Vec<(String, String)> = Vec::new();
     for variant in kernel.variants {
         let (semiring, dtype) = (variant.semiring.to_string(), variant.dtype.to_string());
+        // Results of other types are those of the same elements.
+        if variant.result.is_some() {
+            continue;
+        }
         match semirings.iter_mut().find(|(name, _)| *name == semiring) {
             Some((_, dtypes)) => *dtypes += &format!(" {dtype}"),
             None => semirings.push((semiring, dtype)),

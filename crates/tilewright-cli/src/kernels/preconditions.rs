@@ -21,7 +21,7 @@ fn request(kernel: &Kernel, [m, n, k]: [usize; 3]) -> Option<Request> {
 
 fn with_layouts(kernel: &Kernel, [a, b, c]: [Layout; 3]) -> Option<Request> {
     let variant = kernel.variants.first()?;
-    Some(Request::new(Problem::new(a, b, c).ok()?, variant.semiring, variant.dtype))
+    Some(Request::of(Problem::new(a, b, c).ok()?, *variant))
 }
 
 /// Each precondition once, as in "M to be a multiple of 32".

@@ -57,7 +57,7 @@ pub fn run(
 fn all(inputs: &Inputs, asked: &Resolved, options: Options<'_>) -> Result<Computed, Error> {
     let (m, n) = (inputs.rows(), inputs.shapes.n);
     let rows = inputs.shapes.m * inputs.shapes.count();
-    let mut c = DynMatrix::zeros(asked.semiring.output(inputs.dtype)?, rows, n)?;
+    let mut c = DynMatrix::zeros(asked.semiring.output_or(inputs.dtype, asked.result_type)?, rows, n)?;
     let mut arg =
         if asked.results == Results::ProductAndArg { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
     let mut total: Option<Report> = None;

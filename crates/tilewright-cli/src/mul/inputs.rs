@@ -63,13 +63,13 @@ impl Inputs {
         let (a, b) = (a_source.read_as(a, dtype, options)?, b_source.read_as(b, dtype, options)?);
         let shapes = Shapes::new(&a, &b, *transposed)?;
         let named = Named::new(asked, a_source.names(), b_source.names(), &shapes)?;
+        let output = asked.semiring.output_or(dtype, asked.result_type)?;
         let c0 = match &asked.c0 {
-            Some(c0) => Some(read_c0(c0, asked, (&shapes, &named), asked.semiring.output(dtype)?)?),
+            Some(c0) => Some(read_c0(c0, asked, (&shapes, &named), output)?),
             None => None,
         };
         check_epilogue(&asked.semiring, asked.epilogue(), Some(dtype))?;
-        let read_bias = |bias| read_bias(bias, asked, asked.semiring.output(dtype)?);
-        let bias = asked.bias.as_ref().map(read_bias).transpose()?;
+        let bias = asked.bias.as_ref().map(|bias| read_bias(bias, asked, output)).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(Self { a, b, c0, bias, transposed: *transposed, found, dtype, shapes, named, seconds })
     }
@@ -123,7 +123,7 @@ impl Inputs {
         asked: &'a Resolved,
     ) -> Result<AnyProduct<'a>, Error> {
         let epilogue = Epilogue { bias: self.bias.as_ref().map(Stack::rows), activation: asked.activation };
-        AnyProduct::new(&asked.semiring, matrices, asked.joining)?.epilogue(epilogue)
+        AnyProduct::new(&asked.semiring, matrices, asked.joining, asked.result_type)?.epilogue(epilogue)
     }
 
     /// Says on stderr what was read.

@@ -50,7 +50,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     // What makes no sense is said before anything is computed.
     inputs.first(&asked)?;
     let place = entry::place(&asked, &inputs)?;
-    let result_type = asked.semiring.output(inputs.dtype)?;
+    let result_type = asked.semiring.output_or(inputs.dtype, asked.result_type)?;
     asked.outputs.check_writable(result_type, inputs.shapes.c.len())?;
     asked.outputs.say_replaced(common, asked.inputs());
 

@@ -25,6 +25,8 @@ pub struct Resolved {
     pub reading: ReadOptions,
     /// The element type that all are converted to.
     pub dtype: Option<DType>,
+    /// The element type of C, where it is not the usual one.
+    pub result_type: Option<DType>,
     pub transposed: [bool; 2],
     /// A file of names.
     pub labels: Option<OsString>,
@@ -65,6 +67,7 @@ impl Resolved {
             bias,
             reading: reading(args),
             dtype: args.dtype,
+            result_type: args.result_type,
             transposed: [args.transpose_a, args.transpose_b],
             labels: args.labels.clone(),
             semiring: args.semiring.clone(),
@@ -118,6 +121,7 @@ fn check(args: &Mul) -> Result<(), Failure> {
     }
     if let Some(dtype) = args.dtype {
         types::check_supported(&args.semiring, dtype)?;
+        args.semiring.output_or(dtype, args.result_type)?;
     }
     if args.plan {
         return match &args.gpu {

@@ -146,7 +146,7 @@ fn recipe(
 ) -> Result<Recipe, Failure> {
     let square = Layout::row_major(size, size);
     let problem = Problem::new(square, square, square)?;
-    let mut request = Request::new(problem, variant.semiring, variant.dtype);
+    let mut request = Request::of(problem, variant);
     request.gpu = Gpu::of(limits.compute_capability).map_err(|e| Failure::usage(e.to_string(), ""))?;
     request.gpu.multiprocessors = sms.unwrap_or(request.gpu.multiprocessors);
     Ok(kernel.recipe(&request).map_err(tilewright::Error::from)?)

@@ -38,7 +38,7 @@ pub struct Ways {
 /// # Errors
 /// What the device fails with.
 pub fn ways(engine: &Engine, args: &Tune, case: &Case) -> Result<Ways, Error> {
-    case.types().visit(case.dtype(), Measure { engine, args, case })?
+    case.visit(Measure { engine, args, case })?
 }
 
 struct Measure<'a> {

@@ -33,7 +33,7 @@ pub(crate) type Activate<S> = fn(Activation, <S as Semiring>::Acc) -> <S as Semi
 type Scale<S> = fn(Value, Value) -> Result<Update<S>, Error>;
 
 impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
-    /// `None` for an element type that is none of [`SemiringId::dtypes`].
+    /// `None` for an element type that is none of [`SemiringId::dtypes`], and for plus-times with results that are not listed for it.
     pub(super) const fn new(id: SemiringId) -> Option<Self> {
         Self::listed(id, None, None)
     }
@@ -51,25 +51,21 @@ impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
     }
 
     const fn listed(id: SemiringId, scale: Option<Scale<S>>, activate: Option<Activate<S>>) -> Option<Self> {
-        let (dtype, output, dtypes) = (S::Elem::DTYPE, S::Out::DTYPE, id.dtypes());
-        let mut i = 0;
-        while i < dtypes.len() {
-            if dtypes[i] as u8 == dtype as u8 {
-                return Some(Self {
-                    id,
-                    dtype,
-                    output,
-                    operand: |m| m.into(),
-                    result: |m| m.into(),
-                    factor: S::Acc::to_value,
-                    scale,
-                    row: |m| m.typed(),
-                    activate,
-                });
-            }
-            i += 1;
+        let (dtype, output) = (S::Elem::DTYPE, S::Out::DTYPE);
+        if !id.gives(dtype, output) {
+            return None;
         }
-        None
+        Some(Self {
+            id,
+            dtype,
+            output,
+            operand: |m| m.into(),
+            result: |m| m.into(),
+            factor: S::Acc::to_value,
+            scale,
+            row: |m| m.typed(),
+            activate,
+        })
     }
 }
 

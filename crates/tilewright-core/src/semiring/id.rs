@@ -4,7 +4,7 @@ use super::Semiring;
 use crate::{
     dtype::{DType, Element},
     error::{Error, ErrorKind},
-    for_each_pair,
+    for_each_other_result, for_each_pair,
     value::{Extremes, Value},
 };
 use core::{fmt, str::FromStr};
@@ -97,19 +97,41 @@ impl SemiringId {
         if self.has_absent_integers() { Extremes::Absent } else { Extremes::Refuse }
     }
 
-    /// The element type of the result for operands of type `dtype`: i32 for i8, u8 and i16 under plus-times, otherwise the same.
+    /// The element type of the result for operands of type `dtype`, unless [another](Self::other_outputs) is asked for: i32 for i8, u8 and i16
+    /// under plus-times, otherwise the same.
     ///
     /// # Errors
     /// `unsupported` when the semiring is not defined on `dtype`.
     pub fn output(self, dtype: DType) -> Result<DType, Error> {
-        struct Output;
-        impl Visit for Output {
-            type Output = DType;
-            fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> DType {
-                S::Out::DTYPE
-            }
+        self.own_output(dtype).ok_or_else(|| undefined(self, dtype))
+    }
+
+    /// Whether results for operands of type `dtype` may have this type.
+    pub const fn gives(self, dtype: DType, output: DType) -> bool {
+        match self.own_output(dtype) {
+            Some(own) => own as u8 == output as u8 || contains(self.other_outputs(dtype), output),
+            None => false,
         }
-        self.visit(dtype, Output)
+    }
+
+    /// The type of the results: the one that is asked for, otherwise that of [`output`](Self::output).
+    ///
+    /// ```
+    /// use tilewright_core::{DType, SemiringId::PlusTimes};
+    /// assert_eq!(PlusTimes.output_or(DType::F16, None)?, DType::F16);
+    /// assert_eq!(PlusTimes.output_or(DType::F16, Some(DType::F32))?, DType::F32);
+    /// assert_eq!(PlusTimes.output_or(DType::F32, Some(DType::F16)).unwrap_err().code(), "unsupported");
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unsupported` when the semiring is not defined on `dtype`, or has no such results.
+    pub fn output_or(self, dtype: DType, asked: Option<DType>) -> Result<DType, Error> {
+        let own = self.output(dtype)?;
+        match asked {
+            Some(asked) if !self.gives(dtype, asked) => Err(not_given(self, dtype, own, asked)),
+            asked => Ok(asked.unwrap_or(own)),
+        }
     }
 
     /// True when ⊕ selects one of its operands, so that arg results have a meaning: all but plus-times and log-plus.
@@ -140,6 +162,15 @@ macro_rules! by_pair {
                 }
             }
 
+            /// The type of the results, where the semiring is defined on `dtype`.
+            const fn own_output(self, dtype: DType) -> Option<DType> {
+                Some(match (self, dtype) {
+                    $($((Self::$id, DType::$path) => <<$solved as Semiring>::Out as Element>::DTYPE,)*
+                    $((Self::$id, DType::$product) => <<$multiplied as Semiring>::Out as Element>::DTYPE,)*)*
+                    _ => return None,
+                })
+            }
+
             /// Calls `visitor` with the type of this semiring on elements of `dtype`.
             ///
             /// # Errors
@@ -156,6 +187,35 @@ macro_rules! by_pair {
 }
 for_each_pair!(by_pair!());
 
+macro_rules! by_result {
+    ($(($id:ident $dtype:ident: $(($out:ident $s:ty))*))*) => {
+        impl SemiringId {
+            /// Other types that results for operands of type `dtype` may have: f32 for f16 and bf16 under plus-times, whose sums are f32.
+            pub const fn other_outputs(self, dtype: DType) -> &'static [DType] {
+                match (self, dtype) {
+                    $((Self::$id, DType::$dtype) => &[$(DType::$out),*],)*
+                    _ => &[],
+                }
+            }
+
+            /// As [`visit`](Self::visit), with results of type `output`.
+            ///
+            /// # Errors
+            /// `unsupported` when the semiring is not defined on `dtype`, or has no such results.
+            pub fn visit_giving<V: Visit>(self, dtype: DType, output: DType, visitor: V) -> Result<V::Output, Error> {
+                Ok(match (self, dtype, output) {
+                    $($((Self::$id, DType::$dtype, DType::$out) => visitor.visit::<$s>(),)*)*
+                    _ => {
+                        self.output_or(dtype, Some(output))?;
+                        return self.visit(dtype, visitor);
+                    }
+                })
+            }
+        }
+    };
+}
+for_each_other_result!(by_result!());
+
 /// Sorted as in [`DType::ALL`].
 const fn in_order<const N: usize>(mut dtypes: [DType; N]) -> [DType; N] {
     let mut sorted = 0;
@@ -170,12 +230,34 @@ const fn in_order<const N: usize>(mut dtypes: [DType; N]) -> [DType; N] {
     dtypes
 }
 
+/// Whether a type is listed, where the comparison of types is none of a trait.
+const fn contains(dtypes: &[DType], dtype: DType) -> bool {
+    let mut i = 0;
+    while i < dtypes.len() {
+        if dtypes[i] as u8 == dtype as u8 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 fn undefined(semiring: SemiringId, dtype: DType) -> Error {
     let known = semiring.dtypes().iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
     ErrorKind::Unsupported {
         what: format!("{semiring} on {dtype}"),
         why: String::new(),
         hint: format!("{semiring} is defined on {known}"),
+    }
+    .into()
+}
+
+fn not_given(semiring: SemiringId, dtype: DType, own: DType, asked: DType) -> Error {
+    let others = semiring.other_outputs(dtype).iter().map(|other| format!(" or {other}")).collect::<String>();
+    ErrorKind::Unsupported {
+        what: format!("results of type {asked} of {semiring} on {dtype}"),
+        why: String::new(),
+        hint: format!("they are {own}{others}"),
     }
     .into()
 }
@@ -205,11 +287,12 @@ impl FromStr for SemiringId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::semiring::MaxTimes;
+    use crate::semiring::{MaxTimes, PlusTimes};
+    use half::bf16;
 
     struct Describe;
     impl Visit for Describe {
-        type Output = (SemiringId, DType);
+        type Output = (SemiringId, DType, DType);
         fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
             let built_in = S::BUILT_IN.unwrap();
             let id = built_in.id();
@@ -220,7 +303,7 @@ mod tests {
             );
             assert_eq!(S::Out::from_value(id.zero(), Extremes::Absent), Some(S::finish(S::ZERO)));
             assert_eq!(S::Elem::from_value(id.one(), Extremes::Absent), Some(S::ONE));
-            (id, built_in.dtype())
+            (id, built_in.dtype(), built_in.output())
         }
     }
 
@@ -232,7 +315,7 @@ mod tests {
                 match id.visit(dtype, Describe) {
                     Ok(found) => {
                         assert!(id.dtypes().contains(&dtype));
-                        assert_eq!(found, (id, dtype));
+                        assert_eq!(found, (id, dtype, id.output(dtype).unwrap()));
                     }
                     Err(e) => {
                         assert!(!id.dtypes().contains(&dtype));
@@ -241,8 +324,25 @@ mod tests {
                 }
             }
         }
-        // A type that can be written and is not listed.
+        // Types that can be written and are not listed.
         assert!(MaxTimes::<i32>::BUILT_IN.is_none());
+        assert!(PlusTimes::<f32, bf16>::BUILT_IN.is_none());
+    }
+
+    #[test]
+    fn results_have_their_own_type_or_another_that_is_listed() {
+        for &id in SemiringId::ALL {
+            for (dtype, output) in DType::ALL.iter().flat_map(|&d| DType::ALL.iter().map(move |&o| (d, o))) {
+                match id.visit_giving(dtype, output, Describe) {
+                    Ok(found) => assert_eq!(found, (id, dtype, output)),
+                    Err(e) => assert!(!id.gives(dtype, output) && e.code() == "unsupported", "{e}"),
+                }
+            }
+        }
+        let wrong = SemiringId::PlusTimes.output_or(DType::Bf16, Some(DType::F64)).unwrap_err();
+        assert_eq!(wrong.hint(), Some("they are bf16 or f32".to_owned()));
+        assert!(SemiringId::PlusTimes.gives(DType::F16, DType::F32));
+        assert!(!SemiringId::MinPlus.gives(DType::F16, DType::F32));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::SemiringId;
 use crate::{
     dtype::DType,
-    error::Error,
+    error::{Error, ErrorKind},
     expressions::{DTYPES, Expressions},
     value::{Extremes, Value},
 };
@@ -74,6 +74,24 @@ impl<O: AsRef<Expressions>> Meaning<O> {
         }
     }
 
+    /// The type of the results: the one that is asked for, otherwise that of [`output`](Self::output).
+    ///
+    /// # Errors
+    /// As [`output`](Self::output); `unsupported` where there are no such results.
+    pub fn output_or(&self, dtype: DType, asked: Option<DType>) -> Result<DType, Error> {
+        let own = self.output(dtype)?;
+        match (self, asked) {
+            (Self::BuiltIn(id), asked) => id.output_or(dtype, asked),
+            (Self::Own(_), Some(asked)) if asked != own => Err(ErrorKind::Unsupported {
+                what: format!("results of type {asked} of {} on {dtype}", self.name()),
+                why: String::new(),
+                hint: format!("they are {own}"),
+            }
+            .into()),
+            _ => Ok(own),
+        }
+    }
+
     /// The identity of ⊕.
     pub fn zero(&self) -> Value {
         match self {
@@ -96,6 +114,11 @@ mod tests {
         assert_eq!((own.dtypes(), own.zero()), (DTYPES, Value::Float(f64::NEG_INFINITY)));
         assert_eq!((own.output(DType::F32)?, own.name()), (DType::F32, own.own().map_or("", |o| o.text())));
         assert_eq!(own.output(DType::I8).unwrap_err().code(), "unsupported");
+        assert_eq!(own.output_or(DType::F32, Some(DType::F32))?, DType::F32);
+        assert_eq!(
+            own.output_or(DType::F32, Some(DType::F64)).unwrap_err().hint(),
+            Some("they are f32".to_owned())
+        );
         let built_in = Meaning::<Arc<Expressions>>::BuiltIn(SemiringId::PlusTimes);
         assert_eq!((built_in.output(DType::I8)?, built_in.name()), (DType::I32, "plus-times"));
         Ok(())

@@ -15,7 +15,7 @@
 //!   others are refused.
 //! * Under log-plus, as under plus-times, NaN is no absence: it makes its sum NaN.
 //! * Integer plus-times wraps (two's complement).
-//! * f16 and bf16 plus-times accumulate in f32 and round once; their selective terms are rounded each.
+//! * f16 and bf16 plus-times accumulate in f32 and round once, or not at all where results of f32 are asked for; their selective terms are rounded each.
 
 mod built_in;
 mod cuda;
@@ -35,7 +35,7 @@ pub use log_plus::{LogPlus, Logarithm, log_add_exp};
 pub use meaning::Meaning;
 pub use number::Number;
 pub use or_and::OrAnd;
-pub use plus_times::{Arithmetic, PlusTimes, Ring};
+pub use plus_times::{Arithmetic, PlusTimes, Ring, RoundTo};
 pub use selective::{
     Bottleneck, Max, MaxMin, MaxPlus, MaxTimes, Min, MinMax, MinPlus, MinTimes, Multiply, Order, Plus,
     Selective, Times,

@@ -1,4 +1,4 @@
-//! The table of pairs: which semiring is defined on which element type.
+//! The tables of pairs: which semiring is defined on which element type, and gives which results.
 
 /// Calls a macro with the table of pairs: every built-in semiring, and every element type that it is defined on.
 ///
@@ -66,6 +66,21 @@ macro_rules! for_each_pair {
                 paths: ;
                 products: (F32 $crate::LogPlus<f32>) (F64 $crate::LogPlus<f64>);
             }
+        }
+    };
+}
+
+/// Calls a macro with the table of other results: pairs of [`for_each_pair!`](crate::for_each_pair) that may give results of another type than
+/// their own.
+///
+/// The macro gets what stands after its name, and then a row for each pair: `(Id DType: (DType Type) ...)`, with the types of the results.
+#[macro_export]
+macro_rules! for_each_other_result {
+    ($callback:ident!($($first:tt)*)) => {
+        $callback! {
+            $($first)*
+            (PlusTimes F16: (F32 $crate::PlusTimes<$crate::f16, f32>))
+            (PlusTimes Bf16: (F32 $crate::PlusTimes<$crate::bf16, f32>))
         }
     };
 }

@@ -5,12 +5,26 @@ use crate::{
     dtype::Element,
     epilogue::{Activated, Activation},
 };
-use core::marker::PhantomData;
+use core::{convert::identity, marker::PhantomData};
 use half::{bf16, f16};
 
 /// `C[i,j] = Σ_k A[i,k] * B[k,j]`. f16 and bf16 accumulate in f32; i8, u8 and i16 give i32; integers wrap.
+///
+/// `O` is the type of the results. Unless it is named, it is the one that `T` has by itself. Sums of f16 and bf16 may be given as they are, in f32:
+///
+/// ```
+/// use tilewright_core::{Layout, MatMut, MatRef, PlusTimes, Update, f16, reference};
+/// let a = [f16::from_f32(2048.0), f16::ONE];
+/// let (row, column) = (MatRef::new(&a, Layout::row_major(1, 2))?, MatRef::new(&[f16::ONE; 2], Layout::row_major(2, 1))?);
+/// let (mut rounded, mut sum) = ([f16::ZERO], [0.0]);
+/// let one = Layout::row_major(1, 1);
+/// reference::multiply::<PlusTimes<f16>>(MatMut::new(&mut rounded, one)?, row, column, &Update::Replace)?;
+/// reference::multiply::<PlusTimes<f16, f32>>(MatMut::new(&mut sum, one)?, row, column, &Update::Replace)?;
+/// assert_eq!((rounded[0].to_f32(), sum[0]), (2048.0, 2049.0));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct PlusTimes<T>(PhantomData<T>);
+pub struct PlusTimes<T: Arithmetic, O = <T as Arithmetic>::Out>(PhantomData<(T, O)>);
 
 /// A semiring whose partial sums can be scaled: `alpha` and `beta` of `C = alpha A B + beta C`.
 pub trait Ring: Semiring {
@@ -23,8 +37,8 @@ pub trait Ring: Semiring {
 /// How [`PlusTimes`] computes on an element type.
 pub trait Arithmetic: Element {
     /// The type of partial sums.
-    type Acc: Element;
-    /// The type of results.
+    type Acc: RoundTo<Self::Out>;
+    /// The type of results, unless another is asked for.
     type Out: Element;
     /// 0 as a partial sum.
     const ZERO: Self::Acc;
@@ -40,14 +54,18 @@ pub trait Arithmetic: Element {
     fn plus(x: Self::Acc, y: Self::Acc) -> Self::Acc;
     /// `x * y`.
     fn times(x: Self::Acc, y: Self::Acc) -> Self::Acc;
+}
+
+/// A type of sums that become results of type `O`.
+pub trait RoundTo<O>: Element {
     /// Rounds a complete sum.
-    fn finish(acc: Self::Acc) -> Self::Out;
-    /// Widens a result.
-    fn resume(out: Self::Out) -> Self::Acc;
+    fn round(self) -> O;
+    /// The sum that a result stands for.
+    fn widen(out: O) -> Self;
 }
 
 macro_rules! float {
-    ($($t:ty, $acc:ty, $one:expr, $widen:expr, $round:expr;)*) => {$(
+    ($($t:ty, $acc:ty, $one:expr, $widen:expr;)*) => {$(
         impl Arithmetic for $t {
             type Acc = $acc;
             type Out = $t;
@@ -61,19 +79,35 @@ macro_rules! float {
             fn plus(x: $acc, y: $acc) -> $acc { x + y }
             #[inline(always)]
             fn times(x: $acc, y: $acc) -> $acc { x * y }
-            #[inline(always)]
-            fn finish(acc: $acc) -> $t { $round(acc) }
-            #[inline(always)]
-            fn resume(out: $t) -> $acc { $widen(out) }
         }
     )*};
 }
 
 float! {
-    f16, f32, f16::ONE, f16::to_f32, f16::from_f32;
-    bf16, f32, bf16::ONE, bf16::to_f32, bf16::from_f32;
-    f32, f32, 1.0, f32::from, f32::from;
-    f64, f64, 1.0, f64::from, f64::from;
+    f16, f32, f16::ONE, f16::to_f32;
+    bf16, f32, bf16::ONE, bf16::to_f32;
+    f32, f32, 1.0, f32::from;
+    f64, f64, 1.0, f64::from;
+}
+
+macro_rules! round_to {
+    ($($acc:ty, $out:ty, $round:expr, $widen:expr;)*) => {$(
+        impl RoundTo<$out> for $acc {
+            #[inline(always)]
+            fn round(self) -> $out { $round(self) }
+            #[inline(always)]
+            fn widen(out: $out) -> $acc { $widen(out) }
+        }
+    )*};
+}
+
+round_to! {
+    f32, f16, f16::from_f32, f16::to_f32;
+    f32, bf16, bf16::from_f32, bf16::to_f32;
+    f32, f32, identity, identity;
+    f64, f64, identity, identity;
+    i32, i32, identity, identity;
+    i64, i64, identity, identity;
 }
 
 macro_rules! integer {
@@ -92,10 +126,6 @@ macro_rules! integer {
             fn plus(x: $acc, y: $acc) -> $acc { x.wrapping_add(y) }
             #[inline(always)]
             fn times(x: $acc, y: $acc) -> $acc { x.wrapping_mul(y) }
-            #[inline(always)]
-            fn finish(acc: $acc) -> $acc { acc }
-            #[inline(always)]
-            fn resume(out: $acc) -> $acc { out }
         }
     )*};
 }
@@ -108,10 +138,10 @@ integer! {
     i64, i64;
 }
 
-impl<T: Arithmetic> Semiring for PlusTimes<T> {
+impl<T: Arithmetic<Acc: RoundTo<O>>, O: Element> Semiring for PlusTimes<T, O> {
     type Elem = T;
     type Acc = T::Acc;
-    type Out = T::Out;
+    type Out = O;
     const NAME: &'static str = SemiringId::PlusTimes.name();
     const ZERO: T::Acc = T::ZERO;
     const ONE: T = T::ONE;
@@ -126,19 +156,19 @@ impl<T: Arithmetic> Semiring for PlusTimes<T> {
         T::mul_add(acc, a, b)
     }
     #[inline(always)]
-    fn finish(acc: T::Acc) -> T::Out {
-        T::finish(acc)
+    fn finish(acc: T::Acc) -> O {
+        acc.round()
     }
     #[inline(always)]
-    fn resume(out: T::Out) -> T::Acc {
-        T::resume(out)
+    fn resume(out: O) -> T::Acc {
+        RoundTo::widen(out)
     }
     fn laws() -> Laws {
         Laws { exact_add: !T::DTYPE.is_float(), ..Laws::COMMUTATIVE }
     }
 }
 
-impl<T: Arithmetic> Ring for PlusTimes<T> {
+impl<T: Arithmetic<Acc: RoundTo<O>>, O: Element> Ring for PlusTimes<T, O> {
     const UNIT: T::Acc = T::UNIT;
     #[inline(always)]
     fn scale(factor: T::Acc, x: T::Acc) -> T::Acc {

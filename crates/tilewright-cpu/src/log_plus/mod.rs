@@ -26,7 +26,7 @@ use extremes::{Extremes, is_nan};
 use finish::{Joined, Results, SIDE, Scales};
 use real::Real;
 pub use real::{Loops, run};
-use tilewright_core::{Error, LogPlus, PlusTimes, Semiring};
+use tilewright_core::{Error, LogPlus, PlusTimes, Semiring, semiring::Arithmetic};
 
 /// Log-plus, as plus-times.
 pub struct Scaled;
@@ -53,6 +53,7 @@ pub fn find<S: Semiring>() -> Option<&'static dyn Compute<S>> {
 /// The kernel of plus-times, with both operands packed as exponentials.
 fn kernel<T: Real>(isa: Isa) -> Kernel<T, T, T>
 where
+    T: Arithmetic,
     PlusTimes<T>: Vectorised<Elem = T, Lane = T>,
 {
     Kernel { in_place: None, pack: pack::packing::<T>(isa), ..<PlusTimes<T> as Vectorised>::kernel(isa) }
@@ -60,6 +61,7 @@ where
 
 impl<T: Real> Compute<LogPlus<T>> for Scaled
 where
+    T: Arithmetic,
     PlusTimes<T>: Vectorised<Elem = T, Lane = T>,
 {
     fn compute(&self, call: Call<'_, LogPlus<T>>) -> Result<Report, Error> {

@@ -8,7 +8,7 @@ use super::{
 use proptest::prelude::*;
 use tilewright_core::{
     Element, LogPlus, OrAnd, PlusTimes, Semiring, Update, reference,
-    semiring::{Arithmetic, Logarithm, Multiply, Number, Order, Selective},
+    semiring::{Arithmetic, Logarithm, Multiply, Number, Order, RoundTo, Selective},
 };
 use tilewright_cpu::{FORCE_ISA, Isa, Options, multiply, multiply_arg};
 
@@ -76,7 +76,7 @@ pub struct Computed<S: Semiring> {
     c: Placed<S::Out>,
 }
 
-impl<T: Arithmetic<Acc: From<i8>, Out: Sample> + Sample> Subject for PlusTimes<T> {
+impl<T: Arithmetic<Acc: From<i8> + RoundTo<O>> + Sample, O: Sample> Subject for PlusTimes<T, O> {
     fn scale(alpha: i8, beta: i8) -> Option<Update<Self>> {
         Some(Update::scale(alpha.into(), beta.into()))
     }

@@ -70,7 +70,11 @@ struct Run<'a>(&'a Engine, &'a Choice);
 
 fn run(engine: &Engine, choice: &Choice) -> Outcome {
     let run = Run(engine, choice);
-    choice.variant.semiring.visit(choice.variant.dtype, run).expect("a variant is defined")
+    choice
+        .variant
+        .semiring
+        .visit_giving(choice.variant.dtype, choice.variant.output(), run)
+        .expect("a variant is defined")
 }
 
 impl Visit for Run<'_> {
@@ -99,7 +103,7 @@ impl Run<'_> {
             tile: Some(choice.tile),
             splits: choice.splits(),
             pack: Some(choice.pack),
-            ..joined(choice, Request::new(problem, choice.variant.semiring, choice.variant.dtype))
+            ..joined(choice, Request::of(problem, choice.variant))
         };
         let Ok(recipe) = find("simt").expect("known").recipe(&request) else { return Outcome::Refused };
         let prepared = engine.prepare(recipe).unwrap_or_else(|error| panic!("{choice:?}: {error}"));

@@ -238,8 +238,8 @@ impl Engine {
         let name = product.own.map_or(product.semiring.name(), |own| own.name());
         product.epilogue.check(semiring, name, c.dtype())?;
         let [a_to, b_to, c_to] = [a, b, c].map(|matrix| matrix.alignment().min(MOST_ALIGNMENT));
+        let request = Request { own: product.own, ..Request::new(problem, product.semiring, a.dtype()) };
         Ok(Request {
-            own: product.own,
             joining: product.joining,
             math: product.math,
             epilogue: product.epilogue,
@@ -248,7 +248,7 @@ impl Engine {
             gpu: self.gpu(),
             arg: product.arg,
             arg_by_rows: product.arg,
-            ..Request::new(problem, product.semiring, a.dtype())
+            ..request.giving(c.dtype())?
         })
     }
 

@@ -26,9 +26,9 @@ pub(super) fn check(recipe: &Recipe, [a, b, c]: [Operand; 3]) -> Result<(), Erro
         let what = format!("a product by {}", recipe.kernel().name);
         return Err(unsupported(what, "its recipe is that of an exhibit".into()));
     };
-    let Request { problem, batch, semiring, dtype, .. } = request;
+    let Request { problem, batch, dtype, .. } = request;
     let Alignment { a: align_a, b: align_b, c: align_c } = request.alignment;
-    let output = if request.own.is_some() { *dtype } else { semiring.output(*dtype)? };
+    let output = request.variant().output();
     for (what, found, (dtype, layout, alignment, stride)) in [
         ("A", a, (*dtype, problem.a(), align_a, batch.a)),
         ("B", b, (*dtype, problem.b(), align_b, batch.b)),

@@ -12,7 +12,7 @@ impl Engine {
     /// The request for `A ⊗ B` into C, for this device and these matrices: shapes, strides and alignments.
     ///
     /// # Errors
-    /// `inner-mismatch` and `result-mismatch` for shapes.
+    /// `inner-mismatch` and `result-mismatch` for shapes, `dtype-mismatch` when C cannot hold the result.
     pub fn request(
         &self,
         semiring: SemiringId,
@@ -22,7 +22,8 @@ impl Engine {
     ) -> Result<Request, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
         let alignment = Alignment { a: a.alignment(), b: b.alignment(), c: c.alignment() };
-        Ok(Request { alignment, gpu: self.gpu(), ..Request::new(problem, semiring, a.dtype()) })
+        let request = Request::new(problem, semiring, a.dtype()).giving(c.dtype())?;
+        Ok(Request { alignment, gpu: self.gpu(), ..request })
     }
 
     /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` by one kernel of the catalogue. Returns before the device has finished.

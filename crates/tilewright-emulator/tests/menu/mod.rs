@@ -108,7 +108,7 @@ impl Choice {
         let [m, n, k] = self.size;
         let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
         let problem = Problem::new(layouts[0], layouts[1], layouts[2]).expect("shapes fit");
-        let mut request = Request::new(problem, self.variant.semiring, self.variant.dtype);
+        let mut request = Request::of(problem, self.variant);
         (request.tile, request.pack) = (Some(self.tile), Some(self.pack));
         request.gpu.multiprocessors = self.multiprocessors;
         let says_so = |(name, value): &(&str, String)| *name == "parts of k" && value.contains("last");

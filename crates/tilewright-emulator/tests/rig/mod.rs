@@ -127,7 +127,10 @@ pub enum Outcome {
 
 /// Runs the case; panics where a result is wrong or a check finds anything.
 pub fn run(case: &Case) -> Outcome {
-    case.variant.semiring.visit(case.variant.dtype, Typed(case)).expect("a variant is defined")
+    case.variant
+        .semiring
+        .visit_giving(case.variant.dtype, case.variant.output(), Typed(case))
+        .expect("a variant is defined")
 }
 
 struct Typed<'a>(&'a Case);
@@ -180,8 +183,7 @@ fn check<S: Semiring<Elem: Element, Out: Element>>(case: &Case, update: &Update<
 }
 
 fn request(case: &Case, problem: Problem) -> Request {
-    let (semiring, dtype) = (case.variant.semiring, case.variant.dtype);
-    let mut plain = Request::new(problem, semiring, dtype);
+    let mut plain = Request::of(problem, case.variant);
     if let Some(multiprocessors) = case.multiprocessors {
         plain.gpu.multiprocessors = multiprocessors;
     }
@@ -204,7 +206,7 @@ fn place(buffer: Buffer) -> Option<usize> {
         Buffer::B => 1,
         Buffer::C => 2,
         Buffer::Workspace(index) => 3 + index,
-        Buffer::Input | Buffer::Output => return None,
+        Buffer::Input | Buffer::Output | Buffer::Bias => return None,
     })
 }
 

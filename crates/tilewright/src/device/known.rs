@@ -21,7 +21,7 @@ pub(super) enum Known<S: Semiring> {
 /// `unsupported` for semirings that no kernel computes.
 pub(crate) fn variant<S: Semiring>() -> Result<Variant, Error> {
     Ok(match Known::<S>::new()? {
-        Known::BuiltIn(built_in) => Variant::new(built_in.id(), built_in.dtype()),
+        Known::BuiltIn(built_in) => Variant::new(built_in.id(), built_in.dtype()).giving(built_in.output()),
         Known::Own(cuda) => own(&cuda)?.0.variant(),
     })
 }

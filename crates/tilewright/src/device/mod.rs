@@ -217,7 +217,7 @@ impl Job<'_> {
             },
             gpu,
             arg,
-            ..request
+            ..request.giving(c.dtype())?
         })
     }
 }

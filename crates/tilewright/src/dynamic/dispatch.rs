@@ -43,14 +43,14 @@ impl Task for WhichBackend<'_, '_> {
     }
 }
 
-/// Runs `task` with the types that `semiring`, `dtype` and `joining` stand for.
+/// Runs `task` with the types that `semiring`, the types of operands and results, and `joining` stand for.
 pub(crate) fn dispatch<T: Task>(
     semiring: SemiringId,
-    dtype: DType,
+    [dtype, output]: [DType; 2],
     joining: Joining<Value>,
     task: T,
 ) -> Result<T::Output, Error> {
-    semiring.visit(dtype, WithUpdate { task, joining })?
+    semiring.visit_giving(dtype, output, WithUpdate { task, joining })?
 }
 
 /// A task, and the update to be given to it.

@@ -12,8 +12,8 @@ use crate::{
 };
 use run::Run;
 use tilewright_core::{
-    DynMatrix, DynMut, DynRef, Epilogue, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix, NO_ARG,
-    Problem, SemiringId, Value,
+    DType, DynMatrix, DynMut, DynRef, Epilogue, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix,
+    NO_ARG, Problem, SemiringId, Value,
 };
 
 pub(crate) use dispatch::{Task, dispatch};
@@ -35,6 +35,8 @@ pub struct DynProduct<'a> {
     semiring: SemiringId,
     a: DynRef<'a>,
     b: DynRef<'a>,
+    /// The type of the results, where no C says another.
+    output: DType,
     joining: Joining<Value>,
     old: Option<DynRef<'a>>,
     epilogue: Epilogue<DynRef<'a>>,
@@ -70,12 +72,12 @@ impl<'a> DynProduct<'a> {
             let (expected, found) = (a.dtype(), b.dtype());
             return Err(ErrorKind::DTypeMismatch { what: "B", expected, found }.into());
         }
-        semiring.output(a.dtype())?;
+        let output = semiring.output(a.dtype())?;
         let c = Layout::row_major(a.layout().rows, b.layout().cols);
         Problem::new(a.layout(), b.layout(), c)?;
         let (joining, old) = (Joining::Replace, None);
         let (epilogue, options) = (Epilogue::default(), Options::default());
-        Ok(Self { semiring, a, b, joining, old, epilogue, options })
+        Ok(Self { semiring, a, b, output, joining, old, epilogue, options })
     }
 
     /// Follows the product by a bias and an activation: see [`crate::Product::epilogue`].
@@ -85,9 +87,29 @@ impl<'a> DynProduct<'a> {
     pub fn epilogue(mut self, epilogue: Epilogue<DynRef<'a>>) -> Result<Self, Error> {
         let (a, b) = (self.a.layout(), self.b.layout());
         let problem = Problem::new(a, b, Layout::row_major(a.rows, b.cols))?;
-        let output = self.semiring.output(self.a.dtype())?;
-        self.epilogue = epilogue.checked(Some(self.semiring), self.semiring.name(), output, &problem)?;
+        self.epilogue = epilogue.checked(Some(self.semiring), self.semiring.name(), self.output, &problem)?;
         Ok(self)
+    }
+
+    /// Gives results of another type: f32 for f16 and bf16 under plus-times, whose sums are f32. A C that is [written to](Self::write_to) says it by itself.
+    ///
+    /// ```
+    /// use tilewright::{DType, DynProduct, Matrix, SemiringId, Value, f16};
+    /// let a = Matrix::from_fn(1, 2, |_, j| f16::from_f32(if j == 0 { 2048.0 } else { 1.0 }))?;
+    /// let ones = Matrix::filled(2, 1, f16::ONE)?;
+    /// let product = DynProduct::new(SemiringId::PlusTimes, &a, &ones)?;
+    /// assert_eq!(product.compute()?.c.as_ref().get(0, 0), Some(Value::Float(2048.0)));
+    /// assert_eq!(product.giving(DType::F32)?.compute()?.c.as_ref().get(0, 0), Some(Value::Float(2049.0)));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unsupported` where the semiring has no such results.
+    pub fn giving(mut self, output: DType) -> Result<Self, Error> {
+        self.output = self.semiring.output_or(self.a.dtype(), Some(output))?;
+        // A bias has the type of the results.
+        let epilogue = self.epilogue;
+        self.epilogue(epilogue)
     }
 
     /// Joins the product with C0, or scales it. The factors are those of plus-times alone; they are rounded to the type of the sums,
@@ -98,7 +120,7 @@ impl<'a> DynProduct<'a> {
     /// `unsupported` when factors are given to another semiring than plus-times, or cannot be represented.
     pub fn update(mut self, joining: Joining<Value>, c0: Option<DynRef<'a>>) -> Result<Self, Error> {
         if let Some(c0) = c0 {
-            let expected = self.semiring.output(self.a.dtype())?;
+            let expected = self.output;
             if c0.dtype() != expected {
                 return Err(ErrorKind::DTypeMismatch { what: "C0", expected, found: c0.dtype() }.into());
             }
@@ -108,7 +130,7 @@ impl<'a> DynProduct<'a> {
                 return Err(ErrorKind::ResultMismatch { what: "C0", rows, cols, m, n }.into());
             }
         }
-        dispatch(self.semiring, self.a.dtype(), joining, dispatch::Check)?;
+        dispatch(self.semiring, self.types(), joining, dispatch::Check)?;
         (self.joining, self.old) = (joining, c0);
         Ok(self)
     }
@@ -134,7 +156,7 @@ impl<'a> DynProduct<'a> {
         let c = Layout::row_major(a.rows, b.cols);
         let query = Query::new(self.semiring, self.a.dtype(), Problem::new(a, b, c)?);
         let Ok(epilogue) = self.epilogue.try_map(|_| Ok::<_, core::convert::Infallible>(()));
-        Ok(query.joining(self.joining).math(self.options.math).epilogue(epilogue))
+        Ok(query.giving(self.output)?.joining(self.joining).math(self.options.math).epilogue(epilogue))
     }
 
     /// The backend that will do the work, and why where the choice is left to [`Backend::Auto`].
@@ -143,7 +165,7 @@ impl<'a> DynProduct<'a> {
     /// `unavailable` when the backend that was chosen is not here.
     pub fn backend(&self, results: Results) -> Result<(Backend, String), Error> {
         let task = dispatch::WhichBackend { product: self, results };
-        dispatch(self.semiring, self.a.dtype(), self.joining, task)
+        dispatch(self.semiring, self.types(), self.joining, task)
     }
 
     /// Computes the product.
@@ -182,9 +204,23 @@ impl<'a> DynProduct<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`crate::Product::run`]; `dtype-mismatch` when the type of `c` is not that of the result.
+    /// As [`crate::Product::run`]; `dtype-mismatch` when results cannot have the type of `c`.
     pub fn write_to(&self, c: DynMut<'_>, arg: Option<MatMut<'_, u32>>) -> Result<Report, Error> {
-        dispatch(self.semiring, self.a.dtype(), self.joining, Run { product: self, c, arg })
+        dispatch(self.semiring, self.types_into(c.dtype())?, self.joining, Run { product: self, c, arg })
+    }
+
+    /// The types of operands and results.
+    fn types(&self) -> [DType; 2] {
+        [self.a.dtype(), self.output]
+    }
+
+    /// The same for a C of type `found`.
+    pub(crate) fn types_into(&self, found: DType) -> Result<[DType; 2], Error> {
+        let [dtype, expected] = self.types();
+        match self.semiring.gives(dtype, found) {
+            true => Ok([dtype, found]),
+            false => Err(ErrorKind::DTypeMismatch { what: "C", expected, found }.into()),
+        }
     }
 
     /// A matrix for the result: a copy of C0 where it takes part.
@@ -197,10 +233,7 @@ impl<'a> DynProduct<'a> {
                 hint: "give C0 to `update`, or write to a matrix that holds it".into(),
             }
             .into()),
-            _ => {
-                let dtype = self.semiring.output(self.a.dtype())?;
-                DynMatrix::zeros(dtype, self.a.layout().rows, self.b.layout().cols)
-            }
+            _ => DynMatrix::zeros(self.output, self.a.layout().rows, self.b.layout().cols),
         }
     }
 

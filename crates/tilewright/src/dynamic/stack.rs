@@ -31,7 +31,12 @@ impl DynProduct<'_> {
         count: usize,
         strides: [isize; 3],
     ) -> Result<Report, Error> {
-        dispatch(self.semiring, self.a.dtype(), self.joining, RunStack { product: self, c, count, strides })
+        dispatch(
+            self.semiring,
+            self.types_into(c.dtype())?,
+            self.joining,
+            RunStack { product: self, c, count, strides },
+        )
     }
 }
 

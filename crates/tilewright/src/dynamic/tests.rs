@@ -15,25 +15,60 @@ fn matrix(dtype: DType, rows: usize, cols: usize) -> DynMatrix {
 fn every_semiring_on_every_type_agrees_with_the_reference() {
     for &semiring in SemiringId::ALL {
         for &dtype in semiring.dtypes() {
-            let (a, b) = (matrix(dtype, 9, 6), matrix(dtype, 6, 5));
-            let out = semiring.output(dtype).unwrap();
-            let c0 = matrix(out, 9, 5);
-            let product = DynProduct::new(semiring, a.as_ref(), b.as_ref()).unwrap();
-            let accumulate = product.update(Joining::Accumulate, Some(c0.as_ref())).unwrap();
-            for p in [product, accumulate] {
-                let outcome = p.compute().unwrap();
-                assert_eq!(outcome.c.dtype(), out);
-                assert!(outcome.arg.is_none());
-                let v = p.verify(outcome.c.as_ref(), None).unwrap();
-                assert!(v.passed && v.rows_checked == 9, "{semiring} {dtype}: {v:?}");
-                if semiring.is_selective() {
-                    let with_arg = p.compute_with_arg().unwrap();
-                    let arg = with_arg.arg.as_ref().map(Matrix::as_ref);
-                    assert!(p.verify(with_arg.c.as_ref(), arg).unwrap().passed);
-                }
+            for &out in DType::ALL.iter().filter(|&&out| semiring.gives(dtype, out)) {
+                agrees_with_the_reference(semiring, dtype, out);
             }
         }
     }
+}
+
+fn agrees_with_the_reference(semiring: SemiringId, dtype: DType, out: DType) {
+    let (a, b, c0) = (matrix(dtype, 9, 6), matrix(dtype, 6, 5), matrix(out, 9, 5));
+    let product = DynProduct::new(semiring, a.as_ref(), b.as_ref()).unwrap().giving(out).unwrap();
+    let accumulate = product.update(Joining::Accumulate, Some(c0.as_ref())).unwrap();
+    for p in [product, accumulate] {
+        let outcome = p.compute().unwrap();
+        assert_eq!(outcome.c.dtype(), out);
+        assert!(outcome.arg.is_none());
+        let v = p.verify(outcome.c.as_ref(), None).unwrap();
+        assert!(v.passed && v.rows_checked == 9, "{semiring} {dtype}: {v:?}");
+        if semiring.is_selective() {
+            let with_arg = p.compute_with_arg().unwrap();
+            let arg = with_arg.arg.as_ref().map(Matrix::as_ref);
+            assert!(p.verify(with_arg.c.as_ref(), arg).unwrap().passed);
+        }
+    }
+}
+
+#[test]
+fn a_result_has_the_type_of_the_c_that_it_is_written_to() {
+    // 301 ones: a number that bf16 has not.
+    let (a, b) = (vec![crate::bf16::ONE; 2 * 301], vec![crate::bf16::ONE; 301]);
+    let a = MatRef::new(&a, Layout::row_major(2, 301)).unwrap();
+    let product = DynProduct::new(SemiringId::PlusTimes, a, MatRef::column(&b)).unwrap();
+    for backend in [Backend::Cpu, Backend::Reference] {
+        let product = product.options(Options { backend, ..Options::default() });
+        for (dtype, wanted) in [(DType::F32, 301.0), (DType::Bf16, 300.0)] {
+            let mut c = DynMatrix::zeros(dtype, 2, 1).unwrap();
+            product.write_to(c.as_mut(), None).unwrap();
+            assert_eq!(c.as_ref().get(1, 0), Some(Value::Float(wanted)), "{backend} {dtype}");
+            assert!(product.verify(c.as_ref(), None).unwrap().passed);
+            assert_eq!(product.giving(dtype).unwrap().compute().unwrap().c.dtype(), dtype);
+        }
+        let mut c = DynMatrix::zeros(DType::F64, 2, 1).unwrap();
+        let error = product.write_to(c.as_mut(), None).unwrap_err();
+        assert_eq!(
+            (error.code(), product.giving(DType::F64).unwrap_err().code()),
+            ("dtype-mismatch", "unsupported")
+        );
+    }
+    // A wrong sum of f32 is found, though bf16 would hide it.
+    let mut wrong = DynMatrix::from(Matrix::filled(2, 1, 301.5f32).unwrap());
+    assert!(!product.verify(wrong.as_ref(), None).unwrap().passed);
+    let product = product.giving(DType::F32).unwrap();
+    let product = product.update(Joining::Accumulate, None).unwrap();
+    product.write_to(wrong.as_mut(), None).unwrap();
+    assert_eq!(wrong.as_ref().get(0, 0), Some(Value::Float(602.5)));
 }
 
 #[test]

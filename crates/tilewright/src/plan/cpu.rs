@@ -32,7 +32,10 @@ impl Plan {
         let options = Options { threads, isa, ..Options::default() };
         let cpu = match query.own_name() {
             Some(_) => tilewright_cpu::plan_expressions(&query.problem, query.dtype, &options)?,
-            None => dispatch(query.semiring, query.dtype, query.joining, OnCpu { query, options: &options })?,
+            None => {
+                let types = [query.dtype, query.output];
+                dispatch(query.semiring, types, query.joining, OnCpu { query, options: &options })?
+            }
         };
         Ok(Self { query: *query, work: query.work(), how: How::Cpu(cpu), rejected: Vec::new() })
     }

@@ -9,7 +9,9 @@ use super::{
 use tilewright_arch::{ComputeCapability, Gpu, KernelResources, Occupancy};
 use tilewright_core::{Epilogue, Error, ErrorKind};
 use tilewright_cuda::{Engine, ProgramPtx};
-use tilewright_kernels::{Available, Family, Kernel, Launch, Recipe, Request, Selection, kernels, select};
+use tilewright_kernels::{
+    Available, Family, Kernel, Launch, Recipe, Request, Selection, Variant, kernels, select,
+};
 
 /// A product on a GPU.
 #[derive(Clone, Debug)]
@@ -205,10 +207,11 @@ fn is_shipped(recipe: &Recipe) -> bool {
 }
 
 fn request(query: &Query, gpu: &Gpu) -> Request {
-    let Query { semiring, own, dtype, problem, math, joining, epilogue, results } = *query;
+    let Query { semiring, own, dtype, output, problem, math, joining, epilogue, results } = *query;
     let arg = results == Results::ProductAndArg;
     let epilogue = Epilogue { bias: epilogue.bias.map(|()| 1), activation: epilogue.activation };
-    Request { own, math, joining, epilogue, gpu: *gpu, arg, ..Request::new(problem, semiring, dtype) }
+    let variant = Variant { own, ..Variant::new(semiring, dtype) }.giving(output);
+    Request { math, joining, epilogue, gpu: *gpu, arg, ..Request::of(problem, variant) }
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {

@@ -1,6 +1,6 @@
 //! What a plan is made for.
 
-use tilewright_core::{DType, Epilogue, Joining, Layout, Math, Problem, SemiringId, Value};
+use tilewright_core::{DType, Epilogue, Error, Joining, Layout, Math, Problem, SemiringId, Value};
 #[cfg(feature = "cuda")]
 use tilewright_kernels::{UserSemiring, Variant};
 
@@ -15,6 +15,8 @@ pub struct Query {
     pub own: Option<UserSemiring>,
     /// The type of the elements of A and B.
     pub dtype: DType,
+    /// The type of the elements of C.
+    pub output: DType,
     /// Shapes and strides.
     pub problem: Problem,
     /// The precision that may be given up.
@@ -65,6 +67,7 @@ impl Query {
             #[cfg(feature = "cuda")]
             own: None,
             dtype,
+            output: semiring.output(dtype).unwrap_or(dtype),
             problem,
             math: Math::Full,
             joining: Joining::Replace,
@@ -86,6 +89,14 @@ impl Query {
         return self.own.map(|own| own.name());
         #[cfg(not(feature = "cuda"))]
         None
+    }
+
+    /// The same with results of another type.
+    ///
+    /// # Errors
+    /// `unsupported` where the semiring has no such results.
+    pub fn giving(self, output: DType) -> Result<Self, Error> {
+        Ok(Self { output: self.semiring.output_or(self.dtype, Some(output))?, ..self })
     }
 
     /// The same, joined with the old C.
@@ -126,15 +137,14 @@ impl Query {
         let p = &self.problem;
         let pair_ops = p.pair_ops();
         let is_flops = self.semiring == SemiringId::PlusTimes && self.dtype.is_float();
-        let output = self.semiring.output(self.dtype).unwrap_or(self.dtype);
         let passes = if self.joining.reads_c() { 2.0 } else { 1.0 };
         let arg = match self.results {
             Results::Product => 0.0,
             Results::ProductAndArg => size_of::<u32>() as f64 * elements(p.c()),
         };
         let operands = (elements(p.a()) + elements(p.b())) * self.dtype.size() as f64;
-        let result = elements(p.c()) * output.size() as f64 * passes;
-        let bias = self.epilogue.bias.map_or(0.0, |()| (p.n() * output.size()) as f64);
+        let result = elements(p.c()) * self.output.size() as f64 * passes;
+        let bias = self.epilogue.bias.map_or(0.0, |()| (p.n() * self.output.size()) as f64);
         let bytes = operands + result + arg + bias;
         Work { pair_ops, flops: is_flops.then_some(2.0 * pair_ops), bytes }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Mismatch, Verification,
-    float::{Float, REFERENCE, round},
+    float::{Float, REFERENCE, narrowing, round},
 };
 use crate::dynamic::typed;
 use tilewright_core::{Activation, DynRef, Epilogue, Error, Joining, MatRef, Math, Value};
@@ -35,13 +35,14 @@ struct Sum {
 }
 
 impl Sums<'_> {
-    pub fn verify<T: Float>(&self, rows: &[usize]) -> Result<Verification, Error> {
-        let (a, b, c) = (typed::<T>("A", self.a)?, typed::<T>("B", self.b)?, typed::<T>("C", self.c)?);
+    /// For elements of type `T` and results of type `O`.
+    pub fn verify<T: Float, O: Float>(&self, rows: &[usize]) -> Result<Verification, Error> {
+        let (a, b, c) = (typed::<T>("A", self.a)?, typed::<T>("B", self.b)?, typed::<O>("C", self.c)?);
         let [alpha, beta] = self.joining.factors().map(round::<T::Acc>);
-        let old = self.old.map(|c0| typed::<T>("C0", c0)).transpose()?;
+        let old = self.old.map(|c0| typed::<O>("C0", c0)).transpose()?;
 
         let Epilogue { bias, activation } = self.epilogue;
-        let bias = bias.map(|bias| typed::<T>("the bias", bias)).transpose()?;
+        let bias = bias.map(|bias| typed::<O>("the bias", bias)).transpose()?;
 
         let (n, k) = (b.cols(), b.rows());
         let roundings = k as f64 + 4.0 + if bias.is_some() { 1.0 } else { 0.0 };
@@ -50,8 +51,8 @@ impl Sums<'_> {
         let own = if activation == Activation::Gelu { OF_GELU * T::SUM.roundoff } else { 0.0 };
         let steepness = activation.steepness();
         let sums = roundings * (T::SUM.roundoff + REFERENCE) + elements;
-        let bound = steepness * sums + own + T::NARROWING;
-        let slack = T::ELEMENT.tiny + steepness * roundings * T::SUM.tiny * alpha.abs().max(1.0);
+        let bound = steepness * sums + own + narrowing(T::SUM, O::ELEMENT);
+        let slack = O::ELEMENT.tiny + steepness * roundings * T::SUM.tiny * alpha.abs().max(1.0);
         let mut verdict = Verification::of(rows.len(), bound);
         let mut sums = vec![Sum::default(); GROUP.min(rows.len()) * n];
         for group in rows.chunks(GROUP) {
@@ -77,7 +78,7 @@ impl Sums<'_> {
                         Kind::Overflow if reach * (1.0 + bound) >= T::SUM.max => continue,
                         Kind::Overflow
                             if found.is_infinite()
-                                && right.value.abs() + bound * right.magnitude >= T::ELEMENT.max =>
+                                && right.value.abs() + bound * right.magnitude >= O::ELEMENT.max =>
                         {
                             continue;
                         }
@@ -86,7 +87,7 @@ impl Sums<'_> {
                     };
                     verdict.max_error = verdict.max_error.max(error);
                     if error > bound {
-                        let (found, expected) = (Value::Float(found), Value::Float(round::<T>(right.value)));
+                        let (found, expected) = (Value::Float(found), Value::Float(round::<O>(right.value)));
                         verdict.fail(Mismatch { matrix: "C", row, col, found, expected });
                     }
                 }

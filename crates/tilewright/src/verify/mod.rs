@@ -63,10 +63,7 @@ pub(crate) fn verify(
     arg: Option<MatRef<'_, u32>>,
 ) -> Result<Verification, Error> {
     let ((semiring, a, b), (joining, old)) = (product.operands(), product.joined());
-    let (expected, found) = (semiring.output(a.dtype())?, c.dtype());
-    if expected != found {
-        return Err(ErrorKind::DTypeMismatch { what: "C", expected, found }.into());
-    }
+    let types = product.types_into(c.dtype())?;
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     let arg_layout = arg.map_or(c.layout(), |arg| arg.layout());
     check_shape("the arg result", arg_layout, &problem)?;
@@ -83,14 +80,16 @@ pub(crate) fn verify(
     if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
         let math = if a.dtype() == DType::F32 { product.choices().math } else { Math::Full };
         let sums = bounded::Sums { a, b, math, joining, old, epilogue: product.followed(), c };
-        return match a.dtype() {
-            DType::F16 => sums.verify::<f16>(&rows),
-            DType::Bf16 => sums.verify::<bf16>(&rows),
-            DType::F32 => sums.verify::<f32>(&rows),
-            _ => sums.verify::<f64>(&rows),
+        return match types {
+            [DType::F16, DType::F16] => sums.verify::<f16, f16>(&rows),
+            [DType::F16, _] => sums.verify::<f16, f32>(&rows),
+            [DType::Bf16, DType::Bf16] => sums.verify::<bf16, bf16>(&rows),
+            [DType::Bf16, _] => sums.verify::<bf16, f32>(&rows),
+            [DType::F32, _] => sums.verify::<f32, f32>(&rows),
+            _ => sums.verify::<f64, f64>(&rows),
         };
     }
-    dispatch(semiring, a.dtype(), joining, exact::Exact { a, b, old, c, arg, rows: &rows })
+    dispatch(semiring, types, joining, exact::Exact { a, b, old, c, arg, rows: &rows })
 }
 
 fn check_shape(what: &'static str, l: Layout, problem: &Problem) -> Result<(), Error> {

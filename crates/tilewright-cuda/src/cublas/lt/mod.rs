@@ -13,7 +13,7 @@ use crate::ffi::cublaslt::{self as ffi, Code, Suggestion, Type};
 use crate::locate::{self, Component, Environment, Location, Memo};
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use tilewright_core::{DType, Error, Problem};
+use tilewright_core::{DType, Element, Error, ErrorKind, Problem, SemiringId};
 
 const NAME: &str = "cuBLASLt";
 /// `CUBLAS_STATUS_NOT_SUPPORTED`: it has no algorithm for the product.
@@ -80,7 +80,8 @@ impl<T> Drop for Object<T> {
 #[derive(Debug)]
 pub struct LtProduct<'a> {
     library: &'a CublasLt,
-    dtype: DType,
+    /// Of operands and results.
+    dtypes: [DType; 2],
     problem: Problem,
     alignments: [u64; 3],
     call: Gemm,
@@ -142,25 +143,29 @@ impl CublasLt {
     /// `C = A B` for matrices like these: at most so many algorithms, each of which works in at most so many bytes.
     ///
     /// # Errors
-    /// `inner-mismatch` and `result-mismatch` for shapes; `unsupported` for matrices of another engine, with neither rows nor columns
+    /// `inner-mismatch` and `result-mismatch` for shapes; `dtype-mismatch` for a C that holds no results of plus-times on these elements; `unsupported` for matrices of another engine, with neither rows nor columns
     /// of neighbouring elements, without elements, and where no algorithm is named; `device-memory` where the workspace does not fit; `device` when the
     /// library fails.
-    pub fn prepare<T: LtElement>(
+    pub fn prepare<T: LtElement, O: Element>(
         &self,
         [a, b]: [&DeviceMatrix<T>; 2],
-        c: &DeviceMatrix<T::Output>,
+        c: &DeviceMatrix<O>,
         algorithms: u16,
         workspace: u64,
     ) -> Result<LtProduct<'_>, Error> {
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
         of_engine(&self.engine, [a, b], c, NAME)?;
+        if !SemiringId::PlusTimes.gives(T::DTYPE, O::DTYPE) {
+            let (expected, found) = (T::Output::DTYPE, O::DTYPE);
+            return Err(ErrorKind::DTypeMismatch { what: "C", expected, found }.into());
+        }
         if problem.c().is_empty() || problem.k() == 0 {
             return Err(unsupported(NAME, "it takes matrices that have elements"));
         }
         let call = Gemm::of(&problem).ok_or_else(|| unsupported(NAME, Gemm::TAKES))?;
         let alignments = [a.alignment(), b.alignment(), c.alignment()];
         let entered = self.engine.stream().context.enter()?;
-        let (operation, stored) = (self.operation::<T>(&call)?, self.stored::<T>(&call)?);
+        let (operation, stored) = (self.operation::<T>(&call)?, self.stored::<T>(&call, O::DTYPE)?);
         let preference = self.preference(call.in_order(alignments), workspace)?;
         let algorithms = self.algorithms(&operation, &stored, &preference, algorithms)?;
         drop(entered);
@@ -169,8 +174,8 @@ impl CublasLt {
         }
         let most = algorithms.iter().map(|one| one.workspace).max().unwrap_or(0);
         let workspace = DeviceMemory::new(self.engine.stream(), "cuBLASLt's workspace", most)?;
-        let (library, dtype) = (self, T::DTYPE);
-        Ok(LtProduct { library, dtype, problem, alignments, call, operation, stored, algorithms, workspace })
+        let (library, dtypes) = (self, [T::DTYPE, O::DTYPE]);
+        Ok(LtProduct { library, dtypes, problem, alignments, call, operation, stored, algorithms, workspace })
     }
 
     fn operation<T: LtElement>(&self, call: &Gemm) -> Result<Object<ffi::Operation>, Error> {
@@ -188,7 +193,7 @@ impl CublasLt {
         Ok(operation)
     }
 
-    fn stored<T: LtElement>(&self, call: &Gemm) -> Result<[Object<ffi::Stored>; 3], Error> {
+    fn stored<T: LtElement>(&self, call: &Gemm, output: DType) -> Result<[Object<ffi::Stored>; 3], Error> {
         let functions = &self.library.functions;
         let [shape_a, shape_b, shape_c] = call.shapes();
         let object = |(rows, cols): (c_int, c_int), pitch: c_int, of: Type| {
@@ -202,7 +207,11 @@ impl CublasLt {
         Ok([
             object(shape_a, call.a.pitch, T::TYPE)?,
             object(shape_b, call.b.pitch, T::TYPE)?,
-            object(shape_c, call.c.pitch, T::OUTPUT_TYPE)?,
+            object(
+                shape_c,
+                call.c.pitch,
+                if output == T::Output::DTYPE { T::OUTPUT_TYPE } else { T::FACTOR_TYPE },
+            )?,
         ])
     }
 
@@ -284,19 +293,20 @@ impl LtProduct<'_> {
     /// # Errors
     /// `unsupported` for matrices of another engine, of another type, with other layouts or less alignment than those that it was prepared for, and for an
     /// algorithm that there is not; `device` when the library fails.
-    pub fn run<T: LtElement>(
+    pub fn run<T: LtElement, O: Element>(
         &self,
         algorithm: usize,
         a: &DeviceMatrix<T>,
         b: &DeviceMatrix<T>,
-        c: &mut DeviceMatrix<T::Output>,
+        c: &mut DeviceMatrix<O>,
     ) -> Result<(), Error> {
         let engine = &self.library.engine;
         of_engine(engine, [a, b], c, NAME)?;
         let aligned =
             [a.alignment(), b.alignment(), c.alignment()].iter().zip(self.alignments).all(|(&x, y)| x >= y);
         let layouts = [self.problem.a(), self.problem.b(), self.problem.c()];
-        if self.dtype != T::DTYPE || [a.layout(), b.layout(), c.layout()] != layouts || !aligned {
+        if self.dtypes != [T::DTYPE, O::DTYPE] || [a.layout(), b.layout(), c.layout()] != layouts || !aligned
+        {
             return Err(unsupported(NAME, "it was prepared for other matrices"));
         }
         let Some(algorithm) = self.algorithms.get(algorithm) else {

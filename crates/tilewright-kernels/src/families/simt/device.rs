@@ -10,7 +10,7 @@ const MEASURED: ComputeCapability = ComputeCapability::new(9, 0);
 /// Terms that a multiprocessor of the GPU computes per cycle where nothing else is done: [`peak`], in
 /// proportion to the documented rates of the instructions that a term takes.
 pub(crate) fn peak_on(gpu: &Gpu, variant: Variant) -> f64 {
-    let computed = Variant { dtype: variant.accumulator(), ..variant };
+    let computed = Variant { dtype: variant.accumulator(), result: None, ..variant };
     let rate = |capability| plain_terms_per_cycle(computed, capability);
     let part = rate(gpu.capability()).zip(rate(MEASURED)).map_or(1.0, |(here, there)| here / there);
     peak(variant) * part * variant.own.map_or(1.0, |own| own.pace())

@@ -64,7 +64,7 @@ fn request(variant: Variant, [m, n, k]: [usize; 3], b_by_columns: bool) -> Reque
     let b = if b_by_columns { Layout::col_major(k, n) } else { Layout::row_major(k, n) };
     let problem = Problem::new(Layout::row_major(m, k), b, Layout::row_major(m, n)).unwrap();
     // What is chosen for all data.
-    Request { narrow: Some(false), ..Request::new(problem, variant.semiring, variant.dtype) }
+    Request { narrow: Some(false), ..Request::of(problem, variant) }
 }
 
 fn detail<'a>(recipe: &'a Recipe, name: &str) -> &'a str {

@@ -297,10 +297,7 @@ fn the_plain_program_of_a_variant_takes_all_layouts() {
             for b in [Layout::row_major(k, n), Layout::col_major(k, n), Layout::strided(k, n, 0, 2)] {
                 for c in [Layout::row_major(m, n), Layout::col_major(m, n)] {
                     let problem = Problem::new(Layout::col_major(m, k), b, c).unwrap();
-                    let r = Request {
-                        form: Form::Plain,
-                        ..Request::new(problem, variant.semiring, variant.dtype)
-                    };
+                    let r = Request { form: Form::Plain, ..Request::of(problem, *variant) };
                     let recipe = plan(&r);
                     assert!(recipe.launches.len() == 1 && recipe.workspaces.is_empty());
                     programs.push(recipe.launches[0].program.clone());

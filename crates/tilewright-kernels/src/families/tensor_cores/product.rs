@@ -8,6 +8,7 @@ use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     finish::Finish,
+    kernel::Variant,
     launch::{Launch, Role},
     program::{Program, Source},
     request::Request,
@@ -143,7 +144,8 @@ impl Product {
         self.helper(
             request,
             Role::Pack,
-            Program::of(COPY, request.variant(), Encoding::Numbers, &[]),
+            // Whatever becomes of the sums.
+            Program::of(COPY, Variant { result: None, ..request.variant() }, Encoding::Numbers, &[]),
             pieces,
             all,
         )

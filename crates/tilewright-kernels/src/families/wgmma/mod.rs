@@ -30,6 +30,8 @@ pub(crate) const WGMMA: Kernel = Kernel {
     variants: &[
         Variant::new(SemiringId::PlusTimes, DType::F16),
         Variant::new(SemiringId::PlusTimes, DType::Bf16),
+        Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::F16) },
+        Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::Bf16) },
         Variant::new(SemiringId::PlusTimes, DType::I8),
         Variant::new(SemiringId::PlusTimes, DType::U8),
         Variant::new(SemiringId::PlusTimes, DType::F32),
