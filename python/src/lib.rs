@@ -3,6 +3,7 @@
 mod array;
 mod batch;
 mod buffer;
+mod checks;
 mod cuda_array;
 mod dlpack;
 mod dtype;

@@ -3,6 +3,7 @@
 use crate::{
     array::{Array, Held},
     batch::{Kind, Products},
+    checks::{check_bias, check_epilogue, check_math, check_target, overlaps},
     dtype::{self, python_name},
     errors::{OrRaise, exception, raise, refuse},
     frames,
@@ -11,7 +12,7 @@ use crate::{
     on_gpu::{self, Gpu},
     produce,
     semiring::{self, Over},
-    shape::{Mismatch, Shapes, Stack, is_without_overlap, span},
+    shape::{Mismatch, Shapes, Stack},
 };
 use pyo3::{
     IntoPyObjectExt,
@@ -149,7 +150,7 @@ pub fn matmul<'py>(
     if let Some(asked) = dtype {
         outputs = vec![asked_for(asked, &outputs)?];
     }
-    check_math(py, &wishes, left.array.dtype)?;
+    check_math(py, &wishes.over, math, left.array.dtype)?;
     let mut bias = bias.map(|bias| Held::anywhere("bias", bias)).transpose()?;
     let asked = Epilogue { bias: bias.as_ref().map(|_| ()), activation };
     check_epilogue(py, &wishes.over, asked, outputs[0])?;
@@ -213,43 +214,6 @@ struct Wishes {
     backend: Backend,
     math: Math,
     threads: usize,
-}
-
-/// Refuses a bias and an activation that the semiring does not have on these elements.
-fn check_epilogue(py: Python<'_>, over: &Over, asked: Epilogue<()>, output: DType) -> PyResult<()> {
-    match over {
-        Over::BuiltIn(id) => asked.check(Some(*id), id.name(), output).or_raise(py),
-        Over::Text(_) | Over::Functions(_) => {
-            asked.check(None, "a semiring of your own", output).or_raise(py)
-        }
-    }
-}
-
-/// Refuses a bias that is no vector with an element for each column of the result, of its type.
-fn check_bias(py: Python<'_>, bias: &Array, shapes: &Shapes, output: DType) -> PyResult<()> {
-    if bias.dtype != output {
-        let (found, expected) = (python_name(bias.dtype), python_name(output));
-        let message = format!("bias has element type {found}, but the result has {expected}");
-        return refuse(py, "dtype-mismatch", &message, "give a vector of that type");
-    }
-    if bias.shape != [shapes.n] {
-        let message = format!("bias has shape {:?}, but the result has {} columns", bias.shape, shapes.n);
-        return refuse(py, "result-mismatch", &message, "give a vector with an element for each column");
-    }
-    Ok(())
-}
-
-/// Refuses an arithmetic that the semiring does not have on these elements.
-fn check_math(py: Python<'_>, wishes: &Wishes, dtype: DType) -> PyResult<()> {
-    let is_for_it = match wishes.over {
-        Over::BuiltIn(id) => wishes.math.is_for(id, dtype),
-        Over::Text(_) | Over::Functions(_) => wishes.math == Math::Full,
-    };
-    if is_for_it {
-        return Ok(());
-    }
-    let what = format!("the arithmetic {} on {dtype} and this semiring", wishes.math);
-    refuse(py, "unsupported", &what, "leave out `math`: plus-times on float32 alone has another")
 }
 
 /// The array that the caller wants the result in. Operands that it lies on become copies.
@@ -424,42 +388,6 @@ fn asked_for(named: &Bound<'_, PyAny>, outputs: &[DType]) -> PyResult<DType> {
     let known = || outputs.iter().map(|&output| python_name(output)).collect::<Vec<_>>().join(" or ");
     let message = || format!("dtype is {name}, and the result has {}", known());
     found.ok_or_else(|| exception(named.py(), "dtype-mismatch", &message(), Some("convert the result")))
-}
-
-fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, outputs: &[DType]) -> PyResult<()> {
-    if out.is_read_only {
-        return refuse(py, "read-only", "out is read-only", "give an array that can be written to");
-    }
-    if !outputs.contains(&out.dtype) {
-        let (found, expected) = (python_name(out.dtype), python_name(outputs[0]));
-        let message = format!("out has element type {found}, but the result has {expected}");
-        return refuse(py, "dtype-mismatch", &message, "give an array of that type");
-    }
-    if out.shape != shapes.result {
-        let message = format!("out has shape {:?}, but the result has {:?}", out.shape, shapes.result);
-        return refuse(py, "result-mismatch", &message, "give an array of that shape");
-    }
-    if !is_without_overlap(&out.shape, &out.strides) {
-        let message = format!(
-            "out with strides {:?} cannot be written: two indices may address one element",
-            out.strides
-        );
-        return refuse(
-            py,
-            "aliased",
-            &message,
-            "give an array whose strides are not zero and do not overlap",
-        );
-    }
-    Ok(())
-}
-
-fn overlaps(operand: &Array, out: &Array) -> bool {
-    let reach = |array: &Array| span(array.first, &array.shape, &array.strides, array.dtype.size());
-    match (reach(operand), reach(out)) {
-        (Some((low, high)), Some((first, last))) => low <= last && first <= high,
-        _ => false,
-    }
 }
 
 fn mismatched(py: Python<'_>, mismatch: Mismatch) -> PyErr {

@@ -9,7 +9,7 @@ use tilewright::{
 
 /// A product over a built-in semiring, or over one that is given by its text.
 pub enum AnyProduct<'a> {
-    BuiltIn(DynProduct<'a>),
+    BuiltIn(Box<DynProduct<'a>>),
     Own(ExpressionProduct<'a>),
 }
 
@@ -56,7 +56,7 @@ impl<'a> AnyProduct<'a> {
         let output = semiring.output_or(a.dtype(), result)?;
         Ok(match semiring {
             Meaning::BuiltIn(id) => {
-                Self::BuiltIn(DynProduct::new(*id, a, b)?.giving(output)?.update(joining, c0)?)
+                Self::BuiltIn(DynProduct::new(*id, a, b)?.giving(output)?.update(joining, c0)?.into())
             }
             Meaning::Own(text) => {
                 let product = ExpressionProduct::new(text, a, b)?;
@@ -69,7 +69,7 @@ impl<'a> AnyProduct<'a> {
     /// Followed by a bias and an activation.
     pub fn epilogue(self, epilogue: Epilogue<DynRef<'a>>) -> Result<Self, Error> {
         match self {
-            Self::BuiltIn(product) => product.epilogue(epilogue).map(Self::BuiltIn),
+            Self::BuiltIn(product) => Ok(Self::BuiltIn(product.epilogue(epilogue)?.into())),
             Self::Own(_) => {
                 epilogue.check_absent("a semiring that is given by its text")?;
                 Ok(self)
@@ -93,7 +93,9 @@ impl<'a> AnyProduct<'a> {
     /// The same with another arithmetic.
     pub fn with_math(self, math: Math) -> Self {
         match self {
-            Self::BuiltIn(product) => Self::BuiltIn(product.options(Options { math, ..Options::default() })),
+            Self::BuiltIn(product) => {
+                Self::BuiltIn(product.options(Options { math, ..Options::default() }).into())
+            }
             own @ Self::Own(_) => own,
         }
     }

@@ -83,6 +83,13 @@ impl Activation {
     }
 }
 
+/// Activations of sums of type `A`.
+pub(crate) type Activate<A> = fn(Activation, A) -> A;
+
+/// The exponent of GELU: `-2y = x (LINEAR + CUBIC x^2)`.
+const LINEAR: f64 = -1.595_769_121_605_730_8;
+const CUBIC: f64 = LINEAR * 0.044_715;
+
 /// A type in which activations are computed.
 pub(crate) trait Activated: Copy {
     /// The function of a sum.
@@ -100,9 +107,7 @@ macro_rules! activated {
                     Activation::Relu => if x < 0.0 { 0.0 } else { x },
                     Activation::Gelu => {
                         // (1 + tanh(y)) / 2 = 1 / (1 + exp(-2y)), without the cancellation where y is negative.
-                        const LINEAR: $t = -1.595_769_121_605_730_8;
-                        const CUBIC: $t = LINEAR * 0.044_715;
-                        let e = (x * (CUBIC * x * x + LINEAR)).exp();
+                        let e = (x * (CUBIC as $t * x * x + LINEAR as $t)).exp();
                         if e == $t::INFINITY { 0.0 } else { x / (1.0 + e) }
                     }
                 }
@@ -210,7 +215,7 @@ impl<'a> Epilogue<DynRef<'a>> {
 pub struct Finish<'a, S: Semiring> {
     update: &'a Update<S>,
     bias: Option<MatRef<'a, S::Out>>,
-    activation: Option<(Activation, fn(Activation, S::Acc) -> S::Acc)>,
+    activation: Option<(Activation, Activate<S::Acc>)>,
 }
 
 impl<S: Semiring> Clone for Finish<'_, S> {

@@ -57,9 +57,9 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-fn agrees<T: Sample>(case: &Case)
+fn agrees<T>(case: &Case)
 where
-    T: semiring::Arithmetic<Acc: Sample + semiring::RoundTo<T>, Out = T> + Element,
+    T: semiring::Arithmetic<Acc: Sample + semiring::RoundTo<T>, Out = T> + Sample,
 {
     let [m, n, k] = case.size;
     let room = |l: Layout| l.span().unwrap().map_or(0, |(_, high)| high as usize + 1);

@@ -4,7 +4,7 @@ use super::{Ring, Semiring, SemiringId};
 use crate::{
     dtype::{DType, Element},
     dynamic::{DynMut, DynRef},
-    epilogue::Activation,
+    epilogue::Activate,
     error::{Error, ErrorKind},
     update::{Factor, Joining, Update},
     value::{Extremes, Value},
@@ -23,11 +23,8 @@ pub struct BuiltIn<S: Semiring> {
     factor: fn(S::Acc) -> Value,
     scale: Option<Scale<S>>,
     row: fn(DynRef<'_>) -> Option<MatRef<'_, S::Out>>,
-    activate: Option<Activate<S>>,
+    activate: Option<Activate<S::Acc>>,
 }
-
-/// An activation of a sum.
-pub(crate) type Activate<S> = fn(Activation, <S as Semiring>::Acc) -> <S as Semiring>::Acc;
 
 /// alpha and beta of any type in that of the sums.
 type Scale<S> = fn(Value, Value) -> Result<Update<S>, Error>;
@@ -39,7 +36,7 @@ impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
     }
 
     /// As [`new`](Self::new), for a semiring with factors, and with activations where there are any.
-    pub(super) const fn of_ring(id: SemiringId, activate: Option<Activate<S>>) -> Option<Self>
+    pub(super) const fn of_ring(id: SemiringId, activate: Option<Activate<S::Acc>>) -> Option<Self>
     where
         S: Ring,
     {
@@ -50,7 +47,11 @@ impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
         )
     }
 
-    const fn listed(id: SemiringId, scale: Option<Scale<S>>, activate: Option<Activate<S>>) -> Option<Self> {
+    const fn listed(
+        id: SemiringId,
+        scale: Option<Scale<S>>,
+        activate: Option<Activate<S::Acc>>,
+    ) -> Option<Self> {
         let (dtype, output) = (S::Elem::DTYPE, S::Out::DTYPE);
         if !id.gives(dtype, output) {
             return None;
@@ -109,7 +110,7 @@ impl<S: Semiring> BuiltIn<S> {
         (self.row)(m)
     }
     /// What activations do to sums, where there are any.
-    pub(crate) const fn activate(&self) -> Option<Activate<S>> {
+    pub(crate) const fn activate(&self) -> Option<Activate<S::Acc>> {
         self.activate
     }
     /// How a product meets C, without the type of the factors.

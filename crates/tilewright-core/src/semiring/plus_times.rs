@@ -3,7 +3,7 @@
 use super::{BuiltIn, Laws, Semiring, SemiringId};
 use crate::{
     dtype::Element,
-    epilogue::{Activated, Activation},
+    epilogue::{Activate, Activated},
 };
 use core::{convert::identity, marker::PhantomData};
 use half::{bf16, f16};
@@ -47,7 +47,7 @@ pub trait Arithmetic: Element {
     /// 1 as an element.
     const ONE: Self;
     /// What an activation does to a partial sum; `None` for integers, which have none.
-    const ACTIVATE: Option<fn(Activation, Self::Acc) -> Self::Acc> = None;
+    const ACTIVATE: Option<Activate<Self::Acc>> = None;
     /// `acc + a * b`; fused for floats.
     fn mul_add(acc: Self::Acc, a: Self, b: Self) -> Self::Acc;
     /// `x + y`.
@@ -72,7 +72,7 @@ macro_rules! float {
             const ZERO: $acc = 0.0;
             const UNIT: $acc = 1.0;
             const ONE: $t = $one;
-            const ACTIVATE: Option<fn(Activation, $acc) -> $acc> = Some(<$acc>::activate);
+            const ACTIVATE: Option<Activate<$acc>> = Some(<$acc>::activate);
             #[inline(always)]
             fn mul_add(acc: $acc, a: $t, b: $t) -> $acc { $widen(a).mul_add($widen(b), acc) }
             #[inline(always)]

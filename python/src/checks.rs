@@ -1,0 +1,86 @@
+//! What `tilewright.matmul` refuses about its arrays and options.
+
+use crate::{
+    array::Array,
+    dtype::python_name,
+    errors::{OrRaise, refuse},
+    semiring::Over,
+    shape::{Shapes, is_without_overlap, span},
+};
+use pyo3::prelude::*;
+use tilewright::{DType, Epilogue, Math};
+
+/// Refuses an arithmetic that the semiring does not have on these elements.
+pub fn check_math(py: Python<'_>, over: &Over, math: Math, dtype: DType) -> PyResult<()> {
+    let is_for_it = match over {
+        Over::BuiltIn(id) => math.is_for(*id, dtype),
+        Over::Text(_) | Over::Functions(_) => math == Math::Full,
+    };
+    if is_for_it {
+        return Ok(());
+    }
+    let what = format!("the arithmetic {math} on {dtype} and this semiring");
+    refuse(py, "unsupported", &what, "leave out `math`: plus-times on float32 alone has another")
+}
+
+/// Refuses a bias and an activation that the semiring does not have on these elements.
+pub fn check_epilogue(py: Python<'_>, over: &Over, asked: Epilogue<()>, output: DType) -> PyResult<()> {
+    match over {
+        Over::BuiltIn(id) => asked.check(Some(*id), id.name(), output).or_raise(py),
+        Over::Text(_) | Over::Functions(_) => {
+            asked.check(None, "a semiring of your own", output).or_raise(py)
+        }
+    }
+}
+
+/// Refuses a bias that is no vector with an element for each column of the result, of its type.
+pub fn check_bias(py: Python<'_>, bias: &Array, shapes: &Shapes, output: DType) -> PyResult<()> {
+    if bias.dtype != output {
+        let (found, expected) = (python_name(bias.dtype), python_name(output));
+        let message = format!("bias has element type {found}, but the result has {expected}");
+        return refuse(py, "dtype-mismatch", &message, "give a vector of that type");
+    }
+    if bias.shape != [shapes.n] {
+        let message = format!("bias has shape {:?}, but the result has {} columns", bias.shape, shapes.n);
+        return refuse(py, "result-mismatch", &message, "give a vector with an element for each column");
+    }
+    Ok(())
+}
+
+/// Refuses an array that the result cannot be written to.
+pub fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, outputs: &[DType]) -> PyResult<()> {
+    if out.is_read_only {
+        return refuse(py, "read-only", "out is read-only", "give an array that can be written to");
+    }
+    if !outputs.contains(&out.dtype) {
+        let (found, expected) = (python_name(out.dtype), python_name(outputs[0]));
+        let message = format!("out has element type {found}, but the result has {expected}");
+        return refuse(py, "dtype-mismatch", &message, "give an array of that type");
+    }
+    if out.shape != shapes.result {
+        let message = format!("out has shape {:?}, but the result has {:?}", out.shape, shapes.result);
+        return refuse(py, "result-mismatch", &message, "give an array of that shape");
+    }
+    if !is_without_overlap(&out.shape, &out.strides) {
+        let message = format!(
+            "out with strides {:?} cannot be written: two indices may address one element",
+            out.strides
+        );
+        return refuse(
+            py,
+            "aliased",
+            &message,
+            "give an array whose strides are not zero and do not overlap",
+        );
+    }
+    Ok(())
+}
+
+/// Whether two arrays may have memory in common.
+pub fn overlaps(operand: &Array, out: &Array) -> bool {
+    let reach = |array: &Array| span(array.first, &array.shape, &array.strides, array.dtype.size());
+    match (reach(operand), reach(out)) {
+        (Some((low, high)), Some((first, last))) => low <= last && first <= high,
+        _ => false,
+    }
+}
