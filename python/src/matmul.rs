@@ -3,15 +3,15 @@
 use crate::{
     array::{Array, Held},
     batch::{Kind, Products},
-    dtype::{self, python_name},
-    errors::{OrRaise, exception, raise, refuse},
+    dtype::{only, python_name},
+    errors::{OrRaise, mismatched, refuse},
     frames,
     gpu_work::{self, Work},
     interrupt::{self, Takes},
     on_gpu::{self, Gpu},
     produce,
     semiring::{self, Over},
-    shape::{Mismatch, Shapes, Stack, is_without_overlap, span},
+    shape::{Shapes, Stack, is_without_overlap, span},
 };
 use pyo3::{
     IntoPyObjectExt,
@@ -19,7 +19,7 @@ use pyo3::{
     types::{PyDict, PyFloat},
 };
 use std::sync::Arc;
-use tilewright::{Backend, DType, ErrorKind, Joining, Math, Options, Value, cuda::DeviceProduct};
+use tilewright::{Backend, DType, Joining, Math, Options, Value, cuda::DeviceProduct};
 
 /// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
 /// made for them, so that they can be interrupted; for its first milliseconds it may share a processor with one of the pool.
@@ -130,10 +130,7 @@ pub fn matmul<'py>(
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
     let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
-    let mut outputs = check_types(py, &wishes.over, &left.array, &right.array)?;
-    if let Some(asked) = dtype {
-        outputs = vec![asked_for(asked, &outputs)?];
-    }
+    let outputs = check_types(py, &wishes.over, [&left.array, &right.array], dtype)?;
     check_math(py, &wishes, left.array.dtype)?;
     let product = |ordinal| {
         let product = gpu_work::product(py, &wishes.over, left.array.dtype, (wishes.joining, arg), backend)?;
@@ -342,8 +339,13 @@ pub fn value(number: &Bound<'_, PyAny>) -> PyResult<Value> {
     number.extract().map(Value::Float)
 }
 
-/// The types that the result may have; the first unless the caller says otherwise.
-fn check_types(py: Python<'_>, over: &Over, a: &Array, b: &Array) -> PyResult<Vec<DType>> {
+/// The types that the result may have; the first unless the caller's array says otherwise.
+fn check_types(
+    py: Python<'_>,
+    over: &Over,
+    [a, b]: [&Array; 2],
+    asked: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<DType>> {
     if a.dtype != b.dtype {
         let message =
             format!("A has element type {}, but B has {}", python_name(a.dtype), python_name(b.dtype));
@@ -352,16 +354,7 @@ fn check_types(py: Python<'_>, over: &Over, a: &Array, b: &Array) -> PyResult<Ve
     let outputs = over.outputs(py, a.dtype)?;
     a.refuse_other_booleans(py, "A")?;
     b.refuse_other_booleans(py, "B")?;
-    Ok(outputs)
-}
-
-/// The type of results that the caller names, which is one of these.
-fn asked_for(named: &Bound<'_, PyAny>, outputs: &[DType]) -> PyResult<DType> {
-    let name = dtype::name(named)?;
-    let found = outputs.iter().copied().find(|&output| python_name(output) == name);
-    let known = || outputs.iter().map(|&output| python_name(output)).collect::<Vec<_>>().join(" or ");
-    let message = || format!("dtype is {name}, and the result has {}", known());
-    found.ok_or_else(|| exception(named.py(), "dtype-mismatch", &message(), Some("convert the result")))
+    asked.map_or(Ok(outputs.clone()), |asked| only(asked, &outputs))
 }
 
 fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, outputs: &[DType]) -> PyResult<()> {
@@ -397,21 +390,5 @@ fn overlaps(operand: &Array, out: &Array) -> bool {
     match (reach(operand), reach(out)) {
         (Some((low, high)), Some((first, last))) => low <= last && first <= high,
         _ => false,
-    }
-}
-
-fn mismatched(py: Python<'_>, mismatch: Mismatch) -> PyErr {
-    match mismatch {
-        Mismatch::Inner { m, k, rows, n } => {
-            raise(py, &ErrorKind::InnerMismatch { m, k, bk: rows, n }.into())
-        }
-        Mismatch::Scalar(what) => {
-            let message = format!("{what} has no dimension, and a product needs one at least");
-            exception(py, "dimensions", &message, Some("multiply by numbers with alpha, or with *"))
-        }
-        Mismatch::Batch(a, b) => {
-            let message = format!("stacks of {a:?} and {b:?} matrices cannot be joined");
-            exception(py, "batch-mismatch", &message, Some("extents must be equal, or one of them 1"))
-        }
     }
 }
