@@ -83,8 +83,19 @@ pub fn python_name(dtype: DType) -> &'static str {
     }
 }
 
+/// The type that the caller names, which is one of these.
+pub fn only(named: &Bound<'_, PyAny>, known: &[DType]) -> PyResult<Vec<DType>> {
+    let asked = name(named)?;
+    let found = known.iter().copied().find(|&known| python_name(known) == asked);
+    found.map(|found| vec![found]).ok_or_else(|| {
+        let names = known.iter().map(|&known| python_name(known)).collect::<Vec<_>>().join(" or ");
+        let message = format!("dtype is {asked}, and the result has {names}");
+        exception(named.py(), "dtype-mismatch", &message, Some("convert the result"))
+    })
+}
+
 /// The name of a type that a caller gives: as text, or as NumPy or torch have it.
-pub fn name(given: &Bound<'_, PyAny>) -> PyResult<String> {
+fn name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let named = ["name", "__name__"].into_iter().find_map(|attribute| given.getattr(attribute).ok());
     let text = named.as_ref().unwrap_or(given).str()?.to_string();
     Ok(text.rsplit('.').next().unwrap_or_default().to_owned())

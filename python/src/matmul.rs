@@ -4,15 +4,15 @@ use crate::{
     array::{Array, Held},
     batch::{Kind, Products},
     checks::{check_bias, check_epilogue, check_math, check_target, overlaps},
-    dtype::{self, python_name},
-    errors::{OrRaise, exception, raise, refuse},
+    dtype::{only, python_name},
+    errors::{OrRaise, mismatched, refuse},
     frames,
     gpu_work::{self, Work},
     interrupt::{self, Takes},
     on_gpu::{self, Gpu},
     produce,
     semiring::{self, Over},
-    shape::{Mismatch, Shapes, Stack},
+    shape::{Shapes, Stack},
 };
 use pyo3::{
     IntoPyObjectExt,
@@ -21,8 +21,7 @@ use pyo3::{
 };
 use std::sync::Arc;
 use tilewright::{
-    Activation, Backend, DType, Epilogue, ErrorKind, Joining, Layout, Math, Options, Value,
-    cuda::DeviceProduct,
+    Activation, Backend, DType, Epilogue, Joining, Layout, Math, Options, Value, cuda::DeviceProduct,
 };
 
 /// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
@@ -146,10 +145,7 @@ pub fn matmul<'py>(
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
     let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
-    let mut outputs = check_types(py, &wishes.over, &left.array, &right.array)?;
-    if let Some(asked) = dtype {
-        outputs = vec![asked_for(asked, &outputs)?];
-    }
+    let outputs = check_types(py, &wishes.over, [&left.array, &right.array], dtype)?;
     check_math(py, &wishes.over, math, left.array.dtype)?;
     let mut bias = bias.map(|bias| Held::anywhere("bias", bias)).transpose()?;
     let asked = Epilogue { bias: bias.as_ref().map(|_| ()), activation };
@@ -368,8 +364,13 @@ pub fn value(number: &Bound<'_, PyAny>) -> PyResult<Value> {
     number.extract().map(Value::Float)
 }
 
-/// The types that the result may have; the first unless the caller says otherwise.
-fn check_types(py: Python<'_>, over: &Over, a: &Array, b: &Array) -> PyResult<Vec<DType>> {
+/// The types that the result may have; the first unless the caller's array says otherwise.
+fn check_types(
+    py: Python<'_>,
+    over: &Over,
+    [a, b]: [&Array; 2],
+    asked: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<DType>> {
     if a.dtype != b.dtype {
         let message =
             format!("A has element type {}, but B has {}", python_name(a.dtype), python_name(b.dtype));
@@ -378,30 +379,5 @@ fn check_types(py: Python<'_>, over: &Over, a: &Array, b: &Array) -> PyResult<Ve
     let outputs = over.outputs(py, a.dtype)?;
     a.refuse_other_booleans(py, "A")?;
     b.refuse_other_booleans(py, "B")?;
-    Ok(outputs)
-}
-
-/// The type of results that the caller names, which is one of these.
-fn asked_for(named: &Bound<'_, PyAny>, outputs: &[DType]) -> PyResult<DType> {
-    let name = dtype::name(named)?;
-    let found = outputs.iter().copied().find(|&output| python_name(output) == name);
-    let known = || outputs.iter().map(|&output| python_name(output)).collect::<Vec<_>>().join(" or ");
-    let message = || format!("dtype is {name}, and the result has {}", known());
-    found.ok_or_else(|| exception(named.py(), "dtype-mismatch", &message(), Some("convert the result")))
-}
-
-fn mismatched(py: Python<'_>, mismatch: Mismatch) -> PyErr {
-    match mismatch {
-        Mismatch::Inner { m, k, rows, n } => {
-            raise(py, &ErrorKind::InnerMismatch { m, k, bk: rows, n }.into())
-        }
-        Mismatch::Scalar(what) => {
-            let message = format!("{what} has no dimension, and a product needs one at least");
-            exception(py, "dimensions", &message, Some("multiply by numbers with alpha, or with *"))
-        }
-        Mismatch::Batch(a, b) => {
-            let message = format!("stacks of {a:?} and {b:?} matrices cannot be joined");
-            exception(py, "batch-mismatch", &message, Some("extents must be equal, or one of them 1"))
-        }
-    }
+    asked.map_or(Ok(outputs.clone()), |asked| only(asked, &outputs))
 }

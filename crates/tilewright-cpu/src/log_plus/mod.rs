@@ -51,17 +51,15 @@ pub fn find<S: Semiring>() -> Option<&'static dyn Compute<S>> {
 }
 
 /// The kernel of plus-times, with both operands packed as exponentials.
-fn kernel<T: Real>(isa: Isa) -> Kernel<T, T, T>
+fn kernel<T: Real + Arithmetic>(isa: Isa) -> Kernel<T, T, T>
 where
-    T: Arithmetic,
     PlusTimes<T>: Vectorised<Elem = T, Lane = T>,
 {
     Kernel { in_place: None, pack: pack::packing::<T>(isa), ..<PlusTimes<T> as Vectorised>::kernel(isa) }
 }
 
-impl<T: Real> Compute<LogPlus<T>> for Scaled
+impl<T: Real + Arithmetic> Compute<LogPlus<T>> for Scaled
 where
-    T: Arithmetic,
     PlusTimes<T>: Vectorised<Elem = T, Lane = T>,
 {
     fn compute(&self, call: Call<'_, LogPlus<T>>) -> Result<Report, Error> {

@@ -4,7 +4,7 @@ use crate::{
     encoding::Encoding,
     request::{Form, Request},
 };
-use tilewright_arch::instructions::has_native_dpx;
+use tilewright_arch::{ComputeCapability, instructions::has_native_dpx};
 use tilewright_core::{DType, SemiringId};
 
 /// A way to compute terms.
@@ -19,6 +19,8 @@ pub(crate) struct Arithmetic {
     /// Whether it is right for plain elements alone: floats whose order is that of their bits. The packing looks, and a second launch is
     /// there for others.
     pub looks: bool,
+    /// Whether operands are packed since the assembler has no registers for other copies, and would keep sums in local memory.
+    pub crowded: bool,
     /// Whether all steps of a tile are written out: where one instruction computes a term, or is one of three that compute two, they fit
     /// into the instruction cache (17.3 T terms/s in place of 15.6 for i32).
     pub whole: bool,
@@ -30,6 +32,7 @@ impl Arithmetic {
     /// Whether operands are packed whatever their layouts are.
     pub const fn needs_packing(&self) -> bool {
         self.looks
+            || self.crowded
             || matches!(self.encoding, Encoding::Halves | Encoding::Bits | Encoding::Close | Encoding::Near)
     }
 
@@ -60,9 +63,12 @@ pub(crate) const NUMBERS: Arithmetic = Arithmetic {
     pairs: false,
     settles: false,
     looks: false,
+    crowded: false,
     whole: false,
     gain: 1.0,
 };
+
+const BLACKWELL: ComputeCapability = ComputeCapability::new(10, 0);
 
 /// The ways to compute a product on its GPU.
 pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
@@ -82,7 +88,10 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
             vec![plain, with(Encoding::Halves, true, false, 1.14)]
         }
         (MinPlus | MaxPlus, DType::I16) => vec![plain, whole(with(Encoding::Halves, false, false, 1.17))],
-        (MinPlus | MaxPlus, DType::I32) => vec![whole(with(Encoding::Numbers, true, false, 1.27))],
+        (MinPlus | MaxPlus, DType::I32) => {
+            let crowded = request.gpu.capability() >= BLACKWELL;
+            vec![whole(Arithmetic { crowded, ..with(Encoding::Numbers, true, false, 1.27) })]
+        }
         // Sums that never settle are computed as fast as a term at a time.
         (MinPlus | MaxPlus, DType::F32) => {
             let settles = |arithmetic| Arithmetic { settles: true, ..arithmetic };
