@@ -19,7 +19,7 @@ pub(crate) struct Arithmetic {
     /// Whether it is right for plain elements alone: floats whose order is that of their bits. The packing looks, and a second launch is
     /// there for others.
     pub looks: bool,
-    /// Whether operands are packed since the assembler has no registers for other copies, and would keep sums in local memory.
+    /// Whether operands are packed where they can be, since the assembler has no registers for other copies, and would keep sums in local memory.
     pub crowded: bool,
     /// Whether all steps of a tile are written out: where one instruction computes a term, or is one of three that compute two, they fit
     /// into the instruction cache (17.3 T terms/s in place of 15.6 for i32).
@@ -32,7 +32,6 @@ impl Arithmetic {
     /// Whether operands are packed whatever their layouts are.
     pub const fn needs_packing(&self) -> bool {
         self.looks
-            || self.crowded
             || matches!(self.encoding, Encoding::Halves | Encoding::Bits | Encoding::Close | Encoding::Near)
     }
 
@@ -80,16 +79,16 @@ pub(crate) fn arithmetics(request: &Request) -> Vec<Arithmetic> {
     if request.form == Form::Plain || request.arg || request.own.is_some() {
         return vec![plain];
     }
+    let crowded = request.gpu.capability() >= BLACKWELL;
     // Measured on an H200.
     match (variant.semiring, variant.dtype) {
-        (OrAnd, _) => vec![plain, whole(with(Encoding::Bits, false, false, 1.17))],
+        (OrAnd, _) => vec![Arithmetic { crowded, ..plain }, whole(with(Encoding::Bits, false, false, 1.17))],
         _ if !has_native_dpx(request.gpu.capability()) => vec![plain],
         (MinPlus | MaxPlus, DType::F16 | DType::Bf16) => {
             vec![plain, with(Encoding::Halves, true, false, 1.14)]
         }
         (MinPlus | MaxPlus, DType::I16) => vec![plain, whole(with(Encoding::Halves, false, false, 1.17))],
         (MinPlus | MaxPlus, DType::I32) => {
-            let crowded = request.gpu.capability() >= BLACKWELL;
             vec![whole(Arithmetic { crowded, ..with(Encoding::Numbers, true, false, 1.27) })]
         }
         // Sums that never settle are computed as fast as a term at a time.

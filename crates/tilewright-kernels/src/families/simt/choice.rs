@@ -176,7 +176,7 @@ fn candidates(
     // Packing is for operands that cannot be copied in vectors or without guards as they are.
     let fits = pack::fits(u64::from(work.m) + u64::from(work.n), work.k, work.batch as u64);
     let whole = |i: usize| [work.m, work.n][i].is_multiple_of(tile.block[i]) && work.k.is_multiple_of(tile.k);
-    let must = arithmetic.needs_packing();
+    let must = arithmetic.needs_packing() || (arithmetic.crowded && fits && request.pack.is_none());
     let pays = |i: usize| must || request.pack.is_some() || direct[i] != Copy::Vectors || !whole(i);
     let packable = |i: usize| fits && pays(i);
     let is_asked = |packed: [bool; 2]| request.pack.is_none_or(|asked| asked == packed);
