@@ -97,6 +97,26 @@ fn every_small_size_is_right() {
     run_all(&(0..130).map(of_size).collect::<Vec<_>>());
 }
 
+/// Rows of any length that begin where TMA reads and writes, in matrices of somebody else: what lies between them stays.
+#[test]
+fn nothing_between_rows_is_read_or_written() {
+    let last = |tiles: Vec<[u32; 6]>| *tiles.last().expect("there are tiles");
+    let tiles = [("wgmma", last(wgmma_tiles())), ("mma", last(mma_tiles())), ("dmma", last(dmma_tiles()))];
+    let mut cases = Vec::new();
+    for (i, cols) in [1, 2, 7, 8, 9, 31, 63, 65, 66, 72, 129, 130, 131, 132].into_iter().enumerate() {
+        for (kernel, tile) in tiles {
+            let variant = if kernel == "dmma" { plus_times(DType::F64) } else { TYPES[i % 7] };
+            cases.push(Case {
+                orders: [Order::Lines; 3],
+                joining: JOININGS[i % 3],
+                products: 1 + i % 2,
+                ..case(kernel, variant, [65, cols, cols + 4], tile)
+            });
+        }
+    }
+    run_all(&cases);
+}
+
 fn double(size: [usize; 3], tile: [u32; 6]) -> Case {
     Case { splits: Some(1), multiprocessors: Some(1), ..case("dmma", plus_times(DType::F64), size, tile) }
 }

@@ -27,6 +27,8 @@ pub enum Order {
     ColumnGaps,
     /// By rows, the last one first.
     Reversed,
+    /// By rows, each of which begins at a multiple of 128 elements.
+    Lines,
 }
 
 impl Order {
@@ -37,6 +39,7 @@ impl Order {
             Self::Gaps => Layout::strided(rows, cols, cols as isize + 3, 1),
             Self::ColumnGaps => Layout::strided(rows, cols, 1, rows as isize + 3),
             Self::Reversed => Layout::strided(rows, cols, -(cols as isize), 1),
+            Self::Lines => Layout::strided(rows, cols, cols.next_multiple_of(128) as isize, 1),
         }
     }
 }

@@ -144,8 +144,12 @@ impl Worker<'_> {
                     return None;
                 }
                 let reduction = base.reduction.map(|(op, ty)| (op, ty.or(Some(map.element.ptx()))));
+                let mut rows = map.rows(&at);
+                if !is_load && reduction.is_none() {
+                    rows.iter_mut().for_each(Row::widen_store);
+                }
                 Some(Transfer {
-                    rows: map.rows(&at),
+                    rows,
                     swizzle: map.swizzle,
                     element: Some(map.element),
                     fill: super::transfer::fill(&map),

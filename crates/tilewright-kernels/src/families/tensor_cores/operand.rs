@@ -137,13 +137,11 @@ impl Lines {
     }
 }
 
-/// Bytes that a row has at least which TMA writes. Where it has two, an H100 and an H200 write 16: the element, and zeros over what is behind it.
-const LEAST_ROW: u64 = 4;
-
-/// C as TMA writes it, 128 bytes of a warp's rows at a time; `None` where TMA cannot.
+/// C as TMA writes it, 128 bytes of a warp's rows at a time; `None` where TMA cannot. It writes whole pieces of 16 bytes, also where a row ends inside one: what is
+/// behind the row would be overwritten.
 pub(crate) fn result(c: &Operand, element: TensorElement, products: usize) -> Option<Argument> {
     let lines = c.lines(products, false)?;
-    if lines.length * u64::from(element.bytes()) < LEAST_ROW {
+    if !(lines.length * u64::from(element.bytes())).is_multiple_of(ALIGNMENT) {
         return None;
     }
     // Products that would share C are no batch.
