@@ -72,7 +72,7 @@ fn usage_is_2() {
             "convert",
         ),
         (
-            "mul - whole.csv --bias - --dtype f32".into(),
+            "mul - whole.csv --bias - --format-in csv --dtype f32".into(),
             "A and the bias would both be read",
             "it can be read once",
         ),
