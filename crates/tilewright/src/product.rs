@@ -94,7 +94,7 @@ impl<'a, S: Semiring> Product<'a, S> {
     /// ```
     /// use tilewright::{Activation, Epilogue, MatRef, Matrix, PlusTimes, Product};
     /// let (x, w) = (Matrix::from([[1.0f32, -1.0]]), Matrix::from([[2.0, 1.0], [1.0, 3.0]]));
-    /// let bias = [0.5, 1.0];
+    /// let bias = [0.5f32, 1.0];
     /// let epilogue = Epilogue { bias: Some(MatRef::row(&bias).into()), activation: Activation::Relu };
     /// let y = Product::<PlusTimes<f32>>::new(&x, &w)?.epilogue(epilogue)?.compute()?;
     /// assert_eq!(y, Matrix::from([[1.5, 0.0]]));
