@@ -57,7 +57,7 @@ impl Choosing {
     }
 }
 
-const FAMILIES: [Choosing; 4] = [wgmma::CHOOSING, mma::CHOOSING, dmma::CHOOSING, simt::CHOOSING];
+static FAMILIES: [Choosing; 4] = [wgmma::CHOOSING, mma::CHOOSING, dmma::CHOOSING, simt::CHOOSING];
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,12 +79,13 @@ impl fmt::Display for Way {
     }
 }
 
-/// The kernels that take a product and have ways to compute it, the one that is estimated to be the fastest first.
-pub fn kernels_with_ways(request: &Request) -> Vec<&'static Kernel> {
-    let seconds = |family: &Choosing| Some((family.kernel, family.kernel.recipe(request).ok()?.seconds()));
-    let mut all: Vec<_> = FAMILIES.iter().filter_map(seconds).collect();
-    all.sort_by(|(_, x), (_, y)| x.total_cmp(y));
-    all.into_iter().map(|(kernel, _)| kernel).collect()
+/// The kernels that take a product and have ways to compute it.
+pub fn kernels_with_ways(request: &Request) -> impl Iterator<Item = &'static Kernel> {
+    families(request).map(|family| family.kernel)
+}
+
+fn families(request: &Request) -> impl Iterator<Item = &'static Choosing> {
+    FAMILIES.iter().filter(|family| family.kernel.recipe(request).is_ok())
 }
 
 /// At most `most` ways, the fastest by the cost models first; the first one is what is chosen without measurements. Every tile has its best way
@@ -102,11 +103,9 @@ pub fn kernels_with_ways(request: &Request) -> Vec<&'static Kernel> {
 /// ```
 pub fn ways(request: &Request, most: usize) -> Vec<Way> {
     let free = Request { tile: None, pack: None, splits: None, form: Form::Specialised, ..*request };
-    let takes = kernels_with_ways(&free);
-    let families = FAMILIES.iter().filter(|family| takes.contains(&family.kernel));
     let seconds = |way: Way| Some((way, way.recipe(free).ok()?.seconds()));
     let mut all: Vec<_> =
-        families.flat_map(|family| (family.ways)(family.kernel, &free)).filter_map(seconds).collect();
+        families(&free).flat_map(|family| (family.ways)(family.kernel, &free)).filter_map(seconds).collect();
     all.sort_by(|(_, x), (_, y)| x.total_cmp(y));
     // The best of each tile moves before the others.
     let is_first = |way: &Way, before: &[(Way, f64)]| before.iter().all(|(other, _)| other.tile != way.tile);
@@ -158,7 +157,7 @@ mod tests {
                 assert_eq!(way.recipe(asked).unwrap().kernel().name, way.kernel);
             }
             assert!(kernels.iter().all(|kernel| found.iter().any(|way| way.kernel == *kernel)), "{found:?}");
-            assert_eq!(kernels_with_ways(&asked).len(), kernels.len());
+            assert_eq!(kernels_with_ways(&asked).count(), kernels.len());
         }
         assert!(ways(&request([8; 3], SemiringId::OrAnd, DType::Bool), 0).is_empty());
         assert!(ways(&request([8; 3], SemiringId::LogPlus, DType::F32), 9).is_empty());

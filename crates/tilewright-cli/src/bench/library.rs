@@ -41,20 +41,10 @@ impl Library<'_> {
                     cublas.product(a, b, c)
                 }
             },
-            Self::CublasLt(product, algorithm) => {
-                let run = [
-                    run_lt::<f16, f16>,
-                    run_lt::<f16, f32>,
-                    run_lt::<bf16, bf16>,
-                    run_lt::<bf16, f32>,
-                    run_lt::<f32, f32>,
-                    run_lt::<f64, f64>,
-                    run_lt::<i8, i32>,
-                ];
-                run.iter()
-                    .find_map(|run| run(product, *algorithm, set))
-                    .unwrap_or_else(|| Err(not_measured()))
-            }
+            Self::CublasLt(product, algorithm) => LT_TYPES
+                .iter()
+                .find_map(|types| (types.run)(product, *algorithm, set))
+                .unwrap_or_else(|| Err(not_measured())),
         }
     }
 
@@ -127,12 +117,35 @@ fn quickest<'a, T: Element, U: Element>(
     Ok(best.map(|(index, _)| libraries.swap_remove(index)))
 }
 
-/// The product, where the matrices have this type.
+/// A result where the matrices have the types, `None` where they have others.
+type IfOfTypes<T> = Option<Result<T, Error>>;
+
+/// What cuBLASLt does with matrices of two types, those of operands and of results.
+struct LtTypes {
+    prepare: for<'a> fn(&'a CublasLt, &dyn Any, u64) -> IfOfTypes<LtProduct<'a>>,
+    run: fn(&LtProduct<'_>, usize, &mut dyn Any) -> IfOfTypes<()>,
+}
+
+const fn lt_types<T: LtElement, O: Element>() -> LtTypes {
+    LtTypes { prepare: prepare_lt::<T, O>, run: run_lt::<T, O> }
+}
+
+/// All that are measured.
+const LT_TYPES: [LtTypes; 7] = [
+    lt_types::<f16, f16>(),
+    lt_types::<f16, f32>(),
+    lt_types::<bf16, bf16>(),
+    lt_types::<bf16, f32>(),
+    lt_types::<f32, f32>(),
+    lt_types::<f64, f64>(),
+    lt_types::<i8, i32>(),
+];
+
 fn run_lt<T: LtElement, O: Element>(
     product: &LtProduct<'_>,
     algorithm: usize,
     set: &mut dyn Any,
-) -> Option<Result<(), Error>> {
+) -> IfOfTypes<()> {
     let Set { a, b, c } = set.downcast_mut::<Set<T, O>>()?;
     Some(product.run(algorithm, a, b, c))
 }
@@ -143,16 +156,7 @@ fn prepare<'a, T: Element, U: Element>(
     workspace: u64,
 ) -> Result<LtProduct<'a>, Error> {
     let set: &dyn Any = set;
-    let prepare = [
-        prepare_lt::<f16, f16>,
-        prepare_lt::<f16, f32>,
-        prepare_lt::<bf16, bf16>,
-        prepare_lt::<bf16, f32>,
-        prepare_lt::<f32, f32>,
-        prepare_lt::<f64, f64>,
-        prepare_lt::<i8, i32>,
-    ];
-    let prepared = prepare.iter().find_map(|prepare| prepare(cublaslt, set, workspace));
+    let prepared = LT_TYPES.iter().find_map(|types| (types.prepare)(cublaslt, set, workspace));
     prepared.unwrap_or_else(|| Err(not_measured()))
 }
 
@@ -160,7 +164,7 @@ fn prepare_lt<'a, T: LtElement, O: Element>(
     cublaslt: &'a CublasLt,
     set: &dyn Any,
     workspace: u64,
-) -> Option<Result<LtProduct<'a>, Error>> {
+) -> IfOfTypes<LtProduct<'a>> {
     let Set { a, b, c } = set.downcast_ref::<Set<T, O>>()?;
     Some(cublaslt.prepare([a, b], c, ALGORITHMS, workspace))
 }

@@ -116,11 +116,11 @@ impl Tunings {
 /// All that the times of a product depend on, in words. What becomes of C does not count: its tile and its parts are the same.
 fn describe(request: &Request, device: &DeviceInfo, driver: DriverVersion) -> Result<String, Error> {
     let free = Request { tile: None, pack: None, splits: None, ..*request };
-    let kernels = kernels_with_ways(&free);
-    if kernels.is_empty() {
+    let codes: Vec<_> =
+        kernels_with_ways(&free).map(|kernel| code(kernel, &free)).collect::<Result<_, _>>()?;
+    if codes.is_empty() {
         find("simt")?.recipe(&free)?;
     }
-    let codes = kernels.iter().map(|kernel| code(kernel, &free)).collect::<Result<Vec<_>, _>>()?.join(", ");
     let (p, batch, at) = (&request.problem, request.batch, request.alignment);
     let lies = |l: tilewright_core::Layout| format!("{}:{}", l.row_stride, l.col_stride);
     let sizes = format!("{} x {} x {}", p.m(), p.n(), p.k());
@@ -132,13 +132,14 @@ fn describe(request: &Request, device: &DeviceInfo, driver: DriverVersion) -> Re
     let (a, b, c) = (at.a.min(16), at.b.min(16), at.c.min(16));
     let math = if request.math == Math::Full { String::new() } else { format!(" as {}", request.math) };
     Ok(format!(
-        "{} on {}{math}, {sizes}{batch}, strides {strides}, aligned to {a} {b} {c}, workspace {}, {} ({}, {} SMs), CUDA {driver}, {codes}",
+        "{} on {}{math}, {sizes}{batch}, strides {strides}, aligned to {a} {b} {c}, workspace {}, {} ({}, {} SMs), CUDA {driver}, {}",
         request.semiring,
         request.dtype,
         request.workspace,
         device.name,
         device.capability,
         device.multiprocessors,
+        codes.join(", "),
     ))
 }
 
