@@ -21,7 +21,7 @@ pub struct Row {
 const PIECE: u32 = 16;
 
 impl Row {
-    /// Takes in what a store writes behind the tensor: the rest of a piece of 16 bytes that the row ends in, in every type and with every swizzle, as an
+    /// Takes in what a store writes behind the tensor: the rest of a piece of 16 bytes that the row ends in, in every type, with a swizzle and without, as an
     /// H200 does (driver 580.159.04, 2026-11-28). A load fills exactly. What a reduction does there was not measured.
     pub(crate) fn widen_store(&mut self) {
         if self.first < self.end {
