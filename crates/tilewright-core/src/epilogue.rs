@@ -357,15 +357,15 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let (floats, halves) = ([0.0f32; 3], [f16::ZERO; 3]);
+        static FLOATS: [f32; 2] = [0.0; 2];
+        static HALVES: [f16; 3] = [f16::ZERO; 3];
         let bias = |view: DynRef<'static>| Epilogue { bias: Some(view), activation: Activation::Gelu };
-        let leaked = |n: usize| DynRef::from(MatRef::row(&floats.to_vec().leak()[..n]));
         let p = problem(2, 2, 3);
         let sums = |e| Finish::<PlusTimes<f32>>::new(&Update::Replace, e, &p).err().unwrap();
-        let short = sums(bias(leaked(2)));
+        let short = sums(bias(MatRef::row(&FLOATS).into()));
         assert_eq!(short.code(), "result-mismatch");
         assert!(short.to_string().contains("the bias is 1x2") && short.hint().is_some(), "{short:?}");
-        assert_eq!(sums(bias(MatRef::row(halves.to_vec().leak()).into())).code(), "dtype-mismatch");
+        assert_eq!(sums(bias(MatRef::row(&HALVES).into())).code(), "dtype-mismatch");
         let relu = Epilogue { bias: None, activation: Activation::Relu };
         let min_plus = Finish::<MinPlus<f32>>::new(&Update::Replace, relu, &p).err().unwrap();
         assert!(min_plus.to_string().contains("relu after min-plus"), "{min_plus}");
