@@ -46,6 +46,8 @@ pub fn of_dlpack(described: DLDataType) -> Option<DType> {
     match (described.code, described.bits, described.lanes) {
         (Code::FLOAT, 16, 1) => Some(DType::F16),
         (Code::BFLOAT, 16, 1) => Some(DType::Bf16),
+        (Code::FLOAT8_E4M3FN, 8, 1) => Some(DType::E4m3),
+        (Code::FLOAT8_E5M2, 8, 1) => Some(DType::E5m2),
         (Code::FLOAT, 32, 1) => Some(DType::F32),
         (Code::FLOAT, 64, 1) => Some(DType::F64),
         (Code::BOOL, 8, 1) => Some(DType::Bool),
@@ -70,6 +72,8 @@ pub fn python_name(dtype: DType) -> &'static str {
     match dtype {
         DType::F16 => "float16",
         DType::Bf16 => "bfloat16",
+        DType::E4m3 => "float8_e4m3fn",
+        DType::E5m2 => "float8_e5m2",
         DType::F32 => "float32",
         DType::F64 => "float64",
         DType::I8 => "int8",
@@ -101,7 +105,7 @@ fn name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text.rsplit('.').next().unwrap_or_default().to_owned())
 }
 
-/// The format of Python's `memoryview`; there is none for bfloat16.
+/// The format of Python's `memoryview`; there is none for bfloat16 and floats of 8 bits.
 pub fn memoryview_format(dtype: DType) -> Option<&'static str> {
     Some(match dtype {
         DType::F16 => "e",

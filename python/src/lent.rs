@@ -119,6 +119,8 @@ fn described(dtype: DType) -> DLDataType {
     let code = match dtype {
         DType::Bool => Code::BOOL,
         DType::Bf16 => Code::BFLOAT,
+        DType::E4m3 => Code::FLOAT8_E4M3FN,
+        DType::E5m2 => Code::FLOAT8_E5M2,
         dtype if dtype.is_float() => Code::FLOAT,
         DType::U8 => Code::UINT,
         _ => Code::INT,

@@ -25,12 +25,13 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
     {
         return Array::of_buffer(what, buffer, dtype, Library::NumPy);
     }
-    // The buffer protocol has no bfloat16, and so ml_dtypes offers no buffer.
+    // The buffer protocol has no type of ml_dtypes, which therefore offers no buffer.
     let py = object.py();
     let described = object.getattr(intern!(py, "dtype"))?;
     let is_native = described.getattr(intern!(py, "isnative"))?.is_truthy()?;
     let name = described.getattr(intern!(py, "name"))?.to_string();
-    if !is_native || name != "bfloat16" {
+    let of_ml_dtypes = OF_ML_DTYPES.into_iter().find(|&(dtype, _)| is_native && dtype::python_name(dtype) == name);
+    let Some((dtype, words)) = of_ml_dtypes else {
         let is_record = !described.getattr(intern!(py, "fields"))?.is_none();
         let (found, hint) = match is_native || is_record {
             true => (format!("type {described}"), None),
@@ -40,10 +41,14 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
             ),
         };
         return Err(dtype::refused(py, what, &found, hint));
-    }
-    let words = object.call_method1(intern!(py, "view"), (intern!(py, "uint16"),))?;
-    Array::of_buffer(what, Buffer::of(what, &words)?, DType::Bf16, Library::NumPy)
+    };
+    let words = object.call_method1(intern!(py, "view"), (words,))?;
+    Array::of_buffer(what, Buffer::of(what, &words)?, dtype, Library::NumPy)
 }
+
+/// The types that NumPy has from ml_dtypes, and what their words are without it.
+const OF_ML_DTYPES: [(DType, &str); 3] =
+    [(DType::Bf16, "uint16"), (DType::E4m3, "uint8"), (DType::E5m2, "uint8")];
 
 /// The elements of another library's object as an array of NumPy, where they lie.
 pub fn array_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -82,15 +87,16 @@ pub fn empty<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bo
     empty.call1((PyTuple::new(py, shape)?, element_type(py, dtype)?))
 }
 
-/// What NumPy calls the type; bfloat16 is that of ml_dtypes.
+/// What NumPy calls the type; some are those of ml_dtypes.
 fn element_type<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, PyAny>> {
     static TYPES: PyOnceLock<Vec<(DType, Py<PyAny>)>> = PyOnceLock::new();
-    if dtype == DType::Bf16 {
-        return py.import(intern!(py, "ml_dtypes"))?.getattr(intern!(py, "bfloat16"));
+    let is_of_ml_dtypes = |dtype| OF_ML_DTYPES.iter().any(|&(known, _)| known == dtype);
+    if is_of_ml_dtypes(dtype) {
+        return py.import(intern!(py, "ml_dtypes"))?.getattr(dtype::python_name(dtype));
     }
     let types = TYPES.get_or_try_init(py, || {
         let make = py.import("numpy")?.getattr("dtype")?;
-        let others = DType::ALL.iter().filter(|&&other| other != DType::Bf16);
+        let others = DType::ALL.iter().filter(|&&other| !is_of_ml_dtypes(other));
         others
             .map(|&other| Ok((other, make.call1((dtype::python_name(other),))?.unbind())))
             .collect::<PyResult<_>>()

@@ -26,11 +26,11 @@ impl Owned {
             DType::Bool => "b",
             DType::U8 => "u",
             DType::F16 | DType::F32 | DType::F64 => "f",
-            DType::Bf16 => {
+            other @ (DType::Bf16 | DType::E4m3 | DType::E5m2) => {
                 return refuse(
                     py,
                     "unsupported",
-                    &dtype::refused(py, "this", "bfloat16", None).to_string(),
+                    &dtype::refused(py, "this", dtype::python_name(other), None).to_string(),
                     "",
                 );
             }

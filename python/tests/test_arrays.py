@@ -210,6 +210,31 @@ def test_hints_for_what_is_no_array():
             matmul(other, a)
 
 
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_floats_of_8_bits_of_ml_dtypes(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    generator = np.random.default_rng(3)
+    a, b = (generator.integers(-8, 9, shape).astype(dtype) for shape in [(9, 8), (8, 7)])
+    exact = a.astype("float32") @ b.astype("float32")
+    c = matmul(a, b)
+    assert c.dtype == np.float32
+    np.testing.assert_array_equal(c, exact)
+    for other in [np.float16, ml_dtypes.bfloat16]:
+        rounded = matmul(a[::-1], b, dtype=other)
+        assert rounded.dtype == other
+        np.testing.assert_array_equal(rounded, exact[::-1].astype(other))
+    # Every code means what ml_dtypes says.
+    codes = np.arange(256, dtype="uint8").view(dtype).reshape(256, 1)
+    np.testing.assert_array_equal(matmul(codes, np.ones((1, 1), dtype)), codes.astype("float32"))
+    with pytest.raises(tilewright.UnsupportedError):
+        matmul(a, b, semiring="min-plus")
+    with pytest.raises(tilewright.ElementTypeError):
+        matmul(a, b.view("uint8"))
+    with pytest.raises(tilewright.ElementTypeError):
+        matmul(a, b, out=np.zeros((9, 7), dtype))
+
+
 def test_bfloat16_of_ml_dtypes():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     generator = np.random.default_rng(0)

@@ -233,7 +233,7 @@ pub struct Mul {
     /// Convert both matrices to this element type
     #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
     pub dtype: Option<DType>,
-    /// The element type of the result where there is a choice: f32 for f16 and bf16 (plus-times), whose sums are f32
+    /// The element type of the result where there is a choice: f32 for f16 and bf16, f16 or bf16 for e4m3 and e5m2 (plus-times)
     #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
     pub result_type: Option<DType>,
     /// Join the product with this matrix: C = C0 + A x B

@@ -32,6 +32,8 @@ macro_rules! for_each_dtype {
             Bf16 $crate::bf16, "bf16", "bfloat16";
             F32 f32, "f32", "IEEE binary32";
             F64 f64, "f64", "IEEE binary64";
+            E4m3 $crate::E4m3, "e4m3", "8-bit float with 3 digits after the point, without infinities (e4m3fn)";
+            E5m2 $crate::E5m2, "e5m2", "8-bit float with 2 digits after the point";
             I8 i8, "i8", "8-bit signed integer";
             I16 i16, "i16", "16-bit signed integer";
             I32 i32, "i32", "32-bit signed integer";
@@ -63,9 +65,14 @@ macro_rules! dtypes {
 for_each_dtype!(dtypes!());
 
 impl DType {
-    /// True for f16, bf16, f32 and f64.
+    /// True for f16, bf16, f32, f64 and the floats of 8 bits.
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64) || self.is_float8()
+    }
+
+    /// True for e4m3 and e5m2.
+    pub const fn is_float8(self) -> bool {
+        matches!(self, Self::E4m3 | Self::E5m2)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Elements whose type is only known at run time, and what becomes of them in another one.
 
-use crate::dtype::{DType, Element};
+use crate::{
+    dtype::{DType, Element},
+    float8::{E4m3, E5m2},
+};
 use half::{bf16, f16};
 
 /// What becomes of an infinity that is converted to an integer.
@@ -77,7 +80,11 @@ macro_rules! float_values {
             fn to_value(self) -> Value { Value::Float($to(self)) }
             fn from_value(value: Value, _: Extremes) -> Option<Self> {
                 let nearest = match value {
-                    Value::Float(x) if !x.is_finite() => return Some($from(x)),
+                    Value::Float(x) if !x.is_finite() => {
+                        let same = $from(x);
+                        // e4m3 has no infinity.
+                        return (same.is_nan() == x.is_nan()).then_some(same);
+                    }
                     Value::Float(x) => $from(x),
                     Value::Int(x) => $from_int(x),
                     Value::Bool(x) => $from(f64::from(u8::from(x))),
@@ -90,6 +97,8 @@ macro_rules! float_values {
 float_values! {
     f16, F16, f16::ZERO, f64::from, |x| f16::from_f32(f32_to_odd(x)), |x| f16::from_f32(f32_to_odd(f64_to_odd(x)));
     bf16, Bf16, bf16::ZERO, f64::from, |x| bf16::from_f32(f32_to_odd(x)), |x| bf16::from_f32(f32_to_odd(f64_to_odd(x)));
+    E4m3, E4m3, E4m3::ZERO, f64::from, |x| E4m3::from_f32(f32_to_odd(x)), |x| E4m3::from_f32(f32_to_odd(f64_to_odd(x)));
+    E5m2, E5m2, E5m2::ZERO, f64::from, |x| E5m2::from_f32(f32_to_odd(x)), |x| E5m2::from_f32(f32_to_odd(f64_to_odd(x)));
     f32, F32, 0.0, f64::from, |x: f64| x as f32, |x: i64| x as f32;
     f64, F64, 0.0, f64::from, f64::from, |x: i64| x as f64;
 }

@@ -24,6 +24,10 @@ fn ties<T: Element + Into<f64>>(neighbours: impl Iterator<Item = (T, T)>, even: 
 fn floats_round_to_nearest_halves() {
     let below = f16::MAX.to_bits();
     ties((0..below).map(|bits| (f16::from_bits(bits), f16::from_bits(bits + 1))), |x| x.to_bits() % 2 == 0);
+    let below = E4m3::MAX.to_bits();
+    ties((0..below).map(|bits| (E4m3::from_bits(bits), E4m3::from_bits(bits + 1))), |x| x.to_bits() % 2 == 0);
+    let below = E5m2::MAX.to_bits();
+    ties((0..below).map(|bits| (E5m2::from_bits(bits), E5m2::from_bits(bits + 1))), |x| x.to_bits() % 2 == 0);
     let below = bf16::MAX.to_bits();
     ties((0..below).map(|bits| (bf16::from_bits(bits), bf16::from_bits(bits + 1))), |x| x.to_bits() % 2 == 0);
 }
@@ -34,6 +38,13 @@ fn floats_beyond_the_range_are_refused() {
         assert_eq!(T::from_value(value, Extremes::Refuse), None, "{value}");
         assert_eq!(T::from_value(value, Extremes::Absent), None, "{value}");
     }
+    assert_eq!((from::<E4m3>(Value::Float(464.0)), from::<E5m2>(Value::Int(61439))), (E4m3::MAX, E5m2::MAX));
+    refused::<E4m3>(Value::Float(464.0001));
+    refused::<E5m2>(Value::Int(61440));
+    // e4m3 has no infinity.
+    refused::<E4m3>(Value::Float(f64::INFINITY));
+    assert_eq!(from::<E5m2>(Value::Float(f64::INFINITY)), E5m2::INFINITY);
+    assert!(from::<E4m3>(Value::Float(f64::NAN)).is_nan());
     assert_eq!(from::<f16>(Value::Float(65519.999)), f16::MAX);
     refused::<f16>(Value::Float(65520.0));
     assert_eq!(from::<f16>(Value::Int(65519)), f16::MAX);

@@ -31,6 +31,19 @@ floats! {
     f64, |x| x;
 }
 
+macro_rules! small_floats {
+    ($($t:ident)*) => {$(
+        impl Samples for $t {
+            fn samples() -> Vec<Self> {
+                [-0.0, 0.0, 1.0, -1.0, 2.0, 0.5, -4.0, 64.0].map($t::from_f32).to_vec()
+            }
+            fn is_nan(self) -> bool { $t::is_nan(self) }
+            fn bits(self) -> u64 { self.to_bits().into() }
+        }
+    )*};
+}
+small_floats!(E4m3 E5m2);
+
 macro_rules! integers {
     ($($t:ident, $edge:expr;)*) => {$(
         impl Samples for $t {
@@ -169,7 +182,7 @@ macro_rules! on {
 #[test]
 fn claimed_laws_hold() {
     on! { claimed:
-        PlusTimes of f16 bf16 f32 f64 i8 i16 i32 i64 u8;
+        PlusTimes of f16 bf16 E4m3 E5m2 f32 f64 i8 i16 i32 i64 u8;
         MinPlus of f16 bf16 f32 f64 i16 i32 i64;
         MaxPlus of f16 bf16 f32 f64 i16 i32 i64;
         MaxTimes of f32 f64;
@@ -181,6 +194,8 @@ fn claimed_laws_hold() {
     claimed::<OrAnd>();
     claimed::<PlusTimes<f16, f32>>();
     claimed::<PlusTimes<bf16, f32>>();
+    claimed::<PlusTimes<E4m3, bf16>>();
+    claimed::<PlusTimes<E5m2, f16>>();
 }
 
 macro_rules! full_on {

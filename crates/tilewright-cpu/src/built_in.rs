@@ -17,7 +17,7 @@ use core::{
     convert::identity,
 };
 use half::{bf16, f16};
-use tilewright_core::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
+use tilewright_core::{E4m3, E5m2, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
 
 /// What computes a built-in semiring on vectors. Never inlined, as the kernels, so that they are compiled here and not again in every
 /// crate that multiplies.
@@ -253,6 +253,12 @@ vectorised! {
     PlusTimes<bf16, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
     PlusTimes<f16, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
     PlusTimes<bf16, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
+    PlusTimes<E4m3, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
+    PlusTimes<E4m3, f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
+    PlusTimes<E4m3, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
+    PlusTimes<E5m2, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
+    PlusTimes<E5m2, f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
+    PlusTimes<E5m2, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
     PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, no_winners;
     PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, no_winners;
     PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;

@@ -125,7 +125,8 @@ pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> Kern
     KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrow, pruned: false }
 }
 
-/// The last word of the element type's name.
+/// The name of the element type: for a semiring of a user's the last word of it in Rust.
 pub fn element<S: Semiring>() -> &'static str {
-    type_name::<S::Elem>().rsplit(':').next().unwrap_or("?")
+    let in_rust = || type_name::<S::Elem>().rsplit(':').next().unwrap_or("?");
+    S::BUILT_IN.map_or_else(in_rust, |built_in| built_in.dtype().name())
 }

@@ -5,7 +5,7 @@ use crate::transpose;
 use crate::{lanes::prefetch_to_write, narrow::Code, op::Scalar, tile::ON_STACK};
 use core::ops::Range;
 use half::{bf16, f16};
-use tilewright_core::MatRef;
+use tilewright_core::{E4m3, E5m2, MatRef};
 
 /// Lines (rows of A, columns of B) of an operand to pack. Strides are in elements.
 #[derive(Clone, Copy)]
@@ -121,6 +121,18 @@ impl Load<f16, f32> for Widen {
         f32::from_bits(scaled.to_bits() | special | (bits & 0x8000) << 16)
     }
 }
+macro_rules! widened_bytes {
+    ($($t:ty),*) => {$(
+        impl Load<$t, f32> for Widen {
+            const IDENTITY: bool = false;
+            #[inline(always)]
+            fn load(x: $t) -> f32 {
+                x.to_f32()
+            }
+        }
+    )*};
+}
+widened_bytes!(E4m3, E5m2);
 impl<T: Scalar + PartialEq, const MAX_PLUS: bool> Load<T, T> for Absent<MAX_PLUS> {
     const IDENTITY: bool = false;
     #[inline(always)]

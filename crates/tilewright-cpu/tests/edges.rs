@@ -36,6 +36,8 @@ macro_rules! every_tile {
 every_tile! {
     plus_times_f16: PlusTimes<f16>, None;
     plus_times_bf16_giving_f32: PlusTimes<bf16, f32>, None;
+    plus_times_e4m3: PlusTimes<E4m3>, None;
+    plus_times_e5m2_giving_f16: PlusTimes<E5m2, f16>, None;
     plus_times_f32: PlusTimes<f32>, None;
     plus_times_f64: PlusTimes<f64>, None;
     plus_times_i8: PlusTimes<i8>, None;
@@ -91,6 +93,7 @@ fn every_length<S: Subject>(arg: bool) {
 fn every_length_in_c() {
     every_length::<PlusTimes<f32>>(false);
     every_length::<PlusTimes<f16, f32>>(false);
+    every_length::<PlusTimes<E5m2>>(false);
     every_length::<PlusTimes<i64>>(false);
     every_length::<MinPlus<i32>>(false);
     every_length::<MaxTimes<f64>>(false);
@@ -101,6 +104,7 @@ fn every_length_in_c() {
 #[test]
 fn every_length_through_a_buffer() {
     every_length::<PlusTimes<bf16>>(false);
+    every_length::<PlusTimes<E4m3, bf16>>(false);
     every_length::<MinPlus<f16>>(false);
     every_length::<LogPlus<f32>>(false);
     every_length::<LogPlus<f64>>(false);

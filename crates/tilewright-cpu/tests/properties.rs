@@ -32,6 +32,12 @@ properties! {
     plus_times_bf16: PlusTimes<bf16>;
     plus_times_f16_giving_f32: PlusTimes<f16, f32>;
     plus_times_bf16_giving_f32: PlusTimes<bf16, f32>;
+    plus_times_e4m3: PlusTimes<E4m3>;
+    plus_times_e4m3_giving_f16: PlusTimes<E4m3, f16>;
+    plus_times_e4m3_giving_bf16: PlusTimes<E4m3, bf16>;
+    plus_times_e5m2: PlusTimes<E5m2>;
+    plus_times_e5m2_giving_f16: PlusTimes<E5m2, f16>;
+    plus_times_e5m2_giving_bf16: PlusTimes<E5m2, bf16>;
     plus_times_f32: PlusTimes<f32>;
     plus_times_f64: PlusTimes<f64>;
     plus_times_i8: PlusTimes<i8>;

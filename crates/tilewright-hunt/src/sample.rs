@@ -1,7 +1,7 @@
 //! Elements that can be drawn, compared by their bits, and computed with in f64.
 
 use crate::random::Random;
-use tilewright_core::{Element, Extremes, Value, bf16, f16};
+use tilewright_core::{E4m3, E5m2, Element, Extremes, Value, bf16, f16};
 
 /// An element type of the hunt.
 pub trait Sample: Element {
@@ -59,6 +59,29 @@ floats! {
     bf16, f32;
     f32, f32;
     f64, f64;
+}
+
+macro_rules! small_floats {
+    ($($t:ident, $special:expr;)*) => {$(
+        impl Sample for $t {
+            const POISON: Self = $t::NAN;
+            const SUM_EPSILON: f64 = f32::EPSILON as f64;
+            const HARD: &'static [Self] = &[
+                $t::NAN, $t::MAX, $t::from_bits($t::MAX.to_bits() | 0x80), $t::TINY, $t::from_bits(0x80), $t::from_bits(0x81), $special,
+            ];
+            fn bits(self) -> u64 { self.to_bits().into() }
+            fn wide(self) -> f64 { self.into() }
+            fn nearest(x: f64) -> Self { $t::from_f32(x as f32) }
+            fn any(r: &mut Random) -> Self {
+                let unit = r.bits() as i64 as f64 / i64::MAX as f64;
+                Self::nearest(unit * 2f64.powi(r.below(15) as i32 - 7))
+            }
+        }
+    )*};
+}
+small_floats! {
+    E4m3, E4m3::ONE;
+    E5m2, E5m2::INFINITY;
 }
 
 macro_rules! integers {

@@ -10,6 +10,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("dmma.cuh", include_str!("../kernels/dmma.cuh")),
     ("epilogue.cuh", include_str!("../kernels/epilogue.cuh")),
     ("finish.cuh", include_str!("../kernels/finish.cuh")),
+    ("float8.cuh", include_str!("../kernels/float8.cuh")),
     ("halves.cuh", include_str!("../kernels/halves.cuh")),
     ("join.cuh", include_str!("../kernels/join.cuh")),
     ("log_plus.cuh", include_str!("../kernels/log_plus.cuh")),

@@ -181,6 +181,9 @@ fn semiring(variant: Variant, encoding: Encoding) -> String {
         (SemiringId::MaxMin | SemiringId::MinMax, DType::U8) => {
             ("#include \"bytes.cuh\"\n", format!("Bytes<{}<Scalar>>", class(variant)))
         }
+        (_, dtype) if dtype.is_float8() => {
+            ("#include \"float8.cuh\"\n", format!("{}<Scalar>", class(variant)))
+        }
         _ => ("", format!("{}<Scalar>", class(variant))),
     };
     let (include, word, computes) = match encoding.source() {
@@ -215,6 +218,8 @@ fn element(dtype: DType) -> &'static str {
         D::U8 | D::Bool => "unsigned char",
         D::F16 => "Half",
         D::Bf16 => "Bfloat16",
+        D::E4m3 => "Float8E4m3",
+        D::E5m2 => "Float8E5m2",
         _ => "float",
     }
 }

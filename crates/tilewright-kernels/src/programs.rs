@@ -92,6 +92,8 @@ fn f64_tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
 fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
     let [f16, bf16, i8, u8, f32] = [DType::F16, DType::Bf16, DType::I8, DType::U8, DType::F32]
         .map(|dtype| Variant::new(SemiringId::PlusTimes, dtype));
+    let [e4m3, e5m2] =
+        [DType::E4m3, DType::E5m2].map(|dtype| Variant::new(SemiringId::PlusTimes, dtype));
     let sums = [f16, bf16].map(|variant| variant.giving(DType::F32));
     let side = Layout::row_major(256, 256);
     let mut all = Vec::new();
@@ -114,6 +116,14 @@ fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
     for (i, tile) in wgmma_tiles().into_iter().enumerate() {
         let ask = |r: &mut Request| (r.gpu, r.tile) = (gpu, Some(tile));
         extend(&mut all, product(&WGMMA, bf16, [256; 3], ask));
+        // Those that fit take B by columns alone.
+        for variant in [e4m3, e5m2].into_iter().flat_map(|v| [v, v.giving(DType::F16), v.giving(DType::Bf16)]) {
+            let by_columns = |r: &mut Request| {
+                ask(r);
+                r.problem = Problem::new(side, side.t(), side).unwrap_or(r.problem);
+            };
+            extend(&mut all, product(&WGMMA, variant, [256; 3], by_columns));
+        }
         // Two schedules and clusters stand for all.
         for (a, b) in [(side, side.t()), (side.t(), side), (side.t(), side.t())].into_iter().filter(|_| i < 2)
         {

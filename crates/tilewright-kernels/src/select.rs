@@ -186,6 +186,7 @@ mod tests {
                 (SemiringId::PlusTimes, DType::F16 | DType::Bf16 | DType::I8 | DType::U8) => {
                     &["wgmma", "mma", "simt"]
                 }
+                (SemiringId::PlusTimes, DType::E4m3 | DType::E5m2) => &["wgmma", "simt"],
                 (SemiringId::PlusTimes, DType::F64) => &["dmma", "simt"],
                 _ => &["simt"],
             };

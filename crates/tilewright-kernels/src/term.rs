@@ -35,7 +35,7 @@ struct Term {
 const TERMS: [Term; 13] = [
     Term {
         semirings: &[PlusTimes],
-        dtypes: &[DType::F32, DType::F16, DType::Bf16],
+        dtypes: &[DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2],
         plain: &[(F32, 1.0)],
         dpx: &[(F32, 1.0)],
         unit: "f32 fused multiply-add",

@@ -49,7 +49,7 @@ pub struct Bench {
     /// The element type; f32 unless given, bool for or-and
     #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
     dtype: Option<DType>,
-    /// The element type of the result where there is a choice: f32 for f16 and bf16 (plus-times), whose sums are f32
+    /// The element type of the result where there is a choice: f32 for f16 and bf16, f16 or bf16 for e4m3 and e5m2 (plus-times)
     #[arg(long, value_name = "TYPE", value_parser = dtypes(), help_heading = "Product")]
     pub result_type: Option<DType>,
     /// Which products; 1024,2048,4096 on a GPU, 16 to 4096 with --calls, and 256,512,1024 without a GPU unless given

@@ -5,7 +5,7 @@ use crate::{
     product::AnyProduct,
 };
 use tilewright::{
-    DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Joining, MatRef, Math, Matrix, Options,
+    DType, DynMatrix, DynMut, DynRef, E4m3, E5m2, Element, Error, ErrorKind, Joining, MatRef, Math, Matrix, Options,
     Report, SemiringId, bf16, f16,
     plan::{Query, Results, Work},
     semiring::Visit,
@@ -166,6 +166,8 @@ impl XorShift {
         match dtype {
             DType::F16 => fill(rows, cols, || f16::from_f32(self.float(data))),
             DType::Bf16 => fill(rows, cols, || bf16::from_f32(self.float(data))),
+            DType::E4m3 => fill(rows, cols, || E4m3::from_f32(self.float(data))),
+            DType::E5m2 => fill(rows, cols, || E5m2::from_f32(self.float(data))),
             DType::F64 => fill(rows, cols, || f64::from(self.float(data))),
             DType::I8 if data == Data::Equal => fill(rows, cols, || 1i8),
             DType::I8 if data == Data::NonNegative => fill(rows, cols, || (self.next() % 128) as i8),

@@ -98,7 +98,7 @@ impl SemiringId {
     }
 
     /// The element type of the result for operands of type `dtype`, unless [another](Self::other_outputs) is asked for: i32 for i8, u8 and i16
-    /// under plus-times, otherwise the same.
+    /// and f32 for e4m3 and e5m2 under plus-times, otherwise the same.
     ///
     /// # Errors
     /// `unsupported` when the semiring is not defined on `dtype`.
@@ -190,7 +190,8 @@ for_each_pair!(by_pair!());
 macro_rules! by_result {
     ($(($id:ident $dtype:ident: $(($out:ident $s:ty))*))*) => {
         impl SemiringId {
-            /// Other types that results for operands of type `dtype` may have: f32 for f16 and bf16 under plus-times, whose sums are f32.
+            /// Other types that results for operands of type `dtype` may have: f32 for f16 and bf16 under plus-times, whose sums are f32, and f16 and bf16
+            /// for e4m3 and e5m2.
             pub const fn other_outputs(self, dtype: DType) -> &'static [DType] {
                 match (self, dtype) {
                     $((Self::$id, DType::$dtype) => &[$(DType::$out),*],)*

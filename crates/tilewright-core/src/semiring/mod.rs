@@ -15,7 +15,7 @@
 //!   others are refused.
 //! * Under log-plus, as under plus-times, NaN is no absence: it makes its sum NaN.
 //! * Integer plus-times wraps (two's complement).
-//! * f16 and bf16 plus-times accumulate in f32 and round once, or not at all where results of f32 are asked for; their selective terms are rounded each.
+//! * f16 and bf16 plus-times accumulate in f32 and round once, or not at all where results of f32 are asked for; floats of 8 bits the other way round; their selective terms are rounded each.
 
 mod built_in;
 mod cuda;

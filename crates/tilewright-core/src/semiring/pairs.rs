@@ -27,6 +27,7 @@ macro_rules! for_each_pair {
                 products:
                     (F16 $crate::PlusTimes<$crate::f16>) (Bf16 $crate::PlusTimes<$crate::bf16>)
                     (F32 $crate::PlusTimes<f32>) (F64 $crate::PlusTimes<f64>)
+                    (E4m3 $crate::PlusTimes<$crate::E4m3>) (E5m2 $crate::PlusTimes<$crate::E5m2>)
                     (I8 $crate::PlusTimes<i8>) (I16 $crate::PlusTimes<i16>) (I32 $crate::PlusTimes<i32>) (I64 $crate::PlusTimes<i64>)
                     (U8 $crate::PlusTimes<u8>);
             }
@@ -81,6 +82,8 @@ macro_rules! for_each_other_result {
             $($first)*
             (PlusTimes F16: (F32 $crate::PlusTimes<$crate::f16, f32>))
             (PlusTimes Bf16: (F32 $crate::PlusTimes<$crate::bf16, f32>))
+            (PlusTimes E4m3: (F16 $crate::PlusTimes<$crate::E4m3, $crate::f16>) (Bf16 $crate::PlusTimes<$crate::E4m3, $crate::bf16>))
+            (PlusTimes E5m2: (F16 $crate::PlusTimes<$crate::E5m2, $crate::f16>) (Bf16 $crate::PlusTimes<$crate::E5m2, $crate::bf16>))
         }
     };
 }

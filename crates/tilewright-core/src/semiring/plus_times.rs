@@ -4,13 +4,14 @@ use super::{BuiltIn, Laws, Semiring, SemiringId};
 use crate::{
     dtype::Element,
     epilogue::{Activate, Activated},
+    float8::{E4m3, E5m2},
 };
 use core::{convert::identity, marker::PhantomData};
 use half::{bf16, f16};
 
-/// `C[i,j] = Σ_k A[i,k] * B[k,j]`. f16 and bf16 accumulate in f32; i8, u8 and i16 give i32; integers wrap.
+/// `C[i,j] = Σ_k A[i,k] * B[k,j]`. f16 and bf16 accumulate in f32; floats of 8 bits give f32, and i8, u8 and i16 give i32; integers wrap.
 ///
-/// `O` is the type of the results. Unless it is named, it is the one that `T` has by itself. Sums of f16 and bf16 may be given as they are, in f32:
+/// `O` is the type of the results. Unless it is named, it is the one that `T` has by itself. Sums of f16 and bf16 may be given as they are, in f32, and those of floats of 8 bits rounded to f16 or bf16:
 ///
 /// ```
 /// use tilewright_core::{Layout, MatMut, MatRef, PlusTimes, Update, f16, reference};
@@ -65,10 +66,10 @@ pub trait RoundTo<O>: Element {
 }
 
 macro_rules! float {
-    ($($t:ty, $acc:ty, $one:expr, $widen:expr;)*) => {$(
+    ($($t:ty, $acc:ty, $out:ty, $one:expr, $widen:expr;)*) => {$(
         impl Arithmetic for $t {
             type Acc = $acc;
-            type Out = $t;
+            type Out = $out;
             const ZERO: $acc = 0.0;
             const UNIT: $acc = 1.0;
             const ONE: $t = $one;
@@ -84,10 +85,12 @@ macro_rules! float {
 }
 
 float! {
-    f16, f32, f16::ONE, f16::to_f32;
-    bf16, f32, bf16::ONE, bf16::to_f32;
-    f32, f32, 1.0, f32::from;
-    f64, f64, 1.0, f64::from;
+    E4m3, f32, f32, E4m3::ONE, E4m3::to_f32;
+    E5m2, f32, f32, E5m2::ONE, E5m2::to_f32;
+    f16, f32, f16, f16::ONE, f16::to_f32;
+    bf16, f32, bf16, bf16::ONE, bf16::to_f32;
+    f32, f32, f32, 1.0, f32::from;
+    f64, f64, f64, 1.0, f64::from;
 }
 
 macro_rules! round_to {

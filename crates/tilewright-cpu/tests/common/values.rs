@@ -1,6 +1,6 @@
 //! Elements to multiply: ordinary, equal to many others, and nasty.
 
-use tilewright_core::{Element, Extremes, Semiring, Value, bf16, f16};
+use tilewright_core::{E4m3, E5m2, Element, Extremes, Semiring, Value, bf16, f16};
 
 /// A small generator (splitmix64): a problem's contents follow from one number.
 pub struct Random(u64);
@@ -94,6 +94,35 @@ floats! {
     bf16, f32, bf16::from_bits(1);
     f32, f32, f32::from_bits(1);
     f64, f64, f64::from_bits(1);
+}
+
+macro_rules! small_floats {
+    ($($t:ident, $special:expr;)*) => {$(
+        impl Sample for $t {
+            const POISON: Self = $t::NAN;
+            const SUM_EPSILON: f64 = f32::EPSILON as f64;
+            fn bits(self) -> u64 { self.to_bits().into() }
+            fn wide(self) -> f64 { self.into() }
+            fn nearest(x: f64) -> Self { $t::from_f32(x as f32) }
+            fn draw(r: &mut Random, palette: Palette) -> Self {
+                // All of them are numbers of both types.
+                let whole = f64::from(r.pick(&[-8, -6, -5, -3, -1, 0, 1, 2, 4, 7, 8]));
+                match palette {
+                    Palette::Few => Self::nearest(r.pick(&[-0.0, 0.0, 1.0, 2.0])),
+                    Palette::Whole => Self::nearest(whole),
+                    Palette::Spread => $t::from_bits(r.below(0x78) as u8 | r.pick(&[0, 0x80])),
+                    Palette::Wild if r.below(2) == 0 => Self::nearest(whole),
+                    Palette::Wild => r.pick(&[
+                        $t::NAN, -$t::NAN, -$t::ZERO, $t::MAX, -$t::MAX, $t::TINY, -$t::TINY, $special, -$special,
+                    ]),
+                }
+            }
+        }
+    )*};
+}
+small_floats! {
+    E4m3, E4m3::ONE;
+    E5m2, E5m2::INFINITY;
 }
 
 macro_rules! integers {

@@ -1,7 +1,7 @@
 //! Numbers of every width that kernels compute with, and what an element of an array is made of.
 
 use std::{fmt, str::FromStr};
-use tilewright_core::DType;
+use tilewright_core::{DType, E4m3, E5m2};
 
 /// A type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +11,8 @@ pub enum Number {
     Bf16,
     F32,
     F64,
+    E4m3,
+    E5m2,
     I8,
     I16,
     I32,
@@ -32,11 +34,13 @@ pub enum Scalar {
 }
 
 /// Every type: its name, its bytes, and its other names in C++ and NumPy.
-const NUMBERS: [(Number, &str, usize, &[&str]); 13] = [
+const NUMBERS: [(Number, &str, usize, &[&str]); 15] = [
     (Number::F16, "f16", 2, &["half", "__half", "float16"]),
     (Number::Bf16, "bf16", 2, &["__nv_bfloat16", "nv_bfloat16", "bfloat16"]),
     (Number::F32, "f32", 4, &["float", "float32"]),
     (Number::F64, "f64", 8, &["double", "float64"]),
+    (Number::E4m3, "e4m3", 1, &["__nv_fp8_e4m3", "float8_e4m3fn"]),
+    (Number::E5m2, "e5m2", 1, &["__nv_fp8_e5m2", "float8_e5m2"]),
     (Number::I8, "i8", 1, &["signed char", "char", "int8", "int8_t"]),
     (Number::I16, "i16", 2, &["short", "int16", "int16_t", "short int"]),
     (Number::I32, "i32", 4, &["int", "int32", "int32_t"]),
@@ -95,14 +99,14 @@ impl Number {
 
     /// Whether it is a floating-point number.
     pub fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::E4m3 | Self::E5m2)
     }
 
     /// The smallest and the largest integer; `None` for floating-point numbers.
     fn integers(self) -> Option<(i128, i128)> {
         let bits = 8 * self.size() as u32;
         match self {
-            Self::F16 | Self::Bf16 | Self::F32 | Self::F64 => None,
+            Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::E4m3 | Self::E5m2 => None,
             Self::Bool => Some((0, 1)),
             Self::I8 | Self::I16 | Self::I32 | Self::I64 => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
             Self::U8 | Self::U16 | Self::U32 | Self::U64 => Some((0, (1 << bits) - 1)),
@@ -135,6 +139,8 @@ impl Number {
         match self {
             Self::F16 => Scalar::Real(half::f16::from_bits(bits as u16).to_f64()),
             Self::Bf16 => Scalar::Real(half::bf16::from_bits(bits as u16).to_f64()),
+            Self::E4m3 => Scalar::Real(E4m3::from_bits(bits as u8).into()),
+            Self::E5m2 => Scalar::Real(E5m2::from_bits(bits as u8).into()),
             Self::F32 => Scalar::Real(f32::from_bits(bits as u32).into()),
             Self::F64 => Scalar::Real(f64::from_bits(bits)),
             Self::I8 => Scalar::Integer((bits as i8).into()),
@@ -156,6 +162,8 @@ impl Number {
         let bits = match self {
             Self::F16 => half::f16::from_f64(real).to_bits().into(),
             Self::Bf16 => half::bf16::from_f64(real).to_bits().into(),
+            Self::E4m3 => E4m3::from_f32(real as f32).to_bits().into(),
+            Self::E5m2 => E5m2::from_f32(real as f32).to_bits().into(),
             Self::F32 => (real as f32).to_bits().into(),
             Self::F64 => real.to_bits(),
             Self::Bool => (real != 0.0).into(),
@@ -357,6 +365,8 @@ mod tests {
         for number in Number::all() {
             let values = match number.integers() {
                 Some((least, most)) => vec![Scalar::Integer(least), Scalar::Integer(most)],
+                // e4m3 has no infinity.
+                None if number == Number::E4m3 => [-1.5, 0.25, 448.0].map(Scalar::Real).into(),
                 None => [-1.5, 0.25, f64::INFINITY].map(Scalar::Real).into(),
             };
             for value in values {

@@ -171,7 +171,7 @@ fn element(array: &Array, is_tf32: bool, flushes: bool) -> Result<ElementType, S
         Number::U64 => ElementType::U64,
         // Copies do not look at signs.
         Number::I16 | Number::U16 => ElementType::U16,
-        Number::I8 | Number::U8 | Number::Bool => ElementType::U8,
+        Number::I8 | Number::U8 | Number::Bool | Number::E4m3 | Number::E5m2 => ElementType::U8,
     };
     Ok(element)
 }

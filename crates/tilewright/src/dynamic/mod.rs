@@ -91,7 +91,7 @@ impl<'a> DynProduct<'a> {
         Ok(self)
     }
 
-    /// Gives results of another type: f32 for f16 and bf16 under plus-times, whose sums are f32. A C that is [written to](Self::write_to) says it by itself.
+    /// Gives results of another type: f32 for f16 and bf16 under plus-times, whose sums are f32, and f16 and bf16 for floats of 8 bits. A C that is [written to](Self::write_to) says it by itself.
     ///
     /// ```
     /// use tilewright::{DType, DynProduct, Matrix, SemiringId, Value, f16};
@@ -244,11 +244,12 @@ impl<'a> DynProduct<'a> {
     /// `|C - ref| <= (K + 4) (u + v) S + w S`, with `S = |alpha| |A| |B| + |beta| |C0|`,
     ///
     /// where the reference is summed in f64, `u` is the unit roundoff (half the machine epsilon) of the
-    /// type of the sums (f32 for f16 and bf16), `v = 2^-53` that of the reference, and `w` the unit roundoff
+    /// type of the sums (f32 for floats of 16 and 8 bits), `v = 2^-53` that of the reference, and `w` the unit roundoff
     /// of a result that is narrower than its sums (2^-11 for f16, 2^-8 for bf16), otherwise 0. That is
     /// `c K eps (|A| |B|)` with `c = 1/2`, the bound that holds for any order of summation, fused or not
     /// (C.-P. Jeannerod and S. M. Rump, 2013); the 4 pays for alpha, beta, the joining of partial sums and a
-    /// remainder of second order. [`Math::Tf32`](crate::Math::Tf32) adds `(2^-10 + 2^-22) |alpha| |A| |B|`: both factors of a term are rounded.
+    /// remainder of second order. [`Math::Tf32`](crate::Math::Tf32) adds `(2^-10 + 2^-22) |alpha| |A| |B|`: both factors of a term are rounded. Floats of 8 bits
+    /// add `2^-5.95 |alpha| |A| |B|` where a GPU may have computed: tensor cores keep 13 digits of 128 terms.
     ///
     /// With an [epilogue](DynProduct::epilogue), S has the magnitude of the bias as well. GELU multiplies the bound by its
     /// [steepness](crate::Activation::steepness) and adds `8 u S` for itself.

@@ -1,7 +1,7 @@
 //! Elements as binary files hold them, and matrices made of them.
 
 use super::fault::{Fault, bad};
-use crate::{DType, DynMatrix, DynRef, Element, ErrorKind, Layout, MatRef, Matrix, bf16, f16};
+use crate::{DType, DynMatrix, DynRef, Element, ErrorKind, E4m3, E5m2, Layout, MatRef, Matrix, bf16, f16};
 use std::{
     io::{self, Read, Write},
     ptr::NonNull,
@@ -37,6 +37,8 @@ pub(super) fn unknown(dtype: DType) -> crate::Error {
 pub enum Stored {
     F16,
     Bf16,
+    E4m3,
+    E5m2,
     F32,
     F64,
     I8,
@@ -66,6 +68,8 @@ impl Stored {
         match self {
             Self::F16 => DType::F16,
             Self::Bf16 => DType::Bf16,
+            Self::E4m3 => DType::E4m3,
+            Self::E5m2 => DType::E5m2,
             Self::F32 => DType::F32,
             Self::F64 => DType::F64,
             Self::I8 => DType::I8,
@@ -85,7 +89,7 @@ impl Stored {
     /// Bytes per element.
     pub const fn size(self) -> usize {
         match self {
-            Self::I8 | Self::U8 | Self::Bool => 1,
+            Self::E4m3 | Self::E5m2 | Self::I8 | Self::U8 | Self::Bool => 1,
             Self::F16 | Self::Bf16 | Self::I16 | Self::U16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
@@ -124,6 +128,8 @@ impl Raw {
         match self.stored {
             Stored::F16 => self.each(source, |b| Some(f16::from_le_bytes(b))),
             Stored::Bf16 => self.each(source, |b| Some(bf16::from_le_bytes(b))),
+            Stored::E4m3 => self.each(source, |b| Some(E4m3::from_le_bytes(b))),
+            Stored::E5m2 => self.each(source, |b| Some(E5m2::from_le_bytes(b))),
             Stored::F32 => self.each(source, |b| Some(f32::from_le_bytes(b))),
             Stored::F64 => self.each(source, |b| Some(f64::from_le_bytes(b))),
             Stored::I8 => self.each(source, |b| Some(i8::from_le_bytes(b))),
@@ -234,7 +240,7 @@ pub(super) fn push<T>(data: &mut Vec<T>, value: T) -> Result<(), Fault> {
 }
 
 /// An element that a binary file can hold.
-pub(super) trait Binary: Element + bytemuck::NoUninit {
+pub(super) trait Binary: Element {
     /// Appends the bytes in little-endian order.
     fn put(self, out: &mut Vec<u8>);
 }
@@ -248,7 +254,7 @@ macro_rules! binary {
         }
     )*};
 }
-binary!(f16, bf16, f32, f64, i8, i16, i32, i64, u8);
+binary!(f16, bf16, E4m3, E5m2, f32, f64, i8, i16, i32, i64, u8);
 
 impl Binary for bool {
     fn put(self, out: &mut Vec<u8>) {
@@ -266,7 +272,8 @@ pub(super) fn write_rows<T: Binary>(out: &mut dyn Write, m: MatRef<'_, T>) -> io
         if cfg!(target_endian = "little")
             && let Some(row) = row_slice(m, i)
         {
-            out.write_all(bytemuck::cast_slice(row))?;
+            // SAFETY: what is `Binary` is a number or a bool: bytes without padding.
+            out.write_all(unsafe { std::slice::from_raw_parts(row.as_ptr().cast(), size_of_val(row)) })?;
             continue;
         }
         for j in 0..m.cols() {

@@ -110,6 +110,8 @@ fn element_type(descr: &str) -> Result<(Stored, Endian), Fault> {
         _ => (Some(native), descr),
     };
     let stored = match code {
+        // What ml_dtypes calls e5m2; e4m3 is but a byte.
+        "f1" => Stored::E5m2,
         "f2" => Stored::F16,
         "f4" => Stored::F32,
         "f8" => Stored::F64,
@@ -130,7 +132,7 @@ fn element_type(descr: &str) -> Result<(Stored, Endian), Fault> {
                 Some('O') => ("Python objects", "convert it to float64 first"),
                 Some('M' | 'm') => ("dates or times", "convert it to int64 first"),
                 Some('V') => {
-                    ("raw bytes", "if it is bfloat16, save it as .safetensors or convert it to float32")
+                    ("raw bytes", "if it is bfloat16 or float8_e4m3fn, save it as .safetensors or convert it to float32")
                 }
                 _ => ("unknown", "save it as float64"),
             };
@@ -277,8 +279,8 @@ fn field_names(descr: &str) -> String {
 /// Refuses the element type that NumPy has no name for.
 pub(super) fn check_dtype(dtype: DType) -> Result<(), Fault> {
     match dtype {
-        DType::Bf16 => {
-            Err(bad!("NumPy has no bf16, so .npy cannot hold it")
+        other @ (DType::Bf16 | DType::E4m3 | DType::E5m2) => {
+            Err(bad!("NumPy has no {other}, so .npy cannot hold it")
                 .hint("write .safetensors, or convert to f32"))
         }
         _ => with_dtype!(dtype, _T => Ok(())),

@@ -36,6 +36,8 @@ fn describe(tensor: &TensorView<'_>, rank: Rank) -> Result<Found, Fault> {
         Dtype::BOOL => Stored::Bool,
         Dtype::F16 => Stored::F16,
         Dtype::BF16 => Stored::Bf16,
+        Dtype::F8_E4M3 => Stored::E4m3,
+        Dtype::F8_E5M2 => Stored::E5m2,
         Dtype::F32 => Stored::F32,
         Dtype::F64 => Stored::F64,
         Dtype::I8 => Stored::I8,
@@ -158,6 +160,8 @@ fn entry(m: DynRef<'_>, shape: &[usize], name: &str) -> Result<Entry<'static>, F
     let dtype = match m.dtype() {
         DType::F16 => Dtype::F16,
         DType::Bf16 => Dtype::BF16,
+        DType::E4m3 => Dtype::F8_E4M3,
+        DType::E5m2 => Dtype::F8_E5M2,
         DType::F32 => Dtype::F32,
         DType::F64 => Dtype::F64,
         DType::I8 => Dtype::I8,

@@ -1,7 +1,7 @@
 //! Numbers in text files: lines, cells, and what may stand in a cell.
 
 use super::fault::{Fault, bad, excerpt};
-use crate::{Element, Error, ErrorKind, Extremes, Value, bf16, f16};
+use crate::{E4m3, E5m2, Element, Error, ErrorKind, Extremes, Value, bf16, f16};
 use std::{
     fmt,
     io::{BufRead, Write},
@@ -129,7 +129,8 @@ macro_rules! narrow_floats {
                 match text.parse::<f64>() {
                     Ok(x) => {
                         let narrow = <$t>::from_f32(to_odd(x));
-                        (!overflowed(text, narrow.is_infinite())).then_some(narrow)
+                        let lost = !narrow.is_finite() && narrow.is_nan() != x.is_nan();
+                        (!lost && !overflowed(text, !narrow.is_finite())).then_some(narrow)
                     }
                     Err(_) => Self::from_value(value(text)?, extremes),
                 }
@@ -143,7 +144,7 @@ macro_rules! narrow_floats {
         }
     )*};
 }
-narrow_floats!(f16, bf16);
+narrow_floats!(f16, bf16, E4m3, E5m2);
 
 /// `x` as f32, rounded to odd: an inexact result is truncated and its last bit set, so that rounding it
 /// once more, to a narrower type, gives what rounding `x` directly would give.

@@ -38,11 +38,13 @@ pub fn peak(gpu: &Gpu, semiring: SemiringId, dtype: DType) -> Option<Peak> {
 }
 
 /// Units that multiply and add numbers of a type, the fastest of those that the GPU has.
-const UNITS: [(DType, &[(Rate, &str)]); 6] = [
+const UNITS: [(DType, &[(Rate, &str)]); 8] = [
     (DType::F32, &[(Rate::F32, "f32 fused multiply-add")]),
     (DType::F64, &[(Rate::TensorF64, "f64 tensor cores"), (Rate::F64, "f64 fused multiply-add")]),
     (DType::F16, &[(Rate::TensorF16, "f16 tensor cores"), (Rate::F32, "f32 fused multiply-add")]),
     (DType::Bf16, &[(Rate::TensorBf16, "bf16 tensor cores"), (Rate::F32, "f32 fused multiply-add")]),
+    (DType::E4m3, &[(Rate::TensorF8, "f8 tensor cores"), (Rate::F32, "f32 fused multiply-add")]),
+    (DType::E5m2, &[(Rate::TensorF8, "f8 tensor cores"), (Rate::F32, "f32 fused multiply-add")]),
     (DType::I8, &[(Rate::TensorI8, "i8 tensor cores")]),
     (DType::U8, &[(Rate::TensorI8, "i8 tensor cores")]),
 ];

@@ -5,7 +5,7 @@ use super::{
     float::{Float, REFERENCE, narrowing, round},
 };
 use crate::dynamic::typed;
-use tilewright_core::{Activation, DynRef, Epilogue, Error, Joining, MatRef, Math, Value};
+use tilewright_core::{Activation, DType, DynRef, Epilogue, Error, Joining, MatRef, Math, Value, bf16, f16};
 
 /// Rows that are summed together, so that B is read once for all of them.
 pub(super) const GROUP: usize = 16;
@@ -14,12 +14,17 @@ pub(super) const PANEL: usize = 32;
 
 /// Unit roundoffs of the type of the sums by which GELU of a sum may be wrong, relative to the sum.
 const OF_GELU: f64 = 8.0;
+/// What tensor cores lose of floats of 8 bits, for each unit of the terms' magnitudes. They add 32 products to a sum with 13 digits after the point, and four times in a
+/// row before the sums are added up in f32: in each of the four, 33 numbers are cut to digits of the largest.
+const FLOAT8: f64 = 4.0 * 33.0 / (1 << 13) as f64;
 
 /// The product whose result is compared.
 pub(super) struct Sums<'p> {
     pub a: DynRef<'p>,
     pub b: DynRef<'p>,
     pub math: Math,
+    /// Whether tensor cores may have summed floats of 8 bits.
+    pub float8: bool,
     pub joining: Joining<Value>,
     pub old: Option<DynRef<'p>>,
     pub epilogue: Epilogue<DynRef<'p>>,
@@ -35,6 +40,15 @@ struct Sum {
 }
 
 impl Sums<'_> {
+    /// For elements of type `T`, whose sums are f32, and results of this type.
+    pub fn verify_into<T: Float>(&self, output: DType, rows: &[usize]) -> Result<Verification, Error> {
+        match output {
+            DType::F16 => self.verify::<T, f16>(rows),
+            DType::Bf16 => self.verify::<T, bf16>(rows),
+            _ => self.verify::<T, f32>(rows),
+        }
+    }
+
     /// For elements of type `T` and results of type `O`.
     pub fn verify<T: Float, O: Float>(&self, rows: &[usize]) -> Result<Verification, Error> {
         let (a, b, c) = (typed::<T>("A", self.a)?, typed::<T>("B", self.b)?, typed::<O>("C", self.c)?);
@@ -49,8 +63,9 @@ impl Sums<'_> {
         // Both factors of a term are rounded.
         let elements = self.math.roundoff() * (2.0 + self.math.roundoff());
         let own = if activation == Activation::Gelu { OF_GELU * T::SUM.roundoff } else { 0.0 };
+        let float8 = if self.float8 { FLOAT8 } else { 0.0 };
         let steepness = activation.steepness();
-        let sums = roundings * (T::SUM.roundoff + REFERENCE) + elements;
+        let sums = roundings * (T::SUM.roundoff + REFERENCE) + elements + float8;
         let bound = steepness * sums + own + narrowing(T::SUM, O::ELEMENT);
         let slack = O::ELEMENT.tiny + steepness * roundings * T::SUM.tiny * alpha.abs().max(1.0);
         let mut verdict = Verification::of(rows.len(), bound);

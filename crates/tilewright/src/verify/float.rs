@@ -1,6 +1,6 @@
 //! What the error bound needs to know of floating-point types.
 
-use tilewright_core::{DType, Element, Extremes, Value, bf16, f16, semiring::Arithmetic};
+use tilewright_core::{DType, E4m3, E5m2, Element, Extremes, Value, bf16, f16, semiring::Arithmetic};
 
 /// A floating-point format.
 #[derive(Clone, Copy)]
@@ -15,6 +15,8 @@ pub(super) struct Format {
 
 const F16: Format = Format { roundoff: power(-11), max: 65504.0, tiny: power(-24) };
 const BF16: Format = Format { roundoff: power(-8), max: 255.0 * power(120), tiny: power(-133) };
+const E4M3: Format = Format { roundoff: power(-4), max: 448.0, tiny: power(-9) };
+const E5M2: Format = Format { roundoff: power(-3), max: 57344.0, tiny: power(-16) };
 const F32: Format = Format { roundoff: power(-24), max: f32::MAX as f64, tiny: power(-149) };
 const F64: Format = Format { roundoff: power(-53), max: f64::MAX, tiny: 5e-324 };
 
@@ -43,6 +45,8 @@ const fn format(dtype: DType) -> Format {
     match dtype {
         DType::F16 => F16,
         DType::Bf16 => BF16,
+        DType::E4m3 => E4M3,
+        DType::E5m2 => E5M2,
         DType::F32 => F32,
         _ => F64,
     }
@@ -50,6 +54,8 @@ const fn format(dtype: DType) -> Format {
 
 impl Float for f16 {}
 impl Float for bf16 {}
+impl Float for E4m3 {}
+impl Float for E5m2 {}
 impl Float for f32 {}
 impl Float for f64 {}
 
@@ -74,6 +80,8 @@ mod tests {
         }
         check::<f16>(f16::MAX.into(), f16::EPSILON.into());
         check::<bf16>(bf16::MAX.into(), bf16::EPSILON.into());
+        check::<E4m3>(448.0, 0.125);
+        check::<E5m2>(57344.0, 0.25);
         check::<f32>(f32::MAX.into(), f32::EPSILON.into());
         check::<f64>(f64::MAX, f64::EPSILON);
         assert_eq!((narrowing(F32, F16), narrowing(F32, F32)), (power(-11), 0.0));

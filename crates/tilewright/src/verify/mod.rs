@@ -7,10 +7,13 @@ mod float;
 mod logarithms;
 mod rows;
 
-use crate::dynamic::{DynProduct, dispatch};
+use crate::{
+    backend::Backend,
+    dynamic::{DynProduct, dispatch},
+};
 pub(crate) use expressions::expressions;
 use tilewright_core::{
-    DType, DynRef, Error, ErrorKind, Layout, MatRef, Math, Problem, SemiringId, Value, bf16, f16,
+    DType, DynRef, E4m3, E5m2, Error, ErrorKind, Layout, MatRef, Math, Problem, SemiringId, Value, bf16, f16,
 };
 
 /// How far a result is from the definition; see [`DynProduct::verify`] for the bound.
@@ -79,12 +82,14 @@ pub(crate) fn verify(
     let rows = rows::sample(problem.m(), problem.n(), problem.k());
     if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
         let math = if a.dtype() == DType::F32 { product.choices().math } else { Math::Full };
-        let sums = bounded::Sums { a, b, math, joining, old, epilogue: product.followed(), c };
+        let is_here = matches!(product.choices().backend, Backend::Cpu | Backend::Reference);
+        let float8 = a.dtype().is_float8() && !is_here;
+        let sums = bounded::Sums { a, b, math, float8, joining, old, epilogue: product.followed(), c };
         return match types {
-            [DType::F16, DType::F16] => sums.verify::<f16, f16>(&rows),
-            [DType::F16, _] => sums.verify::<f16, f32>(&rows),
-            [DType::Bf16, DType::Bf16] => sums.verify::<bf16, bf16>(&rows),
-            [DType::Bf16, _] => sums.verify::<bf16, f32>(&rows),
+            [DType::F16, output] => sums.verify_into::<f16>(output, &rows),
+            [DType::Bf16, output] => sums.verify_into::<bf16>(output, &rows),
+            [DType::E4m3, output] => sums.verify_into::<E4m3>(output, &rows),
+            [DType::E5m2, output] => sums.verify_into::<E5m2>(output, &rows),
             [DType::F32, _] => sums.verify::<f32, f32>(&rows),
             _ => sums.verify::<f64, f64>(&rows),
         };

@@ -11,7 +11,7 @@ enum Kind {
     Float(u32),
 }
 
-const KINDS: [(Stored, Kind); 13] = [
+const KINDS: [(Stored, Kind); 15] = [
     (Stored::Bool, Kind::Bool),
     (Stored::U8, Kind::Unsigned(8)),
     (Stored::U16, Kind::Unsigned(16)),
@@ -21,6 +21,8 @@ const KINDS: [(Stored, Kind); 13] = [
     (Stored::I16, Kind::Signed(16)),
     (Stored::I32, Kind::Signed(32)),
     (Stored::I64, Kind::Signed(64)),
+    (Stored::E4m3, Kind::Float(8)),
+    (Stored::E5m2, Kind::Float(8)),
     (Stored::F16, Kind::Float(16)),
     (Stored::Bf16, Kind::Float(16)),
     (Stored::F32, Kind::Float(32)),
@@ -37,7 +39,8 @@ pub fn common(a: Stored, b: Stored) -> Stored {
         (_, Kind::Bool) => return a,
         // Neither of the two halves holds the other.
         (Kind::Float(16), Kind::Float(16)) => Kind::Float(32),
-        (Kind::Float(x), Kind::Float(y)) => Kind::Float(x.max(y)),
+        (Kind::Float(8), Kind::Float(8)) => Kind::Float(16),
+        (Kind::Float(x), Kind::Float(y)) => return if x > y { a } else { b },
         (Kind::Float(x), other) | (other, Kind::Float(x)) => {
             let needed = float_for(other);
             // A float that is wide enough stays what it is.
@@ -111,6 +114,13 @@ mod tests {
                 assert_eq!(common(a, b), expected, "{} and {}", a.name(), b.name());
             }
         }
+    }
+
+    #[test]
+    fn floats_of_8_bits_meet_in_f16() {
+        assert_eq!((common(E4m3, E5m2), common(E5m2, E4m3)), (F16, F16));
+        assert_eq!((common(E4m3, F32), common(Bf16, E5m2)), (F32, Bf16));
+        assert_eq!((common(E4m3, I8), common(Bool, E4m3), common(E4m3, I16)), (F16, E4m3, F32));
     }
 
     #[test]

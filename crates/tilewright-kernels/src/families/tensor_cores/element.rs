@@ -30,11 +30,18 @@ impl Element {
             (DType::Bf16, _) => (2, "bf16", "f32", TensorElement::Bf16, Rate::TensorBf16),
             (DType::I8, _) => (1, "s8", "s32", TensorElement::U8, Rate::TensorI8),
             (DType::U8, _) => (1, "u8", "s32", TensorElement::U8, Rate::TensorI8),
+            (DType::E4m3, _) => (1, "e4m3", "f32", TensorElement::U8, Rate::TensorF8),
+            (DType::E5m2, _) => (1, "e5m2", "f32", TensorElement::U8, Rate::TensorF8),
             (DType::F32, Math::Tf32) => (4, "tf32", "f32", TensorElement::Tf32, Rate::TensorTf32),
             (DType::F64, _) => (8, "f64", "f64", TensorElement::F64, Rate::TensorF64),
             _ => return None,
         };
         Some(Self { bytes, name, sums, across: bytes == 2 || bytes == 8, map, rate })
+    }
+
+    /// Whether the tensor cores keep fewer digits of a sum than f32 has, so that sums of a stage are added up in f32: see `wgmma.cu`.
+    pub const fn promotes(&self) -> bool {
+        matches!(self.rate, Rate::TensorF8)
     }
 
     /// Terms of a stage.

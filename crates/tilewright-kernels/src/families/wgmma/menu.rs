@@ -63,6 +63,11 @@ impl Tile {
         self.m / GROUP_M / if self.ping_pong { 1 } else { CONSUMERS }
     }
 
+    /// Sums of a thread.
+    pub const fn sums(&self) -> u32 {
+        self.waves() * self.n / 2
+    }
+
     /// Bytes of A and of B in a stage. Boxes across have 64 columns.
     pub const fn stage_bytes(&self) -> [u32; 2] {
         [self.m * ROW_BYTES, self.n.next_multiple_of(ACROSS) * ROW_BYTES]

@@ -23,7 +23,7 @@ use tilewright_core::{DType, SemiringId};
 pub(crate) const WGMMA: Kernel = Kernel {
     name: "wgmma",
     family: Family::Production,
-    summary: "plus-times on f16, bf16, i8, u8, and f32 as tf32, by the tensor cores of Hopper; any sizes, strides and transposes, batches",
+    summary: "plus-times on f16, bf16, e4m3, e5m2, i8, u8, and f32 as tf32, by the tensor cores of Hopper; any sizes, strides and transposes, batches",
     teaches: "tensor cores fed by TMA: a ring of stages, warp groups that copy and multiply, clusters, ping-pong",
     file: "wgmma.cu",
     source: include_str!("wgmma.cu"),
@@ -32,6 +32,12 @@ pub(crate) const WGMMA: Kernel = Kernel {
         Variant::new(SemiringId::PlusTimes, DType::Bf16),
         Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::F16) },
         Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::Bf16) },
+        Variant::new(SemiringId::PlusTimes, DType::E4m3),
+        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
+        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
+        Variant::new(SemiringId::PlusTimes, DType::E5m2),
+        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
+        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
         Variant::new(SemiringId::PlusTimes, DType::I8),
         Variant::new(SemiringId::PlusTimes, DType::U8),
         Variant::new(SemiringId::PlusTimes, DType::F32),
@@ -50,6 +56,9 @@ const ARCHITECTURE: Architecture = Architecture::of(ComputeCapability::new(9, 0)
 pub fn wgmma_tiles() -> Vec<[u32; 6]> {
     TILES.iter().map(Tile::id).collect()
 }
+
+/// Sums of a thread that leave it registers for as many others.
+const MOST_PROMOTED: u32 = 96;
 
 struct Wgmma;
 
@@ -74,9 +83,9 @@ impl Tiles for Wgmma {
             .then(|| [format!("a GPU with {ARCHITECTURE}"), format!("the GPU has {found}")])
     }
 
-    fn fits(_: &Work, _: &Tile) -> bool {
-        // The GPUs with these instructions have room for all.
-        true
+    fn fits(work: &Work, tile: &Tile) -> bool {
+        // The GPUs with these instructions have room for all, but their threads have no registers for large sums twice.
+        !work.element.promotes() || tile.sums() <= MOST_PROMOTED
     }
 
     fn tiles(work: &Work, tile: &Tile) -> u64 {

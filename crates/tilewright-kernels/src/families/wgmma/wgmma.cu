@@ -21,6 +21,8 @@ enum : int {
     TILE_M = OWN_M * RELEASERS,
     SLABS = (TILE_N + Slab<Out>::COLS - 1) / Slab<Out>::COLS,
 };
+// Whether elements are floats of 8 bits.
+enum : bool { PROMOTES = sizeof(T) == 1 && SAME<Acc, float> };
 using TileA = OperandTile<TILE_M, A_BY_TERMS>;
 using TileB = OperandTile<TILE_N, B_BY_TERMS>;
 using Sums = Acc[WAVES][TILE_N / 2];
@@ -136,6 +138,39 @@ __device__ __forceinline__ void multiply(Sums& sums, Ring<STAGES> ring, Place<ST
     ring.release<CLUSTER>(before);
 }
 
+// Keeps the compiler from reading a sum before the products that it waits for.
+__device__ __forceinline__ void hold(float& sum) { asm volatile("" : "+f"(sum)::"memory"); }
+__device__ __forceinline__ void hold(int& sum) { asm volatile("" : "+r"(sum)::"memory"); }
+
+// As above, with the sums of each stage added up as floats: of products of 8-bit floats the tensor cores keep 13 digits after the point.
+__device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first)
+{
+#pragma unroll
+    for (int i = 0; i < WAVES * TILE_N / 2; ++i) sums[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
+    for (int step = 0; step < steps; ++step) {
+        const unsigned a = stages + at.stage * STAGE_BYTES, b = a + TileA::BYTES;
+        Sums part;
+        ring.wait_until_full(at);
+        begin_products();
+#pragma unroll
+        for (int k = 0; k < STEPS; ++k) {
+            const unsigned long long columns = TileB::descriptor(b + TileB::offset(0, k));
+#pragma unroll
+            for (int wave = 0; wave < WAVES; ++wave) multiply_add(part[wave], TileA::descriptor(a + TileA::offset(first + wave, k)), columns, k > 0);
+        }
+        commit_products();
+        wait_for_products<0>();
+        ring.release<CLUSTER>(at.stage);
+        at.advance();
+#pragma unroll
+        for (int i = 0; i < WAVES * TILE_N / 2; ++i) {
+            Acc& one = part[i / (TILE_N / 2)][i % (TILE_N / 2)];
+            hold(one);
+            sums[i / (TILE_N / 2)][i % (TILE_N / 2)] += one;
+        }
+    }
+}
+
 // Writes what a warp has of a tile: 16 rows of each wave, 128 bytes at a time.
 __device__ __forceinline__ void write(const Sums& sums, const TensorMap& c, const Result& result, unsigned slabs, int row, int col, int batch)
 {
@@ -201,7 +236,11 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result& result
     for (; tile < product.count; tile += all * (PING_PONG ? 2 : 1)) {
         Sums sums;
         if constexpr (PING_PONG) wait_at(TURNS + group, 2 * WARP_GROUP);
-        multiply(sums, ring, at, stages, product.steps, first);
+        if constexpr (PROMOTES) {
+            multiply_and_promote(sums, ring, at, stages, product.steps, first);
+        } else {
+            multiply(sums, ring, at, stages, product.steps, first);
+        }
         if constexpr (PING_PONG) {
             at.skip(product.steps);
             if (tile + all < product.count) come_to(TURNS + 1 - group, 2 * WARP_GROUP);
