@@ -20,7 +20,12 @@ pub fn check_math(py: Python<'_>, over: &Over, math: Math, dtype: DType) -> PyRe
         return Ok(());
     }
     let what = format!("the arithmetic {math} on {dtype} and this semiring");
-    refuse(py, "unsupported", &what, "leave out `math`: plus-times on float32 alone has another")
+    refuse(
+        py,
+        "unsupported",
+        &what,
+        "leave out `math`: plus-times alone has others, tf32 on float32 and fast on floats of 8 bits",
+    )
 }
 
 /// Refuses a bias and an activation that the semiring does not have on these elements.

@@ -61,8 +61,9 @@ const MOST_TERMS: usize = i32::MAX as usize;
 ///     For semirings whose sum selects one of its terms.
 /// backend : {'auto', 'cpu', 'cuda', 'emulator', 'reference'}, default 'auto'
 ///     Where it is computed. Arrays on a GPU are multiplied there.
-/// math : {'full', 'tf32'}, default 'full'
+/// math : {'full', 'tf32', 'fast'}, default 'full'
 ///     ``'tf32'`` lets a GPU round `float32` operands of plus-times to 10 bits after the point, for its tensor cores. Sums stay `float32`.
+///     ``'fast'`` lets its tensor cores sum products of 8-bit floats with 13 bits after the point. In full, at most 128 terms are summed so.
 /// threads : int, optional
 ///     Threads at most; as many as the product can occupy unless given.
 /// dtype : dtype or str, optional

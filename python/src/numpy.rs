@@ -30,7 +30,8 @@ pub fn array(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Array> {
     let described = object.getattr(intern!(py, "dtype"))?;
     let is_native = described.getattr(intern!(py, "isnative"))?.is_truthy()?;
     let name = described.getattr(intern!(py, "name"))?.to_string();
-    let of_ml_dtypes = OF_ML_DTYPES.into_iter().find(|&(dtype, _)| is_native && dtype::python_name(dtype) == name);
+    let of_ml_dtypes =
+        OF_ML_DTYPES.into_iter().find(|&(dtype, _)| is_native && dtype::python_name(dtype) == name);
     let Some((dtype, words)) = of_ml_dtypes else {
         let is_record = !described.getattr(intern!(py, "fields"))?.is_none();
         let (found, hint) = match is_native || is_record {

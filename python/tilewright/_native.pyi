@@ -70,7 +70,7 @@ def matmul(
     activation: Literal["relu", "gelu", "none"] | None = None,
     arg: bool = False,
     backend: _Backend = "auto",
-    math: Literal["full", "tf32"] = "full",
+    math: Literal["full", "tf32", "fast"] = "full",
     threads: int | None = None,
     dtype: Any = None,
 ) -> Any: ...

@@ -275,7 +275,7 @@ pub struct Mul {
     /// The instruction set of the CPU backend, or the kernel of cuda and emulator; the best there is unless given
     #[arg(long, value_name = "NAME", value_parser = KernelChoice::parser(), help_heading = "Computation")]
     pub kernel: Option<KernelChoice>,
-    /// How f32 is multiplied (plus-times): full, or tf32, which rounds A and B to 10 bits after the point where tensor cores are faster
+    /// How plus-times computes: full; on f32 tf32, which rounds A and B to 10 bits after the point where tensor cores are faster; on floats of 8 bits fast, where tensor cores keep 13 bits of sums
     #[arg(long, value_name = "MATH", default_value = "full", value_parser = maths(), help_heading = "Computation")]
     pub math: Math,
     /// Use at most N threads; 0 takes as many as the product can occupy

@@ -15,13 +15,17 @@ pub enum AnyProduct<'a> {
 
 /// Refuses an arithmetic that the semiring does not have on its elements, where their type is known.
 pub fn check_math(math: Math, semiring: &Meaning, dtype: Option<DType>) -> Result<(), Failure> {
-    let is_for = |id| math.is_for(id, dtype.unwrap_or(DType::F32));
+    let on_some = |id| DType::ALL.iter().any(|&dtype| math.is_for(id, dtype));
+    let is_for = |id| dtype.map_or_else(|| on_some(id), |dtype| math.is_for(id, dtype));
     if semiring.built_in().map_or(math == Math::Full, is_for) {
         return Ok(());
     }
     let on = dtype.map(|dtype| format!(" on {dtype}")).unwrap_or_default();
     let what = format!("--math {math} with {}{on}", semiring.name());
-    Err(Failure::usage(what, "plus-times on f32 alone has another arithmetic: leave out --math"))
+    Err(Failure::usage(
+        what,
+        "plus-times alone has another arithmetic, tf32 on f32 and fast on floats of 8 bits: leave out --math",
+    ))
 }
 
 /// Refuses a bias and an activation that the semiring does not have on its elements, where their type is known.
@@ -135,10 +139,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_arithmetic_is_that_of_plus_times_on_f32() {
+    fn another_arithmetic_is_that_of_plus_times_on_some_types() {
         let (plus, min) = (Meaning::BuiltIn(SemiringId::PlusTimes), Meaning::BuiltIn(SemiringId::MinPlus));
         assert!(check_math(Math::Full, &min, Some(DType::F64)).is_ok());
-        assert!(check_math(Math::Tf32, &plus, None).is_ok());
+        assert!(check_math(Math::Tf32, &plus, None).is_ok() && check_math(Math::Fast, &plus, None).is_ok());
+        assert!(check_math(Math::Fast, &plus, Some(DType::E5m2)).is_ok());
+        assert!(check_math(Math::Fast, &plus, Some(DType::F32)).is_err());
         assert!(check_math(Math::Tf32, &plus, Some(DType::F32)).is_ok());
         for (meaning, dtype) in [(&plus, Some(DType::F64)), (&min, Some(DType::F32)), (&min, None)] {
             assert!(check_math(Math::Tf32, meaning, dtype).is_err(), "{dtype:?}");

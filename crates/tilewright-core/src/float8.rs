@@ -188,10 +188,15 @@ mod tests {
                     let (here, next) = (meaning(code, $digits, $bias), meaning(code + 1, $digits, $bias));
                     let middle = ((here + next) / 2.0) as f32;
                     let even = code + code % 2;
-                    for (x, nearest) in [(middle.next_down(), code), (middle, even), (middle.next_up(), code + 1)] {
+                    for (x, nearest) in
+                        [(middle.next_down(), code), (middle, even), (middle.next_up(), code + 1)]
+                    {
                         let beyond = !$finite(nearest);
                         let found = $t::from_f32(x);
-                        assert!(if beyond { !found.is_finite() } else { found.to_bits() == nearest }, "{x}: {found}");
+                        assert!(
+                            if beyond { !found.is_finite() } else { found.to_bits() == nearest },
+                            "{x}: {found}"
+                        );
                         assert_eq!($t::from_f32(-x).to_bits(), found.to_bits() | 0x80);
                     }
                 }

@@ -17,7 +17,9 @@ use core::{
     convert::identity,
 };
 use half::{bf16, f16};
-use tilewright_core::{E4m3, E5m2, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring};
+use tilewright_core::{
+    E4m3, E5m2, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Semiring,
+};
 
 /// What computes a built-in semiring on vectors. Never inlined, as the kernels, so that they are compiled here and not again in every
 /// crate that multiplies.

@@ -142,25 +142,35 @@ fn sums_are_given_as_they_are_at_the_edges_of_tiles() {
     run_all(&cases);
 }
 
-/// Floats of 8 bits, whose sums are added up in f32 after each stage: every tile that has registers for that, at its edges.
+/// Floats of 8 bits, whose sums are added up in f32 after each stage, or stay in the tensor cores: every tile that has registers for that, at its edges.
 #[test]
 fn floats_of_8_bits_are_multiplied() {
     let mut cases = Vec::new();
-    for (i, tile) in wgmma_tiles().into_iter().filter(|&[m, n, _, ping_pong, ..]| m * n <= 24576 && (ping_pong == 0 || m == 64)).enumerate() {
+    let of_wgmma = |&[m, n, _, ping_pong, ..]: &[u32; 6]| m * n <= 24576 && (ping_pong == 0 || m == 64);
+    let wgmma = wgmma_tiles().into_iter().filter(of_wgmma).map(|tile| ("wgmma", tile));
+    let mma = mma_tiles().into_iter().filter(|&[m, n, ..]| m * n <= 16384).map(|tile| ("mma", tile));
+    let tiles = wgmma.chain(mma);
+    for (i, (kernel, tile)) in tiles.enumerate() {
         let [m, n] = [tile[0], tile[1]].map(|side| side as usize);
         for j in 0..8 {
             let variant = plus_times([DType::E4m3, DType::E5m2][j % 2]);
-            let size = [[8, m, m + 8, 2 * m + 1][(i + j) % 4], [n, n + 8, 40, n + 3][(i + j / 2) % 4], [128, 400, 8, 131][j % 4]];
+            let variant = variant.giving([DType::F32, DType::F16, DType::Bf16][(i + j / 2) % 3]);
+            let size = [
+                [8, m, m + 8, 2 * m + 1][(i + j) % 4],
+                [n, n + 8, 40, n + 3][(i + j / 2) % 4],
+                [128, 400, 8, 131][j % 4],
+            ];
             cases.push(Case {
                 orders: [ORDERS[j % 2], ORDERS[1 - j / 2 % 2], ORDERS[j / 4]],
                 joining: JOININGS[(i + j) % 3],
                 products: 1 + j % 3 / 2,
                 splits: Some(1 + u32::from(j % 4 == 1)),
-                ..case("wgmma", variant.giving([DType::F32, DType::F16, DType::Bf16][(i + j / 2) % 3]), size, tile)
+                math: [Math::Full, Math::Fast][usize::from(j % 4 == 2)],
+                ..case(kernel, variant, size, tile)
             });
         }
     }
-    assert!(cases.len() > 20);
+    assert!(cases.len() > 50, "{}", cases.len());
     run_all(&cases);
 }
 

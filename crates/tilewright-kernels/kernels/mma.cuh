@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config.cuh"
+#include "float8.cuh"
 #include "numbers.cuh"
 
 // Four 8 x 8 matrices of 16-bit elements, or of as many bytes, from shared memory: lane 8 i + r tells where row r of matrix i lies. TURNED has each transposed.
@@ -52,6 +53,15 @@ __device__ inline void multiply_add(float (&d)[4], const unsigned (&a)[4], const
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+
+// Floats of 8 bits; from compute capability 8.9 on.
+#define MULTIPLY_FLOATS(TYPE)                                                                                                                        \
+    asm("mma.sync.aligned.m16n8k32.row.col.f32." TYPE "." TYPE ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                 \
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                                                             \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+__device__ inline void multiply_add(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], Float8E4m3) { MULTIPLY_FLOATS("e4m3"); }
+__device__ inline void multiply_add(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], Float8E5m2) { MULTIPLY_FLOATS("e5m2"); }
+#undef MULTIPLY_FLOATS
 
 // Before compute capability 8.0 in four parts, of 8 rows and 16 terms.
 #if __CUDA_ARCH__ >= 800

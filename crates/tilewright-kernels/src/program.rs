@@ -104,14 +104,18 @@ impl Program {
     /// with compute capability 8.0.
     pub const SHIPPED_ARCHITECTURE: Architecture = Architecture::baseline(ComputeCapability::new(7, 5));
 
-    /// The oldest architecture that has all that the program uses where it can: asynchronous copies came with 8.0. Products of warpgroups are
-    /// those of 9.0 alone.
+    /// The oldest architecture that has all that the program uses where it can: asynchronous copies came with 8.0, products of 8-bit floats by warps with 8.9.
+    /// Products of warpgroups are those of 9.0 alone.
     pub fn architecture(&self) -> Architecture {
         const COPIES_ASYNCHRONOUSLY: Architecture = Architecture::baseline(ComputeCapability::new(8, 0));
-        let otherwise = || match self.source.contains("ptx.cuh") {
-            true => COPIES_ASYNCHRONOUSLY,
-            false => Self::SHIPPED_ARCHITECTURE,
-        };
+        const MULTIPLIES_FLOAT8: Architecture = Architecture::baseline(ComputeCapability::new(8, 9));
+        let includes = |header| self.source.contains(header);
+        let otherwise =
+            || match (includes("ptx.cuh"), includes("\"mma.cuh\"") && self.config.contains("float8.cuh")) {
+                (_, true) => MULTIPLIES_FLOAT8,
+                (true, _) => COPIES_ASYNCHRONOUSLY,
+                _ => Self::SHIPPED_ARCHITECTURE,
+            };
         self.only_architecture().unwrap_or_else(otherwise)
     }
 

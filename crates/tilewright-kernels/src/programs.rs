@@ -92,16 +92,18 @@ fn f64_tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
 fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
     let [f16, bf16, i8, u8, f32] = [DType::F16, DType::Bf16, DType::I8, DType::U8, DType::F32]
         .map(|dtype| Variant::new(SemiringId::PlusTimes, dtype));
-    let [e4m3, e5m2] =
-        [DType::E4m3, DType::E5m2].map(|dtype| Variant::new(SemiringId::PlusTimes, dtype));
+    let e4m3 = Variant::new(SemiringId::PlusTimes, DType::E4m3);
+    let float8 = [e4m3, Variant { dtype: DType::E5m2, ..e4m3 }]
+        .into_iter()
+        .flat_map(|v| [v, v.giving(DType::F16), v.giving(DType::Bf16)]);
     let sums = [f16, bf16].map(|variant| variant.giving(DType::F32));
     let side = Layout::row_major(256, 256);
     let mut all = Vec::new();
     for (i, tile) in mma_tiles().into_iter().enumerate() {
         // One tile stands for all types, and one for all orders of operands.
-        for variant in
-            [f16, bf16, i8, u8, f32, sums[0], sums[1]].into_iter().filter(|&one| i == 0 || one == f16)
-        {
+        let others =
+            [f16, bf16, i8, u8, f32, sums[0], sums[1]].into_iter().filter(|&one| i == 0 || one == f16);
+        for variant in others.chain(float8.clone().filter(|_| i == 1)) {
             let ask = |r: &mut Request| (r.gpu, r.tile, r.math) = (gpu, Some(tile), Math::Tf32);
             extend(&mut all, product(&MMA, variant, [256; 3], ask));
         }
@@ -113,11 +115,12 @@ fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
             extend(&mut all, product(&MMA, f16, [256; 3], ask));
         }
     }
+    let tiles = wgmma_tiles().len();
     for (i, tile) in wgmma_tiles().into_iter().enumerate() {
         let ask = |r: &mut Request| (r.gpu, r.tile) = (gpu, Some(tile));
         extend(&mut all, product(&WGMMA, bf16, [256; 3], ask));
-        // Those that fit take B by columns alone.
-        for variant in [e4m3, e5m2].into_iter().flat_map(|v| [v, v.giving(DType::F16), v.giving(DType::Bf16)]) {
+        // They take B by columns alone. Tiles with too many sums for a second set of registers refuse; the smallest of the others stands for all types.
+        for variant in float8.clone().filter(|&one| i + 1 == tiles || one == e4m3) {
             let by_columns = |r: &mut Request| {
                 ask(r);
                 r.problem = Problem::new(side, side.t(), side).unwrap_or(r.problem);

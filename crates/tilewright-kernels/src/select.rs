@@ -183,10 +183,10 @@ mod tests {
         for &variant in Variant::ALL {
             let production: &[_] = match (variant.semiring, variant.dtype) {
                 (SemiringId::LogPlus, _) => &["log-plus"],
-                (SemiringId::PlusTimes, DType::F16 | DType::Bf16 | DType::I8 | DType::U8) => {
-                    &["wgmma", "mma", "simt"]
-                }
-                (SemiringId::PlusTimes, DType::E4m3 | DType::E5m2) => &["wgmma", "simt"],
+                (
+                    SemiringId::PlusTimes,
+                    DType::F16 | DType::Bf16 | DType::I8 | DType::U8 | DType::E4m3 | DType::E5m2,
+                ) => &["wgmma", "mma", "simt"],
                 (SemiringId::PlusTimes, DType::F64) => &["dmma", "simt"],
                 _ => &["simt"],
             };

@@ -297,7 +297,9 @@ fn every_type_of_safetensors_is_read() {
     let bytes = safetensors(&format!("{{{}}}", tensor("w", "BF16", "[1,2]", 0, 4)), &bits);
     let m = parse("m.safetensors:w", &bytes).unwrap();
     assert_eq!((m.dtype(), values(&m)), (DType::Bf16, vec![Value::Float(1.5), Value::Float(-2.0)]));
-    for (name, dtype, bits) in [("F8_E4M3", DType::E4m3, [0x3c, 0xc0]), ("F8_E5M2", DType::E5m2, [0x3e, 0xc0])] {
+    for (name, dtype, bits) in
+        [("F8_E4M3", DType::E4m3, [0x3c, 0xc0]), ("F8_E5M2", DType::E5m2, [0x3e, 0xc0])]
+    {
         let bytes = safetensors(&format!("{{{}}}", tensor("w", name, "[1,2]", 0, 2)), &bits);
         let m = parse("m.safetensors:w", &bytes).unwrap();
         assert_eq!((m.dtype(), values(&m)), (dtype, vec![Value::Float(1.5), Value::Float(-2.0)]));

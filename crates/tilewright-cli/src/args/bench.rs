@@ -81,7 +81,7 @@ pub struct Bench {
     /// Measure the vendor's libraries in the same run (plus-times on f32 and f64, cublaslt on f16, bf16 and i8 as well)
     #[arg(long, value_enum, value_name = "LIBRARY,...", value_delimiter = ',', help_heading = "Contenders")]
     pub against: Vec<Library>,
-    /// How f32 is multiplied (plus-times): full, or tf32, which rounds A and B to 10 bits after the point where tensor cores are faster
+    /// How plus-times computes: full; on f32 tf32, which rounds A and B to 10 bits after the point where tensor cores are faster; on floats of 8 bits fast, where tensor cores keep 13 bits of sums
     #[arg(long, value_name = "MATH", default_value = "full", value_parser = super::maths(), help_heading = "Product")]
     pub math: Math,
     /// The arithmetic that is asked of the libraries

@@ -43,7 +43,7 @@ pub struct Tune {
         help_heading = "Product"
     )]
     pub orders: Vec<Order>,
-    /// How f32 is multiplied (plus-times): full, or tf32, which rounds A and B to 10 bits after the point where tensor cores are faster
+    /// How plus-times computes: full; on f32 tf32, which rounds A and B to 10 bits after the point where tensor cores are faster; on floats of 8 bits fast, where tensor cores keep 13 bits of sums
     #[arg(long, value_name = "MATH", default_value = "full", value_parser = super::maths(), help_heading = "Product")]
     pub math: Math,
 

@@ -5,8 +5,8 @@ use crate::{
     product::AnyProduct,
 };
 use tilewright::{
-    DType, DynMatrix, DynMut, DynRef, E4m3, E5m2, Element, Error, ErrorKind, Joining, MatRef, Math, Matrix, Options,
-    Report, SemiringId, bf16, f16,
+    DType, DynMatrix, DynMut, DynRef, E4m3, E5m2, Element, Error, ErrorKind, Joining, MatRef, Math, Matrix,
+    Options, Report, SemiringId, bf16, f16,
     plan::{Query, Results, Work},
     semiring::Visit,
 };

@@ -45,7 +45,8 @@ pub fn read(spec: &Spec) -> Result<Array, Error> {
 
 /// Whether NumPy has the type of the elements and the file is one of its own.
 fn is_numpy(spec: &Spec, array: &Array) -> bool {
-    matches!(spec.format(), Format::Npy | Format::Npz) && ![Number::Bf16, Number::E4m3, Number::E5m2].map(Into::into).contains(&array.element)
+    matches!(spec.format(), Format::Npy | Format::Npz)
+        && ![Number::Bf16, Number::E4m3, Number::E5m2].map(Into::into).contains(&array.element)
 }
 
 /// The type as matrices have it.

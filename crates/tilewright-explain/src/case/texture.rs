@@ -160,6 +160,12 @@ fn format(number: Number) -> Option<TexelFormat> {
         Number::U8 => TexelFormat::U8,
         Number::I16 => TexelFormat::S16,
         Number::U16 => TexelFormat::U16,
-        Number::Bf16 | Number::E4m3 | Number::E5m2 | Number::F64 | Number::I64 | Number::U64 | Number::Bool => return None,
+        Number::Bf16
+        | Number::E4m3
+        | Number::E5m2
+        | Number::F64
+        | Number::I64
+        | Number::U64
+        | Number::Bool => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Elements as binary files hold them, and matrices made of them.
 
 use super::fault::{Fault, bad};
-use crate::{DType, DynMatrix, DynRef, Element, ErrorKind, E4m3, E5m2, Layout, MatRef, Matrix, bf16, f16};
+use crate::{DType, DynMatrix, DynRef, E4m3, E5m2, Element, ErrorKind, Layout, MatRef, Matrix, bf16, f16};
 use std::{
     io::{self, Read, Write},
     ptr::NonNull,

@@ -131,9 +131,10 @@ fn element_type(descr: &str) -> Result<(Stored, Endian), Fault> {
                 Some('S' | 'U' | 'a') => ("text", "convert it to numbers first"),
                 Some('O') => ("Python objects", "convert it to float64 first"),
                 Some('M' | 'm') => ("dates or times", "convert it to int64 first"),
-                Some('V') => {
-                    ("raw bytes", "if it is bfloat16 or float8_e4m3fn, save it as .safetensors or convert it to float32")
-                }
+                Some('V') => (
+                    "raw bytes",
+                    "if it is bfloat16 or float8_e4m3fn, save it as .safetensors or convert it to float32",
+                ),
                 _ => ("unknown", "save it as float64"),
             };
             return Err(bad!("element type '{}' ({kind}) cannot be read", excerpt(descr)).hint(hint));

@@ -14,9 +14,12 @@ pub(super) const PANEL: usize = 32;
 
 /// Unit roundoffs of the type of the sums by which GELU of a sum may be wrong, relative to the sum.
 const OF_GELU: f64 = 8.0;
-/// What tensor cores lose of floats of 8 bits, for each unit of the terms' magnitudes. They add 32 products to a sum with 13 digits after the point, and four times in a
-/// row before the sums are added up in f32: in each of the four, 33 numbers are cut to digits of the largest.
-const FLOAT8: f64 = 4.0 * 33.0 / (1 << 13) as f64;
+/// Products of 8-bit floats that tensor cores add to a sum at a time, and what is lost of that for each unit of the terms' magnitudes: the sum and the products are cut
+/// to 13 digits of the largest.
+const ADDED: f64 = 32.0;
+const FLOAT8: f64 = (ADDED + 1.0) / (1 << 13) as f64;
+/// Terms after which sums are added up in f32.
+const PROMOTED: f64 = 128.0;
 
 /// The product whose result is compared.
 pub(super) struct Sums<'p> {
@@ -24,7 +27,7 @@ pub(super) struct Sums<'p> {
     pub b: DynRef<'p>,
     pub math: Math,
     /// Whether tensor cores may have summed floats of 8 bits.
-    pub float8: bool,
+    pub in_tensor_cores: bool,
     pub joining: Joining<Value>,
     pub old: Option<DynRef<'p>>,
     pub epilogue: Epilogue<DynRef<'p>>,
@@ -40,6 +43,12 @@ struct Sum {
 }
 
 impl Sums<'_> {
+    /// What tensor cores lose of sums of 8-bit floats.
+    fn lost_of_float8(&self, k: f64) -> f64 {
+        let in_a_row = if self.math == Math::Fast { k } else { k.min(PROMOTED) };
+        (in_a_row / ADDED).ceil() * FLOAT8
+    }
+
     /// For elements of type `T`, whose sums are f32, and results of this type.
     pub fn verify_into<T: Float>(&self, output: DType, rows: &[usize]) -> Result<Verification, Error> {
         match output {
@@ -63,7 +72,7 @@ impl Sums<'_> {
         // Both factors of a term are rounded.
         let elements = self.math.roundoff() * (2.0 + self.math.roundoff());
         let own = if activation == Activation::Gelu { OF_GELU * T::SUM.roundoff } else { 0.0 };
-        let float8 = if self.float8 { FLOAT8 } else { 0.0 };
+        let float8 = if self.in_tensor_cores { self.lost_of_float8(k as f64) } else { 0.0 };
         let steepness = activation.steepness();
         let sums = roundings * (T::SUM.roundoff + REFERENCE) + elements + float8;
         let bound = steepness * sums + own + narrowing(T::SUM, O::ELEMENT);

@@ -81,10 +81,12 @@ pub(crate) fn verify(
     }
     let rows = rows::sample(problem.m(), problem.n(), problem.k());
     if semiring == SemiringId::PlusTimes && a.dtype().is_float() {
-        let math = if a.dtype() == DType::F32 { product.choices().math } else { Math::Full };
-        let is_here = matches!(product.choices().backend, Backend::Cpu | Backend::Reference);
-        let float8 = a.dtype().is_float8() && !is_here;
-        let sums = bounded::Sums { a, b, math, float8, joining, old, epilogue: product.followed(), c };
+        let choices = product.choices();
+        let math = if choices.math.is_for(semiring, a.dtype()) { choices.math } else { Math::Full };
+        let is_here = matches!(choices.backend, Backend::Cpu | Backend::Reference);
+        let in_tensor_cores = a.dtype().is_float8() && !is_here;
+        let sums =
+            bounded::Sums { a, b, math, in_tensor_cores, joining, old, epilogue: product.followed(), c };
         return match types {
             [DType::F16, output] => sums.verify_into::<f16>(output, &rows),
             [DType::Bf16, output] => sums.verify_into::<bf16>(output, &rows),

@@ -40,6 +40,11 @@ impl Tile {
         32 * self.warps[0] * self.warps[1]
     }
 
+    /// Sums of a thread.
+    pub const fn sums(&self) -> u32 {
+        self.m * self.n / self.threads()
+    }
+
     /// Bytes of shared memory.
     pub const fn shared_memory(&self) -> u32 {
         self.stages * (self.m + self.n) * ROW_BYTES

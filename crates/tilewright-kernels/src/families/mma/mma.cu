@@ -132,6 +132,29 @@ __device__ __forceinline__ void multiply(Acc (&sums)[ROWS][COLS][4], unsigned st
     }
 }
 
+// As above, of floats of 8 bits, with the sums of each stage added up as floats.
+__device__ __forceinline__ void multiply_and_promote(Acc (&sums)[ROWS][COLS][4], unsigned stage, int row, int col)
+{
+    enum : int { STEPS = ROW_BYTES / STEP_BYTES };
+    unsigned a[STEPS][ROWS][4];
+#pragma unroll
+    for (int i = 0; i < STEPS * ROWS; ++i) TileA::load(a[i / ROWS][i % ROWS], stage, row + i % ROWS * 16, i / ROWS, true);
+#pragma unroll
+    for (int j = 0; j < COLS / 2; ++j) {
+        unsigned b[STEPS][4];
+#pragma unroll
+        for (int step = 0; step < STEPS; ++step) TileB::load(b[step], stage + TileA::BYTES, col + j * 16, step, false);
+#pragma unroll
+        for (int i = 0; i < ROWS * 2; ++i) {
+            Acc part[4] = {};
+#pragma unroll
+            for (int step = 0; step < STEPS; ++step) multiply_add(part, a[step][i / 2], {b[step][i % 2 * 2], b[step][i % 2 * 2 + 1]}, T());
+#pragma unroll
+            for (int x = 0; x < 4; ++x) sums[i / 2][j * 2 + i % 2][x] += part[x];
+        }
+    }
+}
+
 // Writes what a thread has, two neighbours at a time: of C, or of a part of the sums.
 __device__ __forceinline__ void write(const Acc (&sums)[ROWS][COLS][4], const Result& c, const Parts& parts, int row, int col, int batch, int part)
 {
@@ -179,7 +202,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         // The stage is there for all, and the one before it is read by none.
         __syncthreads();
         copy(step + STAGES - 1);
-        multiply(own, stages + step % STAGES * STAGE_BYTES, warp_row, warp_col);
+        const unsigned stage = stages + step % STAGES * STAGE_BYTES;
+        if constexpr (PROMOTES) {
+            multiply_and_promote(own, stage, warp_row, warp_col);
+        } else {
+            multiply(own, stage, warp_row, warp_col);
+        }
     }
     write(own, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, row + warp_row, col + warp_col, batch, place.batch);
 }

@@ -22,7 +22,7 @@ use tilewright_core::{DType, SemiringId};
 pub(crate) const MMA: Kernel = Kernel {
     name: "mma",
     family: Family::Production,
-    summary: "plus-times on f16, bf16, i8, u8, and f32 as tf32, by the tensor cores of any GPU since Turing; any sizes, strides and transposes, batches",
+    summary: "plus-times on f16, bf16, e4m3, e5m2, i8, u8, and f32 as tf32, by the tensor cores of any GPU since Turing; any sizes, strides and transposes, batches",
     teaches: "tensor cores fed by warps: asynchronous copies into a ring of stages, ldmatrix, mma.sync",
     file: "mma.cu",
     source: include_str!("mma.cu"),
@@ -31,6 +31,12 @@ pub(crate) const MMA: Kernel = Kernel {
         Variant::new(SemiringId::PlusTimes, DType::Bf16),
         Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::F16) },
         Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::Bf16) },
+        Variant::new(SemiringId::PlusTimes, DType::E4m3),
+        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
+        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
+        Variant::new(SemiringId::PlusTimes, DType::E5m2),
+        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
+        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
         Variant::new(SemiringId::PlusTimes, DType::I8),
         Variant::new(SemiringId::PlusTimes, DType::U8),
         Variant::new(SemiringId::PlusTimes, DType::F32),
@@ -40,7 +46,8 @@ pub(crate) const MMA: Kernel = Kernel {
 
 /// Where tensor cores came with instructions for f16 and bytes, and for the other types.
 const FIRST: ComputeCapability = ComputeCapability::new(7, 5);
-const ALL_TYPES: ComputeCapability = ComputeCapability::new(8, 0);
+const BF16_AND_TF32: ComputeCapability = ComputeCapability::new(8, 0);
+const FLOAT8: ComputeCapability = ComputeCapability::new(8, 9);
 
 /// The tiles that `mma` chooses from: rows and columns of C, bytes of a row of operands, warps along rows and columns, stages.
 ///
@@ -50,6 +57,9 @@ const ALL_TYPES: ComputeCapability = ComputeCapability::new(8, 0);
 pub fn mma_tiles() -> Vec<[u32; 6]> {
     TILES.iter().map(Tile::id).collect()
 }
+
+/// Sums of a thread that leave it registers for operands of a whole stage.
+const MOST_PROMOTED: u32 = 64;
 
 struct Mma;
 
@@ -70,7 +80,8 @@ impl Tiles for Mma {
 
     fn refuses(request: &Request, _: &Element) -> Option<[String; 2]> {
         let needed = match request.dtype {
-            DType::Bf16 | DType::F32 => ALL_TYPES,
+            DType::Bf16 | DType::F32 => BF16_AND_TF32,
+            DType::E4m3 | DType::E5m2 => FLOAT8,
             _ => FIRST,
         };
         let found = request.gpu.capability();
@@ -83,7 +94,8 @@ impl Tiles for Mma {
     }
 
     fn fits(work: &Work, tile: &Tile) -> bool {
-        tile.resident(&work.gpu) > 0
+        // Threads have no registers for large sums and for what is added to them.
+        tile.resident(&work.gpu) > 0 && (!work.element.promotes || tile.sums() <= MOST_PROMOTED)
     }
 
     fn tiles(work: &Work, tile: &Tile) -> u64 {
@@ -170,6 +182,7 @@ fn program(
         ("A_BY_TERMS", by_terms[0].into()),
         ("B_BY_TERMS", by_terms[1].into()),
         ("SPLITS", splits.into()),
+        ("PROMOTES", product.element.promotes.into()),
     ];
     let finish = product.finish_of(splits);
     let constants = [&constants[..], &finish.constants()].concat();
@@ -177,6 +190,7 @@ fn program(
     let mut program = Program::of(source, request.variant(), Encoding::Numbers, &constants);
     let [a, b] = by_terms.map(|by_terms| if by_terms { "k" } else { "mn" });
     let parts = if splits { ".parts" } else { "" };
-    program.name = format!("{}.{}.{a}.{b}{parts}{}", program.name, tile.name(), finish.suffix());
+    let fast = product.element.suffix(request);
+    program.name = format!("{}.{}.{a}.{b}{parts}{fast}{}", program.name, tile.name(), finish.suffix());
     program
 }

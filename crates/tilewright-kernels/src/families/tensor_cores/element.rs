@@ -1,6 +1,6 @@
 //! The element types that tensor cores multiply.
 
-use crate::tensor::TensorElement;
+use crate::{request::Request, tensor::TensorElement};
 use tilewright_arch::{Gpu, Rate};
 use tilewright_core::{DType, Math};
 
@@ -19,6 +19,8 @@ pub(crate) struct Element {
     pub across: bool,
     /// The type in tensor maps.
     pub map: TensorElement,
+    /// Whether sums of a stage are added up in f32: of products of 8-bit floats the tensor cores keep fewer digits.
+    pub promotes: bool,
     rate: Rate,
 }
 
@@ -36,12 +38,13 @@ impl Element {
             (DType::F64, _) => (8, "f64", "f64", TensorElement::F64, Rate::TensorF64),
             _ => return None,
         };
-        Some(Self { bytes, name, sums, across: bytes == 2 || bytes == 8, map, rate })
+        let promotes = dtype.is_float8() && !matches!(math, Math::Fast);
+        Some(Self { bytes, name, sums, across: bytes == 2 || bytes == 8, map, promotes, rate })
     }
 
-    /// Whether the tensor cores keep fewer digits of a sum than f32 has, so that sums of a stage are added up in f32: see `wgmma.cu`.
-    pub const fn promotes(&self) -> bool {
-        matches!(self.rate, Rate::TensorF8)
+    /// What the names of programs end with: their arithmetic where it is not the full one of their type.
+    pub fn suffix(&self, request: &Request) -> &'static str {
+        if request.math == Math::Fast && !self.promotes { ".fast" } else { "" }
     }
 
     /// Terms of a stage.

@@ -85,7 +85,7 @@ impl Tiles for Wgmma {
 
     fn fits(work: &Work, tile: &Tile) -> bool {
         // The GPUs with these instructions have room for all, but their threads have no registers for large sums twice.
-        !work.element.promotes() || tile.sums() <= MOST_PROMOTED
+        !work.element.promotes || tile.sums() <= MOST_PROMOTED
     }
 
     fn tiles(work: &Work, tile: &Tile) -> u64 {
@@ -188,6 +188,7 @@ fn program(
         ("B_BY_TERMS", by_terms[1].into()),
         ("STORES_BOXES", work.boxes.is_some().into()),
         ("SPLITS", splits.into()),
+        ("PROMOTES", product.element.promotes.into()),
     ];
     let finish = product.finish_of(splits);
     let constants = [&constants[..], &finish.constants()].concat();
@@ -199,7 +200,8 @@ fn program(
         (false, Some(_)) => "",
         (false, None) => ".rows",
     };
-    program.name = format!("{}.{}.{a}.{b}{stores}{}", program.name, tile.name(), finish.suffix());
+    let fast = product.element.suffix(request);
+    program.name = format!("{}.{}.{a}.{b}{stores}{fast}{}", program.name, tile.name(), finish.suffix());
     program.config += &instruction::multiply_add(&product.element, tile.n, by_terms);
     program
 }

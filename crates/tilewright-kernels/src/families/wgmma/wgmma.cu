@@ -21,8 +21,6 @@ enum : int {
     TILE_M = OWN_M * RELEASERS,
     SLABS = (TILE_N + Slab<Out>::COLS - 1) / Slab<Out>::COLS,
 };
-// Whether elements are floats of 8 bits.
-enum : bool { PROMOTES = sizeof(T) == 1 && SAME<Acc, float> };
 using TileA = OperandTile<TILE_M, A_BY_TERMS>;
 using TileB = OperandTile<TILE_N, B_BY_TERMS>;
 using Sums = Acc[WAVES][TILE_N / 2];
