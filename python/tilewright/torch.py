@@ -122,14 +122,14 @@ def _multiplied(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor
     return torch.ops.tilewright.product(a, b, semiring)
 
 
-_functorch: Any = torch._C._functorch  # type: ignore[attr-defined]
+_functorch: Any = torch._C._functorch
 
 
 def _wants_gradient(x: torch.Tensor) -> bool:
     """Whether a tensor requires a gradient, or does so below the levels of vmap that it is seen through, where torch says no."""
     while not x.requires_grad and _functorch.is_batchedtensor(x):
         x = _functorch.get_unwrapped(x)
-    return x.requires_grad
+    return bool(x.requires_grad)
 
 
 def _with_gradient(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor:
