@@ -144,15 +144,17 @@ def _simplified(term: str, x: Any, alone: Collection[str], over: Over) -> tuple[
     summed = _by_strides([label for label in term if label in alone], term, x)
     if not summed:
         return term, x
-    kept = _by_strides([label for label in term if label not in alone], term, x)
+    if not _lies_as_one(_permuted(x, [term.index(label) for label in summed + [label for label in term if label not in summed]]), len(summed)):
+        # One after another: what is left for the next is smaller than a copy.
+        summed = summed[:1]
+    kept = _by_strides([label for label in term if label not in summed], term, x)
     x = _permuted(x, [term.index(label) for label in kept + summed])
-    shape = tuple(x.shape)
-    rows = shape[: len(kept)]
+    rows, count = tuple(x.shape[: len(kept)]), math.prod(x.shape[len(kept) :])
     if kept and rows[-1] >= _SHORT_ROWS and not _lies_as_one(x, len(kept)):
-        matrices = x.reshape(*rows, math.prod(shape[len(kept) :]))
+        matrices = x.reshape(*rows, count)
     else:
-        matrices = x.reshape(math.prod(rows), math.prod(shape[len(kept) :]))
-    return "".join(kept), over.matmul(matrices, _ones(x, matrices.shape[-1], over)).reshape(rows)
+        matrices = x.reshape(math.prod(rows), count)
+    return _simplified("".join(kept), over.matmul(matrices, _ones(x, count, over)).reshape(rows), alone, over)
 
 
 def _ones(x: Any, rows: int, over: Over) -> Any:

@@ -6,16 +6,19 @@ functions of autograd, so that a call without gradients pays nothing for them.
 
 from __future__ import annotations
 
-import importlib.util
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
-from . import _native
-from ._errors import ElementTypeError, ShapeError, UnsupportedError
+from . import _native, _torch_operators
+from ._errors import ElementTypeError, Error, ShapeError, UnsupportedError
 
 __all__ = ["matmul"]
+
+_operators = _torch_operators.OPERATORS
 
 
 def matmul(a: torch.Tensor, b: torch.Tensor, semiring: str | _native.Semiring = "plus-times") -> torch.Tensor:
@@ -86,9 +89,16 @@ def matmul(a: torch.Tensor, b: torch.Tensor, semiring: str | _native.Semiring = 
 def _name(semiring: _native.Semiring) -> str:
     """What an operator of torch takes: a text."""
     name = semiring.name
-    if "<" in name.split("add=")[-1].split(",")[0]:
-        raise UnsupportedError(f"the semiring of {name}", "unsupported", "functions are called term by term; give expressions, or use tilewright.matmul")
-    return name
+    if name in _native.Semiring.NAMES or _is_text(name):
+        return name
+    raise UnsupportedError(f"the semiring of {name}", "unsupported", "functions are called term by term; give expressions, or use tilewright.matmul")
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return _native.Semiring(name).name == name
+    except Error:
+        return False
 
 
 def _check(a: torch.Tensor, b: torch.Tensor) -> None:
@@ -117,9 +127,12 @@ def _extents(x: torch.Tensor) -> str:
 
 def _multiplied(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor:
     """The product of stacks of matrices that were checked."""
+    if forward_ad._current_level >= 0 and (_has_tangent(a) or _has_tangent(b)):
+        # Torch would go on with a tangent of zeros.
+        raise UnsupportedError("products have no gradients forward, as by torch.func.jvp and jacfwd", "unsupported", "torch.func.grad, vjp and jacrev have them backward")
     if torch.is_grad_enabled() and (_wants_gradient(a) or _wants_gradient(b)):
         return _with_gradient(a, b, semiring)
-    return torch.ops.tilewright.product(a, b, semiring)
+    return _operators.product(a, b, semiring)
 
 
 _functorch: Any = torch._C._functorch
@@ -130,6 +143,11 @@ def _wants_gradient(x: torch.Tensor) -> bool:
     while not x.requires_grad and _functorch.is_batchedtensor(x):
         x = _functorch.get_unwrapped(x)
     return bool(x.requires_grad)
+
+
+def _has_tangent(x: torch.Tensor) -> bool:
+    # Torch cannot say it of what vmap goes through.
+    return bool(_functorch.is_batchedtensor(x)) or forward_ad.unpack_dual(x).tangent is not None
 
 
 def _with_gradient(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor:
@@ -147,12 +165,19 @@ def _with_gradient(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Ten
     return _LogPlus.apply(a, b) if semiring == "log-plus" else _Selective.apply(a, b, semiring)[0]
 
 
+def _signed(forward: Any) -> Any:
+    """A function that remembers its signature, for which torch asks in every call."""
+    forward.__signature__ = inspect.signature(forward)
+    return forward
+
+
 class _PlusTimes(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
+    @_signed
     def forward(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return torch.ops.tilewright.product(a, b, "plus-times")
+        return _operators.product(a, b, "plus-times")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -171,8 +196,9 @@ class _Selective(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
+    @_signed
     def forward(a: torch.Tensor, b: torch.Tensor, semiring: str) -> tuple[torch.Tensor, torch.Tensor]:
-        return torch.ops.tilewright.product_arg(a, b, semiring)
+        return _operators.product_arg(a, b, semiring)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -226,8 +252,9 @@ class _LogPlus(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
+    @_signed
     def forward(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return torch.ops.tilewright.product(a, b, "log-plus")
+        return _operators.product(a, b, "log-plus")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -253,8 +280,9 @@ class _Weighted(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
+    @_signed
     def forward(p: torch.Tensor | None, x: torch.Tensor, q: torch.Tensor | None, y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-        return torch.ops.tilewright.weighted(p, x, q, y, z)
+        return _operators.weighted(p, x, q, y, z)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -282,109 +310,3 @@ def _summed(gradient: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
         gradient = gradient.sum(list(range(extra)))
     repeated = [i for i, extent in enumerate(shape) if extent == 1 and gradient.shape[i] != 1]
     return gradient.sum(repeated, keepdim=True) if repeated else gradient
-
-
-# The operators: what computes, what says the shape to a compiler, and what a stack of them is.
-
-
-def _product(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor:
-    return _computed(a, b, semiring, False)[0]
-
-
-def _product_arg(a: torch.Tensor, b: torch.Tensor, semiring: str) -> tuple[torch.Tensor, torch.Tensor]:
-    c, winners = _computed(a, b, semiring, True)
-    return c, winners
-
-
-def _weighted(p: torch.Tensor | None, x: torch.Tensor, q: torch.Tensor | None, y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-    total: torch.Tensor | None = None
-    for sign_p, left in _logarithms(p, x):
-        for sign_q, right in _logarithms(q, y):
-            part = torch.add(_product(left, right, "log-plus"), z).exp_()
-            if total is None:
-                total = part if sign_p == sign_q else part.neg_()
-            else:
-                total.add_(part, alpha=sign_p * sign_q)
-    return _shape_of_weighted(p, x, q, y, z).zero_() if total is None else total
-
-
-def _logarithms(weights: torch.Tensor | None, x: torch.Tensor) -> list[tuple[int, torch.Tensor]]:
-    """The logarithms of ``weights * exp(x)`` where they are positive, and of its negative where they are negative; only what occurs."""
-    if weights is None:
-        return [(1, x)]
-    # A GPU is not asked, since the answer would have to be waited for.
-    is_here = weights.device.type == "cpu"
-    occurs = {1: not (is_here and bool((weights <= 0).all())), -1: not is_here or bool((weights < 0).any())}
-    return [(sign, (weights * sign).clamp_(min=0).log_() + x) for sign in (1, -1) if occurs[sign]]
-
-
-_HAS_NUMPY = importlib.util.find_spec("numpy") is not None
-
-
-def _computed(a: torch.Tensor, b: torch.Tensor, semiring: str, arg: bool) -> tuple[Any, ...]:
-    a, b = a.detach(), b.detach()
-    if a.is_cuda or a.dtype == torch.bfloat16 or not _HAS_NUMPY:
-        c = _native.matmul(a, b, semiring=semiring, arg=arg)
-        return c if arg else (c,)
-    # The same memory as arrays of NumPy, which takes a fifth of the time that DLPack takes.
-    out = _shape_of_product(a, b, semiring)
-    done = _native.matmul(a.numpy(), b.numpy(), semiring=semiring, out=out.numpy(), arg=arg)
-    return (out, torch.from_numpy(done[1])) if arg else (out,)
-
-
-# Products of small integers have sums of 32 bits.
-_WIDENED = (torch.int8, torch.uint8, torch.int16)
-
-
-def _shape_of_product(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor:
-    stack = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    dtype = torch.int32 if semiring == "plus-times" and a.dtype in _WIDENED else a.dtype
-    return a.new_empty((*stack, a.shape[-2], b.shape[-1]), dtype=dtype)
-
-
-def _shape_of_product_arg(a: torch.Tensor, b: torch.Tensor, semiring: str) -> tuple[torch.Tensor, torch.Tensor]:
-    c = _shape_of_product(a, b, semiring)
-    return c, torch.empty_like(c, dtype=torch.int32)
-
-
-def _shape_of_weighted(p: torch.Tensor | None, x: torch.Tensor, q: torch.Tensor | None, y: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-    stacks = [operand.shape[:-2] for operand in (p, x, q, y, z) if operand is not None]
-    return x.new_empty((*torch.broadcast_shapes(*stacks), x.shape[-2], y.shape[-1]))
-
-
-def _stack_of_products(info: Any, in_dims: tuple[int | None, ...], a: torch.Tensor, b: torch.Tensor, semiring: str) -> tuple[torch.Tensor, int]:
-    return torch.ops.tilewright.product(*_first(in_dims, a, b), semiring), 0
-
-
-def _stack_of_products_arg(info: Any, in_dims: tuple[int | None, ...], a: torch.Tensor, b: torch.Tensor, semiring: str) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[int, int]]:
-    return torch.ops.tilewright.product_arg(*_first(in_dims, a, b), semiring), (0, 0)
-
-
-def _stack_of_weighted(info: Any, in_dims: tuple[int | None, ...], *operands: torch.Tensor | None) -> tuple[torch.Tensor, int]:
-    return torch.ops.tilewright.weighted(*_first(in_dims, *operands)), 0
-
-
-def _first(in_dims: Sequence[int | None], *operands: Any) -> list[Any]:
-    """The dimension of vmap in front of all others, where no dimension of another operand meets it."""
-    longest = max(x.dim() - (at is not None) for x, at in zip(operands, in_dims) if x is not None)
-    moved = []
-    for x, at in zip(operands, in_dims):
-        if at is not None:
-            x = x.movedim(at, 0)
-            x = x.reshape(x.shape[0], *(1,) * (longest - x.dim() + 1), *x.shape[1:])
-        moved.append(x)
-    return moved
-
-
-def _register(schema: str, computes: Any, shape: Any, stack: Any) -> None:
-    name, of_what = schema.split("(", 1)
-    name = f"tilewright::{name}"
-    torch.library.define(name, f"({of_what}", tags=torch.Tag.pt2_compliant_tag)
-    torch.library.impl(name, ("CPU", "CUDA"), computes)
-    torch.library.register_fake(name, shape)
-    torch.library.register_vmap(name, stack)
-
-
-_register("product(Tensor a, Tensor b, str semiring) -> Tensor", _product, _shape_of_product, _stack_of_products)
-_register("product_arg(Tensor a, Tensor b, str semiring) -> (Tensor, Tensor)", _product_arg, _shape_of_product_arg, _stack_of_products_arg)
-_register("weighted(Tensor? p, Tensor x, Tensor? q, Tensor y, Tensor z) -> Tensor", _weighted, _shape_of_weighted, _stack_of_weighted)
