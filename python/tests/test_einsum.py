@@ -275,6 +275,7 @@ def test_refusals_name_what_is_wrong():
         error(ValueError, "dimensions" if wrong == "" else "unsupported", wrong, a)
     error(TypeError, "not-an-array", a, "ij->i")
     error(TypeError, "not-an-array", "ij->i", a.tolist())
+    error(TypeError, "not-an-array", "ij,ij->ij", np.ma.masked_array(a), a)
     error(TypeError, "dtype-mismatch", "ij,ij->i", a, a.astype("float32"))
     error(TypeError, "dtype-mismatch", "ij,jk->i", a + 0j, a.T + 0j)
     error(ValueError, "unsupported", "ij->i", a, semiring="plus-plus")

@@ -12,17 +12,23 @@ from . import _native
 from ._errors import DomainError, ShapeError, UnsupportedError
 
 _LIBRARIES = {"numpy": ("ndarray", "generic"), "torch": ("Tensor",), "cupy": ("ndarray",)}
+# Of classes that were asked for before.
+_known: dict[type, Any] = {}
 # Rows that are shorter are copied into one matrix rather than summed matrix by matrix.
 _SHORT_ROWS = 16
 
 
 def library(x: Any) -> Any:
     """The module whose array it is, or None. A library that was not imported has no arrays."""
-    for name, kinds in _LIBRARIES.items():
-        module = sys.modules.get(name)
-        if module is not None and any(isinstance(x, getattr(module, kind)) for kind in kinds):
-            return module
-    return None
+    kind = type(x)
+    if kind not in _known:
+        for name, bases in _LIBRARIES.items():
+            module = sys.modules.get(name)
+            if module is not None and issubclass(kind, tuple(getattr(module, base) for base in bases)):
+                _known[kind] = module
+                return module
+        return None
+    return _known[kind]
 
 
 class Over:
@@ -112,8 +118,16 @@ def _join(left: list[tuple[str, Any]], step: Sequence[int], output: str, over: O
     while len(chosen) > 1:
         pair = [chosen.pop(0), chosen.pop(0)]
         kept = {label for term, _ in left + chosen for label in term}.union(output)
+        if _comes_first(pair[1][0], pair[0][0], output):
+            pair.reverse()
         chosen.insert(0, _pair(pair, kept, over))
     left += chosen
+
+
+def _comes_first(term: str, other: str, output: str) -> bool:
+    """Whether the result has both operands' letters, and this one's first: its rows are then the result's, which lies as it is wanted."""
+    is_its = [label in term for label in output if (label in term) != (label in other)]
+    return bool(is_its) and is_its[0] and not all(is_its)
 
 
 def fixed(terms: Sequence[str], arrays: Sequence[Any], label: str, number: int) -> tuple[list[str], list[Any]]:
@@ -135,7 +149,7 @@ def first_winner(x: Any, over: Over) -> int:
 
 def _simplified(term: str, x: Any, alone: Collection[str], over: Over) -> tuple[str, Any]:
     """An operand with each of its letters once, and without those that nobody else has."""
-    for label in sorted(set(term)):
+    for label in sorted(set(term)) if len(set(term)) < len(term) else ():
         while term.count(label) > 1:
             first = term.index(label)
             second = term.index(label, first + 1)
@@ -224,6 +238,8 @@ def _strides(x: Any) -> tuple[int, ...]:
 
 def _by_strides(labels: list[str], term: str, x: Any) -> list[str]:
     """Letters in the order in which their dimensions lie, so that they become one without a copy where they can."""
+    if len(labels) < 2:
+        return labels
     strides = _strides(x)
     return sorted(labels, key=lambda label: -abs(strides[term.index(label)]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,11 +65,17 @@ def einsum(subscripts: str, *operands: Any, semiring: str | _native.Semiring = "
             raise ElementTypeError(f"operand 0 is a {type(arrays[0]).__name__}, but operand {position} is a {type(x).__name__}", "not-an-array", "give arrays of one library")
         if x.dtype != arrays[0].dtype:
             raise ElementTypeError(f"operand 0 has element type {arrays[0].dtype}, but operand {position} has {x.dtype}", "dtype-mismatch", "convert one of them")
-    terms, output = _parse(subscripts, [tuple(x.shape) for x in arrays])
+    if not isinstance(subscripts, str):
+        raise ElementTypeError(f"the subscripts are a {type(subscripts).__name__}, and no text", "not-an-array", "give them first, as in einsum('ij,jk->ik', a, b)")
+    shapes = tuple(tuple(x.shape) for x in arrays)
+    written, repeated, output, path = (_known_plan if isinstance(optimize, str) else _plan)(subscripts, shapes, optimize)
+    terms = list(written)
     if arg and not over.selects:
         raise UnsupportedError(f"winning indices of {over.name}, whose sum is no single term", "unsupported", "name a semiring of minima or maxima")
-    terms, arrays, sizes = _joined(terms, arrays)
-    path = path_of(optimize, [frozenset(term) for term in terms], frozenset(output), sizes)
+    for position, labels in repeated.items():
+        for label in labels:
+            # Its elements are the same for all numbers of the letter.
+            (terms[position],), (arrays[position],) = _contract.fixed([terms[position]], [arrays[position]], label, 0)
     c = _contract.contract(terms, arrays, output, path, over)
     return (c, Winners(terms, arrays, output, path, over)) if arg else c
 
@@ -101,8 +108,24 @@ class Winners:
         return found
 
 
+_Plan = tuple[list[str], dict[int, list[str]], str, list[tuple[int, ...]]]
+
+
+def _plan(subscripts: str, shapes: tuple[tuple[int, ...], ...], optimize: Any) -> _Plan:
+    """The letters of the operands, which of them are dimensions of ``...`` that are repeated, those of the result, and the path."""
+    terms, output = _parse(subscripts, shapes)
+    sizes = _extents(terms, shapes)
+    repeated = {position: [label for label, extent in zip(term, shape) if extent != sizes[label]] for position, (term, shape) in enumerate(zip(terms, shapes))}
+    left = [frozenset(term) - frozenset(repeated[position]) for position, term in enumerate(terms)]
+    return terms, {position: labels for position, labels in repeated.items() if labels}, output, path_of(optimize, left, frozenset(output), sizes)
+
+
+_known_plan = functools.lru_cache(maxsize=256)(_plan)
+
+
 def _array(position: int, x: Any) -> Any:
-    if _contract.library(x) is None:
+    xp = _contract.library(x)
+    if xp is None or (xp.__name__ == "numpy" and not (type(x) in (xp.ndarray, xp.memmap) or isinstance(x, xp.generic))):
         raise ElementTypeError(f"operand {position} is a {type(x).__name__}, and no array", "not-an-array", "give arrays of NumPy, torch or CuPy")
     return x
 
@@ -118,8 +141,6 @@ def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str
     def refuse(why: str, hint: str) -> UnsupportedError:
         return UnsupportedError(f"the subscripts {subscripts!r}: {why}", "unsupported", hint)
 
-    if not isinstance(subscripts, str):
-        raise ElementTypeError(f"the subscripts are a {type(subscripts).__name__}, and no text", "not-an-array", "give them first, as in einsum('ij,jk->ik', a, b)")
     left, arrow, right = "".join(subscripts.split()).partition("->")
     written = left.split(",")
     for part in (*written, right):
@@ -147,21 +168,15 @@ def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str
     return terms, output
 
 
-def _joined(terms: list[str], arrays: list[Any]) -> tuple[list[str], list[Any], dict[str, int]]:
-    """The extent of each letter. Dimensions of ``...`` that are repeated lose their letter: their elements are the same for all its numbers."""
+def _extents(terms: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
+    """The extent of each letter."""
     sizes: dict[str, int] = {}
-    for position, (term, x) in enumerate(zip(terms, arrays)):
-        for label, extent in zip(term, x.shape):
+    for position, (term, shape) in enumerate(zip(terms, shapes)):
+        for label, extent in zip(term, shape):
             known = sizes.setdefault(label, extent)
             if known == extent:
                 continue
             if label.isalpha() or 1 not in (known, extent):
                 raise ShapeError(f"{label if label.isalpha() else '...'!r} has {known} elements, but {extent} in operand {position}", "inner-mismatch", "dimensions of one letter have one extent")
-            sizes[label] = max(known, extent) if 0 not in (known, extent) else 0
-    shorter = []
-    for term, x in zip(terms, arrays):
-        repeated = [label for label, extent in zip(term, x.shape) if extent != sizes[label]]
-        for label in repeated:
-            (term,), (x,) = _contract.fixed([term], [x], label, 0)
-        shorter.append((term, x))
-    return [term for term, _ in shorter], [x for _, x in shorter], sizes
+            sizes[label] = extent if known == 1 else known
+    return sizes
