@@ -214,6 +214,8 @@ def test_tensordot_of_the_backend():
         terms = left.reshape(-1, k, 1) + right.reshape(k, -1)
         np.testing.assert_array_equal(backend.tensordot(a, b, axes), terms.max(1).reshape(rest_a + rest_b))
     np.testing.assert_array_equal(backend.transpose(a, (2, 0, 1)), a.transpose(2, 0, 1))
+    with pytest.raises(tilewright.UnsupportedError, match="out"):
+        backend.einsum("ijk->i", a, out=np.zeros(2))
 
 
 @settings(max_examples=60, deadline=None)

@@ -21,11 +21,14 @@ from typing import Any
 from . import _native
 from ._contract import library
 from ._einsum import einsum as _einsum
+from ._errors import UnsupportedError
 
 
 def _backend(semiring: str) -> types.ModuleType:
     def einsum(subscripts: str, *operands: Any, out: None = None, **_: Any) -> Any:
         """`tilewright.einsum` over the semiring."""
+        if out is not None:
+            raise UnsupportedError("an einsum into `out`", "unsupported", "leave `out` out")
         return _einsum(subscripts, *operands, semiring=semiring)
 
     def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
