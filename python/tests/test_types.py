@@ -1,5 +1,6 @@
 """The stubs say what is there, and the package passes mypy."""
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -17,8 +18,15 @@ def run(*arguments):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_stubs_agree_with_the_module():
-    run("mypy.stubtest", "tilewright", "--mypy-config-file", str(HERE.parent / "pyproject.toml"), "--allowlist", str(HERE / "stubtest_allowlist.txt"))
+def test_stubs_agree_with_the_module(tmp_path):
+    # What needs a library that is not here cannot be looked at.
+    is_here = {name: importlib.util.find_spec(name) is not None for name in ("dask", "torch")}
+    allowed = [] if is_here["dask"] else [r"tilewright\.dask"]
+    # The class of their class is torch's, whose types are skipped.
+    allowed += [r"tilewright\.torch\._[A-Z]\w+"] if is_here["torch"] else [r"tilewright\.torch", r"tilewright\._torch_operators"]
+    (tmp_path / "allowed").write_text("\n".join(allowed))
+    allowed = [argument for file in (HERE / "stubtest_allowlist.txt", tmp_path / "allowed") for argument in ("--allowlist", str(file))]
+    run("mypy.stubtest", "tilewright", "--mypy-config-file", str(HERE.parent / "pyproject.toml"), *allowed)
 
 
 def test_the_package_is_typed():

@@ -33,6 +33,7 @@ from ._native import Semiring, __version__, kernel_names, matmul
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._bench import bench
+    from ._einsum import Winners, einsum
     from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
     from .paths import Paths, floyd_warshall, shortest_paths
 
@@ -40,8 +41,10 @@ _LATER = {
     "BestBlock": "gpu",
     "Explanation": "gpu",
     "Occupancy": "gpu",
+    "Winners": "_einsum",
     "bench": "_bench",
     "best_block": "gpu",
+    "einsum": "_einsum",
     "explain": "gpu",
     "gpus": "gpu",
     "occupancy": "gpu",
@@ -92,9 +95,11 @@ __all__ = [
     "ShapeError",
     "UnavailableError",
     "UnsupportedError",
+    "Winners",
     "__version__",
     "bench",
     "best_block",
+    "einsum",
     "explain",
     "floyd_warshall",
     "gpus",
