@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 import tilewright
 
-OPTIONAL = {"tilewright.dask": "dask", "tilewright._frames": "pandas"}
+OPTIONAL = {"tilewright.dask": "dask", "tilewright._frames": "pandas", "tilewright.networkx": "networkx"}
 
 
 def modules():

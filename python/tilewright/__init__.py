@@ -33,6 +33,7 @@ from ._native import Semiring, __version__, kernel_names, matmul
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._bench import bench
+    from ._powers import closure, logmatmulexp, scan
     from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
     from .paths import Paths, floyd_warshall, shortest_paths
 
@@ -42,9 +43,12 @@ _LATER = {
     "Occupancy": "gpu",
     "bench": "_bench",
     "best_block": "gpu",
+    "closure": "_powers",
     "explain": "gpu",
     "gpus": "gpu",
+    "logmatmulexp": "_powers",
     "occupancy": "gpu",
+    "scan": "_powers",
     "Paths": "paths",
     "floyd_warshall": "paths",
     "shortest_paths": "paths",
@@ -95,11 +99,13 @@ __all__ = [
     "__version__",
     "bench",
     "best_block",
+    "closure",
     "explain",
     "floyd_warshall",
     "gpus",
     "kernel_names",
     "log_plus",
+    "logmatmulexp",
     "matmul",
     "max_min",
     "max_plus",
@@ -110,5 +116,6 @@ __all__ = [
     "occupancy",
     "or_and",
     "plus_times",
+    "scan",
     "shortest_paths",
 ]
