@@ -9,7 +9,7 @@ import numpy
 from . import _arrays, _native
 from ._errors import DomainError, ElementTypeError, ShapeError
 
-__all__ = ["Model"]
+__all__ = ["Model", "finite"]
 
 
 class Model:
@@ -22,7 +22,12 @@ class Model:
     init : array of (B, K)
     trans : array of (B, T - 1, K, K), with 1 for what does not differ
     obs : array of (B, T, K)
+        With 0 as the largest at each step, so that sums along a sequence stay near 0 and lose no digits.
     lengths : array of (B,)
+    ending : dict
+        The sequences that end at a step.
+    base : array of (B,), float64
+        What was taken from `obs` in all.
     differ : bool
         Whether sequences have transitions of their own.
     """
@@ -45,9 +50,15 @@ class Model:
         self.lengths = self._checked(lengths)
         # Whatever pads sequences counts for nothing.
         within = numpy.arange(self.steps) < self.lengths[:, None]
-        self.obs = obs if within.all() else numpy.where(within[:, :, None], obs, obs.dtype.type(0))
-        for name, array in zip(arrays, (init, trans, self.obs[0] if self._single else self.obs)):
+        obs = obs if within.all() else numpy.where(within[:, :, None], obs, obs.dtype.type(0))
+        for name, array in zip(arrays, (init, trans, obs[0] if self._single else obs)):
             _check_logarithms(name, array)
+        largest = finite(obs.max(axis=2, keepdims=True))
+        self.obs = obs - largest
+        self.base = largest.sum(axis=(1, 2), dtype=numpy.float64)
+        self.ending: dict[int, list[int]] = {}
+        for sequence, length in enumerate(self.lengths.tolist()):
+            self.ending.setdefault(length - 1, []).append(sequence)
 
     def _checked(self, lengths: Any) -> Any:
         if lengths is None:
@@ -99,6 +110,11 @@ class Model:
         return factors
 
 
+def finite(largest: Any) -> Any:
+    """What is subtracted: nothing where all is -inf."""
+    return numpy.where(largest == -numpy.inf, largest.dtype.type(0), largest)
+
+
 def _check_type(name: str, dtype: Any, expected: Any) -> None:
     if dtype not in (numpy.float32, numpy.float64):
         raise ElementTypeError(f"{name} is of {dtype}", "dtype-mismatch", "give logarithms of float32 or float64")
@@ -107,9 +123,9 @@ def _check_type(name: str, dtype: Any, expected: Any) -> None:
 
 
 def _check_logarithms(name: str, array: Any) -> None:
-    wrong = numpy.argwhere(numpy.isnan(array) | (array == numpy.inf))
-    if len(wrong):
-        at = tuple(wrong[0].tolist())
+    right = array < numpy.inf
+    if not right.all():
+        at = tuple(numpy.argwhere(~right)[0].tolist())
         raise DomainError(f"{name}{list(at)} is {array[at]}", "domain", "logarithms of probabilities are finite, or -inf for 0")
 
 

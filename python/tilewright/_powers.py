@@ -159,6 +159,8 @@ def closure(a: Any, semiring: str | _native.Semiring = "or-and", *, packed: bool
 
 def _of_stack(m: Any, semiring: _native.Semiring, threads: int | None) -> Any:
     count, size = m.shape[:2]
+    if m.dtype == bool and 0 < size <= 64:
+        return _of_bits(m)
     if count < 2 or size == 0 or size > _SQUARED:
         return numpy.stack([_of_one(m, number, semiring, threads) for number in range(count)]) if count else m.copy()
     identity = _identity(m[0], semiring)
@@ -172,6 +174,20 @@ def _of_stack(m: Any, semiring: _native.Semiring, threads: int | None) -> Any:
     for number in numpy.flatnonzero((closed.diagonal(0, 1, 2) != identity[0, 0]).any(axis=1)).tolist():
         closed[number] = _of_one(m, number, semiring, threads)
     return closed
+
+
+def _of_bits(m: Any) -> Any:
+    """Of booleans, by Warshall's loop on all matrices of a stack at once: a row is a word."""
+    size = m.shape[1]
+    bits = numpy.zeros((*m.shape[:2], 64), bool)
+    bits[:, :, :size] = m
+    bits[:, numpy.arange(size), numpy.arange(size)] = True
+    words = numpy.packbits(bits, axis=-1, bitorder="little").view("<u8")[:, :, 0]
+    for middle in range(size):
+        through = (words >> numpy.uint64(middle)) & numpy.uint64(1)
+        words |= through * words[:, middle, None]
+    closed = numpy.unpackbits(words[:, :, None].view(numpy.uint8), axis=-1, count=size, bitorder="little")
+    return closed.view(bool)
 
 
 def _of_one(m: Any, number: int, semiring: _native.Semiring, threads: int | None) -> Any:

@@ -24,13 +24,15 @@ import numpy
 
 from . import _native
 from ._errors import UnsupportedError
-from ._hmm_model import Model
+from ._hmm_model import Model, finite
 from ._powers import scan
 
 __all__ = ["filter", "log_prob", "sample", "smooth", "viterbi"]
 
 # A product of two small matrices takes about as long as a step from Python; these many elements of all sequences' transitions are a few.
 _FEW = 64
+# After so many steps sums are brought back to 0.
+_NEAR = 8
 
 
 def log_prob(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, method: str = "auto") -> Any:
@@ -140,16 +142,18 @@ def viterbi(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None)
     """
     model = Model(log_init, log_trans, log_obs, lengths)
     best, shifts = _near_zero(model.init + model.obs[:, 0], 0)
-    last, scores = best.copy(), numpy.empty(model.count)
+    last, scores = best.copy(), shifts + best.max(axis=1)
     stops = numpy.empty((model.steps - 1, *best.shape), numpy.int32)
-    for step in range(model.steps):
-        if step:
-            best, stops[step - 1] = model.advance(best, step, "max-plus", arg=True)
-            best, shifts = _near_zero(best + model.obs[:, step], shifts)
-        ends = model.lengths == step + 1
-        if ends.any():
-            last[ends] = best[ends]
-            scores[ends] = (shifts + best.max(axis=1))[ends]
+    for step in range(1, model.steps):
+        best, stops[step - 1] = model.advance(best, step, "max-plus", arg=True)
+        best += model.obs[:, step]
+        if step % _NEAR == 0:
+            best, shifts = _near_zero(best, shifts)
+        ending = model.ending.get(step)
+        if ending:
+            last[ending] = best[ending]
+            scores[ending] = (shifts + best.max(axis=1))[ending]
+    scores += model.base
     states = numpy.full((model.count, model.steps), -1, numpy.int64)
     sequences, state = numpy.arange(model.count), last.argmax(axis=1)
     for step in reversed(range(model.steps)):
@@ -215,17 +219,21 @@ def _forward(model: Model, method: str) -> tuple[Any, Any]:
         products = scan(model.factors(), "log-plus")
         first = (model.init + model.obs[:, 0])[:, None]
         forward = numpy.concatenate([first, _native.matmul(first[:, None], products, semiring="log-plus")[:, :, 0]], axis=1)
-        return forward, _sum(forward[:, -1])[:, 0].astype(model.obs.dtype)
-    forward, totals = numpy.empty_like(model.obs), numpy.empty(model.count)
+        return forward, (_sum(forward[:, -1])[:, 0] + model.base).astype(model.obs.dtype)
     alpha, shifts = _near_zero(model.init + model.obs[:, 0], 0)
-    for step in range(model.steps):
-        if step:
-            alpha, shifts = _near_zero(model.advance(alpha, step, "log-plus") + model.obs[:, step], shifts)
+    totals = shifts + _sum(alpha)[:, 0]
+    forward = numpy.empty_like(model.obs)
+    forward[:, 0] = alpha
+    for step in range(1, model.steps):
+        alpha = model.advance(alpha, step, "log-plus")
+        alpha += model.obs[:, step]
+        if step % _NEAR == 0:
+            alpha, shifts = _near_zero(alpha, shifts)
         forward[:, step] = alpha
-        ends = model.lengths == step + 1
-        if ends.any():
-            totals[ends] = (shifts + _sum(alpha)[:, 0])[ends]
-    return forward, totals.astype(model.obs.dtype)
+        ending = model.ending.get(step)
+        if ending:
+            totals[ending] = (shifts + _sum(alpha)[:, 0])[ending]
+    return forward, (totals + model.base).astype(model.obs.dtype)
 
 
 def _backward(model: Model, method: str) -> Any:
@@ -236,7 +244,9 @@ def _backward(model: Model, method: str) -> Any:
         backward[:, :-1] = _native.matmul(products, numpy.zeros(model.states, model.obs.dtype), semiring="log-plus")
         return backward
     for step in reversed(range(1, model.steps)):
-        beta, _ = _near_zero(model.retreat(backward[:, step] + model.obs[:, step], step), 0)
+        beta = model.retreat(backward[:, step] + model.obs[:, step], step)
+        if step % _NEAR == 0:
+            beta, _ = _near_zero(beta, 0)
         backward[:, step - 1] = numpy.where(model.goes_on(step), beta, 0)
     return backward
 
@@ -255,22 +265,17 @@ def _behind_the_end(model: Model, values: Any) -> Any:
 
 
 def _normalized(values: Any) -> Any:
-    return values - _finite(_sum(values))
+    return values - finite(_sum(values))
 
 
 def _near_zero(values: Any, shifts: Any) -> tuple[Any, Any]:
-    """Rows whose largest element is 0, and what was taken from them in all, in float64: so no digits are lost, however long a sequence is."""
-    largest = _finite(values.max(axis=1, keepdims=True))
+    """Rows whose largest element is 0, and what was taken from them in all, in float64."""
+    largest = finite(values.max(axis=1, keepdims=True))
     return values - largest, shifts + largest[:, 0].astype(numpy.float64)
 
 
 def _sum(values: Any) -> Any:
     """The logarithm of the sum of exponentials along the last dimension, which is kept."""
-    largest = _finite(values.max(axis=-1, keepdims=True))
+    largest = finite(values.max(axis=-1, keepdims=True))
     with numpy.errstate(divide="ignore"):
         return largest + numpy.log(numpy.exp(values - largest).sum(axis=-1, keepdims=True))
-
-
-def _finite(largest: Any) -> Any:
-    """What is subtracted: nothing where all is -inf."""
-    return numpy.where(largest == -numpy.inf, 0, largest)

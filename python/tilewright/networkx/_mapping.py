@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, KeysView, MutableMapping, ValuesView
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 __all__ = ["Later", "Rows"]
@@ -62,4 +62,4 @@ class Rows(Later):
 
     def __init__(self, labels: list[Any], row: Callable[[int], dict[Any, Any]], chosen: list[int] | None = None) -> None:
         numbers = range(len(labels)) if chosen is None else chosen
-        super().__init__(lambda: {labels[number]: Later(lambda number=number: row(number)) for number in numbers})  # type: ignore[misc]
+        super().__init__(lambda: {labels[number]: Later(partial(row, number)) for number in numbers})

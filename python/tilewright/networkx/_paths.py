@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -87,8 +88,8 @@ def all_pairs_dijkstra(G: Graph, cutoff: Any = None, weight: Any = "weight") -> 
 
     def answer(number: int) -> Any:
         row = _within(distances[number], number, cutoff)
-        tree = _search.Tree(number, row, edges)
-        return Later(lambda: _numbered(G, weights, row, tree.order)), Later(lambda: tree.paths(G.labels))
+        tree = functools.cache(lambda: _search.Tree(number, row, edges))
+        return Later(lambda: _numbered(G, weights, row, tree().order)), Later(lambda: tree().paths(G.labels))
 
     return ((label, answer(number)) for number, label in enumerate(G))
 
@@ -101,7 +102,7 @@ def all_pairs_dijkstra_path_length(G: Graph, cutoff: Any = None, weight: Any = "
         near = _within(distances[number], number, cutoff)
         return _numbered(G, weights, near, _search.Tree(number, near, edges).order)
 
-    return ((label, Later(lambda number=number: row(number))) for number, label in enumerate(G))  # type: ignore[misc]
+    return ((label, Later(functools.partial(row, number))) for number, label in enumerate(G))
 
 
 def all_pairs_bellman_ford_path_length(G: Graph, weight: Any = "weight") -> Any:
@@ -116,7 +117,7 @@ def all_pairs_bellman_ford_path_length(G: Graph, weight: Any = "weight") -> Any:
         reached = numpy.flatnonzero(distances[number] < numpy.inf).tolist()
         return _numbered(G, weights, distances[number], list(dict.fromkeys([number, *reached])))
 
-    return ((label, Later(lambda number=number: row(number))) for number, label in enumerate(G))  # type: ignore[misc]
+    return ((label, Later(functools.partial(row, number))) for number, label in enumerate(G))
 
 
 def _within(row: Any, source: int, cutoff: Any) -> Any:

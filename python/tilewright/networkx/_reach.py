@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from .. import _native
+from .._powers import closure
 from ._graph import Graph, by_networkx
 
 __all__ = ["transitive_closure"]
@@ -19,8 +19,7 @@ def transitive_closure(G: Graph, reflexive: Any = False) -> Any:
     count = len(G)
     edge = numpy.zeros((count, count), bool)
     edge[G.edges.begins, G.edges.ends] = True
-    wishes = {"semiring": "or-and", "predecessors": False, "method": "auto", "max_edges": None, "threads": None}
-    reached = numpy.array(_native.paths_of_matrix(edge, wishes)[0], bool)
+    reached = closure(edge)
     diagonal = numpy.arange(count)
     if reflexive is None:
         reached[diagonal, diagonal] = False
@@ -30,7 +29,7 @@ def transitive_closure(G: Graph, reflexive: Any = False) -> Any:
     added = reached & ~edge
     if not G.is_directed():
         added = numpy.triu(added)
-    closure = G.origin.copy()
+    closed = G.origin.copy()
     for number, label in enumerate(G):
-        closure.add_edges_from([(label, G.labels[end]) for end in numpy.flatnonzero(added[number]).tolist()])
-    return closure
+        closed.add_edges_from([(label, G.labels[end]) for end in numpy.flatnonzero(added[number]).tolist()])
+    return closed
