@@ -86,7 +86,8 @@ def scan(matrices: Any, semiring: str | _native.Semiring = "plus-times", *, axis
     if rows != columns:
         raise ShapeError(f"matrices of {rows}x{columns}, which cannot be multiplied by each other", "not-square", "give square ones: (T, n, n)")
     options: dict[str, Any] = {"semiring": semiring, "threads": threads}
-    kind = _native.matmul(m[..., :0, :0], m[..., :0, :0], **options).dtype
+    nothing = numpy.empty((0, 0), m.dtype)
+    kind = _native.matmul(nothing, nothing, **options).dtype
     if kind != m.dtype:
         raise UnsupportedError(f"a scan of {m.dtype}, whose products are of {kind}", "unsupported", f"convert the matrices first: m.astype('{kind}')")
     result = numpy.empty_like(m, order="C")

@@ -26,6 +26,9 @@ class Graph:
         self.edges = _adjacency.read(origin)
         self._weights: dict[Any, Weights] = {}
 
+    def __repr__(self) -> str:
+        return f"tilewright.networkx.Graph({self.origin})"
+
     @property
     def labels(self) -> list[Any]:
         return self.edges.labels
