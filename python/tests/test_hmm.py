@@ -70,7 +70,7 @@ def test_all_beside_the_sum_over_all_sequences(data, method, batch, steps, state
     found = hmm.log_prob(init, trans, padded, method=method, **options)
     filtered = hmm.filter(init, trans, padded, method=method, **options)
     smoothed = hmm.smooth(init, trans, padded, method=method, **options)
-    paths, scores = hmm.viterbi(init, trans, padded, **options)
+    paths, scores = hmm.viterbi(init, trans, padded, method=method, **options)
     drawn = hmm.sample(init, trans, padded, seed=seed, **options)
     assert found.shape == scores.shape == (batch,) and paths.shape == drawn.shape == (batch, steps) and filtered.shape == smoothed.shape == obs.shape
     for b, (length, all_paths) in enumerate(zip(lengths, each(init, trans, obs, lengths))):
@@ -139,8 +139,9 @@ def test_far_apart_terms_are_not_lost():
 
 def test_ties_and_the_impossible():
     flat = np.zeros((3, 3))
-    path, score = hmm.viterbi(flat[0], flat, np.zeros((4, 3)))
-    assert path.tolist() == [0, 0, 0, 0] and score == 0
+    for method in ["steps", "scan"]:
+        path, score = hmm.viterbi(flat[0], flat, np.zeros((4, 3)), method=method)
+        assert path.tolist() == [0, 0, 0, 0] and score == 0
     none = np.full((4, 3), -np.inf)
     for method in ["steps", "scan"]:
         assert hmm.log_prob(flat[0], flat, none, method=method) == -np.inf

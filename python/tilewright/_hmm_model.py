@@ -24,8 +24,6 @@ class Model:
     obs : array of (B, T, K)
         With 0 as the largest at each step, so that sums along a sequence stay near 0 and lose no digits.
     lengths : array of (B,)
-    ending : dict
-        The sequences that end at a step.
     base : array of (B,), float64
         What was taken from `obs` in all.
     differ : bool
@@ -56,9 +54,6 @@ class Model:
         largest = finite(obs.max(axis=2, keepdims=True))
         self.obs = obs - largest
         self.base = largest.sum(axis=(1, 2), dtype=numpy.float64)
-        self.ending: dict[int, list[int]] = {}
-        for sequence, length in enumerate(self.lengths.tolist()):
-            self.ending.setdefault(length - 1, []).append(sequence)
 
     def _checked(self, lengths: Any) -> Any:
         if lengths is None:

@@ -60,7 +60,7 @@ def log_prob(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None
     -1.673976
     """
     model = Model(log_init, log_trans, log_obs, lengths)
-    _, totals = _forward(model, method)
+    _, totals, _ = _forward(model, method)
     return model.answer(totals, 0)
 
 
@@ -86,7 +86,7 @@ def filter(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
            [0.5 , 0.5 ]])
     """
     model = Model(log_init, log_trans, log_obs, lengths)
-    forward, _ = _forward(model, method)
+    forward, _, _ = _forward(model, method)
     return model.answer(_behind_the_end(model, _normalized(forward)), 2)
 
 
@@ -112,19 +112,19 @@ def smooth(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
            [0.8 , 0.2 ]])
     """
     model = Model(log_init, log_trans, log_obs, lengths)
-    forward, _ = _forward(model, method)
+    forward, _, _ = _forward(model, method)
     backward = _backward(model, method)
     return model.answer(_behind_the_end(model, _normalized(forward + backward)), 2)
 
 
-def viterbi(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None) -> tuple[Any, Any]:
+def viterbi(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, method: str = "auto") -> tuple[Any, Any]:
     """The most probable states, and the logarithm of their probability together with what is observed.
 
     Of several the one whose last state is the smallest, then the one before it, and so on.
 
     Parameters
     ----------
-    log_init, log_trans, log_obs, lengths
+    log_init, log_trans, log_obs, lengths, method
         As for `log_prob`. They need not be logarithms of probabilities: scores of any kind will do.
 
     Returns
@@ -141,29 +141,16 @@ def viterbi(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None)
     array([0, 0, 0])
     """
     model = Model(log_init, log_trans, log_obs, lengths)
-    best, shifts = _near_zero(model.init + model.obs[:, 0], 0)
-    last, scores = best.copy(), shifts + best.max(axis=1)
-    stops = numpy.empty((model.steps - 1, *best.shape), numpy.int32)
-    for step in range(1, model.steps):
-        best, stops[step - 1] = model.advance(best, step, "max-plus", arg=True)
-        best += model.obs[:, step]
-        if step % _NEAR == 0:
-            best, shifts = _near_zero(best, shifts)
-        ending = model.ending.get(step)
-        if ending:
-            last[ending] = best[ending]
-            scores[ending] = (shifts + best.max(axis=1))[ending]
-    scores += model.base
-    states = numpy.full((model.count, model.steps), -1, numpy.int64)
-    sequences, state = numpy.arange(model.count), last.argmax(axis=1)
-    for step in reversed(range(model.steps)):
-        # Until its end is reached, a sequence waits with its last state.
-        within = step < model.lengths
-        states[within, step] = state[within]
-        if step:
-            state = numpy.where(within, stops[step - 1, sequences, state], state)
+    rows, scores, stops = _forward(model, method, "max-plus")
+    stops[numpy.arange(1, model.steps)[:, None] >= model.lengths] = numpy.arange(model.states)
+    states = numpy.empty((model.count, model.steps), numpy.int64)
+    sequences = numpy.arange(model.count)
+    states[:, -1] = rows[sequences, model.lengths - 1].argmax(axis=1)
+    for step in reversed(range(1, model.steps)):
+        states[:, step - 1] = stops[step - 1, sequences, states[:, step]]
+    states[numpy.arange(model.steps) >= model.lengths[:, None]] = -1
     states[scores == -numpy.inf] = -1
-    return model.answer(states, 1), model.answer(scores.astype(model.obs.dtype), 0)
+    return model.answer(states, 1), model.answer(scores, 0)
 
 
 def sample(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, count: int | None = None, seed: Any = None) -> Any:
@@ -195,7 +182,7 @@ def sample(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
         raise UnsupportedError(f"{count} draws", "unsupported", "give one at least")
     draws = count or 1
     generator = numpy.random.default_rng(seed)
-    forward, totals = _forward(model, "steps")
+    forward, totals, _ = _forward(model, "steps")
     states = numpy.full((draws, model.count, model.steps), -1, numpy.int64)
     sequences = numpy.arange(model.count)
     state = numpy.zeros((draws, model.count), numpy.int64)
@@ -213,27 +200,43 @@ def sample(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
     return model.answer(states if count is not None else states[0], 1)
 
 
-def _forward(model: Model, method: str) -> tuple[Any, Any]:
-    """For each step the logarithms of the states' probabilities together with what was observed until then, but for a term of each step and sequence; and totals."""
+def _forward(model: Model, method: str, semiring: str = "log-plus") -> tuple[Any, Any, Any]:
+    """The rows of all steps, of (B, T, K), but for a term of each step and sequence; totals of sequences; and under max-plus the state before each, of (T - 1, B, K).
+
+    Under log-plus a row has the logarithms of the states' probabilities together with what was observed until then, under max-plus those of the best ways there.
+    """
+    selects = semiring == "max-plus"
+    stops: Any = numpy.empty((model.steps - 1, model.count, model.states), numpy.int32) if selects else None
+    shifts = numpy.zeros((model.steps, model.count))
     if _by_scan(model, method):
-        products = scan(model.factors(), "log-plus")
-        first = (model.init + model.obs[:, 0])[:, None]
-        forward = numpy.concatenate([first, _native.matmul(first[:, None], products, semiring="log-plus")[:, :, 0]], axis=1)
-        return forward, (_sum(forward[:, -1])[:, 0] + model.base).astype(model.obs.dtype)
-    alpha, shifts = _near_zero(model.init + model.obs[:, 0], 0)
-    totals = shifts + _sum(alpha)[:, 0]
-    forward = numpy.empty_like(model.obs)
-    forward[:, 0] = alpha
-    for step in range(1, model.steps):
-        alpha = model.advance(alpha, step, "log-plus")
-        alpha += model.obs[:, step]
-        if step % _NEAR == 0:
-            alpha, shifts = _near_zero(alpha, shifts)
-        forward[:, step] = alpha
-        ending = model.ending.get(step)
-        if ending:
-            totals[ending] = (shifts + _sum(alpha)[:, 0])[ending]
-    return forward, (totals + model.base).astype(model.obs.dtype)
+        rows = _scanned(model, semiring)
+        if selects:
+            _, found = _native.matmul(rows[:, :-1, None], model.trans, semiring=semiring, arg=True)
+            stops = numpy.swapaxes(found[:, :, 0], 0, 1)
+    else:
+        rows = numpy.empty_like(model.obs)
+        row, shift = _near_zero(model.init + model.obs[:, 0], 0)
+        rows[:, 0], shifts[0] = row, shift
+        for step in range(1, model.steps):
+            if selects:
+                row, stops[step - 1] = model.advance(row, step, semiring, arg=True)
+            else:
+                row = model.advance(row, step, semiring)
+            row += model.obs[:, step]
+            if step % _NEAR == 0:
+                row, shift = _near_zero(row, shift)
+            rows[:, step], shifts[step] = row, shift
+    sequences, last = numpy.arange(model.count), model.lengths - 1
+    ends = rows[sequences, last]
+    totals = (ends.max(axis=1) if selects else _sum(ends)[:, 0]) + shifts[last, sequences] + model.base
+    return rows, totals.astype(model.obs.dtype), stops
+
+
+def _scanned(model: Model, semiring: str) -> Any:
+    """The rows of all steps, those behind the end of a sequence as at its end."""
+    first = (model.init + model.obs[:, 0])[:, None]
+    products = scan(model.factors(), semiring)
+    return numpy.concatenate([first, _native.matmul(first[:, None], products, semiring=semiring)[:, :, 0]], axis=1)
 
 
 def _backward(model: Model, method: str) -> Any:
