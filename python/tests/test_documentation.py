@@ -8,7 +8,13 @@ import pkgutil
 import pytest
 import tilewright
 
-OPTIONAL = {"tilewright.dask": "dask", "tilewright._frames": "pandas", "tilewright.torch": "torch", "tilewright._torch_operators": "torch"}
+OPTIONAL = {
+    "tilewright.dask": "dask",
+    "tilewright._frames": "pandas",
+    "tilewright.networkx": "networkx",
+    "tilewright.torch": "torch",
+    "tilewright._torch_operators": "torch",
+}
 
 
 def modules():

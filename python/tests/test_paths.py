@@ -283,3 +283,32 @@ def test_frames_of_pandas():
         shortest_paths(pandas.DataFrame(np.eye(3), index=list("xxy"), columns=list("xxy")))
     with pytest.raises(tilewright.UnsupportedError, match="Series"):
         shortest_paths(w["x"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_single_precision_and_in_place(dtype, directed):
+    sparse = pytest.importorskip("scipy.sparse")
+    w = random_weights(40)
+    w[np.isinf(w)] = 0
+    expected = floyd_warshall(w, directed)
+    for graph in [w, w.astype("float32"), w.astype(int), sparse.csr_array(w)]:
+        before = graph.copy()
+        found, stops = floyd_warshall(graph, directed, return_predecessors=True, dtype=dtype)
+        assert found.dtype == dtype and stops.dtype == np.int32
+        np.testing.assert_array_equal(found, expected)
+        assert (graph != before).sum() == 0
+    place = w.astype(dtype)
+    assert floyd_warshall(place, directed, overwrite=True, dtype=np.dtype(dtype)) is place
+    np.testing.assert_array_equal(place, expected)
+    # Where distances cannot lie in the graph's place, it stays as it is.
+    for graph in [np.asfortranarray(w, dtype), w.astype("float32" if dtype == "float64" else "float64")]:
+        before = graph.copy()
+        np.testing.assert_array_equal(floyd_warshall(graph, directed, overwrite=True, dtype=dtype), expected)
+        np.testing.assert_array_equal(graph, before)
+
+
+def test_other_types_of_distances_are_refused():
+    for wrong in ["int32", "float16", bool]:
+        with pytest.raises(tilewright.ElementTypeError, match="float32"):
+            floyd_warshall(np.ones((2, 2)), dtype=wrong)

@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._bench import bench
     from ._einsum import Winners, einsum
+    from ._powers import closure, logmatmulexp, scan
     from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
     from .paths import Paths, floyd_warshall, shortest_paths
 
@@ -44,10 +45,13 @@ _LATER = {
     "Winners": "_einsum",
     "bench": "_bench",
     "best_block": "gpu",
+    "closure": "_powers",
     "einsum": "_einsum",
     "explain": "gpu",
     "gpus": "gpu",
+    "logmatmulexp": "_powers",
     "occupancy": "gpu",
+    "scan": "_powers",
     "Paths": "paths",
     "floyd_warshall": "paths",
     "shortest_paths": "paths",
@@ -99,12 +103,14 @@ __all__ = [
     "__version__",
     "bench",
     "best_block",
+    "closure",
     "einsum",
     "explain",
     "floyd_warshall",
     "gpus",
     "kernel_names",
     "log_plus",
+    "logmatmulexp",
     "matmul",
     "max_min",
     "max_plus",
@@ -115,5 +121,6 @@ __all__ = [
     "occupancy",
     "or_and",
     "plus_times",
+    "scan",
     "shortest_paths",
 ]

@@ -11,8 +11,8 @@ from typing import Any
 from . import _native
 from ._errors import ElementTypeError, NegativeCycleError, UnsupportedError
 
-# Beginnings, ends and weights.
-_Edges = tuple[list[int], list[int], list[Any]]
+# Beginnings, ends and weights; vertices as a list or an array of numbers.
+_Edges = tuple[Any, Any, list[Any]]
 
 __all__ = ["Paths", "floyd_warshall", "shortest_paths"]
 
@@ -163,8 +163,10 @@ def floyd_warshall(
     return_predecessors: bool = False,
     unweighted: bool = False,
     overwrite: bool = False,
+    *,
+    dtype: Any = None,
 ) -> Any:
-    """As `scipy.sparse.csgraph.floyd_warshall`: the same arguments, and the same answer.
+    """As `scipy.sparse.csgraph.floyd_warshall`: the same arguments, and the same answer. In float32, which takes half the memory, where that is asked for.
 
     In an array, 0 and infinity and NaN are no edges, as there; an edge from a vertex to itself is none either, whatever it weighs. Of edges that a sparse array
     stores twice the shorter one counts. An edge of weight -inf, which only a sparse array can have, is refused. Of several shortest paths that of the fewest edges is told, which SciPy's need not be.
@@ -180,11 +182,13 @@ def floyd_warshall(
     unweighted : bool, default False
         Whether every edge weighs 1.
     overwrite : bool, default False
-        Whether the distances are written to `csgraph`, if that is an array of float64 in C's order.
+        Whether the distances are written to `csgraph`, if that is an array of `dtype` in C's order. Then it is not copied, and what it holds is lost where there is a negative cycle.
+    dtype : {'float32', 'float64'}, optional
+        The type of weights and distances; float64 unless given.
 
     Returns
     -------
-    array of float64, or a pair of it and an array of int32
+    array of `dtype`, or a pair of it and an array of int32
 
     Examples
     --------
@@ -196,10 +200,14 @@ def floyd_warshall(
     """
     import numpy
 
+    kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
+    if kind not in (numpy.float32, numpy.float64):
+        raise ElementTypeError(f"distances of {kind}", "dtype-mismatch", "give dtype='float32' or 'float64'")
+    place = None
     sparse = type(csgraph).__module__.startswith("scipy.sparse")
     if sparse:
         count, (begins, ends, weights) = _edges_of_scipy(csgraph, adds_up=False)
-        weights = numpy.asarray(weights, dtype=numpy.float64)
+        weights = numpy.asarray(weights, dtype=kind)
         kept = (weights < numpy.inf) & (begins != ends)
         begins, ends, weights = begins[kept], ends[kept], weights[kept]
         if (weights == -numpy.inf).any():
@@ -212,13 +220,15 @@ def floyd_warshall(
     else:
         if isinstance(csgraph, numpy.ma.MaskedArray):
             csgraph = csgraph.filled(numpy.inf)
-        w = numpy.array(csgraph, dtype=numpy.float64)
+        if overwrite and type(csgraph) is numpy.ndarray and csgraph.dtype == kind and csgraph.flags.c_contiguous and csgraph.flags.writeable:
+            place = csgraph
+        w = numpy.array(csgraph, dtype=kind) if place is None else place
         w[(w == 0) | ~numpy.isfinite(w)] = numpy.inf
         if w.ndim == 2:
             numpy.fill_diagonal(w, numpy.inf)
         if unweighted:
             w[numpy.isfinite(w)] = 1
-        w = w if directed else numpy.minimum(w, w.T)
+        w = w if directed else numpy.minimum(w, w.T, out=w)
     wishes = {"semiring": "min-plus", "predecessors": return_predecessors, "method": "auto", "max_edges": None, "threads": None}
     try:
         found = _native.paths_of_edges(count, (begins, ends, weights), wishes) if sparse else _native.paths_of_matrix(w, wishes)
@@ -229,9 +239,9 @@ def floyd_warshall(
         # What callers of SciPy's function catch.
         raise csgraph_module.NegativeCycleError(str(error)) from error
     distances = numpy.asarray(found[0])
-    if overwrite and not sparse and isinstance(csgraph, numpy.ndarray) and csgraph.dtype == numpy.float64 and csgraph.flags.c_contiguous:
-        csgraph[...] = distances
-        distances = csgraph
+    if place is not None:
+        place[...] = distances
+        distances = place
     if not return_predecessors:
         return distances
     stops = numpy.asarray(found[1])
@@ -255,14 +265,10 @@ def _edges_of_scipy(graph: Any, adds_up: bool = True) -> tuple[int, tuple[Any, A
 
 
 def _edges_of_networkx(graph: Any, weight: str) -> tuple[list[Any], _Edges]:
-    labels = list(graph.nodes)
-    numbers = {label: number for number, label in enumerate(labels)}
-    begins, ends, weights = [], [], []
-    for source, target, value in graph.edges(data=weight, default=1):
-        begins.append(numbers[source])
-        ends.append(numbers[target])
-        weights.append(value)
-    return labels, _both_ways(begins, ends, weights, graph.is_directed())
+    from . import _adjacency
+
+    edges = _adjacency.read(graph)
+    return edges.labels, (edges.begins, edges.ends, edges.values(weight, 1))
 
 
 def _edges_of_igraph(graph: Any, weight: str) -> tuple[list[Any] | None, int, _Edges]:
