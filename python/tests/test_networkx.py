@@ -59,7 +59,7 @@ WEIGHTS = {
     "none": st.none(),
     "whole": st.integers(1, 50),
     "ties": st.integers(0, 3),
-    "whole floats": st.integers(1, 9).map(float),
+    "quarters": st.integers(0, 9).map(lambda fourth: fourth / 4),
     "fractions": st.floats(0.01, 1),
     "negative": st.integers(0, 5),
 }

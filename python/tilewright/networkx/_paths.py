@@ -45,7 +45,8 @@ def floyd_warshall_predecessor_and_distance(G: Graph, weight: Any = "weight") ->
     def stops(number: int) -> dict[Any, Any]:
         row = before[number].tolist()
         order = dict.fromkeys([*_neighbours(G, weights, number), *numpy.argsort(steps[number], kind="stable").tolist()])
-        return {G.labels[end]: G.labels[row[end]] for end in order if row[end] >= 0}
+        labels = G.labels
+        return {labels[end]: labels[row[end]] for end in order if row[end] >= 0}
 
     return Rows(G.labels, stops, _with_edges(G, weights)), _square(G, weights, distances)
 
@@ -133,20 +134,22 @@ def _numbered(G: Graph, weights: Weights, row: Any, order: list[int]) -> dict[An
     """Distances from the first of the vertices, which is at 0, a whole number."""
     values = row[order]
     numbers = values.astype(numpy.int64).tolist() if weights.whole else values.tolist()
-    return {G.labels[vertex]: number for vertex, number in zip(order, [0, *numbers[1:]])}
+    return dict(zip(map(G.labels.__getitem__, order), [0, *numbers[1:]]))
 
 
 def _square(G: Graph, weights: Weights, distances: Any) -> Rows:
     """All distances, infinity where there is no path. An edge without a weight weighs 1.0 here."""
     whole = weights.whole and not weights.partial
+    # An edge from a vertex to itself that weighs 0.0 takes the place of 0.
+    free = set() if whole else set(weights.begins[(weights.begins == weights.ends) & (weights.values == 0)].tolist())
 
     def row(number: int) -> dict[Any, Any]:
         values = distances[number].tolist()
         if whole:
             values = [int(value) if value < numpy.inf else value for value in values]
-        values[number] = 0
+        values[number] = 0.0 if number in free else 0
         order = dict.fromkeys([number, *_neighbours(G, weights, number), *range(len(values))])
-        return {G.labels[vertex]: values[vertex] for vertex in order}
+        return dict(zip(map(G.labels.__getitem__, order), map(values.__getitem__, order)))
 
     return Rows(G.labels, row)
 

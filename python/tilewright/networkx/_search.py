@@ -27,17 +27,18 @@ class Tree:
         begins, ends = weights.begins[tight], weights.ends[tight].tolist()
         starts = numpy.searchsorted(begins, numpy.arange(len(distances) + 1)).tolist()
         away = distances.tolist()
-        self.order: list[int] = []
-        self.before: dict[int, int] = {source: source}
+        order: list[int] = []
+        before = {source: source}
         # Behind the distance: how many vertices were found before.
         waiting = [(away[source], 0, source)]
         while waiting:
             _, _, vertex = heapq.heappop(waiting)
-            self.order.append(vertex)
+            order.append(vertex)
             for end in ends[starts[vertex] : starts[vertex + 1]]:
-                if end not in self.before:
-                    self.before[end] = vertex
-                    heapq.heappush(waiting, (away[end], len(self.before), end))
+                if end not in before:
+                    before[end] = vertex
+                    heapq.heappush(waiting, (away[end], len(before), end))
+        self.order, self.before = order, before
 
     def paths(self, labels: list[Any]) -> dict[Any, list[Any]]:
         """The path to each vertex, by labels."""
