@@ -70,6 +70,9 @@ fn is_held(number: Value, dtype: DType) -> bool {
     match dtype {
         DType::F16 => rounds_below(16, 11),
         DType::Bf16 => rounds_below(128, 8),
+        // It has no infinity; what lies in the middle to the next number there would be rounds to the largest, whose last digit is 0.
+        DType::E4m3 => float.is_nan() || float.abs() <= 464.0,
+        DType::E5m2 => rounds_below(16, 3),
         DType::F32 => rounds_below(128, 24),
         DType::F64 => true,
         DType::I8 => within(8),
@@ -87,7 +90,7 @@ fn is_held(number: Value, dtype: DType) -> bool {
 fn file(format: Format, m: &DynMatrix) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let kind = if format == Format::Npz { Format::Npy } else { format };
-    if (kind, m.dtype()) == (Format::Npy, DType::Bf16) {
+    if kind == Format::Npy && matches!(m.dtype(), DType::Bf16 | DType::E4m3 | DType::E5m2) {
         return None;
     }
     write_to(&Spec::new("memory", kind, None), &mut bytes, m.as_ref(), &WriteOptions::default()).unwrap();
