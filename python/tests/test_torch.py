@@ -321,6 +321,7 @@ def test_refusals_name_what_is_wrong():
     error(ValueError, "unsupported", a.to_sparse(), b)
     error(ValueError, "unsupported", a, b.to("meta"))
     error(ValueError, "unsupported", a, b, "plus-plus")
+    error(TypeError, "not-an-array", a, b, 3)
     error(ValueError, "unsupported", a, b, "or-and")
     error(ValueError, "outside-domain", -a, b, "max-times")
     a.requires_grad_()

@@ -88,6 +88,8 @@ def matmul(a: torch.Tensor, b: torch.Tensor, semiring: str | _native.Semiring = 
 
 def _name(semiring: _native.Semiring) -> str:
     """What an operator of torch takes: a text."""
+    if not isinstance(semiring, _native.Semiring):
+        raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
     name = semiring.name
     if name in _native.Semiring.NAMES or _is_text(name):
         return name
