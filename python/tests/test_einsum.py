@@ -281,6 +281,7 @@ def test_refusals_name_what_is_wrong():
     error(TypeError, "dtype-mismatch", "ij,ij->i", a, a.astype("float32"))
     error(TypeError, "dtype-mismatch", "ij,jk->i", a + 0j, a.T + 0j)
     error(ValueError, "unsupported", "ij->i", a, semiring="plus-plus")
+    error(TypeError, "not-an-array", "ij->i", a, semiring=3)
     for path in [[(0, 2)], [(0, 0)], [(0, 1), (0, 1)], [()]]:
         error(ValueError, "unsupported", "ij,jk->ik", a, a.T, optimize=path)
     if "opt_einsum" in sys.modules:

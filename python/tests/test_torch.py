@@ -163,6 +163,9 @@ def test_transforms(semiring):
     x, y = a.clone().requires_grad_(), b.clone().requires_grad_()
     vmap(loss)(x, y).sum().backward()
     close(x.grad, torch.stack([of[0] for of in each]))
+    # A gradient within a gradient, of something else.
+    inner = lambda x: grad(lambda y: (product(x * 1, b[0]) * y).sum())(b[0, 0, 0]) ** 2  # noqa: E731
+    close(grad(inner)(a[0]), torch.autograd.functional.jacobian(lambda x: product(x, b[0]).sum() ** 2, a[0]))
     close(torch.func.jacrev(product)(a[0], b[0]), torch.autograd.functional.jacobian(product, (a[0], b[0]))[0])
 
 
@@ -195,6 +198,20 @@ def test_the_compiler_gives_the_same_bits(semiring):
             results.append((c, *torch.autograd.grad((c * c).sum(), (a, b)), function(a.detach(), b.detach())))
         for x, y in zip(*results):
             assert torch.equal(x, y)
+
+
+@pytest.mark.parametrize("semiring", ["max-plus", "log-plus"])
+def test_transforms_inside_of_the_compiler(semiring):
+    """They break the graph rather than lose a gradient."""
+    a, b = random((6, 3, 4)), random((4, 5), gradient=False)
+    grad = torch.func.grad
+    stacked = lambda a: torch.func.vmap(lambda x: matmul(x, b, semiring))(a).square().sum()  # noqa: E731
+    within = lambda x: grad(lambda x: grad(lambda y: (matmul(x * 1, b, semiring) * y).sum())(b[0, 0]) ** 2)(x)  # noqa: E731
+    torch.compiler.reset()
+    for function in (lambda a: torch.autograd.grad(stacked(a), a)[0], lambda a: within(a.detach())):
+        assert torch.equal(function(a), torch.compile(function, backend="aot_eager")(a))
+    compiled = torch.compile(stacked, backend="aot_eager")
+    assert torch.equal(torch.autograd.grad(compiled(a), a)[0], torch.autograd.grad(stacked(a), a)[0])
 
 
 def test_the_compiler_that_makes_code():
@@ -321,6 +338,7 @@ def test_refusals_name_what_is_wrong():
     error(ValueError, "unsupported", a.to_sparse(), b)
     error(ValueError, "unsupported", a, b.to("meta"))
     error(ValueError, "unsupported", a, b, "plus-plus")
+    error(TypeError, "not-an-array", a, b, 3)
     error(ValueError, "unsupported", a, b, "or-and")
     error(ValueError, "outside-domain", -a, b, "max-times")
     a.requires_grad_()

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from . import _native
-from ._errors import DomainError, ShapeError, UnsupportedError
+from ._errors import DomainError, ElementTypeError, ShapeError, UnsupportedError
 
 _LIBRARIES = {"numpy": ("ndarray", "generic"), "torch": ("Tensor",), "cupy": ("ndarray",)}
 # Of classes that were asked for before.
@@ -35,6 +35,8 @@ class Over:
     """A semiring, and what the steps ask of it."""
 
     def __init__(self, semiring: str | _native.Semiring) -> None:
+        if not isinstance(semiring, (str, _native.Semiring)):
+            raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
         self.semiring = _native.Semiring(semiring) if isinstance(semiring, str) else semiring
         self.name = self.semiring.name
         self.is_known = self.name in _native.Semiring.NAMES

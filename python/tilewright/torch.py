@@ -88,6 +88,8 @@ def matmul(a: torch.Tensor, b: torch.Tensor, semiring: str | _native.Semiring = 
 
 def _name(semiring: _native.Semiring) -> str:
     """What an operator of torch takes: a text."""
+    if not isinstance(semiring, _native.Semiring):
+        raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
     name = semiring.name
     if name in _native.Semiring.NAMES or _is_text(name):
         return name
@@ -130,7 +132,7 @@ def _multiplied(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor
     if forward_ad._current_level >= 0 and (_has_tangent(a) or _has_tangent(b)):
         # Torch would go on with a tangent of zeros.
         raise UnsupportedError("products have no gradients forward, as by torch.func.jvp and jacfwd", "unsupported", "torch.func.grad, vjp and jacrev have them backward")
-    if torch.is_grad_enabled() and (_wants_gradient(a) or _wants_gradient(b)):
+    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or _wants_gradient(a) or _wants_gradient(b)):
         return _with_gradient(a, b, semiring)
     return _operators.product(a, b, semiring)
 
@@ -139,8 +141,11 @@ _functorch: Any = torch._C._functorch
 
 
 def _wants_gradient(x: torch.Tensor) -> bool:
-    """Whether a tensor requires a gradient, or does so below the levels of vmap that it is seen through, where torch says no."""
-    while not x.requires_grad and _functorch.is_batchedtensor(x):
+    """Whether a tensor requires a gradient below the levels of vmap and grad that it is seen through, where torch says no."""
+    if torch.compiler.is_compiling() and _functorch.maybe_current_level() is None:
+        return False
+    # A compiler does not know these, and leaves the transform as it is.
+    while not x.requires_grad and _functorch.is_functorch_wrapped_tensor(x):
         x = _functorch.get_unwrapped(x)
     return bool(x.requires_grad)
 
