@@ -13,10 +13,11 @@ use crate::{
     pack::{Lines, Strips},
     share::{Help, untaken},
     tile::{Finish, Start, Tile, TileFn},
+    winners::{FindFn, Search},
     workspace::Workspace,
 };
 use core::{ops::Range, sync::atomic::AtomicUsize};
-use tilewright_core::{Layout, NO_ARG};
+use tilewright_core::Layout;
 
 /// A block of B, `terms` by `cols`, and the `rows` of A and C that it meets.
 pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
@@ -40,8 +41,8 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     /// How sums are written, where operands are narrowed.
     pub code: Code,
     pub c: Window<A>,
-    /// Winners, laid out as C is.
-    pub winners: *mut u32,
+    /// Winners, if they are asked for.
+    pub winners: Window<u32>,
     pub buffers: Buffers<P, A>,
 }
 
@@ -75,6 +76,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         unsafe {
             if !self.has_b {
                 self.pack_b(packed..cols.end);
+                self.pack_columns();
             }
             if !self.pack_a && !self.pack_b {
                 // All rows use a strip while it is near.
@@ -110,8 +112,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
     fn with_edges(&self, tiles: impl Fn(Edges<A>)) {
         Workspace::with(|workspace| {
             let bytes = self.tiles[0].len() * self.nr() * size_of::<A>();
-            if let Ok([edge, arg]) = workspace.reserve_anew([bytes; 2], align_of::<A>()) {
-                tiles(Edges { edge: edge.cast(), arg: arg.cast() });
+            if let Ok([edge, seen]) = workspace.reserve_anew([bytes; 2], align_of::<A>()) {
+                tiles(Edges { edge: edge.cast(), seen: seen.cast() });
             }
         });
     }
@@ -189,11 +191,37 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         }
     }
 
-    /// Packs some rows of A into tiles of `height`.
+    /// The terms of a row or column that lie side by side, in whole groups, where the winner is asked for.
+    fn line(&self) -> Option<usize> {
+        self.job.kernel.arg.as_ref().map(|winners| self.terms.len().next_multiple_of(winners.group))
+    }
+
+    /// Where the columns of B lie, each by itself, where the winner is asked for: behind the strips.
+    unsafe fn columns(&self) -> *mut P {
+        let padded = self.cols.len().next_multiple_of(self.job.kernel.lanes);
+        // SAFETY: the buffer has room for both.
+        unsafe { self.buffers.b.add(padded * self.packed_terms()) }
+    }
+
+    /// Packs the columns of the block, each by itself, if the winner is asked for.
+    unsafe fn pack_columns(&self) {
+        let (Some(line), job) = (self.line(), self.job) else { return };
+        // SAFETY: the columns lie inside the block. What are terms to the packing are columns here.
+        unsafe {
+            let lines = Lines::of(job.b.t(), &self.terms, &self.cols, job.kernel.codes[1]);
+            (job.kernel.pack)(&lines, Strips { width: line, unit: line }, self.columns());
+        }
+    }
+
+    /// Packs some rows of A into tiles of `height` or, if the winner is asked for, each by itself.
     unsafe fn pack_a(&self, rows: &Range<usize>, height: usize) {
         let (job, kernel) = (self.job, self.job.kernel);
-        // SAFETY: the rows lie inside A.
+        // SAFETY: the rows lie inside A. For rows by themselves, what are terms to the packing are rows.
         unsafe {
+            if let Some(line) = self.line() {
+                let lines = Lines::of(job.a, &self.terms, rows, kernel.codes[0]);
+                return (kernel.pack)(&lines, Strips { width: line, unit: line }, self.buffers.a);
+            }
             let lines = Lines::of(job.a.t(), rows, &self.terms, kernel.codes[0]);
             let lines = Lines { best: self.best(0, rows.start), ..lines };
             (kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
@@ -211,7 +239,11 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         // SAFETY: the rows lie inside A, or have been packed.
         unsafe {
             match self.pack_a {
-                true => (self.buffers.a.add((tile.start - panel.start) * self.packed_terms()), 0),
+                true => {
+                    let line = self.line().unwrap_or(0);
+                    let terms = if line > 0 { line } else { self.packed_terms() };
+                    (self.buffers.a.add((tile.start - panel.start) * terms), line as isize)
+                }
                 false => {
                     let first = self.job.a.as_ptr().offset(layout.offset(tile.start, self.terms.start));
                     (first.cast(), layout.row_stride)
@@ -240,32 +272,41 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
                 c_row: c.layout.row_stride,
                 start: self.start,
                 finish: self.finish,
-                arg: edges.arg,
+                seen: edges.seen,
                 code: self.code,
             };
+            let search = kernel.arg.as_ref().map(|winners| {
+                let line = self.line().unwrap_or(0);
+                let search = Search {
+                    rows: height,
+                    cols: width,
+                    padded,
+                    columns: self.columns().add((cols.start - self.cols.start) * line),
+                    column: line,
+                    first: self.terms.start,
+                    winners: self.winners.at(rows.start, cols.start),
+                    row: self.winners.layout.row_stride,
+                    col: self.winners.layout.col_stride,
+                };
+                (winners.find, search)
+            });
             if width == padded && c.layout.col_stride == 1 {
                 compute(&tile);
-            } else {
-                ragged(compute, tile, c.layout.col_stride, height, width, padded, edges.edge);
-            }
-            let Some(term) = kernel.arg else { return };
-            for (i, row) in rows.clone().enumerate() {
-                for (j, col) in cols.clone().enumerate() {
-                    let winner = self.winners.offset(c.layout.offset(row - c.row, col - c.col));
-                    match term(*edges.arg.add(i * padded + j)) {
-                        Some(p) => winner.write(self.terms.start as u32 + p),
-                        None if self.start == Start::Zero => winner.write(NO_ARG),
-                        None => {}
-                    }
+                if let Some((find, search)) = search {
+                    find(&tile, &search);
                 }
+            } else {
+                ragged(compute, search, tile, c.layout.col_stride, height, width, padded, edges.edge);
             }
         }
     }
 }
 
 /// Computes a tile of which only `width` of `padded` columns exist, or whose columns are not side by side.
+#[allow(clippy::too_many_arguments)] // All that a tile has.
 unsafe fn ragged<P, A: Copy>(
     compute: TileFn<P, A>,
+    search: Option<(FindFn<P, A>, Search<P>)>,
     mut tile: Tile<P, A>,
     c_col: isize,
     height: usize,
@@ -286,6 +327,9 @@ unsafe fn ragged<P, A: Copy>(
         }
         (tile.c, tile.c_row) = (edge, padded as isize);
         compute(&tile);
+        if let Some((find, search)) = search {
+            find(&tile, &search);
+        }
         for i in 0..height {
             for j in 0..width {
                 c_at(i, j).write(*edge.add(i * padded + j));
@@ -309,8 +353,8 @@ pub struct Buffers<P, A> {
 pub struct Edges<A> {
     /// A tile of C that is ragged where it belongs.
     pub edge: *mut A,
-    /// The term numbers of a tile.
-    pub arg: *mut A,
+    /// The groups of terms in which the sums of a tile were first seen.
+    pub seen: *mut A,
 }
 
 /// A matrix in memory whose element `(row, col)` is at `origin`.
@@ -329,6 +373,11 @@ impl<A> Clone for Window<A> {
 impl<A> Copy for Window<A> {}
 
 impl<A> Window<A> {
+    /// A whole matrix.
+    pub fn of(origin: *mut A, layout: Layout) -> Self {
+        Self { origin, layout, row: 0, col: 0 }
+    }
+
     #[inline(always)]
     unsafe fn at(&self, i: usize, j: usize) -> *mut A {
         // SAFETY: as the caller guarantees.

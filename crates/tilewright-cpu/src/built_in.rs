@@ -9,8 +9,11 @@ use crate::{
     narrow::Integer,
     op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
     pack::{self, Absent, NoNan, Same, Widen},
-    pairs, prune, scan,
+    pairs, prune,
+    rounded::{SelectBf16Sum, SelectF16Sum},
+    scan,
     tile::{self, Copying, InPlace, Packed, TileFn},
+    winners::{self, Winners},
 };
 use core::{
     any::{Any, TypeId},
@@ -31,10 +34,9 @@ trait Engine: Vectorised {
 /// whose accumulators leave room for a row of B and an element of A;
 /// wide tiles have fewer rows of more vectors.
 macro_rules! tables {
-    ($tile:ident, $arg:ident, $({$v:literal: $($r:literal)*})*,
-        wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
+    ($tile:ident, $({$v:literal: $($r:literal)*})*, wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
         mod $tile {
-            use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile};
+            use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile, winners};
 
             pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
                 const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
@@ -49,26 +51,26 @@ macro_rules! tables {
             }
 
             pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
-                const { &[$(&[$(tile::$arg::<V, O, $ar, $av> as TileFn<V::T, V::T>),*]),*] }
+                const { &[$(&[$(winners::$tile::compute::<V, O, $ar, $av> as TileFn<V::T, V::T>),*]),*] }
             }
         }
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-tables!(avx512, avx512_arg, {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
-    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 7 8});
+tables!(avx512, {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
+    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12});
 #[cfg(target_arch = "x86_64")]
-tables!(avx2, avx2_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
-    wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3});
+tables!(avx2, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
+    wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3 4 5} {2: 1 2 3 4 5});
 // 18 sums keep four pipelines busy for the four cycles of a multiply-add. With more of them the compiler moves
 // so many terms ahead of the selections that sums leave the 32 registers. Three vectors share each element of A,
 // because spreading it over a vector costs as much as an operation on it. Multiply-add takes an element of A
 // without spreading it, has nothing to move ahead, and leaves room for more rows.
 #[cfg(target_arch = "aarch64")]
-tables!(neon, neon_arg, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
-    wide {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4} {2: 1 2 3 4});
-tables!(portable, portable_arg, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2});
+tables!(neon, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
+    wide {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6});
+tables!(portable, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2 3 4});
 
 /// The kernel of a semiring on one instruction set: its vectors, operation and packing.
 macro_rules! on {
@@ -129,7 +131,7 @@ macro_rules! arg_on {
             packed: $isa::arg_tiles::<V, $op<V, $max>>(),
             in_place: None,
             pack: pack::$isa::<Self::Elem, P, $load>,
-            arg: Some(P::term),
+            arg: Some(Winners { group: winners::group::<V>(), find: winners::$isa::find::<V, $op<V, $max>> }),
         })
     }};
 }
@@ -234,12 +236,28 @@ enum Place {
     Apart,
 }
 
-macro_rules! winners {
-    ($isa:expr, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {
-        dispatch!($isa, arg_on, $lane, $op $(<$max>)?, $load)
+macro_rules! tells {
+    ($isa:expr, $lane:ident, $op:ident <$max:literal>, $load:ty) => {
+        dispatch!($isa, arg_on, $lane, $op<$max>, $load)
     };
 }
-macro_rules! no_winners {
+macro_rules! tells_f16 {
+    ($isa:expr, $lane:ident, $op:ident <$max:literal>, $load:ty) => {
+        dispatch!($isa, arg_on, $lane, SelectF16Sum<$max>, $load)
+    };
+}
+macro_rules! tells_bf16 {
+    ($isa:expr, $lane:ident, $op:ident <$max:literal>, $load:ty) => {
+        dispatch!($isa, arg_on, $lane, SelectBf16Sum<$max>, $load)
+    };
+}
+macro_rules! tells_or_and {
+    ($isa:expr, $lane:ident, $op:ident, $load:ty) => {
+        // Of 0 and 1, or is the larger and and the smaller.
+        dispatch!($isa, arg_on, $lane, SelectBottleneck<true>, $load)
+    };
+}
+macro_rules! tells_none {
     ($isa:expr, $($rest:tt)*) => {{
         let _ = $isa;
         None
@@ -248,53 +266,53 @@ macro_rules! no_winners {
 
 // On the halves of min-plus and max-plus: terms are sums in f32, which round to the same half-precision value
 // as the exact ones, f32 having more than twice the digits. Rounding is monotonic, so the best rounded term is
-// the rounded best one. Which term won is another matter, and is left to the generic kernel.
+// the rounded best one. Which term won depends on rounding: of those that round to the same number it is the first.
 // Where elements have two types of results, both are named: whether implementations overlap is decided without knowing defaults of other crates.
 vectorised! {
-    PlusTimes<f16, f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
-    PlusTimes<bf16, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
-    PlusTimes<f16, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
-    PlusTimes<bf16, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
-    PlusTimes<E4m3, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
-    PlusTimes<E4m3, f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
-    PlusTimes<E4m3, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
-    PlusTimes<E5m2, f32>: F32 of f32, Sum, Widen, InC, identity, on, no_winners;
-    PlusTimes<E5m2, f16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
-    PlusTimes<E5m2, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, no_winners;
-    PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, no_winners;
-    PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, no_winners;
-    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
-    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
-    PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, no_winners;
-    PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, no_winners;
-    PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on, no_winners;
-    MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, no_winners;
-    MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, winners, pruned<false>;
-    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, winners, pruned<false>;
-    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
-    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
-    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, winners, narrowed<false>, pruned<false>;
-    MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, no_winners;
-    MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, no_winners;
-    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, winners, pruned<true>;
-    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, winners, pruned<true>;
-    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
-    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
-    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, winners, narrowed<true>, pruned<true>;
-    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
-    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, winners;
-    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
-    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, winners;
-    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
-    MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, winners;
-    MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, winners;
-    MaxMin<u8>: Bytes of u8, SelectBottleneck<true>, Same, InC, identity, on, no_winners;
-    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
-    MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, winners;
-    MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, winners;
-    MinMax<u8>: Bytes of u8, SelectBottleneck<false>, Same, InC, identity, on, no_winners;
-    OrAnd: Bytes of u8, Sum, Same, InC, |x| x != 0, on, no_winners;
+    PlusTimes<f16, f16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
+    PlusTimes<bf16, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
+    PlusTimes<f16, f32>: F32 of f32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<bf16, f32>: F32 of f32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<E4m3, f32>: F32 of f32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<E4m3, f16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
+    PlusTimes<E4m3, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
+    PlusTimes<E5m2, f32>: F32 of f32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<E5m2, f16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
+    PlusTimes<E5m2, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
+    PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, tells_none;
+    PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, tells_none;
+    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, tells_none;
+    PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, tells_none;
+    PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on, tells_none;
+    MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, tells_f16;
+    MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, tells_bf16;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false>;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false>;
+    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false>;
+    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false>;
+    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false>;
+    MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, tells_f16;
+    MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, tells_bf16;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, tells, pruned<true>;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, tells, pruned<true>;
+    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true>;
+    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true>;
+    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true>;
+    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, tells;
+    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, tells;
+    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, tells;
+    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, tells;
+    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells;
+    MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells;
+    MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, tells;
+    MaxMin<u8>: Bytes of u8, SelectBottleneck<true>, Same, InC, identity, on, tells;
+    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells;
+    MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells;
+    MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, tells;
+    MinMax<u8>: Bytes of u8, SelectBottleneck<false>, Same, InC, identity, on, tells;
+    OrAnd: Bytes of u8, Sum, Same, InC, |x| x != 0, on, tells_or_and;
 }
 
 #[cfg(test)]

@@ -71,7 +71,9 @@ fn with_room_for_sums<E, P, A>(
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
         let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.terms));
-        let Blocking { kc, nc } = Blocking::new(n, packed, nr, size_of::<P>(), second_level());
+        // Where the winner is asked for, columns of B lie there a second time.
+        let cache = if kernel.arg.is_some() { second_level() / 2 } else { second_level() };
+        let Blocking { kc, nc } = Blocking::new(n, packed, nr, size_of::<P>(), cache);
         Choice {
             tiles,
             pack_a,

@@ -13,10 +13,10 @@ use crate::{
     prune::{self, Account, Model, Outcome, Part, Pruning},
     scan,
     share::share,
+    shared::Shared,
     tile::Start,
 };
-use core::ptr::NonNull;
-use tilewright_core::{Error, Finish, Layout, MatMut, MatRef, NO_ARG, Semiring, Update};
+use tilewright_core::{Error, Finish, MatMut, MatRef, NO_ARG, Semiring, Update};
 
 /// A checked product.
 pub struct Call<'a, S: Semiring> {
@@ -91,15 +91,10 @@ impl<S: Vectorised> Compute<S> for OnVectors {
     fn compute(&self, call: Call<'_, S>) -> Result<Report, Error> {
         let call = call.along_rows();
         let isa = call.isa;
-        if call.arg.is_some() {
-            return match S::arg_kernel(isa) {
-                Some(kernel) => call.through(&kernel, S::sum, isa),
-                None => OneByOne.compute(call),
-            };
-        }
         let size = (call.a.rows(), call.b.cols(), call.a.cols());
         let model = Model::new(size, size_of::<S::Lane>(), call.codes.is_some());
         if let Some(prune) = prune_for::<S>(size, call.codes.is_some())
+            && (call.arg.is_none() || winners_can_be_pruned(size, call.update, &(prune.kernel)(isa)))
             && let Some(scale) = (prune.scale)(call.a, call.b, &model, call.options, isa)
         {
             return call.by_few_terms(&prune, scale, Account::new(model));
@@ -109,17 +104,20 @@ impl<S: Vectorised> Compute<S> for OnVectors {
 
     fn plan(&self, outline: Outline<'_, S>) -> Plan {
         let outline = outline.along_rows();
+        let size = (outline.problem.m(), outline.problem.n(), outline.problem.k());
         if outline.arg {
-            return match S::arg_kernel(outline.isa) {
-                Some(kernel) => outline.with(&kernel, Sums::Buffered, outline.isa),
-                None => OneByOne.plan(outline),
-            };
+            let Some(kernel) = S::arg_kernel(outline.isa) else { return OneByOne.plan(outline) };
+            let prunes = prune_for::<S>(size, false).is_some_and(|prune| {
+                winners_can_be_pruned(size, outline.update, &(prune.kernel)(outline.isa))
+            });
+            let is_in_c = S::IN_C && !outline.update.reads_c();
+            let sums = if is_in_c { Sums::InC } else { Sums::Buffered };
+            return Plan { prunes, ..outline.with(&kernel, sums, outline.isa) };
         }
         let is_in_c = start_in_c(outline.update).is_some() && outline.options.epilogue.is_none();
         let sums = if is_in_c { Sums::InC } else { Sums::Buffered };
-        let p = &outline.problem;
-        let narrows = S::narrow().is_some() && narrow::pays(p.m(), p.n(), p.k());
-        let prunes = prune_for::<S>((p.m(), p.n(), p.k()), false).is_some();
+        let narrows = S::narrow().is_some() && narrow::pays(size.0, size.1, size.2);
+        let prunes = prune_for::<S>(size, false).is_some();
         Plan { narrows, prunes, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
     }
 }
@@ -140,9 +138,16 @@ impl<S: Semiring> Compute<S> for OneByOne {
     }
 }
 
-/// Computes a product without winners, whatever the elements.
+/// Computes a product, whatever the elements.
 pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error> {
     let isa = call.isa;
+    if call.arg.is_some() {
+        return match S::arg_kernel(isa) {
+            Some(kernel) if S::IN_C && !call.update.reads_c() => call.in_c(&kernel, Start::Zero),
+            Some(kernel) => call.through(&kernel, S::sum, isa),
+            None => OneByOne.compute(call),
+        };
+    }
     if let (Some(codes), Some(narrow)) = (call.codes, S::narrow()) {
         // Sums are joined with C as elements, whatever it holds.
         let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
@@ -158,6 +163,16 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
 /// How a product of `m x k` and `k x n` elements is computed by few terms, if it is large enough.
 fn prune_for<S: Vectorised>(size: (usize, usize, usize), narrowed: bool) -> Option<Prune<S::Elem, S::Lane>> {
     S::prune().filter(|_| prune::pays(size, size_of::<S::Lane>(), narrowed))
+}
+
+/// Whether winners can be told by few terms too: of one block, and where C is not joined. Otherwise terms would have to be compared with those
+/// of other blocks, and with C.
+fn winners_can_be_pruned<S: Semiring, E, P>(
+    size: (usize, usize, usize),
+    update: &Update<S>,
+    kernel: &Pruning<E, P>,
+) -> bool {
+    !update.reads_c() && prune::is_one_block(size, kernel.cols, size_of::<P>())
 }
 
 /// Where sums may start in C itself, or `None` when they need a buffer.
@@ -188,10 +203,10 @@ impl<'a, S: Semiring> Call<'a, S> {
     where
         S: Vectorised,
     {
-        let Self { mut c, a, b, options, isa, .. } = self;
+        let Self { mut c, mut arg, a, b, options, isa, .. } = self;
         let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
-        let threads =
-            Job { kernel, a, b, target: Target::InPlace { c, layout, start }, options, best: None }.run()?;
+        let target = Target::InPlace { c, layout, start, arg: arg.as_mut().map(Shared::new) };
+        let threads = Job { kernel, a, b, target, options, best: None }.run()?;
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
@@ -215,7 +230,7 @@ impl<'a, S: Semiring> Call<'a, S> {
             element: element::<S>(),
             isa,
             tile,
-            arg: false,
+            arg: self.arg.is_some(),
             narrow: false,
             pruned: true,
         };
@@ -238,18 +253,21 @@ impl<'a, S: Semiring> Call<'a, S> {
         let (layout, c) = (self.c.layout(), self.c.as_mut_ptr().cast::<S::Lane>());
         let (joins, room) = (self.update.reads_c(), prune::ROOM);
         let (a, b, options) = (self.a, self.b, self.options);
-        prune::Job { kernel, scale, a, b, c, layout, joins, room, account, options }
+        let arg = self.arg.as_mut().map(Shared::new);
+        prune::Job { kernel, scale, a, b, c, layout, arg, joins, room, account, options }
     }
 
     /// A part of the product. All but the first terms are joined with C.
     pub fn part(&mut self, Part { rows, cols, terms }: Part) -> Result<Call<'_, S>, Error> {
         let Self { a, b, update, options, isa, codes, .. } = *self;
-        let c = self.c.reborrow().window(rows.start, cols.start, rows.len(), cols.len())?;
+        let (i, j, m, n) = (rows.start, cols.start, rows.len(), cols.len());
+        let arg = self.arg.as_mut().map(|arg| arg.reborrow().window(i, j, m, n)).transpose()?;
+        let c = self.c.reborrow().window(i, j, m, n)?;
         let a = a.window(rows.start, terms.start, rows.len(), terms.len())?;
         let b = b.window(terms.start, cols.start, terms.len(), cols.len())?;
         let update = if terms.start > 0 { &Update::Accumulate } else { update };
         // What is computed by few terms selects one of them, and has no epilogue.
-        Ok(Call { c, arg: None, a, b, update, epilogue: None, options, isa, codes })
+        Ok(Call { c, arg, a, b, update, epilogue: None, options, isa, codes })
     }
 
     /// Computes into a buffer and joins the sums with C from there.
@@ -341,44 +359,6 @@ impl<'a, S: Semiring> Call<'a, S> {
 #[inline(always)]
 fn start<S: Semiring>(update: &Update<S>, old: impl FnOnce() -> S::Out) -> S::Acc {
     if update.reads_c() { S::add(S::ZERO, S::resume(old())) } else { S::ZERO }
-}
-
-/// A matrix that threads write to, each its own elements.
-pub struct Shared<T> {
-    ptr: NonNull<T>,
-    layout: Layout,
-}
-
-impl<T> Clone for Shared<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Shared<T> {}
-// SAFETY: the users of `get` and `set` keep threads apart.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T: Copy> Shared<T> {
-    pub fn new(matrix: &mut MatMut<'_, T>) -> Self {
-        let ptr = NonNull::new(matrix.as_mut_ptr()).unwrap_or(NonNull::dangling());
-        Self { ptr, layout: matrix.layout() }
-    }
-    /// # Safety
-    /// The element must exist, and no other thread may use it.
-    #[inline(always)]
-    pub unsafe fn get(self, i: usize, j: usize) -> T {
-        // SAFETY: as the caller guarantees.
-        unsafe { self.ptr.offset(self.layout.offset(i, j)).read() }
-    }
-    /// # Safety
-    /// As [`Shared::get`].
-    #[inline(always)]
-    pub unsafe fn set(self, i: usize, j: usize, value: T) {
-        // SAFETY: as the caller guarantees.
-        unsafe { self.ptr.offset(self.layout.offset(i, j)).write(value) }
-    }
 }
 
 fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {

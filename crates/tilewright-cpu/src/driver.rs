@@ -7,6 +7,7 @@ use crate::{
     job::{Job, Store, Target},
     narrow::Code,
     share::{Help, share_with_help},
+    shared::Shared,
     tile::{Finish, Start},
     workspace::{PackedB, Workspace},
 };
@@ -76,34 +77,42 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let meets_several = across > 1 && (along || deep == 1);
         let panel = if meets_several { rows.len().div_ceil(mr) } else { PANEL };
         let packed = kc.div_ceil(kernel.terms) * size_of::<P>();
+        // In whole groups, where the winner is asked for.
+        let line =
+            kernel.arg.as_ref().map_or(0, |winners| kc.next_multiple_of(winners.group) * size_of::<P>());
         let bytes = [
-            packed * if pack_b { nc } else { nr },
-            if pack_a { (panel * mr).min(rows.len()) * packed } else { 0 },
+            (packed + line) * if pack_b { nc } else { nr },
+            if pack_a { (panel * mr).min(rows.len()) * packed.max(line) } else { 0 },
             mr * nr * size_of::<A>(),
             mr * nr * size_of::<A>(),
             sums.saturating_mul(size_of::<A>()),
             winners.saturating_mul(size_of::<u32>()),
         ];
         let align = align_of::<P>().max(align_of::<A>());
-        let [b, a, edge, arg, sums, winners] = workspace.reserve(bytes, align)?;
+        let [b, a, edge, seen, sums, winners] = workspace.reserve(bytes, align)?;
         let one_block = pack_b && cols.len() <= nc && k <= kc;
         let whole = one_block.then(|| PackedB { product, cols: cols.clone(), width: nr });
         let held = workspace.holds.take();
         let has_b = one_block && held == whole;
         let copying = copying.filter(|_| !has_b);
         let (sums, winners) = (sums.cast::<A>(), winners.cast::<u32>());
-        let edges = Edges { edge: edge.cast::<A>(), arg: arg.cast::<A>() };
+        let edges = Edges { edge: edge.cast::<A>(), seen: seen.cast::<A>() };
         let buffers = Buffers { a: a.cast::<P>(), b: b.cast::<P>(), edges };
         let mut packed_terms = None;
         for i in 0..across * deep {
             self.options.check_cancelled()?;
             let (jc, pc) = if along { (i % across, i / across) } else { (i / deep, i % deep) };
             let (jc, pc) = (part(&cols, nc, jc), part(&(0..k), kc, pc));
-            let (c, start) = match self.target {
-                Target::InPlace { c, layout, start } => (Window { origin: c, layout, row: 0, col: 0 }, start),
+            let buffer = Layout::row_major(rows.len(), nc);
+            let buffered = Window { origin: winners, layout: buffer, row: rows.start, col: jc.start };
+            let (c, winners, start) = match self.target {
+                Target::InPlace { c, layout, start, arg } => {
+                    let of_arg = |arg: Shared<u32>| Window::of(arg.ptr.as_ptr(), arg.layout);
+                    (Window::of(c, layout), arg.map_or(buffered, of_arg), start)
+                }
                 Target::Through(_) => {
-                    let layout = Layout::row_major(rows.len(), nc);
-                    (Window { origin: sums, layout, row: rows.start, col: jc.start }, Start::Zero)
+                    let Window { layout, row, col, .. } = buffered;
+                    (Window { origin: sums, layout, row, col }, buffered, Start::Zero)
                 }
             };
             let block = Block {
@@ -134,7 +143,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 && pc.end == k
             {
                 // SAFETY: the blocks have written these sums and winners.
-                unsafe { self.hand_over(store, &rows, &jc, nc, sums, winners) };
+                unsafe { self.hand_over(store, &rows, &jc, nc, sums, buffered.origin) };
             }
             packed_terms = Some(pc);
         }

@@ -1,13 +1,13 @@
 //! A checked product for the driver: kernel, operands, and where sums go.
 
-use crate::{kernel::Kernel, options::Options, tile::Start};
+use crate::{kernel::Kernel, options::Options, shared::Shared, tile::Start};
 use tilewright_core::{Layout, MatRef};
 
 /// Where sums go.
 #[derive(Clone, Copy)]
 pub enum Target<'a, A> {
-    /// Into C itself, which also holds the partial sums between blocks of k.
-    InPlace { c: *mut A, layout: Layout, start: Start },
+    /// Into C itself, which also holds the partial sums between blocks of k; and winners, from a kernel that tells, into a matrix.
+    InPlace { c: *mut A, layout: Layout, start: Start, arg: Option<Shared<u32>> },
     /// Through a buffer: `store(i, j, sums, winners)` receives the complete sums of row `i` from column `j`
     /// and, from a kernel that tells, which terms won.
     Through(&'a Store<'a, A>),

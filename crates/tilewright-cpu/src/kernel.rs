@@ -9,6 +9,7 @@ use crate::{
     prune::Pruning,
     scan,
     tile::{self, TileFn},
+    winners::Winners,
 };
 use core::any::type_name;
 use tilewright_core::Semiring;
@@ -32,8 +33,8 @@ pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     pub in_place: Option<InPlaceTiles<P, A>>,
     /// Packs either operand.
     pub pack: PackFn<E, P>,
-    /// For tiles that tell which term won: the term number in an element of [`tile::Tile::arg`].
-    pub arg: Option<fn(A) -> Option<u32>>,
+    /// For tiles that tell which term won.
+    pub arg: Option<Winners<P, A>>,
 }
 
 impl<E, P, A> Kernel<E, P, A> {
@@ -94,7 +95,7 @@ pub trait Vectorised: Semiring {
     fn prune() -> Option<Prune<Self::Elem, Self::Lane>> {
         None
     }
-    /// The kernel that also tells which term won, where ⊕ selects and term numbers fit a lane.
+    /// The kernel that also tells which term won, where ⊕ selects.
     fn arg_kernel(isa: Isa) -> Option<Kernel<Self::Elem, Self::Lane, Self::Lane>>;
 }
 

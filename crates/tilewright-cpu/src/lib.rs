@@ -40,11 +40,14 @@ mod pairs;
 mod plan;
 mod product;
 mod prune;
+mod rounded;
 mod scan;
 mod share;
+mod shared;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
+mod winners;
 mod workspace;
 
 pub use choice::Sums;

@@ -51,6 +51,13 @@ pub trait Op<V: Lanes>: Copy {
 pub trait SelectOp<V: Lanes>: Op<V> {
     /// Whether the larger value wins.
     const MAX: bool;
+    /// What the best of some terms, or any, is rounded to where elements hold less than a lane.
+    /// # Safety
+    /// As [`Op::new`].
+    #[inline(always)]
+    unsafe fn rounded(self, term: V) -> V {
+        term
+    }
 }
 
 /// The constants that the operations need of an element.
@@ -73,14 +80,14 @@ pub trait Scalar: Copy + 'static {
     const LIMITS: Option<(Self, Self)>;
     /// Whether there are such limits.
     const HAS_LIMITS: bool = Self::LIMITS.is_some();
-    /// What stands for "no term yet" in a vector of term numbers: -1.
-    const NONE: Self;
-    /// A term number, or `NONE`, from a vector of them.
+    /// A small number.
+    fn number(number: usize) -> Self;
+    /// A small number, or none for 0.
     fn term(self) -> Option<u32>;
 }
 
 macro_rules! scalars {
-    ($($t:ident, $nil:expr, $one:expr, $top:expr, $bottom:expr, $inf:expr, $limits:expr, $none:expr;)*) => {$(
+    ($($t:ident, $nil:expr, $one:expr, $top:expr, $bottom:expr, $inf:expr, $limits:expr;)*) => {$(
         impl Scalar for $t {
             const NIL: Self = $nil;
             const ONE: Self = $one;
@@ -89,18 +96,20 @@ macro_rules! scalars {
             const INF: Self = $inf;
             const NEG_INF: Self = $nil - $inf;
             const LIMITS: Option<(Self, Self)> = $limits;
-            const NONE: Self = $none;
-            fn term(self) -> Option<u32> { (self != $none).then_some(self as u32) }
+            #[inline(always)]
+            fn number(number: usize) -> Self { number as $t }
+            #[inline(always)]
+            fn term(self) -> Option<u32> { (self != $nil).then_some(self as u32) }
         }
     )*};
 }
 scalars! {
-    f32, 0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, None, -1.0;
-    f64, 0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, None, -1.0;
-    i16, 0, 1, i16::MAX, i16::MIN, 0x3fff, Some((0x1fff, -0x1fff)), -1;
-    i32, 0, 1, i32::MAX, i32::MIN, 0x3fff_ffff, Some((0x1fff_ffff, -0x1fff_ffff)), -1;
-    i64, 0, 1, i64::MAX, i64::MIN, 1 << 61, Some((1 << 60, -(1 << 60))), -1;
-    u8, 0, 1, u8::MAX, 0, 0, None, u8::MAX;
+    f32, 0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, None;
+    f64, 0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, None;
+    i16, 0, 1, i16::MAX, i16::MIN, 0x3fff, Some((0x1fff, -0x1fff));
+    i32, 0, 1, i32::MAX, i32::MIN, 0x3fff_ffff, Some((0x1fff_ffff, -0x1fff_ffff));
+    i64, 0, 1, i64::MAX, i64::MIN, 1 << 61, Some((1 << 60, -(1 << 60)));
+    u8, 0, 1, u8::MAX, 0, 0, None;
 }
 
 /// `acc + a b`; on bytes, `acc or (a and b)`.

@@ -5,7 +5,7 @@
 use crate::{
     lanes::{Lanes, prefetch_to_write},
     narrow::Code,
-    op::{Op, Scalar, SelectOp},
+    op::Op,
 };
 use core::hint::black_box;
 use tilewright_core::Semiring;
@@ -47,9 +47,9 @@ pub struct Tile<P, A> {
     pub c_row: isize,
     pub start: Start,
     pub finish: Finish,
-    /// For tiles that also tell which term won: row `i` from `arg + i * width of the tile`, as term numbers
-    /// within this block, or `NONE` where no term was better than what C held.
-    pub arg: *mut A,
+    /// For tiles that also tell which term won: row `i` from `seen + i * width of the tile`, as numbers of groups of terms
+    /// within this block, counted from 1, or 0 where no term was better than what C held; see [`crate::winners`].
+    pub seen: *mut A,
     /// For narrowed operands: how their sums are written.
     pub code: Code,
 }
@@ -152,8 +152,11 @@ impl<P: Copy> FindA<P> for Copying<P> {
 }
 
 /// Adds one term: row `i`, `p` terms on, times the columns at `b`, which are left at `copy` where B is packed.
+///
+/// # Safety
+/// As [`TileFn`], for what is named here.
 #[inline(always)]
-unsafe fn term<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
+pub unsafe fn term<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV: usize>(
     op: O,
     acc: &mut [[V; NV]; MR],
     a: &F,
@@ -231,53 +234,6 @@ pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const
     }
 }
 
-/// As [`compute`] with A packed, and tells which term won.
-///
-/// # Safety
-/// As [`TileFn`].
-#[inline(always)]
-pub unsafe fn compute_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
-    t: &Tile<V::T, V::T>,
-) {
-    // SAFETY: the caller guarantees all that is read, written and executed here.
-    unsafe {
-        let op = O::new();
-        let none = V::splat(V::T::NONE);
-        let one = V::splat(V::T::ONE);
-        let mut number = V::splat(V::T::NIL);
-        let mut best = [[op.zero(); NV]; MR];
-        let mut winner = [[none; NV]; MR];
-        let (mut a, mut b) = (t.a, t.b);
-        for _ in 0..t.k {
-            for j in 0..NV {
-                let column = V::load(b.add(j * V::LEN));
-                for i in 0..MR {
-                    let term = op.mul(V::splat(*a.add(i)), column);
-                    winner[i][j] = winner[i][j].where_better(O::MAX, term, best[i][j], number);
-                    best[i][j] = op.add(best[i][j], term);
-                }
-            }
-            number = number.add(one);
-            a = a.add(MR);
-            b = b.offset(t.b_k);
-        }
-        for i in 0..MR {
-            for j in 0..NV {
-                let c = t.c.offset(i as isize * t.c_row).add(j * V::LEN);
-                let (mut sum, mut term) = (best[i][j], winner[i][j]);
-                if t.start != Start::Zero {
-                    let old = V::load(c);
-                    term = none.where_better(O::MAX, sum, old, term);
-                    sum = op.add(old, sum);
-                }
-                let sum = if t.finish == Finish::Complete { op.finish(sum) } else { sum };
-                sum.store(c);
-                term.store(t.arg.add((i * NV + j) * V::LEN));
-            }
-        }
-    }
-}
-
 /// Columns of a "vector" of [`generic`].
 pub const GENERIC_LANES: usize = 4;
 
@@ -347,20 +303,9 @@ pub unsafe fn portable<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, cons
     unsafe { compute::<V, O, F, MR, NV>(t) }
 }
 
-/// [`compute_arg`] as it is.
-///
-/// # Safety
-/// As [`TileFn`].
-pub unsafe fn portable_arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
-    t: &Tile<V::T, V::T>,
-) {
-    // SAFETY: as the caller guarantees.
-    unsafe { compute_arg::<V, O, MR, NV>(t) }
-}
-
-/// The functions that enable an instruction set around [`compute`] and [`compute_arg`].
+/// The functions that enable an instruction set around [`compute`].
 macro_rules! with_features {
-    ($arch:literal, $features:literal, $compute:ident, $arg:ident) => {
+    ($arch:literal, $features:literal, $compute:ident) => {
         /// # Safety
         /// As [`TileFn`], on a processor with these features.
         #[cfg(target_arch = $arch)]
@@ -371,19 +316,8 @@ macro_rules! with_features {
             // SAFETY: as the caller guarantees.
             unsafe { compute::<V, O, F, MR, NV>(t) }
         }
-
-        /// # Safety
-        /// As [`TileFn`], on a processor with these features.
-        #[cfg(target_arch = $arch)]
-        #[target_feature(enable = $features)]
-        pub unsafe fn $arg<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
-            t: &Tile<V::T, V::T>,
-        ) {
-            // SAFETY: as the caller guarantees.
-            unsafe { compute_arg::<V, O, MR, NV>(t) }
-        }
     };
 }
-with_features!("x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma", avx512, avx512_arg);
-with_features!("x86_64", "avx2,fma", avx2, avx2_arg);
-with_features!("aarch64", "neon", neon, neon_arg);
+with_features!("x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma", avx512);
+with_features!("x86_64", "avx2,fma", avx2);
+with_features!("aarch64", "neon", neon);

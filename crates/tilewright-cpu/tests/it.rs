@@ -16,3 +16,4 @@ mod semantics;
 mod signalling_nan;
 mod user_semirings;
 mod views;
+mod winners;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use tilewright_core::{
     BatchMut, BatchRef, Layout, MatMut, MatRef, MaxPlus, MinPlus, Problem, Semiring, Update, reference,
 };
-use tilewright_cpu::{Isa, Options, Report, multiply, multiply_batch, plan};
+use tilewright_cpu::{Isa, Options, Report, multiply, multiply_arg, multiply_batch, plan};
 
 /// Large enough to be pruned, with remainders of everything.
 const SHAPE: (usize, usize, usize) = (195, 278, 1100);
@@ -105,6 +105,41 @@ fn check<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
     report
 }
 
+/// As [`check`], with winners: of all of C whether they are the first terms that equal it, by their definition in some rows.
+fn check_arg<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
+    (m, n, k): (usize, usize, usize),
+    a: &[S::Elem],
+    b: &[S::Elem],
+    how: How,
+) -> Report {
+    let layout = |i: usize, rows, cols| match how.by_columns[i] {
+        true => Layout::col_major(rows, cols),
+        false => Layout::row_major(rows, cols),
+    };
+    let (a, b) = (MatRef::new(a, layout(0, m, k)).unwrap(), MatRef::new(b, layout(1, k, n)).unwrap());
+    let (mut c, mut arg) = (random::<S::Elem>(m * n, 0, 7), vec![7; m * n]);
+    let old = c.clone();
+    let update = if how.joins { Update::Accumulate } else { Update::Replace };
+    let c_layout = layout(2, m, n);
+    let (to, to_arg) = (MatMut::new(&mut c, c_layout).unwrap(), MatMut::new(&mut arg, c_layout).unwrap());
+    let report = multiply_arg::<S>(to, to_arg, a, b, &update, &how.options).unwrap();
+    let (old, c) = (MatRef::new(&old, c_layout).unwrap(), MatRef::new(&c, c_layout).unwrap());
+    let arg = MatRef::new(&arg, c_layout).unwrap();
+    for i in (0..m).step_by(13) {
+        let mut expected: Vec<_> = (0..n).map(|j| old.get(i, j).unwrap()).collect();
+        let mut winners = vec![7; n];
+        let row = a.window(i, 0, 1, k).unwrap();
+        let (to, to_arg) = (rows_mut(&mut expected, 1, n), rows_mut(&mut winners, 1, n));
+        reference::multiply_arg::<S>(to, to_arg, row, b, &update).unwrap();
+        for j in 0..n {
+            let found = format!("{:?} of {:?}", c.get(i, j).unwrap(), arg.get(i, j).unwrap());
+            let expected = format!("{:?} of {:?}", expected[j], winners[j]);
+            assert_eq!(found, expected, "({i}, {j}) by {}, {how:?}", report.kernel);
+        }
+    }
+    report
+}
+
 /// Both semirings over `T`, with so many special elements, as `how` says. Whether they were pruned.
 fn both<T: Subject>(special_in: usize, how: How) -> [bool; 2]
 where
@@ -114,8 +149,14 @@ where
     let (m, n, k) = SHAPE;
     let [a, b] = [random::<T>(m * k, special_in, 1), random(k * n, special_in, 2)];
     let least = check::<MinPlus<T>>(SHAPE, &a, &b, how);
+    let least_arg = check_arg::<MinPlus<T>>(SHAPE, &a, &b, how);
     let [a, b] = [a, b].map(|x| x.into_iter().map(T::negated).collect::<Vec<_>>());
     let most = check::<MaxPlus<T>>(SHAPE, &a, &b, how);
+    let most_arg = check_arg::<MaxPlus<T>>(SHAPE, &a, &b, how);
+    // Winners are pruned where C is not joined.
+    assert!(
+        [least_arg, most_arg].iter().all(|report| report.kernel.arg && report.kernel.pruned != how.joins)
+    );
     [least, most].map(|report| report.kernel.pruned)
 }
 
@@ -161,6 +202,7 @@ fn other_elements() {
         let [a, b] = [m * k, k * n].map(|count| (0..count).map(element).collect::<Vec<_>>());
         let report = check::<MinPlus<f32>>(SHAPE, &a, &b, how);
         assert_eq!(report.kernel.pruned, pruned, "{name}");
+        check_arg::<MinPlus<f32>>(SHAPE, &a, &b, how);
     }
 }
 
@@ -179,9 +221,32 @@ fn surprises_do_no_harm() {
     }
     check::<MinPlus<f32>>(SHAPE, &a, &b, how);
     check::<MaxPlus<f32>>(SHAPE, &a, &b, how);
+    check_arg::<MinPlus<f32>>(SHAPE, &a, &b, how);
+    check_arg::<MaxPlus<f32>>(SHAPE, &a, &b, how);
     let [a, b] = [a, b].map(|x| x.into_iter().map(|x| x * 3e38).collect::<Vec<_>>());
     check::<MinPlus<f32>>(SHAPE, &a, &b, how);
     check::<MaxPlus<f32>>(SHAPE, &a, &b, how);
+}
+
+/// Elements of which many sums are equal, each with a winner that is the first of them; by any number of threads.
+#[test]
+fn ties_are_kept() {
+    let (m, n, k) = SHAPE;
+    for (isa, distinct) in isas().into_iter().flat_map(|isa| [30, 300, 3000].map(|distinct| (isa, distinct)))
+    {
+        let mut r = Random::new(distinct as u64);
+        let mut whole = |count| (0..count).map(|_| r.below(distinct) as i32).collect::<Vec<_>>();
+        let (a, b) = (whole(m * k), whole(k * n));
+        let floats = [&a, &b].map(|x| x.iter().map(|&x| x as f32 - 10.0).collect::<Vec<_>>());
+        for threads in [1, 3] {
+            let options = Options { threads, isa: Some(isa), ..Options::default() };
+            let how = How { by_columns: [false; 3], joins: false, options };
+            check_arg::<MinPlus<i32>>(SHAPE, &a, &b, how);
+            check_arg::<MaxPlus<i32>>(SHAPE, &a, &b, how);
+            check_arg::<MinPlus<f32>>(SHAPE, &floats[0], &floats[1], how);
+            check_arg::<MaxPlus<f32>>(SHAPE, &floats[0], &floats[1], how);
+        }
+    }
 }
 
 /// Small products are not pruned; the plan tells what may be.
@@ -214,6 +279,7 @@ fn blocks_of_terms() {
             let [a, b] = [random::<i32>(m * k, 99, k as u64), random(k * n, 99, 3)];
             let how = How { by_columns: [false; 3], joins, options: Options::default() };
             check::<MinPlus<i32>>((m, n, k), &a, &b, how);
+            check_arg::<MinPlus<i32>>((m, n, k), &a, &b, how);
             let [a, b] = [random::<f64>(m * k, 99, k as u64), random(k * n, 99, 3)];
             check::<MaxPlus<f64>>((m, n, k), &a, &b, how);
         }

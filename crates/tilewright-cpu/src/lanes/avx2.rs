@@ -39,35 +39,50 @@ unsafe fn mul_epi64(a: __m256i, b: __m256i) -> __m256i {
     }
 }
 
+/// A bit for each 16-bit mask: the masks of both halves packed into bytes beside zeros, and these closed up.
+#[inline(always)]
+unsafe fn bits_of_16(mask: __m256i) -> u64 {
+    // SAFETY: the caller has AVX2.
+    let bits = unsafe { _mm256_movemask_epi8(_mm256_packs_epi16(mask, _mm256_setzero_si256())) } as u32;
+    u64::from((bits | bits >> 8) & 0xffff)
+}
+
+// `a * 1 + b` runs on the two multiply-add ports. Zen 2 and Zen 3 compare and select floats on those that add.
 // vminps and vmaxps return their second operand when the operands are unordered or equal, hence (new, acc).
 lanes! {
     F32, f32, __m256, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_mul_ps,
-    _mm256_fmadd_ps, _mm256_min_ps, _mm256_max_ps, _mm256_cmp_ps::<_CMP_LT_OQ>, blend_ps, |m| _mm256_movemask_ps(m) != 0
+    _mm256_fmadd_ps, _mm256_min_ps, _mm256_max_ps, _mm256_cmp_ps::<_CMP_LT_OQ>, blend_ps, |m| _mm256_movemask_ps(m) != 0,
+    _mm256_cmp_ps::<_CMP_EQ_OQ>, |m| _mm256_movemask_ps(m) as u64, add_with: _mm256_fmadd_ps
 }
 lanes! {
     F64, f64, __m256d, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_mul_pd,
-    _mm256_fmadd_pd, _mm256_min_pd, _mm256_max_pd, _mm256_cmp_pd::<_CMP_LT_OQ>, blend_pd, |m| _mm256_movemask_pd(m) != 0
+    _mm256_fmadd_pd, _mm256_min_pd, _mm256_max_pd, _mm256_cmp_pd::<_CMP_LT_OQ>, blend_pd, |m| _mm256_movemask_pd(m) != 0,
+    _mm256_cmp_pd::<_CMP_EQ_OQ>, |m| _mm256_movemask_pd(m) as u64, add_with: _mm256_fmadd_pd
 }
 lanes! {
     I16, i16, __m256i, 16, _mm256_set1_epi16, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
     _mm256_mullo_epi16, |a, b, c| _mm256_add_epi16(_mm256_mullo_epi16(a, b), c), _mm256_min_epi16,
-    _mm256_max_epi16, |a, b| _mm256_cmpgt_epi16(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
+    _mm256_max_epi16, |a, b| _mm256_cmpgt_epi16(b, a), blend, |m| _mm256_movemask_epi8(m) != 0,
+    _mm256_cmpeq_epi16, bits_of_16
 }
 lanes! {
     I32, i32, __m256i, 8, _mm256_set1_epi32, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi32,
     _mm256_mullo_epi32, |a, b, c| _mm256_add_epi32(_mm256_mullo_epi32(a, b), c), _mm256_min_epi32,
-    _mm256_max_epi32, |a, b| _mm256_cmpgt_epi32(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
+    _mm256_max_epi32, |a, b| _mm256_cmpgt_epi32(b, a), blend, |m| _mm256_movemask_epi8(m) != 0,
+    _mm256_cmpeq_epi32, |m| _mm256_movemask_ps(_mm256_castsi256_ps(m)) as u64
 }
 lanes! {
     I64, i64, __m256i, 4, _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi64,
     mul_epi64, |a, b, c| _mm256_add_epi64(mul_epi64(a, b), c),
     |x, acc| blend(_mm256_cmpgt_epi64(acc, x), acc, x), |x, acc| blend(_mm256_cmpgt_epi64(x, acc), acc, x),
-    |a, b| _mm256_cmpgt_epi64(b, a), blend, |m| _mm256_movemask_epi8(m) != 0
+    |a, b| _mm256_cmpgt_epi64(b, a), blend, |m| _mm256_movemask_epi8(m) != 0,
+    _mm256_cmpeq_epi64, |m| _mm256_movemask_pd(_mm256_castsi256_pd(m)) as u64
 }
 lanes! {
     Bytes, u8, __m256i, 32, |x: u8| _mm256_set1_epi8(x as i8), _mm256_loadu_si256, _mm256_storeu_si256,
     _mm256_or_si256, _mm256_and_si256, |a, b, c| _mm256_or_si256(_mm256_and_si256(a, b), c), _mm256_min_epu8,
-    _mm256_max_epu8, |a, b| _mm256_cmpgt_epi8(flipped(b), flipped(a)), blend, |m| _mm256_movemask_epi8(m) != 0
+    _mm256_max_epu8, |a, b| _mm256_cmpgt_epi8(flipped(b), flipped(a)), blend, |m| _mm256_movemask_epi8(m) != 0,
+    _mm256_cmpeq_epi8, |m| u64::from(_mm256_movemask_epi8(m) as u32)
 }
 impl Below for Bytes {}
 pairs! {

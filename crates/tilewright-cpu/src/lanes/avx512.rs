@@ -8,33 +8,39 @@ use core::arch::x86_64::*;
 lanes! {
     F32, f32, __m512, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps, _mm512_mul_ps,
     _mm512_fmadd_ps, _mm512_min_ps, _mm512_max_ps, _mm512_cmp_ps_mask::<_CMP_LT_OQ>, _mm512_mask_blend_ps, |m| m != 0,
+    _mm512_cmp_ps_mask::<_CMP_EQ_OQ>, u64::from,
     add_with: _mm512_fmadd_ps
 }
 lanes! {
     F64, f64, __m512d, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd, _mm512_mul_pd,
     _mm512_fmadd_pd, _mm512_min_pd, _mm512_max_pd, _mm512_cmp_pd_mask::<_CMP_LT_OQ>, _mm512_mask_blend_pd, |m| m != 0,
+    _mm512_cmp_pd_mask::<_CMP_EQ_OQ>, u64::from,
     add_with: _mm512_fmadd_pd
 }
 lanes! {
     I16, i16, __m512i, 32, _mm512_set1_epi16, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi16,
     _mm512_mullo_epi16, |a, b, c| _mm512_add_epi16(_mm512_mullo_epi16(a, b), c), _mm512_min_epi16,
-    _mm512_max_epi16, _mm512_cmplt_epi16_mask, _mm512_mask_blend_epi16, |m| m != 0
+    _mm512_max_epi16, _mm512_cmplt_epi16_mask, _mm512_mask_blend_epi16, |m| m != 0,
+    _mm512_cmpeq_epi16_mask, u64::from
 }
 lanes! {
     I32, i32, __m512i, 16, _mm512_set1_epi32, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi32,
     _mm512_mullo_epi32, |a, b, c| _mm512_add_epi32(_mm512_mullo_epi32(a, b), c), _mm512_min_epi32,
-    _mm512_max_epi32, _mm512_cmplt_epi32_mask, _mm512_mask_blend_epi32, |m| m != 0
+    _mm512_max_epi32, _mm512_cmplt_epi32_mask, _mm512_mask_blend_epi32, |m| m != 0,
+    _mm512_cmpeq_epi32_mask, u64::from
 }
 lanes! {
     I64, i64, __m512i, 8, _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi64,
     _mm512_mullo_epi64, |a, b, c| _mm512_add_epi64(_mm512_mullo_epi64(a, b), c), _mm512_min_epi64,
-    _mm512_max_epi64, _mm512_cmplt_epi64_mask, _mm512_mask_blend_epi64, |m| m != 0
+    _mm512_max_epi64, _mm512_cmplt_epi64_mask, _mm512_mask_blend_epi64, |m| m != 0,
+    _mm512_cmpeq_epi64_mask, u64::from
 }
 // 0xf8 is the truth table of c | (a & b) with inputs (c, a, b).
 lanes! {
     Bytes, u8, __m512i, 64, |x: u8| _mm512_set1_epi8(x as i8), _mm512_loadu_si512, _mm512_storeu_si512,
     _mm512_or_si512, _mm512_and_si512, |a, b, c| _mm512_ternarylogic_epi32::<0xf8>(c, a, b), _mm512_min_epu8,
-    _mm512_max_epu8, _mm512_cmplt_epu8_mask, _mm512_mask_blend_epi8, |m| m != 0
+    _mm512_max_epu8, _mm512_cmplt_epu8_mask, _mm512_mask_blend_epi8, |m| m != 0,
+    _mm512_cmpeq_epu8_mask, u64::from
 }
 impl Below for Bytes {
     #[inline(always)]

@@ -3,7 +3,7 @@
 /// Defines a vector type by its intrinsics. `$t` is the element, `$v` the register.
 macro_rules! lanes {
     ($name:ident, $t:ty, $v:ty, $len:literal, $splat:expr, $load:expr, $store:expr, $add:expr, $mul:expr,
-     $mul_add:expr, $min:expr, $max:expr, $lt:expr, $blend:expr, $any:expr $(, add_with: $add_with:expr)?) => {
+     $mul_add:expr, $min:expr, $max:expr, $lt:expr, $blend:expr, $any:expr, $eq:expr, $bits:expr $(, add_with: $add_with:expr)?) => {
         #[derive(Clone, Copy)]
         pub struct $name($v);
         // SAFETY (all blocks): the caller guarantees the instruction set, and the memory where one is named.
@@ -44,6 +44,12 @@ macro_rules! lanes {
             unsafe fn any_better(self, max: bool, o: Self) -> bool {
                 unsafe { $any(if max { $lt(o.0, self.0) } else { $lt(self.0, o.0) }) }
             }
+            #[inline(always)]
+            unsafe fn where_equal(self, a: Self, b: Self, then: Self) -> Self {
+                Self(unsafe { $blend($eq(a.0, b.0), self.0, then.0) })
+            }
+            #[inline(always)]
+            unsafe fn equal(self, o: Self) -> u64 { unsafe { $bits($eq(self.0, o.0)) } }
             $(#[inline(always)]
             unsafe fn add_with(self, o: Self, one: Self) -> Self { Self(unsafe { $add_with(self.0, one.0, o.0) }) })?
         }

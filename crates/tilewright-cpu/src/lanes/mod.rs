@@ -80,6 +80,14 @@ pub trait Lanes: Copy {
     /// # Safety
     /// The instruction set must be available.
     unsafe fn any_better(self, max: bool, other: Self) -> bool;
+    /// Where `a` equals `b`, `then`; elsewhere `self`.
+    /// # Safety
+    /// The instruction set must be available.
+    unsafe fn where_equal(self, a: Self, b: Self, then: Self) -> Self;
+    /// A bit for each element that equals that of `other`, the first one lowest. NaN equals nothing.
+    /// # Safety
+    /// The instruction set must be available.
+    unsafe fn equal(self, other: Self) -> u64;
     /// `self + other` where `one` is a vector of ones. Processors that add on fewer ports than they
     /// multiply-add write it `self * one + other`, which rounds the same.
     /// # Safety
@@ -117,7 +125,7 @@ mod tests {
     fn results<V: Lanes>(values: [V::T; 8]) -> Vec<V::T> {
         let column = |f: fn(usize) -> usize| (0..64).map(|i| values[f(i)]).collect::<Vec<_>>();
         let columns = [column(|i| i / 8), column(|i| i % 8), column(|i| (i / 8 + i) % 8), column(|i| i % 7)];
-        let mut out = vec![values[0]; 9 * 64];
+        let mut out = vec![values[0]; 10 * 64];
         for i in (0..64).step_by(V::LEN) {
             // SAFETY: `LEN` divides 64, and the caller has the instruction set.
             unsafe {
@@ -132,6 +140,7 @@ mod tests {
                     x.replace_below(y, z),
                     x.where_better(false, y, z, acc),
                     x.where_better(true, y, z, acc),
+                    x.where_equal(y, z, acc),
                 ];
                 for (r, result) in results.into_iter().enumerate() {
                     result.store(out[r * 64 + i..].as_mut_ptr());
@@ -139,6 +148,20 @@ mod tests {
             }
         }
         out
+    }
+
+    /// Of elements that are all alike but for one, all but that one are equal, if they equal themselves.
+    fn finds_the_equal_ones<V: Lanes<T: PartialOrd>>(values: [V::T; 8]) {
+        for (x, y) in values.into_iter().flat_map(|x| values.map(|y| (x, y))) {
+            for l in 0..V::LEN {
+                let mut elements = [y; 64];
+                elements[l] = x;
+                // SAFETY: the caller has the instruction set, and a vector is no longer than the elements.
+                let equal = unsafe { V::load(elements.as_ptr()).equal(V::splat(y)) };
+                let expected = (0..V::LEN).fold(0, |bits, i| bits | u64::from(elements[i] == y) << i);
+                assert_eq!(equal, expected, "element {l}");
+            }
+        }
     }
 
     /// Of elements that are all alike but for one, some are better where that one is.
@@ -160,6 +183,7 @@ mod tests {
     #[allow(clippy::eq_op)] // NaN is what differs from itself.
     fn check<V: Lanes<T: PartialOrd + core::fmt::Debug>, P: Lanes<T = V::T>>(values: [V::T; 8]) {
         finds_the_better_one::<V>(values);
+        finds_the_equal_ones::<V>(values);
         for (i, (x, y)) in results::<V>(values).into_iter().zip(results::<P>(values)).enumerate() {
             assert!(x == y || x != x && y != y, "method {}, pair {}: {x:?}, not {y:?}", i / 64, i % 64);
         }

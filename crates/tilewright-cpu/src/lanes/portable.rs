@@ -59,6 +59,14 @@ macro_rules! array {
             unsafe fn any_better(self, max: bool, o: Self) -> bool {
                 (0..LEN).fold(false, |any, i| any | if max { self.0[i] > o.0[i] } else { self.0[i] < o.0[i] })
             }
+            #[inline(always)]
+            unsafe fn where_equal(self, a: Self, b: Self, then: Self) -> Self {
+                Self(core::array::from_fn(|i| if a.0[i] == b.0[i] { then.0[i] } else { self.0[i] }))
+            }
+            #[inline(always)]
+            unsafe fn equal(self, o: Self) -> u64 {
+                (0..LEN).fold(0, |bits, i| bits | u64::from(self.0[i] == o.0[i]) << i)
+            }
         }
     )*};
 }

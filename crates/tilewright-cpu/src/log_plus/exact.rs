@@ -6,7 +6,7 @@ use super::{
     finish::SIDE,
     real::{Loops, Real, run},
 };
-use crate::{compute::Shared, isa::Isa, lanes::Lanes, options::Options, share::share};
+use crate::{isa::Isa, lanes::Lanes, options::Options, share::share, shared::Shared};
 use core::{
     hint::black_box,
     marker::PhantomData,

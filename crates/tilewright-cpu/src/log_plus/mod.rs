@@ -13,12 +13,13 @@ mod real;
 
 use crate::{
     choice::Sums,
-    compute::{Call, Compute, Shared},
+    compute::{Call, Compute},
     isa::Isa,
     job::{Job, Target},
     kernel::{Kernel, Vectorised, name},
     options::Report,
     plan::{Outline, Plan},
+    shared::Shared,
 };
 use core::any::{Any, TypeId};
 use exact::{Again, Doubts};

@@ -5,6 +5,7 @@ use crate::{
     narrow::Code,
     options::Options,
     pack::{Lines, Strips},
+    shared::Shared,
 };
 use core::ops::Range;
 use tilewright_core::{Layout, MatRef};
@@ -18,6 +19,8 @@ pub struct Job<'a, E, P> {
     pub b: MatRef<'a, E>,
     pub c: *mut P,
     pub layout: Layout,
+    /// Where the winners go, if they are asked for: then there is one block of terms, and C is not joined.
+    pub arg: Option<Shared<u32>>,
     /// Whether sums are joined with C.
     pub joins: bool,
     /// Elements of sorted rows to keep at a time.

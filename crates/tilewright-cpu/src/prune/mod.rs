@@ -8,8 +8,10 @@
 //! order. Of `k` random elements about `sqrt(2 k ln w)` meet a panel of `w` columns: 90 of 1024.
 //!
 //! Sorting is approximate, and only what may be needed is sorted ([`sort()`]); whether it pays, and how far it should go, is found by
-//! looking at some outputs ([`scale()`]). Products that ask for the term that won are computed otherwise, because ties by rounding may lie
-//! in what is left out.
+//! looking at some outputs ([`scale()`]).
+//!
+//! Where the term that won is asked for, a row ends where no other term can be as good, so that no tie is left out. A second pass over its
+//! terms finds the first of those that equal the sum.
 
 mod cost;
 mod job;
@@ -31,7 +33,7 @@ pub use job::Job;
 pub use look::{Operand, distances, pays, scale};
 pub use metric::Metric;
 pub use row::{Done, Row, STEP};
-pub use run::Outcome;
+pub use run::{Outcome, is_one_block};
 pub use sort::{Room, SPARE, Sorted, Sorting, sort};
 pub use sorted_rows::ROOM;
 pub use unpruned::Part;
@@ -59,6 +61,8 @@ pub struct Pruning<E, P> {
     pub best: unsafe fn(*const P, usize, *mut P),
     /// Computes a row of C in a panel.
     pub row: unsafe fn(&Row<P>) -> Done,
+    /// Finds its winners.
+    pub winners: unsafe fn(&Row<P>, usize, *mut P),
 }
 
 /// The functions of one instruction set.
@@ -97,6 +101,14 @@ macro_rules! with_features {
                 unsafe { row::row::<V, O, VECTORS>(row) }
             }
 
+            /// # Safety
+            /// As [`row::winners`], on a processor with these features.
+            $(#[target_feature(enable = $features)])?
+            unsafe fn winners<V: Lanes<T: Scalar>, O: SelectOp<V>>(row: &Row<V::T>, steps: usize, to: *mut V::T) {
+                // SAFETY: as the caller guarantees.
+                unsafe { row::winners::<V, O, VECTORS>(row, steps, to) }
+            }
+
             /// All of them.
             pub fn pruning<E, Q, V, O, const MAX: bool>(pack: PackFn<E, V::T>) -> Pruning<E, V::T>
             where
@@ -105,7 +117,7 @@ macro_rules! with_features {
                 O: SelectOp<V>,
             {
                 Pruning { cols: VECTORS * V::LEN, pack, sort: sort::<Q, V::T, MAX>,
-                    best_of: sort::best_of::<V::T, MAX>, best: best::<V, O>, row: row::<V, O> }
+                    best_of: sort::best_of::<V::T, MAX>, best: best::<V, O>, row: row::<V, O>, winners: winners::<V, O> }
             }
         }
     };

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     blocking::part,
+    op::Scalar,
     share::{Help, untaken},
     workspace::Workspace,
 };
@@ -13,7 +14,7 @@ use core::{
     ops::{Range, RangeInclusive},
     sync::atomic::AtomicUsize,
 };
-use tilewright_core::Error;
+use tilewright_core::{Error, NO_ARG};
 
 /// Rows of a piece, in a panel: so few that threads end at about the same time, in tens of microseconds,
 /// and that pruning stops soon where it does not pay.
@@ -31,7 +32,7 @@ pub struct Region<'a, E, P> {
     pub unpruned: &'a Unpruned,
 }
 
-impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
+impl<E: Copy + Sync, P: Scalar + Send + Sync> Region<'_, E, P> {
     /// Packs B, and computes what others do not take, until the account says that it does not pay.
     pub fn compute(&self, help: &Help) -> Result<(), Error> {
         let next = AtomicUsize::new(0);
@@ -111,10 +112,20 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
             let (Sorted { steps, whole }, Room { terms, places, bounds }) = self.sorted_rows.row(i);
             let (panel, best) = panels.at(cols.start);
             let c_row = if in_place { c } else { line.edge };
-            let row = Row { steps, terms, places, whole, bounds, panel, best, c: c_row, joins };
+            let with_ties = job.arg.is_some();
+            let mut row =
+                Row { steps, terms, places, whole, bounds, panel, best, c: c_row, joins, with_ties };
             let Done { mut steps, complete } = (job.kernel.row)(&row);
+            let mut last = steps;
             if !complete {
-                steps += self.with_all_terms(i, row, line);
+                (row, last) = self.with_all_terms(i, row, line);
+                steps += last;
+            }
+            if let Some(arg) = job.arg {
+                (job.kernel.winners)(&row, last, line.winners);
+                for (j, col) in cols.clone().enumerate() {
+                    arg.set(i, col, (*line.winners.add(j)).term().map_or(NO_ARG, |number| number - 1));
+                }
             }
             if !in_place {
                 for j in 0..cols.len() {
@@ -125,9 +136,9 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
         }
     }
 
-    /// Joins a row with the sums of all terms, and returns the number of steps that this took.
+    /// Joins a row with the sums of all terms, and returns it with these and the number of steps that this took.
     #[cold]
-    unsafe fn with_all_terms(&self, i: usize, row: Row<P>, line: &Line<P>) -> usize {
+    unsafe fn with_all_terms(&self, i: usize, row: Row<P>, line: &Line<P>) -> (Row<P>, usize) {
         let (job, k, Room { terms, places, bounds }) = (self.job, self.part.terms.len(), line.room);
         let steps = k.div_ceil(STEP);
         // SAFETY: as the caller guarantees; there is room for all terms in whole steps.
@@ -144,7 +155,8 @@ impl<E: Copy + Sync, P: Copy + Send + Sync> Region<'_, E, P> {
                 places.add(p).write((p.min(k - 1) * job.kernel.cols) as u32);
             }
             let row = Row { steps, terms, places, whole: true, bounds, joins: true, ..row };
-            (job.kernel.row)(&row).steps
+            let Done { steps, .. } = (job.kernel.row)(&row);
+            (row, steps)
         }
     }
 }
@@ -155,13 +167,16 @@ struct Line<P> {
     room: Room<P>,
     /// Its elements in a panel, if they do not lie side by side in C.
     edge: *mut P,
+    /// The numbers of the terms that won.
+    winners: *mut P,
 }
 
 impl<P: Copy> Line<P> {
     fn new<E>(workspace: &mut Workspace, job: &Job<'_, E, P>, k: usize) -> Result<Self, Error> {
         let [line, places, bounds] = Room::<P>::bytes(k);
-        let bytes = [job.kernel.cols * size_of::<P>(), line, places, bounds];
-        let [edge, line, places, bounds] = workspace.reserve_anew(bytes, align_of::<P>())?;
-        Ok(Self { room: Room::at([line, places, bounds]), edge: edge.cast() })
+        let panel = job.kernel.cols * size_of::<P>();
+        let [edge, winners, line, places, bounds] =
+            workspace.reserve_anew([panel, panel, line, places, bounds], align_of::<P>())?;
+        Ok(Self { room: Room::at([line, places, bounds]), edge: edge.cast(), winners: winners.cast() })
     }
 }

@@ -25,6 +25,8 @@ pub struct Row<P> {
     pub c: *mut P,
     /// Whether sums are joined with C.
     pub joins: bool,
+    /// Whether terms as good as the sum are needed too, to tell which of them is the first.
+    pub with_ties: bool,
 }
 
 /// How far a row was computed.
@@ -70,7 +72,12 @@ pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<
             let bound = V::splat(*r.bounds.add(step));
             let mut open = false;
             for j in 0..NV {
-                open |= op.mul(bound, V::load(r.best.add(j * V::LEN))).any_better(O::MAX, acc[j]);
+                let reach = op.mul(bound, V::load(r.best.add(j * V::LEN)));
+                open |= reach.any_better(O::MAX, acc[j]);
+                if r.with_ties {
+                    // Where there is no term so far, one that is no better does not count.
+                    open |= reach.equal(acc[j]) & !acc[j].equal(op.zero()) != 0;
+                }
             }
             if !open {
                 done = Done { steps: step + 1, complete: true };
@@ -83,6 +90,43 @@ pub unsafe fn row<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(r: &Row<
             sum.store(r.c.add(j * V::LEN));
         }
         done
+    }
+}
+
+/// Finds the winners of a row of `NV` vectors that has been computed by `steps` steps: the first of the terms that equal a sum, as numbers of rows
+/// of the panel, counted from 1, or 0.
+///
+/// # Safety
+/// As [`row`]; the numbers must be writable at `to`.
+#[allow(clippy::needless_range_loop)] // As above.
+#[inline(always)]
+pub unsafe fn winners<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(
+    r: &Row<V::T>,
+    steps: usize,
+    to: *mut V::T,
+) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let (op, none) = (O::new(), V::splat(V::T::TOP));
+        let mut sums = [none; NV];
+        let mut first = [none; NV];
+        for j in 0..NV {
+            sums[j] = V::load(r.c.add(j * V::LEN));
+        }
+        for t in 0..steps * STEP {
+            let (x, place) = (V::splat(*r.terms.add(t)), *r.places.add(t) as usize);
+            let number = V::splat(V::T::number(place / (NV * V::LEN) + 1));
+            for j in 0..NV {
+                let term = op.mul(x, V::load(r.panel.add(place + j * V::LEN)));
+                first[j] = first[j].where_equal(term, sums[j], number.min(first[j]));
+            }
+        }
+        let zero = op.finish(op.zero());
+        for j in 0..NV {
+            let absent = V::splat(V::T::NIL);
+            let first = first[j].where_equal(first[j], none, absent).where_equal(sums[j], zero, absent);
+            first.store(to.add(j * V::LEN));
+        }
     }
 }
 

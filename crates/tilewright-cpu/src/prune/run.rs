@@ -4,10 +4,16 @@ use super::{Job, Part, region::Region, sorted_rows::SortedRows, unpruned::Unprun
 use crate::{
     blocking::{Blocking, cut, parts, shares},
     cache::second_level,
+    op::Scalar,
     share::share_with_help,
     workspace::Workspace,
 };
 use tilewright_core::Error;
+
+/// Whether all of `k` terms are one block, in panels of `width` columns.
+pub fn is_one_block(size: (usize, usize, usize), width: usize, bytes: usize) -> bool {
+    Blocking::of_panels(size, width, bytes, second_level()).kc >= size.2
+}
 
 /// How far a product was computed.
 pub struct Outcome {
@@ -17,13 +23,14 @@ pub struct Outcome {
     pub unpruned: Vec<Part>,
 }
 
-impl<E: Copy + Sync, P: Copy + Send + Sync> Job<'_, E, P> {
+impl<E: Copy + Sync, P: Scalar + Send + Sync> Job<'_, E, P> {
     /// Computes the product until the account says that it does not pay.
     pub fn run(&self) -> Result<Outcome, Error> {
         let (m, n, k) = (self.a.rows(), self.b.cols(), self.a.cols());
         let (width, size) = (self.kernel.cols, size_of::<P>());
         let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
         let Blocking { kc, nc } = Blocking::of_panels((m, n, k), width, size, second_level());
+        debug_assert!(self.arg.is_none() || kc >= k, "winners of several blocks are not joined");
         let across = shares(n, width, nc, threads);
         Workspace::with(|workspace| {
             let mut sorted_rows = SortedRows::new(workspace, m, kc, self.room)?;
