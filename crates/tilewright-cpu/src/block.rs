@@ -264,7 +264,10 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
 }
 
 /// Computes a tile of which only `width` of `padded` columns exist, or whose columns are not side by side.
-unsafe fn ragged<P, A: Copy>(
+///
+/// # Safety
+/// As [`TileFn`], of `height x width` elements of C, and of `height x padded` at `edge`.
+pub unsafe fn ragged<P, A: Copy>(
     compute: TileFn<P, A>,
     mut tile: Tile<P, A>,
     c_col: isize,

@@ -5,7 +5,7 @@ use crate::{
     choice::Sums,
     isa::Isa,
     job::{Job, Store, Target},
-    kernel::{self, Kernel, Prune, Vectorised, element, name},
+    kernel::{self, InPlaceTiles, Kernel, Prune, Vectorised, element, name},
     narrow::{self, Codes},
     op::Scalar,
     options::{KernelName, Options, Report},
@@ -13,10 +13,11 @@ use crate::{
     prune::{self, Account, Model, Outcome, Part, Pruning},
     scan,
     share::share,
+    shared::Shared,
+    small,
     tile::Start,
 };
-use core::ptr::NonNull;
-use tilewright_core::{Error, Finish, Layout, MatMut, MatRef, NO_ARG, Semiring, Update};
+use tilewright_core::{Error, Finish, MatMut, MatRef, NO_ARG, Semiring, Update};
 
 /// A checked product.
 pub struct Call<'a, S: Semiring> {
@@ -120,7 +121,12 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         let p = &outline.problem;
         let narrows = S::narrow().is_some() && narrow::pays(p.m(), p.n(), p.k());
         let prunes = prune_for::<S>((p.m(), p.n(), p.k()), false).is_some();
-        Plan { narrows, prunes, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
+        let kernel = S::kernel(outline.isa);
+        let plan = Plan { narrows, prunes, ..outline.with(&kernel, sums, outline.isa) };
+        match small::tiles(&kernel, p.a(), p.b(), p.c()) {
+            Some(_) if is_in_c => Plan { packs_a: false, packs_b: false, ..plan },
+            _ => plan,
+        }
     }
 }
 
@@ -150,7 +156,10 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
     }
     let kernel = S::kernel(isa);
     match start_in_c(call.update).filter(|_| call.epilogue.is_none()) {
-        Some(start) => call.in_c(&kernel, start),
+        Some(start) => match small::tiles(&kernel, call.a.layout(), call.b.layout(), call.c.layout()) {
+            Some(tiles) => call.as_it_lies(&kernel, tiles, start),
+            None => call.in_c(&kernel, start),
+        },
         None => call.through(&kernel, S::sum, isa),
     }
 }
@@ -192,6 +201,28 @@ impl<'a, S: Semiring> Call<'a, S> {
         let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
         let threads =
             Job { kernel, a, b, target: Target::InPlace { c, layout, start }, options, best: None }.run()?;
+        Ok(report::<S, _, _>(kernel, isa, threads))
+    }
+
+    /// Computes a small product in C itself, with operands in place.
+    fn as_it_lies(
+        self,
+        kernel: &Kernel<S::Elem, S::Lane, S::Lane>,
+        tiles: &InPlaceTiles<S::Lane, S::Lane>,
+        start: Start,
+    ) -> Result<Report, Error>
+    where
+        S: Vectorised,
+    {
+        let Self { mut c, a, b, options, isa, .. } = self;
+        options.check_cancelled()?;
+        let c_row = c.layout().row_stride;
+        // SAFETY: the shapes were checked, and C is borrowed.
+        unsafe { small::compute(kernel, tiles, (a, b), (c.as_mut_ptr().cast(), c_row), start)? };
+        if let Some(progress) = options.progress {
+            progress((a.rows() * b.cols() * a.cols()) as u64);
+        }
+        let threads = usize::from(a.rows() > 0 && b.cols() > 0);
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
@@ -341,44 +372,6 @@ impl<'a, S: Semiring> Call<'a, S> {
 #[inline(always)]
 fn start<S: Semiring>(update: &Update<S>, old: impl FnOnce() -> S::Out) -> S::Acc {
     if update.reads_c() { S::add(S::ZERO, S::resume(old())) } else { S::ZERO }
-}
-
-/// A matrix that threads write to, each its own elements.
-pub struct Shared<T> {
-    ptr: NonNull<T>,
-    layout: Layout,
-}
-
-impl<T> Clone for Shared<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Shared<T> {}
-// SAFETY: the users of `get` and `set` keep threads apart.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T: Copy> Shared<T> {
-    pub fn new(matrix: &mut MatMut<'_, T>) -> Self {
-        let ptr = NonNull::new(matrix.as_mut_ptr()).unwrap_or(NonNull::dangling());
-        Self { ptr, layout: matrix.layout() }
-    }
-    /// # Safety
-    /// The element must exist, and no other thread may use it.
-    #[inline(always)]
-    pub unsafe fn get(self, i: usize, j: usize) -> T {
-        // SAFETY: as the caller guarantees.
-        unsafe { self.ptr.offset(self.layout.offset(i, j)).read() }
-    }
-    /// # Safety
-    /// As [`Shared::get`].
-    #[inline(always)]
-    pub unsafe fn set(self, i: usize, j: usize, value: T) {
-        // SAFETY: as the caller guarantees.
-        unsafe { self.ptr.offset(self.layout.offset(i, j)).write(value) }
-    }
 }
 
 fn report<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa, threads: usize) -> Report {

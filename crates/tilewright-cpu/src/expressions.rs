@@ -6,12 +6,12 @@
 use crate::{
     blocking::{cut, parts},
     choice::Sums,
-    compute::Shared,
     isa::Isa,
     log_plus::{Loops, run},
     options::{KernelName, Options, Report},
     plan::Plan,
     share::share,
+    shared::Shared,
 };
 use tilewright_core::{
     DType, Error, MatMut, MatRef, Problem,

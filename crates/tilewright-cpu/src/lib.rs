@@ -42,6 +42,8 @@ mod product;
 mod prune;
 mod scan;
 mod share;
+mod shared;
+mod small;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
