@@ -157,7 +157,7 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
     let kernel = S::kernel(isa);
     match start_in_c(call.update).filter(|_| call.epilogue.is_none()) {
         Some(start) => match small::tiles(&kernel, call.a.layout(), call.b.layout(), call.c.layout()) {
-            Some(tiles) => call.as_it_lies(&kernel, tiles, start),
+            Some(tiles) => call.in_place(&kernel, tiles, start),
             None => call.in_c(&kernel, start),
         },
         None => call.through(&kernel, S::sum, isa),
@@ -205,7 +205,7 @@ impl<'a, S: Semiring> Call<'a, S> {
     }
 
     /// Computes a small product in C itself, with operands in place.
-    fn as_it_lies(
+    fn in_place(
         self,
         kernel: &Kernel<S::Elem, S::Lane, S::Lane>,
         tiles: &InPlaceTiles<S::Lane, S::Lane>,

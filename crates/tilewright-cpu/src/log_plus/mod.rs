@@ -3,7 +3,8 @@
 //! With `r[i]` the largest element of row `i` of A and `c[j]` that of column `j` of B,
 //! `C[i,j] = r[i] + c[j] + log Σ_k exp(A[i,k] - r[i]) exp(B[k,j] - c[j])`. Packing takes exponentials, the micro-kernels of plus-times
 //! multiply them, and the end takes logarithms, so that a term costs what it costs under plus-times. Where a sum is so small that terms
-//! may have vanished from it, and the elements lie so far apart that they can, it is computed again from its terms.
+//! may have vanished from it, and the elements lie so far apart that they can, it is computed again from its terms. Sums of few terms take a shorter way
+//! to the same: see [`few`].
 
 mod exact;
 mod extremes;

@@ -1,5 +1,7 @@
 //! What is computed of few terms while it is near: exponentials of strips of B and of some rows of A, their products, and results.
 
+#![allow(clippy::needless_range_loop)] // Rows count in several places at once.
+
 use super::{
     doubtful,
     exact::{Again, COLS, ROWS},
