@@ -303,8 +303,11 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
 }
 
 /// Computes a tile of which only `width` of `padded` columns exist, or whose columns are not side by side.
+///
+/// # Safety
+/// As [`TileFn`], of `height x width` elements of C, and of `height x padded` at `edge`.
 #[allow(clippy::too_many_arguments)] // All that a tile has.
-unsafe fn ragged<P, A: Copy>(
+pub unsafe fn ragged<P, A: Copy>(
     compute: TileFn<P, A>,
     search: Option<(FindFn<P, A>, Search<P>)>,
     mut tile: Tile<P, A>,

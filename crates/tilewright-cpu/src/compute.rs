@@ -5,7 +5,7 @@ use crate::{
     choice::Sums,
     isa::Isa,
     job::{Job, Store, Target},
-    kernel::{self, Kernel, Prune, Vectorised, element, name},
+    kernel::{self, InPlaceTiles, Kernel, Prune, Vectorised, element, name},
     narrow::{self, Codes},
     op::Scalar,
     options::{KernelName, Options, Report},
@@ -14,6 +14,7 @@ use crate::{
     scan,
     share::share,
     shared::Shared,
+    small,
     tile::Start,
 };
 use tilewright_core::{Error, Finish, MatMut, MatRef, NO_ARG, Semiring, Update};
@@ -116,9 +117,15 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         }
         let is_in_c = start_in_c(outline.update).is_some() && outline.options.epilogue.is_none();
         let sums = if is_in_c { Sums::InC } else { Sums::Buffered };
+        let p = &outline.problem;
         let narrows = S::narrow().is_some() && narrow::pays(size.0, size.1, size.2);
         let prunes = prune_for::<S>(size, false).is_some();
-        Plan { narrows, prunes, ..outline.with(&S::kernel(outline.isa), sums, outline.isa) }
+        let kernel = S::kernel(outline.isa);
+        let plan = Plan { narrows, prunes, ..outline.with(&kernel, sums, outline.isa) };
+        match small::tiles(&kernel, p.a(), p.b(), p.c()) {
+            Some(_) if is_in_c => Plan { packs_a: false, packs_b: false, ..plan },
+            _ => plan,
+        }
     }
 }
 
@@ -155,7 +162,10 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
     }
     let kernel = S::kernel(isa);
     match start_in_c(call.update).filter(|_| call.epilogue.is_none()) {
-        Some(start) => call.in_c(&kernel, start),
+        Some(start) => match small::tiles(&kernel, call.a.layout(), call.b.layout(), call.c.layout()) {
+            Some(tiles) => call.in_place(&kernel, tiles, start),
+            None => call.in_c(&kernel, start),
+        },
         None => call.through(&kernel, S::sum, isa),
     }
 }
@@ -207,6 +217,28 @@ impl<'a, S: Semiring> Call<'a, S> {
         let (layout, c) = (c.layout(), c.as_mut_ptr().cast::<S::Lane>());
         let target = Target::InPlace { c, layout, start, arg: arg.as_mut().map(Shared::new) };
         let threads = Job { kernel, a, b, target, options, best: None }.run()?;
+        Ok(report::<S, _, _>(kernel, isa, threads))
+    }
+
+    /// Computes a small product in C itself, with operands in place.
+    fn in_place(
+        self,
+        kernel: &Kernel<S::Elem, S::Lane, S::Lane>,
+        tiles: &InPlaceTiles<S::Lane, S::Lane>,
+        start: Start,
+    ) -> Result<Report, Error>
+    where
+        S: Vectorised,
+    {
+        let Self { mut c, a, b, options, isa, .. } = self;
+        options.check_cancelled()?;
+        let c_row = c.layout().row_stride;
+        // SAFETY: the shapes were checked, and C is borrowed.
+        unsafe { small::compute(kernel, tiles, (a, b), (c.as_mut_ptr().cast(), c_row), start)? };
+        if let Some(progress) = options.progress {
+            progress((a.rows() * b.cols() * a.cols()) as u64);
+        }
+        let threads = usize::from(a.rows() > 0 && b.cols() > 0);
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 

@@ -30,20 +30,29 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         }
         let (mr, nr) = self.kernel.tile();
         let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
+        if threads == 1 {
+            let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
+            self.rows(product, 0..m, 0..n, &Help::default())?;
+            return Ok(1);
+        }
         let (down, across) = choice::regions(self.kernel, self.a.layout(), self.b.layout(), threads);
         let regions: Vec<_> = cut(0..m, down, mr)
             .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
             .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
             .collect();
-        let rows_at_a_time = choice::rows_at_a_time(self.kernel, self.sums());
         let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
         share_with_help(&regions, threads, &|(rows, cols), help| {
-            Workspace::with(|workspace| {
-                parts(rows.clone(), rows_at_a_time)
-                    .try_for_each(|rows| self.region(workspace, product, rows, cols.clone(), help))
-            })
+            self.rows(product, rows.clone(), cols.clone(), help)
         })?;
         Ok(threads.min(regions.len()))
+    }
+
+    /// Computes a region of C on this thread, as many rows at a time as there is memory for.
+    fn rows(&self, product: u64, rows: Range<usize>, cols: Range<usize>, help: &Help) -> Result<(), Error> {
+        Workspace::with(|workspace| {
+            parts(rows, choice::rows_at_a_time(self.kernel, self.sums()))
+                .try_for_each(|rows| self.region(workspace, product, rows, cols.clone(), help))
+        })
     }
 
     /// Where partial sums are kept.
@@ -107,7 +116,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             let buffered = Window { origin: winners, layout: buffer, row: rows.start, col: jc.start };
             let (c, winners, start) = match self.target {
                 Target::InPlace { c, layout, start, arg } => {
-                    let of_arg = |arg: Shared<u32>| Window::of(arg.ptr.as_ptr(), arg.layout);
+                    let of_arg = |arg: Shared<u32>| Window::of(arg.first(), arg.layout());
                     (Window::of(c, layout), arg.map_or(buffered, of_arg), start)
                 }
                 Target::Through(_) => {

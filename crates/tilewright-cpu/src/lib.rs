@@ -44,6 +44,7 @@ mod rounded;
 mod scan;
 mod share;
 mod shared;
+mod small;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod transpose;

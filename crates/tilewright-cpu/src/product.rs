@@ -84,7 +84,7 @@ pub fn multiply_batch<S: Semiring>(
     let engine = choose::<S>();
     let codes = scan_batch(engine, a, b, options, isa)?;
     let terms = problem.pair_ops();
-    let threads = options.threads_for(terms * c.count() as f64);
+    let threads = options.threads_for((terms + beside(&problem)) * c.count() as f64);
     // Either each product occupies the threads by itself, or each thread computes some of them.
     let shared = if options.threads_for(terms) > 1 { 1 } else { threads };
     let single = if shared > 1 { Options { threads: 1, ..*options } } else { *options };
@@ -163,6 +163,14 @@ fn epilogue<'a, S: Semiring>(
     Ok(Some(Columns { finish, are_rows: false }))
 }
 
+/// What a product in a batch takes besides its terms, in terms: something for each element, and for each product.
+fn beside(problem: &Problem) -> f64 {
+    const ELEMENT: f64 = 8.0;
+    const PRODUCT: f64 = 2000.0;
+    let (m, n, k) = (problem.m() as f64, problem.n() as f64, problem.k() as f64);
+    (m * k + k * n + m * n) * ELEMENT + PRODUCT
+}
+
 /// Parts of a batch that each thread takes, so that one that is held up takes fewer of them.
 const PARTS: usize = 4;
 
@@ -183,6 +191,10 @@ fn scan_batch<S: Semiring>(
     isa: Isa,
 ) -> Result<Vec<Option<Codes>>, Error> {
     let mut all = Vec::new();
+    if S::ACCEPTS.is_none() {
+        // Nothing is refused, and there are no integers whose window matters.
+        return Ok(all);
+    }
     for (i, (a, b)) in (0..a.count()).filter_map(|i| Some((i, (a.get(i)?, b.get(i)?)))) {
         if let Some(codes) = engine.scan(a, b, options, isa)? {
             all.resize(i, None);

@@ -94,6 +94,9 @@ fn in_parts<E: Copy + Sync>(
 ) -> Result<(), Error> {
     let elements: f64 = operands.iter().map(|x| x.rows() as f64 * x.cols() as f64).sum();
     let threads = options.threads_for(elements * TERMS_PER_ELEMENT);
+    if threads == 1 {
+        return operands.iter().enumerate().try_for_each(|(operand, &x)| f(operand, 0, x));
+    }
     let parts: Vec<_> = operands
         .iter()
         .enumerate()

@@ -5,8 +5,8 @@ use tilewright_core::{Layout, MatMut};
 
 /// A matrix that threads write to, each its own elements.
 pub struct Shared<T> {
-    pub ptr: NonNull<T>,
-    pub layout: Layout,
+    ptr: NonNull<T>,
+    layout: Layout,
 }
 
 impl<T> Clone for Shared<T> {
@@ -24,6 +24,22 @@ impl<T: Copy> Shared<T> {
     pub fn new(matrix: &mut MatMut<'_, T>) -> Self {
         let ptr = NonNull::new(matrix.as_mut_ptr()).unwrap_or(NonNull::dangling());
         Self { ptr, layout: matrix.layout() }
+    }
+    /// Where the first element is.
+    pub fn first(self) -> *mut T {
+        self.ptr.as_ptr()
+    }
+
+    pub fn layout(self) -> Layout {
+        self.layout
+    }
+    /// Where an element is.
+    /// # Safety
+    /// The element must exist.
+    #[inline(always)]
+    pub unsafe fn address(self, i: usize, j: usize) -> *mut T {
+        // SAFETY: as the caller guarantees.
+        unsafe { self.ptr.offset(self.layout.offset(i, j)).as_ptr() }
     }
     /// # Safety
     /// The element must exist, and no other thread may use it.

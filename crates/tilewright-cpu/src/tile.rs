@@ -54,6 +54,13 @@ pub struct Tile<P, A> {
     pub code: Code,
 }
 
+impl<P, A> Clone for Tile<P, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P, A> Copy for Tile<P, A> {}
+
 /// Computes a tile whose height and width are part of the function.
 ///
 /// # Safety

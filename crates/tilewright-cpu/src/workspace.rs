@@ -1,7 +1,7 @@
 //! Memory for packed operands, kept by each thread from product to product.
 
 use core::{mem::MaybeUninit, ops::Range};
-use std::cell::Cell;
+use std::cell::RefCell;
 use tilewright_core::{Error, ErrorKind};
 
 /// One cache line.
@@ -29,7 +29,7 @@ pub struct PackedB {
 }
 
 thread_local! {
-    static KEPT: Cell<Vec<Workspace>> = const { Cell::new(Vec::new()) };
+    static KEPT: RefCell<Vec<Workspace>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A thread keeps at most this much of each between products.
@@ -38,14 +38,10 @@ const KEEP: usize = 16 << 20;
 impl Workspace {
     /// Calls `f` with a workspace of this thread; a nested call gets another.
     pub fn with<R>(f: impl FnOnce(&mut Self) -> R) -> R {
-        let mut kept = KEPT.take();
-        let mut workspace = kept.pop().unwrap_or_default();
-        KEPT.set(kept);
+        let mut workspace = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
         let result = f(&mut workspace);
         if workspace.lines.capacity() * size_of::<Line>() <= KEEP {
-            let mut kept = KEPT.take();
-            kept.push(workspace);
-            KEPT.set(kept);
+            KEPT.with_borrow_mut(|kept| kept.push(workspace));
         }
         result
     }
@@ -75,8 +71,12 @@ impl Workspace {
     ) -> Result<[*mut u8; N], Error> {
         // Elements may be aligned beyond a cache line; both sizes are powers of two.
         let unit = align.div_ceil(size_of::<Line>());
-        let lines = bytes.map(|b| (b.div_ceil(size_of::<Line>()) + 1).next_multiple_of(unit));
-        let total = lines.iter().sum::<usize>() + unit - 1;
+        let (mut begins, mut total) = ([0; N], 0);
+        for (begin, bytes) in begins.iter_mut().zip(bytes) {
+            *begin = total;
+            total += (bytes.div_ceil(size_of::<Line>()) + unit) & !(unit - 1);
+        }
+        total += unit - 1;
         if total > self.lines.capacity() {
             self.holds = None;
         }
@@ -86,14 +86,12 @@ impl Workspace {
             return Err(ErrorKind::OutOfMemory { what: "packed operands", bytes }.into());
         }
         let first = self.lines.as_mut_ptr();
-        let skipped = first.addr().next_multiple_of(unit * size_of::<Line>()) - first.addr();
-        // SAFETY: fewer than `unit` lines are skipped, which the total includes.
-        let mut next = unsafe { first.add(skipped / size_of::<Line>()) };
-        Ok(lines.map(|count| {
-            let this = next;
-            // SAFETY: the counts add up to the reserved total.
-            next = unsafe { next.add(count) };
-            this.cast()
-        }))
+        let skipped = first.addr().wrapping_neg() & (unit * size_of::<Line>() - 1);
+        let mut addresses = [core::ptr::null_mut(); N];
+        for (address, begin) in addresses.iter_mut().zip(begins) {
+            // SAFETY: fewer than `unit` lines are skipped, which the total includes.
+            *address = unsafe { first.add(skipped / size_of::<Line>() + begin) }.cast();
+        }
+        Ok(addresses)
     }
 }

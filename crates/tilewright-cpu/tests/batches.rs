@@ -46,6 +46,8 @@ fn as_one_by_one() {
                 agrees::<PlusTimes<f32>>(count, shape, [sa, sb, m * n]);
                 agrees::<MinPlus<i32>>(count, shape, [sa, sb, m * n + 2]);
                 agrees::<MaxPlus<f16>>(count, shape, [sa, sb, m * n]);
+                agrees::<MaxTimes<f32>>(count, shape, [sa, sb, m * n + 1]);
+                agrees::<LogPlus<f32>>(count, shape, [sa, sb, m * n]);
             }
         }
     }

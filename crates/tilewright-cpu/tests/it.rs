@@ -7,6 +7,7 @@ mod common;
 mod edges;
 mod environment;
 mod epilogue;
+mod few_terms;
 mod narrow;
 mod panics;
 mod properties;

@@ -130,3 +130,29 @@ fn batches_take_no_memory_for_each_matrix() {
         assert!(most < MIB, "{most} bytes for matrices of {rows} rows on {threads} threads");
     }
 }
+
+/// A small product allocates nothing, once its thread has computed another.
+#[test]
+fn small_products_take_no_memory() {
+    fn again<S: Semiring<Elem = f32, Out = f32>>(size: usize) {
+        let options = Options { threads: 1, ..Options::default() };
+        let (a, mut c) = (vec![1f32; size * size], vec![0f32; size * size]);
+        let view = common::rows(&a, size, size);
+        let mut product = || {
+            let to = common::rows_mut(&mut c, size, size);
+            multiply::<S>(to, view, view, &Update::Replace, &options).unwrap();
+        };
+        product();
+        let (most, _) = taken(product);
+        assert_eq!(most, 0, "{} of {size}", S::NAME);
+    }
+    let _alone = alone();
+    for size in [1, 8, 13, 64] {
+        again::<MaxPlus<f32>>(size);
+        again::<MaxTimes<f32>>(size);
+        again::<MinMax<f32>>(size);
+        again::<PlusTimes<f32>>(size);
+        again::<LogPlus<f32>>(size);
+        again::<LogPlus<f32>>(2 * size);
+    }
+}

@@ -5,7 +5,7 @@ macro_rules! lanes {
     ($name:ident, $t:ty, $v:ty, $len:literal, $splat:expr, $load:expr, $store:expr, $add:expr, $mul:expr,
      $mul_add:expr, $min:expr, $max:expr, $lt:expr, $blend:expr, $any:expr, $eq:expr, $bits:expr $(, add_with: $add_with:expr)?) => {
         #[derive(Clone, Copy)]
-        pub struct $name($v);
+        pub struct $name(pub(super) $v);
         // SAFETY (all blocks): the caller guarantees the instruction set, and the memory where one is named.
         #[allow(clippy::undocumented_unsafe_blocks)]
         impl Lanes for $name {

@@ -4,6 +4,7 @@
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
+mod floats;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod intrinsics;
 #[cfg(target_arch = "aarch64")]
@@ -11,6 +12,7 @@ pub mod neon;
 mod pairs;
 pub mod portable;
 
+pub use floats::FloatLanes;
 pub use pairs::PairLanes;
 
 /// Asks for the cache line at `p`, which will be written. No memory is touched.

@@ -4,9 +4,9 @@ use super::{Below, Lanes, PairLanes};
 
 /// Eight elements in an array; the compiler makes of it what the target has.
 #[derive(Clone, Copy)]
-pub struct Array<T>([T; LEN]);
+pub struct Array<T>(pub(super) [T; LEN]);
 
-const LEN: usize = 8;
+pub(super) const LEN: usize = 8;
 
 pub type F32 = Array<f32>;
 pub type F64 = Array<f64>;

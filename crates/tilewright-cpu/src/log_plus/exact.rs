@@ -61,15 +61,13 @@ pub struct Again<'a, T> {
     pub c: Shared<T>,
     /// Whether results are joined with C.
     pub joins: bool,
-    pub doubts: &'a Doubts,
-    pub options: &'a Options<'a>,
     pub isa: Isa,
 }
 
 /// Columns that are computed side by side.
-const COLS: usize = 16;
+pub const COLS: usize = 16;
 /// Rows that meet the same part of B.
-const ROWS: usize = 32;
+pub const ROWS: usize = 32;
 /// Terms of a part.
 const TERMS: usize = 128;
 /// How much longer a term takes than in the scaled product, roughly.
@@ -80,21 +78,21 @@ impl<T: Real> Again<'_, T> {
     ///
     /// # Errors
     /// `cancelled`.
-    pub fn compute(&self) -> Result<(), Error> {
-        if !self.doubts.any.load(Ordering::Relaxed) {
+    pub fn compute(&self, doubts: &Doubts, options: &Options<'_>) -> Result<(), Error> {
+        if !doubts.any.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let terms = self.doubts.count() as f64 * self.a.cols() as f64;
-        let parts: Vec<_> = (0..self.doubts.per_row)
+        let terms = doubts.count() as f64 * self.a.cols() as f64;
+        let parts: Vec<_> = (0..doubts.per_row)
             .flat_map(|word| (0..self.a.rows()).step_by(ROWS).map(move |row| (row, word)))
             .collect();
-        share(&parts, self.options.threads_for(terms * SLOWER), &|&(row, word)| {
-            self.options.check_cancelled()?;
+        share(&parts, options.threads_for(terms * SLOWER), &|&(row, word)| {
+            options.check_cancelled()?;
             let rows = row..self.a.rows().min(row + ROWS);
             for first in (0..SIDE).step_by(COLS) {
                 let mut columns = [0; ROWS];
                 for i in rows.clone() {
-                    columns[i - row] = (self.doubts.word(i, word) >> first) & ((1 << COLS) - 1);
+                    columns[i - row] = (doubts.word(i, word) >> first) & ((1 << COLS) - 1);
                 }
                 if columns.iter().any(|&bits| bits != 0) {
                     self.group(row, word * SIDE + first, &columns);
@@ -105,7 +103,8 @@ impl<T: Real> Again<'_, T> {
     }
 
     /// Computes the elements that `columns` tells of rows from `row` and columns from `col` on.
-    fn group(&self, row: usize, col: usize, columns: &[u64; ROWS]) {
+    #[cold]
+    pub fn group(&self, row: usize, col: usize, columns: &[u64; ROWS]) {
         let k = self.a.cols();
         let cut_off = T::nearest(-((k as f64).ln() - T::UNIT_ROUNDOFF.ln()));
         let mut sums = [Sums { best: [T::BOTTOM; COLS], sum: [T::NIL; COLS] }; ROWS];

@@ -62,7 +62,7 @@ impl<T: Real> Loops for Results<'_, T> {
 /// Joins results with the elements of an old C.
 pub struct Joined<'a, T> {
     pub results: &'a mut [T],
-    pub old: &'a [T; SIDE],
+    pub old: &'a [T],
 }
 
 impl<T: Real> Loops for Joined<'_, T> {

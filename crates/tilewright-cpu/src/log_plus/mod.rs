@@ -3,13 +3,17 @@
 //! With `r[i]` the largest element of row `i` of A and `c[j]` that of column `j` of B,
 //! `C[i,j] = r[i] + c[j] + log Σ_k exp(A[i,k] - r[i]) exp(B[k,j] - c[j])`. Packing takes exponentials, the micro-kernels of plus-times
 //! multiply them, and the end takes logarithms, so that a term costs what it costs under plus-times. Where a sum is so small that terms
-//! may have vanished from it, and the elements lie so far apart that they can, it is computed again from its terms.
+//! may have vanished from it, and the elements lie so far apart that they can, it is computed again from its terms. Sums of few terms take a shorter way
+//! to the same: see [`few`].
 
 mod exact;
 mod extremes;
+mod few;
 mod finish;
+mod near;
 mod pack;
 mod real;
+mod vectors;
 
 use crate::{
     choice::Sums,
@@ -65,27 +69,38 @@ where
 {
     fn compute(&self, call: Call<'_, LogPlus<T>>) -> Result<Report, Error> {
         let Call { mut c, a, b, update, options, isa, .. } = call.along_rows();
+        let again = Again { a, b, c: Shared::new(&mut c), joins: update.reads_c(), isa };
+        if let Some(kernel) = few::kernel::<T>(isa, a.cols()) {
+            let threads = few::compute(&kernel, &again, options)?;
+            return Ok(Report { isa, kernel: name::<LogPlus<T>, _, _>(&kernel, isa), threads });
+        }
         let (rows, cols) = (Extremes::of_rows(a, options, isa)?, Extremes::of_rows(b.t(), options, isa)?);
         let doubts = Doubts::new(a.rows(), b.cols())?;
-        let again =
-            Again { a, b, c: Shared::new(&mut c), joins: update.reads_c(), doubts: &doubts, options, isa };
         let store = |i: usize, first: usize, sums: &[T], _: &[u32]| {
             for (j, sums) in (first..).step_by(SIDE).zip(sums.chunks(SIDE)) {
                 let scales = Scales::new(&rows, &cols, i, j, sums.len(), a.cols());
                 // SAFETY: the driver names every element of C once.
-                unsafe { finish(&again, &cols, scales, (i, j), sums) };
+                unsafe { finish(&again, &doubts, &cols, scales, (i, j), sums) };
             }
         };
         let kernel = kernel::<T>(isa);
         let best = Some([rows.best.as_slice(), cols.best.as_slice()]);
         let threads = Job { kernel: &kernel, a, b, target: Target::Through(&store), options, best }.run()?;
-        again.compute()?;
+        again.compute(&doubts, options)?;
         Ok(Report { isa, kernel: name::<LogPlus<T>, _, _>(&kernel, isa), threads })
     }
 
     fn plan(&self, outline: Outline<'_, LogPlus<T>>) -> Plan {
         let outline = outline.along_rows();
-        outline.with(&kernel::<T>(outline.isa), Sums::Buffered, outline.isa)
+        let (n, k, isa) = (outline.problem.n(), outline.problem.k(), outline.isa);
+        match few::kernel::<T>(isa, k) {
+            Some(kernel) => Plan {
+                block_terms: k,
+                block_columns: few::columns(&kernel, k, n),
+                ..outline.with(&kernel, Sums::Buffered, isa)
+            },
+            None => outline.with(&kernel::<T>(isa), Sums::Buffered, isa),
+        }
     }
 }
 
@@ -95,6 +110,7 @@ where
 /// The elements must exist, and no other thread may use them.
 unsafe fn finish<T: Real>(
     again: &Again<'_, T>,
+    doubts: &Doubts,
     cols: &Extremes<T>,
     scales: Scales<'_, T>,
     (i, j): (usize, usize),
@@ -117,7 +133,7 @@ unsafe fn finish<T: Real>(
             }
             match doubtful(again, (i, j + l), [row, cols.best[j + l]]) {
                 Some(sum) => again.set(i, j + l, sum),
-                None => again.doubts.add(i, j + l),
+                None => doubts.add(i, j + l),
             }
         }
     }

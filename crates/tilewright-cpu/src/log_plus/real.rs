@@ -2,7 +2,7 @@
 
 use crate::{
     isa::Isa,
-    lanes::{self, Lanes},
+    lanes::{self, FloatLanes},
     op::Scalar,
 };
 use tilewright_core::semiring::Logarithm;
@@ -49,12 +49,12 @@ unsafe fn avx2<L: Loops>(loops: L) -> L::Output {
 pub trait Real: Logarithm + Scalar {
     /// Vectors of every instruction set.
     #[cfg(target_arch = "x86_64")]
-    type Avx512: Lanes<T = Self>;
+    type Avx512: FloatLanes<T = Self>;
     #[cfg(target_arch = "x86_64")]
-    type Avx2: Lanes<T = Self>;
+    type Avx2: FloatLanes<T = Self>;
     #[cfg(target_arch = "aarch64")]
-    type Neon: Lanes<T = Self>;
-    type Portable: Lanes<T = Self>;
+    type Neon: FloatLanes<T = Self>;
+    type Portable: FloatLanes<T = Self>;
     const NAN: Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -67,8 +67,19 @@ pub trait Real: Logarithm + Scalar {
     fn exponential<const FUSED: bool>(x: Self, low: Self) -> Self;
     /// `log x` of a normal number, as a number of logarithms of two and the rest, which is within two unit roundoffs of 1.
     fn logarithm<const FUSED: bool>(x: Self) -> (Self, Self);
-    /// The logarithm of two, in a part whose products with exponents are exact, and the rest.
+    /// The logarithm of two, in a part whose products with exponents are exact, and the rest; and its inverse.
     const LN_2: [Self; 2];
+    const LOG2_E: Self;
+    /// Exponentials of this and below are not normal numbers.
+    const LOWEST: Self;
+    /// The smallest normal number.
+    const TINY: Self;
+    /// Adding it leaves the nearest whole number in the last digits.
+    const ROUND: Self;
+    /// `1/2!`, `1/3!` and so on, the last first.
+    const EXP: &[Self];
+    /// `1/3`, `1/5` and so on, the last first.
+    const LOG: &[Self];
 
     /// The sum and its rounding error.
     #[inline(always)]
@@ -122,6 +133,12 @@ macro_rules! reals {
             type Portable = lanes::portable::$lanes;
             const NAN: Self = $t::NAN;
             const LN_2: [Self; 2] = $ln_2;
+            const LOG2_E: Self = core::$t::consts::LOG2_E;
+            const LOWEST: Self = $low;
+            const TINY: Self = $t::MIN_POSITIVE;
+            const ROUND: Self = (3u64 << ($digits - 1)) as $t;
+            const EXP: &[Self] = &[1.0 / $e0 $(, 1.0 / $e)*];
+            const LOG: &[Self] = &[1.0 / $l0 $(, 1.0 / $l)*];
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self { self + other }
@@ -137,12 +154,10 @@ macro_rules! reals {
             }
             #[inline(always)]
             fn exponential<const FUSED: bool>(x: Self, low: Self) -> Self {
-                // Adding it leaves the nearest whole number in the last digits.
-                const ROUND: $t = (3u64 << ($digits - 1)) as $t;
-                let inside = x > $low;
+                let inside = x > Self::LOWEST;
                 let y = if inside { x } else { 0.0 };
-                let rounded = y.times_plus::<FUSED>(core::$t::consts::LOG2_E, ROUND);
-                let n = rounded - ROUND;
+                let rounded = y.times_plus::<FUSED>(Self::LOG2_E, Self::ROUND);
+                let n = rounded - Self::ROUND;
                 let r = (-n).times_plus::<FUSED>(Self::LN_2[0], y);
                 let r = (-n).times_plus::<FUSED>(Self::LN_2[1], r) + low;
                 // 1 + r + r^2 (1/2! + r/3! + ...), from the last factorial on.
@@ -155,13 +170,12 @@ macro_rules! reals {
 
             #[inline(always)]
             fn logarithm<const FUSED: bool>(x: Self) -> (Self, Self) {
-                const ROUND: $t = (3u64 << ($digits - 1)) as $t;
                 const ROOT: $bits = core::$t::consts::FRAC_1_SQRT_2.to_bits();
                 // x = 2^exponent m with m between the root of 1/2 and that of 2.
                 let bits = x.to_bits();
                 let exponent = bits.wrapping_add((1.0 as $t).to_bits() - ROOT) >> $digits;
                 let m = $t::from_bits(bits.wrapping_sub(exponent << $digits).wrapping_add($bias << $digits));
-                let exponent = $t::from_bits(ROUND.to_bits().wrapping_add(exponent)) - (ROUND + $bias as $t);
+                let exponent = $t::from_bits(Self::ROUND.to_bits().wrapping_add(exponent)) - (Self::ROUND + $bias as $t);
                 // log m = 2 (z + z^3/3 + z^5/5 + ...)
                 let f = m - 1.0;
                 let z = f / (2.0 + f);

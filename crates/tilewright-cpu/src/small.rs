@@ -1,0 +1,111 @@
+//! Small products whose operands are read where they are: one tile after another, without a plan, packing or memory.
+
+use crate::{
+    block::ragged,
+    blocking::tile_height,
+    kernel::{InPlaceTiles, Kernel},
+    narrow::Code,
+    pack::{Lines, Strips},
+    tile::{Finish, Start, Tile},
+    workspace::Workspace,
+};
+use core::ptr::null_mut;
+use tilewright_core::{Error, Layout, MatRef};
+
+/// Bytes of a strip of B that stay in the first-level cache while it meets all rows of A.
+const STRIP: usize = 16 << 10;
+
+/// Terms (`m n k`) of a product that one thread computes alone.
+const TERMS: usize = 1 << 19;
+
+/// The tiles for a small product with these layouts, if it can be computed here.
+pub fn tiles<E, T>(kernel: &Kernel<E, T, T>, a: Layout, b: Layout, c: Layout) -> Option<&InPlaceTiles<T, T>> {
+    let in_place = kernel.in_place.as_ref()?;
+    let (n, k, size) = (b.cols, b.rows, size_of::<T>());
+    let along_rows = [a, b, c].iter().all(|layout| layout.col_stride == 1);
+    let area = n.checked_mul(k)?;
+    let fits = area * size <= in_place.small_b && k * in_place.a.len() * kernel.lanes * size <= STRIP;
+    (along_rows && fits && area.checked_mul(a.rows)? <= TERMS).then_some(in_place)
+}
+
+/// Computes C, whose first element is at `c`, as `tiles` says.
+///
+/// # Errors
+/// `out-of-memory`, for columns that do not fill a vector.
+///
+/// # Safety
+/// C must have this layout and be nobody else's, the layouts must fit together, and the kernel's instruction set be available.
+pub unsafe fn compute<E: Copy, T: Copy>(
+    kernel: &Kernel<E, T, T>,
+    tiles: &InPlaceTiles<T, T>,
+    (a, b): (MatRef<'_, E>, MatRef<'_, E>),
+    (c, c_row): (*mut T, isize),
+    start: Start,
+) -> Result<(), Error> {
+    let (n, k, tiles) = (b.cols(), a.cols(), tiles.a);
+    let width = tiles.len() * kernel.lanes;
+    let (mut first, a_row, b_k) = (0, a.layout().row_stride, b.layout().row_stride);
+    let tile = Tile {
+        k,
+        a: a.as_ptr().cast(),
+        a_row,
+        b: null_mut(),
+        b_k,
+        copy: null_mut(),
+        c,
+        c_row,
+        start,
+        finish: Finish::Complete,
+        seen: null_mut(),
+        code: Code::default(),
+    };
+    while first < n {
+        let vectors = width.min(n - first) / kernel.lanes;
+        if vectors == 0 {
+            break;
+        }
+        let heights = tiles[vectors - 1];
+        // SAFETY: these columns lie inside B and C.
+        unsafe {
+            let strip = Tile { b: b.as_ptr().add(first).cast(), c: c.add(first), ..tile };
+            rows(heights.len(), a.rows(), &strip, |height, tile| heights[height - 1](tile));
+        }
+        first += vectors * kernel.lanes;
+    }
+    if first == n {
+        return Ok(());
+    }
+    // The last columns are fewer than a vector has: they are read, and written, apart.
+    let (lanes, left) = (kernel.lanes, n - first);
+    Workspace::with(|workspace| {
+        let bytes = [k * lanes, tiles[0].len() * lanes].map(|count| count * size_of::<T>());
+        let [packed, edge] = workspace.reserve_anew(bytes, align_of::<T>())?;
+        let (packed, edge) = (packed.cast::<T>(), edge.cast::<T>());
+        // SAFETY: these columns lie inside B and C, and memory was reserved for them.
+        unsafe {
+            let lines = Lines::of(b, &(first..n), &(0..k), Code::default());
+            (kernel.pack)(&lines, Strips { width: lanes, unit: lanes }, packed);
+            let strip = Tile { b: packed, b_k: lanes as isize, c: c.add(first), ..tile };
+            rows(tiles[0].len(), a.rows(), &strip, |height, tile| {
+                ragged(tiles[0][height - 1], None, *tile, 1, height, left, lanes, edge);
+            });
+        }
+        Ok(())
+    })
+}
+
+/// Calls `compute` with the height of each tile of `m` rows, of which `strip` is the first.
+///
+/// # Safety
+/// The rows must exist.
+#[inline(always)]
+unsafe fn rows<T>(most: usize, m: usize, strip: &Tile<T, T>, compute: impl Fn(usize, &Tile<T, T>)) {
+    let (even, mut row, mut tile) = (tile_height(m, most), 0, *strip);
+    while row < m {
+        let height = even.min(m - row);
+        compute(height, &tile);
+        row += height;
+        tile.a = tile.a.wrapping_offset(height as isize * tile.a_row);
+        tile.c = tile.c.wrapping_offset(height as isize * tile.c_row);
+    }
+}
