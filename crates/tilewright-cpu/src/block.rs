@@ -191,9 +191,9 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         }
     }
 
-    /// The terms of a row or column that lie side by side, in whole groups, where the winner is asked for.
+    /// The terms of a row or column that lie side by side, in whole groups and at least one, where the winner is asked for.
     fn line(&self) -> Option<usize> {
-        self.job.kernel.arg.as_ref().map(|winners| self.terms.len().next_multiple_of(winners.group))
+        self.job.kernel.arg.as_ref().map(|winners| self.terms.len().max(1).next_multiple_of(winners.group))
     }
 
     /// Where the columns of B lie, each by itself, where the winner is asked for: behind the strips.
