@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 networkx = pytest.importorskip("networkx")
 backend = pytest.importorskip("tilewright.networkx")
 
-ROOT = pathlib.Path(__file__).parents[1]
 CALLS = [
     ("all_pairs_dijkstra", {}),
     ("all_pairs_dijkstra", {"cutoff": 6}),
@@ -252,20 +251,6 @@ def test_conversion_gives_back_the_graph():
     converted = backend.convert_from_nx(graph)
     assert backend.convert_to_nx(converted) is graph and backend.convert_to_nx(3) == 3
     assert converted.is_directed() and converted.is_multigraph() and list(converted) == [0, 1] and 1 in converted and len(converted) == 2
-
-
-@pytest.fixture
-def installed(tmp_path):
-    """The environment of a process in which NetworkX finds this package among those that are installed."""
-    tomllib = pytest.importorskip("tomllib")
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
-    folder = tmp_path / "tilewright-0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: tilewright\nVersion: 0\n")
-    lines = [line for group, points in groups.items() for line in (f"[{group}]", *(f"{name} = {place}" for name, place in points.items()))]
-    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    package = pathlib.Path(backend.__file__).parents[2]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(tmp_path)])}
 
 
 CALLED = """
