@@ -56,7 +56,7 @@ pub const fn group<V: Lanes>() -> usize {
 /// # Safety
 /// As [`crate::tile::TileFn`].
 #[inline(always)]
-pub unsafe fn compute<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
+pub unsafe fn compute_tile<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
     t: &Tile<V::T, V::T>,
 ) {
     // SAFETY: the caller guarantees all that is read, written and executed here.
@@ -156,13 +156,13 @@ macro_rules! with_features {
             use super::*;
 
             /// # Safety
-            /// As [`super::compute`], on a processor with these features.
+            /// As [`super::compute_tile`], on a processor with these features.
             $(#[target_feature(enable = $features)])?
             pub unsafe fn compute<V: Lanes<T: Scalar>, O: SelectOp<V>, const MR: usize, const NV: usize>(
                 t: &Tile<V::T, V::T>,
             ) {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::compute::<V, O, MR, NV>(t) }
+                unsafe { super::compute_tile::<V, O, MR, NV>(t) }
             }
 
             /// # Safety
