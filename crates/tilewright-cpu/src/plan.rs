@@ -180,6 +180,23 @@ mod tests {
         assert!(planned.regions.0 > 1 && planned.regions.1 == 1, "{:?}", planned.regions);
     }
 
+    /// Layouts need no memory, so that nothing bounds them.
+    #[test]
+    fn layouts_of_any_size_have_a_plan() {
+        fn planned<S: Semiring>(n: usize, k: usize) {
+            let problem =
+                Problem::new(Layout::row_major(1, k), Layout::row_major(k, n), Layout::row_major(1, n))
+                    .unwrap();
+            let options = Options { threads: 1, ..Options::default() };
+            assert_eq!(plan::<S>(&problem, &Update::Replace, &options).unwrap().threads, 1);
+        }
+        for (n, k) in [(1 << 62, 1), (1 << 60, 100), (1, 1 << 62)] {
+            planned::<PlusTimes<f32>>(n, k);
+            planned::<MinPlus<f32>>(n, k);
+            planned::<LogPlus<f32>>(n, k);
+        }
+    }
+
     #[test]
     fn products_do_what_their_plan_says() {
         for (m, n, k) in

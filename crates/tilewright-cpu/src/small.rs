@@ -24,8 +24,10 @@ pub fn tiles<E, T>(kernel: &Kernel<E, T, T>, a: Layout, b: Layout, c: Layout) ->
     let (n, k, size) = (b.cols, b.rows, size_of::<T>());
     let along_rows = [a, b, c].iter().all(|layout| layout.col_stride == 1);
     let area = n.checked_mul(k)?;
-    let fits = area * size <= in_place.small_b && k * in_place.a.len() * kernel.lanes * size <= STRIP;
-    (along_rows && fits && area.checked_mul(a.rows)? <= TERMS).then_some(in_place)
+    let strip = k.checked_mul(in_place.a.len() * kernel.lanes * size)?;
+    let fits = area.checked_mul(size)? <= in_place.small_b && strip <= STRIP;
+    // Without rows there is nothing to visit, however many columns there are, or terms.
+    (!c.is_empty() && along_rows && fits && area.checked_mul(a.rows)? <= TERMS).then_some(in_place)
 }
 
 /// Computes C, whose first element is at `c`, as `tiles` says.
@@ -65,9 +67,9 @@ pub unsafe fn compute<E: Copy, T: Copy>(
             break;
         }
         let heights = tiles[vectors - 1];
-        // SAFETY: these columns lie inside B and C.
+        // SAFETY: these columns lie inside C and, if there are terms, inside B.
         unsafe {
-            let strip = Tile { b: b.as_ptr().add(first).cast(), c: c.add(first), ..tile };
+            let strip = Tile { b: b.as_ptr().wrapping_add(first).cast(), c: c.add(first), ..tile };
             rows(heights.len(), a.rows(), &strip, |height, tile| heights[height - 1](tile));
         }
         first += vectors * kernel.lanes;
@@ -107,5 +109,25 @@ unsafe fn rows<T>(most: usize, m: usize, strip: &Tile<T, T>, compute: impl Fn(us
         row += height;
         tile.a = tile.a.wrapping_offset(height as isize * tile.a_row);
         tile.c = tile.c.wrapping_offset(height as isize * tile.c_row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, multiply};
+    use tilewright_core::{Layout, LogPlus, MatMut, MatRef, MinPlus, PlusTimes, Update};
+
+    /// Without rows, columns and terms may be as many as one likes: none of them is visited.
+    #[test]
+    fn no_rows() {
+        for (n, k) in [(1, 1 << 62), (100, 1 << 55), (isize::MAX as usize, 0)] {
+            let (options, ones) = (Options::default(), [1.0f32; 100]);
+            let a = MatRef::new(&[], Layout::strided(0, k, 0, 1)).unwrap();
+            let b = MatRef::new(&ones, Layout::strided(k, n, 0, 1)).unwrap();
+            let c = || MatMut::new(&mut [], Layout::row_major(0, n)).unwrap();
+            multiply::<MinPlus<f32>>(c(), a, b, &Update::Replace, &options).unwrap();
+            multiply::<PlusTimes<f32>>(c(), a, b, &Update::Accumulate, &options).unwrap();
+            multiply::<LogPlus<f32>>(c(), a, b, &Update::Replace, &options).unwrap();
+        }
     }
 }

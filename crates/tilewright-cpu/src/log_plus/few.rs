@@ -35,7 +35,7 @@ where
 
 /// Columns of B that are near at a time: half of the second-level cache, in whole strips.
 pub fn columns<T>(kernel: &Kernel<T, T, T>, k: usize, n: usize) -> usize {
-    let (strip, all) = (kernel.tile().1, n * k * size_of::<T>());
+    let (strip, all) = (kernel.tile().1, n.saturating_mul(k * size_of::<T>()));
     if all <= second_level() / 2 {
         n
     } else {

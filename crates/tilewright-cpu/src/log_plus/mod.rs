@@ -74,6 +74,10 @@ where
             let threads = few::compute(&kernel, &again, options)?;
             return Ok(Report { isa, kernel: name::<LogPlus<T>, _, _>(&kernel, isa), threads });
         }
+        let kernel = kernel::<T>(isa);
+        if a.rows() == 0 || b.cols() == 0 {
+            return Ok(Report { isa, kernel: name::<LogPlus<T>, _, _>(&kernel, isa), threads: 0 });
+        }
         let (rows, cols) = (Extremes::of_rows(a, options, isa)?, Extremes::of_rows(b.t(), options, isa)?);
         let doubts = Doubts::new(a.rows(), b.cols())?;
         let store = |i: usize, first: usize, sums: &[T], _: &[u32]| {
@@ -83,7 +87,6 @@ where
                 unsafe { finish(&again, &doubts, &cols, scales, (i, j), sums) };
             }
         };
-        let kernel = kernel::<T>(isa);
         let best = Some([rows.best.as_slice(), cols.best.as_slice()]);
         let threads = Job { kernel: &kernel, a, b, target: Target::Through(&store), options, best }.run()?;
         again.compute(&doubts, options)?;

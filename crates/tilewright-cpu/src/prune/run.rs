@@ -10,9 +10,16 @@ use crate::{
 };
 use tilewright_core::Error;
 
-/// Whether all of `k` terms are one block, in panels of `width` columns.
+/// Whether all of `k` terms are one block, in panels of `width` columns, and their numbers fit elements of so many bytes.
 pub fn is_one_block(size: (usize, usize, usize), width: usize, bytes: usize) -> bool {
-    Blocking::of_panels(size, width, bytes, second_level()).kc >= size.2
+    is_one_block_of(size, width, bytes, second_level())
+}
+
+/// As [`is_one_block`], with so large a second-level cache.
+fn is_one_block_of(size: (usize, usize, usize), width: usize, bytes: usize, cache: usize) -> bool {
+    // Counted from 1, they are below what stands for none. Of longer elements no cache holds so many.
+    let fit = bytes > size_of::<i16>() || size.2 < i16::MAX as usize;
+    fit && Blocking::of_panels(size, width, bytes, cache).kc >= size.2
 }
 
 /// How far a product was computed.
@@ -63,5 +70,17 @@ impl<E: Copy + Sync, P: Scalar + Send + Sync> Job<'_, E, P> {
             }
             Ok(Outcome { threads: threads.min(n.div_ceil(width) * m), unpruned: unpruned.into_parts() })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_terms_fit() {
+        let fits = |k, bytes| is_one_block_of((200, 200, k), 32, bytes, 8 << 20);
+        assert!(fits(32_766, 2) && !fits(32_767, 2) && !fits(40_000, 2));
+        assert!(fits(32_768, 4) && !fits(32_769, 4));
     }
 }
