@@ -283,6 +283,12 @@ def test_refusals_name_what_is_wrong():
     error(TypeError, "not-an-array", "ij,ij->ij", np.ma.masked_array(a), a)
     error(TypeError, "dtype-mismatch", "ij,ij->i", a, a.astype("float32"))
     error(TypeError, "dtype-mismatch", "ij,jk->i", a + 0j, a.T + 0j)
+    # Products of elements take the types that sums of them do.
+    for semiring, dtype in [("or-and", "int64"), ("plus-times", "bool"), ("max-min", "bool"), ("max-times", "int32"), ("log-plus", "float16")]:
+        for subscripts in ("ij,kj->ik", "ij,ij->ij", "ij,k->ijk"):
+            assert semiring in error(ValueError, "unsupported", subscripts, a.astype(dtype), a.astype(dtype) if subscripts != "ij,k->ijk" else a[0].astype(dtype), semiring=semiring)
+    for dtype in ["complex128", "uint16", "<U1", "datetime64[s]", ">f8"]:
+        error(TypeError, "dtype-mismatch", "ij,ij->ij", a.astype("int64").astype(dtype), a.astype("int64").astype(dtype))
     error(ValueError, "unsupported", "ij->i", a, semiring="plus-plus")
     error(TypeError, "not-an-array", "ij->i", a, semiring=3)
     for path in [[(0, 2)], [(0, 0)], [(0, 1), (0, 1)], [()], [(0.0, 1.0)], [0, 1], True, None, 3]:
