@@ -80,6 +80,29 @@ def test_cycles_that_are_better_than_none():
     np.testing.assert_allclose(closure(w, "min-plus"), w, atol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int64"])
+@pytest.mark.parametrize("semiring", ["min-plus", "max-plus", "max-times", "min-times", "max-min", "min-max"])
+def test_a_stack_has_the_answers_of_its_matrices(semiring, dtype):
+    def tried(a):
+        try:
+            return closure(a, semiring)
+        except tilewright.Error as error:
+            return type(error)
+
+    generator = np.random.default_rng(0)
+    special = [np.inf, -np.inf, np.nan, -0.0] if dtype.startswith("float") else [np.iinfo(dtype).max, np.iinfo(dtype).min]
+    for _ in range(60):
+        size = generator.integers(1, 5)
+        stack = generator.integers(generator.choice([-3, 0]), 4, (2, size, size)).astype(dtype)
+        for value in special:
+            stack[generator.random(stack.shape) < generator.choice([0, 0.1])] = value
+        one, found = [tried(a) for a in stack], tried(stack)
+        if any(isinstance(each, type) for each in one):
+            assert isinstance(found, type), stack
+        else:
+            np.testing.assert_array_equal(found, one)
+
+
 @pytest.mark.parametrize(
     ("a", "options", "error"),
     [
@@ -90,6 +113,14 @@ def test_cycles_that_are_better_than_none():
         (np.ones((8, 1), np.int8), {"packed": True}, tilewright.ElementTypeError),
         (np.ones((8, 1), np.uint8), {"packed": True, "semiring": "max-min"}, tilewright.ElementTypeError),
         (np.ones((2, 2)), {}, tilewright.UnsupportedError),
+        (np.ones((9, 3, 3), "int64"), {}, tilewright.UnsupportedError),
+        (np.ones((0, 3, 3), "int64"), {}, tilewright.UnsupportedError),
+        (np.ones((0, 0), bool), {"semiring": "min-plus"}, tilewright.UnsupportedError),
+        (np.ones((3, 3), bool), {"semiring": "min-plus"}, tilewright.UnsupportedError),
+        (np.ones((9, 3, 3), bool), {"semiring": "max-min"}, tilewright.UnsupportedError),
+        (np.ones((3, 3), bool), {"semiring": tilewright.Semiring(add=np.logical_and, mul=np.logical_or, zero=True)}, tilewright.UnsupportedError),
+        (-np.ones((9, 2, 2)), {"semiring": "max-times"}, tilewright.DomainError),
+        (np.ones((2, 2)), {"semiring": None}, tilewright.ElementTypeError),
         ([[True]], {}, tilewright.ElementTypeError),
         (np.ones((2, 2)), {"semiring": "plus-times"}, tilewright.UnsupportedError),
         (np.ones((2, 2)), {"semiring": "log-plus"}, tilewright.UnsupportedError),
@@ -140,6 +171,8 @@ def test_scans_of_logarithms_and_of_own_semirings():
         (np.ones((4, 2, 3)), {}, tilewright.ShapeError),
         (np.ones((4, 3, 3)), {"axis": 1}, tilewright.ShapeError),
         (np.ones((4, 3, 3)), {"axis": -4}, tilewright.ShapeError),
+        (np.ones((4, 3, 3)), {"axis": None}, tilewright.ElementTypeError),
+        (np.ones((4, 3, 3)), {"axis": 0.0}, tilewright.ElementTypeError),
         (np.ones((4, 3, 3), "int8"), {}, tilewright.UnsupportedError),
         (np.ones((4, 3, 3)), {"semiring": "or-and"}, tilewright.UnsupportedError),
         ([[[1.0]]], {}, tilewright.ElementTypeError),
@@ -173,3 +206,9 @@ def test_tensors_of_torch():
     assert isinstance(closure(m, "max-min"), torch.Tensor)
     with pytest.raises(tilewright.ElementTypeError, match="gradient"):
         scan(m.requires_grad_())
+    for strange in (torch.ones((4, 2, 2), dtype=torch.bfloat16), torch.ones((4, 2, 2)).to_sparse()):
+        with pytest.raises(tilewright.ElementTypeError, match="the matrices is a tensor") as caught:
+            scan(strange, "max-plus")
+        assert caught.value.hint
+    backwards = torch.tensor([[[1 + 2j]]] * 3).conj().imag
+    assert scan(backwards)[:, 0, 0].tolist() == [-2, 4, -8]

@@ -254,6 +254,9 @@ def test_winners_are_asked_for_as_elements_are():
     for wrong in [(0,), (0, 0, 0), (2, 0)]:
         with pytest.raises(tilewright.ShapeError):
             winners[wrong]
+    for wrong in [(0, slice(None)), ("a", 0), (0, 1.0), (0, True), (None, 0)]:
+        with pytest.raises(tilewright.ElementTypeError, match="an index of"):
+            winners[wrong]
     for semiring in ["plus-times", "log-plus", "add=max(x,y); mul=min(x,y); zero=-inf"]:
         with pytest.raises(tilewright.UnsupportedError, match="winning"):
             einsum("ij->j", abs(a), semiring=semiring, arg=True)
@@ -280,9 +283,15 @@ def test_refusals_name_what_is_wrong():
     error(TypeError, "not-an-array", "ij,ij->ij", np.ma.masked_array(a), a)
     error(TypeError, "dtype-mismatch", "ij,ij->i", a, a.astype("float32"))
     error(TypeError, "dtype-mismatch", "ij,jk->i", a + 0j, a.T + 0j)
+    # Products of elements take the types that sums of them do.
+    for semiring, dtype in [("or-and", "int64"), ("plus-times", "bool"), ("max-min", "bool"), ("max-times", "int32"), ("log-plus", "float16")]:
+        for subscripts in ("ij,kj->ik", "ij,ij->ij", "ij,k->ijk"):
+            assert semiring in error(ValueError, "unsupported", subscripts, a.astype(dtype), a.astype(dtype) if subscripts != "ij,k->ijk" else a[0].astype(dtype), semiring=semiring)
+    for dtype in ["complex128", "uint16", "<U1", "datetime64[s]", ">f8"]:
+        error(TypeError, "dtype-mismatch", "ij,ij->ij", a.astype("int64").astype(dtype), a.astype("int64").astype(dtype))
     error(ValueError, "unsupported", "ij->i", a, semiring="plus-plus")
     error(TypeError, "not-an-array", "ij->i", a, semiring=3)
-    for path in [[(0, 2)], [(0, 0)], [(0, 1), (0, 1)], [()]]:
+    for path in [[(0, 2)], [(0, 0)], [(0, 1), (0, 1)], [()], [(0.0, 1.0)], [0, 1], True, None, 3]:
         error(ValueError, "unsupported", "ij,jk->ik", a, a.T, optimize=path)
     if "opt_einsum" in sys.modules:
         error(ValueError, "unsupported", "ij,jk->ik", a, a.T, optimize="fastest")

@@ -175,6 +175,8 @@ HOLE[1, 2, 0] = np.nan
         ({"lengths": [0, 4]}, tilewright.DomainError, "sequence 0"),
         ({"lengths": [4]}, tilewright.ShapeError, "lengths"),
         ({"lengths": [4.0, 4.0]}, tilewright.ElementTypeError, "lengths"),
+        ({"lengths": [[4], [4, 4]]}, tilewright.ElementTypeError, "lengths"),
+        ({"log_obs": np.zeros((4, 3)), "lengths": [4]}, tilewright.ShapeError, "give a number"),
     ],
 )
 def test_what_is_refused(function, change, error, culprit):
@@ -186,6 +188,9 @@ def test_what_is_refused(function, change, error, culprit):
 def test_other_wishes_that_are_refused():
     with pytest.raises(tilewright.UnsupportedError, match="'best'"):
         hmm.filter(**GOOD, method="best")
+    for count in (1.5, "2"):
+        with pytest.raises(tilewright.ElementTypeError, match="count is"):
+            hmm.sample(**GOOD, count=count)
     with pytest.raises(tilewright.UnsupportedError, match="0 draws"):
         hmm.sample(**GOOD, count=0)
 

@@ -264,6 +264,15 @@ assert len(kept) == 1
 assert networkx.radius(graph) == 1 and len(kept) == 1
 graph.remove_edge(0, 1)
 assert networkx.diameter(graph) == 2
+path = networkx.path_graph(3)
+assert networkx.floyd_warshall(path, backend="tilewright")[0][2] == 2
+path[0][1]["weight"] = 7    # NetworkX does not know, and warns
+assert networkx.floyd_warshall(path, backend="tilewright")[0][2] == 2
+path.__networkx_cache__.clear()
+assert networkx.floyd_warshall(path, backend="tilewright")[0][2] == 8
+path[0][1]["weight"] = 9
+networkx.config.cache_converted_graphs = False
+assert networkx.floyd_warshall(path, backend="tilewright")[0][2] == 10
 for _, _, data in graph.edges(data=True):
     data["weight"] = "heavy"
 try:

@@ -1,5 +1,7 @@
 """Best paths: against SciPy and NetworkX, of matrices and of graphs with labels."""
 
+import pickle
+
 import numpy as np
 import pytest
 import tilewright
@@ -67,8 +69,30 @@ def test_the_corners_of_scipy():
     np.testing.assert_array_equal(floyd_warshall(stored), csgraph.floyd_warshall(stored))
     twice = sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
     np.testing.assert_array_equal(floyd_warshall(twice), csgraph.floyd_warshall(twice.tocsr()))
+    for graph in (sparse.csr_array(np.ones((2, 3))), sparse.coo_array(np.ones(3)), np.ones(3)):
+        with pytest.raises(tilewright.ShapeError) as caught:
+            floyd_warshall(graph)
+        assert caught.value.hint
+
+
+def test_a_negative_cycle_is_tilewrights_and_scipys():
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    with pytest.raises(tilewright.NegativeCycleError, match="0 -> 1 -> 0") as caught:
+        floyd_warshall(np.array([[0.0, -2.0], [1.0, 0.0]]))
+    error = caught.value
+    assert isinstance(error, csgraph.NegativeCycleError) and error.cycle == [0, 1] and error.hint and error.code == "negative-cycle"
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is tilewright.NegativeCycleError and again.cycle == [0, 1] and str(again) == str(error)
+
+
+def test_what_is_refused_is_not_written_to():
+    w = np.zeros((2, 3))
     with pytest.raises(tilewright.ShapeError):
-        floyd_warshall(sparse.csr_array(np.ones((2, 3))))
+        floyd_warshall(w, overwrite=True)
+    assert not w.any()
+    for dtype in ("foo", 3, "int32"):
+        with pytest.raises(tilewright.ElementTypeError, match=str(dtype)):
+            floyd_warshall(np.zeros((2, 2)), dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int32", "int64"])

@@ -122,3 +122,24 @@ def test_a_handler_that_raises_nothing_ends_nothing():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
     assert seen
+
+
+WITHOUT_NUMPY = """
+import array, sys
+sys.modules["numpy"] = None
+import tilewright
+a = memoryview(array.array("d", [1, 2, 3, 4])).cast("b").cast("d", (2, 2))
+assert tilewright.matmul(a, a, semiring="min-plus").tolist() == [[2, 3], [4, 5]]
+for name in ("shortest_paths", "closure", "scan"):
+    try:
+        getattr(tilewright, name)(a)
+    except ImportError as error:
+        assert "numpy" in str(error)
+    else:
+        raise AssertionError(name)
+"""
+
+
+def test_products_need_no_numpy():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_NUMPY], env=os.environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ def view(name: str, array: Any) -> Any:
     if type(array).__module__.split(".")[0] == "torch":
         if array.device.type != "cpu":
             raise ElementTypeError(f"{name} is on {array.device}", "unsupported", "move it here: a.cpu()")
-        return array.detach().numpy() if not array.requires_grad else _refuse_gradient(name)
+        return _of_torch(name, array)
     raise ElementTypeError(f"{name} is a {type(array).__name__}", "dtype-mismatch", "give an array of NumPy, or a tensor of torch")
 
 
@@ -31,5 +31,10 @@ def like(original: Any, result: Any) -> Any:
     return result[()]
 
 
-def _refuse_gradient(name: str) -> Any:
-    raise ElementTypeError(f"{name} requires a gradient", "unsupported", "give it without: a.detach()")
+def _of_torch(name: str, tensor: Any) -> Any:
+    if tensor.requires_grad:
+        raise ElementTypeError(f"{name} requires a gradient", "unsupported", "give it without: a.detach()")
+    try:
+        return tensor.resolve_neg().numpy()
+    except (TypeError, RuntimeError) as error:
+        raise ElementTypeError(f"{name} is a tensor of {tensor.dtype} in layout {tensor.layout}, which NumPy has not", "dtype-mismatch", "convert it, as by a.float() or a.to_dense()") from error

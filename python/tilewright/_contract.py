@@ -65,8 +65,8 @@ class Over:
 
     def _times(self, a: Any, b: Any) -> Any:
         xp, multiply = library(a), self.name.partition("-")[2]
-        if not self.is_known or (multiply == "plus" and not _is_float(a)):
-            # The engine knows the operation, and what integers stand for "absent".
+        if not self.is_known or (multiply == "plus" and not _is_float(a)) or str(a.dtype).removeprefix("torch.") not in self.semiring.dtypes:
+            # The engine knows the operation, what integers stand for "absent", and which types there are.
             return self.matmul(a[..., None, None], b[..., None, None])[..., 0, 0]
         if self.name == "plus-times":
             return a * b

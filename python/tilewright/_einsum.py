@@ -95,6 +95,9 @@ class Winners:
         index = index if isinstance(index, tuple) else (index,)
         if len(index) != len(self._output):
             raise ShapeError(f"an index of {len(index)} numbers, and the result has {len(self._output)} dimensions", "dimensions", "give a number for each dimension")
+        for number in index:
+            if isinstance(number, bool) or not hasattr(number, "__index__"):
+                raise ElementTypeError(f"an index of {number!r}", "dtype-mismatch", "winners are found for one element: give a whole number for each dimension")
         terms, arrays = self._terms, self._arrays
         for label, number in zip(self._output, index):
             terms, arrays = _contract.fixed(terms, arrays, label, number)

@@ -58,11 +58,16 @@ class Model:
     def _checked(self, lengths: Any) -> Any:
         if lengths is None:
             return numpy.full(self.count, self.steps)
-        found = numpy.asarray(lengths)
+        try:
+            found = numpy.asarray(lengths)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ElementTypeError(f"lengths are no array: {error}", "dtype-mismatch", "give whole numbers, of NumPy or in a list") from error
         if found.dtype.kind not in "iu":
             raise ElementTypeError(f"lengths of {found.dtype}", "dtype-mismatch", "give whole numbers")
         if found.shape != (() if self._single else (self.count,)):
-            raise ShapeError(f"lengths of shape {found.shape} for {self.count} sequences", "dimensions", "give one for each sequence")
+            given = "one sequence, and log_obs is (T, K)" if self._single else f"{self.count} sequences"
+            hint = "give a number, or log_obs as (1, T, K)" if self._single else "give a vector with one for each sequence"
+            raise ShapeError(f"lengths of shape {found.shape} for {given}", "dimensions", hint)
         found = found.reshape(self.count).astype(numpy.int64)
         wrong = numpy.flatnonzero((found < 1) | (found > self.steps))
         if len(wrong):

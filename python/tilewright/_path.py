@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ def path_of(optimize: Any, inputs: Sequence[frozenset[str]], output: frozenset[s
     elif callable(optimize):
         # One or two operands have one order, which not every optimiser gives.
         steps = optimize(list(inputs), output, dict(sizes)) if len(inputs) > 2 else []
+    elif not isinstance(optimize, Iterable):
+        raise UnsupportedError(f"optimize is {optimize!r}", "unsupported", "'greedy', another name of an optimiser, an optimiser, or a list of pairs of positions")
     else:
         # NumPy's own paths say first what they are.
         steps = [step for step in optimize if not isinstance(step, str)]
@@ -42,7 +45,10 @@ def _named(name: str) -> Any:
 
 
 def _checked(steps: Iterable[Any], count: int) -> _Path:
-    path = [tuple(int(position) for position in step) for step in steps]
+    try:
+        path = [tuple(operator.index(position) for position in step) for step in steps]
+    except TypeError as error:
+        raise UnsupportedError(f"a path with a step that is no pair of positions: {error}", "unsupported", "give a list such as [(0, 2), (0, 1)]") from error
     for step in path:
         if not step or len(set(step)) < len(step) or not all(0 <= position < count for position in step):
             raise UnsupportedError(f"a path whose step {step} joins what is not there: {count} operands are left", "unsupported", "each step names positions in the list of operands that are left, with its result at the end")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy
@@ -80,6 +81,9 @@ def scan(matrices: Any, semiring: str | _native.Semiring = "plus-times", *, axis
     m = _arrays.view("the matrices", matrices)
     if m.ndim < 3:
         raise ShapeError(f"matrices in an array of {m.ndim} dimensions", "dimensions", "give three at least: (T, n, n)")
+    if not hasattr(axis, "__index__"):
+        raise ElementTypeError(f"axis {axis!r} is no whole number", "dtype-mismatch", "give one dimension; -3 is the third from behind")
+    axis = operator.index(axis)
     if not -m.ndim <= axis < m.ndim - 2 or axis in (-1, -2):
         raise ShapeError(f"axis {axis} of an array of {m.ndim} dimensions", "dimensions", f"give one from 0 to {m.ndim - 3}; the last two are rows and columns")
     rows, columns = numpy.moveaxis(m, axis, 0).shape[-2:]
@@ -136,7 +140,7 @@ def closure(a: Any, semiring: str | _native.Semiring = "or-and", *, packed: bool
     NegativeCycleError
         Where a cycle is better than none, so that no path is the best. It names the matrix of a stack.
     UnsupportedError
-        Over 'plus-times' and 'log-plus'. Over plus-times the closure is the inverse of ``I - a``, where the powers vanish.
+        Over 'plus-times' and 'log-plus'. Over plus-times the closure is the inverse of ``I - a``, where the powers vanish. Over 'or-and' for numbers: ``a != 0`` are booleans.
 
     Examples
     --------
@@ -146,6 +150,8 @@ def closure(a: Any, semiring: str | _native.Semiring = "or-and", *, packed: bool
            [0, 1, 1],
            [0, 0, 1]])
     """
+    if not isinstance(semiring, (str, _native.Semiring)):
+        raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
     semiring = _native.Semiring(semiring) if isinstance(semiring, str) else semiring
     if semiring.name in ("plus-times", "log-plus"):
         raise UnsupportedError(f"the closure over {semiring.name}, whose sum selects nothing", "unsupported", "over plus-times: numpy.linalg.inv(numpy.eye(n) - a), where the powers of a vanish")
@@ -154,25 +160,30 @@ def closure(a: Any, semiring: str | _native.Semiring = "or-and", *, packed: bool
         m = _unpacked(m, semiring)
     if m.ndim < 2 or m.shape[-1] != m.shape[-2]:
         raise ShapeError(f"A is of shape {m.shape}, but only a square matrix has powers", "not-square", "give one, or a stack of them")
+    if semiring.name == "or-and" and m.dtype != bool:
+        raise UnsupportedError(f"A is of {m.dtype}, but elements over or-and are true and false", "unsupported", "convert it: a != 0; rows that are packed as bits need packed=True")
     closed = _of_stack(m.reshape(math.prod(m.shape[:-2]), *m.shape[-2:]), semiring, threads).reshape(m.shape)
     return _arrays.like(a, numpy.packbits(closed, axis=-1) if packed else closed)
 
 
 def _of_stack(m: Any, semiring: _native.Semiring, threads: int | None) -> Any:
     count, size = m.shape[:2]
-    if m.dtype == bool and 0 < size <= 64:
+    if count == 0 or size == 0:
+        # What the types are is looked at all the same.
+        return numpy.empty_like(m, _closed(numpy.empty((0, 0), m.dtype), semiring, threads).dtype)
+    if semiring.name == "or-and" and m.dtype == bool and size <= 64:
         return _of_bits(m)
-    if count < 2 or size == 0 or size > _SQUARED:
-        return numpy.stack([_of_one(m, number, semiring, threads) for number in range(count)]) if count else m.copy()
-    identity = _identity(m[0], semiring)
-    closed = m.copy()
-    _native.matmul(*2 * (numpy.broadcast_to(identity, m.shape),), semiring=semiring, out=closed, accumulate=True, threads=threads)
+    if count < 2 or size > _SQUARED:
+        return numpy.stack([_of_one(m, number, semiring, threads) for number in range(count)])
+    identity = numpy.broadcast_to(_identity(m[0], semiring), m.shape)
+    closed = identity.copy()
+    _native.matmul(m, identity, semiring=semiring, out=closed, accumulate=True, threads=threads)
     for _ in range(size.bit_length()):
         before, closed = closed, _native.matmul(closed, closed, semiring=semiring, threads=threads)
         if numpy.array_equal(before, closed):
             break
     # A cycle that is better than none, be it by rounding: the search for paths decides.
-    for number in numpy.flatnonzero((closed.diagonal(0, 1, 2) != identity[0, 0]).any(axis=1)).tolist():
+    for number in numpy.flatnonzero((closed.diagonal(0, 1, 2) != identity[0, 0, 0]).any(axis=1)).tolist():
         closed[number] = _of_one(m, number, semiring, threads)
     return closed
 

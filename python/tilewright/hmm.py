@@ -23,7 +23,7 @@ from typing import Any
 import numpy
 
 from . import _native
-from ._errors import UnsupportedError
+from ._errors import ElementTypeError, UnsupportedError
 from ._hmm_model import Model, finite
 from ._powers import scan
 
@@ -178,6 +178,8 @@ def sample(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
     (3, 5)
     """
     model = Model(log_init, log_trans, log_obs, lengths)
+    if count is not None and not hasattr(count, "__index__"):
+        raise ElementTypeError(f"count is {count!r}", "dtype-mismatch", "give a whole number")
     if count is not None and count < 1:
         raise UnsupportedError(f"{count} draws", "unsupported", "give one at least")
     draws = count or 1

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from . import _native
-from ._errors import ElementTypeError, NegativeCycleError, UnsupportedError
+from ._errors import ElementTypeError, NegativeCycleError, ShapeError, UnsupportedError
 
 # Beginnings, ends and weights; vertices as a list or an array of numbers.
 _Edges = tuple[Any, Any, list[Any]]
@@ -45,7 +45,7 @@ class Paths:
             return number
         try:
             return self._numbers[vertex]
-        except KeyError:
+        except (KeyError, TypeError):
             raise UnsupportedError(f"there is no vertex {vertex!r}", "unsupported", "give one of `labels`") from None
 
     @property
@@ -190,6 +190,11 @@ def floyd_warshall(
     -------
     array of `dtype`, or a pair of it and an array of int32
 
+    Raises
+    ------
+    NegativeCycleError
+        With the vertices of the cycle. It is SciPy's as well, where `scipy.sparse.csgraph` was imported.
+
     Examples
     --------
     >>> import numpy, tilewright
@@ -200,9 +205,13 @@ def floyd_warshall(
     """
     import numpy
 
-    kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
+    kind: Any = None
+    try:
+        kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
+    except TypeError:
+        pass
     if kind not in (numpy.float32, numpy.float64):
-        raise ElementTypeError(f"distances of {kind}", "dtype-mismatch", "give dtype='float32' or 'float64'")
+        raise ElementTypeError(f"distances of {dtype if kind is None else kind}", "dtype-mismatch", "give dtype='float32' or 'float64'")
     place = None
     sparse = type(csgraph).__module__.startswith("scipy.sparse")
     if sparse:
@@ -223,9 +232,11 @@ def floyd_warshall(
         if overwrite and type(csgraph) is numpy.ndarray and csgraph.dtype == kind and csgraph.flags.c_contiguous and csgraph.flags.writeable:
             place = csgraph
         w = numpy.array(csgraph, dtype=kind) if place is None else place
+        if w.ndim != 2 or w.shape[0] != w.shape[1]:
+            # Before anything is written to it.
+            raise ShapeError(f"the graph is of shape {w.shape}", "not-square" if w.ndim == 2 else "dimensions", "give a matrix with as many rows as columns")
         w[(w == 0) | ~numpy.isfinite(w)] = numpy.inf
-        if w.ndim == 2:
-            numpy.fill_diagonal(w, numpy.inf)
+        numpy.fill_diagonal(w, numpy.inf)
         if unweighted:
             w[numpy.isfinite(w)] = 1
         w = w if directed else numpy.minimum(w, w.T, out=w)
@@ -236,8 +247,7 @@ def floyd_warshall(
         csgraph_module = sys.modules.get("scipy.sparse.csgraph")
         if csgraph_module is None:
             raise
-        # What callers of SciPy's function catch.
-        raise csgraph_module.NegativeCycleError(str(error)) from error
+        raise _also_of_scipy(error, csgraph_module.NegativeCycleError) from error
     distances = numpy.asarray(found[0])
     if place is not None:
         place[...] = distances
@@ -249,13 +259,22 @@ def floyd_warshall(
     return distances, stops
 
 
+def _also_of_scipy(error: NegativeCycleError, theirs: type[Exception]) -> NegativeCycleError:
+    """The same error, which callers of SciPy's function catch as well."""
+    # A class that is made here cannot be found again by its name.
+    both = type("NegativeCycleError", (NegativeCycleError, theirs), {"__reduce__": lambda self: (NegativeCycleError, self.args, {"cycle": self.cycle})})
+    found: NegativeCycleError = both(*error.args)
+    found.cycle = error.cycle
+    return found
+
+
 def _edges_of_scipy(graph: Any, adds_up: bool = True) -> tuple[int, tuple[Any, Any, Any]]:
     """The stored elements of a sparse array. Those at one place are added up, as nearly everywhere in SciPy."""
+    if len(graph.shape) != 2:
+        raise ShapeError(f"W has {len(graph.shape)} dimensions, but a graph has rows and columns", "dimensions", "give a matrix with as many rows as columns")
     rows, columns = graph.shape
     if rows != columns:
-        from ._errors import ShapeError
-
-        raise ShapeError(f"W is {rows}x{columns}, but a graph has as many rows as columns", "not-square", None)
+        raise ShapeError(f"W is {rows}x{columns}, but a graph has as many rows as columns", "not-square", "give a square matrix")
     graph = graph.tocsr()
     if adds_up and not graph.has_canonical_format:
         graph = graph.copy()
@@ -291,6 +310,8 @@ def _vectors(edges: _Edges, semiring: str | _native.Semiring) -> tuple[Any, Any,
     import numpy
 
     begins, ends, values = edges
+    if not isinstance(semiring, (str, _native.Semiring)):
+        raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
     name = semiring if isinstance(semiring, str) else semiring.name
     weights = numpy.asarray(values)
     if name == "or-and":

@@ -109,6 +109,8 @@ def _check(a: torch.Tensor, b: torch.Tensor) -> None:
             raise ElementTypeError(f"{what} is a {type(x).__name__}, and no tensor", "not-an-array", "give tensors, as by torch.as_tensor; tilewright.matmul takes other arrays")
         if x.layout != torch.strided:
             raise UnsupportedError(f"{what} is a tensor of layout {x.layout}", "unsupported", "give x.to_dense()")
+        if x.is_nested or x.is_quantized:
+            raise UnsupportedError(f"{what} is a {'nested' if x.is_nested else 'quantized'} tensor", "unsupported", "give x.to_padded_tensor(zero) with the semiring's zero, or x.dequantize()")
         if x.device.type not in ("cpu", "cuda", "meta"):
             raise UnsupportedError(f"{what} is on {x.device}", "unsupported", "products are computed on this processor and on GPUs of NVIDIA: give x.cpu()")
         if x.dim() == 0:
