@@ -39,11 +39,11 @@ mod tests {
         }
     }
 
-    /// All semirings on all types, products, closures and stops of paths, are to fit into one MiB.
+    /// All semirings on all types, products, closures and stops of paths, are to fit into 1.15 MB. Floats of 8 bits take 61 KB of that, for three types of results.
     #[test]
     fn programs_are_small() {
         let bytes = include_bytes!("../programs.archive").len();
         let largest = SHIPPED.entries().iter().map(|entry| entry.bytes.len()).max();
-        assert!(bytes < 1 << 20 && largest < Some(25_000), "{bytes} bytes, the largest {largest:?}");
+        assert!(bytes < 1_150_000 && largest < Some(25_000), "{bytes} bytes, the largest {largest:?}");
     }
 }
