@@ -218,14 +218,17 @@ def _spread(x: Any, term: str, wanted: str) -> Any:
     return x[tuple(slice(None) if label in term else None for label in wanted)]
 
 
+# Small types of plus-times, and that of their sums.
+_OF_SUMS = {"int8": "int32", "uint8": "int32", "int16": "int32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
+
+
 def _widened(x: Any, over: Over) -> Any:
-    """Small integers of plus-times as the 32 bits that their sums have."""
-    if over.name != "plus-times" or _is_float(x):
+    """Small elements of plus-times in the type that their sums have."""
+    wider = _OF_SUMS.get(str(x.dtype).rpartition(".")[2])
+    if over.name != "plus-times" or wider is None:
         return x
     xp = library(x)
-    if str(x.dtype).rpartition(".")[2] not in ("int8", "uint8", "int16"):
-        return x
-    return x.to(xp.int32) if xp.__name__ == "torch" else x.astype(xp.int32)
+    return x.to(getattr(xp, wider)) if xp.__name__ == "torch" else x.astype(wider)
 
 
 def _permuted(x: Any, order: Sequence[int]) -> Any:
