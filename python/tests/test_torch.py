@@ -324,6 +324,15 @@ def error(kind, code, *arguments):
     return str(caught.value)
 
 
+@pytest.mark.parametrize(("dtype", "of_sums"), [(torch.int8, torch.int32), (torch.uint8, torch.int32), (torch.int16, torch.int32), (torch.float8_e4m3fn, torch.float32), (torch.float8_e5m2, torch.float32), (torch.bfloat16, torch.bfloat16)])
+def test_results_have_the_type_of_sums(dtype, of_sums):
+    a = torch.arange(6).reshape(2, 3).to(dtype)
+    found = matmul(a, a.T)
+    assert found.dtype == of_sums and torch.equal(found.float(), a.float() @ a.float().T)
+    # What a compiler is told.
+    torch.library.opcheck(torch.ops.tilewright.product, (a, a.T, "plus-times"), test_utils="test_faketensor")
+
+
 def test_refusals_name_what_is_wrong():
     a, b = torch.ones(4, 3), torch.ones(3, 5)
     assert "A is a ndarray" in error(TypeError, "not-an-array", a.numpy(), b)

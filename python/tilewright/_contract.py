@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from . import _native
-from ._errors import DomainError, ElementTypeError, ShapeError, UnsupportedError
+from ._errors import DomainError, ShapeError, UnsupportedError
+from ._semirings import semiring_of, type_of_sums
 
 _LIBRARIES = {"numpy": ("ndarray", "generic"), "torch": ("Tensor",), "cupy": ("ndarray",)}
 # Of classes that were asked for before.
@@ -35,9 +36,7 @@ class Over:
     """A semiring, and what the steps ask of it."""
 
     def __init__(self, semiring: str | _native.Semiring) -> None:
-        if not isinstance(semiring, (str, _native.Semiring)):
-            raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
-        self.semiring = _native.Semiring(semiring) if isinstance(semiring, str) else semiring
+        self.semiring = semiring_of(semiring)
         self.name = self.semiring.name
         self.is_known = self.name in _native.Semiring.NAMES
         self.selects = self.is_known and self.name not in ("plus-times", "log-plus")
@@ -218,17 +217,10 @@ def _spread(x: Any, term: str, wanted: str) -> Any:
     return x[tuple(slice(None) if label in term else None for label in wanted)]
 
 
-# Small types of plus-times, and that of their sums.
-_OF_SUMS = {"int8": "int32", "uint8": "int32", "int16": "int32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
-
-
 def _widened(x: Any, over: Over) -> Any:
     """Small elements of plus-times in the type that their sums have."""
-    wider = _OF_SUMS.get(str(x.dtype).rpartition(".")[2])
-    if over.name != "plus-times" or wider is None:
-        return x
-    xp = library(x)
-    return x.to(getattr(xp, wider)) if xp.__name__ == "torch" else x.astype(wider)
+    wider, xp = type_of_sums(x.dtype, over.name), library(x)
+    return x.to(getattr(xp, wider)) if xp.__name__ == "torch" else x.astype(wider, copy=False)
 
 
 def _permuted(x: Any, order: Sequence[int]) -> Any:

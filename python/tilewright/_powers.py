@@ -10,6 +10,8 @@ import numpy
 
 from . import _arrays, _native
 from ._errors import ElementTypeError, NegativeCycleError, ShapeError, UnsupportedError
+from ._semirings import semiring_of
+from .paths import wishes
 
 __all__ = ["closure", "logmatmulexp", "scan"]
 
@@ -150,9 +152,7 @@ def closure(a: Any, semiring: str | _native.Semiring = "or-and", *, packed: bool
            [0, 1, 1],
            [0, 0, 1]])
     """
-    if not isinstance(semiring, (str, _native.Semiring)):
-        raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
-    semiring = _native.Semiring(semiring) if isinstance(semiring, str) else semiring
+    semiring = semiring_of(semiring)
     if semiring.name in ("plus-times", "log-plus"):
         raise UnsupportedError(f"the closure over {semiring.name}, whose sum selects nothing", "unsupported", "over plus-times: numpy.linalg.inv(numpy.eye(n) - a), where the powers of a vanish")
     m = _arrays.view("A", a)
@@ -214,8 +214,7 @@ def _of_one(m: Any, number: int, semiring: _native.Semiring, threads: int | None
 
 
 def _closed(m: Any, semiring: _native.Semiring, threads: int | None) -> Any:
-    wishes = {"semiring": semiring, "predecessors": False, "method": "dense", "max_edges": None, "threads": threads}
-    return numpy.asarray(_native.paths_of_matrix(m, wishes)[0])
+    return numpy.asarray(_native.paths_of_matrix(m, wishes(semiring, method="dense", threads=threads))[0])
 
 
 def _identity(m: Any, semiring: _native.Semiring) -> Any:

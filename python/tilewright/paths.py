@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _native
 from ._errors import ElementTypeError, NegativeCycleError, ShapeError, UnsupportedError
+from ._semirings import semiring_of
 
 # Beginnings, ends and weights; vertices as a list or an array of numbers.
 _Edges = tuple[Any, Any, list[Any]]
@@ -84,6 +85,11 @@ class Paths:
         return stops if self.labels is None else [self.labels[stop] for stop in stops]
 
 
+def wishes(semiring: str | _native.Semiring, *, predecessors: bool = False, method: str = "auto", max_edges: int | None = None, threads: int | None = None) -> dict[str, Any]:
+    """What the engine is asked for beside the weights."""
+    return {"semiring": semiring, "predecessors": predecessors, "method": method, "max_edges": max_edges, "threads": threads}
+
+
 def shortest_paths(
     w: Any,
     *,
@@ -136,7 +142,7 @@ def shortest_paths(
     >>> paths.path(0, 2)
     [0, 1, 2]
     """
-    wishes = {"semiring": semiring, "predecessors": predecessors, "method": method, "max_edges": max_edges, "threads": threads}
+    wanted = wishes(semiring, predecessors=predecessors, method=method, max_edges=max_edges, threads=threads)
     kind = type(w).__module__.split(".")[0]
     labels: list[Any] | None = None
     if kind == "pandas":
@@ -144,15 +150,15 @@ def shortest_paths(
 
         w, labels = _frames.graph(w)
     if kind == "scipy":
-        found = _native.paths_of_edges(*_edges_of_scipy(w), wishes)
+        found = _native.paths_of_edges(*_edges_of_scipy(w), wanted)
     elif kind == "networkx":
         labels, edges = _edges_of_networkx(w, weight)
-        found = _native.paths_of_edges(len(labels), _vectors(edges, semiring), wishes)
+        found = _native.paths_of_edges(len(labels), _vectors(edges, semiring), wanted)
     elif kind == "igraph":
         labels, count, edges = _edges_of_igraph(w, weight)
-        found = _native.paths_of_edges(count, _vectors(edges, semiring), wishes)
+        found = _native.paths_of_edges(count, _vectors(edges, semiring), wanted)
     else:
-        found = _native.paths_of_matrix(w, wishes)
+        found = _native.paths_of_matrix(w, wanted)
     distances, stops = found
     return Paths(_like(w, distances), _like(w, stops), labels)
 
@@ -240,9 +246,9 @@ def floyd_warshall(
         if unweighted:
             w[numpy.isfinite(w)] = 1
         w = w if directed else numpy.minimum(w, w.T, out=w)
-    wishes = {"semiring": "min-plus", "predecessors": return_predecessors, "method": "auto", "max_edges": None, "threads": None}
+    wanted = wishes("min-plus", predecessors=return_predecessors)
     try:
-        found = _native.paths_of_edges(count, (begins, ends, weights), wishes) if sparse else _native.paths_of_matrix(w, wishes)
+        found = _native.paths_of_edges(count, (begins, ends, weights), wanted) if sparse else _native.paths_of_matrix(w, wanted)
     except NegativeCycleError as error:
         csgraph_module = sys.modules.get("scipy.sparse.csgraph")
         if csgraph_module is None:
@@ -310,9 +316,7 @@ def _vectors(edges: _Edges, semiring: str | _native.Semiring) -> tuple[Any, Any,
     import numpy
 
     begins, ends, values = edges
-    if not isinstance(semiring, (str, _native.Semiring)):
-        raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
-    name = semiring if isinstance(semiring, str) else semiring.name
+    name = semiring_of(semiring).name
     weights = numpy.asarray(values)
     if name == "or-and":
         weights = numpy.ones(len(values), dtype=bool) if weights.dtype.kind != "b" else weights

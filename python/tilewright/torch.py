@@ -15,6 +15,7 @@ from torch.autograd import forward_ad
 
 from . import _native, _torch_operators
 from ._errors import ElementTypeError, Error, ShapeError, UnsupportedError
+from ._semirings import semiring_of
 
 __all__ = ["matmul"]
 
@@ -88,9 +89,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor, semiring: str | _native.Semiring = 
 
 def _name(semiring: _native.Semiring) -> str:
     """What an operator of torch takes: a text."""
-    if not isinstance(semiring, _native.Semiring):
-        raise ElementTypeError(f"the semiring is a {type(semiring).__name__}", "not-an-array", "give one of Semiring.NAMES, or a Semiring")
-    name = semiring.name
+    name = semiring_of(semiring).name
     if name in _native.Semiring.NAMES or _is_text(name):
         return name
     raise UnsupportedError(f"the semiring of {name}", "unsupported", "functions are called term by term; give expressions, or use tilewright.matmul")

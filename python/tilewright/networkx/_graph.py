@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _adjacency, _native
+from ..paths import wishes
 from ._weights import Weights
 
 __all__ = ["Graph", "by_networkx", "convert_from_nx", "convert_to_nx", "lengths", "searched"]
@@ -77,12 +78,12 @@ def lengths(weights: Weights, count: int, *, added_along_paths: bool = False) ->
     Where sums are rounded, the products add weights in another order than a search does. `added_along_paths` gives the bits of a search from the source.
     """
     method = "dijkstra" if added_along_paths and not weights.exact else "auto"
-    wishes = {"semiring": "min-plus", "predecessors": False, "method": method, "max_edges": None, "threads": None}
+    wanted = wishes("min-plus", method=method)
     # A matrix of few edges would take more memory than the graph.
     if len(weights.values) * 16 < count * count:
-        found = _native.paths_of_edges(count, (weights.begins, weights.ends, weights.values), wishes)
+        found = _native.paths_of_edges(count, (weights.begins, weights.ends, weights.values), wanted)
     else:
-        found = _native.paths_of_matrix(weights.matrix(count), wishes)
+        found = _native.paths_of_matrix(weights.matrix(count), wanted)
     return numpy.asarray(found[0])
 
 
