@@ -81,6 +81,9 @@ macro_rules! float8 {
             }
         }
 
+        // SAFETY: it is a byte, whose bits all mean something.
+        unsafe impl bytemuck::NoUninit for $name {}
+
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
                 self.to_f32() == other.to_f32()

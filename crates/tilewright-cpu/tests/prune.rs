@@ -69,6 +69,20 @@ struct How {
     options: Options<'static>,
 }
 
+impl How {
+    /// Of A, B and C, by their number.
+    fn layout(&self, i: usize, rows: usize, cols: usize) -> Layout {
+        match self.by_columns[i] {
+            true => Layout::col_major(rows, cols),
+            false => Layout::row_major(rows, cols),
+        }
+    }
+
+    fn update<S: Semiring>(&self) -> Update<S> {
+        if self.joins { Update::Accumulate } else { Update::Replace }
+    }
+}
+
 /// Computes the product, compares some rows of it with the definition, and reports.
 fn check<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
     (m, n, k): (usize, usize, usize),
@@ -76,15 +90,10 @@ fn check<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
     b: &[S::Elem],
     how: How,
 ) -> Report {
-    let layout = |i: usize, rows, cols| match how.by_columns[i] {
-        true => Layout::col_major(rows, cols),
-        false => Layout::row_major(rows, cols),
-    };
-    let (a, b) = (MatRef::new(a, layout(0, m, k)).unwrap(), MatRef::new(b, layout(1, k, n)).unwrap());
+    let (a, b) = (MatRef::new(a, how.layout(0, m, k)).unwrap(), MatRef::new(b, how.layout(1, k, n)).unwrap());
     let mut c = random::<S::Elem>(m * n, 0, 7);
     let old = c.clone();
-    let update = if how.joins { Update::Accumulate } else { Update::Replace };
-    let c_layout = layout(2, m, n);
+    let (update, c_layout) = (how.update(), how.layout(2, m, n));
     let report = multiply::<S>(MatMut::new(&mut c, c_layout).unwrap(), a, b, &update, &how.options).unwrap();
     let (old, c) = (MatRef::new(&old, c_layout).unwrap(), MatRef::new(&c, c_layout).unwrap());
     for i in (0..m).step_by(13) {
@@ -112,15 +121,10 @@ fn check_arg<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
     b: &[S::Elem],
     how: How,
 ) -> Report {
-    let layout = |i: usize, rows, cols| match how.by_columns[i] {
-        true => Layout::col_major(rows, cols),
-        false => Layout::row_major(rows, cols),
-    };
-    let (a, b) = (MatRef::new(a, layout(0, m, k)).unwrap(), MatRef::new(b, layout(1, k, n)).unwrap());
+    let (a, b) = (MatRef::new(a, how.layout(0, m, k)).unwrap(), MatRef::new(b, how.layout(1, k, n)).unwrap());
     let (mut c, mut arg) = (random::<S::Elem>(m * n, 0, 7), vec![7; m * n]);
     let old = c.clone();
-    let update = if how.joins { Update::Accumulate } else { Update::Replace };
-    let c_layout = layout(2, m, n);
+    let (update, c_layout) = (how.update(), how.layout(2, m, n));
     let (to, to_arg) = (MatMut::new(&mut c, c_layout).unwrap(), MatMut::new(&mut arg, c_layout).unwrap());
     let report = multiply_arg::<S>(to, to_arg, a, b, &update, &how.options).unwrap();
     let (old, c) = (MatRef::new(&old, c_layout).unwrap(), MatRef::new(&c, c_layout).unwrap());

@@ -240,7 +240,7 @@ pub(super) fn push<T>(data: &mut Vec<T>, value: T) -> Result<(), Fault> {
 }
 
 /// An element that a binary file can hold.
-pub(super) trait Binary: Element {
+pub(super) trait Binary: Element + bytemuck::NoUninit {
     /// Appends the bytes in little-endian order.
     fn put(self, out: &mut Vec<u8>);
 }
@@ -272,8 +272,7 @@ pub(super) fn write_rows<T: Binary>(out: &mut dyn Write, m: MatRef<'_, T>) -> io
         if cfg!(target_endian = "little")
             && let Some(row) = row_slice(m, i)
         {
-            // SAFETY: what is `Binary` is a number or a bool: bytes without padding.
-            out.write_all(unsafe { std::slice::from_raw_parts(row.as_ptr().cast(), size_of_val(row)) })?;
+            out.write_all(bytemuck::cast_slice(row))?;
             continue;
         }
         for j in 0..m.cols() {

@@ -5,11 +5,11 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, Work, named, recipe};
+use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, VARIANTS, Work, named, recipe};
 use crate::{
     argument::{Argument, Buffer},
     encoding::Encoding,
-    kernel::{Family, Kernel, Make, Variant},
+    kernel::{Family, Kernel, Make},
     launch::Launch,
     program::{Program, Source},
     request::Request,
@@ -17,7 +17,7 @@ use crate::{
 };
 use menu::{TILES, Tile};
 use tilewright_arch::ComputeCapability;
-use tilewright_core::{DType, SemiringId};
+use tilewright_core::DType;
 
 pub(crate) const MMA: Kernel = Kernel {
     name: "mma",
@@ -26,21 +26,7 @@ pub(crate) const MMA: Kernel = Kernel {
     teaches: "tensor cores fed by warps: asynchronous copies into a ring of stages, ldmatrix, mma.sync",
     file: "mma.cu",
     source: include_str!("mma.cu"),
-    variants: &[
-        Variant::new(SemiringId::PlusTimes, DType::F16),
-        Variant::new(SemiringId::PlusTimes, DType::Bf16),
-        Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::F16) },
-        Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::Bf16) },
-        Variant::new(SemiringId::PlusTimes, DType::E4m3),
-        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
-        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
-        Variant::new(SemiringId::PlusTimes, DType::E5m2),
-        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
-        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
-        Variant::new(SemiringId::PlusTimes, DType::I8),
-        Variant::new(SemiringId::PlusTimes, DType::U8),
-        Variant::new(SemiringId::PlusTimes, DType::F32),
-    ],
+    variants: &VARIANTS,
     make: Make::Product(recipe::<Mma>),
 };
 

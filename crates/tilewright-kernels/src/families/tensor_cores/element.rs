@@ -1,11 +1,36 @@
 //! The element types that tensor cores multiply.
 
-use crate::{request::Request, tensor::TensorElement};
+use crate::{kernel::Variant, request::Request, tensor::TensorElement};
 use tilewright_arch::{Gpu, Rate};
-use tilewright_core::{DType, Math};
+use tilewright_core::{DType, Math, SemiringId};
 
 /// Bytes of a row of operands in a stage of `wgmma`: the widest swizzle of TMA.
 pub(crate) const ROW_BYTES: u32 = 128;
+
+/// What families on all these types compute: plus-times, with sums of 16-bit floats as they are, too, and those of 8-bit floats rounded to 16 bits.
+pub(crate) const VARIANTS: [Variant; 13] = [
+    of(DType::F16),
+    of(DType::Bf16),
+    giving(DType::F16, DType::F32),
+    giving(DType::Bf16, DType::F32),
+    of(DType::E4m3),
+    giving(DType::E4m3, DType::F16),
+    giving(DType::E4m3, DType::Bf16),
+    of(DType::E5m2),
+    giving(DType::E5m2, DType::F16),
+    giving(DType::E5m2, DType::Bf16),
+    of(DType::I8),
+    of(DType::U8),
+    of(DType::F32),
+];
+
+const fn of(dtype: DType) -> Variant {
+    Variant::new(SemiringId::PlusTimes, dtype)
+}
+
+const fn giving(dtype: DType, result: DType) -> Variant {
+    Variant { result: Some(result), ..of(dtype) }
+}
 
 /// How the tensor cores take elements of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use crate::{
     request::{Form, Request},
     ways::Way,
 };
-pub(crate) use element::{Element, ROW_BYTES};
+pub(crate) use element::{Element, ROW_BYTES, VARIANTS};
 use operand::Copied;
 pub(crate) use operand::{ALIGNMENT, Lines, Operand};
 pub(crate) use product::{Product, named};

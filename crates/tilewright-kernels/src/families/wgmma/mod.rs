@@ -6,11 +6,11 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, Work, named, recipe};
+use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, VARIANTS, Work, named, recipe};
 use crate::{
     argument::{Argument, Buffer, TensorMap},
     encoding::Encoding,
-    kernel::{Family, Kernel, Make, Variant},
+    kernel::{Family, Kernel, Make},
     launch::Launch,
     program::{Program, Source},
     request::Request,
@@ -18,7 +18,6 @@ use crate::{
 };
 use menu::{CONSUMERS, TILES, Tile};
 use tilewright_arch::{Architecture, ComputeCapability};
-use tilewright_core::{DType, SemiringId};
 
 pub(crate) const WGMMA: Kernel = Kernel {
     name: "wgmma",
@@ -27,21 +26,7 @@ pub(crate) const WGMMA: Kernel = Kernel {
     teaches: "tensor cores fed by TMA: a ring of stages, warp groups that copy and multiply, clusters, ping-pong",
     file: "wgmma.cu",
     source: include_str!("wgmma.cu"),
-    variants: &[
-        Variant::new(SemiringId::PlusTimes, DType::F16),
-        Variant::new(SemiringId::PlusTimes, DType::Bf16),
-        Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::F16) },
-        Variant { result: Some(DType::F32), ..Variant::new(SemiringId::PlusTimes, DType::Bf16) },
-        Variant::new(SemiringId::PlusTimes, DType::E4m3),
-        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
-        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E4m3) },
-        Variant::new(SemiringId::PlusTimes, DType::E5m2),
-        Variant { result: Some(DType::F16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
-        Variant { result: Some(DType::Bf16), ..Variant::new(SemiringId::PlusTimes, DType::E5m2) },
-        Variant::new(SemiringId::PlusTimes, DType::I8),
-        Variant::new(SemiringId::PlusTimes, DType::U8),
-        Variant::new(SemiringId::PlusTimes, DType::F32),
-    ],
+    variants: &VARIANTS,
     make: Make::Product(recipe::<Wgmma>),
 };
 

@@ -109,23 +109,29 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
     }
 }
 
+// Starts the products of the stage at `a`: they are added to sums, or begin them anew.
+__device__ __forceinline__ void start_products(Sums& sums, unsigned a, int first, bool adds)
+{
+    const unsigned b = a + TileA::BYTES;
+    begin_products();
+#pragma unroll
+    for (int k = 0; k < STEPS; ++k) {
+        const unsigned long long columns = TileB::descriptor(b + TileB::offset(0, k));
+#pragma unroll
+        for (int wave = 0; wave < WAVES; ++wave) {
+            multiply_add(sums[wave], TileA::descriptor(a + TileA::offset(first + wave, k)), columns, adds || k > 0);
+        }
+    }
+    commit_products();
+}
+
 // The sums of one tile, by a warp group: WAVES times 64 rows, beginning with row 64 `first` of the tile.
 __device__ __forceinline__ void multiply(Sums& sums, Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first)
 {
     int before = 0;
     for (int step = 0; step < steps; ++step) {
-        const unsigned a = stages + at.stage * STAGE_BYTES, b = a + TileA::BYTES;
         ring.wait_until_full(at);
-        begin_products();
-#pragma unroll
-        for (int k = 0; k < STEPS; ++k) {
-            const unsigned long long columns = TileB::descriptor(b + TileB::offset(0, k));
-#pragma unroll
-            for (int wave = 0; wave < WAVES; ++wave) {
-                multiply_add(sums[wave], TileA::descriptor(a + TileA::offset(first + wave, k)), columns, step > 0 || k > 0);
-            }
-        }
-        commit_products();
+        start_products(sums, stages + at.stage * STAGE_BYTES, first, step > 0);
         // The products before these are done, and the stage that they read is free.
         wait_for_products<1>();
         if (step > 0) ring.release<CLUSTER>(before);
@@ -146,17 +152,9 @@ __device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ri
 #pragma unroll
     for (int i = 0; i < WAVES * TILE_N / 2; ++i) sums[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
     for (int step = 0; step < steps; ++step) {
-        const unsigned a = stages + at.stage * STAGE_BYTES, b = a + TileA::BYTES;
         Sums part;
         ring.wait_until_full(at);
-        begin_products();
-#pragma unroll
-        for (int k = 0; k < STEPS; ++k) {
-            const unsigned long long columns = TileB::descriptor(b + TileB::offset(0, k));
-#pragma unroll
-            for (int wave = 0; wave < WAVES; ++wave) multiply_add(part[wave], TileA::descriptor(a + TileA::offset(first + wave, k)), columns, k > 0);
-        }
-        commit_products();
+        start_products(part, stages + at.stage * STAGE_BYTES, first, false);
         wait_for_products<0>();
         ring.release<CLUSTER>(at.stage);
         at.advance();
