@@ -3,7 +3,7 @@
 use super::*;
 use crate::{catalogue::find, launch::Recipe, refusal::Refusal};
 use tilewright_arch::Gpu;
-use tilewright_core::{Layout, Math, Problem};
+use tilewright_core::{Layout, Math, Problem, SemiringId};
 
 fn ask(gpu: &str, dtype: DType, n: usize) -> Result<Recipe, Refusal> {
     let l = Layout::row_major(n, n);

@@ -7,7 +7,7 @@ use crate::{
     request::{Batch, Form},
 };
 use tilewright_arch::Gpu;
-use tilewright_core::{Layout, Math, Problem};
+use tilewright_core::{DType, Layout, Math, Problem, SemiringId};
 
 fn request(a: Layout, b: Layout, c: Layout) -> Request {
     Request::new(Problem::new(a, b, c).unwrap(), SemiringId::PlusTimes, DType::Bf16)
