@@ -1,13 +1,14 @@
 //! The table of the built-in semirings: what to call for each, its element type and an instruction set.
 
 use crate::{
+    bits::OnBits,
     compute::{Compute, OnVectors},
     isa::Isa,
     kernel::{InPlaceTiles, Kernel, Narrow, Prune, Tiles, Vectorised},
     lanes::{self, Lanes, PairLanes},
     log_plus,
     narrow::Integer,
-    op::{Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
+    op::{Dot, Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
     pack::{self, Absent, NoNan, Same, Widen},
     pairs, prune,
     rounded::{SelectBf16Sum, SelectF16Sum},
@@ -84,6 +85,26 @@ macro_rules! on {
             packed: $isa::tiles::<V, $op<V $(, $max)?>, Packed<P>>(),
             in_place: None,
             pack: pack::$isa::<Self::Elem, P, $load>,
+            arg: None,
+        }
+    }};
+}
+
+/// As [`on`], for integers of at most 16 bits: a dot product of two terms at a time.
+macro_rules! on_pairs {
+    // NEON's dot products of 16 bits take as many instructions as products of 32.
+    (neon, $($with:tt)*) => {
+        on!(neon, $($with)*)
+    };
+    ($isa:ident, $lane:ident, $op:ident, $load:ty) => {{
+        type V = lanes::$isa::$lane;
+        Kernel {
+            lanes: V::LEN,
+            terms: pairs::TERMS,
+            codes: Default::default(),
+            packed: $isa::tiles::<V, Dot<V>, Packed<i32>>(),
+            in_place: None,
+            pack: pairs::$isa::pack_numbers::<Self::Elem>,
             arg: None,
         }
     }};
@@ -179,9 +200,19 @@ macro_rules! dispatch {
     };
 }
 
+/// What computes a semiring.
+macro_rules! engine {
+    () => {
+        &OnVectors
+    };
+    ($engine:ident) => {
+        &$engine
+    };
+}
+
 macro_rules! vectorised {
     ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident
-        $(, narrowed<$larger:literal>)? $(, pruned<$most:literal>)?;)*) => {
+        $(, narrowed<$larger:literal>)? $(, pruned<$most:literal>)? $(, by $engine:ident)?;)*) => {
         $(impl Vectorised for $s {
             type Lane = $t;
             const IN_C: bool = matches!(Place::$place, Place::InC);
@@ -213,7 +244,7 @@ macro_rules! vectorised {
         impl Engine for $s {
             #[inline(never)]
             fn engine() -> &'static dyn Compute<Self> {
-                &OnVectors
+                engine!($($engine)?)
             }
         })*
 
@@ -281,11 +312,11 @@ vectorised! {
     PlusTimes<E5m2, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
     PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, tells_none;
     PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, tells_none;
-    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on, tells_none;
-    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none;
+    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none;
     PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, tells_none;
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, tells_none;
-    PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on, tells_none;
+    PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, tells_f16;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, tells_bf16;
     MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false>;
@@ -312,7 +343,7 @@ vectorised! {
     MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells;
     MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, tells;
     MinMax<u8>: Bytes of u8, SelectBottleneck<false>, Same, InC, identity, on, tells;
-    OrAnd: Bytes of u8, Sum, Same, InC, |x| x != 0, on, tells_or_and;
+    OrAnd: Bytes of u8, Sum, Same, InC, |x| x != 0, on, tells_or_and, by OnBits;
 }
 
 #[cfg(test)]

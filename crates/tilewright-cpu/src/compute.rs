@@ -257,15 +257,8 @@ impl<'a, S: Semiring> Call<'a, S> {
         let kernel = &(prune.kernel)(isa);
         let Outcome { threads, unpruned } = self.few_terms(kernel, scale, account).run()?;
         let tile = (1, kernel.cols);
-        let kernel = KernelName {
-            semiring: S::NAME,
-            element: element::<S>(),
-            isa,
-            tile,
-            arg: self.arg.is_some(),
-            narrow: false,
-            pruned: true,
-        };
+        let arg = self.arg.is_some();
+        let kernel = KernelName { arg, pruned: true, ..KernelName::new(S::NAME, element::<S>(), isa, tile) };
         unpruned.into_iter().try_fold(Report { isa, kernel, threads }, |report, part| {
             let rest = with_all_terms(self.part(part)?)?;
             Ok(Report { threads: rest.threads.max(report.threads), ..rest })

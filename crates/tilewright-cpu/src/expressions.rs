@@ -91,8 +91,7 @@ fn threads(problem: &Problem, options: &Options<'_>) -> usize {
 }
 
 fn name(dtype: DType, isa: Isa) -> KernelName {
-    let (semiring, element) = ("expressions", dtype.name());
-    KernelName { semiring, element, isa, tile: (1, COLS), arg: false, narrow: false, pruned: false }
+    KernelName::new("expressions", dtype.name(), isa, (1, COLS))
 }
 
 /// A checked product.

@@ -122,8 +122,8 @@ pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
 /// The name of a kernel for `S`.
 pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> KernelName {
     let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
-    let narrow = kernel.terms > 1;
-    KernelName { semiring: S::NAME, element: element::<S>(), isa, tile, arg, narrow, pruned: false }
+    let narrow = kernel.codes != Codes::default();
+    KernelName { arg, narrow, ..KernelName::new(S::NAME, element::<S>(), isa, tile) }
 }
 
 /// The name of the element type: for a semiring of a user's the last word of it in Rust.

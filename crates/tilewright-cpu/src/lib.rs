@@ -19,6 +19,7 @@
 //! # Ok::<(), tilewright_core::Error>(())
 //! ```
 
+mod bits;
 mod block;
 mod blocking;
 mod built_in;

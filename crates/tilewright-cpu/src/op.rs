@@ -2,7 +2,7 @@
 
 #![allow(clippy::undocumented_unsafe_blocks)] // The methods of operations share one reason, which is given once.
 
-use crate::lanes::Lanes;
+use crate::lanes::{DotLanes, Lanes};
 use core::marker::PhantomData;
 
 /// ⊕ and ⊗ on vectors, with the constants that a loop keeps in registers.
@@ -112,12 +112,19 @@ scalars! {
     u8, 0, 1, u8::MAX, 0, 0, None;
 }
 
+/// Of several minima or sums of integers in a row the compiler makes a tree, which has more values at a time than there are registers. Integers are the types
+/// with limits, and bytes.
+const fn unroll<T: Scalar>() -> usize {
+    if T::HAS_LIMITS || size_of::<T>() == 1 { 1 } else { 4 }
+}
+
 /// `acc + a b`; on bytes, `acc or (a and b)`.
 #[derive(Clone, Copy)]
 pub struct Sum<V>(PhantomData<V>);
 
 // SAFETY (all blocks below): the callers of these methods guarantee the instruction set.
 impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
+    const UNROLL: usize = unroll::<V::T>();
     #[inline(always)]
     unsafe fn new() -> Self {
         Self(PhantomData)
@@ -148,10 +155,40 @@ impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
     }
 }
 
-/// Of several minima of integers in a row the compiler makes a tree, which has more values at a time than there are registers. Integers are the types with
-/// limits, and bytes.
-const fn unroll<T: Scalar>() -> usize {
-    if T::HAS_LIMITS || size_of::<T>() == 1 { 1 } else { 4 }
+/// `acc + a b`, where each element of a and b is a pair of terms in 16 bits, and stands for both.
+#[derive(Clone, Copy)]
+pub struct Dot<V>(PhantomData<V>);
+
+impl<V: DotLanes> Op<V> for Dot<V> {
+    const UNROLL: usize = unroll::<V::T>();
+    #[inline(always)]
+    unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+    #[inline(always)]
+    unsafe fn zero(self) -> V {
+        unsafe { V::splat(0) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, a: V, b: V) -> V {
+        unsafe { a.dot(b, self.zero()) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, acc: V, term: V) -> V {
+        unsafe { acc.add(term) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, acc: V, a: V, b: V) -> V {
+        unsafe { a.dot(b, acc) }
+    }
+    #[inline(always)]
+    unsafe fn resume(self, old: V) -> V {
+        old
+    }
+    #[inline(always)]
+    unsafe fn finish(self, sum: V) -> V {
+        sum
+    }
 }
 
 #[inline(always)]

@@ -82,14 +82,24 @@ pub struct KernelName {
     pub narrow: bool,
     /// Whether rows of A are sorted, and end where no other term can win. Results are the same bits.
     pub pruned: bool,
+    /// Whether elements are packed into bits: they are booleans.
+    pub bits: bool,
+}
+
+impl KernelName {
+    /// A kernel that does nothing special.
+    pub(crate) fn new(semiring: &'static str, element: &'static str, isa: Isa, tile: (usize, usize)) -> Self {
+        Self { semiring, element, isa, tile, arg: false, narrow: false, pruned: false, bits: false }
+    }
 }
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { semiring, element, isa, tile: (rows, cols), arg, narrow, pruned } = self;
+        let Self { semiring, element, isa, tile: (rows, cols), arg, narrow, pruned, bits } = self;
         let arg = if *arg { "+arg" } else { "" };
         let narrow = if *narrow { " narrowed to 16 bits" } else { "" };
         let pruned = if *pruned { " pruned" } else { "" };
-        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}{narrow}{pruned}")
+        let bits = if *bits { " on bits" } else { "" };
+        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}{narrow}{pruned}{bits}")
     }
 }

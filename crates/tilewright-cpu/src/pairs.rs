@@ -1,4 +1,5 @@
-//! Products in 16 bits: packing two terms of a line to a pair, and the micro-kernel on vectors of pairs.
+//! Products in 16 bits: packing two terms of a line to a pair, and the micro-kernel on vectors of pairs. Integers that have no more than 16 bits
+//! are packed so as well, for dot products.
 
 #![allow(clippy::needless_range_loop)] // Rows and vectors of a tile count in several places at once.
 
@@ -20,13 +21,47 @@ const WIDEST: usize = 32;
 /// Elements of the largest tile.
 const LARGEST: usize = 12 * 32;
 
-/// The body of every [`pack::PackFn`] that makes pairs. A last term that is alone is its own partner, which changes
-/// no selection.
+/// How terms are written in 16 bits.
+pub trait Half<E> {
+    fn write(code: Code, x: E) -> u16;
+    /// The partner of a last term that is alone.
+    fn partner(alone: u16) -> u16;
+}
+
+/// As distances, of which the smallest sum is selected.
+pub struct Distance;
+/// As they are.
+pub struct Number;
+
+impl<E: Integer> Half<E> for Distance {
+    #[inline(always)]
+    fn write(code: Code, x: E) -> u16 {
+        code.write(x)
+    }
+    /// A term that counts twice changes no selection.
+    #[inline(always)]
+    fn partner(alone: u16) -> u16 {
+        alone
+    }
+}
+
+impl<E: Into<i16>> Half<E> for Number {
+    #[inline(always)]
+    fn write(_: Code, x: E) -> u16 {
+        x.into() as u16
+    }
+    #[inline(always)]
+    fn partner(_: u16) -> u16 {
+        0
+    }
+}
+
+/// The body of every [`pack::PackFn`] that makes pairs.
 ///
 /// # Safety
 /// As [`pack::PackFn`], with `k` halved and rounded up.
 #[inline(always)]
-unsafe fn pack<E: Integer, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *mut u32) {
+unsafe fn pack<E: Copy, H: Half<E>, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *mut u32) {
     let pairs = s.k.div_ceil(TERMS);
     // As in `pack::pack`: lines that are side by side are read along all strips, a few terms at a time.
     let step = TERMS * if s.line == 1 { 2 } else { WRITTEN };
@@ -43,7 +78,7 @@ unsafe fn pack<E: Integer, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *
                     ..*s
                 };
                 let to = to.add(i * pairs + p / TERMS * part.count.next_multiple_of(strips.unit));
-                pack::pack::<u32, u32, Same, AVX2>(&write(&part, written), strips, to);
+                pack::pack::<u32, u32, Same, AVX2>(&write::<E, H>(&part, written), strips, to);
             }
         }
     }
@@ -51,7 +86,7 @@ unsafe fn pack<E: Integer, const AVX2: bool>(s: &Lines<E>, strips: Strips, to: *
 
 /// Writes the pairs of one strip, in the order in which its elements lie.
 #[inline(always)]
-unsafe fn write<E: Integer>(s: &Lines<E>, to: *mut u32) -> Lines<u32> {
+unsafe fn write<E: Copy, H: Half<E>>(s: &Lines<E>, to: *mut u32) -> Lines<u32> {
     let (pairs, last) = (s.k.div_ceil(TERMS), s.k - 1);
     let lines = Lines {
         first: to.cast_const(),
@@ -67,9 +102,16 @@ unsafe fn write<E: Integer>(s: &Lines<E>, to: *mut u32) -> Lines<u32> {
         if s.line == 1 {
             for p in 0..pairs {
                 let low = s.first.offset((TERMS * p) as isize * s.term);
-                let high = s.first.offset((TERMS * p + 1).min(last) as isize * s.term);
+                let to = to.add(p * s.count);
+                if TERMS * p == last {
+                    for i in 0..s.count {
+                        to.add(i).write(alone::<E, H>(s.code, *low.add(i)));
+                    }
+                    continue;
+                }
+                let high = low.offset(s.term);
                 for i in 0..s.count {
-                    to.add(p * s.count + i).write(pair(s.code, *low.add(i), *high.add(i)));
+                    to.add(i).write(pair::<E, H>(s.code, *low.add(i), *high.add(i)));
                 }
             }
             return lines;
@@ -80,17 +122,16 @@ unsafe fn write<E: Integer>(s: &Lines<E>, to: *mut u32) -> Lines<u32> {
             // The stride of one is a case of its own, so that the compiler sees it.
             if s.term == 1 {
                 for p in 0..s.k / TERMS {
-                    to.add(p).write(pair(s.code, *line.add(TERMS * p), *line.add(TERMS * p + 1)));
+                    to.add(p).write(pair::<E, H>(s.code, *line.add(TERMS * p), *line.add(TERMS * p + 1)));
                 }
             } else {
                 for p in 0..s.k / TERMS {
                     let first = line.offset((TERMS * p) as isize * s.term);
-                    to.add(p).write(pair(s.code, *first, *first.offset(s.term)));
+                    to.add(p).write(pair::<E, H>(s.code, *first, *first.offset(s.term)));
                 }
             }
             if !s.k.is_multiple_of(TERMS) {
-                let alone = *line.offset(last as isize * s.term);
-                to.add(pairs - 1).write(pair(s.code, alone, alone));
+                to.add(pairs - 1).write(alone::<E, H>(s.code, *line.offset(last as isize * s.term)));
             }
         }
         Lines { line: pairs as isize, term: 1, ..lines }
@@ -98,8 +139,14 @@ unsafe fn write<E: Integer>(s: &Lines<E>, to: *mut u32) -> Lines<u32> {
 }
 
 #[inline(always)]
-fn pair<E: Integer>(code: Code, first: E, second: E) -> u32 {
-    u32::from(code.write(first)) | u32::from(code.write(second)) << 16
+fn pair<E, H: Half<E>>(code: Code, first: E, second: E) -> u32 {
+    u32::from(H::write(code, first)) | u32::from(H::write(code, second)) << 16
+}
+
+#[inline(always)]
+fn alone<E, H: Half<E>>(code: Code, last: E) -> u32 {
+    let last = H::write(code, last);
+    u32::from(last) | u32::from(H::partner(last)) << 16
 }
 
 /// The smallest sums of `MR` rows and `NV` vectors of columns, row by row to `sums`; a pair holds those of even and of
@@ -162,7 +209,15 @@ macro_rules! with_features {
             $(#[target_feature(enable = $features)])?
             pub unsafe fn pack<E: Integer>(s: &Lines<E>, strips: Strips, to: *mut u32) {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::pack::<E, $avx2>(s, strips, to) }
+                unsafe { super::pack::<E, Distance, $avx2>(s, strips, to) }
+            }
+
+            /// # Safety
+            /// As [`pack::PackFn`], on a processor with these features.
+            $(#[target_feature(enable = $features)])?
+            pub unsafe fn pack_numbers<E: Copy + Into<i16>>(s: &Lines<E>, strips: Strips, to: *mut i32) {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::pack::<E, Number, $avx2>(s, strips, to.cast()) }
             }
 
             $(#[target_feature(enable = $features)])?

@@ -124,15 +124,7 @@ pub fn threads_one_by_one(options: &Options<'_>, m: usize, n: usize, k: usize) -
 /// The name of what computes an arg result by the definition.
 pub fn name_one_by_one<S: Semiring>() -> KernelName {
     let (isa, tile) = (Isa::Portable, (1, 1));
-    KernelName {
-        semiring: S::NAME,
-        element: element::<S>(),
-        isa,
-        tile,
-        arg: true,
-        narrow: false,
-        pruned: false,
-    }
+    KernelName { arg: true, ..KernelName::new(S::NAME, element::<S>(), isa, tile) }
 }
 
 #[cfg(test)]

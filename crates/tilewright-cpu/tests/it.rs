@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
 mod batches;
+mod bits;
 mod cancel;
 mod common;
 mod edges;

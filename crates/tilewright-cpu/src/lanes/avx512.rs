@@ -1,6 +1,6 @@
 //! 512-bit vectors (AVX-512 F, BW, DQ, VL).
 
-use super::{Below, Lanes, PairLanes, intrinsics::lanes, pairs::pairs};
+use super::{Below, DotLanes, Lanes, PairLanes, dots::dots, intrinsics::lanes, pairs::pairs};
 use core::arch::x86_64::*;
 
 // vminps and vmaxps return their second operand when the operands are unordered or equal, hence (new, acc).
@@ -71,3 +71,4 @@ pairs! {
     __m512i, 16, |x: u32| _mm512_set1_epi32(x as i32), _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi16,
     _mm512_min_epu16
 }
+dots! { _mm512_madd_epi16, _mm512_add_epi32 }

@@ -4,6 +4,7 @@
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
+mod dots;
 mod floats;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod intrinsics;
@@ -12,6 +13,7 @@ pub mod neon;
 mod pairs;
 pub mod portable;
 
+pub use dots::DotLanes;
 pub use floats::FloatLanes;
 pub use pairs::PairLanes;
 
